@@ -1,0 +1,72 @@
+/**
+ * A batch: the tasks that go downstream in one call.
+ *
+ * States: *forming* (its candidates are written, each is being claimed) → *sealed* (its members are final) →
+ * *in-progress* (attempt after attempt) → *succeeded*, *partly-failed* or *failed*.
+ * Invariants: candidates are written once; a task is a member only if it shows this batch's id; a batch with no member
+ * is *succeeded* as soon as it is sealed.
+ */
+import type { BatchId, Candidate, Millis, OperationName, Target, TaskId } from './ids.ts';
+import { parseCandidate } from './ids.ts';
+import type { SealReason } from './policy.ts';
+
+export type BatchStatus = 'forming' | 'sealed' | 'in-progress' | FinishedStatus;
+export type FinishedStatus = 'succeeded' | 'partly-failed' | 'failed';
+
+/** How many members ended how. */
+export interface Counts {
+  readonly succeeded: number;
+  readonly failed: number;
+}
+
+export interface Batch {
+  readonly id: BatchId;
+  readonly target: Target;
+  readonly operation: OperationName;
+  readonly status: BatchStatus;
+  readonly sealedBy: SealReason;
+  /** The waiting tasks that its leader saw, in their order. */
+  readonly candidates: readonly Candidate[];
+  /** Candidates that another batch, or a newer run, had taken. Known once sealed. */
+  readonly dropped: readonly Candidate[];
+  /** Numbers the attempts: only the current one may postpone or finish the batch. */
+  readonly attempt: number;
+  /** Attempts that count towards the policy's most: not those that ended before they made a call. */
+  readonly tries: number;
+  /** Until then an attempt runs, or a retry waits; nobody else may start one. */
+  readonly runUntil: Millis;
+  readonly counts?: Counts;
+  /** When its oldest candidate began to wait. */
+  readonly oldestAt: Millis;
+  readonly createdAt: Millis;
+  readonly sealedAt?: Millis;
+  readonly startedAt?: Millis;
+  readonly finishedAt?: Millis;
+}
+
+/** The tasks of a sealed batch, in the order in which they waited. */
+export const membersOf = (batch: Pick<Batch, 'candidates' | 'dropped'>): TaskId[] => {
+  const dropped = new Set(batch.dropped);
+  return batch.candidates
+    .filter((candidate) => !dropped.has(candidate))
+    .map((candidate) => parseCandidate(candidate).id);
+};
+
+export const isFinished = (status: BatchStatus): status is FinishedStatus => {
+  switch (status) {
+    case 'forming':
+    case 'sealed':
+    case 'in-progress':
+      return false;
+    case 'succeeded':
+    case 'partly-failed':
+    case 'failed':
+      return true;
+  }
+};
+
+/** A batch's final status from what became of its members. */
+export const finishedStatus = ({ succeeded, failed }: Counts): FinishedStatus => {
+  if (failed === 0) return 'succeeded';
+  return succeeded === 0 ? 'failed' : 'partly-failed';
+};

@@ -1,0 +1,70 @@
+/**
+ * What the steps report: the one list from which logs, counts and, in simulation, statistics are made. Per batch or
+ * per message, never per task.
+ */
+import type { Counts, FinishedStatus } from './batch.ts';
+import type { BatchId, Millis, OperationName, Target } from './ids.ts';
+import type { SealReason } from './policy.ts';
+
+export type FlowEvent =
+  /** Messages became waiting tasks; `duplicates` were there already. */
+  | { readonly event: 'registered'; readonly tasks: number; readonly duplicates: number }
+  /** Messages were refused and lie in the rejected queue. */
+  | { readonly event: 'rejected'; readonly messages: number; readonly reasons: readonly string[] }
+  /** A Target got a leader. `takenOver`: from one whose lease had ended. */
+  | { readonly event: 'led'; readonly target: Target; readonly fence: number; readonly takenOver: boolean }
+  /** A batch's members are final. `waited` is from its oldest task's registration. */
+  | {
+      readonly event: 'sealed';
+      readonly batchId: BatchId;
+      readonly operation: OperationName;
+      readonly target: Target;
+      readonly because: SealReason;
+      readonly size: number;
+      readonly fill: number;
+      readonly waited: Millis;
+    }
+  /** One call downstream. `answer` is its kind or HTTP status in words. */
+  | {
+      readonly event: 'called';
+      readonly batchId: BatchId;
+      readonly operation: OperationName;
+      readonly attempt: number;
+      readonly items: number;
+      readonly took: Millis;
+      readonly answer: string;
+    }
+  | {
+      readonly event: 'postponed';
+      readonly batchId: BatchId;
+      readonly open: number;
+      readonly retryAt: Millis;
+      readonly reason: string;
+    }
+  | {
+      readonly event: 'finished';
+      readonly batchId: BatchId;
+      readonly operation: OperationName;
+      readonly status: FinishedStatus;
+      readonly counts: Counts;
+    }
+  /** A message names a batch that is not stored: kept longer than the batch, or not ours. */
+  | { readonly event: 'unknown-batch'; readonly batchId: BatchId }
+  /** A look for a full batch failed; its leader will see for itself. */
+  | { readonly event: 'nudge-failed'; readonly target: Target; readonly cause: string }
+  /** A dead letter could not be sent again this time. */
+  | { readonly event: 'not-revived'; readonly queue: string; readonly messageId: string; readonly cause: string }
+  /** The downstream answered about items that it was not asked about. */
+  | { readonly event: 'foreign-results'; readonly batchId: BatchId; readonly items: number }
+  /** A dead letter was sent again after `delay` seconds. */
+  | {
+      readonly event: 'revived';
+      readonly queue: string;
+      readonly messageId: string;
+      readonly revivals: number;
+      readonly delay: number;
+    }
+  /** A dead letter that none of the λs wrote went to the rejected queue. */
+  | { readonly event: 'unreadable'; readonly queue: string; readonly messageId: string }
+  /** A Target's waiting tasks, or its open batch, had nobody who would see to them. */
+  | { readonly event: 'stranded'; readonly target: Target; readonly waitedSince: Millis };

@@ -1,0 +1,87 @@
+/**
+ * Finish an open batch: form it, claim its tasks, seal it, hand it on, tidy up (rules F1 to F6).
+ *
+ * By anyone, any number of times, also at once: every part is either conditional or harmless when repeated. The batch
+ * is stored before any task shows it, and the lock forgets it only after that, so that a crash anywhere leaves
+ * something that names what is left to do.
+ */
+import { operationFor } from '../config/resolved.ts';
+import { type Batch, membersOf } from './batch.ts';
+import type { Deps } from './deps.ts';
+import { type BatchId, type Candidate, operationOf, type Target } from './ids.ts';
+import { due, type SealReason, type Waiting } from './policy.ts';
+
+type FinishDeps = Pick<Deps, 'config' | 'tasks' | 'waiting' | 'locks' | 'batches' | 'queues' | 'machine' | 'report'>;
+
+/** What the leader that opened the batch has in hand; whoever finishes it for him does without. */
+export interface InHand {
+  readonly rows: readonly Waiting[];
+  readonly because: SealReason;
+}
+
+export const finishBatch = async (deps: FinishDeps, target: Target, id: BatchId, inHand?: InHand): Promise<void> => {
+  const formed = await form(deps, target, id, inHand);
+  const claimed = await deps.tasks.claim(formed.candidates, id);
+  const sealed = await seal(deps, formed, claimed);
+  // F4 before F5: the message is what makes the batch go on, the waiting rows are only in the way.
+  if (membersOf(sealed).length > 0) await deps.queues.batch({ batchId: id }, 0);
+  await deps.waiting.remove(target, await entriesOf(deps, sealed, inHand));
+  await deps.locks.closeBatch(target, id);
+};
+
+/** F1. The stored candidates decide, whoever wrote them. */
+const form = async (deps: FinishDeps, target: Target, id: BatchId, inHand?: InHand): Promise<Batch> => {
+  const stored = inHand ? undefined : await deps.batches.get(id);
+  if (stored) return stored;
+  const { rows, because } = inHand ?? (await takeRows(deps, target));
+  const now = deps.machine.now();
+  return deps.batches.form({
+    id,
+    target,
+    sealedBy: because,
+    candidates: rows.map(({ candidate }) => candidate),
+    oldestAt: rows.reduce((least, { at }) => Math.min(least, at), now),
+    createdAt: now,
+  });
+};
+
+/** What a batch gets whose leader was gone before he stored it. */
+const takeRows = async ({ config, waiting, machine }: FinishDeps, target: Target): Promise<InHand> => {
+  const policy = operationFor(config, operationOf(target)).batch;
+  const rows = await waiting.first(target, policy.maxSize);
+  const next = rows.length > 0 ? due(rows, policy, machine.now()) : undefined;
+  return next?.do === 'seal' ? { rows: rows.slice(0, next.take), because: next.because } : { rows, because: 'waited' };
+};
+
+/** F3. */
+const seal = async (deps: FinishDeps, formed: Batch, claimed: readonly boolean[]): Promise<Batch> => {
+  if (formed.status !== 'forming') return formed;
+  const { batch: policy, keepTasks } = operationFor(deps.config, formed.operation);
+  const dropped = formed.candidates.filter((_, index) => !claimed[index]);
+  const now = deps.machine.now();
+  const { batch: sealed, byMe } = await deps.batches.seal(formed, dropped, now, keepTasks);
+  if (!byMe) return sealed;
+  const size = membersOf(sealed).length;
+  deps.report({
+    event: 'sealed',
+    batchId: sealed.id,
+    operation: sealed.operation,
+    target: sealed.target,
+    because: sealed.sealedBy,
+    size,
+    fill: size / policy.maxSize,
+    waited: (sealed.sealedAt ?? now) - sealed.oldestAt,
+  });
+  return sealed;
+};
+
+/**
+ * F5. The candidates' waiting rows. Who finishes somebody else's batch looks for them at the head of the Target, where
+ * they were; one that is overlooked will be a dropped candidate of a later batch, and is deleted with that.
+ */
+const entriesOf = async (deps: FinishDeps, batch: Batch, inHand?: InHand): Promise<readonly string[]> => {
+  const candidates = new Set<Candidate>(batch.candidates);
+  const { maxSize } = operationFor(deps.config, batch.operation).batch;
+  const rows = inHand?.rows ?? (await deps.waiting.first(batch.target, candidates.size + maxSize));
+  return rows.filter(({ candidate }) => candidates.has(candidate)).map(({ entry }) => entry);
+};

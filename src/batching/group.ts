@@ -1,0 +1,138 @@
+/**
+ * Group: the leader of a Target turns its waiting tasks into batches, one after the other, until none is due.
+ *
+ * Every turn of the loop begins by reading the lock; {@link standingOf} lists what it can find there (rules G1 to G9).
+ * A guard is used once: what it does ends with the lock released, or handed to the guard of the next fence.
+ */
+import { operationFor } from '../config/resolved.ts';
+import type { Invocation } from '../ports.ts';
+import { delaySeconds } from './delay.ts';
+import type { Deps } from './deps.ts';
+import { finishBatch } from './finish-batch.ts';
+import { batchIdOf, operationOf } from './ids.ts';
+import { hop, lead, lookAgain } from './lead.ts';
+import { isHeld, type Lock, standingOf } from './lock.ts';
+import type { GroupMessage } from './messages.ts';
+import { type Due, due, type Waiting } from './policy.ts';
+import { HANDOVER_MARGIN, LEASE } from './timings.ts';
+
+type GroupDeps = Pick<Deps, 'config' | 'tasks' | 'waiting' | 'locks' | 'batches' | 'queues' | 'machine' | 'report'>;
+
+/** What the steps of one group message share. */
+interface Turn {
+  readonly deps: GroupDeps;
+  readonly message: GroupMessage;
+  readonly invocation: Invocation;
+}
+
+type Next = 'again' | 'end';
+
+/** The function's time ran out between two turns: the message comes back and goes on. */
+export class OutOfTime extends Error {
+  override readonly name = 'OutOfTime';
+}
+
+export const group = async (deps: GroupDeps, message: GroupMessage, invocation: Invocation): Promise<void> => {
+  const turn: Turn = { deps, message, invocation };
+  while ((await takeTurn(turn)) === 'again') {
+    if (invocation.timeLeft() <= 0)
+      throw new OutOfTime(`no time left to group ${message.target}; its message comes back`);
+  }
+};
+
+const takeTurn = async (turn: Turn): Promise<Next> => {
+  const { deps, message } = turn;
+  const lock = await deps.locks.read(message.target);
+  const standing = standingOf(lock, message, deps.machine.now());
+  switch (standing.is) {
+    case 'leader-with-open-batch':
+      if (message.hint) return 'end';
+      await finishBatch(deps, message.target, standing.batch);
+      return 'again';
+    case 'leader':
+      return groupAsLeader(turn, lock);
+    case 'superseded':
+      return 'end';
+    case 'early':
+      await deps.queues.group(message, delaySeconds(LEASE / 2));
+      return 'end';
+    case 'next':
+      return takeFence(turn, lock);
+    case 'released':
+      return leadAgain(turn, lock);
+  }
+};
+
+const firstRows = ({ deps, message: { target } }: Turn): Promise<readonly Waiting[]> =>
+  deps.waiting.first(target, operationFor(deps.config, operationOf(target)).batch.maxSize);
+
+/** G2 to G5. */
+const groupAsLeader = async (turn: Turn, lock: Lock): Promise<Next> => {
+  const { deps, message, invocation } = turn;
+  const rows = await firstRows(turn);
+  if (rows.length === 0) {
+    await deps.locks.release(message.target, message);
+    // The read that follows sees a task that was registered while the lock still looked held.
+    return 'again';
+  }
+  const policy = operationFor(deps.config, operationOf(message.target)).batch;
+  const next = due(rows, policy, deps.machine.now(), lock.flushedAt);
+  if (next.do === 'seal' && invocation.timeLeft() >= HANDOVER_MARGIN) return openBatch(turn, lock, rows, next);
+  if (next.do === 'wait' && message.hint) return 'end';
+  return waitForMore(turn, lock, next);
+};
+
+/** G4. A rest below a second is slept through, anything longer is the next guard's. */
+const waitForMore = async ({ deps, message, invocation }: Turn, lock: Lock, next: Due): Promise<Next> => {
+  const { locks, queues, machine } = deps;
+  const { target, fence } = message;
+  const now = machine.now();
+  const wait = next.do === 'wait' ? hop(next.until, now) : 0;
+  const delay = delaySeconds(wait);
+  if (next.do === 'wait' && delay === 0 && invocation.timeLeft() >= HANDOVER_MARGIN) {
+    await machine.sleep(wait);
+    return 'again';
+  }
+  const token = machine.token();
+  await queues.group({ target, fence: fence + 1, token }, delay);
+  const handedOver = await locks.handOver(target, message, { token, seen: lock, now, until: now + wait + LEASE });
+  if (!handedOver) return 'again';
+  await lookAgain(deps, { target, fence: fence + 1, token }, wait);
+  return 'end';
+};
+
+/** G5. */
+const openBatch = async (
+  { deps, message }: Turn,
+  lock: Lock,
+  rows: readonly Waiting[],
+  next: Due & { do: 'seal' },
+): Promise<Next> => {
+  const { target, fence } = message;
+  const round = lock.round + 1;
+  const batch = batchIdOf(target, fence, round);
+  const until = Math.max(lock.lockedUntil, deps.machine.now() + LEASE);
+  if (await deps.locks.openBatch(target, message, { batch, round, until }))
+    await finishBatch(deps, target, batch, { rows: rows.slice(0, next.take), because: next.because });
+  return 'again';
+};
+
+/** G8. */
+const takeFence = async (turn: Turn, lock: Lock): Promise<Next> => {
+  const { deps, message } = turn;
+  const { target, fence, token } = message;
+  if (lock.holder === undefined && !lock.openBatch && (await firstRows(turn)).length === 0)
+    return (await deps.locks.burn(target, fence, lock.fence, deps.machine.now())) ? 'end' : 'again';
+  const now = deps.machine.now();
+  if (isHeld(lock, now)) return 'again';
+  const won = await deps.locks.acquire(target, { fence, token, seen: lock, now, until: now + LEASE });
+  if (won) deps.report({ event: 'led', target, fence, takenOver: lock.holder !== undefined });
+  return 'again';
+};
+
+/** G9. */
+const leadAgain = async (turn: Turn, lock: Lock): Promise<Next> => {
+  const rows = await firstRows(turn);
+  if (rows.length === 0) return 'end';
+  return (await lead(turn.deps, turn.message.target, lock, rows)) ? 'end' : 'again';
+};

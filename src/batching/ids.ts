@@ -1,0 +1,62 @@
+/**
+ * The identifiers of the core, as branded strings: built and parsed here and nowhere else.
+ */
+import { createHash } from 'node:crypto';
+
+declare const brand: unique symbol;
+type Brand<Name extends string> = string & { readonly [brand]: Name };
+
+/** Milliseconds: of the epoch for a moment, plain for a duration. */
+export type Millis = number;
+
+/** A task's own name, given by its producer or derived from its SQS message. Matches {@link TASK_ID_PATTERN}. */
+export type TaskId = Brand<'TaskId'>;
+/** A configured kind of work, e.g. `distribute-parcels`. Contains no `/`. */
+export type OperationName = Brand<'OperationName'>;
+/** Operation + grouping values: only tasks with one Target share a batch. At most {@link TARGET_MAX_BYTES} bytes. */
+export type Target = Brand<'Target'>;
+/** `Target#Fence#Round`; names a batch before it exists, so that anyone can finish forming it. */
+export type BatchId = Brand<'BatchId'>;
+/** What a leader shows to prove that the lock it reads is the one it took. */
+export type Token = Brand<'Token'>;
+/** `Id#Run`: one life of a task. A redrive starts another, which an old leader must not claim. */
+export type Candidate = Brand<'Candidate'>;
+
+const TASK_ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/;
+export const OPERATION_NAME_PATTERN = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
+export const TARGET_MAX_BYTES = 512;
+/** What a shard's suffix (`~999`) may add to a Target. */
+const SHARD_MAX_BYTES = 4;
+
+/** A Target longer than this is hashed inside BatchIds, which are stored on every task. */
+const BATCH_ID_TARGET_MAX = 64;
+
+/** Returns the id when it may name a task, otherwise undefined. */
+export const taskId = (text: string): TaskId | undefined => (TASK_ID_PATTERN.test(text) ? (text as TaskId) : undefined);
+
+/** The operation that a Target belongs to: what precedes its values and its shard. */
+export const operationOf = (target: Target): OperationName => target.split(/[/~]/, 1)[0] as OperationName;
+
+/** Whether something may be a Target, its operation known or not. */
+export const isTarget = (value: unknown): value is Target =>
+  typeof value === 'string' &&
+  value.length <= TARGET_MAX_BYTES + SHARD_MAX_BYTES &&
+  OPERATION_NAME_PATTERN.test(operationOf(value as Target));
+
+/** Names the batch that the holder of `fence` opens as its `round`-th. */
+export const batchIdOf = (target: Target, fence: number, round: number): BatchId =>
+  `${target.length <= BATCH_ID_TARGET_MAX ? target : shortened(target)}#${fence}#${round}` as BatchId;
+
+/** 16 bytes of SHA-256: as good as unique among the Targets of one account, and short. */
+const shortened = (target: Target): string => `${operationOf(target)}/${digest(target).slice(0, 22)}`;
+
+/** SHA-256 of a text, base64url: 43 characters that may appear in a header, a key or a URL. */
+export const digest = (text: string): string => createHash('sha256').update(text).digest('base64url');
+
+export const candidateOf = (id: TaskId, run: number): Candidate => `${id}#${run}` as Candidate;
+
+/** The task and the run that a candidate names. */
+export const parseCandidate = (candidate: Candidate): { readonly id: TaskId; readonly run: number } => {
+  const at = candidate.lastIndexOf('#');
+  return { id: candidate.slice(0, at) as TaskId, run: Number(candidate.slice(at + 1)) };
+};

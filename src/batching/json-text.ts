@@ -1,0 +1,92 @@
+/**
+ * Slices of a JSON text, exactly as they were written.
+ *
+ * A payload is stored and handed on as the producer sent it: parsing and printing it again would round numbers beyond
+ * 2^53, reorder integer-like keys and change escapes. The caller has already had `JSON.parse` accept the text, so
+ * these walk it without checking it again.
+ */
+import type { Parsed } from './problems.ts';
+
+/** A value, or what keeps a text from being one. */
+export const parseJson = (text: string): Parsed<unknown> => {
+  try {
+    return { ok: true, value: JSON.parse(text) };
+  } catch (cause) {
+    const reason = `is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`;
+    return { ok: false, problems: [{ path: '', reason }] };
+  }
+};
+
+/** Whether a JSON value is an object, with members. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The members of the object that `text` holds: decoded key to raw value. Of two equal keys the last wins, as in JSON.parse. */
+export const rawMembers = (text: string): ReadonlyMap<string, string> => {
+  const members = new Map<string, string>();
+  let at = skipSpace(text, 0) + 1;
+  for (;;) {
+    at = skipSpace(text, at);
+    if (text[at] !== '"') return members;
+    const keyEnd = endOfString(text, at);
+    const key = JSON.parse(text.slice(at, keyEnd)) as string;
+    const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
+    const end = endOfValue(text, start);
+    members.set(key, text.slice(start, end));
+    at = skipSpace(text, end) + 1;
+  }
+};
+
+/** The elements of the array that `text` holds, raw. */
+export const rawElements = (text: string): readonly string[] => {
+  const elements: string[] = [];
+  let at = skipSpace(text, skipSpace(text, 0) + 1);
+  while (text[at] !== ']') {
+    const end = endOfValue(text, at);
+    elements.push(text.slice(at, end));
+    const next = skipSpace(text, end);
+    at = text[next] === ',' ? skipSpace(text, next + 1) : next;
+  }
+  return elements;
+};
+
+const SPACE = /[ \t\n\r]*/y;
+const SCALAR = /[^,\]}\s]+/y;
+/** Runs that cannot change the depth, skipped in one step; a quote starts a string, whose brackets do not count. */
+const PLAIN = /[^"[\]{}]*/y;
+
+const matchEnd = (pattern: RegExp, text: string, from: number): number => {
+  pattern.lastIndex = from;
+  pattern.test(text);
+  return pattern.lastIndex;
+};
+
+const skipSpace = (text: string, from: number): number => matchEnd(SPACE, text, from);
+
+const endOfString = (text: string, from: number): number => {
+  let quote = from;
+  let backslashes: number;
+  do {
+    quote = text.indexOf('"', quote + 1);
+    backslashes = 0;
+    while (text[quote - 1 - backslashes] === '\\') backslashes += 1;
+  } while (backslashes % 2 === 1);
+  return quote + 1;
+};
+
+const endOfValue = (text: string, from: number): number => {
+  if (text[from] === '"') return endOfString(text, from);
+  if (text[from] !== '{' && text[from] !== '[') return matchEnd(SCALAR, text, from);
+  let depth = 0;
+  let at = from;
+  do {
+    const character = text[at];
+    if (character === '"') at = endOfString(text, at);
+    else {
+      depth += character === '{' || character === '[' ? 1 : -1;
+      at += 1;
+    }
+    at = depth === 0 ? at : matchEnd(PLAIN, text, at);
+  } while (depth > 0);
+  return at;
+};

@@ -1,0 +1,55 @@
+/**
+ * A Target's lock: who groups its waiting tasks. It only keeps batches full; that a task is in one batch never depends
+ * on it (claims do that), so expiry by the wall clock is enough.
+ *
+ * States: *free* (no holder), *held* (a holder whose lease has not ended), *expired* (a holder whose lease has).
+ * `openBatch` may be set in any of them: a batch that its leader began and that anyone may finish.
+ * Invariants: `fence` only grows; the holder of fence f has a guard message for f in flight; `openBatch` is cleared
+ * only once that batch is stored; `round` grows with every batch that a fence opens.
+ */
+import type { BatchId, Millis, Token } from './ids.ts';
+import type { GroupMessage } from './messages.ts';
+
+/** The lock row, as read. */
+export interface Lock {
+  /** Grows by one with every leader. 0 when there was none yet. */
+  readonly fence: number;
+  /** Batches opened so far; names the next one. */
+  readonly round: number;
+  readonly holder?: Token;
+  readonly lockedUntil: Millis;
+  readonly openBatch?: BatchId;
+  /** Rows that waited at this moment were asked to be sealed at once. */
+  readonly flushedAt?: Millis;
+}
+
+/** The lock of a Target that nobody has led. */
+export const NO_LOCK: Lock = { fence: 0, round: 0, lockedUntil: 0 };
+
+/** Whether a leader's lease covers `now`. */
+export const isHeld = (lock: Lock, now: Millis): boolean => lock.holder !== undefined && lock.lockedUntil >= now;
+
+/** What a group message finds when it reads its Target's lock (rules G1 to G9). */
+export type Standing =
+  /** G1: it leads, and a batch is open. */
+  | { readonly is: 'leader-with-open-batch'; readonly batch: BatchId }
+  /** G2 to G5: it leads. */
+  | { readonly is: 'leader' }
+  /** G6: its time is over, or another took this fence. */
+  | { readonly is: 'superseded' }
+  /** G7: the leader before it still holds the lock. */
+  | { readonly is: 'early' }
+  /** G8: its fence is next and the lock is there to take. */
+  | { readonly is: 'next' }
+  /** G9: it led, and gave the lock back. */
+  | { readonly is: 'released' };
+
+/** Where a group message stands towards the lock. Fences may be skipped (a restored table): then it is simply next. */
+export const standingOf = (lock: Lock, message: GroupMessage, now: Millis): Standing => {
+  const { fence, token } = message;
+  if (lock.fence === fence && lock.holder === token)
+    return lock.openBatch ? { is: 'leader-with-open-batch', batch: lock.openBatch } : { is: 'leader' };
+  if (message.hint || lock.fence > fence) return { is: 'superseded' };
+  if (lock.fence === fence) return lock.holder === undefined ? { is: 'released' } : { is: 'superseded' };
+  return isHeld(lock, now) ? { is: 'early' } : { is: 'next' };
+};

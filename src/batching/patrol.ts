@@ -1,0 +1,79 @@
+/**
+ * Patrol the lock rows: does every Target that has waiting tasks, or an open batch, have somebody who sees to it?
+ *
+ * The rules of section 5 leave nothing stranded as long as the queues keep their messages; this is for the day when
+ * an elect or group message was lost (purged, redriven by hand). A slice a minute, the whole round in an hour. It sees
+ * Targets that have a lock row; it does not see register or batch messages that were lost.
+ *
+ * Budget: 0.6 read units per lock row and hour (an eventually consistent glance each, and the index), but always room
+ * for {@link MIN_SLICE} rows a minute.
+ */
+import type { Machine, PatrolMark } from '../ports.ts';
+import type { Deps } from './deps.ts';
+import type { Millis, OperationName, Target } from './ids.ts';
+import { isHeld } from './lock.ts';
+import { LEASE, MINUTE } from './timings.ts';
+
+type PatrolDeps = Pick<Deps, 'config' | 'locks' | 'queues' | 'machine' | 'patrolMarks' | 'report'>;
+
+type RepairDeps = Pick<Deps, 'locks' | 'queues' | 'report'> & { readonly machine: Pick<Machine, 'now'> };
+
+const MIN_SLICE = 100;
+const SLICES_PER_ROUND = 60;
+const PAGE = 25;
+
+/** A message that was just sent may still be on its way: a Target is stranded only after this long. */
+const GRACE: Millis = 2 * LEASE + MINUTE;
+
+/** Patrols the next slice, as long as `mayGoOn`. */
+export const patrol = async (deps: PatrolDeps, mayGoOn: () => boolean): Promise<void> => {
+  const operations = Object.keys(deps.config.operations) as OperationName[];
+  let mark = resume(await deps.patrolMarks.read(), operations);
+  if (!mark) return;
+  const slice = Math.max(MIN_SLICE, Math.ceil(Math.max(mark.lastRound, mark.seen) / SLICES_PER_ROUND));
+  for (let visited = 0; visited < slice && mayGoOn(); ) {
+    const page = await deps.locks.targets(mark.operation, Math.min(PAGE, slice - visited), mark.cursor);
+    await Promise.all(page.items.map((target) => repair(deps, target, GRACE)));
+    visited += page.items.length;
+    const next = advance({ ...mark, seen: mark.seen + page.items.length }, page.cursor, operations);
+    mark = next.mark;
+    // A round that ends within its slice has seen everything.
+    if (next.roundEnded) break;
+  }
+  await deps.patrolMarks.write(mark);
+};
+
+const resume = (mark: PatrolMark | undefined, operations: readonly OperationName[]): PatrolMark | undefined => {
+  if (mark && operations.includes(mark.operation)) return mark;
+  const [operation] = operations;
+  return operation && { operation, seen: 0, lastRound: mark?.lastRound ?? 0 };
+};
+
+/** Where to go on: the operation's next page, the next operation, or the first one of a new round. */
+export const advance = (
+  mark: PatrolMark,
+  cursor: string | undefined,
+  operations: readonly OperationName[],
+): { readonly mark: PatrolMark; readonly roundEnded: boolean } => {
+  const { operation, seen, lastRound } = mark;
+  if (cursor !== undefined) return { mark: { ...mark, cursor }, roundEnded: false };
+  const next = operations[operations.indexOf(operation) + 1];
+  if (next !== undefined) return { mark: { operation: next, seen, lastRound }, roundEnded: false };
+  return { mark: { operation: operations[0] ?? operation, seen: 0, lastRound: seen }, roundEnded: true };
+};
+
+/**
+ * Sends an elect message for a Target that has work and no leader. The elect λ looks again and decides.
+ *
+ * @param grace how long its oldest task may wait unattended before that counts as stranded.
+ */
+export const repair = async (deps: RepairDeps, target: Target, grace: Millis): Promise<void> => {
+  const { locks, queues, machine, report } = deps;
+  const { lock, first } = await locks.glance(target);
+  const now = machine.now();
+  if (isHeld(lock, now)) return;
+  const since = first?.at ?? (lock.openBatch ? lock.lockedUntil : undefined);
+  if (since === undefined || since > now - grace) return;
+  await queues.elect([{ target }]);
+  report({ event: 'stranded', target, waitedSince: since });
+};

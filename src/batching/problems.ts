@@ -1,0 +1,15 @@
+/** One thing wrong with an input: where, and what to do about it. */
+export interface Problem {
+  /** Path into the input, e.g. `payload.depot` or `operations.parcels.batch.maxWait`; empty for the whole. */
+  readonly path: string;
+  readonly reason: string;
+}
+
+/** A parsed value, or everything that is wrong with the input. */
+export type Parsed<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** One line per problem, for people. */
+export const describeProblems = (problems: readonly Problem[]): string =>
+  problems.map(({ path, reason }) => (path === '' ? reason : `${path} ${reason}`)).join('\n');

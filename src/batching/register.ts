@@ -1,0 +1,157 @@
+/**
+ * Register: messages become waiting tasks, and each of their Targets gets a leader if it has none (rules R1 to R4).
+ *
+ * Many messages at once, any of them for the second time. A refused one goes to the rejected queue with its reasons
+ * and costs the others nothing.
+ */
+import { operationFor } from '../config/resolved.ts';
+import type { Rejection } from '../ports.ts';
+import type { Deps } from './deps.ts';
+import { operationOf, type Target } from './ids.ts';
+import { isHeld, type Lock } from './lock.ts';
+import { type Arrivals, due, looksForFullness } from './policy.ts';
+import type { Problem } from './problems.ts';
+import { parseRegisterMessage, type RegisterMessage, type SentTask } from './register-message.ts';
+import { isSameTask, type NewTask, type Task } from './task.ts';
+import { LEASE, SOON } from './timings.ts';
+
+type RegisterDeps = Pick<Deps, 'config' | 'tasks' | 'waiting' | 'locks' | 'queues' | 'machine' | 'report'>;
+
+/** Registers a batch of messages: all or, when it rejects, perhaps some. Repeat it. */
+export const register = async (deps: RegisterDeps, messages: readonly RegisterMessage[]): Promise<void> => {
+  const { valid, refused } = sort(deps, messages);
+  const { registered, conflicts } = await insert(deps, valid);
+  const waiting = registered.filter((task) => task.state.status === 'created');
+  await deps.waiting.put(waiting);
+  await notice(deps, arrivals(waiting));
+  await reject(deps, [...refused, ...conflicts]);
+};
+
+interface Refused {
+  readonly message: RegisterMessage;
+  readonly problems: readonly Problem[];
+}
+
+interface Valid {
+  readonly message: RegisterMessage;
+  readonly task: NewTask;
+}
+
+const sort = ({ config, machine }: RegisterDeps, messages: readonly RegisterMessage[]) => {
+  const valid: Valid[] = [];
+  const refused: Refused[] = [];
+  const createdAt = machine.now();
+  for (const message of messages) {
+    const parsed = parseRegisterMessage(config, message);
+    if (parsed.ok) valid.push({ message, task: { ...parsed.value, createdAt } });
+    else refused.push({ message, problems: parsed.problems });
+  }
+  return { valid, refused };
+};
+
+/**
+ * R1. Of several messages with one id, in this batch or before, one became the stored task. Those that describe it go
+ * on (whichever of them it was: an earlier run may have stopped after the insert), the others are refused.
+ */
+const insert = async ({ tasks, report }: RegisterDeps, valid: readonly Valid[]) => {
+  // The first message of an id is the one to insert.
+  const unique = [...new Map(valid.toReversed().map(({ task }) => [task.id, task])).values()];
+  const inserted = await tasks.insert(unique);
+  const stored = new Map(inserted.map((answer) => [answer.stored.id, answer.stored]));
+  const isStored = ({ task }: Valid): boolean => isSameTask(stored.get(task.id) as Task, task);
+  const same = valid.filter(isStored);
+  const payloads = new Map(same.map(({ task }) => [task.id, task]));
+  const registered = inserted.map((answer) => answer.stored).filter(({ id }) => payloads.has(id));
+  // Before the waiting rows: a task that can be claimed has its payload.
+  const apart = registered.filter(({ payloadApart, state }) => payloadApart && state.status === 'created');
+  await tasks.storePayloads(apart.map(({ id }) => payloads.get(id) as NewTask));
+  const isNew = inserted.filter((answer) => answer.isNew).length;
+  if (same.length > 0) report({ event: 'registered', tasks: isNew, duplicates: same.length - isNew });
+  const conflicts = valid.filter((sent) => !isStored(sent));
+  return {
+    registered,
+    conflicts: conflicts.map(({ message, task }): Refused => ({ message, problems: [conflict(task)] })),
+  };
+};
+
+const conflict = (task: SentTask): Problem => ({
+  path: 'id',
+  reason: `${task.id} was registered before with another operation or payload; the first one stands`,
+});
+
+const arrivals = (tasks: readonly Task[]): ReadonlyMap<Target, Arrivals> => {
+  const arrived = new Map<Target, Arrivals>();
+  for (const { target, bytes } of tasks) {
+    const before = arrived.get(target) ?? { tasks: 0, bytes: 0 };
+    arrived.set(target, { tasks: before.tasks + 1, bytes: before.bytes + bytes });
+  }
+  return arrived;
+};
+
+/** R3. One read a Target: nobody leads it → elect; somebody does → no polling, at most a nudge. */
+const notice = async (deps: RegisterDeps, arrived: ReadonlyMap<Target, Arrivals>): Promise<void> => {
+  const { locks, machine, queues, report } = deps;
+  const targets = [...arrived.keys()];
+  const read = await locks.readAll(targets);
+  const now = machine.now();
+  const led = new Map(
+    targets.map((target, index) => [target, read[index] as Lock]).filter(([, lock]) => isHeld(lock as Lock, now)) as [
+      Target,
+      Lock,
+    ][],
+  );
+  const leaderless = targets.filter((target) => !led.has(target));
+  if (leaderless.length > 0) await queues.elect(leaderless.map((target) => ({ target })));
+  for (const [target, lock] of led) {
+    try {
+      await nudge(deps, target, lock, arrived.get(target) as Arrivals);
+    } catch (cause) {
+      // Only an optimisation failed: the leader wakes when the batch is due.
+      report({ event: 'nudge-failed', target, cause: String(cause) });
+    }
+  }
+};
+
+/** R4. A leader that sleeps for long is woken early once a batch is full. */
+const nudge = async (deps: RegisterDeps, target: Target, lock: Lock, arrivals: Arrivals): Promise<void> => {
+  const { machine, config, waiting, queues } = deps;
+  const now = machine.now();
+  if (lock.openBatch || !lock.holder || lock.lockedUntil <= now + LEASE + SOON) return;
+  const policy = operationFor(config, operationOf(target)).batch;
+  if (!looksForFullness(arrivals, policy, machine.random())) return;
+  const rows = await waiting.first(target, policy.maxSize);
+  if (rows.length > 0 && due(rows, policy, now).do === 'seal')
+    await queues.group({ target, fence: lock.fence, token: lock.holder, hint: true }, 0);
+};
+
+const reject = async ({ queues, machine, report }: RegisterDeps, refused: readonly Refused[]): Promise<void> => {
+  if (refused.length === 0) return;
+  const at = machine.now();
+  await queues.reject(refused.map(({ message, problems }): Rejection => ({ ...message, problems, at })));
+  const reasons = refused.flatMap(({ problems }) => problems.map(({ path, reason }) => `${path} ${reason}`.trim()));
+  report({ event: 'rejected', messages: refused.length, reasons: [...new Set(reasons)].slice(0, 10) });
+};
+
+/**
+ * Registers a batch of messages so that none of them can hold up the others: if they fail together, each is tried on
+ * its own.
+ *
+ * @param onFailure is told of each message that failed.
+ * @returns the messages that have to come back.
+ */
+export const registerAll = async (
+  deps: RegisterDeps,
+  messages: readonly RegisterMessage[],
+  onFailure: (message: RegisterMessage, cause: unknown) => void,
+): Promise<readonly RegisterMessage[]> => {
+  try {
+    await register(deps, messages);
+    return [];
+  } catch (cause) {
+    const [only] = messages;
+    if (messages.length > 1 || !only)
+      return (await Promise.all(messages.map((message) => registerAll(deps, [message], onFailure)))).flat();
+    onFailure(only, cause);
+    return [only];
+  }
+};

@@ -1,0 +1,101 @@
+/** A task: one unit of work, from its registration to its result. */
+import { type BatchId, digest, type Millis, type OperationName, type Target, type TaskId } from './ids.ts';
+
+/** A registered task as its producer described it. */
+export interface NewTask {
+  readonly id: TaskId;
+  readonly operation: OperationName;
+  readonly target: Target;
+  /** JSON text, exactly as sent. */
+  readonly payload: string;
+  readonly payloadHash: string;
+  /** Bytes that its item adds to a downstream call; fixed here, so that it never depends on how it is stored. */
+  readonly bytes: number;
+  readonly correlationId?: string;
+  /** When it was registered: its wait counts from here. */
+  readonly createdAt: Millis;
+}
+
+/** Why a task failed. */
+export interface TaskError {
+  /** A word to tell causes apart: the downstream's own, or one of {@link FailureCode}. */
+  readonly code: FailureCode | (string & {});
+  readonly message: string;
+  /** Whether trying again (a redrive) can help. */
+  readonly retriable: boolean;
+}
+
+/** The codes that Groupage itself gives; a downstream's item errors bring their own. */
+type FailureCode =
+  /** Every attempt was used up; the message holds the last reason. */
+  | 'attempts-exhausted'
+  /** The downstream refused the call as a whole, and calling again would not change that. */
+  | 'refused'
+  /** Its payload was not there any more when it was its turn. */
+  | 'payload-lost'
+  /** The downstream failed this item without saying why. */
+  | 'failed';
+
+/** What a stored task shows; `in-progress` is its batch's business, see {@link Batch}. */
+export type TaskState =
+  | { readonly status: 'created' }
+  | { readonly status: 'batched'; readonly batchId: BatchId }
+  | ({ readonly status: 'succeeded'; readonly result?: string; readonly resultOmitted?: number } & Finished)
+  | ({ readonly status: 'failed'; readonly error: TaskError } & Finished);
+
+interface Finished {
+  readonly batchId: BatchId;
+  /** Attempts at its batch until then. */
+  readonly attempts: number;
+  readonly finishedAt: Millis;
+}
+
+/** A task as stored. */
+export interface Task {
+  readonly id: TaskId;
+  readonly operation: OperationName;
+  readonly target: Target;
+  readonly payloadHash: string;
+  readonly bytes: number;
+  readonly correlationId?: string;
+  readonly createdAt: Millis;
+  /** 1; a redrive adds one. */
+  readonly run: number;
+  /** Whether its payload has a row of its own, as decided when it was inserted. */
+  readonly payloadApart: boolean;
+  readonly state: TaskState;
+}
+
+/** How an item ended downstream. */
+export type Outcome =
+  | { readonly status: 'succeeded' /** JSON text. */; readonly result?: string; readonly resultOmitted?: number }
+  | { readonly status: 'failed'; readonly error: TaskError };
+
+/** What became of one task. */
+export interface TaskResult {
+  readonly id: TaskId;
+  readonly outcome: Outcome;
+  /** Set where its payload has a row of its own, which has to go when the task goes. */
+  readonly payloadHash?: string;
+}
+
+/** A payload above this is refused: it would not fit beside the rest into one DynamoDB item with room to spare. */
+export const PAYLOAD_MAX_BYTES = 256 * 1_024;
+/** A result above this is not kept (its size is): the task row has to hold it. */
+export const RESULT_MAX_BYTES = 256 * 1_024;
+
+/** Identifies a payload's exact text; 132 bits are enough to tell payloads of one id apart. */
+export const payloadHashOf = (payload: string): string => digest(payload).slice(0, 22);
+
+/** The item of a downstream call, its payload as sent. */
+export const printItem = (id: TaskId, payload: string): string => `{"id":${JSON.stringify(id)},"payload":${payload}}`;
+
+/** What {@link printItem} adds to a call's body, with the comma after it. */
+export const itemBytes = (id: TaskId, payload: string): number => Buffer.byteLength(printItem(id, payload)) + 1;
+
+/**
+ * Whether a message describes the task that is stored under its id. If not, the id was used for something else: the
+ * message is refused, the stored task stays.
+ */
+export const isSameTask = (stored: Task, sent: Pick<NewTask, 'operation' | 'payloadHash'>): boolean =>
+  stored.operation === sent.operation && stored.payloadHash === sent.payloadHash;

@@ -1,0 +1,31 @@
+/**
+ * The spans and counts that the core's liveness rests on (design, section 5): function timeout < lease < visibility timeout, so
+ * that a crashed leader's lease ends before its message comes back, and a living one is never waited for in vain.
+ */
+import type { Millis } from './ids.ts';
+
+const SECOND: Millis = 1_000;
+export const MINUTE: Millis = 60 * SECOND;
+
+/** The timeout of the λs that take part in leading a Target. */
+export const LEADER_TIMEOUT: Millis = 20 * SECOND;
+/** How long a lock outlives the last sign of its holder. */
+export const LEASE: Millis = 45 * SECOND;
+/** After this a message that nobody deleted is delivered again. */
+export const LEADER_VISIBILITY: Millis = 60 * SECOND;
+/** Register messages follow the rule of six timeouts: nobody waits for them to come back. */
+export const REGISTER_VISIBILITY: Millis = 6 * LEADER_TIMEOUT;
+/** How often a message is received before it is a dead letter. */
+export const MAX_RECEIVES = 5;
+/** Messages that one invocation of a function gets at the most. */
+export const MESSAGES_AT_ONCE = { register: 10, elect: 10, group: 10, batch: 5 } as const;
+/** The most that SQS delays a message; longer waits go in hops. */
+export const MAX_DELAY: Millis = 900 * SECOND;
+/** Who wakes within this need not be woken. */
+export const SOON: Millis = 1_000;
+/** A leader with less time than this hands over instead of opening another batch. */
+export const HANDOVER_MARGIN: Millis = 6 * SECOND;
+/** By how much two machines' clocks may differ at the most. */
+export const CLOCK_SKEW: Millis = 30 * SECOND;
+/** What a batch handler needs besides its downstream calls. */
+export const HANDLER_OVERHEAD: Millis = 10 * SECOND;

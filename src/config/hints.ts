@@ -1,0 +1,38 @@
+/** What someone who mistyped a key may have meant. */
+
+/** Keys of the agreed configuration that are not built yet: refused in words, rather than accepted and ignored. */
+export const laterKeys: ReadonlySet<string> = new Set([
+  'maxWeight',
+  'quietPeriod',
+  'minSize',
+  'window',
+  'merge',
+  'concurrency',
+  'bisect',
+  'callbacks',
+  'bypass',
+  'rateLimit',
+  'circuit',
+  'destinations',
+]);
+
+/** The one of `known` that is at most two edits away from `word`, if any. */
+export const nearest = (word: string, known: readonly string[]): string | undefined =>
+  known
+    .map((each) => ({ each, distance: edits(word.toLowerCase(), each.toLowerCase()) }))
+    .filter(({ distance }) => distance <= 2)
+    .sort((a, b) => a.distance - b.distance)[0]?.each;
+
+/** Levenshtein distance, by rows. */
+const edits = (a: string, b: string): number => {
+  let row = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1)
+      next.push(
+        Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)),
+      );
+    row = next;
+  }
+  return row[b.length] ?? 0;
+};

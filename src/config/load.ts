@@ -1,0 +1,55 @@
+/** Finds and reads a configuration file. */
+import { existsSync, readFileSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describeProblems, type Problem } from '../batching/problems.ts';
+import type { Config } from './resolved.ts';
+import { parseConfig } from './schema.ts';
+
+/** The names looked for, in this order. */
+export const CONFIG_FILES = ['groupage.config.ts', 'groupage.config.json'] as const;
+
+/** A configuration that cannot be used. Its message is for people: the file, then a line per problem. */
+export class InvalidConfig extends Error {
+  override readonly name = 'InvalidConfig';
+  readonly file: string;
+  readonly problems: readonly Problem[];
+  constructor(file: string, problems: readonly Problem[]) {
+    super(`${file}:\n${describeProblems(problems).replaceAll(/^/gm, '  ')}`);
+    this.file = file;
+    this.problems = problems;
+  }
+}
+
+/** The configuration file of a folder, if it has one. */
+export const findConfig = (folder: string): string | undefined =>
+  CONFIG_FILES.map((name) => join(folder, name)).find((path) => existsSync(path));
+
+/**
+ * Reads and checks a configuration: the default export of a module, or JSON.
+ *
+ * @param file relative to `folder` if it is not absolute.
+ * @throws InvalidConfig
+ */
+export const loadConfig = async (file: string, folder = process.cwd()): Promise<Config> => {
+  const path = isAbsolute(file) ? file : join(folder, file);
+  const parsed = parseConfig(await read(file, path));
+  if (!parsed.ok) throw new InvalidConfig(file, parsed.problems);
+  return parsed.value;
+};
+
+const read = async (file: string, path: string): Promise<unknown> => {
+  if (!existsSync(path)) throw new InvalidConfig(file, [{ path: '', reason: 'there is no such file' }]);
+  try {
+    if (path.endsWith('.json')) return JSON.parse(readFileSync(path, 'utf8'));
+    const module = (await import(pathToFileURL(path).href)) as { default?: unknown };
+    if (module.default !== undefined) return module.default;
+  } catch (cause) {
+    throw new InvalidConfig(file, [
+      { path: '', reason: `cannot be read: ${cause instanceof Error ? cause.message : String(cause)}` },
+    ]);
+  }
+  throw new InvalidConfig(file, [
+    { path: '', reason: 'has no default export: write `export default defineConfig({ … })`' },
+  ]);
+};

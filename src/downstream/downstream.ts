@@ -1,0 +1,54 @@
+/** The batch API as the batch handler sees it, whatever kind it is. */
+import type { BatchId, Millis, OperationName, Target, TaskId } from '../batching/ids.ts';
+import { digest } from '../batching/ids.ts';
+import type { Outcome } from '../batching/task.ts';
+
+/** One call: the open items of a batch. */
+export interface Call {
+  readonly batchId: BatchId;
+  readonly operation: OperationName;
+  readonly target: Target;
+  readonly attempt: number;
+  readonly items: readonly CallItem[];
+}
+
+export interface CallItem {
+  readonly id: TaskId;
+  /** JSON text. */
+  readonly payload: string;
+}
+
+/** What the downstream said about one item. */
+export type ItemAnswer = Outcome | { readonly status: 'retry'; readonly reason: string };
+
+/** What became of a call. Kinds, not statuses: every kind of downstream speaks them. */
+export type Answer =
+  /** It did the work, or says which part. An item that is not in `items` is to be tried again. */
+  | {
+      readonly kind: 'results';
+      readonly items: ReadonlyMap<TaskId, ItemAnswer> /** Ids nobody asked about. */;
+      readonly foreign: number;
+    }
+  /** It did the work, all of it. */
+  | { readonly kind: 'all-succeeded' }
+  /** It will never take this call. */
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** It may take this call later. `at-once`: nothing speaks against the very next moment. */
+  | {
+      readonly kind: 'unavailable';
+      readonly reason: string;
+      readonly retryAfter?: Millis;
+      readonly mayRetryAtOnce: boolean;
+    };
+
+export interface Downstream {
+  /** Calls once, within the operation's timeout. Failures are answers; it rejects only on a defect. */
+  call(call: Call): Promise<Answer>;
+}
+
+/**
+ * The key under which a downstream can recognise a repeated call: the batch and exactly the items in it, so that a
+ * retry with fewer items is a call of its own.
+ */
+export const idempotencyKey = (call: Pick<Call, 'batchId' | 'items'>): string =>
+  `${call.batchId}.${digest(call.items.map(({ id }) => id).join('\n')).slice(0, 16)}`;

@@ -1,0 +1,124 @@
+/** Reads an HTTP answer to a batch call (design, section 10): pure, so that every odd answer can be tried. */
+import type { Millis, TaskId } from '../batching/ids.ts';
+import { isObject, parseJson, rawElements, rawMembers } from '../batching/json-text.ts';
+import { RESULT_MAX_BYTES, type TaskError } from '../batching/task.ts';
+import type { Answer, Call, ItemAnswer } from './downstream.ts';
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly contentType: string | null;
+  readonly retryAfter: Millis | undefined;
+  readonly body: string;
+}
+
+/** What an HTTP answer means for the items that were asked about. */
+export const readAnswer = (answer: HttpAnswer, items: Call['items']): Answer => {
+  const { status, retryAfter } = answer;
+  const said = `answered ${status}${excerpt(answer.body)}`;
+  if (status >= 200 && status < 300) return readResults(answer, items);
+  if (isTransient(status))
+    return {
+      kind: 'unavailable',
+      reason: said,
+      // A throttled or overloaded service is not asked again in the same breath.
+      mayRetryAtOnce: status !== 429 && retryAfter === undefined,
+      ...(retryAfter === undefined ? {} : { retryAfter }),
+    };
+  if (isMisconfiguration(status))
+    return {
+      kind: 'unavailable',
+      reason: `${said}: check the operation's downstream url and access`,
+      mayRetryAtOnce: false,
+    };
+  return { kind: 'refused', reason: said };
+};
+
+const isTransient = (status: number): boolean =>
+  status === 408 || status === 425 || status === 429 || (status >= 500 && status <= 599);
+
+/** The configuration is at fault and not the tasks: they wait for it to be mended as long as there are attempts. */
+const isMisconfiguration = (status: number): boolean =>
+  (status >= 300 && status < 400) || status === 401 || status === 403 || status === 404 || status === 405;
+
+const readResults = (answer: HttpAnswer, items: Call['items']): Answer => {
+  if (answer.body.trim() === '') return { kind: 'all-succeeded' };
+  const unreadable = (what: string): Answer => ({
+    kind: 'unavailable',
+    reason: `answered ${answer.status} with ${what}${excerpt(answer.body)}`,
+    mayRetryAtOnce: true,
+  });
+  const json = parseJson(answer.body);
+  if (!json.ok)
+    return unreadable(`${answer.contentType ?? 'a body'} that is not JSON (expected {"results":[…]} or no body)`);
+  const body = json.value;
+  if (!isObject(body)) return unreadable('JSON that is no object (expected {"results":[…]})');
+  if (answer.status === 202 && body.pending === true)
+    return {
+      kind: 'refused',
+      reason: 'answered 202 pending: jobs that report later are not supported by this version',
+    };
+  if (!Object.hasOwn(body, 'results')) return { kind: 'all-succeeded' };
+  if (!Array.isArray(body.results)) return unreadable('results that are no list');
+  const raw = rawElements(rawMembers(answer.body).get('results') ?? '[]');
+  return collect(body.results, raw, items);
+};
+
+const collect = (results: readonly unknown[], raw: readonly string[], items: Call['items']): Answer => {
+  const asked = new Set<string>(items.map(({ id }) => id));
+  const answers = new Map<TaskId, ItemAnswer>();
+  let foreign = 0;
+  for (const [index, result] of results.entries()) {
+    if (!isObject(result) || typeof result.id !== 'string') continue;
+    if (!asked.has(result.id)) foreign += 1;
+    // Two answers about one item: the first one stands, like the first result of a task does.
+    else if (!answers.has(result.id as TaskId)) answers.set(result.id as TaskId, readItem(result, raw[index] ?? '{}'));
+  }
+  return { kind: 'results', items: answers, foreign };
+};
+
+const readItem = (result: Record<string, unknown>, raw: string): ItemAnswer => {
+  switch (result.status) {
+    case 'succeeded': {
+      const text = rawMembers(raw).get('result');
+      if (text === undefined) return { status: 'succeeded' };
+      const bytes = Buffer.byteLength(text);
+      return bytes <= RESULT_MAX_BYTES
+        ? { status: 'succeeded', result: text }
+        : { status: 'succeeded', resultOmitted: bytes };
+    }
+    case 'failed':
+      return { status: 'failed', error: readError(result.error, raw) };
+    case 'retry':
+      return { status: 'retry', reason: `asked to retry: ${readError(result.error, raw).message}` };
+    default:
+      return { status: 'retry', reason: `gave the status${excerpt(rawMembers(raw).get('status') ?? 'nothing')}` };
+  }
+};
+
+/**
+ * An item's error: a text, or an object with `code`, `message` and `retriable`; of anything else, what was written.
+ *
+ * @param raw the item as it was written: printing a value again could fail where it is nested too deeply.
+ */
+const readError = (error: unknown, raw: string): TaskError => {
+  const asWritten = (): string => rawMembers(raw).get('error') ?? 'no reason given';
+  const { code, message, retriable } = isObject(error) ? error : { message: error };
+  return {
+    code: shortened(typeof code === 'string' && code !== '' ? code : 'failed', 64),
+    message: shortened(typeof message === 'string' ? message : asWritten(), 1_024),
+    retriable: retriable === true,
+  };
+};
+
+/** Cut, and well-formed: half a surrogate pair could not be stored. */
+const shortened = (text: string, length: number): string =>
+  (text.length <= length ? text : `${text.slice(0, length)}… (${text.length} characters)`).toWellFormed();
+
+/** The start of a body on one line, for a reason that people read. */
+const excerpt = (body: string): string => {
+  const line = body
+    .slice(0, 400)
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
+  return line === '' ? '' : `: ${shortened(line, 200)}`;
+};

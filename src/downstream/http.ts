@@ -1,0 +1,67 @@
+/** The HTTP kind of downstream: one POST a batch. */
+import type { Millis } from '../batching/ids.ts';
+import { printItem } from '../batching/task.ts';
+import type { HttpTarget } from '../config/resolved.ts';
+import { type Answer, type Call, type Downstream, idempotencyKey } from './downstream.ts';
+import { type HttpAnswer, readAnswer } from './http-answer.ts';
+import { parseRetryAfter } from './retry.ts';
+
+/** An answer that is longer has lost its way; reading on could exhaust the function's memory. */
+const ANSWER_MAX_BYTES = 16 * 1_024 * 1_024;
+
+/** A downstream behind `target.url`. @param now for `Retry-After` dates. */
+export const httpDownstream = (target: HttpTarget, now: () => Millis): Downstream => ({
+  async call(call: Call): Promise<Answer> {
+    let answer: HttpAnswer;
+    try {
+      answer = await post(target, call, now);
+    } catch (cause) {
+      // Whatever keeps an answer from arriving (refused, reset, timed out, half a body) may be over the next time.
+      return { kind: 'unavailable', reason: describe(cause, target.timeout), mayRetryAtOnce: true };
+    }
+    return readAnswer(answer, call.items);
+  },
+});
+
+const post = async (target: HttpTarget, call: Call, now: () => Millis): Promise<HttpAnswer> => {
+  const response = await fetch(target.url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'idempotency-key': idempotencyKey(call) },
+    body: printCall(call),
+    // A redirect would repeat the batch somewhere that nobody configured.
+    redirect: 'manual',
+    signal: AbortSignal.timeout(target.timeout),
+  });
+  return {
+    status: response.status,
+    contentType: response.headers.get('content-type'),
+    retryAfter: parseRetryAfter(response.headers.get('retry-after'), now()),
+    body: await readText(response),
+  };
+};
+
+/** The body of a call. Payloads go through as they were sent. */
+export const printCall = ({ batchId, operation, target, attempt, items }: Call): string => {
+  const envelope = JSON.stringify({ batchId, operation, target, attempt }).slice(0, -1);
+  return `${envelope},"items":[${items.map(({ id, payload }) => printItem(id, payload)).join(',')}]}`;
+};
+
+const readText = async (response: Response): Promise<string> => {
+  if (!response.body) return '';
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body) {
+    bytes += chunk.byteLength;
+    if (bytes > ANSWER_MAX_BYTES) throw new Error(`answered more than ${ANSWER_MAX_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks));
+};
+
+const describe = (cause: unknown, timeout: Millis): string => {
+  if (!(cause instanceof Error)) return `no answer: ${String(cause)}`;
+  if (cause.name === 'TimeoutError') return `no answer within ${timeout} ms`;
+  // fetch hides the reason (ECONNREFUSED, …) one level down.
+  const inner = cause.cause instanceof Error ? cause.cause : undefined;
+  return `no answer: ${inner ? inner.message || inner.name : cause.message}`;
+};

@@ -1,0 +1,41 @@
+/** When to try again: a few times at once, then later and later. */
+import type { Millis } from '../batching/ids.ts';
+
+export interface RetryPolicy {
+  /** Further calls within one attempt, at once. */
+  readonly immediate: number;
+  /** Attempts at the most. */
+  readonly maxAttempts: number;
+  /** The longest first delay; it doubles with every attempt, up to `maxDelay`. */
+  readonly minDelay: Millis;
+  readonly maxDelay: Millis;
+}
+
+/** No downstream is believed that asks for a longer pause. */
+export const RETRY_AFTER_MAX: Millis = 24 * 60 * 60 * 1_000;
+
+/**
+ * How long to wait after failed attempt number `attempt` (1 is the first).
+ *
+ * Exponential with full jitter, so that batches which failed together do not return together (Marc Brooker,
+ * "Exponential Backoff And Jitter", AWS Architecture Blog, 2015). A pause that the downstream asked for is kept,
+ * and the jitter comes on top of it: it may have asked many at once.
+ *
+ * @param random uniform in [0, 1).
+ */
+export const retryDelay = (policy: RetryPolicy, attempt: number, random: number, retryAfter: Millis = 0): Millis => {
+  const ceiling = Math.min(policy.maxDelay, policy.minDelay * 2 ** (attempt - 1));
+  return Math.round(Math.min(retryAfter, RETRY_AFTER_MAX) + random * ceiling);
+};
+
+/**
+ * The pause that a `Retry-After` header asks for (RFC 9110, 10.2.3: seconds, or a date).
+ *
+ * @returns milliseconds, undefined when there is none or it cannot be read.
+ */
+export const parseRetryAfter = (header: string | null, now: Millis): Millis | undefined => {
+  if (header === null) return undefined;
+  if (/^\s*\d+\s*$/.test(header)) return Number(header) * 1_000;
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+};

@@ -1,0 +1,61 @@
+/** What a call's answer means for each of its items: pure. */
+import type { Outcome, TaskError, TaskResult } from '../batching/task.ts';
+import type { Answer, CallItem } from './downstream.ts';
+
+/** What a result needs of an item. */
+type Identified = Pick<TaskResult, 'id' | 'payloadHash'>;
+
+/** The items that have a result now, and those still open with the reason. */
+export interface Verdict<Item extends CallItem> {
+  readonly results: readonly TaskResult[];
+  readonly open: readonly Item[];
+  /** Why the open ones are open; of several, the first. */
+  readonly reason: string;
+}
+
+export const verdictOf = <Item extends CallItem & Identified>(
+  answer: Answer,
+  items: readonly Item[],
+): Verdict<Item> => {
+  switch (answer.kind) {
+    case 'all-succeeded':
+      return { results: items.map((item) => resultOf(item, { status: 'succeeded' })), open: [], reason: '' };
+    case 'refused':
+      return {
+        results: failAll(items, { code: 'refused', message: answer.reason, retriable: false }),
+        open: [],
+        reason: '',
+      };
+    case 'unavailable':
+      return { results: [], open: items, reason: answer.reason };
+    case 'results':
+      return sortItems(answer.items, items);
+  }
+};
+
+type ResultsAnswer = Extract<Answer, { kind: 'results' }>['items'];
+
+const sortItems = <Item extends CallItem & Identified>(
+  answers: ResultsAnswer,
+  items: readonly Item[],
+): Verdict<Item> => {
+  const results: TaskResult[] = [];
+  const open: Item[] = [];
+  const reasons: string[] = [];
+  for (const item of items) {
+    const answer = answers.get(item.id);
+    if (answer && answer.status !== 'retry') results.push(resultOf(item, answer));
+    else {
+      open.push(item);
+      reasons.push(answer?.reason ?? 'left out of the results');
+    }
+  }
+  return { results, open, reason: reasons[0] ?? '' };
+};
+
+const resultOf = ({ id, payloadHash }: Identified, outcome: Outcome): TaskResult =>
+  payloadHash === undefined ? { id, outcome } : { id, outcome, payloadHash };
+
+/** The same failure for each of the items. */
+export const failAll = (items: readonly Identified[], error: TaskError): readonly TaskResult[] =>
+  items.map((item) => resultOf(item, { status: 'failed', error }));

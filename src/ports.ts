@@ -1,0 +1,251 @@
+/**
+ * What the steps need of the world, in the domain's words. `aws` and `simulation` implement these; one contract suite
+ * holds them to the same behaviour.
+ *
+ * All reads are strongly consistent unless they say otherwise. A promise that rejects leaves open whether the write
+ * happened: every step may be repeated.
+ */
+import type { Batch, Counts, FinishedStatus } from './batching/batch.ts';
+import type { FlowEvent } from './batching/events.ts';
+import type { BatchId, Candidate, Millis, OperationName, Target, TaskId, Token } from './batching/ids.ts';
+import type { Lock } from './batching/lock.ts';
+import type { BatchMessage, ElectMessage, GroupMessage } from './batching/messages.ts';
+import type { SealReason, Waiting, WaitingTask } from './batching/policy.ts';
+import type { Problem } from './batching/problems.ts';
+import type { NewTask, Outcome, Task, TaskResult } from './batching/task.ts';
+
+/** What became of an insert: whether it was this one, and the task as it is stored. */
+export interface Inserted {
+  readonly isNew: boolean;
+  readonly stored: Task;
+}
+
+/** A member of a batch that has no result yet. */
+export interface OpenTask {
+  readonly id: TaskId;
+  readonly payload: string;
+  /** See {@link TaskResult.payloadHash}. */
+  readonly payloadHash?: string;
+}
+
+/** The members of a batch: those still open, and how many ended how. */
+export interface Members {
+  readonly open: readonly OpenTask[];
+  /** Open ones whose payload is not stored: there is nothing to send for them. */
+  readonly lost: readonly TaskId[];
+  readonly counts: Counts;
+}
+
+/** A cursor that no page gave. */
+export class InvalidCursor extends Error {
+  override readonly name = 'InvalidCursor';
+  constructor() {
+    super('the cursor is not one that a page gave: leave it out to begin with the first page');
+  }
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** Pass it on to get the next page; absent on the last one. */
+  readonly cursor?: string;
+}
+
+export interface Tasks {
+  /** R1. Inserts each task whose id is free. Ids must differ. Answers in the order asked. */
+  insert(tasks: readonly NewTask[]): Promise<readonly Inserted[]>;
+  /** Stores payloads in rows of their own, for tasks that are `payloadApart`. To be called before a task may be claimed. */
+  storePayloads(tasks: readonly Pick<NewTask, 'id' | 'payload' | 'payloadHash'>[]): Promise<void>;
+  /** F2. Claims each candidate for the batch if it is `created` in the same run. True for those that now show the batch. */
+  claim(candidates: readonly Candidate[], batch: BatchId): Promise<readonly boolean[]>;
+  /** H3. Loads a batch's members. */
+  members(ids: readonly TaskId[], batch: BatchId): Promise<Members>;
+  /** H4. Writes results onto members that are still open. Answers what each shows then, whoever wrote it. */
+  finish(results: readonly TaskResult[], batch: FinishingBatch): Promise<readonly (Outcome['status'] | undefined)[]>;
+  get(id: TaskId): Promise<Task | undefined>;
+  /** The payload of a stored task. */
+  payload(id: TaskId): Promise<string | undefined>;
+  /** Failed tasks of a Target, newest first. Eventually consistent. */
+  failed(target: Target, limit: number, cursor?: string): Promise<Page<TaskId>>;
+}
+
+/** What the results of one attempt share. */
+export interface FinishingBatch {
+  readonly id: BatchId;
+  readonly target: Target;
+  /** Attempts that counted until then. */
+  readonly tries: number;
+  readonly at: Millis;
+  /** How long finished tasks are kept, in milliseconds. */
+  readonly keep: Millis;
+}
+
+export interface WaitingTasks {
+  /** R2. Puts a waiting row for each task. Again is harmless: the row derives from the stored task. */
+  put(tasks: readonly (WaitingTask & { readonly target: Target })[]): Promise<void>;
+  /** The first rows of a Target by turn, at most `limit`. */
+  first(target: Target, limit: number): Promise<readonly Waiting[]>;
+  /** Deletes rows by their entries. */
+  remove(target: Target, entries: readonly string[]): Promise<void>;
+  /** How many rows wait, counted up to `limit`. Eventually consistent. */
+  count(target: Target, limit: number): Promise<number>;
+}
+
+/** What a lock must still show for somebody who read it to take it or pass it on. */
+type SeenLock = Pick<Lock, 'fence' | 'flushedAt'>;
+
+/** The state a conditional write on the lock must still find. */
+export interface Mine {
+  readonly fence: number;
+  readonly token: Token;
+}
+
+/** A Target at a glance. */
+export interface Glance {
+  readonly lock: Lock;
+  /** The waiting task whose turn is next. */
+  readonly first?: Waiting;
+}
+
+export interface Locks {
+  read(target: Target): Promise<Lock>;
+  /** R3. The locks of several Targets, which must differ, in the order asked. */
+  readAll(targets: readonly Target[]): Promise<readonly Lock[]>;
+  /** The lock and the first waiting row for half a read unit. Eventually consistent: to look, not to decide. */
+  glance(target: Target): Promise<Glance>;
+  /** L3, G8. Takes `fence` if the lock's fence and its flush are still as `seen`, and nobody holds it at `now`. */
+  acquire(
+    target: Target,
+    take: Mine & { readonly seen: SeenLock; readonly now: Millis; readonly until: Millis },
+  ): Promise<boolean>;
+  /** G3. Gives the lock back, if mine and no batch is open. */
+  release(target: Target, mine: Mine): Promise<boolean>;
+  /** G4. Passes the lock to the next fence, if mine, no batch is open and the flush is still as `seen`. */
+  handOver(
+    target: Target,
+    mine: Mine,
+    next: { readonly token: Token; readonly seen: SeenLock; readonly now: Millis; readonly until: Millis },
+  ): Promise<boolean>;
+  /** G5. Marks `batch` open as round `round`, if mine, no batch is open and the round before it is the stored one. */
+  openBatch(
+    target: Target,
+    mine: Mine,
+    open: { readonly batch: BatchId; readonly round: number; readonly until: Millis },
+  ): Promise<boolean>;
+  /** F6. Clears `batch` if it is the open one. */
+  closeBatch(target: Target, batch: BatchId): Promise<void>;
+  /** G8. Uses `fence` up, if the stored one is still `seen` and the lock has no holder. */
+  burn(target: Target, fence: number, seen: number, now: Millis): Promise<boolean>;
+  /** Asks for rows that wait at `at` to be sealed at once; answers the lock as it is then. */
+  flush(target: Target, at: Millis): Promise<Lock>;
+  /** Targets that have a lock row, of one operation, by name. Eventually consistent. */
+  targets(operation: OperationName, limit: number, cursor?: string): Promise<Page<Target>>;
+}
+
+export interface FormingBatch {
+  readonly id: BatchId;
+  readonly target: Target;
+  readonly sealedBy: SealReason;
+  readonly candidates: readonly Candidate[];
+  readonly oldestAt: Millis;
+  readonly createdAt: Millis;
+}
+
+export interface Batches {
+  /** F1. Stores the batch if absent. Answers the stored one. */
+  form(batch: FormingBatch): Promise<Batch>;
+  get(id: BatchId): Promise<Batch | undefined>;
+  /** F3. Seals a forming batch (`succeeded` at once if it has no members). Answers the stored one, whoever sealed it. */
+  seal(
+    batch: Batch,
+    dropped: readonly Candidate[],
+    at: Millis,
+    keep: Millis,
+  ): Promise<{ readonly batch: Batch; readonly byMe: boolean }>;
+  /**
+   * H2. Starts attempt `attempt`, if the one before is the stored one and no attempt runs at `at`.
+   *
+   * @returns how many attempts count now, this one included; undefined if it could not be started.
+   */
+  start(id: BatchId, attempt: number, at: Millis, runUntil: Millis): Promise<number | undefined>;
+  /** H5. Lets the next attempt start after `retryAt`, if this one is mine. One that made no call is not counted. */
+  postpone(id: BatchId, attempt: number, retryAt: Millis, madeCall: boolean): Promise<boolean>;
+  /** H6. */
+  finish(
+    id: BatchId,
+    attempt: number,
+    end: { readonly status: FinishedStatus; readonly counts: Counts; readonly at: Millis; readonly keep: Millis },
+  ): Promise<boolean>;
+  /** Sealed batches of a Target, newest first. Eventually consistent. */
+  ofTarget(target: Target, limit: number, cursor?: string): Promise<Page<BatchId>>;
+}
+
+/** A refused register message, for the rejected queue. */
+export interface Rejection {
+  readonly messageId: string;
+  readonly body: string;
+  readonly problems: readonly Problem[];
+  readonly at: Millis;
+}
+
+/** Sends messages between the λs. `delay` is in whole seconds, 0 to 900. */
+export interface Queues {
+  /** Sends register messages as a producer does. */
+  register(bodies: readonly string[]): Promise<void>;
+  elect(messages: readonly ElectMessage[]): Promise<void>;
+  group(message: GroupMessage, delay: number): Promise<void>;
+  batch(message: BatchMessage, delay: number): Promise<void>;
+  reject(rejections: readonly Rejection[]): Promise<void>;
+}
+
+/** The working queues, each with a dead-letter queue. */
+export type WorkingQueue = 'register' | 'elect' | 'group' | 'batch';
+
+/** A message that was received too often. */
+export interface DeadLetter {
+  readonly messageId: string;
+  readonly body: string;
+  /** How often it has been sent again so far. */
+  readonly revivals: number;
+  /** Needed to delete it; ends with its visibility timeout. */
+  readonly receipt: string;
+}
+
+export interface DeadLetters {
+  /** Some messages of the queue's dead-letter queue; none when it is empty. */
+  receive(queue: WorkingQueue): Promise<readonly DeadLetter[]>;
+  /** Sends a letter's body, which may be a better one, to the working queue after `delay` seconds. */
+  revive(queue: WorkingQueue, letter: DeadLetter, delay: number): Promise<void>;
+  remove(queue: WorkingQueue, letter: DeadLetter): Promise<void>;
+}
+
+/** Where the patrol of the lock rows stands, kept between the minutes. */
+export interface PatrolMark {
+  readonly operation: OperationName;
+  readonly cursor?: string;
+  /** Lock rows seen in the round that is under way, and in the whole round before. */
+  readonly seen: number;
+  readonly lastRound: number;
+}
+
+export interface PatrolMarks {
+  read(): Promise<PatrolMark | undefined>;
+  write(mark: PatrolMark): Promise<void>;
+}
+
+/** Time, chance and names. Steps take them from here, so that a simulation can decide them. */
+export interface Machine {
+  now(): Millis;
+  sleep(duration: Millis): Promise<void>;
+  /** Uniform in [0, 1). */
+  random(): number;
+  token(): Token;
+}
+
+/** The one run of a λ that a step is part of. */
+export interface Invocation {
+  /** Milliseconds until the function's timeout. */
+  timeLeft(): Millis;
+}
+
+/** Tells what happened, for logs and counts. Must not throw. */
+export type Report = (event: FlowEvent) => void;
