@@ -1,0 +1,138 @@
+/**
+ * What must hold once everything has come to rest: whatever was sent is done or refused, was asked for downstream as it
+ * was sent, and, where nothing went wrong, in time and in full batches.
+ */
+import { type Batch, isFinished, membersOf } from '../batching/batch.ts';
+import { type Millis, operationOf, parseCandidate, type Target, type TaskId } from '../batching/ids.ts';
+import { parseRegisterMessage, type RegisterMessage, type SentTask, withId } from '../batching/register-message.ts';
+import { isSameTask, itemBytes, type Task } from '../batching/task.ts';
+import { type Config, operationFor } from '../config/resolved.ts';
+import type { Rejection } from '../ports.ts';
+import { demand } from './invariants.ts';
+import type { CallLog } from './simulated-downstream.ts';
+import type { Tables } from './tables.ts';
+
+/** What was seen from outside. */
+export interface Evidence {
+  readonly config: Config;
+  readonly tables: Tables;
+  readonly sent: readonly RegisterMessage[];
+  readonly rejected: readonly Rejection[];
+  readonly log: CallLog;
+  /** Flushes that were answered, and when. */
+  readonly flushes: readonly { readonly target: Target; readonly at: Millis }[];
+  /** Whether the patrol took part. */
+  readonly patrolled: boolean;
+  /** Whether an attempt may have ended before it made its call, in a crash or because nothing could be written. */
+  readonly maySwallowAttempts: boolean;
+  /** Whether nothing went wrong at all: then everything is in time too. */
+  readonly isCalm: boolean;
+}
+
+/** What a calm schedule may take beyond the policy: delays that are up to a second late, and the steps themselves. */
+const SLACK: Millis = 10_000;
+
+/** @throws Violation */
+export const checkAtRest = (evidence: Evidence): void => {
+  checkTables(evidence);
+  checkSent(evidence);
+  checkCalls(evidence);
+  if (evidence.isCalm) checkInTime(evidence);
+};
+
+/**
+ * A register λ that was paused for long and then died may leave the waiting row of a task that is done by then. It
+ * costs a place in the Target's next batch and is deleted with that, or by the patrol.
+ */
+const checkTables = ({ tables, patrolled }: Evidence): void => {
+  for (const task of tables.tasks.values())
+    demand(task.state.status === 'succeeded' || task.state.status === 'failed', 'every registered task ends', task);
+  for (const [target, rows] of tables.waiting)
+    demand(!patrolled || rows.size === 0, 'nothing waits in the end', { target, rows: [...rows.keys()] });
+  for (const [target, lock] of tables.locks)
+    demand(lock.holder === undefined && lock.openBatch === undefined, 'no lock is held in the end', { target, lock });
+  for (const batch of tables.batches.values()) checkBatch(tables, batch);
+};
+
+const checkBatch = (tables: Tables, batch: Batch): void => {
+  demand(isFinished(batch.status), 'every batch ends', batch);
+  const outcomes = membersOf(batch).map((id) => tables.tasks.get(id)?.state);
+  const count = (status: string): number =>
+    outcomes.filter((state) => state?.status === status && 'batchId' in state && state.batchId === batch.id).length;
+  const counts = { succeeded: count('succeeded'), failed: count('failed') };
+  demand(counts.succeeded + counts.failed === outcomes.length, "a batch's members are its own", { batch, outcomes });
+  const isCounted = JSON.stringify(counts) === JSON.stringify(batch.counts);
+  demand(isCounted, 'counts are what the members show', { batch, counts });
+};
+
+/** Every message became a task, is the same as one, or lies in the rejected queue; and nothing else does. */
+const checkSent = ({ config, tables, sent, rejected }: Evidence): void => {
+  // A dead letter that was sent again is another message with the same body.
+  const refused = new Set(rejected.flatMap(({ messageId, body }) => [messageId, body]));
+  const known = new Set<TaskId>();
+  for (const message of sent) {
+    const parsed = parseRegisterMessage(config, message);
+    const stored = parsed.ok ? tables.tasks.get(parsed.value.id) : undefined;
+    if (parsed.ok) {
+      known.add(parsed.value.id);
+      demand(stored !== undefined, 'every sent task is registered', message);
+    }
+    const isTask = parsed.ok && stored !== undefined && isSameTask(stored, parsed.value);
+    const isRefused = [message.messageId, message.body, withId(message.body, message.messageId)].some((each) =>
+      refused.has(each),
+    );
+    demand(isTask !== isRefused, 'a message becomes a task or is refused, not both', message);
+  }
+  for (const id of tables.tasks.keys()) demand(known.has(id), 'nobody makes up tasks', id);
+};
+
+const checkCalls = ({ config, tables, sent, log, maySwallowAttempts }: Evidence): void => {
+  const payloads = sentPayloads(config, tables, sent);
+  for (const call of log.calls) {
+    const batch = tables.batches.get(call.batchId);
+    const { maxSize, maxBytes } = operationFor(config, operationOf(call.target)).batch;
+    const members = new Set(batch && membersOf(batch));
+    const ids = call.items.map(({ id }) => id);
+    const bytes = call.items.reduce((sum, { id, payload }) => sum + itemBytes(id, payload), 0);
+    demand(new Set(ids).size === ids.length, 'no item is twice in a call', call);
+    demand(ids.length > 0 && ids.length <= maxSize, 'a call has at most maxSize items', call);
+    demand(ids.length === 1 || bytes <= maxBytes, 'a call has at most maxBytes', call);
+    demand(call.target === batch?.target && ids.every((id) => members.has(id)), 'a call is about its batch', call);
+    for (const { id, payload } of call.items) demand(payloads.get(id) === payload, 'payloads arrive as sent', call);
+  }
+  for (const task of tables.tasks.values())
+    demand(log.tried.has(task.id) || (maySwallowAttempts && gaveUp(task)), 'every task was asked for downstream', task);
+};
+
+const sentPayloads = (config: Config, tables: Tables, sent: readonly RegisterMessage[]): Map<TaskId, string> => {
+  const isStored = (task: SentTask): boolean => isSameTask(tables.tasks.get(task.id) as Task, task);
+  const tasks = sent
+    .map((message) => parseRegisterMessage(config, message))
+    .flatMap((parsed) => (parsed.ok ? [parsed.value] : []));
+  return new Map(tasks.filter(isStored).map(({ id, payload }) => [id, payload]));
+};
+
+const gaveUp = ({ state }: Task): boolean => state.status === 'failed' && state.error.code === 'attempts-exhausted';
+
+const checkInTime = ({ config, tables, flushes }: Evidence): void => {
+  for (const batch of tables.batches.values()) {
+    const { maxWait, maxSize } = operationFor(config, batch.operation).batch;
+    const { sealedAt = Number.POSITIVE_INFINITY } = batch;
+    demand(sealedAt <= batch.oldestAt + maxWait + SLACK, 'no task waits for longer than maxWait', batch);
+    if (batch.sealedBy === 'waited')
+      demand(sealedAt >= batch.oldestAt + maxWait, 'a batch is not sealed before it is due', batch);
+    if (batch.sealedBy === 'full') demand(batch.candidates.length === maxSize, 'a full batch is full', batch);
+    // With batches this small every arrival looks whether it filled one.
+    const newest = Math.max(
+      ...batch.candidates.map((each) => tables.tasks.get(parseCandidate(each).id)?.createdAt ?? 0),
+    );
+    if (batch.sealedBy === 'full' && maxSize <= 8)
+      demand(sealedAt <= newest + SLACK, 'a full batch does not wait', { batch, newest });
+  }
+  for (const { target, at } of flushes)
+    for (const { state, ...task } of tables.tasks.values()) {
+      if (task.target !== target || task.createdAt > at || !('batchId' in state)) continue;
+      const { sealedAt = Number.POSITIVE_INFINITY } = tables.batches.get(state.batchId) ?? {};
+      demand(sealedAt <= at + SLACK, 'what waited at a flush is sealed at once', { task, at, sealedAt });
+    }
+};

@@ -1,0 +1,93 @@
+/** The λs of a schedule: which step takes the messages of which queue. */
+import type { Deps } from '../batching/deps.ts';
+import type { electLeader } from '../batching/elect-leader.ts';
+import type { group } from '../batching/group.ts';
+import type { handleBatch } from '../batching/handle-batch.ts';
+import type { Millis } from '../batching/ids.ts';
+import { parseBatch, parseElect, parseGroup } from '../batching/messages.ts';
+import type { registerAll } from '../batching/register.ts';
+import {
+  LEADER_TIMEOUT,
+  LEADER_VISIBILITY,
+  MAX_RECEIVES,
+  MESSAGES_AT_ONCE,
+  REGISTER_VISIBILITY,
+} from '../batching/timings.ts';
+import type { Invocation, WorkingQueue } from '../ports.ts';
+import type { Chaos } from './faults.ts';
+import { attempt, type Started } from './process.ts';
+import { type QueuedMessage, SimulatedQueue } from './queue.ts';
+
+/** The steps that a schedule runs. */
+export interface Steps {
+  readonly registerAll: typeof registerAll;
+  readonly electLeader: typeof electLeader;
+  readonly group: typeof group;
+  readonly handleBatch: typeof handleBatch;
+}
+
+/** Handles messages. @returns those that are done and may be deleted. */
+type Handle = (
+  deps: Deps,
+  messages: readonly QueuedMessage[],
+  invocation: Invocation,
+) => Promise<readonly QueuedMessage[]>;
+
+/** The queues with their functions. @param start a process, for every run of one. */
+export const simulatedFunctions = (
+  chaos: Chaos,
+  steps: Steps,
+  handlerTime: Millis,
+  start: (name: WorkingQueue, timeout: Millis) => Started,
+): Record<WorkingQueue, SimulatedQueue> => {
+  const queue = (name: WorkingQueue, timeout: Millis, visibility: Millis, handle: Handle): SimulatedQueue => {
+    const consume = async (messages: readonly QueuedMessage[]): Promise<readonly QueuedMessage[]> => {
+      const { name: process, deps, invocation } = start(name, timeout);
+      chaos.trace(() => `${process} ← ${messages.map(({ body, id }) => `${id} ${body}`).join(' ')}`);
+      return attempt(chaos, process, () => handle(deps, messages, invocation), []);
+    };
+    const batchSize = MESSAGES_AT_ONCE[name];
+    return new SimulatedQueue(chaos, { name, visibility, maxReceives: MAX_RECEIVES, batchSize, consume });
+  };
+
+  const each =
+    (step: (deps: Deps, body: string, invocation: Invocation) => Promise<void>): Handle =>
+    async (deps, messages, invocation) => {
+      const one = async (message: QueuedMessage): Promise<QueuedMessage[]> => {
+        await step(deps, message.body, invocation);
+        return [message];
+      };
+      const done = messages.map((message) => attempt(chaos, message.id, () => one(message), []));
+      return (await Promise.all(done)).flat();
+    };
+
+  const register: Handle = async (deps, messages) => {
+    const sent = messages.map(({ id, body }) => ({ messageId: id, body }));
+    const failed = await steps.registerAll(deps, sent, ({ messageId }, cause) =>
+      chaos.trace(() => `${messageId} failed: ${String(cause)}`),
+    );
+    return messages.filter(({ id }) => !failed.some(({ messageId }) => messageId === id));
+  };
+
+  return {
+    register: queue('register', LEADER_TIMEOUT, REGISTER_VISIBILITY, register),
+    elect: queue(
+      'elect',
+      LEADER_TIMEOUT,
+      LEADER_VISIBILITY,
+      each((deps, body) => steps.electLeader(deps, parseElect(body))),
+    ),
+    group: queue(
+      'group',
+      LEADER_TIMEOUT,
+      LEADER_VISIBILITY,
+      each((deps, body, invocation) => steps.group(deps, parseGroup(body), invocation)),
+    ),
+    batch: queue(
+      'batch',
+      handlerTime,
+      6 * handlerTime,
+      each((deps, body, invocation) => steps.handleBatch(deps, parseBatch(body), invocation)),
+    ),
+  };
+};

@@ -1,0 +1,118 @@
+/**
+ * What must hold after every write (design, section 5). Each is a sentence; the first one that breaks stops the run.
+ */
+import { type Batch, isFinished } from '../batching/batch.ts';
+import { candidateOf, parseCandidate, type Target } from '../batching/ids.ts';
+import type { Lock } from '../batching/lock.ts';
+import { parseGroup } from '../batching/messages.ts';
+import type { Waiting } from '../batching/policy.ts';
+import type { Task } from '../batching/task.ts';
+import type { SimulatedQueue } from './queue.ts';
+import type { Tables, Watcher } from './tables.ts';
+
+/** A promise that was broken. */
+export class Violation extends Error {
+  override readonly name = 'Violation';
+}
+
+/** @throws Violation, naming the promise and whom it was broken to. */
+export const demand = (holds: boolean, promise: string, subject: unknown): void => {
+  if (!holds) throw new Violation(`${promise}: ${JSON.stringify(subject)}`);
+};
+
+/** Watches the tables, and the deletion of guards. */
+export const watch = (
+  tables: Tables,
+  groupQueue: SimulatedQueue,
+  onViolation: (violation: Violation) => void,
+): void => {
+  const checked =
+    <Args extends unknown[]>(check: (...args: Args) => void) =>
+    (...args: Args): void => {
+      try {
+        check(...args);
+      } catch (cause) {
+        if (!(cause instanceof Violation)) throw cause;
+        onViolation(cause);
+      }
+    };
+  const guards = (): { target: Target; fence: number; token: string }[] =>
+    [...groupQueue.messages].map(({ body }) => parseGroup(body)).filter(({ hint }) => !hint);
+  const watcher: Required<Watcher> = {
+    task: checked((before, after) => checkTask(tables, before, after)),
+    batch: checked(checkBatch),
+    lock: checked((target, before, after) => {
+      checkLock(tables, target, before, after);
+      if (after.holder === undefined) return;
+      const guarded = guards().some(
+        (guard) => guard.target === target && guard.fence === after.fence && guard.token === after.holder,
+      );
+      demand(guarded, 'a held fence has a guard message in flight', { target, ...after });
+    }),
+    rowDeleted: checked((target, row) => checkRowDeleted(tables, target, row)),
+  };
+  tables.watcher = watcher;
+  groupQueue.onDelete = checked((message) => {
+    const { target, fence, token, hint } = parseGroup(message.body);
+    const lock = tables.locks.get(target);
+    const isLastGuard =
+      guards().filter((guard) => guard.target === target && guard.fence === fence && guard.token === token).length ===
+      1;
+    const isHolder = lock?.fence === fence && lock.holder === token;
+    demand(hint === true || !isHolder || !isLastGuard, 'a guard is deleted only after its fence', {
+      message: message.body,
+      lock,
+    });
+  });
+};
+
+const checkTask = (tables: Tables, before: Task | undefined, after: Task): void => {
+  if (before?.state.status === 'succeeded' || before?.state.status === 'failed')
+    demand(false, 'a result is written once', { before, after });
+  const [was, is] = [before?.state, after.state];
+  if (was && 'batchId' in was)
+    demand('batchId' in is && is.batchId === was.batchId, "a Task's BatchId is written once a run", { before, after });
+  if (!('batchId' in is)) return;
+  const batch = tables.batches.get(is.batchId);
+  demand(
+    batch?.candidates.includes(candidateOf(after.id, after.run)) === true,
+    "a claimed task is in its batch's Candidates",
+    { after, batch },
+  );
+  demand(batch?.target === after.target, 'only tasks with one Target share a batch', { after, batch });
+};
+
+const checkBatch = (before: Batch | undefined, after: Batch): void => {
+  if (!before) return;
+  const same = (a: readonly string[], b: readonly string[]): boolean =>
+    a.length === b.length && a.every((each, index) => each === b[index]);
+  demand(same(before.candidates, after.candidates), 'candidates never change', { before, after });
+  demand(before.sealedAt === undefined || same(before.dropped, after.dropped), 'members never change once sealed', {
+    before,
+    after,
+  });
+  demand(!isFinished(before.status), 'a finished batch is not written again', { before, after });
+  demand(after.attempt >= before.attempt, 'attempts only grow', { before, after });
+};
+
+const checkLock = (tables: Tables, target: Target, before: Lock, after: Lock): void => {
+  demand(after.fence >= before.fence, 'fences only grow', { target, before, after });
+  demand(after.round >= before.round, 'rounds only grow', { target, before, after });
+  if (before.openBatch === undefined || after.openBatch === before.openBatch) return;
+  const batch = tables.batches.get(before.openBatch);
+  demand(batch !== undefined && batch.status !== 'forming', '`OpenBatch` is cleared only after that Batch is sealed', {
+    target,
+    before,
+    after,
+  });
+};
+
+const checkRowDeleted = (tables: Tables, target: Target, row: Waiting): void => {
+  const { id, run } = parseCandidate(row.candidate);
+  const task = tables.tasks.get(id);
+  demand(
+    task !== undefined && (task.state.status !== 'created' || task.run !== run),
+    'a waiting row is deleted only after its claim',
+    { target, row, task },
+  );
+};

@@ -1,0 +1,93 @@
+/** Batches in memory. */
+import { type Batch, membersOf } from '../batching/batch.ts';
+import { type BatchId, operationOf } from '../batching/ids.ts';
+import type { Batches, FormingBatch } from '../ports.ts';
+import { type Gate, through } from './gate.ts';
+import { newestFirst, pageOf, putBatch, type Tables } from './tables.ts';
+
+export const memoryBatches = (tables: Tables, gate: Gate): Batches => {
+  /** A conditional write: answers what was written, or undefined where the condition failed. */
+  const write = (call: string, id: BatchId, next: (batch: Batch) => Batch | undefined): Promise<Batch | undefined> =>
+    through(gate, call, () => {
+      const before = tables.batches.get(id);
+      const after = before && next(before);
+      if (after) putBatch(tables, after);
+      return after;
+    });
+  const isMine = (batch: Batch, attempt: number): boolean =>
+    batch.status === 'in-progress' && batch.attempt === attempt;
+  return {
+    form: (forming) =>
+      through(gate, 'batches.form', () => {
+        const stored = tables.batches.get(forming.id);
+        if (stored) return stored;
+        const batch = formed(forming);
+        putBatch(tables, batch);
+        return batch;
+      }),
+    get: (id) => through(gate, 'batches.get', () => tables.batches.get(id)),
+    seal: (batch, dropped, at) =>
+      through(gate, 'batches.seal', () => {
+        const stored = tables.batches.get(batch.id) ?? batch;
+        if (stored.status !== 'forming') return { batch: stored, byMe: false };
+        const isEmpty = membersOf({ ...stored, dropped }).length === 0;
+        const end = isEmpty
+          ? { status: 'succeeded' as const, counts: { succeeded: 0, failed: 0 }, finishedAt: at }
+          : { status: 'sealed' as const };
+        const sealed = { ...stored, dropped, sealedAt: at, ...end };
+        putBatch(tables, sealed);
+        return { batch: sealed, byMe: true };
+      }),
+    start: async (id, attempt, at, runUntil) => {
+      const started = await write('batches.start', id, (batch) =>
+        batch.attempt === attempt - 1 &&
+        (batch.status === 'sealed' || (batch.status === 'in-progress' && batch.runUntil < at))
+          ? {
+              ...batch,
+              status: 'in-progress',
+              attempt,
+              tries: batch.tries + 1,
+              runUntil,
+              startedAt: batch.startedAt ?? at,
+            }
+          : undefined,
+      );
+      return started?.tries;
+    },
+    postpone: async (id, attempt, retryAt, madeCall) => {
+      const postponed = await write('batches.postpone', id, (batch) =>
+        isMine(batch, attempt) ? { ...batch, runUntil: retryAt, tries: batch.tries - (madeCall ? 0 : 1) } : undefined,
+      );
+      return postponed !== undefined;
+    },
+    finish: async (id, attempt, { status, counts, at }) => {
+      const finished = await write('batches.finish', id, (batch) =>
+        isMine(batch, attempt) ? { ...batch, status, counts, finishedAt: at } : undefined,
+      );
+      return finished !== undefined;
+    },
+    ofTarget: (target, limit, cursor) =>
+      through(gate, 'batches.ofTarget', () => {
+        const sealed = [...tables.batches.values()].filter(
+          (batch) => batch.target === target && batch.sealedAt !== undefined,
+        );
+        const page = pageOf(
+          newestFirst(sealed, ({ sealedAt }) => sealedAt ?? 0),
+          limit,
+          cursor,
+        );
+        return { ...page, items: page.items.map(({ id }) => id) };
+      }),
+  };
+};
+
+/** A new batch, as every adapter stores it. */
+const formed = (batch: FormingBatch): Batch => ({
+  ...batch,
+  operation: operationOf(batch.target),
+  status: 'forming',
+  dropped: [],
+  attempt: 0,
+  tries: 0,
+  runUntil: 0,
+});

@@ -1,0 +1,70 @@
+/** Lock rows in memory. */
+import { operationOf, type Target } from '../batching/ids.ts';
+import { isHeld, type Lock, NO_LOCK } from '../batching/lock.ts';
+import type { Locks, Mine } from '../ports.ts';
+import { type Gate, through } from './gate.ts';
+import { firstRows } from './memory-waiting.ts';
+import { pageOf, putLock, type Tables } from './tables.ts';
+
+export const memoryLocks = (tables: Tables, gate: Gate): Locks => {
+  const stored = (target: Target): Lock => tables.locks.get(target) ?? NO_LOCK;
+  /** A conditional write: `next` gives the row to write, or undefined where the condition fails. */
+  const write = (call: string, target: Target, next: (lock: Lock) => Lock | undefined): Promise<boolean> =>
+    through(gate, call, () => {
+      const before = stored(target);
+      const after = next(before);
+      if (after) putLock(tables, target, after, before);
+      return after !== undefined;
+    });
+  const isMine = (lock: Lock, mine: Mine): boolean => lock.fence === mine.fence && lock.holder === mine.token;
+  return {
+    read: (target) => through(gate, 'locks.read', () => stored(target)),
+    readAll: (targets) =>
+      gate(
+        'locks.readAll',
+        targets.map((target) => () => stored(target)),
+      ),
+    glance: (target) =>
+      through(gate, 'locks.glance', () => {
+        const [first] = firstRows(tables, target, 1);
+        return { lock: stored(target), ...(first ? { first } : {}) };
+      }),
+    acquire: (target, { fence, token, seen, now, until }) =>
+      write('locks.acquire', target, (lock) =>
+        lock.fence === seen.fence && lock.flushedAt === seen.flushedAt && !isHeld(lock, now)
+          ? { ...lock, fence, holder: token, lockedUntil: until }
+          : undefined,
+      ),
+    release: (target, mine) =>
+      write('locks.release', target, ({ holder, ...lock }) =>
+        isMine({ ...lock, ...(holder ? { holder } : {}) }, mine) && !lock.openBatch ? lock : undefined,
+      ),
+    handOver: (target, mine, { token, seen, until }) =>
+      write('locks.handOver', target, (lock) =>
+        isMine(lock, mine) && !lock.openBatch && lock.flushedAt === seen.flushedAt
+          ? { ...lock, fence: mine.fence + 1, holder: token, lockedUntil: until }
+          : undefined,
+      ),
+    openBatch: (target, mine, { batch, round, until }) =>
+      write('locks.openBatch', target, (lock) =>
+        isMine(lock, mine) && !lock.openBatch && lock.round === round - 1
+          ? { ...lock, openBatch: batch, round, lockedUntil: until }
+          : undefined,
+      ),
+    closeBatch: async (target, batch) => {
+      await write('locks.closeBatch', target, ({ openBatch, ...lock }) => (openBatch === batch ? lock : undefined));
+    },
+    burn: (target, fence, seen) =>
+      write('locks.burn', target, (lock) =>
+        lock.fence === seen && lock.holder === undefined ? { ...lock, fence } : undefined,
+      ),
+    flush: async (target, at) => {
+      await write('locks.flush', target, (lock) => ({ ...lock, flushedAt: at }));
+      return stored(target);
+    },
+    targets: (operation, limit, cursor) =>
+      through(gate, 'locks.targets', () =>
+        pageOf([...tables.locks.keys()].filter((target) => operationOf(target) === operation).sort(), limit, cursor),
+      ),
+  };
+};

@@ -1,0 +1,110 @@
+/** Tasks in memory. */
+import { type BatchId, parseCandidate, type TaskId } from '../batching/ids.ts';
+import type { NewTask, Task, TaskResult } from '../batching/task.ts';
+import type { FinishingBatch, Inserted, Members, OpenTask, Tasks } from '../ports.ts';
+import { type Gate, through } from './gate.ts';
+import { newestFirst, pageOf, putTask, type Tables } from './tables.ts';
+
+/**
+ * What counts as too large for a task's own row: small, so that short schedules have both kinds; and, as in DynamoDB,
+ * a matter of the whole row, which differs between two messages with one payload.
+ */
+const INLINE = 50;
+const isApart = ({ payload, correlationId = '' }: NewTask): boolean => payload.length + correlationId.length > INLINE;
+
+export const memoryTasks = (tables: Tables, gate: Gate): Tasks => ({
+  insert: (tasks) =>
+    gate(
+      'tasks.insert',
+      tasks.map((task) => () => insertOne(tables, task)),
+    ),
+  storePayloads: async (tasks) => {
+    await gate(
+      'tasks.storePayloads',
+      tasks.map((task) => () => tables.payloads.set(payloadKey(task), task.payload)),
+    );
+  },
+  claim: (candidates, batch) =>
+    gate(
+      'tasks.claim',
+      candidates.map((candidate) => () => claimOne(tables, parseCandidate(candidate), batch)),
+    ),
+  members: (ids, batch) => through(gate, 'tasks.members', () => membersOf(tables, ids, batch)),
+  finish: (results, batch) =>
+    gate(
+      'tasks.finish',
+      results.map((result) => () => finishOne(tables, result, batch)),
+    ),
+  get: (id) => through(gate, 'tasks.get', () => tables.tasks.get(id)),
+  payload: (id) =>
+    through(gate, 'tasks.payload', () => {
+      const task = tables.tasks.get(id);
+      return task && payloadOf(tables, task);
+    }),
+  failed: (target, limit, cursor) =>
+    through(gate, 'tasks.failed', () => {
+      const failed = [...tables.tasks.values()].filter(
+        (task) => task.target === target && task.state.status === 'failed',
+      );
+      const finishedAt = ({ state }: Task): number => ('finishedAt' in state ? state.finishedAt : 0);
+      const page = pageOf(newestFirst(failed, finishedAt), limit, cursor);
+      return { ...page, items: page.items.map(({ id }) => id) };
+    }),
+});
+
+const payloadKey = ({ id, payloadHash }: Pick<Task, 'id' | 'payloadHash'>): string => `${id}#payload#${payloadHash}`;
+
+const payloadOf = (tables: Tables, task: Task): string | undefined =>
+  task.payloadApart ? tables.payloads.get(payloadKey(task)) : tables.payloads.get(task.id);
+
+const insertOne = (tables: Tables, task: NewTask): Inserted => {
+  const stored = tables.tasks.get(task.id);
+  if (stored) return { isNew: false, stored };
+  const { payload, ...fields } = task;
+  const inserted: Task = { ...fields, run: 1, payloadApart: isApart(task), state: { status: 'created' } };
+  if (!inserted.payloadApart) tables.payloads.set(task.id, payload);
+  putTask(tables, inserted);
+  return { isNew: true, stored: inserted };
+};
+
+const belongs = ({ state }: Task, batch: BatchId): boolean => 'batchId' in state && state.batchId === batch;
+
+const claimOne = (tables: Tables, { id, run }: { id: TaskId; run: number }, batchId: BatchId): boolean => {
+  const task = tables.tasks.get(id);
+  if (!task) return false;
+  if (task.state.status !== 'created' || task.run !== run) return belongs(task, batchId) && task.run === run;
+  putTask(tables, { ...task, state: { status: 'batched', batchId } });
+  return true;
+};
+
+const membersOf = (tables: Tables, ids: readonly TaskId[], batch: BatchId): Members => {
+  const stored = ids.map((id) => tables.tasks.get(id));
+  const members = stored.filter((task): task is Task => task !== undefined && belongs(task, batch));
+  const open = members.filter(({ state }) => state.status === 'batched');
+  const count = (status: 'succeeded' | 'failed') => members.filter(({ state }) => state.status === status).length;
+  return {
+    open: open.flatMap((task): OpenTask[] => {
+      const payload = payloadOf(tables, task);
+      if (payload === undefined) return [];
+      return [{ id: task.id, payload, ...(task.payloadApart ? { payloadHash: task.payloadHash } : {}) }];
+    }),
+    lost: open.filter((task) => payloadOf(tables, task) === undefined).map(({ id }) => id),
+    counts: { succeeded: count('succeeded'), failed: count('failed') },
+  };
+};
+
+const finishOne = (
+  tables: Tables,
+  { id, outcome }: TaskResult,
+  batch: FinishingBatch,
+): 'succeeded' | 'failed' | undefined => {
+  const task = tables.tasks.get(id);
+  if (!task || !belongs(task, batch.id)) return undefined;
+  if (task.state.status === 'batched')
+    putTask(tables, {
+      ...task,
+      state: { ...outcome, batchId: batch.id, attempts: batch.tries, finishedAt: batch.at },
+    });
+  const { status } = (tables.tasks.get(id) as Task).state;
+  return status === 'succeeded' || status === 'failed' ? status : undefined;
+};

@@ -1,0 +1,82 @@
+/** One run of a function in a schedule: a process of its own, with its own clock and its own bad luck. */
+import type { Deps } from '../batching/deps.ts';
+import type { Millis, OperationName, Token } from '../batching/ids.ts';
+import type { Config } from '../config/resolved.ts';
+import type { Invocation, Rejection, WorkingQueue } from '../ports.ts';
+import { type Chaos, faultyGate, type Process } from './faults.ts';
+import { memoryBatches } from './memory-batches.ts';
+import { memoryLocks } from './memory-locks.ts';
+import { memoryDeadLetters, memoryQueues } from './memory-queues.ts';
+import { memoryTasks } from './memory-tasks.ts';
+import { memoryWaiting } from './memory-waiting.ts';
+import type { SimulatedQueue } from './queue.ts';
+import { type CallLog, simulatedDownstream } from './simulated-downstream.ts';
+import type { Tables } from './tables.ts';
+
+/** What all processes of a schedule share. */
+export interface Surroundings {
+  readonly config: Config;
+  readonly chaos: Chaos;
+  readonly tables: Tables;
+  readonly queues: Readonly<Record<WorkingQueue, SimulatedQueue>>;
+  readonly rejected: Rejection[];
+  readonly log: CallLog;
+}
+
+export interface Started {
+  readonly name: string;
+  readonly deps: Deps;
+  readonly invocation: Invocation;
+}
+
+/** Starts a process that its platform ends after `timeout`. */
+export const startProcess = (around: Surroundings, name: string, timeout: Millis): Started => {
+  const { random, scheduler, rates } = around.chaos;
+  const { skew } = rates();
+  const process: Process = {
+    name,
+    clockOffset: random.int(-skew, skew),
+    endsAt: scheduler.now + timeout,
+    outlivesTimeout: false,
+  };
+  return { name, deps: depsOf(around, process), invocation: { timeLeft: () => process.endsAt - scheduler.now } };
+};
+
+/** Functions that throw give their messages back. A fault of the code's own is no schedule's fault: it ends the run. */
+export const attempt = async <T>(chaos: Chaos, name: string, work: () => Promise<T>, otherwise: T): Promise<T> => {
+  try {
+    return await work();
+  } catch (cause) {
+    chaos.trace(() => `${name} failed: ${String(cause)}`);
+    if (cause instanceof TypeError || cause instanceof RangeError) throw cause;
+    return otherwise;
+  }
+};
+
+const depsOf = ({ config, chaos, tables, queues, rejected, log }: Surroundings, process: Process): Deps => {
+  const { random, scheduler, trace } = chaos;
+  const gate = faultyGate(chaos, process);
+  return {
+    config,
+    tasks: memoryTasks(tables, gate),
+    waiting: memoryWaiting(tables, gate),
+    locks: memoryLocks(tables, gate),
+    batches: memoryBatches(tables, gate),
+    queues: memoryQueues(queues, rejected, gate),
+    deadLetters: memoryDeadLetters(queues, gate),
+    patrolMarks: {
+      read: async () => tables.patrolMark,
+      write: async (mark) => {
+        tables.patrolMark = mark;
+      },
+    },
+    downstreamOf: (_: OperationName) => simulatedDownstream(chaos, log, gate),
+    machine: {
+      now: () => scheduler.now + process.clockOffset,
+      sleep: (duration) => scheduler.wait(duration),
+      random: () => random.next(),
+      token: () => random.int(0, 2 ** 31).toString(36) as Token,
+    },
+    report: (event) => trace(() => `${process.name} · ${JSON.stringify(event)}`),
+  };
+};

@@ -1,0 +1,109 @@
+/** One SQS standard queue with its dead-letter queue, in virtual time: late, twice and out of order. */
+import type { Millis } from '../batching/ids.ts';
+import type { Chaos } from './faults.ts';
+
+export interface QueuedMessage {
+  readonly id: string;
+  readonly body: string;
+  readonly revivals: number;
+  receives: number;
+  deleted: boolean;
+}
+
+export interface QueueOptions {
+  readonly name: string;
+  readonly visibility: Millis;
+  readonly maxReceives: number;
+  /** Messages given to one run of the function at the most. */
+  readonly batchSize: number;
+  /** Runs the function; resolves to the messages that are done. A function that dies never resolves. */
+  readonly consume: (messages: readonly QueuedMessage[]) => Promise<readonly QueuedMessage[]>;
+}
+
+export class SimulatedQueue {
+  readonly #chaos: Chaos;
+  readonly #options: QueueOptions;
+  /** Everything sent and not deleted, wherever it is. */
+  readonly messages = new Set<QueuedMessage>();
+  readonly deadLetters = new Set<QueuedMessage>();
+  #ready: QueuedMessage[] = [];
+  #polling = false;
+  #sent = 0;
+  /** Told of a deletion, before it is done. */
+  onDelete: (message: QueuedMessage) => void = () => {};
+
+  constructor(chaos: Chaos, options: QueueOptions) {
+    this.#chaos = chaos;
+    this.#options = options;
+  }
+
+  get isEmpty(): boolean {
+    return this.messages.size === 0;
+  }
+
+  /** @returns the message's id. */
+  send(body: string, delaySeconds = 0, revivals = 0): string {
+    this.#sent += 1;
+    const message = { id: `${this.#options.name}-${this.#sent}`, body, revivals, receives: 0, deleted: false };
+    this.messages.add(message);
+    this.#chaos.trace(() => `${this.#options.name} queue ← ${body} in ${delaySeconds} s`);
+    // Never early; late by up to a second.
+    this.#later(delaySeconds * 1_000 + (delaySeconds > 0 ? this.#chaos.random.int(0, 1_000) : 0), message);
+    return message.id;
+  }
+
+  delete(message: QueuedMessage): void {
+    if (message.deleted) return;
+    this.onDelete(message);
+    message.deleted = true;
+    this.messages.delete(message);
+    this.deadLetters.delete(message);
+  }
+
+  #later(delay: Millis, message: QueuedMessage): void {
+    this.#chaos.scheduler.after(delay, () => {
+      if (message.deleted || this.deadLetters.has(message)) return;
+      this.#ready.push(message);
+      this.#pollSoon();
+    });
+  }
+
+  #pollSoon(): void {
+    if (this.#polling) return;
+    this.#polling = true;
+    this.#chaos.scheduler.after(this.#chaos.random.int(0, 50), () => {
+      this.#polling = false;
+      this.#poll();
+    });
+  }
+
+  #poll(): void {
+    const { random, rates, counts } = this.#chaos;
+    const taken: QueuedMessage[] = [];
+    const most = random.int(1, this.#options.batchSize);
+    while (taken.length < most && this.#ready.length > 0) {
+      const [message] = this.#ready.splice(random.int(0, this.#ready.length - 1), 1);
+      if (!message || message.deleted || taken.includes(message)) continue;
+      message.receives += 1;
+      if (message.receives > this.#options.maxReceives) this.deadLetters.add(message);
+      else taken.push(message);
+      if (random.chance(rates().duplicate)) {
+        counts.duplicate += 1;
+        this.#later(random.int(0, 30_000), message);
+      }
+    }
+    if (this.#ready.length > 0) this.#pollSoon();
+    if (taken.length > 0) this.#deliver(taken);
+  }
+
+  #deliver(taken: readonly QueuedMessage[]): void {
+    const { random, rates, counts } = this.#chaos;
+    for (const message of taken) this.#later(this.#options.visibility + random.int(0, 10_000), message);
+    this.#options.consume(taken).then((done) => {
+      for (const message of done) {
+        if (random.chance(rates().undeleted)) counts.undeleted += 1;
+        else this.delete(message);
+      }
+    });
+  }
+}

@@ -1,0 +1,28 @@
+/** Chance from a seed: the same seed, the same run. */
+export interface Random {
+  /** Uniform in [0, 1). */
+  next(): number;
+  /** Whole number from `least` to `most`. */
+  int(least: number, most: number): number;
+  chance(probability: number): boolean;
+  pick<T>(from: readonly T[]): T;
+}
+
+/** Mulberry32 (Tommy Ettinger, public domain): 32 bits of state are plenty for one schedule. */
+export const seeded = (seed: number): Random => {
+  let state = seed >>> 0;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = state;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+  const int = (least: number, most: number): number => least + Math.floor(next() * (most - least + 1));
+  return {
+    next,
+    int,
+    chance: (probability) => next() < probability,
+    pick: (from) => from[int(0, from.length - 1)] as (typeof from)[number],
+  };
+};

@@ -1,0 +1,88 @@
+/** Scenarios from a seed: a few Targets, a few dozen tasks, every policy and every fault at some rate. */
+import type { Millis, OperationName, Target } from '../batching/ids.ts';
+import type { Operation } from '../config/resolved.ts';
+import type { FaultRates } from './faults.ts';
+import { type Random, seeded } from './random.ts';
+import type { Scenario } from './world.ts';
+
+const OPERATION = 'ship' as OperationName;
+
+/** A random scenario; the same seed gives the same one. */
+export const scenarioOf = (seed: number): Scenario => {
+  const random = seeded(seed ^ 0x5eed);
+  const span: Millis = random.pick([0, 2_000, 60_000, 600_000]);
+  const targets = random.int(1, 4);
+  const sends = Array.from({ length: random.int(1, 40) }, (_, n) => ({
+    at: random.int(0, span),
+    body: body(n, random.int(1, targets), random),
+  }));
+  const flushes = Array.from({ length: random.pick([0, 0, 0, 1, 3, 40]) }, () => ({
+    at: random.int(0, span + 60_000),
+    target: `${OPERATION}/depot=${random.int(1, targets)}` as Target,
+  }));
+  return {
+    seed,
+    config: { version: 1, operations: { [OPERATION]: operation(random) } },
+    sends: [...sends, ...oddSends(random, sends)],
+    flushes,
+    faults: faults(random),
+    faultsEnd: random.pick([0, 30_000, 300_000, 1_800_000]),
+    patrol: random.chance(0.2),
+  };
+};
+
+/** Most name their task; the others are named after their SQS message. Some payloads are too large for the task's row. */
+const body = (n: number, depot: number, random: Random): string => {
+  const correlationId = random.chance(0.2) ? 'c'.repeat(random.int(1, 60)) : undefined;
+  const id = random.chance(0.8) ? `t${n}` : undefined;
+  const payload = { depot, text: 'x'.repeat(random.int(0, 60)) };
+  return JSON.stringify({ operation: OPERATION, id, correlationId, payload });
+};
+
+/** The same message again, the same id for something else, and things that are no register messages. */
+const oddSends = (random: Random, sends: Scenario['sends']): Scenario['sends'] => {
+  const again = sends
+    .filter(() => random.chance(0.15))
+    // The same task as another producer might send it: its row would be smaller.
+    .map(({ at, body }) => ({ at: at + random.int(0, 100_000), body: body.replace(/"correlationId":"c+",/, '') }));
+  const conflicts = sends
+    .filter(() => random.chance(0.05))
+    .map(({ at, body }) => ({ at: at + random.int(0, 5_000), body: body.replace('"text":"', '"text":"other ') }));
+  const unreadable = random.chance(0.3)
+    ? [{ at: random.int(0, 1_000), body: random.pick(['{', '[]', '{"operation":"none","payload":{}}']) }]
+    : [];
+  return [...again, ...conflicts, ...unreadable];
+};
+
+const operation = (random: Random): Operation => ({
+  operation: OPERATION,
+  keys: ['depot'],
+  shards: random.pick([1, 1, 1, 2]),
+  batch: {
+    maxSize: random.pick([1, 2, 3, 5, 10]),
+    maxBytes: random.pick([150, 400, 1_000_000]),
+    maxWait: random.pick([0, 300, 1_000, 5_000, 40_000, 1_000_000, 2_500_000]),
+  },
+  downstream: { kind: 'http', url: 'http://127.0.0.1/', timeout: random.pick([1_000, 10_000]) },
+  retry: {
+    immediate: random.int(0, 2),
+    maxAttempts: random.int(1, 5),
+    minDelay: 1_000,
+    maxDelay: random.pick([5_000, 300_000, 2_000_000]),
+  },
+  keepTasks: 30 * 24 * 3_600_000,
+});
+
+/** Each kind of fault is off in a third of the scenarios, so that every mixture comes up. */
+const faults = (random: Random): FaultRates => {
+  const rate = (most: number): number => (random.chance(1 / 3) ? 0 : random.next() * most);
+  return {
+    crash: rate(0.05),
+    pause: rate(0.02),
+    throttle: rate(0.05),
+    lostReply: rate(0.05),
+    duplicate: rate(0.2),
+    undeleted: rate(0.1),
+    skew: random.pick([0, 0, 1_000, 30_000]),
+  };
+};

@@ -1,0 +1,80 @@
+/** Virtual time: a list of things to happen, taken in order, with all that follows from one before the next. */
+import type { Millis } from '../batching/ids.ts';
+
+interface Planned {
+  readonly at: Millis;
+  readonly order: number;
+  readonly run: () => void;
+}
+
+export class Scheduler {
+  #now: Millis;
+  #order = 0;
+  /** A binary heap, the next to happen at 0. */
+  readonly #heap: Planned[] = [];
+
+  constructor(start: Millis) {
+    this.#now = start;
+  }
+
+  get now(): Millis {
+    return this.#now;
+  }
+
+  /** Plans `run` for `delay` ms from now. What is planned for the same moment happens in the order of planning. */
+  after(delay: Millis, run: () => void): void {
+    const planned = { at: this.#now + Math.max(0, delay), order: this.#order++, run };
+    this.#heap.push(planned);
+    let child = this.#heap.length - 1;
+    while (child > 0) {
+      const parent = (child - 1) >> 1;
+      if (!this.#sooner(child, parent)) break;
+      this.#swap(child, parent);
+      child = parent;
+    }
+  }
+
+  /** Resolves `delay` ms from now. */
+  wait(delay: Millis): Promise<void> {
+    return new Promise((resolve) => this.after(delay, resolve));
+  }
+
+  /** Lets things happen until `done`, or nothing is planned, or `limit` has passed. Returns whether it was done. */
+  async run(done: () => boolean, limit: Millis): Promise<boolean> {
+    while (!done()) {
+      const next = this.#take();
+      if (!next || next.at > limit) return false;
+      this.#now = next.at;
+      next.run();
+      // Everything that the event set in motion settles before the next: asked for in a microtask, as here, a tick
+      // comes when no microtask is left.
+      await new Promise<void>((resolve) => process.nextTick(resolve));
+    }
+    return true;
+  }
+
+  #take(): Planned | undefined {
+    const [first] = this.#heap;
+    const last = this.#heap.pop();
+    if (!first || !last || this.#heap.length === 0) return first;
+    this.#heap[0] = last;
+    let parent = 0;
+    for (;;) {
+      const left = 2 * parent + 1;
+      if (left >= this.#heap.length) return first;
+      const child = left + 1 < this.#heap.length && this.#sooner(left + 1, left) ? left + 1 : left;
+      if (!this.#sooner(child, parent)) return first;
+      this.#swap(child, parent);
+      parent = child;
+    }
+  }
+
+  #sooner(a: number, b: number): boolean {
+    const [x, y] = [this.#heap[a] as Planned, this.#heap[b] as Planned];
+    return x.at < y.at || (x.at === y.at && x.order < y.order);
+  }
+
+  #swap(a: number, b: number): void {
+    [this.#heap[a], this.#heap[b]] = [this.#heap[b] as Planned, this.#heap[a] as Planned];
+  }
+}

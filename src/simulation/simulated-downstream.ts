@@ -1,0 +1,45 @@
+/** A batch API that answers, in virtual time, whatever a real one might. */
+import type { TaskId } from '../batching/ids.ts';
+import type { Answer, Call, Downstream, ItemAnswer } from '../downstream/downstream.ts';
+import type { Chaos } from './faults.ts';
+import type { Gate } from './gate.ts';
+import { through } from './gate.ts';
+
+/** What the downstream saw, for checks at the end. */
+export interface CallLog {
+  readonly calls: Call[];
+  /** Tasks that somebody tried to call it about, whether or not it was reached. */
+  readonly tried: Set<TaskId>;
+}
+
+export const simulatedDownstream = (chaos: Chaos, log: CallLog, gate: Gate): Downstream => ({
+  call: async (call) => {
+    for (const { id } of call.items) log.tried.add(id);
+    try {
+      await through(gate, 'downstream.call', () => log.calls.push(call));
+    } catch (cause) {
+      // Like the real ones: what keeps an answer from arriving is an answer.
+      return { kind: 'unavailable', reason: String(cause), mayRetryAtOnce: true };
+    }
+    await chaos.scheduler.wait(chaos.random.int(0, 3_000));
+    return randomAnswer(chaos, call);
+  },
+});
+
+const randomAnswer = ({ random }: Chaos, { items }: Call): Answer => {
+  const kind = random.int(1, 10);
+  if (kind <= 5) return { kind: 'all-succeeded' };
+  if (kind === 6) return { kind: 'refused', reason: 'answered 400' };
+  if (kind === 7) return { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: true };
+  if (kind === 8)
+    return { kind: 'unavailable', reason: 'answered 429', retryAfter: random.int(0, 60_000), mayRetryAtOnce: false };
+  const answers = new Map<TaskId, ItemAnswer>();
+  for (const { id } of items) if (random.chance(0.9)) answers.set(id, randomItem(random.int(1, 4)));
+  return { kind: 'results', items: answers, foreign: random.int(0, 1) };
+};
+
+const randomItem = (kind: number): ItemAnswer => {
+  if (kind === 1) return { status: 'retry', reason: 'busy' };
+  if (kind === 2) return { status: 'failed', error: { code: 'bad', message: 'no such parcel', retriable: false } };
+  return { status: 'succeeded', result: '{"ok":true}' };
+};

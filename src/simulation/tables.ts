@@ -1,0 +1,63 @@
+/** The tables in memory, and a watcher who sees every write: the simulation's invariants are checked there. */
+import type { Batch } from '../batching/batch.ts';
+import type { BatchId, Millis, Target, TaskId } from '../batching/ids.ts';
+import type { Lock } from '../batching/lock.ts';
+import type { Waiting } from '../batching/policy.ts';
+import type { Task } from '../batching/task.ts';
+import type { PatrolMark } from '../ports.ts';
+
+/** Is told of each write before the next one can happen. */
+export interface Watcher {
+  task?(before: Task | undefined, after: Task): void;
+  batch?(before: Batch | undefined, after: Batch): void;
+  lock?(target: Target, before: Lock, after: Lock): void;
+  rowDeleted?(target: Target, row: Waiting): void;
+}
+
+export interface Tables {
+  readonly tasks: Map<TaskId, Task>;
+  /** By the task's id, or by the key of a row of its own. */
+  readonly payloads: Map<string, string>;
+  readonly waiting: Map<Target, Map<string, Waiting>>;
+  readonly locks: Map<Target, Lock>;
+  readonly batches: Map<BatchId, Batch>;
+  patrolMark: PatrolMark | undefined;
+  watcher: Watcher;
+}
+
+export const emptyTables = (): Tables => ({
+  tasks: new Map(),
+  payloads: new Map(),
+  waiting: new Map(),
+  locks: new Map(),
+  batches: new Map(),
+  patrolMark: undefined,
+  watcher: {},
+});
+
+export const putTask = (tables: Tables, task: Task): void => {
+  const before = tables.tasks.get(task.id);
+  tables.tasks.set(task.id, task);
+  tables.watcher.task?.(before, task);
+};
+
+export const putBatch = (tables: Tables, batch: Batch): void => {
+  const before = tables.batches.get(batch.id);
+  tables.batches.set(batch.id, batch);
+  tables.watcher.batch?.(before, batch);
+};
+
+export const putLock = (tables: Tables, target: Target, lock: Lock, before: Lock): void => {
+  tables.locks.set(target, lock);
+  tables.watcher.lock?.(target, before, lock);
+};
+
+/** Newest first by `at`, then a page of it. The cursor is the position. */
+export const pageOf = <T>(items: readonly T[], limit: number, cursor?: string): { items: T[]; cursor?: string } => {
+  const from = Number(cursor ?? 0);
+  const page = items.slice(from, from + limit);
+  return from + limit < items.length ? { items: page, cursor: String(from + limit) } : { items: page };
+};
+
+export const newestFirst = <T>(items: readonly T[], at: (item: T) => Millis): T[] =>
+  items.toSorted((a, b) => at(b) - at(a));

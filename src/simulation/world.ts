@@ -1,0 +1,189 @@
+/**
+ * One schedule: the real steps on tables and queues in memory, under a virtual clock, with everything that may go
+ * wrong going wrong by the seed. Ends when all has come to rest, or at the first broken promise.
+ */
+import { electLeader } from '../batching/elect-leader.ts';
+import { flush } from '../batching/flush.ts';
+import { group } from '../batching/group.ts';
+import { handleBatch } from '../batching/handle-batch.ts';
+import type { Millis, Target } from '../batching/ids.ts';
+import { registerAll } from '../batching/register.ts';
+import type { RegisterMessage } from '../batching/register-message.ts';
+import { sweep } from '../batching/sweep.ts';
+import { LEADER_TIMEOUT, MINUTE } from '../batching/timings.ts';
+import { type Config, handlerTimeout } from '../config/resolved.ts';
+import type { Rejection, WorkingQueue } from '../ports.ts';
+import { checkAtRest, type Evidence } from './at-rest.ts';
+import { type Chaos, type FaultCounts, type FaultRates, NO_FAULTS, noFaultCounts } from './faults.ts';
+import { type Steps, simulatedFunctions } from './functions.ts';
+import { Violation, watch } from './invariants.ts';
+import { attempt, type Started, startProcess } from './process.ts';
+import type { SimulatedQueue } from './queue.ts';
+import { type Random, seeded } from './random.ts';
+import { Scheduler } from './scheduler.ts';
+import type { CallLog } from './simulated-downstream.ts';
+import { emptyTables, type Tables } from './tables.ts';
+
+/** What is sent, and to whom. */
+export interface Scenario {
+  readonly seed: number;
+  readonly config: Config;
+  /** Register bodies and when they are sent, in ms from the start. */
+  readonly sends: readonly { readonly at: Millis; readonly body: string }[];
+  /** Targets that somebody flushes, and when. */
+  readonly flushes: readonly { readonly at: Millis; readonly target: Target }[];
+  readonly faults: FaultRates;
+  /** When faults end, in ms from the start: later everything must come to rest. */
+  readonly faultsEnd: Millis;
+  /** Whether the patrol takes part. It would mend what the rules of the flow must not break, so mostly it does not. */
+  readonly patrol: boolean;
+  /** Which step stands in for ours: to put a known bug back. */
+  readonly steps?: Partial<Steps>;
+}
+
+export interface Report {
+  readonly violation?: Violation;
+  readonly tables: Tables;
+  readonly rejected: readonly Rejection[];
+  readonly faults: FaultCounts;
+  readonly calls: number;
+  /** Virtual time until rest. */
+  readonly took: Millis;
+  readonly trace: readonly string[];
+}
+
+const START: Millis = Date.UTC(2026, 0, 1);
+/** Whatever has not come to rest by then never will. */
+const PATIENCE: Millis = 48 * 60 * MINUTE;
+const LONGEST_PAUSE: Millis = 5 * MINUTE;
+
+/** Runs a schedule. The same scenario gives the same report, to the letter. @param traced keeps a line per event. */
+export const runSchedule = async (scenario: Scenario, traced = false): Promise<Report> => {
+  const world = new World(scenario, traced);
+  return world.run();
+};
+
+class World {
+  readonly #scenario: Scenario;
+  readonly #random: Random;
+  readonly #scheduler = new Scheduler(START);
+  readonly #tables = emptyTables();
+  readonly #rejected: Rejection[] = [];
+  readonly #sent: RegisterMessage[] = [];
+  readonly #flushes: { target: Target; at: Millis }[] = [];
+  readonly #log: CallLog = { calls: [], tried: new Set() };
+  readonly #trace: string[] = [];
+  readonly #chaos: Chaos;
+  readonly #queues: Record<WorkingQueue, SimulatedQueue>;
+  readonly #lastSend: Millis;
+  #restingSince: Millis | undefined;
+  #processes = 0;
+  #violation: Violation | undefined;
+
+  constructor(scenario: Scenario, traced: boolean) {
+    this.#scenario = scenario;
+    this.#lastSend = Math.max(0, ...scenario.sends.map(({ at }) => at));
+    this.#random = seeded(scenario.seed);
+    this.#chaos = {
+      random: this.#random,
+      scheduler: this.#scheduler,
+      counts: noFaultCounts(),
+      rates: () => (this.#scheduler.now - START < scenario.faultsEnd ? scenario.faults : NO_FAULTS),
+      trace: (line) => {
+        if (traced) this.#trace.push(`${((this.#scheduler.now - START) / 1_000).toFixed(3)} ${line()}`);
+      },
+    };
+    this.#queues = simulatedFunctions(
+      this.#chaos,
+      { registerAll, electLeader, group, handleBatch, ...scenario.steps },
+      handlerTimeout(scenario.config),
+      (name, timeout) => this.#start(`${name}-λ`, timeout),
+    );
+    watch(this.#tables, this.#queues.group, (violation) => {
+      this.#violation ??= violation;
+    });
+  }
+
+  async run(): Promise<Report> {
+    for (const { at, body } of this.#scenario.sends)
+      this.#scheduler.after(at, () => this.#sent.push({ messageId: this.#queues.register.send(body), body }));
+    for (const { at, target } of this.#scenario.flushes) this.#scheduler.after(at, () => this.#flush(target));
+    this.#sweepEachMinute();
+    const ended = await this.#scheduler.run(() => this.#violation !== undefined || this.#atRest(), START + PATIENCE);
+    if (!this.#violation) this.#checkEnd(ended);
+    return {
+      ...(this.#violation ? { violation: this.#violation } : {}),
+      tables: this.#tables,
+      rejected: this.#rejected,
+      faults: this.#chaos.counts,
+      calls: this.#log.calls.length,
+      took: this.#scheduler.now - START,
+      trace: this.#trace,
+    };
+  }
+
+  /** Nothing is in flight, and nothing was for longer than any process is paused. */
+  #atRest(): boolean {
+    const { now } = this.#scheduler;
+    const isQuiet = now - START > this.#lastSend && Object.values(this.#queues).every((queue) => queue.isEmpty);
+    this.#restingSince = isQuiet ? (this.#restingSince ?? now) : undefined;
+    return this.#restingSince !== undefined && now - this.#restingSince > LONGEST_PAUSE;
+  }
+
+  #checkEnd(ended: boolean): void {
+    try {
+      if (!ended)
+        throw new Violation(
+          `the run does not end: ${JSON.stringify(Object.fromEntries(Object.entries(this.#queues).map(([name, queue]) => [name, queue.messages.size])))}`,
+        );
+      checkAtRest(this.#evidence());
+    } catch (cause) {
+      if (!(cause instanceof Violation)) throw cause;
+      this.#violation = cause;
+    }
+  }
+
+  #start(name: string, timeout: Millis): Started {
+    this.#processes += 1;
+    const around = {
+      config: this.#scenario.config,
+      chaos: this.#chaos,
+      tables: this.#tables,
+      queues: this.#queues,
+      rejected: this.#rejected,
+      log: this.#log,
+    };
+    return startProcess(around, `${name}${this.#processes}`, timeout);
+  }
+
+  #evidence(): Evidence {
+    const { config, patrol, faults, faultsEnd } = this.#scenario;
+    const happened = Object.values(this.#chaos.counts).some((count) => count > 0);
+    return {
+      config,
+      tables: this.#tables,
+      sent: this.#sent,
+      rejected: this.#rejected,
+      log: this.#log,
+      flushes: this.#flushes,
+      patrolled: patrol,
+      maySwallowAttempts: happened,
+      isCalm: !happened && (faults.skew === 0 || faultsEnd === 0),
+    };
+  }
+
+  /** Somebody flushes a Target; one that has no task yet is answered with nothing. */
+  async #flush(target: Target): Promise<void> {
+    const { name, deps } = this.#start('flush', LEADER_TIMEOUT);
+    const at = this.#scheduler.now;
+    const waiting = await attempt(this.#chaos, name, () => flush(deps, target), undefined);
+    if (waiting !== undefined) this.#flushes.push({ target, at });
+  }
+
+  #sweepEachMinute(): void {
+    const { name, deps, invocation } = this.#start('sweep', MINUTE);
+    const config = this.#scenario.patrol ? deps.config : { ...deps.config, operations: {} };
+    attempt(this.#chaos, name, () => sweep({ ...deps, config }, invocation), undefined);
+    this.#scheduler.after(MINUTE, () => this.#sweepEachMinute());
+  }
+}

@@ -1,0 +1,83 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { due, looksForFullness } from '../../src/batching/policy.ts';
+import { aRow, NOW, rows } from '../factories/factories.ts';
+
+const policy = { maxSize: 3, maxBytes: 1_000, maxWait: 5_000 };
+
+describe('a batch is due', () => {
+  it('at once when it is full', () => {
+    expect(due(rows(3), policy, NOW)).toEqual({ do: 'seal', because: 'full', take: 3 });
+  });
+
+  it('at once when its bytes are full, with the tasks that fit', () => {
+    expect(due(rows(2, { bytes: 600 }), policy, NOW)).toEqual({ do: 'seal', because: 'bytes', take: 1 });
+    expect(due(rows(2, { bytes: 500 }), policy, NOW)).toEqual({ do: 'seal', because: 'bytes', take: 2 });
+  });
+
+  it('alone when one task is larger than the batch may be: it has to go', () => {
+    expect(due(rows(2, { bytes: 2_000 }), policy, NOW)).toEqual({ do: 'seal', because: 'bytes', take: 1 });
+  });
+
+  it('when its oldest task has waited for maxWait, wherever it stands', () => {
+    const waiting = [aRow({ id: 'b', at: NOW }), aRow({ id: 'a', at: NOW - 4_000 })];
+    expect(due(waiting, policy, NOW)).toEqual({ do: 'wait', until: NOW + 1_000 });
+    expect(due(waiting, policy, NOW + 999)).toEqual({ do: 'wait', until: NOW + 1_000 });
+    expect(due(waiting, policy, NOW + 1_000)).toEqual({ do: 'seal', because: 'waited', take: 2 });
+  });
+
+  it('when it waited as a flush was asked for, and not for what came later', () => {
+    expect(due(rows(1), policy, NOW, NOW)).toEqual({ do: 'seal', because: 'flush', take: 1 });
+    expect(due(rows(1), policy, NOW, NOW - 1)).toEqual({ do: 'wait', until: NOW + 5_000 });
+  });
+
+  it('never takes more than the policy allows, never nothing, and waits only for the future', () => {
+    const anyRow = fc.record({
+      bytes: fc.integer({ min: 1, max: 2_000 }),
+      at: fc.integer({ min: NOW - 10_000, max: NOW + 10_000 }),
+    });
+    const anyPolicy = fc.record({
+      maxSize: fc.integer({ min: 1, max: 20 }),
+      maxBytes: fc.integer({ min: 1, max: 5_000 }),
+      maxWait: fc.integer({ min: 0, max: 10_000 }),
+    });
+    fc.assert(
+      fc.property(fc.array(anyRow, { minLength: 1, maxLength: 20 }), anyPolicy, (parts, any) => {
+        const waiting = parts.slice(0, any.maxSize).map((part) => aRow(part));
+        const next = due(waiting, any, NOW);
+        if (next.do === 'wait') {
+          expect(next.until).toBeGreaterThan(NOW);
+          expect(waiting.length).toBeLessThan(any.maxSize);
+          return;
+        }
+        expect(next.take).toBeGreaterThanOrEqual(1);
+        expect(next.take).toBeLessThanOrEqual(any.maxSize);
+        const bytes = waiting.slice(0, next.take).reduce((sum, row) => sum + row.bytes, 0);
+        expect(next.take === 1 || bytes <= any.maxBytes).toBe(true);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+});
+
+describe('looking for fullness', () => {
+  const few = (tasks: number) => ({ tasks, bytes: 0 });
+
+  it('happens for about eight in maxSize arrivals, however they are grouped', () => {
+    const hundred = { ...policy, maxSize: 100 };
+    expect(looksForFullness(few(1), hundred, 0.0799)).toBe(true);
+    expect(looksForFullness(few(1), hundred, 0.0801)).toBe(false);
+    expect(looksForFullness(few(10), hundred, 1 - 0.92 ** 10 - 1e-9)).toBe(true);
+    expect(looksForFullness(few(10), hundred, 1 - 0.92 ** 10 + 1e-9)).toBe(false);
+  });
+
+  it('happens as often for batches that are full by bytes', () => {
+    const wide = { maxSize: 1_000, maxBytes: 900_000, maxWait: 1_000 };
+    expect(looksForFullness({ tasks: 1, bytes: 90_000 }, wide, 0.799)).toBe(true);
+    expect(looksForFullness({ tasks: 1, bytes: 90_000 }, wide, 0.801)).toBe(false);
+  });
+
+  it('happens always for small batches', () => {
+    expect(looksForFullness(few(1), { ...policy, maxSize: 8 }, 0.999)).toBe(true);
+  });
+});

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { parseRegisterMessage } from '../../src/batching/register-message.ts';
+import { PAYLOAD_MAX_BYTES } from '../../src/batching/task.ts';
+import { aConfig } from '../factories/factories.ts';
+
+const config = aConfig({ batch: { maxSize: 10, maxBytes: 400_000, maxWait: 1_000 } });
+const parse = (body: unknown) =>
+  parseRegisterMessage(config, {
+    messageId: 'message-1',
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+const pathsOf = (body: unknown) => {
+  const parsed = parse(body);
+  return parsed.ok ? [] : parsed.problems.map(({ path }) => path);
+};
+const good = { operation: 'ship', payload: { depot: 'MUC' } };
+
+describe('a register message', () => {
+  it('becomes a task named after its SQS message', () => {
+    expect(parse(good)).toMatchObject({
+      ok: true,
+      value: { id: 'message-1', target: 'ship/depot=MUC', payload: '{"depot":"MUC"}' },
+    });
+  });
+
+  it('may bring its own id and a correlation id', () => {
+    expect(parse({ ...good, id: 'mine', correlationId: 'c' })).toMatchObject({
+      ok: true,
+      value: { id: 'mine', correlationId: 'c' },
+    });
+  });
+
+  it('keeps its payload to the letter', () => {
+    const payload = '{ "depot":"MUC", "n":12345678901234567890.50 }';
+    expect(parse(`{"operation":"ship","payload":${payload}}`)).toMatchObject({ ok: true, value: { payload } });
+  });
+
+  it('is refused with every reason at once', () => {
+    expect(pathsOf('{')).toEqual(['']);
+    expect(pathsOf('"text"')).toEqual(['']);
+    expect(pathsOf([])).toEqual(['']);
+    expect(pathsOf({ operation: 7, payload: [], id: '-', correlationId: 'x'.repeat(129) })).toEqual([
+      'operation',
+      'payload',
+      'id',
+      'correlationId',
+    ]);
+    expect(pathsOf('{"operation":"ship","payload":{"depot":"MUC"},"correlationId":"\\ud800"}')).toEqual([
+      'correlationId',
+    ]);
+    expect(pathsOf({ ...good, operation: 'none' })).toEqual(['operation']);
+    expect(pathsOf({ ...good, operation: 'constructor' })).toEqual(['operation']);
+    expect(pathsOf({ ...good, payload: {} })).toEqual(['payload.depot']);
+    expect(pathsOf({ ...good, prioriti: 3, priority: 3 })).toEqual(['prioriti', 'priority']);
+    expect(pathsOf({ ...good, id: 'x'.repeat(129) })).toEqual(['id']);
+    expect(pathsOf('{"operation":"ship","payload":{"depot":"MUC"},"__proto__":{"id":"x"}}')).toEqual(['__proto__']);
+  });
+
+  it('is refused when its payload is too large, for anyone or for a batch of its operation', () => {
+    const filled = (bytes: number) => ({ ...good, payload: { depot: 'MUC', text: 'x'.repeat(bytes) } });
+    expect(pathsOf(filled(PAYLOAD_MAX_BYTES - 100))).toEqual([]);
+    expect(parse(filled(PAYLOAD_MAX_BYTES))).toMatchObject({
+      problems: [{ reason: expect.stringContaining('at most 262144') }],
+    });
+    const small = aConfig({ batch: { maxSize: 10, maxBytes: 200, maxWait: 1_000 } });
+    const parsed = parseRegisterMessage(small, { messageId: 'm', body: JSON.stringify(filled(200)) });
+    expect(parsed).toMatchObject({
+      ok: false,
+      problems: [{ path: 'payload', reason: expect.stringContaining('batch.maxBytes') }],
+    });
+  });
+
+  it('says which operations there are, and shortens a name that was meant to flood the reason', () => {
+    const parsed = parse({ ...good, operation: 'x'.repeat(10_000) });
+    expect(parsed).toMatchObject({ problems: [{ reason: expect.stringMatching(/configured are ship$/) }] });
+    if (!parsed.ok) expect(parsed.problems[0]?.reason.length).toBeLessThan(200);
+  });
+});

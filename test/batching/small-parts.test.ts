@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { finishedStatus, membersOf } from '../../src/batching/batch.ts';
+import { delayPast, delaySeconds } from '../../src/batching/delay.ts';
+import { batchIdOf, parseCandidate, taskId } from '../../src/batching/ids.ts';
+import {
+  parseBatch,
+  parseElect,
+  parseGroup,
+  printBatch,
+  printElect,
+  printGroup,
+  UnreadableMessage,
+} from '../../src/batching/messages.ts';
+import { advance } from '../../src/batching/patrol.ts';
+import { withId } from '../../src/batching/register-message.ts';
+import { batchId, candidate, NOW, operationName, target, token } from '../factories/factories.ts';
+
+describe('identifiers', () => {
+  it('accept what the contract allows as a task id and nothing else', () => {
+    for (const good of ['a', '7', 'a:b@c.d_e-f', 'x'.repeat(128)]) expect(taskId(good)).toBe(good);
+    for (const bad of ['', '-a', 'a b', 'ä', 'a\n', 'a#1', 'x'.repeat(129)]) expect(taskId(bad)).toBeUndefined();
+  });
+
+  it('name a batch after its Target, fence and round, short when the Target is long', () => {
+    expect(batchIdOf(target('ship/depot=MUC'), 3, 7)).toBe('ship/depot=MUC#3#7');
+    const long = batchIdOf(target(`ship/depot=${'x'.repeat(300)}`), 3, 7);
+    expect(long).toMatch(/^ship\/[\w-]{22}#3#7$/);
+    expect(batchIdOf(target(`ship/depot=${'x'.repeat(299)}`), 3, 7)).not.toBe(long);
+  });
+
+  it('read a candidate back', () => {
+    expect(parseCandidate(candidate('a:b', 12))).toEqual({ id: 'a:b', run: 12 });
+  });
+});
+
+describe('a delay', () => {
+  it('rounds down to what SQS can do and leaves the rest to be slept, unless nearly a second is left', () => {
+    expect([0, 500, 799, 800, 1_000, 1_799, 1_800, 5_400].map(delaySeconds)).toEqual([0, 0, 0, 1, 1, 1, 2, 5]);
+  });
+
+  it('never exceeds the fifteen minutes of SQS', () => {
+    expect(delaySeconds(7_200_000)).toBe(900);
+    expect(delaySeconds(900_000)).toBe(900);
+    expect(delayPast(NOW + 7_200_000, NOW)).toBe(900);
+  });
+
+  it('past a moment is surely past it', () => {
+    for (const wait of [-5_000, 0, 1, 999, 1_000, 1_001, 59_999])
+      expect(delayPast(NOW + wait, NOW) * 1_000).toBeGreaterThan(wait);
+  });
+});
+
+describe('a batch', () => {
+  it('has the candidates that were not dropped as members, in their order', () => {
+    const candidates = [candidate('a'), candidate('b'), candidate('c')];
+    expect(membersOf({ candidates, dropped: [candidate('b')] })).toEqual(['a', 'c']);
+  });
+
+  it('ends as its members did', () => {
+    expect(finishedStatus({ succeeded: 3, failed: 0 })).toBe('succeeded');
+    expect(finishedStatus({ succeeded: 2, failed: 1 })).toBe('partly-failed');
+    expect(finishedStatus({ succeeded: 0, failed: 1 })).toBe('failed');
+    expect(finishedStatus({ succeeded: 0, failed: 0 })).toBe('succeeded');
+  });
+});
+
+describe('inner messages', () => {
+  it('read back what was printed', () => {
+    const elect = { target: target('ship/depot=MUC~2') };
+    const group = { ...elect, fence: 4, token: token('t') };
+    expect(parseElect(printElect(elect))).toEqual(elect);
+    expect(parseGroup(printGroup(group))).toEqual(group);
+    expect(parseGroup(printGroup({ ...group, hint: true }))).toEqual({ ...group, hint: true });
+    expect(parseBatch(printBatch({ batchId: batchId('b#1#1') }))).toEqual({ batchId: 'b#1#1' });
+  });
+
+  it('are told from anything else', () => {
+    for (const junk of ['', '{', 'null', '[]', '{}', '{"target":""}', '{"target":"//"}', '{"target":7}', '{"b":""}']) {
+      expect(() => parseElect(junk)).toThrow(UnreadableMessage);
+      expect(() => parseGroup(junk)).toThrow(UnreadableMessage);
+      expect(() => parseBatch(junk)).toThrow(UnreadableMessage);
+    }
+    expect(() => parseGroup('{"target":"ship","f":1.5,"token":"t"}')).toThrow(UnreadableMessage);
+  });
+});
+
+describe('a register body that is sent again', () => {
+  it('is named after its first message, so that it stays one task', () => {
+    expect(withId(' { "operation":"ship","payload":{"n":12345678901234567890}}', 'm-1')).toBe(
+      '{"id":"m-1", "operation":"ship","payload":{"n":12345678901234567890}}',
+    );
+    expect(withId('{}', 'm-1')).toBe('{"id":"m-1"}');
+  });
+
+  it('stays as it is when it has an id, or cannot be read', () => {
+    for (const body of ['{"id":"a","payload":{}}', '{', '[]', 'null']) expect(withId(body, 'm-1')).toBe(body);
+  });
+});
+
+describe('the patrol', () => {
+  const operations = [operationName('a'), operationName('b')];
+  const mark = { operation: operationName('a'), seen: 30, lastRound: 70 };
+
+  it('goes through the pages of an operation, then the next one, then begins a new round', () => {
+    expect(advance(mark, 'page-2', operations)).toEqual({ mark: { ...mark, cursor: 'page-2' }, roundEnded: false });
+    expect(advance({ ...mark, cursor: 'page-9' }, undefined, operations).mark).toEqual({
+      operation: 'b',
+      seen: 30,
+      lastRound: 70,
+    });
+    expect(advance({ ...mark, operation: operationName('b') }, undefined, operations)).toEqual({
+      mark: { operation: 'a', seen: 0, lastRound: 30 },
+      roundEnded: true,
+    });
+  });
+});

@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import { type HttpAnswer, readAnswer } from '../../src/downstream/http-answer.ts';
+import { parseRetryAfter, RETRY_AFTER_MAX, retryDelay } from '../../src/downstream/retry.ts';
+import { verdictOf } from '../../src/downstream/verdict.ts';
+import { id, NOW } from '../factories/factories.ts';
+
+const items = ['a', 'b', 'c'].map((name) => ({ id: id(name), payload: '{}' }));
+const read = (status: number, body: unknown = '', fields: Partial<HttpAnswer> = {}) =>
+  readAnswer(
+    {
+      status,
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+      contentType: 'application/json',
+      retryAfter: undefined,
+      ...fields,
+    },
+    items,
+  );
+const outcomes = (body: unknown) => {
+  const { results, open } = verdictOf(read(200, body), items);
+  return {
+    ...Object.fromEntries(results.map((each) => [each.id, each.outcome.status])),
+    open: open.map((each) => each.id),
+  };
+};
+
+describe('an answer', () => {
+  it('without results is a success of all, with or without a body', () => {
+    expect(read(200)).toEqual({ kind: 'all-succeeded' });
+    expect(read(204)).toEqual({ kind: 'all-succeeded' });
+    expect(read(201, { ok: true })).toEqual({ kind: 'all-succeeded' });
+  });
+
+  it('with results gives each item its own, and leaves open what it left out', () => {
+    const results = [
+      { id: 'a', status: 'succeeded', result: { n: 1 } },
+      { id: 'b', status: 'retry', error: 'busy' },
+    ];
+    expect(outcomes({ results })).toEqual({ a: 'succeeded', open: ['b', 'c'] });
+  });
+
+  it('keeps a result as it was written', () => {
+    const answer = read(200, '{"results":[{"id":"a","status":"succeeded","result": 12345678901234567890 }]}');
+    expect(answer).toMatchObject({ kind: 'results' });
+    if (answer.kind === 'results')
+      expect(answer.items.get(id('a'))).toEqual({ status: 'succeeded', result: '12345678901234567890' });
+  });
+
+  it('does not keep a result that no row could hold, and says how large it was', () => {
+    const answer = read(200, { results: [{ id: 'a', status: 'succeeded', result: 'x'.repeat(300_000) }] });
+    if (answer.kind === 'results')
+      expect(answer.items.get(id('a'))).toEqual({ status: 'succeeded', resultOmitted: 300_002 });
+    expect.assertions(1);
+  });
+
+  it('about an item gives a reason in one of three forms', () => {
+    const results = [
+      { id: 'a', status: 'failed', error: 'no such depot' },
+      { id: 'b', status: 'failed', error: { code: 'closed', message: 'on Sundays', retriable: true } },
+      { id: 'c', status: 'failed' },
+    ];
+    const { results: verdict } = verdictOf(read(200, { results }), items);
+    expect(verdict.map(({ outcome }) => (outcome.status === 'failed' ? outcome.error : undefined))).toEqual([
+      { code: 'failed', message: 'no such depot', retriable: false },
+      { code: 'closed', message: 'on Sundays', retriable: true },
+      { code: 'failed', message: 'no reason given', retriable: false },
+    ]);
+  });
+
+  it('may nest as deeply as it likes, or hold half a surrogate pair', () => {
+    const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`;
+    const text = `{"results":[{"id":"a","status":"failed","error":${deep}},{"id":"b","status":${deep}},{"id":"c","status":"failed","error":"half \\ud83d"}]}`;
+    const { results, open } = verdictOf(read(200, text), items);
+    expect(open.map((each) => each.id)).toEqual(['b']);
+    const messages = results.map(({ outcome }) => (outcome.status === 'failed' ? outcome.error.message : ''));
+    expect(messages[0]).toMatch(/^\[+… \(20000 characters\)$/);
+    expect(messages[1]).toBe('half \ufffd');
+    const cut = read(400, `${'x'.repeat(199)}\ud83d\ude00 and more text that has to go`);
+    expect('reason' in cut && cut.reason.isWellFormed()).toBe(true);
+  });
+
+  it('about items that nobody asked about changes nothing', () => {
+    expect(read(200, { results: [{ id: 'z', status: 'failed' }] })).toMatchObject({ kind: 'results', foreign: 1 });
+    expect(outcomes({ results: [{ id: 'z', status: 'failed' }] })).toEqual({ open: ['a', 'b', 'c'] });
+  });
+
+  it('counts once for an item that it names twice', () => {
+    expect(
+      outcomes({
+        results: [
+          { id: 'a', status: 'failed' },
+          { id: 'a', status: 'succeeded' },
+        ],
+      }),
+    ).toEqual({ a: 'failed', open: ['b', 'c'] });
+  });
+
+  it('that cannot be read is no success', () => {
+    const odd = [
+      '<html>Login</html>',
+      'OK',
+      '[]',
+      '"done"',
+      'null',
+      '{"results":{}}',
+      '{"results":',
+      '{"results":null}',
+    ];
+    for (const body of odd) expect(read(200, body)).toMatchObject({ kind: 'unavailable' });
+    expect(outcomes({ results: [7, null, { id: 5 }, { id: 'a', status: 'done' }] })).toEqual({ open: ['a', 'b', 'c'] });
+  });
+
+  it('that promises to report later is refused in words', () => {
+    expect(read(202, { pending: true })).toMatchObject({ kind: 'refused', reason: expect.stringContaining('pending') });
+    expect(read(202)).toEqual({ kind: 'all-succeeded' });
+  });
+
+  it('tells what may be tried again from what never will', () => {
+    const transient = { kind: 'unavailable', mayRetryAtOnce: true };
+    for (const status of [408, 425, 500, 502, 503, 504]) expect(read(status)).toMatchObject(transient);
+    for (const status of [429, 301, 302, 401, 403, 404, 405])
+      expect(read(status)).toMatchObject({ kind: 'unavailable', mayRetryAtOnce: false });
+    for (const status of [400, 409, 410, 413, 422]) expect(read(status)).toMatchObject({ kind: 'refused' });
+    expect(read(503, '', { retryAfter: 3_000 })).toMatchObject({ retryAfter: 3_000, mayRetryAtOnce: false });
+  });
+
+  it('is quoted on one line and shortened', () => {
+    const answer = read(400, `bad\u0000\n\u001b[31m depot ${'x'.repeat(1_000)}`);
+    expect('reason' in answer && answer.reason).toMatch(/^answered 400: bad \[31m depot x+… \(\d+ characters\)$/);
+  });
+});
+
+describe('a retry', () => {
+  const policy = { immediate: 1, maxAttempts: 5, minDelay: 1_000, maxDelay: 60_000 };
+
+  it('waits up to twice as long each time, at most maxDelay, anywhere in between', () => {
+    expect([1, 2, 3, 10].map((attempt) => retryDelay(policy, attempt, 1))).toEqual([1_000, 2_000, 4_000, 60_000]);
+    expect(retryDelay(policy, 3, 0)).toBe(0);
+    expect(retryDelay(policy, 3, 0.5)).toBe(2_000);
+  });
+
+  it('waits for what the downstream asked, and jitters on top of it', () => {
+    expect(retryDelay(policy, 1, 0, 7_000)).toBe(7_000);
+    expect(retryDelay(policy, 1, 0.5, 7_000)).toBe(7_500);
+    expect(retryDelay(policy, 1, 0, Number.MAX_SAFE_INTEGER)).toBe(RETRY_AFTER_MAX);
+  });
+
+  it('reads Retry-After as seconds or as a date', () => {
+    expect(parseRetryAfter('120', NOW)).toBe(120_000);
+    expect(parseRetryAfter(new Date(NOW + 5_000).toUTCString(), NOW)).toBe(5_000);
+    expect(parseRetryAfter(new Date(NOW - 5_000).toUTCString(), NOW)).toBe(0);
+    expect(parseRetryAfter('soon', NOW)).toBeUndefined();
+    expect(parseRetryAfter(null, NOW)).toBeUndefined();
+  });
+});

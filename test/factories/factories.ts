@@ -1,0 +1,67 @@
+/** Makes the records of a test, which says only what matters to it. */
+import {
+  type BatchId,
+  type Candidate,
+  candidateOf,
+  type OperationName,
+  type Target,
+  type TaskId,
+  type Token,
+} from '../../src/batching/ids.ts';
+import type { Waiting } from '../../src/batching/policy.ts';
+import { itemBytes, type NewTask, payloadHashOf } from '../../src/batching/task.ts';
+import type { Config, Operation } from '../../src/config/resolved.ts';
+
+export const NOW = Date.UTC(2026, 0, 1);
+
+export const id = (text: string): TaskId => text as TaskId;
+export const target = (text: string): Target => text as Target;
+export const batchId = (text: string): BatchId => text as BatchId;
+export const token = (text: string): Token => text as Token;
+export const operationName = (text: string): OperationName => text as OperationName;
+export const candidate = (text: string, run = 1): Candidate => candidateOf(id(text), run);
+
+export const aTask = (fields: Partial<NewTask> = {}): NewTask => {
+  const payload = fields.payload ?? '{"depot":"MUC"}';
+  const taskId = fields.id ?? id('task-1');
+  return {
+    id: taskId,
+    operation: operationName('ship'),
+    target: target('ship/depot=MUC'),
+    payload,
+    payloadHash: payloadHashOf(payload),
+    bytes: itemBytes(taskId, payload),
+    createdAt: NOW,
+    ...fields,
+  };
+};
+
+export const aRow = (fields: Partial<Waiting> & { readonly id?: string } = {}): Waiting => {
+  const { id: name = 'task-1', ...rest } = fields;
+  const at = rest.at ?? NOW;
+  return { entry: `${at}#${name}#1`, candidate: candidate(name), at, bytes: 100, ...rest };
+};
+
+export const rows = (count: number, fields: Partial<Waiting> = {}): Waiting[] =>
+  Array.from({ length: count }, (_, n) => aRow({ id: `task-${n}`, ...fields }));
+
+const anOperation = (fields: Partial<Operation> = {}): Operation => ({
+  operation: operationName('ship'),
+  keys: ['depot'],
+  shards: 1,
+  batch: { maxSize: 10, maxBytes: 900_000, maxWait: 1_000 },
+  downstream: { kind: 'http', url: 'http://127.0.0.1:9100/batch', timeout: 1_000 },
+  retry: { immediate: 1, maxAttempts: 3, minDelay: 1_000, maxDelay: 60_000 },
+  keepTasks: 30 * 24 * 3_600_000,
+  ...fields,
+});
+
+export const aConfig = (...operations: readonly Partial<Operation>[]): Config => ({
+  version: 1,
+  operations: Object.fromEntries(
+    (operations.length > 0 ? operations : [{}]).map((fields) => {
+      const operation = anOperation(fields);
+      return [operation.operation, operation];
+    }),
+  ),
+});

@@ -1,0 +1,81 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { expect, it } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '..');
+
+/** What decides, without asking the world. */
+const PURE = [
+  ...[
+    'ids',
+    'json-text',
+    'target',
+    'problems',
+    'timings',
+    'policy',
+    'delay',
+    'lock',
+    'messages',
+    'task',
+    'batch',
+    'register-message',
+    'events',
+  ].map((name) => `src/batching/${name}`),
+  ...['resolved', 'duration', 'hints', 'schema'].map((name) => `src/config/${name}`),
+  ...['downstream', 'http-answer', 'retry', 'verdict'].map((name) => `src/downstream/${name}`),
+];
+const STEPS = 'src/batching/';
+
+/** Who may import what, the most particular first: each file is held to the first rule that fits it. */
+const RULES: readonly { readonly files: readonly string[]; readonly may: readonly string[] }[] = [
+  { files: PURE, may: PURE },
+  { files: ['src/environment', 'src/ports'], may: [...PURE, 'src/ports'] },
+  { files: [STEPS], may: [...PURE, STEPS, 'src/ports'] },
+  { files: ['src/downstream/', 'src/config/'], may: [...PURE, 'src/config/', 'src/downstream/'] },
+  { files: ['src/aws/'], may: [...PURE, 'src/ports', 'src/aws/'] },
+  { files: ['src/simulation/'], may: [...PURE, STEPS, 'src/ports', 'src/simulation/'] },
+  { files: ['src/api/'], may: [...PURE, STEPS, 'src/ports', 'src/api/'] },
+  { files: ['src/client/'], may: [...PURE, 'src/aws/'] },
+  {
+    files: ['lambdas/'],
+    may: [...PURE, STEPS, 'src/ports', 'src/aws/', 'src/api/', 'src/downstream/', 'src/environment', 'lambdas/'],
+  },
+  { files: ['lib/'], may: ['lib/', 'src/environment', 'src/config/', 'src/batching/timings', 'src/batching/problems'] },
+  {
+    files: ['src/local/', 'src/cli/', 'bin/', 'examples/', 'bench/', 'scripts/'],
+    may: ['src/', 'lib/', 'lambdas/', 'bench/', 'examples/', 'test/factories/'],
+  },
+];
+
+const sources = (): string[] =>
+  ['bin', 'lib', 'lambdas', 'src', 'bench', 'examples'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => join(folder, file)),
+  );
+
+/** The files of this repository that a file imports, static or not. */
+const importsOf = (file: string): string[] =>
+  [...readFileSync(join(ROOT, file), 'utf8').matchAll(/(?:from|import\()\s*'(\.{1,2}\/[^']+)'/g)].map(([, path = '']) =>
+    relative(ROOT, resolve(ROOT, dirname(file), path)),
+  );
+
+const fits = (file: string, names: readonly string[]): boolean =>
+  names.some((name) => (name.endsWith('/') ? file.startsWith(name) : file === `${name}.ts`));
+
+it('imports point one way: pure files → steps and ports → adapters → whoever composes them', () => {
+  const wrong = sources().flatMap((file) => {
+    const rule = RULES.find(({ files }) => fits(file, files));
+    if (!rule) return [`${file}: no rule says what it may import`];
+    return importsOf(file)
+      .filter((imported) => !fits(imported, rule.may))
+      .map((imported) => `${file} must not import ${imported}`);
+  });
+  expect(wrong).toEqual([]);
+});
+
+it('the rules see the imports that there are', () => {
+  expect(importsOf('src/batching/group.ts')).toContain('src/batching/lock.ts');
+  expect(importsOf('src/local/main.ts')).toContain('examples/flights/downstream.ts');
+  expect(sources().length).toBeGreaterThan(80);
+});

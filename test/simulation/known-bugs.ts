@@ -1,0 +1,167 @@
+/**
+ * Bugs that were made once, by the design's drafts or by this code, to be put back where the simulation must find
+ * them. They stand in for single steps or ports.
+ */
+import { electLeader } from '../../src/batching/elect-leader.ts';
+import { group } from '../../src/batching/group.ts';
+import { handleBatch } from '../../src/batching/handle-batch.ts';
+import type { BatchPolicy } from '../../src/batching/policy.ts';
+import { registerAll } from '../../src/batching/register.ts';
+import type { Config } from '../../src/config/resolved.ts';
+import type { Locks } from '../../src/ports.ts';
+import type { Steps } from '../../src/simulation/functions.ts';
+
+type Bug = Partial<Steps>;
+
+/** Trap 1: the guard is sent after the lock is acquired. A crash in between leaves a lock that nobody comes back for. */
+export const guardAfterAcquire: Bug = {
+  electLeader: (deps, message) => {
+    let sendGuard = async (): Promise<void> => {};
+    const queues: typeof deps.queues = {
+      ...deps.queues,
+      group: async (guard, delay) => {
+        sendGuard = () => deps.queues.group(guard, delay);
+      },
+    };
+    const locks: typeof deps.locks = {
+      ...deps.locks,
+      acquire: async (target, take) => {
+        const won = await deps.locks.acquire(target, take);
+        if (won) await sendGuard();
+        return won;
+      },
+    };
+    return electLeader({ ...deps, queues, locks }, message);
+  },
+};
+
+/** Trap 2: an open batch that was not stored yet is taken for nothing and cleared. */
+export const openBatchClearedWithoutBatch: Bug = {
+  group: async (deps, message, invocation) => {
+    const { openBatch } = await deps.locks.read(message.target);
+    if (openBatch && !(await deps.batches.get(openBatch))) await deps.locks.closeBatch(message.target, openBatch);
+    return group(deps, message, invocation);
+  },
+};
+
+/** A claim that was throttled is taken for a claim that was refused: its task belongs to no batch. */
+export const throttledClaimCountsAsRefused: Bug = {
+  group: (deps, message, invocation) => {
+    const claim: typeof deps.tasks.claim = async (candidates, batch) =>
+      Promise.all(
+        candidates.map((each) =>
+          deps.tasks.claim([each], batch).then(
+            ([mine]) => mine === true,
+            () => false,
+          ),
+        ),
+      );
+    return group({ ...deps, tasks: { ...deps.tasks, claim } }, message, invocation);
+  },
+};
+
+/** The lock is released without looking at the waiting rows once more: a task that came meanwhile has no leader. */
+export const noLookAfterRelease: Bug = {
+  group: (deps, message, invocation) => {
+    let released = false;
+    const locks: typeof deps.locks = {
+      ...deps.locks,
+      release: async (target, mine) => {
+        released = await deps.locks.release(target, mine);
+        return released;
+      },
+    };
+    const waiting: typeof deps.waiting = {
+      ...deps.waiting,
+      first: async (target, limit) => (released ? [] : deps.waiting.first(target, limit)),
+    };
+    return group({ ...deps, locks, waiting }, message, invocation);
+  },
+};
+
+/**
+ * Of several messages with one id in one delivery only the first goes on. If an earlier run stored another of them and
+ * stopped there, the stored task never gets its waiting row.
+ */
+export const onlyTheFirstOfAnIdGoesOn: Bug = {
+  registerAll: (deps, messages, onFailure) => {
+    const idOf = ({ body, messageId }: (typeof messages)[number]) => /"id":"(\w+)"/.exec(body)?.[1] ?? messageId;
+    const first = new Map(messages.toReversed().map((message) => [idOf(message), message]));
+    return registerAll(deps, [...first.values()], onFailure);
+  },
+};
+
+/** Refused messages are forgotten. */
+export const refusedMessagesVanish: Bug = {
+  registerAll: (deps, messages, onFailure) =>
+    registerAll({ ...deps, queues: { ...deps.queues, reject: async () => {} } }, messages, onFailure),
+};
+
+/** Payloads that need a row of their own are not stored. */
+export const largePayloadsAreNotStored: Bug = {
+  registerAll: (deps, messages, onFailure) =>
+    registerAll({ ...deps, tasks: { ...deps.tasks, storePayloads: async () => {} } }, messages, onFailure),
+};
+
+/** A register never looks whether a batch is full. */
+export const nobodyIsNudged: Bug = {
+  registerAll: (deps, messages, onFailure) =>
+    registerAll({ ...deps, machine: { ...deps.machine, random: () => 1 } }, messages, onFailure),
+};
+
+/** Leaders follow another policy than the one configured. */
+const withPolicy = (change: (policy: BatchPolicy) => Partial<BatchPolicy>): Bug => {
+  const changed = (config: Config): Config => ({
+    ...config,
+    operations: Object.fromEntries(
+      Object.entries(config.operations).map(([name, operation]) => [
+        name,
+        { ...operation, batch: { ...operation.batch, ...change(operation.batch) } },
+      ]),
+    ),
+  });
+  return {
+    electLeader: (deps, message) => electLeader({ ...deps, config: changed(deps.config) }, message),
+    group: (deps, message, invocation) => group({ ...deps, config: changed(deps.config) }, message, invocation),
+  };
+};
+export const batchesAreTooLarge = withPolicy(({ maxSize }) => ({ maxSize: 5 * maxSize, maxBytes: 10_000_000 }));
+export const batchesHoldOneTask = withPolicy(() => ({ maxSize: 1 }));
+export const tasksWaitTooLong = withPolicy(({ maxWait }) => ({ maxWait: maxWait + 6 * 3_600_000 }));
+
+/** Whoever takes or passes on the lock does not care that it was flushed since he read it. */
+export const flushesAreOverlooked: Bug = {
+  electLeader: (deps, message) => electLeader({ ...deps, locks: careless(deps.locks) }, message),
+  group: (deps, message, invocation) => group({ ...deps, locks: careless(deps.locks) }, message, invocation),
+};
+const careless = (locks: Locks): Locks => ({
+  ...locks,
+  acquire: async (target, take) => {
+    const { flushedAt } = await locks.read(target);
+    return locks.acquire(target, { ...take, seen: { fence: take.seen.fence, ...(flushedAt ? { flushedAt } : {}) } });
+  },
+  handOver: async (target, mine, next) => {
+    const { flushedAt } = await locks.read(target);
+    return locks.handOver(target, mine, { ...next, seen: { fence: mine.fence, ...(flushedAt ? { flushedAt } : {}) } });
+  },
+});
+
+/** The handler believes that all succeeded without asking. */
+export const nobodyIsCalled: Bug = {
+  handleBatch: (deps, message, invocation) =>
+    handleBatch(
+      { ...deps, downstreamOf: () => ({ call: async () => ({ kind: 'all-succeeded' }) }) },
+      message,
+      invocation,
+    ),
+};
+
+/** Every item goes into a call twice. */
+export const itemsGoTwice: Bug = {
+  handleBatch: (deps, message, invocation) => {
+    const downstreamOf: typeof deps.downstreamOf = (operation) => ({
+      call: (call) => deps.downstreamOf(operation).call({ ...call, items: [...call.items, ...call.items] }),
+    });
+    return handleBatch({ ...deps, downstreamOf }, message, invocation);
+  },
+};
