@@ -1,0 +1,45 @@
+/** The Batch table's rows (design, section 4). */
+import type { Batch, BatchStatus } from '../batching/batch.ts';
+import { type BatchId, type Candidate, type OperationName, operationOf, type Target } from '../batching/ids.ts';
+import type { SealReason } from '../batching/policy.ts';
+import type { FormingBatch } from '../ports.ts';
+import type { Item } from './dynamodb.ts';
+
+export const batchKey = (id: BatchId): Item => ({ BatchId: id });
+
+export const newBatchRow = (batch: FormingBatch): Item => ({
+  ...batchKey(batch.id),
+  Target: batch.target,
+  Operation: operationOf(batch.target),
+  Status: 'forming',
+  SealedBy: batch.sealedBy,
+  Candidates: [...batch.candidates],
+  Attempt: 0,
+  Tries: 0,
+  RunUntil: 0,
+  OldestAt: batch.oldestAt,
+  CreatedAt: batch.createdAt,
+  Version: 1,
+});
+
+export const batchOf = (row: Item): Batch => {
+  const counts = row.Counts as { Succeeded: number; Failed: number } | undefined;
+  return {
+    id: row.BatchId as BatchId,
+    target: row.Target as Target,
+    operation: row.Operation as OperationName,
+    status: row.Status as BatchStatus,
+    sealedBy: row.SealedBy as SealReason,
+    candidates: row.Candidates as Candidate[],
+    dropped: (row.Dropped as Candidate[] | undefined) ?? [],
+    attempt: row.Attempt as number,
+    tries: row.Tries as number,
+    runUntil: row.RunUntil as number,
+    oldestAt: row.OldestAt as number,
+    createdAt: row.CreatedAt as number,
+    ...(counts ? { counts: { succeeded: counts.Succeeded, failed: counts.Failed } } : {}),
+    ...(row.SealedAt === undefined ? {} : { sealedAt: row.SealedAt as number }),
+    ...(row.StartedAt === undefined ? {} : { startedAt: row.StartedAt as number }),
+    ...(row.FinishedAt === undefined ? {} : { finishedAt: row.FinishedAt as number }),
+  };
+};

@@ -1,0 +1,44 @@
+/** The two SDK clients, as the λs, the local runtime and the tests make them. */
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+
+export interface AwsClients {
+  readonly dynamodb: DynamoDBDocumentClient;
+  readonly sqs: SQSClient;
+}
+
+/** Where services are, if not where the environment says. */
+export interface Endpoints {
+  readonly dynamodb?: string;
+  readonly sqs?: string;
+  readonly region?: string;
+  /** For long polls, which take up to 20 s. */
+  readonly patient?: boolean;
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
+}
+
+/** A call that hangs must not use up its function's time. */
+const TRIES = {
+  maxAttempts: 5,
+  // Ten messages at once with eight requests each: none should wait for a socket while its time runs.
+  requestHandler: {
+    connectionTimeout: 2_000,
+    requestTimeout: 4_000,
+    throwOnRequestTimeout: true,
+    httpsAgent: { maxSockets: 128 },
+  },
+};
+
+export const awsClients = ({ dynamodb, sqs, region, credentials, patient }: Endpoints = {}): AwsClients => {
+  const shared = { ...(patient ? {} : TRIES), ...(region ? { region } : {}), ...(credentials ? { credentials } : {}) };
+  return {
+    dynamodb: DynamoDBDocumentClient.from(
+      new DynamoDBClient({ ...shared, ...(dynamodb ? { endpoint: dynamodb } : {}) }),
+      {
+        marshallOptions: { removeUndefinedValues: true },
+      },
+    ),
+    sqs: new SQSClient({ ...shared, ...(sqs ? { endpoint: sqs } : {}) }),
+  };
+};

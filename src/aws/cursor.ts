@@ -1,0 +1,30 @@
+/** A page's cursor: DynamoDB's last key, opaque to whoever passes it on. */
+import { InvalidCursor } from '../ports.ts';
+
+/** A key's attributes by name. */
+export type Key = Readonly<Record<string, unknown>>;
+
+export const printCursor = (key: Key | undefined): { readonly cursor?: string } =>
+  key ? { cursor: Buffer.from(JSON.stringify(key)).toString('base64url') } : {};
+
+/** @param names the attributes of the key that a page of this list ends with. @throws InvalidCursor */
+export const parseCursor = (cursor: string | undefined, names: readonly string[]): Key | undefined => {
+  if (cursor === undefined) return undefined;
+  const key = decode(cursor);
+  const isKey =
+    key !== undefined &&
+    Object.keys(key).length === names.length &&
+    names.every((name) => typeof key[name] === 'string' || typeof key[name] === 'number');
+  if (!isKey) throw new InvalidCursor();
+  return key;
+};
+
+const decode = (cursor: string): Key | undefined => {
+  try {
+    const key: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    return typeof key === 'object' && key !== null && !Array.isArray(key) ? (key as Key) : undefined;
+  } catch {
+    // Not JSON: not a key, which the caller says.
+    return undefined;
+  }
+};

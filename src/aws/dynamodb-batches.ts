@@ -1,0 +1,118 @@
+/** Batches on DynamoDB. */
+import { type DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { type Batch, membersOf } from '../batching/batch.ts';
+import type { BatchId } from '../batching/ids.ts';
+import type { Batches } from '../ports.ts';
+import { batchKey, batchOf, newBatchRow } from './batch-rows.ts';
+import { conditionally, DynamoDBFailure, type Item, queryIndex } from './dynamodb.ts';
+import { expiresAt } from './task-rows.ts';
+
+const RUNNING = '#status = :running AND Attempt = :attempt';
+
+export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): Batches => {
+  const get = async (id: BatchId): Promise<Batch | undefined> => {
+    const { Item: row } = await client.send(
+      new GetCommand({ TableName: table, Key: batchKey(id), ConsistentRead: true }),
+    );
+    return row && batchOf(row);
+  };
+  /** A conditional write: answers the row as it is then, or undefined where the condition failed. */
+  const update = async (id: BatchId, set: string, when: string, values: Item): Promise<Batch | undefined> => {
+    const answer = await conditionally(
+      client.send(
+        new UpdateCommand({
+          TableName: table,
+          Key: batchKey(id),
+          UpdateExpression: set,
+          ConditionExpression: when,
+          ExpressionAttributeNames: { '#status': 'Status' },
+          ExpressionAttributeValues: values,
+          ReturnValues: 'ALL_NEW',
+        }),
+      ),
+    );
+    return answer?.Attributes && batchOf(answer.Attributes);
+  };
+  const stored = async (id: BatchId): Promise<Batch> => {
+    const batch = await get(id);
+    if (!batch) throw new DynamoDBFailure('Vanished', `batch ${id} was there a moment ago`);
+    return batch;
+  };
+  return {
+    get,
+    form: async (forming) => {
+      const row = newBatchRow(forming);
+      const put = new PutCommand({ TableName: table, Item: row, ConditionExpression: 'attribute_not_exists(BatchId)' });
+      return (await conditionally(client.send(put))) ? batchOf(row) : stored(forming.id);
+    },
+    seal: async (batch, dropped, at, keep) => {
+      const isEmpty = membersOf({ ...batch, dropped }).length === 0;
+      const end = isEmpty ? ', FinishedAt = :at, Counts = :counts, ExpiresAt = :expires' : '';
+      const sealed = await update(
+        batch.id,
+        `SET #status = :sealed, Dropped = :dropped, SealedAt = :at${end}`,
+        '#status = :forming',
+        {
+          ':sealed': isEmpty ? 'succeeded' : 'sealed',
+          ':forming': 'forming',
+          ':dropped': [...dropped],
+          ':at': at,
+          ...(isEmpty ? { ':counts': { Succeeded: 0, Failed: 0 }, ':expires': expiresAt(at, keep) } : {}),
+        },
+      );
+      return { batch: sealed ?? (await stored(batch.id)), byMe: sealed !== undefined };
+    },
+    start: async (id, attempt, at, runUntil) => {
+      const started = await update(
+        id,
+        'SET #status = :running, Attempt = :attempt, Tries = Tries + :one, RunUntil = :until, StartedAt = if_not_exists(StartedAt, :at)',
+        'Attempt = :before AND (#status = :sealed OR (#status = :running AND RunUntil < :at))',
+        {
+          ':running': 'in-progress',
+          ':sealed': 'sealed',
+          ':attempt': attempt,
+          ':before': attempt - 1,
+          ':one': 1,
+          ':until': runUntil,
+          ':at': at,
+        },
+      );
+      return started?.tries;
+    },
+    postpone: async (id, attempt, retryAt, madeCall) => {
+      const postponed = await update(id, 'SET RunUntil = :at, Tries = Tries - :uncounted', RUNNING, {
+        ':at': retryAt,
+        ':uncounted': madeCall ? 0 : 1,
+        ':running': 'in-progress',
+        ':attempt': attempt,
+      });
+      return postponed !== undefined;
+    },
+    finish: async (id, attempt, { status, counts, at, keep }) => {
+      const finished = await update(
+        id,
+        'SET #status = :status, Counts = :counts, FinishedAt = :at, ExpiresAt = :expires',
+        RUNNING,
+        {
+          ':status': status,
+          ':counts': { Succeeded: counts.succeeded, Failed: counts.failed },
+          ':at': at,
+          ':expires': expiresAt(at, keep),
+          ':running': 'in-progress',
+          ':attempt': attempt,
+        },
+      );
+      return finished !== undefined;
+    },
+    ofTarget: async (target, limit, cursor) => {
+      const byTarget = { table, index: 'ByTarget', key: 'Target', value: target, newestFirst: true };
+      const page = await queryIndex(
+        client,
+        { ...byTarget, cursorNames: ['BatchId', 'Target', 'SealedAt'] },
+        limit,
+        cursor,
+      );
+      return { ...page, items: page.items.map(({ BatchId }) => BatchId as BatchId) };
+    },
+  };
+};

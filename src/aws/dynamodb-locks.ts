@@ -1,0 +1,164 @@
+/** Lock rows on DynamoDB: every change is one conditional update. */
+import { type DynamoDBDocumentClient, GetCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { type Millis, type OperationName, operationOf, type Target } from '../batching/ids.ts';
+import type { Locks, Mine } from '../ports.ts';
+import { conditionally, getAll, type Item, queryIndex } from './dynamodb.ts';
+import { LOCK_ENTRY, lockKey, lockOf, WAITING_PREFIX, waitingOf } from './lock-rows.ts';
+import { expiresAt } from './task-rows.ts';
+
+/**
+ * What a lock row outlives its Target's last batch by: queues keep messages for 14 days, and a fence that began again
+ * at 1 would repeat the ids of batches that are still kept.
+ */
+const LOCK_ROWS_OUTLIVE: Millis = 60 * 24 * 3_600_000;
+
+/** What every write that may be a row's first one sets; unchanged, it costs nothing, not even in the index. */
+const IDENTITY = 'Operation = :operation, ExpiresAt = :expires, Version = :version';
+
+const MINE = 'Fence = :fence AND LockHolder = :token AND attribute_not_exists(OpenBatch)';
+
+/** An attribute that shows what was read, which may be nothing. */
+const asRead = (attribute: string, value: number | undefined): Condition =>
+  value === undefined
+    ? { when: `attribute_not_exists(${attribute})`, values: {} }
+    : { when: `${attribute} = :read${attribute}`, values: { [`:read${attribute}`]: value } };
+
+/** Counters begin at 0 without being written. */
+const counted = (attribute: string, value: number): Condition => asRead(attribute, value === 0 ? undefined : value);
+
+interface Condition {
+  readonly when: string;
+  readonly values: Item;
+}
+
+interface Update {
+  readonly set: string;
+  readonly when: string;
+  readonly values: Item;
+}
+
+/** @param keepOf how long an operation's finished batches are kept, in ms. */
+export const dynamoDBLocks = (
+  client: DynamoDBDocumentClient,
+  table: string,
+  keepOf: (operation: OperationName) => Millis,
+): Locks => {
+  const update = async (target: Target, { set, when, values }: Update): Promise<boolean> => {
+    const answer = await conditionally(
+      client.send(
+        new UpdateCommand({
+          TableName: table,
+          Key: lockKey(target),
+          UpdateExpression: set,
+          ConditionExpression: when,
+          ExpressionAttributeValues: values,
+        }),
+      ),
+    );
+    return answer !== undefined;
+  };
+  const mine = ({ fence, token }: Mine): Item => ({ ':fence': fence, ':token': token });
+  const identity = (target: Target, now: Millis): Item => ({
+    ':operation': operationOf(target),
+    ':expires': expiresAt(now, keepOf(operationOf(target)) + LOCK_ROWS_OUTLIVE),
+    ':version': 1,
+  });
+  return {
+    read: async (target) => {
+      const { Item: row } = await client.send(
+        new GetCommand({ TableName: table, Key: lockKey(target), ConsistentRead: true }),
+      );
+      return lockOf(row);
+    },
+    readAll: async (targets) => {
+      const rows = await getAll(client, table, targets.map(lockKey));
+      const byTarget = new Map(rows.map((row) => [row.Target as string, row]));
+      return targets.map((target) => lockOf(byTarget.get(target)));
+    },
+    glance: async (target) => {
+      const { Items: rows = [] } = await client.send(
+        new QueryCommand({
+          TableName: table,
+          KeyConditionExpression: '#target = :target',
+          ExpressionAttributeNames: { '#target': 'Target' },
+          ExpressionAttributeValues: { ':target': target },
+          Limit: 2,
+        }),
+      );
+      const first = rows.find(({ Entry }) => (Entry as string).startsWith(WAITING_PREFIX));
+      return {
+        lock: lockOf(rows.find(({ Entry }) => Entry === LOCK_ENTRY)),
+        ...(first ? { first: waitingOf(first) } : {}),
+      };
+    },
+    acquire: (target, { fence, token, seen, now, until }) => {
+      const [fenceAsRead, flushAsRead] = [counted('Fence', seen.fence), asRead('FlushedAt', seen.flushedAt)];
+      return update(target, {
+        set: `SET Fence = :fence, LockHolder = :token, AcquiredAt = :now, LockedUntil = :until, ${IDENTITY}`,
+        when: `${fenceAsRead.when} AND ${flushAsRead.when} AND (attribute_not_exists(LockHolder) OR LockedUntil < :now)`,
+        values: {
+          ...mine({ fence, token }),
+          ...fenceAsRead.values,
+          ...flushAsRead.values,
+          ':now': now,
+          ':until': until,
+          ...identity(target, now),
+        },
+      });
+    },
+    release: (target, holder) => update(target, { set: 'REMOVE LockHolder', when: MINE, values: mine(holder) }),
+    handOver: (target, holder, { token, seen, now, until }) => {
+      const flushAsRead = asRead('FlushedAt', seen.flushedAt);
+      return update(target, {
+        set: `SET Fence = :next, LockHolder = :nextToken, AcquiredAt = :now, LockedUntil = :until, ${IDENTITY}`,
+        when: `${MINE} AND ${flushAsRead.when}`,
+        values: {
+          ...mine(holder),
+          ...flushAsRead.values,
+          ...identity(target, now),
+          ':next': holder.fence + 1,
+          ':nextToken': token,
+          ':now': now,
+          ':until': until,
+        },
+      });
+    },
+    openBatch: (target, holder, { batch, round, until }) => {
+      const unchanged = counted('Round', round - 1);
+      return update(target, {
+        set: 'SET OpenBatch = :batch, Round = :round, LockedUntil = :until',
+        when: `${MINE} AND ${unchanged.when}`,
+        values: { ...mine(holder), ...unchanged.values, ':batch': batch, ':round': round, ':until': until },
+      });
+    },
+    closeBatch: async (target, batch) => {
+      await update(target, { set: 'REMOVE OpenBatch', when: 'OpenBatch = :batch', values: { ':batch': batch } });
+    },
+    burn: (target, fence, seen, now) => {
+      const unchanged = counted('Fence', seen);
+      return update(target, {
+        set: `SET Fence = :fence, ${IDENTITY}`,
+        when: `${unchanged.when} AND attribute_not_exists(LockHolder)`,
+        values: { ':fence': fence, ...unchanged.values, ...identity(target, now) },
+      });
+    },
+    flush: async (target, at) => {
+      const { Attributes } = await client.send(
+        new UpdateCommand({
+          TableName: table,
+          Key: lockKey(target),
+          UpdateExpression: `SET FlushedAt = :at, ${IDENTITY}`,
+          ExpressionAttributeValues: { ':at': at, ...identity(target, at) },
+          ReturnValues: 'ALL_NEW',
+        }),
+      );
+      return lockOf(Attributes);
+    },
+    targets: async (operation, limit, cursor) => {
+      const byOperation = { table, index: 'Targets', key: 'Operation', value: operation, newestFirst: false };
+      const cursorNames = ['Target', 'Entry', 'Operation'];
+      const page = await queryIndex(client, { ...byOperation, cursorNames }, limit, cursor);
+      return { ...page, items: page.items.map(({ Target: target }) => target as Target) };
+    },
+  };
+};

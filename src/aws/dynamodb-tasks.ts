@@ -1,0 +1,190 @@
+/** Tasks on DynamoDB. */
+import { type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
+import { type BatchId, type Candidate, parseCandidate, type Target, type TaskId } from '../batching/ids.ts';
+import type { NewTask, Task, TaskResult } from '../batching/task.ts';
+import type { FinishingBatch, Inserted, Members, OpenTask, Tasks } from '../ports.ts';
+import { DynamoDBFailure, execute, getAll, type Item, queryIndex, type Statement, writeAll } from './dynamodb.ts';
+import { expiresAt, finishedFields, newTaskRow, payloadKey, payloadRow, taskKey, taskOf } from './task-rows.ts';
+
+export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Tasks => {
+  const rowsOf = async (ids: readonly TaskId[]): Promise<ReadonlyMap<string, Item>> => {
+    const rows = ids.length === 0 ? [] : await getAll(client, table, [...new Set(ids)].map(taskKey));
+    return new Map(rows.map((row) => [row.Id as string, row]));
+  };
+  const payloadsOf = async (tasks: readonly Task[]): Promise<ReadonlyMap<string, string>> => {
+    const rows = tasks.length === 0 ? [] : await getAll(client, table, tasks.map(payloadKey));
+    return new Map(rows.map((row) => [row.Id as string, row.Payload as string]));
+  };
+  return {
+    insert: (tasks) => insert(client, table, tasks, rowsOf),
+    // Again is harmless, and takes back an expiry that an earlier task of this id and payload left.
+    storePayloads: (tasks) =>
+      writeAll(
+        client,
+        table,
+        tasks.map((task) => ({ put: payloadRow(task) })),
+      ),
+    claim: async (candidates, batch) => {
+      const parts = candidates.map(parseCandidate);
+      const isMine = new Map<Candidate, boolean>();
+      // One request names a row once: another run of the same task is claimed after it.
+      for (const wave of waves(candidates, (candidate) => parseCandidate(candidate).id)) {
+        const claims = await execute(
+          client,
+          wave.map((candidate) => claim(table, candidate, batch)),
+        );
+        for (const [index, candidate] of wave.entries()) isMine.set(candidate, claims[index]?.done === true);
+      }
+      // Refused: by another, or by ourselves in an earlier life.
+      const refused = await rowsOf(
+        parts.filter((_, index) => !isMine.get(candidates[index] as Candidate)).map(({ id }) => id),
+      );
+      return candidates.map((candidate, index) => {
+        const { id, run } = parts[index] as (typeof parts)[number];
+        return isMine.get(candidate) === true || (refused.get(id)?.BatchId === batch && refused.get(id)?.Run === run);
+      });
+    },
+    members: async (ids, batch) => membersOf(ids, await rowsOf(ids), batch, payloadsOf),
+    finish: (results, batch) => finish(client, table, results, batch, rowsOf),
+    get: async (id) => {
+      const { Item: row } = await client.send(
+        new GetCommand({ TableName: table, Key: taskKey(id), ConsistentRead: true }),
+      );
+      return row && taskOf(row);
+    },
+    payload: async (id) => {
+      const row = (await rowsOf([id])).get(id);
+      if (!row) return undefined;
+      const task = taskOf(row);
+      return task.payloadApart ? (await payloadsOf([task])).get(payloadKey(task).Id) : (row.Payload as string);
+    },
+    failed: async (target, limit, cursor) => {
+      const page = await queryIndex(client, failedByTarget(table, target), limit, cursor);
+      return { ...page, items: page.items.map(({ Id }) => Id as TaskId) };
+    },
+  };
+};
+
+const failedByTarget = (table: string, target: Target) => ({
+  table,
+  index: 'FailedByTarget',
+  key: 'FailedTarget',
+  value: target,
+  cursorNames: ['Id', 'FailedTarget', 'FinishedAt'],
+  newestFirst: true,
+});
+
+/** PartiQL's INSERT is the conditional put, 25 to a request. */
+const insertion = (table: string, row: Item): Statement => ({
+  text: `INSERT INTO "${table}" VALUE {${Object.keys(row)
+    .map((name) => `'${name}': ?`)
+    .join(', ')}}`,
+  parameters: Object.values(row),
+});
+
+const insert = async (
+  client: DynamoDBDocumentClient,
+  table: string,
+  tasks: readonly NewTask[],
+  rowsOf: (ids: readonly TaskId[]) => Promise<ReadonlyMap<string, Item>>,
+): Promise<Inserted[]> => {
+  const rows = tasks.map(newTaskRow);
+  const answers = await execute(
+    client,
+    rows.map((row) => insertion(table, row)),
+  );
+  const refused = await rowsOf(tasks.filter((_, index) => !answers[index]?.done).map(({ id }) => id));
+  return tasks.map(({ id }, index) => {
+    const isNew = answers[index]?.done === true;
+    const row = isNew ? rows[index] : refused.get(id);
+    if (!row) throw new DynamoDBFailure('Vanished', `task ${id} expired while it was registered again`);
+    return { isNew, stored: taskOf(row) };
+  });
+};
+
+const claim = (table: string, candidate: Candidate, batch: BatchId): Statement => {
+  const { id, run } = parseCandidate(candidate);
+  return {
+    text: `UPDATE "${table}" SET "Status"='batched', "BatchId"=? WHERE "Id"=? AND "Status"='created' AND "Run"=?`,
+    parameters: [batch, id, run],
+  };
+};
+
+/** Splits a list so that no part has two elements of one key; mostly there is one part. */
+const waves = <T>(all: readonly T[], keyOf: (each: T) => string): T[][] => {
+  const parts: T[][] = [];
+  const seen = new Map<string, number>();
+  for (const each of all) {
+    const wave = seen.get(keyOf(each)) ?? 0;
+    seen.set(keyOf(each), wave + 1);
+    parts[wave] ??= [];
+    parts[wave].push(each);
+  }
+  return parts;
+};
+
+const membersOf = async (
+  ids: readonly TaskId[],
+  rows: ReadonlyMap<string, Item>,
+  batch: BatchId,
+  payloadsOf: (tasks: readonly Task[]) => Promise<ReadonlyMap<string, string>>,
+): Promise<Members> => {
+  const members = ids.map((id) => rows.get(id)).filter((row) => row !== undefined && row.BatchId === batch) as Item[];
+  const open = members.filter((row) => row.Status === 'batched').map((row) => ({ row, task: taskOf(row) }));
+  const apart = await payloadsOf(open.filter(({ task }) => task.payloadApart).map(({ task }) => task));
+  const payloads = open.map(({ row, task }): string | undefined =>
+    task.payloadApart ? apart.get(payloadKey(task).Id) : row.Payload,
+  );
+  const count = (status: string): number => members.filter((row) => row.Status === status).length;
+  return {
+    open: open.flatMap(({ task }, index): OpenTask[] => {
+      const payload = payloads[index];
+      if (payload === undefined) return [];
+      return [{ id: task.id, payload, ...(task.payloadApart ? { payloadHash: task.payloadHash } : {}) }];
+    }),
+    lost: open.filter((_, index) => payloads[index] === undefined).map(({ task }) => task.id),
+    counts: { succeeded: count('succeeded'), failed: count('failed') },
+  };
+};
+
+const finish = async (
+  client: DynamoDBDocumentClient,
+  table: string,
+  results: readonly TaskResult[],
+  batch: FinishingBatch,
+  rowsOf: (ids: readonly TaskId[]) => Promise<ReadonlyMap<string, Item>>,
+): ReturnType<Tasks['finish']> => {
+  const answers = await execute(
+    client,
+    results.map((result) => finishing(table, result, batch)),
+  );
+  const at = expiresAt(batch.at, batch.keep);
+  await execute(
+    client,
+    results.flatMap(({ id, payloadHash }) =>
+      payloadHash === undefined ? [] : [expiry(table, { id, payloadHash }, at)],
+    ),
+  );
+  const refused = await rowsOf(results.filter((_, index) => !answers[index]?.done).map(({ id }) => id));
+  return results.map(({ id, outcome }, index) => {
+    if (answers[index]?.done) return outcome.status;
+    const row = refused.get(id);
+    const status = row?.BatchId === batch.id ? taskOf(row).state.status : undefined;
+    return status === 'succeeded' || status === 'failed' ? status : undefined;
+  });
+};
+
+const finishing = (table: string, { id, outcome }: TaskResult, batch: FinishingBatch): Statement => {
+  const fields = finishedFields(outcome, batch);
+  const set = Object.keys(fields).map((name) => `"${name}"=?`);
+  return {
+    text: `UPDATE "${table}" SET ${set.join(', ')} WHERE "Id"=? AND "Status"='batched' AND "BatchId"=?`,
+    parameters: [...Object.values(fields), id, batch.id],
+  };
+};
+
+/** A payload in a row of its own goes when its task goes: until that is finished it must not. */
+const expiry = (table: string, task: Pick<Task, 'id' | 'payloadHash'>, at: number): Statement => ({
+  text: `UPDATE "${table}" SET "ExpiresAt"=? WHERE "Id"=? AND "Version"=?`,
+  parameters: [at, payloadKey(task).Id, 1],
+});

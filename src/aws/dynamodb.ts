@@ -1,0 +1,167 @@
+/** How this project talks to DynamoDB: many statements a request, conditions as values, throttling waited out. */
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import {
+  BatchExecuteStatementCommand,
+  BatchGetCommand,
+  BatchWriteCommand,
+  type DynamoDBDocumentClient,
+  type NativeAttributeValue,
+  QueryCommand,
+} from '@aws-sdk/lib-dynamodb';
+import pLimit from 'p-limit';
+import type { Page } from '../ports.ts';
+import { parseCursor, printCursor } from './cursor.ts';
+import { inRounds } from './rounds.ts';
+
+export type Item = Record<string, NativeAttributeValue>;
+
+/** What PartiQL takes in one request, what BatchWriteItem does, and BatchGetItem. */
+const STATEMENTS = 25;
+const WRITES = 25;
+const GETS = 100;
+/** Requests of one call under way at once: enough to hide latency, few enough not to throttle oneself. */
+const CONCURRENCY = 8;
+
+/** One PartiQL write; refused is an expected race, not an error. */
+export interface Statement {
+  readonly text: string;
+  readonly parameters: readonly NativeAttributeValue[];
+}
+
+export type StatementAnswer = { readonly done: true; readonly item?: Item } | { readonly done: false };
+
+/** DynamoDB did not do something that it should have. */
+export class DynamoDBFailure extends Error {
+  override readonly name = 'DynamoDBFailure';
+  readonly code: string;
+  constructor(code: string, message: string) {
+    super(`DynamoDB: ${message} (${code})`);
+    this.code = code;
+  }
+}
+
+/** Codes of a statement that may succeed when sent again. After an internal error nobody knows whether it did. */
+const TRANSIENT = new Set([
+  'ThrottlingError',
+  'ProvisionedThroughputExceeded',
+  'RequestLimitExceeded',
+  'InternalServerError',
+  'TransactionConflict',
+]);
+const REFUSED = new Set(['ConditionalCheckFailed', 'DuplicateItem']);
+
+/**
+ * Executes conditional writes, 25 a request, and answers in their order. A throttled one is sent again, never counted
+ * as refused.
+ *
+ * @throws DynamoDBFailure when a statement is invalid; GaveUp when one is still throttled in the end.
+ */
+export const execute = async (
+  client: DynamoDBDocumentClient,
+  statements: readonly Statement[],
+): Promise<StatementAnswer[]> => {
+  const answers = new Map<Statement, StatementAnswer>();
+  await inRequests(statements, STATEMENTS, async (chunk) => {
+    const { Responses = [] } = await client.send(
+      new BatchExecuteStatementCommand({
+        Statements: chunk.map(({ text, parameters }) => ({ Statement: text, Parameters: [...parameters] })),
+      }),
+    );
+    return chunk.filter((statement, index) => {
+      const { Error: error, Item: item } = Responses[index] ?? {};
+      const code = error?.Code;
+      if (code && TRANSIENT.has(code)) return true;
+      if (code && !REFUSED.has(code)) throw new DynamoDBFailure(code, error.Message ?? 'a statement failed');
+      answers.set(statement, code ? { done: false } : { done: true, ...(item ? { item } : {}) });
+      return false;
+    });
+  });
+  return statements.map((statement) => answers.get(statement) ?? { done: false });
+};
+
+/** Reads rows by key, strongly consistent, in no particular order. Keys must differ. */
+export const getAll = async (client: DynamoDBDocumentClient, table: string, keys: readonly Item[]): Promise<Item[]> => {
+  const items: Item[] = [];
+  await inRequests(keys, GETS, async (chunk) => {
+    const answer = await client.send(
+      new BatchGetCommand({ RequestItems: { [table]: { Keys: [...chunk], ConsistentRead: true } } }),
+    );
+    items.push(...(answer.Responses?.[table] ?? []));
+    return answer.UnprocessedKeys?.[table]?.Keys ?? [];
+  });
+  return items;
+};
+
+/** One unconditional write. */
+export type Write = { readonly put: Item } | { readonly delete: Item };
+
+/** Writes rows without conditions, 25 a request. Their keys must differ. */
+export const writeAll = (client: DynamoDBDocumentClient, table: string, writes: readonly Write[]): Promise<void> =>
+  inRequests(writes, WRITES, async (chunk) => {
+    const requests = chunk.map((write) =>
+      'put' in write ? { PutRequest: { Item: write.put } } : { DeleteRequest: { Key: write.delete } },
+    );
+    const { UnprocessedItems } = await client.send(new BatchWriteCommand({ RequestItems: { [table]: requests } }));
+    return (UnprocessedItems?.[table] ?? []).map(
+      ({ PutRequest, DeleteRequest }): Write =>
+        PutRequest ? { put: PutRequest.Item as Item } : { delete: DeleteRequest?.Key as Item },
+    );
+  });
+
+/** A conditional write of one row: its answer, or undefined where the condition did not hold. */
+export const conditionally = async <T>(write: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await write;
+  } catch (cause) {
+    if (cause instanceof ConditionalCheckFailedException) return undefined;
+    throw cause;
+  }
+};
+
+/** One page of an index, by its partition key. Eventually consistent, as indexes are. */
+export const queryIndex = async (
+  client: DynamoDBDocumentClient,
+  { table, index, key, value, cursorNames, newestFirst }: IndexQuery,
+  limit: number,
+  cursor: string | undefined,
+): Promise<Page<Item>> => {
+  const page = await client.send(
+    new QueryCommand({
+      TableName: table,
+      IndexName: index,
+      KeyConditionExpression: '#key = :value',
+      ExpressionAttributeNames: { '#key': key },
+      ExpressionAttributeValues: { ':value': value },
+      ScanIndexForward: !newestFirst,
+      Limit: limit,
+      ExclusiveStartKey: parseCursor(cursor, cursorNames),
+    }),
+  );
+  return { items: page.Items ?? [], ...printCursor(page.LastEvaluatedKey) };
+};
+
+interface IndexQuery {
+  readonly table: string;
+  readonly index: string;
+  readonly key: string;
+  readonly value: string;
+  /** The attributes of a key of this index, the table's own included. */
+  readonly cursorNames: readonly string[];
+  readonly newestFirst: boolean;
+}
+
+/** Sends everything in requests of `size`, several at once; `send` answers what it has to be asked again for. */
+const inRequests = <T>(
+  all: readonly T[],
+  size: number,
+  send: (chunk: readonly T[]) => Promise<readonly T[]>,
+): Promise<void> => {
+  const limit = pLimit(CONCURRENCY);
+  return inRounds(all, async (open) => {
+    const left = await Promise.all(chunksOf(open, size).map((chunk) => limit(() => send(chunk))));
+    return left.flat();
+  });
+};
+
+const chunksOf = <T>(all: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, n) => all.slice(n * size, (n + 1) * size));

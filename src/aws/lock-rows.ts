@@ -1,0 +1,66 @@
+/** The BatchLock table's rows (design, section 4): a Target's lock, its waiting tasks, and the patrol's mark. */
+import type { BatchId, Candidate, OperationName, Target, Token } from '../batching/ids.ts';
+import { type Lock, NO_LOCK } from '../batching/lock.ts';
+import { type Waiting, type WaitingTask, waitingRow } from '../batching/policy.ts';
+import type { PatrolMark } from '../ports.ts';
+import type { Item } from './dynamodb.ts';
+
+export const LOCK_ENTRY = 'lock';
+/** Sorts behind `lock`, so that one query reads the lock and the first waiting row. */
+export const WAITING_PREFIX = 'wait#';
+/** A partition that is no Target: `~` begins no operation's name. */
+export const PATROL_KEY: Item = { Target: '~patrol', Entry: 'mark' };
+
+const VERSION = 1;
+
+export const lockKey = (target: Target): Item => ({ Target: target, Entry: LOCK_ENTRY });
+
+export const lockOf = (row: Item | undefined): Lock =>
+  row === undefined
+    ? NO_LOCK
+    : {
+        fence: (row.Fence as number | undefined) ?? 0,
+        round: (row.Round as number | undefined) ?? 0,
+        lockedUntil: (row.LockedUntil as number | undefined) ?? 0,
+        ...(row.LockHolder === undefined ? {} : { holder: row.LockHolder as Token }),
+        ...(row.OpenBatch === undefined ? {} : { openBatch: row.OpenBatch as BatchId }),
+        ...(row.FlushedAt === undefined ? {} : { flushedAt: row.FlushedAt as number }),
+      };
+
+export const waitingKey = (target: Target, entry: string): Item => ({
+  Target: target,
+  Entry: `${WAITING_PREFIX}${entry}`,
+});
+
+export const waitingItem = (target: Target, task: WaitingTask): Item => {
+  const { entry, at, bytes } = waitingRow(task);
+  return { ...waitingKey(target, entry), At: at, Bytes: bytes, Version: VERSION };
+};
+
+export const waitingOf = (row: Item): Waiting => {
+  const entry = (row.Entry as string).slice(WAITING_PREFIX.length);
+  // The turn in front of the candidate has no `#` of its own.
+  return {
+    entry,
+    candidate: entry.slice(entry.indexOf('#') + 1) as Candidate,
+    at: row.At as number,
+    bytes: row.Bytes as number,
+  };
+};
+
+export const patrolMarkOf = (row: Item): PatrolMark => ({
+  operation: row.PatrolOperation as OperationName,
+  seen: row.Seen as number,
+  lastRound: row.LastRound as number,
+  ...(row.Cursor === undefined ? {} : { cursor: row.Cursor as string }),
+});
+
+/** Not `Operation`: that is the key of the index of lock rows. */
+export const patrolMarkItem = ({ operation, seen, lastRound, cursor }: PatrolMark): Item => ({
+  ...PATROL_KEY,
+  PatrolOperation: operation,
+  Seen: seen,
+  LastRound: lastRound,
+  Version: VERSION,
+  ...(cursor === undefined ? {} : { Cursor: cursor }),
+});

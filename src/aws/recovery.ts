@@ -1,0 +1,73 @@
+/**
+ * For somebody who knows that nobody else works on these tables (a local start): finds everything that is under way,
+ * and takes it from whoever had it. Scans; never to be used where λs run.
+ */
+import { type DynamoDBDocumentClient, paginateScan, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import type { BatchId, Target } from '../batching/ids.ts';
+import { batchKey } from './batch-rows.ts';
+import { conditionally, type Item } from './dynamodb.ts';
+import { LOCK_ENTRY, lockKey } from './lock-rows.ts';
+
+/** Targets that have a lock row, its lease voided: whoever held it is gone. */
+export const voidLeases = async (client: DynamoDBDocumentClient, table: string): Promise<Target[]> => {
+  const rows = await scan(client, table, 'Entry = :lock', { ':lock': LOCK_ENTRY });
+  const targets = rows.map((row) => row.Target as Target);
+  for (const { Target: target, LockHolder } of rows)
+    if (LockHolder !== undefined)
+      await conditionally(
+        client.send(
+          new UpdateCommand({
+            TableName: table,
+            Key: lockKey(target as Target),
+            UpdateExpression: 'SET LockedUntil = :past',
+            ConditionExpression: 'attribute_exists(LockHolder)',
+            ExpressionAttributeValues: { ':past': 0 },
+          }),
+        ),
+      );
+  return targets;
+};
+
+/** Batches that wait for an attempt, or were in one: whoever made it is gone. */
+export const voidAttempts = async (client: DynamoDBDocumentClient, table: string): Promise<BatchId[]> => {
+  const rows = await scan(
+    client,
+    table,
+    '#status IN (:sealed, :running)',
+    { ':sealed': 'sealed', ':running': 'in-progress' },
+    { '#status': 'Status' },
+  );
+  for (const { BatchId: id } of rows)
+    await client.send(
+      new UpdateCommand({
+        TableName: table,
+        Key: batchKey(id as BatchId),
+        UpdateExpression: 'SET RunUntil = :past',
+        ConditionExpression: 'attribute_exists(BatchId)',
+        ExpressionAttributeValues: { ':past': 0 },
+      }),
+    );
+  return rows.map((row) => row.BatchId as BatchId);
+};
+
+const scan = async (
+  client: DynamoDBDocumentClient,
+  table: string,
+  filter: string,
+  values: Item,
+  names?: Record<string, string>,
+): Promise<Item[]> => {
+  const rows: Item[] = [];
+  const pages = paginateScan(
+    { client },
+    {
+      TableName: table,
+      FilterExpression: filter,
+      ExpressionAttributeValues: values,
+      ...(names ? { ExpressionAttributeNames: names } : {}),
+      ConsistentRead: true,
+    },
+  );
+  for await (const { Items = [] } of pages) rows.push(...Items);
+  return rows;
+};

@@ -1,0 +1,113 @@
+/** How this project talks to SQS: in batches by count and bytes, entries that failed sent again. */
+import { SendMessageBatchCommand, type SendMessageBatchRequestEntry, type SQSClient } from '@aws-sdk/client-sqs';
+import pLimit from 'p-limit';
+import { inRounds } from './rounds.ts';
+
+/** SQS takes ten messages, and this many bytes, in a request. */
+const ENTRIES = 10;
+export const REQUEST_MAX_BYTES = 1_048_576;
+/** Requests under way at once. */
+const CONCURRENCY = 8;
+
+export interface Outgoing {
+  readonly body: string;
+  /** Whole seconds, 0 to 900. */
+  readonly delay?: number;
+  readonly attributes?: Readonly<Record<string, string>>;
+}
+
+/** A message that SQS did not take. */
+export class SqsFailure extends Error {
+  override readonly name = 'SqsFailure';
+  readonly code: string;
+  constructor(code: string, message: string) {
+    super(`SQS: ${message} (${code})`);
+    this.code = code;
+  }
+}
+
+/**
+ * Sends messages and answers their SQS ids, in order.
+ *
+ * @throws SqsFailure when SQS refuses an entry for good, GaveUp when it keeps not taking some; others may have been sent.
+ */
+export const sendAll = async (
+  client: SQSClient,
+  queueUrl: string,
+  messages: readonly Outgoing[],
+): Promise<string[]> => {
+  const ids = new Map<number, string>();
+  const limit = pLimit(CONCURRENCY);
+  const all = messages.map(
+    (message, index): Indexed => ({ message: { ...message, body: sendable(message.body) }, index }),
+  );
+  await inRounds(all, async (open) => {
+    const left = await Promise.all(chunks(open).map((chunk) => limit(() => sendChunk(client, queueUrl, chunk, ids))));
+    return left.flat();
+  });
+  return messages.map((_, index) => ids.get(index) ?? '');
+};
+
+interface Indexed {
+  readonly message: Outgoing;
+  readonly index: number;
+}
+
+/** Two characters that JSON allows raw and SQS does not; escaped they mean the same. Every body is JSON. */
+const sendable = (json: string): string =>
+  json.replaceAll(/[\ufffe\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16)}`);
+
+/** Sends one request; answers what has to be sent again. */
+const sendChunk = async (
+  client: SQSClient,
+  queueUrl: string,
+  chunk: readonly Indexed[],
+  ids: Map<number, string>,
+): Promise<Indexed[]> => {
+  const { Successful = [], Failed = [] } = await client.send(
+    new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries: chunk.map(entryOf) }),
+  );
+  for (const { Id, MessageId } of Successful) ids.set(Number(Id), MessageId ?? '');
+  const fatal = Failed.find(({ SenderFault }) => SenderFault);
+  if (fatal) throw new SqsFailure(fatal.Code ?? 'Unknown', fatal.Message ?? 'an entry failed');
+  const failed = new Set(Failed.map(({ Id }) => Number(Id)));
+  return chunk.filter(({ index }) => failed.has(index));
+};
+
+const entryOf = ({ message, index }: Indexed): SendMessageBatchRequestEntry => ({
+  Id: String(index),
+  MessageBody: message.body,
+  ...(message.delay ? { DelaySeconds: message.delay } : {}),
+  ...(message.attributes
+    ? {
+        MessageAttributes: Object.fromEntries(
+          Object.entries(message.attributes).map(([name, value]) => [name, { DataType: 'String', StringValue: value }]),
+        ),
+      }
+    : {}),
+});
+
+/** By count and by bytes, order kept. */
+const chunks = (open: readonly Indexed[]): Indexed[][] => {
+  const all: Indexed[][] = [];
+  let bytes = 0;
+  for (const each of open) {
+    const size = sizeOf(each.message);
+    const last = all.at(-1);
+    if (last && last.length < ENTRIES && bytes + size <= REQUEST_MAX_BYTES) {
+      last.push(each);
+      bytes += size;
+    } else {
+      all.push([each]);
+      bytes = size;
+    }
+  }
+  return all;
+};
+
+/** Bytes that SQS counts: the body and its attributes, with their names and types. */
+export const sizeOf = ({ body, attributes = {} }: Outgoing): number =>
+  Object.entries(attributes).reduce(
+    (sum, [name, value]) => sum + Buffer.byteLength(name) + 'String'.length + Buffer.byteLength(value),
+    Buffer.byteLength(body),
+  );

@@ -1,0 +1,118 @@
+/** The Task table's rows (design, section 4). A large payload has a row of its own, written once. */
+import type { BatchId, OperationName, Target, TaskId } from '../batching/ids.ts';
+import type { NewTask, Outcome, Task, TaskState } from '../batching/task.ts';
+import type { FinishingBatch } from '../ports.ts';
+import type { Item } from './dynamodb.ts';
+
+/** DynamoDB charges for the whole row at every write, in steps of this. */
+const WRITE_UNIT_BYTES = 1_024;
+/**
+ * What claim and finish add to a row: BatchId (up to 100 bytes), Attempts, FinishedAt, ExpiresAt with their names, and
+ * a small result.
+ */
+const ROOM_TO_GROW = 260;
+
+const VERSION = 1;
+
+export const taskKey = (id: TaskId): Item => ({ Id: id });
+/** `#` is in no task id. The hash keeps an id that is used again, after its first task expired, from the old payload. */
+export const payloadKey = ({ id, payloadHash }: Pick<Task, 'id' | 'payloadHash'>): Item => ({
+  Id: `${id}#payload#${payloadHash}`,
+});
+
+/** Whether a task's payload travels in its own row, so that every write of the task stays at one unit. */
+const isInline = (task: NewTask): boolean => {
+  const row = { ...baseRow(task), Payload: task.payload };
+  const bytes = Object.entries(row).reduce(
+    (sum, [name, value]) => sum + name.length + Buffer.byteLength(String(value)),
+    0,
+  );
+  return bytes + ROOM_TO_GROW <= WRITE_UNIT_BYTES;
+};
+
+const baseRow = (task: NewTask): Item => ({
+  Id: task.id,
+  Operation: task.operation,
+  Target: task.target,
+  Status: 'created',
+  PayloadHash: task.payloadHash,
+  Bytes: task.bytes,
+  CreatedAt: task.createdAt,
+  Run: 1,
+  Version: VERSION,
+  ...(task.correlationId === undefined ? {} : { CorrelationId: task.correlationId }),
+});
+
+export const newTaskRow = (task: NewTask): Item => ({
+  ...baseRow(task),
+  ...(isInline(task) ? { Payload: task.payload } : {}),
+});
+
+export const payloadRow = (task: Pick<NewTask, 'id' | 'payload' | 'payloadHash'>): Item => ({
+  ...payloadKey(task),
+  Payload: task.payload,
+  Version: VERSION,
+});
+
+export const taskOf = (row: Item): Task => ({
+  id: row.Id as TaskId,
+  operation: row.Operation as OperationName,
+  target: row.Target as Target,
+  payloadHash: row.PayloadHash as string,
+  bytes: row.Bytes as number,
+  createdAt: row.CreatedAt as number,
+  run: row.Run as number,
+  payloadApart: row.Payload === undefined,
+  ...(row.CorrelationId === undefined ? {} : { correlationId: row.CorrelationId as string }),
+  state: stateOf(row),
+});
+
+const stateOf = (row: Item): TaskState => {
+  const status = row.Status as TaskState['status'];
+  const finished = () => ({
+    batchId: row.BatchId as BatchId,
+    attempts: row.Attempts as number,
+    finishedAt: row.FinishedAt as number,
+  });
+  switch (status) {
+    case 'created':
+      return { status };
+    case 'batched':
+      return { status, batchId: row.BatchId as BatchId };
+    case 'succeeded':
+      return {
+        status,
+        ...finished(),
+        ...(row.Result === undefined ? {} : { result: row.Result as string }),
+        ...(row.ResultOmitted === undefined ? {} : { resultOmitted: row.ResultOmitted as number }),
+      };
+    case 'failed': {
+      const error = row.Error as Item;
+      return {
+        status,
+        ...finished(),
+        error: { code: error.Code as string, message: error.Message as string, retriable: error.Retriable as boolean },
+      };
+    }
+  }
+};
+
+/** The attributes that a finishing write sets. Failed rows alone get the key of the index FailedByTarget. */
+export const finishedFields = (outcome: Outcome, batch: FinishingBatch): Item => ({
+  Status: outcome.status,
+  Attempts: batch.tries,
+  FinishedAt: batch.at,
+  ExpiresAt: expiresAt(batch.at, batch.keep),
+  ...(outcome.status === 'failed'
+    ? {
+        Error: { Code: outcome.error.code, Message: outcome.error.message, Retriable: outcome.error.retriable },
+        FailedTarget: batch.target,
+      }
+    : {
+        ...(outcome.result === undefined ? {} : { Result: outcome.result }),
+        ...(outcome.resultOmitted === undefined ? {} : { ResultOmitted: outcome.resultOmitted }),
+      }),
+});
+
+/** DynamoDB's time to live counts in seconds. */
+export const expiresAt = (from: number, keep: number): number => Math.ceil((from + keep) / 1_000);

@@ -1,0 +1,46 @@
+/**
+ * The names through which constructs tell λs about tables and queues: written in `lib`, read in `lambdas`, nowhere else.
+ */
+export const ENVIRONMENT = {
+  taskTable: 'GROUPAGE_TASK_TABLE',
+  batchLockTable: 'GROUPAGE_BATCH_LOCK_TABLE',
+  batchTable: 'GROUPAGE_BATCH_TABLE',
+  registerQueue: 'GROUPAGE_REGISTER_QUEUE_URL',
+  electQueue: 'GROUPAGE_ELECT_QUEUE_URL',
+  groupQueue: 'GROUPAGE_GROUP_QUEUE_URL',
+  batchQueue: 'GROUPAGE_BATCH_QUEUE_URL',
+  rejectedQueue: 'GROUPAGE_REJECTED_QUEUE_URL',
+  registerDeadLetters: 'GROUPAGE_REGISTER_DLQ_URL',
+  electDeadLetters: 'GROUPAGE_ELECT_DLQ_URL',
+  groupDeadLetters: 'GROUPAGE_GROUP_DLQ_URL',
+  batchDeadLetters: 'GROUPAGE_BATCH_DLQ_URL',
+} as const;
+
+export type Setting = keyof typeof ENVIRONMENT;
+
+/** The variables of a process. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The configuration's name inside a function's code, see `LAMBDA_TASK_ROOT`. */
+export const CONFIG_ASSET = 'groupage.config.json';
+
+/** A function was deployed without something that it needs. */
+class MissingSetting extends Error {
+  override readonly name = 'MissingSetting';
+  readonly setting: string;
+  constructor(setting: string) {
+    super(`the environment has no ${setting}: the construct that defines this function (lib/flow.ts) must set it`);
+    this.setting = setting;
+  }
+}
+
+/** A setting that must be there. @throws MissingSetting */
+export const setting = (environment: Environment, name: Setting): string => {
+  const value = environment[ENVIRONMENT[name]];
+  if (!value) throw new MissingSetting(ENVIRONMENT[name]);
+  return value;
+};
+
+/** A setting that a function may do without. */
+export const optionalSetting = (environment: Environment, name: Setting): string | undefined =>
+  environment[ENVIRONMENT[name]];

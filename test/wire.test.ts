@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { printRejection } from '../src/aws/sqs-queues.ts';
+import { itemBytes } from '../src/batching/task.ts';
+import { printCall } from '../src/downstream/http.ts';
+import { batchId, id, NOW, operationName, target } from './factories/factories.ts';
+
+describe('the body of a call', () => {
+  const call = {
+    batchId: batchId('ship/depot=MUC#1#1'),
+    operation: operationName('ship'),
+    target: target('ship/depot=MUC'),
+    attempt: 2,
+  };
+
+  it('is the envelope of the contract around the payloads as they were sent', () => {
+    const items = [
+      { id: id('a'), payload: '{ "n": 12345678901234567890 }' },
+      { id: id('b"'), payload: '{}' },
+    ];
+    const body = printCall({ ...call, items });
+    expect(body).toBe(
+      '{"batchId":"ship/depot=MUC#1#1","operation":"ship","target":"ship/depot=MUC","attempt":2,"items":[{"id":"a","payload":{ "n": 12345678901234567890 }},{"id":"b\\"","payload":{}}]}',
+    );
+    const empty = printCall({ ...call, items: [] });
+    const added = items.reduce((sum, item) => sum + itemBytes(item.id, item.payload), 0);
+    // What a batch's bytes are counted by is what its items really add, but for the last comma.
+    expect(Buffer.byteLength(body) - Buffer.byteLength(empty)).toBe(added - 1);
+  });
+});
+
+describe('a rejection', () => {
+  const problems = [{ path: 'payload', reason: 'is too large' }];
+  const printed = (body: string) => printRejection({ messageId: 'm-1', body, problems, at: NOW });
+
+  it('keeps the message as it came', () => {
+    expect(JSON.parse(printed('{"a":"ü"}'))).toEqual({
+      messageId: 'm-1',
+      rejectedAt: '2026-01-01T00:00:00.000Z',
+      errors: problems,
+      body: '{"a":"ü"}',
+    });
+  });
+
+  it('names the first twenty reasons', () => {
+    const many = Array.from({ length: 15_000 }, (_, n) => ({
+      path: `field-${n}`,
+      reason: 'is not a field of a register message',
+    }));
+    const text = printRejection({ messageId: 'm-1', body: '{}', problems: many, at: NOW });
+    expect(JSON.parse(text)).toMatchObject({ errorsInAll: 15_000, errors: many.slice(0, 20) });
+  });
+
+  it('fits into a message, whatever it has to hold', () => {
+    for (const body of ['x'.repeat(1_048_576), '\u0001'.repeat(1_048_576), 'ü'.repeat(524_288), '"'.repeat(700_000)]) {
+      const text = printed(body);
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1_048_576);
+      expect(JSON.parse(text)).toMatchObject({ errors: problems, bodyIsCut: true, bodyBytes: Buffer.byteLength(body) });
+    }
+  });
+});
