@@ -1,0 +1,23 @@
+/** API: the HTTP interface behind a function URL. */
+import { handle } from 'hono/aws-lambda';
+import { monotonicFactory } from 'ulid';
+import { api } from '../src/api/app.ts';
+import type { Environment } from '../src/environment.ts';
+import { atFirstInvocation, type Host, partsOf } from './compose.ts';
+
+export const composeApp = (environment: Environment, host: Host) => {
+  const parts = partsOf(environment, host);
+  const stores = { tasks: parts.tasks(), waiting: parts.waiting(), locks: parts.locks(), batches: parts.batches() };
+  const onError = (cause: unknown): void =>
+    host.log.error('request failed', { cause: cause instanceof Error ? cause.stack : String(cause) });
+  return api({ ...parts.base, ...stores, queues: parts.queues(), newId: monotonicFactory(), onError });
+};
+
+type Handler = ReturnType<typeof handle>;
+
+export const compose = (environment: Environment, host: Host) => {
+  const handler: Handler = handle(composeApp(environment, host));
+  return (event: Parameters<Handler>[0]) => handler(event);
+};
+
+export const handler = atFirstInvocation(compose);

@@ -1,0 +1,14 @@
+/** Batch handler: a sealed batch goes downstream, and every task gets its result. */
+import { handleBatch } from '../src/batching/handle-batch.ts';
+import { parseBatch } from '../src/batching/messages.ts';
+import type { Environment } from '../src/environment.ts';
+import { atFirstInvocation, eachRecord, type Host, partsOf } from './compose.ts';
+
+export const compose = (environment: Environment, host: Host) => {
+  const parts = partsOf(environment, host);
+  const { downstreamOf } = parts;
+  const deps = { ...parts.base, tasks: parts.tasks(), batches: parts.batches(), queues: parts.queues(), downstreamOf };
+  return eachRecord(host.log, (body, invocation) => handleBatch(deps, parseBatch(body), invocation));
+};
+
+export const handler = atFirstInvocation(compose);

@@ -1,0 +1,108 @@
+/** Puts a λ together from its environment: once, at its first invocation. It decides nothing. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
+import { Logger } from '@aws-lambda-powertools/logger';
+import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { ulid } from 'ulid';
+import { type AwsClients, awsClients } from '../src/aws/clients.ts';
+import { dynamoDBBatches } from '../src/aws/dynamodb-batches.ts';
+import { dynamoDBLocks } from '../src/aws/dynamodb-locks.ts';
+import { dynamoDBTasks } from '../src/aws/dynamodb-tasks.ts';
+import { dynamoDBPatrolMarks, dynamoDBWaiting } from '../src/aws/dynamodb-waiting.ts';
+import { sqsDeadLetters, sqsQueues } from '../src/aws/sqs-queues.ts';
+import type { OperationName, Token } from '../src/batching/ids.ts';
+import { type Config, operationFor } from '../src/config/resolved.ts';
+import type { Downstream } from '../src/downstream/downstream.ts';
+import { httpDownstream } from '../src/downstream/http.ts';
+import { CONFIG_ASSET, type Environment, optionalSetting, setting } from '../src/environment.ts';
+import type { Invocation, Machine, Report } from '../src/ports.ts';
+import { type Log, reportTo } from './log.ts';
+
+/** What surrounds the handlers: Lambda, or a process that stands in for it. */
+export interface Host {
+  readonly clients: AwsClients;
+  readonly log: Log;
+  /** Is told of every event beside the log. */
+  readonly onEvent?: Report;
+}
+
+const lambda = (): Host => ({ clients: awsClients(), log: new Logger({ serviceName: 'groupage' }) });
+
+/** A handler that is composed from `process.env` when it is first invoked. */
+export const atFirstInvocation = <Event, Answer>(
+  compose: (environment: Environment, host: Host) => (event: Event, context: Context) => Promise<Answer>,
+) => {
+  let handler: ((event: Event, context: Context) => Promise<Answer>) | undefined;
+  return (event: Event, context: Context): Promise<Answer> => {
+    handler ??= compose(process.env, lambda());
+    return handler(event, context);
+  };
+};
+
+const machine: Machine = {
+  now: Date.now,
+  sleep: async (duration) => setTimeout(duration),
+  random: Math.random,
+  token: () => ulid() as Token,
+};
+
+/** The ports on AWS, each made from the settings that it needs; a λ takes those that its step names. */
+export const partsOf = (environment: Environment, { clients, log, onEvent }: Host) => {
+  const { dynamodb, sqs } = clients;
+  const config = JSON.parse(readFileSync(join(environment.LAMBDA_TASK_ROOT ?? '', CONFIG_ASSET), 'utf8')) as Config;
+  const table = (name: 'taskTable' | 'batchLockTable' | 'batchTable') => setting(environment, name);
+  const url = (name: Parameters<typeof setting>[1]) => optionalSetting(environment, name);
+  const urls = Object.fromEntries(
+    (['register', 'elect', 'group', 'batch', 'rejected'] as const).flatMap((queue) => {
+      const value = url(`${queue}Queue`);
+      return value ? [[queue, value]] : [];
+    }),
+  );
+  const logged = reportTo(log);
+  const report: Report = onEvent ? (event) => [logged(event), onEvent(event)] : logged;
+  return {
+    base: { config, machine, report },
+    tasks: () => dynamoDBTasks(dynamodb, table('taskTable')),
+    waiting: () => dynamoDBWaiting(dynamodb, table('batchLockTable')),
+    patrolMarks: () => dynamoDBPatrolMarks(dynamodb, table('batchLockTable')),
+    locks: () => dynamoDBLocks(dynamodb, table('batchLockTable'), (name) => operationFor(config, name).keepTasks),
+    batches: () => dynamoDBBatches(dynamodb, table('batchTable')),
+    queues: () => sqsQueues(sqs, urls),
+    deadLetters: () =>
+      sqsDeadLetters(sqs, urls, {
+        register: setting(environment, 'registerDeadLetters'),
+        elect: setting(environment, 'electDeadLetters'),
+        group: setting(environment, 'groupDeadLetters'),
+        batch: setting(environment, 'batchDeadLetters'),
+      }),
+    downstreamOf: (name: OperationName): Downstream =>
+      httpDownstream(operationFor(config, name).downstream, machine.now),
+  };
+};
+
+export const invocationOf = (context: Context): Invocation => ({ timeLeft: () => context.getRemainingTimeInMillis() });
+
+/** Handles each message of an SQS event on its own; those that fail come back, the others are done. */
+export const eachRecord =
+  (log: Log, handle: (body: string, invocation: Invocation) => Promise<void>) =>
+  (event: SQSEvent, context: Context): Promise<SQSBatchResponse> =>
+    processPartialResponse(
+      event,
+      logged(log, (record) => handle(record.body, invocationOf(context))),
+      // A processor keeps the failures of one event: where events overlap, as they do locally, each needs its own.
+      new BatchProcessor(EventType.SQS),
+      { context, throwOnFullBatchFailure: false },
+    );
+
+const logged =
+  (log: Log, handle: (record: SQSRecord) => Promise<void>) =>
+  async (record: SQSRecord): Promise<void> => {
+    try {
+      await handle(record);
+    } catch (cause) {
+      log.error('message failed; it comes back', { messageId: record.messageId, cause: String(cause) });
+      throw cause;
+    }
+  };

@@ -1,0 +1,14 @@
+/** Group: a Target's leader claims its waiting tasks and seals batches. */
+import { group } from '../src/batching/group.ts';
+import { parseGroup } from '../src/batching/messages.ts';
+import type { Environment } from '../src/environment.ts';
+import { atFirstInvocation, eachRecord, type Host, partsOf } from './compose.ts';
+
+export const compose = (environment: Environment, host: Host) => {
+  const parts = partsOf(environment, host);
+  const stores = { tasks: parts.tasks(), waiting: parts.waiting(), locks: parts.locks(), batches: parts.batches() };
+  const deps = { ...parts.base, ...stores, queues: parts.queues() };
+  return eachRecord(host.log, (body, invocation) => group(deps, parseGroup(body), invocation));
+};
+
+export const handler = atFirstInvocation(compose);

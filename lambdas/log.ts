@@ -1,0 +1,25 @@
+/** Events as structured log lines: one per batch or message, with the ids that lead from one to the next. */
+import type { FlowEvent } from '../src/batching/events.ts';
+import type { Report } from '../src/ports.ts';
+
+/** The part of a logger that is used; Powertools' has it. */
+export interface Log {
+  info(message: string, fields: Record<string, unknown>): void;
+  warn(message: string, fields: Record<string, unknown>): void;
+  error(message: string, fields: Record<string, unknown>): void;
+}
+
+/** Events that somebody should look at. */
+const WARNINGS: ReadonlySet<FlowEvent['event']> = new Set([
+  'rejected',
+  'unknown-batch',
+  'foreign-results',
+  'revived',
+  'unreadable',
+  'stranded',
+]);
+
+export const reportTo =
+  (log: Log): Report =>
+  ({ event, ...fields }) =>
+    WARNINGS.has(event) ? log.warn(event, fields) : log.info(event, fields);

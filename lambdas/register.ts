@@ -1,0 +1,25 @@
+/** Register: SQS messages of producers become waiting tasks. */
+import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { registerAll } from '../src/batching/register.ts';
+import type { Environment } from '../src/environment.ts';
+import { atFirstInvocation, type Host, partsOf } from './compose.ts';
+
+export const compose = (environment: Environment, host: Host) => {
+  const parts = partsOf(environment, host);
+  const deps = {
+    ...parts.base,
+    tasks: parts.tasks(),
+    waiting: parts.waiting(),
+    locks: parts.locks(),
+    queues: parts.queues(),
+  };
+  return async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {
+    const messages = Records.map(({ messageId, body }) => ({ messageId, body }));
+    const failed = await registerAll(deps, messages, ({ messageId }, cause) =>
+      host.log.error('message failed; it comes back', { messageId, cause: String(cause) }),
+    );
+    return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
+  };
+};
+
+export const handler = atFirstInvocation(compose);

@@ -1,0 +1,20 @@
+/** Sweep, each minute: dead letters are sent again, lock rows patrolled. */
+import type { Context, ScheduledEvent } from 'aws-lambda';
+import { sweep } from '../src/batching/sweep.ts';
+import type { Environment } from '../src/environment.ts';
+import { atFirstInvocation, type Host, invocationOf, partsOf } from './compose.ts';
+
+export const compose = (environment: Environment, host: Host) => {
+  const parts = partsOf(environment, host);
+  const { deadLetters, locks, queues, patrolMarks } = parts;
+  const deps = {
+    ...parts.base,
+    deadLetters: deadLetters(),
+    locks: locks(),
+    queues: queues(),
+    patrolMarks: patrolMarks(),
+  };
+  return (_: ScheduledEvent, context: Context): Promise<void> => sweep(deps, invocationOf(context));
+};
+
+export const handler = atFirstInvocation(compose);

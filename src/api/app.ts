@@ -1,0 +1,30 @@
+/** The HTTP API (design, section 10), the same for Lambda and local. */
+import { Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { InvalidCursor } from '../ports.ts';
+import { batchRoutes } from './batches.ts';
+import type { ApiDeps } from './deps.ts';
+import { HttpProblem } from './problem.ts';
+import { targetRoutes } from './targets.ts';
+import { taskRoutes } from './tasks.ts';
+
+/** What a function URL takes at the most. */
+const BODY_MAX_BYTES = 6 * 1_024 * 1_024;
+
+export const api = (deps: ApiDeps): Hono => {
+  const app = new Hono();
+  const tooLarge = new HttpProblem(413, `the body has more than ${BODY_MAX_BYTES} bytes: send fewer tasks at once`);
+  app.use(bodyLimit({ maxSize: BODY_MAX_BYTES, onError: () => tooLarge.toResponse() }));
+  app.route('/v1/tasks', taskRoutes(deps));
+  app.route('/v1/batches', batchRoutes(deps));
+  app.route('/v1/targets', targetRoutes(deps));
+  app.notFound((context) => new HttpProblem(404, `there is no ${context.req.method} ${context.req.path}`).toResponse());
+  app.onError((cause) => {
+    if (cause instanceof HttpProblem) return cause.toResponse();
+    if (cause instanceof InvalidCursor)
+      return new HttpProblem(400, cause.message, [{ path: 'cursor', reason: cause.message }]).toResponse();
+    deps.onError(cause);
+    return new HttpProblem(500, 'something went wrong here; the log says what').toResponse();
+  });
+  return app;
+};

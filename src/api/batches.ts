@@ -1,0 +1,35 @@
+/** `/v1/batches`: look up and list. */
+import { Hono } from 'hono';
+import { membersOf } from '../batching/batch.ts';
+import type { BatchId } from '../batching/ids.ts';
+import { operationNamed } from '../config/resolved.ts';
+import type { ApiDeps } from './deps.ts';
+import { readPaging, readTarget } from './input.ts';
+import { HttpProblem } from './problem.ts';
+import { batchView } from './views.ts';
+
+export const batchRoutes = (deps: ApiDeps): Hono => {
+  const { batches, config } = deps;
+  const routes = new Hono();
+  const maxSizeOf = (operation: string) => operationNamed(config, operation)?.batch.maxSize;
+
+  routes.get('/:id', async (context) => {
+    const id = context.req.param('id');
+    // No key of a table is longer.
+    const batch = Buffer.byteLength(id) <= 2_048 ? await batches.get(id as BatchId) : undefined;
+    if (!batch)
+      throw new HttpProblem(404, `there is no batch ${JSON.stringify(id.slice(0, 200))}; its id has to be URL-encoded`);
+    return context.json({ ...batchView(batch, maxSizeOf(batch.operation)), members: membersOf(batch) });
+  });
+
+  routes.get('/', async (context) => {
+    const target = readTarget(context.req.query('target'));
+    const { limit, cursor } = readPaging(context, 100, 20);
+    const page = await batches.ofTarget(target, limit, cursor);
+    const found = await Promise.all(page.items.map((id) => batches.get(id)));
+    const views = found.flatMap((batch) => (batch ? [batchView(batch, maxSizeOf(batch.operation))] : []));
+    return context.json({ batches: views, ...(page.cursor === undefined ? {} : { cursor: page.cursor }) });
+  });
+
+  return routes;
+};

@@ -1,0 +1,73 @@
+/** Reads what a caller sent, and refuses what cannot be meant. */
+import type { Context } from 'hono';
+import { isTarget, type Target } from '../batching/ids.ts';
+import { isObject, parseJson, rawElements, rawMembers } from '../batching/json-text.ts';
+import type { Problem } from '../batching/problems.ts';
+import { HttpProblem } from './problem.ts';
+
+/** What one `POST /tasks` takes at the most. */
+const TASKS_MAX = 1_000;
+
+/** The raw texts of a request's tasks, and how to name each in an error. */
+export interface SentTasks {
+  readonly texts: readonly string[];
+  /** `''` when the body is the one task, otherwise `tasks[3].`. */
+  prefixOf(index: number): string;
+}
+
+/** 400 with every error; nothing was done. */
+export const badRequest = (errors: readonly Problem[]): HttpProblem =>
+  new HttpProblem(400, 'the request is not valid; nothing was done', errors);
+
+/** The body as an object. @throws HttpProblem */
+export const readObject = (text: string): Record<string, unknown> => {
+  const json = parseJson(text);
+  if (!json.ok) throw badRequest(json.problems.map(({ reason }) => ({ path: '', reason: `the body ${reason}` })));
+  if (!isObject(json.value)) throw badRequest([{ path: '', reason: 'the body must be a JSON object' }]);
+  return json.value;
+};
+
+/** One task, or a list of them under `tasks`. @throws HttpProblem */
+export const readTasks = (text: string): SentTasks => {
+  const body = readObject(text);
+  if (!Object.hasOwn(body, 'tasks')) return { texts: [text], prefixOf: () => '' };
+  const others = Object.keys(body).filter((key) => key !== 'tasks');
+  const errors = others.map((path): Problem => ({ path, reason: 'is not a field beside `tasks`' }));
+  const { tasks } = body;
+  if (!Array.isArray(tasks)) errors.push({ path: 'tasks', reason: 'must be a list' });
+  else if (tasks.length === 0 || tasks.length > TASKS_MAX)
+    errors.push({ path: 'tasks', reason: `must have 1 to ${TASKS_MAX} elements, not ${tasks.length}` });
+  if (errors.length > 0) throw badRequest(errors);
+  return { texts: rawElements(rawMembers(text).get('tasks') ?? '[]'), prefixOf: (index) => `tasks[${index}].` };
+};
+
+/** A Target that may exist. @throws HttpProblem */
+export const readTarget = (value: unknown): Target => {
+  if (isTarget(value)) return value;
+  throw badRequest([
+    { path: 'target', reason: 'must be a Target, such as "distribute-parcels/carrier=DHL/depot=MUC"' },
+  ]);
+};
+
+/** The `limit` and `cursor` of a list. @throws HttpProblem */
+export const readPaging = (
+  context: Context,
+  most: number,
+  usual: number,
+): { limit: number; cursor: string | undefined } => {
+  const limit = Number(context.req.query('limit') ?? usual);
+  if (!Number.isSafeInteger(limit) || limit < 1 || limit > most)
+    throw badRequest([{ path: 'limit', reason: `must be a whole number from 1 to ${most}` }]);
+  return { limit, cursor: context.req.query('cursor') };
+};
+
+/** One of some words. @throws HttpProblem */
+export const readChoice = <Choice extends string>(
+  name: string,
+  value: string | undefined,
+  choices: readonly Choice[],
+): Choice => {
+  const choice = choices.find((each) => each === value);
+  if (!choice) throw badRequest([{ path: name, reason: `must be one of ${choices.join(', ')}` }]);
+  return choice;
+};

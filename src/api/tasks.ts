@@ -1,0 +1,75 @@
+/** `/v1/tasks`: send, look up, list. */
+import { Hono } from 'hono';
+import { parseCandidate, type TaskId, taskId } from '../batching/ids.ts';
+import type { Problem } from '../batching/problems.ts';
+import { parseRegisterMessage, withId } from '../batching/register-message.ts';
+import type { Page } from '../ports.ts';
+import type { ApiDeps } from './deps.ts';
+import { badRequest, readChoice, readPaging, readTarget, readTasks } from './input.ts';
+import { HttpProblem } from './problem.ts';
+import { printTask } from './views.ts';
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+export const taskRoutes = (deps: ApiDeps): Hono => {
+  const routes = new Hono();
+
+  routes.post('/', async (context) => {
+    const { texts, prefixOf } = readTasks(await context.req.text());
+    const checked = texts.map((body) => {
+      const messageId = deps.newId();
+      return { body: withId(body, messageId), parsed: parseRegisterMessage(deps.config, { messageId, body }) };
+    });
+    const errors = checked.flatMap(({ parsed }, index): Problem[] =>
+      parsed.ok ? [] : parsed.problems.map(({ path, reason }) => ({ path: `${prefixOf(index)}${path}`, reason })),
+    );
+    if (errors.length > 0) throw badRequest(errors);
+    await deps.queues.register(checked.map(({ body }) => body));
+    return context.json({ ids: checked.flatMap(({ parsed }) => (parsed.ok ? [parsed.value.id] : [])) }, 202);
+  });
+
+  routes.get('/:id', async (context) => {
+    const text = await lookUp(deps, taskId(context.req.param('id')));
+    if (text === undefined)
+      throw new HttpProblem(
+        404,
+        `there is no task ${JSON.stringify(context.req.param('id'))}: it was not registered yet, was refused (see the rejected queue) or has expired`,
+      );
+    return context.body(text, 200, JSON_TYPE);
+  });
+
+  routes.get('/', async (context) => {
+    const target = readTarget(context.req.query('target'));
+    const status = readChoice('status', context.req.query('status') ?? 'created', ['created', 'failed']);
+    const { limit, cursor } = readPaging(context, 100, 20);
+    const page: Page<TaskId> =
+      status === 'failed' ? await deps.tasks.failed(target, limit, cursor) : await waitingPage(deps, target, limit);
+    const texts = await Promise.all(page.items.map((id) => lookUp(deps, id, 'in brief')));
+    const next = page.cursor === undefined ? '' : `,"cursor":${JSON.stringify(page.cursor)}`;
+    return context.body(`{"tasks":[${texts.filter((text) => text !== undefined).join(',')}]${next}}`, 200, JSON_TYPE);
+  });
+
+  return routes;
+};
+
+/** @param how lists leave out payloads and results: each may have 256 KB, and Lambda answers with 6 MB at the most. */
+const lookUp = async (
+  { tasks, batches }: ApiDeps,
+  id: TaskId | undefined,
+  how: 'in full' | 'in brief' = 'in full',
+): Promise<string | undefined> => {
+  const task = id && (await tasks.get(id));
+  if (!task) return undefined;
+  const batch = task.state.status === 'batched' ? await batches.get(task.state.batchId) : undefined;
+  return printTask(task, batch, how === 'in full' ? { payload: await tasks.payload(task.id) } : undefined);
+};
+
+/** Waiting tasks have one page: those whose turn is next. */
+const waitingPage = async (
+  { waiting }: ApiDeps,
+  target: Parameters<ApiDeps['waiting']['first']>[0],
+  limit: number,
+): Promise<Page<TaskId>> => {
+  const rows = await waiting.first(target, limit);
+  return { items: rows.map(({ candidate }) => parseCandidate(candidate).id) };
+};

@@ -1,0 +1,74 @@
+/** What the HTTP API shows of tasks, batches and Targets. */
+import { type Batch, membersOf } from '../batching/batch.ts';
+import type { Millis, Target } from '../batching/ids.ts';
+import { operationOf } from '../batching/ids.ts';
+import { isHeld } from '../batching/lock.ts';
+import type { Task } from '../batching/task.ts';
+import type { Glance } from '../ports.ts';
+
+const iso = (at: Millis): string => new Date(at).toISOString();
+
+/**
+ * A task as JSON text. Payload and result go out as they came in, so they are spliced in rather than parsed.
+ *
+ * @param batch the task's batch, if it has one: `in-progress` is written there alone.
+ * @param full with its payload, if stored, and its result; without it, neither.
+ */
+export const printTask = (
+  task: Task,
+  batch: Batch | undefined,
+  full: { readonly payload: string | undefined } | undefined,
+): string => {
+  const { state } = task;
+  const fields = {
+    id: task.id,
+    operation: task.operation,
+    target: task.target,
+    status: state.status === 'batched' && batch?.status === 'in-progress' ? 'in-progress' : state.status,
+    ...('batchId' in state ? { batchId: state.batchId } : {}),
+    attempts: 'attempts' in state ? state.attempts : (batch?.tries ?? 0),
+    run: task.run,
+    ...(task.correlationId === undefined ? {} : { correlationId: task.correlationId }),
+    createdAt: iso(task.createdAt),
+    ...('finishedAt' in state ? { finishedAt: iso(state.finishedAt) } : {}),
+    ...(state.status === 'failed' ? { error: state.error } : {}),
+    ...(state.status === 'succeeded' && state.resultOmitted !== undefined
+      ? { resultOmitted: { bytes: state.resultOmitted } }
+      : {}),
+  };
+  const raw = full ? { payload: full.payload, result: state.status === 'succeeded' ? state.result : undefined } : {};
+  const spliced = Object.entries(raw).map(([name, text]) => (text === undefined ? '' : `,"${name}":${text}`));
+  return `${JSON.stringify(fields).slice(0, -1)}${spliced.join('')}}`;
+};
+
+export const batchView = (batch: Batch, maxSize: number | undefined) => {
+  const members = membersOf(batch);
+  return {
+    id: batch.id,
+    operation: batch.operation,
+    target: batch.target,
+    status: batch.status,
+    sealedBy: batch.sealedBy,
+    size: members.length,
+    ...(maxSize === undefined ? {} : { fill: members.length / maxSize }),
+    attempt: batch.tries,
+    ...(batch.counts ? { counts: batch.counts } : {}),
+    oldestAt: iso(batch.oldestAt),
+    createdAt: iso(batch.createdAt),
+    ...(batch.sealedAt === undefined ? {} : { sealedAt: iso(batch.sealedAt) }),
+    ...(batch.startedAt === undefined ? {} : { startedAt: iso(batch.startedAt) }),
+    ...(batch.finishedAt === undefined ? {} : { finishedAt: iso(batch.finishedAt) }),
+    ...(batch.status === 'in-progress' ? { nextAttemptAfter: iso(batch.runUntil) } : {}),
+  };
+};
+
+/** @param waiting counted up to `limit`. */
+export const targetView = (target: Target, { lock, first }: Glance, waiting: number, limit: number, now: Millis) => ({
+  target,
+  operation: operationOf(target),
+  waiting,
+  ...(waiting === limit ? { waitingIsAtLeast: true } : {}),
+  ...(first ? { oldestAt: iso(first.at) } : {}),
+  leader: isHeld(lock, now) ? { fence: lock.fence, lockedUntil: iso(lock.lockedUntil) } : null,
+  ...(lock.openBatch ? { openBatch: lock.openBatch } : {}),
+});
