@@ -1,0 +1,12 @@
+import { defineConfig } from '../../src/config/schema.ts';
+
+/** Flights are reported to a service that takes one call a second per origin: so they go there in batches, by origin. */
+export default defineConfig({
+  operations: {
+    'report-flights': {
+      target: ['origin'],
+      batch: { maxSize: 100, maxWait: '2s' },
+      downstream: { kind: 'http', url: 'http://127.0.0.1:9100/batch', timeout: '5s' },
+    },
+  },
+});

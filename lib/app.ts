@@ -1,0 +1,34 @@
+/** The CDK app's stacks: synthesised by `cdk`, and in process by the local runtime. */
+import { App, type AppProps } from 'aws-cdk-lib';
+import type { Config } from '../src/config/resolved.ts';
+import { DataStack } from './data-stack.ts';
+import { FlowStack } from './flow-stack.ts';
+import type { HandlerCode } from './handler-code.ts';
+
+export interface GroupageAppProps extends AppProps {
+  readonly config: Config;
+  /**
+   * Becomes part of the stacks' names. `prod` keeps its data when a stack is removed, any other stage throws it away.
+   * @default - the context `stage`, otherwise `dev`
+   */
+  readonly stage?: string;
+  /** See `FlowProps.code`. */
+  readonly code?: HandlerCode;
+}
+
+/** The names of a stage's stacks. */
+export const stackNames = (stage: string) => ({ data: `Groupage-${stage}-Data`, flow: `Groupage-${stage}-Flow` });
+
+export const groupageApp = ({ config, stage: given, code, ...props }: GroupageAppProps): App => {
+  const app = new App(props);
+  const stage = given ?? String(app.node.tryGetContext('stage') ?? 'dev');
+  const names = stackNames(stage);
+  const { tables } = new DataStack(app, names.data, { retain: stage === 'prod', description: 'Groupage: tables' });
+  new FlowStack(app, names.flow, {
+    config,
+    tables,
+    description: 'Groupage: queues and functions',
+    ...(code ? { code } : {}),
+  });
+  return app;
+};

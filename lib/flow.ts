@@ -1,0 +1,139 @@
+/** The flow (design, section 2): queues, the λs between them, and exactly what each of them may do. */
+import { Duration } from 'aws-cdk-lib';
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import { type FunctionUrl, FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
+import { Construct } from 'constructs';
+import { LEADER_TIMEOUT, LEADER_VISIBILITY, MESSAGES_AT_ONCE, REGISTER_VISIBILITY } from '../src/batching/timings.ts';
+import { type Config, handlerTimeout } from '../src/config/resolved.ts';
+import { Handler } from './handler.ts';
+import { bundledCode, type HandlerCode, type HandlerName } from './handler-code.ts';
+import { RejectedQueue, WorkingQueue } from './queues.ts';
+import type { Tables } from './tables.ts';
+
+export interface FlowProps {
+  readonly config: Config;
+  readonly tables: Tables;
+  /**
+   * Makes the λs' code.
+   * @default - bundled from the sources
+   */
+  readonly code?: HandlerCode;
+}
+
+export class Flow extends Construct {
+  readonly registerQueue: WorkingQueue;
+  readonly electQueue: WorkingQueue;
+  readonly groupQueue: WorkingQueue;
+  readonly batchQueue: WorkingQueue;
+  readonly rejectedQueue: RejectedQueue;
+  readonly apiUrl: FunctionUrl;
+  readonly #config: Config;
+  readonly #tables: Tables;
+  readonly #code: HandlerCode;
+
+  constructor(scope: Construct, id: string, { config, tables, code = bundledCode }: FlowProps) {
+    super(scope, id);
+    this.#code = code;
+    this.#config = config;
+    this.#tables = tables;
+    const visibility = Duration.millis(LEADER_VISIBILITY);
+    this.registerQueue = new WorkingQueue(this, 'Register', { visibility: Duration.millis(REGISTER_VISIBILITY) });
+    // Not six timeouts: a crashed leader's guard has to come back soon after its lease ends (timeout < lease < visibility).
+    this.electQueue = new WorkingQueue(this, 'Elect', { visibility });
+    this.groupQueue = new WorkingQueue(this, 'Group', { visibility });
+    this.batchQueue = new WorkingQueue(this, 'Batch', { visibility: Duration.millis(6 * handlerTimeout(config)) });
+    this.rejectedQueue = new RejectedQueue(this, 'Rejected');
+    this.#register();
+    this.#electLeader();
+    this.#group();
+    this.#batchHandler();
+    this.#sweep();
+    this.apiUrl = this.#api();
+  }
+
+  #handler(id: string, entry: HandlerName, timeout: number, description: string): Handler {
+    return new Handler(this, id, {
+      code: this.#code(entry, this.#config),
+      timeout: Duration.millis(timeout),
+      description,
+    });
+  }
+
+  #register(): void {
+    this.#handler('RegisterHandler', 'register', LEADER_TIMEOUT, 'Register messages become waiting tasks')
+      .source({ queue: this.registerQueue.queue, batchSize: MESSAGES_AT_ONCE.register, maxConcurrency: 100 })
+      .table('taskTable', this.#tables.task, ['PartiQLInsert', 'BatchGetItem', 'BatchWriteItem'])
+      .table('batchLockTable', this.#tables.batchLock, ['BatchWriteItem', 'BatchGetItem', 'Query'])
+      .sends({
+        electQueue: this.electQueue.queue,
+        groupQueue: this.groupQueue.queue,
+        rejectedQueue: this.rejectedQueue.queue,
+      });
+  }
+
+  #electLeader(): void {
+    this.#handler('ElectHandler', 'elect-leader', LEADER_TIMEOUT, 'Targets with waiting tasks get a leader')
+      .source({ queue: this.electQueue.queue, batchSize: MESSAGES_AT_ONCE.elect, maxConcurrency: 50 })
+      .table('batchLockTable', this.#tables.batchLock, ['GetItem', 'Query', 'UpdateItem'])
+      .sends({ groupQueue: this.groupQueue.queue });
+  }
+
+  #group(): void {
+    this.#handler('GroupHandler', 'group', LEADER_TIMEOUT, 'Leaders claim waiting tasks and seal batches')
+      .source({ queue: this.groupQueue.queue, batchSize: MESSAGES_AT_ONCE.group, maxConcurrency: 100 })
+      .table('taskTable', this.#tables.task, ['PartiQLUpdate', 'BatchGetItem'])
+      .table('batchLockTable', this.#tables.batchLock, ['BatchWriteItem', 'GetItem', 'Query', 'UpdateItem'])
+      .table('batchTable', this.#tables.batch, ['GetItem', 'PutItem', 'UpdateItem'])
+      .sends({ groupQueue: this.groupQueue.queue, batchQueue: this.batchQueue.queue });
+  }
+
+  #batchHandler(): void {
+    this.#handler(
+      'BatchHandler',
+      'batch-handler',
+      handlerTimeout(this.#config),
+      'Sealed batches go downstream, tasks get results',
+    )
+      .source({ queue: this.batchQueue.queue, batchSize: MESSAGES_AT_ONCE.batch, maxConcurrency: 100 })
+      .table('taskTable', this.#tables.task, ['PartiQLUpdate', 'BatchGetItem'])
+      .table('batchTable', this.#tables.batch, ['GetItem', 'UpdateItem'])
+      .sends({ batchQueue: this.batchQueue.queue });
+  }
+
+  #sweep(): void {
+    const { registerQueue, electQueue, groupQueue, batchQueue, rejectedQueue } = this;
+    const handler = this.#handler('SweepHandler', 'sweep', 50_000, 'Dead letters are sent again, lock rows patrolled')
+      .table('batchLockTable', this.#tables.batchLock, ['GetItem', 'PutItem', 'Query'], ['Targets'])
+      .sends({
+        registerQueue: registerQueue.queue,
+        electQueue: electQueue.queue,
+        groupQueue: groupQueue.queue,
+        batchQueue: batchQueue.queue,
+        rejectedQueue: rejectedQueue.queue,
+      })
+      .takesFrom({
+        registerDeadLetters: registerQueue.deadLetters,
+        electDeadLetters: electQueue.deadLetters,
+        groupDeadLetters: groupQueue.deadLetters,
+        batchDeadLetters: batchQueue.deadLetters,
+      });
+    new Rule(this, 'SweepSchedule', {
+      schedule: Schedule.rate(Duration.minutes(1)),
+      targets: [new LambdaFunction(handler.function)],
+    });
+  }
+
+  #api(): FunctionUrl {
+    return this.#handler('ApiHandler', 'api', LEADER_TIMEOUT, 'The HTTP API')
+      .table('taskTable', this.#tables.task, ['GetItem', 'BatchGetItem'], ['FailedByTarget'])
+      .table('batchLockTable', this.#tables.batchLock, ['Query', 'UpdateItem'], ['Targets'])
+      .table('batchTable', this.#tables.batch, ['GetItem'], ['ByTarget'])
+      .sends({
+        registerQueue: this.registerQueue.queue,
+        electQueue: this.electQueue.queue,
+        groupQueue: this.groupQueue.queue,
+      })
+      .function.addFunctionUrl({ authType: FunctionUrlAuthType.AWS_IAM });
+  }
+}

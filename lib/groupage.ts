@@ -1,0 +1,47 @@
+/** Groupage as one construct, for somebody's own app: tables, queues, λs and API in their stack. */
+import type { IGrantable } from 'aws-cdk-lib/aws-iam';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { describeProblems } from '../src/batching/problems.ts';
+import { type ConfigInput, parseConfig } from '../src/config/schema.ts';
+import { Flow } from './flow.ts';
+import { Tables, type TablesProps } from './tables.ts';
+
+export interface GroupageProps extends TablesProps {
+  /** What `groupage.config.ts` exports. */
+  readonly config: ConfigInput;
+}
+
+/**
+ * Groups single tasks into full batches for a downstream batch API.
+ *
+ * ```ts
+ * const groupage = new Groupage(this, 'Groupage', { config });
+ * groupage.grantRegister(producerFunction);
+ * ```
+ *
+ * @throws Error at synth, when the configuration is wrong; its message names every path and the fix.
+ */
+export class Groupage extends Construct {
+  readonly tables: Tables;
+  readonly flow: Flow;
+
+  constructor(scope: Construct, id: string, { config: input, ...tablesProps }: GroupageProps) {
+    super(scope, id);
+    const config = parseConfig(input);
+    if (!config.ok)
+      throw new Error(`the configuration of ${this.node.path} is wrong:\n${describeProblems(config.problems)}`);
+    this.tables = new Tables(this, 'Tables', tablesProps);
+    this.flow = new Flow(this, 'Flow', { config: config.value, tables: this.tables });
+  }
+
+  /** Where producers send register messages. */
+  get registerQueue(): IQueue {
+    return this.flow.registerQueue.queue;
+  }
+
+  /** Lets a producer send register messages. */
+  grantRegister(producer: IGrantable): void {
+    this.registerQueue.grantSendMessages(producer);
+  }
+}

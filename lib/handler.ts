@@ -1,0 +1,110 @@
+/** One λ: its code, role, log group and settings. What it may do is granted by name, see {@link Handler.allow}. */
+import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
+import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import {
+  Architecture,
+  type Code,
+  Function as LambdaFunction,
+  LoggingFormat,
+  RecursiveLoop,
+  Runtime,
+} from 'aws-cdk-lib/aws-lambda';
+import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
+import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { ENVIRONMENT, type Setting } from '../src/environment.ts';
+
+export interface HandlerProps {
+  readonly code: Code;
+  readonly timeout: Duration;
+  readonly description: string;
+  /** @default 512 */
+  readonly memorySize?: number;
+}
+
+/** How a queue's messages reach a λ. */
+export interface SourceProps {
+  readonly queue: IQueue;
+  /** Messages of one invocation. */
+  readonly batchSize: number;
+  /** Invocations at once, at the most. Not reserved concurrency: that throttles, and throttles end in dead letters. */
+  readonly maxConcurrency: number;
+}
+
+export class Handler extends Construct {
+  readonly function: LambdaFunction;
+
+  constructor(scope: Construct, id: string, { code, timeout, description, memorySize = 512 }: HandlerProps) {
+    super(scope, id);
+    const logGroup = new LogGroup(this, 'Logs', {
+      retention: RetentionDays.ONE_MONTH,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+    logGroup.grantWrite(role);
+    this.function = new LambdaFunction(this, 'Function', {
+      code,
+      handler: 'index.handler',
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      description,
+      timeout,
+      memorySize,
+      role,
+      logGroup,
+      loggingFormat: LoggingFormat.JSON,
+      environment: { NODE_OPTIONS: '--enable-source-maps' },
+      // Messages that come back to their λ (guards, hops, retries) are the design; Lambda would stop them after 16.
+      recursiveLoop: RecursiveLoop.ALLOW,
+    });
+  }
+
+  /** Works off a queue. */
+  source({ queue, batchSize, maxConcurrency }: SourceProps): this {
+    this.function.addEventSource(
+      new SqsEventSource(queue, { batchSize, maxConcurrency, reportBatchItemFailures: true }),
+    );
+    return this;
+  }
+
+  /** Lets it do these things, and no others, with a table. @param indexes names of the indexes it queries. */
+  table(setting: Setting, table: Table, actions: readonly string[], indexes: readonly string[] = []): this {
+    this.#set(setting, table.tableName);
+    const allow = (resources: string[], names: readonly string[]): void => {
+      this.function.addToRolePolicy(
+        new PolicyStatement({ resources, actions: names.map((action) => `dynamodb:${action}`) }),
+      );
+    };
+    allow([table.tableArn], actions);
+    if (indexes.length > 0)
+      allow(
+        indexes.map((index) => `${table.tableArn}/index/${index}`),
+        ['Query'],
+      );
+    return this;
+  }
+
+  /** Lets it send to these queues. */
+  sends(queues: Partial<Record<Setting, IQueue>>): this {
+    return this.#queues(queues, ['sqs:SendMessage']);
+  }
+
+  /** Lets it take messages from these queues. */
+  takesFrom(queues: Partial<Record<Setting, IQueue>>): this {
+    return this.#queues(queues, ['sqs:ReceiveMessage', 'sqs:DeleteMessage']);
+  }
+
+  #queues(queues: Partial<Record<Setting, IQueue>>, actions: string[]): this {
+    for (const [setting, queue] of Object.entries(queues)) this.#set(setting as Setting, queue.queueUrl);
+    this.function.addToRolePolicy(
+      new PolicyStatement({ resources: Object.values(queues).map(({ queueArn }) => queueArn), actions }),
+    );
+    return this;
+  }
+
+  #set(setting: Setting, value: string): void {
+    this.function.addEnvironment(ENVIRONMENT[setting], value);
+  }
+}

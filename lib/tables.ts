@@ -1,0 +1,61 @@
+/** The tables (design, section 4). Their keys are part of the stored data: changing one replaces a table. */
+import { RemovalPolicy } from 'aws-cdk-lib';
+import { AttributeType, BillingMode, ProjectionType, Table, type TableProps } from 'aws-cdk-lib/aws-dynamodb';
+import { Construct } from 'constructs';
+
+export interface TablesProps {
+  /**
+   * Whether the tables outlive their stack, protected from deletion.
+   * @default true
+   */
+  readonly retain?: boolean;
+}
+
+export class Tables extends Construct {
+  readonly task: Table;
+  readonly batchLock: Table;
+  readonly batch: Table;
+
+  constructor(scope: Construct, id: string, { retain = true }: TablesProps = {}) {
+    super(scope, id);
+    const shared: Omit<TableProps, 'partitionKey'> = {
+      billingMode: BillingMode.PAY_PER_REQUEST,
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+      timeToLiveAttribute: 'ExpiresAt',
+      deletionProtection: retain,
+      removalPolicy: retain ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+    };
+    const string = (name: string) => ({ name, type: AttributeType.STRING });
+    const number = (name: string) => ({ name, type: AttributeType.NUMBER });
+
+    this.task = new Table(this, 'Task', { ...shared, partitionKey: string('Id') });
+    // Sparse: failed rows alone have a FailedTarget, so finding those that need a person costs the others nothing.
+    this.task.addGlobalSecondaryIndex({
+      indexName: 'FailedByTarget',
+      partitionKey: string('FailedTarget'),
+      sortKey: number('FinishedAt'),
+      projectionType: ProjectionType.KEYS_ONLY,
+    });
+
+    this.batchLock = new Table(this, 'BatchLock', {
+      ...shared,
+      partitionKey: string('Target'),
+      sortKey: string('Entry'),
+    });
+    // Sparse: lock rows alone have an Operation.
+    this.batchLock.addGlobalSecondaryIndex({
+      indexName: 'Targets',
+      partitionKey: string('Operation'),
+      sortKey: string('Target'),
+      projectionType: ProjectionType.KEYS_ONLY,
+    });
+
+    this.batch = new Table(this, 'Batch', { ...shared, partitionKey: string('BatchId') });
+    this.batch.addGlobalSecondaryIndex({
+      indexName: 'ByTarget',
+      partitionKey: string('Target'),
+      sortKey: number('SealedAt'),
+      projectionType: ProjectionType.KEYS_ONLY,
+    });
+  }
+}
