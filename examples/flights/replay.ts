@@ -1,0 +1,114 @@
+/**
+ * Replays real flights (US domestic, early 2001; from the package vega-datasets) as tasks, at a chosen speed, and shows
+ * what the same flights met when each was a call of its own.
+ *
+ *   npm run example:flights -- --count 5000 --seconds 30
+ */
+import { readFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { createClient } from '../../src/client/client.ts';
+import { localClients } from '../../src/local/engines.ts';
+import { readLocalFile } from '../../src/local/local-file.ts';
+import type { Flight, Tally } from './downstream.ts';
+
+/** Beside the package's entry; it exports no data files. */
+const DATA = fileURLToPath(new URL('../data/flights-20k.json', import.meta.resolve('vega-datasets')));
+const DOWNSTREAM = 'http://127.0.0.1:9100';
+
+const { values } = parseArgs({
+  options: { count: { type: 'string', default: '5000' }, seconds: { type: 'string', default: '30' } },
+});
+const count = Number(values.count);
+const seconds = Number(values.seconds);
+if (!Number.isInteger(count) || count < 1 || count > 20_000 || !(seconds > 0)) {
+  console.error('usage: npm run example:flights -- [--count 1…20000] [--seconds N]');
+  process.exit(2);
+}
+
+const stack = readLocalFile(process.cwd());
+if (!stack) {
+  console.error('no local stack runs in this folder: start one with `npm start` in another terminal');
+  process.exit(1);
+}
+
+const momentOf = ({ date }: Flight): number => Date.parse(`${date.replaceAll('/', '-').replace(' ', 'T')}Z`);
+
+/** Real departures, in their order. */
+const flights = (JSON.parse(readFileSync(DATA, 'utf8')) as Flight[])
+  .toSorted((a, b) => momentOf(a) - momentOf(b))
+  .slice(0, count);
+
+const [first, last] = [flights[0] as Flight, flights.at(-1) as Flight];
+const span = momentOf(last) - momentOf(first);
+const origins = new Set(flights.map(({ origin }) => origin)).size;
+const speed = span / (seconds * 1_000);
+console.log(
+  `${flights.length} flights from ${origins} airports, ${first.date} to ${last.date}, ${Math.round(speed).toLocaleString('en')} times as fast as they were.`,
+);
+
+const groupage = createClient<{ 'report-flights': Flight }>({
+  queueUrl: stack.queues.register,
+  sqs: localClients({ sqs: stack.sqs }).sqs,
+});
+
+const tallies = async (): Promise<{ single: Tally; batch: Tally }> =>
+  (await fetch(`${DOWNSTREAM}/tally`)).json() as Promise<{ single: Tally; batch: Tally }>;
+
+const before = await tallies();
+const from = Date.now();
+const singles: Promise<unknown>[] = [];
+
+/** Both ways at once: as tasks for Groupage, and one call each, which is not repeated when it is refused. */
+for (let next = 0; next < flights.length; ) {
+  const reached = momentOf(first) + (Date.now() - from) * speed;
+  let end = next;
+  while (end < flights.length && momentOf(flights[end] as Flight) <= reached) end += 1;
+  const due = flights.slice(next, end);
+  next = end;
+  for (const flight of due)
+    singles.push(fetch(`${DOWNSTREAM}/flight`, { method: 'POST', body: JSON.stringify(flight) }));
+  if (due.length > 0) await groupage.sendAll(due.map((payload) => ({ operation: 'report-flights', payload })));
+  if (process.stdout.isTTY) process.stdout.write(`\r${next.toLocaleString('en')} flights sent`);
+  await setTimeout(50);
+}
+await Promise.all(singles);
+console.log(`${process.stdout.isTTY ? '\n' : ''}All sent; waiting for the last batches …`);
+
+const done = async () => {
+  const { single, batch } = await tallies();
+  return { single: minus(single, before.single), batch: minus(batch, before.batch) };
+};
+const minus = (a: Tally, b: Tally): Tally => ({
+  calls: a.calls - b.calls,
+  refused: a.refused - b.refused,
+  flights: a.flights - b.flights,
+});
+
+let result = await done();
+while (result.batch.flights < flights.length && Date.now() - from < seconds * 1_000 + 300_000) {
+  await setTimeout(500);
+  result = await done();
+}
+
+const line = (way: string, { calls, refused, flights: taken }: Tally): string =>
+  `${way.padEnd(16)}${String(calls).padStart(8)}${String(refused).padStart(10)}${String(taken).padStart(10)}${(taken / Math.max(1, calls - refused)).toFixed(1).padStart(14)}`;
+
+console.log(`
+                   calls   refused   flights  flights/call
+${line('one call each', result.single)}
+${line('with Groupage', result.batch)}
+
+The service takes one call a second per origin. Called once for each flight it refused ${percent(result.single)} of the calls,
+and somebody would have to repeat them. In batches it was called ${(result.single.calls / Math.max(1, result.batch.calls)).toFixed(0)} times less often${result.batch.refused > 0 ? `; ${result.batch.refused} calls came too soon and were repeated later` : ''}, and every flight arrived.`);
+
+function percent({ refused, calls }: Tally): string {
+  return `${Math.round((refused / Math.max(1, calls)) * 100)}%`;
+}
+if (result.batch.flights < flights.length) {
+  console.error(
+    `\n${flights.length - result.batch.flights} flights did not arrive in time: see npm run groupage -- watch`,
+  );
+  process.exitCode = 1;
+}

@@ -1,0 +1,34 @@
+/** `groupage check`: is the configuration right, and what does it come to? */
+import { Command } from 'commander';
+import { printDuration } from '../config/duration.ts';
+import { CONFIG_FILES, findConfig, loadConfig } from '../config/load.ts';
+import { type Config, handlerTimeout } from '../config/resolved.ts';
+import { CommandFailure } from './api-client.ts';
+import { table } from './output.ts';
+
+export const checkCommand = (): Command =>
+  new Command('check')
+    .description('check the configuration')
+    .argument('[file]', `the file (default: ${CONFIG_FILES.join(' or ')} in this folder)`)
+    .action(async (file: string | undefined, { json }: { readonly json?: boolean }) => {
+      const path = file ?? findConfig(process.cwd());
+      if (path === undefined)
+        throw new CommandFailure(`there is no ${CONFIG_FILES.join(' or ')} in this folder: name the file`);
+      const config = await loadConfig(path);
+      console.log(json ? JSON.stringify(config) : describe(config));
+    });
+
+const describe = (config: Config): string => {
+  const rows = Object.values(config.operations).map(
+    ({ operation, keys, shards, batch, downstream, retry, keepTasks }) => [
+      operation,
+      keys.length > 0 ? keys.join(', ') + (shards > 1 ? ` (${shards} shards)` : '') : 'one Target',
+      `${batch.maxSize} tasks, ${batch.maxBytes.toLocaleString('en')} bytes, ${printDuration(batch.maxWait)}`,
+      `${downstream.url} (${printDuration(downstream.timeout)})`,
+      `${retry.maxAttempts} × ${retry.immediate + 1} calls`,
+      printDuration(keepTasks),
+    ],
+  );
+  const seconds = printDuration(handlerTimeout(config));
+  return `${table(['OPERATION', 'GROUPED BY', 'BATCH AT MOST', 'DOWNSTREAM', 'ATTEMPTS', 'KEPT'], rows)}\n\nThe configuration is right. The batch handler gets ${seconds} for an attempt.`;
+};

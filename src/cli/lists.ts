@@ -1,0 +1,135 @@
+/** `groupage tasks`, `batches`, `targets`: what there is. */
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { type ApiClient, apiClient } from './api-client.ts';
+import { ago, table } from './output.ts';
+import type { BatchShape, CommonOptions, TargetShape, TaskShape } from './shapes.ts';
+
+interface ListOptions extends CommonOptions {
+  readonly target?: string;
+  readonly operation?: string;
+  readonly status: 'created' | 'failed';
+  readonly limit: number;
+}
+
+const count = (text: string): number => {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 1) throw new InvalidArgumentError('It takes a whole number from 1.');
+  return value;
+};
+
+const list = (name: string, what: string): Command =>
+  new Command(name).description(what).option('--limit <n>', 'how many to show', count, 50);
+
+export const tasksCommand = (): Command =>
+  list('tasks', 'list waiting or failed tasks')
+    .option('--target <target>', 'of one Target (default: of all)')
+    .addOption(new Option('--status <status>', 'which tasks').choices(['created', 'failed']).default('created'))
+    .action(async (options: ListOptions) => {
+      const api = apiClient(options.api);
+      const tasks = await ofTargets<TaskShape>(api, options, 'tasks', `/tasks?status=${options.status}&`);
+      show(
+        options,
+        { tasks },
+        tasks.length === 0 ? `no ${options.status === 'failed' ? 'failed' : 'waiting'} tasks` : tasksTable(tasks),
+      );
+    });
+
+export const batchesCommand = (): Command =>
+  list('batches', 'list batches, newest first')
+    .option('--target <target>', 'of one Target (default: of all)')
+    .action(async (options: ListOptions) => {
+      const batches = await ofTargets<BatchShape>(apiClient(options.api), options, 'batches', '/batches?');
+      const newest = batches.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt)).slice(0, options.limit);
+      show(options, { batches: newest }, newest.length === 0 ? 'no batches yet' : batchesTable(newest));
+    });
+
+export const targetsCommand = (): Command =>
+  list('targets', 'list Targets: what waits, and who leads')
+    .option('--operation <name>', 'of one operation (default: of all)')
+    .action(async (options: ListOptions) => {
+      const targets = await allTargets(apiClient(options.api), options.limit, options.operation);
+      show(
+        options,
+        { targets },
+        targets.length === 0 ? 'no Targets yet: no task was registered' : targetsTable(targets),
+      );
+    });
+
+const show = ({ json }: CommonOptions, value: unknown, text: string): void =>
+  console.log(json ? JSON.stringify(value) : text);
+
+/** The first Targets, page by page. */
+export const allTargets = async (api: ApiClient, limit: number, operation?: string): Promise<TargetShape[]> => {
+  const targets: TargetShape[] = [];
+  let cursor: string | undefined;
+  do {
+    const query = new URLSearchParams({
+      limit: String(Math.min(100, limit - targets.length)),
+      ...(operation ? { operation } : {}),
+      ...(cursor ? { cursor } : {}),
+    });
+    const { value } = await api.get(`/targets?${query}`);
+    const page = value as { targets: TargetShape[]; cursor?: string };
+    targets.push(...page.targets);
+    cursor = page.cursor;
+  } while (cursor !== undefined && targets.length < limit);
+  return targets;
+};
+
+/** A list that the API keeps by Target: of the one asked for, or of all until there are enough. */
+const ofTargets = async <Shape>(
+  api: ApiClient,
+  { target, limit }: ListOptions,
+  key: 'tasks' | 'batches',
+  path: string,
+): Promise<Shape[]> => {
+  const targets =
+    target === undefined ? (await allTargets(api, Number.POSITIVE_INFINITY)).map((each) => each.target) : [target];
+  const found: Shape[] = [];
+  for (const each of targets) {
+    if (key === 'tasks' && found.length >= limit) break;
+    const query = new URLSearchParams({ target: each, limit: String(Math.min(100, limit)) });
+    const { value } = await api.get(`${path}${query}`);
+    found.push(...(value as Record<typeof key, Shape[]>)[key]);
+  }
+  return key === 'tasks' ? found.slice(0, limit) : found;
+};
+
+const tasksTable = (tasks: readonly TaskShape[]): string =>
+  table(
+    ['ID', 'TARGET', 'STATUS', 'AGE', 'ERROR'],
+    tasks.map(({ id, target, status, createdAt, error }) => [
+      id,
+      target,
+      status,
+      ago(createdAt),
+      error ? `${error.code}: ${error.message}`.slice(0, 80) : '',
+    ]),
+  );
+
+const batchesTable = (batches: readonly BatchShape[]): string =>
+  table(
+    ['BATCH', 'STATUS', 'SEALED BY', 'TASKS', 'FILL', 'ATTEMPT', 'FAILED', 'AGE'],
+    batches.map(({ id, status, sealedBy, size, fill, attempt, counts, createdAt }) => [
+      id,
+      status,
+      sealedBy,
+      size,
+      fill === undefined ? '' : `${Math.round(fill * 100)}%`,
+      attempt,
+      counts?.failed ?? 0,
+      ago(createdAt),
+    ]),
+  );
+
+const targetsTable = (targets: readonly TargetShape[]): string =>
+  table(
+    ['TARGET', 'WAITING', 'OLDEST', 'LEADER', 'OPEN BATCH'],
+    targets.map(({ target, waiting, waitingIsAtLeast, oldestAt, leader, openBatch }) => [
+      target,
+      waitingIsAtLeast ? `${waiting}+` : String(waiting),
+      ago(oldestAt),
+      leader ? `fence ${leader.fence}` : '',
+      openBatch ?? '',
+    ]),
+  );

@@ -1,0 +1,39 @@
+/** What commands print: for people by default, JSON when asked. */
+import { styleText } from 'node:util';
+
+/** Aligns rows under their headings; numbers to the right. */
+export const table = (headings: readonly string[], rows: readonly (readonly (string | number)[])[]): string => {
+  const cells = rows.map((row) => row.map((cell) => (typeof cell === 'number' ? cell.toLocaleString('en') : cell)));
+  const widths = headings.map((heading, column) =>
+    Math.max(heading.length, ...cells.map((row) => (row[column] ?? '').length)),
+  );
+  const line = (row: readonly string[], isNumber: (column: number) => boolean): string =>
+    row
+      .map((cell, column) => (isNumber(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0)))
+      .join('  ')
+      .trimEnd();
+  const numeric = (column: number): boolean => rows.length > 0 && rows.every((row) => typeof row[column] === 'number');
+  return [dim(line(headings, numeric)), ...cells.map((row) => line(row, numeric))].join('\n');
+};
+
+export const dim = (text: string): string => styleText('dim', text, { stream: process.stdout });
+export const red = (text: string): string => styleText('red', text, { stream: process.stdout });
+export const green = (text: string): string => styleText('green', text, { stream: process.stdout });
+
+/** A time as people say it: `3 s ago`. */
+export const ago = (iso: string | undefined, now = Date.now()): string => {
+  if (iso === undefined) return '';
+  const seconds = Math.max(0, (now - Date.parse(iso)) / 1_000);
+  if (seconds < 100) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+  if (seconds < 6_000) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} d`;
+};
+
+/** A line per field, for one thing. */
+export const fields = (entries: readonly (readonly [string, string | undefined])[]): string => {
+  const shown = entries.filter(
+    (entry): entry is readonly [string, string] => entry[1] !== undefined && entry[1] !== '',
+  );
+  const width = Math.max(...shown.map(([name]) => name.length));
+  return shown.map(([name, value]) => `${dim(name.padEnd(width))}  ${value}`).join('\n');
+};

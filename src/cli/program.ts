@@ -1,0 +1,44 @@
+/** The command line `groupage`: its commands, and what every one of them shares. */
+import { Command, CommanderError } from 'commander';
+import { InvalidConfig } from '../config/load.ts';
+import { CommandFailure, WrongUsage } from './api-client.ts';
+import { checkCommand } from './check.ts';
+import { batchesCommand, targetsCommand, tasksCommand } from './lists.ts';
+import { sendCommand } from './send.ts';
+import { statusCommand } from './status.ts';
+import { watchCommand } from './watch.ts';
+
+const program = (): Command => {
+  const groupage = new Command('groupage')
+    .description('Groups single tasks into full batches: send tasks, and see what becomes of them.')
+    .showHelpAfterError('(--help shows how)')
+    .exitOverride();
+  for (const command of [
+    sendCommand(),
+    statusCommand(),
+    tasksCommand(),
+    batchesCommand(),
+    targetsCommand(),
+    watchCommand(),
+    checkCommand(),
+  ]) {
+    if (command.name() !== 'check')
+      command.option('--api <url>', 'the HTTP API to talk to (default: the local stack of this folder)');
+    groupage.addCommand(command.option('--json', 'print JSON').showHelpAfterError('(--help shows how)').exitOverride());
+  }
+  return groupage;
+};
+
+/** Runs the command line. @returns the exit status: 0, 1 when it failed, 2 when it was used wrongly. */
+export const run = async (args: readonly string[]): Promise<number> => {
+  try {
+    await program().parseAsync(args, { from: 'user' });
+    return Number(process.exitCode ?? 0);
+  } catch (cause) {
+    // Commander has printed what is wrong, or the help that was asked for.
+    if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : 2;
+    if (!(cause instanceof CommandFailure || cause instanceof InvalidConfig)) throw cause;
+    console.error(cause.message);
+    return cause instanceof WrongUsage ? 2 : 1;
+  }
+};

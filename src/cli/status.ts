@@ -1,0 +1,80 @@
+/** `groupage status ID`: where is my task? */
+import { setTimeout } from 'node:timers/promises';
+import { Command, InvalidArgumentError } from 'commander';
+import { rawMembers } from '../batching/json-text.ts';
+import { type ApiClient, ApiFailure, apiClient, CommandFailure } from './api-client.ts';
+import { ago, fields, green, red } from './output.ts';
+import type { CommonOptions, TaskShape } from './shapes.ts';
+
+interface StatusOptions extends CommonOptions {
+  readonly wait?: boolean;
+  readonly timeout: number;
+}
+
+const seconds = (text: string): number => {
+  const value = Number(text);
+  if (!(value > 0)) throw new InvalidArgumentError('It takes a number of seconds.');
+  return value;
+};
+
+export const statusCommand = (): Command =>
+  new Command('status')
+    .description('show a task: its batch, its result, why it failed')
+    .argument('<id>', "the task's id")
+    .option('--wait', 'wait until it has succeeded or failed (exit status 1 if it failed)')
+    .option('--timeout <seconds>', 'how long to wait', seconds, 300)
+    .action((id: string, options: StatusOptions) => status(id, options));
+
+const status = async (id: string, options: StatusOptions): Promise<void> => {
+  const api = apiClient(options.api);
+  const answer = options.wait
+    ? await waitForEnd(api, id, options.timeout)
+    : await api.get(`/tasks/${encodeURIComponent(id)}`);
+  const task = answer.value as TaskShape;
+  console.log(options.json ? answer.text : describe(task, rawMembers(answer.text)));
+  if (options.wait && task.status === 'failed') process.exitCode = 1;
+};
+
+/** A task that is not known yet may be in the register queue still, so waiting includes waiting for that. */
+const waitForEnd = async (api: ApiClient, id: string, timeout: number) => {
+  const deadline = Date.now() + timeout * 1_000;
+  for (;;) {
+    const answer = await lookUp(api, id, Date.now() < deadline);
+    const state = (answer?.value as TaskShape | undefined)?.status;
+    if (answer && (state === 'succeeded' || state === 'failed')) return answer;
+    if (Date.now() >= deadline) throw new CommandFailure(`task ${id} is ${state ?? 'unknown'} after ${timeout} s`);
+    await setTimeout(250);
+  }
+};
+
+const lookUp = async (api: ApiClient, id: string, mayBeUnknown: boolean) => {
+  try {
+    return await api.get(`/tasks/${encodeURIComponent(id)}`);
+  } catch (cause) {
+    if (mayBeUnknown && cause instanceof ApiFailure && cause.status === 404) return undefined;
+    throw cause;
+  }
+};
+
+const coloured = (status: TaskShape['status']): string =>
+  status === 'failed' ? red(status) : status === 'succeeded' ? green(status) : status;
+
+/** @param raw the answer's fields as they came: parsing could change a payload's numbers. */
+const describe = (task: TaskShape, raw: ReadonlyMap<string, string>): string =>
+  fields([
+    ['id', task.id],
+    ['status', coloured(task.status)],
+    ['target', task.target],
+    ['batch', task.batchId],
+    ['attempts', task.attempts > 0 ? String(task.attempts) : undefined],
+    ['created', `${task.createdAt} (${ago(task.createdAt)} ago)`],
+    ['finished', task.finishedAt && `${task.finishedAt} (${ago(task.finishedAt)} ago)`],
+    ['correlation', task.correlationId],
+    [
+      'error',
+      task.error &&
+        red(`${task.error.code}: ${task.error.message}${task.error.retriable ? ' (a retry may help)' : ''}`),
+    ],
+    ['result', raw.get('result') ?? (task.resultOmitted && `${task.resultOmitted.bytes} bytes, too large to keep`)],
+    ['payload', raw.get('payload')],
+  ]);

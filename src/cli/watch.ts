@@ -1,0 +1,89 @@
+/** `groupage watch`: the flow, live in a terminal. */
+import { setTimeout } from 'node:timers/promises';
+import { Command, InvalidArgumentError } from 'commander';
+import { type ApiClient, apiClient } from './api-client.ts';
+import { allTargets } from './lists.ts';
+import type { BatchShape, CommonOptions } from './shapes.ts';
+import { draw, type Snapshot } from './watch-view.ts';
+
+interface WatchOptions extends CommonOptions {
+  readonly every: number;
+  readonly once?: boolean;
+}
+
+const interval = (text: string): number => {
+  const value = Number(text);
+  if (!(value >= 0.2)) throw new InvalidArgumentError('It takes a number of seconds from 0.2.');
+  return value;
+};
+
+export const watchCommand = (): Command =>
+  new Command('watch')
+    .description('watch the flow: waiting tasks, leaders, batches, fill, failures')
+    .option('--every <seconds>', 'how often to look', interval, 1)
+    .option('--once', 'look once (also when the output is no terminal)')
+    .action((options: WatchOptions) => watch(options));
+
+/** Targets that are looked at in full; the others are counted. */
+const SHOWN = 100;
+const BATCHES_EACH = 5;
+
+const look = async (api: ApiClient): Promise<Snapshot> => {
+  const targets = await allTargets(api, SHOWN);
+  const rows = await Promise.all(
+    targets.map(async (target) => {
+      const { value } = await api.get(
+        `/batches?${new URLSearchParams({ target: target.target, limit: String(BATCHES_EACH) })}`,
+      );
+      return { ...target, batches: (value as { batches: BatchShape[] }).batches };
+    }),
+  );
+  return { url: api.url, at: Date.now(), rows, isAll: targets.length < SHOWN };
+};
+
+const watch = async ({ api: url, json, every, once }: WatchOptions): Promise<void> => {
+  const api = apiClient(url);
+  if (once || json || !process.stdout.isTTY) {
+    const snapshot = await look(api);
+    console.log(
+      json
+        ? JSON.stringify(snapshot)
+        : draw(snapshot, { width: process.stdout.columns ?? 120, height: Number.POSITIVE_INFINITY }),
+    );
+    return;
+  }
+  await live(api, every);
+};
+
+const ALTERNATE_SCREEN = '\u001b[?1049h\u001b[?25l';
+const NORMAL_SCREEN = '\u001b[?25h\u001b[?1049l';
+const HOME = '\u001b[H';
+const CLEAR_TO_END_OF_LINE = '\u001b[K';
+const CLEAR_BELOW = '\u001b[J';
+
+/** Draws again and again, on a screen of its own, until q or Ctrl-C. */
+const live = async (api: ApiClient, every: number): Promise<void> => {
+  const { stdin, stdout } = process;
+  const stop = new AbortController();
+  const onKey = (key: Buffer): void => {
+    if (['q', '\u0003', '\u001b'].includes(key.toString())) stop.abort();
+  };
+  stdin.setRawMode?.(true);
+  stdin.on('data', onKey);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+  stdout.write(ALTERNATE_SCREEN);
+  try {
+    while (!stop.signal.aborted) {
+      const picture = draw(await look(api), { width: stdout.columns, height: stdout.rows });
+      stdout.write(
+        `${HOME}${picture.replaceAll('\n', `${CLEAR_TO_END_OF_LINE}\n`)}${CLEAR_TO_END_OF_LINE}${CLEAR_BELOW}`,
+      );
+      await setTimeout(every * 1_000, undefined, { signal: stop.signal }).catch(() => {});
+    }
+  } finally {
+    stdout.write(NORMAL_SCREEN);
+    stdin.off('data', onKey);
+    stdin.setRawMode?.(false);
+    stdin.pause();
+  }
+};

@@ -1,0 +1,33 @@
+/** What `npm start` shows of the flow: a line per batch, and whatever somebody should know. */
+import type { FlowEvent } from '../batching/events.ts';
+
+/** A line for people, or nothing for events that are only of interest in a log. */
+export const describe = (event: FlowEvent): string | undefined => {
+  switch (event.event) {
+    case 'sealed':
+      return `▣ ${event.target}  ${event.size} ${event.size === 1 ? 'task' : 'tasks'} (${event.because})`;
+    case 'finished':
+      return event.counts.failed > 0
+        ? `✗ ${event.batchId}  ${event.counts.succeeded} succeeded, ${event.counts.failed} failed`
+        : undefined;
+    case 'postponed':
+      return `↻ ${event.batchId}  ${event.open} again later: ${event.reason}`;
+    case 'rejected':
+      return `✗ ${event.messages} refused: ${event.reasons.join('; ')}`;
+    case 'revived':
+      return `↻ dead letter of ${event.queue} sent again (${event.revivals})`;
+    case 'unreadable':
+      return `✗ unreadable message in the ${event.queue} queue: see the rejected queue`;
+    case 'stranded':
+      return `↻ ${event.target} had nobody to lead it`;
+    case 'not-revived':
+      return `✗ dead letter of ${event.queue} could not be sent again: ${event.cause}`;
+    case 'registered':
+    case 'led':
+    case 'called':
+    case 'unknown-batch':
+    case 'foreign-results':
+    case 'nudge-failed':
+      return undefined;
+  }
+};

@@ -1,0 +1,52 @@
+/** `.groupage/local.json`: tells the command line and the examples where the local stack is, while it runs. */
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Addresses } from './stack.ts';
+import { StartFailure } from './start-failure.ts';
+
+export const LOCAL_FOLDER = '.groupage';
+const FILE = 'local.json';
+
+/** The addresses, and the process that serves them. */
+export type LocalFile = Addresses & { readonly pid: number };
+
+/** The running local stack of a folder, if there is one. */
+export const readLocalFile = (folder: string): LocalFile | undefined => {
+  const path = join(folder, LOCAL_FOLDER, FILE);
+  if (!existsSync(path)) return undefined;
+  const file = JSON.parse(readFileSync(path, 'utf8')) as LocalFile;
+  return isAlive(file.pid) ? file : undefined;
+};
+
+/** @throws StartFailure when another one runs in this folder: two cannot share its data. */
+export const assertNoneRuns = (folder: string): void => {
+  const other = readLocalFile(folder);
+  if (other)
+    throw new StartFailure(
+      `a local stack runs in this folder already (process ${other.pid}, ${other.api}): use that one, or stop it first`,
+    );
+};
+
+/** Writes the file; answers what removes it again. */
+export const writeLocalFile = (folder: string, addresses: Addresses): (() => void) => {
+  const path = join(folder, LOCAL_FOLDER, FILE);
+  try {
+    mkdirSync(join(folder, LOCAL_FOLDER), { recursive: true });
+    writeFileSync(path, `${JSON.stringify({ ...addresses, pid: process.pid }, null, 2)}\n`);
+  } catch (cause) {
+    throw new StartFailure(
+      `${path} cannot be written (${cause instanceof Error ? cause.message : String(cause)}): run it where you may write`,
+    );
+  }
+  return () => rmSync(path, { force: true });
+};
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (cause) {
+    // EPERM: it is there, and somebody else's.
+    return cause instanceof Error && 'code' in cause && cause.code === 'EPERM';
+  }
+};

@@ -1,0 +1,160 @@
+/** `npm start`: Groupage on this machine. */
+import { join, relative } from 'node:path';
+import { parseArgs } from 'node:util';
+import { findConfig, InvalidConfig, loadConfig } from '../config/load.ts';
+import type { Config } from '../config/resolved.ts';
+import { describe } from './activity.ts';
+import { assertNoneRuns, LOCAL_FOLDER, writeLocalFile } from './local-file.ts';
+import { type LocalStack, startStack } from './stack.ts';
+import { StartFailure } from './start-failure.ts';
+
+const USAGE = `npm start [-- OPTION…]: Groupage on this machine
+
+  --config FILE   the configuration (default: groupage.config.ts or .json in this folder, otherwise examples/flights)
+  --port N        the API's port; DynamoDB and SQS take the next two (default 4500; 0: any free ones)
+  --ephemeral     keep nothing between starts (default: data stays in ${LOCAL_FOLDER}/)
+  --quiet         do not show the batches as they go
+`;
+
+interface Options {
+  readonly config?: string;
+  readonly port: number;
+  readonly ephemeral: boolean;
+  readonly quiet: boolean;
+}
+
+const EXAMPLE = join(import.meta.dirname, '../../examples/flights');
+
+const readOptions = (): Options => {
+  try {
+    const { values } = parseArgs({
+      options: {
+        config: { type: 'string' },
+        port: { type: 'string', default: '4500' },
+        ephemeral: { type: 'boolean', default: false },
+        quiet: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    });
+    if (values.help) exit(USAGE, 0);
+    const port = Number(values.port);
+    if (!Number.isInteger(port) || port < 0 || port > 65_533)
+      throw new TypeError(`--port takes a number from 0 to 65533, not ${values.port}`);
+    return { ...values, port };
+  } catch (cause) {
+    return exit(`${cause instanceof Error ? cause.message : String(cause)}\n\n${USAGE}`, 2);
+  }
+};
+
+const exit = (message: string, code: number): never => {
+  (code === 0 ? console.log : console.error)(message);
+  process.exit(code);
+};
+
+const print = (line: string): void => console.log(`${new Date().toTimeString().slice(0, 8)} ${line}`);
+
+const start = async ({ config: given, port, ephemeral, quiet }: Options): Promise<void> => {
+  const from = performance.now();
+  const folder = process.cwd();
+  assertNoneRuns(folder);
+  const own = given ?? findConfig(folder);
+  const config = await loadConfig(own ?? join(EXAMPLE, 'groupage.config.ts'));
+  const example = own === undefined ? await startExample(quiet) : undefined;
+  const log = (message: string, fields: Record<string, unknown>): void =>
+    print(`✗ ${message} ${JSON.stringify(fields)}`);
+  const stack = await startStack({
+    config,
+    apiPort: port,
+    ports: port === 0 ? { dynamodb: 0, sqs: 0 } : { dynamodb: port + 1, sqs: port + 2 },
+    ...(ephemeral ? {} : { folder: join(folder, LOCAL_FOLDER) }),
+    host: {
+      log: { info: () => {}, warn: () => {}, error: log },
+      onEvent: (event) => {
+        const line = quiet ? undefined : describe(event);
+        if (line) print(line);
+      },
+    },
+    onError: (error) => print(`✗ ${error.message}`),
+  });
+  const removeFile = writeLocalFile(folder, stack.addresses);
+  console.log(welcome(stack, config, own && relative(folder, own), (performance.now() - from) / 1_000));
+  stopOnSignal(stack, async () => {
+    removeFile();
+    await example?.stop();
+  });
+};
+
+/** Without a configuration the example is run, its downstream included, so that there is something to see. */
+const startExample = async (quiet: boolean) => {
+  const { startDownstream } = await import('../../examples/flights/downstream.ts');
+  try {
+    return await startDownstream(9_100, (origin, flights, status) => {
+      if (!quiet) print(`→ downstream: ${flights} of ${origin} ${status === 200 ? 'taken' : `refused (${status})`}`);
+    });
+  } catch (cause) {
+    throw new StartFailure(
+      `the example's downstream needs port 9100: ${cause instanceof Error ? cause.message : String(cause)}`,
+    );
+  }
+};
+
+const welcome = (
+  { addresses, recovered }: LocalStack,
+  config: Config,
+  file: string | undefined,
+  seconds: number,
+): string => {
+  const operations = Object.values(config.operations).map(
+    ({ operation, downstream }) => `  ${operation} → ${downstream.url}`,
+  );
+  const again =
+    recovered.targets + recovered.batches > 0
+      ? [`Went on with ${recovered.targets} Targets and ${recovered.batches} batches of the last run.`]
+      : [];
+  return [
+    `Groupage is ready (${seconds.toFixed(1)} s), with ${file ?? 'examples/flights, since this folder has no groupage.config.ts'}:`,
+    ...operations,
+    '',
+    `  API       ${addresses.api}`,
+    `  SQS       ${addresses.sqs}`,
+    `  DynamoDB  ${addresses.dynamodb}`,
+    `  register  ${addresses.queues.register}`,
+    ...again,
+    '',
+    ...(file
+      ? ['Send a task:  npm run groupage -- send --help']
+      : [
+          'Send a task:  npm run groupage -- send report-flights \'{"origin":"MUC","destination":"JFK","delay":12}\'',
+          'Or thousands: npm run example:flights',
+        ]),
+    'Ctrl-C drains and stops.',
+    '',
+  ].join('\n');
+};
+
+const stopOnSignal = (stack: LocalStack, cleanUp: () => Promise<void>): void => {
+  let stopping = false;
+  const stop = async (code: number): Promise<void> => {
+    if (stopping) process.exit(code);
+    stopping = true;
+    await cleanUp();
+    await stack.stop();
+    process.exit(code);
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => {
+      if (!stopping) console.log('\nDraining … (again to stop at once)');
+      void stop(0);
+    });
+  void stack.broken.then((why) => {
+    console.error(`\n${why}: nothing works without it. Start again; data that was written is kept.`);
+    void stop(1);
+  });
+};
+
+try {
+  await start(readOptions());
+} catch (cause) {
+  if (!(cause instanceof InvalidConfig || cause instanceof StartFailure)) throw cause;
+  exit(cause.message, 1);
+}

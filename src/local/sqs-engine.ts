@@ -1,0 +1,81 @@
+/**
+ * The local SQS: fauxqs in this process, on the loopback address, its messages kept on disk.
+ *
+ * fauxqs' own `startFauxqs` keeps messages too, but listens on all addresses and waits for the disk at every message.
+ * So its parts are put together here. They are not among the package's exports: its version is pinned, and
+ * `test/local/sqs-engine.test.ts` holds it to what is needed (docs/decisions/0001).
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { buildApp } from 'fauxqs';
+
+export interface SqsEngine {
+  readonly endpoint: string;
+  stop(): Promise<void>;
+}
+
+interface Store {
+  persistence: unknown;
+  allQueues(): Iterable<{ persistence: unknown }>;
+}
+
+interface Persistence {
+  readonly db: DatabaseSync;
+  loadSqsAndSns(sqs: Store, sns: unknown): void;
+  close(): void;
+}
+
+type Stores = NonNullable<NonNullable<Parameters<typeof buildApp>[0]>['stores']>;
+
+/** @param folder where messages stay; in memory without it. */
+export const startSqs = async ({
+  port,
+  folder,
+}: {
+  readonly port: number;
+  readonly folder?: string;
+}): Promise<SqsEngine> => {
+  const part = async <Class>(file: string, name: string): Promise<Class> =>
+    ((await import(new URL(file, import.meta.resolve('fauxqs')).href)) as Record<string, Class>)[name] as Class;
+  const [SqsStore, SnsStore, S3Store] = await Promise.all([
+    part<new () => Store>('./sqs/sqsStore.js', 'SqsStore'),
+    part<new () => unknown>('./sns/snsStore.js', 'SnsStore'),
+    part<new () => unknown>('./s3/s3Store.js', 'S3Store'),
+  ]);
+  const stores = { sqsStore: new SqsStore(), snsStore: new SnsStore(), s3Store: new S3Store() };
+  const persistence =
+    folder === undefined ? undefined : await load(folder, stores, await part('./persistence.js', 'PersistenceManager'));
+  const app = buildApp({ logger: false, stores: stores as Stores });
+  if (persistence) app.addHook('preClose', () => persistence.close());
+  const endpoint = await app.listen({ host: '127.0.0.1', port });
+  return {
+    endpoint,
+    stop: async () => {
+      await app.close();
+    },
+  };
+};
+
+const load = async (
+  folder: string,
+  { sqsStore, snsStore }: { readonly sqsStore: Store; readonly snsStore: unknown },
+  PersistenceManager: new (folder: string) => Persistence,
+): Promise<Persistence> => {
+  makeVisible(join(folder, 'fauxqs.db'));
+  const persistence = new PersistenceManager(folder);
+  // Writes survive this process at once and the machine a little later: three times as fast, and enough here.
+  persistence.db.exec('PRAGMA synchronous = NORMAL');
+  persistence.loadSqsAndSns(sqsStore, snsStore);
+  sqsStore.persistence = persistence;
+  for (const queue of sqsStore.allQueues()) queue.persistence = persistence;
+  return persistence;
+};
+
+/** Who had received a message before this start is gone: nobody needs to wait for it. */
+const makeVisible = (file: string): void => {
+  if (!existsSync(file)) return;
+  const db = new DatabaseSync(file);
+  db.exec('UPDATE sqs_messages SET receipt_handle = NULL, visibility_deadline = NULL');
+  db.close();
+};

@@ -1,0 +1,157 @@
+/**
+ * Reads a synthesised CDK app: what would be deployed is what runs here.
+ *
+ * Knows the few resources and intrinsics that the stacks use; anything else it needs but does not know stops the start
+ * with its name, rather than being guessed.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+interface Resource {
+  readonly Type: string;
+  readonly Properties?: Readonly<Record<string, unknown>>;
+  readonly Metadata?: Readonly<Record<string, unknown>>;
+}
+
+interface Template {
+  readonly Resources: Readonly<Record<string, Resource>>;
+  readonly Outputs?: Readonly<
+    Record<string, { readonly Value: unknown; readonly Export?: { readonly Name: unknown } }>
+  >;
+}
+
+/** A resource with its name here and its properties, intrinsics resolved. */
+export interface Found {
+  /** From its construct path, e.g. `Flow-Register-Queue`: the same at every synth. */
+  readonly name: string;
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+/** Something in a template that this reader does not know. */
+export class UnknownInTemplate extends Error {
+  override readonly name = 'UnknownInTemplate';
+  constructor(what: string) {
+    super(`the synthesised template has ${what}, which the local runtime does not know`);
+  }
+}
+
+export const LOCAL_REGION = 'us-east-1';
+const LOCAL_ACCOUNT = '000000000000';
+
+/** What stands for a resource where others refer to it. @param sqs the endpoint of the local queues. */
+export class CloudAssembly {
+  readonly #folder: string;
+  readonly #sqs: string;
+  readonly #resources = new Map<string, Resource>();
+  readonly #exports = new Map<string, unknown>();
+
+  constructor(folder: string, sqs: string) {
+    this.#folder = folder;
+    this.#sqs = sqs;
+    const manifest = this.#read('manifest.json') as {
+      artifacts: Record<string, { type: string; properties?: { templateFile?: string } }>;
+    };
+    for (const { type, properties } of Object.values(manifest.artifacts))
+      if (type === 'aws:cloudformation:stack' && properties?.templateFile)
+        this.#add(this.#read(properties.templateFile) as Template);
+  }
+
+  /** All resources of a CloudFormation type. */
+  all(type: string): Found[] {
+    return [...this.#resources]
+      .filter(([, resource]) => resource.Type === type)
+      .map(([id, { Properties = {} }]) => ({
+        name: this.#nameOf(id),
+        properties: this.#resolve(Properties) as Found['properties'],
+      }));
+  }
+
+  urlOf({ name }: Pick<Found, 'name'>): string {
+    return `${this.#sqs}/${LOCAL_ACCOUNT}/${name}`;
+  }
+
+  /** The folder with a function's code. */
+  codeOf(fn: Found): string {
+    const key = (fn.properties.Code as { S3Key?: string } | undefined)?.S3Key?.replace(/\.zip$/, '');
+    if (!key) throw new UnknownInTemplate(`a function without an asset (${fn.name})`);
+    return join(this.#folder, `asset.${key}`);
+  }
+
+  #read(file: string): unknown {
+    return JSON.parse(readFileSync(join(this.#folder, file), 'utf8'));
+  }
+
+  #add({ Resources, Outputs = {} }: Template): void {
+    for (const [id, resource] of Object.entries(Resources)) this.#resources.set(id, resource);
+    for (const { Value, Export } of Object.values(Outputs)) if (Export) this.#exports.set(String(Export.Name), Value);
+  }
+
+  #resource(id: string): Resource {
+    const resource = this.#resources.get(id);
+    if (!resource) throw new UnknownInTemplate(`a reference to ${id}`);
+    return resource;
+  }
+
+  /** Without the stack, and without the parts that say nothing. */
+  #nameOf(id: string): string {
+    const path = this.#resource(id).Metadata?.['aws:cdk:path'];
+    return typeof path === 'string'
+      ? path
+          .split('/')
+          .slice(1)
+          .filter((part) => part !== 'Resource')
+          .join('-')
+      : id;
+  }
+
+  #resolve(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map((each) => this.#resolve(each));
+    if (typeof value !== 'object' || value === null) return value;
+    const entries = Object.entries(value);
+    const [only] = entries;
+    if (entries.length === 1 && only && (only[0] === 'Ref' || only[0].startsWith('Fn::')))
+      return this.#intrinsic(only[0], only[1]);
+    return Object.fromEntries(entries.map(([key, each]) => [key, this.#resolve(each)]));
+  }
+
+  #intrinsic(name: string, argument: unknown): unknown {
+    switch (name) {
+      case 'Ref':
+        return this.#ref(String(argument));
+      case 'Fn::GetAtt': {
+        const [id, attribute] = argument as [string, string];
+        return this.#attribute(id, attribute);
+      }
+      case 'Fn::ImportValue':
+        return this.#resolve(this.#exports.get(String(argument)));
+      case 'Fn::Join': {
+        const [separator, parts] = argument as [string, unknown[]];
+        return parts.map((part) => String(this.#resolve(part))).join(separator);
+      }
+      case 'Fn::Sub':
+        // Only in the names of assets and roles, which nothing here uses.
+        return String(argument);
+      default:
+        throw new UnknownInTemplate(`the intrinsic ${name}`);
+    }
+  }
+
+  #ref(id: string): string {
+    if (id.startsWith('AWS::'))
+      return { 'AWS::Region': LOCAL_REGION, 'AWS::AccountId': LOCAL_ACCOUNT, 'AWS::Partition': 'aws' }[id] ?? id;
+    if (this.#resources.get(id)?.Type === 'AWS::SQS::Queue') return this.urlOf({ name: this.#nameOf(id) });
+    return this.#resources.has(id) ? this.#nameOf(id) : id;
+  }
+
+  #attribute(id: string, attribute: string): string {
+    const { Type } = this.#resource(id);
+    const name = this.#nameOf(id);
+    if (attribute === 'QueueName') return name;
+    if (attribute !== 'Arn') return `${name}.${attribute}`;
+    const service = Type.split('::')[1]?.toLowerCase() ?? '';
+    return `arn:aws:${service}:${LOCAL_REGION}:${LOCAL_ACCOUNT}:${name}`;
+  }
+}
+
+/** The name at the end of an ARN that this reader made. */
+export const nameInArn = (arn: unknown): string => String(arn).split(':').at(-1) ?? '';

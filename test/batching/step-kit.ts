@@ -1,0 +1,92 @@
+/** What a step is given in a test: real stores, queues that remember, a clock that stands still. */
+import type { Deps } from '../../src/batching/deps.ts';
+import type { FlowEvent } from '../../src/batching/events.ts';
+import type { Token } from '../../src/batching/ids.ts';
+import type { BatchMessage, ElectMessage, GroupMessage } from '../../src/batching/messages.ts';
+import type { Config } from '../../src/config/resolved.ts';
+import type { Answer, Call } from '../../src/downstream/downstream.ts';
+import type { DeadLetter, PatrolMark, Rejection, WorkingQueue } from '../../src/ports.ts';
+import type { Stores } from '../contract/stores.ts';
+import { aConfig, NOW } from '../factories/factories.ts';
+
+/** A message sent with a delay. */
+type Delayed<Message> = Message & { readonly delay: number };
+
+export interface StepKit extends Deps {
+  now: number;
+  readonly sent: {
+    readonly registered: string[];
+    readonly elect: ElectMessage[];
+    readonly group: Delayed<GroupMessage>[];
+    readonly batch: Delayed<BatchMessage>[];
+    readonly rejected: Rejection[];
+    readonly revived: { queue: WorkingQueue; letter: DeadLetter; delay: number }[];
+  };
+  readonly letters: Record<WorkingQueue, DeadLetter[]>;
+  readonly calls: Call[];
+  readonly events: FlowEvent[];
+  /** What the downstream answers, call by call; the last for the rest. */
+  answers: Answer[];
+  /** What chance gives. */
+  chance: number;
+}
+
+export const PLENTY = { timeLeft: () => 20_000 };
+
+export const stepKit = (stores: Stores, config: Config = aConfig()): StepKit => {
+  let tokens = 0;
+  let mark: PatrolMark | undefined;
+  const kit: StepKit = {
+    config,
+    tasks: stores.tasks,
+    waiting: stores.waiting,
+    locks: stores.locks,
+    batches: stores.batches,
+    now: NOW,
+    chance: 0.5,
+    sent: { registered: [], elect: [], group: [], batch: [], rejected: [], revived: [] },
+    letters: { register: [], elect: [], group: [], batch: [] },
+    calls: [],
+    events: [],
+    answers: [{ kind: 'all-succeeded' }],
+    queues: {
+      register: async (bodies) => void kit.sent.registered.push(...bodies),
+      elect: async (messages) => void kit.sent.elect.push(...messages),
+      group: async (message, delay) => void kit.sent.group.push({ ...message, delay }),
+      batch: async (message, delay) => void kit.sent.batch.push({ ...message, delay }),
+      reject: async (rejections) => void kit.sent.rejected.push(...rejections),
+    },
+    machine: {
+      now: () => kit.now,
+      sleep: async (duration) => {
+        kit.now += duration;
+      },
+      random: () => kit.chance,
+      token: () => {
+        tokens += 1;
+        return `token-${tokens}` as Token;
+      },
+    },
+    report: (event) => void kit.events.push(event),
+    downstreamOf: () => ({
+      call: async (call) => {
+        kit.calls.push(call);
+        return kit.answers[Math.min(kit.calls.length, kit.answers.length) - 1] as Answer;
+      },
+    }),
+    deadLetters: {
+      receive: async (queue) => kit.letters[queue].slice(0, 10),
+      revive: async (queue, letter, delay) => void kit.sent.revived.push({ queue, letter, delay }),
+      remove: async (queue, { receipt }) => {
+        kit.letters[queue] = kit.letters[queue].filter((each) => each.receipt !== receipt);
+      },
+    },
+    patrolMarks: {
+      read: async () => mark,
+      write: async (next) => {
+        mark = next;
+      },
+    },
+  };
+  return kit;
+};

@@ -1,0 +1,156 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writeLocalFile } from '../../src/local/local-file.ts';
+import { type Flow, startFlow } from '../end-to-end/harness.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const NODE = join(ROOT, 'node_modules/node/bin/node');
+
+interface Ran {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+describe('the command line', () => {
+  let flow: Flow;
+  let folder: string;
+  beforeAll(async () => {
+    flow = await startFlow();
+    folder = mkdtempSync(join(tmpdir(), 'groupage-cli-'));
+    writeLocalFile(folder, flow.stack.addresses);
+  });
+  afterAll(async () => {
+    await flow.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const run = (args: readonly string[], input = '', cwd = folder): Promise<Ran> =>
+    new Promise((resolve) => {
+      const child = spawn(NODE, [join(ROOT, 'bin/groupage.ts'), ...args], { cwd });
+      const [out, err]: [string[], string[]] = [[], []];
+      child.stdout.on('data', (data) => out.push(String(data)));
+      child.stderr.on('data', (data) => err.push(String(data)));
+      child.on('close', (code) => resolve({ code, out: out.join(''), err: err.join('') }));
+      child.stdin.end(input);
+    });
+
+  it('sends a task, and shows what became of it', async () => {
+    const sent = await run(['send', 'ship', '{"depot":"CLI","n":12345678901234567890}', '--correlation-id', 'order-7']);
+    expect(sent.code).toBe(0);
+    const id = sent.out.trim();
+    const status = await run(['status', id, '--wait']);
+    expect(status).toMatchObject({ code: 0, err: '' });
+    expect(status.out).toMatch(/status\s+succeeded/);
+    expect(status.out).toContain('{"depot":"CLI","n":12345678901234567890}');
+    expect(status.out).toContain('order-7');
+    const json = await run(['status', id, '--json']);
+    expect(JSON.parse(json.out)).toMatchObject({ id, status: 'succeeded', batchId: 'ship/depot=CLI#1#1' });
+  });
+
+  it('sends the lines of a file or of its input, and names those that are refused', async () => {
+    const lines = ['{"depot":"FILE","n":1}', '', '{"depot":', '{"n":3}', '{"depot":"FILE","n":4}'];
+    writeFileSync(join(folder, 'payloads.jsonl'), lines.join('\n'));
+    const fromFile = await run(['send', 'ship', '--file', 'payloads.jsonl']);
+    expect(fromFile).toEqual({
+      code: 1,
+      out: '2 sent, 2 refused\n',
+      err: expect.stringMatching(/line 3: is not JSON\nline 4: payload\.depot is missing/),
+    });
+    const messages =
+      '{"operation":"ship","id":"from-stdin","payload":{"depot":"STDIN"}}\n{"operation":"none","payload":{}}\n';
+    const fromInput = await run(['send', '--file', '-', '--json'], messages);
+    expect(fromInput.code).toBe(1);
+    expect(JSON.parse(fromInput.out)).toMatchObject({
+      ids: ['from-stdin'],
+      refused: [{ line: 2, reason: expect.stringContaining('operation is unknown') }],
+    });
+    expect((await run(['status', 'from-stdin', '--wait'])).code).toBe(0);
+  });
+
+  it('waits in vain with a status that says so', async () => {
+    flow.downstream.behave(({ target }) => ({
+      status: target.includes('FAIL') ? 422 : 200,
+      body: { error: 'closed' },
+    }));
+    const { out } = await run(['send', 'ship', '{"depot":"FAIL"}']);
+    const failed = await run(['status', out.trim(), '--wait']);
+    expect(failed.code).toBe(1);
+    expect(failed.out).toMatch(/refused: answered 422: \{"error":"closed"\}/);
+    expect((await run(['tasks', '--status', 'failed'])).out).toContain(out.trim());
+    expect(await run(['status', 'nobody', '--wait', '--timeout', '0.5'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('nobody'),
+    });
+    expect(await run(['status', 'nobody'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('there is no task "nobody"'),
+    });
+  });
+
+  it('lists Targets, batches and tasks', async () => {
+    const targets = await run(['targets']);
+    expect(targets.out).toMatch(/TARGET\s+WAITING\s+OLDEST\s+LEADER/);
+    expect(targets.out).toContain('ship/depot=CLI');
+    const batches = await run(['batches', '--target', 'ship/depot=CLI']);
+    expect(batches.out).toMatch(/ship\/depot=CLI#1#1\s+succeeded\s+waited\s+1\s+10%/);
+    expect(JSON.parse((await run(['batches', '--json'])).out).batches.length).toBeGreaterThan(2);
+    expect(JSON.parse((await run(['targets', '--json', '--limit', '1'])).out).targets).toHaveLength(1);
+    expect((await run(['tasks'])).out).toBe('no waiting tasks\n');
+  });
+
+  it('watches: a picture where there is no terminal', async () => {
+    const { code, out } = await run(['watch']);
+    expect(code).toBe(0);
+    expect(out).toMatch(/waiting in \d+ Targets/);
+    expect(out).toMatch(/ship\/depot=CLI .*succeeded/);
+    expect(JSON.parse((await run(['watch', '--json'])).out).rows.length).toBeGreaterThan(2);
+  });
+
+  it('checks a configuration', async () => {
+    expect((await run(['check', join(ROOT, 'examples/flights/groupage.config.ts')])).out).toContain(
+      'The configuration is right.',
+    );
+    writeFileSync(join(folder, 'groupage.config.json'), '{"operations":{"ship":{"target":"depot"}}}');
+    const broken = await run(['check']);
+    expect(broken).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('operations.ship.target must be a list of payload fields, not "depot"'),
+    });
+  });
+
+  it('says what was wrong with the way it was used, with status 2, and what failed, with status 1', async () => {
+    for (const args of [
+      ['sned'],
+      ['send'],
+      ['send', 'ship'],
+      ['status'],
+      ['tasks', '--status', 'odd'],
+      ['watch', '--every', 'x'],
+      ['targets', '--limit', '0'],
+      ['send', 'ship', '{}', '--file', 'x'],
+    ]) {
+      const { code, out, err } = await run(args);
+      expect([args, code, out]).toEqual([args, 2, '']);
+      expect(err).not.toBe('');
+    }
+    expect(await run(['send', 'none', '{}'])).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('configured are ship'),
+    });
+    expect(await run(['targets', '--api', 'http://127.0.0.1:9/v1'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('does not answer'),
+    });
+    expect(await run(['targets'], '', tmpdir())).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('no local stack runs'),
+    });
+    expect((await run(['--help'])).out).toContain('watch the flow');
+  });
+});

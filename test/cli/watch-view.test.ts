@@ -1,0 +1,58 @@
+import { stripVTControlCharacters } from 'node:util';
+import { expect, it } from 'vitest';
+import { draw, type Snapshot } from '../../src/cli/watch-view.ts';
+
+const AT = Date.parse('2026-01-01T00:01:00Z');
+const batch = {
+  id: 'b',
+  target: 't',
+  status: 'succeeded',
+  sealedBy: 'full',
+  size: 50,
+  fill: 0.5,
+  attempt: 1,
+  createdAt: '2026-01-01T00:00:57Z',
+};
+const row = (target: string, fields: object = {}): Snapshot['rows'][number] => ({
+  target,
+  operation: 'ship',
+  waiting: 0,
+  leader: null,
+  batches: [],
+  ...fields,
+});
+const picture = (rows: Snapshot['rows'], screen = { width: 140, height: 40 }): string[] =>
+  stripVTControlCharacters(draw({ url: 'http://127.0.0.1:4500/v1', at: AT, rows, isAll: true }, screen)).split('\n');
+
+it('the picture says what to do where there is nothing yet', () => {
+  expect(picture([]).at(-1)).toContain('groupage send OPERATION PAYLOAD');
+});
+
+it('the picture sums up, and puts first what waits most', () => {
+  const lines = picture([
+    row('ship/depot=quiet', { batches: [{ ...batch, counts: { succeeded: 49, failed: 1 } }] }),
+    row('ship/depot=busy', {
+      waiting: 1_200,
+      waitingIsAtLeast: true,
+      oldestAt: '2026-01-01T00:00:50Z',
+      leader: { fence: 3, lockedUntil: '' },
+    }),
+  ]);
+  expect(lines[1]).toBe('1,200 waiting in 2 Targets · 1 leaders · recent batches 50% full · 1 tasks failed');
+  expect(lines[4]).toMatch(/^ship\/depot=busy\s+1,200\+\s+10 s\s+waiting$/);
+  expect(lines[5]).toMatch(/^ship\/depot=quiet\s+0\s+succeeded 3\.0 s\s+█████░░░░░ 50\s+1$/);
+});
+
+it('the picture fits its screen', () => {
+  const rows = Array.from({ length: 100 }, (_, n) => row(`ship/depot=${'long'.repeat(30)}-${n}`, { waiting: n }));
+  for (const screen of [
+    { width: 80, height: 24 },
+    { width: 200, height: 50 },
+    { width: 40, height: 10 },
+  ]) {
+    const lines = picture(rows, screen);
+    expect(lines.length).toBeLessThanOrEqual(screen.height);
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(screen.width);
+    expect(lines.at(-1)).toMatch(/… and \d+ more/);
+  }
+});

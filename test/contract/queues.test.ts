@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest';
+import { printBatch, printElect, printGroup } from '../../src/batching/messages.ts';
+import { batchId, NOW, target, token } from '../factories/factories.ts';
+import { describeEach } from './describe-each.ts';
+import { queueKinds } from './queues.ts';
+
+describeEach('queues', queueKinds, (started) => {
+  const group = { target: target('ship/depot=MUC'), fence: 1, token: token('t') };
+
+  it('carry each message to the function it is for', async () => {
+    const { queues, received } = started();
+    await queues.register(['{"n":1}', '{"n":2}']);
+    await queues.elect([{ target: group.target }]);
+    await queues.group(group, 0);
+    await queues.group({ ...group, hint: true }, 0);
+    await queues.batch({ batchId: batchId('b#1#1') }, 0);
+    expect((await received('register', 0.2)).toSorted()).toEqual(['{"n":1}', '{"n":2}']);
+    expect(await received('elect', 0.2)).toEqual([printElect({ target: group.target })]);
+    expect((await received('group', 0.2)).toSorted()).toEqual(
+      [printGroup(group), printGroup({ ...group, hint: true })].toSorted(),
+    );
+    expect(await received('batch', 0.2)).toEqual([printBatch({ batchId: batchId('b#1#1') })]);
+  });
+
+  it('carry more than fits into one request', async () => {
+    const { queues, received } = started();
+    const targets = Array.from({ length: 27 }, (_, n) => ({ target: target(`ship/depot=${n}`) }));
+    await queues.elect(targets);
+    expect((await received('elect', 1)).toSorted()).toEqual(targets.map(printElect).toSorted());
+  });
+
+  it('never deliver a delayed message early', async () => {
+    const { queues, received } = started();
+    await queues.batch({ batchId: batchId('later') }, 3);
+    expect(await received('batch', 1)).toEqual([]);
+    expect(await received('batch', 3)).toEqual([printBatch({ batchId: batchId('later') })]);
+  });
+
+  it('keep what failed too often as dead letters, which are sent again once each', async () => {
+    const { queues, deadLetters, received, exhaust } = started();
+    expect(await deadLetters.receive('group')).toEqual([]);
+    await queues.group(group, 0);
+    await exhaust('group');
+    expect(await received('group', 0.2)).toEqual([]);
+    const [letter, ...more] = await deadLetters.receive('group');
+    expect([letter?.body, letter?.revivals, more]).toEqual([printGroup(group), 0, []]);
+    if (!letter) return;
+    await deadLetters.revive('group', { ...letter, body: 'a better body' }, 0);
+    await deadLetters.remove('group', letter);
+    await exhaust('group');
+    const [again] = await deadLetters.receive('group');
+    expect([again?.body, again?.revivals]).toEqual(['a better body', 1]);
+    if (again) await deadLetters.remove('group', again);
+    expect(await deadLetters.receive('group')).toEqual([]);
+  });
+
+  it('keep refused messages with their reasons', async () => {
+    const { queues, rejected } = started();
+    await queues.reject(
+      [1, 2].map((n) => ({ messageId: `m-${n}`, body: '{', problems: [{ path: '', reason: 'is not JSON' }], at: NOW })),
+    );
+    expect((await rejected()).toSorted()).toEqual(['m-1', 'm-2']);
+  });
+});

@@ -1,0 +1,106 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { networkInterfaces, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  CreateQueueCommand,
+  type Message,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startDynamoDB } from '../../src/local/dynamodb-engine.ts';
+import { javaProblem } from '../../src/local/dynamodb-local.ts';
+import { localClients } from '../../src/local/engines.ts';
+import { type SqsEngine, startSqs } from '../../src/local/sqs-engine.ts';
+import { NOTHING_MAY_BE_MISSING } from '../contract/describe-each.ts';
+
+/** An address of this machine that others could use. */
+const outside = Object.values(networkInterfaces())
+  .flat()
+  .find((each) => each && !each.internal && each.family === 'IPv4')?.address;
+
+/** Reaches what listens on all addresses, and not what listens on 127.0.0.1. */
+const ANOTHER = '127.0.0.2';
+
+const answersFrom = async (address: string, endpoint: string): Promise<boolean> =>
+  fetch(`http://${address}:${new URL(endpoint).port}/`, { signal: AbortSignal.timeout(2_000) }).then(
+    () => true,
+    () => false,
+  );
+
+describe('the local SQS', () => {
+  let folder: string;
+  let engine: SqsEngine;
+  let sqs: SQSClient;
+  let queue: string;
+
+  const start = async (): Promise<void> => {
+    engine = await startSqs({ port: 0, folder });
+    ({ sqs } = localClients({ sqs: engine.endpoint }));
+    queue = `${engine.endpoint}/000000000000/q`;
+    await sqs.send(new CreateQueueCommand({ QueueName: 'q' }));
+  };
+  const receive = async (): Promise<Message[]> =>
+    (
+      await sqs.send(
+        new ReceiveMessageCommand({ QueueUrl: queue, MaxNumberOfMessages: 10, MessageAttributeNames: ['All'] }),
+      )
+    ).Messages ?? [];
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'groupage-sqs-'));
+    await start();
+  });
+  afterEach(async () => {
+    await engine.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('keeps messages over a restart, with their attributes, and gives back at once what was in flight', async () => {
+    const attributes = { MessageAttributes: { A: { DataType: 'String', StringValue: '7' } } };
+    await sqs.send(new SendMessageCommand({ QueueUrl: queue, MessageBody: 'taken', ...attributes }));
+    const [taken] = await receive();
+    await sqs.send(new SendMessageCommand({ QueueUrl: queue, MessageBody: 'not taken' }));
+    await engine.stop();
+    await start();
+    const again = await receive();
+    expect(again.map(({ Body }) => Body).toSorted()).toEqual(['not taken', 'taken']);
+    expect(again.find(({ Body }) => Body === 'taken')).toMatchObject({
+      MessageId: taken?.MessageId,
+      MessageAttributes: { A: { StringValue: '7' } },
+    });
+  });
+
+  it('keeps delays over a restart', async () => {
+    await sqs.send(new SendMessageCommand({ QueueUrl: queue, MessageBody: 'later', DelaySeconds: 2 }));
+    await engine.stop();
+    await start();
+    expect(await receive()).toEqual([]);
+    await new Promise((resolve) => setTimeout(resolve, 2_200));
+    expect((await receive()).map(({ Body }) => Body)).toEqual(['later']);
+  });
+
+  it('listens on the loopback address alone', async () => {
+    expect(await answersFrom('127.0.0.1', engine.endpoint)).toBe(true);
+    expect(await answersFrom(ANOTHER, engine.endpoint)).toBe(false);
+    if (outside) expect(await answersFrom(outside, engine.endpoint)).toBe(false);
+  });
+});
+
+describe('the local DynamoDB', () => {
+  for (const engine of ['dynoxide', 'DynamoDB Local'] as const)
+    it(`${engine} answers nobody but this machine`, async (context) => {
+      const missing = engine === 'DynamoDB Local' ? await javaProblem() : undefined;
+      if ((missing && !NOTHING_MAY_BE_MISSING) || !outside)
+        return context.skip(missing ?? 'this machine has no other address');
+      const started = await startDynamoDB({ port: 0, engine });
+      try {
+        expect(await answersFrom('127.0.0.1', started.endpoint)).toBe(true);
+        expect(await answersFrom(outside, started.endpoint)).toBe(false);
+      } finally {
+        await started.stop();
+      }
+      return undefined;
+    });
+});

@@ -1,0 +1,126 @@
+import { execFile, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readLocalFile } from '../../src/local/local-file.ts';
+import { eventually } from '../end-to-end/harness.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const NODE = join(ROOT, 'node_modules/node/bin/node');
+const CONFIG = {
+  operations: { ship: { target: ['depot'], downstream: { kind: 'http', url: 'http://127.0.0.1:9/batch' } } },
+};
+
+interface Ended {
+  readonly code: number | null;
+  readonly output: string;
+}
+
+describe('npm start', () => {
+  let folder: string;
+  const ends: (() => void)[] = [];
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'groupage-start-'));
+    writeFileSync(join(folder, 'groupage.config.json'), JSON.stringify(CONFIG));
+  });
+  afterEach(() => {
+    for (const end of ends.splice(0)) end();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Starts it; `ended` resolves when it has ended, with all it said. */
+  const start = (...args: string[]) => {
+    const child = spawn(NODE, [join(ROOT, 'src/local/main.ts'), ...args], { cwd: folder });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (data) => {
+        output += String(data);
+      });
+    ends.push(() => child.kill('SIGKILL'));
+    const ended = new Promise<Ended>((resolve) => child.once('exit', (code) => resolve({ code, output })));
+    const ready = eventually(() => readLocalFile(folder)?.pid === child.pid, 30_000);
+    ready.catch(() => {});
+    return { child, ended, ready };
+  };
+
+  it('stops at a broken configuration with the path and the fix', async () => {
+    writeFileSync(
+      join(folder, 'groupage.config.json'),
+      '{"operations":{"ship":{"target":["depot"],"batch":{"maxWiat":"1s"},"downstream":{"kind":"http","url":"here"}}}}',
+    );
+    const { code, output } = await start('--port', '0').ended;
+    expect(code).toBe(1);
+    expect(output).toContain('operations.ship.batch.maxWiat is unknown; did you mean "maxWait"?');
+    expect(output).toContain('operations.ship.downstream.url must be an http or https URL, not "here"');
+    expect(output).not.toContain('    at ');
+  });
+
+  it('says which port is in use', async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    ends.push(() => taken.close());
+    const address = taken.address();
+    const port = typeof address === 'object' && address ? address.port : 0;
+    for (const first of [port, port - 1, port - 2]) {
+      const { code, output } = await start('--port', String(first), '--ephemeral').ended;
+      expect([code, output]).toEqual([1, expect.stringContaining(`port ${port}`)]);
+      expect(output).not.toContain('    at ');
+    }
+  });
+
+  it('says when it may not write', async () => {
+    // Not permissions: this also runs as root, who may write everywhere.
+    writeFileSync(join(folder, '.groupage'), 'a file where the folder should be');
+    const { code, output } = await start('--port', '0').ended;
+    expect([code, output]).toEqual([1, expect.stringMatching(/\.groupage.*--ephemeral/s)]);
+  });
+
+  it('runs once in a folder', async () => {
+    const first = start('--port', '0');
+    await first.ready;
+    const { code, output } = await start('--port', '0').ended;
+    expect([code, output]).toEqual([1, expect.stringContaining('runs in this folder already')]);
+    first.child.kill('SIGINT');
+    expect((await first.ended).code).toBe(0);
+  });
+
+  it('ends in words when its engine is killed', async () => {
+    const { child, ended, ready } = start('--port', '0');
+    await ready;
+    const { stdout } = await promisify(execFile)('pgrep', ['-f', `dynoxide.*${folder}`]);
+    process.kill(Number(stdout.trim().split('\n')[0]), 'SIGKILL');
+    const { code, output } = await ended;
+    expect([code, output]).toEqual([1, expect.stringMatching(/dynoxide ended \(SIGKILL.*Start again/s)]);
+    expect(child.exitCode).toBe(1);
+    expect(readLocalFile(folder)).toBeUndefined();
+  });
+
+  it('tells how it is used', async () => {
+    expect(await start('--help').ended).toMatchObject({ code: 0, output: expect.stringContaining('--ephemeral') });
+    expect(await start('--prot', '1').ended).toMatchObject({
+      code: 2,
+      output: expect.stringContaining("Unknown option '--prot'"),
+    });
+    expect(await start('--port', 'x').ended).toMatchObject({
+      code: 2,
+      output: expect.stringContaining('--port takes a number'),
+    });
+    expect(await start('--config', 'none.json').ended).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('none.json'),
+    });
+  });
+
+  it('with --ephemeral leaves nothing behind', async () => {
+    mkdirSync(join(folder, '.groupage'));
+    const { child, ended, ready } = start('--port', '0', '--ephemeral');
+    await ready;
+    child.kill('SIGTERM');
+    await ended;
+    const { stdout } = await promisify(execFile)('ls', ['-A', join(folder, '.groupage')]);
+    expect(stdout).toBe('');
+  });
+});
