@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Behaviour, ReceivedCall } from '../factories/downstream.ts';
+import { type Flow, startFlow } from './harness.ts';
+
+let flow: Flow;
+beforeAll(async () => {
+  flow = await startFlow({
+    downstream: { kind: 'http', url: 'http://127.0.0.1:1/replaced', timeout: '1s' },
+    retry: { maxAttempts: 3 },
+  });
+});
+afterAll(() => flow.stop());
+
+/** Each test has a Target of its own, and tells how the downstream treats it: call by call, the last for the rest. */
+const treat = (depot: string, ...behaviours: readonly Behaviour[]): void => {
+  treatments.set(`ship/depot=${depot}`, behaviours);
+  flow.downstream.behave((call, response) => {
+    const steps = treatments.get(call.target) ?? [];
+    const made = flow.downstream.calls.filter(({ target }) => target === call.target).length;
+    return (steps[Math.min(made, steps.length) - 1] ?? (() => ({ status: 200 })))(call, response);
+  });
+};
+const treatments = new Map<string, readonly Behaviour[]>();
+const callsOf = (depot: string): ReceivedCall[] =>
+  flow.downstream.calls.filter(({ target }) => target === `ship/depot=${depot}`);
+const status =
+  (code: number, headers: Record<string, string> = {}): Behaviour =>
+  () => ({ status: code, headers });
+const ok: Behaviour = () => ({ status: 200 });
+
+describe('a downstream that fails', () => {
+  it('for a moment is called again at once, with the same key', async () => {
+    treat('moment', status(503), ok);
+    const [task] = await flow.ended(await flow.send([{ depot: 'moment' }]));
+    expect(task).toMatchObject({ status: 'succeeded', attempts: 1 });
+    const [first, second, ...more] = callsOf('moment');
+    expect(more).toEqual([]);
+    expect(second?.idempotencyKey).toBe(first?.idempotencyKey);
+  });
+
+  it('for longer is called again later, until it works', async () => {
+    treat('longer', status(500), status(502), status(504), ok);
+    const [task] = await flow.ended(await flow.send([{ depot: 'longer' }]));
+    expect(task).toMatchObject({ status: 'succeeded', attempts: 2 });
+    expect(callsOf('longer').map(({ attempt }) => attempt)).toEqual([1, 1, 2, 2]);
+  });
+
+  it('for ever: its tasks fail with the last reason, and are found', async () => {
+    treat('ever', status(503));
+    const ids = await flow.send([
+      { depot: 'ever', n: 1 },
+      { depot: 'ever', n: 2 },
+    ]);
+    const tasks = await flow.ended(ids);
+    const error = { code: 'attempts-exhausted', message: 'gave up after 3 attempts: answered 503', retriable: true };
+    for (const task of tasks) expect(task).toMatchObject({ status: 'failed', attempts: 3, error });
+    expect(callsOf('ever')).toHaveLength(6);
+    const page = (await (
+      await fetch(`${flow.stack.addresses.api}/tasks?target=ship/depot=ever&status=failed`)
+    ).json()) as { tasks: { id: string }[] };
+    expect(page.tasks.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+  });
+
+  it('with 429 is left alone for as long as it asks', async () => {
+    treat('throttled', status(429, { 'retry-after': '2' }), ok);
+    const [task] = await flow.ended(await flow.send([{ depot: 'throttled' }]));
+    expect(task).toMatchObject({ status: 'succeeded', attempts: 2 });
+    const [first, second] = callsOf('throttled');
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(2_000);
+  });
+
+  it('with 422 is not called again: the reason is its answer', async () => {
+    treat('refused', () => ({ status: 422, body: { error: 'no such depot' } }));
+    const [task] = await flow.ended(await flow.send([{ depot: 'refused' }]));
+    const error = { code: 'refused', message: expect.stringContaining('no such depot'), retriable: false };
+    expect(task).toMatchObject({ status: 'failed', attempts: 1, error });
+    expect(callsOf('refused')).toHaveLength(1);
+  });
+
+  it('by hanging is given up after the timeout', async () => {
+    treat(
+      'hangs',
+      () => undefined,
+      () => undefined,
+      ok,
+    );
+    const [task] = await flow.ended(await flow.send([{ depot: 'hangs' }]));
+    expect(task).toMatchObject({ status: 'succeeded', attempts: 2 });
+  });
+
+  it('by breaking the connection, or off in the middle of its answer, is called again', async () => {
+    const reset: Behaviour = (_, response) => {
+      response.destroy();
+      return undefined;
+    };
+    const half: Behaviour = (_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '500' });
+      response.write('{"results":[');
+      setTimeout(() => response.destroy(), 50);
+      return undefined;
+    };
+    treat('breaks', reset, half, ok);
+    const [task] = await flow.ended(await flow.send([{ depot: 'breaks' }]));
+    expect(task).toMatchObject({ status: 'succeeded', attempts: 2 });
+  });
+
+  it('by answering a page, or about other tasks, has not done these', async () => {
+    treat(
+      'confused',
+      () => ({ status: 200, body: '<html>Please log in</html>', headers: { 'content-type': 'text/html' } }),
+      () => ({ status: 200, body: { results: [{ id: 'another-batch', status: 'succeeded' }] } }),
+      ok,
+    );
+    const [task] = await flow.ended(await flow.send([{ depot: 'confused' }]));
+    expect(task).toMatchObject({ status: 'succeeded', attempts: 2 });
+    expect(flow.events.filter(({ event }) => event === 'foreign-results')).toHaveLength(1);
+  });
+});
+
+describe('a downstream that answers item by item', () => {
+  it('gives each its own result, and gets only the open ones again, under another key', async () => {
+    const answer =
+      (pick: (n: number) => object): Behaviour =>
+      ({ items }) => ({
+        status: 200,
+        body: {
+          results: items
+            .flatMap(({ id, payload }) => [{ id, ...pick(payload.n as number) }])
+            .filter((each) => 'status' in each),
+        },
+      });
+    treat(
+      'mixed',
+      answer(
+        (n) =>
+          [
+            { status: 'succeeded', result: { n } },
+            { status: 'failed', error: { code: 'lost', message: 'parcel lost' } },
+            { status: 'retry' },
+            {},
+          ][n] ?? {},
+      ),
+      answer((n) => ({ status: 'succeeded', result: n * 10 })),
+    );
+    const ids = await flow.send([0, 1, 2, 3].map((n) => ({ depot: 'mixed', n })));
+    const tasks = await flow.ended(ids);
+    expect(tasks.map(({ status, result, error }) => ({ status, result, error }))).toEqual([
+      { status: 'succeeded', result: { n: 0 }, error: undefined },
+      { status: 'failed', result: undefined, error: { code: 'lost', message: 'parcel lost', retriable: false } },
+      { status: 'succeeded', result: 20, error: undefined },
+      { status: 'succeeded', result: 30, error: undefined },
+    ]);
+    const [first, second] = callsOf('mixed');
+    expect(second?.items.map(({ id }) => id)).toEqual(ids.slice(2));
+    expect(second?.idempotencyKey).not.toBe(first?.idempotencyKey);
+    const batch = (await (
+      await fetch(`${flow.stack.addresses.api}/batches/${encodeURIComponent(String(tasks[0]?.batchId))}`)
+    ).json()) as object;
+    expect(batch).toMatchObject({ status: 'partly-failed', counts: { succeeded: 3, failed: 1 }, members: ids });
+  });
+});
