@@ -2,6 +2,7 @@
  * Bugs that were made once, by the design's drafts or by this code, to be put back where the simulation must find
  * them. They stand in for single steps or ports.
  */
+import type { Deps } from '../../src/batching/deps.ts';
 import { electLeader } from '../../src/batching/elect-leader.ts';
 import { group } from '../../src/batching/group.ts';
 import { handleBatch } from '../../src/batching/handle-batch.ts';
@@ -108,6 +109,19 @@ export const nobodyIsNudged: Bug = {
   registerAll: (deps, messages, onFailure) =>
     registerAll({ ...deps, machine: { ...deps.machine, random: () => 1 } }, messages, onFailure),
 };
+
+/** Whoever takes or passes on the lock for a wait does not look once more; only those two send hints from here. */
+export const nobodyLooksAgain: Bug = {
+  electLeader: (deps, message) => electLeader(withoutHints(deps), message),
+  group: (deps, message, invocation) => group(withoutHints(deps), message, invocation),
+};
+const withoutHints = <Some extends Pick<Deps, 'queues'>>(deps: Some): Some => ({
+  ...deps,
+  queues: {
+    ...deps.queues,
+    group: async (message, delay) => (message.hint && delay === 0 ? undefined : deps.queues.group(message, delay)),
+  },
+});
 
 /** Leaders follow another policy than the one configured. */
 const withPolicy = (change: (policy: BatchPolicy) => Partial<BatchPolicy>): Bug => {

@@ -66,6 +66,7 @@ describe('the checker', () => {
     ['batches that hold one task', bugs.batchesHoldOneTask, /a full batch is full/],
     ['tasks that wait too long', bugs.tasksWaitTooLong, /longer than maxWait/],
     ['full batches that nobody notices', bugs.nobodyIsNudged, /a full batch does not wait/],
+    ['full batches that came while the lock changed hands', bugs.nobodyLooksAgain, /a full batch does not wait/],
     ['flushes that are overlooked', bugs.flushesAreOverlooked, /at a flush is sealed at once/],
     ['a downstream that is not called', bugs.nobodyIsCalled, /asked for downstream/],
     ['items that go twice', bugs.itemsGoTwice, /twice in a call/],
