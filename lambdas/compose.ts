@@ -11,13 +11,13 @@ import { dynamoDBBatches } from '../src/aws/dynamodb-batches.ts';
 import { dynamoDBLocks } from '../src/aws/dynamodb-locks.ts';
 import { dynamoDBTasks } from '../src/aws/dynamodb-tasks.ts';
 import { dynamoDBPatrolMarks, dynamoDBWaiting } from '../src/aws/dynamodb-waiting.ts';
-import { sqsDeadLetters, sqsQueues } from '../src/aws/sqs-queues.ts';
+import { REVIVALS, sqsDeadLetters, sqsQueues } from '../src/aws/sqs-queues.ts';
 import type { OperationName, Token } from '../src/batching/ids.ts';
 import { type Config, operationFor } from '../src/config/resolved.ts';
 import type { Downstream } from '../src/downstream/downstream.ts';
 import { httpDownstream } from '../src/downstream/http.ts';
 import { CONFIG_ASSET, type Environment, optionalSetting, setting } from '../src/environment.ts';
-import type { Invocation, Machine, Report } from '../src/ports.ts';
+import type { Delivery, Invocation, Machine, Report } from '../src/ports.ts';
 import { type Log, reportTo } from './log.ts';
 
 /** What surrounds the handlers: Lambda, or a process that stands in for it. */
@@ -84,13 +84,19 @@ export const partsOf = (environment: Environment, { clients, log, onEvent }: Hos
 
 export const invocationOf = (context: Context): Invocation => ({ timeLeft: () => context.getRemainingTimeInMillis() });
 
+/** A message that the sweep sent again is a new one to SQS, and was delivered before all the same. */
+const deliveryOf = (context: Context, { attributes, messageAttributes }: SQSRecord): Delivery => ({
+  ...invocationOf(context),
+  deliveries: Number(attributes.ApproximateReceiveCount) + Number(messageAttributes[REVIVALS]?.stringValue ?? 0),
+});
+
 /** Handles each message of an SQS event on its own; those that fail come back, the others are done. */
 export const eachRecord =
-  (log: Log, handle: (body: string, invocation: Invocation) => Promise<void>) =>
+  (log: Log, handle: (body: string, delivery: Delivery) => Promise<void>) =>
   (event: SQSEvent, context: Context): Promise<SQSBatchResponse> =>
     processPartialResponse(
       event,
-      logged(log, (record) => handle(record.body, invocationOf(context))),
+      logged(log, (record) => handle(record.body, deliveryOf(context, record))),
       // A processor keeps the failures of one event: where events overlap, as they do locally, each needs its own.
       new BatchProcessor(EventType.SQS),
       { context, throwOnFullBatchFailure: false },

@@ -8,7 +8,7 @@ export const compose = (environment: Environment, host: Host) => {
   const parts = partsOf(environment, host);
   const stores = { tasks: parts.tasks(), waiting: parts.waiting(), locks: parts.locks(), batches: parts.batches() };
   const deps = { ...parts.base, ...stores, queues: parts.queues() };
-  return eachRecord(host.log, (body, invocation) => group(deps, parseGroup(body), invocation));
+  return eachRecord(host.log, (body, delivery) => group(deps, parseGroup(body), delivery));
 };
 
 export const handler = atFirstInvocation(compose);

@@ -127,7 +127,7 @@ export class Flow extends Construct {
   #api(): FunctionUrl {
     return this.#handler('ApiHandler', 'api', LEADER_TIMEOUT, 'The HTTP API')
       .table('taskTable', this.#tables.task, ['GetItem', 'BatchGetItem'], ['FailedByTarget'])
-      .table('batchLockTable', this.#tables.batchLock, ['Query', 'UpdateItem'], ['Targets'])
+      .table('batchLockTable', this.#tables.batchLock, ['GetItem', 'Query', 'UpdateItem'], ['Targets'])
       .table('batchTable', this.#tables.batch, ['GetItem'], ['ByTarget'])
       .sends({
         registerQueue: this.registerQueue.queue,

@@ -72,8 +72,8 @@ export interface Tasks {
 export interface FinishingBatch {
   readonly id: BatchId;
   readonly target: Target;
-  /** Attempts that counted until then. */
-  readonly tries: number;
+  /** Attempts at the batch until then. */
+  readonly attempts: number;
   readonly at: Millis;
   /** How long finished tasks are kept, in milliseconds. */
   readonly keep: Millis;
@@ -135,7 +135,7 @@ export interface Locks {
   closeBatch(target: Target, batch: BatchId): Promise<void>;
   /** G8. Uses `fence` up, if the stored one is still `seen` and the lock has no holder. */
   burn(target: Target, fence: number, seen: number, now: Millis): Promise<boolean>;
-  /** Asks for rows that wait at `at` to be sealed at once; answers the lock as it is then. */
+  /** Asks for rows that wait at `at` to be sealed at once, unless a later flush did; answers the lock as it is then. */
   flush(target: Target, at: Millis): Promise<Lock>;
   /** Targets that have a lock row, of one operation, by name. Eventually consistent. */
   targets(operation: OperationName, limit: number, cursor?: string): Promise<Page<Target>>;
@@ -161,14 +161,13 @@ export interface Batches {
     at: Millis,
     keep: Millis,
   ): Promise<{ readonly batch: Batch; readonly byMe: boolean }>;
-  /**
-   * H2. Starts attempt `attempt`, if the one before is the stored one and no attempt runs at `at`.
-   *
-   * @returns how many attempts count now, this one included; undefined if it could not be started.
-   */
-  start(id: BatchId, attempt: number, at: Millis, runUntil: Millis): Promise<number | undefined>;
-  /** H5. Lets the next attempt start after `retryAt`, if this one is mine. One that made no call is not counted. */
-  postpone(id: BatchId, attempt: number, retryAt: Millis, madeCall: boolean): Promise<boolean>;
+  /** H2. Starts `attempt` if the one before is the stored one and none runs at `at`. The batch then shows `token`. */
+  start(
+    id: BatchId,
+    start: { readonly attempt: number; readonly token: Token; readonly at: Millis; readonly runUntil: Millis },
+  ): Promise<boolean>;
+  /** H5. Lets the next attempt start after `retryAt`, if this one is mine. */
+  postpone(id: BatchId, attempt: number, retryAt: Millis): Promise<boolean>;
   /** H6. */
   finish(
     id: BatchId,
@@ -245,6 +244,12 @@ export interface Machine {
 export interface Invocation {
   /** Milliseconds until the function's timeout. */
   timeLeft(): Millis;
+}
+
+/** An invocation for a message. */
+export interface Delivery extends Invocation {
+  /** How often the message was delivered, this time included. More than once: an earlier run may have stopped amid it. */
+  readonly deliveries: number;
 }
 
 /** Tells what happened, for logs and counts. Must not throw. */

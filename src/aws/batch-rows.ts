@@ -1,6 +1,13 @@
 /** The Batch table's rows (design, section 4). */
 import type { Batch, BatchStatus } from '../batching/batch.ts';
-import { type BatchId, type Candidate, type OperationName, operationOf, type Target } from '../batching/ids.ts';
+import {
+  type BatchId,
+  type Candidate,
+  type OperationName,
+  operationOf,
+  type Target,
+  type Token,
+} from '../batching/ids.ts';
 import type { SealReason } from '../batching/policy.ts';
 import type { FormingBatch } from '../ports.ts';
 import type { Item } from './dynamodb.ts';
@@ -15,7 +22,6 @@ export const newBatchRow = (batch: FormingBatch): Item => ({
   SealedBy: batch.sealedBy,
   Candidates: [...batch.candidates],
   Attempt: 0,
-  Tries: 0,
   RunUntil: 0,
   OldestAt: batch.oldestAt,
   CreatedAt: batch.createdAt,
@@ -33,10 +39,10 @@ export const batchOf = (row: Item): Batch => {
     candidates: row.Candidates as Candidate[],
     dropped: (row.Dropped as Candidate[] | undefined) ?? [],
     attempt: row.Attempt as number,
-    tries: row.Tries as number,
     runUntil: row.RunUntil as number,
     oldestAt: row.OldestAt as number,
     createdAt: row.CreatedAt as number,
+    ...(row.StartedBy === undefined ? {} : { startedBy: row.StartedBy as Token }),
     ...(counts ? { counts: { succeeded: counts.Succeeded, failed: counts.Failed } } : {}),
     ...(row.SealedAt === undefined ? {} : { sealedAt: row.SealedAt as number }),
     ...(row.StartedAt === undefined ? {} : { startedAt: row.StartedAt as number }),

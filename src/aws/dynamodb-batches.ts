@@ -62,27 +62,26 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
       );
       return { batch: sealed ?? (await stored(batch.id)), byMe: sealed !== undefined };
     },
-    start: async (id, attempt, at, runUntil) => {
+    start: async (id, { attempt, token, at, runUntil }) => {
       const started = await update(
         id,
-        'SET #status = :running, Attempt = :attempt, Tries = Tries + :one, RunUntil = :until, StartedAt = if_not_exists(StartedAt, :at)',
+        'SET #status = :running, Attempt = :attempt, StartedBy = :token, RunUntil = :until, StartedAt = if_not_exists(StartedAt, :at)',
         'Attempt = :before AND (#status = :sealed OR (#status = :running AND RunUntil < :at))',
         {
           ':running': 'in-progress',
           ':sealed': 'sealed',
           ':attempt': attempt,
           ':before': attempt - 1,
-          ':one': 1,
+          ':token': token,
           ':until': runUntil,
           ':at': at,
         },
       );
-      return started?.tries;
+      return started !== undefined;
     },
-    postpone: async (id, attempt, retryAt, madeCall) => {
-      const postponed = await update(id, 'SET RunUntil = :at, Tries = Tries - :uncounted', RUNNING, {
+    postpone: async (id, attempt, retryAt) => {
+      const postponed = await update(id, 'SET RunUntil = :at', RUNNING, {
         ':at': retryAt,
-        ':uncounted': madeCall ? 0 : 1,
         ':running': 'in-progress',
         ':attempt': attempt,
       });

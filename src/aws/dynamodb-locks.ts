@@ -1,6 +1,7 @@
 /** Lock rows on DynamoDB: every change is one conditional update. */
 import { type DynamoDBDocumentClient, GetCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type Millis, type OperationName, operationOf, type Target } from '../batching/ids.ts';
+import type { Lock } from '../batching/lock.ts';
 import type { Locks, Mine } from '../ports.ts';
 import { conditionally, getAll, type Item, queryIndex } from './dynamodb.ts';
 import { LOCK_ENTRY, lockKey, lockOf, WAITING_PREFIX, waitingOf } from './lock-rows.ts';
@@ -63,13 +64,14 @@ export const dynamoDBLocks = (
     ':expires': expiresAt(now, keepOf(operationOf(target)) + LOCK_ROWS_OUTLIVE),
     ':version': 1,
   });
+  const read = async (target: Target): Promise<Lock> => {
+    const { Item: row } = await client.send(
+      new GetCommand({ TableName: table, Key: lockKey(target), ConsistentRead: true }),
+    );
+    return lockOf(row);
+  };
   return {
-    read: async (target) => {
-      const { Item: row } = await client.send(
-        new GetCommand({ TableName: table, Key: lockKey(target), ConsistentRead: true }),
-      );
-      return lockOf(row);
-    },
+    read,
     readAll: async (targets) => {
       const rows = await getAll(client, table, targets.map(lockKey));
       const byTarget = new Map(rows.map((row) => [row.Target as string, row]));
@@ -143,16 +145,12 @@ export const dynamoDBLocks = (
       });
     },
     flush: async (target, at) => {
-      const { Attributes } = await client.send(
-        new UpdateCommand({
-          TableName: table,
-          Key: lockKey(target),
-          UpdateExpression: `SET FlushedAt = :at, ${IDENTITY}`,
-          ExpressionAttributeValues: { ':at': at, ...identity(target, at) },
-          ReturnValues: 'ALL_NEW',
-        }),
-      );
-      return lockOf(Attributes);
+      await update(target, {
+        set: `SET FlushedAt = :at, ${IDENTITY}`,
+        when: 'attribute_not_exists(FlushedAt) OR FlushedAt < :at',
+        values: { ':at': at, ...identity(target, at) },
+      });
+      return read(target);
     },
     targets: async (operation, limit, cursor) => {
       const byOperation = { table, index: 'Targets', key: 'Operation', value: operation, newestFirst: false };

@@ -67,7 +67,7 @@ export const printRejection = ({ messageId, body, problems, at }: Rejection): st
 };
 
 /** How often a message has been sent again travels with it. */
-const REVIVALS = 'GroupageRevivals';
+export const REVIVALS = 'GroupageRevivals';
 
 export const sqsDeadLetters = (client: SQSClient, urls: QueueUrls, deadLetterUrls: DeadLetterUrls): DeadLetters => ({
   receive: async (queue) => {

@@ -100,7 +100,7 @@ const stateOf = (row: Item): TaskState => {
 /** The attributes that a finishing write sets. Failed rows alone get the key of the index FailedByTarget. */
 export const finishedFields = (outcome: Outcome, batch: FinishingBatch): Item => ({
   Status: outcome.status,
-  Attempts: batch.tries,
+  Attempts: batch.attempts,
   FinishedAt: batch.at,
   ExpiresAt: expiresAt(batch.at, batch.keep),
   ...(outcome.status === 'failed'

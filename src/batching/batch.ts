@@ -6,7 +6,7 @@
  * Invariants: candidates are written once; a task is a member only if it shows this batch's id; a batch with no member
  * is *succeeded* as soon as it is sealed.
  */
-import type { BatchId, Candidate, Millis, OperationName, Target, TaskId } from './ids.ts';
+import type { BatchId, Candidate, Millis, OperationName, Target, TaskId, Token } from './ids.ts';
 import { parseCandidate } from './ids.ts';
 import type { SealReason } from './policy.ts';
 
@@ -31,8 +31,8 @@ export interface Batch {
   readonly dropped: readonly Candidate[];
   /** Numbers the attempts: only the current one may postpone or finish the batch. */
   readonly attempt: number;
-  /** Attempts that count towards the policy's most: not those that ended before they made a call. */
-  readonly tries: number;
+  /** Who started the current attempt. */
+  readonly startedBy?: Token;
   /** Until then an attempt runs, or a retry waits; nobody else may start one. */
   readonly runUntil: Millis;
   readonly counts?: Counts;

@@ -21,8 +21,7 @@ export interface InHand {
 
 export const finishBatch = async (deps: FinishDeps, target: Target, id: BatchId, inHand?: InHand): Promise<void> => {
   const formed = await form(deps, target, id, inHand);
-  const claimed = await deps.tasks.claim(formed.candidates, id);
-  const sealed = await seal(deps, formed, claimed);
+  const sealed = formed.status === 'forming' ? await seal(deps, formed) : formed;
   // F4 before F5: the message is what makes the batch go on, the waiting rows are only in the way.
   if (membersOf(sealed).length > 0) await deps.queues.batch({ batchId: id }, 0);
   await deps.waiting.remove(target, await entriesOf(deps, sealed, inHand));
@@ -39,7 +38,8 @@ const form = async (deps: FinishDeps, target: Target, id: BatchId, inHand?: InHa
     id,
     target,
     sealedBy: because,
-    candidates: rows.map(({ candidate }) => candidate),
+    // A row that was left behind by an earlier task of the same id must not double it.
+    candidates: [...new Set(rows.map(({ candidate }) => candidate))],
     oldestAt: rows.reduce((least, { at }) => Math.min(least, at), now),
     createdAt: now,
   });
@@ -53,9 +53,9 @@ const takeRows = async ({ config, waiting, machine }: FinishDeps, target: Target
   return next?.do === 'seal' ? { rows: rows.slice(0, next.take), because: next.because } : { rows, because: 'waited' };
 };
 
-/** F3. */
-const seal = async (deps: FinishDeps, formed: Batch, claimed: readonly boolean[]): Promise<Batch> => {
-  if (formed.status !== 'forming') return formed;
+/** F2, F3. */
+const seal = async (deps: FinishDeps, formed: Batch): Promise<Batch> => {
+  const claimed = await deps.tasks.claim(formed.candidates, formed.id);
   const { batch: policy, keepTasks } = operationFor(deps.config, formed.operation);
   const dropped = formed.candidates.filter((_, index) => !claimed[index]);
   const now = deps.machine.now();

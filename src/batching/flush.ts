@@ -18,7 +18,7 @@ export const flush = async (
   { waiting, locks, queues, machine }: FlushDeps,
   target: Target,
 ): Promise<number | undefined> => {
-  const { lock: seen, first } = await locks.glance(target);
+  const [[first], seen] = await Promise.all([waiting.first(target, 1), locks.read(target)]);
   if (!first && seen.fence === 0) return undefined;
   const now = machine.now();
   const lock = await locks.flush(target, now);

@@ -5,7 +5,7 @@
  * A guard is used once: what it does ends with the lock released, or handed to the guard of the next fence.
  */
 import { operationFor } from '../config/resolved.ts';
-import type { Invocation } from '../ports.ts';
+import type { Delivery } from '../ports.ts';
 import { delaySeconds } from './delay.ts';
 import type { Deps } from './deps.ts';
 import { finishBatch } from './finish-batch.ts';
@@ -15,6 +15,7 @@ import { isHeld, type Lock, standingOf } from './lock.ts';
 import type { GroupMessage } from './messages.ts';
 import { type Due, due, type Waiting } from './policy.ts';
 import { HANDOVER_MARGIN, LEASE } from './timings.ts';
+import { type Next, untilDone } from './turns.ts';
 
 type GroupDeps = Pick<Deps, 'config' | 'tasks' | 'waiting' | 'locks' | 'batches' | 'queues' | 'machine' | 'report'>;
 
@@ -22,23 +23,11 @@ type GroupDeps = Pick<Deps, 'config' | 'tasks' | 'waiting' | 'locks' | 'batches'
 interface Turn {
   readonly deps: GroupDeps;
   readonly message: GroupMessage;
-  readonly invocation: Invocation;
+  readonly delivery: Delivery;
 }
 
-type Next = 'again' | 'end';
-
-/** The function's time ran out between two turns: the message comes back and goes on. */
-export class OutOfTime extends Error {
-  override readonly name = 'OutOfTime';
-}
-
-export const group = async (deps: GroupDeps, message: GroupMessage, invocation: Invocation): Promise<void> => {
-  const turn: Turn = { deps, message, invocation };
-  while ((await takeTurn(turn)) === 'again') {
-    if (invocation.timeLeft() <= 0)
-      throw new OutOfTime(`no time left to group ${message.target}; its message comes back`);
-  }
-};
+export const group = (deps: GroupDeps, message: GroupMessage, delivery: Delivery): Promise<void> =>
+  untilDone(`Target ${message.target}`, delivery, () => takeTurn({ deps, message, delivery }));
 
 const takeTurn = async (turn: Turn): Promise<Next> => {
   const { deps, message } = turn;
@@ -46,7 +35,8 @@ const takeTurn = async (turn: Turn): Promise<Next> => {
   const standing = standingOf(lock, message, deps.machine.now());
   switch (standing.is) {
     case 'leader-with-open-batch':
-      if (message.hint) return 'end';
+      // A hint meets its guard at work. One that comes back may have opened the batch itself, and stopped there.
+      if (message.hint && turn.delivery.deliveries === 1) return 'end';
       await finishBatch(deps, message.target, standing.batch);
       return 'again';
     case 'leader':
@@ -68,7 +58,7 @@ const firstRows = ({ deps, message: { target } }: Turn): Promise<readonly Waitin
 
 /** G2 to G5. */
 const groupAsLeader = async (turn: Turn, lock: Lock): Promise<Next> => {
-  const { deps, message, invocation } = turn;
+  const { deps, message, delivery } = turn;
   const rows = await firstRows(turn);
   if (rows.length === 0) {
     await deps.locks.release(message.target, message);
@@ -77,26 +67,26 @@ const groupAsLeader = async (turn: Turn, lock: Lock): Promise<Next> => {
   }
   const policy = operationFor(deps.config, operationOf(message.target)).batch;
   const next = due(rows, policy, deps.machine.now(), lock.flushedAt);
-  if (next.do === 'seal' && invocation.timeLeft() >= HANDOVER_MARGIN) return openBatch(turn, lock, rows, next);
+  if (next.do === 'seal' && delivery.timeLeft() >= HANDOVER_MARGIN) return openBatch(turn, lock, rows, next);
   if (next.do === 'wait' && message.hint) return 'end';
   return waitForMore(turn, lock, next);
 };
 
 /** G4. A rest below a second is slept through, anything longer is the next guard's. */
-const waitForMore = async ({ deps, message, invocation }: Turn, lock: Lock, next: Due): Promise<Next> => {
+const waitForMore = async ({ deps, message, delivery }: Turn, lock: Lock, next: Due): Promise<Next> => {
   const { locks, queues, machine } = deps;
   const { target, fence } = message;
   const now = machine.now();
   const wait = next.do === 'wait' ? hop(next.until, now) : 0;
   const delay = delaySeconds(wait);
-  if (next.do === 'wait' && delay === 0 && invocation.timeLeft() >= HANDOVER_MARGIN) {
+  if (next.do === 'wait' && delay === 0 && delivery.timeLeft() >= HANDOVER_MARGIN) {
     await machine.sleep(wait);
     return 'again';
   }
   const token = machine.token();
   await queues.group({ target, fence: fence + 1, token }, delay);
   const handedOver = await locks.handOver(target, message, { token, seen: lock, now, until: now + wait + LEASE });
-  if (!handedOver) return 'again';
+  if (!handedOver && (await locks.read(target)).holder !== token) return 'again';
   await lookAgain(deps, { target, fence: fence + 1, token }, wait);
   return 'end';
 };
@@ -112,8 +102,12 @@ const openBatch = async (
   const round = lock.round + 1;
   const batch = batchIdOf(target, fence, round);
   const until = Math.max(lock.lockedUntil, deps.machine.now() + LEASE);
-  if (await deps.locks.openBatch(target, message, { batch, round, until }))
-    await finishBatch(deps, target, batch, { rows: rows.slice(0, next.take), because: next.because });
+  // Refused, perhaps by ourselves (a client repeats a request whose answer was lost). A guard would see to it in its
+  // next turn, a hint would leave it to the guard, which may sleep for long.
+  const isOpen =
+    (await deps.locks.openBatch(target, message, { batch, round, until })) ||
+    (await deps.locks.read(target)).openBatch === batch;
+  if (isOpen) await finishBatch(deps, target, batch, { rows: rows.slice(0, next.take), because: next.because });
   return 'again';
 };
 

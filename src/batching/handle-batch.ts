@@ -16,17 +16,20 @@ import type { Millis } from './ids.ts';
 import type { BatchMessage } from './messages.ts';
 import type { TaskError, TaskResult } from './task.ts';
 import { CLOCK_SKEW, HANDLER_OVERHEAD } from './timings.ts';
+import { type Next, untilDone } from './turns.ts';
 
 type HandleDeps = Pick<Deps, 'config' | 'tasks' | 'batches' | 'queues' | 'machine' | 'report' | 'downstreamOf'>;
 
-type Next = 'again' | 'end';
+export const handleBatch = (deps: HandleDeps, message: BatchMessage, invocation: Invocation): Promise<void> =>
+  untilDone(`batch ${message.batchId}`, invocation, () => takeTurn(deps, message, invocation));
 
-export const handleBatch = async (deps: HandleDeps, message: BatchMessage, invocation: Invocation): Promise<void> => {
-  while ((await step(deps, message, invocation)) === 'again');
-};
+/** Only a sealed batch has members. Its message is sent after the seal; one that is early has to wait. */
+class NotSealed extends Error {
+  override readonly name = 'NotSealed';
+}
 
 /** H1, H2. */
-const step = async (deps: HandleDeps, { batchId }: BatchMessage, invocation: Invocation): Promise<Next> => {
+const takeTurn = async (deps: HandleDeps, { batchId }: BatchMessage, invocation: Invocation): Promise<Next> => {
   const { batches, queues, machine, config, report } = deps;
   const batch = await batches.get(batchId);
   if (!batch) {
@@ -34,24 +37,38 @@ const step = async (deps: HandleDeps, { batchId }: BatchMessage, invocation: Inv
     return 'end';
   }
   if (isFinished(batch.status)) return 'end';
+  if (batch.status === 'forming') throw new NotSealed(`batch ${batchId} is not sealed yet; its message comes back`);
   const now = machine.now();
   if (batch.status === 'in-progress' && batch.runUntil >= now) {
     await queues.batch({ batchId }, delayPast(batch.runUntil, now));
     return 'end';
   }
-  const attempt = batch.attempt + 1;
-  const runUntil = now + handlerTimeout(config) + 2 * CLOCK_SKEW;
-  const tries = await batches.start(batchId, attempt, now, runUntil);
-  if (tries === undefined) return 'again';
-  return runAttempt(deps, { batch, attempt, tries, operation: operationFor(config, batch.operation), invocation });
+  const ready = await prepare(deps, batch);
+  const [attempt, token, at] = [batch.attempt + 1, machine.token(), machine.now()];
+  const start = { attempt, token, at, runUntil: at + handlerTimeout(config) + 2 * CLOCK_SKEW };
+  // Refused, perhaps by ourselves: a client that repeats a request whose answer was lost finds its own write.
+  const isMine = (await batches.start(batchId, start)) || (await batches.get(batchId))?.startedBy === token;
+  return isMine ? runAttempt(deps, { ...ready, batch, attempt, invocation }) : 'again';
 };
 
-interface Attempt {
+/**
+ * What an attempt needs, before it is started (H3 before H2): every attempt that starts counts, and one that could not
+ * know its operation or read its tasks should not. What a paused handler writes in between costs an item that is asked
+ * about twice, as it would later.
+ */
+const prepare = async ({ config, tasks }: HandleDeps, batch: Batch): Promise<Ready> => ({
+  operation: operationFor(config, batch.operation),
+  members: await tasks.members(membersOf(batch), batch.id),
+});
+
+interface Ready {
+  readonly operation: Operation;
+  readonly members: Members;
+}
+
+interface Attempt extends Ready {
   readonly batch: Batch;
   readonly attempt: number;
-  /** Attempts that count, this one included. */
-  readonly tries: number;
-  readonly operation: Operation;
   readonly invocation: Invocation;
 }
 
@@ -62,38 +79,20 @@ interface Rest {
   readonly retryAfter?: Millis;
 }
 
-/** H3 to H6. */
+/** H4 to H6. */
 const runAttempt = async (deps: HandleDeps, run: Attempt): Promise<Next> => {
-  const { tries } = run;
+  const { attempt, members } = run;
   const { maxAttempts } = run.operation.retry;
-  const members = await load(deps, run);
   const counts = { ...members.counts };
-  await record(
-    deps,
-    run,
-    failAll(
-      members.lost.map((id) => ({ id })),
-      PAYLOAD_LOST,
-    ),
-    counts,
-  );
+  const lost = members.lost.map((id) => ({ id }));
+  await record(deps, run, failAll(lost, PAYLOAD_LOST), counts);
   const rest =
-    tries <= maxAttempts
+    attempt <= maxAttempts
       ? await callUntilDone(deps, run, members.open, counts)
       : { open: members.open, reason: 'the last attempt did not report (its function crashed or timed out)' };
-  if (rest.open.length > 0 && tries < maxAttempts) return postpone(deps, run, rest);
-  await record(deps, run, failAll(rest.open, exhausted(Math.min(tries, maxAttempts), rest.reason)), counts);
+  if (rest.open.length > 0 && attempt < maxAttempts) return postpone(deps, run, rest);
+  await record(deps, run, failAll(rest.open, exhausted(Math.min(attempt, maxAttempts), rest.reason)), counts);
   return finish(deps, run, counts);
-};
-
-/** H3. An attempt that fails here has called nobody: it does not count. */
-const load = async ({ tasks, batches, machine }: HandleDeps, { batch, attempt }: Attempt): Promise<Members> => {
-  try {
-    return await tasks.members(membersOf(batch), batch.id);
-  } catch (cause) {
-    await batches.postpone(batch.id, attempt, machine.now(), false);
-    throw cause;
-  }
 };
 
 const PAYLOAD_LOST: TaskError = {
@@ -128,11 +127,7 @@ const callUntilDone = async (
   return rest;
 };
 
-const callOnce = async (
-  deps: HandleDeps,
-  { batch, tries: attempt }: Attempt,
-  items: readonly OpenTask[],
-): Promise<Answer> => {
+const callOnce = async (deps: HandleDeps, { batch, attempt }: Attempt, items: readonly OpenTask[]): Promise<Answer> => {
   const { id: batchId, operation, target } = batch;
   const from = deps.machine.now();
   const answer = await deps.downstreamOf(operation).call({ batchId, operation, target, attempt, items });
@@ -161,12 +156,12 @@ const record = async (
   counts: MutableCounts,
 ): Promise<void> => {
   if (results.length === 0) return;
-  const { batch, tries, operation } = run;
+  const { batch, attempt, operation } = run;
   const at = deps.machine.now();
   const written = await deps.tasks.finish(results, {
     id: batch.id,
     target: batch.target,
-    tries: Math.min(tries, operation.retry.maxAttempts),
+    attempts: Math.min(attempt, operation.retry.maxAttempts),
     at,
     keep: operation.keepTasks,
   });
@@ -174,15 +169,20 @@ const record = async (
 };
 
 /** H5. */
-const postpone = async (deps: HandleDeps, { batch, attempt, tries, operation }: Attempt, rest: Rest): Promise<Next> => {
+const postpone = async (deps: HandleDeps, { batch, attempt, operation }: Attempt, rest: Rest): Promise<Next> => {
   const { batches, queues, machine, report } = deps;
   const now = machine.now();
-  const retryAt = now + retryDelay(operation.retry, tries, machine.random(), rest.retryAfter);
-  if (!(await batches.postpone(batch.id, attempt, retryAt, true))) return 'again';
+  const retryAfter = Math.min(rest.retryAfter ?? 0, longestPause(operation));
+  const retryAt = now + retryDelay(operation.retry, attempt, machine.random(), retryAfter);
+  if (!(await batches.postpone(batch.id, attempt, retryAt))) return 'again';
   await queues.batch({ batchId: batch.id }, delayPast(retryAt, now));
   report({ event: 'postponed', batchId: batch.id, open: rest.open.length, retryAt, reason: rest.reason });
   return 'end';
 };
+
+/** However long the downstream asks to be left alone: a batch must not outlive the results of its first attempts. */
+const longestPause = ({ keepTasks, retry }: Operation): Millis =>
+  Math.max(0, keepTasks / retry.maxAttempts - retry.maxDelay);
 
 /** H6. */
 const finish = async (deps: HandleDeps, { batch, attempt, operation }: Attempt, counts: Counts): Promise<Next> => {

@@ -29,7 +29,8 @@ export const lead = async (deps: LeadDeps, target: Target, lock: Lock, rows: rea
   // L2 before L3: a guard without a lock is harmless, a lock without a guard strands its Target.
   await queues.group({ target, fence, token }, delaySeconds(wait));
   const won = await locks.acquire(target, { fence, token, seen: lock, now, until: now + wait + LEASE });
-  if (!won) return false;
+  // Refused, perhaps by ourselves: a client that repeats a request whose answer was lost finds its own write.
+  if (!won && (await locks.read(target)).holder !== token) return false;
   report({ event: 'led', target, fence, takenOver: lock.holder !== undefined });
   await lookAgain(deps, { target, fence, token }, wait);
   return true;

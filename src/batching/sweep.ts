@@ -25,14 +25,18 @@ const RESERVE = 5_000;
  */
 const REGISTER_BODY_MAX = 1_000_000;
 
+/** @throws AggregateError of what failed, once everything has had its turn. */
 export const sweep = async (deps: SweepDeps, invocation: Invocation): Promise<void> => {
+  const failures: unknown[] = [];
+  const inTurn = (work: Promise<void>): Promise<unknown> => work.catch((cause) => failures.push(cause));
   for (const [index, queue] of QUEUES.entries()) {
     // Each gets an equal share of what is left, so that a flood in one leaves time for the others.
     const share = (invocation.timeLeft() - 2 * RESERVE) / (QUEUES.length - index);
     const end = invocation.timeLeft() - share;
-    await reviveAll(deps, queue, () => invocation.timeLeft() > end);
+    await inTurn(reviveAll(deps, queue, () => invocation.timeLeft() > end));
   }
-  await patrol(deps, () => invocation.timeLeft() > RESERVE);
+  await inTurn(patrol(deps, () => invocation.timeLeft() > RESERVE));
+  if (failures.length > 0) throw new AggregateError(failures, `sweep: ${failures.map(String).join('; ')}`);
 };
 
 const reviveAll = async (deps: SweepDeps, queue: WorkingQueue, mayGoOn: () => boolean): Promise<void> => {

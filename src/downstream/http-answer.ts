@@ -68,10 +68,11 @@ const collect = (results: readonly unknown[], raw: readonly string[], items: Cal
   const answers = new Map<TaskId, ItemAnswer>();
   let foreign = 0;
   for (const [index, result] of results.entries()) {
-    if (!isObject(result) || typeof result.id !== 'string') continue;
-    if (!asked.has(result.id)) foreign += 1;
-    // Two answers about one item: the first one stands, like the first result of a task does.
-    else if (!answers.has(result.id as TaskId)) answers.set(result.id as TaskId, readItem(result, raw[index] ?? '{}'));
+    const id = isObject(result) ? result.id : undefined;
+    if (!isObject(result) || typeof id !== 'string' || !asked.has(id)) foreign += 1;
+    // Two answers about one item: the first result stands, like the first result of a task does.
+    else if ((answers.get(id as TaskId)?.status ?? 'retry') === 'retry')
+      answers.set(id as TaskId, readItem(result, raw[index] ?? '{}'));
   }
   return { kind: 'results', items: answers, foreign };
 };

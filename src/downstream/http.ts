@@ -6,8 +6,8 @@ import { type Answer, type Call, type Downstream, idempotencyKey } from './downs
 import { type HttpAnswer, readAnswer } from './http-answer.ts';
 import { parseRetryAfter } from './retry.ts';
 
-/** An answer that is longer has lost its way; reading on could exhaust the function's memory. */
-const ANSWER_MAX_BYTES = 16 * 1_024 * 1_024;
+/** As much as a call may have (`maxBytes`). Five batches at once must fit into their function's memory. */
+const ANSWER_MAX_BYTES = 6_000_000;
 
 /** A downstream behind `target.url`. @param now for `Retry-After` dates. */
 export const httpDownstream = (target: HttpTarget, now: () => Millis): Downstream => ({

@@ -36,6 +36,7 @@ export const retryDelay = (policy: RetryPolicy, attempt: number, random: number,
 export const parseRetryAfter = (header: string | null, now: Millis): Millis | undefined => {
   if (header === null) return undefined;
   if (/^\s*\d+\s*$/.test(header)) return Number(header) * 1_000;
-  const date = Date.parse(header);
+  // Every form of an HTTP date begins with its day; `Date.parse` would read "1.5" as a month.
+  const date = /^\s*(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /.test(header) ? Date.parse(header) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 };

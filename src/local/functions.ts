@@ -111,6 +111,7 @@ const startPoller = (fn: LocalFunction, source: Source, onError: (error: Error) 
     ...source,
     waitTimeSeconds: 20,
     messageSystemAttributeNames: ['All'],
+    messageAttributeNames: ['All'],
     suppressFifoWarning: true,
     // As Lambda does: those that failed become visible again when their time is up, the others are deleted.
     handleMessageBatch: async (messages) => {
@@ -140,15 +141,22 @@ const startPoller = (fn: LocalFunction, source: Source, onError: (error: Error) 
 
 const eventOf = (messages: readonly Message[]): SQSEvent =>
   ({
-    Records: messages.map(({ MessageId = '', ReceiptHandle = '', Body = '', Attributes = {} }) => ({
-      messageId: MessageId,
-      receiptHandle: ReceiptHandle,
-      body: Body,
-      attributes: Attributes,
-      messageAttributes: {},
-      eventSource: 'aws:sqs',
-      awsRegion: LOCAL_REGION,
-    })),
+    Records: messages.map(
+      ({ MessageId = '', ReceiptHandle = '', Body = '', Attributes = {}, MessageAttributes = {} }) => ({
+        messageId: MessageId,
+        receiptHandle: ReceiptHandle,
+        body: Body,
+        attributes: Attributes,
+        messageAttributes: Object.fromEntries(
+          Object.entries(MessageAttributes).map(([name, { DataType, StringValue }]) => [
+            name,
+            { dataType: DataType, stringValue: StringValue },
+          ]),
+        ),
+        eventSource: 'aws:sqs',
+        awsRegion: LOCAL_REGION,
+      }),
+    ),
   }) as unknown as SQSEvent;
 
 /** Invokes every function that the template gives a schedule, until stopped. */

@@ -7,9 +7,10 @@ import { type Millis, operationOf, parseCandidate, type Target, type TaskId } fr
 import { parseRegisterMessage, type RegisterMessage, type SentTask, withId } from '../batching/register-message.ts';
 import { isSameTask, itemBytes, type Task } from '../batching/task.ts';
 import { type Config, operationFor } from '../config/resolved.ts';
+import { verdictOf } from '../downstream/verdict.ts';
 import type { Rejection } from '../ports.ts';
 import { demand } from './invariants.ts';
-import type { CallLog } from './simulated-downstream.ts';
+import type { CallLog, LoggedCall } from './simulated-downstream.ts';
 import type { Tables } from './tables.ts';
 
 /** What was seen from outside. */
@@ -25,6 +26,10 @@ export interface Evidence {
   readonly patrolled: boolean;
   /** Whether an attempt may have ended before it made its call, in a crash or because nothing could be written. */
   readonly maySwallowAttempts: boolean;
+  /** Whether a function may have gone on after its time: then two may call about one batch at once. */
+  readonly mayOverlap: boolean;
+  /** The most that a clock was off, either way. */
+  readonly skew: Millis;
   /** Whether nothing went wrong at all: then everything is in time too. */
   readonly isCalm: boolean;
 }
@@ -37,6 +42,8 @@ export const checkAtRest = (evidence: Evidence): void => {
   checkTables(evidence);
   checkSent(evidence);
   checkCalls(evidence);
+  checkAttempts(evidence);
+  checkOutcomes(evidence);
   if (evidence.isCalm) checkInTime(evidence);
 };
 
@@ -88,7 +95,7 @@ const checkSent = ({ config, tables, sent, rejected }: Evidence): void => {
 
 const checkCalls = ({ config, tables, sent, log, maySwallowAttempts }: Evidence): void => {
   const payloads = sentPayloads(config, tables, sent);
-  for (const call of log.calls) {
+  for (const { call } of log.calls) {
     const batch = tables.batches.get(call.batchId);
     const { maxSize, maxBytes } = operationFor(config, operationOf(call.target)).batch;
     const members = new Set(batch && membersOf(batch));
@@ -102,6 +109,49 @@ const checkCalls = ({ config, tables, sent, log, maySwallowAttempts }: Evidence)
   }
   for (const task of tables.tasks.values())
     demand(log.tried.has(task.id) || (maySwallowAttempts && gaveUp(task)), 'every task was asked for downstream', task);
+};
+
+/** Attempts are as many as the policy allows, one after the other, with the pauses that the downstream asked for. */
+const checkAttempts = ({ config, tables, log, mayOverlap, skew }: Evidence): void => {
+  for (const batch of tables.batches.values()) {
+    const { retry, keepTasks } = operationFor(config, batch.operation);
+    const calls = log.calls.filter(({ call }) => call.batchId === batch.id).toSorted((a, b) => a.at - b.at);
+    for (const { call } of calls) {
+      demand(call.attempt <= retry.maxAttempts, 'a batch has at most maxAttempts attempts', call);
+      const atOnce = calls.filter((other) => other.call.attempt === call.attempt).length;
+      demand(atOnce <= 1 + retry.immediate, 'an attempt repeats its call as often as it may', call);
+    }
+    for (const [index, next] of calls.slice(1).entries()) {
+      const { call, answered } = calls[index] as LoggedCall;
+      if (!answered) continue;
+      demand(mayOverlap || answered.at <= next.at, 'calls about one batch do not overlap', { call, next: next.call });
+      const pause = answered.answer.kind === 'unavailable' ? (answered.answer.retryAfter ?? 0) : 0;
+      const kept = Math.min(pause, keepTasks / retry.maxAttempts - retry.maxDelay);
+      if (!mayOverlap && next.call.attempt > call.attempt)
+        demand(next.at >= answered.at + kept - 2 * skew, 'a pause that was asked for is kept', { call, pause });
+    }
+  }
+};
+
+/** Every task shows what the downstream answered about it, or that it gave up after all attempts. */
+const checkOutcomes = ({ config, tables, log }: Evidence): void => {
+  const answers = new Map<TaskId, string[]>();
+  for (const { call, answered } of log.calls)
+    for (const { id, outcome } of answered ? verdictOf(answered.answer, call.items).results : [])
+      answers.set(id, [...(answers.get(id) ?? []), JSON.stringify(outcome)]);
+  for (const task of tables.tasks.values()) {
+    if (gaveUp(task)) {
+      const { maxAttempts } = operationFor(config, task.operation).retry;
+      const attempts = 'attempts' in task.state ? task.state.attempts : 0;
+      demand(attempts === maxAttempts, 'nobody gives up before the last attempt', task);
+    } else demand(answers.get(task.id)?.includes(outcomeOf(task)) === true, 'a task ends as was answered', task);
+  }
+};
+
+const outcomeOf = ({ state }: Task): string => {
+  if (state.status === 'failed') return JSON.stringify({ status: state.status, error: state.error });
+  const result = state.status === 'succeeded' && state.result !== undefined ? { result: state.result } : {};
+  return JSON.stringify({ status: state.status, ...result });
 };
 
 const sentPayloads = (config: Config, tables: Tables, sent: readonly RegisterMessage[]): Map<TaskId, string> => {

@@ -14,6 +14,8 @@ export interface FaultRates {
   readonly throttle: number;
   /** The call fails after some or all of it happened. */
   readonly lostReply: number;
+  /** The reply is lost, and the client itself sends the request once more: the caller sees the second answer. */
+  readonly repeat: number;
   /** Per delivery of a message: it comes a second time. */
   readonly duplicate: number;
   /** Per message handled: its deletion does not happen. */
@@ -27,6 +29,7 @@ export const NO_FAULTS: FaultRates = {
   pause: 0,
   throttle: 0,
   lostReply: 0,
+  repeat: 0,
   duplicate: 0,
   undeleted: 0,
   skew: 0,
@@ -40,6 +43,7 @@ export const noFaultCounts = (): FaultCounts => ({
   pause: 0,
   throttle: 0,
   lostReply: 0,
+  repeat: 0,
   duplicate: 0,
   undeleted: 0,
 });
@@ -66,6 +70,9 @@ export interface Chaos {
   rates(): FaultRates;
   trace(line: () => string): void;
 }
+
+/** The one call that no client repeats by itself. */
+export const DOWNSTREAM_CALL = 'downstream.call';
 
 /** Never resolves: a function that died does not go on. */
 const death = (): Promise<never> => new Promise(() => {});
@@ -95,18 +102,24 @@ export const faultyGate =
       throw new InjectedFault(`${call}: ${how}`);
     };
 
-    await live(random.int(0, 20));
-    if (hit('throttle')) fail('throttled');
-    const answers: ReturnType<(typeof effects)[number]>[] = [];
-    for (const effect of effects) {
-      if (answers.length > 0) {
-        if (random.chance(0.2)) await live(random.int(0, 5));
-        if (hit('throttle')) fail('throttled half-way');
+    const request = async (): Promise<ReturnType<(typeof effects)[number]>[]> => {
+      await live(random.int(0, 20));
+      if (hit('throttle')) fail('throttled');
+      const answers: ReturnType<(typeof effects)[number]>[] = [];
+      for (const effect of effects) {
+        if (answers.length > 0) {
+          if (random.chance(0.2)) await live(random.int(0, 5));
+          if (hit('throttle')) fail('throttled half-way');
+        }
+        answers.push(effect());
       }
-      answers.push(effect());
-    }
-    trace(() => `${process.name} ${call} → ${JSON.stringify(answers)?.slice(0, 300)}`);
-    await live(random.int(0, 5));
+      trace(() => `${process.name} ${call} → ${JSON.stringify(answers)?.slice(0, 300)}`);
+      await live(random.int(0, 5));
+      return answers;
+    };
+    const first = await request();
+    // AWS clients repeat what was not answered, calls downstream are not repeated by theirs.
+    const answers = call !== DOWNSTREAM_CALL && hit('repeat') ? await request() : first;
     if (hit('lostReply')) fail('reply lost');
     return answers;
   };

@@ -13,7 +13,7 @@ import {
   MESSAGES_AT_ONCE,
   REGISTER_VISIBILITY,
 } from '../batching/timings.ts';
-import type { Invocation, WorkingQueue } from '../ports.ts';
+import type { Delivery, Invocation, WorkingQueue } from '../ports.ts';
 import type { Chaos } from './faults.ts';
 import { attempt, type Started } from './process.ts';
 import { type QueuedMessage, SimulatedQueue } from './queue.ts';
@@ -51,10 +51,10 @@ export const simulatedFunctions = (
   };
 
   const each =
-    (step: (deps: Deps, body: string, invocation: Invocation) => Promise<void>): Handle =>
+    (step: (deps: Deps, body: string, delivery: Delivery) => Promise<void>): Handle =>
     async (deps, messages, invocation) => {
       const one = async (message: QueuedMessage): Promise<QueuedMessage[]> => {
-        await step(deps, message.body, invocation);
+        await step(deps, message.body, { ...invocation, deliveries: message.receives + message.revivals });
         return [message];
       };
       const done = messages.map((message) => attempt(chaos, message.id, () => one(message), []));
@@ -81,13 +81,13 @@ export const simulatedFunctions = (
       'group',
       LEADER_TIMEOUT,
       LEADER_VISIBILITY,
-      each((deps, body, invocation) => steps.group(deps, parseGroup(body), invocation)),
+      each((deps, body, delivery) => steps.group(deps, parseGroup(body), delivery)),
     ),
     batch: queue(
       'batch',
       handlerTime,
       6 * handlerTime,
-      each((deps, body, invocation) => steps.handleBatch(deps, parseBatch(body), invocation)),
+      each((deps, body, delivery) => steps.handleBatch(deps, parseBatch(body), delivery)),
     ),
   };
 };

@@ -38,7 +38,7 @@ export const memoryBatches = (tables: Tables, gate: Gate): Batches => {
         putBatch(tables, sealed);
         return { batch: sealed, byMe: true };
       }),
-    start: async (id, attempt, at, runUntil) => {
+    start: async (id, { attempt, token, at, runUntil }) => {
       const started = await write('batches.start', id, (batch) =>
         batch.attempt === attempt - 1 &&
         (batch.status === 'sealed' || (batch.status === 'in-progress' && batch.runUntil < at))
@@ -46,17 +46,17 @@ export const memoryBatches = (tables: Tables, gate: Gate): Batches => {
               ...batch,
               status: 'in-progress',
               attempt,
-              tries: batch.tries + 1,
+              startedBy: token,
               runUntil,
               startedAt: batch.startedAt ?? at,
             }
           : undefined,
       );
-      return started?.tries;
+      return started !== undefined;
     },
-    postpone: async (id, attempt, retryAt, madeCall) => {
+    postpone: async (id, attempt, retryAt) => {
       const postponed = await write('batches.postpone', id, (batch) =>
-        isMine(batch, attempt) ? { ...batch, runUntil: retryAt, tries: batch.tries - (madeCall ? 0 : 1) } : undefined,
+        isMine(batch, attempt) ? { ...batch, runUntil: retryAt } : undefined,
       );
       return postponed !== undefined;
     },
@@ -88,6 +88,5 @@ const formed = (batch: FormingBatch): Batch => ({
   status: 'forming',
   dropped: [],
   attempt: 0,
-  tries: 0,
   runUntil: 0,
 });

@@ -59,8 +59,8 @@ export const memoryLocks = (tables: Tables, gate: Gate): Locks => {
         lock.fence === seen && lock.holder === undefined ? { ...lock, fence } : undefined,
       ),
     flush: async (target, at) => {
-      await write('locks.flush', target, (lock) => ({ ...lock, flushedAt: at }));
-      return stored(target);
+      await write('locks.flush', target, (lock) => ({ ...lock, flushedAt: Math.max(lock.flushedAt ?? 0, at) }));
+      return through(gate, 'locks.read', () => stored(target));
     },
     targets: (operation, limit, cursor) =>
       through(gate, 'locks.targets', () =>

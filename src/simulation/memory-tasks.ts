@@ -103,7 +103,7 @@ const finishOne = (
   if (task.state.status === 'batched')
     putTask(tables, {
       ...task,
-      state: { ...outcome, batchId: batch.id, attempts: batch.tries, finishedAt: batch.at },
+      state: { ...outcome, batchId: batch.id, attempts: batch.attempts, finishedAt: batch.at },
     });
   const { status } = (tables.tasks.get(id) as Task).state;
   return status === 'succeeded' || status === 'failed' ? status : undefined;

@@ -81,6 +81,7 @@ const faults = (random: Random): FaultRates => {
     pause: rate(0.02),
     throttle: rate(0.05),
     lostReply: rate(0.05),
+    repeat: rate(0.05),
     duplicate: rate(0.2),
     undeleted: rate(0.1),
     skew: random.pick([0, 0, 1_000, 30_000]),

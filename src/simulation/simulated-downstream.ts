@@ -1,13 +1,21 @@
 /** A batch API that answers, in virtual time, whatever a real one might. */
-import type { TaskId } from '../batching/ids.ts';
+import type { Millis, TaskId } from '../batching/ids.ts';
 import type { Answer, Call, Downstream, ItemAnswer } from '../downstream/downstream.ts';
-import type { Chaos } from './faults.ts';
+import { type Chaos, DOWNSTREAM_CALL } from './faults.ts';
 import type { Gate } from './gate.ts';
 import { through } from './gate.ts';
 
+/** A call that arrived. */
+export interface LoggedCall {
+  readonly call: Call;
+  readonly at: Millis;
+  /** Missing while it is under way, or if its caller did not hear the answer. */
+  answered?: { readonly at: Millis; readonly answer: Answer };
+}
+
 /** What the downstream saw, for checks at the end. */
 export interface CallLog {
-  readonly calls: Call[];
+  readonly calls: LoggedCall[];
   /** Tasks that somebody tried to call it about, whether or not it was reached. */
   readonly tried: Set<TaskId>;
 }
@@ -15,14 +23,17 @@ export interface CallLog {
 export const simulatedDownstream = (chaos: Chaos, log: CallLog, gate: Gate): Downstream => ({
   call: async (call) => {
     for (const { id } of call.items) log.tried.add(id);
+    const logged: LoggedCall = { call, at: chaos.scheduler.now };
     try {
-      await through(gate, 'downstream.call', () => log.calls.push(call));
+      await through(gate, DOWNSTREAM_CALL, () => log.calls.push(logged));
     } catch (cause) {
       // Like the real ones: what keeps an answer from arriving is an answer.
       return { kind: 'unavailable', reason: String(cause), mayRetryAtOnce: true };
     }
     await chaos.scheduler.wait(chaos.random.int(0, 3_000));
-    return randomAnswer(chaos, call);
+    const answer = randomAnswer(chaos, call);
+    logged.answered = { at: chaos.scheduler.now, answer };
+    return answer;
   },
 });
 

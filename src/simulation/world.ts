@@ -158,7 +158,9 @@ class World {
 
   #evidence(): Evidence {
     const { config, patrol, faults, faultsEnd } = this.#scenario;
-    const happened = Object.values(this.#chaos.counts).some((count) => count > 0);
+    // A client that repeats a request by itself must not be noticed at all.
+    const { repeat: _, ...grave } = this.#chaos.counts;
+    const happened = Object.values(grave).some((count) => count > 0);
     return {
       config,
       tables: this.#tables,
@@ -168,6 +170,8 @@ class World {
       flushes: this.#flushes,
       patrolled: patrol,
       maySwallowAttempts: happened,
+      mayOverlap: grave.pause > 0,
+      skew: faults.skew,
       isCalm: !happened && (faults.skew === 0 || faultsEnd === 0),
     };
   }

@@ -5,7 +5,7 @@ import type { Token } from '../../src/batching/ids.ts';
 import type { BatchMessage, ElectMessage, GroupMessage } from '../../src/batching/messages.ts';
 import type { Config } from '../../src/config/resolved.ts';
 import type { Answer, Call } from '../../src/downstream/downstream.ts';
-import type { DeadLetter, PatrolMark, Rejection, WorkingQueue } from '../../src/ports.ts';
+import type { DeadLetter, Delivery, PatrolMark, Rejection, WorkingQueue } from '../../src/ports.ts';
 import type { Stores } from '../contract/stores.ts';
 import { aConfig, NOW } from '../factories/factories.ts';
 
@@ -31,7 +31,7 @@ export interface StepKit extends Deps {
   chance: number;
 }
 
-export const PLENTY = { timeLeft: () => 20_000 };
+export const PLENTY: Delivery = { timeLeft: () => 20_000, deliveries: 1 };
 
 export const stepKit = (stores: Stores, config: Config = aConfig()): StepKit => {
   let tokens = 0;

@@ -1,16 +1,17 @@
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { electLeader } from '../../src/batching/elect-leader.ts';
 import { finishBatch } from '../../src/batching/finish-batch.ts';
-import { group, OutOfTime } from '../../src/batching/group.ts';
+import { group } from '../../src/batching/group.ts';
 import { handleBatch } from '../../src/batching/handle-batch.ts';
 import { batchIdOf, type Target, type TaskId } from '../../src/batching/ids.ts';
 import { register, registerAll } from '../../src/batching/register.ts';
 import { sweep } from '../../src/batching/sweep.ts';
 import { CLOCK_SKEW, LEASE } from '../../src/batching/timings.ts';
+import { OutOfTime } from '../../src/batching/turns.ts';
 import { handlerTimeout } from '../../src/config/resolved.ts';
 import { describeEach } from '../contract/describe-each.ts';
 import { storeKinds } from '../contract/stores.ts';
-import { aConfig, aTask, batchId, candidate, id, NOW, target, token } from '../factories/factories.ts';
+import { aConfig, aStart, aTask, batchId, candidate, id, NOW, target, token } from '../factories/factories.ts';
 import { PLENTY, type StepKit, stepKit } from './step-kit.ts';
 
 /** The engines are shared by the tests of a file: each test works on a Target of its own. */
@@ -266,7 +267,7 @@ suite('group', () => {
 
   it('G4: hands over when its own time is short, though a batch is due', async () => {
     await led(4);
-    await group(kit, guard(), { timeLeft: () => 5_000 });
+    await group(kit, guard(), { ...PLENTY, timeLeft: () => 5_000 });
     expect(kit.sent.batch).toEqual([]);
     expect(kit.sent.group.at(-1)).toEqual({ ...guard(2), delay: 0 });
     await group(kit, guard(2), PLENTY);
@@ -283,6 +284,37 @@ suite('group', () => {
     await register(kit, [message(2), message(3)]);
     await group(kit, guard(1, true), PLENTY);
     expect(kit.sent.batch).toHaveLength(1);
+  });
+
+  it('G1: a hint leaves an open batch to the guard at work, and finishes it where its own run may have stopped', async () => {
+    await led(4);
+    const form = async (): Promise<never> => {
+      throw new Error('throttled');
+    };
+    const throttled = { ...kit, batches: { ...kit.batches, form } };
+    await expect(group(throttled, guard(1, true), PLENTY)).rejects.toThrow('throttled');
+    await group(kit, guard(1, true), PLENTY);
+    expect(kit.sent.batch).toEqual([]);
+    await group(kit, guard(1, true), { ...PLENTY, deliveries: 2 });
+    expect(kit.sent.batch).toHaveLength(1);
+  });
+
+  it('G5: knows the batch that it opened itself when the answer was lost and the request repeated', async () => {
+    await led(4);
+    const openBatch: StepKit['locks']['openBatch'] = async (...args) => {
+      await kit.locks.openBatch(...args);
+      return kit.locks.openBatch(...args);
+    };
+    await group({ ...kit, locks: { ...kit.locks, openBatch } }, guard(1, true), PLENTY);
+    expect(kit.sent.batch).toHaveLength(1);
+  });
+
+  it('F1: a row that an earlier task of the same id left behind does not double it', async () => {
+    const [task] = await led(3);
+    await kit.waiting.put([{ ...aTask({ id: task as TaskId, target: where, createdAt: NOW - 9_000_000 }), run: 1 }]);
+    await group(kit, guard(), PLENTY);
+    expect((await kit.batches.get(batchIdOf(where, 1, 1)))?.candidates).toHaveLength(3);
+    expect(await kit.waiting.first(where, 9)).toEqual([]);
   });
 
   it('G6: a guard whose time is over ends', async () => {
@@ -332,9 +364,9 @@ suite('group', () => {
     kit.now = NOW + 5_000;
     const openBatch = async (): Promise<boolean> => false;
     let left = 20_000;
-    const invocation = { timeLeft: () => (left -= 1_000) };
+    const delivery = { ...PLENTY, timeLeft: () => (left -= 1_000) };
     const handOver = openBatch;
-    await expect(group({ ...kit, locks: { ...kit.locks, openBatch, handOver } }, guard(), invocation)).rejects.toThrow(
+    await expect(group({ ...kit, locks: { ...kit.locks, openBatch, handOver } }, guard(), delivery)).rejects.toThrow(
       OutOfTime,
     );
   });
@@ -406,7 +438,7 @@ suite('handle a batch', () => {
   it('H1: leaves a running attempt alone and looks again when it must be over', async () => {
     const batch = await sealed(1);
     const runUntil = NOW + handlerTimeout(config) + 2 * CLOCK_SKEW;
-    await kit.batches.start(batch, 1, NOW, runUntil);
+    await kit.batches.start(batch, aStart(1, NOW, runUntil));
     await handleBatch(kit, { batchId: batch }, PLENTY);
     expect(kit.calls).toEqual([]);
     expect(kit.sent.batch).toEqual([{ batchId: batch, delay: Math.floor((runUntil - NOW) / 1_000) + 1 }]);
@@ -447,7 +479,7 @@ suite('handle a batch', () => {
   it('H2: fails without another call what crashed in every attempt', async () => {
     const batch = await sealed(1);
     for (const attempt of [1, 2, 3])
-      await kit.batches.start(batch, attempt, NOW + attempt * 10, NOW + attempt * 10 + 5);
+      await kit.batches.start(batch, aStart(attempt, NOW + attempt * 10, NOW + attempt * 10 + 5));
     kit.now = NOW + 1_000;
     await handleBatch(kit, { batchId: batch }, PLENTY);
     expect(kit.calls).toEqual([]);
@@ -462,7 +494,7 @@ suite('handle a batch', () => {
     const overtaken: StepKit['downstreamOf'] = () => ({
       call: async () => {
         // While it was paused, a second attempt ran and finished one of the two.
-        await kit.batches.start(batch, 2, NOW + 1_000_000, NOW + 2_000_000);
+        await kit.batches.start(batch, aStart(2, NOW + 1_000_000, NOW + 2_000_000));
         await kit.tasks.finish(
           [
             {
@@ -473,7 +505,7 @@ suite('handle a batch', () => {
           {
             id: batch,
             target: where,
-            tries: 2,
+            attempts: 2,
             at: NOW,
             keep: 1_000,
           },
@@ -511,20 +543,48 @@ suite('handle a batch', () => {
     });
   });
 
-  it('H3: does not count an attempt that could not load its tasks', async () => {
+  it('H3: an attempt that cannot read its tasks, or knows no such operation, is not started', async () => {
     const batch = await sealed(1);
     const members = async (): Promise<never> => {
       throw new Error('throttled');
     };
+    const throttled = { ...kit, tasks: { ...kit.tasks, members } };
+    const removed = { ...kit, config: { ...config, operations: {} } };
     for (const _ of [1, 2, 3, 4]) {
-      await expect(
-        handleBatch({ ...kit, tasks: { ...kit.tasks, members } }, { batchId: batch }, PLENTY),
-      ).rejects.toThrow('throttled');
-      kit.now += 1;
+      await expect(handleBatch(throttled, { batchId: batch }, PLENTY)).rejects.toThrow('throttled');
+      await expect(handleBatch(removed, { batchId: batch }, PLENTY)).rejects.toThrow('not in the configuration');
     }
     await handleBatch(kit, { batchId: batch }, PLENTY);
     expect(kit.calls).toMatchObject([{ attempt: 1 }]);
     expect((await kit.tasks.get(id(`${depot}-0`)))?.state).toMatchObject({ status: 'succeeded', attempts: 1 });
+  });
+
+  it('H2: knows the attempt that it started itself when the answer was lost and the request repeated', async () => {
+    const batch = await sealed(1);
+    const start: StepKit['batches']['start'] = async (...args) => {
+      await kit.batches.start(...args);
+      return kit.batches.start(...args);
+    };
+    await handleBatch({ ...kit, batches: { ...kit.batches, start } }, { batchId: batch }, PLENTY);
+    expect(kit.calls).toMatchObject([{ attempt: 1 }]);
+    expect((await kit.batches.get(batch))?.status).toBe('succeeded');
+  });
+
+  it('H1: a message that is ahead of its batch comes back', async () => {
+    const early = batchIdOf(where, 9, 9);
+    const candidates = [candidate(`${depot}-0`)];
+    await kit.batches.form({ id: early, target: where, sealedBy: 'full', candidates, oldestAt: NOW, createdAt: NOW });
+    await expect(handleBatch(kit, { batchId: early }, PLENTY)).rejects.toThrow('not sealed yet');
+  });
+
+  it('H5: does not wait so long, whatever the downstream asks for, that first results expire', async () => {
+    const batch = await sealed(1);
+    const short = aConfig({ keepTasks: 3_600_000 });
+    kit.answers = [{ kind: 'unavailable', reason: 'answered 429', retryAfter: 86_400_000, mayRetryAtOnce: false }];
+    await handleBatch({ ...kit, config: short }, { batchId: batch }, PLENTY);
+    const { runUntil = 0 } = (await kit.batches.get(batch)) ?? {};
+    expect(runUntil - NOW).toBeGreaterThan(60_000);
+    expect(runUntil - NOW).toBeLessThanOrEqual(3_600_000 / 3);
   });
 
   it('says when a message names a batch that is not stored, and is done with it', async () => {
@@ -585,6 +645,23 @@ suite('sweep', () => {
     expect(kit.sent.revived.map(({ letter: { body } }) => body)).toEqual([`{"target":"${where}"}`, '{"b":"x#1#1"}']);
     expect(kit.letters.elect).toHaveLength(1);
     expect(kit.events.find(({ event }) => event === 'not-revived')).toMatchObject({ queue: 'elect' });
+  });
+
+  it('goes on with the other queues and the patrol when one cannot be read, and fails in the end', async () => {
+    kit.letters.register = [letter('{"operation":"ship","payload":{}}')];
+    const receive: StepKit['deadLetters']['receive'] = async (queue) => {
+      if (queue === 'elect') throw new Error('AccessDenied');
+      return kit.deadLetters.receive(queue);
+    };
+    const write = vi.fn();
+    const broken = {
+      ...kit,
+      deadLetters: { ...kit.deadLetters, receive },
+      patrolMarks: { ...kit.patrolMarks, write },
+    };
+    await expect(sweep(broken, invocation)).rejects.toThrow('AccessDenied');
+    expect(kit.sent.revived).toHaveLength(1);
+    expect(write).toHaveBeenCalled();
   });
 
   it('gives every queue its share of the time, however many letters one has', async () => {

@@ -82,6 +82,19 @@ describe('an answer', () => {
   it('about items that nobody asked about changes nothing', () => {
     expect(read(200, { results: [{ id: 'z', status: 'failed' }] })).toMatchObject({ kind: 'results', foreign: 1 });
     expect(outcomes({ results: [{ id: 'z', status: 'failed' }] })).toEqual({ open: ['a', 'b', 'c'] });
+    // Ids are text: a number is nobody's, and counted so that somebody notices.
+    const odd = { results: [{ id: 1, status: 'succeeded' }, null, { status: 'succeeded' }] };
+    expect(read(200, odd)).toMatchObject({ foreign: 3 });
+  });
+
+  it('asks to retry an item only if it gives no result for it as well', () => {
+    const both = [
+      { id: 'a', status: 'retry' },
+      { id: 'a', status: 'succeeded' },
+      { id: 'b', status: 'failed' },
+      { id: 'b', status: 'retry' },
+    ];
+    expect(outcomes({ results: both })).toEqual({ a: 'succeeded', b: 'failed', open: ['c'] });
   });
 
   it('counts once for an item that it names twice', () => {
@@ -149,7 +162,7 @@ describe('a retry', () => {
     expect(parseRetryAfter('120', NOW)).toBe(120_000);
     expect(parseRetryAfter(new Date(NOW + 5_000).toUTCString(), NOW)).toBe(5_000);
     expect(parseRetryAfter(new Date(NOW - 5_000).toUTCString(), NOW)).toBe(0);
-    expect(parseRetryAfter('soon', NOW)).toBeUndefined();
+    for (const odd of ['soon', '1.5', '-5', 'Soon, perhaps 5']) expect(parseRetryAfter(odd, NOW), odd).toBeUndefined();
     expect(parseRetryAfter(null, NOW)).toBeUndefined();
   });
 });

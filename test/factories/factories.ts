@@ -56,6 +56,14 @@ const anOperation = (fields: Partial<Operation> = {}): Operation => ({
   ...fields,
 });
 
+/** The start of a batch's attempt. */
+export const aStart = (attempt: number, at: number, runUntil: number) => ({
+  attempt,
+  token: token(`starter-${attempt}`),
+  at,
+  runUntil,
+});
+
 export const aConfig = (...operations: readonly Partial<Operation>[]): Config => ({
   version: 1,
   operations: Object.fromEntries(

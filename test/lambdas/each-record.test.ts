@@ -6,8 +6,9 @@ import { eachRecord } from '../../lambdas/compose.ts';
 const context = { getRemainingTimeInMillis: () => 20_000 } as Context;
 const event = (...bodies: string[]): SQSEvent =>
   ({
-    Records: bodies.map((body) => ({ messageId: body, body, eventSource: 'aws:sqs', attributes: {} })),
+    Records: bodies.map((body) => ({ ...record, messageId: body, body })),
   }) as unknown as SQSEvent;
+const record = { eventSource: 'aws:sqs', attributes: { ApproximateReceiveCount: '1' }, messageAttributes: {} };
 
 /** Bodies say how long they take and whether they fail: `50-fail`. */
 const setUp = () => {
@@ -30,6 +31,20 @@ it('a message that fails comes back alone, and its cause is logged', async () =>
     batchItemFailures: [{ itemIdentifier: '1-fail' }],
   });
   expect(logged).toEqual([JSON.stringify({ messageId: '1-fail', cause: 'Error: no luck' })]);
+});
+
+it('a step learns how often its message was delivered, also before it was a dead letter', async () => {
+  const seen: number[] = [];
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
+  const handler = eachRecord(log, async (_, { deliveries }) => void seen.push(deliveries));
+  const revived = { GroupageRevivals: { stringValue: '2', dataType: 'String' } };
+  const Records = [
+    { ...record, messageId: 'a' },
+    { ...record, messageId: 'b', attributes: { ApproximateReceiveCount: '3' } },
+    { ...record, messageId: 'c', messageAttributes: revived },
+  ];
+  await handler({ Records } as unknown as SQSEvent, context);
+  expect(seen).toEqual([1, 3, 3]);
 });
 
 it('that all fail all come back', async () => {

@@ -6,10 +6,12 @@ import type { Deps } from '../../src/batching/deps.ts';
 import { electLeader } from '../../src/batching/elect-leader.ts';
 import { group } from '../../src/batching/group.ts';
 import { handleBatch } from '../../src/batching/handle-batch.ts';
+import type { Token } from '../../src/batching/ids.ts';
 import type { BatchPolicy } from '../../src/batching/policy.ts';
 import { registerAll } from '../../src/batching/register.ts';
 import type { Config } from '../../src/config/resolved.ts';
-import type { Locks } from '../../src/ports.ts';
+import type { Answer, Call } from '../../src/downstream/downstream.ts';
+import type { Batches, Locks } from '../../src/ports.ts';
 import type { Steps } from '../../src/simulation/functions.ts';
 
 type Bug = Partial<Steps>;
@@ -179,3 +181,57 @@ export const itemsGoTwice: Bug = {
     return handleBatch({ ...deps, downstreamOf }, message, invocation);
   },
 };
+
+/** The handler hears something else than was answered. */
+const misheard = (change: (answer: Answer, call: Call) => Answer): Bug => ({
+  handleBatch: (deps, message, invocation) => {
+    const downstreamOf: typeof deps.downstreamOf = (operation) => ({
+      call: async (call) => change(await deps.downstreamOf(operation).call(call), call),
+    });
+    return handleBatch({ ...deps, downstreamOf }, message, invocation);
+  },
+});
+export const resultsGoToTheNeighbour = misheard((answer, { items }) => {
+  if (answer.kind !== 'results') return answer;
+  const moved = items.flatMap(({ id }, index) => {
+    const item = answer.items.get((items[index + 1] ?? items[0])?.id ?? id);
+    return item ? [[id, item] as const] : [];
+  });
+  return { ...answer, items: new Map(moved) };
+});
+export const retryAfterIsIgnored = misheard((answer) => {
+  if (answer.kind !== 'unavailable') return answer;
+  const { retryAfter: _, ...rest } = answer;
+  return rest;
+});
+
+/** The handler retries by another policy than the one configured. */
+const withAttempts = (maxAttempts: number): Bug => ({
+  handleBatch: (deps, message, invocation) => {
+    const operations = Object.fromEntries(
+      Object.entries(deps.config.operations).map(([name, operation]) => [
+        name,
+        { ...operation, retry: { ...operation.retry, maxAttempts } },
+      ]),
+    );
+    return handleBatch({ ...deps, config: { ...deps.config, operations } }, message, invocation);
+  },
+});
+export const attemptsHaveNoEnd = withAttempts(100);
+export const nobodyTriesAgain = withAttempts(1);
+
+/** What goes wrong with the start of an attempt. */
+const withStart = (change: (batches: Batches) => Partial<Batches>): Bug => ({
+  handleBatch: (deps, message, invocation) =>
+    handleBatch({ ...deps, batches: { ...deps.batches, ...change(deps.batches) } }, message, invocation),
+});
+export const attemptsOverlap = withStart((batches) => ({
+  start: (id, start) => batches.start(id, { ...start, runUntil: start.at - 1 }),
+}));
+/** A start whose answer was lost, and which the client repeated, is taken for somebody else's. */
+export const repeatedStartsAreOverlooked = withStart((batches) => ({
+  get: async (id) => {
+    const batch = await batches.get(id);
+    return batch && { ...batch, startedBy: 'nobody' as Token };
+  },
+}));

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { type FaultRates, NO_FAULTS } from '../../src/simulation/faults.ts';
 import type { Steps } from '../../src/simulation/functions.ts';
 import { scenarioOf } from '../../src/simulation/scenario.ts';
 import { runSchedules } from '../../src/simulation/schedules.ts';
@@ -28,17 +29,19 @@ describe('the core, under crashes, pauses, duplicates, lost replies, throttling,
 });
 
 describe('the checker', () => {
-  const finds = async (steps: Partial<Steps>, within: number): Promise<string | undefined> => {
+  const finds = async (steps: Partial<Steps>, faults?: FaultRates): Promise<string | undefined> => {
     const summary = await runSchedules(
       1,
-      within,
-      (scenario) => ({ ...scenario, steps, patrol: false }),
+      8_000,
+      (scenario) => ({ ...scenario, steps, patrol: false, faults: faults ?? scenario.faults }),
       (report) => !report.violation,
     );
     return summary.violations[0]?.message;
   };
 
-  it.each<[string, Partial<Steps>, RegExp]>([
+  // Promises about time are made for schedules where nothing goes wrong, or nothing that may be noticed.
+  const REPEATS = { ...NO_FAULTS, repeat: 0.05 };
+  it.each<[string, Partial<Steps>, RegExp, FaultRates?]>([
     [
       'a guard that is sent after the acquire',
       bugs.guardAfterAcquire,
@@ -66,11 +69,22 @@ describe('the checker', () => {
     ['batches that hold one task', bugs.batchesHoldOneTask, /a full batch is full/],
     ['tasks that wait too long', bugs.tasksWaitTooLong, /longer than maxWait/],
     ['full batches that nobody notices', bugs.nobodyIsNudged, /a full batch does not wait/],
-    ['full batches that came while the lock changed hands', bugs.nobodyLooksAgain, /a full batch does not wait/],
-    ['flushes that are overlooked', bugs.flushesAreOverlooked, /at a flush is sealed at once/],
+    [
+      'full batches that came while the lock changed hands',
+      bugs.nobodyLooksAgain,
+      /a full batch does not wait/,
+      NO_FAULTS,
+    ],
+    ['flushes that are overlooked', bugs.flushesAreOverlooked, /at a flush is sealed at once/, NO_FAULTS],
     ['a downstream that is not called', bugs.nobodyIsCalled, /asked for downstream/],
     ['items that go twice', bugs.itemsGoTwice, /twice in a call/],
-  ])('finds %s', async (_, steps, promise) => {
-    expect(await finds(steps, 8_000)).toMatch(promise);
+    ['results that go to the neighbour', bugs.resultsGoToTheNeighbour, /ends as was answered/],
+    ['attempts without end', bugs.attemptsHaveNoEnd, /at most maxAttempts attempts/],
+    ['tasks that are given up early', bugs.nobodyTriesAgain, /before the last attempt/],
+    ['a Retry-After that is ignored', bugs.retryAfterIsIgnored, /a pause that was asked for/],
+    ['attempts that overlap', bugs.attemptsOverlap, /do not overlap/],
+    ['a start that is repeated and not recognised', bugs.repeatedStartsAreOverlooked, /asked for downstream/, REPEATS],
+  ])('finds %s', async (_, steps, promise, faults) => {
+    expect(await finds(steps, faults)).toMatch(promise);
   });
 });
