@@ -56,7 +56,12 @@ const groupage = createClient<{ 'report-flights': Flight }>({
 const tallies = async (): Promise<{ single: Tally; batch: Tally }> =>
   (await fetch(`${DOWNSTREAM}/tally`)).json() as Promise<{ single: Tally; batch: Tally }>;
 
-const before = await tallies();
+const before = await tallies().catch(() => {
+  console.error(
+    `the service of this example does not answer (${DOWNSTREAM}): it runs with an \`npm start\` that has no configuration of its own, so stop yours and start in a folder without groupage.config.ts`,
+  );
+  process.exit(1);
+});
 const from = Date.now();
 const singles: Promise<unknown>[] = [];
 

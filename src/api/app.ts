@@ -1,6 +1,7 @@
 /** The HTTP API (design, section 10), the same for Lambda and local. */
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import { UnknownOperation } from '../config/resolved.ts';
 import { InvalidCursor } from '../ports.ts';
 import { batchRoutes } from './batches.ts';
 import type { ApiDeps } from './deps.ts';
@@ -11,6 +12,16 @@ import { taskRoutes } from './tasks.ts';
 /** What a function URL takes at the most. */
 const BODY_MAX_BYTES = 6 * 1_024 * 1_024;
 
+/** What each path takes; whatever comes with another method gets to hear it. */
+const METHODS = [
+  ['/v1/tasks', 'GET, POST'],
+  ['/v1/tasks/:id', 'GET'],
+  ['/v1/batches', 'GET'],
+  ['/v1/batches/:id', 'GET'],
+  ['/v1/targets', 'GET'],
+  ['/v1/targets/flush', 'POST'],
+] as const;
+
 export const api = (deps: ApiDeps): Hono => {
   const app = new Hono();
   const tooLarge = new HttpProblem(413, `the body has more than ${BODY_MAX_BYTES} bytes: send fewer tasks at once`);
@@ -18,9 +29,16 @@ export const api = (deps: ApiDeps): Hono => {
   app.route('/v1/tasks', taskRoutes(deps));
   app.route('/v1/batches', batchRoutes(deps));
   app.route('/v1/targets', targetRoutes(deps));
+  for (const [path, methods] of METHODS)
+    app.all(path, ({ req }) => {
+      const problem = new HttpProblem(405, `${req.path} takes ${methods}, not ${req.method}`).toResponse();
+      problem.headers.set('allow', methods);
+      return problem;
+    });
   app.notFound((context) => new HttpProblem(404, `there is no ${context.req.method} ${context.req.path}`).toResponse());
   app.onError((cause) => {
     if (cause instanceof HttpProblem) return cause.toResponse();
+    if (cause instanceof UnknownOperation) return new HttpProblem(409, cause.message).toResponse();
     if (cause instanceof InvalidCursor)
       return new HttpProblem(400, cause.message, [{ path: 'cursor', reason: cause.message }]).toResponse();
     deps.onError(cause);

@@ -1,6 +1,6 @@
 /** `/v1/tasks`: send, look up, list. */
 import { Hono } from 'hono';
-import { parseCandidate, type TaskId, taskId } from '../batching/ids.ts';
+import { parseCandidate, type Target, type TaskId, taskId } from '../batching/ids.ts';
 import type { Problem } from '../batching/problems.ts';
 import { parseRegisterMessage, withId } from '../batching/register-message.ts';
 import type { Page } from '../ports.ts';
@@ -43,7 +43,9 @@ export const taskRoutes = (deps: ApiDeps): Hono => {
     const status = readChoice('status', context.req.query('status') ?? 'created', ['created', 'failed']);
     const { limit, cursor } = readPaging(context, 100, 20);
     const page: Page<TaskId> =
-      status === 'failed' ? await deps.tasks.failed(target, limit, cursor) : await waitingPage(deps, target, limit);
+      status === 'failed'
+        ? await deps.tasks.failed(target, limit, cursor)
+        : await waitingPage(deps, target, limit, cursor);
     const texts = await Promise.all(page.items.map((id) => lookUp(deps, id, 'in brief')));
     const next = page.cursor === undefined ? '' : `,"cursor":${JSON.stringify(page.cursor)}`;
     return context.body(`{"tasks":[${texts.filter((text) => text !== undefined).join(',')}]${next}}`, 200, JSON_TYPE);
@@ -64,12 +66,13 @@ const lookUp = async (
   return printTask(task, batch, how === 'in full' ? { payload: await tasks.payload(task.id) } : undefined);
 };
 
-/** Waiting tasks have one page: those whose turn is next. */
+/** Those whose turn is next come first. */
 const waitingPage = async (
   { waiting }: ApiDeps,
-  target: Parameters<ApiDeps['waiting']['first']>[0],
+  target: Target,
   limit: number,
+  cursor: string | undefined,
 ): Promise<Page<TaskId>> => {
-  const rows = await waiting.first(target, limit);
-  return { items: rows.map(({ candidate }) => parseCandidate(candidate).id) };
+  const page = await waiting.page(target, limit, cursor);
+  return { ...page, items: page.items.map(({ candidate }) => parseCandidate(candidate).id) };
 };

@@ -7,14 +7,19 @@ export type Key = Readonly<Record<string, unknown>>;
 export const printCursor = (key: Key | undefined): { readonly cursor?: string } =>
   key ? { cursor: Buffer.from(JSON.stringify(key)).toString('base64url') } : {};
 
-/** @param names the attributes of the key that a page of this list ends with. @throws InvalidCursor */
-export const parseCursor = (cursor: string | undefined, names: readonly string[]): Key | undefined => {
+/**
+ * @param names the attributes of the key that a page of this list ends with.
+ * @param list what all of the list's keys share.
+ * @throws InvalidCursor
+ */
+export const parseCursor = (cursor: string | undefined, names: readonly string[], list: Key): Key | undefined => {
   if (cursor === undefined) return undefined;
   const key = decode(cursor);
   const isKey =
     key !== undefined &&
     Object.keys(key).length === names.length &&
-    names.every((name) => typeof key[name] === 'string' || typeof key[name] === 'number');
+    names.every((name) => typeof key[name] === 'string' || typeof key[name] === 'number') &&
+    Object.entries(list).every(([name, value]) => key[name] === value);
   if (!isKey) throw new InvalidCursor();
   return key;
 };

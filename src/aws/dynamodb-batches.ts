@@ -80,7 +80,7 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
       return started !== undefined;
     },
     postpone: async (id, attempt, retryAt) => {
-      const postponed = await update(id, 'SET RunUntil = :at', RUNNING, {
+      const postponed = await update(id, 'SET RunUntil = :at REMOVE StartedBy', RUNNING, {
         ':at': retryAt,
         ':running': 'in-progress',
         ':attempt': attempt,

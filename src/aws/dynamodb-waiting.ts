@@ -9,6 +9,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type { Target } from '../batching/ids.ts';
 import type { PatrolMarks, WaitingTasks } from '../ports.ts';
+import { parseCursor, printCursor } from './cursor.ts';
 import { type Item, writeAll } from './dynamodb.ts';
 import {
   PATROL_KEY,
@@ -50,6 +51,16 @@ export const dynamoDBWaiting = (client: DynamoDBDocumentClient, table: string): 
         from = page.LastEvaluatedKey;
       } while (from && rows.length < limit);
       return rows.map(waitingOf);
+    },
+    page: async (target, limit, cursor) => {
+      const page = await client.send(
+        new QueryCommand({
+          ...rowsOf(target),
+          Limit: limit,
+          ExclusiveStartKey: parseCursor(cursor, ['Target', 'Entry'], { Target: target }),
+        }),
+      );
+      return { items: (page.Items ?? []).map(waitingOf), ...printCursor(page.LastEvaluatedKey) };
     },
     remove: (target, entries) =>
       writeAll(

@@ -134,7 +134,7 @@ export const queryIndex = async (
       ExpressionAttributeValues: { ':value': value },
       ScanIndexForward: !newestFirst,
       Limit: limit,
-      ExclusiveStartKey: parseCursor(cursor, cursorNames),
+      ExclusiveStartKey: parseCursor(cursor, cursorNames, { [key]: value }),
     }),
   );
   return { items: page.Items ?? [], ...printCursor(page.LastEvaluatedKey) };

@@ -28,7 +28,7 @@ export const voidLeases = async (client: DynamoDBDocumentClient, table: string):
   return targets;
 };
 
-/** Batches that wait for an attempt, or were in one: whoever made it is gone. */
+/** Batches that wait for an attempt, or were in one. One that was cut short with its process does not count. */
 export const voidAttempts = async (client: DynamoDBDocumentClient, table: string): Promise<BatchId[]> => {
   const rows = await scan(
     client,
@@ -37,16 +37,17 @@ export const voidAttempts = async (client: DynamoDBDocumentClient, table: string
     { ':sealed': 'sealed', ':running': 'in-progress' },
     { '#status': 'Status' },
   );
-  for (const { BatchId: id } of rows)
-    await client.send(
-      new UpdateCommand({
-        TableName: table,
-        Key: batchKey(id as BatchId),
-        UpdateExpression: 'SET RunUntil = :past',
-        ConditionExpression: 'attribute_exists(BatchId)',
-        ExpressionAttributeValues: { ':past': 0 },
-      }),
-    );
+  for (const { BatchId: id, StartedBy } of rows)
+    if (StartedBy !== undefined)
+      await client.send(
+        new UpdateCommand({
+          TableName: table,
+          Key: batchKey(id as BatchId),
+          UpdateExpression: 'SET RunUntil = :past, Attempt = Attempt - :one REMOVE StartedBy',
+          ConditionExpression: 'attribute_exists(StartedBy)',
+          ExpressionAttributeValues: { ':past': 0, ':one': 1 },
+        }),
+      );
   return rows.map((row) => row.BatchId as BatchId);
 };
 

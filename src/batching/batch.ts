@@ -31,7 +31,7 @@ export interface Batch {
   readonly dropped: readonly Candidate[];
   /** Numbers the attempts: only the current one may postpone or finish the batch. */
   readonly attempt: number;
-  /** Who started the current attempt. */
+  /** Who runs the current attempt; nobody between attempts. */
   readonly startedBy?: Token;
   /** Until then an attempt runs, or a retry waits; nobody else may start one. */
   readonly runUntil: Millis;

@@ -40,7 +40,8 @@ export const operationOf = (target: Target): OperationName => target.split(/[/~]
 /** Whether something may be a Target, its operation known or not. */
 export const isTarget = (value: unknown): value is Target =>
   typeof value === 'string' &&
-  value.length <= TARGET_MAX_BYTES + SHARD_MAX_BYTES &&
+  value.isWellFormed() &&
+  Buffer.byteLength(value) <= TARGET_MAX_BYTES + SHARD_MAX_BYTES &&
   OPERATION_NAME_PATTERN.test(operationOf(value as Target));
 
 /** Names the batch that the holder of `fence` opens as its `round`-th. */

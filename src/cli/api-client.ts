@@ -31,6 +31,7 @@ export interface ApiClient {
 /** @param url the API's, up to its version; the running local stack's without it. @throws CommandFailure */
 export const apiClient = (url: string | undefined, folder = process.cwd()): ApiClient => {
   const base = (url ?? localUrl(folder)).replace(/\/$/, '');
+  if (!URL.canParse(base)) throw new WrongUsage(`--api takes a URL such as http://127.0.0.1:4500/v1, not ${base}`);
   const call = async (path: string, init?: RequestInit) => {
     const response = await reach(`${base}${path}`, init);
     const text = await response.text();

@@ -1,20 +1,19 @@
 /** `groupage check`: is the configuration right, and what does it come to? */
 import { Command } from 'commander';
 import { printDuration } from '../config/duration.ts';
-import { CONFIG_FILES, findConfig, loadConfig } from '../config/load.ts';
+import { CONFIG_FILES, EXAMPLE_CONFIG, findConfig, loadConfig } from '../config/load.ts';
 import { type Config, handlerTimeout } from '../config/resolved.ts';
-import { CommandFailure } from './api-client.ts';
 import { table } from './output.ts';
 
 export const checkCommand = (): Command =>
   new Command('check')
     .description('check the configuration')
-    .argument('[file]', `the file (default: ${CONFIG_FILES.join(' or ')} in this folder)`)
+    .argument('[file]', `the file (default: ${CONFIG_FILES.join(' or ')} in this folder, otherwise the example)`)
     .action(async (file: string | undefined, { json }: { readonly json?: boolean }) => {
-      const path = file ?? findConfig(process.cwd());
-      if (path === undefined)
-        throw new CommandFailure(`there is no ${CONFIG_FILES.join(' or ')} in this folder: name the file`);
-      const config = await loadConfig(path);
+      const own = file ?? findConfig(process.cwd());
+      if (own === undefined)
+        console.error(`There is no ${CONFIG_FILES.join(' or ')} in this folder; this is examples/flights:\n`);
+      const config = await loadConfig(own ?? EXAMPLE_CONFIG);
       console.log(json ? JSON.stringify(config) : describe(config));
     });
 

@@ -1,5 +1,6 @@
 /** `groupage tasks`, `batches`, `targets`: what there is. */
 import { Command, InvalidArgumentError, Option } from 'commander';
+import pLimit from 'p-limit';
 import { type ApiClient, apiClient } from './api-client.ts';
 import { ago, table } from './output.ts';
 import type { BatchShape, CommonOptions, TargetShape, TaskShape } from './shapes.ts';
@@ -26,7 +27,8 @@ export const tasksCommand = (): Command =>
     .addOption(new Option('--status <status>', 'which tasks').choices(['created', 'failed']).default('created'))
     .action(async (options: ListOptions) => {
       const api = apiClient(options.api);
-      const tasks = await ofTargets<TaskShape>(api, options, 'tasks', `/tasks?status=${options.status}&`);
+      const all = await ofTargets<TaskShape>(api, options, 'tasks', { status: options.status });
+      const tasks = all.toSorted(options.status === 'failed' ? newestEnd : oldestFirst).slice(0, options.limit);
       show(
         options,
         { tasks },
@@ -38,7 +40,7 @@ export const batchesCommand = (): Command =>
   list('batches', 'list batches, newest first')
     .option('--target <target>', 'of one Target (default: of all)')
     .action(async (options: ListOptions) => {
-      const batches = await ofTargets<BatchShape>(apiClient(options.api), options, 'batches', '/batches?');
+      const batches = await ofTargets<BatchShape>(apiClient(options.api), options, 'batches');
       const newest = batches.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt)).slice(0, options.limit);
       show(options, { batches: newest }, newest.length === 0 ? 'no batches yet' : batchesTable(newest));
     });
@@ -55,44 +57,72 @@ export const targetsCommand = (): Command =>
       );
     });
 
+const oldestFirst = (a: TaskShape, b: TaskShape): number => a.createdAt.localeCompare(b.createdAt);
+const newestEnd = (a: TaskShape, b: TaskShape): number => (b.finishedAt ?? '').localeCompare(a.finishedAt ?? '');
+
 const show = ({ json }: CommonOptions, value: unknown, text: string): void =>
   console.log(json ? JSON.stringify(value) : text);
 
-/** The first Targets, page by page. */
-export const allTargets = async (api: ApiClient, limit: number, operation?: string): Promise<TargetShape[]> => {
-  const targets: TargetShape[] = [];
-  let cursor: string | undefined;
-  do {
-    const query = new URLSearchParams({
-      limit: String(Math.min(100, limit - targets.length)),
-      ...(operation ? { operation } : {}),
-      ...(cursor ? { cursor } : {}),
-    });
-    const { value } = await api.get(`/targets?${query}`);
-    const page = value as { targets: TargetShape[]; cursor?: string };
-    targets.push(...page.targets);
-    cursor = page.cursor;
-  } while (cursor !== undefined && targets.length < limit);
-  return targets;
+/** What the API lists at once at the most. */
+const PAGE_MAX = 100;
+/** Targets that are asked about at once. */
+const CONCURRENCY = 8;
+
+interface Page<Shape> {
+  readonly items: readonly Shape[];
+  readonly cursor?: string;
+}
+
+const pageOf = async <Shape>(
+  api: ApiClient,
+  path: string,
+  key: string,
+  query: Record<string, string>,
+): Promise<Page<Shape>> => {
+  const { value } = await api.get(`${path}?${new URLSearchParams(query)}`);
+  const { [key]: items, cursor } = value as Record<string, Shape[]> & { cursor?: string };
+  return { items: items ?? [], ...(cursor === undefined ? {} : { cursor }) };
 };
 
-/** A list that the API keeps by Target: of the one asked for, or of all until there are enough. */
+/** The first `limit` of a list, page by page. */
+const listed = async <Shape>(
+  api: ApiClient,
+  path: string,
+  key: string,
+  query: Record<string, string>,
+  limit: number,
+): Promise<Shape[]> => {
+  const all: Shape[] = [];
+  let cursor: string | undefined;
+  do {
+    const page: Page<Shape> = await pageOf(api, path, key, {
+      ...query,
+      limit: String(Math.min(PAGE_MAX, limit - all.length)),
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    all.push(...page.items);
+    cursor = page.cursor;
+  } while (cursor !== undefined && all.length < limit);
+  return all;
+};
+
+/** The first Targets. */
+export const allTargets = (api: ApiClient, limit: number, operation?: string): Promise<TargetShape[]> =>
+  listed(api, '/targets', 'targets', operation === undefined ? {} : { operation }, limit);
+
+/** A list that the API keeps by Target: of the one asked for, or of all. */
 const ofTargets = async <Shape>(
   api: ApiClient,
   { target, limit }: ListOptions,
   key: 'tasks' | 'batches',
-  path: string,
+  query: Record<string, string> = {},
 ): Promise<Shape[]> => {
-  const targets =
-    target === undefined ? (await allTargets(api, Number.POSITIVE_INFINITY)).map((each) => each.target) : [target];
-  const found: Shape[] = [];
-  for (const each of targets) {
-    if (key === 'tasks' && found.length >= limit) break;
-    const query = new URLSearchParams({ target: each, limit: String(Math.min(100, limit)) });
-    const { value } = await api.get(`${path}${query}`);
-    found.push(...(value as Record<typeof key, Shape[]>)[key]);
-  }
-  return key === 'tasks' ? found.slice(0, limit) : found;
+  const targets = target === undefined ? await allTargets(api, Number.POSITIVE_INFINITY) : [{ target }];
+  const atOnce = pLimit(CONCURRENCY);
+  const found = await Promise.all(
+    targets.map((each) => atOnce(() => listed<Shape>(api, `/${key}`, key, { ...query, target: each.target }, limit))),
+  );
+  return found.flat();
 };
 
 const tasksTable = (tasks: readonly TaskShape[]): string =>

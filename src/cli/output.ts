@@ -1,9 +1,21 @@
 /** What commands print: for people by default, JSON when asked. */
 import { styleText } from 'node:util';
 
+/**
+ * Text from elsewhere, for a terminal: what could move the cursor, clear the screen or turn the reading direction is
+ * shown as a replacement character.
+ */
+export const printable = (text: string): string => text.replaceAll(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
+
+/** `1 task`, `2 tasks`. */
+export const plural = (count: number, one: string, many = `${one}s`): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+
 /** Aligns rows under their headings; numbers to the right. */
 export const table = (headings: readonly string[], rows: readonly (readonly (string | number)[])[]): string => {
-  const cells = rows.map((row) => row.map((cell) => (typeof cell === 'number' ? cell.toLocaleString('en') : cell)));
+  const cells = rows.map((row) =>
+    row.map((cell) => (typeof cell === 'number' ? cell.toLocaleString('en') : printable(cell))),
+  );
   const widths = headings.map((heading, column) =>
     Math.max(heading.length, ...cells.map((row) => (row[column] ?? '').length)),
   );

@@ -4,6 +4,7 @@ import { InvalidConfig } from '../config/load.ts';
 import { CommandFailure, WrongUsage } from './api-client.ts';
 import { checkCommand } from './check.ts';
 import { batchesCommand, targetsCommand, tasksCommand } from './lists.ts';
+import { printable } from './output.ts';
 import { sendCommand } from './send.ts';
 import { statusCommand } from './status.ts';
 import { watchCommand } from './watch.ts';
@@ -38,7 +39,7 @@ export const run = async (args: readonly string[]): Promise<number> => {
     // Commander has printed what is wrong, or the help that was asked for.
     if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : 2;
     if (!(cause instanceof CommandFailure || cause instanceof InvalidConfig)) throw cause;
-    console.error(cause.message);
+    console.error(cause.message.split('\n').map(printable).join('\n'));
     return cause instanceof WrongUsage ? 2 : 1;
   }
 };

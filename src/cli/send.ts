@@ -1,9 +1,10 @@
 /** `groupage send`: registers one task, or the lines of a file. */
-import { createReadStream, existsSync } from 'node:fs';
-import { createInterface } from 'node:readline';
+import { statSync } from 'node:fs';
 import { progress } from '@clack/prompts';
 import { Command } from 'commander';
 import { type ApiClient, ApiFailure, apiClient, CommandFailure, WrongUsage } from './api-client.ts';
+import { CHUNK, chunksOf, type Line, messageOf, notAPayload } from './lines.ts';
+import { plural, printable } from './output.ts';
 import type { CommonOptions } from './shapes.ts';
 
 interface SendOptions extends CommonOptions {
@@ -11,9 +12,6 @@ interface SendOptions extends CommonOptions {
   readonly id?: string;
   readonly correlationId?: string;
 }
-
-/** What one request of the API takes. */
-const CHUNK = 1_000;
 
 export const sendCommand = (): Command =>
   new Command('send')
@@ -56,9 +54,9 @@ const sendOne = async (
 ): Promise<void> => {
   if (operation === undefined || payload === undefined)
     throw new WrongUsage(`give an operation and its payload, e.g.  groupage send report-flights '{"origin":"MUC"}'`);
-  // The payload is spliced in as it was typed: parsing it could change its numbers.
-  const extra = JSON.stringify({ operation, id, correlationId }).slice(0, -1);
-  const { text, value } = await apiClient(api).post('/tasks', `${extra},"payload":${payload}}`);
+  const problem = notAPayload(payload);
+  if (problem) throw new CommandFailure(`the payload ${problem}`);
+  const { text, value } = await apiClient(api).post('/tasks', messageOf({ operation, id, correlationId }, payload));
   console.log(json ? text : (value as { ids: string[] }).ids[0]);
 };
 
@@ -68,57 +66,80 @@ interface Refused {
   readonly reason: string;
 }
 
+/** How far a file was sent. */
+interface Sent {
+  readonly ids: string[];
+  readonly refused: Refused[];
+  /** The last line that was dealt with. */
+  upTo: number;
+}
+
 const sendFile = async (operation: string | undefined, file: string, options: SendOptions): Promise<void> => {
-  if (file !== '-' && !existsSync(file)) throw new CommandFailure(`there is no file ${file}`);
   const api = apiClient(options.api);
-  const bar = process.stderr.isTTY ? progress({ max: 1, indicator: 'timer', output: process.stderr }) : undefined;
-  bar?.start('Sending tasks');
-  const ids: string[] = [];
-  const refused: Refused[] = [];
-  for await (const chunk of chunksOf(file, operation, options.correlationId)) {
-    const answer = await sendChunk(api, chunk);
-    ids.push(...answer.ids);
-    refused.push(...answer.refused);
-    bar?.message(`${ids.length.toLocaleString('en')} sent`);
+  const bytes = file === '-' ? 0 : sizeOf(file);
+  const sent: Sent = { ids: [], refused: [], upTo: 0 };
+  // The bar ends the process at Ctrl-C by itself, as a success; the system does without it, without a word.
+  const interrupted = (): void => {
+    process.exitCode = 130;
+    report(sent, options, 'interrupted');
+  };
+  const onSignal = (): void => process.exit(130);
+  process.once('exit', interrupted);
+  process.once('SIGINT', onSignal);
+  const bar = process.stderr.isTTY ? progress({ max: Math.max(1, bytes), output: process.stderr }) : undefined;
+  try {
+    bar?.start('Sending tasks');
+    for await (const chunk of chunksOf(file, operation, options.correlationId)) {
+      const answer = await sendChunk(api, chunk);
+      sent.ids.push(...answer.ids);
+      sent.refused.push(...answer.refused);
+      sent.upTo = chunk.at(-1)?.number ?? sent.upTo;
+      const size = chunk.reduce((sum, { bytes: each }) => sum + each, 0);
+      bar?.advance(bytes > 0 ? size : 0, `${sent.ids.length.toLocaleString('en')} sent`);
+    }
+    bar?.stop(`${plural(sent.ids.length, 'task')} sent`);
+    report(sent, options);
+  } catch (cause) {
+    if (!(cause instanceof CommandFailure)) throw cause;
+    bar?.error('stopped');
+    report(sent, options, cause.message);
+  } finally {
+    process.off('exit', interrupted);
+    process.off('SIGINT', onSignal);
   }
-  bar?.stop(`${ids.length.toLocaleString('en')} tasks sent`);
-  console.log(options.json ? JSON.stringify({ ids, refused }) : `${ids.length} sent, ${refused.length} refused`);
-  if (refused.length === 0) return;
-  for (const { line, reason } of refused.slice(0, 20)) console.error(`line ${line}: ${reason}`);
-  if (refused.length > 20) console.error(`… and ${refused.length - 20} more`);
-  process.exitCode = 1;
 };
 
-interface Line {
-  readonly number: number;
-  readonly text: string;
-}
-
-/** The lines of a file as register messages, in chunks. Empty lines are nothing. */
-async function* chunksOf(
-  file: string,
-  operation: string | undefined,
-  correlationId: string | undefined,
-): AsyncGenerator<Line[]> {
-  const head = operation === undefined ? undefined : JSON.stringify({ operation, correlationId }).slice(0, -1);
-  const input = file === '-' ? process.stdin : createReadStream(file);
-  let chunk: Line[] = [];
-  let number = 0;
-  for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-    number += 1;
-    if (text.trim() === '') continue;
-    chunk.push({ number, text: head === undefined ? text : `${head},"payload":${text}}` });
-    if (chunk.length === CHUNK) {
-      yield chunk;
-      chunk = [];
-    }
+const sizeOf = (file: string): number => {
+  try {
+    return statSync(file).size;
+  } catch {
+    throw new CommandFailure(`there is no file ${file}`);
   }
-  if (chunk.length > 0) yield chunk;
-}
+};
+
+/** @param stopped why not everything was sent. */
+const report = ({ ids, refused, upTo }: Sent, { json }: SendOptions, stopped?: string): void => {
+  const sorted = refused.toSorted((a, b) => a.line - b.line);
+  console.log(
+    json
+      ? JSON.stringify({ ids, refused: sorted, ...(stopped === undefined ? {} : { stopped, upToLine: upTo }) })
+      : `${ids.length} sent, ${refused.length} refused`,
+  );
+  for (const { line, reason } of sorted.slice(0, 20)) console.error(printable(`line ${line}: ${reason}`));
+  if (sorted.length > 20) console.error(`… and ${sorted.length - 20} more`);
+  if (stopped !== undefined)
+    console.error(
+      `${printable(stopped)}\nStopped after line ${upTo}. Of the next ${plural(CHUNK, 'line')} some may have been registered: lines that bring an "id" can be sent again without doubling any.`,
+    );
+  if (refused.length > 0 || stopped !== undefined) process.exitCode ||= 1;
+};
 
 /** Sends a chunk; the API takes all or nothing, so lines that it names are left out and the others sent again. */
 const sendChunk = async (api: ApiClient, chunk: readonly Line[]): Promise<{ ids: string[]; refused: Refused[] }> => {
-  const [valid, unreadable] = sortLines(chunk);
+  const valid = chunk.filter(({ problem }) => problem === undefined);
+  const unreadable = chunk.flatMap(({ number: line, problem: reason }) =>
+    reason === undefined ? [] : [{ line, reason }],
+  );
   if (valid.length === 0) return { ids: [], refused: unreadable };
   try {
     const { value } = await api.post('/tasks', `{"tasks":[${valid.map(({ text }) => text).join(',')}]}`);
@@ -133,19 +154,6 @@ const sendChunk = async (api: ApiClient, chunk: readonly Line[]): Promise<{ ids:
     const refused = [...faults].map(([{ number: line }, reason]) => ({ line, reason }));
     return { ids: rest.ids, refused: [...unreadable, ...refused, ...rest.refused] };
   }
-};
-
-const sortLines = (chunk: readonly Line[]): [Line[], Refused[]] => {
-  const refused = chunk.flatMap(({ number: line, text }): Refused[] => {
-    try {
-      JSON.parse(text);
-      return [];
-    } catch {
-      return [{ line, reason: 'is not JSON' }];
-    }
-  });
-  const bad = new Set(refused.map(({ line }) => line));
-  return [chunk.filter(({ number }) => !bad.has(number)), refused];
 };
 
 /** Which lines the API's errors name (`tasks[3].payload.depot …`). */

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { rawMembers } from '../batching/json-text.ts';
 import { type ApiClient, ApiFailure, apiClient, CommandFailure } from './api-client.ts';
-import { ago, fields, green, red } from './output.ts';
+import { ago, fields, green, printable, red } from './output.ts';
 import type { CommonOptions, TaskShape } from './shapes.ts';
 
 interface StatusOptions extends CommonOptions {
@@ -59,22 +59,28 @@ const lookUp = async (api: ApiClient, id: string, mayBeUnknown: boolean) => {
 const coloured = (status: TaskShape['status']): string =>
   status === 'failed' ? red(status) : status === 'succeeded' ? green(status) : status;
 
+/** Space between the parts of a JSON text is no matter of control characters. */
+const shown = (raw: ReadonlyMap<string, string>, name: string): string | undefined => {
+  const text = raw.get(name);
+  return text && printable(text.replaceAll(/\s+/g, ' '));
+};
+
 /** @param raw the answer's fields as they came: parsing could change a payload's numbers. */
 const describe = (task: TaskShape, raw: ReadonlyMap<string, string>): string =>
   fields([
     ['id', task.id],
     ['status', coloured(task.status)],
-    ['target', task.target],
-    ['batch', task.batchId],
+    ['target', printable(task.target)],
+    ['batch', task.batchId && printable(task.batchId)],
     ['attempts', task.attempts > 0 ? String(task.attempts) : undefined],
     ['created', `${task.createdAt} (${ago(task.createdAt)} ago)`],
     ['finished', task.finishedAt && `${task.finishedAt} (${ago(task.finishedAt)} ago)`],
-    ['correlation', task.correlationId],
+    ['correlation', task.correlationId && printable(task.correlationId)],
     [
       'error',
       task.error &&
-        red(`${task.error.code}: ${task.error.message}${task.error.retriable ? ' (a retry may help)' : ''}`),
+        red(printable(`${task.error.code}: ${task.error.message}${task.error.retriable ? ' (a retry may help)' : ''}`)),
     ],
-    ['result', raw.get('result') ?? (task.resultOmitted && `${task.resultOmitted.bytes} bytes, too large to keep`)],
-    ['payload', raw.get('payload')],
+    ['result', shown(raw, 'result') ?? (task.resultOmitted && `${task.resultOmitted.bytes} bytes, too large to keep`)],
+    ['payload', shown(raw, 'payload')],
   ]);

@@ -1,6 +1,6 @@
 /** Draws one picture of `groupage watch`: pure, so that it can be tested without a terminal. */
 import { stripVTControlCharacters } from 'node:util';
-import { ago, dim, green, red } from './output.ts';
+import { ago, dim, green, plural, printable, red } from './output.ts';
 import type { BatchShape, TargetShape } from './shapes.ts';
 
 export interface Snapshot {
@@ -29,13 +29,22 @@ export const draw = (snapshot: Snapshot, { width, height }: Screen): string => {
   ];
   if (rows.length === 0)
     return [...heading, 'No task was registered yet. Send one:  groupage send OPERATION PAYLOAD'].join('\n');
-  const nameWidth = Math.min(Math.max(...rows.map(({ target }) => target.length), 6), Math.max(20, width - 74));
-  const lines = rows.toSorted(byUrgency).map((row) => line(row, nameWidth, at));
+  const isNarrow = width < 100;
+  const taken = columnsOf(isNarrow).reduce((sum, column) => sum + column.width + GAP.length, 0);
+  const nameWidth = Math.min(Math.max(...rows.map(({ target }) => target.length), 6), Math.max(18, width - taken));
+  const lines = rows.toSorted(byUrgency).map((row) => line(row, nameWidth, at, isNarrow));
   const room = Math.max(1, height - heading.length - 2);
   const more = lines.length > room ? [dim(`… and ${lines.length - room} more`)] : [];
   return [
     ...heading,
-    dim(columns('TARGET', nameWidth, ['WAITING', 'OLDEST', 'LEADER', 'LAST BATCH', 'FILL', 'FAILED'])),
+    dim(
+      columns(
+        'TARGET',
+        nameWidth,
+        columnsOf(isNarrow).map(({ name }) => name),
+        isNarrow,
+      ),
+    ),
     ...lines.slice(0, room),
     ...more,
   ]
@@ -51,30 +60,43 @@ const summary = ({ rows, isAll }: Snapshot): string => {
     batches.length === 0
       ? ''
       : ` · recent batches ${Math.round((batches.reduce((total, batch) => total + (batch.fill ?? 0), 0) / batches.length) * 100)}% full`;
-  const waiting = `${sum((row) => row.waiting).toLocaleString('en')} waiting in ${rows.length}${isAll ? '' : '+'} Targets`;
-  return `${waiting} · ${sum(({ leader }) => (leader ? 1 : 0))} leaders${fill}${failed > 0 ? ` · ${red(`${failed} tasks failed`)}` : ''}`;
+  const waiting = `${sum((row) => row.waiting).toLocaleString('en')} waiting in ${isAll ? '' : 'the first '}${plural(rows.length, 'Target')}`;
+  return `${waiting} · ${plural(
+    sum(({ leader }) => (leader ? 1 : 0)),
+    'leader',
+  )}${fill}${failed > 0 ? ` · ${red(`${plural(failed, 'task')} failed`)}` : ''}`;
 };
 
 /** What waits most comes first, then what moved last. */
-const byUrgency = (a: Row, b: Row): number =>
+export const byUrgency = (a: TargetShape & Moved, b: TargetShape & Moved): number =>
   b.waiting - a.waiting ||
-  (b.batches[0]?.createdAt ?? '').localeCompare(a.batches[0]?.createdAt ?? '') ||
+  Number(b.leader !== null) - Number(a.leader !== null) ||
+  (b.batches?.[0]?.createdAt ?? '').localeCompare(a.batches?.[0]?.createdAt ?? '') ||
   a.target.localeCompare(b.target);
 
-const line = (row: Row, nameWidth: number, now: number): string => {
+interface Moved {
+  readonly batches?: readonly BatchShape[];
+}
+
+const line = (row: Row, nameWidth: number, now: number, isNarrow: boolean): string => {
   const [last] = row.batches;
   const failed = row.batches.reduce((total, { counts }) => total + (counts?.failed ?? 0), 0);
   const leader = row.openBatch ? 'sealing' : row.leader ? 'waiting' : '';
-  const name = row.target.length > nameWidth ? `…${row.target.slice(-nameWidth + 1)}` : row.target;
-  return columns(name, nameWidth, [
+  const target = printable(row.target);
+  const name = target.length > nameWidth ? `…${target.slice(-nameWidth + 1)}` : target;
+  const cells = [
     `${row.waiting.toLocaleString('en')}${row.waitingIsAtLeast ? '+' : ''}`,
     ago(row.oldestAt, now),
     leader,
+    failed > 0 ? red(failed.toLocaleString('en')) : '',
     last ? `${status(last)} ${ago(last.createdAt, now)}` : '',
-    last ? `${bar(last.fill ?? 0)} ${last.size}` : '',
-    failed > 0 ? red(String(failed)) : '',
-  ]);
+    last ? fillOf(last, isNarrow) : '',
+  ];
+  return columns(name, nameWidth, cells, isNarrow);
 };
+
+const fillOf = ({ fill = 0, size }: BatchShape, isNarrow: boolean): string =>
+  isNarrow ? `${Math.round(fill * 100)}%` : `${bar(fill)} ${size}`;
 
 const status = ({ status, attempt }: BatchShape): string => {
   if (status === 'succeeded') return green(status);
@@ -85,11 +107,24 @@ const status = ({ status, attempt }: BatchShape): string => {
 const bar = (fill: number): string =>
   `${'█'.repeat(Math.round(fill * BAR))}${'░'.repeat(BAR - Math.round(fill * BAR))}`;
 
-const WIDTHS = [8, 7, 8, 20, 15, 6];
+const GAP = '  ';
 
-const columns = (name: string, nameWidth: number, cells: readonly string[]): string =>
-  [name.padEnd(nameWidth), ...cells.map((cell, index) => padded(cell, WIDTHS[index] ?? 0, index === 0))]
-    .join('  ')
+/** What is shown of a Target beside its name, with room for it: in 80 columns as much as fits. */
+const columnsOf = (isNarrow: boolean): readonly { readonly name: string; readonly width: number }[] => [
+  { name: 'WAITING', width: 7 },
+  { name: 'OLDEST', width: 6 },
+  { name: 'LEADER', width: 7 },
+  { name: 'FAILED', width: 6 },
+  { name: 'LAST BATCH', width: isNarrow ? 17 : 20 },
+  { name: 'FILL', width: isNarrow ? 4 : 15 },
+];
+
+const columns = (name: string, nameWidth: number, cells: readonly string[], isNarrow: boolean): string =>
+  [
+    name.padEnd(nameWidth),
+    ...cells.map((cell, index) => padded(cell, columnsOf(isNarrow)[index]?.width ?? 0, index === 0)),
+  ]
+    .join(GAP)
     .trimEnd();
 
 /** Colours take no room. */

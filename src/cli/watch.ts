@@ -1,10 +1,12 @@
 /** `groupage watch`: the flow, live in a terminal. */
 import { setTimeout } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
-import { type ApiClient, apiClient } from './api-client.ts';
+import pLimit from 'p-limit';
+import { type ApiClient, apiClient, CommandFailure } from './api-client.ts';
 import { allTargets } from './lists.ts';
+import { dim, printable, red } from './output.ts';
 import type { BatchShape, CommonOptions } from './shapes.ts';
-import { draw, type Snapshot } from './watch-view.ts';
+import { byUrgency, draw, type Screen, type Snapshot } from './watch-view.ts';
 
 interface WatchOptions extends CommonOptions {
   readonly every: number;
@@ -24,21 +26,27 @@ export const watchCommand = (): Command =>
     .option('--once', 'look once (also when the output is no terminal)')
     .action((options: WatchOptions) => watch(options));
 
-/** Targets that are looked at in full; the others are counted. */
+/** Targets that are listed; whoever has more learns that these are not all. */
+const LISTED = 1_000;
+/** Of the most urgent of them, the batches are looked at too. */
 const SHOWN = 100;
 const BATCHES_EACH = 5;
+const CONCURRENCY = 8;
 
 const look = async (api: ApiClient): Promise<Snapshot> => {
-  const targets = await allTargets(api, SHOWN);
+  const targets = (await allTargets(api, LISTED)).toSorted(byUrgency);
+  const atOnce = pLimit(CONCURRENCY);
+  const batchesOf = async (target: string): Promise<readonly BatchShape[]> => {
+    const { value } = await api.get(`/batches?${new URLSearchParams({ target, limit: String(BATCHES_EACH) })}`);
+    return (value as { batches: BatchShape[] }).batches;
+  };
   const rows = await Promise.all(
-    targets.map(async (target) => {
-      const { value } = await api.get(
-        `/batches?${new URLSearchParams({ target: target.target, limit: String(BATCHES_EACH) })}`,
-      );
-      return { ...target, batches: (value as { batches: BatchShape[] }).batches };
-    }),
+    targets.map(async (target, index) => ({
+      ...target,
+      batches: index < SHOWN ? await atOnce(() => batchesOf(target.target)) : [],
+    })),
   );
-  return { url: api.url, at: Date.now(), rows, isAll: targets.length < SHOWN };
+  return { url: api.url, at: Date.now(), rows, isAll: targets.length < LISTED };
 };
 
 const watch = async ({ api: url, json, every, once }: WatchOptions): Promise<void> => {
@@ -61,6 +69,16 @@ const HOME = '\u001b[H';
 const CLEAR_TO_END_OF_LINE = '\u001b[K';
 const CLEAR_BELOW = '\u001b[J';
 
+/** A stack that is restarted comes back: until then the picture says why there is none. */
+const pictureOf = async (api: ApiClient, screen: Screen): Promise<string> => {
+  try {
+    return draw(await look(api), screen);
+  } catch (cause) {
+    if (!(cause instanceof CommandFailure)) throw cause;
+    return `groupage watch\n\n${red(printable(cause.message))}\n${dim('Looking again …  q quits')}`;
+  }
+};
+
 /** Draws again and again, on a screen of its own, until q or Ctrl-C. */
 const live = async (api: ApiClient, every: number): Promise<void> => {
   const { stdin, stdout } = process;
@@ -74,7 +92,7 @@ const live = async (api: ApiClient, every: number): Promise<void> => {
   stdout.write(ALTERNATE_SCREEN);
   try {
     while (!stop.signal.aborted) {
-      const picture = draw(await look(api), { width: stdout.columns, height: stdout.rows });
+      const picture = await pictureOf(api, { width: stdout.columns, height: stdout.rows });
       stdout.write(
         `${HOME}${picture.replaceAll('\n', `${CLEAR_TO_END_OF_LINE}\n`)}${CLEAR_TO_END_OF_LINE}${CLEAR_BELOW}`,
       );

@@ -9,6 +9,12 @@ import { parseConfig } from './schema.ts';
 /** The names looked for, in this order. */
 export const CONFIG_FILES = ['groupage.config.ts', 'groupage.config.json'] as const;
 
+/** What stands in for a configuration where there is none. */
+export const EXAMPLE_CONFIG = join(import.meta.dirname, '../../examples/flights/groupage.config.ts');
+
+/** A module that takes longer to load waits for something that never comes. */
+const LOADING_MAX = 30_000;
+
 /** A configuration that cannot be used. Its message is for people: the file, then a line per problem. */
 export class InvalidConfig extends Error {
   override readonly name = 'InvalidConfig';
@@ -41,8 +47,9 @@ export const loadConfig = async (file: string, folder = process.cwd()): Promise<
 const read = async (file: string, path: string): Promise<unknown> => {
   if (!existsSync(path)) throw new InvalidConfig(file, [{ path: '', reason: 'there is no such file' }]);
   try {
-    if (path.endsWith('.json')) return JSON.parse(readFileSync(path, 'utf8'));
-    const module = (await import(pathToFileURL(path).href)) as { default?: unknown };
+    // Some editors begin a file with a byte order mark.
+    if (path.endsWith('.json')) return JSON.parse(readFileSync(path, 'utf8').replace(/^\ufeff/, ''));
+    const module = await inTime(import(pathToFileURL(path).href) as Promise<{ default?: unknown }>);
     if (module.default !== undefined) return module.default;
   } catch (cause) {
     throw new InvalidConfig(file, [
@@ -52,4 +59,16 @@ const read = async (file: string, path: string): Promise<unknown> => {
   throw new InvalidConfig(file, [
     { path: '', reason: 'has no default export: write `export default defineConfig({ … })`' },
   ]);
+};
+
+const inTime = async <T>(loading: Promise<T>): Promise<T> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`still not loaded after ${LOADING_MAX / 1_000} s`)), LOADING_MAX);
+  });
+  try {
+    return await Promise.race([loading, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 };

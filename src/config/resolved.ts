@@ -32,7 +32,7 @@ export const operationNamed = (config: Config, name: string): Operation | undefi
   Object.hasOwn(config.operations, name) ? config.operations[name as OperationName] : undefined;
 
 /** A stored Target or batch whose operation is no longer configured. */
-class UnknownOperation extends Error {
+export class UnknownOperation extends Error {
   override readonly name = 'UnknownOperation';
   readonly operation: string;
   constructor(operation: string) {

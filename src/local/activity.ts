@@ -9,7 +9,7 @@ export const describe = (event: FlowEvent): string | undefined => {
     case 'finished':
       return event.counts.failed > 0
         ? `✗ ${event.batchId}  ${event.counts.succeeded} succeeded, ${event.counts.failed} failed`
-        : undefined;
+        : `✓ ${event.batchId}  ${event.counts.succeeded} succeeded`;
     case 'postponed':
       return `↻ ${event.batchId}  ${event.open} again later: ${event.reason}`;
     case 'rejected':

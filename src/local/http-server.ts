@@ -34,7 +34,8 @@ export const serveLocally = async (api: Hono, wanted: number): Promise<LocalServ
           'this API answers only callers on this machine: use http://127.0.0.1 or http://localhost, and no page of another origin',
         ).toResponse(),
   );
-  app.route('/', api);
+  // Not `route`: that would leave the API's own answers to errors behind.
+  app.all('*', (context) => api.fetch(context.req.raw));
   const server = await new Promise<ServerType>((resolve, reject) => {
     const listening = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: wanted }, (info) => {
       port = info.port;

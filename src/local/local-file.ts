@@ -1,6 +1,7 @@
 /** `.groupage/local.json`: tells the command line and the examples where the local stack is, while it runs. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isObject, parseJson } from '../batching/json-text.ts';
 import type { Addresses } from './stack.ts';
 import { StartFailure } from './start-failure.ts';
 
@@ -13,18 +14,11 @@ export type LocalFile = Addresses & { readonly pid: number };
 /** The running local stack of a folder, if there is one. */
 export const readLocalFile = (folder: string): LocalFile | undefined => {
   const path = join(folder, LOCAL_FOLDER, FILE);
-  if (!existsSync(path)) return undefined;
-  const file = JSON.parse(readFileSync(path, 'utf8')) as LocalFile;
+  const json = existsSync(path) ? parseJson(readFileSync(path, 'utf8')) : undefined;
+  // Half a file, or somebody's edit: it tells nothing, and the next start writes it anew.
+  if (!json?.ok || !isObject(json.value) || typeof json.value.api !== 'string') return undefined;
+  const file = json.value as unknown as LocalFile;
   return isAlive(file.pid) ? file : undefined;
-};
-
-/** @throws StartFailure when another one runs in this folder: two cannot share its data. */
-export const assertNoneRuns = (folder: string): void => {
-  const other = readLocalFile(folder);
-  if (other)
-    throw new StartFailure(
-      `a local stack runs in this folder already (process ${other.pid}, ${other.api}): use that one, or stop it first`,
-    );
 };
 
 /** Writes the file; answers what removes it again. */

@@ -1,10 +1,13 @@
 /** `npm start`: Groupage on this machine. */
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { findConfig, InvalidConfig, loadConfig } from '../config/load.ts';
+import { operationOf } from '../batching/ids.ts';
+import { plural, printable } from '../cli/output.ts';
+import { EXAMPLE_CONFIG, findConfig, InvalidConfig, loadConfig } from '../config/load.ts';
 import type { Config } from '../config/resolved.ts';
 import { describe } from './activity.ts';
-import { assertNoneRuns, LOCAL_FOLDER, writeLocalFile } from './local-file.ts';
+import { lockFolder, NotWritable } from './folder-lock.ts';
+import { LOCAL_FOLDER, writeLocalFile } from './local-file.ts';
 import { type LocalStack, startStack } from './stack.ts';
 import { StartFailure } from './start-failure.ts';
 
@@ -22,8 +25,6 @@ interface Options {
   readonly ephemeral: boolean;
   readonly quiet: boolean;
 }
-
-const EXAMPLE = join(import.meta.dirname, '../../examples/flights');
 
 const readOptions = (): Options => {
   try {
@@ -56,32 +57,55 @@ const print = (line: string): void => console.log(`${new Date().toTimeString().s
 const start = async ({ config: given, port, ephemeral, quiet }: Options): Promise<void> => {
   const from = performance.now();
   const folder = process.cwd();
-  assertNoneRuns(folder);
+  const unlock = ephemeral ? lockIfPossible(folder) : lockFolder(folder);
   const own = given ?? findConfig(folder);
-  const config = await loadConfig(own ?? join(EXAMPLE, 'groupage.config.ts'));
+  const config = await loadConfig(own ?? EXAMPLE_CONFIG);
   const example = own === undefined ? await startExample(quiet) : undefined;
-  const log = (message: string, fields: Record<string, unknown>): void =>
-    print(`✗ ${message} ${JSON.stringify(fields)}`);
+  // Once an engine is gone every call fails, and says so: nobody needs to read that.
+  let isBroken = false;
+  const complain = (line: string): void => {
+    if (!isBroken) print(printable(`✗ ${line}`));
+  };
   const stack = await startStack({
     config,
     apiPort: port,
     ports: port === 0 ? { dynamodb: 0, sqs: 0 } : { dynamodb: port + 1, sqs: port + 2 },
     ...(ephemeral ? {} : { folder: join(folder, LOCAL_FOLDER) }),
     host: {
-      log: { info: () => {}, warn: () => {}, error: log },
+      log: {
+        info: () => {},
+        warn: () => {},
+        error: (message, fields) => complain(`${message} ${JSON.stringify(fields)}`),
+      },
       onEvent: (event) => {
         const line = quiet ? undefined : describe(event);
-        if (line) print(line);
+        if (line) print(printable(line));
       },
     },
-    onError: (error) => print(`✗ ${error.message}`),
+    onError: (error) => complain(error.message),
   });
-  const removeFile = writeLocalFile(folder, stack.addresses);
-  console.log(welcome(stack, config, own && relative(folder, own), (performance.now() - from) / 1_000));
+  void stack.broken.then(() => {
+    isBroken = true;
+  });
+  let removeFile = (): void => {};
   stopOnSignal(stack, async () => {
     removeFile();
+    unlock?.();
     await example?.stop();
   });
+  if (unlock) removeFile = writeLocalFile(folder, stack.addresses);
+  console.log(welcome(stack, config, own && relative(folder, own), (performance.now() - from) / 1_000));
+  if (!unlock) print(`${folder} cannot be written, so commands have to be told: --api ${stack.addresses.api}`);
+};
+
+/** What keeps nothing also runs where nothing can be kept. */
+const lockIfPossible = (folder: string): (() => void) | undefined => {
+  try {
+    return lockFolder(folder);
+  } catch (cause) {
+    if (cause instanceof NotWritable) return undefined;
+    throw cause;
+  }
 };
 
 /** Without a configuration the example is run, its downstream included, so that there is something to see. */
@@ -107,9 +131,17 @@ const welcome = (
   const operations = Object.values(config.operations).map(
     ({ operation, downstream }) => `  ${operation} → ${downstream.url}`,
   );
+  const { targets, batches, orphans } = recovered;
   const again =
-    recovered.targets + recovered.batches > 0
-      ? [`Went on with ${recovered.targets} Targets and ${recovered.batches} batches of the last run.`]
+    targets + batches > 0
+      ? [`Went on with ${plural(targets, 'Target')} and ${plural(batches, 'batch', 'batches')} of the last run.`]
+      : [];
+  const gone = [...new Set(orphans.map(operationOf))];
+  const orphaned =
+    orphans.length > 0
+      ? [
+          `! ${plural(orphans.length, 'Target')} of ${gone.join(', ')} ${orphans.length === 1 ? 'has' : 'have'} tasks, but the operation is not configured: they wait until it is.`,
+        ]
       : [];
   return [
     `Groupage is ready (${seconds.toFixed(1)} s), with ${file ?? 'examples/flights, since this folder has no groupage.config.ts'}:`,
@@ -120,6 +152,7 @@ const welcome = (
     `  DynamoDB  ${addresses.dynamodb}`,
     `  register  ${addresses.queues.register}`,
     ...again,
+    ...orphaned,
     '',
     ...(file
       ? ['Send a task:  npm run groupage -- send --help']

@@ -6,28 +6,40 @@ import type { AwsClients } from '../aws/clients.ts';
 import { dynamoDBLocks } from '../aws/dynamodb-locks.ts';
 import { voidAttempts, voidLeases } from '../aws/recovery.ts';
 import { sqsQueues } from '../aws/sqs-queues.ts';
-import { operationOf } from '../batching/ids.ts';
+import { operationOf, type Target } from '../batching/ids.ts';
 import { repair } from '../batching/patrol.ts';
 import type { Config } from '../config/resolved.ts';
 import { operationNamed } from '../config/resolved.ts';
 import { type Environment, setting } from '../environment.ts';
+import type { Glance } from '../ports.ts';
 
-/** @returns how many Targets were given a leader and how many batches a handler. */
+export interface Recovered {
+  /** Targets that were given a leader, and batches that were given a handler. */
+  readonly targets: number;
+  readonly batches: number;
+  /** Targets with work whose operation is not configured any more: they wait until it is. */
+  readonly orphans: readonly Target[];
+}
+
 export const recover = async (
   { dynamodb, sqs }: AwsClients,
   settings: Environment,
   config: Config,
-): Promise<{ targets: number; batches: number }> => {
+): Promise<Recovered> => {
   const queues = sqsQueues(sqs, { elect: setting(settings, 'electQueue'), batch: setting(settings, 'batchQueue') });
   const locks = dynamoDBLocks(dynamodb, setting(settings, 'batchLockTable'), () => 0);
   let elected = 0;
   const report = (): void => {
     elected += 1;
   };
-  const targets = await voidLeases(dynamodb, setting(settings, 'batchLockTable'));
-  for (const target of targets)
+  const orphans: Target[] = [];
+  for (const target of await voidLeases(dynamodb, setting(settings, 'batchLockTable'))) {
     if (operationNamed(config, operationOf(target))) await repair({ locks, queues, machine: Date, report }, target, 0);
+    else if (hasWork(await locks.glance(target))) orphans.push(target);
+  }
   const batches = await voidAttempts(dynamodb, setting(settings, 'batchTable'));
   for (const batchId of batches) await queues.batch({ batchId }, 0);
-  return { targets: elected, batches: batches.length };
+  return { targets: elected, batches: batches.length, orphans };
 };
+
+const hasWork = ({ lock, first }: Glance): boolean => first !== undefined || lock.openBatch !== undefined;

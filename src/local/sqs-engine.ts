@@ -9,6 +9,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { buildApp } from 'fauxqs';
+import { StartFailure } from './start-failure.ts';
 
 export interface SqsEngine {
   readonly endpoint: string;
@@ -25,6 +26,9 @@ interface Persistence {
   loadSqsAndSns(sqs: Store, sns: unknown): void;
   close(): void;
 }
+
+/** What SQS takes in a body, negated. fauxqs forgets everything above U+FFFF, emoji among it. */
+const REFUSED_BY_SQS = '[^\\t\\n\\r\\u0020-\\uD7FF\\uE000-\\uFFFD\\u{10000}-\\u{10FFFF}]';
 
 type Stores = NonNullable<NonNullable<Parameters<typeof buildApp>[0]>['stores']>;
 
@@ -43,6 +47,7 @@ export const startSqs = async ({
     part<new () => unknown>('./sns/snsStore.js', 'SnsStore'),
     part<new () => unknown>('./s3/s3Store.js', 'S3Store'),
   ]);
+  (await part<RegExp>('./sqs/sqsTypes.js', 'INVALID_MESSAGE_BODY_CHAR')).compile(REFUSED_BY_SQS, 'u');
   const stores = { sqsStore: new SqsStore(), snsStore: new SnsStore(), s3Store: new S3Store() };
   const persistence =
     folder === undefined ? undefined : await load(folder, stores, await part('./persistence.js', 'PersistenceManager'));
@@ -62,20 +67,40 @@ const load = async (
   { sqsStore, snsStore }: { readonly sqsStore: Store; readonly snsStore: unknown },
   PersistenceManager: new (folder: string) => Persistence,
 ): Promise<Persistence> => {
-  makeVisible(join(folder, 'fauxqs.db'));
-  const persistence = new PersistenceManager(folder);
-  // Writes survive this process at once and the machine a little later: three times as fast, and enough here.
-  persistence.db.exec('PRAGMA synchronous = NORMAL');
-  persistence.loadSqsAndSns(sqsStore, snsStore);
+  const persistence = readable(folder, PersistenceManager, (opened) => opened.loadSqsAndSns(sqsStore, snsStore));
   sqsStore.persistence = persistence;
   for (const queue of sqsStore.allQueues()) queue.persistence = persistence;
   return persistence;
+};
+
+const readable = (
+  folder: string,
+  PersistenceManager: new (folder: string) => Persistence,
+  read: (persistence: Persistence) => void,
+): Persistence => {
+  const file = join(folder, 'fauxqs.db');
+  try {
+    makeVisible(file);
+    const persistence = new PersistenceManager(folder);
+    // Writes survive this process at once and the machine a little later: three times as fast, and enough here.
+    persistence.db.exec('PRAGMA synchronous = NORMAL');
+    read(persistence);
+    return persistence;
+  } catch (cause) {
+    throw new StartFailure(
+      `the local queues in ${file} cannot be read (${cause instanceof Error ? cause.message : String(cause)}): remove that file. Tasks that were registered go on without it, messages that were not are lost with it.`,
+    );
+  }
 };
 
 /** Who had received a message before this start is gone: nobody needs to wait for it. */
 const makeVisible = (file: string): void => {
   if (!existsSync(file)) return;
   const db = new DatabaseSync(file);
-  db.exec('UPDATE sqs_messages SET receipt_handle = NULL, visibility_deadline = NULL');
-  db.close();
+  try {
+    const isNew = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'sqs_messages'").get() === undefined;
+    if (!isNew) db.exec('UPDATE sqs_messages SET receipt_handle = NULL, visibility_deadline = NULL');
+  } finally {
+    db.close();
+  }
 };

@@ -7,7 +7,7 @@ import { synthesise } from './assembly.ts';
 import { type EngineOptions, localClients, startEngines } from './engines.ts';
 import { type LocalFunction, loadFunctions, type Polling, poll, schedule } from './functions.ts';
 import { type LocalServer, serveLocally } from './http-server.ts';
-import { recover } from './recover.ts';
+import { type Recovered, recover } from './recover.ts';
 import { createQueues, createTables } from './resources.ts';
 import { CloudAssembly, UnknownInTemplate } from './template.ts';
 
@@ -34,7 +34,7 @@ export interface StackOptions extends EngineOptions {
 export interface LocalStack {
   readonly addresses: Addresses;
   readonly clients: AwsClients;
-  readonly recovered: { readonly targets: number; readonly batches: number };
+  readonly recovered: Recovered;
   /** Resolves, to why, when an engine ends by itself: nothing works then. */
   readonly broken: Promise<string>;
   /** Takes no more messages, finishes those in hand, ends the engines. */

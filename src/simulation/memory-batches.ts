@@ -55,7 +55,7 @@ export const memoryBatches = (tables: Tables, gate: Gate): Batches => {
       return started !== undefined;
     },
     postpone: async (id, attempt, retryAt) => {
-      const postponed = await write('batches.postpone', id, (batch) =>
+      const postponed = await write('batches.postpone', id, ({ startedBy: _, ...batch }) =>
         isMine(batch, attempt) ? { ...batch, runUntil: retryAt } : undefined,
       );
       return postponed !== undefined;

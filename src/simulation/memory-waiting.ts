@@ -3,7 +3,7 @@ import type { Target } from '../batching/ids.ts';
 import { type Waiting, waitingRow } from '../batching/policy.ts';
 import type { WaitingTasks } from '../ports.ts';
 import { type Gate, through } from './gate.ts';
-import type { Tables } from './tables.ts';
+import { pageOf, type Tables } from './tables.ts';
 
 export const memoryWaiting = (tables: Tables, gate: Gate): WaitingTasks => ({
   put: async (tasks) => {
@@ -17,6 +17,8 @@ export const memoryWaiting = (tables: Tables, gate: Gate): WaitingTasks => ({
     );
   },
   first: (target, limit) => through(gate, 'waiting.first', () => firstRows(tables, target, limit)),
+  page: (target, limit, cursor) =>
+    through(gate, 'waiting.page', () => pageOf(firstRows(tables, target, Number.POSITIVE_INFINITY), limit, cursor)),
   remove: async (target, entries) => {
     await gate(
       'waiting.remove',

@@ -2,9 +2,10 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeLocalFile } from '../../src/local/local-file.ts';
-import { type Flow, startFlow } from '../end-to-end/harness.ts';
+import { eventually, type Flow, startFlow } from '../end-to-end/harness.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const NODE = join(ROOT, 'node_modules/node/bin/node');
@@ -58,7 +59,7 @@ describe('the command line', () => {
     expect(fromFile).toEqual({
       code: 1,
       out: '2 sent, 2 refused\n',
-      err: expect.stringMatching(/line 3: is not JSON\nline 4: payload\.depot is missing/),
+      err: expect.stringMatching(/line 3: is not JSON.*\nline 4: payload\.depot is missing/),
     });
     const messages =
       '{"operation":"ship","id":"from-stdin","payload":{"depot":"STDIN"}}\n{"operation":"none","payload":{}}\n';
@@ -69,6 +70,58 @@ describe('the command line', () => {
       refused: [{ line: 2, reason: expect.stringContaining('operation is unknown') }],
     });
     expect((await run(['status', 'from-stdin', '--wait'])).code).toBe(0);
+  });
+
+  it('sends lines that no single request would take, and a file that begins with a byte order mark', async () => {
+    const large = Array.from({ length: 40 }, (_, n) =>
+      JSON.stringify({ depot: 'LARGE', n, text: 'x'.repeat(200_000) }),
+    );
+    writeFileSync(join(folder, 'large.jsonl'), `\ufeff${large.join('\n')}`);
+    expect(await run(['send', 'ship', '--file', 'large.jsonl'])).toEqual({
+      code: 0,
+      out: '40 sent, 0 refused\n',
+      err: '',
+    });
+  });
+
+  it('takes a payload for nothing else than a payload', async () => {
+    const sneaky = '{"depot":"CLI"},"id":"evil"';
+    expect(await run(['send', 'ship', sneaky])).toMatchObject({ code: 1, err: expect.stringContaining('is not JSON') });
+    const { out } = await run(['send', 'ship', '--file', '-', '--json'], `${sneaky}\n[1]\n`);
+    expect(JSON.parse(out)).toMatchObject({
+      ids: [],
+      refused: [{ line: 1 }, { line: 2, reason: 'must be a JSON object' }],
+    });
+  });
+
+  it('says how far it came when it was stopped', async () => {
+    const directory = await run(['send', 'ship', '--file', '.']);
+    expect(directory).toMatchObject({ code: 1, out: '0 sent, 0 refused\n', err: expect.stringContaining('EISDIR') });
+    expect(directory.err).not.toContain('    at ');
+    const child = spawn(NODE, [join(ROOT, 'bin/groupage.ts'), 'send', 'ship', '--file', '-', '--json'], {
+      cwd: folder,
+    });
+    const out: string[] = [];
+    child.stdout.on('data', (data) => out.push(String(data)));
+    const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+    const lines = Array.from({ length: 1_001 }, (_, n) => `{"depot":"STOPPED","n":${n}}\n`);
+    child.stdin.write(lines.join(''));
+    const arrived = (): number =>
+      flow.downstream.calls.reduce(
+        (sum, { target, items }) => sum + (target.includes('STOPPED') ? items.length : 0),
+        0,
+      );
+    await eventually(() => arrived() === 1_000);
+    await setTimeout(500);
+    child.kill('SIGINT');
+    expect(await ended).toBe(130);
+    expect(JSON.parse(out.join(''))).toMatchObject({ stopped: 'interrupted', upToLine: 1_000 });
+  });
+
+  it('shows text from elsewhere without its control characters', async () => {
+    const { out } = await run(['send', 'ship', '{"depot":"ESC"}', '--correlation-id', 'a\u001b[2Jb\nc']);
+    const { out: shown } = await run(['status', out.trim(), '--wait']);
+    expect(shown).toContain('a\ufffd[2Jb\ufffdc');
   });
 
   it('waits in vain with a status that says so', async () => {
@@ -146,6 +199,10 @@ describe('the command line', () => {
     expect(await run(['targets', '--api', 'http://127.0.0.1:9/v1'])).toMatchObject({
       code: 1,
       err: expect.stringContaining('does not answer'),
+    });
+    expect(await run(['targets', '--api', 'nonsense'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--api takes a URL'),
     });
     expect(await run(['targets'], '', tmpdir())).toMatchObject({
       code: 1,

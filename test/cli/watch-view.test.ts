@@ -38,9 +38,16 @@ it('the picture sums up, and puts first what waits most', () => {
       leader: { fence: 3, lockedUntil: '' },
     }),
   ]);
-  expect(lines[1]).toBe('1,200 waiting in 2 Targets · 1 leaders · recent batches 50% full · 1 tasks failed');
+  expect(lines[1]).toBe('1,200 waiting in 2 Targets · 1 leader · recent batches 50% full · 1 task failed');
   expect(lines[4]).toMatch(/^ship\/depot=busy\s+1,200\+\s+10 s\s+waiting$/);
-  expect(lines[5]).toMatch(/^ship\/depot=quiet\s+0\s+succeeded 3\.0 s\s+█████░░░░░ 50\s+1$/);
+  expect(lines[5]).toMatch(/^ship\/depot=quiet\s+0\s+1\s+succeeded 3\.0 s\s+█████░░░░░ 50$/);
+});
+
+it('the picture shows everything in 80 columns', () => {
+  const busy = { waiting: 7, oldestAt: '2026-01-01T00:00:50Z', leader: { fence: 1, lockedUntil: '' } };
+  const failing = { batches: [{ ...batch, status: 'in-progress', counts: { succeeded: 1, failed: 49 } }] };
+  const lines = picture([row('ship/depot=FRANKFURT-AM-MAIN', { ...busy, ...failing })], { width: 80, height: 24 });
+  expect(lines.at(-1)).toMatch(/MAIN\s+7\s+10 s\s+waiting\s+49\s+in-progress 3\.0 s\s+50%$/);
 });
 
 it('the picture fits its screen', () => {

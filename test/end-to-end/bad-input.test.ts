@@ -124,7 +124,19 @@ describe('the HTTP API', () => {
 
   it('answers 404 and 400 in words', async () => {
     const paths = ['/tasks/nobody', '/tasks/%FF', '/batches/none%231%231', `/batches/${'x'.repeat(3_000)}`, '/nothing'];
-    for (const path of paths) expect((await fetch(`${flow.stack.addresses.api}${path}`)).status, path).toBe(404);
+    for (const path of paths) {
+      const response = await fetch(`${flow.stack.addresses.api}${path}`);
+      expect([response.status, response.headers.get('content-type')], path).toEqual([404, 'application/problem+json']);
+    }
+    for (const [method, path] of [
+      ['PUT', '/tasks'],
+      ['DELETE', '/tasks/x'],
+      ['POST', '/batches'],
+    ] as const) {
+      const response = await fetch(`${flow.stack.addresses.api}${path}`, { method });
+      expect([response.status, response.headers.get('content-type')], path).toEqual([405, 'application/problem+json']);
+      expect(response.headers.get('allow')).toContain('GET');
+    }
     const wrong = [
       '/tasks?target=',
       '/tasks?target=ship&status=odd',
@@ -134,6 +146,7 @@ describe('the HTTP API', () => {
       '/batches?target=ship/depot=dup&cursor=zzz',
       '/batches?target=ship/depot=dup&cursor=e30',
       '/tasks?target=ship/depot=dup&status=failed&cursor=e30',
+      '/tasks?target=ship/depot=dup&cursor=zzz',
       '/targets?cursor=ship.e30',
     ];
     for (const path of wrong) {
@@ -155,6 +168,25 @@ describe('the HTTP API', () => {
       await fetch(`${flow.stack.addresses.api}/batches?${new URLSearchParams({ target: String(task?.target) })}`)
     ).json()) as { batches: object[] };
     expect(byTarget.batches).toMatchObject([{ id: task?.batchId, status: 'succeeded', size: 1 }]);
+  });
+
+  it('flushes nothing that is no Target', async () => {
+    const flush = (target: unknown) =>
+      fetch(`${flow.stack.addresses.api}/targets/flush`, { method: 'POST', body: JSON.stringify({ target }) });
+    for (const odd of [undefined, 7, '', 'ship/depot=\ud800', `ship/depot=${'é'.repeat(300)}`])
+      expect((await flush(odd)).status, String(odd)).toBe(400);
+    expect((await flush('ship/depot=nobody-ever')).status).toBe(404);
+  });
+
+  it('takes characters beyond the first 65,536, in values and in payloads', async () => {
+    const response = await post({ operation: 'ship', payload: { depot: '\u{1f69a}', text: '\u{1f600}' } });
+    expect(response.status).toBe(202);
+    const [task] = await flow.ended(((await response.json()) as { ids: string[] }).ids);
+    expect(task).toMatchObject({
+      status: 'succeeded',
+      target: 'ship/depot=%F0%9F%9A%9A',
+      payload: { text: '\u{1f600}' },
+    });
   });
 
   it('lists Targets page by page', async () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -70,6 +70,22 @@ describe('the local SQS', () => {
       MessageId: taken?.MessageId,
       MessageAttributes: { A: { StringValue: '7' } },
     });
+  });
+
+  it('takes every character that SQS takes, and no other', async () => {
+    const body = 'tab\t ünï ✓ \u{1f600} \u{10fffd} \ufffd';
+    await sqs.send(new SendMessageCommand({ QueueUrl: queue, MessageBody: body }));
+    expect((await receive()).map(({ Body }) => Body)).toEqual([body]);
+    for (const MessageBody of ['\u0001', '\uffff'])
+      await expect(sqs.send(new SendMessageCommand({ QueueUrl: queue, MessageBody }))).rejects.toThrow();
+  });
+
+  it('says what to do with a file that it cannot read', async () => {
+    await engine.stop();
+    writeFileSync(join(folder, 'fauxqs.db'), 'this is no database, whatever its name says');
+    await expect(startSqs({ port: 0, folder })).rejects.toThrow(/fauxqs\.db cannot be read .*remove that file/);
+    writeFileSync(join(folder, 'fauxqs.db'), '');
+    await start();
   });
 
   it('keeps delays over a restart', async () => {

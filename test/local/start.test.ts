@@ -11,7 +11,13 @@ import { eventually } from '../end-to-end/harness.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const NODE = join(ROOT, 'node_modules/node/bin/node');
 const CONFIG = {
-  operations: { ship: { target: ['depot'], downstream: { kind: 'http', url: 'http://127.0.0.1:9/batch' } } },
+  operations: {
+    ship: {
+      target: ['depot'],
+      batch: { maxWait: '1m' },
+      downstream: { kind: 'http', url: 'http://127.0.0.1:9/batch' },
+    },
+  },
 };
 
 interface Ended {
@@ -43,7 +49,7 @@ describe('npm start', () => {
     const ended = new Promise<Ended>((resolve) => child.once('exit', (code) => resolve({ code, output })));
     const ready = eventually(() => readLocalFile(folder)?.pid === child.pid, 30_000);
     ready.catch(() => {});
-    return { child, ended, ready };
+    return { child, ended, ready, said: () => output };
   };
 
   it('stops at a broken configuration with the path and the fix', async () => {
@@ -76,6 +82,10 @@ describe('npm start', () => {
     writeFileSync(join(folder, '.groupage'), 'a file where the folder should be');
     const { code, output } = await start('--port', '0').ended;
     expect([code, output]).toEqual([1, expect.stringMatching(/\.groupage.*--ephemeral/s)]);
+    const { child, ended, said } = start('--port', '0', '--ephemeral');
+    await eventually(() => said().includes('commands have to be told: --api http'), 30_000);
+    child.kill('SIGINT');
+    expect((await ended).code).toBe(0);
   });
 
   it('runs once in a folder', async () => {
@@ -85,6 +95,34 @@ describe('npm start', () => {
     expect([code, output]).toEqual([1, expect.stringContaining('runs in this folder already')]);
     first.child.kill('SIGINT');
     expect((await first.ended).code).toBe(0);
+  });
+
+  it('starts beside what a killed one left behind, and beside half a file', async () => {
+    mkdirSync(join(folder, '.groupage'));
+    for (const left of ['{"api":"http://127.0.0.1:1/v1","pid":1}', '{"api":']) {
+      writeFileSync(join(folder, '.groupage', 'local.json'), left);
+      const { child, ended, ready } = start('--port', '0');
+      await ready;
+      child.kill('SIGINT');
+      expect((await ended).code).toBe(0);
+    }
+  });
+
+  it('warns of tasks whose operation was removed', async () => {
+    const first = start('--port', '0');
+    await first.ready;
+    const api = readLocalFile(folder)?.api;
+    const payload = { operation: 'ship', payload: { depot: 'A' } };
+    await fetch(`${api}/tasks`, { method: 'POST', body: JSON.stringify(payload) });
+    await eventually(async () => (await (await fetch(`${api}/targets`)).text()).includes('"waiting":1'));
+    first.child.kill('SIGINT');
+    await first.ended;
+    const { ship } = CONFIG.operations;
+    writeFileSync(join(folder, 'groupage.config.json'), JSON.stringify({ operations: { other: ship } }));
+    const second = start('--port', '0');
+    await second.ready;
+    second.child.kill('SIGINT');
+    expect((await second.ended).output).toContain('1 Target of ship has tasks, but the operation is not configured');
   });
 
   it('ends in words when its engine is killed', async () => {

@@ -1,0 +1,76 @@
+/** The lines of a file as register messages. */
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { isObject, parseJson } from '../batching/json-text.ts';
+import { CommandFailure } from './api-client.ts';
+
+/** What one request of the API takes, with room for what is around the lines. */
+export const CHUNK = 1_000;
+const CHUNK_BYTES = 6_000_000;
+
+/** The payload is spliced in as it was written: parsing it could change its numbers. */
+export const messageOf = (fields: object, payload: string): string =>
+  `${JSON.stringify(fields).slice(0, -1)},"payload":${payload}}`;
+
+/** Checked alone: spliced in, half of it could pass for another field. */
+export const notAPayload = (text: string): string | undefined => {
+  const json = parseJson(text);
+  if (!json.ok) return json.problems[0]?.reason;
+  return isObject(json.value) ? undefined : 'must be a JSON object';
+};
+
+export interface Line {
+  readonly number: number;
+  readonly text: string;
+  readonly bytes: number;
+  /** What is wrong with it, as far as that can be seen here. */
+  readonly problem?: string;
+}
+
+/** The lines of a file as register messages, in chunks that a request may have. Empty lines are nothing. */
+export async function* chunksOf(
+  file: string,
+  operation: string | undefined,
+  correlationId: string | undefined,
+): AsyncGenerator<Line[]> {
+  let chunk: Line[] = [];
+  let bytes = 0;
+  for await (const line of linesOf(file, operation, correlationId)) {
+    if (chunk.length === CHUNK || (chunk.length > 0 && bytes + line.bytes > CHUNK_BYTES)) {
+      yield chunk;
+      chunk = [];
+      bytes = 0;
+    }
+    chunk.push(line);
+    bytes += line.bytes;
+  }
+  if (chunk.length > 0) yield chunk;
+}
+
+async function* linesOf(
+  file: string,
+  operation: string | undefined,
+  correlationId: string | undefined,
+): AsyncGenerator<Line> {
+  const input = file === '-' ? process.stdin : createReadStream(file);
+  let number = 0;
+  try {
+    for await (const read of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+      number += 1;
+      // Some editors begin a file with a byte order mark.
+      const line = number === 1 ? read.replace(/^\ufeff/, '') : read;
+      if (line.trim() === '') continue;
+      const text = operation === undefined ? line : messageOf({ operation, correlationId }, line);
+      const problem = operation === undefined ? notJson(line) : notAPayload(line);
+      yield { number, text, bytes: Buffer.byteLength(text) + 1, ...(problem === undefined ? {} : { problem }) };
+    }
+  } catch (cause) {
+    if (!(cause instanceof Error && 'syscall' in cause)) throw cause;
+    throw new CommandFailure(`${file} cannot be read: ${cause.message}`);
+  }
+}
+
+const notJson = (text: string): string | undefined => {
+  const json = parseJson(text);
+  return json.ok ? undefined : json.problems[0]?.reason;
+};
