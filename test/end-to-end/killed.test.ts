@@ -22,11 +22,12 @@ describe('the local stack, killed with SIGKILL in the middle and started again',
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'groupage-killed-'));
-    downstream = await startTestDownstream(async () => {
-      await setTimeout(30);
+    downstream = await startTestDownstream(async ({ target }) => {
+      await setTimeout(target.endsWith('SLOW') && slowCalls() <= 3 ? 5_000 : 30);
       return { status: 200 };
     });
-    const operation = operationAt(downstream.url, { batch: { maxSize: 10, maxWait: '500ms' } });
+    const retry = { maxAttempts: 2, immediate: 0 };
+    const operation = operationAt(downstream.url, { batch: { maxSize: 10, maxWait: '500ms' }, retry });
     writeFileSync(join(folder, 'groupage.config.json'), JSON.stringify({ operations: { ship: operation } }));
   });
   afterAll(async () => {
@@ -54,6 +55,7 @@ describe('the local stack, killed with SIGKILL in the middle and started again',
       })),
     );
   };
+  const slowCalls = (): number => downstream.calls.filter(({ target }) => target.endsWith('SLOW')).length;
   const arrived = (): Set<string> => new Set(downstream.calls.flatMap(({ items }) => items.map(({ id }) => id)));
 
   it('finishes every task that was sent, and puts none into two batches', async () => {
@@ -87,6 +89,27 @@ describe('the local stack, killed with SIGKILL in the middle and started again',
     expect([...batches.values()].filter((each) => each.size > 1)).toEqual([]);
     expect(new Set(batches.keys())).toEqual(new Set(ids));
   }, 180_000);
+
+  it('counts no attempt that was cut short with it', async () => {
+    const kill = async (): Promise<void> => {
+      const died = new Promise((resolve) => child?.once('exit', resolve));
+      child?.kill('SIGKILL');
+      await died;
+    };
+    await kill();
+    const payload = { operation: 'ship', id: 'slow', payload: { depot: 'SLOW' } };
+    for (let round = 1; round <= 3; round += 1) {
+      const { api } = await start();
+      if (round === 1) await fetch(`${api}/tasks`, { method: 'POST', body: JSON.stringify(payload) });
+      await eventually(() => slowCalls() === round);
+      await kill();
+    }
+    const { api } = await start();
+    const task = async () =>
+      (await (await fetch(`${api}/tasks/slow`)).json()) as { status: string; attempts: number; error?: object };
+    await eventually(async () => ['succeeded', 'failed'].includes((await task()).status));
+    expect(await task()).toMatchObject({ status: 'succeeded', attempts: 1 });
+  }, 120_000);
 
   it('drains and leaves nothing behind when it is asked to stop', async () => {
     const running = child as ChildProcess;
