@@ -28,12 +28,12 @@ export const watchCommand = (): Command =>
 
 /** Targets that are listed; whoever has more learns that these are not all. */
 const LISTED = 1_000;
-/** Of the most urgent of them, the batches are looked at too. */
-const SHOWN = 100;
+/** Of the most urgent of them, as many as are shown, the batches are looked at too. */
+const SHOWN_MAX = 100;
 const BATCHES_EACH = 5;
 const CONCURRENCY = 8;
 
-const look = async (api: ApiClient): Promise<Snapshot> => {
+const look = async (api: ApiClient, shown: number): Promise<Snapshot> => {
   const targets = (await allTargets(api, LISTED)).toSorted(byUrgency);
   const atOnce = pLimit(CONCURRENCY);
   const batchesOf = async (target: string): Promise<readonly BatchShape[]> => {
@@ -43,7 +43,7 @@ const look = async (api: ApiClient): Promise<Snapshot> => {
   const rows = await Promise.all(
     targets.map(async (target, index) => ({
       ...target,
-      batches: index < SHOWN ? await atOnce(() => batchesOf(target.target)) : [],
+      batches: index < Math.min(shown, SHOWN_MAX) ? await atOnce(() => batchesOf(target.target)) : [],
     })),
   );
   return { url: api.url, at: Date.now(), rows, isAll: targets.length < LISTED };
@@ -52,7 +52,7 @@ const look = async (api: ApiClient): Promise<Snapshot> => {
 const watch = async ({ api: url, json, every, once }: WatchOptions): Promise<void> => {
   const api = apiClient(url);
   if (once || json || !process.stdout.isTTY) {
-    const snapshot = await look(api);
+    const snapshot = await look(api, SHOWN_MAX);
     console.log(
       json
         ? JSON.stringify(snapshot)
@@ -72,7 +72,7 @@ const CLEAR_BELOW = '\u001b[J';
 /** A stack that is restarted comes back: until then the picture says why there is none. */
 const pictureOf = async (api: ApiClient, screen: Screen): Promise<string> => {
   try {
-    return draw(await look(api), screen);
+    return draw(await look(api, screen.height), screen);
   } catch (cause) {
     if (!(cause instanceof CommandFailure)) throw cause;
     return `groupage watch\n\n${red(printable(cause.message))}\n${dim('Looking again …  q quits')}`;
@@ -92,11 +92,14 @@ const live = async (api: ApiClient, every: number): Promise<void> => {
   stdout.write(ALTERNATE_SCREEN);
   try {
     while (!stop.signal.aborted) {
+      const from = performance.now();
       const picture = await pictureOf(api, { width: stdout.columns, height: stdout.rows });
       stdout.write(
         `${HOME}${picture.replaceAll('\n', `${CLEAR_TO_END_OF_LINE}\n`)}${CLEAR_TO_END_OF_LINE}${CLEAR_BELOW}`,
       );
-      await setTimeout(every * 1_000, undefined, { signal: stop.signal }).catch(() => {});
+      // Looking must not become the work: with many Targets it takes a while, and rests for as long.
+      const pause = Math.max(every * 1_000, performance.now() - from);
+      await setTimeout(pause, undefined, { signal: stop.signal }).catch(() => {});
     }
   } finally {
     stdout.write(NORMAL_SCREEN);
