@@ -1,0 +1,92 @@
+import { expect, it } from 'vitest';
+import { electLeader } from '../../src/batching/elect-leader.ts';
+import { group } from '../../src/batching/group.ts';
+import { batchIdOf, type TaskId } from '../../src/batching/ids.ts';
+import { LEASE } from '../../src/batching/timings.ts';
+import { aConfig, aTask, candidate, id, NOW } from '../factories/factories.ts';
+import { PLENTY, type StepKit, stepKit } from './step-kit.ts';
+import { depot, guard, kit, led, lock, registered, suite, where } from './step-suite.ts';
+
+suite('elect', (fresh) => {
+  it('E1: costs a loser one read and nothing else', async () => {
+    await led(1);
+    const reads: string[] = [];
+    const loser = fresh();
+    const spied = <Port extends object>(port: Port): Port =>
+      new Proxy(port, {
+        get: (object, name) => {
+          reads.push(String(name));
+          return Reflect.get(object, name);
+        },
+      });
+    await electLeader(
+      { ...loser, locks: spied(loser.locks), waiting: spied(loser.waiting), queues: spied(loser.queues) },
+      { target: where },
+    );
+    expect(reads).toEqual(['read']);
+  });
+
+  it('E2: ends where nobody waits', async () => {
+    await electLeader(kit, { target: where });
+    expect([await lock(), kit.sent.group]).toEqual([{ fence: 0, round: 0, lockedUntil: 0 }, []]);
+  });
+
+  it('L1–L3: sends the guard before it takes the lock, delayed until the batch is due', async () => {
+    await registered(1);
+    const order: string[] = [];
+    const noted =
+      <Args extends unknown[], Answer>(name: string, call: (...args: Args) => Promise<Answer>) =>
+      (...args: Args): Promise<Answer> => {
+        order.push(name);
+        return call(...args);
+      };
+    const queues = { ...kit.queues, group: noted('guard', kit.queues.group) };
+    const locks = { ...kit.locks, acquire: noted('acquire', kit.locks.acquire) };
+    await electLeader({ ...kit, queues, locks }, { target: where });
+    expect(order).toEqual(['guard', 'acquire']);
+    expect(kit.sent.group).toEqual([{ ...guard(), delay: 5 }]);
+    expect(await lock()).toMatchObject({ fence: 1, holder: 'token-1', lockedUntil: NOW + 5_000 + LEASE });
+  });
+
+  it('L3: looks once more after taking the lock for a wait, and wakes itself if a batch became full', async () => {
+    await registered(1);
+    const acquire: StepKit['locks']['acquire'] = async (...args) => {
+      // A register that read the lock before it was taken: it asked for a leader, who will find the lock held.
+      await kit.waiting.put(
+        [1, 2, 3].map((n) => ({ ...aTask({ id: id(`${depot}-late-${n}`), target: where }), run: 1 })),
+      );
+      return kit.locks.acquire(...args);
+    };
+    await electLeader({ ...kit, locks: { ...kit.locks, acquire } }, { target: where });
+    expect(kit.sent.group).toEqual([
+      { ...guard(), delay: 5 },
+      { ...guard(1, true), delay: 0 },
+    ]);
+  });
+
+  it('L1: waits fifteen minutes at the most; the rest is another hop', async () => {
+    const patient = stepKit(kit as never, aConfig({ batch: { maxSize: 4, maxBytes: 900_000, maxWait: 3_600_000 } }));
+    await registered(1);
+    await electLeader(patient, { target: where });
+    expect(patient.sent.group).toMatchObject([{ delay: 900 }]);
+    expect(await lock()).toMatchObject({ lockedUntil: NOW + 900_000 + LEASE });
+    patient.now = NOW + 900_000;
+    await group(patient, guard(), PLENTY);
+    expect(patient.sent.group.at(-1)).toMatchObject({ fence: 2, delay: 900 });
+    patient.now = NOW + 3_600_000;
+    await group(patient, guard(2), PLENTY);
+    expect(patient.sent.batch).toHaveLength(1);
+  });
+
+  it('takes over from a leader whose lease has ended, and finishes its open batch at once', async () => {
+    const [task] = (await led(1)) as [TaskId];
+    const batch = batchIdOf(where, 1, 1);
+    await kit.locks.openBatch(where, guard(), { batch, round: 1, until: NOW + LEASE });
+    kit.now = NOW + 5_000 + LEASE + 1;
+    await electLeader(kit, { target: where });
+    expect(kit.sent.group.at(-1)).toEqual({ ...guard(2), delay: 0 });
+    await group(kit, guard(2), PLENTY);
+    expect(await kit.batches.get(batch)).toMatchObject({ status: 'sealed', candidates: [candidate(task)] });
+    expect(kit.sent.batch).toEqual([{ batchId: batch, delay: 0 }]);
+  });
+});

@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import { finishBatch } from '../../src/batching/finish-batch.ts';
+import { batchIdOf, type TaskId } from '../../src/batching/ids.ts';
+import { register } from '../../src/batching/register.ts';
+import { LEASE } from '../../src/batching/timings.ts';
+import { batchId, candidate, id, NOW } from '../factories/factories.ts';
+import { depot, guard, kit, led, lock, message, suite, where } from './step-suite.ts';
+
+suite('finish', () => {
+  it('F1–F6: ends the same however often, and by whomever, it is done', async () => {
+    const tasks = await led(3);
+    const batch = batchIdOf(where, 1, 1);
+    await kit.locks.openBatch(where, guard(), { batch, round: 1, until: NOW + LEASE });
+    for (const _ of ['by the leader', 'by another', 'again']) {
+      await finishBatch(kit, where, batch);
+      expect(await kit.batches.get(batch)).toMatchObject({
+        status: 'sealed',
+        candidates: tasks.map((each) => candidate(each)),
+        dropped: [],
+      });
+      expect(await kit.waiting.first(where, 9)).toEqual([]);
+      expect((await lock()).openBatch).toBeUndefined();
+    }
+    expect(kit.events.filter(({ event }) => event === 'sealed')).toHaveLength(1);
+  });
+
+  it('F2, F3: drops candidates that another batch has, and is empty when none is left', async () => {
+    const [first, second] = (await led(2)) as [TaskId, TaskId];
+    await kit.tasks.claim([candidate(first)], batchId('rival#1#1'));
+    const batch = batchIdOf(where, 1, 1);
+    await finishBatch(kit, where, batch);
+    expect(await kit.batches.get(batch)).toMatchObject({ status: 'sealed', dropped: [candidate(first)] });
+    expect(kit.sent.batch).toHaveLength(1);
+    await register(kit, [message(5)]);
+    await kit.tasks.claim([candidate(id(`${depot}-5`))], batchId('rival#1#2'));
+    await finishBatch(kit, where, batchIdOf(where, 1, 2));
+    expect(await kit.batches.get(batchIdOf(where, 1, 2))).toMatchObject({
+      status: 'succeeded',
+      counts: { succeeded: 0, failed: 0 },
+    });
+    expect(kit.sent.batch).toHaveLength(1);
+    expect((await kit.tasks.get(second))?.state).toMatchObject({ batchId: batch });
+  });
+
+  it('F1: forms an empty batch rather than forget that one was open', async () => {
+    const batch = batchIdOf(where, 1, 1);
+    await finishBatch(kit, where, batch);
+    expect(await kit.batches.get(batch)).toMatchObject({ status: 'succeeded', candidates: [] });
+  });
+});

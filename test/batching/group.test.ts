@@ -1,0 +1,149 @@
+import { expect, it } from 'vitest';
+import { electLeader } from '../../src/batching/elect-leader.ts';
+import { group } from '../../src/batching/group.ts';
+import { batchIdOf, type TaskId } from '../../src/batching/ids.ts';
+import { register } from '../../src/batching/register.ts';
+import { LEASE } from '../../src/batching/timings.ts';
+import { OutOfTime } from '../../src/batching/turns.ts';
+import { aTask, NOW, token } from '../factories/factories.ts';
+import { PLENTY, type StepKit } from './step-kit.ts';
+import { guard, kit, led, lock, message, registered, suite, where } from './step-suite.ts';
+
+suite('group', () => {
+  it('G5: seals batch after batch in one invocation, then lets the lock go', async () => {
+    const tasks = await led(10);
+    await group(kit, guard(), PLENTY);
+    expect(kit.sent.batch.map(({ batchId: each }) => each)).toEqual([batchIdOf(where, 1, 1), batchIdOf(where, 1, 2)]);
+    expect(await kit.waiting.first(where, 99)).toHaveLength(2);
+    kit.now = NOW + 5_000;
+    await group(kit, guard(2), PLENTY);
+    expect(kit.events.filter(({ event }) => event === 'sealed')).toMatchObject([
+      { because: 'full', size: 4 },
+      { because: 'full', size: 4 },
+      { because: 'waited', size: 2, waited: 5_000 },
+    ]);
+    expect(await kit.waiting.first(where, 9)).toEqual([]);
+    const { holder, openBatch } = await lock();
+    expect([holder, openBatch]).toEqual([undefined, undefined]);
+    for (const task of tasks) expect((await kit.tasks.get(task))?.state.status).toBe('batched');
+  });
+
+  it('G4: sleeps through less than a second, and hands longer waits to the next guard', async () => {
+    await led(1);
+    kit.now = NOW + 4_500;
+    await group(kit, guard(), PLENTY);
+    expect(kit.now).toBe(NOW + 5_000);
+    expect(kit.sent.batch).toHaveLength(1);
+    await register(kit, [message(7)]);
+    await electLeader(kit, { target: where });
+    const held = await lock();
+    await group(kit, { target: where, fence: held.fence, token: held.holder as never }, PLENTY);
+    expect(await lock()).toMatchObject({ fence: held.fence + 1, lockedUntil: kit.now + 5_000 + LEASE });
+  });
+
+  it('G4: hands over when its own time is short, though a batch is due', async () => {
+    await led(4);
+    await group(kit, guard(), { ...PLENTY, timeLeft: () => 5_000 });
+    expect(kit.sent.batch).toEqual([]);
+    expect(kit.sent.group.at(-1)).toEqual({ ...guard(2), delay: 0 });
+    await group(kit, guard(2), PLENTY);
+    expect(kit.sent.batch).toHaveLength(1);
+  });
+
+  it('G1, G4, G6: a hint seals what is full, and otherwise does nothing', async () => {
+    await led(2);
+    const before = await lock();
+    await group(kit, guard(1, true), PLENTY);
+    await group(kit, { ...guard(2, true) }, PLENTY);
+    expect(await lock()).toEqual(before);
+    expect(kit.sent.batch).toEqual([]);
+    await register(kit, [message(2), message(3)]);
+    await group(kit, guard(1, true), PLENTY);
+    expect(kit.sent.batch).toHaveLength(1);
+  });
+
+  it('G1: a hint leaves an open batch to the guard at work, and finishes it where its own run may have stopped', async () => {
+    await led(4);
+    const form = async (): Promise<never> => {
+      throw new Error('throttled');
+    };
+    const throttled = { ...kit, batches: { ...kit.batches, form } };
+    await expect(group(throttled, guard(1, true), PLENTY)).rejects.toThrow('throttled');
+    await group(kit, guard(1, true), PLENTY);
+    expect(kit.sent.batch).toEqual([]);
+    await group(kit, guard(1, true), { ...PLENTY, deliveries: 2 });
+    expect(kit.sent.batch).toHaveLength(1);
+  });
+
+  it('G5: knows the batch that it opened itself when the answer was lost and the request repeated', async () => {
+    await led(4);
+    const openBatch: StepKit['locks']['openBatch'] = async (...args) => {
+      await kit.locks.openBatch(...args);
+      return kit.locks.openBatch(...args);
+    };
+    await group({ ...kit, locks: { ...kit.locks, openBatch } }, guard(1, true), PLENTY);
+    expect(kit.sent.batch).toHaveLength(1);
+  });
+
+  it('F1: a row that an earlier task of the same id left behind does not double it', async () => {
+    const [task] = await led(3);
+    await kit.waiting.put([{ ...aTask({ id: task as TaskId, target: where, createdAt: NOW - 9_000_000 }), run: 1 }]);
+    await group(kit, guard(), PLENTY);
+    expect((await kit.batches.get(batchIdOf(where, 1, 1)))?.candidates).toHaveLength(3);
+    expect(await kit.waiting.first(where, 9)).toEqual([]);
+  });
+
+  it('G6: a guard whose time is over ends', async () => {
+    await led(4);
+    await group(kit, guard(1), PLENTY);
+    const before = await lock();
+    for (const late of [guard(1), { ...guard(1), token: token('other') }]) await group(kit, late, PLENTY);
+    expect(await lock()).toEqual(before);
+  });
+
+  it('G7: a guard that comes while the fence before it is held waits for half a lease', async () => {
+    await led(1);
+    await group(kit, guard(2), PLENTY);
+    expect(kit.sent.group.at(-1)).toEqual({ ...guard(2), delay: 22 });
+  });
+
+  it('G8: a guard whose turn it is takes the lock, or uses its fence up where nobody waits', async () => {
+    await registered(4);
+    await group(kit, guard(1), PLENTY);
+    expect(kit.sent.batch).toHaveLength(1);
+    expect((await lock()).fence).toBe(1);
+    await group(kit, guard(2), PLENTY);
+    expect(await lock()).toMatchObject({ fence: 2 });
+    expect((await lock()).holder).toBeUndefined();
+  });
+
+  it('G8: takes over where fences were lost, as in a restored table', async () => {
+    await registered(4);
+    await group(kit, guard(41), PLENTY);
+    expect(kit.sent.batch).toEqual([{ batchId: batchIdOf(where, 41, 1), delay: 0 }]);
+  });
+
+  it('G9: leads again what came while it let go', async () => {
+    await led(4);
+    const release: StepKit['locks']['release'] = async (...args) => {
+      const done = await kit.locks.release(...args);
+      await register(kit, [message(9)]);
+      return done;
+    };
+    await group({ ...kit, locks: { ...kit.locks, release } }, guard(), PLENTY);
+    expect(await lock()).toMatchObject({ fence: 2, lockedUntil: NOW + 5_000 + LEASE });
+    expect(kit.sent.group.at(-1)).toMatchObject({ fence: 2, delay: 5 });
+  });
+
+  it('gives its message back when its time runs out among rivals', async () => {
+    await led(1);
+    kit.now = NOW + 5_000;
+    const openBatch = async (): Promise<boolean> => false;
+    let left = 20_000;
+    const delivery = { ...PLENTY, timeLeft: () => (left -= 1_000) };
+    const handOver = openBatch;
+    await expect(group({ ...kit, locks: { ...kit.locks, openBatch, handOver } }, guard(), delivery)).rejects.toThrow(
+      OutOfTime,
+    );
+  });
+});

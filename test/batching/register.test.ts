@@ -1,0 +1,95 @@
+import { expect, it } from 'vitest';
+import type { TaskId } from '../../src/batching/ids.ts';
+import { register, registerAll } from '../../src/batching/register.ts';
+import { aTask, batchId, candidate, id, NOW } from '../factories/factories.ts';
+import type { StepKit } from './step-kit.ts';
+import { depot, guard, kit, led, message, registered, suite, where } from './step-suite.ts';
+
+suite('register', () => {
+  it('R1–R3: stores tasks with their waiting rows and asks once per Target for a leader', async () => {
+    const tasks = await registered(3);
+    expect((await kit.waiting.first(where, 9)).map((row) => row.candidate)).toEqual(
+      tasks.map((each) => candidate(each)),
+    );
+    expect(kit.sent.elect).toEqual([{ target: where }]);
+    expect(kit.events).toContainEqual({ event: 'registered', tasks: 3, duplicates: 0 });
+  });
+
+  it('R1: is harmless again, also after a run that stopped in the middle', async () => {
+    await kit.tasks.insert([
+      {
+        ...aTask({
+          id: id(`${depot}-0`),
+          target: where,
+          payload: JSON.stringify({ depot, n: 0 }),
+        }),
+      },
+    ]);
+    expect(await kit.waiting.first(where, 9)).toEqual([]);
+    await register(kit, [message(0), message(0)]);
+    await register(kit, [message(0)]);
+    expect(await kit.waiting.first(where, 9)).toHaveLength(1);
+    expect(kit.sent.rejected).toEqual([]);
+  });
+
+  it('R1: refuses a taken id in the same delivery too, whichever of the two was stored', async () => {
+    const other = message(0, { payload: { depot, n: 'other' } });
+    await register(kit, [message(0), other]);
+    await register(kit, [other, message(0)]);
+    expect(kit.sent.rejected.map(({ body }) => body)).toEqual([other.body, other.body]);
+    expect(await kit.waiting.first(where, 9)).toHaveLength(1);
+  });
+
+  it('R1: leaves alone what was batched already', async () => {
+    const [task] = (await registered(1)) as [TaskId];
+    await kit.tasks.claim([candidate(task)], batchId('b#1#1'));
+    await kit.waiting.remove(
+      where,
+      (await kit.waiting.first(where, 9)).map(({ entry }) => entry),
+    );
+    await register(kit, [message(0)]);
+    expect(await kit.waiting.first(where, 9)).toEqual([]);
+  });
+
+  it('R3: asks for nobody where somebody leads', async () => {
+    await led(1);
+    kit.sent.elect.length = 0;
+    await register(kit, [message(1)]);
+    expect([kit.sent.elect, kit.sent.group.length]).toEqual([[], 1]);
+  });
+
+  it('R4: wakes a leader that sleeps for long once a batch is full, and only then', async () => {
+    await led(1);
+    kit.sent.group.length = 0;
+    kit.chance = 0;
+    await register(kit, [message(1)]);
+    expect(kit.sent.group).toEqual([]);
+    await register(kit, [message(2), message(3)]);
+    expect(kit.sent.group).toEqual([{ ...guard(1, true), delay: 0 }]);
+  });
+
+  it('R4: does not look when the leader wakes soon anyway', async () => {
+    await led(1);
+    kit.sent.group.length = 0;
+    kit.chance = 0;
+    kit.now = NOW + 4_500;
+    await register(kit, [message(1), message(2), message(3)]);
+    expect(kit.sent.group).toEqual([]);
+  });
+
+  it('gives back only the message that cannot be stored', async () => {
+    const failing: string[] = [];
+    const insert: StepKit['tasks']['insert'] = async (tasks) => {
+      if (tasks.some((task) => task.id === `${depot}-1`)) throw new Error('the table does not like it');
+      return kit.tasks.insert(tasks);
+    };
+    const failed = await registerAll(
+      { ...kit, tasks: { ...kit.tasks, insert } },
+      [message(0), message(1), message(2)],
+      ({ messageId }) => failing.push(messageId),
+    );
+    expect(failed.map(({ messageId }) => messageId)).toEqual([`${depot}-message-1`]);
+    expect(failing).toEqual([`${depot}-message-1`]);
+    expect(await kit.waiting.first(where, 9)).toHaveLength(2);
+  });
+});

@@ -1,0 +1,55 @@
+/** The steps' tests: each on the stores in memory and on the embedded engine, on a Target of its own. */
+import { beforeEach } from 'vitest';
+import { electLeader } from '../../src/batching/elect-leader.ts';
+import type { Target, TaskId } from '../../src/batching/ids.ts';
+import { register } from '../../src/batching/register.ts';
+import { describeEach } from '../contract/describe-each.ts';
+import { storeKinds } from '../contract/stores.ts';
+import { aConfig, id, target, token } from '../factories/factories.ts';
+import { type StepKit, stepKit } from './step-kit.ts';
+
+/** The engines are shared by the tests of a file: each test works on a Target of its own. */
+let made = 0;
+export let depot: string;
+export let where: Target;
+export let kit: StepKit;
+export const config = aConfig({ batch: { maxSize: 4, maxBytes: 900_000, maxWait: 5_000 } });
+
+const kinds = storeKinds.filter(({ name }) => name !== 'DynamoDB Local');
+export const suite = (subject: string, tests: (fresh: () => StepKit) => void): void =>
+  describeEach(subject, kinds, (stores) => {
+    const fresh = (): StepKit => stepKit(stores(), config);
+    beforeEach(() => {
+      made += 1;
+      depot = `S${made}`;
+      where = target(`ship/depot=${depot}`);
+      kit = fresh();
+    });
+    tests(fresh);
+  });
+
+export const message = (n: number, extra: object = {}) => ({
+  messageId: `${depot}-message-${n}`,
+  body: JSON.stringify({ operation: 'ship', id: `${depot}-${n}`, payload: { depot, n }, ...extra }),
+});
+const ids = (count: number): TaskId[] => Array.from({ length: count }, (_, n) => id(`${depot}-${n}`));
+export const registered = async (count: number): Promise<TaskId[]> => {
+  await register(
+    kit,
+    Array.from({ length: count }, (_, n) => message(n)),
+  );
+  return ids(count);
+};
+/** Registers tasks and lets their leader take the lock. */
+export const led = async (count: number): Promise<TaskId[]> => {
+  const tasks = await registered(count);
+  await electLeader(kit, { target: where });
+  return tasks;
+};
+export const guard = (fence = 1, hint?: true) => ({
+  target: where,
+  fence,
+  token: token(`token-${fence}`),
+  ...(hint ? { hint } : {}),
+});
+export const lock = () => kit.locks.read(where);

@@ -1,0 +1,109 @@
+import { expect, it, vi } from 'vitest';
+import { sweep } from '../../src/batching/sweep.ts';
+import { NOW } from '../factories/factories.ts';
+import type { StepKit } from './step-kit.ts';
+import { kit, registered, suite, where } from './step-suite.ts';
+
+suite('sweep', () => {
+  const letter = (body: string, revivals = 0) => ({
+    messageId: `letter-${body.length}-${revivals}`,
+    body,
+    revivals,
+    receipt: `receipt-${body}-${revivals}`,
+  });
+  const invocation = { timeLeft: () => 50_000 };
+  /** Each look at the clock takes 100 ms. */
+  const timeRunning = (left: number) => {
+    let rest = left;
+    return () => {
+      rest -= 100;
+      return rest;
+    };
+  };
+
+  it('sends dead letters again, later and later, and then deletes them', async () => {
+    const body = `{"target":"${where}"}`;
+    kit.letters.elect = [0, 1, 5, 9, 20].map((revivals) => letter(body, revivals));
+    await sweep(kit, invocation);
+    expect(kit.sent.revived.map(({ delay }) => delay)).toEqual([1, 2, 32, 512, 900]);
+    expect(kit.letters.elect).toEqual([]);
+  });
+
+  it('names a register message after itself, so that it stays one task', async () => {
+    kit.letters.register = [letter('{"operation":"ship","payload":{"depot":"MUC"}}')];
+    await sweep(kit, invocation);
+    expect(kit.sent.revived[0]?.letter.body).toBe(`{"id":"letter-46-0","operation":"ship","payload":{"depot":"MUC"}}`);
+  });
+
+  it('puts what none of the λs wrote into the rejected queue, with the reason', async () => {
+    kit.letters.group = [letter('junk')];
+    await sweep(kit, invocation);
+    expect(kit.sent.revived).toEqual([]);
+    expect(kit.sent.rejected).toMatchObject([
+      { body: 'junk', problems: [{ reason: expect.stringContaining('group queue') }] },
+    ]);
+    expect(kit.letters.group).toEqual([]);
+  });
+
+  it('leaves a letter that cannot be sent, and keeps no other one waiting for it', async () => {
+    kit.letters.elect = [letter('{"target":"ship/depot=broken"}'), letter(`{"target":"${where}"}`)];
+    kit.letters.batch = [letter('{"b":"x#1#1"}')];
+    const revive: StepKit['deadLetters']['revive'] = async (queue, sent, delay) => {
+      if (sent.body.includes('broken')) throw new Error('SQS does not like it');
+      await kit.deadLetters.revive(queue, sent, delay);
+    };
+    await sweep({ ...kit, deadLetters: { ...kit.deadLetters, revive } }, { timeLeft: timeRunning(50_000) });
+    expect(kit.sent.revived.map(({ letter: { body } }) => body)).toEqual([`{"target":"${where}"}`, '{"b":"x#1#1"}']);
+    expect(kit.letters.elect).toHaveLength(1);
+    expect(kit.events.find(({ event }) => event === 'not-revived')).toMatchObject({ queue: 'elect' });
+  });
+
+  it('goes on with the other queues and the patrol when one cannot be read, and fails in the end', async () => {
+    kit.letters.register = [letter('{"operation":"ship","payload":{}}')];
+    const receive: StepKit['deadLetters']['receive'] = async (queue) => {
+      if (queue === 'elect') throw new Error('AccessDenied');
+      return kit.deadLetters.receive(queue);
+    };
+    const write = vi.fn();
+    const broken = {
+      ...kit,
+      deadLetters: { ...kit.deadLetters, receive },
+      patrolMarks: { ...kit.patrolMarks, write },
+    };
+    await expect(sweep(broken, invocation)).rejects.toThrow('AccessDenied');
+    expect(kit.sent.revived).toHaveLength(1);
+    expect(write).toHaveBeenCalled();
+  });
+
+  it('gives every queue its share of the time, however many letters one has', async () => {
+    const receive: StepKit['deadLetters']['receive'] = async (queue) =>
+      queue === 'elect' ? [letter(`{"target":"${where}"}`)] : kit.letters[queue];
+    kit.letters.register = [letter('{"operation":"ship","payload":{}}')];
+    await sweep({ ...kit, deadLetters: { ...kit.deadLetters, receive } }, { timeLeft: timeRunning(50_000) });
+    expect(kit.sent.revived.at(-1)?.queue).toBe('register');
+  });
+
+  it('refuses a register message that would not fit into a message any more', async () => {
+    kit.letters.register = [letter(`{"operation":"ship",${' '.repeat(1_000_000)}"payload":{}}`)];
+    await sweep(kit, invocation);
+    expect(kit.sent.rejected).toMatchObject([
+      { problems: [{ reason: expect.stringContaining('more than 1000000 bytes') }] },
+    ]);
+    expect(kit.letters.register).toEqual([]);
+  });
+
+  it('finds, on its patrol, tasks that nobody leads, after a while and not before', async () => {
+    await registered(1);
+    await kit.locks.burn(where, 1, 0, NOW);
+    await kit.locks.flush(where, 0);
+    kit.sent.elect.length = 0;
+    const visit = async (): Promise<boolean> => {
+      for (let round = 0; round < 40; round += 1) await sweep(kit, invocation);
+      return kit.sent.elect.some((each) => each.target === where);
+    };
+    expect(await visit()).toBe(false);
+    kit.now = NOW + 10 * 60_000;
+    expect(await visit()).toBe(true);
+    expect(kit.events).toContainEqual({ event: 'stranded', target: where, waitedSince: NOW });
+  });
+});
