@@ -118,6 +118,8 @@ export class Flow extends Construct {
         groupDeadLetters: groupQueue.deadLetters,
         batchDeadLetters: batchQueue.deadLetters,
       });
+    // The next minute comes anyway: a sweep that failed is not repeated at once.
+    handler.function.configureAsyncInvoke({ retryAttempts: 0 });
     new Rule(this, 'SweepSchedule', {
       schedule: Schedule.rate(Duration.minutes(1)),
       targets: [new LambdaFunction(handler.function)],

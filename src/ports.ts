@@ -127,11 +127,11 @@ export interface Locks {
     mine: Mine,
     next: { readonly token: Token; readonly seen: SeenLock; readonly now: Millis; readonly until: Millis },
   ): Promise<boolean>;
-  /** G5. Marks `batch` open as round `round`, if mine, no batch is open and the round before it is the stored one. */
+  /** G5. Marks `batch` open as round `round`, `by` this turn, if mine, none is open and the round before it is the stored one. */
   openBatch(
     target: Target,
     mine: Mine,
-    open: { readonly batch: BatchId; readonly round: number; readonly until: Millis },
+    open: { readonly batch: BatchId; readonly round: number; readonly by: Token; readonly until: Millis },
   ): Promise<boolean>;
   /** F6. Clears `batch` if it is the open one. */
   closeBatch(target: Target, batch: BatchId): Promise<void>;

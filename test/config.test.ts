@@ -62,7 +62,7 @@ describe('a configuration', () => {
       /^downstream\.timeout is too long for 4 calls/,
     );
     expect(problems({ target: [], downstream, keepTasks: '1h', retry: { maxDelay: '1h' } })[0]).toMatch(
-      /^keepTasks must be at least retry\.maxAttempts × retry\.maxDelay/,
+      /^keepTasks must be at least retry\.maxAttempts × \(retry\.maxDelay \+ 30s for an attempt\)/,
     );
     expect(problems({ target: [], downstream, batch: { maxsize: 5 } })).toEqual([
       'batch.maxsize is unknown; did you mean "maxSize"?',

@@ -125,16 +125,20 @@ export const dynamoDBLocks = (
         },
       });
     },
-    openBatch: (target, holder, { batch, round, until }) => {
+    openBatch: (target, holder, { batch, round, by, until }) => {
       const unchanged = counted('Round', round - 1);
       return update(target, {
-        set: 'SET OpenBatch = :batch, Round = :round, LockedUntil = :until',
+        set: 'SET OpenBatch = :batch, Round = :round, OpenedBy = :by, LockedUntil = :until',
         when: `${MINE} AND ${unchanged.when}`,
-        values: { ...mine(holder), ...unchanged.values, ':batch': batch, ':round': round, ':until': until },
+        values: { ...mine(holder), ...unchanged.values, ':batch': batch, ':round': round, ':by': by, ':until': until },
       });
     },
     closeBatch: async (target, batch) => {
-      await update(target, { set: 'REMOVE OpenBatch', when: 'OpenBatch = :batch', values: { ':batch': batch } });
+      await update(target, {
+        set: 'REMOVE OpenBatch, OpenedBy',
+        when: 'OpenBatch = :batch',
+        values: { ':batch': batch },
+      });
     },
     burn: (target, fence, seen, now) => {
       const unchanged = counted('Fence', seen);

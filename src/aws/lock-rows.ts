@@ -24,6 +24,7 @@ export const lockOf = (row: Item | undefined): Lock =>
         lockedUntil: (row.LockedUntil as number | undefined) ?? 0,
         ...(row.LockHolder === undefined ? {} : { holder: row.LockHolder as Token }),
         ...(row.OpenBatch === undefined ? {} : { openBatch: row.OpenBatch as BatchId }),
+        ...(row.OpenedBy === undefined ? {} : { openedBy: row.OpenedBy as Token }),
         ...(row.FlushedAt === undefined ? {} : { flushedAt: row.FlushedAt as number }),
       };
 

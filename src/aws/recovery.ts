@@ -39,14 +39,16 @@ export const voidAttempts = async (client: DynamoDBDocumentClient, table: string
   );
   for (const { BatchId: id, StartedBy } of rows)
     if (StartedBy !== undefined)
-      await client.send(
-        new UpdateCommand({
-          TableName: table,
-          Key: batchKey(id as BatchId),
-          UpdateExpression: 'SET RunUntil = :past, Attempt = Attempt - :one REMOVE StartedBy',
-          ConditionExpression: 'attribute_exists(StartedBy)',
-          ExpressionAttributeValues: { ':past': 0, ':one': 1 },
-        }),
+      await conditionally(
+        client.send(
+          new UpdateCommand({
+            TableName: table,
+            Key: batchKey(id as BatchId),
+            UpdateExpression: 'SET RunUntil = :past, Attempt = Attempt - :one REMOVE StartedBy',
+            ConditionExpression: 'attribute_exists(StartedBy)',
+            ExpressionAttributeValues: { ':past': 0, ':one': 1 },
+          }),
+        ),
       );
   return rows.map((row) => row.BatchId as BatchId);
 };

@@ -104,10 +104,11 @@ const openBatch = async (
   const until = Math.max(lock.lockedUntil, deps.machine.now() + LEASE);
   // Refused, perhaps by ourselves (a client repeats a request whose answer was lost). A guard would see to it in its
   // next turn, a hint would leave it to the guard, which may sleep for long.
-  const isOpen =
-    (await deps.locks.openBatch(target, message, { batch, round, until })) ||
-    (await deps.locks.read(target)).openBatch === batch;
-  if (isOpen) await finishBatch(deps, target, batch, { rows: rows.slice(0, next.take), because: next.because });
+  const by = deps.machine.token();
+  const isMine =
+    (await deps.locks.openBatch(target, message, { batch, round, by, until })) ||
+    (await deps.locks.read(target)).openedBy === by;
+  if (isMine) await finishBatch(deps, target, batch, { rows: rows.slice(0, next.take), because: next.because });
   return 'again';
 };
 

@@ -4,9 +4,9 @@
  * Attempts are numbered; only the one whose number the batch shows may postpone or finish it, so that a handler which
  * was paused for too long changes nothing but results that are still missing.
  */
-import { handlerTimeout, type Operation, operationFor } from '../config/resolved.ts';
+import { attemptTime, handlerTimeout, type Operation, operationFor } from '../config/resolved.ts';
 import type { Answer } from '../downstream/downstream.ts';
-import { retryDelay } from '../downstream/retry.ts';
+import { delayCeiling, retryDelay } from '../downstream/retry.ts';
 import { failAll, verdictOf } from '../downstream/verdict.ts';
 import type { Invocation, Members, OpenTask } from '../ports.ts';
 import { type Batch, type Counts, finishedStatus, isFinished, membersOf } from './batch.ts';
@@ -16,7 +16,7 @@ import type { Millis } from './ids.ts';
 import type { BatchMessage } from './messages.ts';
 import type { TaskError, TaskResult } from './task.ts';
 import { CLOCK_SKEW, HANDLER_OVERHEAD } from './timings.ts';
-import { type Next, untilDone } from './turns.ts';
+import { type Next, OutOfTime, untilDone } from './turns.ts';
 
 type HandleDeps = Pick<Deps, 'config' | 'tasks' | 'batches' | 'queues' | 'machine' | 'report' | 'downstreamOf'>;
 
@@ -44,6 +44,7 @@ const takeTurn = async (deps: HandleDeps, { batchId }: BatchMessage, invocation:
     return 'end';
   }
   const ready = await prepare(deps, batch);
+  if (!hasTimeFor(ready.operation, invocation)) throw new OutOfTime(`no time left to call about batch ${batchId}`);
   const [attempt, token, at] = [batch.attempt + 1, machine.token(), machine.now()];
   const start = { attempt, token, at, runUntil: at + handlerTimeout(config) + 2 * CLOCK_SKEW };
   // Refused, perhaps by ourselves: a client that repeats a request whose answer was lost finds its own write.
@@ -114,10 +115,10 @@ const callUntilDone = async (
   members: readonly OpenTask[],
   counts: MutableCounts,
 ): Promise<Rest> => {
-  const { retry, downstream } = run.operation;
+  const { retry } = run.operation;
   let rest: Rest = { open: members, reason: '' };
   for (let call = 0; call <= retry.immediate && rest.open.length > 0; call += 1) {
-    if (call > 0 && run.invocation.timeLeft() < downstream.timeout + HANDLER_OVERHEAD / 2) break;
+    if (call > 0 && !hasTimeFor(run.operation, run.invocation)) break;
     const answer = await callOnce(deps, run, rest.open);
     const verdict = verdictOf(answer, rest.open);
     await record(deps, run, verdict.results, counts);
@@ -126,6 +127,10 @@ const callUntilDone = async (
   }
   return rest;
 };
+
+/** Half of what is not for calls has to be left for the results. */
+const hasTimeFor = ({ downstream }: Operation, { timeLeft }: Invocation): boolean =>
+  timeLeft() >= downstream.timeout + HANDLER_OVERHEAD / 2;
 
 const callOnce = async (deps: HandleDeps, { batch, attempt }: Attempt, items: readonly OpenTask[]): Promise<Answer> => {
   const { id: batchId, operation, target } = batch;
@@ -172,7 +177,7 @@ const record = async (
 const postpone = async (deps: HandleDeps, { batch, attempt, operation }: Attempt, rest: Rest): Promise<Next> => {
   const { batches, queues, machine, report } = deps;
   const now = machine.now();
-  const retryAfter = Math.min(rest.retryAfter ?? 0, longestPause(operation));
+  const retryAfter = Math.min(rest.retryAfter ?? 0, longestPause(operation, attempt));
   const retryAt = now + retryDelay(operation.retry, attempt, machine.random(), retryAfter);
   if (!(await batches.postpone(batch.id, attempt, retryAt))) return 'again';
   await queues.batch({ batchId: batch.id }, delayPast(retryAt, now));
@@ -181,8 +186,10 @@ const postpone = async (deps: HandleDeps, { batch, attempt, operation }: Attempt
 };
 
 /** However long the downstream asks to be left alone: a batch must not outlive the results of its first attempts. */
-const longestPause = ({ keepTasks, retry }: Operation): Millis =>
-  Math.max(0, keepTasks / retry.maxAttempts - retry.maxDelay);
+const longestPause = ({ keepTasks, retry, downstream }: Operation, attempt: number): Millis => {
+  const share = keepTasks / retry.maxAttempts;
+  return Math.max(0, share - attemptTime(downstream.timeout, retry.immediate) - delayCeiling(retry, attempt));
+};
 
 /** H6. */
 const finish = async (deps: HandleDeps, { batch, attempt, operation }: Attempt, counts: Counts): Promise<Next> => {

@@ -19,6 +19,8 @@ export interface Lock {
   readonly holder?: Token;
   readonly lockedUntil: Millis;
   readonly openBatch?: BatchId;
+  /** Which turn of a leader opened it: all that lead for one fence name their next batch alike. */
+  readonly openedBy?: Token;
   /** Rows that waited at this moment were asked to be sealed at once. */
   readonly flushedAt?: Millis;
 }

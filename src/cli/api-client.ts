@@ -33,8 +33,7 @@ export const apiClient = (url: string | undefined, folder = process.cwd()): ApiC
   const base = (url ?? localUrl(folder)).replace(/\/$/, '');
   if (!URL.canParse(base)) throw new WrongUsage(`--api takes a URL such as http://127.0.0.1:4500/v1, not ${base}`);
   const call = async (path: string, init?: RequestInit) => {
-    const response = await reach(`${base}${path}`, init);
-    const text = await response.text();
+    const { response, text } = await reach(`${base}${path}`, init);
     const value = parse(text, response);
     if (response.ok) return { text, value };
     const { detail = `the API answered ${response.status}`, errors = [] } = value as {
@@ -61,9 +60,10 @@ const localUrl = (folder: string): string => {
   );
 };
 
-const reach = async (url: string, init: RequestInit | undefined): Promise<Response> => {
+const reach = async (url: string, init: RequestInit | undefined): Promise<{ response: Response; text: string }> => {
   try {
-    return await fetch(url, { ...init, signal: AbortSignal.timeout(30_000) });
+    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(30_000) });
+    return { response, text: await response.text() };
   } catch (cause) {
     const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
     throw new CommandFailure(

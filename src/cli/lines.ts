@@ -7,6 +7,8 @@ import { CommandFailure } from './api-client.ts';
 /** What one request of the API takes, with room for what is around the lines. */
 export const CHUNK = 1_000;
 const CHUNK_BYTES = 6_000_000;
+/** What one message may have. */
+const LINE_BYTES = 1_000_000;
 
 /** The payload is spliced in as it was written: parsing it could change its numbers. */
 export const messageOf = (fields: object, payload: string): string =>
@@ -61,8 +63,14 @@ async function* linesOf(
       const line = number === 1 ? read.replace(/^\ufeff/, '') : read;
       if (line.trim() === '') continue;
       const text = operation === undefined ? line : messageOf({ operation, correlationId }, line);
-      const problem = operation === undefined ? notJson(line) : notAPayload(line);
-      yield { number, text, bytes: Buffer.byteLength(text) + 1, ...(problem === undefined ? {} : { problem }) };
+      const bytes = Buffer.byteLength(text) + 1;
+      const problem =
+        bytes > LINE_BYTES
+          ? `has ${bytes} bytes: no task is as large`
+          : operation === undefined
+            ? notJson(line)
+            : notAPayload(line);
+      yield { number, text, bytes, ...(problem === undefined ? {} : { problem }) };
     }
   } catch (cause) {
     if (!(cause instanceof Error && 'syscall' in cause)) throw cause;

@@ -89,11 +89,15 @@ const live = async (api: ApiClient, every: number): Promise<void> => {
   stdin.setRawMode?.(true);
   stdin.on('data', onKey);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+  const stopped = new Promise<undefined>((resolve) => {
+    stop.signal.addEventListener('abort', () => resolve(undefined));
+  });
   stdout.write(ALTERNATE_SCREEN);
   try {
     while (!stop.signal.aborted) {
       const from = performance.now();
-      const picture = await pictureOf(api, { width: stdout.columns, height: stdout.rows });
+      const picture = await Promise.race([pictureOf(api, { width: stdout.columns, height: stdout.rows }), stopped]);
+      if (picture === undefined) break;
       stdout.write(
         `${HOME}${picture.replaceAll('\n', `${CLEAR_TO_END_OF_LINE}\n`)}${CLEAR_TO_END_OF_LINE}${CLEAR_BELOW}`,
       );

@@ -74,14 +74,14 @@ const operationSchema = section({
       path: ['retry', 'minDelay'],
       message: 'must not be longer than retry.maxDelay',
     });
-  if (keepTasks < retry.maxAttempts * retry.maxDelay)
+  const attempt = attemptTime(downstream.timeout, retry.immediate);
+  if (keepTasks < retry.maxAttempts * (retry.maxDelay + attempt))
     context.addIssue({
       code: 'custom',
       path: ['keepTasks'],
-      message:
-        'must be at least retry.maxAttempts × retry.maxDelay: a batch must not outlive the results of its first attempts',
+      message: `must be at least retry.maxAttempts × (retry.maxDelay + ${printDuration(attempt)} for an attempt): a batch must not outlive the results of its first attempts`,
     });
-  if (attemptTime(downstream.timeout, retry.immediate) > LAMBDA_MAX)
+  if (attempt > LAMBDA_MAX)
     context.addIssue({
       code: 'custom',
       path: ['downstream', 'timeout'],

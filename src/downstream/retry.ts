@@ -24,9 +24,12 @@ export const RETRY_AFTER_MAX: Millis = 24 * 60 * 60 * 1_000;
  * @param random uniform in [0, 1).
  */
 export const retryDelay = (policy: RetryPolicy, attempt: number, random: number, retryAfter: Millis = 0): Millis => {
-  const ceiling = Math.min(policy.maxDelay, policy.minDelay * 2 ** (attempt - 1));
-  return Math.round(Math.min(retryAfter, RETRY_AFTER_MAX) + random * ceiling);
+  return Math.round(Math.min(retryAfter, RETRY_AFTER_MAX) + random * delayCeiling(policy, attempt));
 };
+
+/** The longest delay of our own after failed attempt number `attempt`. */
+export const delayCeiling = ({ minDelay, maxDelay }: RetryPolicy, attempt: number): Millis =>
+  Math.min(maxDelay, minDelay * 2 ** (attempt - 1));
 
 /**
  * The pause that a `Retry-After` header asks for (RFC 9110, 10.2.3: seconds, or a date).

@@ -1,9 +1,11 @@
 /** One stack to a folder: two would share its data, and each would take what the other works on. */
-import { mkdirSync, rmSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { LOCAL_FOLDER, readLocalFile } from './local-file.ts';
 import { StartFailure } from './start-failure.ts';
+
+const SQLITE_BUSY = 5;
 
 /** Nothing can be kept in the folder. */
 export class NotWritable extends StartFailure {}
@@ -20,8 +22,10 @@ export const lockFolder = (folder: string): (() => void) => {
   const lock = open(folder, file);
   try {
     lock.exec('BEGIN EXCLUSIVE');
-  } catch {
+  } catch (cause) {
     lock.close();
+    if (!(cause instanceof Error && 'errcode' in cause && cause.errcode === SQLITE_BUSY))
+      throw new StartFailure(`${file} cannot be used (${String(cause)}): remove it`);
     const other = readLocalFile(folder);
     throw new StartFailure(
       `a local stack runs in this folder already${other ? ` (process ${other.pid}, ${other.api})` : ''}: use that one, or stop it first`,
@@ -31,6 +35,16 @@ export const lockFolder = (folder: string): (() => void) => {
     rmSync(file, { force: true });
     lock.close();
   };
+};
+
+/** Whether files can be made in the folder: a lock that was left behind can be taken without. */
+export const isWritable = (folder: string): boolean => {
+  try {
+    accessSync(join(folder, LOCAL_FOLDER), constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 };
 
 const open = (folder: string, file: string): DatabaseSync => {

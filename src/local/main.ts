@@ -6,7 +6,7 @@ import { plural, printable } from '../cli/output.ts';
 import { EXAMPLE_CONFIG, findConfig, InvalidConfig, loadConfig } from '../config/load.ts';
 import type { Config } from '../config/resolved.ts';
 import { describe } from './activity.ts';
-import { lockFolder, NotWritable } from './folder-lock.ts';
+import { isWritable, lockFolder, NotWritable } from './folder-lock.ts';
 import { LOCAL_FOLDER, writeLocalFile } from './local-file.ts';
 import { type LocalStack, startStack } from './stack.ts';
 import { StartFailure } from './start-failure.ts';
@@ -88,14 +88,17 @@ const start = async ({ config: given, port, ephemeral, quiet }: Options): Promis
     isBroken = true;
   });
   let removeFile = (): void => {};
-  stopOnSignal(stack, async () => {
+  stopOnSignal(async () => {
     removeFile();
-    unlock?.();
     await example?.stop();
-  });
-  if (unlock) removeFile = writeLocalFile(folder, stack.addresses);
+    await stack.stop();
+    // Only now: whoever starts here next takes everything that is under way for abandoned.
+    unlock?.();
+  }, stack.broken);
+  const isFound = unlock !== undefined && (!ephemeral || isWritable(folder));
+  if (isFound) removeFile = writeLocalFile(folder, stack.addresses);
   console.log(welcome(stack, config, own && relative(folder, own), (performance.now() - from) / 1_000));
-  if (!unlock) print(`${folder} cannot be written, so commands have to be told: --api ${stack.addresses.api}`);
+  if (!isFound) print(`${folder} cannot be written, so commands have to be told: --api ${stack.addresses.api}`);
 };
 
 /** What keeps nothing also runs where nothing can be kept. */
@@ -165,13 +168,12 @@ const welcome = (
   ].join('\n');
 };
 
-const stopOnSignal = (stack: LocalStack, cleanUp: () => Promise<void>): void => {
+const stopOnSignal = (stopAll: () => Promise<void>, broken: Promise<string>): void => {
   let stopping = false;
   const stop = async (code: number): Promise<void> => {
     if (stopping) process.exit(code);
     stopping = true;
-    await cleanUp();
-    await stack.stop();
+    await stopAll();
     process.exit(code);
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -179,7 +181,7 @@ const stopOnSignal = (stack: LocalStack, cleanUp: () => Promise<void>): void => 
       if (!stopping) console.log('\nDraining … (again to stop at once)');
       void stop(0);
     });
-  void stack.broken.then((why) => {
+  void broken.then((why) => {
     console.error(`\n${why}: nothing works without it. Start again; data that was written is kept.`);
     void stop(1);
   });

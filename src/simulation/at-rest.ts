@@ -2,7 +2,7 @@
  * What must hold once everything has come to rest: whatever was sent is done or refused, was asked for downstream as it
  * was sent, and, where nothing went wrong, in time and in full batches.
  */
-import { type Batch, isFinished, membersOf } from '../batching/batch.ts';
+import { type Batch, finishedStatus, isFinished, membersOf } from '../batching/batch.ts';
 import { type Millis, operationOf, parseCandidate, type Target, type TaskId } from '../batching/ids.ts';
 import { parseRegisterMessage, type RegisterMessage, type SentTask, withId } from '../batching/register-message.ts';
 import { isSameTask, itemBytes, type Task } from '../batching/task.ts';
@@ -24,9 +24,9 @@ export interface Evidence {
   readonly flushes: readonly { readonly target: Target; readonly at: Millis }[];
   /** Whether the patrol took part. */
   readonly patrolled: boolean;
-  /** Whether an attempt may have ended before it made its call, in a crash or because nothing could be written. */
-  readonly maySwallowAttempts: boolean;
-  /** Whether a function may have gone on after its time: then two may call about one batch at once. */
+  /** Whether a function may have ended amid its work: in a crash, or because a call failed. */
+  readonly mayStopAmidWork: boolean;
+  /** Whether a batch handler may have gone on after its time: then two may call about one batch at once. */
   readonly mayOverlap: boolean;
   /** The most that a clock was off, either way. */
   readonly skew: Millis;
@@ -51,11 +51,14 @@ export const checkAtRest = (evidence: Evidence): void => {
  * A register λ that was paused for long and then died may leave the waiting row of a task that is done by then. It
  * costs a place in the Target's next batch and is deleted with that, or by the patrol.
  */
-const checkTables = ({ tables, patrolled }: Evidence): void => {
+const checkTables = ({ tables, patrolled, mayStopAmidWork }: Evidence): void => {
   for (const task of tables.tasks.values())
     demand(task.state.status === 'succeeded' || task.state.status === 'failed', 'every registered task ends', task);
   for (const [target, rows] of tables.waiting)
-    demand(!patrolled || rows.size === 0, 'nothing waits in the end', { target, rows: [...rows.keys()] });
+    demand((mayStopAmidWork && !patrolled) || rows.size === 0, 'nothing waits in the end', {
+      target,
+      rows: [...rows.keys()],
+    });
   for (const [target, lock] of tables.locks)
     demand(lock.holder === undefined && lock.openBatch === undefined, 'no lock is held in the end', { target, lock });
   for (const batch of tables.batches.values()) checkBatch(tables, batch);
@@ -70,6 +73,7 @@ const checkBatch = (tables: Tables, batch: Batch): void => {
   demand(counts.succeeded + counts.failed === outcomes.length, "a batch's members are its own", { batch, outcomes });
   const isCounted = JSON.stringify(counts) === JSON.stringify(batch.counts);
   demand(isCounted, 'counts are what the members show', { batch, counts });
+  demand(batch.status === finishedStatus(counts), "a batch's status is what its counts say", batch);
 };
 
 /** Every message became a task, is the same as one, or lies in the rejected queue; and nothing else does. */
@@ -93,7 +97,7 @@ const checkSent = ({ config, tables, sent, rejected }: Evidence): void => {
   for (const id of tables.tasks.keys()) demand(known.has(id), 'nobody makes up tasks', id);
 };
 
-const checkCalls = ({ config, tables, sent, log, maySwallowAttempts }: Evidence): void => {
+const checkCalls = ({ config, tables, sent, log, mayStopAmidWork, mayOverlap }: Evidence): void => {
   const payloads = sentPayloads(config, tables, sent);
   for (const { call } of log.calls) {
     const batch = tables.batches.get(call.batchId);
@@ -108,11 +112,15 @@ const checkCalls = ({ config, tables, sent, log, maySwallowAttempts }: Evidence)
     for (const { id, payload } of call.items) demand(payloads.get(id) === payload, 'payloads arrive as sent', call);
   }
   for (const task of tables.tasks.values())
-    demand(log.tried.has(task.id) || (maySwallowAttempts && gaveUp(task)), 'every task was asked for downstream', task);
+    demand(
+      log.tried.has(task.id) || ((mayStopAmidWork || mayOverlap) && gaveUp(task)),
+      'every task was asked for downstream',
+      task,
+    );
 };
 
 /** Attempts are as many as the policy allows, one after the other, with the pauses that the downstream asked for. */
-const checkAttempts = ({ config, tables, log, mayOverlap, skew }: Evidence): void => {
+const checkAttempts = ({ config, tables, log, mayOverlap, mayStopAmidWork, skew }: Evidence): void => {
   for (const batch of tables.batches.values()) {
     const { retry, keepTasks } = operationFor(config, batch.operation);
     const calls = log.calls.filter(({ call }) => call.batchId === batch.id).toSorted((a, b) => a.at - b.at);
@@ -121,6 +129,9 @@ const checkAttempts = ({ config, tables, log, mayOverlap, skew }: Evidence): voi
       const atOnce = calls.filter((other) => other.call.attempt === call.attempt).length;
       demand(atOnce <= 1 + retry.immediate, 'an attempt repeats its call as often as it may', call);
     }
+    const called = new Set(calls.map(({ call }) => call.attempt)).size;
+    if (!mayOverlap && !mayStopAmidWork)
+      demand(called === batch.attempt, 'every attempt that was started was made', { batch, called });
     for (const [index, next] of calls.slice(1).entries()) {
       const { call, answered } = calls[index] as LoggedCall;
       if (!answered) continue;

@@ -56,6 +56,8 @@ class InjectedFault extends Error {
 /** One run of a function: its clock, its deadline, and whether it still lives. */
 export interface Process {
   readonly name: string;
+  /** Which function it is a run of. */
+  readonly function: string;
   readonly clockOffset: Millis;
   readonly endsAt: Millis;
   /** A paused sandbox is not stopped by the function's timeout. */
@@ -66,6 +68,8 @@ export interface Chaos {
   readonly random: Random;
   readonly scheduler: Scheduler;
   readonly counts: FaultCounts;
+  /** The functions that were paused: those that may have gone on after their time. */
+  readonly paused: Set<string>;
   /** Asked at every call: faults end before the run does, so that it can come to rest. */
   rates(): FaultRates;
   trace(line: () => string): void;
@@ -94,6 +98,7 @@ export const faultyGate =
       await scheduler.wait(span);
       if (hit('pause')) {
         process.outlivesTimeout = true;
+        chaos.paused.add(process.function);
         await scheduler.wait(random.int(20_000, 200_000));
       }
       if (hit('crash') || (scheduler.now > process.endsAt && !process.outlivesTimeout)) await death();

@@ -45,14 +45,16 @@ export const memoryLocks = (tables: Tables, gate: Gate): Locks => {
           ? { ...lock, fence: mine.fence + 1, holder: token, lockedUntil: until }
           : undefined,
       ),
-    openBatch: (target, mine, { batch, round, until }) =>
+    openBatch: (target, mine, { batch, round, by, until }) =>
       write('locks.openBatch', target, (lock) =>
         isMine(lock, mine) && !lock.openBatch && lock.round === round - 1
-          ? { ...lock, openBatch: batch, round, lockedUntil: until }
+          ? { ...lock, openBatch: batch, round, openedBy: by, lockedUntil: until }
           : undefined,
       ),
     closeBatch: async (target, batch) => {
-      await write('locks.closeBatch', target, ({ openBatch, ...lock }) => (openBatch === batch ? lock : undefined));
+      await write('locks.closeBatch', target, ({ openBatch, openedBy: _, ...lock }) =>
+        openBatch === batch ? lock : undefined,
+      );
     },
     burn: (target, fence, seen) =>
       write('locks.burn', target, (lock) =>

@@ -27,7 +27,10 @@ export const memoryTasks = (tables: Tables, gate: Gate): Tasks => ({
   claim: (candidates, batch) =>
     gate(
       'tasks.claim',
-      candidates.map((candidate) => () => claimOne(tables, parseCandidate(candidate), batch)),
+      candidates.map((candidate) => () => {
+        tables.claims += 1;
+        return claimOne(tables, parseCandidate(candidate), batch);
+      }),
     ),
   members: (ids, batch) => through(gate, 'tasks.members', () => membersOf(tables, ids, batch)),
   finish: (results, batch) =>

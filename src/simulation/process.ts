@@ -30,11 +30,13 @@ export interface Started {
 }
 
 /** Starts a process that its platform ends after `timeout`. */
-export const startProcess = (around: Surroundings, name: string, timeout: Millis): Started => {
+export const startProcess = (around: Surroundings, fn: string, run: number, timeout: Millis): Started => {
   const { random, scheduler, rates } = around.chaos;
   const { skew } = rates();
+  const name = `${fn}-λ${run}`;
   const process: Process = {
     name,
+    function: fn,
     clockOffset: random.int(-skew, skew),
     endsAt: scheduler.now + timeout,
     outlivesTimeout: false,
@@ -48,7 +50,8 @@ export const attempt = async <T>(chaos: Chaos, name: string, work: () => Promise
     return await work();
   } catch (cause) {
     chaos.trace(() => `${name} failed: ${String(cause)}`);
-    if (cause instanceof TypeError || cause instanceof RangeError) throw cause;
+    const causes: unknown[] = cause instanceof AggregateError ? cause.errors : [cause];
+    if (causes.some((each) => each instanceof TypeError || each instanceof RangeError)) throw cause;
     return otherwise;
   }
 };

@@ -21,6 +21,8 @@ export interface Tables {
   readonly waiting: Map<Target, Map<string, Waiting>>;
   readonly locks: Map<Target, Lock>;
   readonly batches: Map<BatchId, Batch>;
+  /** Attempts at claiming a candidate, refused ones too: each is paid for. */
+  claims: number;
   patrolMark: PatrolMark | undefined;
   watcher: Watcher;
 }
@@ -31,6 +33,7 @@ export const emptyTables = (): Tables => ({
   waiting: new Map(),
   locks: new Map(),
   batches: new Map(),
+  claims: 0,
   patrolMark: undefined,
   watcher: {},
 });

@@ -88,6 +88,7 @@ class World {
       random: this.#random,
       scheduler: this.#scheduler,
       counts: noFaultCounts(),
+      paused: new Set(),
       rates: () => (this.#scheduler.now - START < scenario.faultsEnd ? scenario.faults : NO_FAULTS),
       trace: (line) => {
         if (traced) this.#trace.push(`${((this.#scheduler.now - START) / 1_000).toFixed(3)} ${line()}`);
@@ -97,7 +98,7 @@ class World {
       this.#chaos,
       { registerAll, electLeader, group, handleBatch, ...scenario.steps },
       handlerTimeout(scenario.config),
-      (name, timeout) => this.#start(`${name}-λ`, timeout),
+      (name, timeout) => this.#start(name, timeout),
     );
     watch(this.#tables, this.#queues.group, (violation) => {
       this.#violation ??= violation;
@@ -153,7 +154,7 @@ class World {
       rejected: this.#rejected,
       log: this.#log,
     };
-    return startProcess(around, `${name}${this.#processes}`, timeout);
+    return startProcess(around, name, this.#processes, timeout);
   }
 
   #evidence(): Evidence {
@@ -169,8 +170,8 @@ class World {
       log: this.#log,
       flushes: this.#flushes,
       patrolled: patrol,
-      maySwallowAttempts: happened,
-      mayOverlap: grave.pause > 0,
+      mayStopAmidWork: grave.crash + grave.throttle + grave.lostReply > 0,
+      mayOverlap: this.#chaos.paused.has('batch'),
       skew: faults.skew,
       isCalm: !happened && (faults.skew === 0 || faultsEnd === 0),
     };

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { electLeader } from '../../src/batching/elect-leader.ts';
 import { group } from '../../src/batching/group.ts';
-import { batchIdOf, type TaskId } from '../../src/batching/ids.ts';
+import { batchIdOf, type TaskId, type Token } from '../../src/batching/ids.ts';
 import { LEASE } from '../../src/batching/timings.ts';
 import { aConfig, aTask, candidate, id, NOW } from '../factories/factories.ts';
 import { PLENTY, type StepKit, stepKit } from './step-kit.ts';
@@ -81,7 +81,7 @@ suite('elect', (fresh) => {
   it('takes over from a leader whose lease has ended, and finishes its open batch at once', async () => {
     const [task] = (await led(1)) as [TaskId];
     const batch = batchIdOf(where, 1, 1);
-    await kit.locks.openBatch(where, guard(), { batch, round: 1, until: NOW + LEASE });
+    await kit.locks.openBatch(where, guard(), { batch, round: 1, by: 'turn' as Token, until: NOW + LEASE });
     kit.now = NOW + 5_000 + LEASE + 1;
     await electLeader(kit, { target: where });
     expect(kit.sent.group.at(-1)).toEqual({ ...guard(2), delay: 0 });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { finishBatch } from '../../src/batching/finish-batch.ts';
-import { batchIdOf, type TaskId } from '../../src/batching/ids.ts';
+import { batchIdOf, type TaskId, type Token } from '../../src/batching/ids.ts';
 import { register } from '../../src/batching/register.ts';
 import { LEASE } from '../../src/batching/timings.ts';
 import { batchId, candidate, id, NOW } from '../factories/factories.ts';
@@ -10,7 +10,7 @@ suite('finish', () => {
   it('F1–F6: ends the same however often, and by whomever, it is done', async () => {
     const tasks = await led(3);
     const batch = batchIdOf(where, 1, 1);
-    await kit.locks.openBatch(where, guard(), { batch, round: 1, until: NOW + LEASE });
+    await kit.locks.openBatch(where, guard(), { batch, round: 1, by: 'turn' as Token, until: NOW + LEASE });
     for (const _ of ['by the leader', 'by another', 'again']) {
       await finishBatch(kit, where, batch);
       expect(await kit.batches.get(batch)).toMatchObject({

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { electLeader } from '../../src/batching/elect-leader.ts';
 import { group } from '../../src/batching/group.ts';
-import { batchIdOf, type TaskId } from '../../src/batching/ids.ts';
+import { batchIdOf, type TaskId, type Token } from '../../src/batching/ids.ts';
 import { register } from '../../src/batching/register.ts';
 import { LEASE } from '../../src/batching/timings.ts';
 import { OutOfTime } from '../../src/batching/turns.ts';
@@ -16,7 +16,8 @@ suite('group', () => {
     expect(kit.sent.batch.map(({ batchId: each }) => each)).toEqual([batchIdOf(where, 1, 1), batchIdOf(where, 1, 2)]);
     expect(await kit.waiting.first(where, 99)).toHaveLength(2);
     kit.now = NOW + 5_000;
-    await group(kit, guard(2), PLENTY);
+    const { holder: next } = await lock();
+    await group(kit, { ...guard(2), token: next as Token }, PLENTY);
     expect(kit.events.filter(({ event }) => event === 'sealed')).toMatchObject([
       { because: 'full', size: 4 },
       { because: 'full', size: 4 },

@@ -152,6 +152,14 @@ suite('handle a batch', () => {
     expect((await kit.tasks.get(id(`${depot}-0`)))?.state).toMatchObject({ status: 'succeeded', attempts: 1 });
   });
 
+  it('H2: starts no attempt that it has no time to make', async () => {
+    const batch = await sealed(1);
+    await expect(handleBatch(kit, { batchId: batch }, { timeLeft: () => 5_999 })).rejects.toThrow('no time left');
+    expect(await kit.batches.get(batch)).toMatchObject({ status: 'sealed', attempt: 0 });
+    await handleBatch(kit, { batchId: batch }, { timeLeft: () => 6_000 });
+    expect(kit.calls).toHaveLength(1);
+  });
+
   it('H2: knows the attempt that it started itself when the answer was lost and the request repeated', async () => {
     const batch = await sealed(1);
     const start: StepKit['batches']['start'] = async (...args) => {

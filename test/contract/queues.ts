@@ -35,6 +35,7 @@ const inSimulation = async (): Promise<StartedQueues> => {
     random: seeded(1),
     scheduler,
     counts: noFaultCounts(),
+    paused: new Set(),
     rates: () => NO_FAULTS,
     trace: () => {},
   };

@@ -330,9 +330,9 @@ describeEach('a lock', storeKinds, (stores) => {
     for (const other of foreign) {
       expect(await locks.release(target, other)).toBe(false);
       expect(await locks.handOver(target, other, next)).toBe(false);
-      expect(await locks.openBatch(target, other, { batch, round: 1, until: NOW })).toBe(false);
+      expect(await locks.openBatch(target, other, { batch, round: 1, by: token('turn'), until: NOW })).toBe(false);
     }
-    expect(await locks.openBatch(target, mine, { batch, round: 1, until: NOW + 2_000 })).toBe(true);
+    expect(await locks.openBatch(target, mine, { batch, round: 1, by: token('turn'), until: NOW + 2_000 })).toBe(true);
     expect(await locks.release(target, mine)).toBe(false);
     expect(await locks.handOver(target, mine, next)).toBe(false);
     await locks.closeBatch(target, batchId('another'));
@@ -360,12 +360,16 @@ describeEach('a lock', storeKinds, (stores) => {
     const { target, batch } = fresh();
     const { locks } = stores();
     await locks.acquire(target, take);
-    expect(await locks.openBatch(target, mine, { batch, round: 2, until: NOW })).toBe(false);
-    expect(await locks.openBatch(target, mine, { batch, round: 1, until: NOW })).toBe(true);
-    expect(await locks.openBatch(target, mine, { batch: batchId('b2'), round: 2, until: NOW })).toBe(false);
+    expect(await locks.openBatch(target, mine, { batch, round: 2, by: token('turn'), until: NOW })).toBe(false);
+    expect(await locks.openBatch(target, mine, { batch, round: 1, by: token('turn'), until: NOW })).toBe(true);
+    expect(await locks.openBatch(target, mine, { batch: batchId('b2'), round: 2, by: token('turn'), until: NOW })).toBe(
+      false,
+    );
     await locks.closeBatch(target, batch);
-    expect(await locks.openBatch(target, mine, { batch, round: 1, until: NOW })).toBe(false);
-    expect(await locks.openBatch(target, mine, { batch: batchId('b2'), round: 2, until: NOW })).toBe(true);
+    expect(await locks.openBatch(target, mine, { batch, round: 1, by: token('turn'), until: NOW })).toBe(false);
+    expect(await locks.openBatch(target, mine, { batch: batchId('b2'), round: 2, by: token('turn'), until: NOW })).toBe(
+      true,
+    );
   });
 
   it('whose fence is burnt is free for the one after it', async () => {

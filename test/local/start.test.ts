@@ -3,10 +3,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readLocalFile } from '../../src/local/local-file.ts';
-import { eventually } from '../end-to-end/harness.ts';
+import { eventually, operationAt } from '../end-to-end/harness.ts';
+import { startTestDownstream } from '../factories/downstream.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const NODE = join(ROOT, 'node_modules/node/bin/node');
@@ -95,6 +97,33 @@ describe('npm start', () => {
     expect([code, output]).toEqual([1, expect.stringContaining('runs in this folder already')]);
     first.child.kill('SIGINT');
     expect((await first.ended).code).toBe(0);
+  });
+
+  it('lets nobody else start while it drains', async () => {
+    const downstream = await startTestDownstream(async () => {
+      await setTimeout(3_000);
+      return { status: 200 };
+    });
+    try {
+      const operation = {
+        ...operationAt(downstream.url, { batch: { maxWait: '0ms' } }),
+        downstream: { kind: 'http', url: downstream.url, timeout: '10s' },
+      };
+      writeFileSync(join(folder, 'groupage.config.json'), JSON.stringify({ operations: { ship: operation } }));
+      const first = start('--port', '0');
+      await first.ready;
+      const body = JSON.stringify({ operation: 'ship', payload: { depot: 'A' } });
+      await fetch(`${readLocalFile(folder)?.api}/tasks`, { method: 'POST', body });
+      await eventually(() => downstream.calls.length === 1);
+      first.child.kill('SIGINT');
+      await eventually(() => readLocalFile(folder) === undefined);
+      const { code, output } = await start('--port', '0').ended;
+      expect([code, output]).toEqual([1, expect.stringContaining('runs in this folder already')]);
+      expect((await first.ended).code).toBe(0);
+      expect(downstream.calls).toHaveLength(1);
+    } finally {
+      await downstream.stop();
+    }
   });
 
   it('starts beside what a killed one left behind, and beside half a file', async () => {

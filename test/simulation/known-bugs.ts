@@ -172,6 +172,15 @@ export const nobodyIsCalled: Bug = {
     ),
 };
 
+/** A batch has succeeded, whatever became of its members. */
+export const everyBatchSucceeds: Bug = {
+  handleBatch: (deps, message, invocation) => {
+    const finish: Batches['finish'] = (id, attempt, end) =>
+      deps.batches.finish(id, attempt, { ...end, status: 'succeeded' });
+    return handleBatch({ ...deps, batches: { ...deps.batches, finish } }, message, invocation);
+  },
+};
+
 /** Every item goes into a call twice. */
 export const itemsGoTwice: Bug = {
   handleBatch: (deps, message, invocation) => {
@@ -219,6 +228,15 @@ const withAttempts = (maxAttempts: number): Bug => ({
 });
 export const attemptsHaveNoEnd = withAttempts(100);
 export const nobodyTriesAgain = withAttempts(1);
+
+/** Whoever finds a batch open that he wanted to open himself takes it for his: all hints of a fence name it alike. */
+export const losersFinishToo: Bug = {
+  group: (deps, message, delivery) => {
+    const openBatch: Locks['openBatch'] = async (target, mine, open) =>
+      (await deps.locks.openBatch(target, mine, open)) || (await deps.locks.read(target)).openBatch === open.batch;
+    return group({ ...deps, locks: { ...deps.locks, openBatch } }, message, delivery);
+  },
+};
 
 /** What goes wrong with the start of an attempt. */
 const withStart = (change: (batches: Batches) => Partial<Batches>): Bug => ({
