@@ -3,7 +3,6 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readLocalFile } from '../../src/local/local-file.ts';
@@ -100,14 +99,18 @@ describe('npm start', () => {
   });
 
   it('lets nobody else start while it drains', async () => {
+    let answer = (): void => {};
+    const asked = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
     const downstream = await startTestDownstream(async () => {
-      await setTimeout(3_000);
+      await asked;
       return { status: 200 };
     });
     try {
       const operation = {
         ...operationAt(downstream.url, { batch: { maxWait: '0ms' } }),
-        downstream: { kind: 'http', url: downstream.url, timeout: '10s' },
+        downstream: { kind: 'http', url: downstream.url, timeout: '60s' },
       };
       writeFileSync(join(folder, 'groupage.config.json'), JSON.stringify({ operations: { ship: operation } }));
       const first = start('--port', '0');
@@ -119,6 +122,7 @@ describe('npm start', () => {
       await eventually(() => readLocalFile(folder) === undefined);
       const { code, output } = await start('--port', '0').ended;
       expect([code, output]).toEqual([1, expect.stringContaining('runs in this folder already')]);
+      answer();
       expect((await first.ended).code).toBe(0);
       expect(downstream.calls).toHaveLength(1);
     } finally {
