@@ -81,6 +81,8 @@ const sendFile = async (operation: string | undefined, file: string, options: Se
   // The bar ends the process at Ctrl-C by itself, as a success; the system does without it, without a word.
   const interrupted = (): void => {
     process.exitCode = 130;
+    // The bar's line is not ended.
+    if (bar) console.error();
     report(sent, options, 'interrupted');
   };
   const onSignal = (): void => process.exit(130);

@@ -1,0 +1,134 @@
+import { expect, it } from 'vitest';
+import { NO_LOCK } from '../../src/batching/lock.ts';
+import { batchId, candidate, NOW, target, token } from '../factories/factories.ts';
+import { describeEach } from './describe-each.ts';
+import { fresh } from './names.ts';
+import { storeKinds } from './stores.ts';
+
+describeEach('a lock', storeKinds, (stores) => {
+  const mine = { fence: 1, token: token('mine') };
+  const take = { ...mine, seen: { fence: 0 }, now: NOW, until: NOW + 1_000 };
+
+  it('nobody has taken reads as fence 0', async () => {
+    expect(await stores().locks.read(fresh().target)).toEqual(NO_LOCK);
+  });
+
+  it('is read with others at once, each in its place', async () => {
+    const [one, none, other] = [fresh().target, fresh().target, fresh().target];
+    const { locks } = stores();
+    await locks.acquire(one, take);
+    await locks.burn(other, 7, 0, NOW);
+    expect(await locks.readAll([one, none, other])).toEqual([await locks.read(one), NO_LOCK, await locks.read(other)]);
+    expect(await locks.readAll([])).toEqual([]);
+  });
+
+  it('is taken by one', async () => {
+    const { target } = fresh();
+    const { locks } = stores();
+    const rivals = Array.from({ length: 8 }, (_, n) => locks.acquire(target, { ...take, token: token(`t${n}`) }));
+    expect((await Promise.all(rivals)).filter((won) => won)).toHaveLength(1);
+    expect(await locks.acquire(target, { ...take, fence: 2, seen: { fence: 1 }, token: token('late') })).toBe(false);
+    expect(await locks.read(target)).toMatchObject({ fence: 1, lockedUntil: NOW + 1_000 });
+  });
+
+  it('is taken over once its lease has ended, by who saw its fence', async () => {
+    const { target } = fresh();
+    const { locks } = stores();
+    await locks.acquire(target, take);
+    const later = { token: token('next'), now: NOW + 1_001, until: NOW + 5_000 };
+    expect(await locks.acquire(target, { ...later, fence: 2, seen: { fence: 1 }, now: NOW + 1_000 })).toBe(false);
+    expect(await locks.acquire(target, { ...later, fence: 1, seen: { fence: 0 } })).toBe(false);
+    expect(await locks.acquire(target, { ...later, fence: 2, seen: { fence: 1 } })).toBe(true);
+    expect(await locks.read(target)).toEqual({ fence: 2, round: 0, holder: 'next', lockedUntil: NOW + 5_000 });
+  });
+
+  it('is released, and handed over, by its holder alone and never with a batch open', async () => {
+    const { target, batch } = fresh();
+    const { locks } = stores();
+    await locks.acquire(target, take);
+    const next = { token: token('next'), seen: { fence: 1 }, now: NOW, until: NOW + 9_000 };
+    const foreign = [
+      { fence: 1, token: token('other') },
+      { fence: 2, token: token('mine') },
+    ];
+    for (const other of foreign) {
+      expect(await locks.release(target, other)).toBe(false);
+      expect(await locks.handOver(target, other, next)).toBe(false);
+      expect(await locks.openBatch(target, other, { batch, round: 1, by: token('turn'), until: NOW })).toBe(false);
+    }
+    expect(await locks.openBatch(target, mine, { batch, round: 1, by: token('turn'), until: NOW + 2_000 })).toBe(true);
+    expect(await locks.release(target, mine)).toBe(false);
+    expect(await locks.handOver(target, mine, next)).toBe(false);
+    await locks.closeBatch(target, batchId('another'));
+    expect((await locks.read(target)).openBatch).toBe(batch);
+    await locks.closeBatch(target, batch);
+    await locks.closeBatch(target, batch);
+    expect(await locks.handOver(target, mine, next)).toBe(true);
+    expect(await locks.release(target, mine)).toBe(false);
+    expect(await locks.release(target, { fence: 2, token: token('next') })).toBe(true);
+    expect(await locks.read(target)).toEqual({ fence: 2, round: 1, lockedUntil: NOW + 9_000 });
+  });
+
+  it('that was flushed meanwhile is not handed over: its leader has to look again', async () => {
+    const { target } = fresh();
+    const { locks } = stores();
+    await locks.acquire(target, take);
+    await locks.flush(target, NOW + 3);
+    const next = { token: token('next'), now: NOW, until: NOW + 9_000 };
+    expect(await locks.handOver(target, mine, { ...next, seen: { fence: 1 } })).toBe(false);
+    expect(await locks.handOver(target, mine, { ...next, seen: { fence: 1, flushedAt: NOW + 2 } })).toBe(false);
+    expect(await locks.handOver(target, mine, { ...next, seen: { fence: 1, flushedAt: NOW + 3 } })).toBe(true);
+  });
+
+  it('opens one batch at a time, each in the round after the last', async () => {
+    const { target, batch } = fresh();
+    const { locks } = stores();
+    await locks.acquire(target, take);
+    expect(await locks.openBatch(target, mine, { batch, round: 2, by: token('turn'), until: NOW })).toBe(false);
+    expect(await locks.openBatch(target, mine, { batch, round: 1, by: token('turn'), until: NOW })).toBe(true);
+    expect(await locks.openBatch(target, mine, { batch: batchId('b2'), round: 2, by: token('turn'), until: NOW })).toBe(
+      false,
+    );
+    await locks.closeBatch(target, batch);
+    expect(await locks.openBatch(target, mine, { batch, round: 1, by: token('turn'), until: NOW })).toBe(false);
+    expect(await locks.openBatch(target, mine, { batch: batchId('b2'), round: 2, by: token('turn'), until: NOW })).toBe(
+      true,
+    );
+  });
+
+  it('whose fence is burnt is free for the one after it', async () => {
+    const { target } = fresh();
+    const { locks } = stores();
+    expect(await locks.burn(target, 1, 0, NOW)).toBe(true);
+    expect(await locks.burn(target, 1, 0, NOW)).toBe(false);
+    expect(await locks.acquire(target, { ...take, fence: 2, seen: { fence: 1 } })).toBe(true);
+    expect(await locks.burn(target, 3, 2, NOW)).toBe(false);
+  });
+
+  it('shows when it was flushed, and its first waiting row, at a glance', async () => {
+    const { target, t } = fresh();
+    const { locks, waiting } = stores();
+    expect(await locks.glance(target)).toEqual({ lock: NO_LOCK });
+    await waiting.put([2, 1].map((n) => ({ id: t(n), run: 1, target, createdAt: NOW + n, bytes: 1 })));
+    expect((await locks.flush(target, NOW + 7)).flushedAt).toBe(NOW + 7);
+    // Two clocks differ, or a request is repeated late: a flush is not taken back.
+    expect((await locks.flush(target, NOW + 5)).flushedAt).toBe(NOW + 7);
+    // Who read the lock before the flush has to look again: it may be due now.
+    expect(await locks.acquire(target, take)).toBe(false);
+    expect(await locks.acquire(target, { ...take, seen: { fence: 0, flushedAt: NOW + 7 } })).toBe(true);
+    const glance = await locks.glance(target);
+    expect(glance.lock).toEqual({ fence: 1, round: 0, holder: 'mine', lockedUntil: NOW + 1_000, flushedAt: NOW + 7 });
+    expect(glance.first?.candidate).toBe(candidate(t(1)));
+  });
+
+  it('makes its Target known to its operation, page by page', async () => {
+    const names = ['b', 'a', 'c'].map((name) => target(`paging/depot=${name}`));
+    const { locks } = stores();
+    for (const each of names) await locks.acquire(each, take);
+    const operation = 'paging' as Parameters<typeof locks.targets>[0];
+    const page = await locks.targets(operation, 2);
+    const rest = await locks.targets(operation, 2, page.cursor);
+    expect([...page.items, ...rest.items]).toEqual(names.toSorted());
+    expect(rest.cursor).toBeUndefined();
+  });
+});

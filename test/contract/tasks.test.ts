@@ -1,0 +1,215 @@
+import { expect, it } from 'vitest';
+import type { BatchId, Target } from '../../src/batching/ids.ts';
+import { type NewTask, PAYLOAD_MAX_BYTES } from '../../src/batching/task.ts';
+import type { FinishingBatch } from '../../src/ports.ts';
+import { aTask, batchId, candidate, NOW } from '../factories/factories.ts';
+import { describeEach } from './describe-each.ts';
+import { fresh } from './names.ts';
+import { storeKinds } from './stores.ts';
+
+const finishing = (batch: BatchId, target: Target, fields: Partial<FinishingBatch> = {}): FinishingBatch => ({
+  id: batch,
+  target,
+  attempts: 1,
+  at: NOW,
+  keep: 3_600_000,
+  ...fields,
+});
+
+describeEach('tasks', storeKinds, (stores) => {
+  it('are inserted once; a second insert shows the first', async () => {
+    const { t } = fresh();
+    const first = aTask({ id: t(1), correlationId: 'c-1' });
+    const inserted = await stores().tasks.insert([first, aTask({ id: t(2) })]);
+    expect(inserted).toMatchObject([
+      { isNew: true, stored: { id: t(1) } },
+      { isNew: true, stored: { id: t(2) } },
+    ]);
+    const again = await stores().tasks.insert([
+      aTask({ id: t(3) }),
+      aTask({ id: t(1), payload: '{"other":1}', createdAt: NOW + 5 }),
+    ]);
+    const { payload: _, ...stored } = first;
+    expect(again).toEqual([expect.objectContaining({ isNew: true }), { isNew: false, stored: inserted[0]?.stored }]);
+    const expected = { ...stored, run: 1, payloadApart: false, state: { status: 'created' } };
+    expect(await stores().tasks.get(t(1))).toEqual(expected);
+    expect(await stores().tasks.get(t(9))).toBeUndefined();
+  });
+
+  it('are inserted more than one request at a time', async () => {
+    const { t } = fresh();
+    const all = Array.from({ length: 137 }, (_, n) => aTask({ id: t(n) }));
+    await stores().tasks.insert(all.filter((_, n) => n % 3 === 0));
+    const answers = await stores().tasks.insert(all);
+    expect(answers.map(({ isNew }) => isNew)).toEqual(all.map((_, n) => n % 3 !== 0));
+  });
+
+  const LARGE = `{"s":"${'ü'.repeat(PAYLOAD_MAX_BYTES / 2 - 10)}"}`;
+  /** Registers as the step does: what is apart by the stored row gets its payload stored. */
+  const stored = async (...tasks: NewTask[]): Promise<void> => {
+    const inserted = await stores().tasks.insert(tasks);
+    await stores().tasks.storePayloads(tasks.filter((_, index) => inserted[index]?.stored.payloadApart));
+  };
+
+  it('keep their payload to the letter, small or large', async () => {
+    const { t, batch } = fresh();
+    const payloads = ['{ "n":12345678901234567890, "s":"ü\\u00fc\\"" }', `{"s":"${'x'.repeat(3_000)}"}`, LARGE];
+    const tasks = payloads.map((payload, n) => aTask({ id: t(n), payload }));
+    await stored(...tasks);
+    await stores().tasks.claim(
+      tasks.map((task) => candidate(task.id)),
+      batch,
+    );
+    const { open, lost } = await stores().tasks.members(
+      tasks.map((task) => task.id),
+      batch,
+    );
+    expect(lost).toEqual([]);
+    for (const [n, payload] of payloads.entries()) {
+      expect((await stores().tasks.payload(t(n))) === payload, `payload ${n}`).toBe(true);
+      expect(open[n]?.payload === payload, `payload ${n} of the batch`).toBe(true);
+    }
+  });
+
+  it('whose payload is apart is so by its stored row, whatever a message with the same payload would be', async () => {
+    const { t } = fresh();
+    // Just small enough for the row, but for the correlation id of the first message.
+    const payload = `{"s":"${'x'.repeat(540)}"}`;
+    const [first] = await stores().tasks.insert([aTask({ id: t(1), payload, correlationId: 'c'.repeat(128) })]);
+    const [again] = await stores().tasks.insert([aTask({ id: t(1), payload })]);
+    const [other] = await stores().tasks.insert([aTask({ id: t(2), payload: '{}' })]);
+    expect([first?.stored.payloadApart, again?.stored.payloadApart, other?.stored.payloadApart]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  it('without a stored payload are told from the others, and keep none of them waiting', async () => {
+    const { t, batch } = fresh();
+    await stores().tasks.insert([aTask({ id: t(1), payload: LARGE })]);
+    await stored(aTask({ id: t(2) }));
+    await stores().tasks.claim([candidate(t(1)), candidate(t(2))], batch);
+    const { open, lost } = await stores().tasks.members([t(1), t(2)], batch);
+    expect([open.map((each) => each.id), lost]).toEqual([[t(2)], [t(1)]]);
+  });
+
+  it('whose id had another payload before keep to their own', async () => {
+    const { t } = fresh();
+    const monday = aTask({ id: t(1), payload: LARGE });
+    const tuesday = aTask({ id: t(1), payload: LARGE.replace('ü', 'ö') });
+    // Monday's task expired, its payload row is there still.
+    await stores().tasks.storePayloads([monday]);
+    await stored(tuesday);
+    expect((await stores().tasks.payload(t(1))) === tuesday.payload).toBe(true);
+  });
+
+  it('are claimed by one batch only, however often it claims', async () => {
+    const { t, batch } = fresh();
+    await stores().tasks.insert([aTask({ id: t(1) }), aTask({ id: t(2) })]);
+    expect(await stores().tasks.claim([candidate(t(1))], batch)).toEqual([true]);
+    const other = batchId(`${batch}-other`);
+    expect(
+      await stores().tasks.claim([candidate(t(1)), candidate(t(2)), candidate(t(3)), candidate(t(2), 2)], other),
+    ).toEqual([false, true, false, false]);
+    expect(await stores().tasks.claim([candidate(t(1)), candidate(t(2))], batch)).toEqual([true, false]);
+    expect(await stores().tasks.get(t(1))).toMatchObject({ state: { status: 'batched', batchId: batch } });
+  });
+
+  it('of two claims at once one wins', async () => {
+    const { t, batch, target } = fresh();
+    const ids = Array.from({ length: 60 }, (_, n) => t(n));
+    await stores().tasks.insert(ids.map((each) => aTask({ id: each, target })));
+    const rivals = [batch, batchId(`${batch}-b`), batchId(`${batch}-c`)];
+    const wins = await Promise.all(
+      rivals.map((rival) =>
+        stores().tasks.claim(
+          ids.map((each) => candidate(each)),
+          rival,
+        ),
+      ),
+    );
+    for (const [n] of ids.entries()) expect(wins.filter((claims) => claims[n])).toHaveLength(1);
+  });
+
+  it('finish once: the first result stands, whoever comes later', async () => {
+    const { t, batch, target } = fresh();
+    const ids = [t(1), t(2), t(3)];
+    await stores().tasks.insert(ids.map((each) => aTask({ id: each, target })));
+    await stores().tasks.claim(
+      ids.map((each) => candidate(each)),
+      batch,
+    );
+    const error = { code: 'bad', message: 'no such depot', retriable: false };
+    const first = await stores().tasks.finish(
+      [
+        { id: t(1), outcome: { status: 'succeeded', result: '{"n": 1}' } },
+        { id: t(2), outcome: { status: 'failed', error } },
+      ],
+      finishing(batch, target, { attempts: 2 }),
+    );
+    expect(first).toEqual(['succeeded', 'failed']);
+    const later = await stores().tasks.finish(
+      [
+        { id: t(2), outcome: { status: 'succeeded' } },
+        { id: t(3), outcome: { status: 'succeeded', resultOmitted: 300_000 } },
+        { id: t(4), outcome: { status: 'succeeded' } },
+      ],
+      finishing(batch, target, { attempts: 3, at: NOW + 1 }),
+    );
+    expect(later).toEqual(['failed', 'succeeded', undefined]);
+    expect(
+      await stores().tasks.finish(
+        [{ id: t(1), outcome: { status: 'failed', error } }],
+        finishing(batchId('b#9#9'), target),
+      ),
+    ).toEqual([undefined]);
+    expect((await stores().tasks.get(t(1)))?.state).toEqual({
+      status: 'succeeded',
+      batchId: batch,
+      attempts: 2,
+      finishedAt: NOW,
+      result: '{"n": 1}',
+    });
+    expect((await stores().tasks.get(t(2)))?.state).toEqual({
+      status: 'failed',
+      batchId: batch,
+      attempts: 2,
+      finishedAt: NOW,
+      error,
+    });
+    expect((await stores().tasks.get(t(3)))?.state).toMatchObject({ resultOmitted: 300_000 });
+    const members = await stores().tasks.members([...ids, t(4)], batch);
+    expect(members).toEqual({ open: [], lost: [], counts: { succeeded: 2, failed: 1 } });
+  });
+
+  it('that failed are found by their Target, newest first, page by page', async () => {
+    const { t, batch, target } = fresh();
+    const ids = [t(1), t(2), t(3), t(4)];
+    await stores().tasks.insert(ids.map((each) => aTask({ id: each, target })));
+    await stores().tasks.claim(
+      ids.map((each) => candidate(each)),
+      batch,
+    );
+    const error = { code: 'bad', message: 'm', retriable: false };
+    for (const [n, each] of ids.entries())
+      await stores().tasks.finish(
+        [{ id: each, outcome: n === 1 ? { status: 'succeeded' } : { status: 'failed', error } }],
+        finishing(batch, target, { at: NOW + n }),
+      );
+    const page = await stores().tasks.failed(target, 2);
+    expect(page.items).toEqual([t(4), t(3)]);
+    const rest = await stores().tasks.failed(target, 2, page.cursor);
+    expect(rest.items).toEqual([t(1)]);
+  });
+
+  it('belong to a batch only while they show it', async () => {
+    const { t, batch, target } = fresh();
+    await stores().tasks.insert([aTask({ id: t(1), target })]);
+    expect(await stores().tasks.members([t(1)], batch)).toEqual({
+      open: [],
+      lost: [],
+      counts: { succeeded: 0, failed: 0 },
+    });
+  });
+});
