@@ -90,8 +90,9 @@ const start = async ({ config: given, port, ephemeral, quiet }: Options): Promis
   let removeFile = (): void => {};
   stopOnSignal(async () => {
     removeFile();
-    await example?.stop();
+    // What is in hand may still need the example's service.
     await stack.stop();
+    await example?.stop();
     // Only now: whoever starts here next takes everything that is under way for abandoned.
     unlock?.();
   }, stack.broken);
