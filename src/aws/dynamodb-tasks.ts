@@ -33,7 +33,7 @@ export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Ta
           client,
           wave.map((candidate) => claim(table, candidate, batch)),
         );
-        for (const [index, candidate] of wave.entries()) isMine.set(candidate, claims[index]?.done === true);
+        for (const [index, candidate] of wave.entries()) isMine.set(candidate, claims[index] === true);
       }
       // Refused: by another, or by ourselves in an earlier life.
       const refused = await rowsOf(
@@ -93,9 +93,9 @@ const insert = async (
     client,
     rows.map((row) => insertion(table, row)),
   );
-  const refused = await rowsOf(tasks.filter((_, index) => !answers[index]?.done).map(({ id }) => id));
+  const refused = await rowsOf(tasks.filter((_, index) => !answers[index]).map(({ id }) => id));
   return tasks.map(({ id }, index) => {
-    const isNew = answers[index]?.done === true;
+    const isNew = answers[index] === true;
     const row = isNew ? rows[index] : refused.get(id);
     if (!row) throw new DynamoDBFailure('Vanished', `task ${id} expired while it was registered again`);
     return { isNew, stored: taskOf(row) };
@@ -165,9 +165,9 @@ const finish = async (
       payloadHash === undefined ? [] : [expiry(table, { id, payloadHash }, at)],
     ),
   );
-  const refused = await rowsOf(results.filter((_, index) => !answers[index]?.done).map(({ id }) => id));
+  const refused = await rowsOf(results.filter((_, index) => !answers[index]).map(({ id }) => id));
   return results.map(({ id, outcome }, index) => {
-    if (answers[index]?.done) return outcome.status;
+    if (answers[index]) return outcome.status;
     const row = refused.get(id);
     const status = row?.BatchId === batch.id ? taskOf(row).state.status : undefined;
     return status === 'succeeded' || status === 'failed' ? status : undefined;

@@ -28,8 +28,6 @@ export interface Statement {
   readonly parameters: readonly NativeAttributeValue[];
 }
 
-export type StatementAnswer = { readonly done: true; readonly item?: Item } | { readonly done: false };
-
 /** DynamoDB did not do something that it should have. */
 export class DynamoDBFailure extends Error {
   override readonly name = 'DynamoDBFailure';
@@ -51,16 +49,13 @@ const TRANSIENT = new Set([
 const REFUSED = new Set(['ConditionalCheckFailed', 'DuplicateItem']);
 
 /**
- * Executes conditional writes, 25 a request, and answers in their order. A throttled one is sent again, never counted
+ * Executes conditional writes, 25 a request, and answers in their order which of them were done. A throttled one is sent again, never counted
  * as refused.
  *
  * @throws DynamoDBFailure when a statement is invalid; GaveUp when one is still throttled in the end.
  */
-export const execute = async (
-  client: DynamoDBDocumentClient,
-  statements: readonly Statement[],
-): Promise<StatementAnswer[]> => {
-  const answers = new Map<Statement, StatementAnswer>();
+export const execute = async (client: DynamoDBDocumentClient, statements: readonly Statement[]): Promise<boolean[]> => {
+  const answers = new Map<Statement, boolean>();
   await inRequests(statements, STATEMENTS, async (chunk) => {
     const { Responses = [] } = await client.send(
       new BatchExecuteStatementCommand({
@@ -68,15 +63,15 @@ export const execute = async (
       }),
     );
     return chunk.filter((statement, index) => {
-      const { Error: error, Item: item } = Responses[index] ?? {};
+      const { Error: error } = Responses[index] ?? {};
       const code = error?.Code;
       if (code && TRANSIENT.has(code)) return true;
       if (code && !REFUSED.has(code)) throw new DynamoDBFailure(code, error.Message ?? 'a statement failed');
-      answers.set(statement, code ? { done: false } : { done: true, ...(item ? { item } : {}) });
+      answers.set(statement, code === undefined);
       return false;
     });
   });
-  return statements.map((statement) => answers.get(statement) ?? { done: false });
+  return statements.map((statement) => answers.get(statement) === true);
 };
 
 /** Reads rows by key, strongly consistent, in no particular order. Keys must differ. */

@@ -1,4 +1,4 @@
-/** The Task table's rows (design, section 4). A large payload has a row of its own, written once. */
+/** The Task table's rows (design, section 4). A large payload has a row of its own (docs/decisions/0004). */
 import type { BatchId, OperationName, Target, TaskId } from '../batching/ids.ts';
 import type { NewTask, Outcome, Task, TaskState } from '../batching/task.ts';
 import type { FinishingBatch } from '../ports.ts';

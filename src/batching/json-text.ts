@@ -5,14 +5,14 @@
  * 2^53, reorder integer-like keys and change escapes. The caller has already had `JSON.parse` accept the text, so
  * these walk it without checking it again.
  */
-import type { Parsed } from './problems.ts';
+import { type Parsed, reasonOf } from './problems.ts';
 
 /** A value, or what keeps a text from being one. */
 export const parseJson = (text: string): Parsed<unknown> => {
   try {
     return { ok: true, value: JSON.parse(text) };
   } catch (cause) {
-    const reason = `is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`;
+    const reason = `is not JSON: ${reasonOf(cause)}`;
     return { ok: false, problems: [{ path: '', reason }] };
   }
 };

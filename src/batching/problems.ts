@@ -10,6 +10,9 @@ export type Parsed<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
+/** What an error says; of anything else that was thrown, how it prints. */
+export const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
+
 /** One line per problem, for people. */
 export const describeProblems = (problems: readonly Problem[]): string =>
   problems.map(({ path, reason }) => (path === '' ? reason : `${path} ${reason}`)).join('\n');

@@ -1,5 +1,7 @@
 /** The command line's side of the HTTP API. */
+
 import { dirname } from 'node:path';
+import { reasonOf } from '../batching/problems.ts';
 import { readLocalFile } from '../local/local-file.ts';
 
 /** Something that the user can mend: shown as one message, exit status 1. */
@@ -66,9 +68,7 @@ const reach = async (url: string, init: RequestInit | undefined): Promise<{ resp
     return { response, text: await response.text() };
   } catch (cause) {
     const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
-    throw new CommandFailure(
-      `${new URL(url).origin} does not answer (${inner instanceof Error ? inner.message : String(inner)}): is the stack running?`,
-    );
+    throw new CommandFailure(`${new URL(url).origin} does not answer (${reasonOf(inner)}): is the stack running?`);
   }
 };
 

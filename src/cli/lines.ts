@@ -54,6 +54,7 @@ async function* linesOf(
   operation: string | undefined,
   correlationId: string | undefined,
 ): AsyncGenerator<Line> {
+  const problemOf = operation === undefined ? notJson : notAPayload;
   const input = file === '-' ? process.stdin : createReadStream(file);
   let number = 0;
   try {
@@ -64,12 +65,7 @@ async function* linesOf(
       if (line.trim() === '') continue;
       const text = operation === undefined ? line : messageOf({ operation, correlationId }, line);
       const bytes = Buffer.byteLength(text) + 1;
-      const problem =
-        bytes > LINE_BYTES
-          ? `has ${bytes} bytes: no task is as large`
-          : operation === undefined
-            ? notJson(line)
-            : notAPayload(line);
+      const problem = bytes > LINE_BYTES ? `has ${bytes} bytes: no task is as large` : problemOf(line);
       yield { number, text, bytes, ...(problem === undefined ? {} : { problem }) };
     }
   } catch (cause) {

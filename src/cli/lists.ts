@@ -66,49 +66,34 @@ const show = ({ json }: CommonOptions, value: unknown, text: string): void =>
 /** What the API lists at once at the most. */
 const PAGE_MAX = 100;
 /** Targets that are asked about at once. */
-const CONCURRENCY = 8;
+export const CONCURRENCY = 8;
 
-interface Page<Shape> {
-  readonly items: readonly Shape[];
-  readonly cursor?: string;
-}
-
-const pageOf = async <Shape>(
+/** The first `limit` of a list, page by page. @param key names the list, in the path and in the answer. */
+export const listed = async <Shape>(
   api: ApiClient,
-  path: string,
-  key: string,
-  query: Record<string, string>,
-): Promise<Page<Shape>> => {
-  const { value } = await api.get(`${path}?${new URLSearchParams(query)}`);
-  const { [key]: items, cursor } = value as Record<string, Shape[]> & { cursor?: string };
-  return { items: items ?? [], ...(cursor === undefined ? {} : { cursor }) };
-};
-
-/** The first `limit` of a list, page by page. */
-const listed = async <Shape>(
-  api: ApiClient,
-  path: string,
-  key: string,
+  key: 'targets' | 'tasks' | 'batches',
   query: Record<string, string>,
   limit: number,
 ): Promise<Shape[]> => {
   const all: Shape[] = [];
   let cursor: string | undefined;
   do {
-    const page: Page<Shape> = await pageOf(api, path, key, {
+    const page = new URLSearchParams({
       ...query,
       limit: String(Math.min(PAGE_MAX, limit - all.length)),
       ...(cursor === undefined ? {} : { cursor }),
     });
-    all.push(...page.items);
-    cursor = page.cursor;
+    const { value } = await api.get(`/${key}?${page}`);
+    const answer = value as Record<typeof key, Shape[]> & { cursor?: string };
+    all.push(...answer[key]);
+    cursor = answer.cursor;
   } while (cursor !== undefined && all.length < limit);
   return all;
 };
 
 /** The first Targets. */
 export const allTargets = (api: ApiClient, limit: number, operation?: string): Promise<TargetShape[]> =>
-  listed(api, '/targets', 'targets', operation === undefined ? {} : { operation }, limit);
+  listed(api, 'targets', operation === undefined ? {} : { operation }, limit);
 
 /** A list that the API keeps by Target: of the one asked for, or of all. */
 const ofTargets = async <Shape>(
@@ -120,7 +105,7 @@ const ofTargets = async <Shape>(
   const targets = target === undefined ? await allTargets(api, Number.POSITIVE_INFINITY) : [{ target }];
   const atOnce = pLimit(CONCURRENCY);
   const found = await Promise.all(
-    targets.map((each) => atOnce(() => listed<Shape>(api, `/${key}`, key, { ...query, target: each.target }, limit))),
+    targets.map((each) => atOnce(() => listed<Shape>(api, key, { ...query, target: each.target }, limit))),
   );
   return found.flat();
 };

@@ -30,24 +30,17 @@ export const draw = (snapshot: Snapshot, { width, height }: Screen): string => {
   if (rows.length === 0)
     return [...heading, 'No task was registered yet. Send one:  groupage send OPERATION PAYLOAD'].join('\n');
   const isNarrow = width < 100;
-  const taken = columnsOf(isNarrow).reduce((sum, column) => sum + column.width + GAP.length, 0);
+  const columns = columnsOf(isNarrow);
+  const taken = columns.reduce((sum, column) => sum + column.width + GAP.length, 0);
   const nameWidth = Math.min(Math.max(...rows.map(({ target }) => target.length), 6), Math.max(18, width - taken));
-  const lines = rows.toSorted(byUrgency).map((row) => line(row, nameWidth, at, isNarrow));
+  const inColumns = ([name = '', ...cells]: readonly string[]): string =>
+    [name.padEnd(nameWidth), ...cells.map((cell, index) => padded(cell, columns[index]?.width ?? 0, index === 0))]
+      .join(GAP)
+      .trimEnd();
+  const lines = rows.toSorted(byUrgency).map((row) => inColumns(cellsOf(row, nameWidth, at, isNarrow)));
   const room = Math.max(1, height - heading.length - 2);
   const more = lines.length > room ? [dim(`… and ${lines.length - room} more`)] : [];
-  return [
-    ...heading,
-    dim(
-      columns(
-        'TARGET',
-        nameWidth,
-        columnsOf(isNarrow).map(({ name }) => name),
-        isNarrow,
-      ),
-    ),
-    ...lines.slice(0, room),
-    ...more,
-  ]
+  return [...heading, dim(inColumns(['TARGET', ...columns.map(({ name }) => name)])), ...lines.slice(0, room), ...more]
     .map((text) => cut(text, width))
     .join('\n');
 };
@@ -55,7 +48,7 @@ export const draw = (snapshot: Snapshot, { width, height }: Screen): string => {
 const summary = ({ rows, isAll }: Snapshot): string => {
   const sum = (of: (row: Row) => number): number => rows.reduce((total, row) => total + of(row), 0);
   const batches = rows.flatMap((row) => row.batches).filter(({ fill }) => fill !== undefined);
-  const failed = sum(({ batches: recent }) => recent.reduce((total, { counts }) => total + (counts?.failed ?? 0), 0));
+  const failed = sum(failedOf);
   const fill =
     batches.length === 0
       ? ''
@@ -74,17 +67,21 @@ export const byUrgency = (a: TargetShape & Moved, b: TargetShape & Moved): numbe
   (b.batches?.[0]?.createdAt ?? '').localeCompare(a.batches?.[0]?.createdAt ?? '') ||
   a.target.localeCompare(b.target);
 
+/** Tasks that failed in the batches that are shown. */
+const failedOf = ({ batches }: Row): number => batches.reduce((total, { counts }) => total + (counts?.failed ?? 0), 0);
+
 interface Moved {
   readonly batches?: readonly BatchShape[];
 }
 
-const line = (row: Row, nameWidth: number, now: number, isNarrow: boolean): string => {
+const cellsOf = (row: Row, nameWidth: number, now: number, isNarrow: boolean): string[] => {
   const [last] = row.batches;
-  const failed = row.batches.reduce((total, { counts }) => total + (counts?.failed ?? 0), 0);
+  const failed = failedOf(row);
   const leader = row.openBatch ? 'sealing' : row.leader ? 'waiting' : '';
   const target = printable(row.target);
   const name = target.length > nameWidth ? `…${target.slice(-nameWidth + 1)}` : target;
-  const cells = [
+  return [
+    name,
     `${row.waiting.toLocaleString('en')}${row.waitingIsAtLeast ? '+' : ''}`,
     ago(row.oldestAt, now),
     leader,
@@ -92,7 +89,6 @@ const line = (row: Row, nameWidth: number, now: number, isNarrow: boolean): stri
     last ? `${status(last)} ${ago(last.createdAt, now)}` : '',
     last ? fillOf(last, isNarrow) : '',
   ];
-  return columns(name, nameWidth, cells, isNarrow);
 };
 
 const fillOf = ({ fill = 0, size }: BatchShape, isNarrow: boolean): string =>
@@ -118,14 +114,6 @@ const columnsOf = (isNarrow: boolean): readonly { readonly name: string; readonl
   { name: 'LAST BATCH', width: isNarrow ? 17 : 20 },
   { name: 'FILL', width: isNarrow ? 4 : 15 },
 ];
-
-const columns = (name: string, nameWidth: number, cells: readonly string[], isNarrow: boolean): string =>
-  [
-    name.padEnd(nameWidth),
-    ...cells.map((cell, index) => padded(cell, columnsOf(isNarrow)[index]?.width ?? 0, index === 0)),
-  ]
-    .join(GAP)
-    .trimEnd();
 
 /** Colours take no room. */
 const padded = (text: string, width: number, right: boolean): string => {

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import pLimit from 'p-limit';
 import { type ApiClient, apiClient, CommandFailure } from './api-client.ts';
-import { allTargets } from './lists.ts';
+import { allTargets, CONCURRENCY, listed } from './lists.ts';
 import { dim, printable, red } from './output.ts';
 import type { BatchShape, CommonOptions } from './shapes.ts';
 import { byUrgency, draw, type Screen, type Snapshot } from './watch-view.ts';
@@ -31,15 +31,11 @@ const LISTED = 1_000;
 /** Of the most urgent of them, as many as are shown, the batches are looked at too. */
 const SHOWN_MAX = 100;
 const BATCHES_EACH = 5;
-const CONCURRENCY = 8;
 
 const look = async (api: ApiClient, shown: number): Promise<Snapshot> => {
   const targets = (await allTargets(api, LISTED)).toSorted(byUrgency);
   const atOnce = pLimit(CONCURRENCY);
-  const batchesOf = async (target: string): Promise<readonly BatchShape[]> => {
-    const { value } = await api.get(`/batches?${new URLSearchParams({ target, limit: String(BATCHES_EACH) })}`);
-    return (value as { batches: BatchShape[] }).batches;
-  };
+  const batchesOf = (target: string) => listed<BatchShape>(api, 'batches', { target }, BATCHES_EACH);
   const rows = await Promise.all(
     targets.map(async (target, index) => ({
       ...target,

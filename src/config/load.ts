@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { describeProblems, type Problem } from '../batching/problems.ts';
+import { describeProblems, type Problem, reasonOf } from '../batching/problems.ts';
 import type { Config } from './resolved.ts';
 import { parseConfig } from './schema.ts';
 
@@ -52,9 +52,7 @@ const read = async (file: string, path: string): Promise<unknown> => {
     const module = await inTime(import(pathToFileURL(path).href) as Promise<{ default?: unknown }>);
     if (module.default !== undefined) return module.default;
   } catch (cause) {
-    throw new InvalidConfig(file, [
-      { path: '', reason: `cannot be read: ${cause instanceof Error ? cause.message : String(cause)}` },
-    ]);
+    throw new InvalidConfig(file, [{ path: '', reason: `cannot be read: ${reasonOf(cause)}` }]);
   }
   throw new InvalidConfig(file, [
     { path: '', reason: 'has no default export: write `export default defineConfig({ … })`' },

@@ -1,11 +1,13 @@
 /** What `npm start` shows of the flow: a line per batch, and whatever somebody should know. */
+
 import type { FlowEvent } from '../batching/events.ts';
+import { plural } from '../cli/output.ts';
 
 /** A line for people, or nothing for events that are only of interest in a log. */
 export const describe = (event: FlowEvent): string | undefined => {
   switch (event.event) {
     case 'sealed':
-      return `▣ ${event.target}  ${event.size} ${event.size === 1 ? 'task' : 'tasks'} (${event.because})`;
+      return `▣ ${event.target}  ${plural(event.size, 'task')} (${event.because})`;
     case 'finished':
       return event.counts.failed > 0
         ? `✗ ${event.batchId}  ${event.counts.succeeded} succeeded, ${event.counts.failed} failed`

@@ -2,11 +2,13 @@
  * Amazon's DynamoDB Local, as the npm package `amplify-dynamodb-simulator` carries it: fetched once, on demand, since
  * it is large and most machines do without it. Needs a Java runtime, 17 to 23: see `loopback.policy`.
  */
+
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { reasonOf } from '../batching/problems.ts';
 import { StartFailure } from './start-failure.ts';
 
 const run = promisify(execFile);
@@ -20,7 +22,7 @@ export const javaProblem = async (): Promise<string | undefined> => {
     await run('java', ['-version']);
     return undefined;
   } catch (cause) {
-    return `no Java runtime (${cause instanceof Error ? cause.message.split('\n')[0] : String(cause)}): install one, e.g. Debian's default-jre-headless`;
+    return `no Java runtime (${reasonOf(cause).split('\n')[0]}): install one, e.g. Debian's default-jre-headless`;
   }
 };
 
@@ -60,9 +62,7 @@ const fetchOnce = async (): Promise<string> => {
     // Another process may have been faster; either copy is as good.
     if (!existsSync(folder)) renameSync(partial, folder);
   } catch (cause) {
-    throw new StartFailure(
-      `${PACKAGE} could not be fetched with npm: ${cause instanceof Error ? cause.message : String(cause)}`,
-    );
+    throw new StartFailure(`${PACKAGE} could not be fetched with npm: ${reasonOf(cause)}`);
   } finally {
     rmSync(partial, { recursive: true, force: true });
   }

@@ -1,8 +1,7 @@
 /** Both local engines, and clients for them. */
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { type AwsClients, awsClients, type Endpoints } from '../aws/clients.ts';
 import { type DynamoDBEngine, startDynamoDB } from './dynamodb-engine.ts';
+import { makeFolder } from './folder.ts';
 import { type SqsEngine, startSqs } from './sqs-engine.ts';
 import { StartFailure } from './start-failure.ts';
 import { LOCAL_REGION } from './template.ts';
@@ -37,16 +36,6 @@ export const startEngines = async ({ folder, ports, engine }: EngineOptions): Pr
   } catch (cause) {
     await dynamodb.stop();
     throw explained(cause, ports.sqs);
-  }
-};
-
-const makeFolder = (folder: string): void => {
-  try {
-    mkdirSync(join(folder), { recursive: true });
-  } catch (cause) {
-    throw new StartFailure(
-      `the data folder ${folder} cannot be made (${cause instanceof Error ? cause.message : String(cause)}): use --ephemeral to keep nothing, or run it where you may write`,
-    );
   }
 };
 

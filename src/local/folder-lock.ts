@@ -1,14 +1,12 @@
 /** One stack to a folder: two would share its data, and each would take what the other works on. */
-import { accessSync, constants, mkdirSync, rmSync } from 'node:fs';
+import { accessSync, constants, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { makeFolder, writing } from './folder.ts';
 import { LOCAL_FOLDER, readLocalFile } from './local-file.ts';
 import { StartFailure } from './start-failure.ts';
 
 const SQLITE_BUSY = 5;
-
-/** Nothing can be kept in the folder. */
-export class NotWritable extends StartFailure {}
 
 /**
  * Locks a folder for this process. The system's own lock on a file (SQLite knows how, everywhere) ends with its process,
@@ -18,8 +16,10 @@ export class NotWritable extends StartFailure {}
  * @throws NotWritable; StartFailure when another one runs there.
  */
 export const lockFolder = (folder: string): (() => void) => {
-  const file = join(folder, LOCAL_FOLDER, 'lock');
-  const lock = open(folder, file);
+  const own = join(folder, LOCAL_FOLDER);
+  makeFolder(own);
+  const file = join(own, 'lock');
+  const lock = writing(own, () => new DatabaseSync(file));
   try {
     lock.exec('BEGIN EXCLUSIVE');
   } catch (cause) {
@@ -44,16 +44,5 @@ export const isWritable = (folder: string): boolean => {
     return true;
   } catch {
     return false;
-  }
-};
-
-const open = (folder: string, file: string): DatabaseSync => {
-  try {
-    mkdirSync(join(folder, LOCAL_FOLDER), { recursive: true });
-    return new DatabaseSync(file);
-  } catch (cause) {
-    throw new NotWritable(
-      `${join(folder, LOCAL_FOLDER)} cannot be written (${cause instanceof Error ? cause.message : String(cause)}): use --ephemeral to keep nothing, or run it where you may write`,
-    );
   }
 };

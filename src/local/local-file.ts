@@ -1,9 +1,9 @@
 /** `.groupage/local.json`: tells the command line and the examples where the local stack is, while it runs. */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject, parseJson } from '../batching/json-text.ts';
+import { makeFolder, writing } from './folder.ts';
 import type { Addresses } from './stack.ts';
-import { StartFailure } from './start-failure.ts';
 
 export const LOCAL_FOLDER = '.groupage';
 const FILE = 'local.json';
@@ -21,17 +21,11 @@ export const readLocalFile = (folder: string): LocalFile | undefined => {
   return isAlive(file.pid) ? file : undefined;
 };
 
-/** Writes the file; answers what removes it again. */
+/** Writes the file; answers what removes it again. @throws NotWritable */
 export const writeLocalFile = (folder: string, addresses: Addresses): (() => void) => {
   const path = join(folder, LOCAL_FOLDER, FILE);
-  try {
-    mkdirSync(join(folder, LOCAL_FOLDER), { recursive: true });
-    writeFileSync(path, `${JSON.stringify({ ...addresses, pid: process.pid }, null, 2)}\n`);
-  } catch (cause) {
-    throw new StartFailure(
-      `${path} cannot be written (${cause instanceof Error ? cause.message : String(cause)}): run it where you may write`,
-    );
-  }
+  makeFolder(join(folder, LOCAL_FOLDER));
+  writing(path, () => writeFileSync(path, `${JSON.stringify({ ...addresses, pid: process.pid }, null, 2)}\n`));
   return () => rmSync(path, { force: true });
 };
 

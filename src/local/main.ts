@@ -1,12 +1,15 @@
 /** `npm start`: Groupage on this machine. */
+
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { operationOf } from '../batching/ids.ts';
+import { reasonOf } from '../batching/problems.ts';
 import { plural, printable } from '../cli/output.ts';
 import { EXAMPLE_CONFIG, findConfig, InvalidConfig, loadConfig } from '../config/load.ts';
 import type { Config } from '../config/resolved.ts';
 import { describe } from './activity.ts';
-import { isWritable, lockFolder, NotWritable } from './folder-lock.ts';
+import { NotWritable } from './folder.ts';
+import { isWritable, lockFolder } from './folder-lock.ts';
 import { LOCAL_FOLDER, writeLocalFile } from './local-file.ts';
 import { type LocalStack, startStack } from './stack.ts';
 import { StartFailure } from './start-failure.ts';
@@ -43,7 +46,7 @@ const readOptions = (): Options => {
       throw new TypeError(`--port takes a number from 0 to 65533, not ${values.port}`);
     return { ...values, port };
   } catch (cause) {
-    return exit(`${cause instanceof Error ? cause.message : String(cause)}\n\n${USAGE}`, 2);
+    return exit(`${reasonOf(cause)}\n\n${USAGE}`, 2);
   }
 };
 
@@ -120,9 +123,7 @@ const startExample = async (quiet: boolean) => {
       if (!quiet) print(`→ downstream: ${flights} of ${origin} ${status === 200 ? 'taken' : `refused (${status})`}`);
     });
   } catch (cause) {
-    throw new StartFailure(
-      `the example's downstream needs port 9100: ${cause instanceof Error ? cause.message : String(cause)}`,
-    );
+    throw new StartFailure(`the example's downstream needs port 9100: ${reasonOf(cause)}`);
   }
 };
 

@@ -5,10 +5,12 @@
  * So its parts are put together here. They are not among the package's exports: its version is pinned, and
  * `test/local/sqs-engine.test.ts` holds it to what is needed (docs/decisions/0001).
  */
+
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { buildApp } from 'fauxqs';
+import { reasonOf } from '../batching/problems.ts';
 import { StartFailure } from './start-failure.ts';
 
 export interface SqsEngine {
@@ -88,7 +90,7 @@ const readable = (
     return persistence;
   } catch (cause) {
     throw new StartFailure(
-      `the local queues in ${file} cannot be read (${cause instanceof Error ? cause.message : String(cause)}): remove that file. Tasks that were registered go on without it, messages that were not are lost with it.`,
+      `the local queues in ${file} cannot be read (${reasonOf(cause)}): remove that file. Tasks that were registered go on without it, messages that were not are lost with it.`,
     );
   }
 };

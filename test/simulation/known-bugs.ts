@@ -9,7 +9,7 @@ import { handleBatch } from '../../src/batching/handle-batch.ts';
 import type { Token } from '../../src/batching/ids.ts';
 import type { BatchPolicy } from '../../src/batching/policy.ts';
 import { registerAll } from '../../src/batching/register.ts';
-import type { Config } from '../../src/config/resolved.ts';
+import type { Operation } from '../../src/config/resolved.ts';
 import type { Answer, Call } from '../../src/downstream/downstream.ts';
 import type { Batches, Locks } from '../../src/ports.ts';
 import type { Steps } from '../../src/simulation/functions.ts';
@@ -125,20 +125,26 @@ const withoutHints = <Some extends Pick<Deps, 'queues'>>(deps: Some): Some => ({
   },
 });
 
+/** Some step works by another configuration than the one that was made. */
+const withOperation = <Some extends Pick<Deps, 'config'>>(
+  deps: Some,
+  change: (operation: Operation) => Partial<Operation>,
+): Some => ({
+  ...deps,
+  config: {
+    ...deps.config,
+    operations: Object.fromEntries(
+      Object.entries(deps.config.operations).map(([name, operation]) => [name, { ...operation, ...change(operation) }]),
+    ),
+  },
+});
+
 /** Leaders follow another policy than the one configured. */
 const withPolicy = (change: (policy: BatchPolicy) => Partial<BatchPolicy>): Bug => {
-  const changed = (config: Config): Config => ({
-    ...config,
-    operations: Object.fromEntries(
-      Object.entries(config.operations).map(([name, operation]) => [
-        name,
-        { ...operation, batch: { ...operation.batch, ...change(operation.batch) } },
-      ]),
-    ),
-  });
+  const changed = ({ batch }: Operation): Partial<Operation> => ({ batch: { ...batch, ...change(batch) } });
   return {
-    electLeader: (deps, message) => electLeader({ ...deps, config: changed(deps.config) }, message),
-    group: (deps, message, invocation) => group({ ...deps, config: changed(deps.config) }, message, invocation),
+    electLeader: (deps, message) => electLeader(withOperation(deps, changed), message),
+    group: (deps, message, invocation) => group(withOperation(deps, changed), message, invocation),
   };
 };
 export const batchesAreTooLarge = withPolicy(({ maxSize }) => ({ maxSize: 5 * maxSize, maxBytes: 10_000_000 }));
@@ -216,15 +222,12 @@ export const retryAfterIsIgnored = misheard((answer) => {
 
 /** The handler retries by another policy than the one configured. */
 const withAttempts = (maxAttempts: number): Bug => ({
-  handleBatch: (deps, message, invocation) => {
-    const operations = Object.fromEntries(
-      Object.entries(deps.config.operations).map(([name, operation]) => [
-        name,
-        { ...operation, retry: { ...operation.retry, maxAttempts } },
-      ]),
-    );
-    return handleBatch({ ...deps, config: { ...deps.config, operations } }, message, invocation);
-  },
+  handleBatch: (deps, message, invocation) =>
+    handleBatch(
+      withOperation(deps, ({ retry }) => ({ retry: { ...retry, maxAttempts } })),
+      message,
+      invocation,
+    ),
 });
 export const attemptsHaveNoEnd = withAttempts(100);
 export const nobodyTriesAgain = withAttempts(1);
