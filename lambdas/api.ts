@@ -14,10 +14,18 @@ export const composeApp = (environment: Environment, host: Host) => {
 };
 
 type Handler = ReturnType<typeof handle>;
+type Event = Parameters<Handler>[0];
 
 export const compose = (environment: Environment, host: Host) => {
   const handler: Handler = handle(composeApp(environment, host));
-  return (event: Parameters<Handler>[0]) => handler(event);
+  return (event: Event) => handler(withSafePath(event));
 };
+
+/**
+ * A function URL gives the path as it was sent; an HTTP API in front of it, or an emulator, gives it decoded, and the
+ * `#` of a BatchId would end it there.
+ */
+const withSafePath = (event: Event): Event =>
+  'rawPath' in event ? { ...event, rawPath: event.rawPath.replace(/[#?]/g, encodeURIComponent) } : event;
 
 export const handler = atFirstInvocation(compose);

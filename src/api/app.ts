@@ -17,7 +17,7 @@ const METHODS = [
   ['/v1/tasks', 'GET, POST'],
   ['/v1/tasks/:id', 'GET'],
   ['/v1/batches', 'GET'],
-  ['/v1/batches/:id', 'GET'],
+  ['/v1/batches/:id{.+}', 'GET'],
   ['/v1/targets', 'GET'],
   ['/v1/targets/flush', 'POST'],
 ] as const;

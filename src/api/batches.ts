@@ -13,7 +13,8 @@ export const batchRoutes = (deps: ApiDeps): Hono => {
   const routes = new Hono();
   const maxSizeOf = (operation: string) => operationNamed(config, operation)?.batch.maxSize;
 
-  routes.get('/:id', async (context) => {
+  // An id has slashes, and some gateways decode them.
+  routes.get('/:id{.+}', async (context) => {
     const id = context.req.param('id');
     // No key of a table is longer.
     const batch = Buffer.byteLength(id) <= 2_048 ? await batches.get(id as BatchId) : undefined;
