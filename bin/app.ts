@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { groupageApp } from '../lib/app.ts';
+import { InvalidStage } from '../lib/stage.ts';
 import { findConfig, InvalidConfig, loadConfig } from '../src/config/load.ts';
 
 const file =
@@ -15,7 +16,7 @@ try {
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   app.synth();
 } catch (cause) {
-  if (!(cause instanceof InvalidConfig)) throw cause;
+  if (!(cause instanceof InvalidConfig || cause instanceof InvalidStage)) throw cause;
   console.error(cause.message);
   process.exitCode = 1;
 }

@@ -4,6 +4,7 @@ import type { Config } from '../src/config/resolved.ts';
 import { DataStack } from './data-stack.ts';
 import { FlowStack } from './flow-stack.ts';
 import type { HandlerCode } from './handler-code.ts';
+import { checkStage, keepsData, STAGE_TAG, stackNames } from './stage.ts';
 
 export interface GroupageAppProps extends AppProps {
   readonly config: Config;
@@ -16,17 +17,25 @@ export interface GroupageAppProps extends AppProps {
   readonly code?: HandlerCode;
 }
 
-/** The names of a stage's stacks. */
-export const stackNames = (stage: string) => ({ data: `Groupage-${stage}-Data`, flow: `Groupage-${stage}-Flow` });
-
+/**
+ * The stacks name no account and no region: the same templates go into any, and `cdk` takes both from the environment.
+ *
+ * @throws InvalidStage
+ */
 export const groupageApp = ({ config, stage: given, code, ...props }: GroupageAppProps): App => {
   const app = new App(props);
-  const stage = given ?? String(app.node.tryGetContext('stage') ?? 'dev');
+  const stage = checkStage(given ?? String(app.node.tryGetContext('stage') ?? 'dev'));
   const names = stackNames(stage);
-  const { tables } = new DataStack(app, names.data, { retain: stage === 'prod', description: 'Groupage: tables' });
+  const tags = { [STAGE_TAG]: stage };
+  const { tables } = new DataStack(app, names.data, {
+    retain: keepsData(stage),
+    tags,
+    description: 'Groupage: tables',
+  });
   new FlowStack(app, names.flow, {
     config,
     tables,
+    tags,
     description: 'Groupage: queues and functions',
     ...(code ? { code } : {}),
   });

@@ -1,16 +1,6 @@
 /** The command line's side of the HTTP API. */
-
-import { dirname } from 'node:path';
 import { reasonOf } from '../batching/problems.ts';
-import { readLocalFile } from '../local/local-file.ts';
-
-/** Something that the user can mend: shown as one message, exit status 1. */
-export class CommandFailure extends Error {
-  override readonly name = 'CommandFailure';
-}
-
-/** The command was used wrongly: exit status 2. */
-export class WrongUsage extends CommandFailure {}
+import { CommandFailure, WrongUsage } from '../failure.ts';
 
 /** An error that the API answered. */
 export class ApiFailure extends CommandFailure {
@@ -30,19 +20,32 @@ export interface ApiClient {
   post(path: string, body: string): Promise<{ readonly text: string; readonly value: unknown }>;
 }
 
-/** @param url the API's, up to its version; the running local stack's without it. @throws CommandFailure */
-export const apiClient = (url: string | undefined, folder = process.cwd()): ApiClient => {
-  const base = (url ?? localUrl(folder)).replace(/\/$/, '');
+/** Sends a request; what it throws as a CommandFailure is for the user. */
+export type Send = (url: string, init: RequestInit) => Promise<Response>;
+
+/** @param url the API's, up to its version. @throws WrongUsage */
+export const apiClient = (url: string, send: Send = fetch): ApiClient => {
+  const base = url.replace(/\/$/, '');
   if (!URL.canParse(base)) throw new WrongUsage(`--api takes a URL such as http://127.0.0.1:4500/v1, not ${base}`);
-  const call = async (path: string, init?: RequestInit) => {
-    const { response, text } = await reach(`${base}${path}`, init);
+  const call = async (path: string, init: RequestInit = {}) => {
+    const { response, text } = await reach(send, `${base}${path}`, init);
     const value = parse(text, response);
     if (response.ok) return { text, value };
-    const { detail = `the API answered ${response.status}`, errors = [] } = value as {
-      detail?: string;
-      errors?: ApiFailure['errors'];
+    const {
+      detail,
+      Message,
+      message,
+      errors = [],
+    } = value as {
+      readonly detail?: string;
+      /** Lambda's own answers have one of these instead. */
+      readonly Message?: string;
+      readonly message?: string;
+      readonly errors?: ApiFailure['errors'];
     };
-    throw new ApiFailure(response.status, detail, errors);
+    const said = Message ?? message;
+    const answered = `the API answered ${response.status}${said ? `: ${said}` : ''}`;
+    throw new ApiFailure(response.status, detail ?? answered, errors);
   };
   return {
     url: base,
@@ -51,22 +54,12 @@ export const apiClient = (url: string | undefined, folder = process.cwd()): ApiC
   };
 };
 
-/** The stack that runs in this folder, or in one above it. */
-const localUrl = (folder: string): string => {
-  const file = readLocalFile(folder);
-  if (file) return file.api;
-  const above = dirname(folder);
-  if (above !== folder) return localUrl(above);
-  throw new CommandFailure(
-    'no local stack runs in this folder: start one with `npm start`, or name an API with --api URL',
-  );
-};
-
-const reach = async (url: string, init: RequestInit | undefined): Promise<{ response: Response; text: string }> => {
+const reach = async (send: Send, url: string, init: RequestInit): Promise<{ response: Response; text: string }> => {
   try {
-    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(30_000) });
+    const response = await send(url, { ...init, signal: AbortSignal.timeout(30_000) });
     return { response, text: await response.text() };
   } catch (cause) {
+    if (cause instanceof CommandFailure) throw cause;
     const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
     throw new CommandFailure(`${new URL(url).origin} does not answer (${reasonOf(inner)}): is the stack running?`);
   }

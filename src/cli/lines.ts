@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { isObject, parseJson } from '../batching/json-text.ts';
-import { CommandFailure } from './api-client.ts';
+import { CommandFailure } from '../failure.ts';
 
 /** What one request of the API takes, with room for what is around the lines. */
 export const CHUNK = 1_000;

@@ -1,7 +1,8 @@
 /** `groupage tasks`, `batches`, `targets`: what there is. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import pLimit from 'p-limit';
-import { type ApiClient, apiClient } from './api-client.ts';
+import type { ApiClient } from './api-client.ts';
+import { connect } from './connect.ts';
 import { ago, table } from './output.ts';
 import type { BatchShape, CommonOptions, TargetShape, TaskShape } from './shapes.ts';
 
@@ -26,7 +27,7 @@ export const tasksCommand = (): Command =>
     .option('--target <target>', 'of one Target (default: of all)')
     .addOption(new Option('--status <status>', 'which tasks').choices(['created', 'failed']).default('created'))
     .action(async (options: ListOptions) => {
-      const api = apiClient(options.api);
+      const api = await connect(options);
       const all = await ofTargets<TaskShape>(api, options, 'tasks', { status: options.status });
       const tasks = all.toSorted(options.status === 'failed' ? newestEnd : oldestFirst).slice(0, options.limit);
       show(
@@ -40,7 +41,7 @@ export const batchesCommand = (): Command =>
   list('batches', 'list batches, newest first')
     .option('--target <target>', 'of one Target (default: of all)')
     .action(async (options: ListOptions) => {
-      const batches = await ofTargets<BatchShape>(apiClient(options.api), options, 'batches');
+      const batches = await ofTargets<BatchShape>(await connect(options), options, 'batches');
       const newest = batches.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt)).slice(0, options.limit);
       show(options, { batches: newest }, newest.length === 0 ? 'no batches yet' : batchesTable(newest));
     });
@@ -49,7 +50,7 @@ export const targetsCommand = (): Command =>
   list('targets', 'list Targets: what waits, and who leads')
     .option('--operation <name>', 'of one operation (default: of all)')
     .action(async (options: ListOptions) => {
-      const targets = await allTargets(apiClient(options.api), options.limit, options.operation);
+      const targets = await allTargets(await connect(options), options.limit, options.operation);
       show(
         options,
         { targets },

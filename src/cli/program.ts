@@ -1,8 +1,8 @@
 /** The command line `groupage`: its commands, and what every one of them shares. */
 import { Command, CommanderError } from 'commander';
 import { InvalidConfig } from '../config/load.ts';
-import { CommandFailure, WrongUsage } from './api-client.ts';
 import { checkCommand } from './check.ts';
+import { CommandFailure, WrongUsage } from '../failure.ts';
 import { batchesCommand, targetsCommand, tasksCommand } from './lists.ts';
 import { printable } from './output.ts';
 import { sendCommand } from './send.ts';
@@ -24,7 +24,12 @@ const program = (): Command => {
     checkCommand(),
   ]) {
     if (command.name() !== 'check')
-      command.option('--api <url>', 'the HTTP API to talk to (default: the local stack of this folder)');
+      command
+        .option(
+          '--stack <name>',
+          'talk to this CloudFormation stack, with the credentials and region of the environment',
+        )
+        .option('--api <url>', "the HTTP API to talk to (default: the stack's, or that of this folder's local stack)");
     groupage.addCommand(command.option('--json', 'print JSON').showHelpAfterError('(--help shows how)').exitOverride());
   }
   return groupage;

@@ -2,7 +2,9 @@
 import { statSync } from 'node:fs';
 import { progress } from '@clack/prompts';
 import { Command } from 'commander';
-import { type ApiClient, ApiFailure, apiClient, CommandFailure, WrongUsage } from './api-client.ts';
+import { type ApiClient, ApiFailure } from './api-client.ts';
+import { connect } from './connect.ts';
+import { CommandFailure, WrongUsage } from '../failure.ts';
 import { CHUNK, chunksOf, type Line, messageOf, notAPayload } from './lines.ts';
 import { plural, printable } from './output.ts';
 import type { CommonOptions } from './shapes.ts';
@@ -50,13 +52,15 @@ const send = async (
 const sendOne = async (
   operation: string | undefined,
   payload: string | undefined,
-  { id, correlationId, api, json }: SendOptions,
+  options: SendOptions,
 ): Promise<void> => {
+  const { id, correlationId, json } = options;
   if (operation === undefined || payload === undefined)
     throw new WrongUsage(`give an operation and its payload, e.g.  groupage send report-flights '{"origin":"MUC"}'`);
   const problem = notAPayload(payload);
   if (problem) throw new CommandFailure(`the payload ${problem}`);
-  const { text, value } = await apiClient(api).post('/tasks', messageOf({ operation, id, correlationId }, payload));
+  const api = await connect(options);
+  const { text, value } = await api.post('/tasks', messageOf({ operation, id, correlationId }, payload));
   console.log(json ? text : (value as { ids: string[] }).ids[0]);
 };
 
@@ -75,7 +79,7 @@ interface Sent {
 }
 
 const sendFile = async (operation: string | undefined, file: string, options: SendOptions): Promise<void> => {
-  const api = apiClient(options.api);
+  const api = await connect(options);
   const bytes = file === '-' ? 0 : sizeOf(file);
   const sent: Sent = { ids: [], refused: [], upTo: 0 };
   // The bar ends the process at Ctrl-C by itself, as a success; the system does without it, without a word.

@@ -3,6 +3,7 @@
 /** Options that every command takes. */
 export interface CommonOptions {
   readonly api?: string;
+  readonly stack?: string;
   readonly json?: boolean;
 }
 

@@ -2,7 +2,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { rawMembers } from '../batching/json-text.ts';
-import { type ApiClient, ApiFailure, apiClient, CommandFailure } from './api-client.ts';
+import { type ApiClient, ApiFailure } from './api-client.ts';
+import { connect } from './connect.ts';
+import { CommandFailure } from '../failure.ts';
 import { ago, fields, green, printable, red } from './output.ts';
 import type { CommonOptions, TaskShape } from './shapes.ts';
 
@@ -26,7 +28,7 @@ export const statusCommand = (): Command =>
     .action((id: string, options: StatusOptions) => status(id, options));
 
 const status = async (id: string, options: StatusOptions): Promise<void> => {
-  const api = apiClient(options.api);
+  const api = await connect(options);
   const answer = options.wait
     ? await waitForEnd(api, id, options.timeout)
     : await api.get(`/tasks/${encodeURIComponent(id)}`);

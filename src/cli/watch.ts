@@ -2,7 +2,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import pLimit from 'p-limit';
-import { type ApiClient, apiClient, CommandFailure } from './api-client.ts';
+import type { ApiClient } from './api-client.ts';
+import { connect } from './connect.ts';
+import { CommandFailure } from '../failure.ts';
 import { allTargets, CONCURRENCY, listed } from './lists.ts';
 import { dim, printable, red } from './output.ts';
 import type { BatchShape, CommonOptions } from './shapes.ts';
@@ -45,8 +47,9 @@ const look = async (api: ApiClient, shown: number): Promise<Snapshot> => {
   return { url: api.url, at: Date.now(), rows, isAll: targets.length < LISTED };
 };
 
-const watch = async ({ api: url, json, every, once }: WatchOptions): Promise<void> => {
-  const api = apiClient(url);
+const watch = async ({ every, once, ...options }: WatchOptions): Promise<void> => {
+  const { json } = options;
+  const api = await connect(options);
   if (once || json || !process.stdout.isTTY) {
     const snapshot = await look(api, SHOWN_MAX);
     console.log(

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeLocalFile } from '../../src/local/local-file.ts';
-import { eventually, type Flow, startFlow } from '../end-to-end/harness.ts';
+import { eventually } from '../end-to-end/flow.ts';
+import { type LocalFlow, startLocalFlow } from '../local/flow.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const NODE = join(ROOT, 'node_modules/node/bin/node');
@@ -17,10 +18,10 @@ interface Ran {
 }
 
 describe('the command line', () => {
-  let flow: Flow;
+  let flow: LocalFlow;
   let folder: string;
   beforeAll(async () => {
-    flow = await startFlow();
+    flow = await startLocalFlow();
     folder = mkdtempSync(join(tmpdir(), 'groupage-cli-'));
     writeLocalFile(folder, flow.stack.addresses);
   });

@@ -1,0 +1,25 @@
+/** Which API a command talks to: the local stack's, one by its address, or a deployed stack's. */
+import { dirname } from 'node:path';
+import { readLocalFile } from '../local/local-file.ts';
+import { type ApiClient, apiClient } from './api-client.ts';
+import { CommandFailure } from '../failure.ts';
+import type { CommonOptions } from './shapes.ts';
+
+/** @throws CommandFailure */
+export const connect = async ({ api, stack }: CommonOptions, folder = process.cwd()): Promise<ApiClient> => {
+  if (stack === undefined) return apiClient(api ?? localUrl(folder));
+  // The SDK takes longer to load than a local command takes.
+  const { stackApi } = await import('./stack-api.ts');
+  return stackApi(stack, api);
+};
+
+/** The stack that runs in this folder, or in one above it. */
+const localUrl = (folder: string): string => {
+  const file = readLocalFile(folder);
+  if (file) return file.api;
+  const above = dirname(folder);
+  if (above !== folder) return localUrl(above);
+  throw new CommandFailure(
+    'no local stack runs in this folder: start one with `npm start`, name an API with --api URL, or a deployed stack with --stack NAME',
+  );
+};

@@ -1,0 +1,64 @@
+/** Signs requests to a function URL (AWS_IAM): Signature Version 4 for the service `lambda`. */
+import { SignatureV4 } from '@smithy/signature-v4';
+import { inWords } from '../account/failures.ts';
+import type { Account } from '../account/stacks.ts';
+import type { Send } from './api-client.ts';
+import { CommandFailure } from '../failure.ts';
+
+/** @param stack its name, for messages. */
+export const signedSend = ({ region, cloudFormation }: Account, stack: string): Send => {
+  // The client has found the credentials (and renews them), and brings a hash.
+  const { credentials, sha256 } = cloudFormation.config;
+  const signature = new SignatureV4({ service: 'lambda', region, credentials, sha256 });
+  return async (address, init) => {
+    const { protocol, host, hostname, port, pathname, searchParams } = new URL(address);
+    const path = strictly(pathname);
+    const query = Object.fromEntries(searchParams);
+    const { headers } = await inWords('sign the request', region, () =>
+      signature.sign({
+        method: init.method ?? 'GET',
+        protocol,
+        hostname,
+        ...(port === '' ? {} : { port: Number(port) }),
+        path,
+        query,
+        headers: { ...(init.headers as Record<string, string> | undefined), host },
+        ...(init.body ? { body: init.body } : {}),
+      }),
+    );
+    const response = await fetch(`${protocol}//${host}${path}${textOf(query)}`, { ...init, headers });
+    if (response.status === 403) throw new CommandFailure(refusal(stack, region, await response.text()));
+    return response;
+  };
+};
+
+/** As the signature is computed: what `encodeURIComponent` leaves alone, others encode. */
+const strictly = (encoded: string): string =>
+  encoded.replaceAll(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+
+/** Not by `URLSearchParams`: its `+` for a space is a plus to the signature. */
+const textOf = (query: Readonly<Record<string, string>>): string => {
+  const parts = Object.entries(query).map((pair) => pair.map((text) => strictly(encodeURIComponent(text))).join('='));
+  return parts.length === 0 ? '' : `?${parts.join('&')}`;
+};
+
+const refusal = (stack: string, region: string, body: string): string => {
+  const said = messageIn(body);
+  if (/expired/i.test(said) && /token/i.test(said))
+    return `the AWS credentials have expired (${said}): get new ones, e.g. by \`aws sso login\``;
+  if (/signature expired|not yet current/i.test(said))
+    return `AWS refuses the request's time (${said}): set this machine's clock`;
+  if (/signature.*(not match|mismatch)/i.test(said))
+    return `the signature does not fit (${said}): are these the credentials' secret and the region (${region}), and does what stands between keep host and path as they are?`;
+  return `the API of ${stack} refuses these credentials (403: ${said}): they need lambda:InvokeFunctionUrl and lambda:InvokeFunction on its function, see docs/deploying.md; a credential of another account needs them in the function's own policy too`;
+};
+
+/** AWS's errors say `Message` or `message`. */
+const messageIn = (body: string): string => {
+  try {
+    const { Message, message } = JSON.parse(body) as { Message?: unknown; message?: unknown };
+    return String(Message ?? message ?? body);
+  } catch {
+    return body.slice(0, 200);
+  }
+};

@@ -1,0 +1,39 @@
+/** The API of a deployed stack: found by the stack's outputs, its requests signed. Loaded only where it is asked for. */
+import { type Account, type FoundStack, findStack, listStacks, openAccount } from '../account/stacks.ts';
+import { type ApiClient, apiClient } from './api-client.ts';
+import { CommandFailure } from '../failure.ts';
+import { signedSend } from './signed.ts';
+
+/** The output that makes a stack one of Groupage's. */
+const OUTPUT = 'ApiUrl';
+
+/** @param url where to reach the API instead, up to its version. @throws CommandFailure */
+export const stackApi = async (name: string, url?: string, environment = process.env): Promise<ApiClient> => {
+  const account = await openAccount(environment);
+  const stack = await findStack(account, name);
+  if (!stack) throw new CommandFailure(`there is no stack ${name} in ${account.region}${await others(account)}`);
+  const apiUrl = stack.outputs[OUTPUT];
+  if (apiUrl === undefined) throw new CommandFailure(await withoutOutput(account, stack));
+  return apiClient(url ?? new URL('v1', apiUrl).href, signedSend(account, name));
+};
+
+/** A stack that is being created has no outputs yet; another one never had this one. */
+const withoutOutput = async (account: Account, { name, status }: FoundStack): Promise<string> =>
+  `the stack ${name} (${status}) has no output ${OUTPUT}${
+    status.startsWith('CREATE_IN_PROGRESS')
+      ? ': it is being created, wait until that is done'
+      : `: it is not a flow stack of Groupage, or its deployment failed${await others(account)}`
+  }`;
+
+/** Who may not list stacks may still use one by its name. */
+const others = async (account: Account): Promise<string> => {
+  try {
+    const names = (await listStacks(account)).filter(({ outputs }) => OUTPUT in outputs).map(({ name }) => name);
+    return names.length === 0
+      ? '; no stack there has an API of Groupage: is it another region or account? `npm run deploy` makes one'
+      : `; those with an API of Groupage are: ${names.join(', ')}`;
+  } catch (cause) {
+    if (!(cause instanceof CommandFailure)) throw cause;
+    return ` (nor could the others be listed: ${cause.message})`;
+  }
+};

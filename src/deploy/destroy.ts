@@ -1,0 +1,44 @@
+/** `npm run destroy`: removes a stage. The stage that keeps its data keeps its data stack. */
+import { checkStage, keepsData, stackNames } from '../../lib/stage.ts';
+import { openAccount } from '../account/stacks.ts';
+import { CommandFailure, WrongUsage } from '../failure.ts';
+import { stacksOf, whoAmI } from './look.ts';
+import { planDestroy } from './plan.ts';
+import { removeStacks } from './remove.ts';
+
+export interface DestroyOptions {
+  readonly stage: string;
+  /** Whether what is lost with a stage that keeps its data may be lost. */
+  readonly yes: boolean;
+}
+
+/** @throws CommandFailure, InvalidStage */
+export const destroy = async ({ stage, yes }: DestroyOptions): Promise<void> => {
+  checkStage(stage);
+  if (keepsData(stage) && !yes)
+    throw new WrongUsage(
+      `this removes the queues of ${stage} with all messages in them (the tables stay): add --yes if you mean it`,
+    );
+  const account = await openAccount(process.env);
+  const number = await whoAmI(account);
+  const where = `account ${number}, region ${account.region}`;
+  const plan = planDestroy(stage, await stacksOf(account, stage));
+  if (plan.do === 'stop') throw new CommandFailure(plan.problems.join('\n'));
+  const { keep, orphans } = plan;
+  // The flow stack uses what the data stack exports.
+  const remove = plan.remove.toReversed();
+  if (remove.length === 0 && keep === undefined)
+    throw new CommandFailure(`there is nothing of the stage ${stage} in ${where}: is it another region or account?`);
+  console.log(`Removing ${remove.join(' and ') || 'nothing more'} from ${where}`);
+  const { says, problems } = await removeStacks(account, {
+    stage,
+    remove,
+    ...(orphans ? { tablesOf: stackNames(stage).data } : {}),
+  });
+  for (const line of says) console.log(line);
+  if (keep !== undefined)
+    console.log(
+      `${keep} stays, with its tables: the next \`npm run deploy -- --stage ${stage}\` goes on with them. docs/deploying.md says how to remove them for good`,
+    );
+  if (problems.length > 0) throw new CommandFailure(problems.join('\n'));
+};

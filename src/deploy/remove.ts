@@ -1,0 +1,40 @@
+/** Removes stacks of a stage, and makes sure that they are gone. */
+import { type Account, findStack } from '../account/stacks.ts';
+import { EXAMPLE_CONFIG } from '../config/load.ts';
+import { causesIn } from './causes-in.ts';
+import { cdk } from './cdk.ts';
+import { removeEmptyTables, tablesOf } from './orphans.ts';
+
+export interface ToRemove {
+  readonly stage: string;
+  readonly remove: readonly string[];
+  /** Their tables too, which would outlive them. */
+  readonly tablesOf?: string;
+}
+
+export interface Removed {
+  readonly says: readonly string[];
+  /** What could not be removed, and why. */
+  readonly problems: readonly string[];
+}
+
+export const removeStacks = async (
+  account: Account,
+  { stage, remove, tablesOf: owner }: ToRemove,
+): Promise<Removed> => {
+  const from = Date.now();
+  const tables = owner === undefined ? [] : await tablesOf(account, owner);
+  // Which configuration does not matter: the stacks' names come from the stage alone, and the own one may be broken.
+  const settings = { stage, config: EXAMPLE_CONFIG, region: account.region };
+  if (remove.length > 0) await cdk(settings, 'destroy', ...remove, '--exclusively', '--force');
+  const [says, problems]: [string[], string[]] = [[], []];
+  for (const name of remove) {
+    const left = await findStack(account, name);
+    if (left === undefined) says.push(`${name} is removed`);
+    else
+      problems.push(
+        [`${name} is still there (${left.status})`, ...(await causesIn(account, left.id, from))].join('\n  '),
+      );
+  }
+  return { says: [...says, ...(await removeEmptyTables(account, tables))], problems };
+};

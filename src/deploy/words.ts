@@ -1,0 +1,38 @@
+/** What a deployment says before and after. Pure. */
+import { keepsData, stackNames } from '../../lib/stage.ts';
+import { fields } from '../cli/output.ts';
+import type { Config } from '../config/resolved.ts';
+
+/** Of this machine, and of no other. */
+const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\]|0\.0\.0\.0)$/;
+
+/** What may be meant, but often is not. */
+export const warningsOf = (stage: string, { operations }: Config): string[] => [
+  ...Object.values(operations).flatMap(({ operation, downstream }) =>
+    LOOPBACK.test(new URL(downstream.url).hostname)
+      ? [`the downstream of ${operation} is ${downstream.url}, which no Lambda function can reach: its tasks will fail`]
+      : [],
+  ),
+  ...(keepsData(stage) ? [] : [`the tables of ${stage} go when its stacks are removed; those of the stage prod stay`]),
+];
+
+/** The outputs, and what to do with them. */
+export const nextSteps = (
+  stage: string,
+  stacks: readonly { readonly name: string; readonly outputs: Readonly<Record<string, string>> }[],
+): string => {
+  const { flow } = stackNames(stage);
+  const { ApiUrl, RegisterQueueUrl, RejectedQueueUrl } = stacks.find(({ name }) => name === flow)?.outputs ?? {};
+  return [
+    '',
+    fields([
+      ['register queue', RegisterQueueUrl],
+      ['rejected queue', RejectedQueueUrl],
+      ['API', ApiUrl],
+    ]),
+    '',
+    'Producers send to the register queue. To look, and to send by hand:',
+    `  npm run groupage -- targets --stack ${flow}`,
+    `  npm run groupage -- send OPERATION PAYLOAD --stack ${flow}`,
+  ].join('\n');
+};

@@ -1,0 +1,9 @@
+/** What ends a command with a message instead of a stack trace. */
+
+/** Something that the user can mend: shown as one message, exit status 1. */
+export class CommandFailure extends Error {
+  override readonly name = 'CommandFailure';
+}
+
+/** The command was used wrongly: exit status 2. */
+export class WrongUsage extends CommandFailure {}

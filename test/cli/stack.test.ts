@@ -1,0 +1,155 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { bodyOf, CREDENTIALS, cloudFormation, type Served, serve, signatureProblem } from './aws.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const NODE = join(ROOT, 'node_modules/node/bin/node');
+const REGION = 'eu-test-1';
+
+interface Called {
+  readonly method: string | undefined;
+  readonly path: string | undefined;
+  readonly body: string;
+}
+
+describe('the command line, with --stack', () => {
+  let folder: string;
+  let api: Served;
+  let aws: Served;
+  let called: Called[] = [];
+  let refusal: readonly [string, string] | undefined;
+  let forbidden: string | undefined;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'groupage-stack-'));
+    api = await serve(async (request, response) => {
+      const body = await bodyOf(request);
+      called.push({ method: request.method, path: request.url, body });
+      const problem = forbidden ?? signatureProblem(request, body, REGION);
+      const [status, answer] = problem
+        ? [403, { Message: problem }]
+        : [200, { targets: [], tasks: [], batches: [], ids: ['one'] }];
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+    });
+    aws = await cloudFormation(
+      {
+        'Groupage-dev-Flow': { status: 'UPDATE_IN_PROGRESS', outputs: { ApiUrl: `${api.url}/` } },
+        'Groupage-far-Flow': { status: 'CREATE_COMPLETE', outputs: { ApiUrl: 'https://far.invalid/' } },
+        Other: { status: 'CREATE_COMPLETE', outputs: { BucketName: 'b' } },
+        Young: { status: 'CREATE_IN_PROGRESS', outputs: {} },
+      },
+      () => refusal,
+    );
+  });
+  beforeEach(() => {
+    called = [];
+    refusal = undefined;
+    forbidden = undefined;
+  });
+  afterAll(() => {
+    api.close();
+    aws.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const run = (args: readonly string[], environment: Record<string, string | undefined> = {}) =>
+    new Promise<{ code: number | null; out: string; err: string }>((resolve) => {
+      const child = spawn(NODE, [join(ROOT, 'bin/groupage.ts'), ...args], {
+        cwd: folder,
+        env: {
+          PATH: process.env.PATH,
+          HOME: folder,
+          AWS_EC2_METADATA_DISABLED: 'true',
+          AWS_ENDPOINT_URL_CLOUDFORMATION: aws.url,
+          AWS_ACCESS_KEY_ID: CREDENTIALS.id,
+          AWS_SECRET_ACCESS_KEY: CREDENTIALS.secret,
+          AWS_SESSION_TOKEN: CREDENTIALS.token,
+          AWS_REGION: REGION,
+          ...environment,
+        },
+      });
+      const [out, err]: [string[], string[]] = [[], []];
+      child.stdout.on('data', (data) => out.push(String(data)));
+      child.stderr.on('data', (data) => err.push(String(data)));
+      child.on('close', (code) => resolve({ code, out: out.join(''), err: err.join('') }));
+    });
+
+  it('finds the API by the output, and signs for Lambda; a stack that is being updated is as good', async () => {
+    expect(await run(['targets', '--stack', 'Groupage-dev-Flow'])).toEqual({
+      code: 0,
+      out: 'no Targets yet: no task was registered\n',
+      err: '',
+    });
+    expect(called).toEqual([{ method: 'GET', path: '/v1/targets?limit=50', body: '' }]);
+  });
+
+  it('signs bodies, and whatever characters are in paths and queries', async () => {
+    const stack = ['--stack', 'Groupage-dev-Flow'];
+    expect(await run(['send', 'ship', '{"depot":"MÜC \' *"}', ...stack])).toMatchObject({ code: 0, out: 'one\n' });
+    expect(called[0]?.body).toBe('{"operation":"ship","payload":{"depot":"MÜC \' *"}}');
+    const odd = "ship/depot=A B+C&D=É'(x)*!~%2F";
+    expect(await run(['batches', '--target', odd, ...stack])).toMatchObject({ code: 0, err: '' });
+    expect(new URL(called[1]?.path ?? '', 'http://x').searchParams.get('target')).toBe(odd);
+    expect((await run(['status', odd, '--json', ...stack])).code).toBe(0);
+    expect(decodeURIComponent(called[2]?.path ?? '')).toBe(`/v1/tasks/${odd}`);
+  });
+
+  it('reaches the API at another address with --api, still signed', async () => {
+    const there = ['--stack', 'Groupage-far-Flow', '--api', `${api.url}/by/proxy/v1`];
+    expect(await run(['targets', ...there])).toMatchObject({ code: 0, err: '' });
+    expect(called[0]?.path).toBe('/by/proxy/v1/targets?limit=50');
+    expect((await run(['targets', '--api', `${api.url}/v1`])).err).toContain('403');
+  });
+
+  it('takes AWS_DEFAULT_REGION too', async () => {
+    const environment = { AWS_REGION: undefined, AWS_DEFAULT_REGION: REGION };
+    expect(await run(['targets', '--stack', 'Groupage-dev-Flow'], environment)).toMatchObject({ code: 0 });
+  });
+
+  it('says which stacks there are, where the named one is not, or has no API', async () => {
+    const stacks = 'those with an API of Groupage are: Groupage-dev-Flow, Groupage-far-Flow';
+    for (const [name, words] of [
+      ['nope', `there is no stack nope in ${REGION}; ${stacks}`],
+      ['Other', `the stack Other (CREATE_COMPLETE) has no output ApiUrl`],
+      ['Young', 'it is being created'],
+    ] as const)
+      expect(await run(['targets', '--stack', name])).toMatchObject({ code: 1, err: expect.stringContaining(words) });
+  });
+
+  it('says what is wrong with the credentials or the region, and how to give them', async () => {
+    const stack = ['targets', '--stack', 'Groupage-dev-Flow'];
+    const none = { AWS_ACCESS_KEY_ID: undefined, AWS_SECRET_ACCESS_KEY: undefined, AWS_SESSION_TOKEN: undefined };
+    expect(await run(stack, none)).toMatchObject({ code: 1, err: expect.stringContaining('AWS_PROFILE=NAME') });
+    expect(await run(stack, { AWS_REGION: undefined })).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('set AWS_REGION'),
+    });
+    for (const [code, words] of [
+      ['ExpiredToken', /credentials have expired/],
+      ['InvalidClientTokenId', /does not accept these credentials/],
+      ['AccessDenied', /may not look at the stack Groupage-dev-Flow/],
+    ] as const) {
+      refusal = [code, 'says AWS'];
+      expect(await run(stack)).toEqual({ code: 1, out: '', err: expect.stringMatching(words) });
+    }
+  });
+
+  it('says which permission a refused request lacks', async () => {
+    const stack = ['targets', '--stack', 'Groupage-dev-Flow'];
+    for (const [message, words] of [
+      ['Forbidden', /lambda:InvokeFunctionUrl and lambda:InvokeFunction/],
+      ['The security token included in the request is expired', /credentials have expired/],
+      ['Signature expired: 20260101T000000Z is now earlier than …', /clock/],
+    ] as const) {
+      forbidden = message;
+      expect(await run(stack)).toEqual({ code: 1, out: '', err: expect.stringMatching(words) });
+    }
+    forbidden = undefined;
+    expect(await run(stack, { AWS_SECRET_ACCESS_KEY: 'wrong' })).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('the signature does not fit'),
+    });
+  });
+});

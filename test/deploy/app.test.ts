@@ -1,0 +1,22 @@
+import type { Stack } from 'aws-cdk-lib';
+import { Code } from 'aws-cdk-lib/aws-lambda';
+import { expect, it } from 'vitest';
+import { groupageApp } from '../../lib/app.ts';
+import { stackNames } from '../../lib/stage.ts';
+import { aConfig } from '../factories/factories.ts';
+
+const app = (stage: string) =>
+  groupageApp({ config: aConfig(), stage, code: () => Code.fromInline('export const handler = 0') });
+
+it("both stacks are tagged as their stage's, which is how a deployment knows them again", () => {
+  for (const stage of ['dev', 'prod']) {
+    const { node } = app(stage);
+    for (const name of Object.values(stackNames(stage)))
+      expect((node.findChild(name) as Stack).tags.tagValues()).toEqual({ 'groupage:stage': stage });
+  }
+});
+
+it('a stage that cannot be stops the synthesis in words', () => {
+  expect(() => app('a_b')).toThrow(/letters, digits and hyphens/);
+  expect(() => app('PROD')).toThrow(/in small letters/);
+});

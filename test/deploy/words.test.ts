@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { stageProblem } from '../../lib/stage.ts';
+import { causesOf, type Happened, invalidOf } from '../../src/deploy/cause.ts';
+import { nextSteps, warningsOf } from '../../src/deploy/words.ts';
+import { aConfig } from '../factories/factories.ts';
+
+describe('the cause of a failure', () => {
+  const STACK = {
+    LogicalResourceId: 'Flow',
+    PhysicalResourceId: 'arn:stack',
+    ResourceType: 'AWS::CloudFormation::Stack',
+  };
+  const event = (of: Happened): Happened => ({ StackId: 'arn:stack', PhysicalResourceId: 'one', ...of });
+  const failed = (LogicalResourceId: string, reason: string, ResourceStatus = 'CREATE_FAILED'): Happened =>
+    event({ LogicalResourceId, ResourceType: 'AWS::SQS::Queue', ResourceStatus, ResourceStatusReason: reason });
+
+  it('is what failed first, not what was stopped since, nor what the stack says of itself', () => {
+    expect(
+      causesOf([
+        event({ ...STACK, ResourceStatus: 'CREATE_IN_PROGRESS' }),
+        failed('Taken', 'the name is taken'),
+        failed('Other', 'Resource creation cancelled'),
+        event({ ...STACK, ResourceStatus: 'ROLLBACK_FAILED', ResourceStatusReason: 'failed to create: [Taken]' }),
+        failed('Stubborn', 'cannot be removed', 'DELETE_FAILED'),
+      ]),
+    ).toEqual(['Taken (AWS::SQS::Queue): the name is taken']);
+  });
+
+  it('is of this operation, not of one before', () => {
+    expect(
+      causesOf([
+        event({ ...STACK, ResourceStatus: 'UPDATE_IN_PROGRESS' }),
+        failed('Before', 'long mended', 'UPDATE_FAILED'),
+        event({ ...STACK, ResourceStatus: 'UPDATE_IN_PROGRESS' }),
+        failed('Now', 'too many', 'UPDATE_FAILED'),
+      ]),
+    ).toEqual(['Now (AWS::SQS::Queue): too many']);
+  });
+
+  it('is what the stack says, or what could not be removed, where there is nothing better', () => {
+    expect(causesOf([event({ ...STACK, ResourceStatus: 'CREATE_FAILED', ResourceStatusReason: 'why' })])).toEqual([
+      'Flow (AWS::CloudFormation::Stack): why',
+    ]);
+    expect(causesOf([failed('Bucket', 'not empty', 'DELETE_FAILED')])).toEqual(['Bucket (AWS::SQS::Queue): not empty']);
+    expect(causesOf([])).toEqual([]);
+  });
+
+  it('is what the template did wrong, where nothing was tried', () => {
+    expect(
+      invalidOf([
+        { LogicalResourceId: 'Q', ResourceType: 'T', ValidationPath: '/a', ValidationStatusReason: 'exists' },
+      ]),
+    ).toEqual(['Q (T): /a exists']);
+  });
+});
+
+it('a stage is letters, digits and hyphens; prod is written so', () => {
+  for (const stage of ['dev', 'prod', 'team-a', 'A1', 'x'.repeat(32)]) expect(stageProblem(stage)).toBeUndefined();
+  for (const stage of ['', 'a_b', '-a', 'a-', 'a b', 'ä', 'x'.repeat(33), 'a/b'])
+    expect(stageProblem(stage)).toContain('letters, digits and hyphens');
+  expect(stageProblem('Prod')).toContain('in small letters');
+});
+
+it('warns of a downstream that no function can reach, and of data that goes', () => {
+  expect(warningsOf('dev', aConfig())).toEqual([
+    expect.stringMatching(/no Lambda function can reach/),
+    expect.stringContaining('the tables of dev go'),
+  ]);
+  expect(warningsOf('prod', aConfig())).toHaveLength(1);
+});
+
+it('names the stack for the command line', () => {
+  const outputs = { ApiUrl: 'https://a/', RegisterQueueUrl: 'https://q' };
+  expect(nextSteps('dev', [{ name: 'Groupage-dev-Flow', outputs }])).toContain('--stack Groupage-dev-Flow');
+});
