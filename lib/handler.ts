@@ -1,16 +1,16 @@
-/** One λ: its code, role, log group and settings. What it may do is granted by name, see {@link Handler.allow}. */
-import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
+/** One λ: its code, role, log group and settings. What it may do is granted by name; nothing is granted by default but its logs. */
+import { type Duration, Names, RemovalPolicy } from 'aws-cdk-lib';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
+  type CfnFunction,
   type Code,
   Function as LambdaFunction,
   LoggingFormat,
   RecursiveLoop,
   Runtime,
 } from 'aws-cdk-lib/aws-lambda';
-import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
@@ -56,32 +56,31 @@ export class Handler extends Construct {
       logGroup,
       loggingFormat: LoggingFormat.JSON,
       environment: { NODE_OPTIONS: '--enable-source-maps' },
-      // Messages that come back to their λ (guards, hops, retries) are the design; Lambda would stop them after 16.
-      recursiveLoop: RecursiveLoop.ALLOW,
     });
   }
 
-  /** Works off a queue. */
+  /** Works off a queue. Not by `SqsEventSource`, which grants more than Lambda uses; the id is the one it would give. */
   source({ queue, batchSize, maxConcurrency }: SourceProps): this {
-    this.function.addEventSource(
-      new SqsEventSource(queue, { batchSize, maxConcurrency, reportBatchItemFailures: true }),
-    );
+    const mapping = { eventSourceArn: queue.queueArn, batchSize, maxConcurrency, reportBatchItemFailures: true };
+    this.function.addEventSourceMapping(`SqsEventSource:${Names.nodeUniqueId(queue.node)}`, mapping);
+    this.#allow([queue.queueArn], ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes']);
+    // Messages that come back to their λ (guards, hops, retries, a finished task's follow-up) are the design; Lambda
+    // would stop them after 16. No message reaches the λs without a queue.
+    (this.function.node.defaultChild as CfnFunction).recursiveLoop = RecursiveLoop.ALLOW;
     return this;
   }
 
   /** Lets it do these things, and no others, with a table. @param indexes names of the indexes it queries. */
   table(setting: Setting, table: Table, actions: readonly string[], indexes: readonly string[] = []): this {
     this.#set(setting, table.tableName);
-    const allow = (resources: string[], names: readonly string[]): void => {
-      this.function.addToRolePolicy(
-        new PolicyStatement({ resources, actions: names.map((action) => `dynamodb:${action}`) }),
-      );
-    };
-    allow([table.tableArn], actions);
+    this.#allow(
+      [table.tableArn],
+      actions.map((action) => `dynamodb:${action}`),
+    );
     if (indexes.length > 0)
-      allow(
+      this.#allow(
         indexes.map((index) => `${table.tableArn}/index/${index}`),
-        ['Query'],
+        ['dynamodb:Query'],
       );
     return this;
   }
@@ -98,10 +97,15 @@ export class Handler extends Construct {
 
   #queues(queues: Partial<Record<Setting, IQueue>>, actions: string[]): this {
     for (const [setting, queue] of Object.entries(queues)) this.#set(setting as Setting, queue.queueUrl);
-    this.function.addToRolePolicy(
-      new PolicyStatement({ resources: Object.values(queues).map(({ queueArn }) => queueArn), actions }),
+    this.#allow(
+      Object.values(queues).map(({ queueArn }) => queueArn),
+      actions,
     );
     return this;
+  }
+
+  #allow(resources: string[], actions: string[]): void {
+    this.function.addToRolePolicy(new PolicyStatement({ resources, actions }));
   }
 
   #set(setting: Setting, value: string): void {

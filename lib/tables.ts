@@ -18,6 +18,8 @@ export class Tables extends Construct {
 
   constructor(scope: Construct, id: string, { retain = true }: TablesProps = {}) {
     super(scope, id);
+    // No `encryption`: DynamoDB encrypts every table anyway, with a key that AWS owns, at no cost, and nobody can switch
+    // that off. KMS would add requests to pay for and to be throttled by; it can be chosen later without a new table.
     const shared: Omit<TableProps, 'partitionKey'> = {
       billingMode: BillingMode.PAY_PER_REQUEST,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },

@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Validations } from 'aws-cdk-lib';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import { describe, expect, it } from 'vitest';
+import { groupageApp } from '../../lib/app.ts';
+import { stackNames } from '../../lib/stage.ts';
+import { aConfig } from '../factories/factories.ts';
+import { context } from './templates.ts';
+
+const app = (outdir?: string) =>
+  groupageApp({
+    config: aConfig(),
+    stage: 'dev',
+    context,
+    builtinCloudFormationValidation: false,
+    ...(outdir ? { outdir } : {}),
+  });
+
+describe('the app', () => {
+  it("passes cdk-nag's AwsSolutions pack", () => {
+    const checked = app();
+    Validations.of(checked).addPlugins(new AwsSolutionsChecks(checked));
+    expect(() => checked.synth()).not.toThrow();
+  });
+
+  it('gives the same assets for the same sources', () => {
+    const assets = (): string[] => {
+      const { directory } = app(mkdtempSync(join(tmpdir(), 'groupage-assets-'))).synth();
+      const file = join(directory, `${stackNames('dev').flow}.assets.json`);
+      return Object.keys((JSON.parse(readFileSync(file, 'utf8')) as { files: object }).files);
+    };
+    expect(assets()).toEqual(assets());
+  });
+
+  it('stops at a broken configuration with the path and the fix', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'groupage-config-')), 'groupage.config.json');
+    writeFileSync(
+      file,
+      '{"operations":{"ship":{"target":["depot"],"batch":{"maxSize":0},"downstream":{"kind":"http","url":"http://x"}}}}',
+    );
+    const node = join(import.meta.dirname, '../../node_modules/node/bin/node');
+    const run = promisify(execFile)(node, ['bin/app.ts'], {
+      cwd: join(import.meta.dirname, '../..'),
+      env: { ...process.env, GROUPAGE_CONFIG: file },
+    });
+    await expect(run).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('operations.ship.batch.maxSize must be a whole number from 1 to 1000, not 0'),
+    });
+  });
+});

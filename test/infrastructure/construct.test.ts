@@ -1,0 +1,39 @@
+import { App, Stack } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { describe, expect, it } from 'vitest';
+import { Groupage } from '../../lib/groupage.ts';
+import { statementsOfRole } from './rules/flow.ts';
+import { tablesOutliveTheirStack } from './rules/tables.ts';
+import { idOf } from './rules/template.ts';
+import { OPERATIONS } from './templates.ts';
+
+describe('the construct Groupage', () => {
+  it('throws its data away only where asked to', () => {
+    const stack = new Stack(new App(), 'TheirStack');
+    new Groupage(stack, 'Groupage', { config: { operations: OPERATIONS }, retain: false });
+    expect(tablesOutliveTheirStack(false)(Template.fromStack(stack).toJSON() as never)).toEqual([]);
+  });
+
+  it('lets a producer send register messages, and do no more', () => {
+    const stack = new Stack(new App(), 'TheirStack');
+    const producer = new Role(stack, 'Producer', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+    const groupage = new Groupage(stack, 'Groupage', { config: { operations: OPERATIONS } });
+    groupage.grantRegister(producer);
+    const template = Template.fromStack(stack).toJSON() as Parameters<typeof statementsOfRole>[0];
+    const allowed = statementsOfRole(template, stack.getLogicalId(producer.node.defaultChild as never)).map(
+      ({ Action, Resource }) => [Action, idOf(Resource)],
+    );
+    expect(allowed).toEqual([
+      [['sqs:SendMessage', 'sqs:GetQueueAttributes', 'sqs:GetQueueUrl'], 'GroupageFlowRegisterQueue9E02D6CB'],
+    ]);
+  });
+
+  it('refuses a configuration that is wrong, in words', () => {
+    const stack = new Stack(new App(), 'TheirStack');
+    const broken = { operations: { ship: { ...OPERATIONS.ship, target: 'depot' } } };
+    expect(() => new Groupage(stack, 'Groupage', { config: broken as never })).toThrow(
+      /TheirStack\/Groupage is wrong:\noperations\.ship\.target must be a list/,
+    );
+  });
+});

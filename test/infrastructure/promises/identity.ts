@@ -1,0 +1,106 @@
+import { copy, promise, remove, set } from '../promise.ts';
+import { identitiesArePinned } from '../rules/identity.ts';
+import type { Template } from '../rules/template.ts';
+import { OURS, THEIRS } from '../templates.ts';
+
+const key = (hash: string, range?: string) => [
+  { AttributeName: hash, KeyType: 'HASH' },
+  ...(range ? [{ AttributeName: range, KeyType: 'RANGE' }] : []),
+];
+const attributes = (types: Record<string, string>) =>
+  Object.entries(types).map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType }));
+
+const TASK = {
+  KeySchema: key('Id'),
+  AttributeDefinitions: attributes({ Id: 'S', FailedTarget: 'S', FinishedAt: 'N' }),
+};
+const BATCH_LOCK = {
+  KeySchema: key('Target', 'Entry'),
+  AttributeDefinitions: attributes({ Target: 'S', Entry: 'S', Operation: 'S' }),
+};
+const BATCH = {
+  KeySchema: key('BatchId'),
+  AttributeDefinitions: attributes({ BatchId: 'S', Target: 'S', SealedAt: 'N' }),
+};
+/** No name, so that none is in the way of another; not FIFO. */
+const ANY = {};
+const urlOf = (fn: string) => ({ TargetFunctionArn: { 'Fn::GetAtt': [fn, 'Arn'] } });
+
+/** In every stage. Never change a line: a deployment would begin with an empty table or queue in its place. */
+const PINNED = {
+  TablesTaskB19EC4F8: TASK,
+  TablesBatchLock9626B399: BATCH_LOCK,
+  TablesBatch5B4FD9E3: BATCH,
+  FlowRegisterQueue144E2D8C: ANY,
+  FlowRegisterDeadLetters8BF888A5: ANY,
+  FlowElectQueue767CF7C8: ANY,
+  FlowElectDeadLetters753816B1: ANY,
+  FlowGroupQueueF899C29C: ANY,
+  FlowGroupDeadLetters4AEDF066: ANY,
+  FlowBatchQueueC75544D2: ANY,
+  FlowBatchDeadLetters75842703: ANY,
+  FlowRejectedQueue0366EBA6: ANY,
+  FlowRegisterHandlerLogsACEC5B32: ANY,
+  FlowElectHandlerLogs8BEB832E: ANY,
+  FlowGroupHandlerLogs7522941A: ANY,
+  FlowBatchHandlerLogsB0A0E759: ANY,
+  FlowSweepHandlerLogs61D54F3E: ANY,
+  FlowApiHandlerLogs0D2D3669: ANY,
+  FlowApiHandlerFunctionFunctionUrlACF6C077: urlOf('FlowApiHandlerFunction9A5FE1BF'),
+};
+
+/** `new Groupage(stack, 'Groupage', …)` right below a stack: ids that others' stacks have deployed. */
+const THEIR_PINNED = {
+  GroupageTablesTask2B85ACCC: TASK,
+  GroupageTablesBatchLock6677D351: BATCH_LOCK,
+  GroupageTablesBatchF0EF8A7D: BATCH,
+  GroupageFlowRegisterQueue9E02D6CB: ANY,
+  GroupageFlowRegisterDeadLetters253D6EF7: ANY,
+  GroupageFlowElectQueue023EC74F: ANY,
+  GroupageFlowElectDeadLetters257B82C7: ANY,
+  GroupageFlowGroupQueue757BD0E3: ANY,
+  GroupageFlowGroupDeadLettersA26725E7: ANY,
+  GroupageFlowBatchQueue1324FC76: ANY,
+  GroupageFlowBatchDeadLettersDDACF10E: ANY,
+  GroupageFlowRejectedQueueF1E905DE: ANY,
+  GroupageFlowRegisterHandlerLogs802B2069: ANY,
+  GroupageFlowElectHandlerLogs5D46E41E: ANY,
+  GroupageFlowGroupHandlerLogsBEFDF3F5: ANY,
+  GroupageFlowBatchHandlerLogs309E977A: ANY,
+  GroupageFlowSweepHandlerLogsBF1F58C8: ANY,
+  GroupageFlowApiHandlerLogs276577B7: ANY,
+  GroupageFlowApiHandlerFunctionFunctionUrl8604C4AA: urlOf('GroupageFlowApiHandlerFunction7C6E3EB9'),
+};
+
+const [TABLE, QUEUE] = ['AWS::DynamoDB::Table', 'AWS::SQS::Queue'];
+const renamed = (type: string) => (template: Template) => {
+  copy(type, /./, 'Renamed')(template);
+  remove(type)(template);
+};
+
+promise(
+  'an update never replaces a table or a queue, nor logs, nor the address of the API',
+  identitiesArePinned(PINNED),
+  [
+    ['a table under another id', renamed(TABLE), /TablesTask.*: is gone.*\n.*Renamed: is new/],
+    ['a queue under another id', renamed(QUEUE), /FlowRegisterDeadLetters.*: is gone.*\n.*Renamed: is new/],
+    ['a table with another key', set(TABLE, 'KeySchema', key('Id', 'Run')), /TablesTask.*would be another/],
+    [
+      'a key of another type',
+      set(TABLE, 'AttributeDefinitions', attributes({ Id: 'N' })),
+      /TablesTask.*would be another.*"AttributeType":"N"/,
+    ],
+    ['a table that is given a name', set(TABLE, 'TableName', 'tasks'), /would be another.*"TableName":"tasks"/],
+    ['a queue that is given a name', set(QUEUE, 'QueueName', 'tasks'), /would be another.*"QueueName":"tasks"/],
+    ['a queue that becomes FIFO', set(QUEUE, 'FifoQueue', true), /would be another.*"FifoQueue":true/],
+    ['another λ behind the URL', set('AWS::Lambda::Url', 'TargetFunctionArn', { Ref: 'X' }), /Url.*would be another/],
+  ],
+  OURS,
+);
+
+promise(
+  'nor does it where the construct was put into a stack',
+  identitiesArePinned(THEIR_PINNED),
+  [['a table under another id', renamed(TABLE), /GroupageTablesTask.*: is gone/]],
+  [THEIRS],
+);

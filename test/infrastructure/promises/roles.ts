@@ -1,0 +1,71 @@
+import { copy, find, promise, set } from '../promise.ts';
+import {
+  functionsWriteTheirOwnLogsAlone,
+  rolesBelongToOneFunction,
+  rolesHaveNoManagedPolicies,
+  rolesTrustLambdaAlone,
+  statementsNameWhatTheyAllow,
+} from '../rules/roles.ts';
+import type { Template } from '../rules/template.ts';
+
+const ROLE = 'AWS::IAM::Role';
+const POLICY = 'AWS::IAM::Policy';
+
+/** Adds a statement to the first policy. */
+const allow =
+  (Action: string | string[], Resource: unknown) =>
+  (template: Template): void => {
+    const { PolicyDocument } = find(template, POLICY)[1].Properties;
+    (PolicyDocument as { Statement: object[] }).Statement.push({ Effect: 'Allow', Action, Resource });
+  };
+
+promise('every function has a role of its own, every role a function', rolesBelongToOneFunction, [
+  ['two functions with one', copy('AWS::Lambda::Function', /ElectHandler/, 'NewFunction'), /is not the role of one λ/],
+  ['a role without a function', copy(ROLE, /ElectHandler/, 'NewRole'), /NewRole: is not the role of one λ/],
+  ['a role from elsewhere', set('AWS::Lambda::Function', 'Role', 'arn:elsewhere'), /role is not in the template/],
+  ['a shared policy', set(POLICY, 'Roles', [{ Ref: 'A' }, { Ref: 'B' }]), /is not the policy of one role/],
+]);
+
+promise('every role trusts Lambda alone', rolesTrustLambdaAlone, [
+  [
+    'somebody else',
+    set(ROLE, 'AssumeRolePolicyDocument.Statement.0.Principal', { AWS: '*' }),
+    /is trusted to .*"AWS":"\*"/,
+  ],
+  [
+    'somebody too',
+    set(ROLE, 'AssumeRolePolicyDocument.Statement.1', { Effect: 'Allow', Principal: '*', Action: 'sts:AssumeRole' }),
+    /is trusted to/,
+  ],
+]);
+
+promise('no role has a managed policy', rolesHaveNoManagedPolicies, [
+  ['one that has', set(ROLE, 'ManagedPolicyArns', ['arn:aws:iam::aws:policy/ReadOnlyAccess']), /ManagedPolicyArns is/],
+]);
+
+promise('every statement names what it allows', statementsNameWhatTheyAllow, [
+  ['all actions', allow('dynamodb:*', { 'Fn::GetAtt': ['T', 'Arn'] }), /unexplained wildcard in .*dynamodb:\*/],
+  ['all resources', allow('sqs:SendMessage', '*'), /unexplained wildcard/],
+  ['all indexes', allow('dynamodb:Query', { 'Fn::Join': ['', [{ Ref: 'T' }, '/index/*']] }), /unexplained wildcard/],
+  [
+    'all but something',
+    (template) =>
+      (find(template, POLICY)[1].Properties.PolicyDocument as { Statement: object[] }).Statement.push({
+        Effect: 'Allow',
+        NotAction: 'iam:PassRole',
+        Resource: 'r',
+      }),
+    /unexplained wildcard/,
+  ],
+  [
+    'everything, in the role itself',
+    set(ROLE, 'Policies', [{ PolicyDocument: { Statement: { Effect: 'Allow', Action: '*', Resource: '*' } } }]),
+    /unexplained wildcard/,
+  ],
+]);
+
+promise('every function writes its own logs, and no others', functionsWriteTheirOwnLogsAlone, [
+  ['logs of others', allow('logs:PutLogEvents', { 'Fn::GetAtt': ['Other', 'Arn'] }), /may write logs into .*Other/],
+  ['more than writing', allow('logs:DeleteLogGroup', { 'Fn::GetAtt': ['Own', 'Arn'] }), /may do .*logs:DeleteLogGroup/],
+  ['silence', set(POLICY, 'PolicyDocument', { Statement: [] }), /may do nothing with logs/],
+]);

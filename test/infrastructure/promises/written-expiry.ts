@@ -1,0 +1,81 @@
+/** Which attributes the stores write a row's end into: seen by having them write, with the values looked for. */
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { dynamoDBBatches } from '../../../src/aws/dynamodb-batches.ts';
+import { dynamoDBLocks } from '../../../src/aws/dynamodb-locks.ts';
+import { dynamoDBTasks } from '../../../src/aws/dynamodb-tasks.ts';
+import { batchId, id, NOW, target, token } from '../../factories/factories.ts';
+
+const KEEP = 12_345_000;
+/** What a row's end may be, give or take what lock rows outlive their batches by: whole seconds, not milliseconds. */
+const EARLIEST = (NOW + KEEP) / 1_000;
+const LATEST = EARLIEST + 365 * 24 * 3_600;
+
+interface Write {
+  readonly text: string;
+  readonly values: readonly (readonly [placeholder: string, value: unknown])[];
+}
+
+/** A client that notes each write instead of sending it. */
+const notingClient = () => {
+  const writes: Write[] = [];
+  const send = async ({ input }: { input: Record<string, unknown> }): Promise<object> => {
+    const {
+      Statements = [],
+      UpdateExpression,
+      ExpressionAttributeValues = {},
+    } = input as {
+      Statements?: { Statement: string; Parameters: unknown[] }[];
+      UpdateExpression?: string;
+      ExpressionAttributeValues?: Record<string, unknown>;
+    };
+    if (UpdateExpression) writes.push({ text: UpdateExpression, values: Object.entries(ExpressionAttributeValues) });
+    for (const { Statement: text, Parameters } of Statements)
+      writes.push({
+        text: text.replace(/^.* SET /, ''),
+        values: Parameters.map((value, index) => [`?${index}`, value] as const),
+      });
+    return { Responses: Statements.map(() => ({})) };
+  };
+  return { client: { send } as unknown as DynamoDBDocumentClient, writes };
+};
+
+/** The attributes that are given a value which is a row's end. */
+const expiriesIn = (writes: readonly Write[]): string[] => [
+  ...new Set(
+    writes.flatMap(({ text, values }) => {
+      let parameter = 0;
+      const numbered = text.replaceAll('?', () => `?${parameter++}`);
+      const ends = values.filter(([, value]) => typeof value === 'number' && value >= EARLIEST && value <= LATEST);
+      return [...numbered.matchAll(/"?(\w+)"?\s*=\s*([:?]\w+)/g)].flatMap(([, attribute = '', placeholder]) =>
+        ends.some(([name]) => name === placeholder) ? [attribute] : [],
+      );
+    }),
+  ),
+];
+
+/** By the kind of row. */
+export const expiryAttributes = async (): Promise<Record<'tasks' | 'payloads' | 'locks' | 'batches', string[]>> => {
+  const batch = { id: batchId('b'), target: target('ship/depot=MUC'), attempts: 1, at: NOW, keep: KEEP };
+  const writesOf = async (write: (client: DynamoDBDocumentClient) => Promise<unknown>): Promise<Write[]> => {
+    const { client, writes } = notingClient();
+    await write(client);
+    return writes;
+  };
+  const finished = await writesOf((client) =>
+    dynamoDBTasks(client, 'T').finish([{ id: id('a'), payloadHash: 'h', outcome: { status: 'succeeded' } }], batch),
+  );
+  const locked = await writesOf((client) => {
+    const lock = { fence: 1, token: token('t'), seen: { fence: 0 }, now: NOW, until: NOW + 1 };
+    return dynamoDBLocks(client, 'L', () => KEEP).acquire(batch.target, lock as never);
+  });
+  const batched = await writesOf((client) => {
+    const end = { status: 'succeeded', counts: { succeeded: 1, failed: 0 }, at: NOW, keep: KEEP } as const;
+    return dynamoDBBatches(client, 'B').finish(batch.id, 1, end);
+  });
+  return {
+    tasks: expiriesIn(finished.slice(0, 1)),
+    payloads: expiriesIn(finished.slice(1)),
+    locks: expiriesIn(locked),
+    batches: expiriesIn(batched),
+  };
+};

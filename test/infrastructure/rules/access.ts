@@ -1,0 +1,28 @@
+/** Who may invoke a λ from outside. */
+import { functionsOf } from './flow.ts';
+import { differing, idOf, ofType, type Rule } from './template.ts';
+
+/** Without CORS: no web page of another origin is meant to call it with somebody's credentials. */
+export const urlsAskForCredentials: Rule = (template) =>
+  ofType(template, 'AWS::Lambda::Url').flatMap(([id, properties]) =>
+    differing(id, properties, { AuthType: 'AWS_IAM', Cors: undefined }),
+  );
+
+/** Each permission is for one AWS service, on behalf of one resource of this template: nobody else's schedule counts. */
+export const onlyKnownServicesMayInvoke: Rule = (template) =>
+  ofType(template, 'AWS::Lambda::Permission').flatMap(([id, properties]) => [
+    ...(/^[a-z]+\.amazonaws\.com$/.test(String(properties.Principal))
+      ? []
+      : [`${id}: lets ${JSON.stringify(properties.Principal)} invoke`]),
+    ...(idOf(properties.SourceArn) in template.Resources ? [] : [`${id}: does not say on whose behalf`]),
+    ...differing(id, properties, { FunctionUrlAuthType: undefined, Action: 'lambda:InvokeFunction' }),
+  ]);
+
+/** A table or queue is named by reference: a name that is written out goes stale, or crosses stages. */
+export const settingsAreReferences: Rule = (template) =>
+  functionsOf(template).flatMap(([id, { Environment }]) =>
+    Object.entries((Environment as { Variables?: Record<string, unknown> } | undefined)?.Variables ?? {}).flatMap(
+      ([name, value]) =>
+        name === 'NODE_OPTIONS' || idOf(value) in template.Resources ? [] : [`${id}: ${name} is not a reference`],
+    ),
+  );

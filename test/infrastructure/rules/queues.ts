@@ -1,0 +1,102 @@
+/**
+ * What every queue promises. There are three kinds, told by what the template does with them, not by name: *working*
+ * queues, which an event source gives to a λ; *dead-letter* queues, which a working queue names; and *final* ones (the
+ * rejected queue, destinations), which λs only send to: nothing of ours can fail on their messages.
+ */
+
+import { LEADER_TIMEOUT, LEADER_VISIBILITY, LEASE, MAX_RECEIVES } from '../../../src/batching/timings.ts';
+import { ENVIRONMENT } from '../../../src/environment.ts';
+import { deadLetterQueuesOf, functionsOf, mayOn, queuesOf, sourcesOf, statementsOfQueuePolicy } from './flow.ts';
+import { at, differing, idOf, listOf, ofType, type Rule, type Template } from './template.ts';
+
+export const workingQueuesHaveDeadLetterQueues: Rule = (template) => {
+  const working = new Set(sourcesOf(template).map(({ queue }) => queue));
+  const deadLetters = deadLetterQueuesOf(template);
+  return queuesOf(template).flatMap(([id, properties]) => {
+    if (!working.has(id))
+      return deadLetters.has(id) ? [`${id}: no function works it off, yet it has dead letters`] : [];
+    const own = deadLetters.get(id);
+    if (!own) return [`${id}: a function works it off, and it has no dead-letter queue`];
+    const sharers = [...deadLetters].filter(([, queue]) => queue === own).map(([queue]) => queue);
+    return [
+      ...(sharers.length > 1 ? [`${own}: takes the dead letters of ${sharers.join(' and ')}`] : []),
+      ...(working.has(own) ? [`${own}: is a dead-letter queue and a working queue`] : []),
+      ...differing(id, properties, { 'RedrivePolicy.maxReceiveCount': MAX_RECEIVES }),
+    ];
+  });
+};
+
+/** A dead letter that nobody sends again is a lost task. */
+export const deadLettersAreSentAgain: Rule = (template) =>
+  [...deadLetterQueuesOf(template)].flatMap(([queue, deadLetters]) => {
+    const by = functionsOf(template).filter(
+      ([fn]) =>
+        mayOn(template, fn, 'sqs:ReceiveMessage').includes(deadLetters) &&
+        mayOn(template, fn, 'sqs:DeleteMessage').includes(deadLetters) &&
+        mayOn(template, fn, 'sqs:SendMessage').includes(queue),
+    );
+    return by.length > 0 ? [] : [`${deadLetters}: no function may take its messages and send them to ${queue} again`];
+  });
+
+/** Fourteen days is the most SQS keeps; a queue that delays everything, or has its own idea of order, is not ours. */
+export const queuesKeepMessagesEncrypted: Rule = (template) =>
+  queuesOf(template).flatMap(([id, properties]) =>
+    differing(id, properties, {
+      SqsManagedSseEnabled: true,
+      MessageRetentionPeriod: 14 * 24 * 3_600,
+      DelaySeconds: undefined,
+      KmsMasterKeyId: undefined,
+    }),
+  );
+
+const EVERYONE = [{ AWS: '*' }, '*'].map((each) => JSON.stringify(each));
+
+/** Each queue by a statement about that very queue; and no policy of a queue lets anybody in. */
+export const queuesTakeTlsOnly: Rule = (template) => {
+  const policies = ofType(template, 'AWS::SQS::QueuePolicy').map(([id, properties]) => ({
+    id,
+    queues: listOf(properties.Queues).map(idOf),
+    statements: statementsOfQueuePolicy(properties),
+  }));
+  const isDenied = (queue: string): boolean =>
+    policies.some(
+      ({ queues, statements }) =>
+        queues.includes(queue) &&
+        statements.some(
+          ({ Effect, Action, Principal, Condition, Resource }) =>
+            Effect === 'Deny' &&
+            listOf(Action).includes('sqs:*') &&
+            EVERYONE.includes(JSON.stringify(Principal)) &&
+            JSON.stringify(Condition) === JSON.stringify({ Bool: { 'aws:SecureTransport': 'false' } }) &&
+            JSON.stringify(listOf(Resource)) === JSON.stringify([{ 'Fn::GetAtt': [queue, 'Arn'] }]),
+        ),
+    );
+  return [
+    ...queuesOf(template).flatMap(([id]) => (isDenied(id) ? [] : [`${id}: may be used without TLS`])),
+    ...policies.flatMap(({ id, statements }) =>
+      statements.some(({ Effect }) => Effect !== 'Deny') ? [`${id}: lets somebody in by the queue's own policy`] : [],
+    ),
+  ];
+};
+
+/** A λ that leads Targets: it runs for a leader's time, and may change lock rows. */
+const leads = (template: Template, fn: string): boolean => {
+  const properties = template.Resources[fn]?.Properties ?? {};
+  const locks = idOf(at(properties, `Environment.Variables.${ENVIRONMENT.batchLockTable}`));
+  return properties.Timeout === LEADER_TIMEOUT / 1_000 && mayOn(template, fn, 'dynamodb:UpdateItem').includes(locks);
+};
+
+/**
+ * Six timeouts is what AWS recommends: a throttled batch is tried again within it. A leader's messages are the
+ * exception: a crashed leader's guard has to come back soon after its lease ends, timeout < lease < visibility.
+ */
+export const messagesStayHiddenLongEnough: Rule = (template) =>
+  sourcesOf(template).flatMap(({ queue, fn }) => {
+    const seconds = Number(template.Resources[fn]?.Properties.Timeout);
+    const visibility = leads(template, fn) ? LEADER_VISIBILITY / 1_000 : 6 * seconds;
+    const isOrdered = !leads(template, fn) || (seconds * 1_000 < LEASE && LEASE < visibility * 1_000);
+    return [
+      ...differing(queue, template.Resources[queue]?.Properties ?? {}, { VisibilityTimeout: visibility }),
+      ...(isOrdered ? [] : [`${fn}: timeout < lease < visibility does not hold`]),
+    ];
+  });

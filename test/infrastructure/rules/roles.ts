@@ -1,0 +1,63 @@
+/** What every role promises: that its λ can do what it is for, and nothing else. */
+import { functionsOf, type Statement, statementsOfRole, trustOf } from './flow.ts';
+import { differing, idOf, listOf, ofType, type Rule, type Template } from './template.ts';
+
+/** Statements that need a wildcard, with the reason. None does: every resource is known when the stack is made. */
+const EXPLAINED_WILDCARDS: Readonly<Record<string, string>> = {};
+
+const rolesOf = (template: Template) => ofType(template, 'AWS::IAM::Role');
+
+export const rolesBelongToOneFunction: Rule = (template) => {
+  const users = Map.groupBy(functionsOf(template), ([, { Role }]) => idOf(Role));
+  return [
+    ...rolesOf(template).flatMap(([id]) => (users.get(id)?.length === 1 ? [] : [`${id}: is not the role of one λ`])),
+    ...[...users].flatMap(([role, functions]) =>
+      role in template.Resources ? [] : [`${functions.map(([id]) => id).join(', ')}: role is not in the template`],
+    ),
+    ...ofType(template, 'AWS::IAM::Policy').flatMap(([id, { Roles, Users, Groups }]) =>
+      listOf(Roles).length === 1 && !Users && !Groups ? [] : [`${id}: is not the policy of one role`],
+    ),
+  ];
+};
+
+export const rolesTrustLambdaAlone: Rule = (template) =>
+  rolesOf(template).flatMap(([id]) => {
+    const promised = [{ Action: 'sts:AssumeRole', Effect: 'Allow', Principal: { Service: 'lambda.amazonaws.com' } }];
+    return JSON.stringify(trustOf(template, id)) === JSON.stringify(promised)
+      ? []
+      : [`${id}: is trusted to ${JSON.stringify(trustOf(template, id))}`];
+  });
+
+/** Managed policies change without a deployment, and grant more than is needed. */
+export const rolesHaveNoManagedPolicies: Rule = (template) => [
+  ...rolesOf(template).flatMap(([id, properties]) => differing(id, properties, { ManagedPolicyArns: undefined })),
+  ...ofType(template, 'AWS::IAM::ManagedPolicy').map(([id]) => `${id}: is a managed policy`),
+];
+
+const hasWildcard = ({ Action, Resource }: Statement): boolean =>
+  !Action || !Resource || JSON.stringify([Action, Resource]).includes('*');
+
+export const statementsNameWhatTheyAllow: Rule = (template) =>
+  rolesOf(template).flatMap(([id]) =>
+    statementsOfRole(template, id).flatMap((statement) => {
+      const text = JSON.stringify([statement.Action, statement.Resource]);
+      return hasWildcard(statement) && !(text in EXPLAINED_WILDCARDS) ? [`${id}: unexplained wildcard in ${text}`] : [];
+    }),
+  );
+
+/** A λ writes into its own log group and does nothing else with logs. */
+export const functionsWriteTheirOwnLogsAlone: Rule = (template) =>
+  functionsOf(template).flatMap(([id, { Role, LoggingConfig }]) => {
+    const own = idOf((LoggingConfig as { LogGroup?: unknown } | undefined)?.LogGroup);
+    const logs = statementsOfRole(template, idOf(Role)).filter(({ Action }) =>
+      listOf(Action).some((action) => action.startsWith('logs:')),
+    );
+    const actions = logs.flatMap(({ Action }) => listOf(Action)).toSorted();
+    const groups = logs.flatMap(({ Resource }) => listOf(Resource).map(idOf));
+    return [
+      ...(groups.every((group) => group === own) ? [] : [`${id}: may write logs into ${groups.join(', ')}`]),
+      ...(actions.join() === 'logs:CreateLogStream,logs:PutLogEvents'
+        ? []
+        : [`${id}: may do ${actions.join() || 'nothing'} with logs`]),
+    ];
+  });

@@ -1,0 +1,78 @@
+/** A synthesised template as the rules see it, and how they look things up in it. */
+
+export interface Resource {
+  readonly Type: string;
+  readonly Properties: Record<string, unknown>;
+  readonly DeletionPolicy?: string;
+  readonly UpdateReplacePolicy?: string;
+}
+
+export interface Template {
+  readonly Resources: Record<string, Resource>;
+}
+
+/** What is wrong with a template, a line for each thing; nothing where the rule holds. */
+export type Rule = (template: Template) => string[];
+
+interface Exporting extends Template {
+  readonly Outputs?: Record<string, { readonly Value: unknown; readonly Export?: { readonly Name: string } }>;
+}
+
+/** Several stacks as one: what one imports from another becomes a reference, so that rules need not know where it is. */
+export const joined = (templates: readonly Exporting[]): Template => {
+  const exported = new Map(
+    templates.flatMap(({ Outputs = {} }) =>
+      Object.values(Outputs).flatMap(({ Value, Export }) => (Export ? [[Export.Name, Value] as const] : [])),
+    ),
+  );
+  const linked = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(linked);
+    if (typeof value !== 'object' || value === null) return value;
+    const imported = Reflect.get(value, 'Fn::ImportValue');
+    if (imported === undefined)
+      return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, linked(each)]));
+    if (!exported.has(String(imported))) throw new Error(`no stack exports ${String(imported)}`);
+    return exported.get(String(imported));
+  };
+  const resources = Object.assign({}, ...templates.map(({ Resources }) => Resources)) as Template['Resources'];
+  const all = Object.entries(resources).map(([id, resource]) => [
+    id,
+    { ...resource, Properties: linked(resource.Properties ?? {}) },
+  ]);
+  return { Resources: Object.fromEntries(all) as Template['Resources'] };
+};
+
+/** Every resource of a type, by logical id. */
+export const ofType = ({ Resources }: Template, type: string): [id: string, properties: Resource['Properties']][] =>
+  Object.entries(Resources).flatMap(([id, { Type, Properties }]) => (Type === type ? [[id, Properties]] : []));
+
+/** The logical id that a reference, or an ARN made from one, names; empty for anything else. */
+export const idOf = (value: unknown): string => {
+  if (typeof value !== 'object' || value === null) return '';
+  const {
+    Ref,
+    'Fn::GetAtt': attribute,
+    'Fn::Join': join,
+  } = value as { Ref?: string; 'Fn::GetAtt'?: [string, string]; 'Fn::Join'?: [string, unknown[]] };
+  return Ref ?? attribute?.[0] ?? (join ? idOf(join[1].find((part) => typeof part === 'object')) : '');
+};
+
+/** A property inside properties, by its dotted path. */
+export const at = (properties: object, path: string): unknown =>
+  path
+    .split('.')
+    .reduce<unknown>(
+      (value, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined),
+      properties,
+    );
+
+/** A list where CloudFormation takes one or many. */
+export const listOf = <T>(value: T | readonly T[] | undefined): T[] =>
+  value === undefined ? [] : ([value].flat() as T[]);
+
+/** A complaint for each path whose value is not the one promised. */
+export const differing = (id: string, properties: object, promised: Readonly<Record<string, unknown>>): string[] =>
+  Object.entries(promised).flatMap(([path, value]) => {
+    const found = JSON.stringify(at(properties, path));
+    return found === JSON.stringify(value) ? [] : [`${id}: ${path} is ${found}, not ${JSON.stringify(value)}`];
+  });

@@ -1,0 +1,57 @@
+/** The templates that the rules are held to: our stacks in both kinds of stage, and the construct in somebody's app. */
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App, Stack } from 'aws-cdk-lib';
+import { Template as Synthesised } from 'aws-cdk-lib/assertions';
+import { Code } from 'aws-cdk-lib/aws-lambda';
+import { groupageApp } from '../../lib/app.ts';
+import { Groupage } from '../../lib/groupage.ts';
+import type { HandlerCode } from '../../lib/handler-code.ts';
+import { stackNames } from '../../lib/stage.ts';
+import { aConfig } from '../factories/factories.ts';
+import { joined, type Template } from './rules/template.ts';
+
+/** The feature flags that our app is synthesised with; somebody else's has its own. */
+export const { context } = JSON.parse(readFileSync(join(import.meta.dirname, '../../cdk.json'), 'utf8')) as {
+  context: Record<string, unknown>;
+};
+
+/** Rules look at resources, not at code: nothing needs to be bundled. */
+const noCode: HandlerCode = () => {
+  const folder = mkdtempSync(join(tmpdir(), 'groupage-'));
+  writeFileSync(join(folder, 'index.mjs'), '');
+  return Code.fromAsset(folder);
+};
+
+const jsonOf = (stack: Stack) => Synthesised.fromStack(stack).toJSON() as Template;
+
+const ours = (stage: string): Template => {
+  const app = groupageApp({ config: aConfig(), stage, context, builtinCloudFormationValidation: false, code: noCode });
+  return joined(Object.values(stackNames(stage)).map((name) => jsonOf(app.node.findChild(name) as Stack)));
+};
+
+export const OPERATIONS = {
+  ship: { target: ['depot'], downstream: { kind: 'http' as const, url: 'http://127.0.0.1/' } },
+};
+
+const theirs = (): Template => {
+  // No feature flags at all: the construct must keep its promises in an app of any age.
+  const stack = new Stack(new App(), 'TheirStack');
+  new Groupage(stack, 'Groupage', { config: { operations: OPERATIONS } });
+  return joined([jsonOf(stack)]);
+};
+
+export interface Subject {
+  readonly name: string;
+  readonly template: Template;
+  /** Whether its data outlives it. */
+  readonly kept: boolean;
+}
+
+export const OURS: readonly Subject[] = [
+  { name: 'the stage dev', template: ours('dev'), kept: false },
+  { name: 'the stage prod', template: ours('prod'), kept: true },
+];
+export const THEIRS: Subject = { name: "the construct in somebody's stack", template: theirs(), kept: true };
+export const SUBJECTS: readonly Subject[] = [...OURS, THEIRS];
