@@ -1,11 +1,45 @@
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+
+const backend = process.env.GROUPAGE_BACKEND ?? 'embedded';
+const deployed = backend === 'ministack' || backend === 'aws';
+
+/** What runs on any backend: a file asks for one and cannot tell which it got. */
+const SUITE = ['test/contract/**/*.test.ts', 'test/batching/**/*.test.ts', 'test/end-to-end/**/*.test.ts'];
+/** What makes stages of its own in the cloud. */
+const DEPLOYMENT = ['test/deployment/**/*.test.ts'];
+/** What reads the record that the suite left. */
+const AFTERWARDS = ['test/permissions/permissions.test.ts'];
+
+const suite: TestProjectInlineConfiguration = {
+  extends: true,
+  test: {
+    name: backend,
+    include: deployed ? [...SUITE, ...DEPLOYMENT] : SUITE,
+    globalSetup: 'test/backends/setup.ts',
+    // A deployed stack has one downstream, for one file at a time.
+    fileParallelism: !deployed,
+  },
+};
+/** Everything else needs no backend, and runs with the default one. */
+const parts: TestProjectInlineConfiguration = {
+  extends: true,
+  test: {
+    name: 'parts',
+    include: ['test/**/*.test.ts'],
+    exclude: [...SUITE, ...DEPLOYMENT, ...AFTERWARDS],
+  },
+};
+const afterwards: TestProjectInlineConfiguration = {
+  extends: true,
+  test: { name: 'afterwards', include: AFTERWARDS, sequence: { groupOrder: 1 } },
+};
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Two cores: the engines and the handlers of a test want one of them.
     maxWorkers: 2,
+    projects: backend === 'embedded' ? [suite, parts, afterwards] : [suite],
   },
 });

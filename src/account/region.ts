@@ -1,8 +1,8 @@
 /** In which region of AWS to look and to deploy. */
 import type { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { reasonOf } from '../batching/problems.ts';
-import { CommandFailure } from '../failure.ts';
 import type { Environment } from '../environment.ts';
+import { CommandFailure } from '../failure.ts';
 
 /**
  * `AWS_REGION`, `AWS_DEFAULT_REGION`, or that of the profile: the same for every tool that we start, although the SDK

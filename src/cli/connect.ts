@@ -1,8 +1,8 @@
 /** Which API a command talks to: the local stack's, one by its address, or a deployed stack's. */
 import { dirname } from 'node:path';
+import { CommandFailure } from '../failure.ts';
 import { readLocalFile } from '../local/local-file.ts';
 import { type ApiClient, apiClient } from './api-client.ts';
-import { CommandFailure } from '../failure.ts';
 import type { CommonOptions } from './shapes.ts';
 
 /** @throws CommandFailure */

@@ -1,8 +1,8 @@
 /** The command line `groupage`: its commands, and what every one of them shares. */
 import { Command, CommanderError } from 'commander';
 import { InvalidConfig } from '../config/load.ts';
-import { checkCommand } from './check.ts';
 import { CommandFailure, WrongUsage } from '../failure.ts';
+import { checkCommand } from './check.ts';
 import { batchesCommand, targetsCommand, tasksCommand } from './lists.ts';
 import { printable } from './output.ts';
 import { sendCommand } from './send.ts';

@@ -2,9 +2,9 @@
 import { statSync } from 'node:fs';
 import { progress } from '@clack/prompts';
 import { Command } from 'commander';
+import { CommandFailure, WrongUsage } from '../failure.ts';
 import { type ApiClient, ApiFailure } from './api-client.ts';
 import { connect } from './connect.ts';
-import { CommandFailure, WrongUsage } from '../failure.ts';
 import { CHUNK, chunksOf, type Line, messageOf, notAPayload } from './lines.ts';
 import { plural, printable } from './output.ts';
 import type { CommonOptions } from './shapes.ts';

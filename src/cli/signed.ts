@@ -2,8 +2,8 @@
 import { SignatureV4 } from '@smithy/signature-v4';
 import { inWords } from '../account/failures.ts';
 import type { Account } from '../account/stacks.ts';
-import type { Send } from './api-client.ts';
 import { CommandFailure } from '../failure.ts';
+import type { Send } from './api-client.ts';
 
 /** @param stack its name, for messages. */
 export const signedSend = ({ region, cloudFormation }: Account, stack: string): Send => {

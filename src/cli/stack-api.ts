@@ -1,7 +1,7 @@
 /** The API of a deployed stack: found by the stack's outputs, its requests signed. Loaded only where it is asked for. */
 import { type Account, type FoundStack, findStack, listStacks, openAccount } from '../account/stacks.ts';
-import { type ApiClient, apiClient } from './api-client.ts';
 import { CommandFailure } from '../failure.ts';
+import { type ApiClient, apiClient } from './api-client.ts';
 import { signedSend } from './signed.ts';
 
 /** The output that makes a stack one of Groupage's. */

@@ -2,9 +2,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { rawMembers } from '../batching/json-text.ts';
+import { CommandFailure } from '../failure.ts';
 import { type ApiClient, ApiFailure } from './api-client.ts';
 import { connect } from './connect.ts';
-import { CommandFailure } from '../failure.ts';
 import { ago, fields, green, printable, red } from './output.ts';
 import type { CommonOptions, TaskShape } from './shapes.ts';
 

@@ -2,9 +2,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import pLimit from 'p-limit';
+import { CommandFailure } from '../failure.ts';
 import type { ApiClient } from './api-client.ts';
 import { connect } from './connect.ts';
-import { CommandFailure } from '../failure.ts';
 import { allTargets, CONCURRENCY, listed } from './lists.ts';
 import { dim, printable, red } from './output.ts';
 import type { BatchShape, CommonOptions } from './shapes.ts';

@@ -1,8 +1,8 @@
 /** `npm run deploy`: looks first, then makes; what fails leaves nothing half-made. */
 import { checkStage, stackNames } from '../../lib/stage.ts';
 import { type Account, type FoundStack, openAccount } from '../account/stacks.ts';
-import { CommandFailure } from '../failure.ts';
 import { loadConfig } from '../config/load.ts';
+import { CommandFailure } from '../failure.ts';
 import { afterFailure } from './after-failure.ts';
 import { causesIn } from './causes-in.ts';
 import { cdk } from './cdk.ts';

@@ -3,9 +3,9 @@ import { isAbsolute, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { InvalidStage } from '../../lib/stage.ts';
 import { reasonOf } from '../batching/problems.ts';
-import { CommandFailure, WrongUsage } from '../failure.ts';
 import { printable } from '../cli/output.ts';
 import { EXAMPLE_CONFIG, findConfig, InvalidConfig } from '../config/load.ts';
+import { CommandFailure, WrongUsage } from '../failure.ts';
 import { deploy } from './deploy.ts';
 import { destroy } from './destroy.ts';
 

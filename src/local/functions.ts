@@ -27,14 +27,14 @@ export interface LocalFunction {
 /** Lambda's event source has five pollers to begin with; that is plenty for one machine. */
 const POLLERS = 5;
 
-/** Loads every function of the assembly. @param onInvoke is told of each invocation. */
+/** Loads every function of the assembly. @param hostOf by a function's name. @param onInvoke is told of each invocation. */
 export const loadFunctions = async (
   assembly: CloudAssembly,
-  host: Host,
+  hostOf: (name: string) => Host,
   onInvoke: (name: string) => void,
 ): Promise<Map<string, LocalFunction>> => {
   const functions = await Promise.all(
-    assembly.all('AWS::Lambda::Function').map((fn) => loadFunction(assembly, fn, host, onInvoke)),
+    assembly.all('AWS::Lambda::Function').map((fn) => loadFunction(assembly, fn, hostOf(fn.name), onInvoke)),
   );
   return new Map(functions.map((fn) => [fn.name, fn]));
 };

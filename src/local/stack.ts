@@ -20,59 +20,87 @@ export interface Addresses {
   readonly tables: Readonly<Record<'task' | 'batchLock' | 'batch', string>>;
 }
 
-export interface StackOptions extends EngineOptions {
+/** Engines that run, and what begins the names of one stack's resources there. */
+export interface OnEngines {
+  readonly dynamodb: string;
+  readonly sqs: string;
+  readonly prefix?: string;
+}
+
+export interface RunOptions {
   readonly config: Config;
   readonly apiPort: number;
   readonly code?: 'sources' | 'bundles';
   readonly host: Omit<Host, 'clients'>;
-  /** Wraps the clients of the functions, e.g. to count what they use. */
-  readonly clients?: (clients: AwsClients) => AwsClients;
+  /** Wraps the clients of a function, which are its own then, e.g. to count what it uses. */
+  readonly clients?: (clients: AwsClients, functionName: string) => AwsClients;
   readonly onInvoke?: (functionName: string) => void;
   readonly onError: (error: Error) => void;
 }
 
-export interface LocalStack {
+export interface StackOptions extends RunOptions, EngineOptions {}
+
+/** Tables, queues, functions and API on engines. */
+export interface RunningStack {
   readonly addresses: Addresses;
+  /** What the template tells the functions, all of it together. */
+  readonly settings: Environment;
   readonly clients: AwsClients;
   readonly recovered: Recovered;
-  /** Resolves, to why, when an engine ends by itself: nothing works then. */
-  readonly broken: Promise<string>;
-  /** Takes no more messages, finishes those in hand, ends the engines. */
+  readonly functions: ReadonlyMap<string, LocalFunction>;
+  /** Takes no more messages, finishes those in hand. */
   stop(): Promise<void>;
 }
 
+/** A running stack with engines of its own, which end with it. */
+export interface LocalStack extends RunningStack {
+  /** Resolves, to why, when an engine ends by itself: nothing works then. */
+  readonly broken: Promise<string>;
+}
+
+/** Starts the engines, and the stack on them. */
 export const startStack = async (options: StackOptions): Promise<LocalStack> => {
-  const { config, onError } = options;
-  const folder = synthesise(config, options.code);
   const engines = await startEngines(options);
-  const endpoints = { dynamodb: engines.dynamodb.endpoint, sqs: engines.sqs.endpoint };
-  const running: { stop(): Promise<void> }[] = [engines];
-  const stop = async (): Promise<void> => {
-    for (const part of running.splice(0).reverse()) await part.stop();
-  };
   try {
-    const assembly = new CloudAssembly(folder, endpoints.sqs);
-    const clients = localClients(endpoints);
-    await Promise.all([createTables(assembly, clients.dynamodb), createQueues(assembly, clients.sqs)]);
-    const functions = await loadFunctions(
-      assembly,
-      { ...options.host, clients: options.clients?.(clients) ?? clients },
-      options.onInvoke ?? (() => {}),
-    );
-    const settings = settingsOf(functions);
-    const recovered = await recover(clients, settings, config);
-    const server = await serveApi(functions, options.apiPort);
-    const work: Polling[] = [
-      poll(assembly, functions, localClients({ ...endpoints, patient: true }).sqs, onError),
-      schedule(assembly, functions, onError),
-    ];
-    running.push(...work, server);
-    const broken = engines.dynamodb.died.then((why) => `${engines.dynamodb.name} ended (${why})`);
-    return { addresses: addressesOf(server, endpoints, settings), clients, recovered, broken, stop };
+    const stack = await runStack({ dynamodb: engines.dynamodb.endpoint, sqs: engines.sqs.endpoint }, options);
+    return {
+      ...stack,
+      broken: engines.dynamodb.died.then((why) => `${engines.dynamodb.name} ended (${why})`),
+      stop: async () => {
+        await stack.stop();
+        await engines.stop();
+      },
+    };
   } catch (cause) {
-    await stop();
+    await engines.stop();
     throw cause;
   }
+};
+
+/** Runs the stack on engines that somebody else starts and ends. */
+export const runStack = async (on: OnEngines, options: RunOptions): Promise<RunningStack> => {
+  const { config, onError } = options;
+  const assembly = new CloudAssembly(synthesise(config, options.code), on);
+  const clients = localClients(on);
+  await Promise.all([createTables(assembly, clients.dynamodb), createQueues(assembly, clients.sqs)]);
+  // Wrapping changes a client: each function that is looked at gets new ones, the others share a pair.
+  const clientsOf = (name: string): AwsClients => options.clients?.(localClients(on), name) ?? clients;
+  const functions = await loadFunctions(
+    assembly,
+    (name) => ({ ...options.host, clients: clientsOf(name) }),
+    options.onInvoke ?? (() => {}),
+  );
+  const settings = settingsOf(functions);
+  const recovered = await recover(clients, settings, config);
+  const server = await serveApi(functions, options.apiPort);
+  const running: Polling[] = [
+    schedule(assembly, functions, onError),
+    poll(assembly, functions, localClients({ ...on, patient: true }).sqs, onError),
+  ];
+  const stop = async (): Promise<void> => {
+    for (const part of [server, ...running]) await part.stop();
+  };
+  return { addresses: addressesOf(server, on, settings), settings, clients, recovered, functions, stop };
 };
 
 /** Every setting of any function: together they name all tables and queues. */

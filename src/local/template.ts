@@ -38,16 +38,26 @@ export class UnknownInTemplate extends Error {
 export const LOCAL_REGION = 'us-east-1';
 const LOCAL_ACCOUNT = '000000000000';
 
-/** What stands for a resource where others refer to it. @param sqs the endpoint of the local queues. */
+/** Where the resources of a template are, which makes their names, addresses and ARNs. */
+export interface Place {
+  /** The endpoint of the queues. */
+  readonly sqs: string;
+  /** Begins every name, so that several stacks can share the engines. */
+  readonly prefix?: string;
+  readonly region?: string;
+  readonly account?: string;
+}
+
+/** What stands for a resource where others refer to it. */
 export class CloudAssembly {
   readonly #folder: string;
-  readonly #sqs: string;
+  readonly #place: Required<Place>;
   readonly #resources = new Map<string, Resource>();
   readonly #exports = new Map<string, unknown>();
 
-  constructor(folder: string, sqs: string) {
+  constructor(folder: string, place: Place) {
     this.#folder = folder;
-    this.#sqs = sqs;
+    this.#place = { prefix: '', region: LOCAL_REGION, account: LOCAL_ACCOUNT, ...place };
     const manifest = this.#read('manifest.json') as {
       artifacts: Record<string, { type: string; properties?: { templateFile?: string } }>;
     };
@@ -67,7 +77,7 @@ export class CloudAssembly {
   }
 
   urlOf({ name }: Pick<Found, 'name'>): string {
-    return `${this.#sqs}/${LOCAL_ACCOUNT}/${name}`;
+    return `${this.#place.sqs}/${this.#place.account}/${name}`;
   }
 
   /** The folder with a function's code. */
@@ -95,13 +105,9 @@ export class CloudAssembly {
   /** Without the stack, and without the parts that say nothing. */
   #nameOf(id: string): string {
     const path = this.#resource(id).Metadata?.['aws:cdk:path'];
-    return typeof path === 'string'
-      ? path
-          .split('/')
-          .slice(1)
-          .filter((part) => part !== 'Resource')
-          .join('-')
-      : id;
+    if (typeof path !== 'string') return id;
+    const parts = path.split('/').slice(1);
+    return this.#place.prefix + parts.filter((part) => part !== 'Resource').join('-');
   }
 
   #resolve(value: unknown): unknown {
@@ -137,8 +143,9 @@ export class CloudAssembly {
   }
 
   #ref(id: string): string {
+    const { region, account } = this.#place;
     if (id.startsWith('AWS::'))
-      return { 'AWS::Region': LOCAL_REGION, 'AWS::AccountId': LOCAL_ACCOUNT, 'AWS::Partition': 'aws' }[id] ?? id;
+      return { 'AWS::Region': region, 'AWS::AccountId': account, 'AWS::Partition': 'aws' }[id] ?? id;
     if (this.#resources.get(id)?.Type === 'AWS::SQS::Queue') return this.urlOf({ name: this.#nameOf(id) });
     return this.#resources.has(id) ? this.#nameOf(id) : id;
   }
@@ -149,7 +156,7 @@ export class CloudAssembly {
     if (attribute === 'QueueName') return name;
     if (attribute !== 'Arn') return `${name}.${attribute}`;
     const service = Type.split('::')[1]?.toLowerCase() ?? '';
-    return `arn:aws:${service}:${LOCAL_REGION}:${LOCAL_ACCOUNT}:${name}`;
+    return `arn:aws:${service}:${this.#place.region}:${this.#place.account}:${name}`;
   }
 }
 

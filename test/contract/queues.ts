@@ -2,11 +2,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { DeleteMessageCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { sqsDeadLetters, sqsQueues } from '../../src/aws/sqs-queues.ts';
-import { synthesise } from '../../src/local/assembly.ts';
-import { localClients } from '../../src/local/engines.ts';
-import { createQueues } from '../../src/local/resources.ts';
-import { startSqs } from '../../src/local/sqs-engine.ts';
-import { CloudAssembly } from '../../src/local/template.ts';
 import type { DeadLetters, Queues, Rejection, WorkingQueue } from '../../src/ports.ts';
 import { type Chaos, NO_FAULTS, noFaultCounts } from '../../src/simulation/faults.ts';
 import { openGate } from '../../src/simulation/gate.ts';
@@ -14,20 +9,27 @@ import { memoryDeadLetters, memoryQueues } from '../../src/simulation/memory-que
 import { SimulatedQueue } from '../../src/simulation/queue.ts';
 import { seeded } from '../../src/simulation/random.ts';
 import { Scheduler } from '../../src/simulation/scheduler.ts';
-import { aConfig, NOW } from '../factories/factories.ts';
+import { makeResources } from '../backends/resources.ts';
+import { NOW } from '../factories/factories.ts';
+import type { Kind } from './describe-each.ts';
 
 const WORKING: readonly WorkingQueue[] = ['register', 'elect', 'group', 'batch'];
 
 interface StartedQueues {
   readonly queues: Queues;
   readonly deadLetters: DeadLetters;
-  /** What is delivered within some seconds, deleted as it comes. */
-  received(queue: WorkingQueue, seconds: number): Promise<string[]>;
+  /** Waits until so many messages have come, or for long; deletes them. */
+  received(queue: WorkingQueue, count: number): Promise<string[]>;
+  /** What comes within some seconds, deleted as it comes. */
+  within(queue: WorkingQueue, seconds: number): Promise<string[]>;
   /** Lets every message of a queue fail until it is a dead letter. */
   exhaust(queue: WorkingQueue): Promise<void>;
   rejected(): Promise<string[]>;
   stop(): Promise<void>;
 }
+
+/** How long a message may take that is expected, in seconds. */
+const PATIENCE = 30;
 
 const inSimulation = async (): Promise<StartedQueues> => {
   const scheduler = new Scheduler(NOW);
@@ -66,9 +68,13 @@ const inSimulation = async (): Promise<StartedQueues> => {
   return {
     queues: memoryQueues(simulated, rejections, openGate),
     deadLetters: memoryDeadLetters(simulated, openGate),
-    received: async (queue, seconds) => {
-      // A delayed message may be up to a second late.
-      await pass(seconds + 1);
+    received: async (queue, count) => {
+      const come = arrived.get(queue) ?? [];
+      for (let second = 0; second < PATIENCE && come.length < count; second += 1) await pass(1);
+      return come.splice(0);
+    },
+    within: async (queue, seconds) => {
+      await pass(seconds);
       return arrived.get(queue)?.splice(0) ?? [];
     },
     exhaust: async (queue) => {
@@ -81,19 +87,9 @@ const inSimulation = async (): Promise<StartedQueues> => {
   };
 };
 
-const onFauxqs = async (): Promise<StartedQueues> => {
-  const engine = await startSqs({ port: 0 });
-  const assembly = new CloudAssembly(synthesise(aConfig()), engine.endpoint);
-  const { sqs } = localClients({ sqs: engine.endpoint });
-  await createQueues(assembly, sqs);
-  const url = (name: string): string => assembly.urlOf({ name });
-  const capital = (queue: string): string => `${queue[0]?.toUpperCase()}${queue.slice(1)}`;
-  const urls = Object.fromEntries(
-    [...WORKING, 'rejected' as const].map((queue) => [queue, url(`Flow-${capital(queue)}-Queue`)]),
-  );
-  const letters = Object.fromEntries(
-    WORKING.map((queue) => [queue, url(`Flow-${capital(queue)}-DeadLetters`)]),
-  ) as Record<WorkingQueue, string>;
+const onBackend = async (): Promise<StartedQueues> => {
+  const { clients, queues: urls, deadLetters: letters, stop } = await makeResources();
+  const { sqs } = clients;
   const take = async (queueUrl: string, visibility?: number) =>
     (
       await sqs.send(
@@ -104,31 +100,33 @@ const onFauxqs = async (): Promise<StartedQueues> => {
         }),
       )
     ).Messages ?? [];
+  const collect = async (queue: WorkingQueue, seconds: number, count: number): Promise<string[]> => {
+    const bodies: string[] = [];
+    for (const end = Date.now() + seconds * 1_000; Date.now() <= end && bodies.length < count; await setTimeout(20))
+      for (const { Body = '', ReceiptHandle } of await take(urls[queue])) {
+        bodies.push(Body);
+        await sqs.send(new DeleteMessageCommand({ QueueUrl: urls[queue], ReceiptHandle }));
+      }
+    return bodies;
+  };
   return {
     queues: sqsQueues(sqs, urls),
     deadLetters: sqsDeadLetters(sqs, urls, letters),
-    received: async (queue, seconds) => {
-      const bodies: string[] = [];
-      for (const end = Date.now() + seconds * 1_000; Date.now() <= end; await setTimeout(20))
-        for (const { Body = '', ReceiptHandle } of await take(urls[queue] ?? '')) {
-          bodies.push(Body);
-          await sqs.send(new DeleteMessageCommand({ QueueUrl: urls[queue], ReceiptHandle }));
-        }
-      return bodies;
-    },
+    received: (queue, count) => collect(queue, PATIENCE, count),
+    within: (queue, seconds) => collect(queue, seconds, Number.POSITIVE_INFINITY),
     exhaust: async (queue) => {
       for (let receive = 0; receive < 7; receive += 1) {
-        await take(urls[queue] ?? '', 0);
+        await take(urls[queue], 0);
         await setTimeout(30);
       }
     },
     rejected: async () =>
-      (await take(urls.rejected ?? '')).map(({ Body = '' }) => (JSON.parse(Body) as { messageId: string }).messageId),
-    stop: () => engine.stop(),
+      (await take(urls.rejected)).map(({ Body = '' }) => (JSON.parse(Body) as { messageId: string }).messageId),
+    stop,
   };
 };
 
-export const queueKinds = [
+export const queueKinds: readonly Kind<StartedQueues>[] = [
   { name: 'the simulation', start: inSimulation },
-  { name: 'fauxqs', start: onFauxqs },
-] as const;
+  { name: 'SQS', start: onBackend },
+];

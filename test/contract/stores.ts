@@ -1,15 +1,8 @@
 /** Every implementation of the store ports: the contract suite runs once for each. */
-
 import { dynamoDBBatches } from '../../src/aws/dynamodb-batches.ts';
 import { dynamoDBLocks } from '../../src/aws/dynamodb-locks.ts';
 import { dynamoDBTasks } from '../../src/aws/dynamodb-tasks.ts';
 import { dynamoDBWaiting } from '../../src/aws/dynamodb-waiting.ts';
-import { synthesise } from '../../src/local/assembly.ts';
-import { startDynamoDB } from '../../src/local/dynamodb-engine.ts';
-import { javaProblem } from '../../src/local/dynamodb-local.ts';
-import { localClients } from '../../src/local/engines.ts';
-import { createTables } from '../../src/local/resources.ts';
-import { CloudAssembly } from '../../src/local/template.ts';
 import type { Batches, Locks, Tasks, WaitingTasks } from '../../src/ports.ts';
 import { openGate } from '../../src/simulation/gate.ts';
 import { memoryBatches } from '../../src/simulation/memory-batches.ts';
@@ -17,7 +10,8 @@ import { memoryLocks } from '../../src/simulation/memory-locks.ts';
 import { memoryTasks } from '../../src/simulation/memory-tasks.ts';
 import { memoryWaiting } from '../../src/simulation/memory-waiting.ts';
 import { emptyTables } from '../../src/simulation/tables.ts';
-import { aConfig } from '../factories/factories.ts';
+import { makeResources } from '../backends/resources.ts';
+import type { Kind } from './describe-each.ts';
 
 export interface Stores {
   readonly tasks: Tasks;
@@ -25,13 +19,6 @@ export interface Stores {
   readonly locks: Locks;
   readonly batches: Batches;
   stop(): Promise<void>;
-}
-
-export interface StoreKind {
-  readonly name: string;
-  /** Why it cannot run on this machine, if it cannot. */
-  readonly missing?: string;
-  start(): Promise<Stores>;
 }
 
 const memory = async (): Promise<Stores> => {
@@ -45,24 +32,19 @@ const memory = async (): Promise<Stores> => {
   };
 };
 
-const onEngine = (engine: 'dynoxide' | 'DynamoDB Local') => async (): Promise<Stores> => {
-  const started = await startDynamoDB({ port: 0, engine });
-  const { dynamodb } = localClients({ dynamodb: started.endpoint });
-  // The tables as they would be deployed.
-  await createTables(new CloudAssembly(synthesise(aConfig()), ''), dynamodb);
+/** On the run's backend, in tables as they would be deployed. */
+const onBackend = async (): Promise<Stores> => {
+  const { clients, tables, stop } = await makeResources();
   return {
-    tasks: dynamoDBTasks(dynamodb, 'Tables-Task'),
-    waiting: dynamoDBWaiting(dynamodb, 'Tables-BatchLock'),
-    locks: dynamoDBLocks(dynamodb, 'Tables-BatchLock', () => 1_000),
-    batches: dynamoDBBatches(dynamodb, 'Tables-Batch'),
-    stop: () => started.stop(),
+    tasks: dynamoDBTasks(clients.dynamodb, tables.task),
+    waiting: dynamoDBWaiting(clients.dynamodb, tables.batchLock),
+    locks: dynamoDBLocks(clients.dynamodb, tables.batchLock, () => 1_000),
+    batches: dynamoDBBatches(clients.dynamodb, tables.batch),
+    stop,
   };
 };
 
-const java = await javaProblem();
-
-export const storeKinds: readonly StoreKind[] = [
+export const storeKinds: readonly Kind<Stores>[] = [
   { name: 'memory', start: memory },
-  { name: 'dynoxide', start: onEngine('dynoxide') },
-  { name: 'DynamoDB Local', start: onEngine('DynamoDB Local'), ...(java ? { missing: java } : {}) },
+  { name: 'DynamoDB', start: onBackend },
 ];

@@ -1,17 +1,17 @@
 import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually, type Flow, startFlow } from './harness.ts';
+import { eventually, type Flow, startFlow } from './flow.ts';
 
 let flow: Flow;
 beforeAll(async () => {
-  flow = await startFlow();
+  flow = await startFlow('ship');
 });
-afterAll(() => flow.stop());
+afterAll(() => flow?.stop());
 
 const sendRaw = async (bodies: readonly string[]): Promise<string[]> => {
-  const { Successful = [] } = await flow.stack.clients.sqs.send(
+  const { Successful = [] } = await flow.backend.clients.sqs.send(
     new SendMessageBatchCommand({
-      QueueUrl: flow.stack.addresses.queues.register,
+      QueueUrl: flow.queue('registerQueue'),
       Entries: bodies.map((MessageBody, n) => ({ Id: String(n), MessageBody })),
     }),
   );
@@ -63,7 +63,7 @@ describe('duplicates of every message', () => {
     await sendRaw([body, body, body]);
     await flow.ended(['twice']);
     await sendRaw([body]);
-    const { elect, group, batch } = flow.stack.addresses.queues;
+    const [elect, group, batch] = [flow.queue('electQueue'), flow.queue('groupQueue'), flow.queue('batchQueue')];
     const target = 'ship/depot=dup';
     const again: [string, object][] = [
       [elect, { target }],
@@ -74,153 +74,12 @@ describe('duplicates of every message', () => {
       [batch, { b: 'no such batch' }],
     ];
     for (const [queue, message] of [...again, ...again])
-      await flow.stack.clients.sqs.send(
+      await flow.backend.clients.sqs.send(
         new SendMessageBatchCommand({ QueueUrl: queue, Entries: [{ Id: '0', MessageBody: JSON.stringify(message) }] }),
       );
     const next = await flow.send([{ depot: 'dup', n: 2 }]);
     await flow.ended(next);
-    const calls = flow.downstream.calls.filter((call) => call.target === target);
-    expect(calls.map(({ items }) => items.map(({ id }) => id))).toEqual([['twice'], next]);
+    expect(flow.calls('dup').map(({ items }) => items.map(({ id }) => id))).toEqual([['twice'], next]);
     expect((await flow.task('twice'))?.status).toBe('succeeded');
-  });
-});
-
-describe('the HTTP API', () => {
-  const post = (body: unknown) =>
-    fetch(`${flow.stack.addresses.api}/tasks`, {
-      method: 'POST',
-      body: typeof body === 'string' ? body : JSON.stringify(body),
-    });
-
-  it('answers 400 with every error, and does nothing', async () => {
-    const good = { operation: 'ship', payload: { depot: 'api' }, id: 'not-sent' };
-    const response = await post({ tasks: [good, { operation: 'none', payload: [] }, { ...good, id: '-', extra: 1 }] });
-    expect([response.status, response.headers.get('content-type')]).toEqual([400, 'application/problem+json']);
-    const { errors } = (await response.json()) as { errors: { path: string }[] };
-    expect(errors.map(({ path }) => path)).toEqual([
-      'tasks[1].payload',
-      'tasks[1].operation',
-      'tasks[2].id',
-      'tasks[2].extra',
-    ]);
-    expect(await flow.task('not-sent')).toBeUndefined();
-  });
-
-  it('refuses bodies that are no tasks', async () => {
-    for (const body of [
-      '',
-      '{',
-      '[]',
-      'null',
-      '{"tasks":{}}',
-      '{"tasks":[]}',
-      '{"tasks":[],"x":1}',
-      `{"tasks":[${'{},'.repeat(1_000)}{}]}`,
-      '{"tasks":[1,"x",null]}',
-    ])
-      expect((await post(body)).status, body.slice(0, 40)).toBe(400);
-    expect((await post(JSON.stringify({ text: 'x'.repeat(7 * 1_024 * 1_024) }))).status).toBe(413);
-  });
-
-  it('answers 404 and 400 in words', async () => {
-    const paths = ['/tasks/nobody', '/tasks/%FF', '/batches/none%231%231', `/batches/${'x'.repeat(3_000)}`, '/nothing'];
-    for (const path of paths) {
-      const response = await fetch(`${flow.stack.addresses.api}${path}`);
-      expect([response.status, response.headers.get('content-type')], path).toEqual([404, 'application/problem+json']);
-    }
-    for (const [method, path] of [
-      ['PUT', '/tasks'],
-      ['DELETE', '/tasks/x'],
-      ['POST', '/batches'],
-    ] as const) {
-      const response = await fetch(`${flow.stack.addresses.api}${path}`, { method });
-      expect([response.status, response.headers.get('content-type')], path).toEqual([405, 'application/problem+json']);
-      expect(response.headers.get('allow')).toContain('GET');
-    }
-    const wrong = [
-      '/tasks?target=',
-      '/tasks?target=ship&status=odd',
-      '/batches',
-      '/targets?limit=0',
-      '/targets?operation=none',
-      '/batches?target=ship/depot=dup&cursor=zzz',
-      '/batches?target=ship/depot=dup&cursor=e30',
-      '/tasks?target=ship/depot=dup&status=failed&cursor=e30',
-      '/tasks?target=ship/depot=dup&cursor=zzz',
-      '/targets?cursor=ship.e30',
-    ];
-    for (const path of wrong) {
-      const response = await fetch(`${flow.stack.addresses.api}${path}`);
-      expect(response.status, path).toBe(400);
-      expect(((await response.json()) as { errors: unknown[] }).errors.length).toBeGreaterThan(0);
-    }
-  });
-
-  it('finds a batch whose id has every character that an URL could mistake', async () => {
-    const depot = 'a/b%2F c#d?e&f~ü+';
-    const ids = await flow.send([{ depot }]);
-    const [task] = await flow.ended(ids);
-    const batch = (await (
-      await fetch(`${flow.stack.addresses.api}/batches/${encodeURIComponent(String(task?.batchId))}`)
-    ).json()) as object;
-    expect(batch).toMatchObject({ id: task?.batchId, members: ids });
-    const byTarget = (await (
-      await fetch(`${flow.stack.addresses.api}/batches?${new URLSearchParams({ target: String(task?.target) })}`)
-    ).json()) as { batches: object[] };
-    expect(byTarget.batches).toMatchObject([{ id: task?.batchId, status: 'succeeded', size: 1 }]);
-  });
-
-  it('flushes nothing that is no Target', async () => {
-    const flush = (target: unknown) =>
-      fetch(`${flow.stack.addresses.api}/targets/flush`, { method: 'POST', body: JSON.stringify({ target }) });
-    for (const odd of [undefined, 7, '', 'ship/depot=\ud800', `ship/depot=${'é'.repeat(300)}`])
-      expect((await flush(odd)).status, String(odd)).toBe(400);
-    expect((await flush('ship/depot=nobody-ever')).status).toBe(404);
-  });
-
-  it('takes characters beyond the first 65,536, in values and in payloads', async () => {
-    const response = await post({ operation: 'ship', payload: { depot: '\u{1f69a}', text: '\u{1f600}' } });
-    expect(response.status).toBe(202);
-    const [task] = await flow.ended(((await response.json()) as { ids: string[] }).ids);
-    expect(task).toMatchObject({
-      status: 'succeeded',
-      target: 'ship/depot=%F0%9F%9A%9A',
-      payload: { text: '\u{1f600}' },
-    });
-  });
-
-  it('lists Targets page by page', async () => {
-    const found: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = (await (
-        await fetch(
-          `${flow.stack.addresses.api}/targets?${new URLSearchParams({ limit: '2', ...(cursor ? { cursor } : {}) })}`,
-        )
-      ).json()) as { targets: { target: string }[]; cursor?: string };
-      found.push(...page.targets.map(({ target }) => target));
-      cursor = page.cursor;
-    } while (cursor);
-    expect(found).toContain('ship/depot=MUC');
-    expect(new Set(found).size).toBe(found.length);
-  });
-
-  it('answers nobody but callers on this machine', async () => {
-    const { port } = new URL(flow.stack.addresses.api);
-    const { request } = await import('node:http');
-    const statusWith = (headers: Record<string, string>): Promise<number | undefined> =>
-      new Promise((resolve, reject) => {
-        request({ host: '127.0.0.1', port, path: '/v1/targets', headers }, (response) =>
-          resolve(response.resume().statusCode),
-        )
-          .on('error', reject)
-          .end();
-      });
-    expect(await statusWith({})).toBe(200);
-    expect(await statusWith({ host: `localhost:${port}` })).toBe(200);
-    expect(await statusWith({ origin: `http://localhost:${port}` })).toBe(200);
-    expect(await statusWith({ host: 'rebound.example' })).toBe(403);
-    expect(await statusWith({ origin: 'https://evil.example' })).toBe(403);
-    expect(await statusWith({ origin: 'null' })).toBe(403);
   });
 });

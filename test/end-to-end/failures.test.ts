@@ -1,19 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Behaviour, ReceivedCall } from '../factories/downstream.ts';
-import { type Flow, startFlow } from './harness.ts';
+import { eventually, type Flow, startFlow } from './flow.ts';
 
 let flow: Flow;
 beforeAll(async () => {
-  flow = await startFlow({
-    downstream: { kind: 'http', url: 'http://127.0.0.1:1/replaced', timeout: '1s' },
-    retry: { maxAttempts: 3 },
-  });
+  flow = await startFlow('failing');
 });
-afterAll(() => flow.stop());
+afterAll(() => flow?.stop());
 
 /** Each test has a Target of its own, and tells how the downstream treats it: call by call, the last for the rest. */
 const treat = (depot: string, ...behaviours: readonly Behaviour[]): void => {
-  treatments.set(`ship/depot=${depot}`, behaviours);
+  treatments.set(flow.target(depot), behaviours);
   flow.downstream.behave((call, response) => {
     const steps = treatments.get(call.target) ?? [];
     const made = flow.downstream.calls.filter(({ target }) => target === call.target).length;
@@ -21,8 +18,7 @@ const treat = (depot: string, ...behaviours: readonly Behaviour[]): void => {
   });
 };
 const treatments = new Map<string, readonly Behaviour[]>();
-const callsOf = (depot: string): ReceivedCall[] =>
-  flow.downstream.calls.filter(({ target }) => target === `ship/depot=${depot}`);
+const callsOf = (depot: string): ReceivedCall[] => flow.calls(depot);
 const status =
   (code: number, headers: Record<string, string> = {}): Behaviour =>
   () => ({ status: code, headers });
@@ -55,9 +51,7 @@ describe('a downstream that fails', () => {
     const error = { code: 'attempts-exhausted', message: 'gave up after 3 attempts: answered 503', retriable: true };
     for (const task of tasks) expect(task).toMatchObject({ status: 'failed', attempts: 3, error });
     expect(callsOf('ever')).toHaveLength(6);
-    const page = (await (
-      await fetch(`${flow.stack.addresses.api}/tasks?target=ship/depot=ever&status=failed`)
-    ).json()) as { tasks: { id: string }[] };
+    const page = (await flow.get(`/tasks?target=${flow.target('ever')}&status=failed`)) as { tasks: { id: string }[] };
     expect(page.tasks.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
   });
 
@@ -113,7 +107,6 @@ describe('a downstream that fails', () => {
     );
     const [task] = await flow.ended(await flow.send([{ depot: 'confused' }]));
     expect(task).toMatchObject({ status: 'succeeded', attempts: 2 });
-    expect(flow.events.filter(({ event }) => event === 'foreign-results')).toHaveLength(1);
   });
 });
 
@@ -153,9 +146,9 @@ describe('a downstream that answers item by item', () => {
     const [first, second] = callsOf('mixed');
     expect(second?.items.map(({ id }) => id)).toEqual(ids.slice(2));
     expect(second?.idempotencyKey).not.toBe(first?.idempotencyKey);
-    const batch = (await (
-      await fetch(`${flow.stack.addresses.api}/batches/${encodeURIComponent(String(tasks[0]?.batchId))}`)
-    ).json()) as object;
+    // The batch's own end is written after those of its tasks.
+    await eventually(async () => (await flow.batch(tasks[0]?.batchId)).finishedAt !== undefined);
+    const batch = await flow.batch(tasks[0]?.batchId);
     expect(batch).toMatchObject({ status: 'partly-failed', counts: { succeeded: 3, failed: 1 }, members: ids });
   });
 });

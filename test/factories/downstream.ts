@@ -32,7 +32,11 @@ export interface TestDownstream {
   stop(): Promise<void>;
 }
 
-export const startTestDownstream = async (behaviour: Behaviour = () => ({ status: 200 })): Promise<TestDownstream> => {
+/** @param port where it listens; anywhere without it. */
+export const startTestDownstream = async (
+  behaviour: Behaviour = () => ({ status: 200 }),
+  port = 0,
+): Promise<TestDownstream> => {
   const calls: ReceivedCall[] = [];
   let current = behaviour;
   const server = createServer((request, response) => {
@@ -54,7 +58,9 @@ export const startTestDownstream = async (behaviour: Behaviour = () => ({ status
       response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers }).end(body);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(port, '127.0.0.1', resolve);
+  });
   const address = server.address();
   return {
     url: `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}/batch`,

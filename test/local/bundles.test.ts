@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { startFlow } from '../end-to-end/harness.ts';
+import { startLocalFlow } from './flow.ts';
 
 it('the bundles that a deployment uploads run the whole flow', async () => {
-  const flow = await startFlow({}, { code: 'bundles' });
+  const flow = await startLocalFlow({}, { code: 'bundles' });
   try {
     const ids = await flow.send([
       { depot: 'MUC', n: 1 },

@@ -13,7 +13,7 @@ import { startDynamoDB } from '../../src/local/dynamodb-engine.ts';
 import { javaProblem } from '../../src/local/dynamodb-local.ts';
 import { localClients } from '../../src/local/engines.ts';
 import { type SqsEngine, startSqs } from '../../src/local/sqs-engine.ts';
-import { NOTHING_MAY_BE_MISSING } from '../contract/describe-each.ts';
+import { NOTHING_MAY_BE_MISSING } from '../backends/missing.ts';
 
 /** An address of this machine that others could use. */
 const outside = Object.values(networkInterfaces())

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readLocalFile } from '../../src/local/local-file.ts';
-import { eventually, operationAt } from '../end-to-end/harness.ts';
+import { eventually } from '../end-to-end/flow.ts';
+import { operationAt } from '../end-to-end/operations.ts';
 import { startTestDownstream } from '../factories/downstream.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

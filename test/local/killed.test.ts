@@ -7,8 +7,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import { localClients } from '../../src/local/engines.ts';
 import { type LocalFile, readLocalFile } from '../../src/local/local-file.ts';
+import { eventually } from '../end-to-end/flow.ts';
+import { operationAt } from '../end-to-end/operations.ts';
 import { startTestDownstream, type TestDownstream } from '../factories/downstream.ts';
-import { eventually, operationAt } from './harness.ts';
 
 const MAIN = join(import.meta.dirname, '../../src/local/main.ts');
 const NODE = join(import.meta.dirname, '../../node_modules/node/bin/node');

@@ -1,0 +1,78 @@
+/**
+ * An account of AWS, for whoever has one: the run deploys stages of its own, tagged, and removes them. Since that costs
+ * money and is done in somebody's account, it has to be said which account is meant.
+ */
+import { randomBytes } from 'node:crypto';
+import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
+import { stackNames } from '../../lib/stage.ts';
+import { suiteInput } from '../end-to-end/operations.ts';
+import { cdkFor, succeeded } from './cdk.ts';
+import type { Cloud } from './cloud.ts';
+import type { Started } from './setup.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+interface Wanted {
+  readonly account: string;
+  readonly region: string;
+  readonly downstreamUrl: string;
+  readonly downstreamPort: number;
+}
+
+/** What the environment says about the account to test in. @throws Error that names everything that is missing */
+export const readWanted = (environment: Environment): Wanted => {
+  const {
+    GROUPAGE_AWS_ACCOUNT: account = '',
+    AWS_REGION: region = '',
+    GROUPAGE_AWS_DOWNSTREAM_URL: downstreamUrl = '',
+    GROUPAGE_AWS_DOWNSTREAM_PORT: port = '',
+  } = environment;
+  const downstreamPort = Number(port);
+  const problems = [
+    ...(/^\d{12}$/.test(account)
+      ? []
+      : ['GROUPAGE_AWS_ACCOUNT has to be the number of the account in which stacks may be made and removed']),
+    ...(region ? [] : ['AWS_REGION has to be set']),
+    ...(URL.canParse(downstreamUrl)
+      ? []
+      : [
+          'GROUPAGE_AWS_DOWNSTREAM_URL has to be an address by which Lambda reaches this machine, e.g. that of a tunnel',
+        ]),
+    ...(Number.isInteger(downstreamPort) && downstreamPort > 0
+      ? []
+      : ['GROUPAGE_AWS_DOWNSTREAM_PORT has to be the port of this machine to which that address leads']),
+  ];
+  if (problems.length > 0) throw new Error(`the backend aws cannot be used:\n  ${problems.join('\n  ')}`);
+  return { account, region, downstreamUrl, downstreamPort };
+};
+
+export const startOnAws = async (environment: Environment = process.env): Promise<Started> => {
+  const { account, region, downstreamUrl, downstreamPort } = readWanted(environment);
+  const { Account } = await new STSClient({ region }).send(new GetCallerIdentityCommand());
+  if (Account !== account)
+    throw new Error(
+      `these credentials are of account ${Account}, but GROUPAGE_AWS_ACCOUNT names ${account}: nothing was made`,
+    );
+  const run = randomBytes(3).toString('hex');
+  const cloud: Cloud = {
+    name: 'aws',
+    account,
+    region,
+    suffix: `-test-${run}`,
+    tags: { 'groupage:test-run': run },
+    ...(environment.AWS_ENDPOINT_URL ? { endpoint: environment.AWS_ENDPOINT_URL } : {}),
+  };
+  const stage = `suite${cloud.suffix}`;
+  const cdk = cdkFor(cloud, stage, suiteInput(downstreamUrl));
+  const stop = async (): Promise<void> => {
+    succeeded(await cdk('destroy', '--all', '--force'));
+  };
+  try {
+    succeeded(await cdk('deploy', '--all', '--require-approval', 'never'));
+  } catch (cause) {
+    await stop();
+    throw cause;
+  }
+  const { flow: stackName } = stackNames(stage);
+  return { given: { functions: 'deployed', cloud, stackName, downstreamUrl, downstreamPort }, stop };
+};

@@ -1,0 +1,44 @@
+/**
+ * Where the suite's stack runs: one suite, many backends. A test asks for one with {@link openBackend} and cannot tell
+ * which it got; `GROUPAGE_BACKEND` chooses, see docs/testing.md.
+ */
+
+import { inject } from 'vitest';
+import type { AwsClients } from '../../src/aws/clients.ts';
+import type { Config } from '../../src/config/resolved.ts';
+import type { Environment } from '../../src/environment.ts';
+import { openDeployed } from './deployed.ts';
+import type { Given } from './given.ts';
+import { openHere } from './here.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    readonly backend: Given;
+  }
+}
+
+/** A whole stack: tables, queues, functions, API. */
+export interface Backend {
+  /** As somebody who may do everything. */
+  readonly clients: AwsClients;
+  /** What the functions are told, all of it together: the names of tables and the addresses of queues. */
+  readonly settings: Environment;
+  /** Asks the HTTP API, with credentials where it wants them. @param path below the version, e.g. `/tasks`. */
+  api(path: string, init?: RequestInit): Promise<Response>;
+  /** Invokes a function and waits for its end. @param part of its name, e.g. `SweepHandler`. @throws what it threw */
+  invoke(part: string, event: unknown): Promise<void>;
+  /** What went wrong where nobody waits for it: for the message of a test that waits in vain. */
+  errors(): readonly string[];
+  stop(): Promise<void>;
+}
+
+export const openBackend = (config: Config): Promise<Backend> => {
+  const given = inject('backend');
+  return given.functions === 'here' ? openHere(given, config) : openDeployed(given);
+};
+
+/** Where a test's downstream has to listen; 0 for anywhere. */
+export const downstreamPort = (): number => {
+  const given = inject('backend');
+  return given.functions === 'here' ? 0 : given.downstreamPort;
+};

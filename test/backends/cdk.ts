@@ -1,0 +1,62 @@
+/** The CDK's own command line, as somebody in this repository would run it. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { ConfigInput } from '../../src/config/schema.ts';
+import { type Cloud, environmentOf } from './cloud.ts';
+
+export const ROOT = join(import.meta.dirname, '../..');
+const BIN = join(ROOT, 'node_modules/.bin');
+
+export interface Ran {
+  readonly code: number;
+  readonly output: string;
+}
+
+/** Runs a command of this repository against a cloud. */
+const runIn = async (
+  cloud: Cloud,
+  command: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Ran> => {
+  const options = {
+    cwd: ROOT,
+    maxBuffer: 64 * 1_024 * 1_024,
+    env: { ...process.env, ...environmentOf(cloud), PATH: `${BIN}:${process.env.PATH}`, ...environment },
+  };
+  try {
+    const { stdout, stderr } = await promisify(execFile)(command, args, options);
+    return { code: 0, output: stdout + stderr };
+  } catch (cause) {
+    const { code, stdout, stderr } = cause as { code: unknown; stdout: string; stderr: string };
+    if (typeof code !== 'number') throw cause;
+    return { code, output: stdout + stderr };
+  }
+};
+
+/** Runs `cdk` for a stage with a configuration. */
+export type Cdk = (command: 'bootstrap' | 'deploy' | 'diff' | 'destroy', ...args: string[]) => Promise<Ran>;
+
+/** @param input what `groupage.config.json` says */
+export const cdkFor = (cloud: Cloud, stage: string, input: ConfigInput): Cdk => {
+  const folder = mkdtempSync(join(tmpdir(), 'groupage-deploy-'));
+  const config = join(folder, 'groupage.config.json');
+  writeFileSync(config, JSON.stringify(input));
+  // Each with an output of its own: several may synthesise at once.
+  const shared = ['-c', `stage=${stage}`, '--output', join(folder, 'cdk.out')];
+  const tags = Object.entries(cloud.tags).flatMap(([key, value]) => ['--tags', `${key}=${value}`]);
+  return (command, ...args) =>
+    runIn(cloud, 'cdk', [command, ...args, ...(command === 'deploy' ? tags : []), ...shared], {
+      GROUPAGE_CONFIG: config,
+      CDK_DISABLE_CLI_TELEMETRY: 'true',
+    });
+};
+
+/** What must succeed. @throws Error with the output */
+export const succeeded = ({ code, output }: Ran): string => {
+  if (code !== 0) throw new Error(`exit status ${code}:\n${output}`);
+  return output;
+};

@@ -1,0 +1,54 @@
+/** A stack that was deployed for the run: its functions run in the cloud, and everything is found through AWS's APIs. */
+import { CloudFormationClient, paginateListStackResources } from '@aws-sdk/client-cloudformation';
+import { GetFunctionConfigurationCommand, InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { findStack, openAccount } from '../../src/account/stacks.ts';
+import { signedSend } from '../../src/cli/signed.ts';
+import type { Environment } from '../../src/environment.ts';
+import type { Backend } from './backend.ts';
+import { type Cloud, clientsOf, enter } from './cloud.ts';
+import type { GivenStack } from './given.ts';
+
+export const openDeployed = async ({ cloud, stackName }: Pick<GivenStack, 'cloud' | 'stackName'>): Promise<Backend> => {
+  enter(cloud);
+  const lambda = new LambdaClient();
+  const functions = await functionsOf(stackName);
+  const environments = await Promise.all(
+    functions.map(
+      async (FunctionName) => (await lambda.send(new GetFunctionConfigurationCommand({ FunctionName }))).Environment,
+    ),
+  );
+  const account = await openAccount(process.env);
+  const { ApiUrl = '' } = (await findStack(account, stackName))?.outputs ?? {};
+  const api = addressOf(cloud, ApiUrl);
+  const ask = signedSend(account, stackName);
+  return {
+    clients: clientsOf(cloud),
+    settings: Object.assign({}, ...environments.map((environment) => environment?.Variables)) as Environment,
+    api: (path, init = {}) => ask(`${api}/v1${path}`, init),
+    invoke: async (part, event) => {
+      const FunctionName = functions.find((name) => name.includes(part));
+      if (!FunctionName) throw new Error(`${stackName} has no function ${part}: it has ${functions.join(', ')}`);
+      const { FunctionError, Payload } = await lambda.send(
+        new InvokeCommand({ FunctionName, Payload: JSON.stringify(event) }),
+      );
+      if (FunctionError) throw new Error(`${part}: ${FunctionError} ${Payload?.transformToString()}`);
+    },
+    errors: () => [`see the logs of ${functions.join(', ')}`],
+    stop: async () => {},
+  };
+};
+
+const functionsOf = async (StackName: string): Promise<string[]> => {
+  const names: string[] = [];
+  for await (const { StackResourceSummaries = [] } of paginateListStackResources(
+    { client: new CloudFormationClient() },
+    { StackName },
+  ))
+    for (const { ResourceType, PhysicalResourceId = '' } of StackResourceSummaries)
+      if (ResourceType === 'AWS::Lambda::Function') names.push(PhysicalResourceId);
+  return names;
+};
+
+/** An emulator's function URLs have AWS's host names; it answers for them under a path. */
+const addressOf = ({ endpoint }: Cloud, url: string): string =>
+  endpoint ? `${endpoint}/_aws/lambda-url/${new URL(url).host.split('.')[0]}` : url.replace(/\/$/, '');

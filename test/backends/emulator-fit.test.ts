@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { emulatorStatements } from './emulator-fit.ts';
+
+it("the emulator's names are given for what a role may do by AWS's names, and for nothing else", () => {
+  const Resource = 'arn:aws:sqs:us-east-1:000000000000:elect';
+  expect(
+    emulatorStatements([{ Effect: 'Allow', Action: ['sqs:ReceiveMessage', 'sqs:SendMessage'], Resource }]),
+  ).toEqual([{ Effect: 'Allow', Action: 'sqs:SendMessageBatch', Resource }]);
+  expect(emulatorStatements([{ Effect: 'Allow', Action: ['dynamodb:GetItem', 'dynamodb:Query'], Resource }])).toEqual(
+    [],
+  );
+  expect(emulatorStatements([{ Effect: 'Allow', Action: 'dynamodb:PartiQLUpdate', Resource }])).toMatchObject([
+    { Action: 'dynamodb:BatchExecuteStatement' },
+  ]);
+});

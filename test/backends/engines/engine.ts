@@ -1,0 +1,5 @@
+/** An engine that runs, at a loopback address. */
+export interface Engine {
+  readonly endpoint: string;
+  stop(): Promise<void>;
+}

@@ -1,0 +1,2 @@
+/** Set where a missing engine is a failure: in CI. */
+export const NOTHING_MAY_BE_MISSING = process.env.GROUPAGE_REQUIRE_ALL === '1';

@@ -1,0 +1,102 @@
+/**
+ * Tables and queues as the template has them, without functions: what the contract suite works on. Nobody else takes
+ * their messages, and no sweep patrols their rows.
+ */
+import { randomBytes } from 'node:crypto';
+import {
+  DeleteTableCommand,
+  DescribeTableCommand,
+  TagResourceCommand,
+  waitUntilTableExists,
+} from '@aws-sdk/client-dynamodb';
+import { DeleteQueueCommand, TagQueueCommand } from '@aws-sdk/client-sqs';
+import { inject } from 'vitest';
+import type { AwsClients } from '../../src/aws/clients.ts';
+import { synthesise } from '../../src/local/assembly.ts';
+import { localClients, startEngines } from '../../src/local/engines.ts';
+import { createQueues, createTables } from '../../src/local/resources.ts';
+import { CloudAssembly, type Place } from '../../src/local/template.ts';
+import type { WorkingQueue } from '../../src/ports.ts';
+import { aConfig } from '../factories/factories.ts';
+import { clientsOf } from './cloud.ts';
+import type { GivenEngines, GivenStack } from './given.ts';
+import { freshPrefix } from './here.ts';
+
+export interface Resources {
+  readonly clients: AwsClients;
+  readonly tables: Readonly<Record<'task' | 'batchLock' | 'batch', string>>;
+  readonly queues: Readonly<Record<WorkingQueue | 'rejected', string>>;
+  readonly deadLetters: Readonly<Record<WorkingQueue, string>>;
+  stop(): Promise<void>;
+}
+
+export const makeResources = async (): Promise<Resources> => {
+  const given = inject('backend');
+  const { place, clients, tags, stop } = given.functions === 'here' ? await onEngines(given) : inCloud(given);
+  const assembly = new CloudAssembly(synthesise(aConfig()), place);
+  await createTables(assembly, clients.dynamodb);
+  await createQueues(assembly, clients.sqs);
+  const tables = assembly.all('AWS::DynamoDB::Table').map(({ name }) => name);
+  const queues = assembly.all('AWS::SQS::Queue').map((queue) => assembly.urlOf(queue));
+  for (const TableName of tables)
+    await waitUntilTableExists({ client: clients.dynamodb, maxWaitTime: 60, minDelay: 1 }, { TableName });
+  if (tags && Object.keys(tags).length > 0) await tag(clients, tables, queues, tags);
+  const ending = (names: readonly string[], end: string): string => {
+    const found = names.find((name) => name.endsWith(end));
+    if (!found) throw new Error(`the template has no ${end}: ${names.join(', ')}`);
+    return found;
+  };
+  const of = <Name extends string>(names: readonly Name[], nameOf: (name: Name) => string) =>
+    Object.fromEntries(names.map((name) => [name, nameOf(name)])) as Record<Name, string>;
+  const capital = (name: string): string => `${name[0]?.toUpperCase()}${name.slice(1)}`;
+  const working = ['register', 'elect', 'group', 'batch'] as const;
+  return {
+    clients,
+    tables: of(['task', 'batchLock', 'batch'], (name) => ending(tables, `Tables-${capital(name)}`)),
+    queues: of([...working, 'rejected'], (name) => ending(queues, `Flow-${capital(name)}-Queue`)),
+    deadLetters: of(working, (name) => ending(queues, `Flow-${capital(name)}-DeadLetters`)),
+    stop: async () => {
+      for (const TableName of tables) await clients.dynamodb.send(new DeleteTableCommand({ TableName }));
+      for (const QueueUrl of queues) await clients.sqs.send(new DeleteQueueCommand({ QueueUrl }));
+      await stop();
+    },
+  };
+};
+
+type Tags = Readonly<Record<string, string>>;
+
+interface Ground {
+  readonly place: Place;
+  readonly clients: AwsClients;
+  readonly tags?: Tags;
+  stop(): Promise<void>;
+}
+
+const onEngines = async ({ engines }: GivenEngines): Promise<Ground> => {
+  if (engines)
+    return { place: { ...engines, prefix: freshPrefix() }, clients: localClients(engines), stop: async () => {} };
+  const own = await startEngines({ ports: { dynamodb: 0, sqs: 0 } });
+  const endpoints = { dynamodb: own.dynamodb.endpoint, sqs: own.sqs.endpoint };
+  return { place: endpoints, clients: localClients(endpoints), stop: () => own.stop() };
+};
+
+const inCloud = ({ cloud, stackName }: GivenStack): Ground => ({
+  place: {
+    sqs: cloud.endpoint ?? `https://sqs.${cloud.region}.amazonaws.com`,
+    region: cloud.region,
+    account: cloud.account,
+    prefix: `${stackName}-${randomBytes(4).toString('hex')}-`,
+  },
+  clients: clientsOf(cloud),
+  tags: cloud.tags,
+  stop: async () => {},
+});
+
+const tag = async ({ dynamodb, sqs }: AwsClients, tables: readonly string[], queues: readonly string[], tags: Tags) => {
+  const Tags = Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
+  for (const TableName of tables) {
+    const { Table } = await dynamodb.send(new DescribeTableCommand({ TableName }));
+    await dynamodb.send(new TagResourceCommand({ ResourceArn: Table?.TableArn, Tags }));
+  }
+  for (const QueueUrl of queues) await sqs.send(new TagQueueCommand({ QueueUrl, Tags: tags }));
+};

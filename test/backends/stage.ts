@@ -1,0 +1,60 @@
+/** A stage of its own in the run's cloud: for tests that deploy, update and remove. */
+import { inject } from 'vitest';
+import { stackNames } from '../../lib/stage.ts';
+import type { ConfigInput } from '../../src/config/schema.ts';
+import type { Backend } from './backend.ts';
+import { cdkFor, type Ran, succeeded } from './cdk.ts';
+import type { Cloud } from './cloud.ts';
+import { openDeployed } from './deployed.ts';
+import { fitToEmulator } from './emulator-fit.ts';
+
+export interface Stage {
+  readonly cloud: Cloud;
+  readonly name: string;
+  readonly stacks: ReturnType<typeof stackNames>;
+  /** Where the functions reach the test's downstream. */
+  readonly downstreamUrl: string;
+  /** Deploys both stacks, or updates them. @throws Error with what the CDK said */
+  deploy(input: ConfigInput): Promise<void>;
+  /** Runs `cdk` with the configuration that was deployed last. */
+  cdk(command: 'diff' | 'deploy' | 'destroy', ...args: string[]): Promise<Ran>;
+  /** The deployed stack. */
+  open(): Promise<Backend>;
+  /** Removes what was deployed. Again is harmless. */
+  remove(): Promise<void>;
+}
+
+export const openStage = (name: string): Stage => {
+  const given = inject('backend');
+  if (given.functions === 'here')
+    throw new Error('only a cloud has stages: GROUPAGE_BACKEND has to be ministack or aws');
+  const { cloud, downstreamUrl } = given;
+  const stage = `${name}${cloud.suffix}`;
+  const stacks = stackNames(stage);
+  let cdk: ReturnType<typeof cdkFor> | undefined;
+  const deployed = () => {
+    if (!cdk) throw new Error(`${stage} was not deployed yet`);
+    return cdk;
+  };
+  return {
+    cloud,
+    name: stage,
+    stacks,
+    downstreamUrl,
+    deploy: async (input) => {
+      cdk = cdkFor(cloud, stage, input);
+      succeeded(await cdk('deploy', '--all', '--require-approval', 'never'));
+      await fitToCloud(cloud);
+    },
+    cdk: (command, ...args) => deployed()(command, ...args),
+    open: () => openDeployed({ cloud, stackName: stacks.flow }),
+    remove: async () => {
+      if (cdk) succeeded(await cdk('destroy', '--all', '--force'));
+      cdk = undefined;
+    },
+  };
+};
+
+const fitToCloud = async (cloud: Cloud): Promise<void> => {
+  if (cloud.name === 'ministack') await fitToEmulator(cloud);
+};

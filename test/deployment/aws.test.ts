@@ -1,0 +1,54 @@
+/** The backend `aws`, as far as it can be tried without an account: against this run's cloud, found by the environment. */
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { readWanted, startOnAws } from '../backends/aws.ts';
+import { type Cloud, enter } from '../backends/cloud.ts';
+import { leftOf } from '../backends/left.ts';
+
+const OURS = {
+  AWS_REGION: 'us-east-1',
+  GROUPAGE_AWS_DOWNSTREAM_URL: 'https://tunnel.example/batch',
+  GROUPAGE_AWS_DOWNSTREAM_PORT: '9100',
+};
+
+describe('an account of AWS', () => {
+  let cloud: Cloud;
+  beforeAll(() => {
+    const given = inject('backend');
+    if (given.functions === 'here') throw new Error('there is no cloud here');
+    cloud = given.cloud;
+    enter(cloud);
+  });
+
+  it('is not touched before it is named', () => {
+    expect(() => readWanted({})).toThrow(
+      /GROUPAGE_AWS_ACCOUNT has.*\n.*AWS_REGION has.*\n.*DOWNSTREAM_URL has.*\n.*DOWNSTREAM_PORT has/,
+    );
+  });
+
+  it('is not touched when another one is named', async () => {
+    const other = { ...OURS, GROUPAGE_AWS_ACCOUNT: '123456789012', AWS_ENDPOINT_URL: cloud.endpoint };
+    await expect(startOnAws(other)).rejects.toThrow(`of account ${cloud.account}, but GROUPAGE_AWS_ACCOUNT names 123`);
+  });
+
+  it('gets stacks that are tagged, and gets rid of them', async () => {
+    const { given, stop } = await startOnAws({
+      ...OURS,
+      GROUPAGE_AWS_ACCOUNT: cloud.account,
+      AWS_ENDPOINT_URL: cloud.endpoint,
+    });
+    if (given.functions === 'here') throw new Error('it has to be deployed');
+    const { suffix, tags } = given.cloud;
+    const prefix = `Groupage-suite${suffix}-`;
+    try {
+      const { Stacks = [] } = await new CloudFormationClient().send(
+        new DescribeStacksCommand({ StackName: given.stackName }),
+      );
+      expect(Stacks[0]?.Tags).toContainEqual({ Key: 'groupage:test-run', Value: tags['groupage:test-run'] });
+      expect((await leftOf(cloud, prefix)).length).toBeGreaterThan(20);
+    } finally {
+      await stop();
+    }
+    expect(await leftOf(cloud, prefix)).toEqual([]);
+  }, 180_000);
+});

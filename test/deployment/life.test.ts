@@ -1,0 +1,93 @@
+/** The life of a stack: deployed into an account, used, updated while tasks wait, compared, removed. */
+import { DeleteRolePolicyCommand, IAMClient, paginateListRolePolicies, paginateListRoles } from '@aws-sdk/client-iam';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ConfigInput } from '../../src/config/schema.ts';
+import { downstreamPort } from '../backends/backend.ts';
+import { leftOf } from '../backends/left.ts';
+import { openStage, type Stage } from '../backends/stage.ts';
+import { expectEachTaskInOneBatch } from '../end-to-end/each-once.ts';
+import { eventually, type Flow, flowOn } from '../end-to-end/flow.ts';
+import { operationAt } from '../end-to-end/operations.ts';
+import { startTestDownstream, type TestDownstream } from '../factories/downstream.ts';
+
+const TASKS = 1_000;
+const TARGETS = 10;
+
+/** Takes everything from the role whose name begins so. */
+const revoke = async (prefix: string): Promise<void> => {
+  const client = new IAMClient();
+  for await (const { Roles = [] } of paginateListRoles({ client }, {}))
+    for (const { RoleName } of Roles.filter((role) => role.RoleName?.startsWith(prefix)))
+      for await (const { PolicyNames = [] } of paginateListRolePolicies({ client }, { RoleName }))
+        for (const PolicyName of PolicyNames) await client.send(new DeleteRolePolicyCommand({ RoleName, PolicyName }));
+};
+
+describe('a stack', () => {
+  let downstream: TestDownstream;
+  let stage: Stage;
+  let flow: Flow;
+  const sent: string[] = [];
+
+  beforeAll(async () => {
+    downstream = await startTestDownstream(undefined, downstreamPort());
+    stage = openStage('life');
+  });
+  afterAll(async () => {
+    await stage?.remove();
+    await downstream?.stop();
+  });
+
+  const config = (batch: { maxSize: number; maxWait: '15m' | '10m' }): ConfigInput => ({
+    operations: { ship: operationAt(stage.downstreamUrl, { batch }) },
+  });
+  const payloads = (count: number) =>
+    Array.from({ length: count }, (_, n) => ({ depot: `D${n % TARGETS}`, n: sent.length + n }));
+  const waiting = async (): Promise<number> => {
+    const { targets } = (await flow.get('/targets?operation=ship')) as { targets: { waiting: number }[] };
+    return targets.reduce((sum, each) => sum + each.waiting, 0);
+  };
+
+  it('is deployed by a plain cdk deploy, and takes tasks', async () => {
+    await stage.deploy(config({ maxSize: 1_000, maxWait: '15m' }));
+    flow = flowOn(await stage.open(), downstream, 'ship');
+    sent.push(...(await flow.send(payloads(TASKS))));
+    await eventually(async () => (await waiting()) === TASKS, 120_000);
+    expect(flow.calls()).toEqual([]);
+  }, 300_000);
+
+  it('differs in nothing from what was deployed', async () => {
+    const { code, output } = await stage.cdk('diff', '--all', '--fail');
+    expect([code, output]).toEqual([0, expect.stringContaining('Number of stacks with differences: 0')]);
+  }, 120_000);
+
+  it('is updated while 1,000 tasks wait and more arrive, and loses none', async () => {
+    const [more] = await Promise.all([flow.send(payloads(200)), stage.deploy(config({ maxSize: 50, maxWait: '10m' }))]);
+    sent.push(...more);
+    await flow.backend.stop();
+    flow = flowOn(await stage.open(), downstream, 'ship');
+    // Leaders sleep until their tasks are due: a flush wakes them.
+    for (let depot = 0; depot < TARGETS; depot += 1) {
+      const body = JSON.stringify({ target: flow.target(`D${depot}`) });
+      expect((await flow.backend.api('/targets/flush', { method: 'POST', body })).status).toBe(202);
+    }
+    await flow.settled(sent, 180_000);
+    expectEachTaskInOneBatch(flow.calls(), sent);
+    for (const { items } of flow.calls()) expect(items.length).toBeLessThanOrEqual(50);
+  }, 300_000);
+
+  it('can do no more than its roles allow: the cloud enforces them', async () => {
+    await flow.backend.invoke('SweepHandler', { source: 'aws.events' });
+    await revoke(`Groupage-${stage.name}-Flow-FlowSweepHandlerRole`);
+    await eventually(async () => {
+      const failure = await flow.backend.invoke('SweepHandler', { source: 'aws.events' }).catch(String);
+      return /AccessDenied|not authorized/.test(String(failure));
+    }, 90_000);
+  }, 120_000);
+
+  it('leaves nothing when it is destroyed', async () => {
+    const names = `Groupage-${stage.name}-`;
+    expect((await leftOf(stage.cloud, names)).length).toBeGreaterThan(20);
+    await stage.remove();
+    expect(await leftOf(stage.cloud, names)).toEqual([]);
+  }, 120_000);
+});

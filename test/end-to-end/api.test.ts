@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Flow, startFlow } from './flow.ts';
+
+let flow: Flow;
+beforeAll(async () => {
+  flow = await startFlow('ship');
+});
+afterAll(() => flow?.stop());
+
+describe('the HTTP API', () => {
+  const post = (body: unknown) =>
+    flow.backend.api('/tasks', {
+      method: 'POST',
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+
+  it('answers 400 with every error, and does nothing', async () => {
+    const good = { operation: 'ship', payload: { depot: 'api' }, id: 'not-sent' };
+    const response = await post({ tasks: [good, { operation: 'none', payload: [] }, { ...good, id: '-', extra: 1 }] });
+    expect([response.status, response.headers.get('content-type')]).toEqual([400, 'application/problem+json']);
+    const { errors } = (await response.json()) as { errors: { path: string }[] };
+    expect(errors.map(({ path }) => path)).toEqual([
+      'tasks[1].payload',
+      'tasks[1].operation',
+      'tasks[2].id',
+      'tasks[2].extra',
+    ]);
+    expect(await flow.task('not-sent')).toBeUndefined();
+  });
+
+  it('refuses bodies that are no tasks', async () => {
+    for (const body of [
+      '',
+      '{',
+      '[]',
+      'null',
+      '{"tasks":{}}',
+      '{"tasks":[]}',
+      '{"tasks":[],"x":1}',
+      `{"tasks":[${'{},'.repeat(1_000)}{}]}`,
+      '{"tasks":[1,"x",null]}',
+    ])
+      expect((await post(body)).status, body.slice(0, 40)).toBe(400);
+    expect((await post(JSON.stringify({ text: 'x'.repeat(7 * 1_024 * 1_024) }))).status).toBe(413);
+  });
+
+  it('answers 404 and 400 in words', async () => {
+    const paths = ['/tasks/nobody', '/tasks/%FF', '/batches/none%231%231', `/batches/${'x'.repeat(3_000)}`, '/nothing'];
+    for (const path of paths) {
+      const response = await flow.backend.api(path);
+      expect([response.status, response.headers.get('content-type')], path).toEqual([404, 'application/problem+json']);
+    }
+    for (const [method, path] of [
+      ['PUT', '/tasks'],
+      ['DELETE', '/tasks/x'],
+      ['POST', '/batches'],
+    ] as const) {
+      const response = await flow.backend.api(path, { method });
+      expect([response.status, response.headers.get('content-type')], path).toEqual([405, 'application/problem+json']);
+      expect(response.headers.get('allow')).toContain('GET');
+    }
+    const wrong = [
+      '/tasks?target=',
+      '/tasks?target=ship&status=odd',
+      '/batches',
+      '/targets?limit=0',
+      '/targets?operation=none',
+      '/batches?target=ship/depot=dup&cursor=zzz',
+      '/batches?target=ship/depot=dup&cursor=e30',
+      '/tasks?target=ship/depot=dup&status=failed&cursor=e30',
+      '/tasks?target=ship/depot=dup&cursor=zzz',
+      '/targets?cursor=ship.e30',
+    ];
+    for (const path of wrong) {
+      const response = await flow.backend.api(path);
+      expect(response.status, path).toBe(400);
+      expect(((await response.json()) as { errors: unknown[] }).errors.length).toBeGreaterThan(0);
+    }
+  });
+
+  it('flushes nothing that is no Target', async () => {
+    const flush = (target: unknown) =>
+      flow.backend.api('/targets/flush', { method: 'POST', body: JSON.stringify({ target }) });
+    for (const odd of [undefined, 7, '', 'ship/depot=\ud800', `ship/depot=${'é'.repeat(300)}`])
+      expect((await flush(odd)).status, String(odd)).toBe(400);
+    expect((await flush('ship/depot=nobody-ever')).status).toBe(404);
+  });
+
+  it('takes characters beyond the first 65,536, in values and in payloads', async () => {
+    const response = await post({ operation: 'ship', payload: { depot: '\u{1f69a}', text: '\u{1f600}' } });
+    expect(response.status).toBe(202);
+    const [task] = await flow.ended(((await response.json()) as { ids: string[] }).ids);
+    expect(task).toMatchObject({
+      status: 'succeeded',
+      target: 'ship/depot=%F0%9F%9A%9A',
+      payload: { text: '\u{1f600}' },
+    });
+  });
+
+  it('lists the batches of a Target', async () => {
+    const [task] = await flow.ended(await flow.send([{ depot: 'listed' }]));
+    const { batches } = await flow.get(`/batches?${new URLSearchParams({ target: String(task?.target) })}`);
+    expect(batches).toMatchObject([{ id: task?.batchId, size: 1, sealedBy: 'waited' }]);
+  });
+
+  it('lists Targets page by page', async () => {
+    const depots = ['page-1', 'page-2', 'page-3'];
+    await flow.ended(await flow.send(depots.map((depot) => ({ depot }))));
+    const found: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = (await flow.get(
+        `/targets?${new URLSearchParams({ operation: 'ship', limit: '2', ...(cursor ? { cursor } : {}) })}`,
+      )) as { targets: { target: string }[]; cursor?: string };
+      found.push(...page.targets.map(({ target }) => target));
+      cursor = page.cursor;
+    } while (cursor);
+    expect(found).toEqual(expect.arrayContaining(depots.map(flow.target)));
+    expect(new Set(found).size).toBe(found.length);
+  });
+});

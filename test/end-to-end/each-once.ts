@@ -1,0 +1,14 @@
+import { expect } from 'vitest';
+import type { ReceivedCall } from '../factories/downstream.ts';
+
+/** What must be true of any run: no task lost, none in two batches, no batch with two Targets. */
+export const expectEachTaskInOneBatch = (calls: readonly ReceivedCall[], ids: readonly string[]): void => {
+  const batchOf = new Map<string, string>();
+  for (const { batchId, target, items } of calls)
+    for (const { id, payload } of items) {
+      expect(batchOf.get(id) ?? batchId).toBe(batchId);
+      batchOf.set(id, batchId);
+      expect(target.split('/depot=')[1]).toBe(payload.depot);
+    }
+  expect(new Set(batchOf.keys())).toEqual(new Set(ids));
+};

@@ -1,0 +1,129 @@
+/** The suite's stack with a real downstream, for one test file. */
+import { setTimeout } from 'node:timers/promises';
+import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
+import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
+import { createClient } from '../../src/client/client.ts';
+import { type Setting, setting } from '../../src/environment.ts';
+import { type Backend, downstreamPort, openBackend } from '../backends/backend.ts';
+import { type ReceivedCall, startTestDownstream, type TestDownstream } from '../factories/downstream.ts';
+import { type OperationOfSuite, suiteConfig } from './operations.ts';
+
+interface Rejection {
+  readonly messageId: string;
+  readonly body: string;
+  readonly errors: readonly { readonly path: string; readonly reason: string }[];
+}
+
+/** A stack, seen through one of its operations. */
+export interface Flow {
+  readonly backend: Backend;
+  readonly downstream: TestDownstream;
+  readonly operation: string;
+  /** The same stack, seen through another operation. */
+  of(operation: OperationOfSuite): Flow;
+  /** The Target of a depot. */
+  target(depot: string): string;
+  /** What the downstream was called with: for this operation, or for one of its depots. */
+  calls(depot?: string): ReceivedCall[];
+  /** Sends tasks through SQS: payloads, or whole messages where they have an operation. */
+  send(tasks: readonly object[]): Promise<string[]>;
+  /** What the API answers to a GET. */
+  get(path: string): Promise<Record<string, unknown>>;
+  task(id: string): Promise<Record<string, unknown> | undefined>;
+  batch(id: unknown): Promise<Record<string, unknown>>;
+  /** Waits until every task has succeeded or failed. @param within milliseconds */
+  settled(ids: readonly string[], within?: number): Promise<void>;
+  /** Waits likewise. @returns what the API then says of each */
+  ended(ids: readonly string[], within?: number): Promise<Record<string, unknown>[]>;
+  rejected(): Promise<Rejection[]>;
+  queue(name: Extract<Setting, `${string}Queue` | `${string}DeadLetters`>): string;
+  stop(): Promise<void>;
+}
+
+/** How many rows one request can read. */
+const ROWS_AT_ONCE = 100;
+
+export const startFlow = async (operation: OperationOfSuite): Promise<Flow> => {
+  const downstream = await startTestDownstream(undefined, downstreamPort());
+  try {
+    return flowOn(await openBackend(suiteConfig(downstream.url)), downstream, operation);
+  } catch (cause) {
+    await downstream.stop();
+    throw cause;
+  }
+};
+
+export const flowOn = (backend: Backend, downstream: TestDownstream, operation: string): Flow => {
+  const queue: Flow['queue'] = (name) => setting(backend.settings, name);
+  const client = createClient({ queueUrl: queue('registerQueue'), sqs: backend.clients.sqs });
+  const get: Flow['get'] = async (path) => (await backend.api(path)).json() as Promise<Record<string, unknown>>;
+  const target: Flow['target'] = (depot) => `${operation}/depot=${encodeURIComponent(depot)}`;
+  const task: Flow['task'] = async (id) => {
+    const response = await backend.api(`/tasks/${encodeURIComponent(id)}`);
+    if (response.ok) return (await response.json()) as Record<string, unknown>;
+    if (response.status !== 404) throw new Error(`the API answered ${response.status}: ${await response.text()}`);
+    return undefined;
+  };
+  /** Those of some tasks that have not succeeded or failed. From the table: the API has no such question. */
+  const stillOpen = async (ids: readonly string[]): Promise<string[]> => {
+    const table = setting(backend.settings, 'taskTable');
+    const ended = new Set<string>();
+    for (let from = 0; from < ids.length; from += ROWS_AT_ONCE) {
+      const Keys = ids.slice(from, from + ROWS_AT_ONCE).map((Id) => ({ Id }));
+      const { Responses } = await backend.clients.dynamodb.send(
+        new BatchGetCommand({ RequestItems: { [table]: { Keys, ConsistentRead: true } } }),
+      );
+      for (const { Id, Status } of Responses?.[table] ?? [])
+        if (Status === 'succeeded' || Status === 'failed') ended.add(Id);
+    }
+    return ids.filter((id) => !ended.has(id));
+  };
+  const settled: Flow['settled'] = async (ids, within = 60_000) => {
+    const deadline = Date.now() + within;
+    for (let open = await stillOpen(ids); open.length > 0; open = await stillOpen(open)) {
+      if (Date.now() > deadline)
+        throw new Error(
+          `${open.length} of ${ids.length} tasks did not end, e.g. ${JSON.stringify(await task(open[0] ?? ''))}; ${backend.errors().join('; ')}`,
+        );
+      await setTimeout(100);
+    }
+  };
+  return {
+    backend,
+    downstream,
+    operation,
+    of: (other) => flowOn(backend, downstream, other),
+    target,
+    calls: (depot) =>
+      downstream.calls.filter((call) =>
+        depot === undefined ? call.operation === operation : call.target === target(depot),
+      ),
+    get,
+    task,
+    batch: (id) => get(`/batches/${encodeURIComponent(String(id))}`),
+    queue,
+    send: (tasks) =>
+      client.sendAll(tasks.map((each) => ('operation' in each ? each : { operation, payload: each }) as never)),
+    settled,
+    ended: async (ids, within) => {
+      await settled(ids, within);
+      return Promise.all(ids.map(async (id) => (await task(id)) ?? {}));
+    },
+    rejected: async () => {
+      const { Messages = [] } = await backend.clients.sqs.send(
+        new ReceiveMessageCommand({ QueueUrl: queue('rejectedQueue'), MaxNumberOfMessages: 10, VisibilityTimeout: 0 }),
+      );
+      return Messages.map(({ Body = '' }) => JSON.parse(Body) as Rejection);
+    },
+    stop: async () => {
+      await backend.stop();
+      await downstream.stop();
+    },
+  };
+};
+
+/** Waits until a condition holds. @param within milliseconds */
+export const eventually = async (condition: () => boolean | Promise<boolean>, within = 20_000): Promise<void> => {
+  for (const deadline = Date.now() + within; !(await condition()); await setTimeout(25))
+    if (Date.now() > deadline) throw new Error(`did not come true within ${within} ms: ${condition}`);
+};

@@ -1,0 +1,47 @@
+/**
+ * All operations that the suite uses, so that one deployment serves every test file. They differ in what a test needs:
+ * a test that waits for a batch's age wants a short one, a test that looks at waiting tasks a long one.
+ */
+
+import type { Config } from '../../src/config/resolved.ts';
+import { type ConfigInput, parseConfig } from '../../src/config/schema.ts';
+
+type OperationInput = ConfigInput['operations'][string];
+export type Fields = Omit<Partial<OperationInput>, 'target'>;
+
+/** An operation that calls `url`, quick to give up waiting. */
+export const operationAt = (url: string, fields: Fields = {}): OperationInput => ({
+  target: ['depot'],
+  ...fields,
+  downstream: { kind: 'http', url, timeout: '1s' },
+  batch: { maxSize: 10, maxWait: '300ms', ...fields.batch },
+  retry: { minDelay: '100ms', maxDelay: '1s', ...fields.retry },
+});
+
+const OPERATIONS = {
+  ship: {},
+  /** Batches that fill before they are old. */
+  burst: { batch: { maxSize: 50, maxWait: '5s' } },
+  shapes: { batch: { maxSize: 50, maxBytes: 300_000, maxWait: '400ms' } },
+  /** Waits until it is full or flushed. */
+  patient: { batch: { maxSize: 8, maxWait: '10m' } },
+  /** Small batches that wait for long. */
+  pair: { batch: { maxSize: 2, maxWait: '10m' } },
+  failing: { retry: { maxAttempts: 3 } },
+} satisfies Record<string, Fields>;
+
+export type OperationOfSuite = keyof typeof OPERATIONS;
+
+/** @param url of the downstream of all of them. */
+export const suiteInput = (url: string): ConfigInput => ({
+  operations: Object.fromEntries(Object.entries(OPERATIONS).map(([name, fields]) => [name, operationAt(url, fields)])),
+});
+
+export const suiteConfig = (url: string): Config => configFrom(suiteInput(url));
+
+/** @throws Error with every problem */
+export const configFrom = (input: ConfigInput): Config => {
+  const config = parseConfig(input);
+  if (!config.ok) throw new Error(JSON.stringify(config.problems));
+  return config.value;
+};

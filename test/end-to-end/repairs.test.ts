@@ -1,0 +1,108 @@
+/** What the flow repairs by itself: dead letters, and what a leader left behind that died between two writes. */
+import { ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
+import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { batchIdOf, type Target, type Token } from '../../src/batching/ids.ts';
+import { printBatch, printElect, printGroup } from '../../src/batching/messages.ts';
+import { setting } from '../../src/environment.ts';
+import type { WorkingQueue } from '../../src/ports.ts';
+import { batchId, target } from '../factories/factories.ts';
+import { eventually, type Flow, startFlow } from './flow.ts';
+
+let flow: Flow;
+beforeAll(async () => {
+  flow = await startFlow('pair');
+});
+afterAll(() => flow?.stop());
+
+const send = (QueueUrl: string, MessageBody: string) =>
+  flow.backend.clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
+const table = (name: 'taskTable' | 'batchLockTable'): string => setting(flow.backend.settings, name);
+const lockOf = async (Target: Target): Promise<Record<string, unknown>> => {
+  const key = { TableName: table('batchLockTable'), Key: { Target, Entry: 'lock' } };
+  return (await flow.backend.clients.dynamodb.send(new GetCommand({ ...key, ConsistentRead: true }))).Item ?? {};
+};
+
+describe('the sweep', () => {
+  const deadLetters = (queue: WorkingQueue): string => flow.queue(`${queue}DeadLetters`);
+  const sweep = () => flow.backend.invoke('SweepHandler', { source: 'aws.events' });
+
+  it('sends the dead letters of every queue again, and puts those that nobody can read aside', async () => {
+    const unknown = target(flow.target('unknown'));
+    const tasks = [1, 2].map((n) => JSON.stringify({ operation: 'pair', payload: { depot: 'revived', n } }));
+    for (const task of tasks) await send(deadLetters('register'), task);
+    await send(deadLetters('elect'), printElect({ target: unknown }));
+    await send(deadLetters('elect'), 'nonsense');
+    await send(deadLetters('group'), printGroup({ target: unknown, fence: 1, token: 'lost' as Token }));
+    await send(deadLetters('batch'), printBatch({ batchId: batchId('unknown') }));
+
+    await sweep();
+
+    // In a deployed stack the schedule may have been faster.
+    await eventually(async () => (await flow.rejected()).some(({ body }) => body === 'nonsense'));
+    const [nonsense] = (await flow.rejected()).filter(({ body }) => body === 'nonsense');
+    expect(nonsense?.errors).toMatchObject([{ reason: expect.stringMatching(/^elect queue/) }]);
+    for (const queue of ['register', 'elect', 'group', 'batch'] as const) {
+      const left = await flow.backend.clients.sqs.send(new ReceiveMessageCommand({ QueueUrl: deadLetters(queue) }));
+      expect(left.Messages ?? []).toEqual([]);
+    }
+    await eventually(() => flow.calls('revived').some(({ items }) => items.length === 2));
+  });
+});
+
+describe('a leader that died', () => {
+  it('after it claimed its tasks has its batch finished by its guard, with those tasks', async () => {
+    const Target = target(flow.target('left'));
+    const [id = ''] = await flow.send([{ depot: 'left' }]);
+    await eventually(async () => (await lockOf(Target)).LockHolder !== undefined);
+    const { Fence: fence, LockHolder: token } = (await lockOf(Target)) as { Fence: number; LockHolder: Token };
+    const batch = batchIdOf(Target, fence, 1);
+    await flow.backend.clients.dynamodb.send(
+      new UpdateCommand({
+        TableName: table('batchLockTable'),
+        Key: { Target, Entry: 'lock' },
+        UpdateExpression: 'SET OpenBatch = :batch, Round = :one',
+        ExpressionAttributeValues: { ':batch': batch, ':one': 1 },
+      }),
+    );
+    await flow.backend.clients.dynamodb.send(
+      new UpdateCommand({
+        TableName: table('taskTable'),
+        Key: { Id: id },
+        UpdateExpression: 'SET #status = :batched, BatchId = :batch',
+        ExpressionAttributeNames: { '#status': 'Status' },
+        ExpressionAttributeValues: { ':batched': 'batched', ':batch': batch },
+      }),
+    );
+
+    await send(flow.queue('groupQueue'), printGroup({ target: Target, fence, token }));
+
+    expect(await flow.ended([id])).toMatchObject([{ status: 'succeeded', batchId: batch }]);
+  });
+});
+
+describe('a guard', () => {
+  it('that comes before its time sends the next one, and seals nothing', async () => {
+    const Target = target(flow.target('early'));
+    const [id = ''] = await flow.send([{ depot: 'early' }]);
+    await eventually(async () => (await lockOf(Target)).LockHolder !== undefined);
+    const { Fence: fence, LockHolder: token } = (await lockOf(Target)) as { Fence: number; LockHolder: Token };
+    await send(flow.queue('groupQueue'), printGroup({ target: Target, fence, token }));
+    await eventually(async () => (await lockOf(Target)).Fence === fence + 1);
+    expect((await lockOf(Target)).LockHolder).toEqual(expect.any(String));
+    expect((await flow.task(id))?.status).toBe('created');
+  });
+});
+
+describe('a flush', () => {
+  it('of a Target that nobody leads finds it a leader', async () => {
+    const Target = target(flow.target('free'));
+    await flow.ended(await flow.send([1, 2].map((n) => ({ depot: 'free', n }))));
+    await eventually(async () => (await lockOf(Target)).LockHolder === undefined);
+    const answer = await flow.backend.api('/targets/flush', {
+      method: 'POST',
+      body: JSON.stringify({ target: Target }),
+    });
+    expect([answer.status, await answer.json()]).toEqual([202, { target: Target, waiting: 0 }]);
+  });
+});

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { total } from '../../bench/meter.ts';
+import { expectEachTaskInOneBatch } from '../end-to-end/each-once.ts';
+import { type LocalFlow, startLocalFlow } from './flow.ts';
+
+const TASKS = 10_000;
+const TARGETS = 20;
+const SIZE = 100;
+
+describe('a burst of 10,000 tasks over 20 targets', () => {
+  let flow: LocalFlow;
+  let ids: string[];
+
+  beforeAll(async () => {
+    // Longer than this machine takes to register them all: what is sealed for its age is the end of a Target.
+    flow = await startLocalFlow({ batch: { maxSize: SIZE, maxWait: '30s' } });
+    ids = await flow.send(
+      Array.from({ length: TASKS }, (_, n) => ({ depot: `D${n % TARGETS}`, n, text: 'x'.repeat(450) })),
+    );
+    await flow.settled(ids, 240_000);
+  }, 300_000);
+  afterAll(() => flow.stop());
+
+  it('reaches the downstream once each, every batch of one Target', () => {
+    expectEachTaskInOneBatch(flow.downstream.calls, ids);
+    expect(flow.downstream.calls.flatMap(({ items }) => items)).toHaveLength(TASKS);
+  });
+
+  it('fills every batch but the last one or two of each Target', () => {
+    const partial = new Map<string, number>();
+    for (const { target, items } of flow.downstream.calls)
+      if (items.length < SIZE) partial.set(target, (partial.get(target) ?? 0) + 1);
+    for (const [target, count] of partial) expect(count, target).toBeLessThanOrEqual(2);
+  });
+
+  it('costs at most 5.5 write units a task, as the engine counts them', () => {
+    const perTask = total(flow.bill.writeUnits) / TASKS;
+    console.log(
+      `write units a task: ${perTask.toFixed(3)}, read units: ${(total(flow.bill.readUnits) / TASKS).toFixed(3)}`,
+    );
+    expect(perTask).toBeGreaterThan(4);
+    expect(perTask).toBeLessThanOrEqual(5.5);
+  });
+
+  it('elects a handful of leaders with a handful of messages: losers do not come back to ask', () => {
+    const elections = flow.bill.invocations.get('Flow-ElectHandler-Function') ?? 0;
+    const leaders = flow.events.filter(({ event }) => event === 'led').length;
+    // Polling losers would come back for as long as their Target is led: thousands of invocations for a few leaders.
+    expect(elections).toBeLessThan(TASKS / 50);
+    expect(leaders).toBeLessThan(TARGETS * 10);
+  });
+});

@@ -1,0 +1,40 @@
+/** A local stack with engines of its own, which also shows what happens inside and what it costs. */
+import { add, type Bill, metered, newBill } from '../../bench/meter.ts';
+import type { FlowEvent } from '../../src/batching/events.ts';
+import { type LocalStack, type StackOptions, startStack } from '../../src/local/stack.ts';
+import { backendOf } from '../backends/here.ts';
+import { type Flow, flowOn } from '../end-to-end/flow.ts';
+import { configFrom, type Fields, operationAt } from '../end-to-end/operations.ts';
+import { startTestDownstream } from '../factories/downstream.ts';
+
+export interface LocalFlow extends Flow {
+  readonly stack: LocalStack;
+  readonly events: FlowEvent[];
+  readonly bill: Bill;
+}
+
+/** @param fields of its one operation, `ship`. */
+export const startLocalFlow = async (fields: Fields = {}, options: Partial<StackOptions> = {}): Promise<LocalFlow> => {
+  const downstream = await startTestDownstream();
+  const events: FlowEvent[] = [];
+  const errors: string[] = [];
+  const bill = newBill();
+  const stack = await startStack({
+    config: configFrom({ operations: { ship: operationAt(downstream.url, fields) } }),
+    apiPort: 0,
+    ports: { dynamodb: 0, sqs: 0 },
+    host: {
+      log: {
+        info: () => {},
+        warn: () => {},
+        error: (message, logged) => errors.push(`${message} ${JSON.stringify(logged)}`),
+      },
+      onEvent: (event) => events.push(event),
+    },
+    clients: (clients) => metered(clients, bill),
+    onInvoke: (name) => add(bill.invocations, name),
+    onError: (error) => errors.push(error.message),
+    ...options,
+  });
+  return { ...flowOn(backendOf(stack, errors), downstream, 'ship'), stack, events, bill };
+};

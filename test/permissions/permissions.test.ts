@@ -1,0 +1,37 @@
+/** Holds what the functions used in this run of the tests against what the template lets them do: neither more nor less. */
+import { describe, expect, it } from 'vitest';
+import { synthesise } from '../../src/local/assembly.ts';
+import { CloudAssembly } from '../../src/local/template.ts';
+import { NOTHING_MAY_BE_MISSING } from '../backends/missing.ts';
+import { aConfig } from '../factories/factories.ts';
+import { missingGrants, printed, unusedGrants } from './compare.ts';
+import { grantsOf, usedByLambda } from './granted.ts';
+import { usesIn } from './record.ts';
+
+/** Grants that no test uses, each with what would use it. Better than a line here is a test that goes there. */
+const EXPLAINED: Readonly<Record<string, string>> = {};
+
+const folder = process.env.GROUPAGE_PERMISSIONS;
+const uses = folder ? usesIn(folder) : [];
+
+describe('the permissions of the functions', () => {
+  if (uses.length === 0 && !NOTHING_MAY_BE_MISSING)
+    return it.skip('cannot be told: no test of this run recorded what functions use (GROUPAGE_PERMISSIONS)', () => {});
+
+  const assembly = new CloudAssembly(synthesise(aConfig()), { sqs: '' });
+  const grants = grantsOf(assembly);
+
+  it('were looked at: this run kept a record of every function', () => {
+    const functions = assembly.all('AWS::Lambda::Function').map(({ name }) => name);
+    expect([...new Set(uses.map(({ functionName }) => functionName))].toSorted()).toEqual(functions.toSorted());
+  });
+
+  it('cover everything that they did', () => expect(missingGrants(grants, uses).map(printed)).toEqual([]));
+
+  it('cover nothing else, but what Lambda uses itself and what is explained', () => {
+    const isLambdas = usedByLambda(assembly);
+    const unused = unusedGrants(grants, uses).filter((grant) => !isLambdas(grant));
+    expect(unused.map(printed).toSorted()).toEqual(Object.keys(EXPLAINED).toSorted());
+  });
+  return undefined;
+});

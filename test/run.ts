@@ -1,0 +1,37 @@
+/**
+ * Runs the suite on a backend that a machine may not have: `npm run test:containers`, `npm run test:deploy`. Where it is
+ * missing that is said, and is a failure only where nothing may be missing.
+ *
+ *   node scripts/run.mjs test/run.ts BACKEND [ARGUMENT OF VITEST…]
+ */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { javaProblem } from '../src/local/dynamodb-local.ts';
+import { NOTHING_MAY_BE_MISSING } from './backends/missing.ts';
+
+/** Why a backend cannot run here, in words. */
+const PROBLEMS: Readonly<Record<string, () => Promise<string | undefined>>> = {
+  'local-processes': async () => {
+    const { localStackProblem } = await import('./backends/engines/localstack.ts');
+    return (await javaProblem()) ?? (await localStackProblem());
+  },
+  containers: async () => (await import('./backends/engines/containers.ts')).containersProblem(),
+  ministack: async () => (await import('./backends/engines/python-interpreters.ts')).pythonProblem('3.10+'),
+};
+
+const [backend = '', ...args] = process.argv.slice(2);
+const problemOf = PROBLEMS[backend];
+if (!problemOf) {
+  console.error(`usage: node scripts/run.mjs test/run.ts ${Object.keys(PROBLEMS).join('|')} [ARGUMENT…]`);
+  process.exit(2);
+}
+const problem = await problemOf();
+if (problem) {
+  console.error(`The suite on ${backend} was ${NOTHING_MAY_BE_MISSING ? 'not run' : 'skipped'}: ${problem}`);
+  process.exit(NOTHING_MAY_BE_MISSING ? 1 : 0);
+}
+const vitest = join(import.meta.dirname, '../node_modules/vitest/vitest.mjs');
+spawn(process.execPath, [vitest, 'run', ...args], {
+  stdio: 'inherit',
+  env: { ...process.env, GROUPAGE_BACKEND: backend },
+}).on('exit', (code) => process.exit(code ?? 1));
