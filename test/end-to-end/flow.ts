@@ -35,6 +35,7 @@ export interface Flow {
   settled(ids: readonly string[], within?: number): Promise<void>;
   /** Waits likewise. @returns what the API then says of each */
   ended(ids: readonly string[], within?: number): Promise<Record<string, unknown>[]>;
+  /** The refused messages that are to be seen now. */
   rejected(): Promise<Rejection[]>;
   queue(name: Extract<Setting, `${string}Queue` | `${string}DeadLetters`>): string;
   stop(): Promise<void>;
@@ -110,10 +111,19 @@ export const flowOn = (backend: Backend, downstream: TestDownstream, operation: 
       return Promise.all(ids.map(async (id) => (await task(id)) ?? {}));
     },
     rejected: async () => {
-      const { Messages = [] } = await backend.clients.sqs.send(
-        new ReceiveMessageCommand({ QueueUrl: queue('rejectedQueue'), MaxNumberOfMessages: 10, VisibilityTimeout: 0 }),
-      );
-      return Messages.map(({ Body = '' }) => JSON.parse(Body) as Rejection);
+      const found: Rejection[] = [];
+      for (;;) {
+        // Hidden for long enough to come to the others, and there again for who asks again.
+        const { Messages = [] } = await backend.clients.sqs.send(
+          new ReceiveMessageCommand({
+            QueueUrl: queue('rejectedQueue'),
+            MaxNumberOfMessages: 10,
+            VisibilityTimeout: 1,
+          }),
+        );
+        if (Messages.length === 0) return found;
+        found.push(...Messages.map(({ Body = '' }) => JSON.parse(Body) as Rejection));
+      }
     },
     stop: async () => {
       await backend.stop();
