@@ -26,15 +26,17 @@ export const groupageApp = ({ config, stage: given, code, ...props }: GroupageAp
   const app = new App(props);
   const stage = checkStage(given ?? String(app.node.tryGetContext('stage') ?? 'dev'));
   const names = stackNames(stage);
+  const retain = keepsData(stage);
   const tags = { [STAGE_TAG]: stage };
   const { tables } = new DataStack(app, names.data, {
-    retain: keepsData(stage),
+    retain,
     tags,
     description: 'Groupage: tables',
   });
   new FlowStack(app, names.flow, {
     config,
     tables,
+    retain,
     tags,
     description: 'Groupage: queues and functions',
     ...(code ? { code } : {}),

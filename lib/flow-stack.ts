@@ -6,9 +6,14 @@ import { Flow, type FlowProps } from './flow.ts';
 export class FlowStack extends Stack {
   readonly flow: Flow;
 
-  constructor(scope: Construct, id: string, { config, tables, code, ...props }: StackProps & FlowProps) {
+  constructor(scope: Construct, id: string, { config, tables, retain, code, ...props }: StackProps & FlowProps) {
     super(scope, id, props);
-    this.flow = new Flow(this, 'Flow', { config, tables, ...(code ? { code } : {}) });
+    this.flow = new Flow(this, 'Flow', {
+      config,
+      tables,
+      ...(retain === undefined ? {} : { retain }),
+      ...(code ? { code } : {}),
+    });
     new CfnOutput(this, 'RegisterQueueUrl', {
       value: this.flow.registerQueue.queue.queueUrl,
       description: 'Send register messages here',

@@ -15,6 +15,11 @@ export interface FlowProps {
   readonly config: Config;
   readonly tables: Tables;
   /**
+   * Whether queues whose messages may be all that there is of a task outlive their stack.
+   * @default true
+   */
+  readonly retain?: boolean;
+  /**
    * Makes the λs' code.
    * @default - bundled from the sources
    */
@@ -32,18 +37,21 @@ export class Flow extends Construct {
   readonly #tables: Tables;
   readonly #code: HandlerCode;
 
-  constructor(scope: Construct, id: string, { config, tables, code = bundledCode }: FlowProps) {
+  constructor(scope: Construct, id: string, { config, tables, retain = true, code = bundledCode }: FlowProps) {
     super(scope, id);
     this.#code = code;
     this.#config = config;
     this.#tables = tables;
     const visibility = Duration.millis(LEADER_VISIBILITY);
-    this.registerQueue = new WorkingQueue(this, 'Register', { visibility: Duration.millis(REGISTER_VISIBILITY) });
+    this.registerQueue = new WorkingQueue(this, 'Register', {
+      visibility: Duration.millis(REGISTER_VISIBILITY),
+      retain,
+    });
     // Not six timeouts: a crashed leader's guard has to come back soon after its lease ends (timeout < lease < visibility).
     this.electQueue = new WorkingQueue(this, 'Elect', { visibility });
     this.groupQueue = new WorkingQueue(this, 'Group', { visibility });
     this.batchQueue = new WorkingQueue(this, 'Batch', { visibility: Duration.millis(6 * handlerTimeout(config)) });
-    this.rejectedQueue = new RejectedQueue(this, 'Rejected');
+    this.rejectedQueue = new RejectedQueue(this, 'Rejected', { retain });
     this.#register();
     this.#electLeader();
     this.#group();

@@ -32,7 +32,12 @@ export class Groupage extends Construct {
     if (!config.ok)
       throw new Error(`the configuration of ${this.node.path} is wrong:\n${describeProblems(config.problems)}`);
     this.tables = new Tables(this, 'Tables', tablesProps);
-    this.flow = new Flow(this, 'Flow', { config: config.value, tables: this.tables });
+    const { retain } = tablesProps;
+    this.flow = new Flow(this, 'Flow', {
+      config: config.value,
+      tables: this.tables,
+      ...(retain === undefined ? {} : { retain }),
+    });
   }
 
   /** Where producers send register messages. */

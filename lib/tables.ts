@@ -5,7 +5,7 @@ import { Construct } from 'constructs';
 
 export interface TablesProps {
   /**
-   * Whether the tables outlive their stack, protected from deletion.
+   * Whether the tables outlive their stack, protected from deletion; and, in `Groupage`, the queues of unregistered tasks.
    * @default true
    */
   readonly retain?: boolean;

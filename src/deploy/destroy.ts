@@ -17,7 +17,7 @@ export const destroy = async ({ stage, yes }: DestroyOptions): Promise<void> => 
   checkStage(stage);
   if (keepsData(stage) && !yes)
     throw new WrongUsage(
-      `this removes the queues of ${stage} with all messages in them (the tables stay): add --yes if you mean it`,
+      `this takes the functions and the API of ${stage} away, and what waits in its inner queues (tables, and queues with tasks or refused messages, stay): add --yes if you mean it`,
     );
   const account = await openAccount(process.env);
   const number = await whoAmI(account);
@@ -38,7 +38,7 @@ export const destroy = async ({ stage, yes }: DestroyOptions): Promise<void> => 
   for (const line of says) console.log(line);
   if (keep !== undefined)
     console.log(
-      `${keep} stays, with its tables: the next \`npm run deploy -- --stage ${stage}\` goes on with them. docs/deploying.md says how to remove them for good`,
+      `${keep} stays, with its tables: the next \`npm run deploy -- --stage ${stage}\` goes on with them. So do the register queue, its dead letters and the rejected queue, which no stack owns now. docs/deploying.md says what to do with them`,
     );
   if (problems.length > 0) throw new CommandFailure(problems.join('\n'));
 };

@@ -16,7 +16,7 @@ export interface Ran {
 }
 
 /** Runs a command of this repository against a cloud. */
-const runIn = async (
+export const runIn = async (
   cloud: Cloud,
   command: string,
   args: readonly string[],

@@ -18,8 +18,7 @@ export const openDeployed = async ({ cloud, stackName }: Pick<GivenStack, 'cloud
     ),
   );
   const account = await openAccount(process.env);
-  const { ApiUrl = '' } = (await findStack(account, stackName))?.outputs ?? {};
-  const api = addressOf(cloud, ApiUrl);
+  const api = await apiAddress(cloud, stackName);
   const ask = signedSend(account, stackName);
   return {
     clients: clientsOf(cloud),
@@ -49,6 +48,8 @@ const functionsOf = async (StackName: string): Promise<string[]> => {
   return names;
 };
 
-/** An emulator's function URLs have AWS's host names; it answers for them under a path. */
-const addressOf = ({ endpoint }: Cloud, url: string): string =>
-  endpoint ? `${endpoint}/_aws/lambda-url/${new URL(url).host.split('.')[0]}` : url.replace(/\/$/, '');
+/** Where the API of a stack is, without its version. An emulator's function URLs have AWS's host names; it answers for them under a path. */
+export const apiAddress = async ({ endpoint }: Cloud, stackName: string): Promise<string> => {
+  const { ApiUrl = '' } = (await findStack(await openAccount(process.env), stackName))?.outputs ?? {};
+  return endpoint ? `${endpoint}/_aws/lambda-url/${new URL(ApiUrl).host.split('.')[0]}` : ApiUrl.replace(/\/$/, '');
+};

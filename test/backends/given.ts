@@ -1,8 +1,16 @@
 /** The backends, and what a run's setup says of the one that it started. */
 import type { Cloud } from './cloud.ts';
 
-export const BACKENDS = ['embedded', 'local-processes', 'containers', 'ministack', 'aws'] as const;
+const BACKENDS = ['embedded', 'local-processes', 'containers', 'ministack', 'aws'] as const;
 export type BackendName = (typeof BACKENDS)[number];
+
+/** The one that `GROUPAGE_BACKEND` names. @throws Error when there is no such backend */
+export const backendName = (): BackendName => {
+  const wanted = process.env.GROUPAGE_BACKEND ?? 'embedded';
+  const name = BACKENDS.find((each) => each === wanted);
+  if (!name) throw new Error(`GROUPAGE_BACKEND is ${wanted}: it has to be one of ${BACKENDS.join(', ')}`);
+  return name;
+};
 
 /** Engines for tables and queues, to which the test's process adds the functions. */
 export interface GivenEngines {

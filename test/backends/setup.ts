@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { BACKENDS, type BackendName, type Given } from './given.ts';
+import { type BackendName, backendName, type Given } from './given.ts';
 
 /** A backend that runs for the whole suite. */
 export interface Started {
@@ -30,10 +30,3 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('backend', given);
   return stop;
 }
-
-const backendName = (): BackendName => {
-  const wanted = process.env.GROUPAGE_BACKEND ?? 'embedded';
-  const name = BACKENDS.find((each) => each === wanted);
-  if (!name) throw new Error(`GROUPAGE_BACKEND is ${wanted}: it has to be one of ${BACKENDS.join(', ')}`);
-  return name;
-};

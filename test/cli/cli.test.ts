@@ -53,6 +53,15 @@ describe('the command line', () => {
     expect(JSON.parse(json.out)).toMatchObject({ id, status: 'succeeded', batchId: 'ship/depot=CLI#1#1' });
   });
 
+  it('ends quietly when whoever reads has had enough', async () => {
+    const child = spawn(NODE, [join(ROOT, 'bin/groupage.ts'), '--help'], { cwd: folder });
+    child.stdout.destroy();
+    const err: string[] = [];
+    child.stderr.on('data', (data) => err.push(String(data)));
+    await new Promise((resolve) => child.on('close', resolve));
+    expect(err.join('')).toBe('');
+  });
+
   it('sends the lines of a file or of its input, and names those that are refused', async () => {
     const lines = ['{"depot":"FILE","n":1}', '', '{"depot":', '{"n":3}', '{"depot":"FILE","n":4}'];
     writeFileSync(join(folder, 'payloads.jsonl'), lines.join('\n'));

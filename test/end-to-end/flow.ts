@@ -132,8 +132,14 @@ export const flowOn = (backend: Backend, downstream: TestDownstream, operation: 
   };
 };
 
-/** Waits until a condition holds. @param within milliseconds */
-export const eventually = async (condition: () => boolean | Promise<boolean>, within = 20_000): Promise<void> => {
-  for (const deadline = Date.now() + within; !(await condition()); await setTimeout(25))
-    if (Date.now() > deadline) throw new Error(`did not come true within ${within} ms: ${condition}`);
+/** Waits until something is true, or there. @param within milliseconds @returns it */
+export const eventually = async <Found>(
+  look: () => Found | Promise<Found>,
+  within = 20_000,
+): Promise<NonNullable<Found>> => {
+  for (const deadline = Date.now() + within; ; await setTimeout(25)) {
+    const found = await look();
+    if (found) return found;
+    if (Date.now() > deadline) throw new Error(`did not come true within ${within} ms: ${look}`);
+  }
 };

@@ -5,6 +5,7 @@ import {
   deadLettersAreSentAgain,
   messagesStayHiddenLongEnough,
   queuesKeepMessagesEncrypted,
+  queuesOfTasksOutliveTheirStack,
   queuesTakeTlsOnly,
   workingQueuesHaveDeadLetterQueues,
 } from '../rules/queues.ts';
@@ -131,4 +132,27 @@ promise(
     ['a leader without an end in sight', set('AWS::Lambda::Function', 'Timeout', 50, /Elect/), /is 60, not 300/],
     ['a queue that says nothing', set(QUEUE, 'VisibilityTimeout', undefined, WORKING), /is undefined, not 60/],
   ],
+);
+
+/** Says of every queue what is said of those that are thrown away, or kept. */
+const policies = (DeletionPolicy: string, UpdateReplacePolicy: string) => (template: object) => {
+  for (const resource of Object.values(Reflect.get(template, 'Resources') as Record<string, { Type: string }>))
+    if (resource.Type === QUEUE) Object.assign(resource, { DeletionPolicy, UpdateReplacePolicy });
+};
+
+promise(
+  'a queue whose messages may be all that there is of a task outlives its stack in production, and in the construct',
+  queuesOfTasksOutliveTheirStack(true),
+  [
+    ['ones that go with their stack', policies('Delete', 'Retain'), /RegisterDeadLetters.*DeletionPolicy is "Delete"/s],
+    ['ones that go when replaced', policies('RetainExceptOnCreate', 'Delete'), /UpdateReplacePolicy is "Delete"/],
+  ],
+  SUBJECTS.filter((each) => each.kept),
+);
+
+promise(
+  'no queue of another stage is left over',
+  queuesOfTasksOutliveTheirStack(false),
+  [['ones that stay', policies('RetainExceptOnCreate', 'Retain'), /DeletionPolicy is "RetainExceptOnCreate"/]],
+  SUBJECTS.filter((each) => !each.kept),
 );

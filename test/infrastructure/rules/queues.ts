@@ -100,3 +100,26 @@ export const messagesStayHiddenLongEnough: Rule = (template) =>
       ...(isOrdered ? [] : [`${fn}: timeout < lease < visibility does not hold`]),
     ];
   });
+
+/** Those whose messages may be all that there is of a task: what producers send to, its dead letters, what was refused. */
+const holdTasks = (template: Template): string[] => {
+  const named = new Set(
+    functionsOf(template).flatMap(([, properties]) =>
+      [ENVIRONMENT.registerQueue, ENVIRONMENT.registerDeadLetters, ENVIRONMENT.rejectedQueue]
+        .map((setting) => idOf(at(properties, `Environment.Variables.${setting}`)))
+        .filter((id) => id !== ''),
+    ),
+  );
+  return [...named];
+};
+
+/** The other queues carry hints, whose truth is in the tables. */
+export const queuesOfTasksOutliveTheirStack =
+  (kept: boolean): Rule =>
+  (template) =>
+    holdTasks(template).flatMap((id) =>
+      differing(id, template.Resources[id] ?? {}, {
+        DeletionPolicy: kept ? 'RetainExceptOnCreate' : 'Delete',
+        UpdateReplacePolicy: kept ? 'Retain' : 'Delete',
+      }),
+    );

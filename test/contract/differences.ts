@@ -1,0 +1,146 @@
+/**
+ * Where the engines differ from AWS, or from each other, in something that we could come to rely on. Each is a question
+ * to the engine, with what each backend answers; the table in docs/testing.md is held to this list.
+ */
+import { BatchExecuteStatementCommand, ExecuteTransactionCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import {
+  DeleteMessageCommand,
+  GetQueueAttributesCommand,
+  type Message,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  StartMessageMoveTaskCommand,
+} from '@aws-sdk/client-sqs';
+import type { BackendName } from '../backends/given.ts';
+import type { Resources } from '../backends/resources.ts';
+
+export interface Difference {
+  /** As in the documentation. */
+  readonly what: string;
+  ask(resources: Resources): Promise<string>;
+  /** `embedded` is dynoxide and fauxqs; processes and containers are DynamoDB Local and LocalStack. */
+  readonly answers: Readonly<Record<'embedded' | 'local-processes' | 'ministack' | 'aws', string>>;
+}
+
+/** What a backend answers: the same programs answer the same, in containers or not. */
+export const answerOf = ({ answers }: Difference, backend: BackendName): string =>
+  answers[backend === 'containers' ? 'local-processes' : backend];
+
+const taken = (request: Promise<unknown>): Promise<string> =>
+  request.then(
+    () => 'taken',
+    () => 'refused',
+  );
+
+const receive = async ({ clients }: Resources, QueueUrl: string): Promise<Message> => {
+  for (let attempt = 0; attempt < 20; attempt += 1) {
+    const { Messages = [] } = await clients.sqs.send(
+      new ReceiveMessageCommand({
+        QueueUrl,
+        MessageSystemAttributeNames: ['All'],
+        VisibilityTimeout: 0,
+        WaitTimeSeconds: 1,
+      }),
+    );
+    if (Messages[0]) return Messages[0];
+  }
+  throw new Error(`no message came to ${QueueUrl}`);
+};
+
+/** Sends a message to the elect queue, and receives it until it is a dead letter. */
+const deadLetter = async (resources: Resources): Promise<Message> => {
+  const { clients, queues, deadLetters } = resources;
+  await clients.sqs.send(new SendMessageCommand({ QueueUrl: queues.elect, MessageBody: 'dead' }));
+  for (let receives = 0; receives < 8; receives += 1)
+    await clients.sqs.send(
+      new ReceiveMessageCommand({ QueueUrl: queues.elect, VisibilityTimeout: 0, WaitTimeSeconds: 1 }),
+    );
+  return receive(resources, deadLetters.elect);
+};
+
+const statement = (Statement: string, ...texts: string[]) => ({ Statement, Parameters: texts.map((S) => ({ S })) });
+
+export const DIFFERENCES: readonly Difference[] = [
+  {
+    what: 'a message that is delayed by 901 s',
+    ask: ({ clients, queues }) =>
+      taken(
+        clients.sqs.send(new SendMessageCommand({ QueueUrl: queues.batch, MessageBody: 'late', DelaySeconds: 901 })),
+      ),
+    answers: { embedded: 'taken', 'local-processes': 'taken', ministack: 'taken', aws: 'refused' },
+  },
+  {
+    what: "a standard queue's MessageGroupId, when its message is received",
+    ask: async (resources) => {
+      const QueueUrl = resources.queues.register;
+      await resources.clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: 'x', MessageGroupId: 'g' }));
+      return (await receive(resources, QueueUrl)).Attributes?.MessageGroupId === 'g' ? 'there' : 'dropped';
+    },
+    answers: { embedded: 'dropped', 'local-processes': 'there', ministack: 'there', aws: 'there' },
+  },
+  {
+    what: 'the deletion of a message by a handle that never was one',
+    ask: ({ clients, queues }) =>
+      taken(clients.sqs.send(new DeleteMessageCommand({ QueueUrl: queues.batch, ReceiptHandle: 'nonsense' }))),
+    answers: { embedded: 'taken', 'local-processes': 'refused', ministack: 'refused', aws: 'refused' },
+  },
+  {
+    what: "a dead letter's DeadLetterQueueSourceArn",
+    ask: async (resources) =>
+      (await deadLetter(resources)).Attributes?.DeadLetterQueueSourceArn ? 'there' : 'missing',
+    answers: { embedded: 'missing', 'local-processes': 'there', ministack: 'there', aws: 'there' },
+  },
+  {
+    what: 'StartMessageMoveTask, the redrive of the SQS console',
+    ask: async ({ clients, deadLetters }) => {
+      const { Attributes } = await clients.sqs.send(
+        new GetQueueAttributesCommand({ QueueUrl: deadLetters.elect, AttributeNames: ['QueueArn'] }),
+      );
+      return taken(clients.sqs.send(new StartMessageMoveTaskCommand({ SourceArn: Attributes?.QueueArn })));
+    },
+    answers: { embedded: 'refused', 'local-processes': 'taken', ministack: 'refused', aws: 'taken' },
+  },
+  {
+    what: 'the capacity that a batch of PartiQL statements consumed',
+    ask: async ({ clients, tables }) => {
+      const insert = statement(`INSERT INTO "${tables.task}" VALUE {'Id': ?}`, 'capacity');
+      const { ConsumedCapacity = [] } = await clients.dynamodb.send(
+        new BatchExecuteStatementCommand({ Statements: [insert], ReturnConsumedCapacity: 'TOTAL' }),
+      );
+      return ConsumedCapacity.length > 0 ? 'reported' : 'not reported';
+    },
+    answers: { embedded: 'reported', 'local-processes': 'not reported', ministack: 'reported', aws: 'reported' },
+  },
+  {
+    what: 'a PartiQL update with REMOVE and SET',
+    ask: async ({ clients, tables }) => {
+      await clients.dynamodb.send(new PutItemCommand({ TableName: tables.task, Item: { Id: { S: 'clauses' } } }));
+      const update = statement(`UPDATE "${tables.task}" REMOVE A SET B=? WHERE Id=?`, 'b', 'clauses');
+      const { Responses = [] } = await clients.dynamodb.send(
+        new BatchExecuteStatementCommand({ Statements: [update] }),
+      );
+      return Responses[0]?.Error ? 'refused' : 'taken';
+    },
+    answers: { embedded: 'refused', 'local-processes': 'taken', ministack: 'taken', aws: 'taken' },
+  },
+  {
+    what: 'why a PartiQL transaction was cancelled that inserts what is there',
+    ask: async ({ clients, tables }) => {
+      await clients.dynamodb.send(new PutItemCommand({ TableName: tables.task, Item: { Id: { S: 'twice' } } }));
+      const insert = statement(`INSERT INTO "${tables.task}" VALUE {'Id': ?}`, 'twice');
+      try {
+        await clients.dynamodb.send(new ExecuteTransactionCommand({ TransactStatements: [insert] }));
+        return 'it was not';
+      } catch (cause) {
+        const { CancellationReasons = [] } = cause as { CancellationReasons?: { Code?: string }[] };
+        return String(CancellationReasons[0]?.Code ?? (cause as Error).name);
+      }
+    },
+    answers: {
+      embedded: 'DuplicateItem',
+      'local-processes': 'ValidationError',
+      ministack: 'DuplicateItemException',
+      aws: 'DuplicateItem',
+    },
+  },
+];

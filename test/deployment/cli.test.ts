@@ -1,0 +1,30 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { runIn } from '../backends/cdk.ts';
+import { apiAddress } from '../backends/deployed.ts';
+import { type Flow, startFlow } from '../end-to-end/flow.ts';
+
+describe('the command line with --stack', () => {
+  let flow: Flow;
+  beforeAll(async () => {
+    flow = await startFlow('ship');
+  });
+  afterAll(() => flow?.stop());
+
+  const groupage = async (...args: string[]): Promise<string> => {
+    const given = inject('backend');
+    if (given.functions === 'here') throw new Error('there is no cloud here');
+    const { cloud, stackName } = given;
+    // An emulator answers for function URLs elsewhere than where their names lead.
+    const address = cloud.endpoint ? ['--api', `${await apiAddress(cloud, stackName)}/v1`] : [];
+    const { code, output } = await runIn(cloud, 'node', ['bin/groupage.ts', ...args, '--stack', stackName, ...address]);
+    expect([code, output]).toEqual([0, expect.any(String)]);
+    return output;
+  };
+
+  it('registers a task in a deployed stack and follows it to its end', async () => {
+    const id = (await groupage('send', 'ship', '{"depot":"from the command line"}')).trim();
+    const told = JSON.parse(await groupage('status', id, '--wait', '--json')) as object;
+    expect(told).toMatchObject({ id, status: 'succeeded', target: flow.target('from the command line') });
+    expect(await groupage('targets')).toContain(flow.target('from the command line'));
+  });
+});

@@ -1,0 +1,44 @@
+/** Where an emulator's deployed stack differs from one in AWS; the table in docs/testing.md is held to this list. */
+import { DescribeTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
+import { GetFunctionRecursionConfigCommand, LambdaClient, paginateListFunctions } from '@aws-sdk/client-lambda';
+import { setting } from '../../src/environment.ts';
+import type { Backend } from '../backends/backend.ts';
+
+export interface CloudDifference {
+  /** As in the documentation. */
+  readonly what: string;
+  ask(backend: Backend): Promise<string>;
+  readonly answers: Readonly<Record<'ministack' | 'aws', string>>;
+}
+
+export const CLOUD_DIFFERENCES: readonly CloudDifference[] = [
+  {
+    what: "a table's expiry, as its template sets it",
+    ask: async ({ clients, settings }) => {
+      const { TimeToLiveDescription } = await clients.dynamodb.send(
+        new DescribeTimeToLiveCommand({ TableName: setting(settings, 'taskTable') }),
+      );
+      return /^ENABL/.test(TimeToLiveDescription?.TimeToLiveStatus ?? '') ? 'on' : 'ignored';
+    },
+    answers: { ministack: 'ignored', aws: 'on' },
+  },
+  {
+    what: 'RecursiveLoop: Allow of the group function',
+    ask: async () => {
+      const client = new LambdaClient();
+      for await (const { Functions = [] } of paginateListFunctions({ client }, {}))
+        for (const { FunctionName = '' } of Functions.filter((fn) => fn.FunctionName?.includes('GroupHandler')))
+          return client.send(new GetFunctionRecursionConfigCommand({ FunctionName })).then(
+            ({ RecursiveLoop }) => (RecursiveLoop === 'Allow' ? 'on' : 'ignored'),
+            () => 'ignored',
+          );
+      throw new Error('no function is called GroupHandler');
+    },
+    answers: { ministack: 'ignored', aws: 'on' },
+  },
+  {
+    what: 'the path of a request, when the API gets it',
+    ask: async ({ api }) => ((await (await api('/batches/a%252Fb')).text()).includes('a%2Fb') ? 'as sent' : 'decoded'),
+    answers: { ministack: 'decoded', aws: 'as sent' },
+  },
+];
