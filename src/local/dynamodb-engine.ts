@@ -1,11 +1,11 @@
 /** The local DynamoDB: dynoxide where there is a build of it, otherwise Amazon's DynamoDB Local. */
 import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { end, spawnWatched } from './child.ts';
 import { dynamoDBLocalCommand } from './dynamodb-local.ts';
+import { freePort } from './free-port.ts';
 import { StartFailure } from './start-failure.ts';
 
 export interface DynamoDBEngine {
@@ -103,13 +103,3 @@ const answers = async (endpoint: string): Promise<void> => {
     }
   }
 };
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });

@@ -7,8 +7,8 @@ import { inject } from 'vitest';
 import type { AwsClients } from '../../src/aws/clients.ts';
 import type { Config } from '../../src/config/resolved.ts';
 import type { Environment } from '../../src/environment.ts';
-import { openDeployed } from './deployed.ts';
-import type { Given } from './given.ts';
+import { enter } from './cloud.ts';
+import type { Given, GivenStack } from './given.ts';
 import { openHere } from './here.ts';
 
 declare module 'vitest' {
@@ -32,9 +32,21 @@ export interface Backend {
   stop(): Promise<void>;
 }
 
-export const openBackend = (config: Config): Promise<Backend> => {
+export const openBackend = async (config: Config): Promise<Backend> => {
   const given = inject('backend');
-  return given.functions === 'here' ? openHere(given, config) : openDeployed(given);
+  if (given.functions === 'here') return openHere(given, config);
+  // Half of AWS's clients: only where they are wanted.
+  const { openDeployed } = await import('./deployed.ts');
+  return openDeployed(given);
+};
+
+/** The stack that this run deployed, for tests of deployments; its cloud is what this process talks to then. */
+export const deployedStack = (): GivenStack => {
+  const given = inject('backend');
+  if (given.functions === 'here')
+    throw new Error('there is no cloud here: GROUPAGE_BACKEND has to be ministack or aws');
+  enter(given.cloud);
+  return given;
 };
 
 /** Where a test's downstream has to listen; 0 for anywhere. */

@@ -8,11 +8,12 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stackNames } from '../../lib/stage.ts';
+import { freePort } from '../../src/local/free-port.ts';
 import { suiteInput } from '../end-to-end/operations.ts';
 import { cdkFor, ROOT, succeeded } from './cdk.ts';
 import { type Cloud, enter } from './cloud.ts';
 import { fitToEmulator } from './emulator-fit.ts';
-import { freePort, startProgram } from './engines/program.ts';
+import { startProgram } from './engines/program.ts';
 import { pythonEnvironment } from './engines/python.ts';
 import type { Started } from './setup.ts';
 

@@ -1,8 +1,7 @@
 /** A stage of its own in the run's cloud: for tests that deploy, update and remove. */
-import { inject } from 'vitest';
 import { stackNames } from '../../lib/stage.ts';
 import type { ConfigInput } from '../../src/config/schema.ts';
-import type { Backend } from './backend.ts';
+import { type Backend, deployedStack } from './backend.ts';
 import { cdkFor, type Ran, succeeded } from './cdk.ts';
 import type { Cloud } from './cloud.ts';
 import { openDeployed } from './deployed.ts';
@@ -25,10 +24,7 @@ export interface Stage {
 }
 
 export const openStage = (name: string): Stage => {
-  const given = inject('backend');
-  if (given.functions === 'here')
-    throw new Error('only a cloud has stages: GROUPAGE_BACKEND has to be ministack or aws');
-  const { cloud, downstreamUrl } = given;
+  const { cloud, downstreamUrl } = deployedStack();
   const stage = `${name}${cloud.suffix}`;
   const stacks = stackNames(stage);
   let cdk: ReturnType<typeof cdkFor> | undefined;

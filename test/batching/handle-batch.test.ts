@@ -40,6 +40,13 @@ suite('handle a batch', () => {
     expect(kit.calls).toMatchObject([{ attempt: 2 }]);
   });
 
+  it('H4: reports results of tasks that it did not ask about', async () => {
+    const batch = await sealed(1);
+    kit.answers = [{ kind: 'results', items: new Map(), foreign: 2 }];
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect(kit.events.find(({ event }) => event === 'foreign-results')).toMatchObject({ batchId: batch, items: 2 });
+  });
+
   it('H5: postpones what is still open, and asks at once only where that can help', async () => {
     const batch = await sealed(2);
     kit.answers = [{ kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: true }];

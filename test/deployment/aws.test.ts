@@ -1,8 +1,8 @@
 /** The backend `aws`, as far as it can be tried without an account: against this run's cloud, found by the environment. */
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readWanted, startOnAws } from '../backends/aws.ts';
-import { type Cloud, enter } from '../backends/cloud.ts';
+import { deployedStack } from '../backends/backend.ts';
 import { leftOf } from '../backends/left.ts';
 
 const OURS = {
@@ -12,13 +12,7 @@ const OURS = {
 };
 
 describe('an account of AWS', () => {
-  let cloud: Cloud;
-  beforeAll(() => {
-    const given = inject('backend');
-    if (given.functions === 'here') throw new Error('there is no cloud here');
-    cloud = given.cloud;
-    enter(cloud);
-  });
+  const { cloud } = deployedStack();
 
   it('is not touched before it is named', () => {
     expect(() => readWanted({})).toThrow(

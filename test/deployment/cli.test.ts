@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deployedStack } from '../backends/backend.ts';
 import { runIn } from '../backends/cdk.ts';
 import { apiAddress } from '../backends/deployed.ts';
 import { type Flow, startFlow } from '../end-to-end/flow.ts';
@@ -11,9 +12,7 @@ describe('the command line with --stack', () => {
   afterAll(() => flow?.stop());
 
   const groupage = async (...args: string[]): Promise<string> => {
-    const given = inject('backend');
-    if (given.functions === 'here') throw new Error('there is no cloud here');
-    const { cloud, stackName } = given;
+    const { cloud, stackName } = deployedStack();
     // An emulator answers for function URLs elsewhere than where their names lead.
     const address = cloud.endpoint ? ['--api', `${await apiAddress(cloud, stackName)}/v1`] : [];
     const { code, output } = await runIn(cloud, 'node', ['bin/groupage.ts', ...args, '--stack', stackName, ...address]);

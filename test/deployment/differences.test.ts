@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
-import type { Backend } from '../backends/backend.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Backend, deployedStack } from '../backends/backend.ts';
 import { openDeployed } from '../backends/deployed.ts';
 import { CLOUD_DIFFERENCES } from './differences.ts';
 
 describe('what this cloud does otherwise', () => {
-  const given = inject('backend');
-  if (given.functions === 'here') throw new Error('there is no cloud here');
+  const given = deployedStack();
   let backend: Backend;
   beforeAll(async () => {
     backend = await openDeployed(given);

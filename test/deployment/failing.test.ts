@@ -9,21 +9,15 @@ import {
   waitUntilStackCreateComplete,
   waitUntilStackDeleteComplete,
 } from '@aws-sdk/client-cloudformation';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { stackNames } from '../../lib/stage.ts';
+import { deployedStack } from '../backends/backend.ts';
 import { type Ran, ROOT, runIn } from '../backends/cdk.ts';
-import { type Cloud, enter } from '../backends/cloud.ts';
 import { leftOf } from '../backends/left.ts';
 import { suiteInput } from '../end-to-end/operations.ts';
 
 describe('npm run deploy', () => {
-  let cloud: Cloud;
-  beforeAll(() => {
-    const given = inject('backend');
-    if (given.functions === 'here') throw new Error('there is no cloud here');
-    cloud = given.cloud;
-    enter(cloud);
-  });
+  const { cloud } = deployedStack();
 
   const config = (value: unknown): string => {
     const file = join(mkdtempSync(join(tmpdir(), 'groupage-failing-')), 'groupage.config.json');

@@ -6,8 +6,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../../../src/local/free-port.ts';
 import type { Engine } from './engine.ts';
-import { freePort, startProgram } from './program.ts';
+import { startProgram } from './program.ts';
 import { pythonEnvironment } from './python.ts';
 import { pythonProblem } from './python-interpreters.ts';
 

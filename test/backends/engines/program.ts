@@ -1,6 +1,5 @@
 /** An engine that is a program of its own: started on a free port, waited for, ended with this process at the latest. */
 import type { ChildProcess } from 'node:child_process';
-import { createServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { end, spawnWatched } from '../../../src/local/child.ts';
 import type { Engine } from './engine.ts';
@@ -40,17 +39,6 @@ export const startProgram = async (program: Program): Promise<Engine> => {
   }
   return { endpoint, stop: () => end(child) };
 };
-
-/** A port of the loopback address that nothing listens on. */
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 
 const lastWords = (child: ChildProcess): (() => string) => {
   let said = '';
