@@ -9,7 +9,7 @@ import { checkStage, keepsData, STAGE_TAG, stackNames } from './stage.ts';
 export interface GroupageAppProps extends AppProps {
   readonly config: Config;
   /**
-   * Becomes part of the stacks' names. `prod` keeps its data when a stack is removed, any other stage throws it away.
+   * Becomes part of the stacks' names. `prod`, and what begins so, keeps its data when a stack is removed, any other stage throws it away.
    * @default - the context `stage`, otherwise `dev`
    */
   readonly stage?: string;

@@ -3,7 +3,7 @@
 /** Marks a stack as this stage's: a stack of the same name without it is somebody else's. */
 export const STAGE_TAG = 'groupage:stage';
 
-/** The stage whose tables outlive their stack. */
+/** Stages whose data outlives their stacks begin so: prod, prod-eu, production. */
 const KEEPS_DATA = 'prod';
 
 /** Stack names have at most 128 characters, and names that CloudFormation makes of them at most 64. */
@@ -12,16 +12,16 @@ const STAGE = /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/i;
 /** The names of a stage's stacks. */
 export const stackNames = (stage: string) => ({ data: `Groupage-${stage}-Data`, flow: `Groupage-${stage}-Flow` });
 
-/** Whether a stage's tables stay when its stacks are removed. */
-export const keepsData = (stage: string): boolean => stage === KEEPS_DATA;
+/** Whether a stage's tables, and the queues that may hold tasks, stay when its stacks are removed. */
+export const keepsData = (stage: string): boolean => stage.startsWith(KEEPS_DATA);
 
 /** Why this cannot be a stage, if it cannot. */
 export const stageProblem = (stage: string): string | undefined => {
   if (!STAGE.test(stage))
     return `a stage is called by 1 to 32 letters, digits and hyphens, with no hyphen at its ends (dev, prod, team-a), not ${JSON.stringify(stage)}`;
   // Its tables would be thrown away with its stacks, which nobody who typed this means.
-  if (stage !== KEEPS_DATA && stage.toLowerCase() === KEEPS_DATA)
-    return `the stage that keeps its data is called ${KEEPS_DATA}, in small letters, not ${stage}`;
+  if (!keepsData(stage) && keepsData(stage.toLowerCase()))
+    return `a stage that keeps its data begins with ${KEEPS_DATA} in small letters: ${stage} would throw it away`;
   return undefined;
 };
 

@@ -12,13 +12,13 @@ import { destroy } from './destroy.ts';
 const USAGE = {
   deploy: `npm run deploy [-- OPTION…]: Groupage into the AWS account of your credentials, or an update of it
 
-  --stage NAME    which one (default: dev); only that called prod keeps its data when it is removed
+  --stage NAME    which one (default: dev); prod, and what begins so (prod-eu), keeps its data when it is removed
   --config FILE   the configuration (default: groupage.config.ts or .json in this folder, otherwise examples/flights)
 `,
   destroy: `npm run destroy -- --stage NAME [--yes]: removes a stage from the AWS account of your credentials
 
   --stage NAME    which one
-  --yes           of prod too, whose tables stay, but not the messages in its queues
+  --yes           of prod too (or prod-…), whose data stays
 `,
 } as const;
 

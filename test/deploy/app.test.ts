@@ -2,7 +2,7 @@ import type { Stack } from 'aws-cdk-lib';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { expect, it } from 'vitest';
 import { groupageApp } from '../../lib/app.ts';
-import { stackNames } from '../../lib/stage.ts';
+import { keepsData, stackNames } from '../../lib/stage.ts';
 import { aConfig } from '../factories/factories.ts';
 
 const app = (stage: string) =>
@@ -14,6 +14,10 @@ it("both stacks are tagged as their stage's, which is how a deployment knows the
     for (const name of Object.values(stackNames(stage)))
       expect((node.findChild(name) as Stack).tags.tagValues()).toEqual({ 'groupage:stage': stage });
   }
+});
+
+it('a stage keeps its data if its name begins with prod', () => {
+  expect(['prod', 'prod-eu', 'production', 'dev', 'reprod'].map(keepsData)).toEqual([true, true, true, false, false]);
 });
 
 it('a stage that cannot be stops the synthesis in words', () => {
