@@ -1,4 +1,8 @@
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { temporaryFolder } from './src/temporary-folder.ts';
+
+// What tests leave goes with this process: those that run them are ended before they could tidy up.
+process.env.TMPDIR = temporaryFolder('tests');
 
 const backend = process.env.GROUPAGE_BACKEND ?? 'embedded';
 const deployed = backend === 'ministack' || backend === 'aws';

@@ -1,12 +1,12 @@
 /** The λs' code: bundled together, since they share most of it, and each with the configuration beside it. */
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { buildSync } from 'esbuild';
 import type { Config } from '../src/config/resolved.ts';
 import { CONFIG_ASSET } from '../src/environment.ts';
+import { temporaryFolder } from '../src/temporary-folder.ts';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -33,7 +33,7 @@ export const bundledCode: HandlerCode = (name, config) => {
  * faster than the runtime's own copy.
  */
 const bundle = (config: string): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'groupage-'));
+  const folder = temporaryFolder('bundles');
   buildSync({
     entryPoints: HANDLERS.map((name) => ({ in: join(ROOT, 'lambdas', `${name}.ts`), out: join(name, 'index') })),
     outdir: folder,

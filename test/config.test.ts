@@ -1,11 +1,11 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseDuration, printDuration } from '../src/config/duration.ts';
 import { InvalidConfig, loadConfig } from '../src/config/load.ts';
 import { handlerTimeout, operationFor } from '../src/config/resolved.ts';
 import { parseConfig } from '../src/config/schema.ts';
+import { temporaryFolder } from '../src/temporary-folder.ts';
 import { operationName } from './factories/factories.ts';
 
 const downstream = { kind: 'http', url: 'http://127.0.0.1:9100/batch' };
@@ -103,7 +103,7 @@ describe('a configuration', () => {
 });
 
 describe('a configuration file', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'groupage-load-'));
+  const folder = temporaryFolder('load');
   const file = (name: string, text: string): string => {
     writeFileSync(join(folder, name), text);
     return join(folder, name);

@@ -29,7 +29,7 @@ const STEPS = 'src/batching/';
 /** Who may import what, the most particular first: each file is held to the first rule that fits it. */
 const RULES: readonly { readonly files: readonly string[]; readonly may: readonly string[] }[] = [
   { files: PURE, may: PURE },
-  { files: ['src/environment', 'src/failure', 'src/ports'], may: [...PURE, 'src/ports'] },
+  { files: ['src/environment', 'src/failure', 'src/temporary-folder', 'src/ports'], may: [...PURE, 'src/ports'] },
   { files: [STEPS], may: [...PURE, STEPS, 'src/ports'] },
   { files: ['src/downstream/', 'src/config/'], may: [...PURE, 'src/config/', 'src/downstream/'] },
   { files: ['src/aws/'], may: [...PURE, 'src/ports', 'src/aws/'] },
@@ -40,7 +40,17 @@ const RULES: readonly { readonly files: readonly string[]; readonly may: readonl
     files: ['lambdas/'],
     may: [...PURE, STEPS, 'src/ports', 'src/aws/', 'src/api/', 'src/downstream/', 'src/environment', 'lambdas/'],
   },
-  { files: ['lib/'], may: ['lib/', 'src/environment', 'src/config/', 'src/batching/timings', 'src/batching/problems'] },
+  {
+    files: ['lib/'],
+    may: [
+      'lib/',
+      'src/environment',
+      'src/temporary-folder',
+      'src/config/',
+      'src/batching/timings',
+      'src/batching/problems',
+    ],
+  },
   {
     files: ['src/local/', 'src/cli/', 'src/account/', 'src/deploy/', 'bin/', 'examples/', 'bench/', 'scripts/'],
     may: ['src/', 'lib/', 'lambdas/', 'bench/', 'examples/', 'test/factories/'],

@@ -13,7 +13,9 @@ export const warningsOf = (stage: string, { operations }: Config): string[] => [
       ? [`the downstream of ${operation} is ${downstream.url}, which no Lambda function can reach: its tasks will fail`]
       : [],
   ),
-  ...(keepsData(stage) ? [] : [`the tables of ${stage} go when its stacks are removed; those of a stage that begins with prod stay`]),
+  ...(keepsData(stage)
+    ? []
+    : [`the tables of ${stage} go when its stacks are removed; those of a stage that begins with prod stay`]),
 ];
 
 /** The outputs, and what to do with them. */

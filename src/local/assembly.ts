@@ -1,6 +1,5 @@
 /** Synthesises the CDK app in process: the template that would be deployed, for this machine to run. */
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Code } from 'aws-cdk-lib/aws-lambda';
@@ -8,12 +7,13 @@ import { groupageApp } from '../../lib/app.ts';
 import type { HandlerCode } from '../../lib/handler-code.ts';
 import type { Config } from '../config/resolved.ts';
 import { CONFIG_ASSET } from '../environment.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
 /** The sources themselves instead of bundles: nothing to build, and stack traces that point into them. */
 const sourceCode: HandlerCode = (name, config) => {
-  const folder = join(mkdtempSync(join(tmpdir(), 'groupage-')), name);
+  const folder = join(temporaryFolder('function'), name);
   mkdirSync(folder);
   const source = pathToFileURL(join(ROOT, 'lambdas', `${name}.ts`)).href;
   writeFileSync(join(folder, 'index.mjs'), `export * from ${JSON.stringify(source)};\n`);
@@ -29,7 +29,7 @@ export const synthesise = (config: Config, code: 'sources' | 'bundles' = 'source
     stage: 'local',
     // Names here come from construct paths.
     context: { ...context, 'aws:cdk:enable-path-metadata': true },
-    outdir: mkdtempSync(join(tmpdir(), 'groupage-cdk-')),
+    outdir: temporaryFolder('cdk'),
     analyticsReporting: false,
     // Checked where it is deployed from; here it would only cost two seconds.
     builtinCloudFormationValidation: false,

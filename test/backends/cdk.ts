@@ -1,10 +1,10 @@
 /** The CDK's own command line, as somebody in this repository would run it. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { ConfigInput } from '../../src/config/schema.ts';
+import { temporaryFolder } from '../../src/temporary-folder.ts';
 import { type Cloud, environmentOf } from './cloud.ts';
 
 export const ROOT = join(import.meta.dirname, '../..');
@@ -42,7 +42,7 @@ export type Cdk = (command: 'bootstrap' | 'deploy' | 'diff' | 'destroy', ...args
 
 /** @param input what `groupage.config.json` says */
 export const cdkFor = (cloud: Cloud, stage: string, input: ConfigInput): Cdk => {
-  const folder = mkdtempSync(join(tmpdir(), 'groupage-deploy-'));
+  const folder = temporaryFolder('deploy');
   const config = join(folder, 'groupage.config.json');
   writeFileSync(config, JSON.stringify(input));
   // Each with an output of its own: several may synthesise at once.

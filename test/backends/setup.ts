@@ -1,8 +1,6 @@
 /** Runs once before the suite: starts the backend that `GROUPAGE_BACKEND` names, and tells the test files where it is. */
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { temporaryFolder } from '../../src/temporary-folder.ts';
 import { type BackendName, backendName, type Given } from './given.ts';
 
 /** A backend that runs for the whole suite. */
@@ -15,7 +13,7 @@ export interface Started {
 const STARTS: Readonly<Record<BackendName, () => Promise<Started>>> = {
   embedded: async () => {
     // What the functions use on this one is recorded, for test/permissions to read afterwards.
-    process.env.GROUPAGE_PERMISSIONS = mkdtempSync(join(tmpdir(), 'groupage-permissions-'));
+    process.env.GROUPAGE_PERMISSIONS = temporaryFolder('permissions');
     return { given: { functions: 'here' }, stop: async () => {} };
   },
   'local-processes': async () => (await import('./local-processes.ts')).startLocalProcesses(),

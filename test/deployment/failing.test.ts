@@ -1,6 +1,5 @@
 /** `npm run deploy` where it cannot succeed: it says why, and leaves nothing. */
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   CloudFormationClient,
@@ -11,6 +10,7 @@ import {
 } from '@aws-sdk/client-cloudformation';
 import { describe, expect, it } from 'vitest';
 import { stackNames } from '../../lib/stage.ts';
+import { temporaryFolder } from '../../src/temporary-folder.ts';
 import { deployedStack } from '../backends/backend.ts';
 import { type Ran, ROOT, runIn } from '../backends/cdk.ts';
 import { leftOf } from '../backends/left.ts';
@@ -20,7 +20,7 @@ describe('npm run deploy', () => {
   const { cloud } = deployedStack();
 
   const config = (value: unknown): string => {
-    const file = join(mkdtempSync(join(tmpdir(), 'groupage-failing-')), 'groupage.config.json');
+    const file = join(temporaryFolder('failing'), 'groupage.config.json');
     writeFileSync(file, JSON.stringify(value));
     return file;
   };

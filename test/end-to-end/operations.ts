@@ -28,6 +28,8 @@ const OPERATIONS = {
   /** Small batches that wait for long. */
   pair: { batch: { maxSize: 2, maxWait: '10m' } },
   failing: { retry: { maxAttempts: 3 } },
+  /** Exactly these four together. */
+  four: { batch: { maxSize: 4, maxWait: '10m' } },
 } satisfies Record<string, Fields>;
 
 export type OperationOfSuite = keyof typeof OPERATIONS;

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Validations } from 'aws-cdk-lib';
@@ -8,6 +7,7 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import { describe, expect, it } from 'vitest';
 import { groupageApp } from '../../lib/app.ts';
 import { stackNames } from '../../lib/stage.ts';
+import { temporaryFolder } from '../../src/temporary-folder.ts';
 import { aConfig } from '../factories/factories.ts';
 import { context } from './templates.ts';
 
@@ -29,7 +29,7 @@ describe('the app', () => {
 
   it('gives the same assets for the same sources', () => {
     const assets = (): string[] => {
-      const { directory } = app(mkdtempSync(join(tmpdir(), 'groupage-assets-'))).synth();
+      const { directory } = app(temporaryFolder('assets')).synth();
       const file = join(directory, `${stackNames('dev').flow}.assets.json`);
       return Object.keys((JSON.parse(readFileSync(file, 'utf8')) as { files: object }).files);
     };
@@ -37,7 +37,7 @@ describe('the app', () => {
   });
 
   it('stops at a broken configuration with the path and the fix', async () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'groupage-config-')), 'groupage.config.json');
+    const file = join(temporaryFolder('config'), 'groupage.config.json');
     writeFileSync(
       file,
       '{"operations":{"ship":{"target":["depot"],"batch":{"maxSize":0},"downstream":{"kind":"http","url":"http://x"}}}}',

@@ -1,6 +1,5 @@
 /** The templates that the rules are held to: our stacks in both kinds of stage, and the construct in somebody's app. */
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
 import { Template as Synthesised } from 'aws-cdk-lib/assertions';
@@ -9,6 +8,7 @@ import { groupageApp } from '../../lib/app.ts';
 import { Groupage } from '../../lib/groupage.ts';
 import type { HandlerCode } from '../../lib/handler-code.ts';
 import { stackNames } from '../../lib/stage.ts';
+import { temporaryFolder } from '../../src/temporary-folder.ts';
 import { aConfig } from '../factories/factories.ts';
 import { joined, type Template } from './rules/template.ts';
 
@@ -19,7 +19,7 @@ export const { context } = JSON.parse(readFileSync(join(import.meta.dirname, '..
 
 /** Rules look at resources, not at code: nothing needs to be bundled. */
 const noCode: HandlerCode = () => {
-  const folder = mkdtempSync(join(tmpdir(), 'groupage-'));
+  const folder = temporaryFolder('no-code');
   writeFileSync(join(folder, 'index.mjs'), '');
   return Code.fromAsset(folder);
 };

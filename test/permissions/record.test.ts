@@ -1,11 +1,10 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DeleteTableCommand } from '@aws-sdk/client-dynamodb';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { BatchExecuteStatementCommand, BatchWriteCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, describe, expect, it } from 'vitest';
 import { awsClients } from '../../src/aws/clients.ts';
+import { temporaryFolder } from '../../src/temporary-folder.ts';
 import { recorded, usesIn } from './record.ts';
 import { recording } from './recorder.ts';
 
@@ -60,7 +59,7 @@ describe('clients that note what they use', () => {
 
 describe('the record', () => {
   it('has each use once, under the name of its function', async () => {
-    const folder = join(mkdtempSync(join(tmpdir(), 'groupage-permissions-')), 'run');
+    const folder = join(temporaryFolder('record'), 'run');
     for (const functionName of ['Elect', 'Group', 'Elect']) {
       const { sqs } = recorded(closedClients(), functionName, folder);
       await expect(sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: 'b' }))).rejects.toThrow('ended');

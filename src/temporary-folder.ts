@@ -1,0 +1,17 @@
+/** Folders that go when this process does. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const made = new Set<string>();
+
+/** @param name tells whose it is, to who looks into the system's temporary folder. */
+export const temporaryFolder = (name: string): string => {
+  if (made.size === 0)
+    process.once('exit', () => {
+      for (const folder of made) rmSync(folder, { recursive: true, force: true });
+    });
+  const folder = mkdtempSync(join(tmpdir(), `groupage-${name}-`));
+  made.add(folder);
+  return folder;
+};
