@@ -1,6 +1,6 @@
 /** The λs' code: bundled together, since they share most of it, and each with the configuration beside it. */
-import { writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { buildSync } from 'esbuild';
@@ -9,6 +9,7 @@ import { CONFIG_ASSET } from '../src/environment.ts';
 import { temporaryFolder } from '../src/temporary-folder.ts';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const OUTPUT = join(ROOT, 'bundles');
 
 /** The entries, named as their files. */
 const HANDLERS = ['register', 'elect-leader', 'group', 'batch-handler', 'sweep', 'api'] as const;
@@ -34,9 +35,11 @@ export const bundledCode: HandlerCode = (name, config) => {
  */
 const bundle = (config: string): string => {
   const folder = temporaryFolder('bundles');
-  buildSync({
+  const { outputFiles } = buildSync({
     entryPoints: HANDLERS.map((name) => ({ in: join(ROOT, 'lambdas', `${name}.ts`), out: join(name, 'index') })),
-    outdir: folder,
+    // Source maps name their sources as seen from here: a place that is the same in every clone. Nothing is written there.
+    outdir: OUTPUT,
+    write: false,
     outExtension: { '.js': '.mjs' },
     // Nothing in the output may depend on where it was built.
     absWorkingDir: ROOT,
@@ -53,6 +56,10 @@ const bundle = (config: string): string => {
     banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
     logLevel: 'warning',
   });
-  for (const name of HANDLERS) writeFileSync(join(folder, name, CONFIG_ASSET), config);
+  for (const name of HANDLERS) {
+    mkdirSync(join(folder, name));
+    writeFileSync(join(folder, name, CONFIG_ASSET), config);
+  }
+  for (const { path, contents } of outputFiles) writeFileSync(join(folder, relative(OUTPUT, path)), contents);
   return folder;
 };

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Validations } from 'aws-cdk-lib';
@@ -34,6 +34,17 @@ describe('the app', () => {
       return Object.keys((JSON.parse(readFileSync(file, 'utf8')) as { files: object }).files);
     };
     expect(assets()).toEqual(assets());
+  });
+
+  it('names nothing outside of this repository in its source maps: every clone gives the same', () => {
+    const { directory } = app(temporaryFolder('assets')).synth();
+    const maps = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.map'));
+    expect(maps).toHaveLength(6);
+    for (const map of maps) {
+      const { sources } = JSON.parse(readFileSync(join(directory, map), 'utf8')) as { sources: string[] };
+      const outside = sources.filter((source) => join('bundles/name', source).startsWith('..'));
+      expect([sources.length > 100, outside]).toEqual([true, []]);
+    }
   });
 
   it('stops at a broken configuration with the path and the fix', async () => {
