@@ -1,30 +1,44 @@
 /**
  * Prints "N passed, N failed" from vitest's JSON reports; exits with 1 if anything failed, was skipped or did not run.
  *
- *   node scripts/summary.mjs REPORT…
+ *   node scripts/summary.mjs REPORT=STATUS…
+ *
+ * STATUS is how the run ended that had to leave the report. What has no test to be counted by is a failure all the same:
+ * a run that failed though none of its tests did (an error between tests, or while tidying up), a report that is missing,
+ * broken or empty.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 
-/** What one report says. A report that is missing, and a file that could not be run, is a failure without a test. */
-const read = (path) => {
-  if (!existsSync(path)) {
-    console.log(`there is no ${path}: that run of the tests did not end`);
-    return { tests: [], broken: 1 };
+/** @returns the tests of a report, and what else went wrong, in words. */
+const read = (path, status) => {
+  let results;
+  try {
+    results = JSON.parse(readFileSync(path, 'utf8')).testResults;
+  } catch (cause) {
+    return { tests: [], wrong: [`${path} cannot be read (${cause.message}): that run of the tests did not end`] };
   }
-  const { testResults } = JSON.parse(readFileSync(path, 'utf8'));
-  const broken = testResults.filter(
-    ({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0,
+  const tests = results.flatMap(({ assertionResults }) => assertionResults);
+  const failedTests = tests.some((test) => test.status === 'failed');
+  const broken = results.filter(
+    (file) => file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed'),
   );
-  for (const { name, message } of broken) console.log(`could not be run: ${name} ${message}`);
-  return { tests: testResults.flatMap(({ assertionResults }) => assertionResults), broken: broken.length };
+  const wrong = broken.map(({ name, message }) => `${name}: ${message || 'failed beside its tests'}`);
+  if (tests.length === 0) wrong.push(`${path} has no test in it`);
+  if (status !== '0' && !failedTests && wrong.length === 0)
+    wrong.push(`the run of ${path} ended with ${status}, though no test failed: see above`);
+  return { tests, wrong };
 };
 
-const paths = process.argv.slice(2);
-const reports = paths.map(read);
+const reports = process.argv.slice(2).map((each) => {
+  const [, path = each, status = ''] = /^(.*)=([^=]*)$/.exec(each) ?? [];
+  return read(path, status);
+});
 const tests = reports.flatMap((report) => report.tests);
+const wrong = reports.flatMap((report) => report.wrong);
 for (const { status, fullName } of tests) if (status !== 'passed') console.log(`${status}: ${fullName}`);
+for (const line of wrong) console.log(`failed: ${line}`);
 
 const passed = tests.filter(({ status }) => status === 'passed').length;
-const failed = tests.length - passed + reports.reduce((sum, { broken }) => sum + broken, 0);
+const failed = tests.length - passed + wrong.length;
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed > 0 || passed === 0 ? 1 : 0;

@@ -31,7 +31,15 @@ if (problem) {
   process.exit(NOTHING_MAY_BE_MISSING ? 1 : 0);
 }
 const vitest = join(import.meta.dirname, '../node_modules/vitest/vitest.mjs');
-spawn(process.execPath, [vitest, 'run', ...args], {
+const child = spawn(process.execPath, [vitest, 'run', ...args], {
   stdio: 'inherit',
   env: { ...process.env, GROUPAGE_BACKEND: backend },
-}).on('exit', (code) => process.exit(code ?? 1));
+});
+// Ctrl-C reaches it by itself; whoever asks this process to end means it too.
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(signal, () => signal === 'SIGTERM' && child.kill(signal));
+child.on('error', (error) => {
+  console.error(`could not start the tests: ${error.message}`);
+  process.exit(1);
+});
+child.on('exit', (code) => process.exit(code ?? 1));

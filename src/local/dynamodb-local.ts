@@ -12,6 +12,8 @@ import { reasonOf } from '../batching/problems.ts';
 import { StartFailure } from './start-failure.ts';
 
 const run = promisify(execFile);
+/** Before, it does not start; later ones have no security manager, see `loopback.policy`. */
+const [OLDEST_JAVA, NEWEST_JAVA] = [17, 23];
 const PACKAGE = 'amplify-dynamodb-simulator@2.9.30';
 const POLICY = join(dirname(fileURLToPath(import.meta.url)), 'loopback.policy');
 const CACHE = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), '.cache');
@@ -19,8 +21,11 @@ const CACHE = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), '.
 /** Whether this machine has what DynamoDB Local needs; otherwise why not. */
 export const javaProblem = async (): Promise<string | undefined> => {
   try {
-    await run('java', ['-version']);
-    return undefined;
+    const { stderr } = await run('java', ['-version']);
+    const version = Number(/version "(\d+)/.exec(stderr)?.[1]);
+    return version >= OLDEST_JAVA && version <= NEWEST_JAVA
+      ? undefined
+      : `the Java runtime is ${stderr.split('\n')[0]}: it has to be one from ${OLDEST_JAVA} to ${NEWEST_JAVA}`;
   } catch (cause) {
     return `no Java runtime (${reasonOf(cause).split('\n')[0]}): install one, e.g. Debian's default-jre-headless`;
   }

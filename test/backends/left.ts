@@ -1,36 +1,71 @@
 /** What a cloud still has of a stack. */
 import { CloudFormationClient, paginateListStacks } from '@aws-sdk/client-cloudformation';
+import { CloudWatchLogsClient, paginateDescribeLogGroups } from '@aws-sdk/client-cloudwatch-logs';
 import { DynamoDBClient, paginateListTables } from '@aws-sdk/client-dynamodb';
 import { IAMClient, paginateListRoles } from '@aws-sdk/client-iam';
-import { LambdaClient, paginateListFunctions } from '@aws-sdk/client-lambda';
+import { LambdaClient, paginateListEventSourceMappings, paginateListFunctions } from '@aws-sdk/client-lambda';
 import { paginateListQueues, SQSClient } from '@aws-sdk/client-sqs';
 import { type Cloud, enter } from './cloud.ts';
 
-/** The stacks, tables, queues, functions and roles whose names begin so. */
+/** CloudFormation shortens a stack's name to this where a name may have 64 characters. */
+const SHORTENED = 24;
+
+type Names = readonly (string | undefined)[];
+
+/** Every name of a kind. */
+const KINDS: Readonly<Record<string, () => AsyncIterable<Names>>> = {
+  stack: async function* () {
+    for await (const { StackSummaries = [] } of paginateListStacks({ client: new CloudFormationClient() }, {}))
+      yield StackSummaries.filter(({ StackStatus }) => StackStatus !== 'DELETE_COMPLETE').map((each) => each.StackName);
+  },
+  table: async function* () {
+    for await (const { TableNames = [] } of paginateListTables({ client: new DynamoDBClient() }, {})) yield TableNames;
+  },
+  queue: async function* () {
+    for await (const { QueueUrls = [] } of paginateListQueues({ client: new SQSClient() }, { MaxResults: 1_000 }))
+      yield QueueUrls;
+  },
+  function: async function* () {
+    for await (const { Functions = [] } of paginateListFunctions({ client: new LambdaClient() }, {}))
+      yield Functions.map((each) => each.FunctionName);
+  },
+  'event source': async function* () {
+    const pages = paginateListEventSourceMappings({ client: new LambdaClient() }, {});
+    for await (const { EventSourceMappings = [] } of pages) yield EventSourceMappings.map((each) => each.FunctionArn);
+  },
+  role: async function* () {
+    for await (const { Roles = [] } of paginateListRoles({ client: new IAMClient() }, {}))
+      yield Roles.map((each) => each.RoleName);
+  },
+  'log group': async function* () {
+    for await (const { logGroups = [] } of paginateDescribeLogGroups({ client: new CloudWatchLogsClient() }, {}))
+      yield logGroups.map((each) => each.logGroupName);
+  },
+};
+
+/** What there is of the stacks whose names begin so, each with its kind. */
 export const leftOf = async (cloud: Cloud, prefix: string): Promise<string[]> => {
   enter(cloud);
   const found: string[] = [];
-  const note = (kind: string, names: readonly (string | undefined)[] = []): void => {
-    for (const name of names) if (name?.split('/').at(-1)?.startsWith(prefix)) found.push(`${kind} ${name}`);
-  };
-  for await (const { StackSummaries = [] } of paginateListStacks({ client: new CloudFormationClient() }, {}))
-    note(
-      'stack',
-      StackSummaries.filter(({ StackStatus }) => StackStatus !== 'DELETE_COMPLETE').map(({ StackName }) => StackName),
-    );
-  for await (const { TableNames } of paginateListTables({ client: new DynamoDBClient() }, {}))
-    note('table', TableNames);
-  for await (const { QueueUrls } of paginateListQueues({ client: new SQSClient() }, { QueueNamePrefix: prefix }))
-    note('queue', QueueUrls);
-  for await (const { Functions = [] } of paginateListFunctions({ client: new LambdaClient() }, {}))
-    note(
-      'function',
-      Functions.map(({ FunctionName }) => FunctionName),
-    );
-  for await (const { Roles = [] } of paginateListRoles({ client: new IAMClient() }, {}))
-    note(
-      'role',
-      Roles.map(({ RoleName }) => RoleName),
-    );
+  for (const [kind, pages] of Object.entries(KINDS))
+    for await (const names of pages())
+      for (const name of names) if (name?.includes(prefix.slice(0, SHORTENED))) found.push(`${kind} ${name}`);
   return found;
+};
+
+/** How many of each kind. */
+export const countOf = (found: readonly string[]): Record<string, number> =>
+  Object.fromEntries(
+    Object.keys(KINDS).map((kind) => [kind, found.filter((each) => each.startsWith(`${kind} `)).length]),
+  );
+
+/** What `leftOf` counts of a whole stage. */
+export const WHOLE_STAGE = {
+  stack: 2,
+  table: 3,
+  queue: 9,
+  function: 6,
+  'event source': 4,
+  role: 6,
+  'log group': 6,
 };

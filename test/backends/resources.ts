@@ -56,9 +56,13 @@ export const makeResources = async (): Promise<Resources> => {
     queues: of([...working, 'rejected'], (name) => ending(queues, `Flow-${capital(name)}-Queue`)),
     deadLetters: of(working, (name) => ending(queues, `Flow-${capital(name)}-DeadLetters`)),
     stop: async () => {
-      for (const TableName of tables) await clients.dynamodb.send(new DeleteTableCommand({ TableName }));
-      for (const QueueUrl of queues) await clients.sqs.send(new DeleteQueueCommand({ QueueUrl }));
+      const removals = await Promise.allSettled([
+        ...tables.map((TableName) => clients.dynamodb.send(new DeleteTableCommand({ TableName }))),
+        ...queues.map((QueueUrl) => clients.sqs.send(new DeleteQueueCommand({ QueueUrl }))),
+      ]);
       await stop();
+      const failures = removals.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+      if (failures.length > 0) throw new AggregateError(failures, 'not everything could be removed');
     },
   };
 };

@@ -20,6 +20,8 @@ interface StartedQueues {
   readonly deadLetters: DeadLetters;
   /** Waits until so many messages have come, or for long; deletes them. */
   received(queue: WorkingQueue, count: number): Promise<string[]>;
+  /** Milliseconds, of this queue's clock. */
+  now(): number;
   /** What comes within some seconds, deleted as it comes. */
   within(queue: WorkingQueue, seconds: number): Promise<string[]>;
   /** Lets every message of a queue fail until it is a dead letter. */
@@ -73,6 +75,7 @@ const inSimulation = async (): Promise<StartedQueues> => {
       for (let second = 0; second < PATIENCE && come.length < count; second += 1) await pass(1);
       return come.splice(0);
     },
+    now: () => scheduler.now,
     within: async (queue, seconds) => {
       await pass(seconds);
       return arrived.get(queue)?.splice(0) ?? [];
@@ -113,6 +116,7 @@ const onBackend = async (): Promise<StartedQueues> => {
     queues: sqsQueues(sqs, urls),
     deadLetters: sqsDeadLetters(sqs, urls, letters),
     received: (queue, count) => collect(queue, PATIENCE, count),
+    now: Date.now,
     within: (queue, seconds) => collect(queue, seconds, Number.POSITIVE_INFINITY),
     exhaust: async (queue) => {
       for (let receive = 0; receive < 7; receive += 1) {

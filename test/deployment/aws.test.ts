@@ -3,10 +3,10 @@ import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-clo
 import { describe, expect, it } from 'vitest';
 import { readWanted, startOnAws } from '../backends/aws.ts';
 import { deployedStack } from '../backends/backend.ts';
-import { leftOf } from '../backends/left.ts';
+import { countOf, leftOf, WHOLE_STAGE } from '../backends/left.ts';
+import { expectNothingLeft } from './nothing-left.ts';
 
 const OURS = {
-  AWS_REGION: 'us-east-1',
   GROUPAGE_AWS_DOWNSTREAM_URL: 'https://tunnel.example/batch',
   GROUPAGE_AWS_DOWNSTREAM_PORT: '9100',
 };
@@ -21,13 +21,19 @@ describe('an account of AWS', () => {
   });
 
   it('is not touched when another one is named', async () => {
-    const other = { ...OURS, GROUPAGE_AWS_ACCOUNT: '123456789012', AWS_ENDPOINT_URL: cloud.endpoint };
+    const other = {
+      ...OURS,
+      AWS_REGION: cloud.region,
+      GROUPAGE_AWS_ACCOUNT: '123456789012',
+      AWS_ENDPOINT_URL: cloud.endpoint,
+    };
     await expect(startOnAws(other)).rejects.toThrow(`of account ${cloud.account}, but GROUPAGE_AWS_ACCOUNT names 123`);
   });
 
   it('gets stacks that are tagged, and gets rid of them', async () => {
     const { given, stop } = await startOnAws({
       ...OURS,
+      AWS_REGION: cloud.region,
       GROUPAGE_AWS_ACCOUNT: cloud.account,
       AWS_ENDPOINT_URL: cloud.endpoint,
     });
@@ -39,10 +45,10 @@ describe('an account of AWS', () => {
         new DescribeStacksCommand({ StackName: given.stackName }),
       );
       expect(Stacks[0]?.Tags).toContainEqual({ Key: 'groupage:test-run', Value: tags['groupage:test-run'] });
-      expect((await leftOf(cloud, prefix)).length).toBeGreaterThan(20);
+      expect(countOf(await leftOf(cloud, prefix))).toEqual(WHOLE_STAGE);
     } finally {
       await stop();
     }
-    expect(await leftOf(cloud, prefix)).toEqual([]);
+    await expectNothingLeft(cloud, prefix);
   }, 180_000);
 });

@@ -32,7 +32,7 @@ describe('the local stack, killed with SIGKILL in the middle and started again',
     writeFileSync(join(folder, 'groupage.config.json'), JSON.stringify({ operations: { ship: operation } }));
   });
   afterAll(async () => {
-    if (child?.exitCode === null) {
+    if (child?.exitCode === null && child.signalCode === null) {
       child.kill('SIGTERM');
       await new Promise((resolve) => child?.once('exit', resolve));
     }

@@ -10,17 +10,27 @@ const key = (hash: string, range?: string) => [
 const attributes = (types: Record<string, string>) =>
   Object.entries(types).map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType }));
 
+/** An index over keys alone: whatever else it held would be written again with every change. */
+const index = (IndexName: string, ...keys: [string, string]) => ({
+  IndexName,
+  KeySchema: key(...keys),
+  Projection: { ProjectionType: 'KEYS_ONLY' },
+});
+
 const TASK = {
   KeySchema: key('Id'),
   AttributeDefinitions: attributes({ Id: 'S', FailedTarget: 'S', FinishedAt: 'N' }),
+  GlobalSecondaryIndexes: [index('FailedByTarget', 'FailedTarget', 'FinishedAt')],
 };
 const BATCH_LOCK = {
   KeySchema: key('Target', 'Entry'),
   AttributeDefinitions: attributes({ Target: 'S', Entry: 'S', Operation: 'S' }),
+  GlobalSecondaryIndexes: [index('Targets', 'Operation', 'Target')],
 };
 const BATCH = {
   KeySchema: key('BatchId'),
   AttributeDefinitions: attributes({ BatchId: 'S', Target: 'S', SealedAt: 'N' }),
+  GlobalSecondaryIndexes: [index('ByTarget', 'Target', 'SealedAt')],
 };
 /** No name, so that none is in the way of another; not FIFO. */
 const ANY = {};
@@ -89,6 +99,11 @@ promise(
       'a key of another type',
       set(TABLE, 'AttributeDefinitions', attributes({ Id: 'N' })),
       /TablesTask.*would be another.*"AttributeType":"N"/,
+    ],
+    [
+      'an index that holds more',
+      set(TABLE, 'GlobalSecondaryIndexes.0.Projection.ProjectionType', 'ALL'),
+      /TablesTask.*would be another.*"ProjectionType":"ALL"/,
     ],
     ['a table that is given a name', set(TABLE, 'TableName', 'tasks'), /would be another.*"TableName":"tasks"/],
     ['a queue that is given a name', set(QUEUE, 'QueueName', 'tasks'), /would be another.*"QueueName":"tasks"/],

@@ -40,9 +40,10 @@ export const functionsKeepLogsOfTheirOwn: Rule = (template) => {
       ...(template.Resources[group]?.Type === 'AWS::Logs::LogGroup' ? [] : [`${id}: has no log group in the template`]),
       ...(groups.some((other) => other.id !== id && other.group === group) ? [`${id}: shares ${group}`] : []),
     ]),
-    ...ofType(template, 'AWS::Logs::LogGroup').flatMap(([id, properties]) =>
-      differing(id, properties, { RetentionInDays: 30 }),
-    ),
+    ...ofType(template, 'AWS::Logs::LogGroup').flatMap(([id, properties]) => [
+      ...differing(id, properties, { RetentionInDays: 30 }),
+      ...differing(id, template.Resources[id] ?? {}, { DeletionPolicy: 'Delete' }),
+    ]),
   ];
 };
 

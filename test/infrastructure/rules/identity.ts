@@ -8,6 +8,8 @@ const REPLACING: Readonly<Record<string, readonly string[]>> = {
     'KeySchema',
     'AttributeDefinitions',
     'LocalSecondaryIndexes',
+    // Not the table, but the index would be made anew, and refused meanwhile: one of them in a deployment.
+    'GlobalSecondaryIndexes',
     'ImportSourceSpecification',
   ],
   'AWS::SQS::Queue': ['QueueName', 'FifoQueue'],
