@@ -12,6 +12,8 @@ import type { Started } from './setup.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+type Credentials = Awaited<ReturnType<STSClient['config']['credentials']>>;
+
 interface Wanted {
   readonly account: string;
   readonly region: string;
@@ -46,13 +48,28 @@ export const readWanted = (environment: Environment): Wanted => {
   return { account, region, downstreamUrl, downstreamPort };
 };
 
+/**
+ * The SDK and the CDK look for credentials in different orders: what the SDK found, and whose account it asked for, is
+ * all that this process and its children have from here on.
+ */
+const useAlone = ({ accessKeyId, secretAccessKey, sessionToken }: Credentials): void => {
+  for (const name of ['AWS_PROFILE', 'AWS_DEFAULT_PROFILE', 'AWS_SESSION_TOKEN']) delete process.env[name];
+  Object.assign(process.env, {
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    ...(sessionToken ? { AWS_SESSION_TOKEN: sessionToken } : {}),
+  });
+};
+
 export const startOnAws = async (environment: Environment = process.env): Promise<Started> => {
   const { account, region, downstreamUrl, downstreamPort } = readWanted(environment);
-  const { Account } = await new STSClient({ region }).send(new GetCallerIdentityCommand());
+  const sts = new STSClient({ region });
+  const { Account } = await sts.send(new GetCallerIdentityCommand());
   if (Account !== account)
     throw new Error(
       `these credentials are of account ${Account}, but GROUPAGE_AWS_ACCOUNT names ${account}: nothing was made`,
     );
+  useAlone(await sts.config.credentials());
   const run = randomBytes(3).toString('hex');
   const cloud: Cloud = {
     name: 'aws',
@@ -63,6 +80,9 @@ export const startOnAws = async (environment: Environment = process.env): Promis
     ...(environment.AWS_ENDPOINT_URL ? { endpoint: environment.AWS_ENDPOINT_URL } : {}),
   };
   const stage = `suite${cloud.suffix}`;
+  console.log(
+    `The names of what this run makes in account ${account} begin with Groupage- and contain ${cloud.suffix}. Should it be killed: npm run destroy -- --stage ${stage}, and the other stages that are there.`,
+  );
   const cdk = cdkFor(cloud, stage, suiteInput(downstreamUrl));
   const stop = async (): Promise<void> => {
     succeeded(await cdk('destroy', '--all', '--force'));

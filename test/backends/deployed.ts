@@ -8,7 +8,16 @@ import type { Backend } from './backend.ts';
 import { type Cloud, clientsOf, enter } from './cloud.ts';
 import type { GivenStack } from './given.ts';
 
-export const openDeployed = async ({ cloud, stackName }: Pick<GivenStack, 'cloud' | 'stackName'>): Promise<Backend> => {
+/** A backend whose functions have names in the cloud. */
+export interface DeployedBackend extends Backend {
+  /** @param part of a function's name, e.g. `GroupHandler`. @throws Error when the stack has no such function */
+  nameOf(part: string): string;
+}
+
+export const openDeployed = async ({
+  cloud,
+  stackName,
+}: Pick<GivenStack, 'cloud' | 'stackName'>): Promise<DeployedBackend> => {
   enter(cloud);
   const lambda = new LambdaClient();
   const functions = await functionsOf(stackName);
@@ -20,13 +29,18 @@ export const openDeployed = async ({ cloud, stackName }: Pick<GivenStack, 'cloud
   const account = await openAccount(process.env);
   const api = await apiAddress(cloud, stackName);
   const ask = signedSend(account, stackName);
+  const nameOf = (part: string): string => {
+    const name = functions.find((each) => each.includes(part));
+    if (!name) throw new Error(`${stackName} has no function ${part}: it has ${functions.join(', ')}`);
+    return name;
+  };
   return {
+    nameOf,
     clients: clientsOf(cloud),
     settings: Object.assign({}, ...environments.map((environment) => environment?.Variables)) as Environment,
     api: (path, init = {}) => ask(`${api}/v1${path}`, init),
     invoke: async (part, event) => {
-      const FunctionName = functions.find((name) => name.includes(part));
-      if (!FunctionName) throw new Error(`${stackName} has no function ${part}: it has ${functions.join(', ')}`);
+      const FunctionName = nameOf(part);
       const { FunctionError, Payload } = await lambda.send(
         new InvokeCommand({ FunctionName, Payload: JSON.stringify(event) }),
       );

@@ -3,7 +3,8 @@
  *
  * ministack enforces IAM by the names of the requests; AWS has no `sqs:SendMessageBatch` (it is `sqs:SendMessage`) and no
  * `dynamodb:BatchExecuteStatement` (it is `dynamodb:PartiQLInsert` and the like). So each role that may do the one by
- * AWS's name gets the emulator's name, for the same resources. The names that AWS has are proved by test/permissions.
+ * AWS's name gets the emulator's name, for the same resources; but for PartiQL, where the emulator looks for no table. The
+ * names that AWS has, and the tables, are proved by test/permissions.
  *
  * And each invocation at once is a process of Node.js on this machine: a hundred of them would do nothing but start.
  */

@@ -26,10 +26,14 @@ export interface Difference {
 export const answerOf = ({ answers }: Difference, backend: BackendName): string =>
   answers[backend === 'containers' ? 'local-processes' : backend];
 
-const taken = (request: Promise<unknown>): Promise<string> =>
+/** Whether a request is taken, or refused for the reason that is looked for; any other failure is one of the test. */
+const taken = (request: Promise<unknown>, refusals: RegExp): Promise<string> =>
   request.then(
     () => 'taken',
-    () => 'refused',
+    (cause: Error) => {
+      if (refusals.test(cause.name)) return 'refused';
+      throw cause;
+    },
   );
 
 const receive = async ({ clients }: Resources, QueueUrl: string): Promise<Message> => {
@@ -66,6 +70,7 @@ export const DIFFERENCES: readonly Difference[] = [
     ask: ({ clients, queues }) =>
       taken(
         clients.sqs.send(new SendMessageCommand({ QueueUrl: queues.batch, MessageBody: 'late', DelaySeconds: 901 })),
+        /InvalidParameterValue/,
       ),
     answers: { embedded: 'taken', 'local-processes': 'taken', ministack: 'taken', aws: 'refused' },
   },
@@ -81,7 +86,10 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     what: 'the deletion of a message by a handle that never was one',
     ask: ({ clients, queues }) =>
-      taken(clients.sqs.send(new DeleteMessageCommand({ QueueUrl: queues.batch, ReceiptHandle: 'nonsense' }))),
+      taken(
+        clients.sqs.send(new DeleteMessageCommand({ QueueUrl: queues.batch, ReceiptHandle: 'nonsense' })),
+        /ReceiptHandleIsInvalid/,
+      ),
     answers: { embedded: 'taken', 'local-processes': 'refused', ministack: 'refused', aws: 'refused' },
   },
   {
@@ -96,7 +104,10 @@ export const DIFFERENCES: readonly Difference[] = [
       const { Attributes } = await clients.sqs.send(
         new GetQueueAttributesCommand({ QueueUrl: deadLetters.elect, AttributeNames: ['QueueArn'] }),
       );
-      return taken(clients.sqs.send(new StartMessageMoveTaskCommand({ SourceArn: Attributes?.QueueArn })));
+      return taken(
+        clients.sqs.send(new StartMessageMoveTaskCommand({ SourceArn: Attributes?.QueueArn })),
+        /InvalidAction/,
+      );
     },
     answers: { embedded: 'refused', 'local-processes': 'taken', ministack: 'refused', aws: 'taken' },
   },

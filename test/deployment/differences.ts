@@ -1,13 +1,13 @@
 /** Where an emulator's deployed stack differs from one in AWS; the table in docs/testing.md is held to this list. */
 import { DescribeTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
-import { GetFunctionRecursionConfigCommand, LambdaClient, paginateListFunctions } from '@aws-sdk/client-lambda';
+import { GetFunctionRecursionConfigCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { setting } from '../../src/environment.ts';
-import type { Backend } from '../backends/backend.ts';
+import type { DeployedBackend } from '../backends/deployed.ts';
 
 export interface CloudDifference {
   /** As in the documentation. */
   readonly what: string;
-  ask(backend: Backend): Promise<string>;
+  ask(backend: DeployedBackend): Promise<string>;
   readonly answers: Readonly<Record<'ministack' | 'aws', string>>;
 }
 
@@ -24,15 +24,10 @@ export const CLOUD_DIFFERENCES: readonly CloudDifference[] = [
   },
   {
     what: 'RecursiveLoop: Allow of the group function',
-    ask: async () => {
-      const client = new LambdaClient();
-      for await (const { Functions = [] } of paginateListFunctions({ client }, {}))
-        for (const { FunctionName = '' } of Functions.filter((fn) => fn.FunctionName?.includes('GroupHandler')))
-          return client.send(new GetFunctionRecursionConfigCommand({ FunctionName })).then(
-            ({ RecursiveLoop }) => (RecursiveLoop === 'Allow' ? 'on' : 'ignored'),
-            () => 'ignored',
-          );
-      throw new Error('no function is called GroupHandler');
+    ask: async ({ nameOf }) => {
+      const FunctionName = nameOf('GroupHandler');
+      const { RecursiveLoop } = await new LambdaClient().send(new GetFunctionRecursionConfigCommand({ FunctionName }));
+      return RecursiveLoop === 'Allow' ? 'on' : 'ignored';
     },
     answers: { ministack: 'ignored', aws: 'on' },
   },

@@ -47,8 +47,9 @@ describe('npm run deploy', () => {
     const stage = `taken${cloud.suffix}`;
     const StackName = stackNames(stage).flow;
     const client = new CloudFormationClient();
+    const Tags = Object.entries(cloud.tags).map(([Key, Value]) => ({ Key, Value }));
     const TemplateBody = JSON.stringify({ Resources: { Topic: { Type: 'AWS::SNS::Topic' } } });
-    await client.send(new CreateStackCommand({ StackName, TemplateBody }));
+    await client.send(new CreateStackCommand({ StackName, TemplateBody, Tags }));
     await waitUntilStackCreateComplete({ client, maxWaitTime: 120, minDelay: 1 }, { StackName });
     try {
       const { code, output } = await deploy(stage, good());
