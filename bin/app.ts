@@ -1,18 +1,12 @@
 /** `cdk synth`, `cdk deploy`: the entry that cdk.json names. */
-import { join } from 'node:path';
 import { Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { groupageApp } from '../lib/app.ts';
 import { InvalidStage } from '../lib/stage.ts';
-import { findConfig, InvalidConfig, loadConfig } from '../src/config/load.ts';
-
-const file =
-  process.env.GROUPAGE_CONFIG ??
-  findConfig(process.cwd()) ??
-  join(import.meta.dirname, '../examples/flights/groupage.config.ts');
+import { EXAMPLE_CONFIG, findConfig, InvalidConfig, loadConfig } from '../src/config/load.ts';
 
 try {
-  const app = groupageApp({ config: await loadConfig(file) });
+  const app = groupageApp({ config: await loadConfig(findConfig(process.cwd()) ?? EXAMPLE_CONFIG) });
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   app.synth();
 } catch (cause) {

@@ -16,6 +16,13 @@ const forbidden: Say = (doing, reason) =>
   `these credentials may not ${doing} (${reason}): docs/deploying.md lists the permissions`;
 const unreachable: Say = (doing, reason, region) =>
   `cannot ${doing}: AWS does not answer in region "${region}" (${reason}): is that the region's name, and is there a way to it from here?`;
+const untrusted: Say = (doing, reason) =>
+  `cannot ${doing}: the certificate of what answers is not trusted here (${reason}): if it is the one of your own proxy or endpoint, name its authority's file in NODE_EXTRA_CA_CERTS`;
+const noAddress: Say = (doing, reason) =>
+  `cannot ${doing} (${reason}): AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_… or the profile's endpoint_url has to be a URL such as https://127.0.0.1:5066, where one is set`;
+const notOptedIn: Say = (doing, reason, region) =>
+  `cannot ${doing}: the account does not use region "${region}" or the service (${reason}): enable it in the account's settings, or name another region`;
+const otherwise: Say = (doing, reason) => `cannot ${doing} (${reason})`;
 const busy: Say = (doing, reason) => `cannot ${doing} now (${reason}): run the command again in a minute`;
 
 /** By the errors' names (SDK, STS, CloudFormation, SSM, DynamoDB) or, for the network's, by their codes. */
@@ -37,6 +44,17 @@ const WORDS: Readonly<Record<string, Say>> = {
   AccessDeniedException: forbidden,
   Throttling: busy,
   ThrottlingException: busy,
+  ServiceUnavailable: busy,
+  ServiceUnavailableException: busy,
+  InternalFailure: busy,
+  OptInRequired: notOptedIn,
+  ERR_INVALID_URL: noAddress,
+  DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
+  SELF_SIGNED_CERT_IN_CHAIN: untrusted,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted,
+  CERT_HAS_EXPIRED: untrusted,
+  ERR_TLS_CERT_ALTNAME_INVALID: untrusted,
   TimeoutError: unreachable,
   ENOTFOUND: unreachable,
   EAI_AGAIN: unreachable,
@@ -59,10 +77,12 @@ export const inWords = async <T>(doing: string, region: string, work: () => Prom
 };
 
 const sayingOf = (cause: unknown): Say | undefined => {
-  const { name = '', code = '' } = cause as { readonly name?: string; readonly code?: string };
+  if (!(cause instanceof Error)) return undefined;
+  const { name, code = '' } = cause as { readonly name: string; readonly code?: string };
   // The SDK calls both kinds by the first name; only the message tells an expired session from none.
   if (name === 'CredentialsProviderError' && /expired/i.test(messageOf(cause))) return expired;
-  return WORDS[name] ?? WORDS[code];
+  // AWS and the system have many more, and their words are better than a stack trace.
+  return WORDS[name] ?? WORDS[code] ?? ('$metadata' in cause || code !== '' ? otherwise : undefined);
 };
 
 /** A connection that was tried at several addresses fails with a message for each and none of its own. */

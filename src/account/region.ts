@@ -15,8 +15,18 @@ export const regionOf = async (
   { AWS_REGION, AWS_DEFAULT_REGION }: Environment,
   ofProfile: CloudFormationClient['config']['region'],
 ): Promise<string> => {
-  const named = AWS_REGION || AWS_DEFAULT_REGION;
-  if (named) return named;
+  const region = AWS_REGION || AWS_DEFAULT_REGION || (await ofProfileInWords(ofProfile));
+  // It becomes part of a host's name.
+  if (!REGION.test(region))
+    throw new CommandFailure(
+      `${JSON.stringify(region)} is no AWS region: set AWS_REGION, e.g. AWS_REGION=eu-central-1`,
+    );
+  return region;
+};
+
+const REGION = /^[a-z0-9-]{1,63}$/i;
+
+const ofProfileInWords = async (ofProfile: CloudFormationClient['config']['region']): Promise<string> => {
   try {
     return await ofProfile();
   } catch (cause) {

@@ -6,6 +6,7 @@ import {
   paginateDescribeEvents,
   paginateDescribeStackEvents,
   paginateDescribeStacks,
+  paginateListChangeSets,
   type Stack,
   type StackEvent,
 } from '@aws-sdk/client-cloudformation';
@@ -17,6 +18,10 @@ export interface FoundStack {
   readonly name: string;
   readonly id: string;
   readonly status: string;
+  /** Empty, where it has none. */
+  readonly description: string;
+  /** The ARN of the change set that was carried out last; emulators leave it out. */
+  readonly changeSetId?: string;
   readonly tags: Readonly<Record<string, string>>;
   readonly outputs: Readonly<Record<string, string>>;
 }
@@ -38,7 +43,9 @@ export const findStack = ({ region, cloudFormation }: Account, name: string): Pr
   inWords(`look at the stack ${name}`, region, async () => {
     try {
       const { Stacks = [] } = await cloudFormation.send(new DescribeStacksCommand({ StackName: name }));
-      return Stacks[0] && found(Stacks[0]);
+      // Without a name it would answer with all.
+      const stack = Stacks.find(({ StackName, StackId }) => StackName === name || StackId === name);
+      return stack && found(stack);
     } catch (cause) {
       // CloudFormation has no name of its own for this.
       if (cause instanceof Error && /does not exist/.test(cause.message)) return undefined;
@@ -53,6 +60,15 @@ export const listStacks = ({ region, cloudFormation }: Account): Promise<FoundSt
     for await (const { Stacks = [] } of paginateDescribeStacks({ client: cloudFormation }, {}))
       all.push(...Stacks.map(found));
     return all;
+  });
+
+/** The names of a stack's change sets, as far as CloudFormation still has them. @throws CommandFailure */
+export const changeSetsOf = ({ region, cloudFormation }: Account, name: string): Promise<string[]> =>
+  inWords(`list the change sets of the stack ${name}`, region, async () => {
+    const names: string[] = [];
+    for await (const { Summaries = [] } of paginateListChangeSets({ client: cloudFormation }, { StackName: name }))
+      names.push(...Summaries.flatMap(({ ChangeSetName }) => ChangeSetName ?? []));
+    return names;
   });
 
 /** What happened to a stack since a time, the oldest first. @param id its ARN: it is found under it when it is gone. */
@@ -89,10 +105,14 @@ export const validationErrorsSince = (
     return errors;
   });
 
-const found = ({ StackName = '', StackId = '', StackStatus, Tags = [], Outputs = [] }: Stack): FoundStack => ({
-  name: StackName,
-  id: StackId,
-  status: StackStatus ?? '',
-  tags: Object.fromEntries(Tags.map(({ Key = '', Value = '' }) => [Key, Value])),
-  outputs: Object.fromEntries(Outputs.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue])),
+const found = (stack: Stack): FoundStack => ({
+  name: stack.StackName ?? '',
+  id: stack.StackId ?? '',
+  status: stack.StackStatus ?? '',
+  description: stack.Description ?? '',
+  ...(stack.ChangeSetId ? { changeSetId: stack.ChangeSetId } : {}),
+  tags: Object.fromEntries((stack.Tags ?? []).map(({ Key = '', Value = '' }) => [Key, Value])),
+  outputs: Object.fromEntries(
+    (stack.Outputs ?? []).map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]),
+  ),
 });

@@ -1,6 +1,8 @@
 /** The command line's side of the HTTP API. */
+import * as z from 'zod';
 import { reasonOf } from '../batching/problems.ts';
 import { CommandFailure, WrongUsage } from '../failure.ts';
+import { withoutSecrets } from './output.ts';
 
 /** An error that the API answered. */
 export class ApiFailure extends CommandFailure {
@@ -13,45 +15,68 @@ export class ApiFailure extends CommandFailure {
   }
 }
 
+/** An answer's text, and its value. */
+interface Answer<T> {
+  readonly text: string;
+  readonly value: T;
+}
+
 export interface ApiClient {
   readonly url: string;
-  /** The answer's text, and its value. @throws ApiFailure, CommandFailure */
-  get(path: string): Promise<{ readonly text: string; readonly value: unknown }>;
-  post(path: string, body: string): Promise<{ readonly text: string; readonly value: unknown }>;
+  /** @param shape what the answer must look like. @throws ApiFailure, CommandFailure */
+  get<T>(path: string, shape: z.ZodType<T>): Promise<Answer<T>>;
+  post<T>(path: string, body: string, shape: z.ZodType<T>): Promise<Answer<T>>;
 }
 
 /** Sends a request; what it throws as a CommandFailure is for the user. */
 export type Send = (url: string, init: RequestInit) => Promise<Response>;
 
+/** What the API answers when it refuses; Lambda's own answers have `message` or `Message` instead. Anything else says nothing. */
+const REFUSAL = z
+  .looseObject({
+    detail: z.string().optional().catch(undefined),
+    message: z.string().optional().catch(undefined),
+    Message: z.string().optional().catch(undefined),
+    errors: z
+      .array(z.object({ path: z.string(), reason: z.string() }))
+      .optional()
+      .catch(undefined),
+  })
+  .catch({});
+
 /** @param url the API's, up to its version. @throws WrongUsage */
 export const apiClient = (url: string, send: Send = fetch): ApiClient => {
   const base = url.replace(/\/$/, '');
-  if (!URL.canParse(base)) throw new WrongUsage(`--api takes a URL such as http://127.0.0.1:4500/v1, not ${base}`);
-  const call = async (path: string, init: RequestInit = {}) => {
-    const { response, text } = await reach(send, `${base}${path}`, init);
-    const value = parse(text, response);
-    if (response.ok) return { text, value };
-    const {
-      detail,
-      Message,
-      message,
-      errors = [],
-    } = value as {
-      readonly detail?: string;
-      /** Lambda's own answers have one of these instead. */
-      readonly Message?: string;
-      readonly message?: string;
-      readonly errors?: ApiFailure['errors'];
-    };
-    const said = Message ?? message;
-    const answered = `the API answered ${response.status}${said ? `: ${said}` : ''}`;
-    throw new ApiFailure(response.status, detail ?? answered, errors);
+  // Not shown: what is wrong with it may be the password.
+  if (!isAddress(base))
+    throw new WrongUsage(
+      '--api takes an http or https URL such as http://127.0.0.1:4500/v1, without user, password and query',
+    );
+  const call = async <T>(path: string, shape: z.ZodType<T>, init: RequestInit = {}): Promise<Answer<T>> => {
+    const address = `${base}${path}`;
+    const { response, text } = await reach(send, address, init);
+    const value = parse(text, address, response.status);
+    if (!response.ok) {
+      const { detail, message, Message = message, errors = [] } = REFUSAL.parse(value);
+      const answered = `the API answered ${response.status}${Message ? `: ${Message}` : ''}`;
+      throw new ApiFailure(response.status, detail ?? answered, errors);
+    }
+    const found = shape.safeParse(value);
+    if (!found.success) throw notTheApi(address, response.status, `another answer (${z.prettifyError(found.error)})`);
+    return { text, value: found.data };
   };
   return {
     url: base,
-    get: (path) => call(path),
-    post: (path, body) => call(path, { method: 'POST', body, headers: { 'content-type': 'application/json' } }),
+    get: (path, shape) => call(path, shape),
+    post: (path, body, shape) =>
+      call(path, shape, { method: 'POST', body, headers: { 'content-type': 'application/json' } }),
   };
+};
+
+const isAddress = (text: string): boolean => {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password, search, hash } = new URL(text);
+  return /^https?:$/.test(protocol) && `${username}${password}${search}${hash}` === '';
 };
 
 const reach = async (send: Send, url: string, init: RequestInit): Promise<{ response: Response; text: string }> => {
@@ -65,10 +90,13 @@ const reach = async (send: Send, url: string, init: RequestInit): Promise<{ resp
   }
 };
 
-const parse = (text: string, { status, url }: Response): unknown => {
+const parse = (text: string, url: string, status: number): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    throw new CommandFailure(`${url} answered ${status} with something that is not JSON: is it the API of Groupage?`);
+    throw notTheApi(url, status, 'something that is not JSON');
   }
 };
+
+const notTheApi = (url: string, status: number, what: string): CommandFailure =>
+  new CommandFailure(`${withoutSecrets(url)} answered ${status} with ${what}: is it the API of Groupage?`);

@@ -3,14 +3,17 @@ import { Command } from 'commander';
 import { printDuration } from '../config/duration.ts';
 import { CONFIG_FILES, EXAMPLE_CONFIG, findConfig, loadConfig } from '../config/load.ts';
 import { type Config, handlerTimeout } from '../config/resolved.ts';
-import { table } from './output.ts';
+import { table, withoutSecrets } from './output.ts';
 
 export const checkCommand = (): Command =>
   new Command('check')
     .description('check the configuration')
-    .argument('[file]', `the file (default: ${CONFIG_FILES.join(' or ')} in this folder, otherwise the example)`)
+    .argument(
+      '[file]',
+      `the file (default: GROUPAGE_CONFIG, ${CONFIG_FILES.join(' or ')} in this folder, otherwise the example)`,
+    )
     .action(async (file: string | undefined, { json }: { readonly json?: boolean }) => {
-      const own = file ?? findConfig(process.cwd());
+      const own = findConfig(process.cwd(), file);
       if (own === undefined)
         console.error(`There is no ${CONFIG_FILES.join(' or ')} in this folder; this is examples/flights:\n`);
       const config = await loadConfig(own ?? EXAMPLE_CONFIG);
@@ -23,7 +26,7 @@ const describe = (config: Config): string => {
       operation,
       keys.length > 0 ? keys.join(', ') + (shards > 1 ? ` (${shards} shards)` : '') : 'one Target',
       `${batch.maxSize} tasks, ${batch.maxBytes.toLocaleString('en')} bytes, ${printDuration(batch.maxWait)}`,
-      `${downstream.url} (${printDuration(downstream.timeout)})`,
+      `${withoutSecrets(downstream.url)} (${printDuration(downstream.timeout)})`,
       `${retry.maxAttempts} × ${retry.immediate + 1} calls`,
       printDuration(keepTasks),
     ],

@@ -1,10 +1,12 @@
 /** `groupage tasks`, `batches`, `targets`: what there is. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import pLimit from 'p-limit';
+import type * as z from 'zod';
 import type { ApiClient } from './api-client.ts';
 import { connect } from './connect.ts';
 import { ago, table } from './output.ts';
-import type { BatchShape, CommonOptions, TargetShape, TaskShape } from './shapes.ts';
+import { allTargets, CONCURRENCY, listed } from './pages.ts';
+import { BATCH, type BatchShape, type CommonOptions, TASK, type TargetShape, type TaskShape } from './shapes.ts';
 
 interface ListOptions extends CommonOptions {
   readonly target?: string;
@@ -28,7 +30,7 @@ export const tasksCommand = (): Command =>
     .addOption(new Option('--status <status>', 'which tasks').choices(['created', 'failed']).default('created'))
     .action(async (options: ListOptions) => {
       const api = await connect(options);
-      const all = await ofTargets<TaskShape>(api, options, 'tasks', { status: options.status });
+      const all = await ofTargets(api, options, 'tasks', TASK, { status: options.status });
       const tasks = all.toSorted(options.status === 'failed' ? newestEnd : oldestFirst).slice(0, options.limit);
       show(
         options,
@@ -41,7 +43,7 @@ export const batchesCommand = (): Command =>
   list('batches', 'list batches, newest first')
     .option('--target <target>', 'of one Target (default: of all)')
     .action(async (options: ListOptions) => {
-      const batches = await ofTargets<BatchShape>(await connect(options), options, 'batches');
+      const batches = await ofTargets(await connect(options), options, 'batches', BATCH);
       const newest = batches.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt)).slice(0, options.limit);
       show(options, { batches: newest }, newest.length === 0 ? 'no batches yet' : batchesTable(newest));
     });
@@ -64,49 +66,18 @@ const newestEnd = (a: TaskShape, b: TaskShape): number => (b.finishedAt ?? '').l
 const show = ({ json }: CommonOptions, value: unknown, text: string): void =>
   console.log(json ? JSON.stringify(value) : text);
 
-/** What the API lists at once at the most. */
-const PAGE_MAX = 100;
-/** Targets that are asked about at once. */
-export const CONCURRENCY = 8;
-
-/** The first `limit` of a list, page by page. @param key names the list, in the path and in the answer. */
-export const listed = async <Shape>(
-  api: ApiClient,
-  key: 'targets' | 'tasks' | 'batches',
-  query: Record<string, string>,
-  limit: number,
-): Promise<Shape[]> => {
-  const all: Shape[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = new URLSearchParams({
-      ...query,
-      limit: String(Math.min(PAGE_MAX, limit - all.length)),
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    const { value } = await api.get(`/${key}?${page}`);
-    const answer = value as Record<typeof key, Shape[]> & { cursor?: string };
-    all.push(...answer[key]);
-    cursor = answer.cursor;
-  } while (cursor !== undefined && all.length < limit);
-  return all;
-};
-
-/** The first Targets. */
-export const allTargets = (api: ApiClient, limit: number, operation?: string): Promise<TargetShape[]> =>
-  listed(api, 'targets', operation === undefined ? {} : { operation }, limit);
-
 /** A list that the API keeps by Target: of the one asked for, or of all. */
 const ofTargets = async <Shape>(
   api: ApiClient,
   { target, limit }: ListOptions,
   key: 'tasks' | 'batches',
+  shape: z.ZodType<Shape>,
   query: Record<string, string> = {},
 ): Promise<Shape[]> => {
   const targets = target === undefined ? await allTargets(api, Number.POSITIVE_INFINITY) : [{ target }];
   const atOnce = pLimit(CONCURRENCY);
   const found = await Promise.all(
-    targets.map((each) => atOnce(() => listed<Shape>(api, key, { ...query, target: each.target }, limit))),
+    targets.map((each) => atOnce(() => listed(api, key, shape, { ...query, target: each.target }, limit))),
   );
   return found.flat();
 };

@@ -7,6 +7,12 @@ import { styleText } from 'node:util';
  */
 export const printable = (text: string): string => text.replaceAll(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
 
+/** A URL as far as anybody may read it: passwords and keys are in what surrounds origin and path. */
+export const withoutSecrets = (url: string): string => {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`;
+};
+
 /** `1 task`, `2 tasks`. */
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`;

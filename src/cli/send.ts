@@ -2,12 +2,13 @@
 import { statSync } from 'node:fs';
 import { progress } from '@clack/prompts';
 import { Command } from 'commander';
+import { reasonOf } from '../batching/problems.ts';
 import { CommandFailure, WrongUsage } from '../failure.ts';
 import { type ApiClient, ApiFailure } from './api-client.ts';
 import { connect } from './connect.ts';
 import { CHUNK, chunksOf, type Line, messageOf, notAPayload } from './lines.ts';
 import { plural, printable } from './output.ts';
-import type { CommonOptions } from './shapes.ts';
+import { type CommonOptions, REGISTERED } from './shapes.ts';
 
 interface SendOptions extends CommonOptions {
   readonly file?: string;
@@ -60,8 +61,8 @@ const sendOne = async (
   const problem = notAPayload(payload);
   if (problem) throw new CommandFailure(`the payload ${problem}`);
   const api = await connect(options);
-  const { text, value } = await api.post('/tasks', messageOf({ operation, id, correlationId }, payload));
-  console.log(json ? text : (value as { ids: string[] }).ids[0]);
+  const { text, value } = await api.post('/tasks', messageOf({ operation, id, correlationId }, payload), REGISTERED);
+  console.log(json ? text : value.ids[0]);
 };
 
 /** One line that was refused, and why. */
@@ -118,8 +119,8 @@ const sendFile = async (operation: string | undefined, file: string, options: Se
 const sizeOf = (file: string): number => {
   try {
     return statSync(file).size;
-  } catch {
-    throw new CommandFailure(`there is no file ${file}`);
+  } catch (cause) {
+    throw new CommandFailure(`${file} cannot be read: ${reasonOf(cause)}`);
   }
 };
 
@@ -148,8 +149,8 @@ const sendChunk = async (api: ApiClient, chunk: readonly Line[]): Promise<{ ids:
   );
   if (valid.length === 0) return { ids: [], refused: unreadable };
   try {
-    const { value } = await api.post('/tasks', `{"tasks":[${valid.map(({ text }) => text).join(',')}]}`);
-    return { ids: (value as { ids: string[] }).ids, refused: unreadable };
+    const { value } = await api.post('/tasks', `{"tasks":[${valid.map(({ text }) => text).join(',')}]}`, REGISTERED);
+    return { ids: value.ids, refused: unreadable };
   } catch (cause) {
     const faults = cause instanceof ApiFailure && cause.status === 400 ? faultsOf(cause, valid) : undefined;
     if (!faults || faults.size === 0) throw cause;

@@ -1,4 +1,5 @@
 /** What the API's answers hold, as far as the command line shows them, and what its commands share. */
+import * as z from 'zod';
 
 /** Options that every command takes. */
 export interface CommonOptions {
@@ -7,43 +8,44 @@ export interface CommonOptions {
   readonly json?: boolean;
 }
 
-export interface TaskShape {
-  readonly id: string;
-  readonly operation: string;
-  readonly target: string;
-  readonly status: 'created' | 'batched' | 'in-progress' | 'succeeded' | 'failed';
-  readonly batchId?: string;
-  readonly attempts: number;
-  readonly correlationId?: string;
-  readonly createdAt: string;
-  readonly finishedAt?: string;
-  readonly error?: { readonly code: string; readonly message: string; readonly retriable: boolean };
-  readonly payload?: unknown;
-  readonly result?: unknown;
-  readonly resultOmitted?: { readonly bytes: number };
-}
+export const TASK = z.looseObject({
+  id: z.string(),
+  operation: z.string(),
+  target: z.string(),
+  status: z.enum(['created', 'batched', 'in-progress', 'succeeded', 'failed']),
+  batchId: z.string().optional(),
+  attempts: z.number(),
+  correlationId: z.string().optional(),
+  createdAt: z.string(),
+  finishedAt: z.string().optional(),
+  error: z.looseObject({ code: z.string(), message: z.string(), retriable: z.boolean() }).optional(),
+  resultOmitted: z.looseObject({ bytes: z.number() }).optional(),
+});
+export type TaskShape = z.infer<typeof TASK>;
 
-export interface BatchShape {
-  readonly id: string;
-  readonly target: string;
-  readonly status: string;
-  readonly sealedBy: string;
-  readonly size: number;
-  readonly fill?: number;
-  readonly attempt: number;
-  readonly counts?: { readonly succeeded: number; readonly failed: number };
-  readonly createdAt: string;
-  readonly sealedAt?: string;
-  readonly finishedAt?: string;
-  readonly nextAttemptAfter?: string;
-}
+export const BATCH = z.looseObject({
+  id: z.string(),
+  target: z.string(),
+  status: z.string(),
+  sealedBy: z.string(),
+  size: z.number(),
+  fill: z.number().optional(),
+  attempt: z.number(),
+  counts: z.looseObject({ succeeded: z.number(), failed: z.number() }).optional(),
+  createdAt: z.string(),
+});
+export type BatchShape = z.infer<typeof BATCH>;
 
-export interface TargetShape {
-  readonly target: string;
-  readonly operation: string;
-  readonly waiting: number;
-  readonly waitingIsAtLeast?: boolean;
-  readonly oldestAt?: string;
-  readonly leader: { readonly fence: number; readonly lockedUntil: string } | null;
-  readonly openBatch?: string;
-}
+export const TARGET = z.looseObject({
+  target: z.string(),
+  operation: z.string(),
+  waiting: z.number(),
+  waitingIsAtLeast: z.boolean().optional(),
+  oldestAt: z.string().optional(),
+  leader: z.looseObject({ fence: z.number(), lockedUntil: z.string() }).nullable(),
+  openBatch: z.string().optional(),
+});
+export type TargetShape = z.infer<typeof TARGET>;
+
+/** What registering answers. */
+export const REGISTERED = z.looseObject({ ids: z.array(z.string()) });

@@ -4,6 +4,7 @@ import { inWords } from '../account/failures.ts';
 import type { Account } from '../account/stacks.ts';
 import { CommandFailure } from '../failure.ts';
 import type { Send } from './api-client.ts';
+import { withoutSecrets } from './output.ts';
 
 /** @param stack its name, for messages. */
 export const signedSend = ({ region, cloudFormation }: Account, stack: string): Send => {
@@ -26,7 +27,13 @@ export const signedSend = ({ region, cloudFormation }: Account, stack: string): 
         ...(init.body ? { body: init.body } : {}),
       }),
     );
-    const response = await fetch(`${protocol}//${host}${path}${textOf(query)}`, { ...init, headers });
+    // Another host must not get the session's token, nor a body that is for this one.
+    const response = await fetch(`${protocol}//${host}${path}${textOf(query)}`, {
+      ...init,
+      headers,
+      redirect: 'manual',
+    });
+    if (response.status >= 300 && response.status < 400) throw new CommandFailure(elsewhere(address, response));
     if (response.status === 403) throw new CommandFailure(refusal(stack, region, await response.text()));
     return response;
   };
@@ -40,6 +47,12 @@ const strictly = (encoded: string): string =>
 const textOf = (query: Readonly<Record<string, string>>): string => {
   const parts = Object.entries(query).map((pair) => pair.map((text) => strictly(encodeURIComponent(text))).join('='));
   return parts.length === 0 ? '' : `?${parts.join('&')}`;
+};
+
+const elsewhere = (from: string, { status, headers }: Response): string => {
+  const location = headers.get('location') ?? '';
+  const to = URL.canParse(location, from) ? withoutSecrets(new URL(location, from).href) : 'nowhere';
+  return `${new URL(from).origin} answered ${status} and leads to ${to}: signed requests are not sent on. If the API is there, name it with --api`;
 };
 
 const refusal = (stack: string, region: string, body: string): string => {

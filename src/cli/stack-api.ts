@@ -1,14 +1,19 @@
 /** The API of a deployed stack: found by the stack's outputs, its requests signed. Loaded only where it is asked for. */
 import { type Account, type FoundStack, findStack, listStacks, openAccount } from '../account/stacks.ts';
-import { CommandFailure } from '../failure.ts';
+import { CommandFailure, WrongUsage } from '../failure.ts';
 import { type ApiClient, apiClient } from './api-client.ts';
 import { signedSend } from './signed.ts';
 
 /** The output that makes a stack one of Groupage's. */
 const OUTPUT = 'ApiUrl';
 
-/** @param url where to reach the API instead, up to its version. @throws CommandFailure */
+/** What CloudFormation takes for a name, or an ARN. */
+const STACK = /^(?:[a-z][a-z0-9-]{0,127}|arn:[\w-]+:cloudformation:[\w-]+:\d+:stack\/[\w/-]+)$/i;
+
+/** @param url where to reach the API instead, up to its version. @throws CommandFailure, WrongUsage */
 export const stackApi = async (name: string, url?: string, environment = process.env): Promise<ApiClient> => {
+  if (!STACK.test(name))
+    throw new WrongUsage(`--stack takes the name or the ARN of a stack, not ${JSON.stringify(name)}`);
   const account = await openAccount(environment);
   const stack = await findStack(account, name);
   if (!stack) throw new CommandFailure(`there is no stack ${name} in ${account.region}${await others(account)}`);

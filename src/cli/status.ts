@@ -6,7 +6,7 @@ import { CommandFailure } from '../failure.ts';
 import { type ApiClient, ApiFailure } from './api-client.ts';
 import { connect } from './connect.ts';
 import { ago, fields, green, printable, red } from './output.ts';
-import type { CommonOptions, TaskShape } from './shapes.ts';
+import { type CommonOptions, TASK, type TaskShape } from './shapes.ts';
 
 interface StatusOptions extends CommonOptions {
   readonly wait?: boolean;
@@ -31,8 +31,8 @@ const status = async (id: string, options: StatusOptions): Promise<void> => {
   const api = await connect(options);
   const answer = options.wait
     ? await waitForEnd(api, id, options.timeout)
-    : await api.get(`/tasks/${encodeURIComponent(id)}`);
-  const task = answer.value as TaskShape;
+    : await api.get(`/tasks/${encodeURIComponent(id)}`, TASK);
+  const task = answer.value;
   console.log(options.json ? answer.text : describe(task, rawMembers(answer.text)));
   if (options.wait && task.status === 'failed') process.exitCode = 1;
 };
@@ -42,7 +42,7 @@ const waitForEnd = async (api: ApiClient, id: string, timeout: number) => {
   const deadline = Date.now() + timeout * 1_000;
   for (;;) {
     const answer = await lookUp(api, id, Date.now() < deadline);
-    const state = (answer?.value as TaskShape | undefined)?.status;
+    const state = answer?.value.status;
     if (answer && (state === 'succeeded' || state === 'failed')) return answer;
     if (Date.now() >= deadline) throw new CommandFailure(`task ${id} is ${state ?? 'unknown'} after ${timeout} s`);
     await setTimeout(250);
@@ -51,7 +51,7 @@ const waitForEnd = async (api: ApiClient, id: string, timeout: number) => {
 
 const lookUp = async (api: ApiClient, id: string, mayBeUnknown: boolean) => {
   try {
-    return await api.get(`/tasks/${encodeURIComponent(id)}`);
+    return await api.get(`/tasks/${encodeURIComponent(id)}`, TASK);
   } catch (cause) {
     if (mayBeUnknown && cause instanceof ApiFailure && cause.status === 404) return undefined;
     throw cause;

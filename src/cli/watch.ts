@@ -5,9 +5,9 @@ import pLimit from 'p-limit';
 import { CommandFailure } from '../failure.ts';
 import type { ApiClient } from './api-client.ts';
 import { connect } from './connect.ts';
-import { allTargets, CONCURRENCY, listed } from './lists.ts';
 import { dim, printable, red } from './output.ts';
-import type { BatchShape, CommonOptions } from './shapes.ts';
+import { allTargets, CONCURRENCY, listed } from './pages.ts';
+import { BATCH, type CommonOptions } from './shapes.ts';
 import { byUrgency, draw, type Screen, type Snapshot } from './watch-view.ts';
 
 interface WatchOptions extends CommonOptions {
@@ -37,7 +37,7 @@ const BATCHES_EACH = 5;
 const look = async (api: ApiClient, shown: number): Promise<Snapshot> => {
   const targets = (await allTargets(api, LISTED)).toSorted(byUrgency);
   const atOnce = pLimit(CONCURRENCY);
-  const batchesOf = (target: string) => listed<BatchShape>(api, 'batches', { target }, BATCHES_EACH);
+  const batchesOf = (target: string) => listed(api, 'batches', BATCH, { target }, BATCHES_EACH);
   const rows = await Promise.all(
     targets.map(async (target, index) => ({
       ...target,

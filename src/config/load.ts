@@ -1,6 +1,6 @@
 /** Finds and reads a configuration file. */
-import { existsSync, readFileSync } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describeProblems, type Problem, reasonOf } from '../batching/problems.ts';
 import type { Config } from './resolved.ts';
@@ -27,9 +27,18 @@ export class InvalidConfig extends Error {
   }
 }
 
-/** The configuration file of a folder, if it has one. */
-export const findConfig = (folder: string): string | undefined =>
-  CONFIG_FILES.map((name) => join(folder, name)).find((path) => existsSync(path));
+/**
+ * The one rule for which configuration is used: that which is named, that of `GROUPAGE_CONFIG`, or that of the folder.
+ *
+ * @param given relative to `folder` if it is not absolute.
+ * @returns its absolute path, or nothing where there is none.
+ */
+export const findConfig = (folder: string, given?: string): string | undefined => {
+  // A variable that is set to nothing is how some shells say that it is not set.
+  const named = given ?? (process.env.GROUPAGE_CONFIG || undefined);
+  if (named !== undefined) return resolve(folder, named);
+  return CONFIG_FILES.map((name) => join(folder, name)).find((path) => existsSync(path));
+};
 
 /**
  * Reads and checks a configuration: the default export of a module, or JSON.
@@ -45,11 +54,18 @@ export const loadConfig = async (file: string, folder = process.cwd()): Promise<
 };
 
 const read = async (file: string, path: string): Promise<unknown> => {
-  if (!existsSync(path)) throw new InvalidConfig(file, [{ path: '', reason: 'there is no such file' }]);
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (!stat) throw new InvalidConfig(file, [{ path: '', reason: 'there is no such file' }]);
+  if (stat.isDirectory())
+    throw new InvalidConfig(file, [
+      { path: '', reason: `is a folder: name a file in it (${CONFIG_FILES.join(', ')})` },
+    ]);
   try {
     // Some editors begin a file with a byte order mark.
     if (path.endsWith('.json')) return JSON.parse(readFileSync(path, 'utf8').replace(/^\ufeff/, ''));
-    const module = await inTime(import(pathToFileURL(path).href) as Promise<{ default?: unknown }>);
+    const module = await unended(file, () =>
+      inTime(import(pathToFileURL(path).href) as Promise<{ default?: unknown }>),
+    );
     if (module.default !== undefined) return module.default;
   } catch (cause) {
     throw new InvalidConfig(file, [{ path: '', reason: `cannot be read: ${reasonOf(cause)}` }]);
@@ -68,5 +84,19 @@ const inTime = async <T>(loading: Promise<T>): Promise<T> => {
     return await Promise.race([loading, late]);
   } finally {
     clearTimeout(timer);
+  }
+};
+
+/** A module that ends the process would end the command as if it had succeeded. */
+const unended = async <T>(file: string, load: () => Promise<T>): Promise<T> => {
+  const onExit = (): void => {
+    console.error(`${file}: ends the process while it is loaded (process.exit?): a configuration only has to export`);
+    process.exitCode = 1;
+  };
+  process.once('exit', onExit);
+  try {
+    return await load();
+  } finally {
+    process.off('exit', onExit);
   }
 };

@@ -1,6 +1,7 @@
 /** Runs `cdk`, its output passed through. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -10,31 +11,30 @@ export interface CdkSettings {
   /** The configuration that the app reads. */
   readonly config: string;
   readonly region: string;
+  /** Ends it. */
+  readonly signal: AbortSignal;
 }
 
 /** @returns whether it succeeded. */
-export const cdk = ({ stage, config, region }: CdkSettings, ...args: readonly string[]): Promise<boolean> =>
+export const cdk = ({ stage, config, region, signal }: CdkSettings, ...args: readonly string[]): Promise<boolean> =>
   new Promise((resolve, reject) => {
-    const child = spawn(
-      process.execPath,
-      [join(ROOT, 'node_modules/aws-cdk/bin/cdk'), ...args, '-c', `stage=${stage}`, '--no-notices'],
-      { cwd: ROOT, stdio: 'inherit', env: { ...process.env, AWS_REGION: region, GROUPAGE_CONFIG: config } },
-    );
-    // Ctrl-C reaches the child by itself. What it leaves has to be looked at then, so this process goes on.
-    const onInterrupt = (): void => {};
-    const onTerminate = (): boolean => child.kill('SIGTERM');
-    process.on('SIGINT', onInterrupt);
-    process.on('SIGTERM', onTerminate);
-    const over = (): void => {
-      process.off('SIGINT', onInterrupt);
-      process.off('SIGTERM', onTerminate);
-    };
+    // A folder of its own for what it synthesises: in a shared one, runs lock each other out.
+    const own = ['--output', temporaryFolder('cdk'), '-c', `stage=${stage}`, '--no-notices'];
+    const child = spawn(process.execPath, [join(ROOT, 'node_modules/aws-cdk/bin/cdk'), ...args, ...own], {
+      cwd: ROOT,
+      stdio: 'inherit',
+      env: { ...process.env, AWS_REGION: region, GROUPAGE_CONFIG: config },
+    });
+    // Ctrl-C reaches the child by itself, other signals do not.
+    const end = (): boolean => child.kill('SIGTERM');
+    if (signal.aborted) end();
+    signal.addEventListener('abort', end);
     child.once('error', (cause) => {
-      over();
+      signal.removeEventListener('abort', end);
       reject(cause);
     });
     child.once('exit', (code) => {
-      over();
+      signal.removeEventListener('abort', end);
       resolve(code === 0);
     });
   });

@@ -1,15 +1,16 @@
 /** `npm run deploy`: looks first, then makes; what fails leaves nothing half-made. */
+import { randomUUID } from 'node:crypto';
 import { checkStage, stackNames } from '../../lib/stage.ts';
-import { type Account, type FoundStack, openAccount } from '../account/stacks.ts';
+import { openAccount } from '../account/stacks.ts';
 import { loadConfig } from '../config/load.ts';
 import { CommandFailure } from '../failure.ts';
-import { afterFailure } from './after-failure.ts';
-import { causesIn } from './causes-in.ts';
 import { cdk } from './cdk.ts';
+import { changeSetOf } from './change-set.ts';
+import { cleanUp } from './clean-up.ts';
+import { untilInterrupted } from './interruption.ts';
 import { stacksOf, whoAmI } from './look.ts';
 import { makeReady } from './make-ready.ts';
 import { planDeploy } from './plan.ts';
-import { removeStacks } from './remove.ts';
 import { nextSteps, warningsOf } from './words.ts';
 
 export interface DeployOptions {
@@ -32,32 +33,13 @@ export const deploy = async ({ stage, config: file }: DeployOptions): Promise<vo
   const settings = { stage, config: file, region: account.region };
   await makeReady(account, number, settings);
   const from = Date.now();
-  if (await cdk(settings, 'deploy', '--all', '--require-approval', 'never')) {
-    console.log(nextSteps(stage, await stacksOf(account, stage)));
-    return;
-  }
-  throw new CommandFailure(await cleanUp(account, stage, plan.creates, from));
-};
-
-/** @returns what went wrong, what was removed, and what stands. */
-const cleanUp = async (account: Account, stage: string, creates: readonly string[], from: number): Promise<string> => {
-  const stacks = await stacksOf(account, stage);
-  const causes = await causesOfAll(account, stacks, from);
-  const states = new Map(stacks.map(({ name, status }) => [name, status]));
-  const { remove, orphans, says } = afterFailure(stage, creates, states);
-  const { data } = stackNames(stage);
-  const removed = await removeStacks(account, { stage, remove, ...(orphans ? { tablesOf: data } : {}) });
-  return [
-    `\nThe deployment failed${causes.length > 0 ? ':' : ', see above.'}`,
-    ...causes,
-    ...removed.says,
-    ...says,
-    ...removed.problems,
-    ...(stacks.length === 0 ? ['Nothing was made.'] : []),
-  ].join('\n');
-};
-
-const causesOfAll = async (account: Account, stacks: readonly FoundStack[], from: number): Promise<string[]> => {
-  const causes = await Promise.all(stacks.map(({ id }) => causesIn(account, id, from)));
-  return causes.flatMap((some, index) => some.map((cause) => `  ${stacks[index]?.name}: ${cause}`));
+  const changeSet = changeSetOf(randomUUID());
+  const args = ['deploy', '--all', '--require-approval', 'never', '--change-set-name', changeSet];
+  const { succeeded, interrupted } = await untilInterrupted(async (signal) => ({
+    succeeded: await cdk({ ...settings, signal }, ...args),
+    interrupted: signal.aborted,
+  }));
+  if (!succeeded)
+    throw new CommandFailure(await cleanUp(account, { stage, creates: plan.creates, changeSet, interrupted, from }));
+  console.log(nextSteps(stage, await stacksOf(account, stage)));
 };

@@ -2,13 +2,15 @@
 import { checkStage, keepsData, stackNames } from '../../lib/stage.ts';
 import { openAccount } from '../account/stacks.ts';
 import { CommandFailure, WrongUsage } from '../failure.ts';
+import { untilInterrupted } from './interruption.ts';
 import { stacksOf, whoAmI } from './look.ts';
 import { planDestroy } from './plan.ts';
 import { removeStacks } from './remove.ts';
+import { staysOf } from './words.ts';
 
 export interface DestroyOptions {
   readonly stage: string;
-  /** Whether what is lost with a stage that keeps its data may be lost. */
+  /** Whether what is lost with a stage that keeps its data may be lost, and what may be somebody else's removed. */
   readonly yes: boolean;
 }
 
@@ -22,7 +24,7 @@ export const destroy = async ({ stage, yes }: DestroyOptions): Promise<void> => 
   const account = await openAccount(process.env);
   const number = await whoAmI(account);
   const where = `account ${number}, region ${account.region}`;
-  const plan = planDestroy(stage, await stacksOf(account, stage));
+  const plan = planDestroy(stage, await stacksOf(account, stage), yes);
   if (plan.do === 'stop') throw new CommandFailure(plan.problems.join('\n'));
   const { keep, orphans } = plan;
   // The flow stack uses what the data stack exports.
@@ -30,15 +32,11 @@ export const destroy = async ({ stage, yes }: DestroyOptions): Promise<void> => 
   if (remove.length === 0 && keep === undefined)
     throw new CommandFailure(`there is nothing of the stage ${stage} in ${where}: is it another region or account?`);
   console.log(`Removing ${remove.join(' and ') || 'nothing more'} from ${where}`);
-  const { says, problems } = await removeStacks(account, {
-    stage,
-    remove,
-    ...(orphans ? { tablesOf: stackNames(stage).data } : {}),
-  });
+  const tables = orphans ? { tablesOf: stackNames(stage).data } : {};
+  const { says, problems } = await untilInterrupted((signal) =>
+    removeStacks(account, { stage, remove, ...tables }, signal),
+  );
   for (const line of says) console.log(line);
-  if (keep !== undefined)
-    console.log(
-      `${keep} stays, with its tables: the next \`npm run deploy -- --stage ${stage}\` goes on with them. So do the register queue, its dead letters and the rejected queue, which no stack owns now. docs/deploying.md says what to do with them`,
-    );
+  if (keep !== undefined) console.log(staysOf(stage, keep));
   if (problems.length > 0) throw new CommandFailure(problems.join('\n'));
 };

@@ -5,8 +5,9 @@ import { GetParameterCommand, ParameterNotFound, SSMClient } from '@aws-sdk/clie
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { stackNames } from '../../lib/stage.ts';
 import { inWords } from '../account/failures.ts';
-import { type Account, type FoundStack, findStack } from '../account/stacks.ts';
+import { type Account, changeSetsOf, type FoundStack, findStack } from '../account/stacks.ts';
 import { type BootstrapFound, TOOLKIT, versionParameter } from './bootstrap.ts';
+import { stateOf } from './stack-state.ts';
 
 /** The account's number. @throws CommandFailure when there are no credentials, or none that work. */
 export const whoAmI = ({ region }: Account): Promise<string> =>
@@ -15,11 +16,27 @@ export const whoAmI = ({ region }: Account): Promise<string> =>
     return Account;
   });
 
+/** A stack of a stage, with what tells who made it. */
+export interface StageStack extends FoundStack {
+  /** The names of the change set that was carried out last, or of those that wait. */
+  readonly changeSets: readonly string[];
+}
+
 /** A stage's stacks, as far as they exist. */
-export const stacksOf = async (account: Account, stage: string): Promise<FoundStack[]> => {
+export const stacksOf = async (account: Account, stage: string): Promise<StageStack[]> => {
   const { data, flow } = stackNames(stage);
   const found = await Promise.all([data, flow].map((name) => findStack(account, name)));
-  return found.filter((stack) => stack !== undefined);
+  return Promise.all(
+    found
+      .filter((stack) => stack !== undefined)
+      .map(async (stack) => ({ ...stack, changeSets: await namesOf(account, stack) })),
+  );
+};
+
+/** Several may wait for a stack that holds nothing yet; of any other one counts, `arn:…:changeSet/NAME/ID`. */
+const namesOf = async (account: Account, { name, status, changeSetId }: FoundStack): Promise<readonly string[]> => {
+  const carriedOut = changeSetId?.split('/').at(-2);
+  return carriedOut === undefined || stateOf(status) === 'review' ? changeSetsOf(account, name) : [carriedOut];
 };
 
 export const bootstrapOf = async (account: Account, number: string): Promise<BootstrapFound> => {

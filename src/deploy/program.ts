@@ -1,5 +1,4 @@
 /** `npm run deploy` and `npm run destroy`: their options, and how they end. */
-import { isAbsolute, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { InvalidStage } from '../../lib/stage.ts';
 import { reasonOf } from '../batching/problems.ts';
@@ -13,12 +12,13 @@ const USAGE = {
   deploy: `npm run deploy [-- OPTION…]: Groupage into the AWS account of your credentials, or an update of it
 
   --stage NAME    which one (default: dev); prod, and what begins so (prod-eu), keeps its data when it is removed
-  --config FILE   the configuration (default: groupage.config.ts or .json in this folder, otherwise examples/flights)
+  --config FILE   the configuration (default: GROUPAGE_CONFIG, groupage.config.ts or .json in this folder, otherwise
+                  examples/flights)
 `,
   destroy: `npm run destroy -- --stage NAME [--yes]: removes a stage from the AWS account of your credentials
 
   --stage NAME    which one
-  --yes           of prod too (or prod-…), whose data stays
+  --yes           of prod too (or prod-…), whose data stays; and what nothing says whose it is
 `,
 } as const;
 
@@ -31,7 +31,9 @@ export const run = async ([verb = '', ...args]: readonly string[], folder = proc
     const options = optionsOf(verb, args);
     if (options === 'help') return say(USAGE[verb], 0);
     const { stage, config, yes } = options;
-    await (verb === 'deploy' ? deploy({ stage, config: configFile(config, folder) }) : destroy({ stage, yes }));
+    await (verb === 'deploy'
+      ? deploy({ stage, config: findConfig(folder, config) ?? EXAMPLE_CONFIG })
+      : destroy({ stage, yes }));
     return 0;
   } catch (cause) {
     if (!(cause instanceof CommandFailure || cause instanceof InvalidConfig || cause instanceof InvalidStage))
@@ -72,11 +74,4 @@ const parsed = (verb: Verb, args: readonly string[]) => {
   } catch (cause) {
     throw new WrongUsage(`${reasonOf(cause)}\n\n${USAGE[verb]}`, { cause });
   }
-};
-
-/** The one that `groupage check` checks. */
-const configFile = (given: string | undefined, folder: string): string => {
-  const file = given ?? process.env.GROUPAGE_CONFIG;
-  if (file !== undefined) return isAbsolute(file) ? file : join(folder, file);
-  return findConfig(folder) ?? EXAMPLE_CONFIG;
 };

@@ -18,14 +18,16 @@ export interface Removed {
   readonly problems: readonly string[];
 }
 
+/** @param signal ends it: what CloudFormation was told to remove goes on. */
 export const removeStacks = async (
   account: Account,
   { stage, remove, tablesOf: owner }: ToRemove,
+  signal: AbortSignal,
 ): Promise<Removed> => {
   const from = Date.now();
   const tables = owner === undefined ? [] : await tablesOf(account, owner);
   // Which configuration does not matter: the stacks' names come from the stage alone, and the own one may be broken.
-  const settings = { stage, config: EXAMPLE_CONFIG, region: account.region };
+  const settings = { stage, config: EXAMPLE_CONFIG, region: account.region, signal };
   if (remove.length > 0) await cdk(settings, 'destroy', ...remove, '--exclusively', '--force');
   const [says, problems]: [string[], string[]] = [[], []];
   for (const name of remove) {
@@ -36,5 +38,7 @@ export const removeStacks = async (
         [`${name} is still there (${left.status})`, ...(await causesIn(account, left.id, from))].join('\n  '),
       );
   }
-  return { says: [...says, ...(await removeEmptyTables(account, tables))], problems };
+  if (!signal.aborted) says.push(...(await removeEmptyTables(account, tables)));
+  else if (tables.length > 0) problems.push(`these tables are left, and no stack owns them: ${tables.join(', ')}`);
+  return { says, problems };
 };

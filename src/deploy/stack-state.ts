@@ -7,6 +7,7 @@
  *                └─► broken: never was whole, `cdk deploy` and `destroy` remove it first
  * ```
  */
+import { keepsData, stackNames } from '../../lib/stage.ts';
 
 /** `busy`: somebody's operation is on its way. `review`: named by a change set that nobody carried out, holds nothing. */
 export type StackState = 'whole' | 'broken' | 'busy' | 'review' | 'stuck';
@@ -18,9 +19,13 @@ export const stateOf = (status: string): StackState => {
   return status.endsWith('_COMPLETE') ? 'whole' : 'stuck';
 };
 
+/** The command that removes a stage. */
+export const destroyOf = (stage: string): string =>
+  `\`npm run destroy -- --stage ${stage}${keepsData(stage) ? ' --yes' : ''}\``;
+
 /** What to do about a stack that cannot be deployed to, in words. */
 export const wayOut = (name: string, status: string, stage: string): string => {
-  const destroy = `\`npm run destroy -- --stage ${stage}\``;
+  const destroy = destroyOf(stage);
   switch (status) {
     case 'CREATE_IN_PROGRESS':
     case 'IMPORT_IN_PROGRESS':
@@ -35,6 +40,9 @@ export const wayOut = (name: string, status: string, stage: string): string => {
     case 'CREATE_FAILED':
       return `${name} failed to be created and was left as it was: remove it with ${destroy}`;
     case 'DELETE_FAILED':
+      // Removing the stage leaves this one alone, so that command would change nothing.
+      if (keepsData(stage) && name === stackNames(stage).data)
+        return `${name} could not be removed entirely: its events in CloudFormation say what is in the way, and docs/deploying.md ("Removing") how to remove it by hand`;
       return `${name} could not be removed entirely: its events in CloudFormation say what is in the way; then ${destroy}`;
     case 'UPDATE_FAILED':
       return `${name} failed to be updated and was left as it was: take that back with \`npx cdk rollback ${name} -c stage=${stage}\``;

@@ -1,7 +1,8 @@
 /** What a deployment says before and after. Pure. */
 import { keepsData, stackNames } from '../../lib/stage.ts';
-import { fields } from '../cli/output.ts';
+import { fields, withoutSecrets } from '../cli/output.ts';
 import type { Config } from '../config/resolved.ts';
+import { stateOf, wayOut } from './stack-state.ts';
 
 /** Of this machine, and of no other. */
 const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\]|0\.0\.0\.0)$/;
@@ -10,13 +11,24 @@ const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\]|0\.0\.0\.0)$/;
 export const warningsOf = (stage: string, { operations }: Config): string[] => [
   ...Object.values(operations).flatMap(({ operation, downstream }) =>
     LOOPBACK.test(new URL(downstream.url).hostname)
-      ? [`the downstream of ${operation} is ${downstream.url}, which no Lambda function can reach: its tasks will fail`]
+      ? [
+          `the downstream of ${operation} is ${withoutSecrets(downstream.url)}, which no Lambda function can reach: its tasks will fail`,
+        ]
       : [],
   ),
   ...(keepsData(stage)
     ? []
     : [`the tables of ${stage} go when its stacks are removed; those of a stage that begins with prod stay`]),
 ];
+
+/** What a stage that keeps its data still has when it was removed. */
+export const staysOf = (stage: string, { name, status }: { readonly name: string; readonly status: string }): string =>
+  [
+    stateOf(status) === 'whole'
+      ? `${name} stays, with its tables: the next \`npm run deploy -- --stage ${stage}\` goes on with them.`
+      : `${name} stays, with its tables. ${wayOut(name, status, stage)}.`,
+    'The register queue, its dead letters and the rejected queue, if they were there, stay too, and no stack owns them now. docs/deploying.md says what to do with them',
+  ].join(' ');
 
 /** The outputs, and what to do with them. */
 export const nextSteps = (

@@ -23,6 +23,7 @@ export const serve = async (listener: RequestListener): Promise<Served> => {
 export interface FakeStack {
   readonly status: string;
   readonly outputs: Readonly<Record<string, string>>;
+  readonly changeSetId?: string;
 }
 
 /** Answers in CloudFormation's XML. @param refusal an error's code and message, for every call. */
@@ -44,11 +45,11 @@ export const cloudFormation = (
 
 const missing = (name: string) => ['ValidationError', `Stack with id ${name} does not exist`] as const;
 
-const xmlOf = ([name, { status, outputs }]: [string, FakeStack]): string => {
+const xmlOf = ([name, { status, outputs, changeSetId = '' }]: [string, FakeStack]): string => {
   const members = Object.entries(outputs).map(
     ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
   );
-  return `<member><StackName>${name}</StackName><StackId>arn:${name}</StackId><StackStatus>${status}</StackStatus><Outputs>${members.join('')}</Outputs></member>`;
+  return `<member><StackName>${name}</StackName><StackId>arn:${name}</StackId><StackStatus>${status}</StackStatus><ChangeSetId>${changeSetId}</ChangeSetId><Outputs>${members.join('')}</Outputs></member>`;
 };
 
 export const bodyOf = async (request: IncomingMessage): Promise<string> => {

@@ -212,8 +212,13 @@ describe('the command line', () => {
     });
     expect(await run(['targets', '--api', 'nonsense'])).toMatchObject({
       code: 2,
-      err: expect.stringContaining('--api takes a URL'),
+      err: expect.stringContaining('--api takes an http or https URL'),
     });
+    for (const url of ['ftp://127.0.0.1/v1', 'http://user:s3cret@127.0.0.1:9/v1', 'http://127.0.0.1:9/v1?key=s3cret']) {
+      const { code, err } = await run(['targets', '--api', url]);
+      expect([code, err]).toEqual([2, expect.stringContaining('--api takes an http or https URL')]);
+      expect(err).not.toContain('s3cret');
+    }
     expect(await run(['targets'], '', tmpdir())).toMatchObject({
       code: 1,
       err: expect.stringContaining('no local stack runs'),

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -8,6 +8,16 @@ import { bodyOf, CREDENTIALS, cloudFormation, type Served, serve, signatureProbl
 const ROOT = join(import.meta.dirname, '../..');
 const NODE = join(ROOT, 'node_modules/node/bin/node');
 const REGION = 'eu-test-1';
+
+const TASK = {
+  id: 'one',
+  operation: 'o',
+  target: 't',
+  status: 'created',
+  attempts: 0,
+  createdAt: '2026-01-01T00:00:00Z',
+};
+const ANSWERS = { targets: [], tasks: [], batches: [], ids: ['one'], ...TASK };
 
 interface Called {
   readonly method: string | undefined;
@@ -22,16 +32,17 @@ describe('the command line, with --stack', () => {
   let called: Called[] = [];
   let refusal: readonly [string, string] | undefined;
   let forbidden: string | undefined;
+  let redirect: string | undefined;
+  let answers: unknown;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'groupage-stack-'));
     api = await serve(async (request, response) => {
       const body = await bodyOf(request);
       called.push({ method: request.method, path: request.url, body });
       const problem = forbidden ?? signatureProblem(request, body, REGION);
-      const [status, answer] = problem
-        ? [403, { Message: problem }]
-        : [200, { targets: [], tasks: [], batches: [], ids: ['one'] }];
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+      const [status, answer] = problem ? [403, { Message: problem }] : [redirect ? 307 : 200, answers];
+      const location = redirect ? { location: redirect } : {};
+      response.writeHead(status, { 'content-type': 'application/json', ...location }).end(JSON.stringify(answer));
     });
     aws = await cloudFormation(
       {
@@ -47,6 +58,8 @@ describe('the command line, with --stack', () => {
     called = [];
     refusal = undefined;
     forbidden = undefined;
+    redirect = undefined;
+    answers = ANSWERS;
   });
   afterAll(() => {
     api.close();
@@ -152,4 +165,67 @@ describe('the command line, with --stack', () => {
       err: expect.stringContaining('the signature does not fit'),
     });
   });
+
+  it('sends nothing on to another host, whose token and task are not for it', async () => {
+    const reached: string[] = [];
+    const other = await serve((request, response) => {
+      reached.push(request.url ?? '');
+      response.end('{}');
+    });
+    redirect = `${other.url}/v1/tasks?key=s3cret`;
+    try {
+      const sent = await run(['send', 'ship', '{"depot":"MUC"}', '--stack', 'Groupage-dev-Flow']);
+      expect(sent).toEqual({ code: 1, out: '', err: expect.stringContaining(`leads to ${other.url}/v1/tasks:`) });
+      expect(reached).toEqual([]);
+    } finally {
+      other.close();
+    }
+  });
+
+  it('takes nothing for a stack that cannot be one, least of all the first one that there is', async () => {
+    for (const name of ['', 'a_b', 'a b', '1a', 'x'.repeat(129)])
+      expect(await run(['targets', '--stack', name])).toEqual({
+        code: 2,
+        out: '',
+        err: expect.stringContaining('--stack takes the name or the ARN of a stack'),
+      });
+  });
+
+  it('has words for whatever goes wrong on the way to AWS', async () => {
+    const stack = ['targets', '--stack', 'Groupage-dev-Flow'];
+    for (const [environment, words] of [
+      [{ AWS_REGION: 'bad region' }, /"bad region" is no AWS region/],
+      [{ AWS_ENDPOINT_URL_CLOUDFORMATION: 'nonsense' }, /AWS_ENDPOINT_URL/],
+    ] as const)
+      expect(await run(stack, environment)).toEqual({ code: 1, out: '', err: expect.stringMatching(words) });
+    for (const [code, words] of [
+      ['OptInRequired', /does not use region "eu-test-1"/],
+      ['ValidationError', /^cannot look at the stack Groupage-dev-Flow \(says AWS\)$/m],
+      ['SomethingNew', /^cannot look at the stack Groupage-dev-Flow \(says AWS\)$/m],
+    ] as const) {
+      refusal = [code, 'says AWS'];
+      expect(await run(stack)).toEqual({ code: 1, out: '', err: expect.stringMatching(words) });
+    }
+  });
+
+  it('says what answers where it is not the API', async () => {
+    const stack = ['--stack', 'Groupage-dev-Flow'];
+    const words = { code: 1, err: expect.stringContaining('is it the API of Groupage?') };
+    for (const other of [{}, null, [], { targets: [{}], tasks: 'none', ids: [1], batches: {} }]) {
+      answers = other;
+      for (const args of [
+        ['targets'],
+        ['batches', '--target', 't'],
+        ['status', 'one'],
+        ['send', 'ship', '{}'],
+        ['watch'],
+      ])
+        expect(await run([...args, ...stack]), args.join(' ')).toMatchObject({ out: '', ...words });
+    }
+    writeFileSync(join(folder, 'tasks.jsonl'), '{}\n{}\n');
+    expect(await run(['send', 'ship', '--file', 'tasks.jsonl', ...stack])).toMatchObject({
+      out: '0 sent, 0 refused\n',
+      ...words,
+    });
+  }, 60_000);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { afterFailure } from '../../src/deploy/after-failure.ts';
-import { planBootstrap } from '../../src/deploy/bootstrap.ts';
+import { bootstrapLeaves, planBootstrap } from '../../src/deploy/bootstrap.ts';
 import { planDeploy, planDestroy, type Seen } from '../../src/deploy/plan.ts';
 import { stateOf } from '../../src/deploy/stack-state.ts';
 
@@ -10,7 +10,9 @@ const PROD = ['Groupage-prod-Data', 'Groupage-prod-Flow'];
 const aStack = (name: string, status = 'CREATE_COMPLETE', stage = name.split('-')[1] ?? ''): Seen => ({
   name,
   status,
+  description: '',
   tags: stage === '' ? {} : { 'groupage:stage': stage },
+  changeSets: [],
 });
 
 describe('a plan to deploy', () => {
@@ -37,6 +39,23 @@ describe('a plan to deploy', () => {
     });
   });
 
+  it('offers to take over a stack only if an older Groupage may have made it', () => {
+    const stack = aStack('Groupage-dev-Flow', 'CREATE_COMPLETE', '');
+    const older = { ...stack, description: 'Groupage: queues and functions' };
+    expect(planDeploy('dev', NAMES, [older])).toMatchObject({ problems: [expect.stringContaining('npx cdk deploy')] });
+    expect(planDeploy('dev', NAMES, [{ ...stack, description: 'A shop' }])).toMatchObject({
+      problems: [expect.not.stringContaining('npx cdk deploy')],
+    });
+  });
+
+  it('names ways out of prod that work there', () => {
+    const problems = (status: string) => planDeploy('prod', PROD, [aStack('Groupage-prod-Data', status)]);
+    expect(problems('CREATE_FAILED')).toMatchObject({ problems: [expect.stringContaining('--stage prod --yes`')] });
+    expect(problems('DELETE_FAILED')).toMatchObject({
+      problems: [expect.stringMatching(/^(?!.*npm run destroy).*docs\/deploying\.md/)],
+    });
+  });
+
   it('stops at a stack that is busy or stuck, and says the way out of each state', () => {
     for (const [status, words] of [
       ['CREATE_IN_PROGRESS', /being created/],
@@ -58,13 +77,15 @@ describe('a plan to deploy', () => {
 
 describe('a plan to remove', () => {
   it('takes all of a stage, in any state that rests', () => {
-    expect(planDestroy('dev', [aStack('Groupage-dev-Data'), aStack('Groupage-dev-Flow', 'DELETE_FAILED')])).toEqual({
+    expect(
+      planDestroy('dev', [aStack('Groupage-dev-Data'), aStack('Groupage-dev-Flow', 'DELETE_FAILED')], false),
+    ).toEqual({
       do: 'go',
       remove: NAMES,
       orphans: false,
     });
-    expect(planDestroy('dev', [aStack('Groupage-dev-Flow', 'UPDATE_IN_PROGRESS')]).do).toBe('stop');
-    expect(planDestroy('dev', [aStack('Groupage-dev-Flow', 'CREATE_COMPLETE', '')]).do).toBe('stop');
+    expect(planDestroy('dev', [aStack('Groupage-dev-Flow', 'UPDATE_IN_PROGRESS')], false).do).toBe('stop');
+    expect(planDestroy('dev', [aStack('Groupage-dev-Flow', 'CREATE_COMPLETE', '')], true).do).toBe('stop');
   });
 
   it('keeps the data stack of prod, unless it never was whole', () => {
@@ -72,58 +93,124 @@ describe('a plan to remove', () => {
       planDestroy(
         'prod',
         PROD.map((name) => aStack(name)),
+        true,
       ),
     ).toEqual({
       do: 'go',
       remove: ['Groupage-prod-Flow'],
-      keep: 'Groupage-prod-Data',
+      keep: { name: 'Groupage-prod-Data', status: 'CREATE_COMPLETE' },
       orphans: false,
     });
-    expect(planDestroy('prod', [aStack('Groupage-prod-Data', 'UPDATE_ROLLBACK_FAILED')])).toMatchObject({
+    expect(planDestroy('prod', [aStack('Groupage-prod-Data', 'UPDATE_ROLLBACK_FAILED')], true)).toMatchObject({
       remove: [],
-      keep: 'Groupage-prod-Data',
+      keep: { name: 'Groupage-prod-Data' },
     });
-    expect(planDestroy('prod', [aStack('Groupage-prod-Data', 'ROLLBACK_COMPLETE')])).toEqual({
-      do: 'go',
-      remove: ['Groupage-prod-Data'],
-      orphans: true,
+    for (const status of ['ROLLBACK_COMPLETE', 'CREATE_FAILED'])
+      expect(planDestroy('prod', [aStack('Groupage-prod-Data', status)], true)).toEqual({
+        do: 'go',
+        remove: ['Groupage-prod-Data'],
+        orphans: true,
+      });
+  });
+
+  it('takes a stack that holds nothing yet only if it is ours, or if nobody says whose it is and --yes is given', () => {
+    const waiting = (stage: string, changeSets: string[] = []): Seen[] => [
+      { ...aStack('Groupage-dev-Data', 'REVIEW_IN_PROGRESS', stage), changeSets },
+    ];
+    const foreign: Seen[] = waiting('').map((stack) => ({ ...stack, tags: { team: 'other' } }));
+    expect(planDestroy('dev', foreign, true)).toMatchObject({
+      problems: [expect.stringContaining("not this stage's")],
+    });
+    expect(planDestroy('dev', waiting('old'), true).do).toBe('stop');
+    expect(planDestroy('dev', waiting(''), false)).toMatchObject({ problems: [expect.stringContaining('add --yes')] });
+    expect(planDestroy('dev', waiting('', ['groupage-1', 'theirs']), false)).toMatchObject({
+      problems: [expect.stringContaining('the change set groupage-1, theirs')],
+    });
+    for (const [seen, yes] of [
+      [waiting(''), true],
+      [waiting('', ['groupage-1']), false],
+      [waiting('dev'), false],
+    ] as const)
+      expect(planDestroy('dev', seen, yes)).toMatchObject({ do: 'go', remove: ['Groupage-dev-Data'] });
+    expect(planDeploy('dev', NAMES, foreign)).toMatchObject({
+      problems: [expect.stringContaining("not this stage's")],
     });
   });
 });
 
 describe('after a deployment failed', () => {
-  const outcome = (stage: string, creates: readonly string[], now: Record<string, string>) =>
-    afterFailure(stage, creates, new Map(Object.entries(now)));
+  const OURS = 'groupage-1';
+  const outcome = (
+    stage: string,
+    creates: readonly string[],
+    now: Record<string, string>,
+    changeSets: Record<string, string[]> = {},
+  ) =>
+    afterFailure(
+      { stage, creates, changeSet: OURS },
+      Object.entries(now).map(([name, status]) => ({ name, status, changeSets: changeSets[name] ?? [OURS] })),
+    );
 
   it('everything that this run made goes, what uses something before what is used', () => {
     const now = { 'Groupage-dev-Data': 'CREATE_COMPLETE', 'Groupage-dev-Flow': 'ROLLBACK_COMPLETE' };
-    expect(outcome('dev', NAMES, now)).toEqual({ remove: NAMES.toReversed(), orphans: false, says: [] });
-    expect(outcome('dev', NAMES, {})).toEqual({ remove: [], orphans: false, says: [] });
-    expect(outcome('dev', NAMES, { 'Groupage-dev-Data': 'REVIEW_IN_PROGRESS' }).remove).toEqual(['Groupage-dev-Data']);
+    expect(outcome('dev', NAMES, now)).toEqual({
+      do: 'remove',
+      remove: NAMES.toReversed(),
+      orphans: false,
+      says: [],
+    });
+    expect(outcome('dev', NAMES, {})).toEqual({ do: 'remove', remove: [], orphans: false, says: [] });
+    expect(outcome('dev', NAMES, { 'Groupage-dev-Data': 'REVIEW_IN_PROGRESS' })).toMatchObject({
+      remove: ['Groupage-dev-Data'],
+    });
   });
 
   it('what was there before stays', () => {
     const now = { 'Groupage-dev-Data': 'UPDATE_COMPLETE', 'Groupage-dev-Flow': 'ROLLBACK_FAILED' };
     expect(outcome('dev', ['Groupage-dev-Flow'], now)).toMatchObject({ remove: ['Groupage-dev-Flow'] });
     const taken = { 'Groupage-dev-Data': 'CREATE_COMPLETE', 'Groupage-dev-Flow': 'UPDATE_ROLLBACK_COMPLETE' };
-    expect(outcome('dev', [], taken)).toEqual({
+    expect(outcome('dev', [], taken)).toMatchObject({
       remove: [],
-      orphans: false,
       says: ['Groupage-dev-Data is whole, and stays', expect.stringContaining('taken the update of Groupage-dev-Flow')],
+    });
+    expect(outcome('dev', [], { 'Groupage-dev-Flow': 'UPDATE_IN_PROGRESS' })).toMatchObject({
+      remove: [],
+      says: [expect.stringContaining('goes on with the update of Groupage-dev-Flow')],
     });
   });
 
-  it('a stack that somebody still works on is left alone, and so is what it uses', () => {
+  it('what another deployment made in the meantime is left alone, and so is what it uses', () => {
+    const theirs = expect.stringMatching(/not made by this run but by another deployment/);
+    for (const status of ['CREATE_IN_PROGRESS', 'CREATE_COMPLETE', 'ROLLBACK_COMPLETE', 'REVIEW_IN_PROGRESS'])
+      for (const changeSets of [['groupage-2'], [OURS, 'groupage-2'], []])
+        expect(
+          outcome(
+            'dev',
+            NAMES,
+            { 'Groupage-dev-Data': 'CREATE_COMPLETE', 'Groupage-dev-Flow': status },
+            { 'Groupage-dev-Flow': changeSets },
+          ),
+        ).toMatchObject({ remove: [], says: [theirs, 'Groupage-dev-Data is whole, and stays'] });
+    // Made by them and changed by us, or the other way round.
+    for (const changeSets of [[OURS], ['groupage-2']])
+      expect(
+        outcome('dev', NAMES, { 'Groupage-dev-Data': 'UPDATE_COMPLETE' }, { 'Groupage-dev-Data': changeSets }),
+      ).toMatchObject({ remove: [], says: [theirs] });
+  });
+
+  it('what this run made is waited for until it is at rest', () => {
     const now = { 'Groupage-dev-Data': 'CREATE_COMPLETE', 'Groupage-dev-Flow': 'CREATE_IN_PROGRESS' };
-    expect(outcome('dev', NAMES, now)).toMatchObject({
+    expect(outcome('dev', NAMES, now)).toEqual({ do: 'wait', until: ['Groupage-dev-Flow (CREATE_IN_PROGRESS)'] });
+    const whole = { 'Groupage-dev-Data': 'CREATE_COMPLETE', 'Groupage-dev-Flow': 'CREATE_COMPLETE' };
+    expect(outcome('dev', NAMES, whole)).toMatchObject({
       remove: [],
-      says: [expect.stringContaining('Nothing was removed'), 'Groupage-dev-Data is whole, and stays'],
+      says: ['Groupage-dev-Data is whole, and stays', 'Groupage-dev-Flow is whole, and stays'],
     });
   });
 
   it('a whole data stack of prod stays, with a sentence; one that never was whole goes with its tables', () => {
     const now = { 'Groupage-prod-Data': 'CREATE_COMPLETE', 'Groupage-prod-Flow': 'ROLLBACK_COMPLETE' };
-    expect(outcome('prod', PROD, now)).toEqual({
+    expect(outcome('prod', PROD, now)).toMatchObject({
       remove: ['Groupage-prod-Flow'],
       orphans: false,
       says: [expect.stringContaining('Groupage-prod-Data is whole and stays: its tables are empty')],
@@ -153,6 +240,13 @@ describe('bootstrapping', () => {
     ] as const)
       expect(planBootstrap({ ...found, ...there })).toEqual({ do: 'stop', problem: expect.stringMatching(words) });
   });
+});
+
+it('a bootstrap that did not succeed says what it leaves', () => {
+  expect(bootstrapLeaves(undefined)).toBe('Nothing was made.');
+  expect(bootstrapLeaves('CREATE_IN_PROGRESS')).toContain('goes on with the stack CDKToolkit (CREATE_IN_PROGRESS)');
+  expect(bootstrapLeaves('REVIEW_IN_PROGRESS')).toContain('aws cloudformation delete-stack');
+  expect(bootstrapLeaves('CREATE_COMPLETE')).toContain('the next deployment goes on from there');
 });
 
 it('every state of a stack is one of five', () => {

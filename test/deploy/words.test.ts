@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { stageProblem } from '../../lib/stage.ts';
 import { causesOf, type Happened, invalidOf } from '../../src/deploy/cause.ts';
-import { nextSteps, warningsOf } from '../../src/deploy/words.ts';
+import { nextSteps, staysOf, warningsOf } from '../../src/deploy/words.ts';
 import { aConfig } from '../factories/factories.ts';
 
 describe('the cause of a failure', () => {
@@ -72,4 +72,17 @@ it('warns of a downstream that no function can reach, and of data that goes', ()
 it('names the stack for the command line', () => {
   const outputs = { ApiUrl: 'https://a/', RegisterQueueUrl: 'https://q' };
   expect(nextSteps('dev', [{ name: 'Groupage-dev-Flow', outputs }])).toContain('--stack Groupage-dev-Flow');
+});
+
+it('shows no more of a URL than anybody may read', () => {
+  const downstream = { kind: 'http', url: 'http://user:word@localhost:9100/batch?key=s3cret', timeout: 1_000 } as const;
+  const [said] = warningsOf('prod', aConfig({ downstream }));
+  expect(said).toContain('http://localhost:9100/batch,');
+  expect(said).not.toMatch(/s3cret|word/);
+});
+
+it('says what stays of a stage that keeps its data, whole or not', () => {
+  const name = 'Groupage-prod-Data';
+  expect(staysOf('prod', { name, status: 'CREATE_COMPLETE' })).toContain('goes on with them');
+  expect(staysOf('prod', { name, status: 'DELETE_FAILED' })).not.toMatch(/goes on with them|npm run destroy/);
 });

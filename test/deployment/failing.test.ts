@@ -1,6 +1,8 @@
 /** `npm run deploy` where it cannot succeed: it says why, and leaves nothing. */
-import { writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import {
   CloudFormationClient,
   CreateStackCommand,
@@ -9,11 +11,13 @@ import {
   waitUntilStackDeleteComplete,
 } from '@aws-sdk/client-cloudformation';
 import { describe, expect, it } from 'vitest';
-import { stackNames } from '../../lib/stage.ts';
+import { STAGE_TAG, stackNames } from '../../lib/stage.ts';
 import { temporaryFolder } from '../../src/temporary-folder.ts';
 import { deployedStack } from '../backends/backend.ts';
 import { type Ran, ROOT, runIn } from '../backends/cdk.ts';
+import { environmentOf } from '../backends/cloud.ts';
 import { leftOf } from '../backends/left.ts';
+import { eventually } from '../end-to-end/flow.ts';
 import { suiteInput } from '../end-to-end/operations.ts';
 
 describe('npm run deploy', () => {
@@ -30,6 +34,7 @@ describe('npm run deploy', () => {
       GROUPAGE_CONFIG: file,
       ...environment,
     });
+  const destroy = (stage: string): Promise<Ran> => runIn(cloud, 'node', ['bin/deploy.ts', 'destroy', '--stage', stage]);
   const left = (stage: string): Promise<string[]> => leftOf(cloud, `Groupage-${stage}-`);
 
   it('refuses a configuration that is wrong, with the path and the fix', async () => {
@@ -61,11 +66,53 @@ describe('npm run deploy', () => {
     }
   }, 180_000);
 
-  it('says what CloudFormation could not make, and takes away what it made before', async () => {
-    const stage = `broken${cloud.suffix}`;
+  it('says what CloudFormation could not make, and takes away what it made before; two at once do so too', async () => {
     const CDK_APP = `node ${join(ROOT, 'test/deployment/broken-app.ts')}`;
-    const { code, output } = await deploy(stage, good(), { CDK_APP });
-    expect([code, output]).toEqual([1, expect.stringMatching(/The deployment failed:\n.*-Flow: Taken.*bucket/is)]);
+    const stages = ['broken', 'broken2'].map((name) => `${name}${cloud.suffix}`);
+    for (const { code, output } of await Promise.all(stages.map((stage) => deploy(stage, good(), { CDK_APP }))))
+      expect([code, output]).toEqual([1, expect.stringMatching(/The deployment failed:\n.*-Flow: Taken.*bucket/is)]);
+    for (const stage of stages) expect(await left(stage)).toEqual([]);
+  }, 240_000);
+
+  it('leaves a stack that another deployment of the stage made in the meantime', async () => {
+    const stage = `race${cloud.suffix}`;
+    const StackName = stackNames(stage).data;
+    const folder = temporaryFolder('race');
+    const [looked, go] = [join(folder, 'looked'), join(folder, 'go')];
+    const app = join(ROOT, 'test/deployment/broken-app.ts');
+    const script = join(folder, 'app.sh');
+    writeFileSync(script, `touch ${looked}; until [ -e ${go} ]; do sleep 0.1; done; exec node ${app}`);
+    const deployed = deploy(stage, good(), { CDK_APP: `sh ${script}` });
+    await eventually(() => existsSync(looked), 60_000);
+    const client = new CloudFormationClient();
+    const TemplateBody = JSON.stringify({ Resources: { Topic: { Type: 'AWS::SNS::Topic' } } });
+    const Tags = [{ Key: STAGE_TAG, Value: stage }];
+    await client.send(new CreateStackCommand({ StackName, TemplateBody, Tags }));
+    await waitUntilStackCreateComplete({ client, maxWaitTime: 120, minDelay: 1 }, { StackName });
+    writeFileSync(go, '');
+    const { code, output } = await deployed;
+    expect([code, output]).toEqual([1, expect.stringMatching(/-Data \(.*\) was not made by this run but by another/)]);
+    expect(await left(stage)).toContain(`stack ${StackName}`);
+    expect(await destroy(stage)).toMatchObject({ code: 0 });
+    expect(await left(stage)).toEqual([]);
+  }, 240_000);
+
+  it('interrupted, waits for what it began and takes that away', async () => {
+    const stage = `slow${cloud.suffix}`;
+    const app = fileURLToPath(import.meta.resolve('../deploy/slow-app.ts'));
+    const output: string[] = [];
+    const child = spawn('node', ['bin/deploy.ts', 'deploy', '--stage', stage, '--config', good()], {
+      cwd: ROOT,
+      env: { ...process.env, ...environmentOf(cloud), CDK_APP: `node ${app}` },
+    });
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => output.push(String(data)));
+    const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+    await eventually(() => output.join('').includes('CREATE_IN_PROGRESS'), 60_000);
+    child.kill('SIGTERM');
+    expect([await ended, output.join('')]).toEqual([
+      1,
+      expect.stringMatching(/Waiting for CloudFormation .*-Data.*The deployment was interrupted.*-Data is removed/s),
+    ]);
     expect(await left(stage)).toEqual([]);
   }, 240_000);
 });

@@ -1,0 +1,44 @@
+/** The lists of the API, page by page. */
+import * as z from 'zod';
+import type { ApiClient } from './api-client.ts';
+import { TARGET, type TargetShape } from './shapes.ts';
+
+/** What the API lists at once at the most. */
+const PAGE_MAX = 100;
+/** Targets that are asked about at once. */
+export const CONCURRENCY = 8;
+
+/** The first `limit` of a list, page by page. @param key names the list, in the path and in the answer. @param shape of one of it. */
+export const listed = async <Shape>(
+  api: ApiClient,
+  key: Key,
+  shape: z.ZodType<Shape>,
+  query: Record<string, string>,
+  limit: number,
+): Promise<Shape[]> => {
+  const all: Shape[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = new URLSearchParams({
+      ...query,
+      limit: String(Math.min(PAGE_MAX, limit - all.length)),
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    const { value } = await api.get(`/${key}?${page}`, pageOf(key, shape));
+    all.push(...value[key]);
+    cursor = value.cursor;
+  } while (cursor !== undefined && all.length < limit);
+  return all;
+};
+
+type Key = 'targets' | 'tasks' | 'batches';
+
+/** TypeScript loses which of the two a computed name is. */
+const pageOf = <Shape>(key: Key, shape: z.ZodType<Shape>) =>
+  z.looseObject({ [key]: z.array(shape), cursor: z.string().optional() }) as unknown as z.ZodType<
+    Readonly<Record<Key, readonly Shape[]>> & { readonly cursor?: string }
+  >;
+
+/** The first Targets. */
+export const allTargets = (api: ApiClient, limit: number, operation?: string): Promise<TargetShape[]> =>
+  listed(api, 'targets', TARGET, operation === undefined ? {} : { operation }, limit);

@@ -1,0 +1,21 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { chunksOf } from '../../src/cli/lines.ts';
+import { temporaryFolder } from '../../src/temporary-folder.ts';
+
+/** What Lambda takes of an event, whose body is a JSON string. */
+const EVENT_MAX = 6 * 1_024 * 1_024;
+
+it('chunks fit into an event of Lambda, in which every quote counts twice', async () => {
+  const file = join(temporaryFolder('lines'), 'quotes.jsonl');
+  const line = JSON.stringify({ depot: 'MUC', list: Array.from({ length: 40_000 }, () => '') });
+  writeFileSync(file, Array.from({ length: 100 }, () => line).join('\n'));
+  let lines = 0;
+  for await (const chunk of chunksOf(file, 'ship', undefined)) {
+    lines += chunk.length;
+    const body = `{"tasks":[${chunk.map(({ text }) => text).join(',')}]}`;
+    expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(EVENT_MAX - 100_000);
+  }
+  expect(lines).toBe(100);
+});

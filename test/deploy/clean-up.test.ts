@@ -1,0 +1,82 @@
+/** The clean-up, against a server that stands for CloudFormation. */
+import { afterEach, expect, it, vi } from 'vitest';
+import { type Account, openAccount } from '../../src/account/stacks.ts';
+import { causesIn } from '../../src/deploy/causes-in.ts';
+import { cleanUp } from '../../src/deploy/clean-up.ts';
+import { cloudFormation, type FakeStack, type Served } from '../cli/aws.ts';
+
+const FAILED = {
+  stage: 'dev',
+  creates: ['Groupage-dev-Data', 'Groupage-dev-Flow'],
+  changeSet: 'groupage-1',
+  interrupted: false,
+  from: 0,
+};
+
+let aws: Served | undefined;
+afterEach(() => {
+  aws?.close();
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
+
+const accountWith = async (
+  stacks: Record<string, FakeStack>,
+  refusal?: readonly [string, string],
+): Promise<Account> => {
+  aws = await cloudFormation(stacks, () => refusal);
+  for (const [name, value] of Object.entries({
+    AWS_ENDPOINT_URL: aws.url,
+    AWS_REGION: 'eu-test-1',
+    AWS_ACCESS_KEY_ID: 'id',
+    AWS_SECRET_ACCESS_KEY: 'secret',
+  }))
+    vi.stubEnv(name, value);
+  return openAccount(process.env);
+};
+
+const madeBy = (run: string, status: string): FakeStack => ({
+  status,
+  outputs: {},
+  changeSetId: `arn:aws:cloudformation:eu-test-1:1:changeSet/${run}/123`,
+});
+
+it('says what is left to do where it cannot look any more', async () => {
+  for (const [code, words] of [
+    ['ExpiredToken', /credentials have expired/],
+    ['SomethingNew', /could not be looked at or removed: cannot look at the stack/],
+  ] as const) {
+    const account = await accountWith({}, [code, 'says AWS']);
+    const said = await cleanUp(account, FAILED);
+    expect(said).toMatch(words);
+    expect(said).toContain('The deployment failed; what stands could not be looked at or removed');
+    expect(said).toContain('npm run destroy -- --stage dev');
+    aws?.close();
+  }
+});
+
+it('leaves what another deployment made, and says whose it is', async () => {
+  const account = await accountWith({ 'Groupage-dev-Data': madeBy('groupage-2', 'CREATE_IN_PROGRESS') });
+  expect(await cleanUp(account, FAILED)).toContain(
+    'Groupage-dev-Data (CREATE_IN_PROGRESS) was not made by this run but by another deployment, and stays',
+  );
+});
+
+it('waits for what this run made; a second Ctrl-C gives that up, and says what stands', async () => {
+  const print = vi.spyOn(console, 'log').mockImplementation(() => {});
+  const account = await accountWith({ 'Groupage-dev-Data': madeBy('groupage-1', 'CREATE_IN_PROGRESS') });
+  const said = cleanUp(account, { ...FAILED, interrupted: true });
+  await vi.waitFor(() =>
+    expect(print).toHaveBeenCalledWith(expect.stringContaining('Groupage-dev-Data (CREATE_IN_PROGRESS)')),
+  );
+  process.emit('SIGINT');
+  expect(await said).toMatch(/interrupted\. What stands: Groupage-dev-Data \(CREATE_IN_PROGRESS\).*npm run destroy/);
+});
+
+it('goes on where it cannot be read why something failed', async () => {
+  const account = await accountWith({}, ['SomethingNew', 'says AWS']);
+  expect(await causesIn(account, 'arn:1', 0)).toEqual([expect.stringContaining('why could not be read')]);
+  // Not even an answer of AWS.
+  const broken = { ...account, cloudFormation: undefined } as unknown as Account;
+  expect(await causesIn(broken, 'arn:1', 0)).toEqual([expect.stringContaining('why could not be read')]);
+});
