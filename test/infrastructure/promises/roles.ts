@@ -1,5 +1,6 @@
 import { copy, find, promise, set } from '../promise.ts';
 import {
+  functionsWaitForTheirPolicies,
   functionsWriteTheirOwnLogsAlone,
   rolesBelongToOneFunction,
   rolesHaveNoManagedPolicies,
@@ -68,4 +69,14 @@ promise('every function writes its own logs, and no others', functionsWriteTheir
   ['logs of others', allow('logs:PutLogEvents', { 'Fn::GetAtt': ['Other', 'Arn'] }), /may write logs into .*Other/],
   ['more than writing', allow('logs:DeleteLogGroup', { 'Fn::GetAtt': ['Own', 'Arn'] }), /may do .*logs:DeleteLogGroup/],
   ['silence', set(POLICY, 'PolicyDocument', { Statement: [] }), /may do nothing with logs/],
+]);
+
+promise('every function comes after what its role may do', functionsWaitForTheirPolicies, [
+  [
+    'one that waits for nothing',
+    (template) => {
+      Object.assign(find(template, 'AWS::Lambda::Function', /ElectHandler/)[1], { DependsOn: [] });
+    },
+    /ElectHandlerFunction.*may be there before FlowElectHandlerRoleDefaultPolicy/,
+  ],
 ]);

@@ -61,3 +61,15 @@ export const functionsWriteTheirOwnLogsAlone: Rule = (template) =>
         : [`${id}: may do ${actions.join() || 'nothing'} with logs`]),
     ];
   });
+
+/**
+ * Lambda refuses an event source while its function's role may not receive, and a schedule would run a function that can
+ * do nothing yet. An emulator makes things in an order of its own, and does not show it.
+ */
+export const functionsWaitForTheirPolicies: Rule = (template) =>
+  functionsOf(template).flatMap(([id, { Role }]) => {
+    const waitsFor = listOf(template.Resources[id]?.DependsOn);
+    return ofType(template, 'AWS::IAM::Policy')
+      .filter(([, { Roles }]) => listOf(Roles).map(idOf).includes(idOf(Role)))
+      .flatMap(([policy]) => (waitsFor.includes(policy) ? [] : [`${id}: may be there before ${policy}`]));
+  });

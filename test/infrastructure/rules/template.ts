@@ -5,6 +5,7 @@ export interface Resource {
   readonly Properties: Record<string, unknown>;
   readonly DeletionPolicy?: string;
   readonly UpdateReplacePolicy?: string;
+  readonly DependsOn?: string | readonly string[];
 }
 
 export interface Template {
