@@ -57,15 +57,32 @@ export interface Tasks {
   storePayloads(tasks: readonly Pick<NewTask, 'id' | 'payload' | 'payloadHash'>[]): Promise<void>;
   /** F2. Claims each candidate for the batch if it is `created` in the same run. True for those that now show the batch. */
   claim(candidates: readonly Candidate[], batch: BatchId): Promise<readonly boolean[]>;
-  /** H3. Loads a batch's members. */
+  /**
+   * Starts a next run of each task that is `failed` in the run named, as waiting and without a batch; its payload is
+   * kept again. Answers each task as it is then, undefined where there is none. Ids must differ.
+   */
+  redrive(runs: readonly TaskRun[], at: Millis): Promise<readonly (Task | undefined)[]>;
+  /**
+   * H3. Loads a batch's members. One that does not show the batch any more was redriven: it is counted as failed here,
+   * since only failed ones are.
+   */
   members(ids: readonly TaskId[], batch: BatchId): Promise<Members>;
-  /** H4. Writes results onto members that are still open. Answers what each shows then, whoever wrote it. */
+  /**
+   * H4. Writes results onto members that are still open. Answers what became of each in this batch, whoever wrote it;
+   * undefined for one that is not stored any more.
+   */
   finish(results: readonly TaskResult[], batch: FinishingBatch): Promise<readonly (Outcome['status'] | undefined)[]>;
   get(id: TaskId): Promise<Task | undefined>;
   /** The payload of a stored task. */
   payload(id: TaskId): Promise<string | undefined>;
   /** Failed tasks of a Target, newest first. Eventually consistent. */
   failed(target: Target, limit: number, cursor?: string): Promise<Page<TaskId>>;
+}
+
+/** One life of a task, from its registration or a redrive to its result. */
+export interface TaskRun {
+  readonly id: TaskId;
+  readonly run: number;
 }
 
 /** What the results of one attempt share. */

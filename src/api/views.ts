@@ -30,6 +30,7 @@ export const printTask = (
     run: task.run,
     ...(task.correlationId === undefined ? {} : { correlationId: task.correlationId }),
     createdAt: iso(task.createdAt),
+    ...(task.redrivenAt === undefined ? {} : { redrivenAt: iso(task.redrivenAt) }),
     ...('finishedAt' in state ? { finishedAt: iso(state.finishedAt) } : {}),
     ...(state.status === 'failed' ? { error: state.error } : {}),
     ...(state.status === 'succeeded' && state.resultOmitted !== undefined

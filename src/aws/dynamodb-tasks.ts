@@ -4,6 +4,7 @@ import { type BatchId, type Candidate, parseCandidate, type Target, type TaskId 
 import type { NewTask, Task, TaskResult } from '../batching/task.ts';
 import type { FinishingBatch, Inserted, Members, OpenTask, Tasks } from '../ports.ts';
 import { DynamoDBFailure, execute, getAll, type Item, queryIndex, type Statement, writeAll } from './dynamodb.ts';
+import { redriveTasks } from './redrive-tasks.ts';
 import { expiresAt, finishedFields, newTaskRow, payloadKey, payloadRow, taskKey, taskOf } from './task-rows.ts';
 
 export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Tasks => {
@@ -44,6 +45,7 @@ export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Ta
         return isMine.get(candidate) === true || (refused.get(id)?.BatchId === batch && refused.get(id)?.Run === run);
       });
     },
+    redrive: (runs, at) => redriveTasks(client, table, runs, at, rowsOf),
     members: async (ids, batch) => membersOf(ids, await rowsOf(ids), batch, payloadsOf),
     finish: (results, batch) => finish(client, table, results, batch, rowsOf),
     get: async (id) => {
@@ -123,13 +125,18 @@ const waves = <T>(all: readonly T[], keyOf: (each: T) => string): T[][] => {
   return parts;
 };
 
+/** Whether a member left the batch: by a redrive, which only a failed one can. */
+const hasLeft = (row: Item, batch: BatchId): boolean => row.BatchId !== batch && row.Run > 1;
+
 const membersOf = async (
   ids: readonly TaskId[],
   rows: ReadonlyMap<string, Item>,
   batch: BatchId,
   payloadsOf: (tasks: readonly Task[]) => Promise<ReadonlyMap<string, string>>,
 ): Promise<Members> => {
-  const members = ids.map((id) => rows.get(id)).filter((row) => row !== undefined && row.BatchId === batch) as Item[];
+  const stored = ids.flatMap((id) => rows.get(id) ?? []);
+  const members = stored.filter((row) => row.BatchId === batch);
+  const redriven = stored.filter((row) => hasLeft(row, batch)).length;
   const open = members.filter((row) => row.Status === 'batched').map((row) => ({ row, task: taskOf(row) }));
   const apart = await payloadsOf(open.filter(({ task }) => task.payloadApart).map(({ task }) => task));
   const payloads = open.map(({ row, task }): string | undefined =>
@@ -143,7 +150,7 @@ const membersOf = async (
       return [{ id: task.id, payload, ...(task.payloadApart ? { payloadHash: task.payloadHash } : {}) }];
     }),
     lost: open.filter((_, index) => payloads[index] === undefined).map(({ task }) => task.id),
-    counts: { succeeded: count('succeeded'), failed: count('failed') },
+    counts: { succeeded: count('succeeded'), failed: count('failed') + redriven },
   };
 };
 
@@ -169,6 +176,7 @@ const finish = async (
   return results.map(({ id, outcome }, index) => {
     if (answers[index]) return outcome.status;
     const row = refused.get(id);
+    if (row && hasLeft(row, batch.id)) return 'failed';
     const status = row?.BatchId === batch.id ? taskOf(row).state.status : undefined;
     return status === 'succeeded' || status === 'failed' ? status : undefined;
   });

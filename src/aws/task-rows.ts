@@ -63,6 +63,7 @@ export const taskOf = (row: Item): Task => ({
   createdAt: row.CreatedAt as number,
   run: row.Run as number,
   payloadApart: row.Payload === undefined,
+  ...(row.RedrivenAt === undefined ? {} : { redrivenAt: row.RedrivenAt as number }),
   ...(row.CorrelationId === undefined ? {} : { correlationId: row.CorrelationId as string }),
   state: stateOf(row),
 });

@@ -9,6 +9,8 @@ import type { SealReason } from './policy.ts';
 export type FlowEvent =
   /** Messages became waiting tasks; `duplicates` were there already. */
   | { readonly event: 'registered'; readonly tasks: number; readonly duplicates: number }
+  /** Failed tasks got another run. */
+  | { readonly event: 'redriven'; readonly tasks: number }
   /** Messages were refused and lie in the rejected queue. */
   | { readonly event: 'rejected'; readonly messages: number; readonly reasons: readonly string[] }
   /** A Target got a leader. `takenOver`: from one whose lease had ended. */

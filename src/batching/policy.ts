@@ -29,13 +29,20 @@ export interface WaitingTask {
   readonly id: TaskId;
   readonly run: number;
   readonly createdAt: Millis;
+  /** When its run began, if it was redriven. */
+  readonly redrivenAt?: Millis;
   readonly bytes: number;
 }
 
+/** Since when a task waits in its run. */
+export const waitsSince = ({ createdAt, redrivenAt }: Pick<WaitingTask, 'createdAt' | 'redrivenAt'>): Millis =>
+  redrivenAt ?? createdAt;
+
 /** The waiting row of a task. Entries sort by turn: 13 digits of milliseconds last until the year 2286. */
-export const waitingRow = ({ id, run, createdAt, bytes }: WaitingTask): Waiting => {
+export const waitingRow = ({ id, run, bytes, ...task }: WaitingTask): Waiting => {
   const candidate = candidateOf(id, run);
-  return { entry: `${String(createdAt).padStart(13, '0')}#${candidate}`, candidate, at: createdAt, bytes };
+  const since = waitsSince(task);
+  return { entry: `${String(since).padStart(13, '0')}#${candidate}`, candidate, at: since, bytes };
 };
 
 /** Why a batch was sealed. */

@@ -1,3 +1,5 @@
+import type * as z from 'zod/mini';
+
 /** One thing wrong with an input: where, and what to do about it. */
 export interface Problem {
   /** Path into the input, e.g. `payload.depot` or `operations.parcels.batch.maxWait`; empty for the whole. */
@@ -16,3 +18,11 @@ export const reasonOf = (cause: unknown): string => (cause instanceof Error ? ca
 /** One line per problem, for people. */
 export const describeProblems = (problems: readonly Problem[]): string =>
   problems.map(({ path, reason }) => (path === '' ? reason : `${path} ${reason}`)).join('\n');
+
+/** Everything that a schema found wrong with the fields of `what`, e.g. "a register message". */
+export const problemsIn = ({ issues }: z.core.$ZodError, what: string): Problem[] =>
+  issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => ({ path: key.slice(0, 100), reason: `is not a field of ${what}` }))
+      : [{ path: issue.path.join('.'), reason: issue.message }],
+  );

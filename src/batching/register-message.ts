@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { type Config, operationNamed } from '../config/resolved.ts';
 import { type TaskId, taskId } from './ids.ts';
 import { isObject, parseJson, rawMembers } from './json-text.ts';
-import type { Parsed, Problem } from './problems.ts';
+import { type Parsed, type Problem, problemsIn } from './problems.ts';
 import { targetOf } from './target.ts';
 import { itemBytes, type NewTask, PAYLOAD_MAX_BYTES, payloadHashOf } from './task.ts';
 
@@ -12,6 +12,12 @@ export interface RegisterMessage {
   /** SQS's own id of the message: the task's id if the body has none. The same at every redelivery. */
   readonly messageId: string;
   readonly body: string;
+}
+
+/** A message that goes to the rejected queue. */
+export interface Refused {
+  readonly message: RegisterMessage;
+  readonly problems: readonly Problem[];
 }
 
 /** A task that may be registered; it gets its `createdAt` when it is. */
@@ -45,7 +51,10 @@ export const parseRegisterMessage = (config: Config, message: RegisterMessage): 
   if (!json.ok) return json;
   const fields = registerFields.safeParse(json.value);
   if (!fields.success)
-    return { ok: false, problems: [...fields.error.issues.flatMap(problemsOf), ...unknownBeside(config, json.value)] };
+    return {
+      ok: false,
+      problems: [...problemsIn(fields.error, 'a register message'), ...unknownBeside(config, json.value)],
+    };
   const { operation: name, payload, id: given, correlationId } = fields.data;
   const id = (given ?? message.messageId) as TaskId;
   const raw = rawMembers(message.body).get('payload') ?? '{}';
@@ -87,11 +96,6 @@ const tooLarge = (id: TaskId, raw: string, maxBytes = Number.POSITIVE_INFINITY):
     ? fault(`a batch of this operation holds at most ${maxBytes} (batch.maxBytes)`)
     : [];
 };
-
-const problemsOf = (issue: z.core.$ZodIssue): Problem[] =>
-  issue.code === 'unrecognized_keys'
-    ? issue.keys.map((key) => ({ path: key.slice(0, 100), reason: 'is not a field of a register message' }))
-    : [{ path: issue.path.join('.'), reason: issue.message }];
 
 /**
  * A register body that names its task. One without an `id` is named after its SQS message, and a message that is sent

@@ -1,5 +1,6 @@
 /**
  * Register: messages become waiting tasks, and each of their Targets gets a leader if it has none (rules R1 to R4).
+ * A message may also ask for another run of a task that failed.
  *
  * Many messages at once, any of them for the second time. A refused one goes to the rejected queue with its reasons
  * and costs the others nothing.
@@ -11,7 +12,8 @@ import { operationOf, type Target } from './ids.ts';
 import { isHeld, type Lock } from './lock.ts';
 import { type Arrivals, due, looksForFullness } from './policy.ts';
 import type { Problem } from './problems.ts';
-import { parseRegisterMessage, type RegisterMessage, type SentTask } from './register-message.ts';
+import { parseRedrive, type RedriveMessage, redrive } from './redrive.ts';
+import { parseRegisterMessage, type Refused, type RegisterMessage, type SentTask } from './register-message.ts';
 import { isSameTask, type NewTask, type Task } from './task.ts';
 import { LEASE, SOON } from './timings.ts';
 
@@ -19,18 +21,16 @@ type RegisterDeps = Pick<Deps, 'config' | 'tasks' | 'waiting' | 'locks' | 'queue
 
 /** Registers a batch of messages: all or, when it rejects, perhaps some. Repeat it. */
 export const register = async (deps: RegisterDeps, messages: readonly RegisterMessage[]): Promise<void> => {
-  const { valid, refused } = sort(deps, messages);
+  const { valid, redrives, refused } = sort(deps, messages);
   const { registered, conflicts } = await insert(deps, valid);
-  const waiting = registered.filter((task) => task.state.status === 'created');
+  const redriven = await redrive(deps, redrives);
+  // A task may be in both, the later look at it counts.
+  const known = new Map([...registered, ...redriven.tasks].map((task) => [task.id, task]));
+  const waiting = [...known.values()].filter(({ state }) => state.status === 'created');
   await deps.waiting.put(waiting);
   await notice(deps, arrivals(waiting));
-  await reject(deps, [...refused, ...conflicts]);
+  await reject(deps, [...refused, ...conflicts, ...redriven.refused]);
 };
-
-interface Refused {
-  readonly message: RegisterMessage;
-  readonly problems: readonly Problem[];
-}
 
 interface Valid {
   readonly message: RegisterMessage;
@@ -39,14 +39,17 @@ interface Valid {
 
 const sort = ({ config, machine }: RegisterDeps, messages: readonly RegisterMessage[]) => {
   const valid: Valid[] = [];
+  const redrives: RedriveMessage[] = [];
   const refused: Refused[] = [];
   const createdAt = machine.now();
   for (const message of messages) {
-    const parsed = parseRegisterMessage(config, message);
-    if (parsed.ok) valid.push({ message, task: { ...parsed.value, createdAt } });
-    else refused.push({ message, problems: parsed.problems });
+    const asked = parseRedrive(message.body);
+    const parsed = asked ?? parseRegisterMessage(config, message);
+    if (!parsed.ok) refused.push({ message, problems: parsed.problems });
+    else if ('run' in parsed.value) redrives.push({ message, asked: parsed.value });
+    else valid.push({ message, task: { ...parsed.value, createdAt } });
   }
-  return { valid, refused };
+  return { valid, redrives, refused };
 };
 
 /**

@@ -61,6 +61,8 @@ export interface Task {
   readonly createdAt: Millis;
   /** 1; a redrive adds one. */
   readonly run: number;
+  /** When its run began, if it was redriven. */
+  readonly redrivenAt?: Millis;
   /** Whether its payload has a row of its own, as decided when it was inserted. */
   readonly payloadApart: boolean;
   readonly state: TaskState;

@@ -14,6 +14,8 @@ export const describe = (event: FlowEvent): string | undefined => {
         : `✓ ${event.batchId}  ${event.counts.succeeded} succeeded`;
     case 'postponed':
       return `↻ ${event.batchId}  ${event.open} again later: ${event.reason}`;
+    case 'redriven':
+      return `↻ ${plural(event.tasks, 'task')} redriven`;
     case 'rejected':
       return `✗ ${event.messages} refused: ${event.reasons.join('; ')}`;
     case 'revived':

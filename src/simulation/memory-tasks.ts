@@ -1,7 +1,7 @@
 /** Tasks in memory. */
-import { type BatchId, parseCandidate, type TaskId } from '../batching/ids.ts';
+import { type BatchId, type Millis, parseCandidate, type TaskId } from '../batching/ids.ts';
 import type { NewTask, Task, TaskResult } from '../batching/task.ts';
-import type { FinishingBatch, Inserted, Members, OpenTask, Tasks } from '../ports.ts';
+import type { FinishingBatch, Inserted, Members, OpenTask, TaskRun, Tasks } from '../ports.ts';
 import { type Gate, through } from './gate.ts';
 import { newestFirst, pageOf, putTask, type Tables } from './tables.ts';
 
@@ -31,6 +31,11 @@ export const memoryTasks = (tables: Tables, gate: Gate): Tasks => ({
         tables.claims += 1;
         return claimOne(tables, parseCandidate(candidate), batch);
       }),
+    ),
+  redrive: (runs, at) =>
+    gate(
+      'tasks.redrive',
+      runs.map((run) => () => redriveOne(tables, run, at)),
     ),
   members: (ids, batch) => through(gate, 'tasks.members', () => membersOf(tables, ids, batch)),
   finish: (results, batch) =>
@@ -70,7 +75,17 @@ const insertOne = (tables: Tables, task: NewTask): Inserted => {
   return { isNew: true, stored: inserted };
 };
 
+const redriveOne = (tables: Tables, { id, run }: TaskRun, at: Millis): Task | undefined => {
+  const task = tables.tasks.get(id);
+  if (task?.state.status === 'failed' && task.run === run)
+    putTask(tables, { ...task, run: run + 1, redrivenAt: at, state: { status: 'created' } });
+  return tables.tasks.get(id);
+};
+
 const belongs = ({ state }: Task, batch: BatchId): boolean => 'batchId' in state && state.batchId === batch;
+
+/** Whether a member left the batch: by a redrive, which only a failed one can. */
+const hasLeft = (task: Task, batch: BatchId): boolean => !belongs(task, batch) && task.run > 1;
 
 const claimOne = (tables: Tables, { id, run }: { id: TaskId; run: number }, batchId: BatchId): boolean => {
   const task = tables.tasks.get(id);
@@ -81,8 +96,9 @@ const claimOne = (tables: Tables, { id, run }: { id: TaskId; run: number }, batc
 };
 
 const membersOf = (tables: Tables, ids: readonly TaskId[], batch: BatchId): Members => {
-  const stored = ids.map((id) => tables.tasks.get(id));
-  const members = stored.filter((task): task is Task => task !== undefined && belongs(task, batch));
+  const stored = ids.flatMap((id) => tables.tasks.get(id) ?? []);
+  const members = stored.filter((task) => belongs(task, batch));
+  const redriven = stored.filter((task) => hasLeft(task, batch)).length;
   const open = members.filter(({ state }) => state.status === 'batched');
   const count = (status: 'succeeded' | 'failed') => members.filter(({ state }) => state.status === status).length;
   return {
@@ -92,7 +108,7 @@ const membersOf = (tables: Tables, ids: readonly TaskId[], batch: BatchId): Memb
       return [{ id: task.id, payload, ...(task.payloadApart ? { payloadHash: task.payloadHash } : {}) }];
     }),
     lost: open.filter((task) => payloadOf(tables, task) === undefined).map(({ id }) => id),
-    counts: { succeeded: count('succeeded'), failed: count('failed') },
+    counts: { succeeded: count('succeeded'), failed: count('failed') + redriven },
   };
 };
 
@@ -102,6 +118,7 @@ const finishOne = (
   batch: FinishingBatch,
 ): 'succeeded' | 'failed' | undefined => {
   const task = tables.tasks.get(id);
+  if (task && hasLeft(task, batch.id)) return 'failed';
   if (!task || !belongs(task, batch.id)) return undefined;
   if (task.state.status === 'batched')
     putTask(tables, {

@@ -1,0 +1,92 @@
+/**
+ * Redrive: a failed task gets another run (section 5). Whoever asks for it only sends a message to the register queue,
+ * which does all the writing; a task that was claimed in its old run cannot be claimed into that batch again, since
+ * candidates name the run.
+ */
+import * as z from 'zod/mini';
+import { type Config, operationNamed } from '../config/resolved.ts';
+import type { TaskRun } from '../ports.ts';
+import type { Deps } from './deps.ts';
+import { type TaskId, taskId } from './ids.ts';
+import { isObject, parseJson } from './json-text.ts';
+import { type Parsed, type Problem, problemsIn } from './problems.ts';
+import type { Refused, RegisterMessage } from './register-message.ts';
+import type { Task } from './task.ts';
+
+type RedriveDeps = Pick<Deps, 'config' | 'tasks' | 'machine' | 'report'>;
+
+/** No redrive is longer; whatever is need not be looked at twice. */
+const MAX_LENGTH = 1_000;
+
+const redriveFields = z.strictObject({
+  id: z.string().check(z.refine((text) => taskId(text) !== undefined, { error: 'must be the id of a task' })),
+  run: z
+    .number({ error: 'must be a whole number, 1 or more' })
+    .check(z.refine((run) => Number.isSafeInteger(run) && run > 0, { error: 'must be a whole number, 1 or more' })),
+});
+
+/** The body of a message that asks for another run of a task after `run`. Harmless if it comes twice, or late. */
+export const printRedrive = ({ id, run }: TaskRun): string => JSON.stringify({ id, run });
+
+/** Reads a message that asks for a redrive: one with a `run` and no operation. Undefined for any other. */
+export const parseRedrive = (body: string): Parsed<TaskRun> | undefined => {
+  const json = body.length <= MAX_LENGTH ? parseJson(body) : undefined;
+  if (!json?.ok || !isObject(json.value) || !Object.hasOwn(json.value, 'run')) return undefined;
+  if (Object.hasOwn(json.value, 'operation')) return undefined;
+  const fields = redriveFields.safeParse(json.value);
+  return fields.success
+    ? { ok: true, value: { id: fields.data.id as TaskId, run: fields.data.run } }
+    : { ok: false, problems: problemsIn(fields.error, 'a redrive') };
+};
+
+/** A message that asks for a redrive. */
+export interface RedriveMessage {
+  readonly message: RegisterMessage;
+  readonly asked: TaskRun;
+}
+
+interface Redriven {
+  /** The tasks as they are now, each once. Those that wait may still need their waiting row, whoever redrove them. */
+  readonly tasks: readonly Task[];
+  readonly refused: readonly Refused[];
+}
+
+/** Starts the runs asked for. Again is harmless: a task that left the run named stays as it is. */
+export const redrive = async (deps: RedriveDeps, messages: readonly RedriveMessage[]): Promise<Redriven> => {
+  const { config, tasks, machine, report } = deps;
+  if (messages.length === 0) return { tasks: [], refused: [] };
+  const ids = [...new Set(messages.map(({ asked }) => asked.id))];
+  const read = await Promise.all(ids.map((id) => tasks.get(id)));
+  const stored = new Map(ids.map((id, index) => [id, read[index]]));
+  const judged = messages.map(({ message, asked }) => ({
+    message,
+    asked,
+    ...judge(config, stored.get(asked.id), asked),
+  }));
+  const due = new Map(judged.flatMap(({ asked, does }) => (does === 'start' ? [[asked.id, asked] as const] : [])));
+  if (due.size > 0) {
+    const started = await tasks.redrive([...due.values()], machine.now());
+    for (const task of started) if (task) stored.set(task.id, task);
+    report({ event: 'redriven', tasks: due.size });
+  }
+  return {
+    tasks: [...stored.values()].filter((task) => task !== undefined),
+    refused: judged.flatMap(({ message, problem }) => (problem ? [{ message, problems: [problem] }] : [])),
+  };
+};
+
+interface Judgement {
+  readonly does: 'start' | 'nothing';
+  readonly problem?: Problem;
+}
+
+/** What a redrive does to a task. A run that is over, or has not ended, is no problem: the message came twice or late. */
+const judge = (config: Config, task: Task | undefined, { id, run }: TaskRun): Judgement => {
+  const refuse = (path: string, reason: string): Judgement => ({ does: 'nothing', problem: { path, reason } });
+  if (!task) return refuse('id', `there is no task ${id}: it was never registered, or has expired; send it anew`);
+  if (run > task.run) return refuse('run', `is ${run}, but task ${id} is in its run ${task.run}`);
+  if (run < task.run || task.state.status !== 'failed') return { does: 'nothing' };
+  return operationNamed(config, task.operation)
+    ? { does: 'start' }
+    : refuse('id', `the operation of task ${id}, ${task.operation}, is not configured any more`);
+};
