@@ -3,12 +3,21 @@
  * was sent, and, where nothing went wrong, in time and in full batches.
  */
 import { type Batch, finishedStatus, isFinished, membersOf } from '../batching/batch.ts';
-import { type Millis, operationOf, parseCandidate, type Target, type TaskId } from '../batching/ids.ts';
+import {
+  type BatchId,
+  type Candidate,
+  type Millis,
+  operationOf,
+  parseCandidate,
+  type Target,
+  type TaskId,
+} from '../batching/ids.ts';
+import { waitsSince } from '../batching/policy.ts';
 import { parseRegisterMessage, type RegisterMessage, type SentTask, withId } from '../batching/register-message.ts';
 import { isSameTask, itemBytes, type Task } from '../batching/task.ts';
 import { type Config, operationFor } from '../config/resolved.ts';
 import { verdictOf } from '../downstream/verdict.ts';
-import type { Rejection } from '../ports.ts';
+import type { Rejection, TaskRun } from '../ports.ts';
 import { demand } from './invariants.ts';
 import type { CallLog, LoggedCall } from './simulated-downstream.ts';
 import type { Tables } from './tables.ts';
@@ -22,6 +31,8 @@ export interface Evidence {
   readonly log: CallLog;
   /** Flushes that were answered, and when. */
   readonly flushes: readonly { readonly target: Target; readonly at: Millis }[];
+  /** Redrives that were asked for. */
+  readonly redriven: readonly TaskRun[];
   /** Whether the patrol took part. */
   readonly patrolled: boolean;
   /** Whether a function may have ended amid its work: in a crash, or because a call failed. */
@@ -44,6 +55,8 @@ export const checkAtRest = (evidence: Evidence): void => {
   checkCalls(evidence);
   checkAttempts(evidence);
   checkOutcomes(evidence);
+  for (const { id, run } of evidence.redriven)
+    demand((evidence.tables.tasks.get(id)?.run ?? 0) > run, 'a redrive starts another run', { id, run });
   if (evidence.isCalm) checkInTime(evidence);
 };
 
@@ -66,9 +79,15 @@ const checkTables = ({ tables, patrolled, mayStopAmidWork }: Evidence): void => 
 
 const checkBatch = (tables: Tables, batch: Batch): void => {
   demand(isFinished(batch.status), 'every batch ends', batch);
-  const outcomes = membersOf(batch).map((id) => tables.tasks.get(id)?.state);
-  const count = (status: string): number =>
-    outcomes.filter((state) => state?.status === status && 'batchId' in state && state.batchId === batch.id).length;
+  const dropped = new Set(batch.dropped);
+  const members = batch.candidates.filter((candidate) => !dropped.has(candidate)).map(parseCandidate);
+  const outcomes = members.map(({ id, run }) => {
+    const task = tables.tasks.get(id);
+    // One that has another run by now failed in this one.
+    if (task && task.run > run) return 'failed';
+    return task && 'batchId' in task.state && task.state.batchId === batch.id ? task.state.status : undefined;
+  });
+  const count = (status: string): number => outcomes.filter((outcome) => outcome === status).length;
   const counts = { succeeded: count('succeeded'), failed: count('failed') };
   demand(counts.succeeded + counts.failed === outcomes.length, "a batch's members are its own", { batch, outcomes });
   const isCounted = JSON.stringify(counts) === JSON.stringify(batch.counts);
@@ -146,16 +165,22 @@ const checkAttempts = ({ config, tables, log, mayOverlap, mayStopAmidWork, skew 
 
 /** Every task shows what the downstream answered about it, or that it gave up after all attempts. */
 const checkOutcomes = ({ config, tables, log }: Evidence): void => {
-  const answers = new Map<TaskId, string[]>();
+  const answers = new Map<string, string[]>();
+  const keyOf = (batch: BatchId, id: TaskId): string => `${batch} ${id}`;
   for (const { call, answered } of log.calls)
-    for (const { id, outcome } of answered ? verdictOf(answered.answer, call.items).results : [])
-      answers.set(id, [...(answers.get(id) ?? []), JSON.stringify(outcome)]);
+    for (const { id, outcome } of answered ? verdictOf(answered.answer, call.items).results : []) {
+      const key = keyOf(call.batchId, id);
+      answers.set(key, [...(answers.get(key) ?? []), JSON.stringify(outcome)]);
+    }
   for (const task of tables.tasks.values()) {
     if (gaveUp(task)) {
       const { maxAttempts } = operationFor(config, task.operation).retry;
       const attempts = 'attempts' in task.state ? task.state.attempts : 0;
       demand(attempts === maxAttempts, 'nobody gives up before the last attempt', task);
-    } else demand(answers.get(task.id)?.includes(outcomeOf(task)) === true, 'a task ends as was answered', task);
+    } else {
+      const answered = 'batchId' in task.state ? answers.get(keyOf(task.state.batchId, task.id)) : undefined;
+      demand(answered?.includes(outcomeOf(task)) === true, 'a task ends as was answered', task);
+    }
   }
 };
 
@@ -175,6 +200,13 @@ const sentPayloads = (config: Config, tables: Tables, sent: readonly RegisterMes
 
 const gaveUp = ({ state }: Task): boolean => state.status === 'failed' && state.error.code === 'attempts-exhausted';
 
+/** Since when a candidate waited; unknown of one that was redriven since. */
+const waitedSince = (tables: Tables, candidate: Candidate): Millis => {
+  const { id, run } = parseCandidate(candidate);
+  const task = tables.tasks.get(id);
+  return task?.run === run ? waitsSince(task) : Number.POSITIVE_INFINITY;
+};
+
 const checkInTime = ({ config, tables, flushes }: Evidence): void => {
   for (const batch of tables.batches.values()) {
     const { maxWait, maxSize } = operationFor(config, batch.operation).batch;
@@ -184,15 +216,13 @@ const checkInTime = ({ config, tables, flushes }: Evidence): void => {
       demand(sealedAt >= batch.oldestAt + maxWait, 'a batch is not sealed before it is due', batch);
     if (batch.sealedBy === 'full') demand(batch.candidates.length === maxSize, 'a full batch is full', batch);
     // With batches this small every arrival looks whether it filled one.
-    const newest = Math.max(
-      ...batch.candidates.map((each) => tables.tasks.get(parseCandidate(each).id)?.createdAt ?? 0),
-    );
+    const newest = Math.max(...batch.candidates.map((each) => waitedSince(tables, each)));
     if (batch.sealedBy === 'full' && maxSize <= 8)
       demand(sealedAt <= newest + SLACK, 'a full batch does not wait', { batch, newest });
   }
   for (const { target, at } of flushes)
     for (const { state, ...task } of tables.tasks.values()) {
-      if (task.target !== target || task.createdAt > at || !('batchId' in state)) continue;
+      if (task.target !== target || waitsSince(task) > at || !('batchId' in state)) continue;
       const { sealedAt = Number.POSITIVE_INFINITY } = tables.batches.get(state.batchId) ?? {};
       demand(sealedAt <= at + SLACK, 'what waited at a flush is sealed at once', { task, at, sealedAt });
     }

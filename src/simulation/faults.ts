@@ -1,8 +1,9 @@
-/** What goes wrong, how often, and the gate that makes it so. */
+/** What may go wrong, how often, and the gate that makes it so. */
 import type { Millis } from '../batching/ids.ts';
+import type { Chaos } from './chaos.ts';
 import type { Gate } from './gate.ts';
 import type { Random } from './random.ts';
-import type { Scheduler } from './scheduler.ts';
+import { brief } from './trace.ts';
 
 /** Probabilities per call on a port, unless they say otherwise. */
 export interface FaultRates {
@@ -12,7 +13,9 @@ export interface FaultRates {
   readonly pause: number;
   /** The call fails and nothing happened. */
   readonly throttle: number;
-  /** The call fails after some or all of it happened. */
+  /** Per effect of a call of many: it fails there, and those before it happened. */
+  readonly partial: number;
+  /** The call fails after all of it happened. */
   readonly lostReply: number;
   /** The reply is lost, and the client itself sends the request once more: the caller sees the second answer. */
   readonly repeat: number;
@@ -24,10 +27,13 @@ export interface FaultRates {
   readonly skew: Millis;
 }
 
+export type FaultKind = Exclude<keyof FaultRates, 'skew'>;
+
 export const NO_FAULTS: FaultRates = {
   crash: 0,
   pause: 0,
   throttle: 0,
+  partial: 0,
   lostReply: 0,
   repeat: 0,
   duplicate: 0,
@@ -36,7 +42,7 @@ export const NO_FAULTS: FaultRates = {
 };
 
 /** How often each kind of fault happened. */
-export type FaultCounts = Record<Exclude<keyof FaultRates, 'skew'>, number>;
+export type FaultCounts = Record<FaultKind, number>;
 
 export const noFaultCounts = (): FaultCounts => {
   const { skew: _, ...counts } = NO_FAULTS;
@@ -53,21 +59,11 @@ export interface Process {
   readonly name: string;
   /** Which function it is a run of. */
   readonly function: string;
+  readonly random: Random;
   readonly clockOffset: Millis;
   readonly endsAt: Millis;
   /** A paused sandbox is not stopped by the function's timeout. */
   outlivesTimeout: boolean;
-}
-
-export interface Chaos {
-  readonly random: Random;
-  readonly scheduler: Scheduler;
-  readonly counts: FaultCounts;
-  /** The functions that were paused: those that may have gone on after their time. */
-  readonly paused: Set<string>;
-  /** Asked at every call: faults end before the run does, so that it can come to rest. */
-  rates(): FaultRates;
-  trace(line: () => string): void;
 }
 
 /** The one call that no client repeats by itself. */
@@ -77,49 +73,42 @@ export const DOWNSTREAM_CALL = 'downstream.call';
 const death = (): Promise<never> => new Promise(() => {});
 
 /** The gate of one process. */
-export const faultyGate =
-  (chaos: Chaos, process: Process): Gate =>
-  async (call, effects) => {
-    const { random, scheduler, trace } = chaos;
-    const hit = (kind: keyof FaultCounts): boolean => {
-      const happens = random.chance(chaos.rates()[kind]);
-      if (happens) {
-        chaos.counts[kind] += 1;
-        trace(() => `${process.name} ${call}: ${kind}`);
-      }
-      return happens;
-    };
-    const live = async (span: Millis): Promise<void> => {
-      await scheduler.wait(span);
-      if (hit('pause')) {
-        process.outlivesTimeout = true;
-        chaos.paused.add(process.function);
-        await scheduler.wait(random.int(20_000, 200_000));
-      }
-      if (hit('crash') || (scheduler.now > process.endsAt && !process.outlivesTimeout)) await death();
-    };
-    const fail = (how: string): never => {
-      throw new InjectedFault(`${call}: ${how}`);
-    };
+export const faultyGate = (chaos: Chaos, process: Process): Gate => {
+  const { scheduler, trace } = chaos;
+  const { name, random } = process;
+  const hit = (kind: FaultKind): boolean => chaos.happens(kind, name);
 
-    const request = async (): Promise<ReturnType<(typeof effects)[number]>[]> => {
-      await live(random.int(0, 20));
-      if (hit('throttle')) fail('throttled');
-      const answers: ReturnType<(typeof effects)[number]>[] = [];
-      for (const effect of effects) {
-        if (answers.length > 0) {
-          if (random.chance(0.2)) await live(random.int(0, 5));
-          if (hit('throttle')) fail('throttled half-way');
-        }
-        answers.push(effect());
+  const live = async (span: Millis): Promise<void> => {
+    await scheduler.wait(span);
+    if (hit('pause')) {
+      process.outlivesTimeout = true;
+      chaos.paused.add(process.function);
+      await scheduler.wait(random.int(20_000, 200_000));
+    }
+    if (hit('crash') || (scheduler.now > process.endsAt && !process.outlivesTimeout)) await death();
+  };
+
+  const request = async <T>(call: string, effects: readonly (() => T)[]): Promise<T[]> => {
+    await live(random.int(0, 20));
+    if (hit('throttle')) throw new InjectedFault(`${call}: throttled`);
+    const answers: T[] = [];
+    for (const effect of effects) {
+      if (answers.length > 0) {
+        if (random.chance(0.2)) await live(random.int(0, 5));
+        if (hit('partial')) throw new InjectedFault(`${call}: failed half-way`);
       }
-      trace(() => `${process.name} ${call} → ${JSON.stringify(answers)?.slice(0, 300)}`);
-      await live(random.int(0, 5));
-      return answers;
-    };
-    const first = await request();
-    // AWS clients repeat what was not answered, calls downstream are not repeated by theirs.
-    const answers = call !== DOWNSTREAM_CALL && hit('repeat') ? await request() : first;
-    if (hit('lostReply')) fail('reply lost');
+      answers.push(effect());
+    }
+    trace(() => `${name}  ${call} → ${brief(answers.length === 1 ? answers[0] : answers)}`);
+    await live(random.int(0, 5));
     return answers;
   };
+
+  return async (call, effects) => {
+    const first = await request(call, effects);
+    // AWS clients repeat what was not answered, calls downstream are not repeated by theirs.
+    const answers = call !== DOWNSTREAM_CALL && hit('repeat') ? await request(call, effects) : first;
+    if (hit('lostReply')) throw new InjectedFault(`${call}: reply lost`);
+    return answers;
+  };
+};

@@ -14,7 +14,7 @@ import {
   REGISTER_VISIBILITY,
 } from '../batching/timings.ts';
 import type { Delivery, Invocation, WorkingQueue } from '../ports.ts';
-import type { Chaos } from './faults.ts';
+import type { Chaos } from './chaos.ts';
 import { attempt, type Started } from './process.ts';
 import { type QueuedMessage, SimulatedQueue } from './queue.ts';
 
@@ -43,7 +43,7 @@ export const simulatedFunctions = (
   const queue = (name: WorkingQueue, timeout: Millis, visibility: Millis, handle: Handle): SimulatedQueue => {
     const consume = async (messages: readonly QueuedMessage[]): Promise<readonly QueuedMessage[]> => {
       const { name: process, deps, invocation } = start(name, timeout);
-      chaos.trace(() => `${process} ← ${messages.map(({ body, id }) => `${id} ${body}`).join(' ')}`);
+      chaos.trace(() => `${process}  ← ${messages.map(({ body, id }) => `${id} ${body}`).join('  ')}`);
       return attempt(chaos, process, () => handle(deps, messages, invocation), []);
     };
     const batchSize = MESSAGES_AT_ONCE[name];

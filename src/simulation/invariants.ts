@@ -4,10 +4,10 @@
 import { type Batch, isFinished } from '../batching/batch.ts';
 import { candidateOf, parseCandidate, type Target } from '../batching/ids.ts';
 import type { Lock } from '../batching/lock.ts';
-import { parseGroup } from '../batching/messages.ts';
+import { type GroupMessage, parseGroup } from '../batching/messages.ts';
 import type { Waiting } from '../batching/policy.ts';
 import type { Task } from '../batching/task.ts';
-import type { SimulatedQueue } from './queue.ts';
+import type { QueuedMessage, SimulatedQueue } from './queue.ts';
 import type { Tables, Watcher } from './tables.ts';
 
 /** A promise that was broken. */
@@ -36,8 +36,13 @@ export const watch = (
         onViolation(cause);
       }
     };
-  const guards = (): { target: Target; fence: number; token: string }[] =>
-    [...groupQueue.messages].map(({ body }) => parseGroup(body)).filter(({ hint }) => !hint);
+  const parsed = new WeakMap<QueuedMessage, GroupMessage>();
+  const parse = (message: QueuedMessage): GroupMessage => {
+    const known = parsed.get(message) ?? parseGroup(message.body);
+    parsed.set(message, known);
+    return known;
+  };
+  const guards = (): GroupMessage[] => [...groupQueue.messages].map(parse).filter(({ hint }) => !hint);
   const watcher: Required<Watcher> = {
     task: checked((before, after) => checkTask(tables, before, after)),
     batch: checked(checkBatch),
@@ -53,7 +58,7 @@ export const watch = (
   };
   tables.watcher = watcher;
   groupQueue.onDelete = checked((message) => {
-    const { target, fence, token, hint } = parseGroup(message.body);
+    const { target, fence, token, hint } = parse(message);
     const lock = tables.locks.get(target);
     const isLastGuard =
       guards().filter((guard) => guard.target === target && guard.fence === fence && guard.token === token).length ===
@@ -67,9 +72,15 @@ export const watch = (
 };
 
 const checkTask = (tables: Tables, before: Task | undefined, after: Task): void => {
-  if (before?.state.status === 'succeeded' || before?.state.status === 'failed')
-    demand(false, 'a result is written once', { before, after });
   const [was, is] = [before?.state, after.state];
+  demand(before === undefined || after.run >= before.run, 'runs only grow', { before, after });
+  if (before && after.run > before.run) {
+    const isNext = was?.status === 'failed' && is.status === 'created' && after.run === before.run + 1;
+    demand(isNext, 'only a failed task is redriven, and then waits', { before, after });
+    return;
+  }
+  if (was?.status === 'succeeded' || was?.status === 'failed')
+    demand(false, 'a result is written once a run', { before, after });
   if (was && 'batchId' in was)
     demand('batchId' in is && is.batchId === was.batchId, "a Task's BatchId is written once a run", { before, after });
   if (!('batchId' in is)) return;

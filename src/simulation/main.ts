@@ -1,48 +1,74 @@
 /**
- * `npm run simulate:faults -- --runs N --seed S`: looks for a schedule that breaks a promise.
- * `… -- --seed S --trace` replays one schedule and prints everything that happened in it.
+ * `npm run simulate:faults -- [--runs N | --lives N] [--seed S]`: looks for a schedule that breaks a promise.
+ * `… -- --seed S --trace`: replays one schedule and prints everything that happened in it; with `--shrink`, the
+ * smallest one that breaks the same promise.
  */
 import { parseArgs } from 'node:util';
+import { runInParallel } from './parallel.ts';
 import { scenarioOf } from './scenario.ts';
-import { runSchedules } from './schedules.ts';
-import { runSchedule } from './world.ts';
+import type { Summary } from './schedules.ts';
+import { shrink } from './shrink.ts';
+import { readable } from './trace.ts';
+import { runSchedule, type Scenario } from './world.ts';
 
-const whole = (name: string, text: string): number => {
+const whole = (name: string, text: string | undefined): number | undefined => {
   const value = Number(text);
-  if (Number.isSafeInteger(value) && value >= 0) return value;
+  if (text === undefined || (Number.isSafeInteger(value) && value >= 0)) return text === undefined ? undefined : value;
   console.error(`--${name} takes a whole number, not ${JSON.stringify(text)}`);
   process.exit(2);
 };
 
 const { values } = parseArgs({
   options: {
-    runs: { type: 'string', default: '1000' },
+    runs: { type: 'string' },
+    lives: { type: 'string' },
     seed: { type: 'string' },
     trace: { type: 'boolean', default: false },
+    shrink: { type: 'boolean', default: false },
   },
 });
-const seed = values.seed === undefined ? Date.now() % 1_000_000_000 : whole('seed', values.seed);
+const seed = whole('seed', values.seed) ?? Date.now() % 1_000_000_000;
 
-if (values.trace) {
-  const report = await runSchedule(scenarioOf(seed), true);
-  console.log(report.trace.join('\n'));
-  console.log(report.violation ? `VIOLATION ${report.violation.message}` : 'no violation');
-} else {
-  const runs = whole('runs', values.runs);
+const replay = async (scenario: Scenario): Promise<void> => {
+  const { trace, violation } = await runSchedule(scenario, true);
+  console.log(readable(trace));
+  console.log(violation ? `VIOLATION ${violation.message}` : 'no violation');
+};
+
+const replayCommand = (seed: number): string => `npm run simulate:faults -- --trace --seed ${seed}`;
+
+/** Every broken promise with the command that shows it, and the first one as small as it gets. */
+const tell = async ({ violations }: Summary): Promise<void> => {
+  for (const { seed, message } of violations)
+    console.log(`seed ${seed}: ${message.slice(0, 1_000)}\n  replay: ${replayCommand(seed)}`);
+  const first = violations.toSorted((a, b) => a.seed - b.seed)[0];
+  if (!first) return;
+  console.log(`\nThe smallest schedule like that of seed ${first.seed} (${replayCommand(first.seed)} --shrink):`);
+  await replay(await shrink(scenarioOf(first.seed)));
+};
+
+const look = async (): Promise<void> => {
+  const lives = whole('lives', values.lives);
+  const runs = whole('runs', values.runs) ?? (lives === undefined ? 1_000 : Number.POSITIVE_INFINITY);
   const from = performance.now();
-  const summary = await runSchedules(seed, runs, undefined, (report, at) => {
-    if (report.violation)
-      console.log(`seed ${at}: ${report.violation.message}\n  replay: npm run simulate:faults -- --trace --seed ${at}`);
-    return true;
-  });
+  let told = from;
+  const summary = await runInParallel(
+    seed,
+    (begun, sofar) => begun >= runs || sofar.lives >= (lives ?? Number.POSITIVE_INFINITY),
+    (sofar) => {
+      if (performance.now() - told < 10_000) return;
+      told = performance.now();
+      console.error(`${sofar.runs} schedules, ${sofar.lives} lives, ${sofar.violations.length} violations …`);
+    },
+  );
+  await tell(summary);
+  const schedulesPerSecond = Math.round((1_000 * summary.runs) / (performance.now() - from));
   const { violations, ...figures } = summary;
-  const seconds = (performance.now() - from) / 1_000;
   console.log(
-    JSON.stringify(
-      { firstSeed: seed, ...figures, violations: violations.length, schedulesPerSecond: Math.round(runs / seconds) },
-      null,
-      2,
-    ),
+    JSON.stringify({ firstSeed: seed, ...figures, violations: violations.length, schedulesPerSecond }, null, 2),
   );
   process.exitCode = violations.length > 0 ? 1 : 0;
-}
+};
+
+if (values.trace) await replay(values.shrink ? await shrink(scenarioOf(seed)) : scenarioOf(seed));
+else await look();

@@ -3,7 +3,8 @@ import type { Deps } from '../batching/deps.ts';
 import type { Millis, OperationName, Token } from '../batching/ids.ts';
 import type { Config } from '../config/resolved.ts';
 import type { Invocation, Rejection, WorkingQueue } from '../ports.ts';
-import { type Chaos, faultyGate, type Process } from './faults.ts';
+import type { Chaos } from './chaos.ts';
+import { faultyGate, type Process } from './faults.ts';
 import { memoryBatches } from './memory-batches.ts';
 import { memoryLocks } from './memory-locks.ts';
 import { memoryDeadLetters, memoryQueues } from './memory-queues.ts';
@@ -12,6 +13,7 @@ import { memoryWaiting } from './memory-waiting.ts';
 import type { SimulatedQueue } from './queue.ts';
 import { type CallLog, simulatedDownstream } from './simulated-downstream.ts';
 import type { Tables } from './tables.ts';
+import { brief } from './trace.ts';
 
 /** What all processes of a schedule share. */
 export interface Surroundings {
@@ -31,13 +33,14 @@ export interface Started {
 
 /** Starts a process that its platform ends after `timeout`. */
 export const startProcess = (around: Surroundings, fn: string, run: number, timeout: Millis): Started => {
-  const { random, scheduler, rates } = around.chaos;
-  const { skew } = rates();
+  const { scheduler, rates } = around.chaos;
   const name = `${fn}-λ${run}`;
+  const random = around.chaos.chanceOf(name);
   const process: Process = {
     name,
     function: fn,
-    clockOffset: random.int(-skew, skew),
+    random,
+    clockOffset: random.int(-rates.skew, rates.skew),
     endsAt: scheduler.now + timeout,
     outlivesTimeout: false,
   };
@@ -49,7 +52,7 @@ export const attempt = async <T>(chaos: Chaos, name: string, work: () => Promise
   try {
     return await work();
   } catch (cause) {
-    chaos.trace(() => `${name} failed: ${String(cause)}`);
+    chaos.trace(() => `${name}  failed: ${String(cause)}`);
     const causes: unknown[] = cause instanceof AggregateError ? cause.errors : [cause];
     if (causes.some((each) => each instanceof TypeError || each instanceof RangeError)) throw cause;
     return otherwise;
@@ -57,8 +60,10 @@ export const attempt = async <T>(chaos: Chaos, name: string, work: () => Promise
 };
 
 const depsOf = ({ config, chaos, tables, queues, rejected, log }: Surroundings, process: Process): Deps => {
-  const { random, scheduler, trace } = chaos;
+  const { scheduler, trace } = chaos;
+  const { name, random } = process;
   const gate = faultyGate(chaos, process);
+  let tokens = 0;
   return {
     config,
     tasks: memoryTasks(tables, gate),
@@ -73,13 +78,16 @@ const depsOf = ({ config, chaos, tables, queues, rejected, log }: Surroundings, 
         tables.patrolMark = mark;
       },
     },
-    downstreamOf: (_: OperationName) => simulatedDownstream(chaos, log, gate),
+    downstreamOf: (_: OperationName) => simulatedDownstream(chaos, random, log, gate),
     machine: {
       now: () => scheduler.now + process.clockOffset,
       sleep: (duration) => scheduler.wait(duration),
       random: () => random.next(),
-      token: () => random.int(0, 2 ** 31).toString(36) as Token,
+      token: () => {
+        tokens += 1;
+        return `${name}.${tokens}` as Token;
+      },
     },
-    report: (event) => trace(() => `${process.name} · ${JSON.stringify(event)}`),
+    report: (event) => trace(() => `${name}  · ${brief(event)}`),
   };
 };

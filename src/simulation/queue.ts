@@ -1,6 +1,7 @@
 /** One SQS standard queue with its dead-letter queue, in virtual time: late, twice and out of order. */
 import type { Millis } from '../batching/ids.ts';
-import type { Chaos } from './faults.ts';
+import type { Chaos } from './chaos.ts';
+import type { Random } from './random.ts';
 
 export interface QueuedMessage {
   readonly id: string;
@@ -23,6 +24,7 @@ export interface QueueOptions {
 export class SimulatedQueue {
   readonly #chaos: Chaos;
   readonly #options: QueueOptions;
+  readonly #random: Random;
   /** Everything sent and not deleted, wherever it is. */
   readonly messages = new Set<QueuedMessage>();
   readonly deadLetters = new Set<QueuedMessage>();
@@ -35,6 +37,7 @@ export class SimulatedQueue {
   constructor(chaos: Chaos, options: QueueOptions) {
     this.#chaos = chaos;
     this.#options = options;
+    this.#random = chaos.chanceOf(`${options.name} queue`);
   }
 
   get isEmpty(): boolean {
@@ -46,9 +49,9 @@ export class SimulatedQueue {
     this.#sent += 1;
     const message = { id: `${this.#options.name}-${this.#sent}`, body, revivals, receives: 0, deleted: false };
     this.messages.add(message);
-    this.#chaos.trace(() => `${this.#options.name} queue ← ${body} in ${delaySeconds} s`);
+    this.#chaos.trace(() => `  ${message.id} sent: ${body}${delaySeconds > 0 ? ` in ${delaySeconds} s` : ''}`);
     // Never early; late by up to a second.
-    this.#later(delaySeconds * 1_000 + (delaySeconds > 0 ? this.#chaos.random.int(0, 1_000) : 0), message);
+    this.#later(delaySeconds * 1_000 + (delaySeconds > 0 ? this.#random.int(0, 1_000) : 0), message);
     return message.id;
   }
 
@@ -71,38 +74,38 @@ export class SimulatedQueue {
   #pollSoon(): void {
     if (this.#polling) return;
     this.#polling = true;
-    this.#chaos.scheduler.after(this.#chaos.random.int(0, 50), () => {
+    this.#chaos.scheduler.after(this.#random.int(0, 50), () => {
       this.#polling = false;
       this.#poll();
     });
   }
 
   #poll(): void {
-    const { random, rates, counts } = this.#chaos;
+    const random = this.#random;
     const taken: QueuedMessage[] = [];
     const most = random.int(1, this.#options.batchSize);
     while (taken.length < most && this.#ready.length > 0) {
       const [message] = this.#ready.splice(random.int(0, this.#ready.length - 1), 1);
       if (!message || message.deleted || taken.includes(message)) continue;
       message.receives += 1;
-      if (message.receives > this.#options.maxReceives) this.deadLetters.add(message);
+      if (message.receives > this.#options.maxReceives) this.#bury(message);
       else taken.push(message);
-      if (random.chance(rates().duplicate)) {
-        counts.duplicate += 1;
-        this.#later(random.int(0, 30_000), message);
-      }
+      if (this.#chaos.happens('duplicate', message.id)) this.#later(random.int(0, 30_000), message);
     }
     if (this.#ready.length > 0) this.#pollSoon();
     if (taken.length > 0) this.#deliver(taken);
   }
 
+  #bury(message: QueuedMessage): void {
+    this.deadLetters.add(message);
+    this.#chaos.trace(() => `  ${message.id} is a dead letter`);
+  }
+
   #deliver(taken: readonly QueuedMessage[]): void {
-    const { random, rates, counts } = this.#chaos;
-    for (const message of taken) this.#later(this.#options.visibility + random.int(0, 10_000), message);
+    for (const message of taken) this.#later(this.#options.visibility + this.#random.int(0, 10_000), message);
     this.#options.consume(taken).then((done) => {
       for (const message of done) {
-        if (random.chance(rates().undeleted)) counts.undeleted += 1;
-        else this.delete(message);
+        if (!this.#chaos.happens('undeleted', message.id)) this.delete(message);
       }
     });
   }

@@ -26,3 +26,11 @@ export const seeded = (seed: number): Random => {
     pick: (from) => from[int(0, from.length - 1)] as (typeof from)[number],
   };
 };
+
+/** A seed for one of many streams, from the seed of all and the stream's name (FNV-1a, 32 bits). */
+export const seedOf = (seed: number, name: string): number => {
+  let hash = (0x811c9dc5 ^ seed) >>> 0;
+  for (let index = 0; index < name.length; index += 1)
+    hash = Math.imul(hash ^ name.charCodeAt(index), 0x01000193) >>> 0;
+  return hash;
+};

@@ -20,11 +20,16 @@ export const scenarioOf = (seed: number): Scenario => {
     at: random.int(0, span + 60_000),
     target: `${OPERATION}/depot=${random.int(1, targets)}` as Target,
   }));
+  const redrives = Array.from({ length: random.pick([0, 0, 1, 2, 4]) }, () => ({
+    at: random.int(0, span + random.pick([10_000, 600_000, 3_600_000])),
+    times: random.pick([1, 1, 2]),
+  }));
   return {
     seed,
     config: { version: 1, operations: { [OPERATION]: operation(random) } },
     sends: [...sends, ...oddSends(random, sends)],
     flushes,
+    redrives,
     faults: faults(random),
     faultsEnd: random.pick([0, 30_000, 300_000, 1_800_000]),
     patrol: random.chance(0.2),
@@ -80,6 +85,7 @@ const faults = (random: Random): FaultRates => {
     crash: rate(0.05),
     pause: rate(0.02),
     throttle: rate(0.05),
+    partial: rate(0.05),
     lostReply: rate(0.05),
     repeat: rate(0.05),
     duplicate: rate(0.2),

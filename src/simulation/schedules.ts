@@ -6,11 +6,45 @@ import { type Report, runSchedule, type Scenario } from './world.ts';
 export interface Summary {
   readonly runs: number;
   readonly tasks: number;
+  /** Runs of tasks: each registration is one, and each redrive another. */
+  readonly lives: number;
   readonly batches: number;
   readonly calls: number;
   readonly faults: FaultCounts;
   readonly violations: readonly { readonly seed: number; readonly message: string }[];
 }
+
+export const NO_RUNS: Summary = {
+  runs: 0,
+  tasks: 0,
+  lives: 0,
+  batches: 0,
+  calls: 0,
+  faults: noFaultCounts(),
+  violations: [],
+};
+
+export const plus = (a: Summary, b: Summary): Summary => ({
+  runs: a.runs + b.runs,
+  tasks: a.tasks + b.tasks,
+  lives: a.lives + b.lives,
+  batches: a.batches + b.batches,
+  calls: a.calls + b.calls,
+  faults: Object.fromEntries(
+    Object.entries(a.faults).map(([kind, count]) => [kind, count + b.faults[kind as keyof FaultCounts]]),
+  ) as FaultCounts,
+  violations: [...a.violations, ...b.violations],
+});
+
+const summaryOf = ({ tables, calls, faults, violation }: Report, seed: number): Summary => ({
+  runs: 1,
+  tasks: tables.tasks.size,
+  lives: [...tables.tasks.values()].reduce((sum, { run }) => sum + run, 0),
+  batches: tables.batches.size,
+  calls,
+  faults,
+  violations: violation ? [{ seed, message: violation.message }] : [],
+});
 
 /**
  * Runs `runs` schedules with consecutive seeds.
@@ -24,18 +58,11 @@ export const runSchedules = async (
   change: (scenario: Scenario) => Scenario = (scenario) => scenario,
   onRun: (report: Report, seed: number) => boolean = () => true,
 ): Promise<Summary> => {
-  const faults = noFaultCounts();
-  const violations: { seed: number; message: string }[] = [];
-  let [done, tasks, batches, calls] = [0, 0, 0, 0];
+  let summary = NO_RUNS;
   for (let seed = firstSeed; seed < firstSeed + runs; seed += 1) {
     const report = await runSchedule(change(scenarioOf(seed)));
-    done += 1;
-    tasks += report.tables.tasks.size;
-    batches += report.tables.batches.size;
-    calls += report.calls;
-    for (const kind of Object.keys(faults) as (keyof FaultCounts)[]) faults[kind] += report.faults[kind];
-    if (report.violation) violations.push({ seed, message: report.violation.message });
+    summary = plus(summary, summaryOf(report, seed));
     if (!onRun(report, seed)) break;
   }
-  return { runs: done, tasks, batches, calls, faults, violations };
+  return summary;
 };

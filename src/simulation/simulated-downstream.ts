@@ -1,9 +1,10 @@
 /** A batch API that answers, in virtual time, whatever a real one might. */
 import type { Millis, TaskId } from '../batching/ids.ts';
 import type { Answer, Call, Downstream, ItemAnswer } from '../downstream/downstream.ts';
-import { type Chaos, DOWNSTREAM_CALL } from './faults.ts';
-import type { Gate } from './gate.ts';
-import { through } from './gate.ts';
+import type { Chaos } from './chaos.ts';
+import { DOWNSTREAM_CALL } from './faults.ts';
+import { type Gate, through } from './gate.ts';
+import type { Random } from './random.ts';
 
 /** A call that arrived. */
 export interface LoggedCall {
@@ -20,24 +21,24 @@ export interface CallLog {
   readonly tried: Set<TaskId>;
 }
 
-export const simulatedDownstream = (chaos: Chaos, log: CallLog, gate: Gate): Downstream => ({
+export const simulatedDownstream = ({ scheduler }: Chaos, random: Random, log: CallLog, gate: Gate): Downstream => ({
   call: async (call) => {
     for (const { id } of call.items) log.tried.add(id);
-    const logged: LoggedCall = { call, at: chaos.scheduler.now };
+    const logged: LoggedCall = { call, at: scheduler.now };
     try {
       await through(gate, DOWNSTREAM_CALL, () => log.calls.push(logged));
     } catch (cause) {
       // Like the real ones: what keeps an answer from arriving is an answer.
       return { kind: 'unavailable', reason: String(cause), mayRetryAtOnce: true };
     }
-    await chaos.scheduler.wait(chaos.random.int(0, 3_000));
-    const answer = randomAnswer(chaos, call);
-    logged.answered = { at: chaos.scheduler.now, answer };
+    await scheduler.wait(random.int(0, 3_000));
+    const answer = randomAnswer(random, call);
+    logged.answered = { at: scheduler.now, answer };
     return answer;
   },
 });
 
-const randomAnswer = ({ random }: Chaos, { items }: Call): Answer => {
+const randomAnswer = (random: Random, { items }: Call): Answer => {
   const kind = random.int(1, 10);
   if (kind <= 5) return { kind: 'all-succeeded' };
   if (kind === 6) return { kind: 'refused', reason: 'answered 400' };

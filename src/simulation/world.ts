@@ -7,22 +7,24 @@ import { flush } from '../batching/flush.ts';
 import { group } from '../batching/group.ts';
 import { handleBatch } from '../batching/handle-batch.ts';
 import type { Millis, Target } from '../batching/ids.ts';
+import { printRedrive } from '../batching/redrive.ts';
 import { registerAll } from '../batching/register.ts';
 import type { RegisterMessage } from '../batching/register-message.ts';
 import { sweep } from '../batching/sweep.ts';
 import { LEADER_TIMEOUT, MINUTE } from '../batching/timings.ts';
 import { type Config, handlerTimeout } from '../config/resolved.ts';
-import type { Rejection, WorkingQueue } from '../ports.ts';
+import type { Rejection, TaskRun, WorkingQueue } from '../ports.ts';
 import { checkAtRest, type Evidence } from './at-rest.ts';
-import { type Chaos, type FaultCounts, type FaultRates, NO_FAULTS, noFaultCounts } from './faults.ts';
+import { Chaos, type FaultPoint } from './chaos.ts';
+import type { FaultCounts, FaultRates } from './faults.ts';
 import { type Steps, simulatedFunctions } from './functions.ts';
 import { Violation, watch } from './invariants.ts';
 import { attempt, type Started, startProcess } from './process.ts';
 import type { SimulatedQueue } from './queue.ts';
-import { type Random, seeded } from './random.ts';
 import { Scheduler } from './scheduler.ts';
 import type { CallLog } from './simulated-downstream.ts';
 import { emptyTables, type Tables } from './tables.ts';
+import { START, seconds } from './trace.ts';
 
 /** What is sent, and to whom. */
 export interface Scenario {
@@ -32,11 +34,15 @@ export interface Scenario {
   readonly sends: readonly { readonly at: Millis; readonly body: string }[];
   /** Targets that somebody flushes, and when. */
   readonly flushes: readonly { readonly at: Millis; readonly target: Target }[];
+  /** When somebody redrives what has failed by then, and how often they ask. */
+  readonly redrives: readonly { readonly at: Millis; readonly times: number }[];
   readonly faults: FaultRates;
   /** When faults end, in ms from the start: later everything must come to rest. */
   readonly faultsEnd: Millis;
   /** Whether the patrol takes part. It would mend what the rules of the flow must not break, so mostly it does not. */
   readonly patrol: boolean;
+  /** The faults that happen, instead of some by their rates: to replay a schedule with fewer of them. */
+  readonly script?: readonly FaultPoint[];
   /** Which step stands in for ours: to put a known bug back. */
   readonly steps?: Partial<Steps>;
 }
@@ -46,13 +52,13 @@ export interface Report {
   readonly tables: Tables;
   readonly rejected: readonly Rejection[];
   readonly faults: FaultCounts;
+  readonly happened: readonly FaultPoint[];
   readonly calls: number;
   /** Virtual time until rest. */
   readonly took: Millis;
   readonly trace: readonly string[];
 }
 
-const START: Millis = Date.UTC(2026, 0, 1);
 /** Whatever has not come to rest by then never will. */
 const PATIENCE: Millis = 48 * 60 * MINUTE;
 const LONGEST_PAUSE: Millis = 5 * MINUTE;
@@ -65,35 +71,29 @@ export const runSchedule = async (scenario: Scenario, traced = false): Promise<R
 
 class World {
   readonly #scenario: Scenario;
-  readonly #random: Random;
   readonly #scheduler = new Scheduler(START);
   readonly #tables = emptyTables();
   readonly #rejected: Rejection[] = [];
   readonly #sent: RegisterMessage[] = [];
+  readonly #redriven: TaskRun[] = [];
   readonly #flushes: { target: Target; at: Millis }[] = [];
   readonly #log: CallLog = { calls: [], tried: new Set() };
   readonly #trace: string[] = [];
   readonly #chaos: Chaos;
   readonly #queues: Record<WorkingQueue, SimulatedQueue>;
   readonly #lastSend: Millis;
+  readonly #processes = new Map<string, number>();
   #restingSince: Millis | undefined;
-  #processes = 0;
   #violation: Violation | undefined;
 
   constructor(scenario: Scenario, traced: boolean) {
     this.#scenario = scenario;
-    this.#lastSend = Math.max(0, ...scenario.sends.map(({ at }) => at));
-    this.#random = seeded(scenario.seed);
-    this.#chaos = {
-      random: this.#random,
-      scheduler: this.#scheduler,
-      counts: noFaultCounts(),
-      paused: new Set(),
-      rates: () => (this.#scheduler.now - START < scenario.faultsEnd ? scenario.faults : NO_FAULTS),
-      trace: (line) => {
-        if (traced) this.#trace.push(`${((this.#scheduler.now - START) / 1_000).toFixed(3)} ${line()}`);
-      },
-    };
+    this.#lastSend = Math.max(0, ...[...scenario.sends, ...scenario.redrives].map(({ at }) => at));
+    this.#chaos = new Chaos(
+      this.#scheduler,
+      { ...scenario, rates: scenario.faults, faultsEnd: START + scenario.faultsEnd },
+      traced ? (line) => this.#trace.push(`${seconds(this.#scheduler.now - START).padStart(10)}  ${line()}`) : () => {},
+    );
     this.#queues = simulatedFunctions(
       this.#chaos,
       { registerAll, electLeader, group, handleBatch, ...scenario.steps },
@@ -109,6 +109,7 @@ class World {
     for (const { at, body } of this.#scenario.sends)
       this.#scheduler.after(at, () => this.#sent.push({ messageId: this.#queues.register.send(body), body }));
     for (const { at, target } of this.#scenario.flushes) this.#scheduler.after(at, () => this.#flush(target));
+    for (const { at, times } of this.#scenario.redrives) this.#scheduler.after(at, () => this.#redrive(times));
     this.#sweepEachMinute();
     const ended = await this.#scheduler.run(() => this.#violation !== undefined || this.#atRest(), START + PATIENCE);
     if (!this.#violation) this.#checkEnd(ended);
@@ -117,6 +118,7 @@ class World {
       tables: this.#tables,
       rejected: this.#rejected,
       faults: this.#chaos.counts,
+      happened: this.#chaos.happened,
       calls: this.#log.calls.length,
       took: this.#scheduler.now - START,
       trace: this.#trace,
@@ -145,7 +147,8 @@ class World {
   }
 
   #start(name: string, timeout: Millis): Started {
-    this.#processes += 1;
+    const run = (this.#processes.get(name) ?? 0) + 1;
+    this.#processes.set(name, run);
     const around = {
       config: this.#scenario.config,
       chaos: this.#chaos,
@@ -154,7 +157,7 @@ class World {
       rejected: this.#rejected,
       log: this.#log,
     };
-    return startProcess(around, name, this.#processes, timeout);
+    return startProcess(around, name, run, timeout);
   }
 
   #evidence(): Evidence {
@@ -169,8 +172,9 @@ class World {
       rejected: this.#rejected,
       log: this.#log,
       flushes: this.#flushes,
+      redriven: this.#redriven,
       patrolled: patrol,
-      mayStopAmidWork: grave.crash + grave.throttle + grave.lostReply > 0,
+      mayStopAmidWork: grave.crash + grave.throttle + grave.partial + grave.lostReply > 0,
       mayOverlap: this.#chaos.paused.has('batch'),
       skew: faults.skew,
       isCalm: !happened && (faults.skew === 0 || faultsEnd === 0),
@@ -183,6 +187,15 @@ class World {
     const at = this.#scheduler.now;
     const waiting = await attempt(this.#chaos, name, () => flush(deps, target), undefined);
     if (waiting !== undefined) this.#flushes.push({ target, at });
+  }
+
+  /** Somebody looks for failed tasks and asks for another run of each; some ask more than once. */
+  #redrive(times: number): void {
+    const failed = [...this.#tables.tasks.values()].filter(({ state }) => state.status === 'failed');
+    for (const { id, run } of Array.from({ length: times }, () => failed).flat()) {
+      this.#redriven.push({ id, run });
+      this.#queues.register.send(printRedrive({ id, run }));
+    }
   }
 
   #sweepEachMinute(): void {

@@ -3,11 +3,11 @@ import { setTimeout } from 'node:timers/promises';
 import { DeleteMessageCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { sqsDeadLetters, sqsQueues } from '../../src/aws/sqs-queues.ts';
 import type { DeadLetters, Queues, Rejection, WorkingQueue } from '../../src/ports.ts';
-import { type Chaos, NO_FAULTS, noFaultCounts } from '../../src/simulation/faults.ts';
+import { Chaos } from '../../src/simulation/chaos.ts';
+import { NO_FAULTS } from '../../src/simulation/faults.ts';
 import { openGate } from '../../src/simulation/gate.ts';
 import { memoryDeadLetters, memoryQueues } from '../../src/simulation/memory-queues.ts';
 import { SimulatedQueue } from '../../src/simulation/queue.ts';
-import { seeded } from '../../src/simulation/random.ts';
 import { Scheduler } from '../../src/simulation/scheduler.ts';
 import { makeResources } from '../backends/resources.ts';
 import { NOW } from '../factories/factories.ts';
@@ -35,14 +35,7 @@ const PATIENCE = 30;
 
 const inSimulation = async (): Promise<StartedQueues> => {
   const scheduler = new Scheduler(NOW);
-  const chaos: Chaos = {
-    random: seeded(1),
-    scheduler,
-    counts: noFaultCounts(),
-    paused: new Set(),
-    rates: () => NO_FAULTS,
-    trace: () => {},
-  };
+  const chaos = new Chaos(scheduler, { seed: 1, rates: NO_FAULTS, faultsEnd: 0 }, () => {});
   const arrived = new Map<WorkingQueue, string[]>(WORKING.map((name) => [name, []]));
   const failing = new Set<WorkingQueue>();
   const simulated = Object.fromEntries(

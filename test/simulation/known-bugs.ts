@@ -6,7 +6,7 @@ import type { Deps } from '../../src/batching/deps.ts';
 import { electLeader } from '../../src/batching/elect-leader.ts';
 import { group } from '../../src/batching/group.ts';
 import { handleBatch } from '../../src/batching/handle-batch.ts';
-import type { Token } from '../../src/batching/ids.ts';
+import { candidateOf, parseCandidate, type Token } from '../../src/batching/ids.ts';
 import type { BatchPolicy } from '../../src/batching/policy.ts';
 import { registerAll } from '../../src/batching/register.ts';
 import type { Operation } from '../../src/config/resolved.ts';
@@ -256,3 +256,40 @@ export const repeatedStartsAreOverlooked = withStart((batches) => ({
     return batch && { ...batch, startedBy: 'nobody' as Token };
   },
 }));
+
+/** A leader that slept since before a redrive claims the task by its id alone, into a batch that is over. */
+export const claimsOverlookTheRun: Bug = {
+  group: (deps, message, delivery) => {
+    const claim: typeof deps.tasks.claim = async (candidates, batch) => {
+      const tasks = await Promise.all(candidates.map((each) => deps.tasks.get(parseCandidate(each).id)));
+      return deps.tasks.claim(
+        candidates.map((each, index) => candidateOf(parseCandidate(each).id, tasks[index]?.run ?? 1)),
+        batch,
+      );
+    };
+    return group({ ...deps, tasks: { ...deps.tasks, claim } }, message, delivery);
+  },
+};
+
+/** A redrive is written, and its waiting row is left to a message that never comes. */
+export const redrivenTasksDoNotWait: Bug = {
+  registerAll: (deps, messages, onFailure) => {
+    const put: typeof deps.waiting.put = (tasks) => deps.waiting.put(tasks.filter(({ run }) => run === 1));
+    return registerAll({ ...deps, waiting: { ...deps.waiting, put } }, messages, onFailure);
+  },
+};
+
+/** Whoever leaves a batch by a redrive is forgotten there. */
+export const redrivenMembersAreNotCounted: Bug = {
+  handleBatch: (deps, message, delivery) => {
+    const finish: typeof deps.tasks.finish = async (results, batch) => {
+      const written = await deps.tasks.finish(results, batch);
+      const tasks = await Promise.all(results.map(({ id }) => deps.tasks.get(id)));
+      return written.map((status, index) => {
+        const state = tasks[index]?.state;
+        return state && 'batchId' in state && state.batchId === batch.id ? status : undefined;
+      });
+    };
+    return handleBatch({ ...deps, tasks: { ...deps.tasks, finish } }, message, delivery);
+  },
+};

@@ -105,6 +105,13 @@ describe('the checker', () => {
     ],
     ['refused messages that vanish', bugs.refusedMessagesVanish, /becomes a task or is refused/],
     ['large payloads that are not stored', bugs.largePayloadsAreNotStored, /asked for downstream/],
+    [
+      "claims that overlook a task's run",
+      bugs.claimsOverlookTheRun,
+      /in its batch's Candidates|finished batch|its own/,
+    ],
+    ['redriven tasks that do not wait', bugs.redrivenTasksDoNotWait, /every registered task ends/],
+    ['redriven members that are not counted', bugs.redrivenMembersAreNotCounted, /counts are what the members show/],
     ['batches that are too large', bugs.batchesAreTooLarge, /at most max/],
     ['batches that hold one task', bugs.batchesHoldOneTask, /a full batch is full/],
     ['tasks that wait too long', bugs.tasksWaitTooLong, /longer than maxWait/],

@@ -1,0 +1,70 @@
+/**
+ * What goes wrong in a schedule, decided at numbered points: every process and every message has its own, so that a
+ * fault can be named (`group-λ4:17`), left out, and everything else stays as it was. That is what makes a schedule
+ * replay exactly, and shrink.
+ */
+import type { Millis } from '../batching/ids.ts';
+import { type FaultCounts, type FaultKind, type FaultRates, NO_FAULTS, noFaultCounts } from './faults.ts';
+import { type Random, seeded, seedOf } from './random.ts';
+import type { Scheduler } from './scheduler.ts';
+
+/** The name of a point at which something may go wrong: whose, which of them, and how. */
+export type FaultPoint = `${string}:${number} ${FaultKind}`;
+
+export interface ChaosOptions {
+  readonly seed: number;
+  readonly rates: FaultRates;
+  /** When faults end: later everything must come to rest. */
+  readonly faultsEnd: Millis;
+  /** What goes wrong, instead of what the rates would make of it. */
+  readonly script?: readonly FaultPoint[];
+}
+
+export class Chaos {
+  readonly scheduler: Scheduler;
+  readonly counts: FaultCounts = noFaultCounts();
+  /** What went wrong, in order. */
+  readonly happened: FaultPoint[] = [];
+  /** The functions that were paused: those that may have gone on after their time. */
+  readonly paused = new Set<string>();
+  /** Keeps a line of what happens; costs nothing where nobody reads it. */
+  readonly trace: (line: () => string) => void;
+  readonly #options: ChaosOptions;
+  readonly #script: ReadonlySet<string> | undefined;
+  readonly #points = new Map<string, { readonly random: Random; count: number }>();
+
+  constructor(scheduler: Scheduler, options: ChaosOptions, trace: (line: () => string) => void) {
+    this.scheduler = scheduler;
+    this.trace = trace;
+    this.#options = options;
+    this.#script = options.script && new Set(options.script);
+  }
+
+  /** The rates of this moment. */
+  get rates(): FaultRates {
+    return this.scheduler.now < this.#options.faultsEnd ? this.#options.rates : NO_FAULTS;
+  }
+
+  /** The chance of one process or queue, which what others draw does not change. */
+  chanceOf(name: string): Random {
+    return seeded(seedOf(this.#options.seed, name));
+  }
+
+  /** Whether this goes wrong now, at the next point of `who`. */
+  happens(kind: FaultKind, who: string): boolean {
+    let points = this.#points.get(who);
+    if (!points) {
+      points = { random: this.chanceOf(`faults of ${who}`), count: 0 };
+      this.#points.set(who, points);
+    }
+    points.count += 1;
+    const isDrawn = points.random.chance(this.rates[kind]);
+    if (!(this.#script || isDrawn)) return false;
+    const point: FaultPoint = `${who}:${points.count} ${kind}`;
+    if (this.#script && !this.#script.has(point)) return false;
+    this.counts[kind] += 1;
+    this.happened.push(point);
+    this.trace(() => `${who}  ⚡ ${kind}`);
+    return true;
+  }
+}
