@@ -2,8 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { Target } from '../../src/batching/ids.ts';
 import { NO_FAULTS } from '../../src/simulation/faults.ts';
 import type { Steps } from '../../src/simulation/functions.ts';
+import { runInParallel } from '../../src/simulation/parallel.ts';
 import { scenarioOf } from '../../src/simulation/scenario.ts';
 import { runSchedules } from '../../src/simulation/schedules.ts';
+import { promiseOf, shrink } from '../../src/simulation/shrink.ts';
+import { readable } from '../../src/simulation/trace.ts';
 import { runSchedule, type Scenario } from '../../src/simulation/world.ts';
 import * as bugs from './known-bugs.ts';
 
@@ -20,12 +23,57 @@ describe('the core, under crashes, pauses, duplicates, lost replies, throttling,
     for (const [kind, count] of Object.entries(summary.faults)) expect(count, kind).toBeGreaterThan(0);
   }, 600_000);
 
-  it('does the same again for the same seed, to the letter', async () => {
+  it('replays to the letter: by its seed, and by the faults that happened', async () => {
     for (const each of [seed, 4_542]) {
       const [once, again] = [await runSchedule(scenarioOf(each), true), await runSchedule(scenarioOf(each), true)];
       expect(again.trace).toEqual(once.trace);
       expect(once.trace.length).toBeGreaterThan(10);
+      const scripted = await runSchedule({ ...scenarioOf(each), script: once.happened }, true);
+      expect(scripted.trace).toEqual(once.trace);
     }
+  });
+});
+
+describe('a schedule that breaks a promise', () => {
+  const broken = async (): Promise<Scenario> => {
+    for (let seed = 1; ; seed += 1) {
+      const scenario = { ...scenarioOf(seed), steps: bugs.throttledClaimCountsAsRefused };
+      const { violation, happened } = await runSchedule(scenario);
+      if (violation && scenario.sends.length > 20 && happened.length > 100) return scenario;
+    }
+  };
+
+  it('is shrunk to the few messages and faults that it takes, the same ones each time', async () => {
+    const scenario = await broken();
+    const promise = promiseOf((await runSchedule(scenario)).violation?.message ?? '');
+    const small = await shrink(scenario);
+    expect(promiseOf((await runSchedule(small)).violation?.message ?? '')).toBe(promise);
+    expect(small.sends.length).toBeLessThan(10);
+    expect(small.script?.length).toBeLessThan(10);
+    expect(await shrink(scenario)).toEqual(small);
+    // It takes the bug: without it the same faults break nothing.
+    const { steps: _, ...mended } = small;
+    expect((await runSchedule(mended)).violation).toBeUndefined();
+  }, 120_000);
+
+  it('is told so that a person can follow it', async () => {
+    const { trace } = await runSchedule(await shrink(await broken()), true);
+    const text = readable(trace);
+    for (const part of ['register-1 sent: {"operation":"ship"', 'tasks.claim', '⚡', '· {event sealed'])
+      expect(text).toContain(part);
+    expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(240);
+    expect(text).not.toContain('deadLetters.receive → []');
+  }, 120_000);
+});
+
+describe('schedules on several threads', () => {
+  it('come to what they come to one after the other', async () => {
+    const parallel = await runInParallel(
+      seed,
+      (begun) => begun >= 200,
+      () => {},
+    );
+    expect(parallel).toEqual(await runSchedules(seed, 200));
   });
 });
 
@@ -81,6 +129,16 @@ describe('the checker', () => {
       return depot ? [{ at: at + ((n * 37) % 150), target: `ship/depot=${depot}` as Target }] : [];
     }),
   });
+  /** Handlers that sleep while somebody redrives what failed. */
+  const manyRedrives = ({ faults }: Scenario) => ({
+    faults: { ...faults, pause: 0.05 },
+    redrives: Array.from({ length: 40 }, (_, n) => ({ at: n * 20_000, times: 1 })),
+  });
+  /** All for one Target, and soon after each other: leaders come and go. */
+  const oneTarget = ({ sends }: Scenario) => ({
+    faults: NO_FAULTS,
+    sends: sends.map(({ at, body }) => ({ at, body: body.replace(/"depot":\d/, '"depot":1') })),
+  });
   it.each<[string, Partial<Steps>, RegExp, ((scenario: Scenario) => Partial<Scenario>)?]>([
     [
       'a guard that is sent after the acquire',
@@ -97,7 +155,12 @@ describe('the checker', () => {
       bugs.throttledClaimCountsAsRefused,
       /its claim|every registered task ends/,
     ],
-    ['a release without a second look', bugs.noLookAfterRelease, /every registered task ends/],
+    [
+      'a release without a second look',
+      bugs.noLookAfterRelease,
+      /every registered task ends|longer than maxWait/,
+      oneTarget,
+    ],
     [
       'a message that is dropped because another one has its id',
       bugs.onlyTheFirstOfAnIdGoesOn,
@@ -111,7 +174,12 @@ describe('the checker', () => {
       /in its batch's Candidates|finished batch|its own/,
     ],
     ['redriven tasks that do not wait', bugs.redrivenTasksDoNotWait, /every registered task ends/],
-    ['redriven members that are not counted', bugs.redrivenMembersAreNotCounted, /counts are what the members show/],
+    [
+      'redriven members that are not counted',
+      bugs.redrivenMembersAreNotCounted,
+      /counts are what the members show/,
+      manyRedrives,
+    ],
     ['batches that are too large', bugs.batchesAreTooLarge, /at most max/],
     ['batches that hold one task', bugs.batchesHoldOneTask, /a full batch is full/],
     ['tasks that wait too long', bugs.tasksWaitTooLong, /longer than maxWait/],
