@@ -1,7 +1,8 @@
-/** Runs `cdk`, its output passed through. */
+/** Runs `cdk`, its output passed through, until it ends or is interrupted. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { untilInterrupted } from './interruption.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -11,12 +12,26 @@ export interface CdkSettings {
   /** The configuration that the app reads. */
   readonly config: string;
   readonly region: string;
-  /** Ends it. */
-  readonly signal: AbortSignal;
 }
 
-/** @returns whether it succeeded. */
-export const cdk = ({ stage, config, region, signal }: CdkSettings, ...args: readonly string[]): Promise<boolean> =>
+/** How a run of it ended. */
+export interface CdkEnd {
+  readonly succeeded: boolean;
+  readonly interrupted: boolean;
+}
+
+export const cdk = (settings: CdkSettings, ...args: readonly string[]): Promise<CdkEnd> =>
+  untilInterrupted(async (signal) => ({
+    succeeded: await succeeds(settings, args, signal),
+    interrupted: signal.aborted,
+  }));
+
+/** @param signal ends it. */
+const succeeds = (
+  { stage, config, region }: CdkSettings,
+  args: readonly string[],
+  signal: AbortSignal,
+): Promise<boolean> =>
   new Promise((resolve, reject) => {
     // A folder of its own for what it synthesises: in a shared one, runs lock each other out.
     const own = ['--output', temporaryFolder('cdk'), '-c', `stage=${stage}`, '--no-notices'];

@@ -9,6 +9,7 @@ import { untilInterrupted } from './interruption.ts';
 import { type StageStack, stacksOf } from './look.ts';
 import { removeStacks } from './remove.ts';
 import { destroyOf } from './stack-state.ts';
+import { headingOf } from './words.ts';
 
 /** What happened. */
 export interface Failed extends Attempt {
@@ -28,8 +29,7 @@ export const cleanUp = async (account: Account, failed: Failed): Promise<string>
     const done = await untilInterrupted((signal) => tidy(account, failed, signal));
     if (done === undefined) return `\nThe clean-up was interrupted. ${await whatStands(account, stage)}`;
     const { causes, says } = done;
-    const heading = `\n${what}${causes.length > 0 ? ':' : interrupted ? '.' : ', see above.'}`;
-    return [heading, ...causes, ...says].join('\n');
+    return [headingOf(what, { causes, interrupted }), ...causes, ...says].join('\n');
   } catch (cause) {
     return `\n${what}; what stands could not be looked at or removed: ${reasonOf(cause)}\nMend that; then ${destroyOf(stage)}`;
   }

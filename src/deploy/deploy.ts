@@ -7,7 +7,6 @@ import { CommandFailure } from '../failure.ts';
 import { cdk } from './cdk.ts';
 import { changeSetOf } from './change-set.ts';
 import { cleanUp } from './clean-up.ts';
-import { untilInterrupted } from './interruption.ts';
 import { stacksOf, whoAmI } from './look.ts';
 import { makeReady } from './make-ready.ts';
 import { planDeploy } from './plan.ts';
@@ -35,10 +34,7 @@ export const deploy = async ({ stage, config: file }: DeployOptions): Promise<vo
   const from = Date.now();
   const changeSet = changeSetOf(randomUUID());
   const args = ['deploy', '--all', '--require-approval', 'never', '--change-set-name', changeSet];
-  const { succeeded, interrupted } = await untilInterrupted(async (signal) => ({
-    succeeded: await cdk({ ...settings, signal }, ...args),
-    interrupted: signal.aborted,
-  }));
+  const { succeeded, interrupted } = await cdk(settings, ...args);
   if (!succeeded)
     throw new CommandFailure(await cleanUp(account, { stage, creates: plan.creates, changeSet, interrupted, from }));
   console.log(nextSteps(stage, await stacksOf(account, stage)));

@@ -6,39 +6,36 @@ import { CommandFailure } from '../failure.ts';
 import { bootstrapLeaves, planBootstrap, TOOLKIT } from './bootstrap.ts';
 import { causesIn } from './causes-in.ts';
 import { type CdkSettings, cdk } from './cdk.ts';
-import { untilInterrupted } from './interruption.ts';
 import { bootstrapOf } from './look.ts';
 import { stateOf } from './stack-state.ts';
+import { headingOf } from './words.ts';
 
 /** Only once it is clear that there will be something to deploy. @throws CommandFailure */
-export const makeReady = async (
-  account: Account,
-  number: string,
-  settings: Omit<CdkSettings, 'signal'>,
-): Promise<void> => {
+export const makeReady = async (account: Account, number: string, settings: CdkSettings): Promise<void> => {
   const found = await bootstrapOf(account, number);
   const plan = planBootstrap(found);
   if (plan.do === 'nothing') return;
   if (plan.do === 'stop') throw new CommandFailure(plan.problem);
-  const run = (...args: string[]) =>
-    untilInterrupted(async (signal) => ({
-      succeeded: await cdk({ ...settings, signal }, ...args),
-      interrupted: signal.aborted,
-    }));
-  const synth = await run('synth', '-q');
+  const synth = await cdk(settings, 'synth', '-q');
   if (!synth.succeeded)
     throw new CommandFailure(
       `the stacks ${synth.interrupted ? 'were not synthesised: it was interrupted' : 'cannot be synthesised, see above'}; nothing was made`,
     );
   console.log(`${found.environment} is not bootstrapped for CDK: doing that first (the stack ${TOOLKIT}, once)`);
   const from = Date.now();
-  const { succeeded, interrupted } = await run('bootstrap', found.environment, '--qualifier', found.qualifier);
+  const { succeeded, interrupted } = await cdk(
+    settings,
+    'bootstrap',
+    found.environment,
+    '--qualifier',
+    found.qualifier,
+  );
   if (succeeded) return;
   const { causes, status } = await whatIsLeft(account, from);
   const what = interrupted ? 'The bootstrap was interrupted' : `${found.environment} could not be bootstrapped`;
   throw new CommandFailure(
     [
-      `\n${what}${causes.length > 0 ? ':' : interrupted ? '.' : ', see above.'}`,
+      headingOf(what, { causes, interrupted }),
       ...causes.map((cause) => `  ${cause}`),
       ...(interrupted
         ? []

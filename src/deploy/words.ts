@@ -21,6 +21,12 @@ export const warningsOf = (stage: string, { operations }: Config): string[] => [
     : [`the tables of ${stage} go when its stacks are removed; those of a stage that begins with prod stay`]),
 ];
 
+/** Opens what is said of a failure: its causes follow, or `cdk` has shown them, unless it was interrupted. */
+export const headingOf = (
+  what: string,
+  { causes, interrupted }: { readonly causes: readonly string[]; readonly interrupted: boolean },
+): string => `\n${what}${causes.length > 0 ? ':' : interrupted ? '.' : ', see above.'}`;
+
 /** What a stage that keeps its data still has when it was removed. */
 export const staysOf = (stage: string, { name, status }: { readonly name: string; readonly status: string }): string =>
   [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { stageProblem } from '../../lib/stage.ts';
 import { causesOf, type Happened, invalidOf } from '../../src/deploy/cause.ts';
-import { nextSteps, staysOf, warningsOf } from '../../src/deploy/words.ts';
+import { headingOf, nextSteps, staysOf, warningsOf } from '../../src/deploy/words.ts';
 import { aConfig } from '../factories/factories.ts';
 
 describe('the cause of a failure', () => {
@@ -85,4 +85,10 @@ it('says what stays of a stage that keeps its data, whole or not', () => {
   const name = 'Groupage-prod-Data';
   expect(staysOf('prod', { name, status: 'CREATE_COMPLETE' })).toContain('goes on with them');
   expect(staysOf('prod', { name, status: 'DELETE_FAILED' })).not.toMatch(/goes on with them|npm run destroy/);
+});
+
+it('a heading announces the causes that follow, or says where to look for them', () => {
+  const heading = (causes: readonly string[], interrupted: boolean) => headingOf('It ended', { causes, interrupted });
+  expect([heading(['full'], false), heading(['full'], true)]).toEqual(['\nIt ended:', '\nIt ended:']);
+  expect([heading([], true), heading([], false)]).toEqual(['\nIt ended.', '\nIt ended, see above.']);
 });
