@@ -4,8 +4,6 @@
  *
  *   node scripts/run.mjs test/run.ts BACKEND [ARGUMENT OF VITEST…]
  */
-import { spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { javaProblem } from '../src/local/dynamodb-local.ts';
 import { NOTHING_MAY_BE_MISSING } from './backends/missing.ts';
 
@@ -30,16 +28,7 @@ if (problem) {
   console.error(`The suite on ${backend} was ${NOTHING_MAY_BE_MISSING ? 'not run' : 'skipped'}: ${problem}`);
   process.exit(NOTHING_MAY_BE_MISSING ? 1 : 0);
 }
-const vitest = join(import.meta.dirname, '../node_modules/vitest/vitest.mjs');
-const child = spawn(process.execPath, [vitest, 'run', ...args], {
-  stdio: 'inherit',
-  env: { ...process.env, GROUPAGE_BACKEND: backend },
-});
-// Ctrl-C reaches it by itself; whoever asks this process to end means it too.
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.on(signal, () => signal === 'SIGTERM' && child.kill(signal));
-child.on('error', (error) => {
-  console.error(`could not start the tests: ${error.message}`);
-  process.exit(1);
-});
-child.on('exit', (code) => process.exit(code ?? 1));
+// From here on this process is Vitest's own, which reads its arguments and ends it.
+process.env.GROUPAGE_BACKEND = backend;
+process.argv = [process.execPath, 'vitest', 'run', ...args];
+await import(new URL('../node_modules/vitest/vitest.mjs', import.meta.url).href);
