@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { stackNames } from '../../lib/stage.ts';
 import { suiteInput } from '../end-to-end/operations.ts';
-import { cdkFor, succeeded } from './cdk.ts';
+import { cdkFor, deployAll, destroyAll } from './cdk.ts';
 import type { Cloud } from './cloud.ts';
 import type { Started } from './setup.ts';
 
@@ -84,11 +84,9 @@ export const startOnAws = async (environment: Environment = process.env): Promis
     `The names of what this run makes in account ${account} begin with Groupage- and contain ${cloud.suffix}. Should it be killed: npm run destroy -- --stage ${stage}, and the other stages that are there.`,
   );
   const cdk = cdkFor(cloud, stage, suiteInput(downstreamUrl));
-  const stop = async (): Promise<void> => {
-    succeeded(await cdk('destroy', '--all', '--force'));
-  };
+  const stop = (): Promise<void> => destroyAll(cdk);
   try {
-    succeeded(await cdk('deploy', '--all', '--require-approval', 'never'));
+    await deployAll(cdk);
   } catch (cause) {
     await stop();
     throw cause;

@@ -55,6 +55,16 @@ export const cdkFor = (cloud: Cloud, stage: string, input: ConfigInput): Cdk => 
     });
 };
 
+/** Deploys both stacks, or updates them. @throws Error with the output */
+export const deployAll = async (cdk: Cdk): Promise<void> => {
+  succeeded(await cdk('deploy', '--all', '--require-approval', 'never'));
+};
+
+/** Removes both stacks. @throws Error with the output */
+export const destroyAll = async (cdk: Cdk): Promise<void> => {
+  succeeded(await cdk('destroy', '--all', '--force'));
+};
+
 /** What must succeed. @throws Error with the output */
 export const succeeded = ({ code, output }: Ran): string => {
   if (code !== 0) throw new Error(`exit status ${code}:\n${output}`);

@@ -1,7 +1,7 @@
 /** A stack that was deployed for the run: its functions run in the cloud, and everything is found through AWS's APIs. */
 import { CloudFormationClient, paginateListStackResources } from '@aws-sdk/client-cloudformation';
 import { GetFunctionConfigurationCommand, InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { findStack, openAccount } from '../../src/account/stacks.ts';
+import { type Account, findStack, openAccount } from '../../src/account/stacks.ts';
 import { signedSend } from '../../src/cli/signed.ts';
 import type { Environment } from '../../src/environment.ts';
 import type { Backend } from './backend.ts';
@@ -20,14 +20,14 @@ export const openDeployed = async ({
 }: Pick<GivenStack, 'cloud' | 'stackName'>): Promise<DeployedBackend> => {
   enter(cloud);
   const lambda = new LambdaClient();
-  const functions = await functionsOf(stackName);
+  const functions = (await resourcesOf(stackName, 'AWS::Lambda::Function')).map(({ name }) => name);
   const environments = await Promise.all(
     functions.map(
       async (FunctionName) => (await lambda.send(new GetFunctionConfigurationCommand({ FunctionName }))).Environment,
     ),
   );
   const account = await openAccount(process.env);
-  const api = await apiAddress(cloud, stackName);
+  const api = await apiAddress(account, cloud, stackName);
   const ask = signedSend(account, stackName);
   const nameOf = (part: string): string => {
     const name = functions.find((each) => each.includes(part));
@@ -51,19 +51,28 @@ export const openDeployed = async ({
   };
 };
 
-const functionsOf = async (StackName: string): Promise<string[]> => {
-  const names: string[] = [];
+/** A resource of a stack. */
+export interface StackResource {
+  /** What the template calls it. */
+  readonly logicalId: string;
+  /** What the cloud calls it. */
+  readonly name: string;
+}
+
+/** @param type as CloudFormation has it, e.g. `AWS::IAM::Role`. */
+export const resourcesOf = async (StackName: string, type: string): Promise<StackResource[]> => {
+  const found: StackResource[] = [];
   for await (const { StackResourceSummaries = [] } of paginateListStackResources(
     { client: new CloudFormationClient() },
     { StackName },
   ))
-    for (const { ResourceType, PhysicalResourceId = '' } of StackResourceSummaries)
-      if (ResourceType === 'AWS::Lambda::Function') names.push(PhysicalResourceId);
-  return names;
+    for (const { ResourceType, LogicalResourceId = '', PhysicalResourceId = '' } of StackResourceSummaries)
+      if (ResourceType === type) found.push({ logicalId: LogicalResourceId, name: PhysicalResourceId });
+  return found;
 };
 
 /** Where the API of a stack is, without its version. An emulator's function URLs have AWS's host names; it answers for them under a path. */
-export const apiAddress = async ({ endpoint }: Cloud, stackName: string): Promise<string> => {
-  const { ApiUrl = '' } = (await findStack(await openAccount(process.env), stackName))?.outputs ?? {};
+export const apiAddress = async (account: Account, { endpoint }: Cloud, stackName: string): Promise<string> => {
+  const { ApiUrl = '' } = (await findStack(account, stackName))?.outputs ?? {};
   return endpoint ? `${endpoint}/_aws/lambda-url/${new URL(ApiUrl).host.split('.')[0]}` : ApiUrl.replace(/\/$/, '');
 };

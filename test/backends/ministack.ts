@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { stackNames } from '../../lib/stage.ts';
 import { freePort } from '../../src/local/free-port.ts';
 import { suiteInput } from '../end-to-end/operations.ts';
-import { cdkFor, ROOT, succeeded } from './cdk.ts';
+import { cdkFor, deployAll, destroyAll, ROOT, succeeded } from './cdk.ts';
 import { type Cloud, enter } from './cloud.ts';
 import { fitToEmulator } from './emulator-fit.ts';
 import { startProgram } from './engines/program.ts';
@@ -85,13 +85,13 @@ export const startOnMinistack = async (): Promise<Started> => {
     const downstreamUrl = `http://127.0.0.1:${downstreamPort}/batch`;
     const cdk = cdkFor(cloud, STAGE, suiteInput(downstreamUrl));
     succeeded(await cdk('bootstrap'));
-    succeeded(await cdk('deploy', '--all', '--require-approval', 'never'));
+    await deployAll(cdk);
     await fitToEmulator(cloud);
     const { flow: stackName } = stackNames(STAGE);
     return {
       given: { functions: 'deployed', cloud, stackName, downstreamUrl, downstreamPort },
       stop: async () => {
-        succeeded(await cdk('destroy', '--all', '--force'));
+        await destroyAll(cdk);
         await emulator.stop();
       },
     };

@@ -2,7 +2,7 @@
 import { stackNames } from '../../lib/stage.ts';
 import type { ConfigInput } from '../../src/config/schema.ts';
 import { type Backend, deployedStack } from './backend.ts';
-import { cdkFor, type Ran, succeeded } from './cdk.ts';
+import { type Cdk, cdkFor, deployAll, destroyAll, type Ran } from './cdk.ts';
 import type { Cloud } from './cloud.ts';
 import { openDeployed } from './deployed.ts';
 import { fitToEmulator } from './emulator-fit.ts';
@@ -27,7 +27,7 @@ export const openStage = (name: string): Stage => {
   const { cloud, downstreamUrl } = deployedStack();
   const stage = `${name}${cloud.suffix}`;
   const stacks = stackNames(stage);
-  let cdk: ReturnType<typeof cdkFor> | undefined;
+  let cdk: Cdk | undefined;
   const deployed = () => {
     if (!cdk) throw new Error(`${stage} was not deployed yet`);
     return cdk;
@@ -39,13 +39,13 @@ export const openStage = (name: string): Stage => {
     downstreamUrl,
     deploy: async (input) => {
       cdk = cdkFor(cloud, stage, input);
-      succeeded(await cdk('deploy', '--all', '--require-approval', 'never'));
+      await deployAll(cdk);
       await fitToCloud(cloud);
     },
     cdk: (command, ...args) => deployed()(command, ...args),
     open: () => openDeployed({ cloud, stackName: stacks.flow }),
     remove: async () => {
-      if (cdk) succeeded(await cdk('destroy', '--all', '--force'));
+      if (cdk) await destroyAll(cdk);
       cdk = undefined;
     },
   };

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openAccount } from '../../src/account/stacks.ts';
 import { deployedStack } from '../backends/backend.ts';
 import { runIn } from '../backends/cdk.ts';
 import { apiAddress } from '../backends/deployed.ts';
@@ -14,7 +15,9 @@ describe('the command line with --stack', () => {
   const groupage = async (...args: string[]): Promise<string> => {
     const { cloud, stackName } = deployedStack();
     // An emulator answers for function URLs elsewhere than where their names lead.
-    const address = cloud.endpoint ? ['--api', `${await apiAddress(cloud, stackName)}/v1`] : [];
+    const address = cloud.endpoint
+      ? ['--api', `${await apiAddress(await openAccount(process.env), cloud, stackName)}/v1`]
+      : [];
     const { code, output } = await runIn(cloud, 'node', ['bin/groupage.ts', ...args, '--stack', stackName, ...address]);
     expect([code, output]).toEqual([0, expect.any(String)]);
     return output;

@@ -1,9 +1,9 @@
 /** The life of a stack: deployed into an account, used, updated while tasks wait, compared, removed. */
-import { CloudFormationClient, paginateListStackResources } from '@aws-sdk/client-cloudformation';
 import { DeleteRolePolicyCommand, IAMClient, paginateListRolePolicies } from '@aws-sdk/client-iam';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ConfigInput } from '../../src/config/schema.ts';
 import { downstreamPort } from '../backends/backend.ts';
+import { resourcesOf } from '../backends/deployed.ts';
 import { countOf, leftOf, WHOLE_STAGE } from '../backends/left.ts';
 import { openStage, type Stage } from '../backends/stage.ts';
 import { expectEachTaskInOneBatch } from '../end-to-end/each-once.ts';
@@ -16,17 +16,12 @@ const TASKS = 1_000;
 const TARGETS = 10;
 
 /** Takes everything from the role that a stack's template calls so. */
-const revoke = async (StackName: string, logicalId: string): Promise<void> => {
+const revoke = async (stackName: string, role: string): Promise<void> => {
   const client = new IAMClient();
-  for await (const { StackResourceSummaries = [] } of paginateListStackResources(
-    { client: new CloudFormationClient() },
-    { StackName },
-  ))
-    for (const { LogicalResourceId = '', ResourceType, PhysicalResourceId: RoleName } of StackResourceSummaries)
-      if (ResourceType === 'AWS::IAM::Role' && LogicalResourceId.startsWith(logicalId))
-        for await (const { PolicyNames = [] } of paginateListRolePolicies({ client }, { RoleName }))
-          for (const PolicyName of PolicyNames)
-            await client.send(new DeleteRolePolicyCommand({ RoleName, PolicyName }));
+  for (const { logicalId, name: RoleName } of await resourcesOf(stackName, 'AWS::IAM::Role'))
+    if (logicalId.startsWith(role))
+      for await (const { PolicyNames = [] } of paginateListRolePolicies({ client }, { RoleName }))
+        for (const PolicyName of PolicyNames) await client.send(new DeleteRolePolicyCommand({ RoleName, PolicyName }));
 };
 
 describe('a stack', () => {

@@ -22,6 +22,12 @@ const lockOf = async (Target: Target): Promise<Record<string, unknown>> => {
   const key = { TableName: table('batchLockTable'), Key: { Target, Entry: 'lock' } };
   return (await flow.backend.clients.dynamodb.send(new GetCommand({ ...key, ConsistentRead: true }))).Item ?? {};
 };
+/** Waits until somebody leads a Target. */
+const leaderOf = (Target: Target): Promise<{ readonly fence: number; readonly token: Token }> =>
+  eventually(async () => {
+    const { Fence, LockHolder } = await lockOf(Target);
+    return LockHolder === undefined ? undefined : { fence: Fence as number, token: LockHolder as Token };
+  });
 
 describe('the sweep', () => {
   const deadLetters = (queue: WorkingQueue): string => flow.queue(`${queue}DeadLetters`);
@@ -53,8 +59,7 @@ describe('a leader that died', () => {
   it('after it claimed its tasks has its batch finished by its guard, with those tasks', async () => {
     const Target = target(flow.target('left'));
     const [id = ''] = await flow.send([{ depot: 'left' }]);
-    await eventually(async () => (await lockOf(Target)).LockHolder !== undefined);
-    const { Fence: fence, LockHolder: token } = (await lockOf(Target)) as { Fence: number; LockHolder: Token };
+    const { fence, token } = await leaderOf(Target);
     const batch = batchIdOf(Target, fence, 1);
     await flow.backend.clients.dynamodb.send(
       new UpdateCommand({
@@ -84,8 +89,7 @@ describe('a guard', () => {
   it('that comes before its time sends the next one, and seals nothing', async () => {
     const Target = target(flow.target('early'));
     const [id = ''] = await flow.send([{ depot: 'early' }]);
-    await eventually(async () => (await lockOf(Target)).LockHolder !== undefined);
-    const { Fence: fence, LockHolder: token } = (await lockOf(Target)) as { Fence: number; LockHolder: Token };
+    const { fence, token } = await leaderOf(Target);
     await send(flow.queue('groupQueue'), printGroup({ target: Target, fence, token }));
     await eventually(async () => (await lockOf(Target)).Fence === fence + 1);
     expect((await lockOf(Target)).LockHolder).toEqual(expect.any(String));

@@ -5,24 +5,16 @@ import { usesOf } from './uses.ts';
 
 /** Adds to the clients themselves: give each function its own. Noted before it is sent, since IAM decides before too. */
 export const recording = (clients: AwsClients, note: (use: Use) => void): AwsClients => {
-  const noteAll = (commandName: unknown, input: object): void => {
-    for (const use of usesOf(String(commandName), input)) note(use);
-  };
-  clients.dynamodb.middlewareStack.add(
-    (next, { commandName }) =>
-      (args) => {
-        noteAll(commandName, args.input);
-        return next(args);
-      },
-    { step: 'initialize', name: 'permissions' },
-  );
-  clients.sqs.middlewareStack.add(
-    (next, { commandName }) =>
-      (args) => {
-        noteAll(commandName, args.input);
-        return next(args);
-      },
-    { step: 'initialize', name: 'permissions' },
-  );
+  const noting =
+    <Args extends { readonly input: object }, Answer>(
+      next: (args: Args) => Answer,
+      { commandName }: { readonly commandName?: string },
+    ) =>
+    (args: Args): Answer => {
+      for (const use of usesOf(String(commandName), args.input)) note(use);
+      return next(args);
+    };
+  clients.dynamodb.middlewareStack.add(noting, { step: 'initialize', name: 'permissions' });
+  clients.sqs.middlewareStack.add(noting, { step: 'initialize', name: 'permissions' });
   return clients;
 };
