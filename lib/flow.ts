@@ -78,7 +78,7 @@ export class Flow extends Construct {
         'GetItem',
         'UpdateItem',
       ])
-      .table('batchLockTable', this.#tables.batchLock, ['BatchWriteItem', 'BatchGetItem', 'Query'])
+      .table('batchLockTable', this.#tables.batchLock, ['BatchWriteItem', 'BatchGetItem', 'PartiQLInsert', 'Query'])
       .sends({
         electQueue: this.electQueue.queue,
         groupQueue: this.groupQueue.queue,

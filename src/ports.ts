@@ -127,8 +127,10 @@ export interface Glance {
 
 export interface Locks {
   read(target: Target): Promise<Lock>;
-  /** R3. The locks of several Targets, which must differ, in the order asked. */
-  readAll(targets: readonly Target[]): Promise<readonly Lock[]>;
+  /** R3. The locks of several Targets, which must differ, in the order asked; undefined for one that has no row yet. */
+  readAll(targets: readonly Target[]): Promise<readonly (Lock | undefined)[]>;
+  /** R3. Gives Targets their rows, where they have none: who looks for stranded tasks goes by these. */
+  enlist(targets: readonly Target[], now: Millis): Promise<void>;
   /** The lock and the first waiting row for half a read unit. Eventually consistent: to look, not to decide. */
   glance(target: Target): Promise<Glance>;
   /** L3, G8. Takes `fence` if the lock's fence and its flush are still as `seen`, and nobody holds it at `now`. */

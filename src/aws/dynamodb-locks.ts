@@ -3,8 +3,8 @@ import { type DynamoDBDocumentClient, GetCommand, QueryCommand, UpdateCommand } 
 import { type Millis, type OperationName, operationOf, type Target } from '../batching/ids.ts';
 import type { Lock } from '../batching/lock.ts';
 import type { Locks, Mine } from '../ports.ts';
-import { conditionally, getAll, type Item, queryIndex } from './dynamodb.ts';
-import { LOCK_ENTRY, lockKey, lockOf, WAITING_PREFIX, waitingOf } from './lock-rows.ts';
+import { conditionally, execute, getAll, type Item, insertion, queryIndex } from './dynamodb.ts';
+import { LOCK_ENTRY, lockItem, lockKey, lockOf, VERSION, WAITING_PREFIX, waitingOf } from './lock-rows.ts';
 import { expiresAt } from './task-rows.ts';
 
 /**
@@ -59,10 +59,12 @@ export const dynamoDBLocks = (
     return answer !== undefined;
   };
   const mine = ({ fence, token }: Mine): Item => ({ ':fence': fence, ':token': token });
+  const expiryOf = (target: Target, now: Millis): number =>
+    expiresAt(now, keepOf(operationOf(target)) + LOCK_ROWS_OUTLIVE);
   const identity = (target: Target, now: Millis): Item => ({
     ':operation': operationOf(target),
-    ':expires': expiresAt(now, keepOf(operationOf(target)) + LOCK_ROWS_OUTLIVE),
-    ':version': 1,
+    ':expires': expiryOf(target, now),
+    ':version': VERSION,
   });
   const read = async (target: Target): Promise<Lock> => {
     const { Item: row } = await client.send(
@@ -75,7 +77,17 @@ export const dynamoDBLocks = (
     readAll: async (targets) => {
       const rows = await getAll(client, table, targets.map(lockKey));
       const byTarget = new Map(rows.map((row) => [row.Target as string, row]));
-      return targets.map((target) => lockOf(byTarget.get(target)));
+      return targets.map((target) => {
+        const row = byTarget.get(target);
+        return row && lockOf(row);
+      });
+    },
+    enlist: async (targets, now) => {
+      // Refused: somebody else was first, which is as good.
+      await execute(
+        client,
+        targets.map((target) => insertion(table, lockItem(target, expiryOf(target, now)))),
+      );
     },
     glance: async (target) => {
       const { Items: rows = [] } = await client.send(

@@ -3,7 +3,16 @@ import { type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
 import { type BatchId, type Candidate, parseCandidate, type Target, type TaskId } from '../batching/ids.ts';
 import type { NewTask, Task, TaskResult } from '../batching/task.ts';
 import type { FinishingBatch, Inserted, Members, OpenTask, Tasks } from '../ports.ts';
-import { DynamoDBFailure, execute, getAll, type Item, queryIndex, type Statement, writeAll } from './dynamodb.ts';
+import {
+  DynamoDBFailure,
+  execute,
+  getAll,
+  type Item,
+  insertion,
+  queryIndex,
+  type Statement,
+  writeAll,
+} from './dynamodb.ts';
 import { redriveTasks } from './redrive-tasks.ts';
 import { expiresAt, finishedFields, newTaskRow, payloadKey, payloadRow, taskKey, taskOf } from './task-rows.ts';
 
@@ -74,14 +83,6 @@ const failedByTarget = (table: string, target: Target) => ({
   value: target,
   cursorNames: ['Id', 'FailedTarget', 'FinishedAt'],
   newestFirst: true,
-});
-
-/** PartiQL's INSERT is the conditional put, 25 to a request. */
-const insertion = (table: string, row: Item): Statement => ({
-  text: `INSERT INTO "${table}" VALUE {${Object.keys(row)
-    .map((name) => `'${name}': ?`)
-    .join(', ')}}`,
-  parameters: Object.values(row),
 });
 
 const insert = async (

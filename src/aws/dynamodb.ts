@@ -74,6 +74,14 @@ export const execute = async (client: DynamoDBDocumentClient, statements: readon
   return statements.map((statement) => answers.get(statement) === true);
 };
 
+/** PartiQL's INSERT is the conditional put, 25 to a request. */
+export const insertion = (table: string, row: Item): Statement => ({
+  text: `INSERT INTO "${table}" VALUE {${Object.keys(row)
+    .map((name) => `'${name}': ?`)
+    .join(', ')}}`,
+  parameters: Object.values(row),
+});
+
 /** Reads rows by key, strongly consistent, in no particular order. Keys must differ. */
 export const getAll = async (client: DynamoDBDocumentClient, table: string, keys: readonly Item[]): Promise<Item[]> => {
   const items: Item[] = [];

@@ -1,5 +1,12 @@
 /** The BatchLock table's rows (design, section 4): a Target's lock, its waiting tasks, and the patrol's mark. */
-import type { BatchId, Candidate, OperationName, Target, Token } from '../batching/ids.ts';
+import {
+  type BatchId,
+  type Candidate,
+  type OperationName,
+  operationOf,
+  type Target,
+  type Token,
+} from '../batching/ids.ts';
 import { type Lock, NO_LOCK } from '../batching/lock.ts';
 import { type Waiting, type WaitingTask, waitingRow } from '../batching/policy.ts';
 import type { PatrolMark } from '../ports.ts';
@@ -11,9 +18,17 @@ export const WAITING_PREFIX = 'wait#';
 /** A partition that is no Target: `~` begins no operation's name. */
 export const PATROL_KEY: Item = { Target: '~patrol', Entry: 'mark' };
 
-const VERSION = 1;
+export const VERSION = 1;
 
 export const lockKey = (target: Target): Item => ({ Target: target, Entry: LOCK_ENTRY });
+
+/** The row of a Target that nobody ever led. @param expires in seconds of the epoch */
+export const lockItem = (target: Target, expires: number): Item => ({
+  ...lockKey(target),
+  Operation: operationOf(target),
+  ExpiresAt: expires,
+  Version: VERSION,
+});
 
 export const lockOf = (row: Item | undefined): Lock =>
   row === undefined

@@ -3,7 +3,8 @@
  *
  * The rules of section 5 leave nothing stranded as long as the queues keep their messages; this is for the day when
  * an elect or group message was lost (purged, redriven by hand). A slice a minute, the whole round in an hour. It sees
- * Targets that have a lock row; it does not see register or batch messages that were lost.
+ * every Target, since a new one gets its lock row before its first elect message; it does not see register or batch
+ * messages that were lost.
  *
  * Budget: 0.6 read units per lock row and hour (an eventually consistent glance each, and the index), but always room
  * for {@link MIN_SLICE} rows a minute.

@@ -97,11 +97,14 @@ const notice = async (deps: RegisterDeps, arrived: ReadonlyMap<Target, Arrivals>
   const targets = [...arrived.keys()];
   const read = await locks.readAll(targets);
   const now = machine.now();
+  // Before the elect message, which may be lost: the patrol finds Targets that have a lock row.
+  const unknown = targets.filter((_, index) => read[index] === undefined);
+  if (unknown.length > 0) await locks.enlist(unknown, now);
   const led = new Map(
-    targets.map((target, index) => [target, read[index] as Lock]).filter(([, lock]) => isHeld(lock as Lock, now)) as [
-      Target,
-      Lock,
-    ][],
+    targets.flatMap((target, index) => {
+      const lock = read[index];
+      return lock && isHeld(lock, now) ? [[target, lock] as const] : [];
+    }),
   );
   const leaderless = targets.filter((target) => !led.has(target));
   if (leaderless.length > 0) await queues.elect(leaderless.map((target) => ({ target })));

@@ -48,7 +48,7 @@ export const watch = (
     batch: checked(checkBatch),
     lock: checked((target, before, after) => {
       checkLock(tables, target, before, after);
-      if (after.holder === undefined) return;
+      if (after.holder === undefined || groupQueue.wasPurged) return;
       const guarded = guards().some(
         (guard) => guard.target === target && guard.fence === after.fence && guard.token === after.holder,
       );

@@ -22,8 +22,16 @@ export const memoryLocks = (tables: Tables, gate: Gate): Locks => {
     readAll: (targets) =>
       gate(
         'locks.readAll',
-        targets.map((target) => () => stored(target)),
+        targets.map((target) => () => tables.locks.get(target)),
       ),
+    enlist: async (targets) => {
+      await gate(
+        'locks.enlist',
+        targets.map((target) => () => {
+          if (!tables.locks.has(target)) tables.locks.set(target, NO_LOCK);
+        }),
+      );
+    },
     glance: (target) =>
       through(gate, 'locks.glance', () => {
         const [first] = firstRows(tables, target, 1);

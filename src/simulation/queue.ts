@@ -29,6 +29,8 @@ export class SimulatedQueue {
   readonly messages = new Set<QueuedMessage>();
   readonly deadLetters = new Set<QueuedMessage>();
   #ready: QueuedMessage[] = [];
+  /** Whether messages were lost that the design counts on. */
+  wasPurged = false;
   #polling = false;
   #sent = 0;
   /** Told of a deletion, before it is done. */
@@ -61,6 +63,15 @@ export class SimulatedQueue {
     message.deleted = true;
     this.messages.delete(message);
     this.deadLetters.delete(message);
+  }
+
+  /** Somebody purges the queue: whatever is in it was never sent. */
+  purge(): void {
+    for (const message of this.messages) message.deleted = true;
+    this.messages.clear();
+    this.deadLetters.clear();
+    this.wasPurged = true;
+    this.#chaos.trace(() => `  the ${this.#options.name} queue is purged`);
   }
 
   #later(delay: Millis, message: QueuedMessage): void {

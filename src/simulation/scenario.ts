@@ -24,15 +24,18 @@ export const scenarioOf = (seed: number): Scenario => {
     at: random.int(0, span + random.pick([10_000, 600_000, 3_600_000])),
     times: random.pick([1, 1, 2]),
   }));
+  const patrol = random.chance(0.2);
+  const purges = patrol ? Array.from({ length: random.pick([0, 1, 2]) }, () => random.int(0, span + 60_000)) : [];
   return {
     seed,
     config: { version: 1, operations: { [OPERATION]: operation(random) } },
     sends: [...sends, ...oddSends(random, sends)],
     flushes,
     redrives,
+    purges,
     faults: faults(random),
     faultsEnd: random.pick([0, 30_000, 300_000, 1_800_000]),
-    patrol: random.chance(0.2),
+    patrol,
   };
 };
 

@@ -7,6 +7,7 @@ import { flush } from '../batching/flush.ts';
 import { group } from '../batching/group.ts';
 import { handleBatch } from '../batching/handle-batch.ts';
 import type { Millis, Target } from '../batching/ids.ts';
+import { isHeld } from '../batching/lock.ts';
 import { printRedrive } from '../batching/redrive.ts';
 import { registerAll } from '../batching/register.ts';
 import type { RegisterMessage } from '../batching/register-message.ts';
@@ -36,6 +37,8 @@ export interface Scenario {
   readonly flushes: readonly { readonly at: Millis; readonly target: Target }[];
   /** When somebody redrives what has failed by then, and how often they ask. */
   readonly redrives: readonly { readonly at: Millis; readonly times: number }[];
+  /** When somebody purges the elect and the group queue: what was in them is for the patrol to find. */
+  readonly purges: readonly Millis[];
   readonly faults: FaultRates;
   /** When faults end, in ms from the start: later everything must come to rest. */
   readonly faultsEnd: Millis;
@@ -81,14 +84,17 @@ class World {
   readonly #trace: string[] = [];
   readonly #chaos: Chaos;
   readonly #queues: Record<WorkingQueue, SimulatedQueue>;
-  readonly #lastSend: Millis;
+  readonly #lastEvent: Millis;
   readonly #processes = new Map<string, number>();
   #restingSince: Millis | undefined;
   #violation: Violation | undefined;
 
   constructor(scenario: Scenario, traced: boolean) {
     this.#scenario = scenario;
-    this.#lastSend = Math.max(0, ...[...scenario.sends, ...scenario.redrives].map(({ at }) => at));
+    const { sends, redrives, purges, faultsEnd } = scenario;
+    // The patrol finds what a purge left once nothing stops it any more.
+    const mended = purges.length > 0 ? [...purges, faultsEnd] : [];
+    this.#lastEvent = Math.max(0, ...[...sends, ...redrives].map(({ at }) => at), ...mended);
     this.#chaos = new Chaos(
       this.#scheduler,
       { ...scenario, rates: scenario.faults, faultsEnd: START + scenario.faultsEnd },
@@ -110,6 +116,11 @@ class World {
       this.#scheduler.after(at, () => this.#sent.push({ messageId: this.#queues.register.send(body), body }));
     for (const { at, target } of this.#scenario.flushes) this.#scheduler.after(at, () => this.#flush(target));
     for (const { at, times } of this.#scenario.redrives) this.#scheduler.after(at, () => this.#redrive(times));
+    for (const at of this.#scenario.purges)
+      this.#scheduler.after(at, () => {
+        this.#queues.elect.purge();
+        this.#queues.group.purge();
+      });
     this.#sweepEachMinute();
     const ended = await this.#scheduler.run(() => this.#violation !== undefined || this.#atRest(), START + PATIENCE);
     if (!this.#violation) this.#checkEnd(ended);
@@ -125,10 +136,13 @@ class World {
     };
   }
 
-  /** Nothing is in flight, and nothing was for longer than any process is paused. */
+  /** Nothing is in flight, and nothing was for longer than any process is paused. A lock whose guard was purged is held on. */
   #atRest(): boolean {
     const { now } = this.#scheduler;
-    const isQuiet = now - START > this.#lastSend && Object.values(this.#queues).every((queue) => queue.isEmpty);
+    const isQuiet =
+      now - START > this.#lastEvent &&
+      Object.values(this.#queues).every((queue) => queue.isEmpty) &&
+      !(this.#queues.group.wasPurged && [...this.#tables.locks.values()].some((lock) => isHeld(lock, now)));
     this.#restingSince = isQuiet ? (this.#restingSince ?? now) : undefined;
     return this.#restingSince !== undefined && now - this.#restingSince > LONGEST_PAUSE;
   }
@@ -174,10 +188,11 @@ class World {
       flushes: this.#flushes,
       redriven: this.#redriven,
       patrolled: patrol,
+      purged: this.#queues.group.wasPurged,
       mayStopAmidWork: grave.crash + grave.throttle + grave.partial + grave.lostReply > 0,
       mayOverlap: this.#chaos.paused.has('batch'),
       skew: faults.skew,
-      isCalm: !happened && (faults.skew === 0 || faultsEnd === 0),
+      isCalm: !happened && this.#scenario.purges.length === 0 && (faults.skew === 0 || faultsEnd === 0),
     };
   }
 

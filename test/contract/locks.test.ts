@@ -18,7 +18,11 @@ describeEach('a lock', storeKinds, (stores) => {
     const { locks } = stores();
     await locks.acquire(one, take);
     await locks.burn(other, 7, 0, NOW);
-    expect(await locks.readAll([one, none, other])).toEqual([await locks.read(one), NO_LOCK, await locks.read(other)]);
+    expect(await locks.readAll([one, none, other])).toEqual([
+      await locks.read(one),
+      undefined,
+      await locks.read(other),
+    ]);
     expect(await locks.readAll([])).toEqual([]);
   });
 
@@ -119,6 +123,25 @@ describeEach('a lock', storeKinds, (stores) => {
     const glance = await locks.glance(target);
     expect(glance.lock).toEqual({ fence: 1, round: 0, holder: 'mine', lockedUntil: NOW + 1_000, flushedAt: NOW + 7 });
     expect(glance.first?.candidate).toBe(candidate(t(1)));
+  });
+
+  it('has a row before anybody leads, which changes nothing else', async () => {
+    const { target } = fresh();
+    const { locks } = stores();
+    await locks.enlist([target], NOW);
+    expect(await locks.readAll([target])).toEqual([NO_LOCK]);
+    expect(await locks.acquire(target, take)).toBe(true);
+    const led = await locks.read(target);
+    await locks.enlist([target], NOW + 1);
+    expect(await locks.read(target)).toEqual(led);
+  });
+
+  it('that has a row alone makes its Target known to its operation', async () => {
+    const { locks } = stores();
+    const listed = target('listing/depot=new');
+    await locks.enlist([listed], NOW);
+    const operation = 'listing' as Parameters<typeof locks.targets>[0];
+    expect((await locks.targets(operation, 2)).items).toEqual([listed]);
   });
 
   it('makes its Target known to its operation, page by page', async () => {

@@ -293,3 +293,9 @@ export const redrivenMembersAreNotCounted: Bug = {
     return handleBatch({ ...deps, tasks: { ...deps.tasks, finish } }, message, delivery);
   },
 };
+
+/** A Target has no row until somebody leads it: if its first elect message is lost, no patrol finds it. */
+export const newTargetsHaveNoRow: Bug = {
+  registerAll: (deps, messages, onFailure) =>
+    registerAll({ ...deps, locks: { ...deps.locks, enlist: async () => {} } }, messages, onFailure),
+};

@@ -173,6 +173,12 @@ describe('the checker', () => {
       bugs.claimsOverlookTheRun,
       /in its batch's Candidates|finished batch|its own/,
     ],
+    [
+      'new Targets that have no row',
+      bugs.newTargetsHaveNoRow,
+      /every registered task ends/,
+      ({ sends }) => ({ patrol: true, purges: sends.map(({ at }) => at + 60) }),
+    ],
     ['redriven tasks that do not wait', bugs.redrivenTasksDoNotWait, /every registered task ends/],
     [
       'redriven members that are not counted',
