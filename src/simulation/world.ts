@@ -57,6 +57,8 @@ export interface Report {
   readonly faults: FaultCounts;
   readonly happened: readonly FaultPoint[];
   readonly calls: number;
+  /** What the downstream saw; when, counted from {@link START}. */
+  readonly log: CallLog;
   /** Virtual time until rest. */
   readonly took: Millis;
   readonly trace: readonly string[];
@@ -131,6 +133,7 @@ class World {
       faults: this.#chaos.counts,
       happened: this.#chaos.happened,
       calls: this.#log.calls.length,
+      log: this.#log,
       took: this.#scheduler.now - START,
       trace: this.#trace,
     };

@@ -1,0 +1,69 @@
+/** Who runs in the comparison, each over the same schedules. */
+import { NO_FAULTS } from '../../src/simulation/faults.ts';
+import { scenarioOf } from '../../src/simulation/scenario.ts';
+import type { Scenario } from '../../src/simulation/world.ts';
+import { runOurs } from './ours.ts';
+import { comparable, NOTHING, type Outcome, sum } from './outcome.ts';
+import { NO_LAG, PUBLISHED, type Reading, seldomUpTo } from './published/reading.ts';
+import { runPublished } from './published.ts';
+
+export interface Contender {
+  readonly name: string;
+  readonly run: (scenario: Scenario) => Promise<Outcome>;
+}
+
+const published = (name: string, change: Partial<Reading> = {}): Contender => ({
+  name: `published${name}`,
+  run: (scenario) => runPublished(scenario, { ...PUBLISHED, ...change }),
+});
+
+const withoutFaults = ({ name, run }: Contender): Contender => ({
+  name: `${name}; no faults`,
+  run: (scenario) => run({ ...scenario, faults: NO_FAULTS }),
+});
+
+const ours: Contender = { name: 'Groupage', run: runOurs };
+
+/** `published` alone is the description with its index up to 3 s behind; the others differ from it as they say. */
+export const CONTENDERS: readonly Contender[] = [
+  ours,
+  published(''),
+  published(', index rarely behind', { lag: seldomUpTo(3_000) }),
+  published(', index never behind', { lag: NO_LAG }),
+  published(', conditional claims', { claims: 'conditional' }),
+  published(', conditional claims, leaders started again', { claims: 'conditional', restarts: true }),
+  published(', leaders look only once', { looksAgain: false }),
+  withoutFaults(ours),
+  withoutFaults(published('')),
+  withoutFaults(published(', index rarely behind', { lag: seldomUpTo(3_000) })),
+  withoutFaults(published(', index never behind', { lag: NO_LAG })),
+];
+
+/** Runs schedules with consecutive seeds. @param change alters each of them, for everybody. */
+export const compete = async (
+  { run }: Contender,
+  firstSeed: number,
+  runs: number,
+  change: (scenario: Scenario) => Scenario = (scenario) => scenario,
+): Promise<Outcome> => {
+  let total = NOTHING;
+  for (let seed = firstSeed; seed < firstSeed + runs; seed += 1)
+    total = sum(total, await run(change(comparable(scenarioOf(seed)))));
+  return total;
+};
+
+/** The same schedule with batches of another size, and nobody else's. */
+export const withSize =
+  (maxSize: number) =>
+  (scenario: Scenario): Scenario => ({
+    ...scenario,
+    config: {
+      ...scenario.config,
+      operations: Object.fromEntries(
+        Object.entries(scenario.config.operations).map(([name, operation]) => [
+          name,
+          { ...operation, batch: { ...operation.batch, maxSize } },
+        ]),
+      ),
+    },
+  });

@@ -1,0 +1,129 @@
+/** What a schedule comes to, whoever batched its tasks: seen from outside, so that algorithms can be compared by it. */
+import type { Millis, Target, TaskId } from '../../src/batching/ids.ts';
+import { parseRegisterMessage, withId } from '../../src/batching/register-message.ts';
+import { operationFor } from '../../src/config/resolved.ts';
+import type { LoggedCall } from '../../src/simulation/simulated-downstream.ts';
+import { START } from '../../src/simulation/trace.ts';
+import type { Scenario } from '../../src/simulation/world.ts';
+
+/** Counts; of one schedule, or of many added up. */
+export interface Outcome {
+  readonly schedules: number;
+  /** Tasks whose message a queue took. */
+  readonly tasks: number;
+  /** Schedules with a stranded task. */
+  readonly schedulesStranded: number;
+  /** Tasks that never ended though nothing is left to happen, and that no dead letter is about. */
+  readonly stranded: number;
+  /** Those of them that have not ended either once a later task of their Target has come by. */
+  readonly strandedStill: number;
+  /** Tasks that never ended and that wait in a dead-letter queue for a person. */
+  readonly deadLettered: number;
+  /** Tasks that were put into more than one batch. */
+  readonly inTwoBatches: number;
+  /** Tasks that the downstream was called about for more than one batch. */
+  readonly calledInTwoBatches: number;
+  /** Tasks that the downstream was first called about 10 s, or 10 min, after their `maxWait` was over; or never. */
+  readonly late: number;
+  readonly veryLate: number;
+  /** Batches that have a task, the tasks in them, and the tasks that would have fit. */
+  readonly batches: number;
+  readonly members: number;
+  readonly places: number;
+  readonly writeUnits: number;
+  readonly readUnits: number;
+}
+
+export const NOTHING: Outcome = {
+  schedules: 0,
+  tasks: 0,
+  schedulesStranded: 0,
+  stranded: 0,
+  strandedStill: 0,
+  deadLettered: 0,
+  inTwoBatches: 0,
+  calledInTwoBatches: 0,
+  late: 0,
+  veryLate: 0,
+  batches: 0,
+  members: 0,
+  places: 0,
+  writeUnits: 0,
+  readUnits: 0,
+};
+
+export const sum = (a: Outcome, b: Outcome): Outcome =>
+  Object.fromEntries((Object.keys(a) as (keyof Outcome)[]).map((name) => [name, a[name] + b[name]])) as Record<
+    keyof Outcome,
+    number
+  >;
+
+/**
+ * A schedule that both algorithms can run: the published one knows neither a limit in bytes, nor flushes, redrives and a patrol.
+ * Every task is named, so that it can be told from outside when it was sent.
+ */
+export const comparable = (scenario: Scenario): Scenario => ({
+  ...scenario,
+  config: {
+    ...scenario.config,
+    operations: Object.fromEntries(
+      Object.entries(scenario.config.operations).map(([name, operation]) => [
+        name,
+        { ...operation, batch: { ...operation.batch, maxBytes: 1_000_000 } },
+      ]),
+    ),
+  },
+  sends: scenario.sends.map(({ at, body }, n) => ({ at, body: withId(body, `unnamed-${n}`) })),
+  flushes: [],
+  redrives: [],
+  purges: [],
+  patrol: false,
+});
+
+/** A task as its producers know it. */
+export interface Sent {
+  readonly target: Target;
+  /** When it was first sent, in ms from the start. */
+  readonly at: Millis;
+  readonly maxWait: Millis;
+  readonly maxSize: number;
+}
+
+/** The tasks of a schedule. Messages that any register would refuse are none. */
+export const sentTasks = ({ config, sends }: Scenario): ReadonlyMap<TaskId, Sent> => {
+  const tasks = new Map<TaskId, Sent>();
+  for (const { at, body } of sends.toSorted((a, b) => a.at - b.at)) {
+    const parsed = parseRegisterMessage(config, { messageId: '', body });
+    if (!parsed.ok || tasks.has(parsed.value.id)) continue;
+    const { id, target, operation } = parsed.value;
+    const { maxWait, maxSize } = operationFor(config, operation).batch;
+    tasks.set(id, { target, at, maxWait, maxSize });
+  }
+  return tasks;
+};
+
+/** What everything but the wait may take where nothing goes wrong. */
+const LATE: Millis = 10_000;
+const VERY_LATE: Millis = 600_000;
+
+/** What the calls tell. */
+export const countCalls = (
+  sent: ReadonlyMap<TaskId, Sent>,
+  calls: readonly LoggedCall[],
+): Pick<Outcome, 'late' | 'veryLate' | 'calledInTwoBatches'> => {
+  const batches = new Map<TaskId, Set<string>>();
+  const firstAt = new Map<TaskId, Millis>();
+  for (const { call, at } of calls)
+    for (const { id } of call.items) {
+      batches.set(id, (batches.get(id) ?? new Set()).add(call.batchId));
+      firstAt.set(id, Math.min(firstAt.get(id) ?? at, at));
+    }
+  const beyondWait = [...sent].map(
+    ([id, { at, maxWait }]) => (firstAt.get(id) ?? Number.POSITIVE_INFINITY) - START - at - maxWait,
+  );
+  return {
+    late: beyondWait.filter((by) => by > LATE).length,
+    veryLate: beyondWait.filter((by) => by > VERY_LATE).length,
+    calledInTwoBatches: [...batches.values()].filter(({ size }) => size > 1).length,
+  };
+};

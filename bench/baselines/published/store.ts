@@ -1,0 +1,149 @@
+/** The published tables, with what DynamoDB charges for each read and write. */
+import type { BatchId, Millis, Target, TaskId } from '../../../src/batching/ids.ts';
+import type { Outcome } from '../../../src/batching/task.ts';
+import type { Reading } from './reading.ts';
+import type { TargetIndex } from './target-index.ts';
+
+/** Task: by Id, and by Target and Status in the index. */
+export interface TaskRow {
+  readonly id: TaskId;
+  readonly target: Target;
+  readonly status: 'created' | 'batched' | 'in-progress' | Outcome['status'];
+  readonly payload: string;
+  readonly createdAt: Millis;
+  readonly batchId?: BatchId;
+}
+
+/** BatchLock: by Target. */
+interface LockRow {
+  readonly holder: string;
+  readonly acquiredAt: Millis;
+}
+
+/** Batch: by Id. */
+export interface BatchRow {
+  readonly id: BatchId;
+  readonly target: Target;
+  readonly members: readonly TaskId[];
+}
+
+/** An index entry is deleted and put anew when its key changes; a task's Status is part of it. */
+const STATUS_CHANGE = 1 + 2;
+
+export class Store {
+  readonly tasks = new Map<TaskId, TaskRow>();
+  readonly batches = new Map<BatchId, BatchRow>();
+  /** The batches that each task was ever put into. */
+  readonly history = new Map<TaskId, Set<BatchId>>();
+  /** Tasks that ever got a result. */
+  readonly ended = new Set<TaskId>();
+  readonly units = { write: 0, read: 0 };
+  readonly #locks = new Map<Target, LockRow>();
+  readonly #index: TargetIndex;
+  readonly #claims: Reading['claims'];
+
+  constructor(index: TargetIndex, claims: Reading['claims']) {
+    this.#index = index;
+    this.#claims = claims;
+  }
+
+  /** Puts a task if its id is free. @returns the one that is stored. */
+  insert(task: TaskRow): TaskRow {
+    const stored = this.tasks.get(task.id);
+    this.units.write += stored ? 1 : 2;
+    if (!stored) this.#put(task);
+    return stored ?? task;
+  }
+
+  /** Takes the lock if it is free, expired or already `holder`'s. */
+  acquire(target: Target, holder: string, now: Millis, expiry: Millis): boolean {
+    this.units.write += 1;
+    const lock = this.#locks.get(target);
+    if (lock && lock.holder !== holder && lock.acquiredAt + expiry >= now) return false;
+    this.#locks.set(target, { holder, acquiredAt: now });
+    return true;
+  }
+
+  /** Removes the lock if it is `holder`'s. */
+  release(target: Target, holder: string): void {
+    this.units.write += 1;
+    if (this.#locks.get(target)?.holder === holder) this.#locks.delete(target);
+  }
+
+  /** What the index shows as waiting, oldest first. */
+  waiting(target: Target): TaskRow[] {
+    const rows = this.#index.waiting(target);
+    this.units.read +=
+      0.5 *
+      blocks(
+        rows.map(({ id, createdAt }) => ({ id, target, createdAt })),
+        4_096,
+      );
+    return rows;
+  }
+
+  /** Strongly consistent. */
+  task(id: TaskId): TaskRow | undefined {
+    this.units.read += 1;
+    return this.tasks.get(id);
+  }
+
+  putBatch(batch: BatchRow): void {
+    this.units.write += blocks(batch, 1_024);
+    this.batches.set(batch.id, batch);
+  }
+
+  /** Strongly consistent. */
+  batch(id: BatchId): BatchRow | undefined {
+    this.units.read += 1;
+    return this.batches.get(id);
+  }
+
+  /** Puts a task into a batch. @returns whether it shows that batch now. */
+  claim(id: TaskId, batchId: BatchId): boolean {
+    return this.#write(id, ({ status, ...row }) => {
+      if (this.#claims === 'conditional' && status !== 'created') return row.batchId === batchId;
+      this.history.set(id, (this.history.get(id) ?? new Set()).add(batchId));
+      return { ...row, status: 'batched', batchId };
+    });
+  }
+
+  start(id: TaskId, batchId: BatchId): boolean {
+    return this.#write(id, (row) => this.isOpen(row, batchId) && { ...row, status: 'in-progress' });
+  }
+
+  finish(id: TaskId, batchId: BatchId, status: Outcome['status']): boolean {
+    return this.#write(id, (row) => {
+      if (this.#claims === 'conditional' && !this.isOpen(row, batchId)) return false;
+      this.ended.add(id);
+      return { ...row, status };
+    });
+  }
+
+  /** Whether a handler of the batch has to see to the task. */
+  isOpen({ status, batchId }: TaskRow, batch: BatchId): boolean {
+    if (status === 'succeeded' || status === 'failed') return false;
+    return this.#claims === 'as-read' || batchId === batch;
+  }
+
+  /** A write that may be refused: `change` gives the new row, or what to answer instead. */
+  #write(id: TaskId, change: (row: TaskRow) => TaskRow | boolean): boolean {
+    const before = this.tasks.get(id);
+    const after = before ? change(before) : false;
+    if (typeof after === 'boolean') {
+      this.units.write += 1;
+      return after;
+    }
+    this.units.write += after.status === before?.status ? 1 : STATUS_CHANGE;
+    this.#put(after);
+    return true;
+  }
+
+  #put(row: TaskRow): void {
+    this.tasks.set(row.id, row);
+    this.#index.write(row);
+  }
+}
+
+/** Units of so many bytes that a row or an answer is charged as; an empty answer is one too. */
+const blocks = (rows: object, bytes: number): number => Math.max(1, Math.ceil(JSON.stringify(rows).length / bytes));

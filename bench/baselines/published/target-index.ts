@@ -1,0 +1,40 @@
+/** The index by Target and Status, eventually consistent: each write shows after a while of its own. */
+import type { Millis, Target, TaskId } from '../../../src/batching/ids.ts';
+import type { Scheduler } from '../../../src/simulation/scheduler.ts';
+import type { TaskRow } from './store.ts';
+
+export class TargetIndex {
+  readonly #scheduler: Scheduler;
+  readonly #lag: () => Millis;
+  readonly #created = new Map<Target, Map<TaskId, TaskRow>>();
+  /** Which write of a task it shows. Writes of different tasks overtake each other, an old one never undoes a newer. */
+  readonly #shown = new Map<TaskId, number>();
+  #writes = 0;
+
+  constructor(scheduler: Scheduler, lag: () => Millis) {
+    this.#scheduler = scheduler;
+    this.#lag = lag;
+  }
+
+  write(row: TaskRow): void {
+    this.#writes += 1;
+    const write = this.#writes;
+    const delay = this.#lag();
+    if (delay === 0) this.#show(row, write);
+    else this.#scheduler.after(delay, () => this.#show(row, write));
+  }
+
+  /** The tasks of a Target that it shows as waiting, oldest first. */
+  waiting(target: Target): TaskRow[] {
+    return [...(this.#created.get(target)?.values() ?? [])].sort((a, b) => a.createdAt - b.createdAt);
+  }
+
+  #show(row: TaskRow, write: number): void {
+    if ((this.#shown.get(row.id) ?? 0) > write) return;
+    this.#shown.set(row.id, write);
+    const rows = this.#created.get(row.target) ?? new Map<TaskId, TaskRow>();
+    this.#created.set(row.target, rows);
+    if (row.status === 'created') rows.set(row.id, row);
+    else rows.delete(row.id);
+  }
+}

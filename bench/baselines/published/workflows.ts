@@ -1,0 +1,107 @@
+/** Runs leader workflows, and starts dead ones again where that is the reading. */
+import { type BatchId, type Millis, operationOf, type Target, type TaskId } from '../../../src/batching/ids.ts';
+import { MINUTE } from '../../../src/batching/timings.ts';
+import { type Config, operationFor } from '../../../src/config/resolved.ts';
+import type { Chaos } from '../../../src/simulation/chaos.ts';
+import type { Gate } from '../../../src/simulation/gate.ts';
+import { attempt } from '../../../src/simulation/process.ts';
+import type { Random } from '../../../src/simulation/random.ts';
+import { type LeaderDeps, POLL, runLeader, type Workflow } from './leader.ts';
+import type { Reading } from './reading.ts';
+import type { Store } from './store.ts';
+
+/** After which a silent workflow is taken for dead: as our messages come back. */
+const SILENCE: Millis = MINUTE;
+
+/** One run of a function or a workflow: how its calls fare, and its clock. */
+export interface Run {
+  readonly name: string;
+  readonly gate: Gate;
+  readonly random: Random;
+  readonly now: () => Millis;
+}
+
+export interface Surroundings {
+  readonly config: Config;
+  readonly chaos: Chaos;
+  readonly store: Store;
+  readonly reading: Reading;
+  readonly start: (fn: string, timeout: Millis) => Run;
+  readonly sendBatch: (id: BatchId) => void;
+}
+
+export class Workflows {
+  readonly #around: Surroundings;
+  #names = 0;
+
+  constructor(around: Surroundings) {
+    this.#around = around;
+  }
+
+  /** Starts the election for a task. */
+  elect(task: TaskId, target: Target): void {
+    this.#lead({ id: this.#name('leader'), target, task, taken: new Set(), plan: undefined, hasEnded: false });
+  }
+
+  #lead(workflow: Workflow): void {
+    const { chaos, start, reading } = this.#around;
+    const { scheduler } = chaos;
+    const run = start('leader', Number.POSITIVE_INFINITY);
+    const life = { seenAt: scheduler.now, isOver: false };
+    const deps = this.#depsOf(run, workflow.target, life);
+    attempt(chaos, run.name, () => runLeader(deps, workflow), undefined);
+    const look = (): void => {
+      if (workflow.hasEnded) return;
+      life.isOver = scheduler.now - life.seenAt >= SILENCE;
+      if (life.isOver) this.#lead(workflow);
+      else scheduler.after(SILENCE, look);
+    };
+    if (reading.restarts) scheduler.after(SILENCE, look);
+  }
+
+  #depsOf({ name, gate, now }: Run, target: Target, life: Life): LeaderDeps {
+    const { config, chaos, store, reading, sendBatch } = this.#around;
+    const { maxSize, maxWait } = operationFor(config, operationOf(target)).batch;
+    const goOn = async (): Promise<void> => {
+      // Who was only paused, and finds another run in its place, does not go on.
+      if (life.isOver) await new Promise(() => {});
+      life.seenAt = chaos.scheduler.now;
+    };
+    const sleep = async (duration: Millis): Promise<void> => {
+      await chaos.scheduler.wait(duration);
+      await goOn();
+    };
+    return {
+      store,
+      reading,
+      maxSize,
+      maxWait,
+      gate,
+      now,
+      sleep,
+      newBatchId: () => this.#name('batch') as BatchId,
+      sendBatch,
+      untilDone: async (step) => {
+        for (;;) {
+          const done = await attempt(chaos, name, async () => ({ answer: await step() }), undefined);
+          await goOn();
+          if (done) return done.answer;
+          await sleep(POLL);
+        }
+      },
+    };
+  }
+
+  #name(what: string): string {
+    this.#names += 1;
+    return `${what}-${this.#names}`;
+  }
+}
+
+/** Of one run of a workflow. */
+interface Life {
+  /** When it last did something. */
+  seenAt: Millis;
+  /** Whether another run took its place. */
+  isOver: boolean;
+}

@@ -1,0 +1,193 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { CONTENDERS, compete } from '../../bench/baselines/contenders.ts';
+import { runOurs } from '../../bench/baselines/ours.ts';
+import { comparable, NOTHING, type Outcome, sentTasks, sum } from '../../bench/baselines/outcome.ts';
+import { NO_LAG, PUBLISHED, type Reading } from '../../bench/baselines/published/reading.ts';
+import type { TaskRow } from '../../bench/baselines/published/store.ts';
+import { TargetIndex } from '../../bench/baselines/published/target-index.ts';
+import { runPublished } from '../../bench/baselines/published.ts';
+import type { Target, TaskId } from '../../src/batching/ids.ts';
+import { type FaultRates, NO_FAULTS } from '../../src/simulation/faults.ts';
+import { scenarioOf } from '../../src/simulation/scenario.ts';
+import { Scheduler } from '../../src/simulation/scheduler.ts';
+import type { Scenario } from '../../src/simulation/world.ts';
+
+const RUNS = 100;
+
+const total = async (
+  run: (scenario: Scenario) => Promise<Outcome>,
+  change: Partial<Scenario> = {},
+): Promise<Outcome> => {
+  let outcome = NOTHING;
+  for (let seed = 1; seed <= RUNS; seed += 1)
+    outcome = sum(outcome, await run({ ...comparable(scenarioOf(seed)), ...change }));
+  return outcome;
+};
+const published = (change: Partial<Reading>, scenario: Partial<Scenario> = {}): Promise<Outcome> =>
+  total((each) => runPublished(each, { ...PUBLISHED, ...change }), scenario);
+const NOTHING_GOES_WRONG = { faults: NO_FAULTS };
+
+describe('the model of the published algorithm', () => {
+  it('works where nothing goes wrong and its index is never behind: what fails otherwise is the algorithm', async () => {
+    const outcome = await published({ lag: NO_LAG }, NOTHING_GOES_WRONG);
+    const { tasks } = outcome;
+    expect(tasks).toBeGreaterThan(RUNS);
+    expect(outcome).toMatchObject({ members: tasks, stranded: 0, deadLettered: 0, inTwoBatches: 0, late: 0 });
+    expect(outcome.calledInTwoBatches).toBe(0);
+  });
+
+  it('strands tasks when its index is behind, until another task of their Target comes', async () => {
+    const { stranded, strandedStill, schedulesStranded } = await published({}, NOTHING_GOES_WRONG);
+    console.log(`without faults: ${stranded} tasks stranded, in ${schedulesStranded} of ${RUNS} schedules`);
+    expect(stranded).toBeGreaterThan(0);
+    expect(strandedStill).toBe(0);
+  });
+
+  it('puts tasks into two batches when its index is behind, unless claims are conditional', async () => {
+    const [asRead, conditional] = [
+      await published({}, NOTHING_GOES_WRONG),
+      await published({ claims: 'conditional' }, NOTHING_GOES_WRONG),
+    ];
+    expect(asRead.inTwoBatches).toBeGreaterThan(0);
+    expect(asRead.calledInTwoBatches).toBeGreaterThan(0);
+    expect(conditional).toMatchObject({ inTwoBatches: 0, calledInTwoBatches: 0 });
+    expect(conditional.stranded).toBeGreaterThan(0);
+  });
+
+  it('strands more tasks under faults, some for good, unless dead leaders are started again', async () => {
+    const [faulty, calm] = [await published({}), await published({}, NOTHING_GOES_WRONG)];
+    const restarted = await published({ claims: 'conditional', restarts: true });
+    console.log(`under faults: ${faulty.stranded} stranded, in ${faulty.schedulesStranded} of ${RUNS} schedules`);
+    expect(faulty.stranded).toBeGreaterThan(calm.stranded);
+    expect(faulty.strandedStill).toBeGreaterThan(0);
+    expect(restarted.stranded).toBeGreaterThan(0);
+    expect(restarted.strandedStill).toBe(0);
+  });
+
+  const alone = (faults: Partial<FaultRates>): Promise<Outcome> =>
+    published({ lag: NO_LAG }, { faults: { ...NO_FAULTS, ...faults }, faultsEnd: 1_800_000 });
+
+  it.each<keyof FaultRates>(['throttle', 'lostReply', 'repeat', 'duplicate', 'undeleted'])(
+    'takes no harm from %s alone where its index is never behind',
+    async (kind) => expect(await alone({ [kind]: 0.03 })).toMatchObject({ stranded: 0, inTwoBatches: 0 }),
+  );
+
+  it('strands tasks for crashes alone', async () => {
+    expect((await alone({ crash: 0.03 })).stranded).toBeGreaterThan(0);
+  });
+
+  it.each<Partial<FaultRates>>([{ pause: 0.03 }, { skew: 30_000 }])(
+    'puts tasks into two batches for %o alone: its lock is all that keeps leaders apart',
+    async (faults) => {
+      const { stranded, inTwoBatches } = await alone(faults);
+      expect(stranded).toBe(0);
+      expect(inTwoBatches).toBeGreaterThan(0);
+    },
+  );
+
+  it('depends on a second look that the description does not mention', async () => {
+    const outcome = await published({ lag: NO_LAG, looksAgain: false }, NOTHING_GOES_WRONG);
+    expect(outcome.stranded).toBeGreaterThan(0);
+  });
+});
+
+describe('the comparison', () => {
+  it('finds no task of ours stranded or in two batches in the same schedules', async () => {
+    const outcome = await total(runOurs);
+    expect(outcome).toMatchObject({ stranded: 0, deadLettered: 0, inTwoBatches: 0, calledInTwoBatches: 0 });
+    expect(outcome.members).toBe(outcome.tasks);
+  });
+
+  it.each(CONTENDERS)('gives the same figures for the same seed: $name', async (contender) => {
+    const [once, again] = [await compete(contender, 7, 10), await compete(contender, 7, 10)];
+    expect(again).toEqual(once);
+    expect(await compete(contender, 8, 10)).not.toEqual(once);
+  });
+
+  it('counts about 12 write units a task in full batches, and 5 of ours, as was measured on an engine', async () => {
+    const scenario = comparable(scenarioOf(1));
+    const [name, operation] = Object.entries(scenario.config.operations)[0] ?? [];
+    if (!name || !operation) throw new Error('the scenario has no operation');
+    const batch = { maxSize: 100, maxBytes: 1_000_000, maxWait: 1_000 };
+    const full: Scenario = {
+      ...scenario,
+      ...NOTHING_GOES_WRONG,
+      config: { version: 1, operations: { [name]: { ...operation, shards: 1, batch } } },
+      sends: Array.from({ length: 500 }, (_, n) => ({
+        at: 0,
+        body: `{"operation":"ship","id":"t${n}","payload":{"depot":1}}`,
+      })),
+    };
+    const [theirs, ours] = [await runPublished(full, { ...PUBLISHED, lag: NO_LAG }), await runOurs(full)];
+    expect(theirs).toMatchObject({ members: 500, batches: 5 });
+    expect(theirs.writeUnits / 500).toBeCloseTo(12, 0);
+    expect(ours.writeUnits / 500).toBeCloseTo(5.2, 0);
+  });
+
+  it('knows tasks by the names that their producers gave, and by none that two share', () => {
+    const scenario = comparable(scenarioOf(3));
+    const sent = sentTasks(scenario);
+    expect(sent.size).toBeGreaterThan(0);
+    for (const [id, { at }] of sent) {
+      const first = scenario.sends.filter(({ body }) => body.includes(`"id":"${id}"`)).map((send) => send.at);
+      expect(at, id).toBe(Math.min(...first));
+    }
+  });
+});
+
+describe('npm run bench:reliability', () => {
+  const run = (...args: string[]) =>
+    promisify(execFile)(process.execPath, [join(import.meta.dirname, '../../bench/reliability.ts'), ...args]);
+
+  it('runs everybody over the same schedules', async () => {
+    const { results } = JSON.parse((await run('--runs', '2', '--seed', '5', '--size', '3', '--json')).stdout);
+    expect(results.map(({ name }: { name: string }) => name)).toEqual(CONTENDERS.map(({ name }) => name));
+    expect(new Set(results.map(({ outcome }: { outcome: Outcome }) => outcome.tasks)).size).toBe(1);
+  });
+
+  it('prints a table with a row for each', async () => {
+    const { stdout } = await run('--runs', '1');
+    for (const { name } of CONTENDERS) expect(stdout).toContain(`| ${name} |`);
+  });
+
+  it('says what is wrong with its arguments, with status 2', async () => {
+    await expect(run('--runs', 'many')).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('--runs') });
+  });
+});
+
+describe('the index by Target and Status', () => {
+  const target = 'ship/depot=1' as Target;
+  const row = (id: string, status: TaskRow['status'], createdAt = 0): TaskRow => ({
+    id: id as TaskId,
+    target,
+    status,
+    payload: '{}',
+    createdAt,
+  });
+
+  it('shows every write after a while of its own, so that writes of different tasks overtake each other', async () => {
+    const scheduler = new Scheduler(0);
+    const lags = [3_000, 10];
+    const index = new TargetIndex(scheduler, () => lags.shift() ?? 0);
+    index.write(row('slow', 'created', 1));
+    index.write(row('quick', 'created', 2));
+    const seen: string[][] = [];
+    for (const at of [5, 20, 4_000])
+      scheduler.after(at, () => seen.push(index.waiting(target).map((each) => String(each.id))));
+    await scheduler.run(() => false, 10_000);
+    expect(seen).toEqual([[], ['quick'], ['slow', 'quick']]);
+  });
+
+  it('never undoes a newer write of a task with an older one', async () => {
+    const scheduler = new Scheduler(0);
+    const lags = [3_000, 10];
+    const index = new TargetIndex(scheduler, () => lags.shift() ?? 0);
+    index.write(row('task', 'created'));
+    index.write(row('task', 'batched'));
+    await scheduler.run(() => false, 10_000);
+    expect(index.waiting(target)).toEqual([]);
+  });
+});
