@@ -43,8 +43,9 @@ const waiting: Prices<WaitingTasks> = {
 const locks: Prices<Locks> = {
   read: A_READ,
   readAll: ([targets]) => ({ read: targets.length }),
-  // A Target's first leader makes its row, with an entry in the index of Targets.
-  acquire: ([, { seen }], won = true) => ({ write: won && seen.fence === 0 ? 2 : 1 }),
+  // A new Target gets its row with an entry in the index of Targets.
+  enlist: ([targets]) => ({ write: 2 * targets.length }),
+  acquire: A_WRITE,
   release: A_WRITE,
   handOver: A_WRITE,
   openBatch: A_WRITE,

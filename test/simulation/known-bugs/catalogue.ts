@@ -1,0 +1,120 @@
+/**
+ * Bugs that were made once, by the design's drafts or by this code, to be put back where the simulation must find them.
+ * They stand in for single steps or ports.
+ */
+import type { Target } from '../../../src/batching/ids.ts';
+import { NO_FAULTS } from '../../../src/simulation/faults.ts';
+import type { Scenario } from '../../../src/simulation/world.ts';
+import type { Bug } from './bug.ts';
+import * as handling from './handling.ts';
+import * as leading from './leading.ts';
+import * as policy from './policy.ts';
+import * as registering from './registering.ts';
+
+/** A bug, the promise that it breaks, and where it shows, if not in any schedule. */
+type KnownBug = readonly [name: string, bug: Bug, promise: RegExp, where?: (scenario: Scenario) => Partial<Scenario>];
+
+// Promises about time are made for schedules where nothing goes wrong, or nothing that may be noticed.
+const nothingGoesWrong = () => ({ faults: NO_FAULTS });
+const requestsAreRepeated = () => ({ faults: { ...NO_FAULTS, repeat: 0.05 } });
+/** A flush soon after every message: they matter while a lock changes hands. */
+const manyFlushes = ({ sends }: Scenario) => ({
+  faults: NO_FAULTS,
+  flushes: sends.flatMap(({ at, body }, n) => {
+    const depot = /"depot":(\d+)/.exec(body)?.[1];
+    return depot ? [{ at: at + ((n * 37) % 150), target: `ship/depot=${depot}` as Target }] : [];
+  }),
+});
+/** Handlers that sleep while somebody redrives what failed. */
+const manyRedrives = ({ faults }: Scenario) => ({
+  faults: { ...faults, pause: 0.05 },
+  redrives: Array.from({ length: 40 }, (_, n) => ({ at: n * 20_000, times: 1 })),
+});
+/** All for one Target, each about when the leader of the last one goes. */
+const oneTarget = ({ sends }: Scenario) => ({
+  faults: NO_FAULTS,
+  sends: sends.map(({ body }, n) => ({ at: n * 230, body: body.replace(/"depot":\d/, '"depot":1') })),
+});
+
+export const KNOWN_BUGS: readonly KnownBug[] = [
+  [
+    'a guard that is sent after the acquire',
+    leading.guardAfterAcquire,
+    /a held fence has a guard|every registered task ends/,
+  ],
+  [
+    'an open batch that is cleared before it is stored',
+    leading.openBatchClearedWithoutBatch,
+    /OpenBatch. is cleared only/,
+  ],
+  [
+    'a throttled claim that is counted as refused',
+    leading.throttledClaimCountsAsRefused,
+    /its claim|every registered task ends/,
+  ],
+  [
+    'a release without a second look',
+    leading.noLookAfterRelease,
+    /every registered task ends|longer than maxWait/,
+    oneTarget,
+  ],
+  [
+    'a message that is dropped because another one has its id',
+    registering.onlyTheFirstOfAnIdGoesOn,
+    /every registered task ends|a task or is refused/,
+  ],
+  ['refused messages that vanish', registering.refusedMessagesVanish, /becomes a task or is refused/],
+  ['large payloads that are not stored', registering.largePayloadsAreNotStored, /asked for downstream/],
+  [
+    "claims that overlook a task's run",
+    leading.claimsOverlookTheRun,
+    /in its batch's Candidates|counts are what|its own/,
+  ],
+  [
+    'new Targets that have no row',
+    registering.newTargetsHaveNoRow,
+    /every registered task ends/,
+    ({ sends }) => ({ patrol: true, purges: sends.map(({ at }) => at + 60) }),
+  ],
+  ['redriven tasks that do not wait', registering.redrivenTasksDoNotWait, /every registered task ends/],
+  [
+    'redriven members that are not counted',
+    handling.redrivenMembersAreNotCounted,
+    /counts are what the members show/,
+    manyRedrives,
+  ],
+  ['batches that are too large', policy.batchesAreTooLarge, /at most max/],
+  ['batches that hold one task', policy.batchesHoldOneTask, /a full batch is full/],
+  ['tasks that wait too long', policy.tasksWaitTooLong, /longer than maxWait/],
+  ['full batches that nobody notices', registering.nobodyIsNudged, /a full batch does not wait/],
+  [
+    'full batches that came while the lock changed hands',
+    leading.nobodyLooksAgain,
+    /a full batch does not wait/,
+    nothingGoesWrong,
+  ],
+  ['flushes that are overlooked', leading.flushesAreOverlooked, /at a flush is sealed at once/, manyFlushes],
+  ['a downstream that is not called', handling.nobodyIsCalled, /asked for downstream/],
+  ['items that go twice', handling.itemsGoTwice, /twice in a call/],
+  ['batches that succeed whatever their counts say', handling.everyBatchSucceeds, /status is what its counts say/],
+  ['results that go to the neighbour', handling.resultsGoToTheNeighbour, /ends as was answered/],
+  ['attempts without end', policy.attemptsHaveNoEnd, /at most maxAttempts attempts/],
+  ['tasks that are given up early', policy.nobodyTriesAgain, /before the last attempt/],
+  ['a Retry-After that is ignored', handling.retryAfterIsIgnored, /a pause that was asked for/],
+  ['attempts that overlap', handling.attemptsOverlap, /do not overlap/],
+  [
+    'a start that is repeated and not recognised',
+    handling.repeatedStartsAreOverlooked,
+    /that was started was made|asked for downstream/,
+    requestsAreRepeated,
+  ],
+];
+
+/** A schedule with a bug put back. */
+export const withBug = ([, steps, , where]: KnownBug, scenario: Scenario): Scenario => ({
+  ...scenario,
+  steps,
+  patrol: false,
+  purges: [],
+  ...where?.(scenario),
+});

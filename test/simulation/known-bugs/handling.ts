@@ -1,0 +1,89 @@
+/** Bugs of those who call downstream. */
+import { handleBatch } from '../../../src/batching/handle-batch.ts';
+import type { Token } from '../../../src/batching/ids.ts';
+import type { Answer, Call } from '../../../src/downstream/downstream.ts';
+import type { Batches } from '../../../src/ports.ts';
+import type { Bug } from './bug.ts';
+
+/** The handler believes that all succeeded without asking. */
+export const nobodyIsCalled: Bug = {
+  handleBatch: (deps, message, invocation) =>
+    handleBatch(
+      { ...deps, downstreamOf: () => ({ call: async () => ({ kind: 'all-succeeded' }) }) },
+      message,
+      invocation,
+    ),
+};
+
+/** A batch has succeeded, whatever became of its members. */
+export const everyBatchSucceeds: Bug = {
+  handleBatch: (deps, message, invocation) => {
+    const finish: Batches['finish'] = (id, attempt, end) =>
+      deps.batches.finish(id, attempt, { ...end, status: 'succeeded' });
+    return handleBatch({ ...deps, batches: { ...deps.batches, finish } }, message, invocation);
+  },
+};
+
+/** Every item goes into a call twice. */
+export const itemsGoTwice: Bug = {
+  handleBatch: (deps, message, invocation) => {
+    const downstreamOf: typeof deps.downstreamOf = (operation) => ({
+      call: (call) => deps.downstreamOf(operation).call({ ...call, items: [...call.items, ...call.items] }),
+    });
+    return handleBatch({ ...deps, downstreamOf }, message, invocation);
+  },
+};
+
+/** The handler hears something else than was answered. */
+const misheard = (change: (answer: Answer, call: Call) => Answer): Bug => ({
+  handleBatch: (deps, message, invocation) => {
+    const downstreamOf: typeof deps.downstreamOf = (operation) => ({
+      call: async (call) => change(await deps.downstreamOf(operation).call(call), call),
+    });
+    return handleBatch({ ...deps, downstreamOf }, message, invocation);
+  },
+});
+export const resultsGoToTheNeighbour = misheard((answer, { items }) => {
+  if (answer.kind !== 'results') return answer;
+  const moved = items.flatMap(({ id }, index) => {
+    const item = answer.items.get((items[index + 1] ?? items[0])?.id ?? id);
+    return item ? [[id, item] as const] : [];
+  });
+  return { ...answer, items: new Map(moved) };
+});
+export const retryAfterIsIgnored = misheard((answer) => {
+  if (answer.kind !== 'unavailable') return answer;
+  const { retryAfter: _, ...rest } = answer;
+  return rest;
+});
+
+/** What goes wrong with the start of an attempt. */
+const withStart = (change: (batches: Batches) => Partial<Batches>): Bug => ({
+  handleBatch: (deps, message, invocation) =>
+    handleBatch({ ...deps, batches: { ...deps.batches, ...change(deps.batches) } }, message, invocation),
+});
+export const attemptsOverlap = withStart((batches) => ({
+  start: (id, start) => batches.start(id, { ...start, runUntil: start.at - 1 }),
+}));
+/** A start whose answer was lost, and which the client repeated, is taken for somebody else's. */
+export const repeatedStartsAreOverlooked = withStart((batches) => ({
+  get: async (id) => {
+    const batch = await batches.get(id);
+    return batch && { ...batch, startedBy: 'nobody' as Token };
+  },
+}));
+
+/** Whoever leaves a batch by a redrive is forgotten there. */
+export const redrivenMembersAreNotCounted: Bug = {
+  handleBatch: (deps, message, delivery) => {
+    const finish: typeof deps.tasks.finish = async (results, batch) => {
+      const written = await deps.tasks.finish(results, batch);
+      const tasks = await Promise.all(results.map(({ id }) => deps.tasks.get(id)));
+      return written.map((status, index) => {
+        const state = tasks[index]?.state;
+        return state && 'batchId' in state && state.batchId === batch.id ? status : undefined;
+      });
+    };
+    return handleBatch({ ...deps, tasks: { ...deps.tasks, finish } }, message, delivery);
+  },
+};

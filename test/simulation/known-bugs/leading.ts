@@ -1,0 +1,126 @@
+/** Bugs of those who elect, lead and finish batches. */
+import type { Deps } from '../../../src/batching/deps.ts';
+import { electLeader } from '../../../src/batching/elect-leader.ts';
+import { group } from '../../../src/batching/group.ts';
+import { candidateOf, parseCandidate } from '../../../src/batching/ids.ts';
+import type { Locks } from '../../../src/ports.ts';
+import type { Bug } from './bug.ts';
+
+/** Trap 1: the guard is sent after the lock is acquired. A crash in between leaves a lock that nobody comes back for. */
+export const guardAfterAcquire: Bug = {
+  electLeader: (deps, message) => {
+    let sendGuard = async (): Promise<void> => {};
+    const queues: typeof deps.queues = {
+      ...deps.queues,
+      group: async (guard, delay) => {
+        sendGuard = () => deps.queues.group(guard, delay);
+      },
+    };
+    const locks: typeof deps.locks = {
+      ...deps.locks,
+      acquire: async (target, take) => {
+        const won = await deps.locks.acquire(target, take);
+        if (won) await sendGuard();
+        return won;
+      },
+    };
+    return electLeader({ ...deps, queues, locks }, message);
+  },
+};
+
+/** Trap 2: an open batch that was not stored yet is taken for nothing and cleared. */
+export const openBatchClearedWithoutBatch: Bug = {
+  group: async (deps, message, invocation) => {
+    const { openBatch } = await deps.locks.read(message.target);
+    if (openBatch && !(await deps.batches.get(openBatch))) await deps.locks.closeBatch(message.target, openBatch);
+    return group(deps, message, invocation);
+  },
+};
+
+/** A claim that was throttled is taken for a claim that was refused: its task belongs to no batch. */
+export const throttledClaimCountsAsRefused: Bug = {
+  group: (deps, message, invocation) => {
+    const claim: typeof deps.tasks.claim = async (candidates, batch) =>
+      Promise.all(
+        candidates.map((each) =>
+          deps.tasks.claim([each], batch).then(
+            ([mine]) => mine === true,
+            () => false,
+          ),
+        ),
+      );
+    return group({ ...deps, tasks: { ...deps.tasks, claim } }, message, invocation);
+  },
+};
+
+/** The lock is released without looking at the waiting rows once more: a task that came meanwhile has no leader. */
+export const noLookAfterRelease: Bug = {
+  group: (deps, message, invocation) => {
+    let released = false;
+    const locks: typeof deps.locks = {
+      ...deps.locks,
+      release: async (target, mine) => {
+        released = await deps.locks.release(target, mine);
+        return released;
+      },
+    };
+    const waiting: typeof deps.waiting = {
+      ...deps.waiting,
+      first: async (target, limit) => (released ? [] : deps.waiting.first(target, limit)),
+    };
+    return group({ ...deps, locks, waiting }, message, invocation);
+  },
+};
+
+/** Whoever takes or passes on the lock for a wait does not look once more; only those two send hints from here. */
+export const nobodyLooksAgain: Bug = {
+  electLeader: (deps, message) => electLeader(withoutHints(deps), message),
+  group: (deps, message, invocation) => group(withoutHints(deps), message, invocation),
+};
+const withoutHints = <Some extends Pick<Deps, 'queues'>>(deps: Some): Some => ({
+  ...deps,
+  queues: {
+    ...deps.queues,
+    group: async (message, delay) => (message.hint && delay === 0 ? undefined : deps.queues.group(message, delay)),
+  },
+});
+
+/** Whoever takes or passes on the lock does not care that it was flushed since he read it. */
+export const flushesAreOverlooked: Bug = {
+  electLeader: (deps, message) => electLeader({ ...deps, locks: careless(deps.locks) }, message),
+  group: (deps, message, invocation) => group({ ...deps, locks: careless(deps.locks) }, message, invocation),
+};
+const careless = (locks: Locks): Locks => ({
+  ...locks,
+  acquire: async (target, take) => {
+    const { flushedAt } = await locks.read(target);
+    return locks.acquire(target, { ...take, seen: { fence: take.seen.fence, ...(flushedAt ? { flushedAt } : {}) } });
+  },
+  handOver: async (target, mine, next) => {
+    const { flushedAt } = await locks.read(target);
+    return locks.handOver(target, mine, { ...next, seen: { fence: mine.fence, ...(flushedAt ? { flushedAt } : {}) } });
+  },
+});
+
+/** Whoever finds a batch open that he wanted to open himself takes it for his: all hints of a fence name it alike. */
+export const losersFinishToo: Bug = {
+  group: (deps, message, delivery) => {
+    const openBatch: Locks['openBatch'] = async (target, mine, open) =>
+      (await deps.locks.openBatch(target, mine, open)) || (await deps.locks.read(target)).openBatch === open.batch;
+    return group({ ...deps, locks: { ...deps.locks, openBatch } }, message, delivery);
+  },
+};
+
+/** A leader that slept since before a redrive claims the task by its id alone, into a batch that is over. */
+export const claimsOverlookTheRun: Bug = {
+  group: (deps, message, delivery) => {
+    const claim: typeof deps.tasks.claim = async (candidates, batch) => {
+      const tasks = await Promise.all(candidates.map((each) => deps.tasks.get(parseCandidate(each).id)));
+      return deps.tasks.claim(
+        candidates.map((each, index) => candidateOf(parseCandidate(each).id, tasks[index]?.run ?? 1)),
+        batch,
+      );
+    };
+    return group({ ...deps, tasks: { ...deps.tasks, claim } }, message, delivery);
+  },
+};

@@ -1,0 +1,46 @@
+/** Steps that work by another configuration than the one that was made. */
+import type { Deps } from '../../../src/batching/deps.ts';
+import { electLeader } from '../../../src/batching/elect-leader.ts';
+import { group } from '../../../src/batching/group.ts';
+import { handleBatch } from '../../../src/batching/handle-batch.ts';
+import type { BatchPolicy } from '../../../src/batching/policy.ts';
+import type { Operation } from '../../../src/config/resolved.ts';
+import type { Bug } from './bug.ts';
+
+/** Some step works by another configuration than the one that was made. */
+const withOperation = <Some extends Pick<Deps, 'config'>>(
+  deps: Some,
+  change: (operation: Operation) => Partial<Operation>,
+): Some => ({
+  ...deps,
+  config: {
+    ...deps.config,
+    operations: Object.fromEntries(
+      Object.entries(deps.config.operations).map(([name, operation]) => [name, { ...operation, ...change(operation) }]),
+    ),
+  },
+});
+
+/** Leaders follow another policy than the one configured. */
+const withPolicy = (change: (policy: BatchPolicy) => Partial<BatchPolicy>): Bug => {
+  const changed = ({ batch }: Operation): Partial<Operation> => ({ batch: { ...batch, ...change(batch) } });
+  return {
+    electLeader: (deps, message) => electLeader(withOperation(deps, changed), message),
+    group: (deps, message, invocation) => group(withOperation(deps, changed), message, invocation),
+  };
+};
+export const batchesAreTooLarge = withPolicy(({ maxSize }) => ({ maxSize: 5 * maxSize, maxBytes: 10_000_000 }));
+export const batchesHoldOneTask = withPolicy(() => ({ maxSize: 1 }));
+export const tasksWaitTooLong = withPolicy(({ maxWait }) => ({ maxWait: maxWait + 6 * 3_600_000 }));
+
+/** The handler retries by another policy than the one configured. */
+const withAttempts = (maxAttempts: number): Bug => ({
+  handleBatch: (deps, message, invocation) =>
+    handleBatch(
+      withOperation(deps, ({ retry }) => ({ retry: { ...retry, maxAttempts } })),
+      message,
+      invocation,
+    ),
+});
+export const attemptsHaveNoEnd = withAttempts(100);
+export const nobodyTriesAgain = withAttempts(1);

@@ -1,0 +1,47 @@
+/** Bugs of those who register tasks. */
+import { registerAll } from '../../../src/batching/register.ts';
+import type { Bug } from './bug.ts';
+
+/**
+ * Of several messages with one id in one delivery only the first goes on. If an earlier run stored another of them and
+ * stopped there, the stored task never gets its waiting row.
+ */
+export const onlyTheFirstOfAnIdGoesOn: Bug = {
+  registerAll: (deps, messages, onFailure) => {
+    const idOf = ({ body, messageId }: (typeof messages)[number]) => /"id":"(\w+)"/.exec(body)?.[1] ?? messageId;
+    const first = new Map(messages.toReversed().map((message) => [idOf(message), message]));
+    return registerAll(deps, [...first.values()], onFailure);
+  },
+};
+
+/** Refused messages are forgotten. */
+export const refusedMessagesVanish: Bug = {
+  registerAll: (deps, messages, onFailure) =>
+    registerAll({ ...deps, queues: { ...deps.queues, reject: async () => {} } }, messages, onFailure),
+};
+
+/** Payloads that need a row of their own are not stored. */
+export const largePayloadsAreNotStored: Bug = {
+  registerAll: (deps, messages, onFailure) =>
+    registerAll({ ...deps, tasks: { ...deps.tasks, storePayloads: async () => {} } }, messages, onFailure),
+};
+
+/** A register never looks whether a batch is full. */
+export const nobodyIsNudged: Bug = {
+  registerAll: (deps, messages, onFailure) =>
+    registerAll({ ...deps, machine: { ...deps.machine, random: () => 1 } }, messages, onFailure),
+};
+
+/** A redrive is written, and its waiting row is left to a message that never comes. */
+export const redrivenTasksDoNotWait: Bug = {
+  registerAll: (deps, messages, onFailure) => {
+    const put: typeof deps.waiting.put = (tasks) => deps.waiting.put(tasks.filter(({ run }) => run === 1));
+    return registerAll({ ...deps, waiting: { ...deps.waiting, put } }, messages, onFailure);
+  },
+};
+
+/** A Target has no row until somebody leads it: if its first elect message is lost, no patrol finds it. */
+export const newTargetsHaveNoRow: Bug = {
+  registerAll: (deps, messages, onFailure) =>
+    registerAll({ ...deps, locks: { ...deps.locks, enlist: async () => {} } }, messages, onFailure),
+};

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { scenarioOf } from '../../src/simulation/scenario.ts';
+import { promiseOf, shrink } from '../../src/simulation/shrink.ts';
+import { readable } from '../../src/simulation/trace.ts';
+import { runSchedule, type Scenario } from '../../src/simulation/world.ts';
+import { throttledClaimCountsAsRefused } from './known-bugs/leading.ts';
+
+describe('a schedule that breaks a promise', () => {
+  const broken = async (): Promise<Scenario> => {
+    for (let seed = 1; ; seed += 1) {
+      const scenario = { ...scenarioOf(seed), steps: throttledClaimCountsAsRefused, patrol: false, purges: [] };
+      const { violation, happened } = await runSchedule(scenario);
+      if (violation && scenario.sends.length > 20 && happened.length > 100) return scenario;
+    }
+  };
+
+  it('is shrunk to the few messages and faults that it takes, the same ones each time', async () => {
+    const scenario = await broken();
+    const promise = promiseOf((await runSchedule(scenario)).violation?.message ?? '');
+    const small = await shrink(scenario);
+    expect(promiseOf((await runSchedule(small)).violation?.message ?? '')).toBe(promise);
+    expect(small.sends.length).toBeLessThan(10);
+    expect(small.script?.length).toBeLessThan(10);
+    expect(await shrink(scenario)).toEqual(small);
+    // It takes the bug: without it the same faults break nothing.
+    const { steps: _, ...mended } = small;
+    expect((await runSchedule(mended)).violation).toBeUndefined();
+  }, 120_000);
+
+  it('is told so that a person can follow it', async () => {
+    const { trace } = await runSchedule(await shrink(await broken()), true);
+    const text = readable(trace);
+    for (const part of ['register-1 sent: {"operation":"ship"', 'tasks.insert → {isNew true', '⚡', '· {event sealed'])
+      expect(text).toContain(part);
+    expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(240);
+    expect(text).not.toContain('deadLetters.receive → []');
+  }, 120_000);
+});
