@@ -14,7 +14,13 @@ const seed = Number(process.env.GROUPAGE_SEED ?? Date.now() % 1_000_000_000);
 describe('the core, under crashes, pauses, duplicates, lost replies, throttling, skew and dead letters', () => {
   it(`keeps every promise in ${RUNS} schedules from seed ${seed}`, async () => {
     console.log(`schedules from seed ${seed}; replay one with: npm run simulate:faults -- --trace --seed N`);
-    const summary = await runSchedules(seed, RUNS);
+    const summary = await runInParallel(
+      seed,
+      (begun) => begun >= RUNS,
+      ({ runs, violations }) => {
+        if (violations.length > 0) console.log(`${runs} schedules: ${violations.map((each) => each.seed).join(', ')}`);
+      },
+    );
     expect(summary.violations).toEqual([]);
     expect(summary.tasks).toBeGreaterThan(RUNS);
     for (const [kind, count] of Object.entries(summary.faults)) expect(count, kind).toBeGreaterThan(0);
