@@ -7,14 +7,40 @@
  */
 import { type Parsed, reasonOf } from './problems.ts';
 
-/** A value, or what keeps a text from being one. */
+/**
+ * A text with more brackets and commas than this is not parsed: in six megabytes of `[],` each pair becomes an object,
+ * and together they take more memory than a function has. (As many bytes of numbers with six digits have fewer.)
+ */
+const MARKS_MAX = 1_000_000;
+
+/** A value, or what keeps a text from being one. Its reason quotes nothing of the text: reasons are logged. */
 export const parseJson = (text: string): Parsed<unknown> => {
+  if (hasTooManyMarks(text)) return refused(`has more than ${MARKS_MAX} brackets and commas: send less at once`);
   try {
     return { ok: true, value: JSON.parse(text) };
   } catch (cause) {
-    const reason = `is not JSON: ${reasonOf(cause)}`;
-    return { ok: false, problems: [{ path: '', reason }] };
+    return refused(`is not JSON: ${reasonOf(cause).replace(QUOTATION, '')}`);
   }
+};
+
+const refused = (reason: string): Parsed<unknown> => ({ ok: false, problems: [{ path: '', reason }] });
+
+/** How V8 quotes what surrounds an unexpected token. */
+const QUOTATION = /, (?:\.\.\.)?".*"(?:\.\.\.)? is not valid JSON$/s;
+
+/** Those inside of strings do not count. */
+const hasTooManyMarks = (text: string): boolean => {
+  if (text.length <= MARKS_MAX) return false;
+  let marks = 0;
+  for (let at = 0; at < text.length && marks <= MARKS_MAX; at += 1) {
+    const character = text[at];
+    if (character === '"') {
+      const end = endOfString(text, at);
+      if (end === UNENDED) return false;
+      at = end - 1;
+    } else if (character === ',' || character === '[' || character === '{') marks += 1;
+  }
+  return marks > MARKS_MAX;
 };
 
 /** Whether a JSON value is an object, with members. */
@@ -63,11 +89,15 @@ const matchEnd = (pattern: RegExp, text: string, from: number): number => {
 
 const skipSpace = (text: string, from: number): number => matchEnd(SPACE, text, from);
 
+/** What a string has for an end that never comes. */
+const UNENDED = 0;
+
 const endOfString = (text: string, from: number): number => {
   let quote = from;
   let backslashes: number;
   do {
     quote = text.indexOf('"', quote + 1);
+    if (quote === -1) return UNENDED;
     backslashes = 0;
     while (text[quote - 1 - backslashes] === '\\') backslashes += 1;
   } while (backslashes % 2 === 1);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { rawElements, rawMembers } from '../../src/batching/json-text.ts';
+import { parseJson, rawElements, rawMembers } from '../../src/batching/json-text.ts';
 
 describe('raw JSON', () => {
   it('keeps a number that a JavaScript number cannot hold', () => {
@@ -42,5 +42,45 @@ describe('raw JSON', () => {
     const members = rawMembers(`{"deep":${deep},"long":${long}}`);
     expect(members.get('deep')).toBe(deep);
     expect(members.get('long')).toBe(long);
+  });
+});
+
+describe('a text that cannot be parsed', () => {
+  const reasonFor = (text: string): string => {
+    const parsed = parseJson(text);
+    return parsed.ok ? '' : (parsed.problems[0]?.reason ?? '');
+  };
+
+  it('is refused without being quoted: reasons are logged, and it may be a payload', () => {
+    const odd = [
+      '{"password":hunter2}',
+      '{"password":"hunter2",}',
+      '{"password":"hunter2',
+      '{"password":"hunter2" "x":1}',
+      '{"password":"hunter2\n"}',
+      '{"password":"hunter2"}x',
+      "{'password':'hunter2'}",
+      'hunter2',
+      '"hunter2" is not valid JSON',
+      '{"a":"\\hunter2"}',
+      '{"a":"\\u00hunter2"}',
+      '{"a":tru_hunter2}',
+      '{"a":-hunter2}',
+      'hunter2 '.repeat(100),
+    ];
+    for (const text of odd) {
+      expect(reasonFor(text), text).toMatch(/^is not JSON: ./);
+      expect(reasonFor(text), text).not.toMatch(/unter2|hunt/);
+    }
+  });
+
+  it("is refused before it takes a function's memory, by what it is made of and not by its length", () => {
+    const tooMany = /more than 1000000 brackets and commas/;
+    expect(reasonFor(`[${'[],'.repeat(1_000_000)}[]]`)).toMatch(tooMany);
+    expect(reasonFor(`${'['.repeat(1_000_001)}${']'.repeat(1_000_001)}`)).toMatch(tooMany);
+    expect(reasonFor(`[${'"\\",[",'.repeat(1_000_001)}1]`)).toMatch(tooMany);
+    expect(parseJson(JSON.stringify('[{",\\'.repeat(1_000_000))).ok).toBe(true);
+    expect(parseJson(`[${'1000000,'.repeat(700_000)}1]`).ok).toBe(true);
+    expect(reasonFor(`"${'\\"'.repeat(1_000_000)}`)).toMatch(/^is not JSON/);
   });
 });
