@@ -14,6 +14,7 @@ const WARNINGS: ReadonlySet<FlowEvent['event']> = new Set([
   'rejected',
   'unknown-batch',
   'foreign-results',
+  'foreign-message',
   'revived',
   'unreadable',
   'stranded',

@@ -1,7 +1,7 @@
 /** `/v1/batches`: look up and list. */
 import { Hono } from 'hono';
 import { membersOf } from '../batching/batch.ts';
-import type { BatchId } from '../batching/ids.ts';
+import { isBatchId } from '../batching/ids.ts';
 import { operationNamed } from '../config/resolved.ts';
 import type { ApiDeps } from './deps.ts';
 import { readPaging, readTarget } from './input.ts';
@@ -16,8 +16,7 @@ export const batchRoutes = (deps: ApiDeps): Hono => {
   // An id has slashes, and some gateways decode them.
   routes.get('/:id{.+}', async (context) => {
     const id = context.req.param('id');
-    // No key of a table is longer.
-    const batch = Buffer.byteLength(id) <= 2_048 ? await batches.get(id as BatchId) : undefined;
+    const batch = isBatchId(id) ? await batches.get(id) : undefined;
     if (!batch)
       throw new HttpProblem(404, `there is no batch ${JSON.stringify(id.slice(0, 200))}; its id has to be URL-encoded`);
     return context.json({ ...batchView(batch, maxSizeOf(batch.operation)), members: membersOf(batch) });

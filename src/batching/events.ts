@@ -56,6 +56,8 @@ export type FlowEvent =
   | { readonly event: 'nudge-failed'; readonly target: Target; readonly cause: string }
   /** A dead letter could not be sent again this time. */
   | { readonly event: 'not-revived'; readonly queue: string; readonly messageId: string; readonly cause: string }
+  /** A group message for a fence that nobody can have led for: no λ wrote it, and nothing was done. */
+  | { readonly event: 'foreign-message'; readonly target: Target; readonly fence: number }
   /** The downstream answered about items that it was not asked about. */
   | { readonly event: 'foreign-results'; readonly batchId: BatchId; readonly items: number }
   /** A dead letter was sent again after `delay` seconds. */

@@ -50,6 +50,9 @@ const takeTurn = async (turn: Turn): Promise<Next> => {
       return takeFence(turn, lock);
     case 'released':
       return leadAgain(turn, lock);
+    case 'foreign':
+      deps.report({ event: 'foreign-message', target: message.target, fence: message.fence });
+      return 'end';
   }
 };
 

@@ -44,6 +44,19 @@ export const isTarget = (value: unknown): value is Target =>
   Buffer.byteLength(value) <= TARGET_MAX_BYTES + SHARD_MAX_BYTES &&
   OPERATION_NAME_PATTERN.test(operationOf(value as Target));
 
+/** The longest key of a table. */
+const KEY_MAX_BYTES = 2_048;
+
+/** Whether something may name a batch, stored or not. */
+export const isBatchId = (value: unknown): value is BatchId =>
+  typeof value === 'string' && value !== '' && value.isWellFormed() && Buffer.byteLength(value) <= KEY_MAX_BYTES;
+
+/** What a token may have: it is stored on the lock row, and written with it every time. */
+const TOKEN_MAX = 64;
+
+export const isToken = (value: unknown): value is Token =>
+  typeof value === 'string' && value !== '' && value.isWellFormed() && value.length <= TOKEN_MAX;
+
 /** Names the batch that the holder of `fence` opens as its `round`-th. */
 export const batchIdOf = (target: Target, fence: number, round: number): BatchId =>
   `${target.length <= BATCH_ID_TARGET_MAX ? target : shortened(target)}#${fence}#${round}` as BatchId;

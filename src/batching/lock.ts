@@ -44,7 +44,15 @@ export type Standing =
   /** G8: its fence is next and the lock is there to take. */
   | { readonly is: 'next' }
   /** G9: it led, and gave the lock back. */
-  | { readonly is: 'released' };
+  | { readonly is: 'released' }
+  /** Nobody can have led for its fence. */
+  | { readonly is: 'foreign' };
+
+/**
+ * How far a message may be ahead of a lock row that was restored from a backup: years of batches. Without an end, one
+ * message that none of the λs wrote could put a fence beyond 2^53, where the next one cannot be told from it.
+ */
+const FENCES_AHEAD_MAX = 1_000_000_000;
 
 /** Where a group message stands towards the lock. Fences may be skipped (a restored table): then it is simply next. */
 export const standingOf = (lock: Lock, message: GroupMessage, now: Millis): Standing => {
@@ -53,5 +61,6 @@ export const standingOf = (lock: Lock, message: GroupMessage, now: Millis): Stan
     return lock.openBatch ? { is: 'leader-with-open-batch', batch: lock.openBatch } : { is: 'leader' };
   if (message.hint || lock.fence > fence) return { is: 'superseded' };
   if (lock.fence === fence) return lock.holder === undefined ? { is: 'released' } : { is: 'superseded' };
+  if (fence > lock.fence + FENCES_AHEAD_MAX) return { is: 'foreign' };
   return isHeld(lock, now) ? { is: 'early' } : { is: 'next' };
 };

@@ -1,7 +1,7 @@
 /**
  * The messages between the λs. All are hints whose truth is in the tables: any of them may come twice, late or never.
  */
-import { type BatchId, isTarget, type Target, type Token } from './ids.ts';
+import { type BatchId, isBatchId, isTarget, isToken, type Target, type Token } from './ids.ts';
 import { isObject, parseJson } from './json-text.ts';
 
 /** "This Target has waiting tasks and nobody leads it." */
@@ -49,16 +49,16 @@ export const parseElect = (body: string): ElectMessage => {
 /** @throws UnreadableMessage */
 export const parseGroup = (body: string): GroupMessage => {
   const { target, f, token, hint } = fields(body);
-  if (!isTarget(target) || !Number.isSafeInteger(f) || typeof token !== 'string')
+  if (!isTarget(target) || !Number.isSafeInteger(f) || !isToken(token))
     throw new UnreadableMessage('{target, f, token}', body);
-  return { target, fence: f as number, token: token as Token, ...(hint === true ? { hint } : {}) };
+  return { target, fence: f as number, token, ...(hint === true ? { hint } : {}) };
 };
 
 /** @throws UnreadableMessage */
 export const parseBatch = (body: string): BatchMessage => {
   const { b } = fields(body);
-  if (typeof b !== 'string' || b === '') throw new UnreadableMessage('{b}', body);
-  return { batchId: b as BatchId };
+  if (!isBatchId(b)) throw new UnreadableMessage('{b}', body);
+  return { batchId: b };
 };
 
 const fields = (body: string): Record<string, unknown> => {

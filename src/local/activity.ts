@@ -24,6 +24,8 @@ export const describe = (event: FlowEvent): string | undefined => {
       return `✗ unreadable message in the ${event.queue} queue: see the rejected queue`;
     case 'stranded':
       return `↻ ${event.target} had nobody to lead it`;
+    case 'foreign-message':
+      return `✗ a group message for ${event.target} that no leader wrote: nothing was done`;
     case 'not-revived':
       return `✗ dead letter of ${event.queue} could not be sent again: ${event.cause}`;
     case 'registered':

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { electLeader } from '../../src/batching/elect-leader.ts';
 import { group } from '../../src/batching/group.ts';
 import { batchIdOf, type TaskId, type Token } from '../../src/batching/ids.ts';
+import { NO_LOCK } from '../../src/batching/lock.ts';
 import { register } from '../../src/batching/register.ts';
 import { LEASE } from '../../src/batching/timings.ts';
 import { OutOfTime } from '../../src/batching/turns.ts';
@@ -27,6 +28,16 @@ suite('group', () => {
     const { holder, openBatch } = await lock();
     expect([holder, openBatch]).toEqual([undefined, undefined]);
     for (const task of tasks) expect((await kit.tasks.get(task))?.state.status).toBe('batched');
+  });
+
+  it('leaves a Target alone about which it gets a message that no leader wrote', async () => {
+    await registered(4);
+    for (const fence of [Number.MAX_SAFE_INTEGER, 2 ** 40]) await group(kit, guard(fence), PLENTY);
+    expect(kit.events.filter(({ event }) => event === 'foreign-message')).toHaveLength(2);
+    expect(await lock()).toEqual(NO_LOCK);
+    await electLeader(kit, { target: where });
+    await group(kit, guard(), PLENTY);
+    expect(kit.sent.batch.map(({ batchId: each }) => each)).toEqual([batchIdOf(where, 1, 1)]);
   });
 
   it('G4: sleeps through less than a second, and hands longer waits to the next guard', async () => {

@@ -39,6 +39,14 @@ describe('a group message', () => {
     expect(standing(NO_LOCK, 6, 'next')).toBe('next');
   });
 
+  it('is foreign where no leader can have come so far, even by a backup that was restored', () => {
+    expect(standing(released, 5 + 1_000_000_000)).toBe('next');
+    expect(standing(released, 6 + 1_000_000_000)).toBe('foreign');
+    expect(standing(held, Number.MAX_SAFE_INTEGER)).toBe('foreign');
+    expect(standing(NO_LOCK, Number.MAX_SAFE_INTEGER)).toBe('foreign');
+    expect(standing(held, -5)).toBe('superseded');
+  });
+
   it('finds its lock released', () => {
     expect(standing(released, 5)).toBe('released');
   });

@@ -82,6 +82,20 @@ describe('inner messages', () => {
     }
     expect(() => parseGroup('{"target":"ship","f":1.5,"token":"t"}')).toThrow(UnreadableMessage);
   });
+
+  it('name nothing that no row could hold, or that would make its row dear', () => {
+    const groupWith = (fields: object) => () =>
+      parseGroup(JSON.stringify({ target: 'ship', f: 1, token: 't', ...fields }));
+    expect(groupWith({})).not.toThrow();
+    for (const token of ['', 7, null, 'x'.repeat(65), '\ud800'])
+      expect(groupWith({ token })).toThrow(UnreadableMessage);
+    for (const f of [2 ** 53, -(2 ** 53), null, '1']) expect(groupWith({ f })).toThrow(UnreadableMessage);
+    for (const odd of ['ship/\ud800', `ship/${'x'.repeat(512)}`, 'ship\n', '__proto__', '~patrol', ' ship'])
+      expect(() => parseElect(JSON.stringify({ target: odd })), odd).toThrow(UnreadableMessage);
+    for (const b of ['x'.repeat(2_049), 'ü'.repeat(1_025), '\ud800', 7, ['b']])
+      expect(() => parseBatch(JSON.stringify({ b }))).toThrow(UnreadableMessage);
+    expect(() => parseElect('{"__proto__":{"target":"ship"}}')).toThrow(UnreadableMessage);
+  });
 });
 
 describe('a register body that is sent again', () => {
