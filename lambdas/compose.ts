@@ -11,7 +11,7 @@ import { dynamoDBBatches } from '../src/aws/dynamodb-batches.ts';
 import { dynamoDBLocks } from '../src/aws/dynamodb-locks.ts';
 import { dynamoDBTasks } from '../src/aws/dynamodb-tasks.ts';
 import { dynamoDBPatrolMarks, dynamoDBWaiting } from '../src/aws/dynamodb-waiting.ts';
-import { REVIVALS, sqsDeadLetters, sqsQueues } from '../src/aws/sqs-queues.ts';
+import { REVIVALS, revivalsOf, sqsDeadLetters, sqsQueues } from '../src/aws/sqs-queues.ts';
 import type { OperationName, Token } from '../src/batching/ids.ts';
 import { type Config, operationFor } from '../src/config/resolved.ts';
 import type { Downstream } from '../src/downstream/downstream.ts';
@@ -87,7 +87,7 @@ export const invocationOf = (context: Context): Invocation => ({ timeLeft: () =>
 /** A message that the sweep sent again is a new one to SQS, and was delivered before all the same. */
 const deliveryOf = (context: Context, { attributes, messageAttributes }: SQSRecord): Delivery => ({
   ...invocationOf(context),
-  deliveries: Number(attributes.ApproximateReceiveCount) + Number(messageAttributes[REVIVALS]?.stringValue ?? 0),
+  deliveries: Number(attributes.ApproximateReceiveCount) + revivalsOf(messageAttributes[REVIVALS]?.stringValue),
 });
 
 /** Handles each message of an SQS event on its own; those that fail come back, the others are done. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { printRejection } from '../src/aws/sqs-queues.ts';
+import { printRejection, revivalsOf } from '../src/aws/sqs-queues.ts';
 import { itemBytes } from '../src/batching/task.ts';
 import { printCall } from '../src/downstream/http.ts';
 import { batchId, id, NOW, operationName, target } from './factories/factories.ts';
@@ -25,6 +25,14 @@ describe('the body of a call', () => {
     const added = items.reduce((sum, item) => sum + itemBytes(item.id, item.payload), 0);
     // What a batch's bytes are counted by is what its items really add, but for the last comma.
     expect(Buffer.byteLength(body) - Buffer.byteLength(empty)).toBe(added - 1);
+  });
+});
+
+describe('the count of revivals on a message', () => {
+  it('is a count, whatever somebody else wrote there: delays are made from it', () => {
+    expect(['0', '3', '20'].map(revivalsOf)).toEqual([0, 3, 20]);
+    for (const odd of [undefined, '', 'NaN', '-1', '0.5', '1e300', 'Infinity', ' 3', '9'.repeat(400)])
+      expect(revivalsOf(odd), odd).toBe(0);
   });
 });
 

@@ -12,6 +12,9 @@ const TITLES = {
   500: 'Internal error',
 } as const;
 
+/** As many errors as an answer has room for: Lambda's have 6 MB at the most. */
+const ERRORS_SHOWN = 1_000;
+
 /** A request that is answered with an error: what is wrong and, where it can be said, what to do. */
 export class HttpProblem extends Error {
   override readonly name = 'HttpProblem';
@@ -30,7 +33,8 @@ export class HttpProblem extends Error {
       title: TITLES[status],
       status,
       detail,
-      ...(errors.length > 0 ? { errors } : {}),
+      ...(errors.length > 0 ? { errors: errors.slice(0, ERRORS_SHOWN) } : {}),
+      ...(errors.length > ERRORS_SHOWN ? { errorsInAll: errors.length } : {}),
     };
     return Response.json(body, { status, headers: { 'content-type': 'application/problem+json' } });
   }

@@ -18,10 +18,25 @@ export const parseCursor = (cursor: string | undefined, names: readonly string[]
   const isKey =
     key !== undefined &&
     Object.keys(key).length === names.length &&
-    names.every((name) => typeof key[name] === 'string' || typeof key[name] === 'number') &&
+    names.every((name) => typeof key[name] === 'string' || Number.isSafeInteger(key[name])) &&
     Object.entries(list).every(([name, value]) => key[name] === value);
   if (!isKey) throw new InvalidCursor();
   return key;
+};
+
+/**
+ * Whether a key that looks like one is one of this list, DynamoDB decides: whatever else a list asks for is our own.
+ *
+ * @throws InvalidCursor when it refuses the query of a page.
+ */
+export const fromCursor = async <T>(cursor: string | undefined, query: Promise<T>): Promise<T> => {
+  try {
+    return await query;
+  } catch (cause) {
+    if (cursor !== undefined && cause instanceof Error && cause.name === 'ValidationException')
+      throw new InvalidCursor();
+    throw cause;
+  }
 };
 
 const decode = (cursor: string): Key | undefined => {

@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type { Target } from '../batching/ids.ts';
 import type { PatrolMarks, WaitingTasks } from '../ports.ts';
-import { parseCursor, printCursor } from './cursor.ts';
+import { fromCursor, parseCursor, printCursor } from './cursor.ts';
 import { type Item, writeAll } from './dynamodb.ts';
 import {
   PATROL_KEY,
@@ -53,13 +53,12 @@ export const dynamoDBWaiting = (client: DynamoDBDocumentClient, table: string): 
       return rows.map(waitingOf);
     },
     page: async (target, limit, cursor) => {
-      const page = await client.send(
-        new QueryCommand({
-          ...rowsOf(target),
-          Limit: limit,
-          ExclusiveStartKey: parseCursor(cursor, ['Target', 'Entry'], { Target: target }),
-        }),
-      );
+      const query = new QueryCommand({
+        ...rowsOf(target),
+        Limit: limit,
+        ExclusiveStartKey: parseCursor(cursor, ['Target', 'Entry'], { Target: target }),
+      });
+      const page = await fromCursor(cursor, client.send(query));
       return { items: (page.Items ?? []).map(waitingOf), ...printCursor(page.LastEvaluatedKey) };
     },
     remove: (target, entries) =>

@@ -10,7 +10,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import pLimit from 'p-limit';
 import type { Page } from '../ports.ts';
-import { parseCursor, printCursor } from './cursor.ts';
+import { fromCursor, parseCursor, printCursor } from './cursor.ts';
 import { inRounds } from './rounds.ts';
 
 export type Item = Record<string, NativeAttributeValue>;
@@ -128,18 +128,17 @@ export const queryIndex = async (
   limit: number,
   cursor: string | undefined,
 ): Promise<Page<Item>> => {
-  const page = await client.send(
-    new QueryCommand({
-      TableName: table,
-      IndexName: index,
-      KeyConditionExpression: '#key = :value',
-      ExpressionAttributeNames: { '#key': key },
-      ExpressionAttributeValues: { ':value': value },
-      ScanIndexForward: !newestFirst,
-      Limit: limit,
-      ExclusiveStartKey: parseCursor(cursor, cursorNames, { [key]: value }),
-    }),
-  );
+  const query = new QueryCommand({
+    TableName: table,
+    IndexName: index,
+    KeyConditionExpression: '#key = :value',
+    ExpressionAttributeNames: { '#key': key },
+    ExpressionAttributeValues: { ':value': value },
+    ScanIndexForward: !newestFirst,
+    Limit: limit,
+    ExclusiveStartKey: parseCursor(cursor, cursorNames, { [key]: value }),
+  });
+  const page = await fromCursor(cursor, client.send(query));
   return { items: page.Items ?? [], ...printCursor(page.LastEvaluatedKey) };
 };
 

@@ -69,6 +69,10 @@ export const printRejection = ({ messageId, body, problems, at }: Rejection): st
 /** How often a message has been sent again travels with it. */
 export const REVIVALS = 'GroupageRevivals';
 
+/** A producer may have set the attribute to anything: what is no count counts nothing. */
+export const revivalsOf = (text: string | undefined): number =>
+  text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : 0;
+
 export const sqsDeadLetters = (client: SQSClient, urls: QueueUrls, deadLetterUrls: DeadLetterUrls): DeadLetters => ({
   receive: async (queue) => {
     const { Messages = [] } = await client.send(
@@ -84,7 +88,7 @@ export const sqsDeadLetters = (client: SQSClient, urls: QueueUrls, deadLetterUrl
       messageId: MessageId,
       body: Body,
       receipt: ReceiptHandle,
-      revivals: Number(MessageAttributes?.[REVIVALS]?.StringValue ?? 0),
+      revivals: revivalsOf(MessageAttributes?.[REVIVALS]?.StringValue),
     }));
   },
   revive: async (queue, { body, revivals }, delay) => {

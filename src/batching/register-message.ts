@@ -23,6 +23,12 @@ export interface Refused {
 /** A task that may be registered; it gets its `createdAt` when it is. */
 export type SentTask = Omit<NewTask, 'createdAt'>;
 
+/**
+ * A message that is longer is mostly space, or says things twice, since its payload may have half of that. It has to fit
+ * into a message of 1 MiB once more, with an id, and where SQS wants characters escaped that were not.
+ */
+const MESSAGE_MAX_BYTES = 500_000;
+
 const CORRELATION_RULE = 'must be well-formed text of at most 128 characters';
 const ID_RULE = 'must have 1 to 128 characters of A-Z a-z 0-9 . _ : @ - and begin with a letter or a digit';
 
@@ -47,6 +53,8 @@ const registerFields = z.strictObject(
 
 /** Checks one message against the configuration. Every problem is named, not only the first. */
 export const parseRegisterMessage = (config: Config, message: RegisterMessage): Parsed<SentTask> => {
+  const bytes = Buffer.byteLength(message.body);
+  if (bytes > MESSAGE_MAX_BYTES) return { ok: false, problems: [messageTooLarge(bytes)] };
   const json = parseJson(message.body);
   if (!json.ok) return json;
   const fields = registerFields.safeParse(json.value);
@@ -82,9 +90,21 @@ const unknownBeside = (config: Config, value: unknown): Problem[] =>
     ? [unknownOperation(config, value.operation)]
     : [];
 
-const unknownOperation = (config: Config, name: string): Problem => ({
-  path: 'operation',
-  reason: `is unknown: ${JSON.stringify(name.slice(0, 100))}; configured are ${Object.keys(config.operations).join(', ')}`,
+const unknownOperation = (config: Config, name: string): Problem => {
+  const names = Object.keys(config.operations);
+  const more = names.length > OPERATIONS_SHOWN ? ` and ${names.length - OPERATIONS_SHOWN} more` : '';
+  return {
+    path: 'operation',
+    reason: `is unknown: ${JSON.stringify(name.slice(0, 100))}; configured are ${names.slice(0, OPERATIONS_SHOWN).join(', ')}${more}`,
+  };
+};
+
+/** A reason is short: there may be a thousand of them in one answer. */
+const OPERATIONS_SHOWN = 20;
+
+const messageTooLarge = (bytes: number): Problem => ({
+  path: '',
+  reason: `has ${bytes} bytes; a message may have ${MESSAGE_MAX_BYTES}, its payload ${PAYLOAD_MAX_BYTES} of them: store it elsewhere and send a reference`,
 });
 
 const tooLarge = (id: TaskId, raw: string, maxBytes = Number.POSITIVE_INFINITY): Problem[] => {

@@ -42,8 +42,8 @@ const groupingValue = (payload: object, key: string): string | Problem => {
     case 'boolean':
       return String(value);
     case 'number':
-      // Beyond 2^53 two different numbers would read as one and their tasks would share a batch.
-      return Number.isInteger(value) && !Number.isSafeInteger(value)
+      // Beyond 2^53 two different numbers would read as one and their tasks would share a batch; beyond 10^308 all do.
+      return Math.abs(value) > Number.MAX_SAFE_INTEGER
         ? { path, reason: 'is too large a number to be told apart exactly; send it as a string' }
         : String(value);
     case 'undefined':

@@ -70,6 +70,16 @@ describe('a register message', () => {
     });
   });
 
+  it('is refused when it has more than its payload and an id could want: it has to fit into a message once more', () => {
+    const withSpace = (bytes: number) => `{"operation":"ship","payload":{"depot":"MUC"}${' '.repeat(bytes)}}`;
+    expect(pathsOf(withSpace(400_000))).toEqual([]);
+    expect(parse(withSpace(500_000))).toMatchObject({
+      problems: [{ path: '', reason: expect.stringMatching(/a message may have 500000/) }],
+    });
+    const twice = `{"operation":"ship","payload":"${'\ufffe'.repeat(200_000)}","payload":{"depot":"MUC"}}`;
+    expect(pathsOf(twice)).toEqual(['']);
+  });
+
   it('says which operations there are, and shortens a name that was meant to flood the reason', () => {
     const parsed = parse({ ...good, operation: 'x'.repeat(10_000) });
     expect(parsed).toMatchObject({ problems: [{ reason: expect.stringMatching(/configured are ship$/) }] });

@@ -27,12 +27,13 @@ describe('a Target', () => {
   });
 
   it('tells every value that is missing or cannot be grouped by', () => {
-    const problems = of(['a', 'b', 'c', 'd'], { b: null, c: { x: 1 }, d: 2 ** 60 });
+    const problems = of(['a', 'b', 'c', 'd', 'e'], { b: null, c: { x: 1 }, d: 2 ** 60, e: JSON.parse('1e400') });
     expect(problems).toMatchObject([
       { path: 'payload.a' },
       { path: 'payload.b' },
       { path: 'payload.c' },
       { path: 'payload.d' },
+      { path: 'payload.e' },
     ]);
   });
 

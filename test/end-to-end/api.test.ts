@@ -78,6 +78,50 @@ describe('the HTTP API', () => {
     }
   });
 
+  it('answers 400 to a cursor that was made by hand', async () => {
+    const target = 'ship/depot=dup';
+    const made = {
+      '/tasks': ['{"Target":"T","Entry":1}', '{"Target":"T","Entry":"wait#","x":1}'],
+      '/tasks?status=failed': [
+        '{"Id":1,"FailedTarget":"T","FinishedAt":1}',
+        '{"Id":"a","FailedTarget":"T","FinishedAt":"1"}',
+      ],
+      '/batches': [
+        '{"BatchId":1,"Target":"T","SealedAt":1}',
+        '{"BatchId":"b","Target":"T","SealedAt":1e400}',
+        '{"BatchId":"b","Target":"T","SealedAt":9007199254740993}',
+        '{"BatchId":"b","Target":"other","SealedAt":1}',
+        '{"BatchId":"b","Target":"T","__proto__":1}',
+        '[]',
+        `{"BatchId":${'['.repeat(2_000)}`,
+      ],
+    };
+    for (const [path, keys] of Object.entries(made))
+      for (const key of keys) {
+        const cursor = Buffer.from(key.replace('"T"', JSON.stringify(target))).toString('base64url');
+        const response = await flow.backend.api(
+          `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams({ target, cursor })}`,
+        );
+        expect([response.status, response.headers.get('content-type')], key).toEqual([400, 'application/problem+json']);
+      }
+  });
+
+  it('answers with the first thousand of many errors: no request makes an answer that is too large', async () => {
+    const keys = Array.from({ length: 40_000 }, (_, n) => `"${n}":0`).join(',');
+    const response = await post(`{"tasks":[{${keys}},{"operation":"none"}]}`);
+    const text = await response.text();
+    expect([response.status, text.length < 500_000]).toEqual([400, true]);
+    // Beside the fields that are unknown: `operation` and `payload` are missing, and the other task's are wrong.
+    expect(JSON.parse(text)).toMatchObject({ errors: { length: 1_000 }, errorsInAll: 40_004 });
+  });
+
+  it('answers 400 to a task that no message could hold', async () => {
+    const good = '"operation":"ship","payload":{"depot":"api"}';
+    const twice = `{"payload":"${'\ufffe'.repeat(250_000)}",${good}}`;
+    for (const body of [`{${good}${' '.repeat(1_200_000)}}`, twice, `{"tasks":[${twice}]}`])
+      expect((await post(body)).status, body.slice(0, 40)).toBe(400);
+  });
+
   it('flushes nothing that is no Target', async () => {
     const flush = (target: unknown) =>
       flow.backend.api('/targets/flush', { method: 'POST', body: JSON.stringify({ target }) });
