@@ -1,4 +1,7 @@
-/** Events as structured log lines: one per batch or message, with the ids that lead from one to the next. */
+/**
+ * Events as structured log lines: one per batch or message, with the ids that lead from one to the next, and nothing of
+ * what others wrote. A downstream's answer may repeat a payload: what it said is on the tasks that it made fail.
+ */
 import type { FlowEvent } from '../src/batching/events.ts';
 import type { Report } from '../src/ports.ts';
 
@@ -22,5 +25,7 @@ const WARNINGS: ReadonlySet<FlowEvent['event']> = new Set([
 
 export const reportTo =
   (log: Log): Report =>
-  ({ event, ...fields }) =>
-    WARNINGS.has(event) ? log.warn(event, fields) : log.info(event, fields);
+  ({ event, ...all }) => {
+    const { quote: _, ...fields } = { quote: undefined, ...all };
+    return WARNINGS.has(event) ? log.warn(event, fields) : log.info(event, fields);
+  };

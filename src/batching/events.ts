@@ -2,6 +2,7 @@
  * What the steps report: the one list from which logs, counts and, in simulation, statistics are made. Per batch or
  * per message, never per task.
  */
+import type { Reason } from '../downstream/downstream.ts';
 import type { Counts, FinishedStatus } from './batch.ts';
 import type { BatchId, Millis, OperationName, Target } from './ids.ts';
 import type { SealReason } from './policy.ts';
@@ -35,14 +36,14 @@ export type FlowEvent =
       readonly items: number;
       readonly took: Millis;
       readonly answer: string;
+      readonly quote?: Reason['quote'];
     }
-  | {
+  | ({
       readonly event: 'postponed';
       readonly batchId: BatchId;
       readonly open: number;
       readonly retryAt: Millis;
-      readonly reason: string;
-    }
+    } & Reason)
   | {
       readonly event: 'finished';
       readonly batchId: BatchId;

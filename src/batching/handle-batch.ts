@@ -5,7 +5,7 @@
  * was paused for too long changes nothing but results that are still missing.
  */
 import { attemptTime, handlerTimeout, type Operation, operationFor } from '../config/resolved.ts';
-import type { Answer } from '../downstream/downstream.ts';
+import { type Answer, inFull, type Reason, whyOf } from '../downstream/downstream.ts';
 import { delayCeiling, retryDelay } from '../downstream/retry.ts';
 import { failAll, verdictOf } from '../downstream/verdict.ts';
 import type { Invocation, Members, OpenTask } from '../ports.ts';
@@ -74,9 +74,8 @@ interface Attempt extends Ready {
 }
 
 /** What is left to do after a call. */
-interface Rest {
+interface Rest extends Reason {
   readonly open: readonly OpenTask[];
-  readonly reason: string;
   readonly retryAfter?: Millis;
 }
 
@@ -92,7 +91,7 @@ const runAttempt = async (deps: HandleDeps, run: Attempt): Promise<Next> => {
       ? await callUntilDone(deps, run, members.open, counts)
       : { open: members.open, reason: 'the last attempt did not report (its function crashed or timed out)' };
   if (rest.open.length > 0 && attempt < maxAttempts) return postpone(deps, run, rest);
-  await record(deps, run, failAll(rest.open, exhausted(Math.min(attempt, maxAttempts), rest.reason)), counts);
+  await record(deps, run, failAll(rest.open, exhausted(Math.min(attempt, maxAttempts), inFull(rest))), counts);
   return finish(deps, run, counts);
 };
 
@@ -136,7 +135,7 @@ const callOnce = async (deps: HandleDeps, { batch, attempt }: Attempt, items: re
   const { id: batchId, operation, target } = batch;
   const from = deps.machine.now();
   const answer = await deps.downstreamOf(operation).call({ batchId, operation, target, attempt, items });
-  const said = 'reason' in answer ? answer.reason : answer.kind;
+  const { reason: said, ...quote } = 'reason' in answer ? whyOf(answer) : { reason: answer.kind };
   deps.report({
     event: 'called',
     batchId,
@@ -145,6 +144,7 @@ const callOnce = async (deps: HandleDeps, { batch, attempt }: Attempt, items: re
     items: items.length,
     took: deps.machine.now() - from,
     answer: said,
+    ...quote,
   });
   if (answer.kind === 'results' && answer.foreign > 0)
     deps.report({ event: 'foreign-results', batchId, items: answer.foreign });
@@ -181,7 +181,7 @@ const postpone = async (deps: HandleDeps, { batch, attempt, operation }: Attempt
   const retryAt = now + retryDelay(operation.retry, attempt, machine.random(), retryAfter);
   if (!(await batches.postpone(batch.id, attempt, retryAt))) return 'again';
   await queues.batch({ batchId: batch.id }, delayPast(retryAt, now));
-  report({ event: 'postponed', batchId: batch.id, open: rest.open.length, retryAt, reason: rest.reason });
+  report({ event: 'postponed', batchId: batch.id, open: rest.open.length, retryAt, ...whyOf(rest) });
   return 'end';
 };
 

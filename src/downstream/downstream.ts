@@ -18,8 +18,21 @@ export interface CallItem {
   readonly payload: string;
 }
 
+/** Why something did not end. */
+export interface Reason {
+  /** In our words. */
+  readonly reason: string;
+  /** In the downstream's, which may repeat what it was sent: for whoever may see the task, and for no log. */
+  readonly quote?: string;
+}
+
+/** The reason alone, of something that has one. */
+export const whyOf = ({ reason, quote }: Reason): Reason => (quote === undefined ? { reason } : { reason, quote });
+
+export const inFull = ({ reason, quote }: Reason): string => (quote === undefined ? reason : `${reason}: ${quote}`);
+
 /** What the downstream said about one item. */
-export type ItemAnswer = Outcome | { readonly status: 'retry'; readonly reason: string };
+export type ItemAnswer = Outcome | ({ readonly status: 'retry' } & Reason);
 
 /** What became of a call. Kinds, not statuses: every kind of downstream speaks them. */
 export type Answer =
@@ -32,14 +45,13 @@ export type Answer =
   /** It did the work, all of it. */
   | { readonly kind: 'all-succeeded' }
   /** It will never take this call. */
-  | { readonly kind: 'refused'; readonly reason: string }
+  | ({ readonly kind: 'refused' } & Reason)
   /** It may take this call later. `at-once`: nothing speaks against the very next moment. */
-  | {
+  | ({
       readonly kind: 'unavailable';
-      readonly reason: string;
       readonly retryAfter?: Millis;
       readonly mayRetryAtOnce: boolean;
-    };
+    } & Reason);
 
 export interface Downstream {
   /** Calls once, within the operation's timeout. Failures are answers; it rejects only on a defect. */

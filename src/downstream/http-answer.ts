@@ -2,7 +2,7 @@
 import type { Millis, TaskId } from '../batching/ids.ts';
 import { isObject, parseJson, rawElements, rawMembers } from '../batching/json-text.ts';
 import { RESULT_MAX_BYTES, type TaskError } from '../batching/task.ts';
-import type { Answer, Call, ItemAnswer } from './downstream.ts';
+import type { Answer, Call, ItemAnswer, Reason } from './downstream.ts';
 
 export interface HttpAnswer {
   readonly status: number;
@@ -14,12 +14,14 @@ export interface HttpAnswer {
 /** What an HTTP answer means for the items that were asked about. */
 export const readAnswer = (answer: HttpAnswer, items: Call['items']): Answer => {
   const { status, retryAfter } = answer;
-  const said = `answered ${status}${excerpt(answer.body)}`;
+  const reason = `answered ${status}`;
+  const quote = quoted(answer.body);
   if (status >= 200 && status < 300) return readResults(answer, items);
   if (isTransient(status))
     return {
       kind: 'unavailable',
-      reason: said,
+      reason,
+      ...quote,
       // A throttled or overloaded service is not asked again in the same breath.
       mayRetryAtOnce: status !== 429 && retryAfter === undefined,
       ...(retryAfter === undefined ? {} : { retryAfter }),
@@ -27,10 +29,11 @@ export const readAnswer = (answer: HttpAnswer, items: Call['items']): Answer => 
   if (isMisconfiguration(status))
     return {
       kind: 'unavailable',
-      reason: `${said}: check the operation's downstream url and access`,
+      reason: `${reason} (check the operation's downstream url and access)`,
+      ...quote,
       mayRetryAtOnce: false,
     };
-  return { kind: 'refused', reason: said };
+  return { kind: 'refused', reason, ...quote };
 };
 
 const isTransient = (status: number): boolean =>
@@ -44,12 +47,13 @@ const readResults = (answer: HttpAnswer, items: Call['items']): Answer => {
   if (answer.body.trim() === '') return { kind: 'all-succeeded' };
   const unreadable = (what: string): Answer => ({
     kind: 'unavailable',
-    reason: `answered ${answer.status} with ${what}${excerpt(answer.body)}`,
+    reason: `answered ${answer.status} with ${what}`,
+    ...quoted(answer.body),
     mayRetryAtOnce: true,
   });
   const json = parseJson(answer.body);
   if (!json.ok)
-    return unreadable(`${answer.contentType ?? 'a body'} that is not JSON (expected {"results":[…]} or no body)`);
+    return unreadable(`${mediaType(answer.contentType)} that is not JSON (expected {"results":[…]} or no body)`);
   const body = json.value;
   if (!isObject(body)) return unreadable('JSON that is no object (expected {"results":[…]})');
   if (answer.status === 202 && body.pending === true)
@@ -90,9 +94,9 @@ const readItem = (result: Record<string, unknown>, raw: string): ItemAnswer => {
     case 'failed':
       return { status: 'failed', error: readError(result.error, raw) };
     case 'retry':
-      return { status: 'retry', reason: `asked to retry: ${readError(result.error, raw).message}` };
+      return { status: 'retry', reason: 'asked to retry', quote: readError(result.error, raw).message };
     default:
-      return { status: 'retry', reason: `gave the status${excerpt(rawMembers(raw).get('status') ?? 'nothing')}` };
+      return { status: 'retry', reason: 'gave an unknown status', ...quoted(rawMembers(raw).get('status') ?? 'none') };
   }
 };
 
@@ -115,11 +119,15 @@ const readError = (error: unknown, raw: string): TaskError => {
 const shortened = (text: string, length: number): string =>
   (text.length <= length ? text : `${text.slice(0, length)}… (${text.length} characters)`).toWellFormed();
 
-/** The start of a body on one line, for a reason that people read. */
-const excerpt = (body: string): string => {
+/** The start of a body on one line, for people. */
+const quoted = (body: string): Pick<Reason, 'quote'> => {
   const line = body
     .slice(0, 400)
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')
     .trim();
-  return line === '' ? '' : `: ${shortened(line, 200)}`;
+  return line === '' ? {} : { quote: shortened(line, 200) };
 };
+
+/** What the answer says it is, as far as that is a media type. */
+const mediaType = (contentType: string | null): string =>
+  /^[\w.+-]{1,50}\/[\w.+-]{1,50}/.exec(contentType ?? '')?.[0] ?? 'a body';

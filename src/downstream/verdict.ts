@@ -1,16 +1,14 @@
 /** What a call's answer means for each of its items: pure. */
 import type { Outcome, TaskError, TaskResult } from '../batching/task.ts';
-import type { Answer, CallItem } from './downstream.ts';
+import { type Answer, type CallItem, inFull, type Reason, whyOf } from './downstream.ts';
 
 /** What a result needs of an item. */
 type Identified = Pick<TaskResult, 'id' | 'payloadHash'>;
 
-/** The items that have a result now, and those still open with the reason. */
-export interface Verdict<Item extends CallItem> {
+/** The items that have a result now, and those still open with the reason; of several, the first. */
+export interface Verdict<Item extends CallItem> extends Reason {
   readonly results: readonly TaskResult[];
   readonly open: readonly Item[];
-  /** Why the open ones are open; of several, the first. */
-  readonly reason: string;
 }
 
 export const verdictOf = <Item extends CallItem & Identified>(
@@ -22,12 +20,12 @@ export const verdictOf = <Item extends CallItem & Identified>(
       return { results: items.map((item) => resultOf(item, { status: 'succeeded' })), open: [], reason: '' };
     case 'refused':
       return {
-        results: failAll(items, { code: 'refused', message: answer.reason, retriable: false }),
+        results: failAll(items, { code: 'refused', message: inFull(answer), retriable: false }),
         open: [],
         reason: '',
       };
     case 'unavailable':
-      return { results: [], open: items, reason: answer.reason };
+      return { results: [], open: items, ...whyOf(answer) };
     case 'results':
       return sortItems(answer.items, items);
   }
@@ -41,16 +39,16 @@ const sortItems = <Item extends CallItem & Identified>(
 ): Verdict<Item> => {
   const results: TaskResult[] = [];
   const open: Item[] = [];
-  const reasons: string[] = [];
+  const reasons: Reason[] = [];
   for (const item of items) {
     const answer = answers.get(item.id);
     if (answer && answer.status !== 'retry') results.push(resultOf(item, answer));
     else {
       open.push(item);
-      reasons.push(answer?.reason ?? 'left out of the results');
+      reasons.push(answer ? whyOf(answer) : { reason: 'left out of the results' });
     }
   }
-  return { results, open, reason: reasons[0] ?? '' };
+  return { results, open, ...(reasons[0] ?? { reason: '' }) };
 };
 
 const resultOf = ({ id, payloadHash }: Identified, outcome: Outcome): TaskResult =>

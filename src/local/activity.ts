@@ -2,6 +2,7 @@
 
 import type { FlowEvent } from '../batching/events.ts';
 import { plural } from '../cli/output.ts';
+import { inFull } from '../downstream/downstream.ts';
 
 /** A line for people, or nothing for events that are only of interest in a log. */
 export const describe = (event: FlowEvent): string | undefined => {
@@ -13,7 +14,7 @@ export const describe = (event: FlowEvent): string | undefined => {
         ? `✗ ${event.batchId}  ${event.counts.succeeded} succeeded, ${event.counts.failed} failed`
         : `✓ ${event.batchId}  ${event.counts.succeeded} succeeded`;
     case 'postponed':
-      return `↻ ${event.batchId}  ${event.open} again later: ${event.reason}`;
+      return `↻ ${event.batchId}  ${event.open} again later: ${inFull(event)}`;
     case 'redriven':
       return `↻ ${plural(event.tasks, 'task')} redriven`;
     case 'rejected':

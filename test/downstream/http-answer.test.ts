@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { inFull, type Reason } from '../../src/downstream/downstream.ts';
 import { type HttpAnswer, readAnswer } from '../../src/downstream/http-answer.ts';
 import { parseRetryAfter, RETRY_AFTER_MAX, retryDelay } from '../../src/downstream/retry.ts';
 import { verdictOf } from '../../src/downstream/verdict.ts';
@@ -76,7 +77,8 @@ describe('an answer', () => {
     expect(messages[0]).toMatch(/^\[+… \(20000 characters\)$/);
     expect(messages[1]).toBe('half \ufffd');
     const cut = read(400, `${'x'.repeat(199)}\ud83d\ude00 and more text that has to go`);
-    expect('reason' in cut && cut.reason.isWellFormed()).toBe(true);
+    expect(inFull(cut as Reason).isWellFormed()).toBe(true);
+    expect(inFull(cut as Reason)).toMatch(/^answered 400: x{199}\ufffd…/);
   });
 
   it('about items that nobody asked about changes nothing', () => {
@@ -139,7 +141,27 @@ describe('an answer', () => {
 
   it('is quoted on one line and shortened', () => {
     const answer = read(400, `bad\u0000\n\u001b[31m depot ${'x'.repeat(1_000)}`);
-    expect('reason' in answer && answer.reason).toMatch(/^answered 400: bad \[31m depot x+… \(\d+ characters\)$/);
+    expect(inFull(answer as Reason)).toMatch(/^answered 400: bad \[31m depot x+… \(\d+ characters\)$/);
+  });
+
+  it('is quoted beside the reason, never in it: reasons are logged, and it may repeat a payload', () => {
+    const echo = 'hunter2';
+    const bodies = [echo, [echo], JSON.stringify(echo), { results: echo }, { pending: true, echo }];
+    for (const body of bodies)
+      for (const status of [200, 202, 302, 400, 401, 422, 429, 500]) {
+        const answer = read(status, body, { contentType: `${echo} ${echo}` });
+        if ('reason' in answer) expect(answer.reason, `${status} ${JSON.stringify(body)}`).not.toContain(echo);
+      }
+    expect(read(500, echo)).toMatchObject({ reason: 'answered 500', quote: echo });
+    for (const item of [
+      { status: 'retry', error: echo },
+      { status: echo },
+      { status: 'retry', error: { code: echo } },
+    ]) {
+      const { reason, quote } = verdictOf(read(200, { results: [{ id: 'a', ...item }] }), items);
+      expect(reason).toMatch(/^(asked to retry|gave an unknown status)$/);
+      expect(quote).toContain(echo);
+    }
   });
 });
 
