@@ -1,5 +1,6 @@
 /** The local DynamoDB: dynoxide where there is a build of it, otherwise Amazon's DynamoDB Local. */
 import type { ChildProcess } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +11,7 @@ import { StartFailure } from './start-failure.ts';
 
 export interface DynamoDBEngine {
   readonly name: 'dynoxide' | 'DynamoDB Local';
+  /** Where our functions reach it; anybody else goes through a door. */
   readonly endpoint: string;
   /** Resolves when it ends without having been stopped, to what it said last. */
   readonly died: Promise<string>;
@@ -28,18 +30,25 @@ export const startDynamoDB = async ({ port: wanted, folder, engine }: EngineOpti
   const binary = dynoxideBinary();
   const name = engine ?? (binary ? 'dynoxide' : 'DynamoDB Local');
   const port = wanted === 0 ? await freePort() : wanted;
+  const host = name === 'dynoxide' ? hiddenHost() : '127.0.0.1';
   const child =
     name === 'dynoxide' && binary
       ? spawnWatched(binary, [
           '--host',
-          '127.0.0.1',
+          host,
           '--port',
           String(port),
           ...(folder ? ['--db-path', join(folder, 'dynamodb.db')] : []),
         ])
       : await spawnDynamoDBLocal(port, folder);
-  return watch(name, child, port);
+  return watch(name, child, host, port);
 };
+
+/**
+ * A loopback address that nobody knows. dynoxide answers whoever asks, web pages too: it is reached by our functions, and
+ * through a door (`door.ts`). On Linux all of 127.0.0.0/8 is this machine, and there is no build for another system.
+ */
+const hiddenHost = (): string => `127.${randomInt(1, 255)}.${randomInt(0, 255)}.${randomInt(1, 255)}`;
 
 const dynoxideBinary = (): string | undefined => {
   try {
@@ -57,11 +66,18 @@ const dynoxideBinary = (): string | undefined => {
 const spawnDynamoDBLocal = async (port: number, folder: string | undefined): Promise<ChildProcess> => {
   const { command, args, cwd } = await dynamoDBLocalCommand();
   const data = folder ? ['-dbPath', resolve(folder)] : ['-inMemory'];
-  return spawnWatched(command, [...args, '-sharedDb', '-port', String(port), ...data], { cwd });
+  // Without this it tells browsers that any page may ask it.
+  const noPage = ['-cors', 'http://127.0.0.1'];
+  return spawnWatched(command, [...args, '-sharedDb', '-port', String(port), ...noPage, ...data], { cwd });
 };
 
-const watch = async (name: DynamoDBEngine['name'], child: ChildProcess, port: number): Promise<DynamoDBEngine> => {
-  const endpoint = `http://127.0.0.1:${port}`;
+const watch = async (
+  name: DynamoDBEngine['name'],
+  child: ChildProcess,
+  host: string,
+  port: number,
+): Promise<DynamoDBEngine> => {
+  const endpoint = `http://${host}:${port}`;
   let said = '';
   for (const stream of [child.stdout, child.stderr])
     stream?.on('data', (data) => {

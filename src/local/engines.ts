@@ -1,5 +1,6 @@
 /** Both local engines, and clients for them. */
 import { type AwsClients, awsClients, type Endpoints } from '../aws/clients.ts';
+import { type Door, openDoor } from './door.ts';
 import { type DynamoDBEngine, startDynamoDB } from './dynamodb-engine.ts';
 import { makeFolder } from './folder.ts';
 import { type SqsEngine, startSqs } from './sqs-engine.ts';
@@ -8,6 +9,8 @@ import { LOCAL_REGION } from './template.ts';
 
 export interface Engines {
   readonly dynamodb: DynamoDBEngine;
+  /** The way to `dynamodb` for whoever is none of our functions. */
+  readonly door: Door;
   readonly sqs: SqsEngine;
   stop(): Promise<void>;
 }
@@ -23,19 +26,28 @@ export interface EngineOptions {
 export const startEngines = async ({ folder, ports, engine }: EngineOptions): Promise<Engines> => {
   const kept = folder === undefined ? {} : { folder };
   if (folder !== undefined) makeFolder(folder);
-  const dynamodb = await startDynamoDB({ ...kept, port: ports.dynamodb, ...(engine ? { engine } : {}) });
+  const dynamodb = await startDynamoDB({ ...kept, port: 0, ...(engine ? { engine } : {}) });
+  const started: { stop(): Promise<void> }[] = [dynamodb];
+  const stop = async (): Promise<void> => {
+    await Promise.all(started.map((each) => each.stop()));
+  };
   try {
-    const sqs = await startSqs({ ...kept, port: ports.sqs });
-    return {
-      dynamodb,
-      sqs,
-      stop: async () => {
-        await Promise.all([sqs.stop(), dynamodb.stop()]);
-      },
-    };
+    const door = await onPort(ports.dynamodb, (port) => openDoor(port, dynamodb.endpoint));
+    started.push(door);
+    const sqs = await onPort(ports.sqs, (port) => startSqs({ ...kept, port }));
+    started.push(sqs);
+    return { dynamodb, door, sqs, stop };
   } catch (cause) {
-    await dynamodb.stop();
-    throw explained(cause, ports.sqs);
+    await stop();
+    throw cause;
+  }
+};
+
+const onPort = async <T>(port: number, start: (port: number) => Promise<T>): Promise<T> => {
+  try {
+    return await start(port);
+  } catch (cause) {
+    throw explained(cause, port);
   }
 };
 

@@ -2,6 +2,7 @@
 import { type ServerType, serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import { HttpProblem } from '../api/problem.ts';
+import { isOnPurpose, NOT_ON_PURPOSE } from './callers.ts';
 import { StartFailure } from './start-failure.ts';
 
 export interface LocalServer {
@@ -9,30 +10,12 @@ export interface LocalServer {
   stop(): Promise<void>;
 }
 
-/**
- * A page from elsewhere can send requests to this machine (cross-site), and a name that resolves to 127.0.0.1 can make
- * them look same-site (DNS rebinding). So the Host must be ours, and the Origin, where there is one.
- */
-const isOurs = (request: Request, port: number): boolean => {
-  const hosts = ['127.0.0.1', 'localhost', '[::1]'].map((host) => `${host}:${port}`);
-  const origin = request.headers.get('origin');
-  return (
-    hosts.includes(request.headers.get('host') ?? '') &&
-    (origin === null || hosts.some((host) => origin === `http://${host}`))
-  );
-};
-
 /** @throws StartFailure when the port is taken or not allowed. */
 export const serveLocally = async (api: Hono, wanted: number): Promise<LocalServer> => {
   let port = wanted;
   const app = new Hono();
   app.use(async (context, next) =>
-    isOurs(context.req.raw, port)
-      ? next()
-      : new HttpProblem(
-          403,
-          'this API answers only callers on this machine: use http://127.0.0.1 or http://localhost, and no page of another origin',
-        ).toResponse(),
+    isOnPurpose(context.req.header(), port) ? next() : new HttpProblem(403, NOT_ON_PURPOSE).toResponse(),
   );
   // Not `route`: that would leave the API's own answers to errors behind.
   app.all('*', (context) => api.fetch(context.req.raw));

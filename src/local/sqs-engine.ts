@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { buildApp } from 'fauxqs';
 import { reasonOf } from '../batching/problems.ts';
+import { isOnPurpose, NOT_ON_PURPOSE } from './callers.ts';
 import { StartFailure } from './start-failure.ts';
 
 export interface SqsEngine {
@@ -55,6 +56,11 @@ export const startSqs = async ({
     folder === undefined ? undefined : await load(folder, stores, await part('./persistence.js', 'PersistenceManager'));
   const app = buildApp({ logger: false, stores: stores as Stores });
   if (persistence) app.addHook('preClose', () => persistence.close());
+  // It would take a form from any web page, as SNS, and pass its text on to a queue.
+  app.addHook('onRequest', async (request, reply) => {
+    if (!isOnPurpose(request.headers, Number(new URL(endpoint).port)))
+      await reply.code(403).send({ __type: 'AccessDeniedException', message: NOT_ON_PURPOSE });
+  });
   const endpoint = await app.listen({ host: '127.0.0.1', port });
   return {
     endpoint,

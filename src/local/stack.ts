@@ -65,6 +65,7 @@ export const startStack = async (options: StackOptions): Promise<LocalStack> => 
     const stack = await runStack({ dynamodb: engines.dynamodb.endpoint, sqs: engines.sqs.endpoint }, options);
     return {
       ...stack,
+      addresses: { ...stack.addresses, dynamodb: engines.door.endpoint },
       broken: engines.dynamodb.died.then((why) => `${engines.dynamodb.name} ended (${why})`),
       stop: async () => {
         await stack.stop();

@@ -106,14 +106,21 @@ describe('the local SQS', () => {
 
 describe('the local DynamoDB', () => {
   for (const engine of ['dynoxide', 'DynamoDB Local'] as const)
-    it(`${engine} answers nobody but this machine`, async (context) => {
+    it(`${engine} answers nobody but this machine, and lets no web page ask`, async (context) => {
       const missing = engine === 'DynamoDB Local' ? await javaProblem() : undefined;
       if ((missing && !NOTHING_MAY_BE_MISSING) || !outside)
         return context.skip(missing ?? 'this machine has no other address');
       const started = await startDynamoDB({ port: 0, engine });
       try {
-        expect(await answersFrom('127.0.0.1', started.endpoint)).toBe(true);
+        expect(await answersFrom(new URL(started.endpoint).hostname, started.endpoint)).toBe(true);
         expect(await answersFrom(outside, started.endpoint)).toBe(false);
+        const { headers } = await fetch(started.endpoint, {
+          method: 'OPTIONS',
+          headers: { origin: 'https://evil.example' },
+        });
+        // dynoxide lets any page ask, so it is where none would look.
+        const isKnown = new URL(started.endpoint).hostname === '127.0.0.1';
+        expect(isKnown && headers.get('access-control-allow-origin') === '*').toBe(false);
       } finally {
         await started.stop();
       }
