@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { printDuration } from '../config/duration.ts';
 import { CONFIG_FILES, EXAMPLE_CONFIG, findConfig, loadConfig } from '../config/load.ts';
 import { type Config, handlerTimeout } from '../config/resolved.ts';
-import { table, withoutSecrets } from './output.ts';
+import { printJson, table, withoutSecrets } from './output.ts';
 
 export const checkCommand = (): Command =>
   new Command('check')
@@ -17,8 +17,12 @@ export const checkCommand = (): Command =>
       if (own === undefined)
         console.error(`There is no ${CONFIG_FILES.join(' or ')} in this folder; this is examples/flights:\n`);
       const config = await loadConfig(own ?? EXAMPLE_CONFIG);
-      console.log(json ? JSON.stringify(config) : describe(config));
+      console.log(json ? printJson(JSON.stringify(config, withoutSecretUrls)) : describe(config));
     });
+
+/** A URL may hold a key in its query, and what is printed ends in logs. */
+const withoutSecretUrls = (name: string, value: unknown): unknown =>
+  name === 'url' && typeof value === 'string' ? withoutSecrets(value) : value;
 
 const describe = (config: Config): string => {
   const rows = Object.values(config.operations).map(

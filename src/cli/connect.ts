@@ -20,6 +20,6 @@ const localUrl = (folder: string): string => {
   const above = dirname(folder);
   if (above !== folder) return localUrl(above);
   throw new CommandFailure(
-    'no local stack runs in this folder: start one with `npm start`, name an API with --api URL, or a deployed stack with --stack NAME',
+    "no local stack runs in this folder, or it is another user's: start one with `npm start`, name an API with --api URL, or a deployed stack with --stack NAME",
   );
 };

@@ -1,6 +1,5 @@
 /** The lines of a file as register messages. */
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { isObject, parseJson } from '../batching/json-text.ts';
 import { CommandFailure } from '../failure.ts';
 
@@ -63,7 +62,7 @@ async function* linesOf(
   const input = file === '-' ? process.stdin : createReadStream(file);
   let number = 0;
   try {
-    for await (const read of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+    for await (const read of linesIn(input)) {
       number += 1;
       // Some editors begin a file with a byte order mark.
       const line = number === 1 ? read.replace(/^\ufeff/, '') : read;
@@ -77,6 +76,21 @@ async function* linesOf(
     if (!(cause instanceof Error && 'syscall' in cause)) throw cause;
     throw new CommandFailure(`${file} cannot be read: ${cause.message}`);
   }
+}
+
+/** Not by `readline`: for that U+2028 ends a line too, and in the middle of a JSON string what follows may be JSON. */
+async function* linesIn(input: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  let begun = '';
+  for await (const chunk of input) {
+    const [end = '', ...lines] = decoder.decode(chunk, { stream: true }).split('\n');
+    begun += end;
+    for (const line of lines) {
+      yield begun.replace(/\r$/, '');
+      begun = line;
+    }
+  }
+  yield begun + decoder.decode();
 }
 
 const notJson = (text: string): string | undefined => {

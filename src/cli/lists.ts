@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import type * as z from 'zod';
 import type { ApiClient } from './api-client.ts';
 import { connect } from './connect.ts';
-import { ago, table } from './output.ts';
+import { ago, printJson, table } from './output.ts';
 import { allTargets, CONCURRENCY, listed } from './pages.ts';
 import { BATCH, type BatchShape, type CommonOptions, TASK, type TargetShape, type TaskShape } from './shapes.ts';
 
@@ -64,7 +64,7 @@ const oldestFirst = (a: TaskShape, b: TaskShape): number => a.createdAt.localeCo
 const newestEnd = (a: TaskShape, b: TaskShape): number => (b.finishedAt ?? '').localeCompare(a.finishedAt ?? '');
 
 const show = ({ json }: CommonOptions, value: unknown, text: string): void =>
-  console.log(json ? JSON.stringify(value) : text);
+  console.log(json ? printJson(JSON.stringify(value)) : text);
 
 /** A list that the API keeps by Target: of the one asked for, or of all. */
 const ofTargets = async <Shape>(

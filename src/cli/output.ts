@@ -1,11 +1,17 @@
 /** What commands print: for people by default, JSON when asked. */
 import { styleText } from 'node:util';
 
-/**
- * Text from elsewhere, for a terminal: what could move the cursor, clear the screen or turn the reading direction is
- * shown as a replacement character.
- */
-export const printable = (text: string): string => text.replaceAll(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
+/** What could move a terminal's cursor, clear its screen, end a line or turn the reading direction. */
+const UNPRINTABLE = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu;
+
+/** Text from elsewhere, for a terminal: what is more than text is shown as a replacement character. */
+export const printable = (text: string): string => text.replaceAll(UNPRINTABLE, '\ufffd');
+
+/** JSON for a program or a terminal: JSON allows these characters in its strings as they are, and also escaped. */
+export const printJson = (json: string): string =>
+  json.replaceAll(UNPRINTABLE, (character) =>
+    /[\t\n\r]/.test(character) ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 
 /** A URL as far as anybody may read it: passwords and keys are in what surrounds origin and path. */
 export const withoutSecrets = (url: string): string => {

@@ -7,7 +7,7 @@ import { CommandFailure, WrongUsage } from '../failure.ts';
 import { type ApiClient, ApiFailure } from './api-client.ts';
 import { connect } from './connect.ts';
 import { CHUNK, chunksOf, type Line, messageOf, notAPayload } from './lines.ts';
-import { plural, printable } from './output.ts';
+import { plural, printable, printJson } from './output.ts';
 import { type CommonOptions, REGISTERED } from './shapes.ts';
 
 interface SendOptions extends CommonOptions {
@@ -62,7 +62,7 @@ const sendOne = async (
   if (problem) throw new CommandFailure(`the payload ${problem}`);
   const api = await connect(options);
   const { text, value } = await api.post('/tasks', messageOf({ operation, id, correlationId }, payload), REGISTERED);
-  console.log(json ? text : value.ids[0]);
+  console.log(json ? printJson(text) : printable(value.ids[0] ?? ''));
 };
 
 /** One line that was refused, and why. */
@@ -129,7 +129,9 @@ const report = ({ ids, refused, upTo }: Sent, { json }: SendOptions, stopped?: s
   const sorted = refused.toSorted((a, b) => a.line - b.line);
   console.log(
     json
-      ? JSON.stringify({ ids, refused: sorted, ...(stopped === undefined ? {} : { stopped, upToLine: upTo }) })
+      ? printJson(
+          JSON.stringify({ ids, refused: sorted, ...(stopped === undefined ? {} : { stopped, upToLine: upTo }) }),
+        )
       : `${ids.length} sent, ${refused.length} refused`,
   );
   for (const { line, reason } of sorted.slice(0, 20)) console.error(printable(`line ${line}: ${reason}`));

@@ -70,7 +70,7 @@ const refusal = (stack: string, region: string, body: string): string => {
 const messageIn = (body: string): string => {
   try {
     const { Message, message } = JSON.parse(body) as { Message?: unknown; message?: unknown };
-    return String(Message ?? message ?? body);
+    return String(Message ?? message ?? body).slice(0, 500);
   } catch {
     return body.slice(0, 200);
   }

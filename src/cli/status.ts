@@ -5,7 +5,7 @@ import { rawMembers } from '../batching/json-text.ts';
 import { CommandFailure } from '../failure.ts';
 import { type ApiClient, ApiFailure } from './api-client.ts';
 import { connect } from './connect.ts';
-import { ago, fields, green, printable, red } from './output.ts';
+import { ago, fields, green, printable, printJson, red } from './output.ts';
 import { type CommonOptions, TASK, type TaskShape } from './shapes.ts';
 
 interface StatusOptions extends CommonOptions {
@@ -33,7 +33,7 @@ const status = async (id: string, options: StatusOptions): Promise<void> => {
     ? await waitForEnd(api, id, options.timeout)
     : await api.get(`/tasks/${encodeURIComponent(id)}`, TASK);
   const task = answer.value;
-  console.log(options.json ? answer.text : describe(task, rawMembers(answer.text)));
+  console.log(options.json ? printJson(answer.text) : describe(task, rawMembers(answer.text)));
   if (options.wait && task.status === 'failed') process.exitCode = 1;
 };
 
@@ -67,16 +67,18 @@ const shown = (raw: ReadonlyMap<string, string>, name: string): string | undefin
   return text && printable(text.replaceAll(/\s+/g, ' '));
 };
 
+const moment = (iso: string): string => `${printable(iso)} (${ago(iso)} ago)`;
+
 /** @param raw the answer's fields as they came: parsing could change a payload's numbers. */
 const describe = (task: TaskShape, raw: ReadonlyMap<string, string>): string =>
   fields([
-    ['id', task.id],
+    ['id', printable(task.id)],
     ['status', coloured(task.status)],
     ['target', printable(task.target)],
     ['batch', task.batchId && printable(task.batchId)],
     ['attempts', task.attempts > 0 ? String(task.attempts) : undefined],
-    ['created', `${task.createdAt} (${ago(task.createdAt)} ago)`],
-    ['finished', task.finishedAt && `${task.finishedAt} (${ago(task.finishedAt)} ago)`],
+    ['created', moment(task.createdAt)],
+    ['finished', task.finishedAt && moment(task.finishedAt)],
     ['correlation', task.correlationId && printable(task.correlationId)],
     [
       'error',

@@ -97,7 +97,7 @@ const fillOf = ({ fill = 0, size }: BatchShape, isNarrow: boolean): string =>
 const status = ({ status, attempt }: BatchShape): string => {
   if (status === 'succeeded') return green(status);
   if (status === 'in-progress') return attempt > 1 ? red(`attempt ${attempt}`) : status;
-  return status === 'sealed' || status === 'forming' ? status : red(status);
+  return status === 'sealed' || status === 'forming' ? status : red(printable(status));
 };
 
 const bar = (fill: number): string =>

@@ -5,7 +5,7 @@ import pLimit from 'p-limit';
 import { CommandFailure } from '../failure.ts';
 import type { ApiClient } from './api-client.ts';
 import { connect } from './connect.ts';
-import { dim, printable, red } from './output.ts';
+import { dim, printable, printJson, red } from './output.ts';
 import { allTargets, CONCURRENCY, listed } from './pages.ts';
 import { BATCH, type CommonOptions } from './shapes.ts';
 import { byUrgency, draw, type Screen, type Snapshot } from './watch-view.ts';
@@ -54,7 +54,7 @@ const watch = async ({ every, once, ...options }: WatchOptions): Promise<void> =
     const snapshot = await look(api, SHOWN_MAX);
     console.log(
       json
-        ? JSON.stringify(snapshot)
+        ? printJson(JSON.stringify(snapshot))
         : draw(snapshot, { width: process.stdout.columns ?? 120, height: Number.POSITIVE_INFINITY }),
     );
     return;

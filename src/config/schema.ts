@@ -105,7 +105,8 @@ function checkUrl(text: string, context: z.RefinementCtx<string>): void {
   const url = URL.parse(text);
   const fault = (message: string) => context.addIssue({ code: 'custom', message });
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
-    fault(`must be an http or https URL, not ${show(text)}`);
+    // Not shown: what is wrong with it may be a password.
+    fault('must be an http or https URL such as https://parcels.example/batch');
   // A configuration is committed and logged: it is no place for a password.
   else if (url.username || url.password) fault('must not contain a user name or password');
 }

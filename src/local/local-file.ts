@@ -1,5 +1,5 @@
 /** `.groupage/local.json`: tells the command line and the examples where the local stack is, while it runs. */
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject, parseJson } from '../batching/json-text.ts';
 import { makeFolder, writing } from './folder.ts';
@@ -11,12 +11,15 @@ const FILE = 'local.json';
 /** The addresses, and the process that serves them. */
 export type LocalFile = Addresses & { readonly pid: number };
 
-/** The running local stack of a folder, if there is one. */
+/**
+ * The running local stack of a folder, if there is one. Tasks are sent where the file says, and it is looked for in the
+ * folders above too, where anybody may have put one (`/tmp`): so it has to be this user's own, and lead to this machine.
+ */
 export const readLocalFile = (folder: string): LocalFile | undefined => {
   const path = join(folder, LOCAL_FOLDER, FILE);
-  const json = existsSync(path) ? parseJson(readFileSync(path, 'utf8')) : undefined;
+  const json = existsSync(path) && isOwn(path) ? parseJson(readFileSync(path, 'utf8')) : undefined;
   // Half a file, or somebody's edit: it tells nothing, and the next start writes it anew.
-  if (!json?.ok || !isObject(json.value) || typeof json.value.api !== 'string') return undefined;
+  if (!json?.ok || !isObject(json.value) || !isHere(json.value.api)) return undefined;
   const file = json.value as unknown as LocalFile;
   return isAlive(file.pid) ? file : undefined;
 };
@@ -28,6 +31,11 @@ export const writeLocalFile = (folder: string, addresses: Addresses): (() => voi
   writing(path, () => writeFileSync(path, `${JSON.stringify({ ...addresses, pid: process.pid }, null, 2)}\n`));
   return () => rmSync(path, { force: true });
 };
+
+/** Windows knows no such owners. */
+const isOwn = (path: string): boolean => process.getuid === undefined || statSync(path).uid === process.getuid();
+
+const isHere = (api: unknown): boolean => typeof api === 'string' && /^http:\/\/127\.0\.0\.1:\d+\/v1$/.test(api);
 
 const isAlive = (pid: number): boolean => {
   try {

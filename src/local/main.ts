@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { operationOf } from '../batching/ids.ts';
 import { reasonOf } from '../batching/problems.ts';
-import { plural, printable } from '../cli/output.ts';
+import { plural, printable, withoutSecrets } from '../cli/output.ts';
 import { EXAMPLE_CONFIG, findConfig, InvalidConfig, loadConfig } from '../config/load.ts';
 import type { Config } from '../config/resolved.ts';
 import { describe } from './activity.ts';
@@ -55,7 +55,8 @@ const exit = (message: string, code: number): never => {
   process.exit(code);
 };
 
-const print = (line: string): void => console.log(`${new Date().toTimeString().slice(0, 8)} ${line}`);
+/** Lines may hold values of payloads, and what a downstream said. */
+const print = (line: string): void => console.log(`${new Date().toTimeString().slice(0, 8)} ${printable(line)}`);
 
 const start = async ({ config: given, port, ephemeral, quiet }: Options): Promise<void> => {
   const from = performance.now();
@@ -67,7 +68,7 @@ const start = async ({ config: given, port, ephemeral, quiet }: Options): Promis
   // Once an engine is gone every call fails, and says so: nobody needs to read that.
   let isBroken = false;
   const complain = (line: string): void => {
-    if (!isBroken) print(printable(`✗ ${line}`));
+    if (!isBroken) print(`✗ ${line}`);
   };
   const stack = await startStack({
     config,
@@ -82,7 +83,7 @@ const start = async ({ config: given, port, ephemeral, quiet }: Options): Promis
       },
       onEvent: (event) => {
         const line = quiet ? undefined : describe(event);
-        if (line) print(printable(line));
+        if (line) print(line);
       },
     },
     onError: (error) => complain(error.message),
@@ -134,7 +135,7 @@ const welcome = (
   seconds: number,
 ): string => {
   const operations = Object.values(config.operations).map(
-    ({ operation, downstream }) => `  ${operation} → ${downstream.url}`,
+    ({ operation, downstream }) => `  ${operation} → ${withoutSecrets(downstream.url)}`,
   );
   const { targets, batches, orphans } = recovered;
   const again =

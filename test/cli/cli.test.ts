@@ -6,6 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeLocalFile } from '../../src/local/local-file.ts';
 import { eventually } from '../end-to-end/flow.ts';
+import { ACTED_UPON, actedUponIn } from '../factories/terminal.ts';
 import { type LocalFlow, startLocalFlow } from '../local/flow.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -132,6 +133,34 @@ describe('the command line', () => {
     const { out } = await run(['send', 'ship', '{"depot":"ESC"}', '--correlation-id', 'a\u001b[2Jb\nc']);
     const { out: shown } = await run(['status', out.trim(), '--wait']);
     expect(shown).toContain('a\ufffd[2Jb\ufffdc');
+  });
+
+  it('shows payloads, results and errors without what a terminal would act upon, as JSON too', async () => {
+    // As they are where JSON allows that: all but the first 32.
+    const text = JSON.stringify(ACTED_UPON);
+    const answer = (fails: unknown): string =>
+      fails ? `"status":"failed","error":{"code":${text},"message":${text}}` : `"status":"succeeded","result":${text}`;
+    flow.downstream.behave(({ items }) => ({
+      status: 200,
+      body: `{"results":[${items.map(({ id, payload }) => `{"id":"${id}",${answer(payload.fails)}}`).join(',')}]}`,
+    }));
+    const payloads = [`{"depot":${text},"fails":true}`, `{"depot":${text},"odd":${text}}`];
+    const sent = await run(['send', 'ship', '--file', '-', '--json'], payloads.join('\n'));
+    const [failed, succeeded] = (JSON.parse(sent.out) as { ids: [string, string] }).ids;
+    const shown = [
+      await run(['status', failed, '--wait']),
+      await run(['status', succeeded, '--wait']),
+      await run(['tasks', '--status', 'failed']),
+      await run(['status', succeeded, '--json']),
+    ];
+    expect(shown.map(({ code, out, err }) => [code, actedUponIn(out + err)])).toEqual([
+      [1, []],
+      [0, []],
+      [0, []],
+      [0, []],
+    ]);
+    expect(JSON.parse(shown[3]?.out ?? '')).toMatchObject({ payload: { odd: ACTED_UPON }, result: ACTED_UPON });
+    flow.downstream.behave(() => ({ status: 200 }));
   });
 
   it('waits in vain with a status that says so', async () => {

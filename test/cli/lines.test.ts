@@ -7,6 +7,16 @@ import { temporaryFolder } from '../../src/temporary-folder.ts';
 /** What Lambda takes of an event, whose body is a JSON string. */
 const EVENT_MAX = 6 * 1_024 * 1_024;
 
+it('a line ends where a line ends, and not inside of a JSON string', async () => {
+  const file = join(temporaryFolder('lines'), 'ends.jsonl');
+  const payload = '{"depot":"\u2028{}\u2029{}\u0085","text":"ünï \u{1f600}"}';
+  writeFileSync(file, `\ufeff${payload}\r\n\n${payload.repeat(20_000).replaceAll('}{', '}\n{')}`);
+  const texts: string[] = [];
+  for await (const chunk of chunksOf(file, 'ship', undefined)) texts.push(...chunk.map(({ text }) => text));
+  expect(texts).toHaveLength(20_001);
+  expect([...new Set(texts)]).toEqual([`{"operation":"ship","payload":${payload}}`]);
+});
+
 it('chunks fit into an event of Lambda, in which every quote counts twice', async () => {
   const file = join(temporaryFolder('lines'), 'quotes.jsonl');
   const line = JSON.stringify({ depot: 'MUC', list: Array.from({ length: 40_000 }, () => '') });

@@ -62,7 +62,7 @@ describe('npm start', () => {
     const { code, output } = await start('--port', '0').ended;
     expect(code).toBe(1);
     expect(output).toContain('operations.ship.batch.maxWiat is unknown; did you mean "maxWait"?');
-    expect(output).toContain('operations.ship.downstream.url must be an http or https URL, not "here"');
+    expect(output).toContain('operations.ship.downstream.url must be an http or https URL such as');
     expect(output).not.toContain('    at ');
   });
 

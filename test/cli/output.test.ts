@@ -1,0 +1,35 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { printable, printJson, table } from '../../src/cli/output.ts';
+import { ACTED_UPON, actedUponIn } from '../factories/terminal.ts';
+
+describe('text from elsewhere', () => {
+  it('reaches a terminal without what it would act upon', () => {
+    expect(printable(ACTED_UPON)).toBe('\ufffd'.repeat(ACTED_UPON.length));
+    expect(printable('\u001b[2J\u001b]0;title\u0007 ünï ✓ \u{1f600}')).toBe(
+      '\ufffd[2J\ufffd]0;title\ufffd ünï ✓ \u{1f600}',
+    );
+    expect(table(['NAME'], [[`a${ACTED_UPON}`]]).split('\n')[1]).toBe(`a${'\ufffd'.repeat(ACTED_UPON.length)}`);
+  });
+
+  it('is the same JSON when it is printed as JSON, and reaches a terminal without it too', () => {
+    expect(printJson('{"a":"\u009b2J\u007f\u2028\u202e","b":\t1,\r\n"c":2}')).toBe(
+      '{"a":"\\u009b2J\\u007f\\u2028\\u202e","b":\t1,\r\n"c":2}',
+    );
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.jsonValue({ stringUnit: 'binary' }),
+          fc.string({ unit: 'binary' }),
+          fc.constant({ [ACTED_UPON]: ACTED_UPON }),
+        ),
+        (value) => {
+          const printed = printJson(JSON.stringify(value));
+          expect(JSON.parse(printed)).toEqual(JSON.parse(JSON.stringify(value)));
+          expect(actedUponIn(printed)).toEqual([]);
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+});

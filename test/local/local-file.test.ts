@@ -1,0 +1,48 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { connect } from '../../src/cli/connect.ts';
+import { readLocalFile } from '../../src/local/local-file.ts';
+import { temporaryFolder } from '../../src/temporary-folder.ts';
+
+/** A folder in which a stack seems to run, and one below it. */
+const folderWith = (fields: object): { folder: string; below: string } => {
+  const folder = temporaryFolder('local-file');
+  const below = join(folder, 'work', 'here');
+  mkdirSync(join(folder, '.groupage'));
+  mkdirSync(below, { recursive: true });
+  writeFileSync(join(folder, '.groupage', 'local.json'), JSON.stringify({ pid: process.pid, ...fields }));
+  return { folder, below };
+};
+
+describe('a file that says where the local stack is', () => {
+  it('is found from the folders below it', async () => {
+    const { folder, below } = folderWith({ api: 'http://127.0.0.1:4500/v1' });
+    expect(readLocalFile(folder)?.api).toBe('http://127.0.0.1:4500/v1');
+    expect((await connect({}, below)).url).toBe('http://127.0.0.1:4500/v1');
+  });
+
+  it('leads nowhere but to this machine', async () => {
+    for (const api of [
+      'http://evil.example/v1',
+      'http://127.0.0.1.evil.example:80/v1',
+      'http://127.0.0.1:80@evil.example/v1',
+      'http://127.0.0.1:4500/v1/../../x',
+      '\u001b[2Jhttp://127.0.0.1:4500/v1',
+      7,
+    ]) {
+      const { folder, below } = folderWith({ api });
+      expect(readLocalFile(folder), String(api)).toBeUndefined();
+      await expect(connect({}, below)).rejects.toThrow('no local stack runs in this folder');
+    }
+  });
+
+  it("counts for nothing when it is another user's, who may write a folder above", async () => {
+    const { folder, below } = folderWith({ api: 'http://127.0.0.1:4500/v1' });
+    const own = process.getuid?.() ?? 0;
+    const other = vi.spyOn(process, 'getuid').mockReturnValue(own + 1);
+    await expect(connect({}, below)).rejects.toThrow("it is another user's");
+    other.mockRestore();
+    expect(readLocalFile(folder)).toBeDefined();
+  });
+});
