@@ -55,6 +55,15 @@ describe('a configuration', () => {
     expect(problems({ target: [], downstream: { ...downstream, url: 'http://me:secret@host/' } })).toEqual([
       'downstream.url must not contain a user name or password',
     ]);
+    for (const url of [
+      'http//me:s3cret@host/',
+      'htp://me:s3cret@host/',
+      'http://me:s3cret@ho st/',
+      'http://me:s3cret@host/',
+    ]) {
+      const [problem = ''] = problems({ target: [], downstream: { ...downstream, url } });
+      expect([problem.startsWith('downstream.url must '), problem.includes('s3cret')]).toEqual([true, false]);
+    }
     expect(problems({ target: [], downstream, retry: { minDelay: '1h', maxDelay: '1m' } })).toEqual([
       'retry.minDelay must not be longer than retry.maxDelay',
     ]);

@@ -206,6 +206,15 @@ describe('the command line', () => {
     expect((await run(['check', join(ROOT, 'examples/flights/groupage.config.ts')])).out).toContain(
       'The configuration is right.',
     );
+    const url = 'https://parcels.example/batch';
+    const keyed = {
+      operations: { ship: { target: ['depot'], downstream: { kind: 'http', url: `${url}?key=s3cret` } } },
+    };
+    writeFileSync(join(folder, 'groupage.config.json'), JSON.stringify(keyed));
+    for (const args of [['check'], ['check', '--json']]) {
+      const { code, out } = await run(args);
+      expect([code, out.includes(url), out.includes('s3cret')]).toEqual([0, true, false]);
+    }
     writeFileSync(join(folder, 'groupage.config.json'), '{"operations":{"ship":{"target":"depot"}}}');
     const broken = await run(['check']);
     expect(broken).toMatchObject({

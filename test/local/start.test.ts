@@ -17,7 +17,7 @@ const CONFIG = {
     ship: {
       target: ['depot'],
       batch: { maxWait: '1m' },
-      downstream: { kind: 'http', url: 'http://127.0.0.1:9/batch' },
+      downstream: { kind: 'http', url: 'http://127.0.0.1:9/batch?key=s3cret' },
     },
   },
 };
@@ -184,6 +184,15 @@ describe('npm start', () => {
       code: 1,
       output: expect.stringContaining('none.json'),
     });
+  });
+
+  it('prints where tasks go, without what may be a key', async () => {
+    const { child, ended, ready } = start('--port', '0', '--ephemeral');
+    await ready;
+    child.kill('SIGTERM');
+    const { output } = await ended;
+    expect(output).toContain('ship → http://127.0.0.1:9/batch\n');
+    expect(output).not.toContain('s3cret');
   });
 
   it('with --ephemeral leaves nothing behind', async () => {
