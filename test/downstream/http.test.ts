@@ -1,0 +1,128 @@
+/** The HTTP kind of downstream against servers that mean harm, or are just broken. */
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Answer } from '../../src/downstream/downstream.ts';
+import { httpDownstream } from '../../src/downstream/http.ts';
+import { batchId, id, NOW, operationName, target } from '../factories/factories.ts';
+
+const call = {
+  batchId: batchId('ship/depot=MUC#1#1'),
+  operation: operationName('ship'),
+  target: target('ship/depot=MUC'),
+  attempt: 1,
+  items: [{ id: id('a'), payload: '{}' }],
+};
+
+const ends: (() => void)[] = [];
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
+
+const serve = async (listener: RequestListener): Promise<string> => {
+  const server = createServer({ maxHeaderSize: 1_048_576 }, listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  ends.push(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/batch`;
+};
+
+/** @param timeout in milliseconds: long where it must not be what ends the call. */
+const answerOf = async (listener: RequestListener, timeout = 200_000): Promise<Answer> =>
+  httpDownstream({ kind: 'http', url: await serve(listener), timeout }, () => NOW).call(call);
+
+const MEGABYTE = Buffer.alloc(1_048_576, ' ');
+
+describe('a downstream', () => {
+  it('that leads elsewhere is not followed: nobody configured that place', async () => {
+    const reached: string[] = [];
+    const elsewhere = await serve((request, response) => {
+      reached.push(request.url ?? '');
+      response.end();
+    });
+    for (const status of [301, 302, 303, 307, 308])
+      expect(await answerOf((_, response) => response.writeHead(status, { location: elsewhere }).end())).toMatchObject({
+        kind: 'unavailable',
+        reason: expect.stringContaining(`answered ${status}`),
+        mayRetryAtOnce: false,
+      });
+    expect(reached).toEqual([]);
+  });
+
+  it('that never stops answering is stopped', async () => {
+    const answer = await answerOf((_, response) => {
+      const more = (): void => {
+        while (!response.destroyed && response.write(MEGABYTE));
+      };
+      response.on('drain', more);
+      more();
+    });
+    expect(answer).toMatchObject({ kind: 'unavailable', reason: expect.stringContaining('more than 6000000 bytes') });
+  });
+
+  it('that answers little which becomes much is stopped too', async () => {
+    const bomb = Buffer.concat(Array.from({ length: 64 }, () => MEGABYTE));
+    const packed = { gzip: gzipSync(bomb), br: brotliCompressSync(bomb), 'gzip, gzip': gzipSync(gzipSync(bomb)) };
+    for (const [encoding, body] of Object.entries(packed)) {
+      expect(body.byteLength).toBeLessThan(100_000);
+      const answer = await answerOf((_, response) =>
+        response.writeHead(200, { 'content-encoding': encoding }).end(body),
+      );
+      expect(answer, encoding).toMatchObject({
+        kind: 'unavailable',
+        reason: expect.stringContaining('more than 6000000'),
+      });
+    }
+    const layers = Array.from({ length: 200 }, () => 'gzip').join(', ');
+    const layered = await answerOf((_, response) => response.writeHead(200, { 'content-encoding': layers }).end('x'));
+    expect(layered.kind).toBe('unavailable');
+  });
+
+  it('that answers drop by drop gets no more than its time', async () => {
+    const drip = (begin: (write: (text: string) => void, response: Parameters<RequestListener>[1]) => void) =>
+      answerOf((_, response) => {
+        begin((text) => {
+          const timer = setInterval(() => response.write(text), 20);
+          ends.push(() => clearInterval(timer));
+        }, response);
+      }, 300);
+    for (const answer of [
+      await drip((write) => write(' ')),
+      await drip((_, response) => response.writeProcessing()),
+      await drip((_, response) => response.flushHeaders()),
+    ])
+      expect(answer).toEqual({ kind: 'unavailable', reason: 'no answer within 300 ms', mayRetryAtOnce: true });
+  });
+
+  it('whose headers are too large, or are none, has not answered', async () => {
+    const large = await answerOf((_, response) => response.writeHead(200, { 'x-large': 'x'.repeat(300_000) }).end());
+    const broken = await answerOf((request) => request.socket.end('HTTP/1.1 200 OK\r\nno header\r\n\r\n'));
+    const other = await answerOf((request) => request.socket.end('SSH-2.0-OpenSSH_9.2\r\n'));
+    for (const answer of [large, broken, other])
+      expect(answer).toMatchObject({ kind: 'unavailable', reason: expect.stringMatching(/^no answer: ./) });
+  });
+
+  it('gets what it is sent as JSON, with a key of its own, and nothing else of ours', async () => {
+    const seen: NodeJS.Dict<string | string[]>[] = [];
+    await answerOf((request, response) => {
+      seen.push(request.headers);
+      response.end();
+    });
+    expect(Object.keys(seen[0] ?? {}).toSorted()).toEqual([
+      'accept',
+      'accept-encoding',
+      'accept-language',
+      'connection',
+      'content-length',
+      'content-type',
+      'host',
+      'idempotency-key',
+      'sec-fetch-mode',
+      'user-agent',
+    ]);
+    expect(seen[0]?.['idempotency-key']).toMatch(/^ship\/depot=MUC#1#1\.[\w-]{16}$/);
+  });
+});

@@ -1,0 +1,78 @@
+/**
+ * What looks at text from outside has to be done with it in a time that grows like the text. Nothing here measures that:
+ * with a million characters, whatever tries every place again from every place would not end within the test's time.
+ */
+import { expect, it } from 'vitest';
+import { stageProblem } from '../../lib/stage.ts';
+import { parseCursor } from '../../src/aws/cursor.ts';
+import { revivalsOf } from '../../src/aws/sqs-queues.ts';
+import { isTarget, taskId } from '../../src/batching/ids.ts';
+import { isObject, parseJson, rawElements, rawMembers } from '../../src/batching/json-text.ts';
+import { printable, printJson } from '../../src/cli/output.ts';
+import { parseDuration } from '../../src/config/duration.ts';
+import { readAnswer } from '../../src/downstream/http-answer.ts';
+import { parseRetryAfter } from '../../src/downstream/retry.ts';
+import { id, NOW } from '../factories/factories.ts';
+
+const MANY = 1_000_000;
+/** Begin like something that is looked for, go on for long, and end like something else. */
+const LONG_WINDED = [
+  'a',
+  ' ',
+  '1',
+  '\\',
+  '"',
+  '[',
+  '{',
+  '\t',
+  '\u001b',
+  'a.',
+  '1 ',
+  '/',
+  '~',
+  ',',
+  '\\"',
+  ' "',
+  '":',
+].flatMap((part) => [
+  `${part.repeat(MANY / part.length)}!`,
+  `a${part.repeat(MANY / part.length)}\n`,
+  `Mon, ${part.repeat(MANY / part.length)}x`,
+]);
+
+it('names, headers, cursors and whatever else is matched by a pattern', () => {
+  for (const text of LONG_WINDED) {
+    expect([taskId(text), isTarget(text), parseDuration(text), revivalsOf(text)]).toEqual([
+      undefined,
+      false,
+      undefined,
+      0,
+    ]);
+    expect(stageProblem(text)).toBeDefined();
+    parseRetryAfter(text, NOW);
+    printable(text);
+    printJson(text);
+    expect(() => parseCursor(text, ['Id'], {})).toThrow('the cursor is not one');
+  }
+});
+
+it('JSON and its parts, and answers, broken or not', () => {
+  const items = [{ id: id('a'), payload: '{}' }];
+  for (const part of LONG_WINDED) {
+    const texts = [
+      part,
+      `{"a":${part}}`,
+      `[${part}]`,
+      `{${JSON.stringify(part)}:1}`,
+      `[${JSON.stringify(part)}]`,
+      `{"a":${' '.repeat(MANY)}1${' '.repeat(MANY)}}`,
+    ];
+    for (const text of texts) {
+      const json = parseJson(text);
+      if (json.ok && isObject(json.value)) expect([...rawMembers(text).keys()]).toEqual(Object.keys(json.value));
+      else if (json.ok && Array.isArray(json.value)) expect(rawElements(text)).toHaveLength(json.value.length);
+      for (const status of [200, 500])
+        readAnswer({ status, body: text, contentType: part.slice(0, 16_384), retryAfter: undefined }, items);
+    }
+  }
+});
