@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, type Flow, startFlow } from './flow.ts';
@@ -57,6 +58,90 @@ describe('messages that nobody can mean', () => {
       (await flow.rejected()).some(({ messageId, errors }) => messageId === second && errors[0]?.path === 'id'),
     );
     expect(await flow.task('taken')).toMatchObject({ payload: { depot: 'MUC', n: 1 } });
+  });
+});
+
+describe('names and values that mean something elsewhere', () => {
+  const depots = [
+    '__proto__',
+    'constructor',
+    'toString',
+    `'; DROP TABLE "Task" --`,
+    '"Id"=? OR 1=1',
+    '../../etc/passwd',
+    '\r\nx-injected: 1\r\n',
+    '{{7*7}}<script>alert(1)</script>',
+    '\u0000\u001b[2J\u202e',
+    '#1#1',
+    '~patrol',
+    '%2e%2e%2f',
+  ];
+  const PAYLOAD =
+    '"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"n":1e400,"n":-0.0,"s":"\\ud800"';
+  const RESULT = '{"__proto__":{"polluted":1},"n":12345678901234567890}';
+
+  it('are names and values like any other, all the way', async () => {
+    flow.downstream.behave(({ items }) => ({
+      status: 200,
+      body: `{"results":[{"id":"__proto__","status":"failed"},{"__proto__":{"id":"${items[0]?.id}","status":"failed"}},${items
+        .map(
+          ({ id }) =>
+            `{"id":${JSON.stringify(id)},"status":"succeeded","result":${RESULT},"__proto__":{"status":"failed"}}`,
+        )
+        .join(',')}]}`,
+    }));
+    const names = ['constructor', 'toString', 'hasOwnProperty', 'a:b@c.d_e-f', 'a..', '0'.repeat(128)];
+    const ids = depots.map((_, n) => names[n] ?? `odd-${n}`);
+    const payloads = depots.map((depot) => `{"depot":${JSON.stringify(depot)},${PAYLOAD}}`);
+    const bodies = ids.map((id, n) => `{"operation":"ship","id":"${id}","payload":${payloads[n]}}`);
+    await sendRaw(bodies.slice(0, 6));
+    await sendRaw(bodies.slice(6));
+    const tasks = await flow.ended(ids);
+    expect(tasks.map(({ status, target }) => [status, target])).toEqual(
+      depots.map((depot) => ['succeeded', `ship/depot=${encodeURIComponent(depot).replaceAll('~', '%7E')}`]),
+    );
+    for (const [n, depot] of depots.entries()) {
+      const { target } = tasks[n] as { target: string };
+      const calls = flow.downstream.calls.filter((call) => call.target === target);
+      expect([depot, calls.map(({ text }) => text.slice(text.indexOf('"items":')))]).toEqual([
+        depot,
+        [`"items":[{"id":"${ids[n]}","payload":${payloads[n]}}]}`],
+      ]);
+      expect(calls[0]?.idempotencyKey).toMatch(/^[\x21-\x7e]+$/);
+      const answer = await (await flow.backend.api(`/tasks/${encodeURIComponent(ids[n] ?? '')}`)).text();
+      expect(answer).toContain(`"payload":${payloads[n]},"result":${RESULT}`);
+    }
+    expect('polluted' in {}).toBe(false);
+    flow.downstream.behave(() => ({ status: 200 }));
+  });
+});
+
+describe('messages on the inner queues that no function wrote', () => {
+  it('lead nowhere: a Target is led from its first fence on, and its tasks are called about once', async () => {
+    const target = 'ship/depot=foreign';
+    const [elect, group, batch] = [flow.queue('electQueue'), flow.queue('groupQueue'), flow.queue('batchQueue')];
+    const foreign: [string, string][] = [
+      [elect, JSON.stringify({ target })],
+      [elect, JSON.stringify({ target: `${target}/of=nobody` })],
+      [elect, '{"__proto__":{"target":"ship/depot=foreign"}}'],
+      [group, JSON.stringify({ target, f: Number.MAX_SAFE_INTEGER, token: 'foreign' })],
+      [group, JSON.stringify({ target, f: 2 ** 40, token: 'foreign' })],
+      [group, JSON.stringify({ target, f: 2 ** 60, token: 'foreign' })],
+      [group, JSON.stringify({ target, f: 1, token: 'x'.repeat(100_000) })],
+      [group, JSON.stringify({ target, f: 0, token: 'foreign', hint: true })],
+      [batch, JSON.stringify({ b: 'x'.repeat(3_000) })],
+      [batch, JSON.stringify({ b: `${target}#9#9` })],
+    ];
+    for (const [QueueUrl, MessageBody] of foreign)
+      await flow.backend.clients.sqs.send(
+        new SendMessageBatchCommand({ QueueUrl, Entries: [{ Id: '0', MessageBody }] }),
+      );
+    // Time for them to be handled: none leaves anything behind that could be waited for.
+    await setTimeout(1_000);
+    const ids = await flow.send([{ depot: 'foreign' }]);
+    const [task] = await flow.ended(ids);
+    expect(task).toMatchObject({ status: 'succeeded', batchId: `${target}#1#1` });
+    expect(flow.calls('foreign').map(({ items }) => items.map(({ id }) => id))).toEqual([ids]);
   });
 });
 
