@@ -45,15 +45,18 @@ const isMisconfiguration = (status: number): boolean =>
 
 const readResults = (answer: HttpAnswer, items: Call['items']): Answer => {
   if (answer.body.trim() === '') return { kind: 'all-succeeded' };
-  const unreadable = (what: string): Answer => ({
+  const unreadable = (what: string, quote = answer.body): Answer => ({
     kind: 'unavailable',
     reason: `answered ${answer.status} with ${what}`,
-    ...quoted(answer.body),
+    ...quoted(quote),
     mayRetryAtOnce: true,
   });
   const json = parseJson(answer.body);
   if (!json.ok)
-    return unreadable(`${mediaType(answer.contentType)} that is not JSON (expected {"results":[…]} or no body)`);
+    return unreadable(
+      'a body that is not JSON (expected {"results":[…]} or no body)',
+      `${mediaType(answer.contentType)} ${answer.body}`,
+    );
   const body = json.value;
   if (!isObject(body)) return unreadable('JSON that is no object (expected {"results":[…]})');
   if (answer.status === 202 && body.pending === true)
@@ -130,4 +133,4 @@ const quoted = (body: string): Pick<Reason, 'quote'> => {
 
 /** What the answer says it is, as far as that is a media type. */
 const mediaType = (contentType: string | null): string =>
-  /^[\w.+-]{1,50}\/[\w.+-]{1,50}/.exec(contentType ?? '')?.[0] ?? 'a body';
+  /^[\w.+-]{1,50}\/[\w.+-]{1,50}/.exec(contentType ?? '')?.[0] ?? '';

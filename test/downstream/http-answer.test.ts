@@ -149,10 +149,13 @@ describe('an answer', () => {
     const bodies = [echo, [echo], JSON.stringify(echo), { results: echo }, { pending: true, echo }];
     for (const body of bodies)
       for (const status of [200, 202, 302, 400, 401, 422, 429, 500]) {
-        const answer = read(status, body, { contentType: `${echo} ${echo}` });
+        const answer = read(status, body, { contentType: `text/${echo}` });
         if ('reason' in answer) expect(answer.reason, `${status} ${JSON.stringify(body)}`).not.toContain(echo);
       }
     expect(read(500, echo)).toMatchObject({ reason: 'answered 500', quote: echo });
+    expect(read(200, '<html>', { contentType: 'text/html; charset=utf-8' })).toMatchObject({
+      quote: 'text/html <html>',
+    });
     for (const item of [
       { status: 'retry', error: echo },
       { status: echo },

@@ -26,8 +26,8 @@ const noCode: HandlerCode = () => {
 
 const jsonOf = (stack: Stack) => Synthesised.fromStack(stack).toJSON() as Template;
 
-const ours = (stage: string): Template => {
-  const app = groupageApp({ config: aConfig(), stage, context, builtinCloudFormationValidation: false, code: noCode });
+export const ours = (stage: string, config = aConfig()): Template => {
+  const app = groupageApp({ config, stage, context, builtinCloudFormationValidation: false, code: noCode });
   return joined(Object.values(stackNames(stage)).map((name) => jsonOf(app.node.findChild(name) as Stack)));
 };
 
