@@ -1,0 +1,94 @@
+/** Nothing that a message says is an address: where functions send requests, the configuration says alone. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parseRegisterMessage } from '../../src/batching/register-message.ts';
+import { parseConfig } from '../../src/config/schema.ts';
+import { aConfig } from '../factories/factories.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const METADATA = 'http://169.254.169.254/latest/meta-data/';
+
+describe('a register message', () => {
+  it('that names a place is refused by the name of the field', () => {
+    const fields = [
+      'callback',
+      'callbackUrl',
+      'callbacks',
+      'url',
+      'uri',
+      'endpoint',
+      'downstream',
+      'destination',
+      'replyTo',
+      'webhook',
+      'topic',
+      'queueUrl',
+      'arn',
+      'headers',
+      'host',
+      'proxy',
+    ];
+    for (const field of fields)
+      for (const value of [METADATA, { url: METADATA }, [METADATA], 'arn:aws:sqs:eu-central-1:111111111111:theirs']) {
+        const body = JSON.stringify({ operation: 'ship', payload: { depot: 'MUC' }, [field]: value });
+        expect(parseRegisterMessage(aConfig(), { messageId: 'm', body })).toEqual({
+          ok: false,
+          problems: [{ path: field, reason: 'is not a field of a register message' }],
+        });
+      }
+  });
+
+  it('keeps a place that its payload names as text', () => {
+    const payload = JSON.stringify({ depot: METADATA, callback: METADATA, downstream: { url: METADATA } });
+    const parsed = parseRegisterMessage(aConfig(), {
+      messageId: 'm',
+      body: `{"operation":"ship","payload":${payload}}`,
+    });
+    expect(parsed).toMatchObject({
+      ok: true,
+      value: { payload, target: `ship/depot=${encodeURIComponent(METADATA)}` },
+    });
+  });
+});
+
+describe('the configuration', () => {
+  it('leads to nothing but http and https, and holds no password', () => {
+    for (const url of [
+      'file:///etc/passwd',
+      'ftp://host/',
+      'gopher://host/',
+      'data:,x',
+      'javascript:1',
+      '//host/',
+      'http://me:s3cret@host/',
+    ]) {
+      const parsed = parseConfig({ operations: { ship: { target: [], downstream: { kind: 'http', url } } } });
+      expect([url, parsed.ok ? [] : parsed.problems.map(({ path }) => path)]).toEqual([
+        url,
+        ['operations.ship.downstream.url'],
+      ]);
+    }
+  });
+});
+
+describe('what runs in a function', () => {
+  /** The folders whose files are bundled into functions. */
+  const IN_FUNCTIONS = ['lambdas', 'src/api', 'src/aws', 'src/batching', 'src/downstream'];
+  /** Whatever could open a connection by an address, or start a program that does. */
+  const BY_ADDRESS =
+    /\bfetch\(|\bnew (?:WebSocket|EventSource)\b|'node:(?:https?2?|net|tls|dgram|dns|child_process)[/']|'undici'/;
+
+  it('sends requests to the services of AWS, and to the downstream of the configuration', () => {
+    const files = IN_FUNCTIONS.flatMap((folder) =>
+      readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+        .filter((file) => file.endsWith('.ts'))
+        .map((file) => join(folder, file)),
+    );
+    expect(files.length).toBeGreaterThan(50);
+    const asking = files.filter((file) => BY_ADDRESS.test(readFileSync(join(ROOT, file), 'utf8')));
+    expect(asking).toEqual(['src/downstream/http.ts']);
+    const calls = readFileSync(join(ROOT, 'src/downstream/http.ts'), 'utf8').match(/\bfetch\([^,]*/g);
+    expect(calls).toEqual(['fetch(target.url']);
+  });
+});

@@ -1,0 +1,101 @@
+/** What one message can make Groupage write. Nobody who may send one message should be able to make it a thousand. */
+import { describe, expect, it } from 'vitest';
+import { printRejection } from '../../src/aws/sqs-queues.ts';
+import { electLeader } from '../../src/batching/elect-leader.ts';
+import { group } from '../../src/batching/group.ts';
+import { register } from '../../src/batching/register.ts';
+import { PAYLOAD_MAX_BYTES } from '../../src/batching/task.ts';
+import type { Gate } from '../../src/simulation/gate.ts';
+import { memoryBatches } from '../../src/simulation/memory-batches.ts';
+import { memoryLocks } from '../../src/simulation/memory-locks.ts';
+import { memoryTasks } from '../../src/simulation/memory-tasks.ts';
+import { memoryWaiting } from '../../src/simulation/memory-waiting.ts';
+import { emptyTables } from '../../src/simulation/tables.ts';
+import { PLENTY, stepKit } from '../batching/step-kit.ts';
+import { target, token } from '../factories/factories.ts';
+
+const READS = new Set([
+  'locks.read',
+  'locks.readAll',
+  'locks.glance',
+  'waiting.first',
+  'waiting.count',
+  'tasks.get',
+  'batches.get',
+]);
+
+/** A kit that counts rows written, by the port's method. */
+const counting = () => {
+  const written: Record<string, number> = {};
+  const gate: Gate = async (call, effects) => {
+    if (!READS.has(call) && effects.length > 0) written[call] = (written[call] ?? 0) + effects.length;
+    return effects.map((effect) => effect());
+  };
+  const tables = emptyTables();
+  const stores = {
+    tasks: memoryTasks(tables, gate),
+    waiting: memoryWaiting(tables, gate),
+    locks: memoryLocks(tables, gate),
+    batches: memoryBatches(tables, gate),
+    stop: async () => {},
+  };
+  const kit = stepKit(stores);
+  const sent = () => Object.fromEntries(Object.entries(kit.sent).map(([queue, messages]) => [queue, messages.length]));
+  return { kit, written, sent };
+};
+
+const message = (fields: object, payload: object = {}) => ({
+  messageId: 'message-1',
+  body: JSON.stringify({ operation: 'ship', payload: { depot: 'MUC', ...payload }, ...fields }),
+});
+const NOTHING = { registered: 0, elect: 0, group: 0, batch: 0, rejected: 0, revived: 0 };
+
+describe('one register message', () => {
+  it('writes a task, its turn, and one message; a large payload one row more', async () => {
+    const small = counting();
+    await register(small.kit, [message({})]);
+    expect([small.written, small.sent()]).toEqual([
+      { 'tasks.insert': 1, 'waiting.put': 1 },
+      { ...NOTHING, elect: 1 },
+    ]);
+    const large = counting();
+    const lists = { list: Array.from({ length: 20_000 }, (_, n) => n), text: 'x'.repeat(PAYLOAD_MAX_BYTES - 120_000) };
+    await register(large.kit, [message({}, lists)]);
+    expect([large.written, large.sent()]).toEqual([
+      { 'tasks.insert': 1, 'tasks.storePayloads': 1, 'waiting.put': 1 },
+      { ...NOTHING, elect: 1 },
+    ]);
+  });
+
+  it('that is refused writes one message, with twenty reasons at the most, however much is wrong with it', async () => {
+    const { kit, written, sent } = counting();
+    const fields = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`field-${n}`, n]));
+    await register(kit, [message(fields)]);
+    expect([written, sent()]).toEqual([{}, { ...NOTHING, rejected: 1 }]);
+    const [rejection] = kit.sent.rejected;
+    if (rejection) expect(JSON.parse(printRejection(rejection)).errors).toHaveLength(20);
+    const [event] = kit.events;
+    expect(event).toMatchObject({ event: 'rejected', reasons: { length: 10 } });
+    expect(JSON.stringify(event).length).toBeLessThan(2_000);
+  });
+
+  it('makes no second task by coming a thousand times', async () => {
+    const { kit, written, sent } = counting();
+    const same = Array.from({ length: 1_000 }, () => message({ id: 'same' }));
+    await register(kit, same);
+    expect([written, sent()]).toEqual([
+      { 'tasks.insert': 1, 'waiting.put': 1 },
+      { ...NOTHING, elect: 1 },
+    ]);
+  });
+});
+
+describe('one message on an inner queue', () => {
+  it('about a Target that there is not reads, and writes one row at the most', async () => {
+    const { kit, written, sent } = counting();
+    await electLeader(kit, { target: target('ship/depot=nowhere') });
+    expect([written, sent()]).toEqual([{}, NOTHING]);
+    await group(kit, { target: target('ship/depot=nowhere'), fence: 7, token: token('t') }, PLENTY);
+    expect([written, sent()]).toEqual([{ 'locks.burn': 1 }, NOTHING]);
+  });
+});
