@@ -1,0 +1,165 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { type ItemAnswer, inFull } from '../../src/downstream/downstream.ts';
+import { readAnswer } from '../../src/downstream/http-answer.ts';
+import { parseRetryAfter, RETRY_AFTER_MAX, retryDelay } from '../../src/downstream/retry.ts';
+import { verdictOf } from '../../src/downstream/verdict.ts';
+import { id, NOW } from '../factories/factories.ts';
+import { fuzz } from './fuzz.ts';
+import { asSent, nameText, nearly, objectText, space, stringText, valueText } from './json-texts.ts';
+
+const IDS = ['a', 'b.1', 'constructor', 'x:y@z', '0'];
+const items = IDS.map((name) => ({ id: id(name), payload: '{}' }));
+const STATUSES = ['succeeded', 'failed', 'retry', 'odd'] as const;
+
+const error = fc.oneof(
+  stringText,
+  nearly({ code: stringText, message: stringText, retriable: fc.constantFrom('true', '1') }),
+  valueText,
+);
+const result = nearly({
+  id: fc.oneof(
+    { weight: 8, arbitrary: fc.constantFrom(...IDS).map((each) => JSON.stringify(each)) },
+    { weight: 1, arbitrary: stringText },
+  ),
+  status: fc.constantFrom('"succeeded"', '"succeeded"', '"failed"', '"retry"', '"odd"'),
+  result: valueText,
+  error,
+});
+const results = fc
+  .tuple(fc.array(result, { maxLength: 7 }), space)
+  .map(([all, gap]) => `[${gap}${all.join(`,${gap}`)}${gap}]`);
+const body = asSent(
+  fc.oneof(
+    { weight: 6, arbitrary: nearly({ results }, 40) },
+    { weight: 1, arbitrary: nearly({ pending: fc.constant('true') }) },
+    { weight: 1, arbitrary: fc.constant('') },
+  ),
+);
+const status = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(200, 200, 202, 204) },
+  { weight: 1, arbitrary: fc.integer({ min: 0, max: 1_000 }) },
+);
+
+it('an answer gives each item a result or leaves it open with a reason, and nothing else a result', () =>
+  fuzz(
+    fc.record({
+      status,
+      body,
+      contentType: fc.option(fc.string({ maxLength: 30 })),
+      retryAfter: fc.option(fc.nat(), { nil: undefined }),
+    }),
+    ['results', 'all-succeeded', 'refused', 'unavailable'],
+    (given) => {
+      const answer = readAnswer(given, items);
+      const verdict = verdictOf(answer, items);
+      const ended = verdict.results.map((each) => each.id);
+      const open = verdict.open.map((each) => each.id);
+      expect([...ended, ...open].toSorted()).toEqual(items.map((each) => each.id).toSorted());
+      expect(open.length > 0 && verdict.reason === '').toBe(false);
+      for (const { outcome } of verdict.results) expectStorable(outcome);
+      if ('reason' in answer) expectSayable(inFull(answer));
+      expectSayable(inFull(verdict));
+      return answer.kind;
+    },
+  ));
+
+/** What goes onto a task: JSON as it was written, or an error of bounded length. */
+const expectStorable = (outcome: Exclude<ItemAnswer, { status: 'retry' }>): void => {
+  if (outcome.status === 'succeeded') {
+    if (outcome.result !== undefined) JSON.parse(outcome.result);
+    return;
+  }
+  const { code, message, retriable } = outcome.error;
+  expect([
+    code !== '',
+    code.length < 100,
+    message.length < 1_100,
+    code.isWellFormed(),
+    message.isWellFormed(),
+    typeof retriable,
+  ]).toEqual([true, true, true, true, true, 'boolean']);
+};
+
+/** What people read: short, and text. */
+const expectSayable = (reason: string): void => {
+  if (!reason.isWellFormed() || reason.length > 1_500) throw new Error(`the reason is ${JSON.stringify(reason)}`);
+};
+
+/** Few enough to be told something of all of them. */
+const FEW = ['a', 'constructor'];
+const few = FEW.map((name) => ({ id: id(name), payload: '{}' }));
+
+interface Told {
+  readonly item: string;
+  readonly status: (typeof STATUSES)[number];
+  readonly text: string;
+}
+
+/** What it is told of an item decides first to last: the first result stands, and until there is one, it is open. */
+const expectedOf = (told: readonly Told[], item: string): string | undefined => {
+  const first = told.find((each) => each.item === item && (each.status === 'succeeded' || each.status === 'failed'));
+  return first && (first.status === 'succeeded' ? `succeeded ${first.text}` : 'failed');
+};
+
+it('what an answer tells of its items is what they get, to the letter', () =>
+  fuzz(
+    fc.tuple(
+      fc.array(
+        fc.record({
+          item: fc.constantFrom(...FEW, ...FEW, 'foreign', '__proto__'),
+          status: fc.constantFrom(...STATUSES),
+          text: valueText,
+        }),
+        { maxLength: 8 },
+      ),
+      fc.array(fc.tuple(nameText, valueText), { maxLength: 2 }),
+      space,
+    ),
+    ['some open', 'none open'],
+    ([told, more, gap]) => {
+      const fields = ({ item, status, text }: Told): [string, string][] => [
+        ['"result"', '"an earlier one"'],
+        ['"id"', JSON.stringify(item)],
+        ['"status"', JSON.stringify(status)],
+        ['"result"', text],
+      ];
+      const list = `[${gap}${told.map((each) => objectText(fields(each), gap)).join(`,${gap}`)}${gap}]`;
+      // Of two lists the last one counts.
+      const around: [string, string][] = [
+        ['"results"', '[{"id":"a","status":"failed"}]'],
+        ...more,
+        ['"results"', list],
+      ];
+      const answer = readAnswer(
+        { status: 200, contentType: null, retryAfter: undefined, body: objectText(around, gap) },
+        few,
+      );
+      expect(answer).toMatchObject({ kind: 'results', foreign: told.filter(({ item }) => !FEW.includes(item)).length });
+      const { results: got, open } = verdictOf(answer, few);
+      const shown = new Map<string, string>(
+        got.map(({ id: each, outcome }) => [
+          each,
+          outcome.status === 'succeeded' ? `succeeded ${outcome.result}` : 'failed',
+        ]),
+      );
+      for (const item of FEW) expect([item, shown.get(item)]).toEqual([item, expectedOf(told, item)]);
+      return open.length > 0 ? 'some open' : 'none open';
+    },
+  ));
+
+const header = fc.oneof(
+  fc.nat().map(String),
+  fc.date({ noInvalidDate: true }).map((date) => date.toUTCString()),
+  fc.string({ maxLength: 30 }),
+  fc.constantFrom('9'.repeat(400), '-1', '1.5', 'Mon, ', 'Sun, 99 Foo 99999 99:99:99 GMT', ' 7 ', '0x10', '1e9'),
+);
+
+it('a pause that is asked for is one that can be waited, or none', () =>
+  fuzz(header, ['kept', 'ignored'], (text) => {
+    const pause = parseRetryAfter(text, NOW);
+    const policy = { immediate: 0, maxAttempts: 5, minDelay: 1_000, maxDelay: 60_000 };
+    const delay = retryDelay(policy, 1, 0.5, pause);
+    expect(Number.isSafeInteger(delay) && delay >= 0 && delay <= RETRY_AFTER_MAX + policy.maxDelay).toBe(true);
+    return pause === undefined ? 'ignored' : 'kept';
+  }));

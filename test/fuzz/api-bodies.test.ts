@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { parseRegisterMessage } from '../../src/batching/register-message.ts';
+import { config, kit, send, startWith } from './api.ts';
+import { fuzz } from './fuzz.ts';
+import { anObject, asSent, nameText, nearly, objectText, space, stringText, valueText } from './json-texts.ts';
+
+const id = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,20}$/).map((text) => JSON.stringify(text));
+const task = fc.oneof(
+  { weight: 4, arbitrary: nearly({ operation: fc.constant('"plain"'), payload: anObject }, 30) },
+  {
+    weight: 2,
+    arbitrary: nearly(
+      { operation: fc.constant('"ship"'), payload: nearly({ depot: stringText, rest: valueText }), id },
+      30,
+    ),
+  },
+);
+const tasks = fc
+  .tuple(fc.array(task, { maxLength: 4 }), space)
+  .map(([all, gap]) => `[${gap}${all.join(`,${gap}`)}${gap}]`);
+const text = asSent(fc.oneof({ weight: 2, arbitrary: task }, { weight: 3, arbitrary: nearly({ tasks }, 30) }));
+
+/** As bytes: whole, with one of them changed, behind a byte order mark, in another encoding, or no text at all. */
+const bytes = fc.oneof(
+  { weight: 12, arbitrary: text.map((each) => Buffer.from(each)) },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(text, fc.nat(9_999), fc.nat(255)).map(([each, at, byte]) => {
+      const buffer = Buffer.from(each);
+      if (buffer.length > 0) buffer[at % buffer.length] = byte;
+      return buffer;
+    }),
+  },
+  { weight: 1, arbitrary: text.map((each) => Buffer.from(`\ufeff${each}`)) },
+  { weight: 1, arbitrary: text.map((each) => Buffer.from(`\ufeff${each}`, 'utf16le')) },
+  { weight: 1, arbitrary: fc.uint8Array({ maxLength: 40 }).map((each) => Buffer.from(each)) },
+);
+const contentType = fc.constantFrom(
+  'application/json',
+  'text/plain',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data; boundary=x',
+  '',
+);
+
+it('a body of tasks is taken whole and as it was sent, or refused in words', () =>
+  fuzz(fc.tuple(bytes, contentType), ['taken', 'refused'], async ([body, type]) => {
+    await startWith();
+    const answer = await send('/v1/tasks', {
+      method: 'POST',
+      body: new Uint8Array(body),
+      headers: type ? { 'content-type': type } : {},
+    });
+    const sent = [...kit.sent.registered];
+    if (answer.status !== 202) {
+      expect([answer.status, sent]).toEqual([400, []]);
+      return 'refused';
+    }
+    const { ids } = JSON.parse(answer.text) as { ids: string[] };
+    const parsed = sent.map((each) => parseRegisterMessage(config, { messageId: 'unused', body: each }));
+    expect(parsed.map((each) => each.ok && each.value.id)).toEqual(ids);
+    const decoded = new TextDecoder().decode(body);
+    for (const each of parsed)
+      if (!each.ok || !decoded.includes(each.value.payload)) throw new Error(`sent ${JSON.stringify(each)}`);
+    // What it then shows is JSON, and has the payload's own text in it.
+    await startWith(...sent);
+    const [first] = parsed;
+    if (first?.ok) {
+      const shown = await send(`/v1/tasks/${encodeURIComponent(first.value.id)}`);
+      expect([shown.status, JSON.parse(shown.text).id]).toEqual([200, first.value.id]);
+      expect(shown.text).toContain(`"payload":${first.value.payload}`);
+    }
+    return 'taken';
+  }));
+
+const known = fc.constantFrom('"ship/depot=MUC"', '"ship/depot=MUC"', '"ship/depot=none"', '"ship"', '"\\ud800"');
+const flush = asSent(
+  nearly({ target: fc.oneof({ weight: 5, arbitrary: known }, { weight: 1, arbitrary: stringText }) }, 30),
+);
+
+it('a body that names a Target flushes it, or is refused in words', () =>
+  fuzz(
+    fc.oneof(
+      { weight: 4, arbitrary: flush },
+      { weight: 1, arbitrary: fc.tuple(nameText, valueText).map((member) => objectText([member])) },
+    ),
+    ['202', '400', '404'],
+    async (body) => {
+      await startWith('{"operation":"ship","payload":{"depot":"MUC"}}');
+      const { status } = await send('/v1/targets/flush', { method: 'POST', body });
+      return String(status);
+    },
+  ));

@@ -1,0 +1,63 @@
+/** The HTTP API for fuzzing: a real one, on stores in memory; whatever it answers is held to what every answer has to be. */
+import { monotonicFactory } from 'ulid';
+import { expect } from 'vitest';
+import { api } from '../../src/api/app.ts';
+import { isObject, parseJson } from '../../src/batching/json-text.ts';
+import { register } from '../../src/batching/register.ts';
+import { openGate } from '../../src/simulation/gate.ts';
+import { memoryBatches } from '../../src/simulation/memory-batches.ts';
+import { memoryLocks } from '../../src/simulation/memory-locks.ts';
+import { memoryTasks } from '../../src/simulation/memory-tasks.ts';
+import { memoryWaiting } from '../../src/simulation/memory-waiting.ts';
+import { emptyTables } from '../../src/simulation/tables.ts';
+import { stepKit } from '../batching/step-kit.ts';
+import { aConfig, operationName } from '../factories/factories.ts';
+
+export const config = aConfig({}, { operation: operationName('plain'), keys: [] });
+/** The API on stores in memory, which are emptied for each input: making them anew takes longer than a request. */
+const tables = emptyTables();
+export const kit = stepKit(
+  {
+    tasks: memoryTasks(tables, openGate),
+    waiting: memoryWaiting(tables, openGate),
+    locks: memoryLocks(tables, openGate),
+    batches: memoryBatches(tables, openGate),
+    stop: async () => {},
+  },
+  config,
+);
+const failures: unknown[] = [];
+const newId = monotonicFactory();
+const app = api({ ...kit, newId, onError: (cause) => void failures.push(cause) });
+
+/** @param bodies of tasks that are there already. */
+export const startWith = async (...bodies: readonly string[]): Promise<void> => {
+  for (const table of [tables.tasks, tables.payloads, tables.waiting, tables.locks, tables.batches]) table.clear();
+  for (const list of [...Object.values(kit.sent), kit.events, failures]) list.length = 0;
+  await register(
+    kit,
+    bodies.map((body, n) => ({ messageId: `message-${n}`, body })),
+  );
+};
+
+/** What every refusal has to be (RFC 9457). */
+const expectProblem = (status: number, type: string | null, text: string): void => {
+  const problem = parseJson(text);
+  if (type !== 'application/problem+json' || !problem.ok || !isObject(problem.value))
+    throw new Error(`${status} ${type}: ${text}`);
+  expect(problem.value).toMatchObject({ status, title: expect.any(String), detail: expect.any(String) });
+  const { errors = [] } = problem.value as { errors?: { path: unknown; reason: unknown }[] };
+  if (status === 400 && errors.length === 0) throw new Error(`400 without errors: ${text}`);
+  for (const { path, reason } of errors) expect([typeof path, typeof reason]).toEqual(['string', 'string']);
+};
+
+/** Sends a request; answers its status. Any 5xx, and whatever reaches `onError`, is a crash. */
+export const send = async (path: string, init?: RequestInit) => {
+  const response = await app.request(`http://127.0.0.1${path}`, init);
+  const text = await response.text();
+  if (failures.length > 0 || response.status >= 500)
+    throw new Error(`${response.status}: ${failures.map(String).join()}`);
+  if (response.status >= 400 && init?.method?.toUpperCase() !== 'HEAD')
+    expectProblem(response.status, response.headers.get('content-type'), text);
+  return { status: response.status, text };
+};

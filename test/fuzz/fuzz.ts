@@ -1,0 +1,47 @@
+/**
+ * Holds parsers to what they promise, for inputs that nobody thought of. Each run has inputs of its own; one that fails
+ * prints its seed and path, with which fast-check finds it again.
+ *
+ * `GROUPAGE_FUZZ` is how many inputs each parser gets, as in `GROUPAGE_FUZZ=100000 npx vitest run --project parts test/fuzz`.
+ */
+import fc from 'fast-check';
+import { expect } from 'vitest';
+
+const INPUTS = Number(process.env.GROUPAGE_FUZZ || 2_000);
+if (!Number.isSafeInteger(INPUTS) || INPUTS < 1_000)
+  throw new Error(`GROUPAGE_FUZZ takes a number from 1000, not ${process.env.GROUPAGE_FUZZ}`);
+
+/** A parser that only ever refuses, or accepts, was not tried: each of its ways has to be gone by this share of the inputs. */
+const SHARE = 0.03;
+
+const POLLUTED = Object.getOwnPropertyNames(Object.prototype).length;
+
+/**
+ * Tries inputs.
+ *
+ * @param check holds an input to what is promised, and answers which way the parser went.
+ * @param ways those that it has to go often.
+ */
+export const fuzz = async <Input, Way extends string>(
+  inputs: fc.Arbitrary<Input>,
+  ways: readonly Way[],
+  check: (input: Input) => Way | Promise<Way>,
+): Promise<void> => {
+  const gone = new Map<Way, number>();
+  const tryOne = async (input: Input): Promise<void> => {
+    const way = await check(input);
+    gone.set(way, (gone.get(way) ?? 0) + 1);
+    if (Object.getOwnPropertyNames(Object.prototype).length !== POLLUTED)
+      throw new Error('Object.prototype was changed');
+  };
+  const from = performance.now();
+  await fc.assert(fc.asyncProperty(inputs, tryOne), { numRuns: INPUTS });
+  const rate = Math.round(INPUTS / ((performance.now() - from) / 1_000));
+  const shares = Object.fromEntries(ways.map((way) => [way, (gone.get(way) ?? 0) / INPUTS]));
+  if (process.env.GROUPAGE_FUZZ)
+    console.log(
+      `${expect.getState().currentTestName}: ${INPUTS} inputs, ${rate} a second; ${ways.map((way) => `${way} ${Math.round((shares[way] ?? 0) * 100)}%`).join(', ')}`,
+    );
+  expect([...gone.keys()].filter((way) => !ways.includes(way))).toEqual([]);
+  for (const way of ways) expect([way, (shares[way] ?? 0) >= SHARE]).toEqual([way, true]);
+};

@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { isTarget } from '../../src/batching/ids.ts';
+import {
+  parseBatch,
+  parseElect,
+  parseGroup,
+  printBatch,
+  printElect,
+  printGroup,
+  UnreadableMessage,
+} from '../../src/batching/messages.ts';
+import { fuzz } from './fuzz.ts';
+import { asSent, nearly, stringText, valueText } from './json-texts.ts';
+
+const mostly = (right: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+  fc.oneof({ weight: 8, arbitrary: right }, { weight: 1, arbitrary: stringText }, { weight: 1, arbitrary: valueText });
+const long = fc.constantFrom(1, 20, 64, 65, 500, 600, 3_000).map((length) => 'x'.repeat(length));
+const target = mostly(
+  fc
+    .constantFrom(
+      'ship',
+      'ship/depot=MUC',
+      'ship/depot=MUC~7',
+      'ship/\u00fc',
+      `ship/${'x'.repeat(511)}`,
+      `ship/${'x'.repeat(512)}`,
+      '~patrol',
+      '',
+    )
+    .map((text) => JSON.stringify(text)),
+);
+const fence = mostly(fc.oneof(fc.integer(), fc.maxSafeInteger()).map(String));
+const token = mostly(
+  fc.oneof(fc.constantFrom('01ARZ3NDEKTSV4RRFFQ69G5FAV', 't'), long).map((text) => JSON.stringify(text)),
+);
+const batch = mostly(fc.oneof(fc.constantFrom('ship/depot=MUC#1#1', ''), long).map((text) => JSON.stringify(text)));
+
+/** Reads a body: undefined where it is nothing that Groupage sends. Anything else that is thrown is a crash. */
+const read = <Message>(parse: (body: string) => Message, body: string): Message | undefined => {
+  try {
+    return parse(body);
+  } catch (cause) {
+    if (!(cause instanceof UnreadableMessage)) throw cause;
+    expect(cause.message).toMatch(/^not a message that Groupage sends \(\{[a-z, ]+\} expected\)/);
+    return undefined;
+  }
+};
+
+const PARSERS = {
+  elect: { body: nearly({ target }), parse: parseElect, print: printElect },
+  group: {
+    body: nearly({ target, f: fence, token, hint: mostly(fc.constantFrom('true', 'false')) }),
+    parse: parseGroup,
+    print: printGroup,
+  },
+  batch: { body: nearly({ b: batch }), parse: parseBatch, print: printBatch },
+} as const;
+
+it.each(['elect', 'group', 'batch'] as const)(
+  'a message of the %s queue is read as one that Groupage sends, or not at all',
+  (queue) => {
+    const { body, parse, print } = PARSERS[queue] as {
+      body: fc.Arbitrary<string>;
+      parse: (body: string) => object;
+      print: (message: never) => string;
+    };
+    return fuzz(asSent(body), ['read', 'unreadable'], (text) => {
+      const message = read(parse, text);
+      if (message === undefined) return 'unreadable';
+      // What was read can be written on, means the same, and is nothing that a row could not hold.
+      expect(print(parse(print(message as never)) as never)).toBe(print(message as never));
+      for (const value of Object.values(message)) {
+        if (typeof value === 'string')
+          expect([value.isWellFormed(), value !== '', Buffer.byteLength(value) <= 2_048]).toEqual([true, true, true]);
+        else expect(value === true || Number.isSafeInteger(value)).toBe(true);
+      }
+      if ('target' in message)
+        expect([isTarget(message.target), Buffer.byteLength(String(message.target)) <= 516]).toEqual([true, true]);
+      if ('token' in message) expect(String(message.token).length).toBeLessThanOrEqual(64);
+      return 'read';
+    });
+  },
+);

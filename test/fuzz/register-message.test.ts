@@ -1,0 +1,132 @@
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { printRejection } from '../../src/aws/sqs-queues.ts';
+import { batchIdOf } from '../../src/batching/ids.ts';
+import { isObject } from '../../src/batching/json-text.ts';
+import type { Problem } from '../../src/batching/problems.ts';
+import { parseRegisterMessage, withId } from '../../src/batching/register-message.ts';
+import { printItem } from '../../src/batching/task.ts';
+import { idempotencyKey } from '../../src/downstream/downstream.ts';
+import { aConfig, NOW, operationName } from '../factories/factories.ts';
+import { fuzz } from './fuzz.ts';
+import { anObject, asSent, nameText, nearly, objectText, space, stringText, valueText } from './json-texts.ts';
+
+const config = aConfig(
+  { keys: ['depot', 'a.b'] },
+  { operation: operationName('plain'), keys: [], batch: { maxSize: 10, maxBytes: 1_000, maxWait: 0 } },
+  { operation: operationName('roomy'), keys: [] },
+  { operation: operationName('constructor'), keys: ['__proto__', 'constructor'], shards: 9 },
+);
+const MESSAGE_ID = '0b5e4f6a-1c2d-4e3f-8a9b-0c1d2e3f4a5b';
+const parse = (body: string, messageId = MESSAGE_ID) => parseRegisterMessage(config, { messageId, body });
+
+const seldomOdd = (right: fc.Arbitrary<string>, odd: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+  fc.oneof({ weight: 9, arbitrary: right }, { weight: 1, arbitrary: odd });
+const id = seldomOdd(
+  fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,20}$/).map((text) => JSON.stringify(text)),
+  stringText,
+);
+const groupingValue = seldomOdd(
+  fc.oneof(stringText, fc.constantFrom('true', '0', '-0', '1.5', '"\\u00fc"')),
+  valueText,
+);
+const payloads = {
+  ship: nearly({ depot: groupingValue, a: nearly({ b: groupingValue }), rest: valueText }),
+  constructor: nearly({ ['__proto__']: groupingValue, constructor: groupingValue, rest: anObject }),
+  plain: anObject,
+  none: anObject,
+};
+/** Messages of an operation: with all fields, and with as few as there must be. */
+const messages = Object.entries(payloads).flatMap(([name, payload]) => {
+  const operation = fc.constantFrom(
+    JSON.stringify(name),
+    JSON.stringify(name),
+    `"\\u00${name.charCodeAt(0).toString(16)}${name.slice(1)}"`,
+  );
+  const arbitrary = fc.oneof(
+    nearly({ operation, payload, id, correlationId: seldomOdd(fc.constant('"c"'), stringText) }),
+    nearly({ operation, payload }),
+  );
+  return { weight: name === 'none' ? 1 : 4, arbitrary };
+});
+const body = asSent(fc.oneof(...messages));
+
+const isNamed = ({ path, reason }: Problem): boolean =>
+  typeof path === 'string' && typeof reason === 'string' && reason !== '';
+const isPlain = (value: object): boolean => Object.getPrototypeOf(value) === Object.prototype;
+const ownId = (value: unknown): unknown => (isObject(value) && Object.hasOwn(value, 'id') ? value.id : MESSAGE_ID);
+
+it('a register message is a task as it was sent, or is refused in words', () =>
+  fuzz(body, ['accepted', 'refused', 'no JSON'], (text) => {
+    const parsed = parse(text);
+    if (!parsed.ok) {
+      if (parsed.problems.length === 0 || !parsed.problems.every(isNamed))
+        throw new Error(`refused as ${JSON.stringify(parsed)}`);
+      const rejection = printRejection({ messageId: MESSAGE_ID, body: text, problems: parsed.problems, at: NOW });
+      expect(JSON.parse(rejection)).toMatchObject({ body: text.isWellFormed() ? text : expect.any(String) });
+      return parsed.problems[0]?.reason.startsWith('is not JSON') ? 'no JSON' : 'refused';
+    }
+    const { value: task } = parsed;
+    const sent = JSON.parse(text) as { id?: string; operation: string; payload: object; correlationId?: string };
+    // The last of several, as JSON.parse takes it; and the very text of it.
+    expect([task.operation, task.id, task.correlationId]).toEqual([
+      sent.operation,
+      ownId(sent),
+      Object.hasOwn(sent, 'correlationId') ? sent.correlationId : undefined,
+    ]);
+    if (!text.includes(task.payload) || !isDeepStrictEqual(JSON.parse(task.payload), sent.payload))
+      throw new Error(`took ${task.payload}`);
+    expect(JSON.parse(printItem(task.id, task.payload)).id).toBe(task.id);
+    expect(task.id).toMatch(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/);
+    expect(task.target).toMatch(/^(ship|plain|constructor)[A-Za-z0-9_.!*'()%=/-]{0,512}(~\d)?$/);
+    const key = idempotencyKey({ batchId: batchIdOf(task.target, 1, 1), items: [task] });
+    expect(new Headers({ 'idempotency-key': key }).get('idempotency-key')).toBe(key);
+    if (!isPlain(task)) throw new Error('its prototype is another');
+    return 'accepted';
+  }));
+
+it('a payload arrives byte for byte, whatever surrounds it', () =>
+  fuzz(
+    fc.tuple(
+      fc.array(fc.tuple(nameText, valueText), { maxLength: 4 }),
+      fc.array(anObject, { maxLength: 2 }),
+      space,
+      space,
+    ),
+    ['accepted'],
+    ([members, earlier, inside, around]) => {
+      const sent = objectText(members, inside);
+      const fields: [string, string][] = [
+        ...earlier.map((each): [string, string] => ['"payload"', each]),
+        ['"operation"', '"roomy"'],
+        ['"p\\u0061yload"', sent],
+      ];
+      const parsed = parse(`${around}${objectText(fields, around)}${around}`);
+      // Refused is what is larger than a batch of its operation.
+      if (!parsed.ok)
+        expect(parsed.problems).toMatchObject([{ path: 'payload', reason: expect.stringContaining('batch.maxBytes') }]);
+      else expect(parsed.value.payload).toBe(sent);
+      return 'accepted';
+    },
+  ));
+
+it('a message that gets its id from its first delivery keeps everything else', () =>
+  fuzz(body, ['named', 'left'], (text) => {
+    const named = withId(text, MESSAGE_ID);
+    if (named === text) {
+      const parsed = parse(text);
+      if (parsed.ok) expect(Object.hasOwn(JSON.parse(text), 'id')).toBe(true);
+      return 'left';
+    }
+    expect(named.endsWith(text.slice(text.indexOf('{') + 1))).toBe(true);
+    const members = JSON.parse(named) as Record<string, unknown>;
+    const { id: first, ...others } = Object.fromEntries(Object.entries(members));
+    expect(first).toBe(MESSAGE_ID);
+    if (!isDeepStrictEqual(others, Object.fromEntries(Object.entries(JSON.parse(text)))))
+      throw new Error(`became ${named}`);
+    expect(withId(named, 'another')).toBe(named);
+    // To register it is the same task, or refused for the same reasons.
+    expect(parse(named, 'another')).toEqual(parse(text));
+    return 'named';
+  }));
