@@ -1,4 +1,7 @@
-/** The local DynamoDB: dynoxide where there is a build of it, otherwise Amazon's DynamoDB Local. */
+/**
+ * The local DynamoDB: dynoxide where there is a build of it, otherwise Amazon's DynamoDB Local. Both have on disk what
+ * they acknowledged, so one that ended by itself is started again, on the same data and port.
+ */
 import type { ChildProcess } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -6,14 +9,15 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { end, spawnWatched } from './child.ts';
 import { dynamoDBLocalCommand } from './dynamodb-local.ts';
-import { freePort } from './free-port.ts';
+import { freePort, untilFree } from './free-port.ts';
+import { keepRunning, type Run } from './keep-running.ts';
 import { StartFailure } from './start-failure.ts';
 
 export interface DynamoDBEngine {
   readonly name: 'dynoxide' | 'DynamoDB Local';
   /** Where our functions reach it; anybody else goes through a door. */
   readonly endpoint: string;
-  /** Resolves when it ends without having been stopped, to what it said last. */
+  /** Resolves, to a sentence, when it has ended by itself and is not started again. */
   readonly died: Promise<string>;
   stop(): Promise<void>;
 }
@@ -21,27 +25,36 @@ export interface DynamoDBEngine {
 export interface EngineOptions {
   /** 0 for any free port. */
   readonly port: number;
-  /** Where data stays; in memory without it. */
+  /** Where data stays; in memory without it, and gone when the engine ends. */
   readonly folder?: string;
   readonly engine?: DynamoDBEngine['name'];
+  /** Is told in a sentence when it ended by itself and runs again. */
+  readonly onRestart?: (what: string) => void;
 }
 
-export const startDynamoDB = async ({ port: wanted, folder, engine }: EngineOptions): Promise<DynamoDBEngine> => {
+/** @throws StartFailure */
+export const startDynamoDB = async (options: EngineOptions): Promise<DynamoDBEngine> => {
+  const { folder, engine, onRestart = () => {} } = options;
   const binary = dynoxideBinary();
   const name = engine ?? (binary ? 'dynoxide' : 'DynamoDB Local');
-  const port = wanted === 0 ? await freePort() : wanted;
+  const port = options.port === 0 ? await freePort() : options.port;
   const host = name === 'dynoxide' ? hiddenHost() : '127.0.0.1';
-  const child =
-    name === 'dynoxide' && binary
-      ? spawnWatched(binary, [
-          '--host',
-          host,
-          '--port',
-          String(port),
-          ...(folder ? ['--db-path', join(folder, 'dynamodb.db')] : []),
-        ])
-      : await spawnDynamoDBLocal(port, folder);
-  return watch(name, child, host, port);
+  const endpoint = `http://${host}:${port}`;
+  const start = async (): Promise<Run> => {
+    // Whoever still listens there would answer in its place.
+    await untilFree(host, port);
+    const child =
+      name === 'dynoxide' && binary ? spawnDynoxide(binary, host, port, folder) : await spawnLocal(port, folder);
+    return untilAnswers(name, child, endpoint);
+  };
+  if (folder === undefined) {
+    const run = await start();
+    const died = run.ended.then((why) => `${name} ended (${why}), and with it all data, which it kept in memory`);
+    return { name, endpoint, died, stop: run.stop };
+  }
+  const kept = await keepRunning(start, (why) => onRestart(`${name} ended (${why}) and runs again, with its data`));
+  const died = kept.givenUp.then((why) => `${name} ended ${why}; data that was written is kept`);
+  return { name, endpoint, died, stop: kept.stop };
 };
 
 /**
@@ -63,59 +76,62 @@ const dynoxideBinary = (): string | undefined => {
   }
 };
 
-const spawnDynamoDBLocal = async (port: number, folder: string | undefined): Promise<ChildProcess> => {
+const spawnDynoxide = (binary: string, host: string, port: number, folder: string | undefined): ChildProcess => {
+  const data = folder === undefined ? [] : ['--db-path', join(folder, 'dynamodb.db')];
+  return spawnWatched(binary, ['--host', host, '--port', String(port), ...data]);
+};
+
+const spawnLocal = async (port: number, folder: string | undefined): Promise<ChildProcess> => {
   const { command, args, cwd } = await dynamoDBLocalCommand();
-  const data = folder ? ['-dbPath', resolve(folder)] : ['-inMemory'];
+  const data = folder === undefined ? ['-inMemory'] : ['-dbPath', resolve(folder)];
   // Without this it tells browsers that any page may ask it.
   const noPage = ['-cors', 'http://127.0.0.1'];
   return spawnWatched(command, [...args, '-sharedDb', '-port', String(port), ...noPage, ...data], { cwd });
 };
 
-const watch = async (
-  name: DynamoDBEngine['name'],
-  child: ChildProcess,
-  host: string,
-  port: number,
-): Promise<DynamoDBEngine> => {
-  const endpoint = `http://${host}:${port}`;
+/** @throws StartFailure when it ends before it answers. */
+const untilAnswers = async (name: DynamoDBEngine['name'], child: ChildProcess, endpoint: string): Promise<Run> => {
   let said = '';
   for (const stream of [child.stdout, child.stderr])
     stream?.on('data', (data) => {
       said = `${said}${data}`.slice(-2_000);
     });
-  let stopping = false;
-  const died = new Promise<string>((resolve) => {
+  const gone = new AbortController();
+  let isStopping = false;
+  const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message));
-    child.once(
-      'exit',
-      (code, signal) => stopping || resolve(`${signal ?? `exit code ${code}`}${said.trim() ? `: ${said.trim()}` : ''}`),
-    );
+    child.once('exit', (code, signal) => {
+      gone.abort();
+      const last = said.trim().replaceAll(/\s+/g, ' ');
+      if (!isStopping) resolve(`${signal ?? `exit code ${code}`}${last === '' ? '' : `: ${last}`}`);
+    });
   });
-  const failed = await Promise.race([died, answers(endpoint).then(() => undefined)]);
+  const failed = await Promise.race([ended, answers(endpoint, gone.signal).then(() => undefined)]);
   if (failed !== undefined)
     throw new StartFailure(
-      `${name} did not start on port ${port} (${failed}). Is the port in use, or the data folder not writable?`,
+      `${name} did not start at ${endpoint} (${failed}). Is the port in use, or the data folder not writable?`,
     );
+  // What it says of its start tells nothing about its end.
+  said = '';
   return {
-    name,
-    endpoint,
-    died,
+    ended,
     stop: () => {
-      stopping = true;
+      isStopping = true;
       return end(child);
     },
   };
 };
 
-/** Resolves when something speaks HTTP there. */
-const answers = async (endpoint: string): Promise<void> => {
-  for (;;) {
+/** Resolves when something speaks HTTP there; never, when it is gone before. */
+const answers = async (endpoint: string, gone: AbortSignal): Promise<void> => {
+  while (!gone.aborted) {
     try {
-      await fetch(endpoint, { signal: AbortSignal.timeout(1_000) });
+      await fetch(endpoint, { signal: AbortSignal.any([gone, AbortSignal.timeout(1_000)]) });
       return;
     } catch {
-      // Not listening yet; if it never does, the race with its death decides.
+      // Not listening yet; if it never does, the race with its end decides.
       await new Promise((resolve) => setTimeout(resolve, 25));
     }
   }
+  await new Promise(() => {});
 };

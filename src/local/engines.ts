@@ -20,13 +20,15 @@ export interface EngineOptions {
   readonly folder?: string;
   readonly ports: { readonly dynamodb: number; readonly sqs: number };
   readonly engine?: DynamoDBEngine['name'];
+  /** Is told in a sentence when an engine ended by itself and runs again. */
+  readonly onRestart?: (what: string) => void;
 }
 
 /** @throws StartFailure */
-export const startEngines = async ({ folder, ports, engine }: EngineOptions): Promise<Engines> => {
+export const startEngines = async ({ folder, ports, ...rest }: EngineOptions): Promise<Engines> => {
   const kept = folder === undefined ? {} : { folder };
   if (folder !== undefined) makeFolder(folder);
-  const dynamodb = await startDynamoDB({ ...kept, port: 0, ...(engine ? { engine } : {}) });
+  const dynamodb = await startDynamoDB({ ...rest, ...kept, port: 0 });
   const started: { stop(): Promise<void> }[] = [dynamodb];
   const stop = async (): Promise<void> => {
     await Promise.all(started.map((each) => each.stop()));

@@ -87,6 +87,7 @@ const start = async ({ config: given, port, ephemeral, quiet }: Options): Promis
       },
     },
     onError: (error) => complain(error.message),
+    onRestart: (what) => print(printable(`↻ ${what}`)),
   });
   void stack.broken.then(() => {
     isBroken = true;
@@ -185,7 +186,7 @@ const stopOnSignal = (stopAll: () => Promise<void>, broken: Promise<string>): vo
       void stop(0);
     });
   void broken.then((why) => {
-    console.error(`\n${why}: nothing works without it. Start again; data that was written is kept.`);
+    console.error(`\n${printable(why)}. Nothing works without it: start again.`);
     void stop(1);
   });
 };

@@ -19,13 +19,20 @@ export interface SqsEngine {
   stop(): Promise<void>;
 }
 
+interface Queue {
+  persistence: unknown;
+  dequeue(...args: unknown[]): unknown;
+}
+
 interface Store {
   persistence: unknown;
-  allQueues(): Iterable<{ persistence: unknown }>;
+  createQueue(...args: unknown[]): Queue;
+  allQueues(): Iterable<Queue>;
 }
 
 interface Persistence {
   readonly db: DatabaseSync;
+  transaction(work: () => void): void;
   loadSqsAndSns(sqs: Store, sns: unknown): void;
   close(): void;
 }
@@ -75,10 +82,30 @@ const load = async (
   { sqsStore, snsStore }: { readonly sqsStore: Store; readonly snsStore: unknown },
   PersistenceManager: new (folder: string) => Persistence,
 ): Promise<Persistence> => {
-  const persistence = readable(folder, PersistenceManager, (opened) => opened.loadSqsAndSns(sqsStore, snsStore));
+  const createQueue = sqsStore.createQueue.bind(sqsStore);
+  const persistence = readable(folder, PersistenceManager, (opened) => {
+    sqsStore.createQueue = (...args) => receiveAtOnce(createQueue(...args), opened);
+    opened.loadSqsAndSns(sqsStore, snsStore);
+  });
   sqsStore.persistence = persistence;
   for (const queue of sqsStore.allQueues()) queue.persistence = persistence;
   return persistence;
+};
+
+/**
+ * All that a request receives is written in one transaction: a dead letter is deleted from its queue and inserted into
+ * the other, and a process that was killed in between would have lost it.
+ */
+const receiveAtOnce = (queue: Queue, persistence: Persistence): Queue => {
+  const dequeue = queue.dequeue.bind(queue);
+  queue.dequeue = (...args) => {
+    let received: unknown;
+    persistence.transaction(() => {
+      received = dequeue(...args);
+    });
+    return received;
+  };
+  return queue;
 };
 
 const readable = (

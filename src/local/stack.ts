@@ -54,7 +54,7 @@ export interface RunningStack {
 
 /** A running stack with engines of its own, which end with it. */
 export interface LocalStack extends RunningStack {
-  /** Resolves, to why, when an engine ends by itself: nothing works then. */
+  /** Resolves, to a sentence, when an engine has ended by itself for good: nothing works then. */
   readonly broken: Promise<string>;
 }
 
@@ -66,7 +66,7 @@ export const startStack = async (options: StackOptions): Promise<LocalStack> => 
     return {
       ...stack,
       addresses: { ...stack.addresses, dynamodb: engines.door.endpoint },
-      broken: engines.dynamodb.died.then((why) => `${engines.dynamodb.name} ended (${why})`),
+      broken: engines.dynamodb.died,
       stop: async () => {
         await stack.stop();
         await engines.stop();

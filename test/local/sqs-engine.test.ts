@@ -1,11 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import {
   CreateQueueCommand,
   type Message,
   ReceiveMessageCommand,
   SendMessageCommand,
+  SetQueueAttributesCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -78,6 +80,30 @@ describe('the local SQS', () => {
     expect((await receive()).map(({ Body }) => Body)).toEqual([body]);
     for (const MessageBody of ['\u0001', '\uffff'])
       await expect(sqs.send(new SendMessageCommand({ QueueUrl: queue, MessageBody }))).rejects.toThrow();
+  });
+
+  it('loses no message on its way to the dead-letter queue, where that breaks off half-way', async () => {
+    const policy = { deadLetterTargetArn: 'arn:aws:sqs:us-east-1:000000000000:dead', maxReceiveCount: 1 };
+    await sqs.send(new CreateQueueCommand({ QueueName: 'dead' }));
+    const Attributes = { RedrivePolicy: JSON.stringify(policy), VisibilityTimeout: '0' };
+    await sqs.send(new SetQueueAttributesCommand({ QueueUrl: queue, Attributes }));
+    await sqs.send(new SendMessageCommand({ QueueUrl: queue, MessageBody: 'only copy' }));
+    expect(await receive()).toHaveLength(1);
+    const file = new DatabaseSync(join(folder, 'fauxqs.db'));
+    file.exec(
+      `CREATE TRIGGER broken BEFORE INSERT ON sqs_messages WHEN NEW.queue_name = 'dead' BEGIN SELECT RAISE(ABORT, 'broken off'); END`,
+    );
+    expect(await receive().catch(() => 'broken off')).not.toContainEqual(
+      expect.objectContaining({ Body: 'only copy' }),
+    );
+    file.exec('DROP TRIGGER broken');
+    await engine.stop();
+    file.close();
+    await start();
+    expect(await receive()).toEqual([]);
+    const dead = `${engine.endpoint}/000000000000/dead`;
+    const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl: dead }));
+    expect(Messages.map(({ Body }) => Body)).toEqual(['only copy']);
   });
 
   it('says what to do with a file that it cannot read', async () => {

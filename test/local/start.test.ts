@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RESTARTS_A_MINUTE } from '../../src/local/keep-running.ts';
 import { readLocalFile } from '../../src/local/local-file.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { operationAt } from '../end-to-end/operations.ts';
 import { startTestDownstream } from '../factories/downstream.ts';
+import { killEngine } from './kill-engine.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const NODE = join(ROOT, 'node_modules/node/bin/node');
@@ -159,15 +161,41 @@ describe('npm start', () => {
     expect((await second.ended).output).toContain('1 Target of ship has tasks, but the operation is not configured');
   });
 
-  it('ends in words when its engine is killed', async () => {
-    const { child, ended, ready } = start('--port', '0');
+  it('starts its engine again when that is killed, with its data', async () => {
+    const { child, ended, ready, said } = start('--port', '0');
     await ready;
-    const { stdout } = await promisify(execFile)('pgrep', ['-f', `dynoxide.*${folder}`]);
-    process.kill(Number(stdout.trim().split('\n')[0]), 'SIGKILL');
+    const api = readLocalFile(folder)?.api;
+    const body = JSON.stringify({ operation: 'ship', payload: { depot: 'A' }, id: 'kept' });
+    await fetch(`${api}/tasks`, { method: 'POST', body });
+    const isThere = async (): Promise<boolean> => (await fetch(`${api}/tasks/kept`)).ok;
+    await eventually(isThere);
+    expect(await killEngine(folder)).toBe(true);
+    await eventually(() => said().includes('ended (SIGKILL) and runs again, with its data'));
+    await eventually(isThere);
+    child.kill('SIGINT');
+    expect((await ended).code).toBe(0);
+  });
+
+  it('ends in words when its engine is killed again and again', async () => {
+    const { child, ended, ready, said } = start('--port', '0');
+    await ready;
+    for (let kills = 1; kills <= RESTARTS_A_MINUTE; kills += 1) {
+      expect(await killEngine(folder)).toBe(true);
+      await eventually(() => said().split('runs again').length > kills);
+    }
+    expect(await killEngine(folder)).toBe(true);
     const { code, output } = await ended;
-    expect([code, output]).toEqual([1, expect.stringMatching(/dynoxide ended \(SIGKILL.*Start again/s)]);
+    expect([code, output]).toEqual([1, expect.stringMatching(/ended 4 times within a minute.*is kept.*start again/)]);
     expect(child.exitCode).toBe(1);
     expect(readLocalFile(folder)).toBeUndefined();
+  });
+
+  it('ends in words when the engine is killed that kept its data in memory', async () => {
+    const { ended, ready } = start('--port', '0', '--ephemeral');
+    await ready;
+    await killEngine(`--port ${new URL(readLocalFile(folder)?.dynamodb ?? '').port}$`);
+    const { code, output } = await ended;
+    expect([code, output]).toEqual([1, expect.stringMatching(/ended \(SIGKILL\), and with it all data/)]);
   });
 
   it('tells how it is used', async () => {

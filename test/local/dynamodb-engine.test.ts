@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startDynamoDB } from '../../src/local/dynamodb-engine.ts';
+import { javaProblem } from '../../src/local/dynamodb-local.ts';
+import { localClients } from '../../src/local/engines.ts';
+import { freePort } from '../../src/local/free-port.ts';
+import { RESTARTS_A_MINUTE } from '../../src/local/keep-running.ts';
+import { NOTHING_MAY_BE_MISSING } from '../backends/missing.ts';
+import { eventually } from '../end-to-end/flow.ts';
+import { killEngine } from './kill-engine.ts';
+
+const TABLE = { TableName: 'Kept' };
+
+describe('the local DynamoDB', () => {
+  let folder: string;
+  const ends: (() => Promise<unknown>)[] = [];
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'groupage-dynamodb-'));
+  });
+  afterEach(async () => {
+    for (const end of ends.splice(0)) await end();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it.for([
+    ['dynoxide', RESTARTS_A_MINUTE],
+    ['DynamoDB Local', 1],
+  ] as const)(
+    '%s has on disk what it acknowledged when it is killed amid writes (%i times), and runs again',
+    async ([name, times], context) => {
+      const missing = name === 'DynamoDB Local' ? await javaProblem() : undefined;
+      if (missing && !NOTHING_MAY_BE_MISSING) return context.skip(missing);
+      const restarts: string[] = [];
+      const engine = await startDynamoDB({ port: 0, folder, engine: name, onRestart: (what) => restarts.push(what) });
+      ends.push(engine.stop);
+      const { dynamodb } = localClients({ dynamodb: engine.endpoint });
+      await dynamodb.send(
+        new CreateTableCommand({
+          ...TABLE,
+          KeySchema: [{ AttributeName: 'Id', KeyType: 'HASH' }],
+          AttributeDefinitions: [{ AttributeName: 'Id', AttributeType: 'S' }],
+          BillingMode: 'PAY_PER_REQUEST',
+        }),
+      );
+      const acknowledged: string[] = [];
+      let isOver = false;
+      const write = async (writer: number): Promise<void> => {
+        for (let n = 0; !isOver; n += 1) {
+          const Id = `${writer}-${n}`;
+          const isTaken = dynamodb.send(new PutCommand({ ...TABLE, Item: { Id } })).then(
+            () => true,
+            // It was killed with that under way, and perhaps is away for longer than a client tries.
+            () => false,
+          );
+          if (await isTaken) acknowledged.push(Id);
+        }
+      };
+      const writers = Array.from({ length: 4 }, (_, n) => write(n));
+      for (let kills = 1; kills <= times; kills += 1) {
+        const before = acknowledged.length;
+        await eventually(() => acknowledged.length > before + 50);
+        expect(await killEngine(folder)).toBe(true);
+        await eventually(() => restarts.length === kills);
+      }
+      isOver = true;
+      await Promise.all(writers);
+      for (const Id of acknowledged)
+        expect((await dynamodb.send(new GetCommand({ ...TABLE, Key: { Id }, ConsistentRead: true }))).Item).toEqual({
+          Id,
+        });
+    },
+  );
+
+  it('waits for its port until whoever had it lets go, and says so when nobody does', async () => {
+    const port = await freePort();
+    const server = await new Promise<Server>((resolve) => {
+      const listening = createServer().listen(port, '127.0.0.1', () => resolve(listening));
+    });
+    await expect(startDynamoDB({ port, folder })).rejects.toThrow(`port ${port} is in use: choose others with --port`);
+    const starting = startDynamoDB({ port, folder });
+    server.close();
+    ends.push((await starting).stop);
+  });
+});
