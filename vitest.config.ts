@@ -38,13 +38,24 @@ const afterwards: TestProjectInlineConfiguration = {
   test: { name: 'afterwards', include: AFTERWARDS, sequence: { groupOrder: 1 } },
 };
 
-export default defineConfig({
+/** `--mode faults`: real faults in full; `npm test` has a handful of kills. */
+const faults: TestProjectInlineConfiguration = {
+  extends: true,
+  test: {
+    name: 'faults',
+    include: ['test/faults/**/*.test.ts'],
+    env: { GROUPAGE_FAULT_KILLS: process.env.GROUPAGE_FAULT_KILLS ?? '50' },
+  },
+};
+const usual = backend === 'embedded' ? [suite, parts, afterwards] : [suite];
+
+export default defineConfig(({ mode }) => ({
   test: {
     // Not what a test should take: what none takes that goes on, on a machine with other work to do.
     testTimeout: 300_000,
     hookTimeout: 300_000,
     // Two cores: the engines and the handlers of a test want one of them.
     maxWorkers: 2,
-    projects: backend === 'embedded' ? [suite, parts, afterwards] : [suite],
+    projects: mode === 'faults' ? [faults] : usual,
   },
-});
+}));

@@ -31,7 +31,7 @@ describe('a stack', () => {
   const sent: string[] = [];
 
   beforeAll(async () => {
-    downstream = await startTestDownstream(undefined, downstreamPort());
+    downstream = await startTestDownstream(undefined, { port: downstreamPort() });
     stage = openStage('life');
   });
   afterAll(async () => {

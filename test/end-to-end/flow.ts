@@ -45,7 +45,7 @@ export interface Flow {
 const ROWS_AT_ONCE = 100;
 
 export const startFlow = async (operation: OperationOfSuite): Promise<Flow> => {
-  const downstream = await startTestDownstream(undefined, downstreamPort());
+  const downstream = await startTestDownstream(undefined, { port: downstreamPort() });
   try {
     return flowOn(await openBackend(suiteConfig(downstream.url)), downstream, operation);
   } catch (cause) {

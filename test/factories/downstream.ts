@@ -1,5 +1,5 @@
 /** A real HTTP server as downstream, which remembers what it was called with and answers as a test says. */
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
 export interface ReceivedCall {
   readonly at: number;
@@ -32,14 +32,21 @@ export interface TestDownstream {
   stop(): Promise<void>;
 }
 
-/** @param port where it listens; anywhere without it. */
+interface Options {
+  /** @default - any free one */
+  readonly port?: number;
+  /** Looks at a call before it is read; true when it has dealt with it. */
+  readonly refuses?: (request: IncomingMessage) => boolean;
+}
+
 export const startTestDownstream = async (
   behaviour: Behaviour = () => ({ status: 200 }),
-  port = 0,
+  { port = 0, refuses = () => false }: Options = {},
 ): Promise<TestDownstream> => {
   const calls: ReceivedCall[] = [];
   let current = behaviour;
   const server = createServer((request, response) => {
+    if (refuses(request)) return;
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', async () => {

@@ -1,0 +1,118 @@
+/** The lives of the runtime in a run of real faults, each ended by SIGKILL at a random moment. */
+import { setTimeout } from 'node:timers/promises';
+import type { Random } from '../../src/simulation/random.ts';
+import type { TestDownstream } from '../factories/downstream.ts';
+import { type Life, startRuntime } from './runtime.ts';
+
+export const KILLED = ['the runtime while it started', 'the runtime while it worked', 'the engine'] as const;
+
+export interface Kill {
+  readonly of: (typeof KILLED)[number];
+  /** ms since 1970 */
+  readonly at: number;
+}
+
+export interface Lives {
+  readonly kills: readonly Kill[];
+  /** Lives that ended by themselves, in their words. */
+  readonly failures: readonly string[];
+  /** How often the runtime said that its engine runs again. */
+  restarts(): number;
+  /**
+   * Lives as many lives as there are kills, and one more, which goes on.
+   *
+   * @param onFirstReady begins what goes on all the time, as soon as there is a stack to send to.
+   */
+  endBy<Begun>(kills: number, onFirstReady: () => Begun): Promise<Begun>;
+  /** Ends the last life. */
+  stop(): Promise<void>;
+}
+
+/** How long a start takes, as long as none has been seen (ms). */
+const USUAL_START = 1_000;
+/** How long to wait for calls that may not come (ms). */
+const PATIENCE = 2_000;
+
+interface LivesOptions {
+  readonly folder: string;
+  readonly port: number;
+  readonly random: Random;
+  readonly downstream: TestDownstream;
+}
+
+export const livesIn = ({ folder, port, random, downstream }: LivesOptions): Lives => {
+  const kills: Kill[] = [];
+  const failures: string[] = [];
+  const all: Life[] = [];
+  let startTakes = USUAL_START;
+
+  const happened = (of: Kill['of']): number => kills.push({ of, at: Date.now() });
+  const die = async (life: Life): Promise<void> => {
+    const wasReady = await life.kill();
+    happened(wasReady ? 'the runtime while it worked' : 'the runtime while it started');
+  };
+  /** Some calls later, if there are any: a life that never came to its calls has little to lose. */
+  const someCalls = async (): Promise<void> => {
+    const enough = downstream.calls.length + random.int(0, 15);
+    for (const until = Date.now() + PATIENCE; downstream.calls.length < enough && Date.now() < until; )
+      await setTimeout(10);
+    await setTimeout(random.int(0, 300));
+  };
+  const runsAgain = async (life: Life): Promise<void> => {
+    let isOver = false;
+    void life.failed.then(() => {
+      isOver = true;
+    });
+    while (!isOver && !life.said().includes('runs again')) await setTimeout(10);
+  };
+  const start = (): Life => {
+    const life = startRuntime(folder, port);
+    all.push(life);
+    void life.failed.then((why) => failures.push(why));
+    return life;
+  };
+  const dieStarting = async (life: Life): Promise<void> => {
+    await setTimeout(random.next() * startTakes * 1.1);
+    await die(life);
+  };
+  const dieWorking = async (life: Life): Promise<void> => {
+    startTakes = await untilReady(life);
+    const isFirst = !kills.some(({ of }) => of === 'the engine');
+    if (isFirst || random.chance(0.3)) {
+      await someCalls();
+      if (await life.killEngine()) happened('the engine');
+      // Once for certain; otherwise the runtime may die before its engine is back.
+      if (isFirst) await runsAgain(life);
+    }
+    await someCalls();
+    await die(life);
+  };
+  return {
+    kills,
+    failures,
+    restarts: () => all.filter((life) => life.said().includes('runs again')).length,
+    endBy: async (count, onFirstReady) => {
+      // The very first start, which makes tables and queues.
+      await dieStarting(start());
+      let life = start();
+      await untilReady(life);
+      const begun = onFirstReady();
+      for (let left = count - 1; left > 0; left -= 1) {
+        await (left < count - 1 && random.chance(0.4) ? dieStarting : dieWorking)(life);
+        life = start();
+      }
+      await untilReady(life);
+      return begun;
+    },
+    stop: async () => {
+      await all.at(-1)?.stop();
+    },
+  };
+};
+
+/** @returns how long it took (ms). @throws Error with what it said, when it ended instead */
+const untilReady = async (life: Life): Promise<number> => {
+  const took = await life.ready;
+  if (took === undefined) throw new Error(`the runtime ${await life.failed}`);
+  return took;
+};

@@ -1,0 +1,111 @@
+/** One run of real faults: what happens in it, and what is found in the end. */
+import { cpSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { seeded } from '../../src/simulation/random.ts';
+import { temporaryFolder } from '../../src/temporary-folder.ts';
+import { type Fields, operationAt } from '../end-to-end/operations.ts';
+import { DOWNSTREAM_FAULTS, type FaultyDownstream, startFaultyDownstream } from './faulty-downstream.ts';
+import { type Faults, faultsIn, type Ledger } from './ledger.ts';
+import { type Kill, type Lives, livesIn } from './lives.ts';
+import { PRODUCER_DEEDS, startProducers } from './producers.ts';
+import { freePorts } from './runtime.ts';
+import { endsOf, restOf, stateOf, storedTasks, viewOf } from './stack-view.ts';
+
+export interface RunOptions {
+  readonly seed: number;
+  /** How often the runtime is killed. */
+  readonly kills: number;
+  /** Whether to wait until even the last hint has been handled, which takes a minute: one may do what it should not. */
+  readonly toTheLastMessage: boolean;
+}
+
+export interface Ending {
+  readonly ledger: Ledger;
+  readonly faults: Faults;
+  readonly lives: Lives;
+  /** Messages that are left in queues, by queue. */
+  readonly left: Readonly<Record<string, number>>;
+  /** What the downstream and the producers did, how often. */
+  readonly done: ReadonlyMap<string, number>;
+  /** Of some of the tasks that something is wrong with: what happened to them, and where they are. */
+  readonly histories: readonly string[];
+}
+
+/** How long everything may take to come to rest: not what it should take (ms). */
+const PATIENCE = 600_000;
+/** Of how many tasks the history is told. */
+const HISTORIES = 5;
+const OPERATIONS: Readonly<Record<string, Fields>> = {
+  ship: { batch: { maxSize: 20, maxWait: '300ms' }, retry: { maxAttempts: 50 } },
+  gather: { batch: { maxSize: 50, maxWait: '2s' }, retry: { maxAttempts: 50 } },
+};
+
+export const runFaults = async ({ seed, kills, toTheLastMessage }: RunOptions): Promise<Ending> => {
+  const random = seeded(seed);
+  const anotherSeed = (): number => random.int(0, 2 ** 31);
+  const downstream = await startFaultyDownstream(seeded(anotherSeed()));
+  const folder = folderFor(downstream.url);
+  const port = await freePorts(20_000 + 3 * (process.pid % 3_000));
+  const lives = livesIn({ folder, port, random: seeded(anotherSeed()), downstream });
+  try {
+    const { view, producers } = await lives.endBy(kills, () => {
+      const view = viewOf(folder);
+      return { view, producers: startProducers(view, Object.keys(OPERATIONS), anotherSeed()) };
+    });
+    const hasHappened = (deed: string): boolean => downstream.done.has(deed) || producers.done.has(deed);
+    const all = [...DOWNSTREAM_FAULTS, ...PRODUCER_DEEDS];
+    // However little came to pass on a slow machine: what did not happen in the end is found by who asks for it.
+    for (const until = Date.now() + PATIENCE; !all.every(hasHappened) && Date.now() < until; ) await setTimeout(50);
+    await producers.stop();
+    const sent = await endsOf(view, [...producers.acknowledged.keys()], PATIENCE);
+    const left = toTheLastMessage ? await restOf(view, PATIENCE) : {};
+    const others = (await storedTasks(view)).filter((id) => !sent.has(id));
+    const shown = new Map([...sent, ...(await endsOf(view, others, PATIENCE))]);
+    const ledger = { acknowledged: producers.acknowledged, calls: downstream.calls, given: downstream.given, shown };
+    const faults = faultsIn(ledger);
+    const done = new Map([...downstream.done, ...producers.done]);
+    const concerned = [...new Set(Object.values(faults).flat())];
+    const tell = async (id: string): Promise<string> =>
+      [...historyOf(id, ledger, downstream, lives.kills), ...(await stateOf(view, id))].join('\n  ');
+    const histories = await Promise.all(concerned.slice(0, HISTORIES).map(tell));
+    // A copy that is consistent needs no stop: it is what a killed process would leave.
+    if (concerned.length > 0) cpSync(folder, join('.cache', `faults-${seed}`), { recursive: true });
+    return { ledger, faults, left, done, histories, lives };
+  } finally {
+    await lives.stop();
+    await downstream.stop();
+  }
+};
+
+/** A new folder with the configuration of the run. */
+const folderFor = (url: string): string => {
+  const folder = temporaryFolder('faults');
+  const operations = Object.entries(OPERATIONS).map(([name, fields]) => [name, operationAt(url, fields)]);
+  const config = { operations: Object.fromEntries(operations) };
+  writeFileSync(join(folder, 'groupage.config.json'), JSON.stringify(config));
+  return folder;
+};
+
+/** What is known of a task, in the order in which it happened. */
+const historyOf = (id: string, ledger: Ledger, downstream: FaultyDownstream, kills: readonly Kill[]): string[] => {
+  const sent = ledger.acknowledged.get(id);
+  const calls = ledger.calls.filter(({ items }) => items.some((item) => item.id === id));
+  const from = sent?.at ?? calls[0]?.at ?? 0;
+  const events = [
+    ...(sent ? [{ at: sent.at, what: `acknowledged (${sent.via}), for ${sent.target}` }] : []),
+    ...calls.map((call) => ({
+      at: call.at,
+      what: `the downstream is called: ${call.batchId}, attempt ${call.attempt}, ${call.items.length} items: ${downstream.answerTo(call)}`,
+    })),
+    ...kills.map(({ at, of }) => ({ at, what: `killed: ${of}` })),
+  ];
+  return [
+    `${id}:`,
+    ...events
+      .filter(({ at }) => at >= from)
+      .toSorted((a, b) => a.at - b.at)
+      .map(({ at, what }) => `${new Date(at).toISOString()} ${what}`),
+    `it was answered: ${JSON.stringify(ledger.given.get(id) ?? [])}`,
+  ];
+};

@@ -1,0 +1,79 @@
+/** The local runtime as a process of its own, to be killed. */
+import { spawn } from 'node:child_process';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { killEngine } from '../local/kill-engine.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const NODE = join(ROOT, 'node_modules/node/bin/node');
+const MAIN = join(ROOT, 'src/local/main.ts');
+
+/** One life of the runtime, from its start to its end. */
+export interface Life {
+  /** Resolves when it is ready, to how long that took (ms); to undefined when it ended before. */
+  readonly ready: Promise<number | undefined>;
+  /** Resolves to why, when it ended without having been killed. */
+  readonly failed: Promise<string>;
+  readonly said: () => string;
+  /** Ends the runtime by SIGKILL. @returns whether it had become ready */
+  kill(): Promise<boolean>;
+  /** Ends its DynamoDB by SIGKILL. @returns whether there was one */
+  killEngine(): Promise<boolean>;
+  /** Asks it to stop, and waits until it has. @returns its exit status */
+  stop(): Promise<number | null>;
+}
+
+/** Starts the runtime in a folder with a configuration. @param port of its API; the next two are its engines' */
+export const startRuntime = (folder: string, port: number): Life => {
+  const from = performance.now();
+  const child = spawn(NODE, [MAIN, '--port', String(port), '--quiet'], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let [said, isReady, isExpected] = ['', false, false];
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const ready = new Promise<number | undefined>((resolve) => {
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (data) => {
+        said += String(data);
+        if (isReady || !said.includes('Groupage is ready')) return;
+        isReady = true;
+        resolve(performance.now() - from);
+      });
+    void ended.then(() => resolve(undefined));
+  });
+  const end = (signal: NodeJS.Signals): Promise<number | null> => {
+    isExpected = true;
+    child.kill(signal);
+    return ended;
+  };
+  return {
+    ready,
+    said: () => said,
+    failed: new Promise((resolve) => {
+      child.once('exit', (code, signal) => isExpected || resolve(`ended with ${signal ?? code}: ${said}`));
+    }),
+    kill: async () => {
+      await end('SIGKILL');
+      return isReady;
+    },
+    killEngine: () => killEngine(folder),
+    stop: () => end('SIGTERM'),
+  };
+};
+
+/** Three ports in a row that nobody listens on, below those that connections are given. */
+export const freePorts = async (from: number): Promise<number> => {
+  for (let port = from; port < from + 3_000; port += 3) {
+    const free = await Promise.all([port, port + 1, port + 2].map(isFree));
+    if (free.every(Boolean)) return port;
+  }
+  throw new Error(`no three free ports in a row from ${from}`);
+};
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });

@@ -1,0 +1,78 @@
+/** What the stack shows from outside: tasks by its API, and what is left in tables and queues. */
+import { setTimeout } from 'node:timers/promises';
+import { GetQueueAttributesCommand, ListQueuesCommand } from '@aws-sdk/client-sqs';
+import { paginateScan } from '@aws-sdk/lib-dynamodb';
+import pLimit from 'p-limit';
+import type { AwsClients } from '../../src/aws/clients.ts';
+import { localClients } from '../../src/local/engines.ts';
+import { type LocalFile, readLocalFile } from '../../src/local/local-file.ts';
+import { hasEnded, type Ledger } from './ledger.ts';
+
+/** A stack as its `.groupage/local.json` says where it is: it is there again after every start. */
+export interface StackView {
+  readonly addresses: LocalFile;
+  readonly clients: AwsClients;
+}
+
+/** @throws Error when no stack runs in the folder. */
+export const viewOf = (folder: string): StackView => {
+  const addresses = readLocalFile(folder);
+  if (!addresses) throw new Error(`no stack runs in ${folder}`);
+  return { addresses, clients: localClients(addresses) };
+};
+
+/** Every task that is stored, whoever was told of it. */
+export const storedTasks = async ({ addresses, clients }: StackView): Promise<string[]> => {
+  const ids: string[] = [];
+  const request = { TableName: addresses.tables.task, ConsistentRead: true };
+  // A large payload has a row of its own beside its task's.
+  for await (const { Items = [] } of paginateScan({ client: clients.dynamodb }, request))
+    ids.push(...Items.filter(({ Status }) => Status !== undefined).map(({ Id }) => String(Id)));
+  return ids;
+};
+
+/** Waits until all of these tasks have ended. @param patience how long at most (ms) @returns what is shown of each */
+export const endsOf = async (
+  { addresses: { api } }: StackView,
+  ids: readonly string[],
+  patience: number,
+): Promise<Ledger['shown']> => {
+  const shown = new Map<string, { readonly status: string } | undefined>(ids.map((id) => [id, undefined]));
+  const limit = pLimit(8);
+  const ask = async (id: string): Promise<void> => {
+    const response = await fetch(`${api}/tasks/${encodeURIComponent(id)}`);
+    if (response.ok) shown.set(id, (await response.json()) as { status: string });
+  };
+  for (const deadline = Date.now() + patience; ; await setTimeout(500)) {
+    const open = ids.filter((id) => !hasEnded(shown.get(id)));
+    if (open.length === 0 || Date.now() > deadline) return shown;
+    await Promise.all(open.map((id) => limit(() => ask(id))));
+  }
+};
+
+/** Waits until no queue has a message. @returns how many messages are left, by queue */
+export const restOf = async ({ clients: { sqs } }: StackView, patience: number): Promise<Record<string, number>> => {
+  const { QueueUrls = [] } = await sqs.send(new ListQueuesCommand({}));
+  const count = async (QueueUrl: string): Promise<[string, number]> => {
+    const { Attributes = {} } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] }));
+    // Those that can be received, those that were, and those that are delayed.
+    const counts = Object.entries(Attributes).filter(([name]) => name.startsWith('ApproximateNumberOfMessages'));
+    return [QueueUrl.split('/').at(-1) ?? QueueUrl, counts.reduce((sum, [, value]) => sum + Number(value), 0)];
+  };
+  for (const deadline = Date.now() + patience; ; await setTimeout(500)) {
+    const left = (await Promise.all(QueueUrls.map(count))).filter(([, messages]) => messages > 0);
+    if (left.length === 0 || Date.now() > deadline) return Object.fromEntries(left);
+  }
+};
+
+/** What the stack says of a task, its batch and its Target, as text. */
+export const stateOf = async ({ addresses: { api } }: StackView, id: string): Promise<string[]> => {
+  const get = async (path: string): Promise<string> => (await fetch(`${api}${path}`)).text();
+  const task = await get(`/tasks/${encodeURIComponent(id)}`);
+  const { batchId, operation } = JSON.parse(task) as { batchId?: string; operation?: string };
+  return [
+    task,
+    ...(batchId === undefined ? [] : [await get(`/batches/${encodeURIComponent(batchId)}`)]),
+    ...(operation === undefined ? [] : [await get(`/targets?operation=${operation}`)]),
+  ].map((text) => text.slice(0, 2_000));
+};
