@@ -21,7 +21,7 @@ export const untilFree = async (host: string, port: number): Promise<void> => {
     } catch (cause) {
       // Whatever else is wrong with the port, who is to listen there says it better.
       if (!(cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE')) return;
-      if (performance.now() > deadline) throw new StartFailure(`port ${port} is in use: choose others with --port`);
+      if (performance.now() > deadline) throw new StartFailure(`port ${port} of ${host} is in use`);
     }
   }
 };
