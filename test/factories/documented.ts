@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The rows of the table in docs/testing.md that has this head, cell by cell. */
-export const tableUnder = (head: string): string[][] => {
-  const lines = readFileSync(join(import.meta.dirname, '../../docs/testing.md'), 'utf8').split('\n');
+/** The rows of the table in a document that has this head, cell by cell. */
+export const tableUnder = (head: string, document = 'docs/testing.md'): string[][] => {
+  const lines = readFileSync(join(import.meta.dirname, '../..', document), 'utf8').split('\n');
   const from = lines.indexOf(head);
-  if (from === -1) throw new Error(`docs/testing.md has no table with the head ${head}`);
+  if (from === -1) throw new Error(`${document} has no table with the head ${head}`);
   const rows = lines.slice(from + 2);
   return rows
     .slice(

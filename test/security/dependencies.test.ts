@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+interface Locked {
+  readonly version?: string;
+  readonly integrity?: string;
+  readonly resolved?: string;
+  /** Comes inside of another package, whose hash covers it. */
+  readonly inBundle?: boolean;
+  readonly hasInstallScript?: boolean;
+}
+
+const read = (file: string) =>
+  JSON.parse(readFileSync(join(import.meta.dirname, '../..', file), 'utf8')) as Record<string, Record<string, unknown>>;
+const { dependencies, devDependencies, optionalDependencies, allowScripts = {} } = read('package.json');
+const { packages } = read('package-lock.json') as { packages: Record<string, Locked> };
+const locked = Object.entries(packages).filter(([path]) => path !== '');
+
+describe('dependencies', () => {
+  it('come in exact versions, with their hashes', () => {
+    const asked = Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies });
+    expect(asked.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(String(version)))).toEqual([]);
+    expect(locked.filter(([, { integrity, inBundle }]) => !inBundle && !/^sha512-/.test(integrity ?? ''))).toEqual([]);
+    // Without it npm takes each from the registry that it is told to use; a URL could be any.
+    expect(locked.filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);
+    expect(locked.length).toBeGreaterThan(300);
+  });
+
+  it('run nothing when they are installed but what is named', () => {
+    const scripts = locked
+      .filter(([, { hasInstallScript }]) => hasInstallScript)
+      .map(([path]) => path.replace(/^.*node_modules\//, ''));
+    expect(scripts).toContain('esbuild');
+    expect(scripts.filter((name) => !(name in allowScripts))).toEqual([]);
+  });
+});
