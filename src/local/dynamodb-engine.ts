@@ -19,6 +19,8 @@ export interface DynamoDBEngine {
   readonly endpoint: string;
   /** Resolves, to a sentence, when it has ended by itself and is not started again. */
   readonly died: Promise<string>;
+  /** Resolves at once, or when it has been started again. */
+  settled(): Promise<unknown>;
   stop(): Promise<void>;
 }
 
@@ -50,11 +52,11 @@ export const startDynamoDB = async (options: EngineOptions): Promise<DynamoDBEng
   if (folder === undefined) {
     const run = await start();
     const died = run.ended.then((why) => `${name} ended (${why}), and with it all data, which it kept in memory`);
-    return { name, endpoint, died, stop: run.stop };
+    return { name, endpoint, died, settled: async () => {}, stop: run.stop };
   }
   const kept = await keepRunning(start, (why) => onRestart(`${name} ended (${why}) and runs again, with its data`));
   const died = kept.givenUp.then((why) => `${name} ended ${why}; data that was written is kept`);
-  return { name, endpoint, died, stop: kept.stop };
+  return { name, endpoint, died, settled: kept.settled, stop: kept.stop };
 };
 
 /**

@@ -58,6 +58,23 @@ const explained = (cause: unknown, port: number): unknown =>
     ? new StartFailure(`port ${port} is in use: choose others with --port`)
     : cause;
 
+interface LocalEndpoints extends Pick<Endpoints, 'dynamodb' | 'sqs' | 'patient'> {
+  /** Is waited for before each try of a request to DynamoDB. */
+  readonly dynamodbSettled?: () => Promise<unknown>;
+}
+
 /** Clients for local engines, which take any credentials. */
-export const localClients = (endpoints: Pick<Endpoints, 'dynamodb' | 'sqs' | 'patient'>): AwsClients =>
-  awsClients({ ...endpoints, region: LOCAL_REGION, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+export const localClients = ({ dynamodbSettled, ...endpoints }: LocalEndpoints): AwsClients => {
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  const clients = awsClients({ ...endpoints, region: LOCAL_REGION, credentials });
+  if (dynamodbSettled)
+    // Within the retries: they are over long before an engine has been started again.
+    clients.dynamodb.middlewareStack.add(
+      (next) => async (args) => {
+        await dynamodbSettled();
+        return next(args);
+      },
+      { step: 'finalizeRequest', priority: 'low' },
+    );
+  return clients;
+};

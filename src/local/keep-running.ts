@@ -14,6 +14,8 @@ export interface Run {
 export interface KeptRunning {
   /** Resolves when it has ended by itself and is not started again, to why: a part of a sentence. */
   readonly givenUp: Promise<string>;
+  /** Resolves when it is not being started: at once, most of the time. */
+  settled(): Promise<unknown>;
   stop(): Promise<void>;
 }
 
@@ -58,6 +60,7 @@ export const keepRunning = async (
   };
   return {
     givenUp: watch(),
+    settled: () => starting,
     stop: async () => {
       isStopping = true;
       await starting;

@@ -25,6 +25,8 @@ export interface OnEngines {
   readonly dynamodb: string;
   readonly sqs: string;
   readonly prefix?: string;
+  /** Resolves when the engine of the tables is not being started again. */
+  readonly dynamodbSettled?: () => Promise<unknown>;
 }
 
 export interface RunOptions {
@@ -62,11 +64,13 @@ export interface LocalStack extends RunningStack {
 export const startStack = async (options: StackOptions): Promise<LocalStack> => {
   const engines = await startEngines(options);
   try {
-    const stack = await runStack({ dynamodb: engines.dynamodb.endpoint, sqs: engines.sqs.endpoint }, options);
+    const { dynamodb, sqs } = engines;
+    const on = { dynamodb: dynamodb.endpoint, sqs: sqs.endpoint, dynamodbSettled: dynamodb.settled };
+    const stack = await runStack(on, options);
     return {
       ...stack,
       addresses: { ...stack.addresses, dynamodb: engines.door.endpoint },
-      broken: engines.dynamodb.died,
+      broken: dynamodb.died,
       stop: async () => {
         await stack.stop();
         await engines.stop();

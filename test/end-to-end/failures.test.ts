@@ -85,8 +85,12 @@ describe('a downstream that fails', () => {
   });
 
   it('by breaking the connection, or off in the middle of its answer, is called again', async () => {
-    const reset: Behaviour = (_, response) => {
+    const hangUp: Behaviour = (_, response) => {
       response.destroy();
+      return undefined;
+    };
+    const reset: Behaviour = (_, response) => {
+      response.socket?.resetAndDestroy();
       return undefined;
     };
     const half: Behaviour = (_, response) => {
@@ -95,20 +99,54 @@ describe('a downstream that fails', () => {
       setTimeout(() => response.destroy(), 50);
       return undefined;
     };
-    treat('breaks', reset, half, ok);
+    treat('breaks', hangUp, reset, half, ok);
     const [task] = await flow.ended(await flow.send([{ depot: 'breaks' }]));
     expect(task).toMatchObject({ status: 'succeeded', attempts: 2 });
   });
 
-  it('by answering a page, or about other tasks, has not done these', async () => {
+  it('by answering a page, half a JSON, or about other tasks, has not done these', async () => {
     treat(
       'confused',
       () => ({ status: 200, body: '<html>Please log in</html>', headers: { 'content-type': 'text/html' } }),
       () => ({ status: 200, body: { results: [{ id: 'another-batch', status: 'succeeded' }] } }),
+      ({ items }) => ({ status: 200, body: `{"results":[{"id":"${items[0]?.id}","status":"succeeded"}` }),
       ok,
     );
     const [task] = await flow.ended(await flow.send([{ depot: 'confused' }]));
     expect(task).toMatchObject({ status: 'succeeded', attempts: 2 });
+  });
+});
+
+describe('a downstream that answers about another batch', () => {
+  it('changes nothing there', async () => {
+    const own: Behaviour = ({ items }) => ({
+      status: 200,
+      body: { results: items.map(({ id }) => ({ id, status: 'succeeded', result: 'its own' })) },
+    });
+    let tellALie = (): void => {};
+    const lieIsTold = new Promise<void>((resolve) => {
+      tellALie = resolve;
+    });
+    treat('honest', async (call, response) => {
+      await lieIsTold;
+      return own(call, response);
+    });
+    const honest = await flow.send([{ depot: 'honest' }]);
+    const lies = { results: honest.map((id) => ({ id, status: 'succeeded', result: "another's" })) };
+    treat(
+      'liar',
+      () => {
+        // When that answer is surely read.
+        setTimeout(tellALie, 200);
+        return { status: 200, body: lies };
+      },
+      own,
+    );
+    const tasks = await flow.ended([...honest, ...(await flow.send([{ depot: 'liar' }]))]);
+    expect(tasks.map(({ status, result }) => [status, result])).toEqual([
+      ['succeeded', 'its own'],
+      ['succeeded', 'its own'],
+    ]);
   });
 });
 

@@ -23,7 +23,7 @@ const counted = <T>(all: readonly T[]): Map<T, number> => {
 const printSummary = ({ ledger, faults, lives, done, left }: Ending, seconds: number): void => {
   const counts = [
     ['tasks acknowledged', ledger.acknowledged.size],
-    ['tasks stored', ledger.shown.size],
+    ['tasks stored', [...ledger.shown.values()].filter((shown) => shown !== undefined).length],
     ['calls', ledger.calls.length],
     ...Object.entries(faults).map(([what, ids]) => [what, ids.length]),
     ...[...counted(lives.kills.map(({ of }) => of))].map(([of, count]) => [`killed: ${of}`, count]),
@@ -43,7 +43,8 @@ describe(`${KILLS} kills at random (GROUPAGE_FAULT_SEED=${SEED})`, () => {
     printSummary(ending, (performance.now() - from) / 1_000);
   }, 3_600_000);
 
-  const explained = (): string => `seed ${SEED}\n${ending.histories.join('\n')}`;
+  const explained = (): string =>
+    [`seed ${SEED}; the data as it was: .cache/faults-${SEED}`, ...ending.histories].join('\n');
 
   it('lose no registered task', () => {
     expect(ending.ledger.acknowledged.size).toBeGreaterThan(KILLS);

@@ -8,9 +8,9 @@ import { type Fields, operationAt } from '../end-to-end/operations.ts';
 import { DOWNSTREAM_FAULTS, type FaultyDownstream, startFaultyDownstream } from './faulty-downstream.ts';
 import { type Faults, faultsIn, type Ledger } from './ledger.ts';
 import { type Kill, type Lives, livesIn } from './lives.ts';
-import { PRODUCER_DEEDS, startProducers } from './producers.ts';
+import { PRODUCER_DEEDS, type Producers, startProducers } from './producers.ts';
 import { freePorts } from './runtime.ts';
-import { endsOf, restOf, stateOf, storedTasks, viewOf } from './stack-view.ts';
+import { endsOf, restOf, type StackView, stateOf, storedTasks, viewOf } from './stack-view.ts';
 
 export interface RunOptions {
   readonly seed: number;
@@ -53,29 +53,41 @@ export const runFaults = async ({ seed, kills, toTheLastMessage }: RunOptions): 
       const view = viewOf(folder);
       return { view, producers: startProducers(view, Object.keys(OPERATIONS), anotherSeed()) };
     });
-    const hasHappened = (deed: string): boolean => downstream.done.has(deed) || producers.done.has(deed);
+    const done = (): Map<string, number> => new Map([...downstream.done, ...producers.done]);
+    // However little came to pass on a slow machine. What did not happen in the end is found by who asks for it.
     const all = [...DOWNSTREAM_FAULTS, ...PRODUCER_DEEDS];
-    // However little came to pass on a slow machine: what did not happen in the end is found by who asks for it.
-    for (const until = Date.now() + PATIENCE; !all.every(hasHappened) && Date.now() < until; ) await setTimeout(50);
+    const until = Date.now() + PATIENCE;
+    while (!all.every((each) => done().has(each)) && Date.now() < until) await setTimeout(50);
     await producers.stop();
-    const sent = await endsOf(view, [...producers.acknowledged.keys()], PATIENCE);
-    const left = toTheLastMessage ? await restOf(view, PATIENCE) : {};
-    const others = (await storedTasks(view)).filter((id) => !sent.has(id));
-    const shown = new Map([...sent, ...(await endsOf(view, others, PATIENCE))]);
-    const ledger = { acknowledged: producers.acknowledged, calls: downstream.calls, given: downstream.given, shown };
+    const { ledger, left } = await comeToRest(view, producers, downstream, toTheLastMessage);
     const faults = faultsIn(ledger);
-    const done = new Map([...downstream.done, ...producers.done]);
     const concerned = [...new Set(Object.values(faults).flat())];
     const tell = async (id: string): Promise<string> =>
       [...historyOf(id, ledger, downstream, lives.kills), ...(await stateOf(view, id))].join('\n  ');
     const histories = await Promise.all(concerned.slice(0, HISTORIES).map(tell));
-    // A copy that is consistent needs no stop: it is what a killed process would leave.
+    await lives.stop();
     if (concerned.length > 0) cpSync(folder, join('.cache', `faults-${seed}`), { recursive: true });
-    return { ledger, faults, left, done, histories, lives };
+    return { ledger, faults, left, done: done(), histories, lives };
+  } catch (cause) {
+    throw new Error(`seed ${seed}: the run broke off; lives that ended by themselves: ${lives.failures}`, { cause });
   } finally {
     await lives.stop();
     await downstream.stop();
   }
+};
+
+/** Waits until every task has ended, those included that are stored and nobody was told of. */
+const comeToRest = async (
+  view: StackView,
+  { acknowledged }: Producers,
+  { calls, given }: FaultyDownstream,
+  toTheLastMessage: boolean,
+): Promise<Pick<Ending, 'ledger' | 'left'>> => {
+  const sent = await endsOf(view, [...acknowledged.keys()], PATIENCE);
+  const left = toTheLastMessage ? await restOf(view, PATIENCE) : {};
+  const others = (await storedTasks(view)).filter((id) => !sent.has(id));
+  const shown = new Map([...sent, ...(await endsOf(view, others, PATIENCE))]);
+  return { ledger: { acknowledged, calls, given, shown }, left };
 };
 
 /** A new folder with the configuration of the run. */

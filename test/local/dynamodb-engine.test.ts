@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
+import { CreateTableCommand, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startDynamoDB } from '../../src/local/dynamodb-engine.ts';
@@ -75,6 +75,22 @@ describe('the local DynamoDB', () => {
         });
     },
   );
+
+  it('is waited for by requests while it is started again', async () => {
+    const port = await freePort();
+    const dynamodb = `http://127.0.0.1:${port}`;
+    let settle = (): void => {};
+    const settled = new Promise<void>((resolve) => {
+      settle = resolve;
+    });
+    const patient = localClients({ dynamodb, dynamodbSettled: () => settled });
+    const request = patient.dynamodb.send(new ListTablesCommand());
+    // By then the patient one would have given up too.
+    await expect(localClients({ dynamodb }).dynamodb.send(new ListTablesCommand())).rejects.toThrow('ECONNREFUSED');
+    ends.push((await startDynamoDB({ port })).stop);
+    settle();
+    expect((await request).TableNames).toEqual([]);
+  });
 
   it('waits for its port until whoever had it lets go, and says so when nobody does', async () => {
     const port = await freePort();
