@@ -20,7 +20,7 @@ const WARNINGS: ReadonlySet<FlowEvent['event']> = new Set([
   'foreign-message',
   'revived',
   'unreadable',
-  'stranded',
+  'repaired',
 ]);
 
 export const reportTo =

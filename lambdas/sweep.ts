@@ -6,10 +6,11 @@ import { atFirstInvocation, type Host, invocationOf, partsOf } from './compose.t
 
 export const compose = (environment: Environment, host: Host) => {
   const parts = partsOf(environment, host);
-  const { deadLetters, locks, queues, patrolMarks } = parts;
+  const { deadLetters, waiting, locks, queues, patrolMarks } = parts;
   const deps = {
     ...parts.base,
     deadLetters: deadLetters(),
+    waiting: waiting(),
     locks: locks(),
     queues: queues(),
     patrolMarks: patrolMarks(),

@@ -11,7 +11,7 @@ import type { BatchId, Candidate, Millis, OperationName, Target, TaskId, Token }
 import type { Lock } from './batching/lock.ts';
 import type { BatchMessage, ElectMessage, GroupMessage } from './batching/messages.ts';
 import type { SealReason, Waiting, WaitingTask } from './batching/policy.ts';
-import type { Problem } from './batching/problems.ts';
+import type { Rejection } from './batching/rejection.ts';
 import type { NewTask, Outcome, Task, TaskResult } from './batching/task.ts';
 
 /** What became of an insert: whether it was this one, and the task as it is stored. */
@@ -73,6 +73,8 @@ export interface Tasks {
    */
   finish(results: readonly TaskResult[], batch: FinishingBatch): Promise<readonly (Outcome['status'] | undefined)[]>;
   get(id: TaskId): Promise<Task | undefined>;
+  /** In the order asked. */
+  getAll(ids: readonly TaskId[]): Promise<readonly (Task | undefined)[]>;
   /** The payload of a stored task. */
   payload(id: TaskId): Promise<string | undefined>;
   /** Failed tasks of a Target, newest first. Eventually consistent. */
@@ -199,14 +201,6 @@ export interface Batches {
   ofTarget(target: Target, limit: number, cursor?: string): Promise<Page<BatchId>>;
 }
 
-/** A refused register message, for the rejected queue. */
-export interface Rejection {
-  readonly messageId: string;
-  readonly body: string;
-  readonly problems: readonly Problem[];
-  readonly at: Millis;
-}
-
 /** Sends messages between the λs. `delay` is in whole seconds, 0 to 900. */
 export interface Queues {
   /** Sends register messages as a producer does. */
@@ -220,7 +214,10 @@ export interface Queues {
 /** The working queues, each with a dead-letter queue. */
 export type WorkingQueue = 'register' | 'elect' | 'group' | 'batch';
 
-/** A message that was received too often. */
+/** Queues whose messages nobody works off: a working queue's dead letters, and what was refused. */
+export type LetterQueue = WorkingQueue | 'rejected';
+
+/** A message that was received too often, or refused. */
 export interface DeadLetter {
   readonly messageId: string;
   readonly body: string;
@@ -231,11 +228,13 @@ export interface DeadLetter {
 }
 
 export interface DeadLetters {
-  /** Some messages of the queue's dead-letter queue; none when it is empty. */
-  receive(queue: WorkingQueue): Promise<readonly DeadLetter[]>;
+  /** Some messages of the queue's dead-letter queue, or of the rejected one; none when it is empty. */
+  receive(queue: LetterQueue): Promise<readonly DeadLetter[]>;
   /** Sends a letter's body, which may be a better one, to the working queue after `delay` seconds. */
   revive(queue: WorkingQueue, letter: DeadLetter, delay: number): Promise<void>;
-  remove(queue: WorkingQueue, letter: DeadLetter): Promise<void>;
+  remove(queue: LetterQueue, letter: DeadLetter): Promise<void>;
+  /** About how many lie there, those included that somebody has in hand. Takes none, and hides none. */
+  count(queue: LetterQueue): Promise<number>;
 }
 
 /** Where the patrol of the lock rows stands, kept between the minutes. */

@@ -16,6 +16,8 @@ const PURE = [
     'delay',
     'lock',
     'messages',
+    'rejection',
+    'findings',
     'task',
     'batch',
     'register-message',
@@ -29,7 +31,10 @@ const STEPS = 'src/batching/';
 /** Who may import what, the most particular first: each file is held to the first rule that fits it. */
 const RULES: readonly { readonly files: readonly string[]; readonly may: readonly string[] }[] = [
   { files: PURE, may: PURE },
-  { files: ['src/environment', 'src/failure', 'src/temporary-folder', 'src/ports'], may: [...PURE, 'src/ports'] },
+  {
+    files: ['src/environment', 'src/failure', 'src/metrics', 'src/temporary-folder', 'src/ports'],
+    may: [...PURE, 'src/ports'],
+  },
   { files: [STEPS], may: [...PURE, STEPS, 'src/ports'] },
   { files: ['src/downstream/', 'src/config/'], may: [...PURE, 'src/config/', 'src/downstream/'] },
   { files: ['src/aws/'], may: [...PURE, 'src/ports', 'src/aws/'] },
@@ -38,7 +43,17 @@ const RULES: readonly { readonly files: readonly string[]; readonly may: readonl
   { files: ['src/client/'], may: [...PURE, 'src/aws/'] },
   {
     files: ['lambdas/'],
-    may: [...PURE, STEPS, 'src/ports', 'src/aws/', 'src/api/', 'src/downstream/', 'src/environment', 'lambdas/'],
+    may: [
+      ...PURE,
+      STEPS,
+      'src/ports',
+      'src/aws/',
+      'src/api/',
+      'src/downstream/',
+      'src/environment',
+      'src/metrics',
+      'lambdas/',
+    ],
   },
   {
     files: ['lib/'],

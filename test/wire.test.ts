@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { printRejection, revivalsOf } from '../src/aws/sqs-queues.ts';
+import { revivalsOf } from '../src/aws/sqs-queues.ts';
+import { parseRejection, printRejection } from '../src/batching/rejection.ts';
 import { itemBytes } from '../src/batching/task.ts';
 import { printCall } from '../src/downstream/http.ts';
 import { batchId, id, NOW, operationName, target } from './factories/factories.ts';
@@ -56,6 +57,13 @@ describe('a rejection', () => {
     }));
     const text = printRejection({ messageId: 'm-1', body: '{}', problems: many, at: NOW });
     expect(JSON.parse(text)).toMatchObject({ errorsInAll: 15_000, errors: many.slice(0, 20) });
+  });
+
+  it('is read back, and told from anything else', () => {
+    expect(parseRejection(printed('{"a":1}'))).toEqual({ messageId: 'm-1', body: '{"a":1}', isCut: false });
+    expect(parseRejection(printed('x'.repeat(1_048_576)))).toMatchObject({ isCut: true });
+    for (const junk of ['', '{', '[]', '{}', '{"messageId":"m"}', '{"messageId":1,"body":""}', '{"body":"{}"}'])
+      expect(parseRejection(junk), junk).toBeUndefined();
   });
 
   it('fits into a message, whatever it has to hold', () => {

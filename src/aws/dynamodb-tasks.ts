@@ -63,6 +63,13 @@ export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Ta
       );
       return row && taskOf(row);
     },
+    getAll: async (ids) => {
+      const rows = await rowsOf(ids);
+      return ids.map((id) => {
+        const row = rows.get(id);
+        return row && taskOf(row);
+      });
+    },
     payload: async (id) => {
       const row = (await rowsOf([id])).get(id);
       if (!row) return undefined;

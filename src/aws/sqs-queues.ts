@@ -1,8 +1,15 @@
 /** The queue ports on SQS. */
-import { DeleteMessageCommand, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import {
+  DeleteMessageCommand,
+  GetQueueAttributesCommand,
+  type QueueAttributeName,
+  ReceiveMessageCommand,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
 import { printBatch, printElect, printGroup } from '../batching/messages.ts';
-import type { DeadLetters, Queues, Rejection, WorkingQueue } from '../ports.ts';
-import { type Outgoing, REQUEST_MAX_BYTES, sendAll, sizeOf } from './sqs.ts';
+import { printRejection } from '../batching/rejection.ts';
+import type { DeadLetters, LetterQueue, Queues, WorkingQueue } from '../ports.ts';
+import { type Outgoing, sendAll } from './sqs.ts';
 
 /** Queue URLs; a λ has those it may use. */
 export type QueueUrls = Readonly<Partial<Record<WorkingQueue | 'rejected', string>>>;
@@ -44,28 +51,6 @@ export const sqsQueues = (client: SQSClient, urls: QueueUrls): Queues => {
   };
 };
 
-/** As many reasons as anyone reads; each is short. */
-const PROBLEMS_SHOWN = 20;
-
-/**
- * What lies in the rejected queue: the reasons, and the body as it came. A body that leaves no room for its reasons is
- * cut, which the message says.
- */
-export const printRejection = ({ messageId, body, problems, at }: Rejection): string => {
-  const more = problems.length > PROBLEMS_SHOWN ? { errorsInAll: problems.length } : {};
-  const envelope = {
-    messageId,
-    rejectedAt: new Date(at).toISOString(),
-    errors: problems.slice(0, PROBLEMS_SHOWN),
-    ...more,
-  };
-  const whole = JSON.stringify({ ...envelope, body });
-  if (sizeOf({ body: whole }) <= REQUEST_MAX_BYTES) return whole;
-  // An eighth, since JSON may write one character as six.
-  const part = body.slice(0, REQUEST_MAX_BYTES / 8);
-  return JSON.stringify({ ...envelope, body: part, bodyBytes: Buffer.byteLength(body), bodyIsCut: true });
-};
-
 /** How often a message has been sent again travels with it. */
 export const REVIVALS = 'GroupageRevivals';
 
@@ -73,28 +58,44 @@ export const REVIVALS = 'GroupageRevivals';
 export const revivalsOf = (text: string | undefined): number =>
   text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : 0;
 
-export const sqsDeadLetters = (client: SQSClient, urls: QueueUrls, deadLetterUrls: DeadLetterUrls): DeadLetters => ({
-  receive: async (queue) => {
-    const { Messages = [] } = await client.send(
-      new ReceiveMessageCommand({
-        QueueUrl: deadLetterUrls[queue],
-        MaxNumberOfMessages: 10,
-        MessageAttributeNames: [REVIVALS],
-        // A short poll asks only some of the servers and may miss a lonely message.
-        WaitTimeSeconds: 1,
-      }),
-    );
-    return Messages.map(({ MessageId = '', Body = '', ReceiptHandle = '', MessageAttributes }) => ({
-      messageId: MessageId,
-      body: Body,
-      receipt: ReceiptHandle,
-      revivals: revivalsOf(MessageAttributes?.[REVIVALS]?.StringValue),
-    }));
-  },
-  revive: async (queue, { body, revivals }, delay) => {
-    await sendAll(client, urlOf(urls, queue), [{ body, delay, attributes: { [REVIVALS]: String(revivals + 1) } }]);
-  },
-  remove: async (queue, { receipt }) => {
-    await client.send(new DeleteMessageCommand({ QueueUrl: deadLetterUrls[queue], ReceiptHandle: receipt }));
-  },
-});
+/** Visible, delayed, and in somebody's hand: together, all that lie in a queue. */
+const COUNTS: readonly QueueAttributeName[] = [
+  'ApproximateNumberOfMessages',
+  'ApproximateNumberOfMessagesDelayed',
+  'ApproximateNumberOfMessagesNotVisible',
+];
+
+export const sqsDeadLetters = (client: SQSClient, urls: QueueUrls, deadLetterUrls: DeadLetterUrls): DeadLetters => {
+  const where = (queue: LetterQueue): string => (queue === 'rejected' ? urlOf(urls, queue) : deadLetterUrls[queue]);
+  return {
+    receive: async (queue) => {
+      const { Messages = [] } = await client.send(
+        new ReceiveMessageCommand({
+          QueueUrl: where(queue),
+          MaxNumberOfMessages: 10,
+          MessageAttributeNames: [REVIVALS],
+          // A short poll asks only some of the servers and may miss a lonely message.
+          WaitTimeSeconds: 1,
+        }),
+      );
+      return Messages.map(({ MessageId = '', Body = '', ReceiptHandle = '', MessageAttributes }) => ({
+        messageId: MessageId,
+        body: Body,
+        receipt: ReceiptHandle,
+        revivals: revivalsOf(MessageAttributes?.[REVIVALS]?.StringValue),
+      }));
+    },
+    revive: async (queue, { body, revivals }, delay) => {
+      await sendAll(client, urlOf(urls, queue), [{ body, delay, attributes: { [REVIVALS]: String(revivals + 1) } }]);
+    },
+    remove: async (queue, { receipt }) => {
+      await client.send(new DeleteMessageCommand({ QueueUrl: where(queue), ReceiptHandle: receipt }));
+    },
+    count: async (queue) => {
+      const { Attributes = {} } = await client.send(
+        new GetQueueAttributesCommand({ QueueUrl: where(queue), AttributeNames: [...COUNTS] }),
+      );
+      return COUNTS.reduce((sum, name) => sum + Number(Attributes[name] ?? 0), 0);
+    },
+  };
+};

@@ -1,11 +1,11 @@
 /** How this project talks to SQS: in batches by count and bytes, entries that failed sent again. */
 import { SendMessageBatchCommand, type SendMessageBatchRequestEntry, type SQSClient } from '@aws-sdk/client-sqs';
 import pLimit from 'p-limit';
+import { MESSAGE_MAX_BYTES } from '../batching/messages.ts';
 import { inRounds } from './rounds.ts';
 
-/** SQS takes ten messages, and this many bytes, in a request. */
+/** SQS takes ten messages in a request. */
 const ENTRIES = 10;
-export const REQUEST_MAX_BYTES = 1_048_576;
 /** Requests under way at once. */
 const CONCURRENCY = 8;
 
@@ -94,7 +94,7 @@ const chunks = (open: readonly Indexed[]): Indexed[][] => {
   for (const each of open) {
     const size = sizeOf(each.message);
     const last = all.at(-1);
-    if (last && last.length < ENTRIES && bytes + size <= REQUEST_MAX_BYTES) {
+    if (last && last.length < ENTRIES && bytes + size <= MESSAGE_MAX_BYTES) {
       last.push(each);
       bytes += size;
     } else {
@@ -106,7 +106,7 @@ const chunks = (open: readonly Indexed[]): Indexed[][] => {
 };
 
 /** Bytes that SQS counts: the body and its attributes, with their names and types. */
-export const sizeOf = ({ body, attributes = {} }: Outgoing): number =>
+const sizeOf = ({ body, attributes = {} }: Outgoing): number =>
   Object.entries(attributes).reduce(
     (sum, [name, value]) => sum + Buffer.byteLength(name) + 'String'.length + Buffer.byteLength(value),
     Buffer.byteLength(body),

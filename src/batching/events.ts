@@ -4,6 +4,7 @@
  */
 import type { Reason } from '../downstream/downstream.ts';
 import type { Counts, FinishedStatus } from './batch.ts';
+import type { Finding } from './findings.ts';
 import type { BatchId, Millis, OperationName, Target } from './ids.ts';
 import type { SealReason } from './policy.ts';
 
@@ -11,7 +12,7 @@ export type FlowEvent =
   /** Messages became waiting tasks; `duplicates` were there already. */
   | { readonly event: 'registered'; readonly tasks: number; readonly duplicates: number }
   /** Failed tasks got another run. */
-  | { readonly event: 'redriven'; readonly tasks: number }
+  | { readonly event: 'redriven'; readonly operation: OperationName; readonly tasks: number }
   /** Messages were refused and lie in the rejected queue. */
   | { readonly event: 'rejected'; readonly messages: number; readonly reasons: readonly string[] }
   /** A Target got a leader. `takenOver`: from one whose lease had ended. */
@@ -61,7 +62,7 @@ export type FlowEvent =
   | { readonly event: 'foreign-message'; readonly target: Target; readonly fence: number }
   /** The downstream answered about items that it was not asked about. */
   | { readonly event: 'foreign-results'; readonly batchId: BatchId; readonly items: number }
-  /** A dead letter was sent again after `delay` seconds. */
+  /** A dead letter, or a message that had been refused, was sent again after `delay` seconds. */
   | {
       readonly event: 'revived';
       readonly queue: string;
@@ -71,5 +72,12 @@ export type FlowEvent =
     }
   /** A dead letter that none of the λs wrote went to the rejected queue. */
   | { readonly event: 'unreadable'; readonly queue: string; readonly messageId: string }
-  /** A Target's waiting tasks, or its open batch, had nobody who would see to them. */
-  | { readonly event: 'stranded'; readonly target: Target; readonly waitedSince: Millis };
+  /** Something was stuck since then, and was put right. */
+  | {
+      readonly event: 'repaired';
+      readonly finding: Finding['finding'];
+      readonly operation: OperationName;
+      readonly target: Target;
+      readonly since: Millis;
+      readonly batchId?: BatchId;
+    };

@@ -4,6 +4,9 @@
 import { type BatchId, isBatchId, isTarget, isToken, type Target, type Token } from './ids.ts';
 import { isObject, parseJson } from './json-text.ts';
 
+/** What SQS takes as one message, and as one request of several. */
+export const MESSAGE_MAX_BYTES = 1_048_576;
+
 /** "This Target has waiting tasks and nobody leads it." */
 export interface ElectMessage {
   readonly target: Target;

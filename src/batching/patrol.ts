@@ -3,28 +3,22 @@
  *
  * The rules of section 5 leave nothing stranded as long as the queues keep their messages; this is for the day when
  * an elect or group message was lost (purged, redriven by hand). A slice a minute, the whole round in an hour. It sees
- * every Target, since a new one gets its lock row before its first elect message; it does not see register or batch
- * messages that were lost.
+ * every Target, since a new one gets its lock row before its first elect message; it does not see batch messages that
+ * were lost, which `groupage doctor --deep` does, nor register messages.
  *
  * Budget: 0.6 read units per lock row and hour (an eventually consistent glance each, and the index), but always room
  * for {@link MIN_SLICE} rows a minute.
  */
-import type { Machine, PatrolMark } from '../ports.ts';
+import type { PatrolMark } from '../ports.ts';
 import type { Deps } from './deps.ts';
-import type { Millis, OperationName, Target } from './ids.ts';
-import { isHeld } from './lock.ts';
-import { LEASE, MINUTE } from './timings.ts';
+import type { OperationName, Target } from './ids.ts';
+import { lookAtTarget, repair } from './repair.ts';
 
-type PatrolDeps = Pick<Deps, 'config' | 'locks' | 'queues' | 'machine' | 'patrolMarks' | 'report'>;
-
-type RepairDeps = Pick<Deps, 'locks' | 'queues' | 'report'> & { readonly machine: Pick<Machine, 'now'> };
+type PatrolDeps = Pick<Deps, 'config' | 'locks' | 'waiting' | 'queues' | 'machine' | 'patrolMarks' | 'report'>;
 
 const MIN_SLICE = 100;
 const SLICES_PER_ROUND = 60;
 const PAGE = 25;
-
-/** A message that was just sent may still be on its way: a Target is stranded only after this long. */
-const GRACE: Millis = 2 * LEASE + MINUTE;
 
 /** Patrols the next slice, as long as `mayGoOn`. */
 export const patrol = async (deps: PatrolDeps, mayGoOn: () => boolean): Promise<void> => {
@@ -34,7 +28,7 @@ export const patrol = async (deps: PatrolDeps, mayGoOn: () => boolean): Promise<
   const slice = Math.max(MIN_SLICE, Math.ceil(Math.max(mark.lastRound, mark.seen) / SLICES_PER_ROUND));
   for (let visited = 0; visited < slice && mayGoOn(); ) {
     const page = await deps.locks.targets(mark.operation, Math.min(PAGE, slice - visited), mark.cursor);
-    await Promise.all(page.items.map((target) => repair(deps, target, GRACE)));
+    await Promise.all(page.items.map((target) => visit(deps, target)));
     visited += page.items.length;
     const next = advance({ ...mark, seen: mark.seen + page.items.length }, page.cursor, operations);
     mark = next.mark;
@@ -42,6 +36,11 @@ export const patrol = async (deps: PatrolDeps, mayGoOn: () => boolean): Promise<
     if (next.roundEnded) break;
   }
   await deps.patrolMarks.write(mark);
+};
+
+const visit = async (deps: PatrolDeps, target: Target): Promise<void> => {
+  const finding = await lookAtTarget(deps, target);
+  if (finding) await repair(deps, finding);
 };
 
 const resume = (mark: PatrolMark | undefined, operations: readonly OperationName[]): PatrolMark | undefined => {
@@ -61,20 +60,4 @@ export const advance = (
   const next = operations[operations.indexOf(operation) + 1];
   if (next !== undefined) return { mark: { operation: next, seen, lastRound }, roundEnded: false };
   return { mark: { operation: operations[0] ?? operation, seen: 0, lastRound: seen }, roundEnded: true };
-};
-
-/**
- * Sends an elect message for a Target that has work and no leader. The elect λ looks again and decides.
- *
- * @param grace how long its oldest task may wait unattended before that counts as stranded.
- */
-export const repair = async (deps: RepairDeps, target: Target, grace: Millis): Promise<void> => {
-  const { locks, queues, machine, report } = deps;
-  const { lock, first } = await locks.glance(target);
-  const now = machine.now();
-  if (isHeld(lock, now)) return;
-  const since = first?.at ?? (lock.openBatch ? lock.lockedUntil : undefined);
-  if (since === undefined || since > now - grace) return;
-  await queues.elect([{ target }]);
-  report({ event: 'stranded', target, waitedSince: since });
 };

@@ -66,8 +66,10 @@ export const redrive = async (deps: RedriveDeps, messages: readonly RedriveMessa
   const due = new Map(judged.flatMap(({ asked, does }) => (does === 'start' ? [[asked.id, asked] as const] : [])));
   if (due.size > 0) {
     const started = await tasks.redrive([...due.values()], machine.now());
-    for (const task of started) if (task) stored.set(task.id, task);
-    report({ event: 'redriven', tasks: due.size });
+    const begun = started.filter((task) => task !== undefined);
+    for (const task of begun) stored.set(task.id, task);
+    for (const [operation, { length }] of Map.groupBy(begun, (task) => task.operation))
+      report({ event: 'redriven', operation, tasks: length });
   }
   return {
     tasks: [...stored.values()].filter((task) => task !== undefined),
@@ -83,10 +85,15 @@ interface Judgement {
 /** What a redrive does to a task. A run that is over, or has not ended, is no problem: the message came twice or late. */
 const judge = (config: Config, task: Task | undefined, { id, run }: TaskRun): Judgement => {
   const refuse = (path: string, reason: string): Judgement => ({ does: 'nothing', problem: { path, reason } });
-  if (!task) return refuse('id', `there is no task ${id}: it was never registered, or has expired; send it anew`);
+  if (!task) return refuse('id', unknown(id));
   if (run > task.run) return refuse('run', `is ${run}, but task ${id} is in its run ${task.run}`);
   if (run < task.run || task.state.status !== 'failed') return { does: 'nothing' };
-  return operationNamed(config, task.operation)
-    ? { does: 'start' }
-    : refuse('id', `the operation of task ${id}, ${task.operation}, is not configured any more`);
+  return operationNamed(config, task.operation) ? { does: 'start' } : refuse('id', withoutOperation(task));
 };
+
+/** Why nothing of this id can be redriven. */
+export const unknown = (id: TaskId): string =>
+  `there is no task ${id}: it was never registered, or has expired; send it anew`;
+/** Why a task cannot be redriven whose operation was taken out of the configuration. */
+export const withoutOperation = ({ id, operation }: Task): string =>
+  `the operation of task ${id}, ${operation}, is not configured any more`;

@@ -6,7 +6,6 @@
  * and costs the others nothing.
  */
 import { operationFor } from '../config/resolved.ts';
-import type { Rejection } from '../ports.ts';
 import type { Deps } from './deps.ts';
 import { operationOf, type Target } from './ids.ts';
 import { isHeld, type Lock } from './lock.ts';
@@ -14,6 +13,7 @@ import { type Arrivals, due, looksForFullness } from './policy.ts';
 import type { Problem } from './problems.ts';
 import { parseRedrive, type RedriveMessage, redrive } from './redrive.ts';
 import { parseRegisterMessage, type Refused, type RegisterMessage, type SentTask } from './register-message.ts';
+import type { Rejection } from './rejection.ts';
 import { isSameTask, type NewTask, type Task } from './task.ts';
 import { LEASE, SOON } from './timings.ts';
 

@@ -61,3 +61,6 @@ export const handlerTimeout = (config: Config): Millis =>
       attemptTime(downstream.timeout, retry.immediate),
     ),
   );
+
+/** After this a batch message that nobody deleted is delivered again: six timeouts, as AWS recommends. */
+export const batchVisibility = (config: Config): Millis => 6 * handlerTimeout(config);

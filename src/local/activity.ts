@@ -16,15 +16,17 @@ export const describe = (event: FlowEvent): string | undefined => {
     case 'postponed':
       return `↻ ${event.batchId}  ${event.open} again later: ${inFull(event)}`;
     case 'redriven':
-      return `↻ ${plural(event.tasks, 'task')} redriven`;
+      return `↻ ${plural(event.tasks, 'task')} of ${event.operation} redriven`;
     case 'rejected':
       return `✗ ${event.messages} refused: ${event.reasons.join('; ')}`;
     case 'revived':
-      return `↻ dead letter of ${event.queue} sent again (${event.revivals})`;
+      return event.queue === 'rejected'
+        ? '↻ refused message sent again'
+        : `↻ dead letter of ${event.queue} sent again (${event.revivals})`;
     case 'unreadable':
       return `✗ unreadable message in the ${event.queue} queue: see the rejected queue`;
-    case 'stranded':
-      return `↻ ${event.target} had nobody to lead it`;
+    case 'repaired':
+      return `↻ ${REPAIRS[event.finding](event)}`;
     case 'foreign-message':
       return `✗ a group message for ${event.target} that no leader wrote: nothing was done`;
     case 'not-revived':
@@ -38,3 +40,12 @@ export const describe = (event: FlowEvent): string | undefined => {
       return undefined;
   }
 };
+
+const REPAIRS = {
+  stranded: ({ target }) => `${target} had nobody to lead it`,
+  'expired-lock': ({ target }) => `${target} was held by a leader that is gone`,
+  'leaderless-batch': ({ batchId }) => `${batchId} had nobody to finish it`,
+  'overdue-batch': ({ batchId }) => `${batchId} had lost its message`,
+} satisfies Record<Repaired['finding'], (event: Repaired) => string>;
+
+type Repaired = FlowEvent & { readonly event: 'repaired' };

@@ -14,10 +14,11 @@ import {
 } from '../batching/ids.ts';
 import { waitsSince } from '../batching/policy.ts';
 import { parseRegisterMessage, type RegisterMessage, type SentTask, withId } from '../batching/register-message.ts';
+import type { Rejection } from '../batching/rejection.ts';
 import { isSameTask, itemBytes, type Task } from '../batching/task.ts';
 import { type Config, operationFor } from '../config/resolved.ts';
 import { verdictOf } from '../downstream/verdict.ts';
-import type { Rejection, TaskRun } from '../ports.ts';
+import type { TaskRun } from '../ports.ts';
 import { demand } from './invariants.ts';
 import type { CallLog, LoggedCall } from './simulated-downstream.ts';
 import type { Tables } from './tables.ts';

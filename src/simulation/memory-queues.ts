@@ -1,8 +1,9 @@
 /** The queue ports on simulated queues. */
 import { printBatch, printElect, printGroup } from '../batching/messages.ts';
-import type { DeadLetter, DeadLetters, Queues, Rejection, WorkingQueue } from '../ports.ts';
+import { printRejection, type Rejection } from '../batching/rejection.ts';
+import type { DeadLetter, DeadLetters, LetterQueue, Queues, WorkingQueue } from '../ports.ts';
 import { type Gate, through } from './gate.ts';
-import type { QueuedMessage, SimulatedQueue } from './queue.ts';
+import type { SimulatedQueue } from './queue.ts';
 
 export type SimulatedQueues = Readonly<Record<WorkingQueue, SimulatedQueue>>;
 
@@ -29,22 +30,32 @@ export const memoryQueues = (queues: SimulatedQueues, rejected: Rejection[], gat
   },
 });
 
-export const memoryDeadLetters = (queues: SimulatedQueues, gate: Gate): DeadLetters => {
-  const find = (queue: WorkingQueue, { receipt }: DeadLetter): QueuedMessage | undefined =>
-    [...queues[queue].deadLetters].find(({ id }) => id === receipt);
+export const memoryDeadLetters = (queues: SimulatedQueues, rejected: Rejection[], gate: Gate): DeadLetters => {
+  const lettersOf = (queue: LetterQueue): DeadLetter[] =>
+    queue === 'rejected'
+      ? rejected.map((each) => letterOf(each.messageId, printRejection(each)))
+      : [...queues[queue].deadLetters].map(({ id, body, revivals }) => letterOf(id, body, revivals));
   return {
-    receive: (queue) =>
-      through(gate, 'deadLetters.receive', () =>
-        [...queues[queue].deadLetters]
-          .slice(0, 10)
-          .map(({ id, body, revivals }) => ({ messageId: id, body, revivals, receipt: id })),
-      ),
+    receive: (queue) => through(gate, 'deadLetters.receive', () => lettersOf(queue).slice(0, 10)),
     revive: (queue, { body, revivals }, delay) =>
       through(gate, 'deadLetters.revive', () => void queues[queue].send(body, delay, revivals + 1)),
-    remove: (queue, letter) =>
+    remove: (queue, { receipt }) =>
       through(gate, 'deadLetters.remove', () => {
-        const message = find(queue, letter);
+        if (queue === 'rejected') {
+          const at = rejected.findIndex(({ messageId }) => messageId === receipt);
+          if (at !== -1) rejected.splice(at, 1);
+          return;
+        }
+        const message = [...queues[queue].deadLetters].find(({ id }) => id === receipt);
         if (message) queues[queue].delete(message);
       }),
+    count: (queue) => through(gate, 'deadLetters.count', () => lettersOf(queue).length),
   };
 };
+
+const letterOf = (id: string, body: string, revivals = 0): DeadLetter => ({
+  messageId: id,
+  body,
+  revivals,
+  receipt: id,
+});

@@ -44,6 +44,7 @@ export const memoryTasks = (tables: Tables, gate: Gate): Tasks => ({
       results.map((result) => () => finishOne(tables, result, batch)),
     ),
   get: (id) => through(gate, 'tasks.get', () => tables.tasks.get(id)),
+  getAll: (ids) => through(gate, 'tasks.getAll', () => ids.map((id) => tables.tasks.get(id))),
   payload: (id) =>
     through(gate, 'tasks.payload', () => {
       const task = tables.tasks.get(id);

@@ -1,8 +1,9 @@
 /** One run of a function in a schedule: a process of its own, with its own clock and its own bad luck. */
 import type { Deps } from '../batching/deps.ts';
 import type { Millis, OperationName, Token } from '../batching/ids.ts';
+import type { Rejection } from '../batching/rejection.ts';
 import type { Config } from '../config/resolved.ts';
-import type { Invocation, Rejection, WorkingQueue } from '../ports.ts';
+import type { Invocation, WorkingQueue } from '../ports.ts';
 import type { Chaos } from './chaos.ts';
 import { faultyGate, type Process } from './faults.ts';
 import { memoryBatches } from './memory-batches.ts';
@@ -71,7 +72,7 @@ const depsOf = ({ config, chaos, tables, queues, rejected, log }: Surroundings, 
     locks: memoryLocks(tables, gate),
     batches: memoryBatches(tables, gate),
     queues: memoryQueues(queues, rejected, gate),
-    deadLetters: memoryDeadLetters(queues, gate),
+    deadLetters: memoryDeadLetters(queues, rejected, gate),
     patrolMarks: {
       read: async () => tables.patrolMark,
       write: async (mark) => {

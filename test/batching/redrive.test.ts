@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { TaskId } from '../../src/batching/ids.ts';
+import { askRedrive, askRedriveOf } from '../../src/batching/ask-redrive.ts';
+import type { BatchId, TaskId } from '../../src/batching/ids.ts';
 import { parseRedrive, printRedrive } from '../../src/batching/redrive.ts';
 import { register } from '../../src/batching/register.ts';
 import { batchId, candidate, id, NOW } from '../factories/factories.ts';
 import { depot, kit, message, registered, suite, where } from './step-suite.ts';
+
+const finishing = (batch: BatchId, at = NOW) => ({ id: batch, target: where, attempts: 1, at, keep: 3_600_000 });
 
 /** A task that failed in its run. */
 const failedTask = async (run = 1): Promise<TaskId> => {
@@ -15,13 +18,7 @@ const failedTask = async (run = 1): Promise<TaskId> => {
     (await kit.waiting.first(where, 9)).map(({ entry }) => entry),
   );
   const error = { code: 'bad', message: 'no such depot', retriable: false };
-  await kit.tasks.finish([{ id: task, outcome: { status: 'failed', error } }], {
-    id: batch,
-    target: where,
-    attempts: 1,
-    at: NOW,
-    keep: 3_600_000,
-  });
+  await kit.tasks.finish([{ id: task, outcome: { status: 'failed', error } }], finishing(batch));
   kit.sent.elect.length = 0;
   return task;
 };
@@ -40,7 +37,7 @@ suite('a redrive', () => {
     await register(kit, [asking(task)]);
     expect(await kit.waiting.first(where, 9)).toMatchObject([{ candidate: candidate(task, 2), at: NOW + 60_000 }]);
     expect(kit.sent.elect).toEqual([{ target: where }]);
-    expect(kit.events).toContainEqual({ event: 'redriven', tasks: 1 });
+    expect(kit.events).toContainEqual({ event: 'redriven', operation: 'ship', tasks: 1 });
   });
 
   it('twice, late or with the task beside it is one', async () => {
@@ -79,6 +76,74 @@ suite('a redrive', () => {
       { path: 'id', reason: expect.stringMatching(/ship, is not configured/) },
     ]);
     expect((await kit.tasks.get(task))?.state.status).toBe('failed');
+  });
+});
+
+suite('asking for a redrive', () => {
+  it('sends a message for each task that failed, and says of the others why not', async () => {
+    const task = await failedTask();
+    await register(
+      kit,
+      [1, 2, 3].map((n) => message(n)),
+    );
+    const [created, batched, succeeded] = [1, 2, 3].map((n) => id(`${depot}-${n}`)) as [TaskId, TaskId, TaskId];
+    const batch = batchId(`${where}#2#1`);
+    await kit.tasks.claim([candidate(batched), candidate(succeeded)], batch);
+    await kit.tasks.finish([{ id: succeeded, outcome: { status: 'succeeded' } }], finishing(batch));
+    const ids = [created, task, id(`${depot}-unknown`), batched, succeeded];
+    for (const how of ['dry', 'for real'] as const) {
+      expect(kit.sent.registered).toEqual([]);
+      const { asked, skipped } = await askRedrive(kit, ids, how);
+      expect(asked).toEqual([{ id: task, run: 1 }]);
+      expect(skipped.map((each) => [each.id, each.reason])).toEqual([
+        [created, 'it waits for its batch'],
+        [`${depot}-unknown`, expect.stringMatching(/^there is no task .*-unknown/)],
+        [batched, `it is under way, in batch ${batch}`],
+        [succeeded, 'it has succeeded'],
+      ]);
+    }
+    expect(kit.sent.registered).toEqual([printRedrive({ id: task, run: 1 })]);
+  });
+
+  it('asks for nothing where the operation is gone: the message would be refused', async () => {
+    const task = await failedTask();
+    const bare = { ...kit, config: { ...kit.config, operations: {} } };
+    const { asked, skipped } = await askRedrive(bare, [task], 'for real');
+    expect([asked, skipped]).toEqual([
+      [],
+      [{ id: task, reason: expect.stringMatching(/ship, is not conf/), status: 'failed' }],
+    ]);
+    expect(kit.sent.registered).toEqual([]);
+  });
+
+  it('goes through the failed tasks of a Target page by page, and overlooks those that are none any more', async () => {
+    const tasks = await registered(3);
+    const batch = batchId(`${where}#1#1`);
+    await kit.tasks.claim(
+      tasks.map((each) => candidate(each)),
+      batch,
+    );
+    const outcome = { status: 'failed', error: { code: 'bad', message: 'no', retriable: false } } as const;
+    for (const [index, each] of tasks.entries())
+      await kit.tasks.finish([{ id: each, outcome }], finishing(batch, NOW + index));
+    const first = await askRedriveOf(kit, where, 'for real', { limit: 2 });
+    expect([first.asked.length, first.cursor]).toEqual([2, expect.any(String)]);
+    const second = await askRedriveOf(kit, where, 'for real', { limit: 2, cursor: first.cursor });
+    expect(second).toEqual({ asked: [{ id: tasks[0], run: 1 }], skipped: [] });
+    const behind = { ...kit.tasks, failed: async () => ({ items: tasks }) };
+    await register(kit, [asking(tasks[0] as TaskId)]);
+    const third = await askRedriveOf({ ...kit, tasks: behind }, where, 'dry', { limit: 9 });
+    expect([third.asked.map((each) => each.id), third.skipped]).toEqual([tasks.slice(1), []]);
+  });
+
+  it('twice gives a task one more run', async () => {
+    const task = await failedTask();
+    for (let times = 0; times < 2; times += 1) await askRedrive(kit, [task], 'for real');
+    const bodies = kit.sent.registered.map((body, n) => ({ messageId: `${depot}-again-${n}`, body }));
+    expect(bodies).toHaveLength(2);
+    for (const each of bodies) await register(kit, [each]);
+    expect((await kit.tasks.get(task))?.run).toBe(2);
+    expect(await candidates()).toEqual([candidate(task, 2)]);
   });
 });
 

@@ -3,9 +3,10 @@ import type { Deps } from '../../src/batching/deps.ts';
 import type { FlowEvent } from '../../src/batching/events.ts';
 import type { Token } from '../../src/batching/ids.ts';
 import type { BatchMessage, ElectMessage, GroupMessage } from '../../src/batching/messages.ts';
+import type { Rejection } from '../../src/batching/rejection.ts';
 import type { Config } from '../../src/config/resolved.ts';
 import type { Answer, Call } from '../../src/downstream/downstream.ts';
-import type { DeadLetter, Delivery, PatrolMark, Rejection, WorkingQueue } from '../../src/ports.ts';
+import type { DeadLetter, Delivery, LetterQueue, PatrolMark, WorkingQueue } from '../../src/ports.ts';
 import type { Stores } from '../contract/stores.ts';
 import { aConfig, NOW } from '../factories/factories.ts';
 
@@ -22,7 +23,7 @@ export interface StepKit extends Deps {
     readonly rejected: Rejection[];
     readonly revived: { queue: WorkingQueue; letter: DeadLetter; delay: number }[];
   };
-  readonly letters: Record<WorkingQueue, DeadLetter[]>;
+  readonly letters: Record<LetterQueue, DeadLetter[]>;
   readonly calls: Call[];
   readonly events: FlowEvent[];
   /** What the downstream answers, call by call; the last for the rest. */
@@ -45,7 +46,7 @@ export const stepKit = (stores: Stores, config: Config = aConfig()): StepKit => 
     now: NOW,
     chance: 0.5,
     sent: { registered: [], elect: [], group: [], batch: [], rejected: [], revived: [] },
-    letters: { register: [], elect: [], group: [], batch: [] },
+    letters: { register: [], elect: [], group: [], batch: [], rejected: [] },
     calls: [],
     events: [],
     answers: [{ kind: 'all-succeeded' }],
@@ -80,6 +81,7 @@ export const stepKit = (stores: Stores, config: Config = aConfig()): StepKit => 
       remove: async (queue, { receipt }) => {
         kit.letters[queue] = kit.letters[queue].filter((each) => each.receipt !== receipt);
       },
+      count: async (queue) => kit.letters[queue].length,
     },
     patrolMarks: {
       read: async () => mark,

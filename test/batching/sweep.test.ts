@@ -107,6 +107,7 @@ suite('sweep', () => {
     expect(await visit()).toBe(false);
     kit.now = NOW + 10 * 60_000;
     expect(await visit()).toBe(true);
-    expect(kit.events).toContainEqual({ event: 'stranded', target: where, waitedSince: NOW });
+    const repaired = { event: 'repaired', finding: 'stranded', operation: 'ship', target: where, since: NOW };
+    expect(kit.events).toContainEqual(repaired);
   });
 });

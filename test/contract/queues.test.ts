@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { printBatch, printElect, printGroup } from '../../src/batching/messages.ts';
+import { parseRejection } from '../../src/batching/rejection.ts';
 import { batchId, NOW, target, token } from '../factories/factories.ts';
 import { describeEach } from './describe-each.ts';
 import { queueKinds } from './queues.ts';
@@ -55,11 +56,37 @@ describeEach('queues', queueKinds, (started) => {
     expect(await deadLetters.receive('group')).toEqual([]);
   });
 
+  it('count dead letters without taking any, also those that somebody has in hand', async () => {
+    const { queues, deadLetters, exhaust } = started();
+    expect(await deadLetters.count('elect')).toBe(0);
+    await queues.elect([1, 2].map((n) => ({ target: target(`ship/depot=${n}`) })));
+    await exhaust('elect');
+    expect(await deadLetters.count('elect')).toBe(2);
+    const letters = await deadLetters.receive('elect');
+    expect([letters.length, await deadLetters.count('elect')]).toEqual([2, 2]);
+    for (const letter of letters) await deadLetters.remove('elect', letter);
+    expect(await deadLetters.count('elect')).toBe(0);
+  });
+
   it('keep refused messages with their reasons', async () => {
     const { queues, rejected } = started();
     await queues.reject(
       [1, 2].map((n) => ({ messageId: `m-${n}`, body: '{', problems: [{ path: '', reason: 'is not JSON' }], at: NOW })),
     );
     expect((await rejected()).toSorted()).toEqual(['m-1', 'm-2']);
+  });
+
+  it('let a refused message be taken out, once somebody has sent it again', async () => {
+    const { queues, deadLetters, received } = started();
+    const before = await deadLetters.count('rejected');
+    await queues.reject([{ messageId: 'm-3', body: '{"n":3}', problems: [], at: NOW }]);
+    expect(await deadLetters.count('rejected')).toBe(before + 1);
+    const letters = await deadLetters.receive('rejected');
+    const letter = letters.find(({ body }) => parseRejection(body)?.messageId === 'm-3');
+    if (!letter) throw new Error(`m-3 is not among ${JSON.stringify(letters)}`);
+    await deadLetters.revive('register', { ...letter, body: '{"n":3}' }, 0);
+    await deadLetters.remove('rejected', letter);
+    expect(await received('register', 1)).toEqual(['{"n":3}']);
+    expect(await deadLetters.count('rejected')).toBe(before);
   });
 });

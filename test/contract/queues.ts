@@ -2,7 +2,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { DeleteMessageCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { sqsDeadLetters, sqsQueues } from '../../src/aws/sqs-queues.ts';
-import type { DeadLetters, Queues, Rejection, WorkingQueue } from '../../src/ports.ts';
+import type { Rejection } from '../../src/batching/rejection.ts';
+import type { DeadLetters, Queues, WorkingQueue } from '../../src/ports.ts';
 import { Chaos } from '../../src/simulation/chaos.ts';
 import { NO_FAULTS } from '../../src/simulation/faults.ts';
 import { openGate } from '../../src/simulation/gate.ts';
@@ -62,7 +63,7 @@ const inSimulation = async (): Promise<StartedQueues> => {
   };
   return {
     queues: memoryQueues(simulated, rejections, openGate),
-    deadLetters: memoryDeadLetters(simulated, openGate),
+    deadLetters: memoryDeadLetters(simulated, rejections, openGate),
     received: async (queue, count) => {
       const come = arrived.get(queue) ?? [];
       for (let second = 0; second < PATIENCE && come.length < count; second += 1) await pass(1);

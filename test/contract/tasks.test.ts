@@ -36,6 +36,17 @@ describeEach('tasks', storeKinds, (stores) => {
     expect(await stores().tasks.get(t(9))).toBeUndefined();
   });
 
+  it('are read many at a time, in the order asked', async () => {
+    const { t } = fresh();
+    await stores().tasks.insert([1, 2].map((n) => aTask({ id: t(n) })));
+    const asked = [t(2), ...Array.from({ length: 120 }, (_, n) => t(n + 10)), t(1)];
+    const read = await stores().tasks.getAll(asked);
+    expect([read.length, read.at(0)?.id, read.at(-1)?.id]).toEqual([122, t(2), t(1)]);
+    expect(read.slice(1, -1).every((task) => task === undefined)).toBe(true);
+    expect(read.at(0)).toEqual(await stores().tasks.get(t(2)));
+    expect(await stores().tasks.getAll([])).toEqual([]);
+  });
+
   it('are inserted more than one request at a time', async () => {
     const { t } = fresh();
     const all = Array.from({ length: 137 }, (_, n) => aTask({ id: t(n) }));

@@ -1,0 +1,50 @@
+/** What lies in the rejected queue: a message as it came, and why it was refused. For people, and for whoever sends it again. */
+import type { Millis } from './ids.ts';
+import { isObject, parseJson } from './json-text.ts';
+import { MESSAGE_MAX_BYTES } from './messages.ts';
+import type { Problem } from './problems.ts';
+
+/** A refused message, for the rejected queue. */
+export interface Rejection {
+  readonly messageId: string;
+  readonly body: string;
+  readonly problems: readonly Problem[];
+  readonly at: Millis;
+}
+
+/** As many reasons as anyone reads; each is short. */
+const PROBLEMS_SHOWN = 20;
+
+/**
+ * The reasons, and the body as it came. A body that leaves no room for its reasons is cut, which the message says.
+ */
+export const printRejection = ({ messageId, body, problems, at }: Rejection): string => {
+  const more = problems.length > PROBLEMS_SHOWN ? { errorsInAll: problems.length } : {};
+  const envelope = {
+    messageId,
+    rejectedAt: new Date(at).toISOString(),
+    errors: problems.slice(0, PROBLEMS_SHOWN),
+    ...more,
+  };
+  const whole = JSON.stringify({ ...envelope, body });
+  if (Buffer.byteLength(whole) <= MESSAGE_MAX_BYTES) return whole;
+  // An eighth, since JSON may write one character as six.
+  const part = body.slice(0, MESSAGE_MAX_BYTES / 8);
+  return JSON.stringify({ ...envelope, body: part, bodyBytes: Buffer.byteLength(body), bodyIsCut: true });
+};
+
+/** The message that was refused, as far as it was kept. */
+interface Refused {
+  readonly messageId: string;
+  readonly body: string;
+  readonly isCut: boolean;
+}
+
+/** Reads a message of the rejected queue. Undefined for one that Groupage did not write. */
+export const parseRejection = (text: string): Refused | undefined => {
+  const json = parseJson(text);
+  if (!json.ok || !isObject(json.value)) return undefined;
+  const { messageId, body, bodyIsCut } = json.value;
+  if (typeof messageId !== 'string' || typeof body !== 'string') return undefined;
+  return { messageId, body, isCut: bodyIsCut === true };
+};

@@ -1,0 +1,149 @@
+import { expect, it } from 'vitest';
+import { GRACE } from '../../src/batching/findings.ts';
+import { group } from '../../src/batching/group.ts';
+import { handleBatch } from '../../src/batching/handle-batch.ts';
+import { batchIdOf } from '../../src/batching/ids.ts';
+import { lookAtBatches, lookAtTarget, repair } from '../../src/batching/repair.ts';
+import { batchVisibility } from '../../src/config/resolved.ts';
+import { batchId, NOW, token } from '../factories/factories.ts';
+import { PLENTY, type StepKit } from './step-kit.ts';
+import { config, guard, kit, led, lock, registered, suite, where } from './step-suite.ts';
+
+/** Longer than anything may be left alone. */
+const LONG = batchVisibility(config) + GRACE + 60_000;
+
+const forget = (sent: StepKit['sent']): void => {
+  for (const messages of Object.values(sent)) messages.length = 0;
+};
+const repaired = () => kit.events.filter(({ event }) => event === 'repaired');
+
+suite('a look at a Target, and its repair,', () => {
+  /** Looks, repairs what is found, and answers what that was. */
+  const treat = async () => {
+    forget(kit.sent);
+    const finding = await lookAtTarget(kit, where);
+    return finding && { finding: finding.finding, done: await repair(kit, finding) };
+  };
+
+  it('finds nothing wrong where everything goes on', async () => {
+    await led(2);
+    expect(await treat()).toBeUndefined();
+  });
+
+  it('gives tasks a leader that nobody leads', async () => {
+    await registered(1);
+    await kit.locks.burn(where, 1, 0, NOW);
+    kit.now += LONG;
+    expect(await treat()).toEqual({ finding: 'stranded', done: true });
+    expect(kit.sent.elect).toEqual([{ target: where }]);
+    expect(repaired()).toEqual([
+      { event: 'repaired', finding: 'stranded', operation: 'ship', target: where, since: NOW },
+    ]);
+  });
+
+  it('gives tasks a leader whose last one lost its guard', async () => {
+    await led(1);
+    kit.now += LONG;
+    expect(await treat()).toEqual({ finding: 'expired-lock', done: true });
+    expect(kit.sent.elect).toEqual([{ target: where }]);
+    expect((await lock()).holder).toBeDefined();
+  });
+
+  it('gives a lock back that its holder left, when nothing waits', async () => {
+    await led(1);
+    await kit.waiting.remove(
+      where,
+      (await kit.waiting.first(where, 9)).map(({ entry }) => entry),
+    );
+    kit.now += LONG;
+    expect(await treat()).toEqual({ finding: 'expired-lock', done: true });
+    expect([(await lock()).holder, kit.sent.elect]).toEqual([undefined, []]);
+    expect(repaired()).toMatchObject([{ finding: 'expired-lock', operation: 'ship' }]);
+    expect(await treat()).toBeUndefined();
+  });
+
+  it('leaves a lock alone that somebody took in between, and claims no repair', async () => {
+    await led(1);
+    const [row] = await kit.waiting.first(where, 1);
+    await kit.waiting.remove(where, [row?.entry ?? '']);
+    kit.now += LONG;
+    const finding = await lookAtTarget(kit, where);
+    const seen = await lock();
+    await kit.locks.acquire(where, { fence: 2, token: token('next'), seen, now: kit.now, until: kit.now + 1_000 });
+    expect(finding && (await repair(kit, finding))).toBe(false);
+    expect([(await lock()).holder, repaired()]).toEqual(['next', []]);
+  });
+
+  it('asks for a leader when a task came while the lock still looked held', async () => {
+    const [id] = await led(1);
+    const task = await kit.tasks.get(id as NonNullable<typeof id>);
+    const [row] = await kit.waiting.first(where, 1);
+    await kit.waiting.remove(where, [row?.entry ?? '']);
+    kit.now += LONG;
+    const finding = await lookAtTarget(kit, where);
+    if (task) await kit.waiting.put([task]);
+    forget(kit.sent);
+    expect(finding && (await repair(kit, finding))).toBe(true);
+    expect(kit.sent.elect).toEqual([{ target: where }]);
+  });
+
+  it('finds a leader who finishes the batch that another one left', async () => {
+    await led(1);
+    await kit.locks.openBatch(where, guard(), { batch: batchIdOf(where, 1, 1), round: 1, by: token('x'), until: NOW });
+    kit.now += LONG;
+    expect(await treat()).toEqual({ finding: 'leaderless-batch', done: true });
+    expect(kit.sent.elect).toEqual([{ target: where }]);
+    expect(repaired()).toMatchObject([{ batchId: batchIdOf(where, 1, 1) }]);
+  });
+});
+
+suite("a look at a Target's batches, and their repair,", () => {
+  /** Tasks in a batch that is sealed, its message lost. */
+  const sealed = async () => {
+    await led(1);
+    kit.now += 5_000;
+    await group(kit, guard(), PLENTY);
+    const [message] = kit.sent.batch;
+    if (!message) throw new Error('no batch was sealed');
+    forget(kit.sent);
+    return message.batchId;
+  };
+  const look = (limit = 10, cursor?: string) => lookAtBatches(kit, where, limit, cursor);
+
+  it('sends the message again of one that was never started', async () => {
+    const id = await sealed();
+    expect(await look()).toEqual({ items: [], looked: 1 });
+    kit.now += LONG;
+    const { items } = await look();
+    expect(items).toMatchObject([{ finding: 'overdue-batch', batchId: id }]);
+    for (const finding of items) expect(await repair(kit, finding)).toBe(true);
+    expect(kit.sent.batch).toEqual([{ batchId: id, delay: 0 }]);
+    expect(repaired()).toMatchObject([{ finding: 'overdue-batch', operation: 'ship', target: where, batchId: id }]);
+  });
+
+  it('sends the message again of one whose next attempt is missing, and twice is harmless', async () => {
+    const id = await sealed();
+    kit.answers = [{ kind: 'unavailable', reason: 'busy', mayRetryAtOnce: false }, { kind: 'all-succeeded' }];
+    await handleBatch(kit, { batchId: id }, PLENTY);
+    forget(kit.sent);
+    expect((await look()).items).toEqual([]);
+    kit.now += LONG;
+    for (let times = 0; times < 2; times += 1) for (const finding of (await look()).items) await repair(kit, finding);
+    expect(kit.sent.batch.map(({ batchId: each }) => each)).toEqual([id, id]);
+    for (const message of kit.sent.batch) await handleBatch(kit, message, PLENTY);
+    expect([kit.calls.length, (await kit.batches.get(id))?.status]).toEqual([2, 'succeeded']);
+    kit.now += LONG;
+    expect(await look()).toEqual({ items: [], looked: 1 });
+  });
+
+  it('goes page by page', async () => {
+    for (const n of [1, 2, 3]) {
+      const batch = { id: batchId(`${where}#${n}#1`), target: where, sealedBy: 'full', candidates: [] } as const;
+      const formed = await kit.batches.form({ ...batch, oldestAt: NOW, createdAt: NOW });
+      await kit.batches.seal(formed, [], NOW + n, 3_600_000);
+    }
+    const first = await look(2);
+    expect([first.looked, first.cursor]).toEqual([2, expect.any(String)]);
+    expect(await look(2, first.cursor)).toEqual({ items: [], looked: 1 });
+  });
+});
