@@ -10,7 +10,8 @@ export const composeApp = (environment: Environment, host: Host) => {
   const stores = { tasks: parts.tasks(), waiting: parts.waiting(), locks: parts.locks(), batches: parts.batches() };
   const onError = (cause: unknown): void =>
     host.log.error('request failed', { cause: cause instanceof Error ? cause.stack : String(cause) });
-  return api({ ...parts.base, ...stores, queues: parts.queues(), newId: monotonicFactory(), onError });
+  const messages = { queues: parts.queues(), deadLetters: parts.deadLetters() };
+  return api({ ...parts.base, ...stores, ...messages, newId: monotonicFactory(), onError });
 };
 
 type Handler = ReturnType<typeof handle>;

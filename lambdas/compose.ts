@@ -19,6 +19,7 @@ import { httpDownstream } from '../src/downstream/http.ts';
 import { CONFIG_ASSET, type Environment, optionalSetting, setting } from '../src/environment.ts';
 import type { Delivery, Invocation, Machine, Report } from '../src/ports.ts';
 import { type Log, reportTo } from './log.ts';
+import { embeddedMetrics, measureTo } from './metrics.ts';
 
 /** What surrounds the handlers: Lambda, or a process that stands in for it. */
 export interface Host {
@@ -28,7 +29,11 @@ export interface Host {
   readonly onEvent?: Report;
 }
 
-const lambda = (): Host => ({ clients: awsClients(), log: new Logger({ serviceName: 'groupage' }) });
+const lambda = (environment: Environment): Host => ({
+  clients: awsClients(),
+  log: new Logger({ serviceName: 'groupage' }),
+  onEvent: measureTo(embeddedMetrics(setting(environment, 'stack'))),
+});
 
 /** A handler that is composed from `process.env` when it is first invoked. */
 export const atFirstInvocation = <Event, Answer>(
@@ -36,7 +41,7 @@ export const atFirstInvocation = <Event, Answer>(
 ) => {
   let handler: ((event: Event, context: Context) => Promise<Answer>) | undefined;
   return (event: Event, context: Context): Promise<Answer> => {
-    handler ??= compose(process.env, lambda());
+    handler ??= compose(process.env, lambda(process.env));
     return handler(event, context);
   };
 };

@@ -5,7 +5,7 @@ import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { type FunctionUrl, FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { LEADER_TIMEOUT, LEADER_VISIBILITY, MESSAGES_AT_ONCE, REGISTER_VISIBILITY } from '../src/batching/timings.ts';
-import { type Config, handlerTimeout } from '../src/config/resolved.ts';
+import { batchVisibility, type Config, handlerTimeout } from '../src/config/resolved.ts';
 import { Handler } from './handler.ts';
 import { bundledCode, type HandlerCode, type HandlerName } from './handler-code.ts';
 import { RejectedQueue, WorkingQueue } from './queues.ts';
@@ -50,7 +50,7 @@ export class Flow extends Construct {
     // Not six timeouts: a crashed leader's guard has to come back soon after its lease ends (timeout < lease < visibility).
     this.electQueue = new WorkingQueue(this, 'Elect', { visibility });
     this.groupQueue = new WorkingQueue(this, 'Group', { visibility });
-    this.batchQueue = new WorkingQueue(this, 'Batch', { visibility: Duration.millis(6 * handlerTimeout(config)) });
+    this.batchQueue = new WorkingQueue(this, 'Batch', { visibility: Duration.millis(batchVisibility(config)) });
     this.rejectedQueue = new RejectedQueue(this, 'Rejected', { retain });
     this.#register();
     this.#electLeader();
@@ -116,22 +116,10 @@ export class Flow extends Construct {
   }
 
   #sweep(): void {
-    const { registerQueue, electQueue, groupQueue, batchQueue, rejectedQueue } = this;
     const handler = this.#handler('SweepHandler', 'sweep', 50_000, 'Dead letters are sent again, lock rows patrolled')
-      .table('batchLockTable', this.#tables.batchLock, ['GetItem', 'PutItem', 'Query'], ['Targets'])
-      .sends({
-        registerQueue: registerQueue.queue,
-        electQueue: electQueue.queue,
-        groupQueue: groupQueue.queue,
-        batchQueue: batchQueue.queue,
-        rejectedQueue: rejectedQueue.queue,
-      })
-      .takesFrom({
-        registerDeadLetters: registerQueue.deadLetters,
-        electDeadLetters: electQueue.deadLetters,
-        groupDeadLetters: groupQueue.deadLetters,
-        batchDeadLetters: batchQueue.deadLetters,
-      });
+      .table('batchLockTable', this.#tables.batchLock, ['GetItem', 'PutItem', 'Query', 'UpdateItem'], ['Targets'])
+      .sends(this.#allQueues())
+      .takesFrom(this.#deadLetters());
     // The next minute comes anyway: a sweep that failed is not repeated at once.
     handler.function.configureAsyncInvoke({ retryAttempts: 0 });
     new Rule(this, 'SweepSchedule', {
@@ -140,16 +128,36 @@ export class Flow extends Construct {
     });
   }
 
+  #allQueues() {
+    const { registerQueue, electQueue, groupQueue, batchQueue, rejectedQueue } = this;
+    return {
+      registerQueue: registerQueue.queue,
+      electQueue: electQueue.queue,
+      groupQueue: groupQueue.queue,
+      batchQueue: batchQueue.queue,
+      rejectedQueue: rejectedQueue.queue,
+    };
+  }
+
+  #deadLetters() {
+    const { registerQueue, electQueue, groupQueue, batchQueue } = this;
+    return {
+      registerDeadLetters: registerQueue.deadLetters,
+      electDeadLetters: electQueue.deadLetters,
+      groupDeadLetters: groupQueue.deadLetters,
+      batchDeadLetters: batchQueue.deadLetters,
+    };
+  }
+
   #api(): FunctionUrl {
+    const letters = { ...this.#deadLetters(), rejectedQueue: this.rejectedQueue.queue };
     return this.#handler('ApiHandler', 'api', LEADER_TIMEOUT, 'The HTTP API')
       .table('taskTable', this.#tables.task, ['GetItem', 'BatchGetItem'], ['FailedByTarget'])
       .table('batchLockTable', this.#tables.batchLock, ['GetItem', 'Query', 'UpdateItem'], ['Targets'])
       .table('batchTable', this.#tables.batch, ['GetItem'], ['ByTarget'])
-      .sends({
-        registerQueue: this.registerQueue.queue,
-        electQueue: this.electQueue.queue,
-        groupQueue: this.groupQueue.queue,
-      })
+      .sends(this.#allQueues())
+      .takesFrom(letters)
+      .counts(letters)
       .function.addFunctionUrl({ authType: FunctionUrlAuthType.AWS_IAM });
   }
 }

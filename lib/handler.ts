@@ -1,5 +1,5 @@
 /** One λ: its code, role, log group and settings. What it may do is granted by name; nothing is granted by default but its logs. */
-import { type Duration, Names, RemovalPolicy } from 'aws-cdk-lib';
+import { Aws, type Duration, Names, RemovalPolicy } from 'aws-cdk-lib';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
@@ -55,7 +55,7 @@ export class Handler extends Construct {
       role,
       logGroup,
       loggingFormat: LoggingFormat.JSON,
-      environment: { NODE_OPTIONS: '--enable-source-maps' },
+      environment: { NODE_OPTIONS: '--enable-source-maps', [ENVIRONMENT.stack]: Aws.STACK_NAME },
     });
   }
 
@@ -93,6 +93,11 @@ export class Handler extends Construct {
   /** Lets it take messages from these queues. */
   takesFrom(queues: Partial<Record<Setting, IQueue>>): this {
     return this.#queues(queues, ['sqs:ReceiveMessage', 'sqs:DeleteMessage']);
+  }
+
+  /** Lets it ask how many messages lie in these queues. */
+  counts(queues: Partial<Record<Setting, IQueue>>): this {
+    return this.#queues(queues, ['sqs:GetQueueAttributes']);
   }
 
   #queues(queues: Partial<Record<Setting, IQueue>>, actions: string[]): this {

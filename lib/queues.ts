@@ -39,7 +39,7 @@ export class WorkingQueue extends Construct {
   }
 }
 
-/** Where refused register messages lie with their reasons, for people; nothing consumes it. */
+/** Where refused messages lie with their reasons, until a person has them sent again, or deletes them. */
 export class RejectedQueue extends Construct {
   readonly queue: Queue;
 
@@ -50,7 +50,7 @@ export class RejectedQueue extends Construct {
     Validations.of(this.queue).acknowledge({
       id: 'AwsSolutions-SQS3',
       reason:
-        'Its messages have already been refused, with reasons, and no function receives them: there is nothing to dead-letter.',
+        'Its messages have already been refused, with reasons, and no function works them off: one that cannot be sent again when a person asks for it stays.',
     });
   }
 }

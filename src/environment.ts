@@ -1,5 +1,6 @@
 /**
- * The names through which constructs tell λs about tables and queues: written in `lib`, read in `lambdas`, nowhere else.
+ * The names through which constructs tell λs about tables, queues and their stack: written in `lib`, read in `lambdas`,
+ * nowhere else.
  */
 export const ENVIRONMENT = {
   taskTable: 'GROUPAGE_TASK_TABLE',
@@ -14,6 +15,7 @@ export const ENVIRONMENT = {
   electDeadLetters: 'GROUPAGE_ELECT_DLQ_URL',
   groupDeadLetters: 'GROUPAGE_GROUP_DLQ_URL',
   batchDeadLetters: 'GROUPAGE_BATCH_DLQ_URL',
+  stack: 'GROUPAGE_STACK',
 } as const;
 
 export type Setting = keyof typeof ENVIRONMENT;

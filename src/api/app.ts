@@ -4,8 +4,11 @@ import { bodyLimit } from 'hono/body-limit';
 import { UnknownOperation } from '../config/resolved.ts';
 import { InvalidCursor } from '../ports.ts';
 import { batchRoutes } from './batches.ts';
+import { deadLetterRoutes } from './dead-letters.ts';
 import type { ApiDeps } from './deps.ts';
+import { doctorRoutes } from './doctor.ts';
 import { HttpProblem } from './problem.ts';
+import { redriveRoutes } from './redrive.ts';
 import { targetRoutes } from './targets.ts';
 import { taskRoutes } from './tasks.ts';
 
@@ -15,20 +18,28 @@ const BODY_MAX_BYTES = 6 * 1_024 * 1_024;
 /** What each path takes; whatever comes with another method gets to hear it. */
 const METHODS = [
   ['/v1/tasks', 'GET, POST'],
+  ['/v1/tasks/redrive', 'GET, POST'],
   ['/v1/tasks/:id', 'GET'],
   ['/v1/batches', 'GET'],
   ['/v1/batches/:id{.+}', 'GET'],
   ['/v1/targets', 'GET'],
   ['/v1/targets/flush', 'POST'],
+  ['/v1/dead-letters', 'GET'],
+  ['/v1/dead-letters/:queue/redrive', 'POST'],
+  ['/v1/doctor/targets', 'GET, POST'],
+  ['/v1/doctor/batches', 'GET, POST'],
 ] as const;
 
 export const api = (deps: ApiDeps): Hono => {
   const app = new Hono();
   const tooLarge = new HttpProblem(413, `the body has more than ${BODY_MAX_BYTES} bytes: send fewer tasks at once`);
   app.use(bodyLimit({ maxSize: BODY_MAX_BYTES, onError: () => tooLarge.toResponse() }));
+  app.route('/v1/tasks/redrive', redriveRoutes(deps));
   app.route('/v1/tasks', taskRoutes(deps));
   app.route('/v1/batches', batchRoutes(deps));
   app.route('/v1/targets', targetRoutes(deps));
+  app.route('/v1/dead-letters', deadLetterRoutes(deps));
+  app.route('/v1/doctor', doctorRoutes(deps));
   for (const [path, methods] of METHODS)
     app.all(path, ({ req }) => {
       const problem = new HttpProblem(405, `${req.path} takes ${methods}, not ${req.method}`).toResponse();

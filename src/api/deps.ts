@@ -1,7 +1,10 @@
 /** What the HTTP API is given. */
 import type { Deps } from '../batching/deps.ts';
 
-export type ApiDeps = Pick<Deps, 'config' | 'tasks' | 'waiting' | 'locks' | 'batches' | 'queues' | 'machine'> & {
+export type ApiDeps = Pick<
+  Deps,
+  'config' | 'tasks' | 'waiting' | 'locks' | 'batches' | 'queues' | 'deadLetters' | 'machine' | 'report'
+> & {
   /** Names a task whose sender did not. */
   readonly newId: () => string;
   /** Is told of a defect, whose answer says nothing of it. */

@@ -27,6 +27,17 @@ export const readObject = (text: string): Record<string, unknown> => {
   return json.value;
 };
 
+/** Fields that nobody reads: a misspelt one would be taken for none. */
+export const unknownFields = (body: object, known: readonly string[]): Problem[] =>
+  Object.keys(body)
+    .filter((name) => !known.includes(name))
+    .map((name) => ({ path: name.slice(0, 100), reason: `is unknown; known are ${known.join(', ')}` }));
+
+/** A dry run is said by `"dryRun": true`; whoever says it otherwise must not get a real one. */
+export const dryRunProblems = ({ dryRun = false }: Record<string, unknown>): Problem[] =>
+  typeof dryRun === 'boolean' ? [] : [{ path: 'dryRun', reason: 'must be true or false' }];
+export const isDryRun = ({ dryRun }: Record<string, unknown>): boolean => dryRun === true;
+
 /** One task, or a list of them under `tasks`. @throws HttpProblem */
 export const readTasks = (text: string): SentTasks => {
   const body = readObject(text);

@@ -1,5 +1,6 @@
 /** What the HTTP API shows of tasks, batches and Targets. */
 import { type Batch, membersOf } from '../batching/batch.ts';
+import type { Finding } from '../batching/findings.ts';
 import type { Millis, Target } from '../batching/ids.ts';
 import { operationOf } from '../batching/ids.ts';
 import { isHeld } from '../batching/lock.ts';
@@ -62,6 +63,17 @@ export const batchView = (batch: Batch, maxSize: number | undefined) => {
     ...(batch.status === 'in-progress' ? { nextAttemptAfter: iso(batch.runUntil) } : {}),
   };
 };
+
+/** @param repaired whether it was put right; undefined where it was only looked at. */
+export const findingView = ({ finding, target, since, ...more }: Finding, repaired?: boolean) => ({
+  finding,
+  operation: operationOf(target),
+  target,
+  since: iso(since),
+  ...('batchId' in more ? { batchId: more.batchId } : {}),
+  ...('hasWork' in more ? { tasksWait: more.hasWork } : {}),
+  ...(repaired === undefined ? {} : { repaired }),
+});
 
 /** @param waiting counted up to `limit`. */
 export const targetView = (target: Target, { lock, first }: Glance, waiting: number, limit: number, now: Millis) => ({

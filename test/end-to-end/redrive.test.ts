@@ -23,6 +23,29 @@ const redrive = async (id: string, run: number): Promise<void> => {
     );
 };
 
+/** What the API answers when it is asked to redrive. */
+const ask = async (body: unknown): Promise<{ status: number; answer: Record<string, unknown> }> => {
+  const response = await flow.backend.api('/tasks/redrive', { method: 'POST', body: JSON.stringify(body) });
+  return { status: response.status, answer: (await response.json()) as Record<string, unknown> };
+};
+
+/** Tasks of a depot that failed, since the downstream refused them. */
+const failedTasks = async (depot: string, count: number): Promise<string[]> => {
+  flow.downstream.behave(() => ({ status: 422 }));
+  const ids = await flow.send(Array.from({ length: count }, (_, n) => ({ depot, n })));
+  await flow.ended(ids);
+  flow.downstream.behave(() => ({ status: 200 }));
+  return ids;
+};
+
+const succeedInRun2 = async (ids: readonly string[]): Promise<void> => {
+  for (const id of ids)
+    await eventually(async () => {
+      const task = await flow.task(id);
+      return task?.run === 2 && task.status === 'succeeded';
+    });
+};
+
 const rowOf = async (Id: string): Promise<Record<string, unknown>> => {
   const key = { TableName: setting(flow.backend.settings, 'taskTable'), Key: { Id }, ConsistentRead: true };
   return (await flow.backend.clients.dynamodb.send(new GetCommand(key))).Item ?? {};
@@ -80,5 +103,62 @@ describe('a redriven task', () => {
       (await flow.rejected()).find(({ body }) => body.includes('nobody-knows-me')),
     );
     expect(refused.errors).toMatchObject([{ path: 'id', reason: expect.stringMatching(/^there is no task/) }]);
+  });
+});
+
+describe('a redrive that the API is asked for', () => {
+  it('gives tasks another run by their ids, and says of the others why not; a dry run changes nothing', async () => {
+    const [failed = ''] = await failedTasks('asked', 1);
+    const [fine = ''] = await flow.send([{ depot: 'asked' }]);
+    await flow.ended([fine]);
+    const ids = [failed, fine, 'never-sent', failed];
+    const skipped = [
+      { id: fine, reason: 'it has succeeded' },
+      { id: 'never-sent', reason: expect.stringMatching(/^there is no task never-sent/) },
+    ];
+    const dry = await ask({ ids, dryRun: true });
+    expect(dry).toEqual({ status: 200, answer: { dryRun: true, redriven: 1, skipped } });
+    expect(await flow.task(failed)).toMatchObject({ status: 'failed', run: 1 });
+    expect(await ask({ ids })).toEqual({ status: 202, answer: { redriven: 1, skipped } });
+    await succeedInRun2([failed]);
+  });
+
+  it('twice is one', async () => {
+    const [id = ''] = await failedTasks('asked-twice', 1);
+    for (let times = 0; times < 2; times += 1) expect((await ask({ ids: [id] })).status).toBe(202);
+    await succeedInRun2([id]);
+    const { answer } = await ask({ ids: [id] });
+    expect(answer).toEqual({ redriven: 0, skipped: [{ id, reason: 'it has succeeded' }] });
+    expect(flow.calls('asked-twice')).toHaveLength(2);
+  });
+
+  it('gives all failed tasks of a Target another run', async () => {
+    const ids = await failedTasks('all-of-it', 12);
+    const target = flow.target('all-of-it');
+    // The list of failed tasks is behind.
+    const dry = () => ask({ target, dryRun: true });
+    await eventually(async () => (await dry()).answer.redriven === ids.length);
+    expect(await ask({ target })).toEqual({ status: 202, answer: { redriven: ids.length, skipped: [] } });
+    await succeedInRun2(ids);
+    await eventually(async () => (await dry()).answer.redriven === 0);
+    expect((await dry()).answer).toEqual({ dryRun: true, redriven: 0, skipped: [] });
+  });
+
+  it.each([
+    ['nothing', {}, ['']],
+    ['both', { ids: ['a'], target: 'ship' }, ['']],
+    ['no list', { ids: 'a' }, ['ids']],
+    ['an empty list', { ids: [] }, ['ids']],
+    ['too many', { ids: Array.from({ length: 1_001 }, (_, n) => `t-${n}`) }, ['ids']],
+    ['ids that cannot be', { ids: ['a', '-', 7] }, ['ids[1]', 'ids[2]']],
+    ['no Target', { target: 7 }, ['target']],
+    ['a cursor of nothing', { ids: ['a'], cursor: 'x' }, ['cursor']],
+    ['a cursor that is none', { target: 'ship/depot=x', cursor: 7 }, ['cursor']],
+    ['a cursor of elsewhere', { target: 'ship/depot=x', cursor: 'e30' }, ['cursor']],
+    ['a dry run in other words', { ids: ['a'], dryRun: 'yes' }, ['dryRun']],
+    ['a dry run misspelt', { ids: ['a'], dryrun: true }, ['dryrun']],
+  ])('is refused with what is wrong with it: %s', async (_, body, paths) => {
+    const { status, answer } = await ask(body);
+    expect([status, (answer.errors as { path: string }[]).map(({ path }) => path)]).toEqual([400, paths]);
   });
 });

@@ -89,4 +89,9 @@ promise('every setting of a function is a reference', settingsAreReferences, [
     set(FUNCTION, 'Environment.Variables.GROUPAGE_TASK_TABLE', 'tasks'),
     /GROUPAGE_TASK_TABLE is not a reference/,
   ],
+  [
+    'a stack that is written out',
+    set(FUNCTION, 'Environment.Variables.GROUPAGE_STACK', 'Groupage-dev-Flow'),
+    /GROUPAGE_STACK is not a reference/,
+  ],
 ]);

@@ -1,6 +1,6 @@
 /** Who may invoke a λ from outside. */
 import { functionsOf } from './flow.ts';
-import { differing, idOf, ofType, type Rule } from './template.ts';
+import { differing, idOf, ofType, type Rule, type Template } from './template.ts';
 
 /** Without CORS: no web page of another origin is meant to call it with somebody's credentials. */
 export const urlsAskForCredentials: Rule = (template) =>
@@ -18,11 +18,14 @@ export const onlyKnownServicesMayInvoke: Rule = (template) =>
     ...differing(id, properties, { FunctionUrlAuthType: undefined, Action: 'lambda:InvokeFunction' }),
   ]);
 
-/** A table or queue is named by reference: a name that is written out goes stale, or crosses stages. */
+/** A table, a queue or the stack is named by reference: a name that is written out goes stale, or crosses stages. */
 export const settingsAreReferences: Rule = (template) =>
   functionsOf(template).flatMap(([id, { Environment }]) =>
     Object.entries((Environment as { Variables?: Record<string, unknown> } | undefined)?.Variables ?? {}).flatMap(
       ([name, value]) =>
-        name === 'NODE_OPTIONS' || idOf(value) in template.Resources ? [] : [`${id}: ${name} is not a reference`],
+        name === 'NODE_OPTIONS' || isReference(template, value) ? [] : [`${id}: ${name} is not a reference`],
     ),
   );
+
+const isReference = (template: Template, value: unknown): boolean =>
+  idOf(value) in template.Resources || JSON.stringify(value) === '{"Ref":"AWS::StackName"}';

@@ -1,7 +1,7 @@
 /**
  * What every queue promises. There are three kinds, told by what the template does with them, not by name: *working*
  * queues, which an event source gives to a λ; *dead-letter* queues, which a working queue names; and *final* ones (the
- * rejected queue, destinations), which λs only send to: nothing of ours can fail on their messages.
+ * rejected queue, destinations), which no event source gives to a λ: nothing of ours can fail on their messages.
  */
 
 import { LEADER_TIMEOUT, LEADER_VISIBILITY, LEASE, MAX_RECEIVES } from '../../../src/batching/timings.ts';
@@ -26,17 +26,23 @@ export const workingQueuesHaveDeadLetterQueues: Rule = (template) => {
   });
 };
 
-/** A dead letter that nobody sends again is a lost task. */
-export const deadLettersAreSentAgain: Rule = (template) =>
-  [...deadLetterQueuesOf(template)].flatMap(([queue, deadLetters]) => {
-    const by = functionsOf(template).filter(
-      ([fn]) =>
+/** A dead letter that nobody sends again is a lost task. Whoever has to be asked to do it (the API) does not count. */
+export const deadLettersAreSentAgain: Rule = (template) => {
+  const scheduled = ofType(template, 'AWS::Events::Rule').flatMap(([, { Targets }]) =>
+    listOf(Targets as { Arn?: unknown }[] | undefined).map(({ Arn }) => idOf(Arn)),
+  );
+  return [...deadLetterQueuesOf(template)].flatMap(([queue, deadLetters]) => {
+    const by = scheduled.filter(
+      (fn) =>
         mayOn(template, fn, 'sqs:ReceiveMessage').includes(deadLetters) &&
         mayOn(template, fn, 'sqs:DeleteMessage').includes(deadLetters) &&
         mayOn(template, fn, 'sqs:SendMessage').includes(queue),
     );
-    return by.length > 0 ? [] : [`${deadLetters}: no function may take its messages and send them to ${queue} again`];
+    return by.length > 0
+      ? []
+      : [`${deadLetters}: no scheduled function may take its messages and send them to ${queue} again`];
   });
+};
 
 /** Fourteen days is the most SQS keeps; a queue that delays everything, or has its own idea of order, is not ours. */
 export const queuesKeepMessagesEncrypted: Rule = (template) =>

@@ -1,0 +1,49 @@
+/** Repairs as metrics: lines in the embedded metric format, which CloudWatch reads out of the log. */
+import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
+import type { FlowEvent } from '../src/batching/events.ts';
+import type { Finding } from '../src/batching/findings.ts';
+import { METRICS, type MetricName, NAMESPACE } from '../src/metrics.ts';
+import type { Report } from '../src/ports.ts';
+
+/** Adds to a metric. @param of the value of its dimension. */
+type Count = (name: MetricName, of: string, by: number) => void;
+
+/** @param stack the name of the stack that the function belongs to. */
+export const embeddedMetrics = (stack: string): Count => {
+  const metrics = new Metrics({ namespace: NAMESPACE, serviceName: stack });
+  return (name, of, by) => metrics.singleMetric().addDimension(METRICS[name], of).addMetric(name, MetricUnit.Count, by);
+};
+
+const REPAIRS: Readonly<Record<Finding['finding'], MetricName>> = {
+  stranded: 'StrandedRepaired',
+  'expired-lock': 'ExpiredLocksRepaired',
+  'leaderless-batch': 'LeaderlessBatchesRepaired',
+  'overdue-batch': 'OverdueBatchesRepaired',
+};
+
+export const measureTo =
+  (count: Count): Report =>
+  (event: FlowEvent) => {
+    switch (event.event) {
+      case 'redriven':
+        return count('TasksRedriven', event.operation, event.tasks);
+      case 'revived':
+        return count('DeadLettersRevived', event.queue, 1);
+      case 'unreadable':
+        return count('DeadLettersUnreadable', event.queue, 1);
+      case 'repaired':
+        return count(REPAIRS[event.finding], event.operation, 1);
+      case 'registered':
+      case 'rejected':
+      case 'led':
+      case 'sealed':
+      case 'called':
+      case 'postponed':
+      case 'finished':
+      case 'unknown-batch':
+      case 'nudge-failed':
+      case 'not-revived':
+      case 'foreign-results':
+        return undefined;
+    }
+  };

@@ -1,0 +1,42 @@
+/** The list of Targets, operation by operation, as several calls walk it. */
+import type { Context } from 'hono';
+import type { OperationName, Target } from '../batching/ids.ts';
+import type { Page } from '../ports.ts';
+import type { ApiDeps } from './deps.ts';
+import { readChoice, readPaging } from './input.ts';
+
+/** The page that a request asks for: of one operation, or of all of them one after the other. @throws HttpProblem */
+export const targetPage = async (
+  { config, locks }: ApiDeps,
+  context: Context,
+  usual: number,
+): Promise<Page<Target>> => {
+  const operations = Object.keys(config.operations);
+  const { limit, cursor } = readPaging(context, 100, usual);
+  const asked = context.req.query('operation');
+  const position = parsePosition(cursor) ?? { operation: asked ?? operations[0] };
+  const operation = readChoice('operation', position.operation, operations) as OperationName;
+  const { items, cursor: rest } = await locks.targets(operation, limit, position.cursor);
+  const next = rest ? { operation, cursor: rest } : asked ? undefined : nextOperation(operations, operation);
+  return { items, ...(next ? { cursor: printPosition(next) } : {}) };
+};
+
+/** A page's cursor says in which of the operations it ended. */
+interface Position {
+  readonly operation: string | undefined;
+  readonly cursor?: string;
+}
+
+const nextOperation = (operations: readonly string[], operation: string): Position | undefined => {
+  const next = operations[operations.indexOf(operation) + 1];
+  return next === undefined ? undefined : { operation: next };
+};
+
+const printPosition = ({ operation, cursor }: Position): string =>
+  `${operation}${cursor === undefined ? '' : `.${cursor}`}`;
+
+const parsePosition = (text: string | undefined): Position | undefined => {
+  if (text === undefined) return undefined;
+  const [operation, cursor] = text.split('.', 2);
+  return { operation, ...(cursor ? { cursor } : {}) };
+};

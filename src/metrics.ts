@@ -1,0 +1,29 @@
+/** The metrics' names: what λs count, and whoever draws or alarms on it looks for. */
+
+export const NAMESPACE = 'Groupage';
+
+/** The dimension that tells one deployment from another: the stack's name. Every metric has it. */
+export const STACK_DIMENSION = 'service';
+
+/**
+ * Counters, each with the dimension that it has beside the stack. Never the Target: there are too many of them, and each
+ * would be a metric to pay for.
+ */
+export const METRICS = {
+  /** Failed tasks that got another run. */
+  TasksRedriven: 'operation',
+  /** Dead letters, and refused messages, that were sent again. */
+  DeadLettersRevived: 'queue',
+  /** Dead letters that none of the λs wrote, put into the rejected queue. */
+  DeadLettersUnreadable: 'queue',
+  /** Targets whose tasks waited with nobody to lead them. */
+  StrandedRepaired: 'operation',
+  /** Locks whose leader was gone. */
+  ExpiredLocksRepaired: 'operation',
+  /** Batches that were begun, with nobody left to finish them. */
+  LeaderlessBatchesRepaired: 'operation',
+  /** Batches whose message was lost. */
+  OverdueBatchesRepaired: 'operation',
+} as const;
+
+export type MetricName = keyof typeof METRICS;

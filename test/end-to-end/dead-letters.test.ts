@@ -1,0 +1,129 @@
+/** What a person can do about messages that nobody works off. The sweep, which runs each minute, may be faster. */
+import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Token } from '../../src/batching/ids.ts';
+import { printBatch, printElect, printGroup } from '../../src/batching/messages.ts';
+import { printRejection } from '../../src/batching/rejection.ts';
+import type { LetterQueue, WorkingQueue } from '../../src/ports.ts';
+import { batchId, NOW, target } from '../factories/factories.ts';
+import { eventually, type Flow, startFlow } from './flow.ts';
+
+let flow: Flow;
+beforeAll(async () => {
+  flow = await startFlow('ship');
+});
+afterAll(() => flow?.stop());
+
+const urlOf = (queue: LetterQueue): string =>
+  queue === 'rejected' ? flow.queue('rejectedQueue') : flow.queue(`${queue}DeadLetters`);
+
+const put = async (queue: LetterQueue, bodies: readonly string[]): Promise<void> => {
+  for (let from = 0; from < bodies.length; from += 10) {
+    const Entries = bodies.slice(from, from + 10).map((MessageBody, n) => ({ Id: String(n), MessageBody }));
+    await flow.backend.clients.sqs.send(new SendMessageBatchCommand({ QueueUrl: urlOf(queue), Entries }));
+  }
+};
+
+interface Answer {
+  readonly dryRun?: boolean;
+  readonly redriven: number;
+  readonly skipped: readonly { readonly id: string; readonly reason: string }[];
+  readonly left: number;
+}
+
+const redrive = async (queue: string, body?: unknown): Promise<{ status: number } & Answer> => {
+  const text = body === undefined ? {} : { body: JSON.stringify(body) };
+  const response = await flow.backend.api(`/dead-letters/${queue}/redrive`, { method: 'POST', ...text });
+  return { status: response.status, ...((await response.json()) as Answer) };
+};
+
+const counted = async (queue: LetterQueue): Promise<number> => {
+  const { queues } = (await flow.get('/dead-letters')) as { queues: { queue: string; messages: number }[] };
+  expect(queues.map((each) => each.queue)).toEqual(['register', 'elect', 'group', 'batch', 'rejected']);
+  return queues.find((each) => each.queue === queue)?.messages ?? Number.NaN;
+};
+
+const taskIn = (depot: string, fields: object = {}) =>
+  JSON.stringify({ operation: 'ship', payload: { depot }, ...fields });
+
+describe('the dead letters of a queue', () => {
+  it('are sent again at once, all of them: every task ends, once', async () => {
+    const ids = Array.from({ length: 25 }, (_, n) => `dead-${n}`);
+    await put(
+      'register',
+      ids.map((id) => taskIn('dead', { id })),
+    );
+    expect((await redrive('register')).status).toBe(202);
+    await flow.ended(ids);
+    expect(await redrive('register')).toEqual({ status: 202, redriven: 0, skipped: [], left: 0 });
+    const called = flow.calls('dead').flatMap(({ items }) => items.map(({ id }) => id));
+    expect(called.toSorted()).toEqual(ids.toSorted());
+  });
+
+  it('of every queue are counted and sent again; a dry run leaves them where they are', async () => {
+    const unknown = target(flow.target('unknown'));
+    const letters: Record<WorkingQueue, string> = {
+      register: taskIn('every', { id: 'every' }),
+      elect: printElect({ target: unknown }),
+      group: printGroup({ target: unknown, fence: 1, token: 'lost' as Token }),
+      batch: printBatch({ batchId: batchId('unknown') }),
+    };
+    for (const [queue, body] of Object.entries(letters) as [WorkingQueue, string][]) {
+      // Again where the sweep was faster than we.
+      await eventually(async () => {
+        await put(queue, [body]);
+        await eventually(async () => (await counted(queue)) > 0, 5_000).catch(() => 0);
+        const dry = await redrive(queue, { dryRun: true });
+        const real = await redrive(queue, {});
+        return dry.dryRun && dry.status === 200 && dry.redriven > 0 && real.redriven >= dry.redriven;
+      });
+      expect(await redrive(queue), queue).toEqual({ status: 202, redriven: 0, skipped: [], left: 0 });
+    }
+    await flow.ended(['every']);
+  });
+
+  it('that none of the functions wrote go to the rejected queue, and that is said', async () => {
+    const skipped = await eventually(async () => {
+      await put('elect', ['by hand']);
+      return (await redrive('elect')).skipped.find(({ reason }) => reason.startsWith('elect queue: not a message'));
+    });
+    expect(skipped.reason).toMatch(/lies in the rejected queue now$/);
+    await eventually(async () => (await flow.rejected()).find(({ body }) => body === 'by hand'));
+  });
+});
+
+describe('refused messages', () => {
+  const problems = [{ path: 'operation', reason: 'is unknown: "ship"; configured are others' }];
+  const refused = (body: string, messageId: string) => printRejection({ messageId, body, problems, at: NOW });
+
+  it('that would not be refused any more are registered, under the ids that they had; the others stay', async () => {
+    const before = await counted('rejected');
+    await put('rejected', [
+      refused(taskIn('forgiven'), 'forgiven-1'),
+      refused(taskIn('forgiven', { id: 'forgiven-2' }), 'm-2'),
+      refused('{"operation":"none","payload":{}}', 'm-3'),
+      refused('x'.repeat(1_100_000), 'm-4'),
+    ]);
+    await eventually(async () => (await redrive('rejected', { dryRun: true })).left === before + 4);
+    const { skipped } = await redrive('rejected', {});
+    await flow.ended(['forgiven-1', 'forgiven-2']);
+    const reasons = skipped.map(({ reason }) => reason);
+    expect(reasons).toContainEqual(expect.stringMatching(/^it would be refused again: operation is unknown: "none"/));
+    expect(reasons).toContainEqual(expect.stringMatching(/^its body was too large/));
+    expect(await counted('rejected')).toBeGreaterThanOrEqual(before + 2);
+  });
+});
+
+describe('asking for dead letters', () => {
+  it('of a queue that there is not, or otherwise than it is done, is refused in words', async () => {
+    expect(await redrive('nothing')).toMatchObject({
+      status: 404,
+      detail: expect.stringMatching(/there are register/),
+    });
+    expect(await redrive('elect', { dryRun: 1 })).toMatchObject({ status: 400, errors: [{ path: 'dryRun' }] });
+    expect(await redrive('elect', { dry: true })).toMatchObject({ status: 400, errors: [{ path: 'dry' }] });
+    expect(await redrive('elect', [])).toMatchObject({ status: 400 });
+    expect((await flow.backend.api('/dead-letters/elect/redrive')).status).toBe(405);
+    expect((await flow.backend.api('/dead-letters', { method: 'POST' })).status).toBe(405);
+  });
+});

@@ -1,0 +1,225 @@
+/**
+ * What is stuck, since its message was lost, is found and put right. The sweep patrols the locks too: where it was
+ * faster there is nothing to find, so such tests get stuck once more.
+ */
+import { PurgeQueueCommand } from '@aws-sdk/client-sqs';
+import { GetCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { batchIdOf, type Target } from '../../src/batching/ids.ts';
+import { setting } from '../../src/environment.ts';
+import { target } from '../factories/factories.ts';
+import { eventually, type Flow, startFlow } from './flow.ts';
+
+let flow: Flow;
+beforeAll(async () => {
+  flow = await startFlow('patient');
+});
+afterAll(() => flow?.stop());
+
+/** Longer ago than anything may be left alone, and than any task waits for others. */
+const longAgo = (): number => Date.now() - 3_600_000;
+
+const table = (name: 'taskTable' | 'batchLockTable' | 'batchTable') => setting(flow.backend.settings, name);
+
+/** Writes into a row what somebody left there. */
+const write = async (
+  name: Parameters<typeof table>[0],
+  Key: object,
+  values: Record<string, unknown>,
+): Promise<void> => {
+  const names = Object.keys(values).map((attribute, n) => [`#n${n}`, attribute] as const);
+  await flow.backend.clients.dynamodb.send(
+    new UpdateCommand({
+      TableName: table(name),
+      Key,
+      UpdateExpression: `SET ${names.map(([alias], n) => `${alias} = :v${n}`).join(', ')}`,
+      ExpressionAttributeNames: Object.fromEntries(names),
+      ExpressionAttributeValues: Object.fromEntries(Object.values(values).map((value, n) => [`:v${n}`, value])),
+    }),
+  );
+};
+
+const lockKey = (Target: Target) => ({ Target, Entry: 'lock' });
+const lockOf = async (Target: Target): Promise<Record<string, unknown>> => {
+  const key = { TableName: table('batchLockTable'), Key: lockKey(Target), ConsistentRead: true };
+  return (await flow.backend.clients.dynamodb.send(new GetCommand(key))).Item ?? {};
+};
+
+/** A task that waits, its leader asleep for ten minutes. */
+const waiting = async (depot: string): Promise<{ id: string; where: Target; lock: Record<string, unknown> }> => {
+  const where = target(flow.target(depot));
+  const [id = ''] = await flow.send([{ depot }]);
+  const lock = await eventually(async () => {
+    const found = await lockOf(where);
+    return found.LockHolder === undefined ? undefined : found;
+  });
+  return { id, where, lock };
+};
+
+const flush = (where: Target) =>
+  flow.backend.api('/targets/flush', { method: 'POST', body: JSON.stringify({ target: where }) });
+
+/** Lets a task that waits go, and its leader too. */
+const finished = async (where: Target, id: string): Promise<void> => {
+  await flush(where);
+  await flow.ended([id]);
+  await eventually(async () => (await lockOf(where)).LockHolder === undefined);
+};
+
+/** Lets everything that waits in a Target wait since long ago. */
+const age = async (where: Target): Promise<void> => {
+  const { Items = [] } = await flow.backend.clients.dynamodb.send(
+    new QueryCommand({
+      TableName: table('batchLockTable'),
+      KeyConditionExpression: '#target = :target AND begins_with(Entry, :wait)',
+      ExpressionAttributeNames: { '#target': 'Target' },
+      ExpressionAttributeValues: { ':target': where, ':wait': 'wait#' },
+      ConsistentRead: true,
+    }),
+  );
+  for (const { Target, Entry } of Items) await write('batchLockTable', { Target, Entry }, { At: longAgo() });
+};
+
+interface Found {
+  readonly finding: string;
+  readonly target: string;
+  readonly repaired?: boolean;
+}
+
+/** Walks through everything that the doctor looks at: all Targets of the operation, or all batches of a Target. */
+const examine = async (what: 'targets' | 'batches', method: 'GET' | 'POST', where: Target): Promise<Found[]> => {
+  const found: Found[] = [];
+  let cursor: string | undefined;
+  do {
+    const of = what === 'targets' ? { operation: flow.operation } : { target: where };
+    const query = new URLSearchParams({ ...of, limit: '2', ...(cursor ? { cursor } : {}) });
+    const response = await flow.backend.api(`/doctor/${what}?${query}`, { method });
+    expect(response.status).toBe(200);
+    const page = (await response.json()) as { findings: Found[]; cursor?: string };
+    found.push(...page.findings.filter((each) => each.target === where));
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return found;
+};
+
+let made = 0;
+/** Gets something stuck, and has it found and repaired. @param stick what it then is about. */
+const treated = <Stuck extends { where: Target }>(stick: (depot: string) => Promise<Stuck>) =>
+  eventually(async () => {
+    made += 1;
+    const stuck = await stick(`stuck-${made}`);
+    const found = await examine('targets', 'GET', stuck.where);
+    const repaired = await examine('targets', 'POST', stuck.where);
+    return found.length > 0 && repaired.length > 0 ? { ...stuck, found, repaired } : undefined;
+  }, 120_000);
+
+describe('the doctor', () => {
+  it('finds tasks that nobody leads a leader', async () => {
+    const { id, where, found, repaired } = await treated(async (depot) => {
+      const stuck = await waiting(depot);
+      await age(stuck.where);
+      await flow.backend.clients.dynamodb.send(
+        new UpdateCommand({
+          TableName: table('batchLockTable'),
+          Key: lockKey(stuck.where),
+          UpdateExpression: 'REMOVE LockHolder',
+        }),
+      );
+      return stuck;
+    });
+    expect(found).toEqual([
+      { finding: 'stranded', operation: 'patient', target: where, since: expect.stringMatching(/Z$/) },
+    ]);
+    expect(repaired).toMatchObject([{ finding: 'stranded', repaired: true }]);
+    expect(await flow.ended([id])).toMatchObject([{ status: 'succeeded' }]);
+    expect(await examine('targets', 'GET', where)).toEqual([]);
+  });
+
+  it('finds tasks a leader whose own was lost with its guard', async () => {
+    const { id, found } = await treated(async (depot) => {
+      const stuck = await waiting(depot);
+      await age(stuck.where);
+      await write('batchLockTable', lockKey(stuck.where), { LockedUntil: longAgo() });
+      return stuck;
+    });
+    expect(found).toMatchObject([{ finding: 'expired-lock', tasksWait: true }]);
+    expect(await flow.ended([id])).toMatchObject([{ status: 'succeeded' }]);
+  });
+
+  it('gives back a lock that nobody needs, and a task that comes afterwards goes its way', async () => {
+    const { where, depot, found, repaired } = await treated(async (depot) => {
+      const { id, where: Target } = await waiting(depot);
+      await finished(Target, id);
+      await write('batchLockTable', lockKey(Target), { LockHolder: 'gone', LockedUntil: longAgo() });
+      return { where: Target, depot };
+    });
+    expect(found).toMatchObject([{ finding: 'expired-lock', tasksWait: false }]);
+    expect(repaired).toMatchObject([{ finding: 'expired-lock', repaired: true }]);
+    expect((await lockOf(where)).LockHolder).toBeUndefined();
+    const [next = ''] = await flow.send([{ depot }]);
+    await eventually(async () => (await lockOf(where)).LockHolder !== undefined);
+    await flush(where);
+    expect(await flow.ended([next])).toMatchObject([{ status: 'succeeded' }]);
+  });
+
+  it('has a batch finished that its leader began, with the tasks that it claimed', async () => {
+    const { id, batch, found } = await treated(async (depot) => {
+      const { id, where, lock } = await waiting(depot);
+      const batch = batchIdOf(where, Number(lock.Fence), 1);
+      await write('taskTable', { Id: id }, { Status: 'batched', BatchId: batch });
+      await write('batchLockTable', lockKey(where), { OpenBatch: batch, Round: 1, LockedUntil: longAgo() });
+      return { id, where, batch };
+    });
+    expect(found).toMatchObject([{ finding: 'leaderless-batch', batchId: batch }]);
+    expect(await flow.ended([id])).toMatchObject([{ status: 'succeeded', batchId: batch }]);
+  });
+
+  it('has a batch handled whose message was purged', async () => {
+    flow.downstream.behave(() => ({ status: 503, headers: { 'retry-after': '900' } }));
+    const ship = flow.of('ship');
+    const where = target(ship.target('purged'));
+    const [id = ''] = await ship.send([{ depot: 'purged' }]);
+    const { batchId } = await eventually(async () => {
+      const task = await ship.task(id);
+      const batch = task?.batchId === undefined ? undefined : await ship.batch(task.batchId);
+      const waits = Date.parse(String(batch?.nextAttemptAfter)) - Date.now() > 600_000;
+      return waits ? task : undefined;
+    });
+    await flow.backend.clients.sqs.send(new PurgeQueueCommand({ QueueUrl: flow.queue('batchQueue') }));
+    expect(await examine('batches', 'GET', where)).toEqual([]);
+    await write('batchTable', { BatchId: batchId }, { RunUntil: longAgo() });
+    flow.downstream.behave(() => ({ status: 200 }));
+
+    expect(await examine('batches', 'GET', where)).toMatchObject([{ finding: 'overdue-batch', batchId }]);
+    expect((await ship.task(id))?.status).toBe('in-progress');
+    // AWS goes on purging for a minute: what is sent in it may be lost too.
+    const ended = await eventually(async () => {
+      for (const each of await examine('batches', 'POST', where)) expect(each.repaired).toBe(true);
+      await ship.settled([id], 10_000).catch(() => undefined);
+      const task = await ship.task(id);
+      return task?.status === 'succeeded' ? task : undefined;
+    }, 180_000);
+    expect(ended).toMatchObject({ batchId });
+    expect(await examine('batches', 'GET', where)).toEqual([]);
+  });
+
+  it('refuses what cannot be meant', async () => {
+    for (const path of ['targets?limit=0', 'targets?operation=none', 'batches', 'batches?target=ship&cursor=e30'])
+      for (const method of ['GET', 'POST'])
+        expect((await flow.backend.api(`/doctor/${path}`, { method })).status, path).toBe(400);
+    expect((await flow.backend.api('/doctor/targets', { method: 'DELETE' })).status).toBe(405);
+  });
+});
+
+describe('the sweep', () => {
+  it('gives back a lock that nobody needs, on its patrol', async () => {
+    const where = target(flow.target('patrolled'));
+    const { id } = await waiting('patrolled');
+    await finished(where, id);
+    await write('batchLockTable', lockKey(where), { LockHolder: 'gone', LockedUntil: longAgo() });
+    await eventually(async () => {
+      await flow.backend.invoke('SweepHandler', { source: 'aws.events' });
+      return (await lockOf(where)).LockHolder === undefined;
+    });
+  });
+});

@@ -1,0 +1,185 @@
+/** Every repair is a metric: read from what the deployed bundles print, on tables and queues where nobody else works. */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { SendMessageCommand } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AwsClients } from '../../src/aws/clients.ts';
+import { dynamoDBBatches } from '../../src/aws/dynamodb-batches.ts';
+import { dynamoDBLocks } from '../../src/aws/dynamodb-locks.ts';
+import { dynamoDBTasks } from '../../src/aws/dynamodb-tasks.ts';
+import { dynamoDBWaiting } from '../../src/aws/dynamodb-waiting.ts';
+import { printElect } from '../../src/batching/messages.ts';
+import { printRedrive } from '../../src/batching/redrive.ts';
+import { ENVIRONMENT, type Environment, type Setting, setting } from '../../src/environment.ts';
+import { synthesise } from '../../src/local/assembly.ts';
+import { type Engines, localClients, startEngines } from '../../src/local/engines.ts';
+import { createQueues, createTables } from '../../src/local/resources.ts';
+import { CloudAssembly } from '../../src/local/template.ts';
+import { METRICS, NAMESPACE, STACK_DIMENSION } from '../../src/metrics.ts';
+import { aConfig, aTask, batchId, candidate, id, NOW, target, token } from '../factories/factories.ts';
+
+const NODE = join(import.meta.dirname, '../../node_modules/node/bin/node');
+const STACK = 'Groupage-test-Flow';
+/** Runs a handler of a bundle once. */
+const RUN = `
+const [file, event] = process.argv.slice(1);
+const { handler } = await import(file);
+const context = { functionName: 'test', awsRequestId: 'r', getRemainingTimeInMillis: () => 50_000 };
+const answer = await handler(JSON.parse(event), context);
+if (answer?.statusCode >= 400 || answer?.batchItemFailures?.length > 0) throw new Error(JSON.stringify(answer));
+`;
+
+/** A line in the embedded metric format. */
+interface Line extends Record<string, unknown> {
+  readonly _aws: {
+    readonly CloudWatchMetrics: readonly {
+      readonly Namespace: string;
+      readonly Dimensions: readonly (readonly string[])[];
+      readonly Metrics: readonly { readonly Name: string; readonly Unit: string }[];
+    }[];
+  };
+}
+
+/** What a line says: a metric, its dimensions in order, its value. */
+const measurements = (lines: readonly Line[]): [name: string, dimensions: string, value: unknown][] =>
+  lines.flatMap((line) =>
+    line._aws.CloudWatchMetrics.flatMap(({ Namespace, Dimensions, Metrics }) => {
+      expect(Namespace).toBe(NAMESPACE);
+      return Metrics.flatMap(({ Name, Unit }) => {
+        expect(Unit).toBe('Count');
+        return Dimensions.map((names): [string, string, unknown] => [
+          Name,
+          names.map((each) => `${each}=${line[each]}`).join(' '),
+          line[Name],
+        ]);
+      });
+    }),
+  );
+
+describe('the metrics of repairs', () => {
+  let engines: Engines;
+  let clients: AwsClients;
+  let assembly: CloudAssembly;
+  let settings: Environment;
+  const emitted = new Set<string>();
+  beforeAll(async () => {
+    engines = await startEngines({ ports: { dynamodb: 0, sqs: 0 } });
+    const on = { dynamodb: engines.dynamodb.endpoint, sqs: engines.sqs.endpoint };
+    clients = localClients(on);
+    assembly = new CloudAssembly(synthesise(aConfig(), 'bundles'), on);
+    await Promise.all([createTables(assembly, clients.dynamodb), createQueues(assembly, clients.sqs)]);
+    const environments = assembly.all('AWS::Lambda::Function').map(({ properties }) => properties.Environment);
+    settings = Object.assign({}, ...environments.map((each) => (each as { Variables: object }).Variables));
+  });
+  afterAll(() => engines?.stop());
+
+  /** Invokes a function as Lambda does, in a process of its own. @returns the metrics that it printed */
+  const measured = async (part: string, event: object) => {
+    const fn = assembly.all('AWS::Lambda::Function').find(({ name }) => name.includes(part));
+    if (!fn) throw new Error(`the template has no function ${part}`);
+    const folder = assembly.codeOf(fn);
+    const { Variables } = fn.properties.Environment as { Variables: Record<string, string> };
+    const args = ['--input-type=module', '-e', RUN, join(folder, 'index.mjs'), JSON.stringify(event)];
+    const { stdout } = await promisify(execFile)(NODE, args, {
+      env: {
+        ...Variables,
+        [ENVIRONMENT.stack]: STACK,
+        LAMBDA_TASK_ROOT: folder,
+        AWS_REGION: 'us-east-1',
+        AWS_ACCESS_KEY_ID: 'local',
+        AWS_SECRET_ACCESS_KEY: 'local',
+        AWS_ENDPOINT_URL_DYNAMODB: engines.dynamodb.endpoint,
+        AWS_ENDPOINT_URL_SQS: engines.sqs.endpoint,
+      },
+    });
+    const lines = stdout.split('\n').flatMap((line) => (line.includes('"_aws"') ? [JSON.parse(line) as Line] : []));
+    const found = measurements(lines);
+    for (const [name] of found) emitted.add(name);
+    return found.toSorted(([a], [b]) => a.localeCompare(b));
+  };
+  const stores = () => ({
+    tasks: dynamoDBTasks(clients.dynamodb, setting(settings, 'taskTable')),
+    waiting: dynamoDBWaiting(clients.dynamodb, setting(settings, 'batchLockTable')),
+    locks: dynamoDBLocks(clients.dynamodb, setting(settings, 'batchLockTable'), () => 3_600_000),
+    batches: dynamoDBBatches(clients.dynamodb, setting(settings, 'batchTable')),
+  });
+  const send = (queue: Setting, MessageBody: string) =>
+    clients.sqs.send(new SendMessageCommand({ QueueUrl: setting(settings, queue), MessageBody }));
+  const ask = (method: string, rawPath: string, rawQueryString = '') =>
+    measured('ApiHandler', {
+      version: '2.0',
+      rawPath,
+      rawQueryString,
+      headers: {},
+      requestContext: { http: { method, path: rawPath } },
+      isBase64Encoded: false,
+    });
+  const of = (dimension: string): string => `${STACK_DIMENSION}=${STACK} ${dimension}`;
+
+  it('tell what the sweep repaired: dead letters by their queue, locks by their operation', async () => {
+    const { locks, waiting } = stores();
+    for (const n of [1, 2]) await send('electDeadLetters', printElect({ target: target(`ship/depot=${n}`) }));
+    await send('groupDeadLetters', 'by hand');
+    const task = { id: id('waits'), run: 1, createdAt: NOW, bytes: 10, target: target('ship/depot=stranded') };
+    await waiting.put([task]);
+    await locks.burn(task.target, 1, 0, NOW);
+    for (const depot of ['expired', 'leaderless'] as const) {
+      const where = target(`ship/depot=${depot}`);
+      const mine = { fence: 1, token: token('gone') };
+      await locks.acquire(where, { ...mine, seen: { fence: 0 }, now: NOW, until: NOW });
+      const open = { batch: batchId(`${where}#1#1`), round: 1, by: token('gone'), until: NOW };
+      if (depot === 'leaderless') await locks.openBatch(where, mine, open);
+    }
+
+    expect(await measured('SweepHandler', { source: 'aws.events' })).toEqual([
+      ['DeadLettersRevived', of('queue=elect'), 1],
+      ['DeadLettersRevived', of('queue=elect'), 1],
+      ['DeadLettersUnreadable', of('queue=group'), 1],
+      ['ExpiredLocksRepaired', of('operation=ship'), 1],
+      ['LeaderlessBatchesRepaired', of('operation=ship'), 1],
+      ['StrandedRepaired', of('operation=ship'), 1],
+    ]);
+  });
+
+  it('tell what was repaired when somebody asked for it, and of a look nothing', async () => {
+    const { batches } = stores();
+    const where = target('ship/depot=overdue');
+    const forming = {
+      id: batchId(`${where}#1#1`),
+      target: where,
+      sealedBy: 'full' as const,
+      candidates: [candidate('a')],
+    };
+    await batches.seal(await batches.form({ ...forming, oldestAt: NOW, createdAt: NOW }), [], NOW, 3_600_000);
+    await send('batchDeadLetters', '{"b":"unknown"}');
+    const query = `target=${encodeURIComponent(where)}`;
+    expect(await ask('GET', '/v1/doctor/batches', query)).toEqual([]);
+    expect(await ask('POST', '/v1/doctor/batches', query)).toEqual([
+      ['OverdueBatchesRepaired', of('operation=ship'), 1],
+    ]);
+    expect(await ask('POST', '/v1/dead-letters/batch/redrive')).toEqual([['DeadLettersRevived', of('queue=batch'), 1]]);
+  });
+
+  it('tell how many tasks were redriven, once each', async () => {
+    const { tasks } = stores();
+    const ids = [id('failed-1'), id('failed-2')];
+    await tasks.insert(ids.map((each) => aTask({ id: each })));
+    const batch = batchId('ship/depot=MUC#1#1');
+    await tasks.claim(
+      ids.map((each) => candidate(each)),
+      batch,
+    );
+    const outcome = { status: 'failed', error: { code: 'bad', message: 'no', retriable: false } } as const;
+    const by = { id: batch, target: target('ship/depot=MUC'), attempts: 1, at: NOW, keep: 3_600_000 };
+    await tasks.finish(
+      ids.map((each) => ({ id: each, outcome })),
+      by,
+    );
+    const Records = ids.map((each, n) => ({ messageId: `m-${n}`, body: printRedrive({ id: each, run: 1 }) }));
+    expect(await measured('RegisterHandler', { Records })).toEqual([['TasksRedriven', of('operation=ship'), 2]]);
+    expect(await measured('RegisterHandler', { Records })).toEqual([]);
+  });
+
+  it('are all that there are', () => expect([...emitted].toSorted()).toEqual(Object.keys(METRICS).toSorted()));
+});
