@@ -3,8 +3,10 @@ import { Command, CommanderError } from 'commander';
 import { InvalidConfig } from '../config/load.ts';
 import { CommandFailure, WrongUsage } from '../failure.ts';
 import { checkCommand } from './check.ts';
+import { doctorCommand } from './doctor.ts';
 import { batchesCommand, targetsCommand, tasksCommand } from './lists.ts';
 import { printable } from './output.ts';
+import { redriveCommand } from './redrive.ts';
 import { sendCommand } from './send.ts';
 import { statusCommand } from './status.ts';
 import { watchCommand } from './watch.ts';
@@ -21,6 +23,8 @@ const program = (): Command => {
     batchesCommand(),
     targetsCommand(),
     watchCommand(),
+    redriveCommand(),
+    doctorCommand(),
     checkCommand(),
   ]) {
     if (command.name() !== 'check')

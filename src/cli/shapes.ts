@@ -49,3 +49,34 @@ export type TargetShape = z.infer<typeof TARGET>;
 
 /** What registering answers. */
 export const REGISTERED = z.looseObject({ ids: z.array(z.string()) });
+
+const SKIPPED = z.looseObject({ id: z.string(), reason: z.string() });
+export type SkippedShape = z.infer<typeof SKIPPED>;
+
+/** What asking for redrives answers. */
+export const TASKS_REDRIVEN = z.looseObject({
+  redriven: z.number(),
+  skipped: z.array(SKIPPED),
+  cursor: z.string().optional(),
+});
+export const LETTERS_REDRIVEN = z.looseObject({ redriven: z.number(), skipped: z.array(SKIPPED), left: z.number() });
+
+export const DEAD_LETTERS = z.looseObject({
+  queues: z.array(z.looseObject({ queue: z.string(), messages: z.number() })),
+});
+
+const FINDING = z.looseObject({
+  finding: z.string(),
+  operation: z.string(),
+  target: z.string(),
+  since: z.string(),
+  batchId: z.string().optional(),
+  tasksWait: z.boolean().optional(),
+  repaired: z.boolean().optional(),
+});
+export type FindingShape = z.infer<typeof FINDING>;
+
+const FOUND = { findings: z.array(FINDING), cursor: z.string().optional() };
+/** A page of what the doctor looks at. */
+export const TARGETS_EXAMINED = z.looseObject({ targets: z.array(z.string()), ...FOUND });
+export const BATCHES_EXAMINED = z.looseObject({ batches: z.number(), ...FOUND });

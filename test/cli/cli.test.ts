@@ -8,15 +8,7 @@ import { writeLocalFile } from '../../src/local/local-file.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { ACTED_UPON, actedUponIn } from '../factories/terminal.ts';
 import { type LocalFlow, startLocalFlow } from '../local/flow.ts';
-
-const ROOT = join(import.meta.dirname, '../..');
-const NODE = join(ROOT, 'node_modules/node/bin/node');
-
-interface Ran {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
+import { groupage, NODE, type Ran, ROOT } from './groupage.ts';
 
 describe('the command line', () => {
   let flow: LocalFlow;
@@ -31,15 +23,7 @@ describe('the command line', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const run = (args: readonly string[], input = '', cwd = folder): Promise<Ran> =>
-    new Promise((resolve) => {
-      const child = spawn(NODE, [join(ROOT, 'bin/groupage.ts'), ...args], { cwd });
-      const [out, err]: [string[], string[]] = [[], []];
-      child.stdout.on('data', (data) => out.push(String(data)));
-      child.stderr.on('data', (data) => err.push(String(data)));
-      child.on('close', (code) => resolve({ code, out: out.join(''), err: err.join('') }));
-      child.stdin.end(input);
-    });
+  const run = (args: readonly string[], input = '', cwd = folder): Promise<Ran> => groupage(cwd, args, input);
 
   it('sends a task, and shows what became of it', async () => {
     const sent = await run(['send', 'ship', '{"depot":"CLI","n":12345678901234567890}', '--correlation-id', 'order-7']);

@@ -1,0 +1,86 @@
+/** `groupage doctor`: is anything stuck, and what is to be done about it? */
+import { Command } from 'commander';
+import { WrongUsage } from '../failure.ts';
+import { connect } from './connect.ts';
+import { type Examined, examine } from './examine.ts';
+import { ago, green, plural, printable, red } from './output.ts';
+import { type CommonOptions, DEAD_LETTERS, type FindingShape } from './shapes.ts';
+
+interface DoctorOptions extends CommonOptions {
+  readonly deep?: boolean;
+  readonly repair?: boolean;
+}
+
+/** Targets that the quick look goes through; whoever has more learns that these are not all. */
+const QUICK = 1_000;
+
+export const doctorCommand = (): Command =>
+  new Command('doctor')
+    .description('look for what is stuck, and what to do about it (exit status 1 if anything is)')
+    .option('--deep', 'look at every Target and every stored batch, not only at dead letters and the first Targets')
+    .option('--repair', 'with --deep: put right what is found')
+    .action((options: DoctorOptions) => doctor(options));
+
+const doctor = async (options: DoctorOptions): Promise<void> => {
+  const { deep = false, repair = false, json } = options;
+  if (repair && !deep) throw new WrongUsage('--repair goes with --deep: the quick look only looks');
+  const api = await connect(options);
+  const { queues } = (await api.get('/dead-letters', DEAD_LETTERS)).value;
+  const lying = queues.filter(({ messages }) => messages > 0);
+  const findings: FindingShape[] = [];
+  const onFinding = (finding: FindingShape): void => {
+    findings.push(finding);
+    if (!json) console.log(findingLine(finding));
+  };
+  if (!json) for (const { queue, messages } of lying) console.log(red(lettersLine(queue, messages)));
+  const limit = deep ? Number.POSITIVE_INFINITY : QUICK;
+  const examined = await examine(api, { limit, batches: deep, repair, onFinding });
+  // What was put right, or had changed by itself, is wrong no more.
+  const wrong = lying.length + (repair ? 0 : findings.length);
+  console.log(
+    json
+      ? JSON.stringify({ ok: wrong === 0, deadLetters: queues, findings, ...examined })
+      : summary(examined, wrong, repair ? findings.length : 0),
+  );
+  if (wrong > 0) process.exitCode = 1;
+};
+
+const lettersLine = (queue: string, messages: number): string =>
+  queue === 'rejected'
+    ? `✗ ${plural(messages, 'message was', 'messages were')} refused → read why, and mend it: docs/operating.md. To register those that would not be refused any more: groupage redrive --dead-letters rejected`
+    : `✗ ${plural(messages, 'dead letter')} of ${queue} → the sweep sends them again, later and later. At once: groupage redrive --dead-letters ${queue}`;
+
+const findingLine = (finding: FindingShape): string => {
+  const { repaired, since } = finding;
+  const found = printable(`${what(finding)}, since ${ago(since)}`);
+  if (repaired === undefined) return red(`✗ ${found} → groupage doctor --deep --repair`);
+  return green(`✓ ${found} → ${repaired ? remedy(finding) : 'had changed in the meantime'}`);
+};
+
+/** One that this version does not know is named by its word. */
+const what = ({ finding, target, batchId, tasksWait }: FindingShape): string => {
+  switch (finding) {
+    case 'stranded':
+      return `${target}: tasks wait and nobody leads`;
+    case 'expired-lock':
+      return `${target}: the leader is gone${tasksWait ? ', and tasks wait' : ''}`;
+    case 'leaderless-batch':
+      return `${target}: batch ${batchId} was begun and nobody leads`;
+    case 'overdue-batch':
+      return `${target}: batch ${batchId} is overdue, its message was lost or waits behind many others`;
+    default:
+      return `${target}: ${finding}`;
+  }
+};
+
+const remedy = ({ finding, tasksWait }: FindingShape): string => {
+  if (finding === 'overdue-batch') return 'a batch message was sent';
+  return finding === 'expired-lock' && !tasksWait ? 'its lock was released' : 'a leader was asked for';
+};
+
+const summary = ({ targets, batches, isAll }: Examined, wrong: number, treated: number): string => {
+  const all = [plural(targets, 'Target'), ...(batches === undefined ? [] : [plural(batches, 'batch', 'batches')])];
+  const looked = `looked at ${isAll ? '' : 'the first '}${all.join(' and ')}${isAll ? '' : ' (--deep looks at all)'}`;
+  const found = wrong > 0 ? plural(wrong, 'finding') : treated > 0 ? 'everything is put right' : 'nothing is wrong';
+  return `${looked}: ${found}`;
+};

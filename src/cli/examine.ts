@@ -1,0 +1,64 @@
+/** Walks through what the doctor looks at, page by page, so that no request runs long. */
+import pLimit from 'p-limit';
+import type * as z from 'zod';
+import type { ApiClient } from './api-client.ts';
+import { CONCURRENCY } from './pages.ts';
+import { BATCHES_EXAMINED, type FindingShape, TARGETS_EXAMINED } from './shapes.ts';
+
+/** How many were looked at. */
+export interface Examined {
+  readonly targets: number;
+  readonly batches?: number;
+  /** Whether these were all Targets. */
+  readonly isAll: boolean;
+}
+
+interface Walk {
+  /** Targets at the most. */
+  readonly limit: number;
+  /** Whether to look at their batches too. */
+  readonly batches: boolean;
+  readonly repair: boolean;
+  /** Is told of each as it is found: a long walk may be broken off. */
+  readonly onFinding: (finding: FindingShape) => void;
+}
+
+export const examine = async (api: ApiClient, walk: Walk): Promise<Examined> => {
+  const atOnce = pLimit(CONCURRENCY);
+  let [targets, batches] = [0, 0];
+  let cursor: string | undefined;
+  do {
+    const page = await ask(api, walk, 'targets', TARGETS_EXAMINED, {}, cursor);
+    cursor = page.cursor;
+    targets += page.targets.length;
+    const ofTargets = walk.batches ? page.targets.map((target) => atOnce(() => examineBatches(api, walk, target))) : [];
+    for (const looked of await Promise.all(ofTargets)) batches += looked;
+  } while (cursor !== undefined && targets < walk.limit);
+  return { targets, ...(walk.batches ? { batches } : {}), isAll: cursor === undefined };
+};
+
+/** @returns how many there were. */
+const examineBatches = async (api: ApiClient, walk: Walk, target: string): Promise<number> => {
+  let batches = 0;
+  let cursor: string | undefined;
+  do {
+    const page = await ask(api, walk, 'batches', BATCHES_EXAMINED, { target }, cursor);
+    cursor = page.cursor;
+    batches += page.batches;
+  } while (cursor !== undefined);
+  return batches;
+};
+
+const ask = async <Shape extends { readonly findings: readonly FindingShape[] }>(
+  api: ApiClient,
+  { repair, onFinding }: Walk,
+  what: 'targets' | 'batches',
+  shape: z.ZodType<Shape>,
+  query: Record<string, string>,
+  cursor: string | undefined,
+): Promise<Shape> => {
+  const path = `/doctor/${what}?${new URLSearchParams({ ...query, ...(cursor === undefined ? {} : { cursor }) })}`;
+  const { value } = await (repair ? api.post(path, '', shape) : api.get(path, shape));
+  for (const finding of value.findings) onFinding(finding);
+  return value;
+};

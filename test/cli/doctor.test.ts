@@ -1,0 +1,190 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PurgeQueueCommand } from '@aws-sdk/client-sqs';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { setting } from '../../src/environment.ts';
+import { writeLocalFile } from '../../src/local/local-file.ts';
+import { eventually } from '../end-to-end/flow.ts';
+import { type LocalFlow, startLocalFlow } from '../local/flow.ts';
+import { type FakeApi, fakeApi } from './fake-api.ts';
+import { groupage } from './groupage.ts';
+
+describe('groupage doctor, on a local stack,', () => {
+  let flow: LocalFlow;
+  let folder: string;
+  beforeAll(async () => {
+    flow = await startLocalFlow();
+    folder = mkdtempSync(join(tmpdir(), 'groupage-doctor-'));
+    writeLocalFile(folder, flow.stack.addresses);
+  });
+  afterAll(async () => {
+    await flow.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const run = (...args: string[]) => groupage(folder, ['doctor', ...args]);
+
+  it('finds a batch whose message was purged, and has it handled', async () => {
+    flow.downstream.behave(() => ({ status: 503, headers: { 'retry-after': '900' } }));
+    const [id = ''] = await flow.send([{ depot: 'PURGED' }]);
+    const { batchId } = await eventually(async () => {
+      const task = await flow.task(id);
+      const batch = task?.batchId === undefined ? undefined : await flow.batch(task.batchId);
+      return Date.parse(String(batch?.nextAttemptAfter)) - Date.now() > 600_000 ? task : undefined;
+    });
+    expect(await run('--deep')).toEqual({
+      code: 0,
+      out: 'looked at 1 Target and 1 batch: nothing is wrong\n',
+      err: '',
+    });
+    await flow.backend.clients.sqs.send(new PurgeQueueCommand({ QueueUrl: flow.queue('batchQueue') }));
+    await flow.backend.clients.dynamodb.send(
+      new UpdateCommand({
+        TableName: setting(flow.backend.settings, 'batchTable'),
+        Key: { BatchId: batchId },
+        UpdateExpression: 'SET RunUntil = :past',
+        ExpressionAttributeValues: { ':past': Date.now() - 3_600_000 },
+      }),
+    );
+    flow.downstream.behave(() => ({ status: 200 }));
+
+    expect(await run()).toMatchObject({ code: 0, out: 'looked at 1 Target: nothing is wrong\n' });
+    for (let times = 0; times < 2; times += 1) {
+      const { code, out } = await run('--deep');
+      expect([code, out]).toEqual([1, expect.stringContaining(`✗ ship/depot=PURGED: batch ${batchId} is overdue`)]);
+    }
+    const repair = await run('--deep', '--repair');
+    expect([repair.code, repair.out]).toEqual([
+      0,
+      expect.stringMatching(
+        /^✓ ship\/depot=PURGED.* → a batch message was sent\nlooked at .*: everything is put right\n$/,
+      ),
+    ]);
+    expect(await flow.ended([id])).toMatchObject([{ status: 'succeeded', batchId }]);
+    expect(await run('--deep', '--repair')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('nothing is wrong'),
+    });
+  });
+});
+
+describe('groupage doctor', () => {
+  let api: FakeApi;
+  beforeAll(async () => {
+    api = await fakeApi();
+  });
+  afterAll(() => api.close());
+  const run = (...args: string[]) => groupage(tmpdir(), ['doctor', ...args, '--api', api.url]);
+
+  const letters = (counts: Record<string, number>) => ({
+    queues: ['register', 'elect', 'group', 'batch', 'rejected'].map((queue) => ({
+      queue,
+      messages: counts[queue] ?? 0,
+    })),
+  });
+  const finding = (name: string, target: string, fields: object = {}) => ({
+    finding: name,
+    operation: 'ship',
+    target,
+    since: new Date(Date.now() - 7_200_000).toISOString(),
+    ...fields,
+  });
+
+  it('has a line for each finding, with what to do, and exit status 1', async () => {
+    api.answer({
+      'GET /dead-letters': letters({ register: 3, rejected: 1 }),
+      'GET /doctor/targets': {
+        targets: ['a', 'b', 'c'],
+        findings: [
+          finding('stranded', 'ship/depot=A'),
+          finding('expired-lock', 'ship/depot=B', { tasksWait: true }),
+          finding('leaderless-batch', 'ship/depot=C\u001b', { batchId: 'C#1#1' }),
+          finding('something-new', 'ship/depot=D'),
+        ],
+      },
+    });
+    const { code, out } = await run();
+    expect([code, out.split('\n')]).toEqual([
+      1,
+      [
+        expect.stringMatching(/^✗ 3 dead letters of register → .* groupage redrive --dead-letters register$/),
+        expect.stringMatching(/^✗ 1 message was refused → .* groupage redrive --dead-letters rejected$/),
+        '✗ ship/depot=A: tasks wait and nobody leads, since 2 h → groupage doctor --deep --repair',
+        '✗ ship/depot=B: the leader is gone, and tasks wait, since 2 h → groupage doctor --deep --repair',
+        '✗ ship/depot=C\ufffd: batch C#1#1 was begun and nobody leads, since 2 h → groupage doctor --deep --repair',
+        '✗ ship/depot=D: something-new, since 2 h → groupage doctor --deep --repair',
+        'looked at 3 Targets: 6 findings',
+        '',
+      ],
+    ]);
+    expect(api.asked).toEqual(['GET /v1/dead-letters', 'GET /v1/doctor/targets?']);
+    const json = await run('--json');
+    expect([json.code, JSON.parse(json.out)]).toMatchObject([
+      1,
+      { ok: false, targets: 3, isAll: true, findings: [{ finding: 'stranded' }, {}, {}, {}] },
+    ]);
+  });
+
+  it('looks at the first thousand Targets, and says that there are more', async () => {
+    const page = { targets: Array.from({ length: 100 }, (_, n) => `t${n}`), findings: [], cursor: 'more' };
+    api.answer({ 'GET /dead-letters': letters({}), 'GET /doctor/targets': page });
+    expect(await run()).toEqual({
+      code: 0,
+      out: 'looked at the first 1,000 Targets (--deep looks at all): nothing is wrong\n',
+      err: '',
+    });
+  });
+
+  it('goes deep through all Targets and their batches, page by page, and repairs by POST alone', async () => {
+    const overdue = finding('overdue-batch', 'b', { batchId: 'b#1#1' });
+    for (const [method, args] of [
+      ['GET', ['--deep']],
+      ['POST', ['--deep', '--repair']],
+    ] as const) {
+      const treated = (repaired: boolean) => (method === 'POST' ? { repaired } : {});
+      api.answer({
+        'GET /dead-letters': letters({}),
+        [`${method} /doctor/targets`]: [
+          {
+            targets: ['a'],
+            findings: [finding('expired-lock', 'a', { tasksWait: false, ...treated(false) })],
+            cursor: 'c1',
+          },
+          { targets: ['b'], findings: [] },
+        ],
+        [`${method} /doctor/batches`]: [
+          { batches: 5, findings: [] },
+          { batches: 100, findings: [{ ...overdue, ...treated(true) }], cursor: 'c2' },
+          { batches: 20, findings: [] },
+        ],
+      });
+      const { code, out } = await run(...args);
+      const [first, second, last] = out.split('\n');
+      expect([code, last]).toEqual(
+        method === 'GET'
+          ? [1, 'looked at 2 Targets and 125 batches: 2 findings']
+          : [0, 'looked at 2 Targets and 125 batches: everything is put right'],
+      );
+      expect([first, second].map((line) => line?.split(' → ')[1])).toEqual(
+        method === 'GET'
+          ? ['groupage doctor --deep --repair', 'groupage doctor --deep --repair']
+          : ['had changed in the meantime', 'a batch message was sent'],
+      );
+      expect(api.asked).toEqual([
+        'GET /v1/dead-letters',
+        `${method} /v1/doctor/targets?`,
+        `${method} /v1/doctor/batches?target=a`,
+        `${method} /v1/doctor/targets?cursor=c1`,
+        `${method} /v1/doctor/batches?target=b`,
+        `${method} /v1/doctor/batches?target=b&cursor=c2`,
+      ]);
+    }
+  });
+
+  it('repairs nothing where it looks but quickly', async () => {
+    api.answer({});
+    expect(await run('--repair')).toMatchObject({ code: 2, out: '', err: expect.stringContaining('--deep') });
+    expect(api.asked).toEqual([]);
+  });
+});

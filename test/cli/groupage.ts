@@ -1,0 +1,23 @@
+/** The command line as a process of its own. */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+
+export const ROOT = join(import.meta.dirname, '../..');
+export const NODE = join(ROOT, 'node_modules/node/bin/node');
+
+export interface Ran {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs it in a folder, to its end. */
+export const groupage = (cwd: string, args: readonly string[], input = ''): Promise<Ran> =>
+  new Promise((resolve) => {
+    const child = spawn(NODE, [join(ROOT, 'bin/groupage.ts'), ...args], { cwd });
+    const [out, err]: [string[], string[]] = [[], []];
+    child.stdout.on('data', (data) => out.push(String(data)));
+    child.stderr.on('data', (data) => err.push(String(data)));
+    child.on('close', (code) => resolve({ code, out: out.join(''), err: err.join('') }));
+    child.stdin.end(input);
+  });

@@ -1,0 +1,172 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SendMessageCommand } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writeLocalFile } from '../../src/local/local-file.ts';
+import { eventually } from '../end-to-end/flow.ts';
+import { type LocalFlow, startLocalFlow } from '../local/flow.ts';
+import { type FakeApi, fakeApi } from './fake-api.ts';
+import { groupage } from './groupage.ts';
+
+describe('groupage redrive, on a local stack,', () => {
+  let flow: LocalFlow;
+  let folder: string;
+  beforeAll(async () => {
+    flow = await startLocalFlow();
+    folder = mkdtempSync(join(tmpdir(), 'groupage-redrive-'));
+    writeLocalFile(folder, flow.stack.addresses);
+  });
+  afterAll(async () => {
+    await flow.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const run = (...args: string[]) => groupage(folder, ['redrive', ...args]);
+
+  const failedTasks = async (depot: string, count: number): Promise<string[]> => {
+    flow.downstream.behave(() => ({ status: 422 }));
+    const ids = await flow.send(Array.from({ length: count }, (_, n) => ({ depot, n })));
+    await flow.ended(ids);
+    flow.downstream.behave(() => ({ status: 200 }));
+    return ids;
+  };
+  const succeeded = (id: string) =>
+    eventually(async () => {
+      const task = await flow.task(id);
+      return task?.status === 'succeeded' ? task : undefined;
+    });
+
+  it('gives tasks another run, and says which it could not', async () => {
+    const [id = ''] = await failedTasks('BY-ID', 1);
+    expect(await run(id, '--dry-run')).toEqual({ code: 0, out: '1 task would get another run\n', err: '' });
+    expect(await flow.task(id)).toMatchObject({ status: 'failed', run: 1 });
+    expect(await run(id, 'nobody')).toEqual({
+      code: 1,
+      out: '1 task gets another run\n',
+      err: expect.stringMatching(/^nobody: there is no task nobody/),
+    });
+    expect(await succeeded(id)).toMatchObject({ run: 2 });
+    expect(await run(id)).toEqual({
+      code: 1,
+      out: '0 tasks get another run\n',
+      err: `${id}: it has succeeded\n`,
+    });
+    expect(JSON.parse((await run(id, '--json')).out)).toEqual({
+      redriven: 0,
+      skipped: [{ id, reason: 'it has succeeded' }],
+    });
+  });
+
+  it('gives all failed tasks of a Target another run, and says when there are none', async () => {
+    const ids = await failedTasks('TARGET', 3);
+    const target = flow.target('TARGET');
+    expect(await run('--target', target)).toEqual({ code: 0, out: '3 tasks get another run\n', err: '' });
+    for (const id of ids) expect(await succeeded(id)).toMatchObject({ run: 2 });
+    expect(await run('--target', target)).toEqual({ code: 0, out: `${target} has no failed tasks\n`, err: '' });
+  });
+
+  it('sends dead letters again', async () => {
+    const body = JSON.stringify({ operation: 'ship', id: 'was-dead', payload: { depot: 'DEAD' } });
+    const QueueUrl = flow.queue('registerDeadLetters');
+    await flow.backend.clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: body }));
+    const { code, out, err } = await run('--dead-letters', 'all');
+    expect([code, err, out.split('\n').map((line) => line.split(':')[0])]).toEqual([
+      0,
+      '',
+      ['register', 'elect', 'group', 'batch', ''],
+    ]);
+    await succeeded('was-dead');
+    expect((await run('--dead-letters', 'all')).out).toBe(
+      'register: no dead letters\nelect: no dead letters\ngroup: no dead letters\nbatch: no dead letters\n',
+    );
+  });
+});
+
+describe('groupage redrive', () => {
+  let api: FakeApi;
+  beforeAll(async () => {
+    api = await fakeApi();
+  });
+  afterAll(() => api.close());
+  const run = (...args: string[]) => groupage(tmpdir(), ['redrive', ...args, '--api', api.url]);
+  const REJECTED = 'POST /dead-letters/rejected/redrive';
+
+  it('has to be told what, and no more than that', async () => {
+    for (const args of [
+      [],
+      ['a', '--target', 't'],
+      ['--target', 't', '--dead-letters', 'all'],
+      ['--dead-letters', 'some'],
+      ['--dead-letters'],
+      ['--odd'],
+    ]) {
+      const { code, out, err } = await run(...args);
+      expect([args, code, out]).toEqual([args, 2, '']);
+      expect(err).not.toBe('');
+    }
+    expect(api.asked).toEqual([]);
+  });
+
+  it('goes page by page through a Target, and chunk by chunk through ids', async () => {
+    const skipped = [{ id: 'a', reason: 'its operation is gone' }];
+    api.answer({
+      'POST /tasks/redrive': [
+        { redriven: 1_000, skipped, cursor: 'c1' },
+        { redriven: 7, skipped: [] },
+      ],
+    });
+    expect(await run('--target', 'ship')).toEqual({
+      code: 1,
+      out: '1,007 tasks get another run\n',
+      err: 'a: its operation is gone\n',
+    });
+    expect(api.asked.map((each) => JSON.parse(each.slice(each.indexOf('{'))))).toEqual([
+      { target: 'ship', dryRun: false },
+      { target: 'ship', cursor: 'c1', dryRun: false },
+    ]);
+    api.answer({ 'POST /tasks/redrive': { redriven: 600, skipped: [] } });
+    const ids = Array.from({ length: 1_200 }, (_, n) => `t-${n}`);
+    expect((await run(...ids)).out).toBe('1,200 tasks get another run\n');
+    expect(api.asked.map((each) => (JSON.parse(each.slice(each.indexOf('{'))) as { ids: string[] }).ids)).toEqual([
+      ids.slice(0, 1_000),
+      ids.slice(1_000),
+    ]);
+  });
+
+  it('asks again while dead letters are left, and names those that could not be sent', async () => {
+    api.answer({
+      'POST /dead-letters/elect/redrive': [
+        { redriven: 500, skipped: [], left: 120 },
+        { redriven: 119, skipped: [{ id: 'm-1', reason: 'closed\u001b[2J' }], left: 1 },
+      ],
+    });
+    expect(await run('--dead-letters', 'elect')).toEqual({
+      code: 1,
+      out: 'elect: 619 dead letters sent again, about 1 left\n',
+      err: 'elect m-1: closed\ufffd[2J\n',
+    });
+    expect(api.asked).toHaveLength(2);
+  });
+
+  it('goes on no longer than for what lay there when it began: some of it may come back', async () => {
+    api.answer({ [REJECTED]: { redriven: 10, skipped: [], left: 15 } });
+    expect((await run('--dead-letters', 'rejected')).out).toBe(
+      'rejected: 30 refused messages sent again, about 15 left\n',
+    );
+    expect(api.asked).toHaveLength(3);
+  });
+
+  it('says what it would do, once', async () => {
+    api.answer({ [REJECTED]: { dryRun: true, redriven: 4, skipped: [], left: 4 } });
+    expect(await run('--dead-letters', 'rejected', '--dry-run')).toEqual({
+      code: 0,
+      out: 'rejected: 4 refused messages would be sent again where they would be taken\n',
+      err: '',
+    });
+    expect(api.asked).toEqual(['POST /v1/dead-letters/rejected/redrive {"dryRun":true}']);
+    expect(JSON.parse((await run('--dead-letters', 'rejected', '--dry-run', '--json')).out)).toEqual({
+      dryRun: true,
+      queues: [{ queue: 'rejected', redriven: 4, skipped: [], left: 4 }],
+    });
+  });
+});
