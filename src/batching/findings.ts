@@ -4,7 +4,7 @@
  */
 import type { Batch, BatchStatus } from './batch.ts';
 import type { BatchId, Millis, Target, Token } from './ids.ts';
-import { isHeld, type Lock } from './lock.ts';
+import type { Lock } from './lock.ts';
 import type { Waiting } from './policy.ts';
 import { LEASE, MINUTE } from './timings.ts';
 
@@ -49,12 +49,11 @@ export const findingOf = (
   now: Millis,
   grace: Millis,
 ): Finding | undefined => {
-  if (isHeld(lock, now)) return undefined;
   const finding = unattended(target, lock, first);
   return finding && finding.since <= now - grace ? finding : undefined;
 };
 
-/** @param lock nobody holds it. */
+/** What nobody sees to once the lease is over, and since then: a leader who is there still has a lease to come. */
 const unattended = (target: Target, lock: Lock, first: Waiting | undefined): Finding | undefined => {
   const { fence, holder, lockedUntil, openBatch } = lock;
   if (openBatch) return { finding: 'leaderless-batch', target, since: lockedUntil, batchId: openBatch };

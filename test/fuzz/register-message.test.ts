@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { printRejection } from '../../src/aws/sqs-queues.ts';
 import { batchIdOf } from '../../src/batching/ids.ts';
 import { isObject } from '../../src/batching/json-text.ts';
 import type { Problem } from '../../src/batching/problems.ts';
 import { parseRegisterMessage, withId } from '../../src/batching/register-message.ts';
+import { printRejection } from '../../src/batching/rejection.ts';
 import { printItem } from '../../src/batching/task.ts';
 import { idempotencyKey } from '../../src/downstream/downstream.ts';
 import { aConfig, NOW, operationName } from '../factories/factories.ts';

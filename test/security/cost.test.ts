@@ -1,9 +1,9 @@
 /** What one message can make Groupage write. Nobody who may send one message should be able to make it a thousand. */
 import { describe, expect, it } from 'vitest';
-import { printRejection } from '../../src/aws/sqs-queues.ts';
 import { electLeader } from '../../src/batching/elect-leader.ts';
 import { group } from '../../src/batching/group.ts';
 import { register } from '../../src/batching/register.ts';
+import { printRejection } from '../../src/batching/rejection.ts';
 import { PAYLOAD_MAX_BYTES } from '../../src/batching/task.ts';
 import type { Gate } from '../../src/simulation/gate.ts';
 import { memoryBatches } from '../../src/simulation/memory-batches.ts';

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { describe as lineOf } from '../../src/local/activity.ts';
+import { batchId, NOW, operationName, target } from '../factories/factories.ts';
+
+describe('npm start', () => {
+  const repaired = {
+    event: 'repaired',
+    operation: operationName('ship'),
+    target: target('ship/depot=MUC'),
+    since: NOW,
+  } as const;
+  const letter = { event: 'revived', messageId: 'm', revivals: 2, delay: 0 } as const;
+
+  it.each([
+    ['tasks that nobody led', { ...repaired, finding: 'stranded' }, '↻ ship/depot=MUC had nobody to lead it'],
+    [
+      'a leader that is gone',
+      { ...repaired, finding: 'expired-lock' },
+      '↻ ship/depot=MUC was held by a leader that is gone',
+    ],
+    [
+      'a batch that nobody finished',
+      { ...repaired, finding: 'leaderless-batch', batchId: batchId('b#1#1') },
+      '↻ b#1#1 had nobody to finish it',
+    ],
+    [
+      'a lost batch message',
+      { ...repaired, finding: 'overdue-batch', batchId: batchId('b#1#1') },
+      '↻ b#1#1 had lost its message',
+    ],
+    ['redriven tasks', { event: 'redriven', operation: operationName('ship'), tasks: 2 }, '↻ 2 tasks of ship redriven'],
+    ['a dead letter', { ...letter, queue: 'elect' }, '↻ dead letter of elect sent again (2)'],
+    ['a refused message', { ...letter, queue: 'rejected' }, '↻ refused message sent again'],
+  ] as const)('has a line for %s that was put right', (_, event, line) => expect(lineOf(event)).toBe(line));
+});
