@@ -117,7 +117,7 @@ export const startProducers = (stack: StackView, operations: readonly string[], 
           if (cause instanceof Refused || (cause instanceof SQSServiceException && cause.$fault === 'client'))
             throw cause;
           add(done, hangsUp ? HANGS_UP : GETS_NONE);
-          await setTimeout(random.int(20, 200));
+          await setTimeout(random.int(100, 500));
         }
       }
     };
@@ -128,7 +128,7 @@ export const startProducers = (stack: StackView, operations: readonly string[], 
         add(done, REPEATS);
         await untilAcknowledged(tasks);
       }
-      await setTimeout(random.int(50, 400));
+      await setTimeout(random.int(100, 800));
     }
   };
   const all = Object.keys(WAYS).map((via, n) => produce(via, seeded(seed + n)));

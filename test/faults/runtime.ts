@@ -1,7 +1,7 @@
 /** The local runtime as a process of its own, to be killed. */
-import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { spawnWatched } from '../../src/local/child.ts';
 import { killEngine } from '../local/kill-engine.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -26,15 +26,13 @@ export interface Life {
 /** Starts the runtime in a folder with a configuration. @param port of its API; the next two are its engines' */
 export const startRuntime = (folder: string, port: number): Life => {
   const from = performance.now();
-  const child = spawn(NODE, [MAIN, '--port', String(port), '--quiet'], {
-    cwd: folder,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  // Watched: a test run that is broken off leaves none behind.
+  const child = spawnWatched(NODE, [MAIN, '--port', String(port), '--quiet'], { cwd: folder });
   let [said, isReady, isExpected] = ['', false, false];
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
   const ready = new Promise<number | undefined>((resolve) => {
     for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (data) => {
+      stream?.on('data', (data) => {
         said += String(data);
         if (isReady || !said.includes('Groupage is ready')) return;
         isReady = true;

@@ -186,7 +186,7 @@ const happened = (text: string, { kind, at, far, piece, bit }: Accident): string
 };
 
 /** Text to which something happened on its way. */
-export const broken = (text: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+const broken = (text: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   fc
     .tuple(text, fc.array(accident, { minLength: 1, maxLength: 2 }))
     .map(([whole, accidents]) => accidents.reduce(happened, whole));
