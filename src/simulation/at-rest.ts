@@ -36,8 +36,6 @@ export interface Evidence {
   readonly redriven: readonly TaskRun[];
   /** Whether the patrol took part. */
   readonly patrolled: boolean;
-  /** Whether guards were lost that nothing else would lose. */
-  readonly purged: boolean;
   /** Whether a function may have ended amid its work: in a crash, or because a call failed. */
   readonly mayStopAmidWork: boolean;
   /** Whether a batch handler may have gone on after its time: then two may call about one batch at once. */
@@ -67,7 +65,7 @@ export const checkAtRest = (evidence: Evidence): void => {
  * A register λ that was paused for long and then died may leave the waiting row of a task that is done by then. It
  * costs a place in the Target's next batch and is deleted with that, or by the patrol.
  */
-const checkTables = ({ tables, patrolled, purged, mayStopAmidWork }: Evidence): void => {
+const checkTables = ({ tables, patrolled, mayStopAmidWork }: Evidence): void => {
   for (const task of tables.tasks.values())
     demand(task.state.status === 'succeeded' || task.state.status === 'failed', 'every registered task ends', task);
   for (const [target, rows] of tables.waiting)
@@ -75,12 +73,8 @@ const checkTables = ({ tables, patrolled, purged, mayStopAmidWork }: Evidence): 
       target,
       rows: [...rows.keys()],
     });
-  // A leader whose guard was purged is forgotten when somebody else leads, or by a doctor: his lease has ended.
   for (const [target, lock] of tables.locks)
-    demand((purged || lock.holder === undefined) && lock.openBatch === undefined, 'no lock is held in the end', {
-      target,
-      lock,
-    });
+    demand(lock.holder === undefined && lock.openBatch === undefined, 'no lock is held in the end', { target, lock });
   for (const batch of tables.batches.values()) checkBatch(tables, batch);
 };
 

@@ -24,8 +24,9 @@ export const scenarioOf = (seed: number): Scenario => {
     at: random.int(0, span + random.pick([10_000, 600_000, 3_600_000])),
     times: random.pick([1, 1, 2]),
   }));
-  const patrol = random.chance(0.2);
-  const purges = patrol ? Array.from({ length: random.pick([0, 1, 2]) }, () => random.int(0, span + 60_000)) : [];
+  const purges = random.chance(0.15)
+    ? Array.from({ length: random.int(1, 2) }, () => random.int(0, span + 60_000))
+    : [];
   return {
     seed,
     config: { version: 1, operations: { [OPERATION]: operation(random) } },
@@ -35,7 +36,7 @@ export const scenarioOf = (seed: number): Scenario => {
     purges,
     faults: faults(random),
     faultsEnd: random.pick([0, 30_000, 300_000, 1_800_000]),
-    patrol,
+    patrol: random.chance(0.2),
   };
 };
 

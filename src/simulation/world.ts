@@ -18,6 +18,7 @@ import { type Config, handlerTimeout } from '../config/resolved.ts';
 import type { TaskRun, WorkingQueue } from '../ports.ts';
 import { checkAtRest, type Evidence } from './at-rest.ts';
 import { Chaos, type FaultPoint } from './chaos.ts';
+import { doctor } from './doctor.ts';
 import type { FaultCounts, FaultRates } from './faults.ts';
 import { type Steps, simulatedFunctions } from './functions.ts';
 import { Violation, watch } from './invariants.ts';
@@ -38,7 +39,7 @@ export interface Scenario {
   readonly flushes: readonly { readonly at: Millis; readonly target: Target }[];
   /** When somebody redrives what has failed by then, and how often they ask. */
   readonly redrives: readonly { readonly at: Millis; readonly times: number }[];
-  /** When somebody purges the elect and the group queue: what was in them is for the patrol to find. */
+  /** When somebody purges the elect, the group and the batch queue: what was in them is for a doctor to find. */
   readonly purges: readonly Millis[];
   readonly faults: FaultRates;
   /** When faults end, in ms from the start: later everything must come to rest. */
@@ -68,6 +69,8 @@ export interface Report {
 /** Whatever has not come to rest by then never will. */
 const PATIENCE: Millis = 48 * 60 * MINUTE;
 const LONGEST_PAUSE: Millis = 5 * MINUTE;
+/** How often a doctor comes where queues are purged, and when he will have seen whatever hid behind the longest delay. */
+const [DOCTOR_COMES, DOCTOR_KNOWS]: readonly [Millis, Millis] = [15 * MINUTE, 120 * MINUTE];
 
 /** Runs a schedule. The same scenario gives the same report, to the letter. @param traced keeps a line per event. */
 export const runSchedule = async (scenario: Scenario, traced = false): Promise<Report> => {
@@ -95,7 +98,7 @@ class World {
   constructor(scenario: Scenario, traced: boolean) {
     this.#scenario = scenario;
     const { sends, redrives, purges, faultsEnd } = scenario;
-    // The patrol finds what a purge left once nothing stops it any more.
+    // A doctor finds what a purge left once nothing stops him any more.
     const mended = purges.length > 0 ? [...purges, faultsEnd] : [];
     this.#lastEvent = Math.max(0, ...[...sends, ...redrives].map(({ at }) => at), ...mended);
     this.#chaos = new Chaos(
@@ -121,10 +124,10 @@ class World {
     for (const { at, times } of this.#scenario.redrives) this.#scheduler.after(at, () => this.#redrive(times));
     for (const at of this.#scenario.purges)
       this.#scheduler.after(at, () => {
-        this.#queues.elect.purge();
-        this.#queues.group.purge();
+        for (const queue of ['elect', 'group', 'batch'] as const) this.#queues[queue].purge();
       });
     this.#sweepEachMinute();
+    if (this.#scenario.purges.length > 0) this.#visitNowAndThen();
     const ended = await this.#scheduler.run(() => this.#violation !== undefined || this.#atRest(), START + PATIENCE);
     if (!this.#violation) this.#checkEnd(ended);
     return {
@@ -148,7 +151,8 @@ class World {
       Object.values(this.#queues).every((queue) => queue.isEmpty) &&
       !(this.#queues.group.wasPurged && [...this.#tables.locks.values()].some((lock) => isHeld(lock, now)));
     this.#restingSince = isQuiet ? (this.#restingSince ?? now) : undefined;
-    return this.#restingSince !== undefined && now - this.#restingSince > LONGEST_PAUSE;
+    const enough = this.#scenario.purges.length > 0 ? DOCTOR_KNOWS : LONGEST_PAUSE;
+    return this.#restingSince !== undefined && now - this.#restingSince > enough;
   }
 
   #checkEnd(ended: boolean): void {
@@ -192,7 +196,6 @@ class World {
       flushes: this.#flushes,
       redriven: this.#redriven,
       patrolled: patrol,
-      purged: this.#queues.group.wasPurged,
       mayStopAmidWork: grave.crash + grave.throttle + grave.partial + grave.lostReply > 0,
       mayOverlap: this.#chaos.paused.has('batch'),
       skew: faults.skew,
@@ -215,6 +218,12 @@ class World {
       this.#redriven.push({ id, run });
       this.#queues.register.send(printRedrive({ id, run }));
     }
+  }
+
+  #visitNowAndThen(): void {
+    const { name, deps } = this.#start('doctor', LEADER_TIMEOUT);
+    attempt(this.#chaos, name, () => doctor(deps), undefined);
+    this.#scheduler.after(DOCTOR_COMES, () => this.#visitNowAndThen());
   }
 
   #sweepEachMinute(): void {
