@@ -6,19 +6,23 @@ import { type LocalFlow, startLocalFlow } from './flow.ts';
 const TASKS = 10_000;
 const TARGETS = 20;
 const SIZE = 100;
+/** In ms, and longer than this machine mostly takes to register them all: what is sealed for its age is the end of a Target. */
+const MAX_WAIT = 30_000;
 
 describe('a burst of 10,000 tasks over 20 targets', () => {
   let flow: LocalFlow;
   let ids: string[];
+  let took: number;
 
   beforeAll(async () => {
-    // Longer than this machine takes to register them all: what is sealed for its age is the end of a Target.
-    flow = await startLocalFlow({ batch: { maxSize: SIZE, maxWait: '30s' } });
+    flow = await startLocalFlow({ batch: { maxSize: SIZE, maxWait: `${MAX_WAIT}ms` } });
+    const from = performance.now();
     ids = await flow.send(
       Array.from({ length: TASKS }, (_, n) => ({ depot: `D${n % TARGETS}`, n, text: 'x'.repeat(450) })),
     );
-    await flow.settled(ids, 240_000);
-  }, 300_000);
+    await flow.settled(ids, 500_000);
+    took = performance.now() - from;
+  }, 600_000);
   afterAll(() => flow.stop());
 
   it('reaches the downstream once each, every batch of one Target', () => {
@@ -26,11 +30,12 @@ describe('a burst of 10,000 tasks over 20 targets', () => {
     expect(flow.downstream.calls.flatMap(({ items }) => items)).toHaveLength(TASKS);
   });
 
-  it('fills every batch but the last one or two of each Target', () => {
+  it('fills every batch but the last of each Target, and those that were old before they were full', () => {
     const partial = new Map<string, number>();
     for (const { target, items } of flow.downstream.calls)
       if (items.length < SIZE) partial.set(target, (partial.get(target) ?? 0) + 1);
-    for (const [target, count] of partial) expect(count, target).toBeLessThanOrEqual(2);
+    const most = 1 + Math.ceil(took / MAX_WAIT);
+    for (const [target, count] of partial) expect(count, target).toBeLessThanOrEqual(most);
   });
 
   it('costs at most 5.5 write units a task, as the engine counts them', () => {
