@@ -5,15 +5,9 @@
 import { parseArgs } from 'node:util';
 import { runSchedules } from '../src/simulation/schedules.ts';
 import { promiseOf } from '../src/simulation/shrink.ts';
+import { whole } from '../src/simulation/whole.ts';
 import type { Scenario } from '../src/simulation/world.ts';
 import { KNOWN_BUGS, withBug } from '../test/simulation/known-bugs/catalogue.ts';
-
-const whole = (name: string, text: string, least: number): number => {
-  const value = Number(text);
-  if (Number.isSafeInteger(value) && value >= least) return value;
-  console.error(`--${name} takes a whole number from ${least}, not ${JSON.stringify(text)}`);
-  process.exit(2);
-};
 
 const { values } = parseArgs({
   options: { runs: { type: 'string', default: '1000' }, seed: { type: 'string', default: '1' } },

@@ -4,15 +4,9 @@
  * `--size N` gives every batch that size, instead of the schedule's own (1 to 10). `--json` prints the counts.
  */
 import { parseArgs } from 'node:util';
+import { whole } from '../src/simulation/whole.ts';
 import { CONTENDERS, compete, withSize } from './baselines/contenders.ts';
 import type { Outcome } from './baselines/outcome.ts';
-
-const whole = (name: string, text: string, least: number): number => {
-  const value = Number(text);
-  if (Number.isSafeInteger(value) && value >= least) return value;
-  console.error(`--${name} takes a whole number from ${least}, not ${JSON.stringify(text)}`);
-  process.exit(2);
-};
 
 const { values } = parseArgs({
   options: {

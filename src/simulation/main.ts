@@ -9,14 +9,11 @@ import { scenarioOf } from './scenario.ts';
 import type { Summary } from './schedules.ts';
 import { shrink } from './shrink.ts';
 import { readable } from './trace.ts';
+import { whole } from './whole.ts';
 import { runSchedule, type Scenario } from './world.ts';
 
-const whole = (name: string, text: string | undefined): number | undefined => {
-  const value = Number(text);
-  if (text === undefined || (Number.isSafeInteger(value) && value >= 0)) return text === undefined ? undefined : value;
-  console.error(`--${name} takes a whole number, not ${JSON.stringify(text)}`);
-  process.exit(2);
-};
+const given = (name: string, text: string | undefined): number | undefined =>
+  text === undefined ? undefined : whole(name, text);
 
 const { values } = parseArgs({
   options: {
@@ -27,7 +24,7 @@ const { values } = parseArgs({
     shrink: { type: 'boolean', default: false },
   },
 });
-const seed = whole('seed', values.seed) ?? Date.now() % 1_000_000_000;
+const seed = given('seed', values.seed) ?? Date.now() % 1_000_000_000;
 
 const replay = async (scenario: Scenario): Promise<void> => {
   const { trace, violation } = await runSchedule(scenario, true);
@@ -48,8 +45,8 @@ const tell = async ({ violations }: Summary): Promise<void> => {
 };
 
 const look = async (): Promise<void> => {
-  const lives = whole('lives', values.lives);
-  const runs = whole('runs', values.runs) ?? (lives === undefined ? 1_000 : Number.POSITIVE_INFINITY);
+  const lives = given('lives', values.lives);
+  const runs = given('runs', values.runs) ?? (lives === undefined ? 1_000 : Number.POSITIVE_INFINITY);
   const from = performance.now();
   let told = from;
   const summary = await runInParallel(
