@@ -52,8 +52,8 @@ const usual = backend === 'embedded' ? [suite, parts, afterwards] : [suite];
 export default defineConfig(({ mode }) => ({
   test: {
     // Not what a test should take: what none takes that goes on, on a machine with other work to do.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     // Two cores: the engines and the handlers of a test want one of them.
     maxWorkers: 2,
     projects: mode === 'faults' ? [faults] : usual,

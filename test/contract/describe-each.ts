@@ -16,7 +16,7 @@ export const describeEach = <Started extends { stop(): Promise<void> }>(
       let running: Started | undefined;
       beforeAll(async () => {
         running = await start();
-      }, 120_000);
+      });
       afterAll(() => running?.stop());
       suite(() => {
         if (!running) throw new Error(`${name} did not start`);

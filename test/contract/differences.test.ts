@@ -8,7 +8,7 @@ describe('what this engine does otherwise', () => {
   let resources: Resources;
   beforeAll(async () => {
     resources = await makeResources();
-  }, 120_000);
+  });
   afterAll(() => resources?.stop());
 
   for (const difference of DIFFERENCES)

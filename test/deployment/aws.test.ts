@@ -50,5 +50,5 @@ describe('an account of AWS', () => {
       await stop();
     }
     await expectNothingLeft(cloud, prefix);
-  }, 180_000);
+  });
 });

@@ -64,7 +64,7 @@ describe('npm run deploy', () => {
       await client.send(new DeleteStackCommand({ StackName }));
       await waitUntilStackDeleteComplete({ client, maxWaitTime: 120, minDelay: 1 }, { StackName });
     }
-  }, 180_000);
+  });
 
   it('says what CloudFormation could not make, and takes away what it made before; two at once do so too', async () => {
     const CDK_APP = `node ${join(ROOT, 'test/deployment/broken-app.ts')}`;
@@ -72,7 +72,7 @@ describe('npm run deploy', () => {
     for (const { code, output } of await Promise.all(stages.map((stage) => deploy(stage, good(), { CDK_APP }))))
       expect([code, output]).toEqual([1, expect.stringMatching(/The deployment failed:\n.*-Flow: Taken.*bucket/is)]);
     for (const stage of stages) expect(await left(stage)).toEqual([]);
-  }, 240_000);
+  });
 
   it('leaves a stack that another deployment of the stage made in the meantime', async () => {
     const stage = `race${cloud.suffix}`;
@@ -83,7 +83,7 @@ describe('npm run deploy', () => {
     const script = join(folder, 'app.sh');
     writeFileSync(script, `touch ${looked}; until [ -e ${go} ]; do sleep 0.1; done; exec node ${app}`);
     const deployed = deploy(stage, good(), { CDK_APP: `sh ${script}` });
-    await eventually(() => existsSync(looked), 60_000);
+    await eventually(() => existsSync(looked));
     const client = new CloudFormationClient();
     const TemplateBody = JSON.stringify({ Resources: { Topic: { Type: 'AWS::SNS::Topic' } } });
     const Tags = [{ Key: STAGE_TAG, Value: stage }];
@@ -95,7 +95,7 @@ describe('npm run deploy', () => {
     expect(await left(stage)).toContain(`stack ${StackName}`);
     expect(await destroy(stage)).toMatchObject({ code: 0 });
     expect(await left(stage)).toEqual([]);
-  }, 240_000);
+  });
 
   it('interrupted, waits for what it began and takes that away', async () => {
     const stage = `slow${cloud.suffix}`;
@@ -107,12 +107,12 @@ describe('npm run deploy', () => {
     });
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => output.push(String(data)));
     const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
-    await eventually(() => output.join('').includes('CREATE_IN_PROGRESS'), 60_000);
+    await eventually(() => output.join('').includes('CREATE_IN_PROGRESS'));
     child.kill('SIGTERM');
     expect([await ended, output.join('')]).toEqual([
       1,
       expect.stringMatching(/Waiting for CloudFormation .*-Data.*The deployment was interrupted.*-Data is removed/s),
     ]);
     expect(await left(stage)).toEqual([]);
-  }, 240_000);
+  });
 });

@@ -111,7 +111,7 @@ const treated = <Stuck extends { where: Target }>(stick: (depot: string) => Prom
     const found = await examine('targets', 'GET', stuck.where);
     const repaired = await examine('targets', 'POST', stuck.where);
     return found.length > 0 && repaired.length > 0 ? { ...stuck, found, repaired } : undefined;
-  }, 120_000);
+  });
 
 describe('the doctor', () => {
   it('finds tasks that nobody leads a leader', async () => {
@@ -198,7 +198,7 @@ describe('the doctor', () => {
       await ship.settled([id], 10_000).catch(() => undefined);
       const task = await ship.task(id);
       return task?.status === 'succeeded' ? task : undefined;
-    }, 180_000);
+    });
     expect(ended).toMatchObject({ batchId });
     expect(await examine('batches', 'GET', where)).toEqual([]);
   });

@@ -74,14 +74,13 @@ describe('a downstream that fails', () => {
   });
 
   it('by hanging is given up after the timeout', async () => {
-    treat(
-      'hangs',
-      () => undefined,
-      () => undefined,
-      ok,
-    );
-    const [task] = await flow.ended(await flow.send([{ depot: 'hangs' }]));
-    expect(task).toMatchObject({ status: 'succeeded', attempts: 2 });
+    const hanging = flow.of('hanging');
+    const hang: Behaviour = () => undefined;
+    treatTarget(hanging.target('hangs'), [hang, hang, ok]);
+    const [task] = await hanging.ended(await hanging.send([{ depot: 'hangs' }]));
+    expect(task).toMatchObject({ status: 'succeeded' });
+    // Two calls of the first attempt; an answer may be late too, on a busy machine.
+    expect(task?.attempts).toBeGreaterThanOrEqual(2);
   });
 
   it('by breaking the connection, or off in the middle of its answer, is called again', async () => {

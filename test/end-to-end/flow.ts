@@ -79,7 +79,7 @@ export const flowOn = (backend: Backend, downstream: TestDownstream, operation: 
     }
     return ids.filter((id) => !ended.has(id));
   };
-  const settled: Flow['settled'] = async (ids, within = 120_000) => {
+  const settled: Flow['settled'] = async (ids, within = 400_000) => {
     const deadline = Date.now() + within;
     for (let open = await stillOpen(ids); open.length > 0; open = await stillOpen(open)) {
       if (Date.now() > deadline)
@@ -135,7 +135,7 @@ export const flowOn = (backend: Backend, downstream: TestDownstream, operation: 
 /** Waits until something is true, or there. @param within milliseconds @returns it */
 export const eventually = async <Found>(
   look: () => Found | Promise<Found>,
-  within = 60_000,
+  within = 400_000,
 ): Promise<NonNullable<Found>> => {
   for (const deadline = Date.now() + within; ; await setTimeout(25)) {
     const found = await look();

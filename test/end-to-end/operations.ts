@@ -7,13 +7,15 @@ import type { Config } from '../../src/config/resolved.ts';
 import { type ConfigInput, parseConfig } from '../../src/config/schema.ts';
 
 type OperationInput = ConfigInput['operations'][string];
-export type Fields = Omit<Partial<OperationInput>, 'target'>;
+export interface Fields extends Pick<Partial<OperationInput>, 'batch' | 'retry'> {
+  /** Of a call; long enough for a downstream on a busy machine where nothing is said. */
+  readonly timeout?: OperationInput['downstream']['timeout'];
+}
 
-/** An operation that calls `url`, quick to give up waiting. */
-export const operationAt = (url: string, fields: Fields = {}): OperationInput => ({
+/** An operation that calls `url`. */
+export const operationAt = (url: string, { timeout = '20s', ...fields }: Fields = {}): OperationInput => ({
   target: ['depot'],
-  ...fields,
-  downstream: { kind: 'http', url, timeout: '1s' },
+  downstream: { kind: 'http', url, timeout },
   batch: { maxSize: 10, maxWait: '300ms', ...fields.batch },
   retry: { minDelay: '100ms', maxDelay: '1s', ...fields.retry },
 });
@@ -28,6 +30,7 @@ const OPERATIONS = {
   /** Small batches that wait for long. */
   pair: { batch: { maxSize: 2, maxWait: '10m' } },
   failing: { retry: { maxAttempts: 3 } },
+  hanging: { timeout: '1s' },
   /** Exactly these four together. */
   four: { batch: { maxSize: 4, maxWait: '10m' } },
 } satisfies Record<string, Fields>;

@@ -36,9 +36,11 @@ export interface Ending {
 const PATIENCE = 600_000;
 /** Of how many tasks the history is told. */
 const HISTORIES = 5;
+/** Quick to give up: many calls hang. */
+const timeout = '1s';
 const OPERATIONS: Readonly<Record<string, Fields>> = {
-  ship: { batch: { maxSize: 20, maxWait: '300ms' }, retry: { maxAttempts: 50 } },
-  gather: { batch: { maxSize: 50, maxWait: '2s' }, retry: { maxAttempts: 50 } },
+  ship: { timeout, batch: { maxSize: 20, maxWait: '300ms' }, retry: { maxAttempts: 50 } },
+  gather: { timeout, batch: { maxSize: 50, maxWait: '2s' }, retry: { maxAttempts: 50 } },
 };
 
 export const runFaults = async ({ seed, kills, toTheLastMessage }: RunOptions): Promise<Ending> => {

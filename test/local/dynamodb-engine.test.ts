@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { CreateTableCommand, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openDoor } from '../../src/local/door.ts';
 import { startDynamoDB } from '../../src/local/dynamodb-engine.ts';
 import { javaProblem } from '../../src/local/dynamodb-local.ts';
 import { localClients } from '../../src/local/engines.ts';
@@ -87,7 +88,10 @@ describe('the local DynamoDB', () => {
     const request = patient.dynamodb.send(new ListTablesCommand());
     // By then the patient one would have given up too.
     await expect(localClients({ dynamodb }).dynamodb.send(new ListTablesCommand())).rejects.toThrow('ECONNREFUSED');
-    ends.push((await startDynamoDB({ port })).stop);
+    const engine = await startDynamoDB({ port: 0 });
+    ends.push(engine.stop);
+    // The engine has an address that nobody knows in advance.
+    ends.push((await openDoor(port, engine.endpoint)).stop);
     settle();
     expect((await request).TableNames).toEqual([]);
   });

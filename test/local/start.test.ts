@@ -51,7 +51,7 @@ describe('npm start', () => {
       });
     ends.push(() => child.kill('SIGKILL'));
     const ended = new Promise<Ended>((resolve) => child.once('exit', (code) => resolve({ code, output })));
-    const ready = eventually(() => readLocalFile(folder)?.pid === child.pid, 30_000);
+    const ready = eventually(() => readLocalFile(folder)?.pid === child.pid);
     ready.catch(() => {});
     return { child, ended, ready, said: () => output };
   };
@@ -87,7 +87,7 @@ describe('npm start', () => {
     const { code, output } = await start('--port', '0').ended;
     expect([code, output]).toEqual([1, expect.stringMatching(/\.groupage.*--ephemeral/s)]);
     const { child, ended, said } = start('--port', '0', '--ephemeral');
-    await eventually(() => said().includes('commands have to be told: --api http'), 30_000);
+    await eventually(() => said().includes('commands have to be told: --api http'));
     child.kill('SIGINT');
     expect((await ended).code).toBe(0);
   });

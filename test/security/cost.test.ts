@@ -51,18 +51,18 @@ const message = (fields: object, payload: object = {}) => ({
 const NOTHING = { registered: 0, elect: 0, group: 0, batch: 0, rejected: 0, revived: 0 };
 
 describe('one register message', () => {
-  it('writes a task, its turn, and one message; a large payload one row more', async () => {
+  it('writes a task, its turn, and one message; a new Target one row more, a large payload another', async () => {
     const small = counting();
     await register(small.kit, [message({})]);
     expect([small.written, small.sent()]).toEqual([
-      { 'tasks.insert': 1, 'waiting.put': 1 },
+      { 'tasks.insert': 1, 'waiting.put': 1, 'locks.enlist': 1 },
       { ...NOTHING, elect: 1 },
     ]);
     const large = counting();
     const lists = { list: Array.from({ length: 20_000 }, (_, n) => n), text: 'x'.repeat(PAYLOAD_MAX_BYTES - 120_000) };
     await register(large.kit, [message({}, lists)]);
     expect([large.written, large.sent()]).toEqual([
-      { 'tasks.insert': 1, 'tasks.storePayloads': 1, 'waiting.put': 1 },
+      { 'tasks.insert': 1, 'tasks.storePayloads': 1, 'waiting.put': 1, 'locks.enlist': 1 },
       { ...NOTHING, elect: 1 },
     ]);
   });
@@ -84,7 +84,7 @@ describe('one register message', () => {
     const same = Array.from({ length: 1_000 }, () => message({ id: 'same' }));
     await register(kit, same);
     expect([written, sent()]).toEqual([
-      { 'tasks.insert': 1, 'waiting.put': 1 },
+      { 'tasks.insert': 1, 'waiting.put': 1, 'locks.enlist': 1 },
       { ...NOTHING, elect: 1 },
     ]);
   });

@@ -25,7 +25,7 @@ describe('a schedule that breaks a promise', () => {
     // It takes the bug: without it the same faults break nothing.
     const { steps: _, ...mended } = small;
     expect((await runSchedule(mended)).violation).toBeUndefined();
-  }, 120_000);
+  });
 
   it('is told so that a person can follow it', async () => {
     const { trace } = await runSchedule(await shrink(await broken()), true);
@@ -34,5 +34,5 @@ describe('a schedule that breaks a promise', () => {
       expect(text).toContain(part);
     expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(240);
     expect(text).not.toContain('deadLetters.receive → []');
-  }, 120_000);
+  });
 });
