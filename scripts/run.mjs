@@ -48,7 +48,12 @@ if (!existsSync(node)) {
 }
 const child = spawn(node, [resolve(root, script), ...args], {
   stdio: 'inherit',
-  env: { ...process.env, PATH: `${join(modules, '.bin')}:${process.env.PATH ?? ''}` },
+  env: {
+    // What Node.js compiled of the AWS CDK and the SDK is kept: a start takes a fifth less.
+    NODE_COMPILE_CACHE: join(modules, '.cache', 'node'),
+    ...process.env,
+    PATH: `${join(modules, '.bin')}:${process.env.PATH ?? ''}`,
+  },
 });
 // Ctrl-C reaches the child by itself; it decides when it has stopped.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => signal === 'SIGTERM' && child.kill(signal));

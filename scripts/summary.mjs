@@ -29,13 +29,21 @@ const read = (path, status) => {
   return { tests, wrong };
 };
 
+/** What went wrong, without the way there. */
+const firstLines = (message) => {
+  const [said = ''] = message.split(/\n\s+at /);
+  return `  ${said.slice(0, 1_000).replaceAll('\n', '\n  ')}`;
+};
+
 const reports = process.argv.slice(2).map((each) => {
   const [, path = each, status = ''] = /^(.*)=([^=]*)$/.exec(each) ?? [];
   return read(path, status);
 });
 const tests = reports.flatMap((report) => report.tests);
 const wrong = reports.flatMap((report) => report.wrong);
-for (const { status, fullName } of tests) if (status !== 'passed') console.log(`${status}: ${fullName}`);
+for (const { status, fullName, failureMessages } of tests)
+  if (status !== 'passed')
+    console.log([`${status}: ${fullName}`, ...(failureMessages ?? []).map(firstLines)].join('\n'));
 for (const line of wrong) console.log(`failed: ${line}`);
 
 const passed = tests.filter(({ status }) => status === 'passed').length;

@@ -11,8 +11,10 @@ const folder = temporaryFolder('summary');
 const passed = { status: 'passed', fullName: 'a' };
 const file = (status: string, assertionResults: readonly object[]) => ({ name: 'a.test.ts', status, assertionResults });
 
-/** The last line of the summary of these runs, and its exit status. */
-const summaryOf = async (...runs: readonly (readonly [report: unknown, status: number])[]) => {
+type Run = readonly [report: unknown, status: number];
+
+/** What is said of these runs, and the exit status. */
+const sayingsOf = async (...runs: readonly Run[]) => {
   const args = runs.map(([report, status], index) => {
     const path = join(folder, `${index}.json`);
     if (report !== undefined) writeFileSync(path, typeof report === 'string' ? report : JSON.stringify(report));
@@ -22,7 +24,12 @@ const summaryOf = async (...runs: readonly (readonly [report: unknown, status: n
     ({ stdout }) => ({ stdout, code: 0 }),
     ({ stdout, code }: { stdout: string; code: number }) => ({ stdout, code }),
   );
-  return [ended.stdout.trim().split('\n').at(-1), ended.code];
+  return { lines: ended.stdout.trim().split('\n'), code: ended.code };
+};
+/** The last line of that, and the exit status. */
+const summaryOf = async (...runs: readonly Run[]) => {
+  const { lines, code } = await sayingsOf(...runs);
+  return [lines.at(-1), code];
 };
 
 describe('the last line of a CI run', () => {
@@ -49,5 +56,12 @@ describe('the last line of a CI run', () => {
     const [line, code] = await summaryOf([{ testResults: [file('passed', [passed])] }, 0], [report, 1]);
     expect(line).toMatch(/^1 passed, [12] failed$/);
     expect(code).toBe(1);
+  });
+
+  it('follows what went wrong with each test that failed, without the way there', async () => {
+    const failureMessages = ['Error: 1 is not 2\n\n- 1\n+ 2\n    at over (here.ts:1:1)\n    at there.ts:2:2'];
+    const report = { testResults: [file('failed', [passed, { ...passed, status: 'failed', failureMessages }])] };
+    const { lines } = await sayingsOf([report, 1]);
+    expect(lines).toEqual(['failed: a', '  Error: 1 is not 2', '  ', '  - 1', '  + 2', '1 passed, 1 failed']);
   });
 });

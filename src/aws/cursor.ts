@@ -7,22 +7,27 @@ export type Key = Readonly<Record<string, unknown>>;
 export const printCursor = (key: Key | undefined): { readonly cursor?: string } =>
   key ? { cursor: Buffer.from(JSON.stringify(key)).toString('base64url') } : {};
 
+/** The attributes of the key that a page of a list ends with, and the type of each. */
+export type KeyShape = Readonly<Record<string, 'string' | 'number'>>;
+
 /**
- * @param names the attributes of the key that a page of this list ends with.
  * @param list what all of the list's keys share.
  * @throws InvalidCursor
  */
-export const parseCursor = (cursor: string | undefined, names: readonly string[], list: Key): Key | undefined => {
+export const parseCursor = (cursor: string | undefined, shape: KeyShape, list: Key): Key | undefined => {
   if (cursor === undefined) return undefined;
   const key = decode(cursor);
   const isKey =
     key !== undefined &&
-    Object.keys(key).length === names.length &&
-    names.every((name) => typeof key[name] === 'string' || Number.isSafeInteger(key[name])) &&
+    Object.keys(key).length === Object.keys(shape).length &&
+    Object.entries(shape).every(([name, type]) => isOf(type, key[name])) &&
     Object.entries(list).every(([name, value]) => key[name] === value);
   if (!isKey) throw new InvalidCursor();
   return key;
 };
+
+const isOf = (type: KeyShape[string], value: unknown): boolean =>
+  type === 'string' ? typeof value === 'string' : Number.isSafeInteger(value);
 
 /**
  * Whether a key that looks like one is one of this list, DynamoDB decides: whatever else a list asks for is our own.

@@ -107,7 +107,7 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
       const byTarget = { table, index: 'ByTarget', key: 'Target', value: target, newestFirst: true };
       const page = await queryIndex(
         client,
-        { ...byTarget, cursorNames: ['BatchId', 'Target', 'SealedAt'] },
+        { ...byTarget, keyShape: { BatchId: 'string', Target: 'string', SealedAt: 'number' } },
         limit,
         cursor,
       );

@@ -170,8 +170,8 @@ export const dynamoDBLocks = (
     },
     targets: async (operation, limit, cursor) => {
       const byOperation = { table, index: 'Targets', key: 'Operation', value: operation, newestFirst: false };
-      const cursorNames = ['Target', 'Entry', 'Operation'];
-      const page = await queryIndex(client, { ...byOperation, cursorNames }, limit, cursor);
+      const keyShape = { Target: 'string', Entry: 'string', Operation: 'string' } as const;
+      const page = await queryIndex(client, { ...byOperation, keyShape }, limit, cursor);
       return { ...page, items: page.items.map(({ Target: target }) => target as Target) };
     },
   };

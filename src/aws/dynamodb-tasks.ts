@@ -7,6 +7,7 @@ import {
   DynamoDBFailure,
   execute,
   getAll,
+  type IndexQuery,
   type Item,
   insertion,
   queryIndex,
@@ -83,12 +84,12 @@ export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Ta
   };
 };
 
-const failedByTarget = (table: string, target: Target) => ({
+const failedByTarget = (table: string, target: Target): IndexQuery => ({
   table,
   index: 'FailedByTarget',
   key: 'FailedTarget',
   value: target,
-  cursorNames: ['Id', 'FailedTarget', 'FinishedAt'],
+  keyShape: { Id: 'string', FailedTarget: 'string', FinishedAt: 'number' },
   newestFirst: true,
 });
 

@@ -56,7 +56,7 @@ export const dynamoDBWaiting = (client: DynamoDBDocumentClient, table: string): 
       const query = new QueryCommand({
         ...rowsOf(target),
         Limit: limit,
-        ExclusiveStartKey: parseCursor(cursor, ['Target', 'Entry'], { Target: target }),
+        ExclusiveStartKey: parseCursor(cursor, { Target: 'string', Entry: 'string' }, { Target: target }),
       });
       const page = await fromCursor(cursor, client.send(query));
       return { items: (page.Items ?? []).map(waitingOf), ...printCursor(page.LastEvaluatedKey) };

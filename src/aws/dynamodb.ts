@@ -10,7 +10,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import pLimit from 'p-limit';
 import type { Page } from '../ports.ts';
-import { fromCursor, parseCursor, printCursor } from './cursor.ts';
+import { fromCursor, type KeyShape, parseCursor, printCursor } from './cursor.ts';
 import { inRounds } from './rounds.ts';
 
 export type Item = Record<string, NativeAttributeValue>;
@@ -124,7 +124,7 @@ export const conditionally = async <T>(write: Promise<T>): Promise<T | undefined
 /** One page of an index, by its partition key. Eventually consistent, as indexes are. */
 export const queryIndex = async (
   client: DynamoDBDocumentClient,
-  { table, index, key, value, cursorNames, newestFirst }: IndexQuery,
+  { table, index, key, value, keyShape, newestFirst }: IndexQuery,
   limit: number,
   cursor: string | undefined,
 ): Promise<Page<Item>> => {
@@ -136,19 +136,19 @@ export const queryIndex = async (
     ExpressionAttributeValues: { ':value': value },
     ScanIndexForward: !newestFirst,
     Limit: limit,
-    ExclusiveStartKey: parseCursor(cursor, cursorNames, { [key]: value }),
+    ExclusiveStartKey: parseCursor(cursor, keyShape, { [key]: value }),
   });
   const page = await fromCursor(cursor, client.send(query));
   return { items: page.Items ?? [], ...printCursor(page.LastEvaluatedKey) };
 };
 
-interface IndexQuery {
+export interface IndexQuery {
   readonly table: string;
   readonly index: string;
   readonly key: string;
   readonly value: string;
   /** The attributes of a key of this index, the table's own included. */
-  readonly cursorNames: readonly string[];
+  readonly keyShape: KeyShape;
   readonly newestFirst: boolean;
 }
 

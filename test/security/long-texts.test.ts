@@ -52,7 +52,7 @@ it('names, headers, cursors and whatever else is matched by a pattern', () => {
     parseRetryAfter(text, NOW);
     printable(text);
     printJson(text);
-    expect(() => parseCursor(text, ['Id'], {})).toThrow('the cursor is not one');
+    expect(() => parseCursor(text, { Id: 'string' }, {})).toThrow('the cursor is not one');
   }
 });
 
