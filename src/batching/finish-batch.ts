@@ -46,10 +46,12 @@ const form = async (deps: FinishDeps, target: Target, id: BatchId, inHand?: InHa
 };
 
 /** What a batch gets whose leader was gone before he stored it. */
-const takeRows = async ({ config, waiting, machine }: FinishDeps, target: Target): Promise<InHand> => {
+const takeRows = async ({ config, waiting, locks, machine }: FinishDeps, target: Target): Promise<InHand> => {
   const policy = operationFor(config, operationOf(target)).batch;
   const rows = await waiting.first(target, policy.maxSize);
-  const next = rows.length > 0 ? due(rows, policy, machine.now()) : undefined;
+  // Two guards of one living leader meet here too: the second must not take for old what was flushed.
+  const { flushedAt } = await locks.read(target);
+  const next = rows.length > 0 ? due(rows, policy, machine.now(), flushedAt) : undefined;
   return next?.do === 'seal' ? { rows: rows.slice(0, next.take), because: next.because } : { rows, because: 'waited' };
 };
 

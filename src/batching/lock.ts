@@ -59,8 +59,9 @@ export const standingOf = (lock: Lock, message: GroupMessage, now: Millis): Stan
   const { fence, token } = message;
   if (lock.fence === fence && lock.holder === token)
     return lock.openBatch ? { is: 'leader-with-open-batch', batch: lock.openBatch } : { is: 'leader' };
-  if (message.hint || lock.fence > fence) return { is: 'superseded' };
-  if (lock.fence === fence) return lock.holder === undefined ? { is: 'released' } : { is: 'superseded' };
+  // For a hint too: what it was sent for may have come just before the lock was given back, and the guard sleeps.
+  if (lock.fence === fence && lock.holder === undefined) return { is: 'released' };
+  if (message.hint || lock.fence >= fence) return { is: 'superseded' };
   if (fence > lock.fence + FENCES_AHEAD_MAX) return { is: 'foreign' };
   return isHeld(lock, now) ? { is: 'early' } : { is: 'next' };
 };

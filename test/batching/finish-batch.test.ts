@@ -42,6 +42,14 @@ suite('finish', () => {
     expect((await kit.tasks.get(second))?.state).toMatchObject({ batchId: batch });
   });
 
+  it('F1: knows that a batch was flushed which somebody else opened', async () => {
+    await led(2);
+    await kit.locks.flush(where, NOW);
+    const batch = batchIdOf(where, 1, 1);
+    await finishBatch(kit, where, batch);
+    expect(await kit.batches.get(batch)).toMatchObject({ status: 'sealed', sealedBy: 'flush' });
+  });
+
   it('F1: forms an empty batch rather than forget that one was open', async () => {
     const batch = batchIdOf(where, 1, 1);
     await finishBatch(kit, where, batch);

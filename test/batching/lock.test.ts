@@ -51,9 +51,10 @@ describe('a group message', () => {
     expect(standing(released, 5)).toBe('released');
   });
 
-  it('that is a hint only ever wakes the leader it names', () => {
+  it('that is a hint wakes the leader it names, or looks after a Target that he gave up, and does nothing else', () => {
     expect(standing(held, 5, 'mine', true)).toBe('leader');
-    expect(standing(released, 5, 'mine', true)).toBe('superseded');
+    expect(standing(released, 5, 'mine', true)).toBe('released');
+    expect(standing(released, 6, 'next', true)).toBe('superseded');
     expect(standing(expired, 6, 'next', true)).toBe('superseded');
     expect(standing(held, 5, 'other', true)).toBe('superseded');
   });

@@ -35,6 +35,22 @@ const oneTarget = ({ sends }: Scenario) => ({
   faults: NO_FAULTS,
   sends: sends.map(({ body }, n) => ({ at: n * 230, body: body.replace(/"depot":\d/, '"depot":1') })),
 });
+/** One Target whose leader sleeps, is woken by the task that fills its batch, and has done just as two more come. */
+const fullAgainAtOnce = ({ seed, sends, config }: Scenario) => {
+  const policy = { maxSize: 2, maxBytes: 1_000_000, maxWait: 40_000 };
+  const operations = Object.entries(config.operations).map(([name, each]) => [name, { ...each, batch: policy }]);
+  const at = (round: number, turn: number): number =>
+    round * 3_000 + (turn < 2 ? turn * 600 : 700 + ((round * seed * 13) % 150));
+  return {
+    faults: NO_FAULTS,
+    flushes: [],
+    config: { ...config, operations: Object.fromEntries(operations) },
+    sends: sends.map(({ body }, n) => ({
+      at: at(Math.floor(n / 4), n % 4),
+      body: body.replace(/"depot":\d/, '"depot":1'),
+    })),
+  };
+};
 
 export const KNOWN_BUGS: readonly KnownBug[] = [
   [
@@ -93,6 +109,7 @@ export const KNOWN_BUGS: readonly KnownBug[] = [
     /a full batch does not wait/,
     nothingGoesWrong,
   ],
+  ['hints that leave a freed lock alone', leading.hintsLeaveFreedLocks, /a full batch does not wait/, fullAgainAtOnce],
   ['flushes that are overlooked', leading.flushesAreOverlooked, /at a flush is sealed at once/, manyFlushes],
   ['a downstream that is not called', handling.nobodyIsCalled, /asked for downstream/],
   ['items that go twice', handling.itemsGoTwice, /twice in a call/],

@@ -85,6 +85,17 @@ const withoutHints = <Some extends Pick<Deps, 'queues'>>(deps: Some): Some => ({
   },
 });
 
+/** A hint that meets, or leaves, a lock that was given back does not look at the waiting rows: the guard sleeps. */
+export const hintsLeaveFreedLocks: Bug = {
+  group: (deps, message, invocation) => {
+    const read: Locks['read'] = async (target) => {
+      const lock = await deps.locks.read(target);
+      return message.hint && lock.holder === undefined ? { ...lock, fence: lock.fence + 1 } : lock;
+    };
+    return group({ ...deps, locks: { ...deps.locks, read } }, message, invocation);
+  },
+};
+
 /** Whoever takes or passes on the lock does not care that it was flushed since he read it. */
 export const flushesAreOverlooked: Bug = {
   electLeader: (deps, message) => electLeader({ ...deps, locks: careless(deps.locks) }, message),
