@@ -12,10 +12,10 @@ import type { Lock } from './batching/lock.ts';
 import type { BatchMessage, ElectMessage, GroupMessage } from './batching/messages.ts';
 import type { SealReason, Waiting, WaitingTask } from './batching/policy.ts';
 import type { Rejection } from './batching/rejection.ts';
-import type { NewTask, Outcome, Task, TaskResult } from './batching/task.ts';
+import type { NewTask, Outcome, PayloadRow, Task, TaskResult } from './batching/task.ts';
 
-/** What became of an insert: whether it was this one, and the task as it is stored. */
-export interface Inserted {
+/** What became of a write that only one can do: whether it was this one, and the task as it is stored. */
+export interface Written {
   readonly isNew: boolean;
   readonly stored: Task;
 }
@@ -24,8 +24,8 @@ export interface Inserted {
 export interface OpenTask {
   readonly id: TaskId;
   readonly payload: string;
-  /** See {@link TaskResult.payloadHash}. */
-  readonly payloadHash?: string;
+  /** See {@link TaskResult.payloadRow}. */
+  readonly payloadRow?: PayloadRow;
 }
 
 /** The members of a batch: those still open, and how many ended how. */
@@ -52,16 +52,16 @@ export interface Page<T> {
 
 export interface Tasks {
   /** R1. Inserts each task whose id is free. Ids must differ. Answers in the order asked. */
-  insert(tasks: readonly NewTask[]): Promise<readonly Inserted[]>;
+  insert(tasks: readonly NewTask[]): Promise<readonly Written[]>;
   /** Stores payloads in rows of their own, for tasks that are `payloadApart`. To be called before a task may be claimed. */
-  storePayloads(tasks: readonly Pick<NewTask, 'id' | 'payload' | 'payloadHash'>[]): Promise<void>;
+  storePayloads(tasks: readonly (Pick<NewTask, 'id' | 'payload' | 'payloadHash'> & TaskRun)[]): Promise<void>;
   /** F2. Claims each candidate for the batch if it is `created` in the same run. True for those that now show the batch. */
   claim(candidates: readonly Candidate[], batch: BatchId): Promise<readonly boolean[]>;
   /**
-   * Starts a next run of each task that is `failed` in the run named, as waiting and without a batch; its payload is
-   * kept again. Answers each task as it is then, undefined where there is none. Ids must differ.
+   * Starts a next run of each task that is still `failed` in the run in which it was read, as waiting and without a
+   * batch; its payload is kept again. Undefined for one that is not stored any more. Ids must differ.
    */
-  redrive(runs: readonly TaskRun[], at: Millis): Promise<readonly (Task | undefined)[]>;
+  redrive(failed: readonly Task[], at: Millis): Promise<readonly (Written | undefined)[]>;
   /**
    * H3. Loads a batch's members. One that does not show the batch any more was redriven: it is counted as failed here,
    * since only failed ones are.
@@ -73,12 +73,18 @@ export interface Tasks {
    */
   finish(results: readonly TaskResult[], batch: FinishingBatch): Promise<readonly (Outcome['status'] | undefined)[]>;
   get(id: TaskId): Promise<Task | undefined>;
-  /** In the order asked. */
-  getAll(ids: readonly TaskId[]): Promise<readonly (Task | undefined)[]>;
+  /** In the order asked, without what they carry: a thousand payloads and results are more than a function holds. */
+  outlines(ids: readonly TaskId[]): Promise<readonly (TaskOutline | undefined)[]>;
   /** The payload of a stored task. */
   payload(id: TaskId): Promise<string | undefined>;
   /** Failed tasks of a Target, newest first. Eventually consistent. */
   failed(target: Target, limit: number, cursor?: string): Promise<Page<TaskId>>;
+}
+
+/** What a task is doing. */
+export interface TaskOutline extends TaskRun, Pick<Task, 'operation'> {
+  readonly status: Task['state']['status'];
+  readonly batchId?: BatchId;
 }
 
 /** One life of a task, from its registration or a redrive to its result. */

@@ -1,8 +1,15 @@
 /** Tasks on DynamoDB. */
 import { type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
-import { type BatchId, type Candidate, parseCandidate, type Target, type TaskId } from '../batching/ids.ts';
-import type { NewTask, Task, TaskResult } from '../batching/task.ts';
-import type { FinishingBatch, Inserted, Members, OpenTask, Tasks } from '../ports.ts';
+import {
+  type BatchId,
+  type Candidate,
+  type OperationName,
+  parseCandidate,
+  type Target,
+  type TaskId,
+} from '../batching/ids.ts';
+import { type NewTask, payloadRowOf, type Task, type TaskResult } from '../batching/task.ts';
+import type { FinishingBatch, Members, OpenTask, TaskOutline, Tasks, Written } from '../ports.ts';
 import {
   DynamoDBFailure,
   execute,
@@ -18,8 +25,8 @@ import { redriveTasks } from './redrive-tasks.ts';
 import { expiresAt, finishedFields, newTaskRow, payloadKey, payloadRow, taskKey, taskOf } from './task-rows.ts';
 
 export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Tasks => {
-  const rowsOf = async (ids: readonly TaskId[]): Promise<ReadonlyMap<string, Item>> => {
-    const rows = ids.length === 0 ? [] : await getAll(client, table, [...new Set(ids)].map(taskKey));
+  const rowsOf = async (ids: readonly TaskId[], only?: readonly string[]): Promise<ReadonlyMap<string, Item>> => {
+    const rows = ids.length === 0 ? [] : await getAll(client, table, [...new Set(ids)].map(taskKey), only);
     return new Map(rows.map((row) => [row.Id as string, row]));
   };
   const payloadsOf = async (tasks: readonly Task[]): Promise<ReadonlyMap<string, string>> => {
@@ -55,7 +62,7 @@ export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Ta
         return isMine.get(candidate) === true || (refused.get(id)?.BatchId === batch && refused.get(id)?.Run === run);
       });
     },
-    redrive: (runs, at) => redriveTasks(client, table, runs, at, rowsOf),
+    redrive: (failed, at) => redriveTasks(client, table, failed, at, rowsOf),
     members: async (ids, batch) => membersOf(ids, await rowsOf(ids), batch, payloadsOf),
     finish: (results, batch) => finish(client, table, results, batch, rowsOf),
     get: async (id) => {
@@ -64,11 +71,11 @@ export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Ta
       );
       return row && taskOf(row);
     },
-    getAll: async (ids) => {
-      const rows = await rowsOf(ids);
+    outlines: async (ids) => {
+      const rows = await rowsOf(ids, OUTLINE);
       return ids.map((id) => {
         const row = rows.get(id);
-        return row && taskOf(row);
+        return row && outlineOf(row);
       });
     },
     payload: async (id) => {
@@ -84,6 +91,16 @@ export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Ta
   };
 };
 
+/** The attributes of {@link outlineOf}. */
+const OUTLINE = ['Id', 'Run', 'Operation', 'Status', 'BatchId'];
+const outlineOf = (row: Item): TaskOutline => ({
+  id: row.Id as TaskId,
+  run: row.Run as number,
+  operation: row.Operation as OperationName,
+  status: row.Status as TaskOutline['status'],
+  ...(row.BatchId === undefined ? {} : { batchId: row.BatchId as BatchId }),
+});
+
 const failedByTarget = (table: string, target: Target): IndexQuery => ({
   table,
   index: 'FailedByTarget',
@@ -98,7 +115,7 @@ const insert = async (
   table: string,
   tasks: readonly NewTask[],
   rowsOf: (ids: readonly TaskId[]) => Promise<ReadonlyMap<string, Item>>,
-): Promise<Inserted[]> => {
+): Promise<Written[]> => {
   const rows = tasks.map(newTaskRow);
   const answers = await execute(
     client,
@@ -156,7 +173,7 @@ const membersOf = async (
     open: open.flatMap(({ task }, index): OpenTask[] => {
       const payload = payloads[index];
       if (payload === undefined) return [];
-      return [{ id: task.id, payload, ...(task.payloadApart ? { payloadHash: task.payloadHash } : {}) }];
+      return [{ id: task.id, payload, ...payloadRowOf(task) }];
     }),
     lost: open.filter((_, index) => payloads[index] === undefined).map(({ task }) => task.id),
     counts: { succeeded: count('succeeded'), failed: count('failed') + redriven },
@@ -174,14 +191,16 @@ const finish = async (
     client,
     results.map((result) => finishing(table, result, batch)),
   );
+  const refused = await rowsOf(results.filter((_, index) => !answers[index]).map(({ id }) => id));
   const at = expiresAt(batch.at, batch.keep);
   await execute(
     client,
-    results.flatMap(({ id, payloadHash }) =>
-      payloadHash === undefined ? [] : [expiry(table, { id, payloadHash }, at)],
+    results.flatMap(({ id, payloadRow }, index) =>
+      payloadRow && (answers[index] || refused.get(id)?.BatchId === batch.id)
+        ? [expiry(table, { id, ...payloadRow }, at)]
+        : [],
     ),
   );
-  const refused = await rowsOf(results.filter((_, index) => !answers[index]).map(({ id }) => id));
   return results.map(({ id, outcome }, index) => {
     if (answers[index]) return outcome.status;
     const row = refused.get(id);
@@ -200,8 +219,8 @@ const finishing = (table: string, { id, outcome }: TaskResult, batch: FinishingB
   };
 };
 
-/** A payload in a row of its own goes when its task goes: until that is finished it must not. */
-const expiry = (table: string, task: Pick<Task, 'id' | 'payloadHash'>, at: number): Statement => ({
-  text: `UPDATE "${table}" SET "ExpiresAt"=? WHERE "Id"=? AND "Version"=?`,
-  parameters: [at, payloadKey(task).Id, 1],
+/** A payload in a row of its own goes when its task goes: until that is finished, in whichever run, it must not. */
+const expiry = (table: string, { run, ...task }: Pick<Task, 'id' | 'payloadHash' | 'run'>, at: number): Statement => ({
+  text: `UPDATE "${table}" SET "ExpiresAt"=? WHERE "Id"=? AND "Run"<=?`,
+  parameters: [at, payloadKey(task).Id, run],
 });

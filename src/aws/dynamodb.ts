@@ -82,12 +82,26 @@ export const insertion = (table: string, row: Item): Statement => ({
   parameters: Object.values(row),
 });
 
-/** Reads rows by key, strongly consistent, in no particular order. Keys must differ. */
-export const getAll = async (client: DynamoDBDocumentClient, table: string, keys: readonly Item[]): Promise<Item[]> => {
+/**
+ * Reads rows by key, strongly consistent, in no particular order. Keys must differ.
+ *
+ * @param only the attributes to read; all of them without it.
+ */
+export const getAll = async (
+  client: DynamoDBDocumentClient,
+  table: string,
+  keys: readonly Item[],
+  only?: readonly string[],
+): Promise<Item[]> => {
   const items: Item[] = [];
+  // `Status` and others are words of DynamoDB's own: each goes by another name.
+  const projection = only && {
+    ProjectionExpression: only.map((name) => `#${name}`).join(', '),
+    ExpressionAttributeNames: Object.fromEntries(only.map((name) => [`#${name}`, name])),
+  };
   await inRequests(keys, GETS, async (chunk) => {
     const answer = await client.send(
-      new BatchGetCommand({ RequestItems: { [table]: { Keys: [...chunk], ConsistentRead: true } } }),
+      new BatchGetCommand({ RequestItems: { [table]: { Keys: [...chunk], ConsistentRead: true, ...projection } } }),
     );
     items.push(...(answer.Responses?.[table] ?? []));
     return answer.UnprocessedKeys?.[table]?.Keys ?? [];

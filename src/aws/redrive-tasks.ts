@@ -2,8 +2,8 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import pLimit from 'p-limit';
 import type { Millis, TaskId } from '../batching/ids.ts';
-import type { Task } from '../batching/task.ts';
-import type { TaskRun, Tasks } from '../ports.ts';
+import { isRedriveOf, type Task } from '../batching/task.ts';
+import type { Tasks, Written } from '../ports.ts';
 import { conditionally, type Item } from './dynamodb.ts';
 import { payloadKey, taskKey, taskOf } from './task-rows.ts';
 
@@ -13,25 +13,32 @@ const CONCURRENCY = 8;
 export const redriveTasks = async (
   client: DynamoDBDocumentClient,
   table: string,
-  runs: readonly TaskRun[],
+  failed: readonly Task[],
   at: Millis,
   rowsOf: (ids: readonly TaskId[]) => Promise<ReadonlyMap<string, Item>>,
 ): ReturnType<Tasks['redrive']> => {
   const limit = pLimit(CONCURRENCY);
-  await Promise.all(runs.map((each) => limit(() => startRun(client, table, each, at))));
-  const rows = await rowsOf(runs.map(({ id }) => id));
-  const tasks = runs.map(({ id }) => {
-    const row = rows.get(id);
-    return row && taskOf(row);
-  });
-  // Also for one that an earlier call left here.
-  const apart = tasks.filter((task) => task?.payloadApart && task.state.status === 'created') as Task[];
+  // Before the runs: one that has begun has its payload for as long as it takes.
+  const apart = failed.filter(({ payloadApart }) => payloadApart);
   await Promise.all(apart.map((task) => limit(() => keepPayload(client, table, task))));
-  return tasks;
+  const begun = await Promise.all(failed.map((task) => limit(() => startRun(client, table, task, at))));
+  const others = await rowsOf(failed.filter((_, index) => !begun[index]).map(({ id }) => id));
+  return failed.map(({ id, run }, index): Written | undefined => {
+    const own = begun[index];
+    if (own) return { isNew: true, stored: own };
+    const row = others.get(id);
+    const stored = row && taskOf(row);
+    return stored && { isNew: isRedriveOf(run, at, stored), stored };
+  });
 };
 
-const startRun = (client: DynamoDBDocumentClient, table: string, { id, run }: TaskRun, at: Millis) =>
-  conditionally(
+const startRun = async (
+  client: DynamoDBDocumentClient,
+  table: string,
+  { id, run }: Task,
+  at: Millis,
+): Promise<Task | undefined> => {
+  const answer = await conditionally(
     client.send(
       new UpdateCommand({
         TableName: table,
@@ -47,9 +54,12 @@ const startRun = (client: DynamoDBDocumentClient, table: string, { id, run }: Ta
           ':next': run + 1,
           ':at': at,
         },
+        ReturnValues: 'ALL_NEW',
       }),
     ),
   );
+  return answer?.Attributes && taskOf(answer.Attributes);
+};
 
 /** Nothing expires while it is unfinished. A payload that has expired already is missed by the task's batch. */
 const keepPayload = (client: DynamoDBDocumentClient, table: string, task: Task) =>
@@ -58,8 +68,11 @@ const keepPayload = (client: DynamoDBDocumentClient, table: string, task: Task) 
       new UpdateCommand({
         TableName: table,
         Key: payloadKey(task),
-        UpdateExpression: 'REMOVE ExpiresAt',
-        ConditionExpression: 'attribute_exists(Id)',
+        UpdateExpression: 'SET #run = :next REMOVE ExpiresAt',
+        // Not for a run that began long ago: by now it may be over, and expire.
+        ConditionExpression: '#run <= :run',
+        ExpressionAttributeNames: { '#run': 'Run' },
+        ExpressionAttributeValues: { ':run': task.run, ':next': task.run + 1 },
       }),
     ),
   );

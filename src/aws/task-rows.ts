@@ -48,9 +48,10 @@ export const newTaskRow = (task: NewTask): Item => ({
   ...(isInline(task) ? { Payload: task.payload } : {}),
 });
 
-export const payloadRow = (task: Pick<NewTask, 'id' | 'payload' | 'payloadHash'>): Item => ({
+export const payloadRow = (task: Pick<NewTask, 'id' | 'payload' | 'payloadHash'> & { readonly run: number }): Item => ({
   ...payloadKey(task),
   Payload: task.payload,
+  Run: task.run,
   Version: VERSION,
 });
 

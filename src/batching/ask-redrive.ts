@@ -1,10 +1,9 @@
 /** Ask for another run of failed tasks: by messages to the register queue, which does all the writing. */
 import { type Config, operationNamed } from '../config/resolved.ts';
-import type { Page, TaskRun } from '../ports.ts';
+import type { Page, TaskOutline, TaskRun } from '../ports.ts';
 import type { Deps } from './deps.ts';
 import type { Target, TaskId } from './ids.ts';
 import { printRedrive, unknown, withoutOperation } from './redrive.ts';
-import type { Task } from './task.ts';
 
 type AskDeps = Pick<Deps, 'config' | 'tasks' | 'queues'>;
 
@@ -13,7 +12,7 @@ interface Skipped {
   readonly id: TaskId;
   readonly reason: string;
   /** What it is instead of failed; `failed` where something else is in the way; undefined for one that is not there. */
-  readonly status: Task['state']['status'] | undefined;
+  readonly status: TaskOutline['status'] | undefined;
 }
 
 interface Asked {
@@ -26,13 +25,13 @@ export type How = 'dry' | 'for real';
 
 /** Asks for another run of those of some tasks that failed. Twice is harmless: only the first message starts one. */
 export const askRedrive = async (deps: AskDeps, ids: readonly TaskId[], how: How): Promise<Asked> => {
-  const stored = await deps.tasks.getAll(ids);
+  const stored = await deps.tasks.outlines(ids);
   const asked: TaskRun[] = [];
   const skipped: Skipped[] = [];
   for (const [index, id] of ids.entries()) {
     const task = stored[index];
     const reason = task ? notNow(deps.config, task) : unknown(id);
-    if (reason !== undefined) skipped.push({ id, reason, status: task?.state.status });
+    if (reason !== undefined) skipped.push({ id, reason, status: task?.status });
     else if (task) asked.push({ id, run: task.run });
   }
   if (how === 'for real' && asked.length > 0) await deps.queues.register(asked.map(printRedrive));
@@ -53,13 +52,12 @@ export const askRedriveOf = async (
 };
 
 /** Why a task cannot have another run now, if it cannot. */
-const notNow = (config: Config, task: Task): string | undefined => {
-  const { state } = task;
-  switch (state.status) {
+const notNow = (config: Config, task: TaskOutline): string | undefined => {
+  switch (task.status) {
     case 'created':
       return 'it waits for its batch';
     case 'batched':
-      return `it is under way, in batch ${state.batchId}`;
+      return `it is under way, in batch ${task.batchId}`;
     case 'succeeded':
       return 'it has succeeded';
     case 'failed':

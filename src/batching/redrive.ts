@@ -57,22 +57,26 @@ export const redrive = async (deps: RedriveDeps, messages: readonly RedriveMessa
   if (messages.length === 0) return { tasks: [], refused: [] };
   const ids = [...new Set(messages.map(({ asked }) => asked.id))];
   const read = await Promise.all(ids.map((id) => tasks.get(id)));
-  const stored = new Map(ids.map((id, index) => [id, read[index]]));
+  const stored = new Map(read.flatMap((task) => (task ? [[task.id, task] as const] : [])));
   const judged = messages.map(({ message, asked }) => ({
     message,
     asked,
     ...judge(config, stored.get(asked.id), asked),
   }));
-  const due = new Map(judged.flatMap(({ asked, does }) => (does === 'start' ? [[asked.id, asked] as const] : [])));
+  const due = new Set(judged.flatMap(({ asked, does }) => (does === 'start' ? [asked.id] : [])));
   if (due.size > 0) {
-    const started = await tasks.redrive([...due.values()], machine.now());
-    const begun = started.filter((task) => task !== undefined);
-    for (const task of begun) stored.set(task.id, task);
+    const written = await tasks.redrive(
+      [...stored.values()].filter(({ id }) => due.has(id)),
+      machine.now(),
+    );
+    const known = written.filter((each) => each !== undefined);
+    for (const { stored: task } of known) stored.set(task.id, task);
+    const begun = known.filter(({ isNew }) => isNew).map((each) => each.stored);
     for (const [operation, { length }] of Map.groupBy(begun, (task) => task.operation))
       report({ event: 'redriven', operation, tasks: length });
   }
   return {
-    tasks: [...stored.values()].filter((task) => task !== undefined),
+    tasks: [...stored.values()].filter(({ operation }) => operationNamed(config, operation)),
     refused: judged.flatMap(({ message, problem }) => (problem ? [{ message, problems: [problem] }] : [])),
   };
 };
@@ -87,13 +91,13 @@ const judge = (config: Config, task: Task | undefined, { id, run }: TaskRun): Ju
   const refuse = (path: string, reason: string): Judgement => ({ does: 'nothing', problem: { path, reason } });
   if (!task) return refuse('id', unknown(id));
   if (run > task.run) return refuse('run', `is ${run}, but task ${id} is in its run ${task.run}`);
-  if (run < task.run || task.state.status !== 'failed') return { does: 'nothing' };
-  return operationNamed(config, task.operation) ? { does: 'start' } : refuse('id', withoutOperation(task));
+  if (!operationNamed(config, task.operation)) return refuse('id', withoutOperation(task));
+  return { does: run < task.run || task.state.status !== 'failed' ? 'nothing' : 'start' };
 };
 
 /** Why nothing of this id can be redriven. */
 export const unknown = (id: TaskId): string =>
   `there is no task ${id}: it was never registered, or has expired; send it anew`;
 /** Why a task cannot be redriven whose operation was taken out of the configuration. */
-export const withoutOperation = ({ id, operation }: Task): string =>
+export const withoutOperation = ({ id, operation }: Pick<Task, 'id' | 'operation'>): string =>
   `the operation of task ${id}, ${operation}, is not configured any more`;

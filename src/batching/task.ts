@@ -78,7 +78,13 @@ export interface TaskResult {
   readonly id: TaskId;
   readonly outcome: Outcome;
   /** Set where its payload has a row of its own, which has to go when the task goes. */
-  readonly payloadHash?: string;
+  readonly payloadRow?: PayloadRow;
+}
+
+/** A payload in a row of its own, and the run of its task that wants it: it must not go while a later one does. */
+export interface PayloadRow {
+  readonly payloadHash: string;
+  readonly run: number;
 }
 
 /** A payload above this is refused: it would not fit beside the rest into one DynamoDB item with room to spare. */
@@ -101,3 +107,11 @@ export const itemBytes = (id: TaskId, payload: string): number => Buffer.byteLen
  */
 export const isSameTask = (stored: Task, sent: Pick<NewTask, 'operation' | 'payloadHash'>): boolean =>
   stored.operation === sent.operation && stored.payloadHash === sent.payloadHash;
+
+/** What a result says of the payload of the task that it is for. */
+export const payloadRowOf = ({ payloadApart, payloadHash, run }: Task): Pick<TaskResult, 'payloadRow'> =>
+  payloadApart ? { payloadRow: { payloadHash, run } } : {};
+
+/** Whether the run after `run` was begun at `at`: a request that is repeated recognises itself by that. */
+export const isRedriveOf = (run: number, at: Millis, task: Task): boolean =>
+  task.run === run + 1 && task.redrivenAt === at;

@@ -3,7 +3,7 @@ import type { Outcome, TaskError, TaskResult } from '../batching/task.ts';
 import { type Answer, type CallItem, inFull, type Reason, whyOf } from './downstream.ts';
 
 /** What a result needs of an item. */
-type Identified = Pick<TaskResult, 'id' | 'payloadHash'>;
+type Identified = Pick<TaskResult, 'id' | 'payloadRow'>;
 
 /** The items that have a result now, and those still open with the reason; of several, the first. */
 export interface Verdict<Item extends CallItem> extends Reason {
@@ -51,8 +51,8 @@ const sortItems = <Item extends CallItem & Identified>(
   return { results, open, ...(reasons[0] ?? { reason: '' }) };
 };
 
-const resultOf = ({ id, payloadHash }: Identified, outcome: Outcome): TaskResult =>
-  payloadHash === undefined ? { id, outcome } : { id, outcome, payloadHash };
+const resultOf = ({ id, payloadRow }: Identified, outcome: Outcome): TaskResult =>
+  payloadRow === undefined ? { id, outcome } : { id, outcome, payloadRow };
 
 /** The same failure for each of the items. */
 export const failAll = (items: readonly Identified[], error: TaskError): readonly TaskResult[] =>

@@ -2,13 +2,13 @@
  * What must hold after every write (design, section 5). Each is a sentence; the first one that breaks stops the run.
  */
 import { type Batch, isFinished } from '../batching/batch.ts';
-import { candidateOf, parseCandidate, type Target } from '../batching/ids.ts';
+import { candidateOf, parseCandidate, type Target, type TaskId } from '../batching/ids.ts';
 import type { Lock } from '../batching/lock.ts';
 import { type GroupMessage, parseGroup } from '../batching/messages.ts';
 import type { Waiting } from '../batching/policy.ts';
 import type { Task } from '../batching/task.ts';
 import type { QueuedMessage, SimulatedQueue } from './queue.ts';
-import type { Tables, Watcher } from './tables.ts';
+import { payloadKey, type Tables, type Watcher } from './tables.ts';
 
 /** A promise that was broken. */
 export class Violation extends Error {
@@ -44,7 +44,11 @@ export const watch = (
   };
   const guards = (): GroupMessage[] => [...groupQueue.messages].map(parse).filter(({ hint }) => !hint);
   const watcher: Required<Watcher> = {
-    task: checked((before, after) => checkTask(tables, before, after)),
+    task: checked((before, after) => {
+      checkTask(tables, before, after);
+      checkPayload(tables, after.id);
+    }),
+    payload: checked((id) => checkPayload(tables, id)),
     batch: checked(checkBatch),
     lock: checked((target, before, after) => {
       checkLock(tables, target, before, after);
@@ -91,6 +95,13 @@ const checkTask = (tables: Tables, before: Task | undefined, after: Task): void 
     { after, batch },
   );
   demand(batch?.target === after.target, 'only tasks with one Target share a batch', { after, batch });
+};
+
+const checkPayload = (tables: Tables, id: TaskId): void => {
+  const task = tables.tasks.get(id);
+  if (!task?.payloadApart || (task.state.status !== 'created' && task.state.status !== 'batched')) return;
+  const payload = tables.payloads.get(payloadKey(task));
+  demand(payload?.expires !== true, 'nothing expires while it is unfinished', { task, payload });
 };
 
 const checkBatch = (before: Batch | undefined, after: Batch): void => {

@@ -1,9 +1,9 @@
 /** Tasks in memory. */
 import { type BatchId, type Millis, parseCandidate, type TaskId } from '../batching/ids.ts';
-import type { NewTask, Task, TaskResult } from '../batching/task.ts';
-import type { FinishingBatch, Inserted, Members, OpenTask, TaskRun, Tasks } from '../ports.ts';
+import { isRedriveOf, type NewTask, type Outcome, payloadRowOf, type Task, type TaskResult } from '../batching/task.ts';
+import type { FinishingBatch, Members, OpenTask, TaskOutline, Tasks, Written } from '../ports.ts';
 import { type Gate, through } from './gate.ts';
-import { newestFirst, pageOf, putTask, type Tables } from './tables.ts';
+import { newestFirst, pageOf, payloadKey, putPayload, putTask, type Tables } from './tables.ts';
 
 /**
  * What counts as too large for a task's own row: small, so that short schedules have both kinds; and, as in DynamoDB,
@@ -21,7 +21,7 @@ export const memoryTasks = (tables: Tables, gate: Gate): Tasks => ({
   storePayloads: async (tasks) => {
     await gate(
       'tasks.storePayloads',
-      tasks.map((task) => () => tables.payloads.set(payloadKey(task), task.payload)),
+      tasks.map((task) => () => putPayload(tables, task, { text: task.payload, run: task.run })),
     );
   },
   claim: (candidates, batch) =>
@@ -32,19 +32,37 @@ export const memoryTasks = (tables: Tables, gate: Gate): Tasks => ({
         return claimOne(tables, parseCandidate(candidate), batch);
       }),
     ),
-  redrive: (runs, at) =>
-    gate(
+  redrive: async (failed, at) => {
+    await gate(
+      'tasks.keepPayloads',
+      failed.filter(({ payloadApart }) => payloadApart).map((task) => () => keepPayload(tables, task)),
+    );
+    return gate(
       'tasks.redrive',
-      runs.map((run) => () => redriveOne(tables, run, at)),
-    ),
+      failed.map((task) => () => redriveOne(tables, task, at)),
+    );
+  },
   members: (ids, batch) => through(gate, 'tasks.members', () => membersOf(tables, ids, batch)),
-  finish: (results, batch) =>
-    gate(
+  finish: async (results, batch) => {
+    const ended = await gate(
       'tasks.finish',
       results.map((result) => () => finishOne(tables, result, batch)),
-    ),
+    );
+    const mine = results.filter((_, index) => ended[index]?.isMember);
+    await gate(
+      'tasks.expirePayloads',
+      mine.flatMap(({ id, payloadRow }) => (payloadRow ? [() => expirePayload(tables, { id, ...payloadRow })] : [])),
+    );
+    return ended.map((each) => each?.status);
+  },
   get: (id) => through(gate, 'tasks.get', () => tables.tasks.get(id)),
-  getAll: (ids) => through(gate, 'tasks.getAll', () => ids.map((id) => tables.tasks.get(id))),
+  outlines: (ids) =>
+    through(gate, 'tasks.outlines', () =>
+      ids.map((id) => {
+        const task = tables.tasks.get(id);
+        return task && outlineOf(task);
+      }),
+    ),
   payload: (id) =>
     through(gate, 'tasks.payload', () => {
       const task = tables.tasks.get(id);
@@ -61,26 +79,46 @@ export const memoryTasks = (tables: Tables, gate: Gate): Tasks => ({
     }),
 });
 
-const payloadKey = ({ id, payloadHash }: Pick<Task, 'id' | 'payloadHash'>): string => `${id}#payload#${payloadHash}`;
-
 const payloadOf = (tables: Tables, task: Task): string | undefined =>
-  task.payloadApart ? tables.payloads.get(payloadKey(task)) : tables.payloads.get(task.id);
+  (task.payloadApart ? tables.payloads.get(payloadKey(task)) : tables.payloads.get(task.id))?.text;
 
-const insertOne = (tables: Tables, task: NewTask): Inserted => {
+/** What the row of a payload shows is what the last run wants that there was when it was written. */
+const keepPayload = (tables: Tables, task: Task): void => {
+  const payload = tables.payloads.get(payloadKey(task));
+  if (payload && payload.run <= task.run) putPayload(tables, task, { text: payload.text, run: task.run + 1 });
+};
+
+const expirePayload = (tables: Tables, row: Pick<Task, 'id' | 'payloadHash' | 'run'>): void => {
+  const payload = tables.payloads.get(payloadKey(row));
+  if (payload && payload.run <= row.run) putPayload(tables, row, { ...payload, expires: true });
+};
+
+const outlineOf = ({ id, run, operation, state }: Task): TaskOutline => ({
+  id,
+  run,
+  operation,
+  status: state.status,
+  ...('batchId' in state ? { batchId: state.batchId } : {}),
+});
+
+const insertOne = (tables: Tables, task: NewTask): Written => {
   const stored = tables.tasks.get(task.id);
   if (stored) return { isNew: false, stored };
   const { payload, ...fields } = task;
   const inserted: Task = { ...fields, run: 1, payloadApart: isApart(task), state: { status: 'created' } };
-  if (!inserted.payloadApart) tables.payloads.set(task.id, payload);
+  if (!inserted.payloadApart) tables.payloads.set(task.id, { text: payload, run: 1 });
   putTask(tables, inserted);
   return { isNew: true, stored: inserted };
 };
 
-const redriveOne = (tables: Tables, { id, run }: TaskRun, at: Millis): Task | undefined => {
+const redriveOne = (tables: Tables, { id, run }: Task, at: Millis): Written | undefined => {
   const task = tables.tasks.get(id);
-  if (task?.state.status === 'failed' && task.run === run)
-    putTask(tables, { ...task, run: run + 1, redrivenAt: at, state: { status: 'created' } });
-  return tables.tasks.get(id);
+  if (!task) return undefined;
+  const isNew = task.state.status === 'failed' && task.run === run;
+  if (!isNew) return { isNew: isRedriveOf(run, at, task), stored: task };
+  const stored: Task = { ...task, run: run + 1, redrivenAt: at, state: { status: 'created' } };
+  putTask(tables, stored);
+  return { isNew, stored };
 };
 
 const belongs = ({ state }: Task, batch: BatchId): boolean => 'batchId' in state && state.batchId === batch;
@@ -106,7 +144,7 @@ const membersOf = (tables: Tables, ids: readonly TaskId[], batch: BatchId): Memb
     open: open.flatMap((task): OpenTask[] => {
       const payload = payloadOf(tables, task);
       if (payload === undefined) return [];
-      return [{ id: task.id, payload, ...(task.payloadApart ? { payloadHash: task.payloadHash } : {}) }];
+      return [{ id: task.id, payload, ...payloadRowOf(task) }];
     }),
     lost: open.filter((task) => payloadOf(tables, task) === undefined).map(({ id }) => id),
     counts: { succeeded: count('succeeded'), failed: count('failed') + redriven },
@@ -117,9 +155,9 @@ const finishOne = (
   tables: Tables,
   { id, outcome }: TaskResult,
   batch: FinishingBatch,
-): 'succeeded' | 'failed' | undefined => {
+): { readonly status: Outcome['status']; readonly isMember: boolean } | undefined => {
   const task = tables.tasks.get(id);
-  if (task && hasLeft(task, batch.id)) return 'failed';
+  if (task && hasLeft(task, batch.id)) return { status: 'failed', isMember: false };
   if (!task || !belongs(task, batch.id)) return undefined;
   if (task.state.status === 'batched')
     putTask(tables, {
@@ -127,5 +165,5 @@ const finishOne = (
       state: { ...outcome, batchId: batch.id, attempts: batch.attempts, finishedAt: batch.at },
     });
   const { status } = (tables.tasks.get(id) as Task).state;
-  return status === 'succeeded' || status === 'failed' ? status : undefined;
+  return status === 'succeeded' || status === 'failed' ? { status, isMember: true } : undefined;
 };

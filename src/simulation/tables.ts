@@ -9,15 +9,24 @@ import type { PatrolMark } from '../ports.ts';
 /** Is told of each write before the next one can happen. */
 export interface Watcher {
   task?(before: Task | undefined, after: Task): void;
+  payload?(id: TaskId): void;
   batch?(before: Batch | undefined, after: Batch): void;
   lock?(target: Target, before: Lock, after: Lock): void;
   rowDeleted?(target: Target, row: Waiting): void;
 }
 
+export interface StoredPayload {
+  readonly text: string;
+  /** Of the task, which wanted it last. */
+  readonly run: number;
+  /** Whether its time to live runs. */
+  readonly expires?: true;
+}
+
 export interface Tables {
   readonly tasks: Map<TaskId, Task>;
   /** By the task's id, or by the key of a row of its own. */
-  readonly payloads: Map<string, string>;
+  readonly payloads: Map<string, StoredPayload>;
   readonly waiting: Map<Target, Map<string, Waiting>>;
   readonly locks: Map<Target, Lock>;
   readonly batches: Map<BatchId, Batch>;
@@ -42,6 +51,15 @@ export const putTask = (tables: Tables, task: Task): void => {
   const before = tables.tasks.get(task.id);
   tables.tasks.set(task.id, task);
   tables.watcher.task?.(before, task);
+};
+
+/** The key of a payload's own row. */
+export const payloadKey = ({ id, payloadHash }: Pick<Task, 'id' | 'payloadHash'>): string =>
+  `${id}#payload#${payloadHash}`;
+
+export const putPayload = (tables: Tables, of: Pick<Task, 'id' | 'payloadHash'>, payload: StoredPayload): void => {
+  tables.payloads.set(payloadKey(of), payload);
+  tables.watcher.payload?.(of.id);
 };
 
 export const putBatch = (tables: Tables, batch: Batch): void => {

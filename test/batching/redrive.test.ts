@@ -3,6 +3,7 @@ import { askRedrive, askRedriveOf } from '../../src/batching/ask-redrive.ts';
 import type { BatchId, TaskId } from '../../src/batching/ids.ts';
 import { parseRedrive, printRedrive } from '../../src/batching/redrive.ts';
 import { register } from '../../src/batching/register.ts';
+import type { Task } from '../../src/batching/task.ts';
 import { batchId, candidate, id, NOW } from '../factories/factories.ts';
 import { depot, kit, message, registered, suite, where } from './step-suite.ts';
 
@@ -49,9 +50,20 @@ suite('a redrive', () => {
     expect(kit.sent.rejected).toEqual([]);
   });
 
+  it('is told by who began the run, and by nobody else', async () => {
+    const task = await failedTask();
+    const redrive: typeof kit.tasks.redrive = async (failed, at) => {
+      await kit.tasks.redrive(failed, at - 1);
+      return kit.tasks.redrive(failed, at);
+    };
+    await register({ ...kit, tasks: { ...kit.tasks, redrive } }, [asking(task)]);
+    expect((await kit.tasks.get(task))?.run).toBe(2);
+    expect(kit.events.filter(({ event }) => event === 'redriven')).toEqual([]);
+  });
+
   it('that stopped before the task waits is completed when its message comes back', async () => {
     const task = await failedTask();
-    await kit.tasks.redrive([{ id: task, run: 1 }], NOW);
+    await kit.tasks.redrive([(await kit.tasks.get(task)) as Task], NOW);
     await register(kit, [asking(task)]);
     expect(await candidates()).toEqual([candidate(task, 2)]);
   });
@@ -68,11 +80,16 @@ suite('a redrive', () => {
 
   it('of a task that is not there, of a run to come, or of an operation that is gone is refused with the reason', async () => {
     const task = await failedTask();
+    const [waiting] = (await registered(1)) as [TaskId];
+    kit.sent.elect.length = 0;
     await register(kit, [asking(`${depot}-unknown`), asking(task, 2)]);
-    await register({ ...kit, config: { ...kit.config, operations: {} } }, [asking(task)]);
+    await register({ ...kit, config: { ...kit.config, operations: {} } }, [asking(task), asking(waiting)]);
+    // Whoever would lead it could do nothing with it.
+    expect(kit.sent.elect).toEqual([]);
     expect(kit.sent.rejected.map(({ problems }) => problems[0])).toEqual([
       { path: 'id', reason: expect.stringMatching(/^there is no task/) },
       { path: 'run', reason: expect.stringMatching(/in its run 1/) },
+      { path: 'id', reason: expect.stringMatching(/ship, is not configured/) },
       { path: 'id', reason: expect.stringMatching(/ship, is not configured/) },
     ]);
     expect((await kit.tasks.get(task))?.state.status).toBe('failed');

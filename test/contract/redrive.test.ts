@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { BatchId, TaskId } from '../../src/batching/ids.ts';
-import { PAYLOAD_MAX_BYTES, type TaskResult } from '../../src/batching/task.ts';
+import { PAYLOAD_MAX_BYTES, type PayloadRow, type Task, type TaskResult } from '../../src/batching/task.ts';
 import type { FinishingBatch } from '../../src/ports.ts';
 import { aTask, batchId, candidate, NOW } from '../factories/factories.ts';
 import { describeEach } from './describe-each.ts';
@@ -16,20 +16,28 @@ describeEach('redriven tasks', storeKinds, (stores) => {
     at,
     keep: 3_600_000,
   });
-  const failed = (id: TaskId, payloadHash?: string): TaskResult => ({
+  const failed = (id: TaskId, payloadRow?: PayloadRow): TaskResult => ({
     id,
     outcome: { status: 'failed', error },
-    ...(payloadHash === undefined ? {} : { payloadHash }),
+    ...(payloadRow ? { payloadRow } : {}),
   });
+  /** The tasks, as whoever read them in their first run knows them. */
+  const inRun = async (run: number, ...ids: readonly TaskId[]): Promise<Task[]> => {
+    const read = await Promise.all(ids.map((id) => stores().tasks.get(id)));
+    return ids.map((id, index) => ({ ...(read[index] ?? ({ id, payloadApart: true } as Task)), run }));
+  };
+  const redrive = async (run: number, ...ids: readonly TaskId[]) =>
+    stores().tasks.redrive(await inRun(run, ...ids), NOW + 5);
 
   it('wait again in their next run, and leave nothing of the last behind', async () => {
     const { t, batch, target } = fresh();
     const [inserted] = await stores().tasks.insert([aTask({ id: t(1), target, correlationId: 'c-1' })]);
     await stores().tasks.claim([candidate(t(1))], batch);
     await stores().tasks.finish([failed(t(1))], finishing(batch, target));
-    const [redriven] = await stores().tasks.redrive([{ id: t(1), run: 1 }], NOW + 5);
-    expect(redriven).toEqual({ ...inserted?.stored, run: 2, redrivenAt: NOW + 5, state: { status: 'created' } });
-    expect(await stores().tasks.get(t(1))).toEqual(redriven);
+    const [redriven] = await redrive(1, t(1));
+    const stored = { ...inserted?.stored, run: 2, redrivenAt: NOW + 5, state: { status: 'created' } };
+    expect(redriven).toEqual({ isNew: true, stored });
+    expect(await stores().tasks.get(t(1))).toEqual(stored);
     expect((await stores().tasks.failed(target, 9)).items).toEqual([]);
   });
 
@@ -42,17 +50,18 @@ describeEach('redriven tasks', storeKinds, (stores) => {
       [failed(t(1)), { id: t(2), outcome: { status: 'succeeded' } }],
       finishing(batch, target),
     );
-    const ask = (run: number) =>
-      stores().tasks.redrive(
-        [...ids, t(9)].map((id) => ({ id, run })),
-        NOW + 5,
-      );
-    for (const run of [2, 1, 1]) {
-      const answer = await ask(run);
-      expect(answer.map((task) => task && [task.run, task.state.status])).toEqual([
-        run === 2 ? [1, 'failed'] : [2, 'created'],
-        [1, 'succeeded'],
-        [1, 'created'],
+    for (const [run, at] of [
+      [2, NOW + 4],
+      [1, NOW + 5],
+      [1, NOW + 6],
+      // The client repeated the second request, whose answer was lost.
+      [1, NOW + 5],
+    ] as const) {
+      const answer = await stores().tasks.redrive(await inRun(run, ...ids, t(9)), at);
+      expect(answer.map((each) => each && [each.isNew, each.stored.run, each.stored.state.status])).toEqual([
+        run === 2 ? [false, 1, 'failed'] : [at === NOW + 5, 2, 'created'],
+        [false, 1, 'succeeded'],
+        [false, 1, 'created'],
         undefined,
       ]);
     }
@@ -63,7 +72,7 @@ describeEach('redriven tasks', storeKinds, (stores) => {
     await stores().tasks.insert([aTask({ id: t(1), target })]);
     await stores().tasks.claim([candidate(t(1))], batch);
     await stores().tasks.finish([failed(t(1))], finishing(batch, target));
-    await stores().tasks.redrive([{ id: t(1), run: 1 }], NOW);
+    await redrive(1, t(1));
     expect(await stores().tasks.claim([candidate(t(1), 1)], batch)).toEqual([false]);
     const next = batchId(`${batch}-next`);
     expect(await stores().tasks.claim([candidate(t(1), 2)], next)).toEqual([true]);
@@ -75,7 +84,7 @@ describeEach('redriven tasks', storeKinds, (stores) => {
     await stores().tasks.insert([t(1), t(2)].map((id) => aTask({ id, target })));
     await stores().tasks.claim([candidate(t(1)), candidate(t(2))], batch);
     await stores().tasks.finish([failed(t(1))], finishing(batch, target));
-    await stores().tasks.redrive([{ id: t(1), run: 1 }], NOW);
+    await redrive(1, t(1));
     const members = await stores().tasks.members([t(1), t(2), t(9)], batch);
     expect([members.open.map(({ id }) => id), members.counts]).toEqual([[t(2)], { succeeded: 0, failed: 1 }]);
     const late = await stores().tasks.finish(
@@ -86,14 +95,42 @@ describeEach('redriven tasks', storeKinds, (stores) => {
     expect((await stores().tasks.get(t(1)))?.state).toEqual({ status: 'created' });
   });
 
+  it('keep their payload, whichever write of another run comes late', async () => {
+    const { t, batch, target } = fresh();
+    const next = batchId(`${batch}-next`);
+    const task = aTask({ id: t(1), target, payload: `{"s":"${'x'.repeat(2_000)}"}` });
+    const { payloadHash } = task;
+    const ends = (run: number, into: BatchId) =>
+      stores().tasks.finish([failed(t(1), { payloadHash, run })], finishing(into, target));
+    const expires = () => stores().payloadExpires(task);
+    await stores().tasks.insert([task]);
+    await stores().tasks.storePayloads([{ ...task, run: 1 }]);
+    await stores().tasks.claim([candidate(t(1))], batch);
+    expect(await expires()).toBe(false);
+    await ends(1, batch);
+    expect(await expires()).toBe(true);
+    await redrive(1, t(1));
+    expect(await expires()).toBe(false);
+    await ends(1, batch);
+    expect(await expires()).toBe(false);
+    await stores().tasks.claim([candidate(t(1), 2)], next);
+    // As if the handler of the first run had stopped between the task's end and the payload's.
+    await ends(1, next);
+    expect(await expires()).toBe(false);
+    await ends(2, next);
+    expect(await expires()).toBe(true);
+    await redrive(1, t(1));
+    expect(await expires()).toBe(true);
+  });
+
   it('bring a payload of any size along', async () => {
     const { t, batch, target } = fresh();
     const task = aTask({ id: t(1), target, payload: `{"s":"${'x'.repeat(PAYLOAD_MAX_BYTES - 20)}"}` });
     await stores().tasks.insert([task]);
-    await stores().tasks.storePayloads([task]);
+    await stores().tasks.storePayloads([{ ...task, run: 1 }]);
     await stores().tasks.claim([candidate(t(1))], batch);
-    await stores().tasks.finish([failed(t(1), task.payloadHash)], finishing(batch, target));
-    await stores().tasks.redrive([{ id: t(1), run: 1 }], NOW);
+    await stores().tasks.finish([failed(t(1), { payloadHash: task.payloadHash, run: 1 })], finishing(batch, target));
+    await redrive(1, t(1));
     const next = batchId(`${batch}-next`);
     await stores().tasks.claim([candidate(t(1), 2)], next);
     const { open } = await stores().tasks.members([t(1)], next);

@@ -1,15 +1,18 @@
 /** Every implementation of the store ports: the contract suite runs once for each. */
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { dynamoDBBatches } from '../../src/aws/dynamodb-batches.ts';
 import { dynamoDBLocks } from '../../src/aws/dynamodb-locks.ts';
 import { dynamoDBTasks } from '../../src/aws/dynamodb-tasks.ts';
 import { dynamoDBWaiting } from '../../src/aws/dynamodb-waiting.ts';
+import { payloadKey as payloadRowKey } from '../../src/aws/task-rows.ts';
+import type { Task } from '../../src/batching/task.ts';
 import type { Batches, Locks, Tasks, WaitingTasks } from '../../src/ports.ts';
-import { openGate } from '../../src/simulation/gate.ts';
+import { type Gate, openGate } from '../../src/simulation/gate.ts';
 import { memoryBatches } from '../../src/simulation/memory-batches.ts';
 import { memoryLocks } from '../../src/simulation/memory-locks.ts';
 import { memoryTasks } from '../../src/simulation/memory-tasks.ts';
 import { memoryWaiting } from '../../src/simulation/memory-waiting.ts';
-import { emptyTables } from '../../src/simulation/tables.ts';
+import { emptyTables, payloadKey } from '../../src/simulation/tables.ts';
 import { makeResources } from '../backends/resources.ts';
 import type { Kind } from './describe-each.ts';
 
@@ -18,19 +21,19 @@ export interface Stores {
   readonly waiting: WaitingTasks;
   readonly locks: Locks;
   readonly batches: Batches;
+  /** Whether the time to live of a payload in a row of its own runs. */
+  payloadExpires(task: Pick<Task, 'id' | 'payloadHash'>): Promise<boolean>;
   stop(): Promise<void>;
 }
 
-const memory = async (): Promise<Stores> => {
-  const tables = emptyTables();
-  return {
-    tasks: memoryTasks(tables, openGate),
-    waiting: memoryWaiting(tables, openGate),
-    locks: memoryLocks(tables, openGate),
-    batches: memoryBatches(tables, openGate),
-    stop: async () => {},
-  };
-};
+export const memoryStores = (tables = emptyTables(), gate: Gate = openGate): Stores => ({
+  tasks: memoryTasks(tables, gate),
+  waiting: memoryWaiting(tables, gate),
+  locks: memoryLocks(tables, gate),
+  batches: memoryBatches(tables, gate),
+  payloadExpires: async (task) => tables.payloads.get(payloadKey(task))?.expires === true,
+  stop: async () => {},
+});
 
 /** On the run's backend, in tables as they would be deployed. */
 const onBackend = async (): Promise<Stores> => {
@@ -40,11 +43,15 @@ const onBackend = async (): Promise<Stores> => {
     waiting: dynamoDBWaiting(clients.dynamodb, tables.batchLock),
     locks: dynamoDBLocks(clients.dynamodb, tables.batchLock, () => 1_000),
     batches: dynamoDBBatches(clients.dynamodb, tables.batch),
+    payloadExpires: async (task) => {
+      const get = new GetCommand({ TableName: tables.task, Key: payloadRowKey(task), ConsistentRead: true });
+      return (await clients.dynamodb.send(get)).Item?.ExpiresAt !== undefined;
+    },
     stop,
   };
 };
 
 export const storeKinds: readonly Kind<Stores>[] = [
-  { name: 'memory', start: memory },
+  { name: 'memory', start: async () => memoryStores() },
   { name: 'DynamoDB', start: onBackend },
 ];

@@ -36,15 +36,17 @@ describeEach('tasks', storeKinds, (stores) => {
     expect(await stores().tasks.get(t(9))).toBeUndefined();
   });
 
-  it('are read many at a time, in the order asked', async () => {
-    const { t } = fresh();
+  it('are outlined many at a time, in the order asked', async () => {
+    const { t, batch } = fresh();
     await stores().tasks.insert([1, 2].map((n) => aTask({ id: t(n) })));
     const asked = [t(2), ...Array.from({ length: 120 }, (_, n) => t(n + 10)), t(1)];
-    const read = await stores().tasks.getAll(asked);
+    const read = await stores().tasks.outlines(asked);
     expect([read.length, read.at(0)?.id, read.at(-1)?.id]).toEqual([122, t(2), t(1)]);
     expect(read.slice(1, -1).every((task) => task === undefined)).toBe(true);
-    expect(read.at(0)).toEqual(await stores().tasks.get(t(2)));
-    expect(await stores().tasks.getAll([])).toEqual([]);
+    expect(read.at(0)).toEqual({ id: t(2), run: 1, operation: 'ship', status: 'created' });
+    await stores().tasks.claim([candidate(t(1))], batch);
+    expect((await stores().tasks.outlines([t(1)])).at(0)).toMatchObject({ status: 'batched', batchId: batch });
+    expect(await stores().tasks.outlines([])).toEqual([]);
   });
 
   it('are inserted more than one request at a time', async () => {
@@ -59,7 +61,9 @@ describeEach('tasks', storeKinds, (stores) => {
   /** Registers as the step does: what is apart by the stored row gets its payload stored. */
   const stored = async (...tasks: NewTask[]): Promise<void> => {
     const inserted = await stores().tasks.insert(tasks);
-    await stores().tasks.storePayloads(tasks.filter((_, index) => inserted[index]?.stored.payloadApart));
+    await stores().tasks.storePayloads(
+      tasks.filter((_, index) => inserted[index]?.stored.payloadApart).map((task) => ({ ...task, run: 1 })),
+    );
   };
 
   it('keep their payload to the letter, small or large', async () => {
@@ -110,7 +114,7 @@ describeEach('tasks', storeKinds, (stores) => {
     const monday = aTask({ id: t(1), payload: LARGE });
     const tuesday = aTask({ id: t(1), payload: LARGE.replace('ü', 'ö') });
     // Monday's task expired, its payload row is there still.
-    await stores().tasks.storePayloads([monday]);
+    await stores().tasks.storePayloads([{ ...monday, run: 1 }]);
     await stored(tuesday);
     expect((await stores().tasks.payload(t(1))) === tuesday.payload).toBe(true);
   });

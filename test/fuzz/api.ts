@@ -4,28 +4,15 @@ import { expect } from 'vitest';
 import { api } from '../../src/api/app.ts';
 import { isObject, parseJson } from '../../src/batching/json-text.ts';
 import { register } from '../../src/batching/register.ts';
-import { openGate } from '../../src/simulation/gate.ts';
-import { memoryBatches } from '../../src/simulation/memory-batches.ts';
-import { memoryLocks } from '../../src/simulation/memory-locks.ts';
-import { memoryTasks } from '../../src/simulation/memory-tasks.ts';
-import { memoryWaiting } from '../../src/simulation/memory-waiting.ts';
 import { emptyTables } from '../../src/simulation/tables.ts';
 import { stepKit } from '../batching/step-kit.ts';
+import { memoryStores } from '../contract/stores.ts';
 import { aConfig, operationName } from '../factories/factories.ts';
 
 export const config = aConfig({}, { operation: operationName('plain'), keys: [] });
 /** The API on stores in memory, which are emptied for each input: making them anew takes longer than a request. */
 const tables = emptyTables();
-export const kit = stepKit(
-  {
-    tasks: memoryTasks(tables, openGate),
-    waiting: memoryWaiting(tables, openGate),
-    locks: memoryLocks(tables, openGate),
-    batches: memoryBatches(tables, openGate),
-    stop: async () => {},
-  },
-  config,
-);
+export const kit = stepKit(memoryStores(tables), config);
 const failures: unknown[] = [];
 const newId = monotonicFactory();
 const app = api({ ...kit, newId, onError: (cause) => void failures.push(cause) });

@@ -6,12 +6,8 @@ import { register } from '../../src/batching/register.ts';
 import { printRejection } from '../../src/batching/rejection.ts';
 import { PAYLOAD_MAX_BYTES } from '../../src/batching/task.ts';
 import type { Gate } from '../../src/simulation/gate.ts';
-import { memoryBatches } from '../../src/simulation/memory-batches.ts';
-import { memoryLocks } from '../../src/simulation/memory-locks.ts';
-import { memoryTasks } from '../../src/simulation/memory-tasks.ts';
-import { memoryWaiting } from '../../src/simulation/memory-waiting.ts';
-import { emptyTables } from '../../src/simulation/tables.ts';
 import { PLENTY, stepKit } from '../batching/step-kit.ts';
+import { memoryStores } from '../contract/stores.ts';
 import { target, token } from '../factories/factories.ts';
 
 const READS = new Set([
@@ -31,15 +27,7 @@ const counting = () => {
     if (!READS.has(call) && effects.length > 0) written[call] = (written[call] ?? 0) + effects.length;
     return effects.map((effect) => effect());
   };
-  const tables = emptyTables();
-  const stores = {
-    tasks: memoryTasks(tables, gate),
-    waiting: memoryWaiting(tables, gate),
-    locks: memoryLocks(tables, gate),
-    batches: memoryBatches(tables, gate),
-    stop: async () => {},
-  };
-  const kit = stepKit(stores);
+  const kit = stepKit(memoryStores(undefined, gate));
   const sent = () => Object.fromEntries(Object.entries(kit.sent).map(([queue, messages]) => [queue, messages.length]));
   return { kit, written, sent };
 };

@@ -56,13 +56,14 @@ const expiriesIn = (writes: readonly Write[]): string[] => [
 /** By the kind of row. */
 export const expiryAttributes = async (): Promise<Record<'tasks' | 'payloads' | 'locks' | 'batches', string[]>> => {
   const batch = { id: batchId('b'), target: target('ship/depot=MUC'), attempts: 1, at: NOW, keep: KEEP };
+  const payloadRow = { payloadHash: 'h', run: 1 };
   const writesOf = async (write: (client: DynamoDBDocumentClient) => Promise<unknown>): Promise<Write[]> => {
     const { client, writes } = notingClient();
     await write(client);
     return writes;
   };
   const finished = await writesOf((client) =>
-    dynamoDBTasks(client, 'T').finish([{ id: id('a'), payloadHash: 'h', outcome: { status: 'succeeded' } }], batch),
+    dynamoDBTasks(client, 'T').finish([{ id: id('a'), payloadRow, outcome: { status: 'succeeded' } }], batch),
   );
   const locked = await writesOf((client) => {
     const lock = { fence: 1, token: token('t'), seen: { fence: 0 }, now: NOW, until: NOW + 1 };

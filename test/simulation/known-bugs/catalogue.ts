@@ -99,6 +99,12 @@ export const KNOWN_BUGS: readonly KnownBug[] = [
     /counts are what the members show/,
     manyRedrives,
   ],
+  [
+    'payloads that expire for a run that is over',
+    handling.expiryOverlooksTheRun,
+    /nothing expires while/,
+    manyRedrives,
+  ],
   ['batches that are too large', policy.batchesAreTooLarge, /at most max/],
   ['batches that hold one task', policy.batchesHoldOneTask, /a full batch is full/],
   ['tasks that wait too long', policy.tasksWaitTooLong, /longer than maxWait/],

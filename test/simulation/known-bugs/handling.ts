@@ -2,7 +2,7 @@
 import { handleBatch } from '../../../src/batching/handle-batch.ts';
 import type { Token } from '../../../src/batching/ids.ts';
 import type { Answer, Call } from '../../../src/downstream/downstream.ts';
-import type { Batches } from '../../../src/ports.ts';
+import type { Batches, Tasks } from '../../../src/ports.ts';
 import type { Bug } from './bug.ts';
 
 /** The handler believes that all succeeded without asking. */
@@ -21,6 +21,22 @@ export const everyBatchSucceeds: Bug = {
     const finish: Batches['finish'] = (id, attempt, end) =>
       deps.batches.finish(id, attempt, { ...end, status: 'succeeded' });
     return handleBatch({ ...deps, batches: { ...deps.batches, finish } }, message, invocation);
+  },
+};
+
+/** The end of a run sets its payload's time to live, though another run may have begun since. */
+export const expiryOverlooksTheRun: Bug = {
+  handleBatch: (deps, message, invocation) => {
+    const finish: Tasks['finish'] = (results, batch) =>
+      deps.tasks.finish(
+        results.map((result) =>
+          result.payloadRow
+            ? { ...result, payloadRow: { ...result.payloadRow, run: Number.MAX_SAFE_INTEGER } }
+            : result,
+        ),
+        batch,
+      );
+    return handleBatch({ ...deps, tasks: { ...deps.tasks, finish } }, message, invocation);
   },
 };
 
