@@ -32,6 +32,9 @@ export const CONTENDERS: readonly Contender[] = [
   published(', index never behind', { lag: NO_LAG }),
   published(', conditional claims', { claims: 'conditional' }),
   published(', conditional claims, leaders started again', { claims: 'conditional', restarts: true }),
+  // All that a durable workflow and an index on its best days do for it.
+  published(', both, index rarely behind', { claims: 'conditional', restarts: true, lag: seldomUpTo(3_000) }),
+  published(', both, index never behind', { claims: 'conditional', restarts: true, lag: NO_LAG }),
   published(', leaders look only once', { looksAgain: false }),
   withoutFaults(ours),
   withoutFaults(published('')),
