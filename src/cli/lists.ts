@@ -31,12 +31,8 @@ export const tasksCommand = (): Command =>
     .action(async (options: ListOptions) => {
       const api = await connect(options);
       const all = await ofTargets(api, options, 'tasks', TASK, { status: options.status });
-      const tasks = all.toSorted(options.status === 'failed' ? newestEnd : oldestFirst).slice(0, options.limit);
-      show(
-        options,
-        { tasks },
-        tasks.length === 0 ? `no ${options.status === 'failed' ? 'failed' : 'waiting'} tasks` : tasksTable(tasks),
-      );
+      const tasks = all.toSorted(options.status === 'failed' ? newestEnd : oldestFirst);
+      show(options, 'tasks', tasks, tasksTable, `no ${options.status === 'failed' ? 'failed' : 'waiting'} tasks`);
     });
 
 export const batchesCommand = (): Command =>
@@ -44,29 +40,37 @@ export const batchesCommand = (): Command =>
     .option('--target <target>', 'of one Target (default: of all)')
     .action(async (options: ListOptions) => {
       const batches = await ofTargets(await connect(options), options, 'batches', BATCH);
-      const newest = batches.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt)).slice(0, options.limit);
-      show(options, { batches: newest }, newest.length === 0 ? 'no batches yet' : batchesTable(newest));
+      const newest = batches.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt));
+      show(options, 'batches', newest, batchesTable, 'no batches yet');
     });
 
 export const targetsCommand = (): Command =>
   list('targets', 'list Targets: what waits, and who leads')
     .option('--operation <name>', 'of one operation (default: of all)')
     .action(async (options: ListOptions) => {
-      const targets = await allTargets(await connect(options), options.limit, options.operation);
-      show(
-        options,
-        { targets },
-        targets.length === 0 ? 'no Targets yet: no task was registered' : targetsTable(targets),
-      );
+      const targets = await allTargets(await connect(options), options.limit + 1, options.operation);
+      show(options, 'targets', targets, targetsTable, 'no Targets yet: no task was registered');
     });
 
 const oldestFirst = (a: TaskShape, b: TaskShape): number => a.createdAt.localeCompare(b.createdAt);
 const newestEnd = (a: TaskShape, b: TaskShape): number => (b.finishedAt ?? '').localeCompare(a.finishedAt ?? '');
 
-const show = ({ json }: CommonOptions, value: unknown, text: string): void =>
-  console.log(json ? printJson(JSON.stringify(value)) : text);
+/** Shows the first `limit` of a list, and that there are more where there are. */
+const show = <Shape>(
+  { json, limit }: ListOptions,
+  name: string,
+  all: readonly Shape[],
+  tableOf: (shown: readonly Shape[]) => string,
+  none: string,
+): void => {
+  const shown = all.slice(0, limit);
+  const more = all.length > limit;
+  if (json) console.log(printJson(JSON.stringify({ [name]: shown, ...(more ? { more } : {}) })));
+  else console.log(shown.length === 0 ? none : tableOf(shown));
+  if (more && !json) console.error(`… and more: these are ${limit}, --limit <n> shows others`);
+};
 
-/** A list that the API keeps by Target: of the one asked for, or of all. */
+/** A list that the API keeps by Target: of the one asked for, or of all; of each one more than is shown. */
 const ofTargets = async <Shape>(
   api: ApiClient,
   { target, limit }: ListOptions,
@@ -77,7 +81,7 @@ const ofTargets = async <Shape>(
   const targets = target === undefined ? await allTargets(api, Number.POSITIVE_INFINITY) : [{ target }];
   const atOnce = pLimit(CONCURRENCY);
   const found = await Promise.all(
-    targets.map((each) => atOnce(() => listed(api, key, shape, { ...query, target: each.target }, limit))),
+    targets.map((each) => atOnce(() => listed(api, key, shape, { ...query, target: each.target }, limit + 1))),
   );
   return found.flat();
 };

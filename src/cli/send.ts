@@ -118,10 +118,12 @@ const sendFile = async (operation: string | undefined, file: string, options: Se
 
 const sizeOf = (file: string): number => {
   try {
-    return statSync(file).size;
+    const found = statSync(file);
+    if (!found.isDirectory()) return found.size;
   } catch (cause) {
     throw new CommandFailure(`${file} cannot be read: ${reasonOf(cause)}`);
   }
+  throw new CommandFailure(`${file} is a folder: --file takes a file of JSON lines`);
 };
 
 /** @param stopped why not everything was sent. */

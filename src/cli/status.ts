@@ -44,7 +44,8 @@ const waitForEnd = async (api: ApiClient, id: string, timeout: number) => {
     const answer = await lookUp(api, id, Date.now() < deadline);
     const state = answer?.value.status;
     if (answer && (state === 'succeeded' || state === 'failed')) return answer;
-    if (Date.now() >= deadline) throw new CommandFailure(`task ${id} is ${state ?? 'unknown'} after ${timeout} s`);
+    if (Date.now() >= deadline)
+      throw new CommandFailure(`task ${id} is still ${state ?? 'unknown'} after ${timeout} s`);
     await setTimeout(250);
   }
 };
@@ -85,6 +86,7 @@ const describe = (task: TaskShape, raw: ReadonlyMap<string, string>): string =>
       task.error &&
         red(printable(`${task.error.code}: ${task.error.message}${task.error.retriable ? ' (a retry may help)' : ''}`)),
     ],
+    ['next', task.status === 'failed' ? `groupage redrive ${printable(task.id)} gives it another run` : undefined],
     ['result', shown(raw, 'result') ?? (task.resultOmitted && `${task.resultOmitted.bytes} bytes, too large to keep`)],
     ['payload', shown(raw, 'payload')],
   ]);

@@ -95,7 +95,7 @@ describe('the command line, with --stack', () => {
       out: 'no Targets yet: no task was registered\n',
       err: '',
     });
-    expect(called).toEqual([{ method: 'GET', path: '/v1/targets?limit=50', body: '' }]);
+    expect(called).toEqual([{ method: 'GET', path: '/v1/targets?limit=51', body: '' }]);
   });
 
   it('signs bodies, and whatever characters are in paths and queries', async () => {
@@ -112,7 +112,7 @@ describe('the command line, with --stack', () => {
   it('reaches the API at another address with --api, still signed', async () => {
     const there = ['--stack', 'Groupage-far-Flow', '--api', `${api.url}/by/proxy/v1`];
     expect(await run(['targets', ...there])).toMatchObject({ code: 0, err: '' });
-    expect(called[0]?.path).toBe('/by/proxy/v1/targets?limit=50');
+    expect(called[0]?.path).toBe('/by/proxy/v1/targets?limit=51');
     expect((await run(['targets', '--api', `${api.url}/v1`])).err).toContain('403');
   });
 
