@@ -1,7 +1,7 @@
 /** How this project talks to SQS: in batches by count and bytes, entries that failed sent again. */
 import { SendMessageBatchCommand, type SendMessageBatchRequestEntry, type SQSClient } from '@aws-sdk/client-sqs';
 import pLimit from 'p-limit';
-import { MESSAGE_MAX_BYTES } from '../batching/messages.ts';
+import { SQS_MAX_BYTES } from '../batching/messages.ts';
 import { inRounds } from './rounds.ts';
 
 /** SQS takes ten messages in a request. */
@@ -94,7 +94,7 @@ const chunks = (open: readonly Indexed[]): Indexed[][] => {
   for (const each of open) {
     const size = sizeOf(each.message);
     const last = all.at(-1);
-    if (last && last.length < ENTRIES && bytes + size <= MESSAGE_MAX_BYTES) {
+    if (last && last.length < ENTRIES && bytes + size <= SQS_MAX_BYTES) {
       last.push(each);
       bytes += size;
     } else {

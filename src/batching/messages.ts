@@ -5,7 +5,7 @@ import { type BatchId, isBatchId, isTarget, isToken, type Target, type Token } f
 import { isObject, parseJson } from './json-text.ts';
 
 /** What SQS takes as one message, and as one request of several. */
-export const MESSAGE_MAX_BYTES = 1_048_576;
+export const SQS_MAX_BYTES = 1_048_576;
 
 /** "This Target has waiting tasks and nobody leads it." */
 export interface ElectMessage {

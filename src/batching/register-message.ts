@@ -27,7 +27,7 @@ export type SentTask = Omit<NewTask, 'createdAt'>;
  * A message that is longer is mostly space, or says things twice, since its payload may have half of that. It has to fit
  * into a message of 1 MiB once more, with an id, and where SQS wants characters escaped that were not.
  */
-const MESSAGE_MAX_BYTES = 500_000;
+const REGISTER_MAX_BYTES = 500_000;
 
 const CORRELATION_RULE = 'must be well-formed text of at most 128 characters';
 const ID_RULE = 'must have 1 to 128 characters of A-Z a-z 0-9 . _ : @ - and begin with a letter or a digit';
@@ -54,7 +54,7 @@ const registerFields = z.strictObject(
 /** Checks one message against the configuration. Every problem is named, not only the first. */
 export const parseRegisterMessage = (config: Config, message: RegisterMessage): Parsed<SentTask> => {
   const bytes = Buffer.byteLength(message.body);
-  if (bytes > MESSAGE_MAX_BYTES) return { ok: false, problems: [messageTooLarge(bytes)] };
+  if (bytes > REGISTER_MAX_BYTES) return { ok: false, problems: [messageTooLarge(bytes)] };
   const json = parseJson(message.body);
   if (!json.ok) return json;
   const fields = registerFields.safeParse(json.value);
@@ -104,7 +104,7 @@ const OPERATIONS_SHOWN = 20;
 
 const messageTooLarge = (bytes: number): Problem => ({
   path: '',
-  reason: `has ${bytes} bytes; a message may have ${MESSAGE_MAX_BYTES}, its payload ${PAYLOAD_MAX_BYTES} of them: store it elsewhere and send a reference`,
+  reason: `has ${bytes} bytes; a message may have ${REGISTER_MAX_BYTES}, its payload ${PAYLOAD_MAX_BYTES} of them: store it elsewhere and send a reference`,
 });
 
 const tooLarge = (id: TaskId, raw: string, maxBytes = Number.POSITIVE_INFINITY): Problem[] => {

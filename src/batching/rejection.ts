@@ -1,7 +1,7 @@
 /** What lies in the rejected queue: a message as it came, and why it was refused. For people, and for whoever sends it again. */
 import type { Millis } from './ids.ts';
 import { isObject, parseJson } from './json-text.ts';
-import { MESSAGE_MAX_BYTES } from './messages.ts';
+import { SQS_MAX_BYTES } from './messages.ts';
 import type { Problem } from './problems.ts';
 
 /** A refused message, for the rejected queue. */
@@ -27,21 +27,21 @@ export const printRejection = ({ messageId, body, problems, at }: Rejection): st
     ...more,
   };
   const whole = JSON.stringify({ ...envelope, body });
-  if (Buffer.byteLength(whole) <= MESSAGE_MAX_BYTES) return whole;
+  if (Buffer.byteLength(whole) <= SQS_MAX_BYTES) return whole;
   // An eighth, since JSON may write one character as six.
-  const part = body.slice(0, MESSAGE_MAX_BYTES / 8);
+  const part = body.slice(0, SQS_MAX_BYTES / 8);
   return JSON.stringify({ ...envelope, body: part, bodyBytes: Buffer.byteLength(body), bodyIsCut: true });
 };
 
 /** The message that was refused, as far as it was kept. */
-interface Refused {
+interface KeptMessage {
   readonly messageId: string;
   readonly body: string;
   readonly isCut: boolean;
 }
 
 /** Reads a message of the rejected queue. Undefined for one that Groupage did not write. */
-export const parseRejection = (text: string): Refused | undefined => {
+export const parseRejection = (text: string): KeptMessage | undefined => {
   const json = parseJson(text);
   if (!json.ok || !isObject(json.value)) return undefined;
   const { messageId, body, bodyIsCut } = json.value;
