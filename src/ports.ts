@@ -229,6 +229,8 @@ export interface DeadLetter {
   readonly body: string;
   /** How often it has been sent again so far. */
   readonly revivals: number;
+  /** When it was sent, or refused, by the clock of its queue. To become a dead letter makes it no younger. */
+  readonly sentAt: Millis;
   /** Needed to delete it; ends with its visibility timeout. */
   readonly receipt: string;
 }
@@ -236,8 +238,8 @@ export interface DeadLetter {
 export interface DeadLetters {
   /** Some messages of the queue's dead-letter queue, or of the rejected one; none when it is empty. */
   receive(queue: LetterQueue): Promise<readonly DeadLetter[]>;
-  /** Sends a letter's body, which may be a better one, to the working queue after `delay` seconds. */
-  revive(queue: WorkingQueue, letter: DeadLetter, delay: number): Promise<void>;
+  /** Sends a letter's body, which may be a better one, to the working queue after `delay` seconds. Answers the new message's id. */
+  revive(queue: WorkingQueue, letter: DeadLetter, delay: number): Promise<string>;
   remove(queue: LetterQueue, letter: DeadLetter): Promise<void>;
   /** About how many lie there, those included that somebody has in hand. Takes none, and hides none. */
   count(queue: LetterQueue): Promise<number>;

@@ -1,16 +1,21 @@
 /** `/v1/dead-letters`: how many messages nobody works off, and sending them again. */
 import { Hono } from 'hono';
-import { reviveAll, WORKING_QUEUES } from '../batching/dead-letters.ts';
+import { reviveDeadLetters, WORKING_QUEUES } from '../batching/dead-letters.ts';
 import type { Millis } from '../batching/ids.ts';
-import type { LetterQueue } from '../ports.ts';
+import { reviveRefused } from '../batching/refused-letters.ts';
+import { InvalidCursor, type LetterQueue } from '../ports.ts';
 import type { ApiDeps } from './deps.ts';
-import { badRequest, dryRunProblems, isDryRun, readObject, unknownFields } from './input.ts';
+import { badRequest, cursorProblems, dryRunProblems, isDryRun, readObject, unknownFields } from './input.ts';
 import { HttpProblem } from './problem.ts';
 
 const QUEUES: readonly LetterQueue[] = [...WORKING_QUEUES, 'rejected'];
 
 /** How long one request sends letters again: half of its function's time, so that what was begun ends in it. */
 const REDRIVE_TIME: Millis = 10_000;
+/** After so many that could not be sent a request ends: each has a reason, and Lambda answers with 6 MB at the most. */
+const SKIPPED_MAX = 200;
+
+const AT_ONCE = (): number => 0;
 
 export const deadLetterRoutes = (deps: ApiDeps): Hono => {
   const { deadLetters, machine } = deps;
@@ -23,14 +28,19 @@ export const deadLetterRoutes = (deps: ApiDeps): Hono => {
 
   routes.post('/:queue/redrive', async (context) => {
     const queue = queueNamed(context.req.param('queue'));
-    if (readDryRun(await context.req.text())) {
+    const { dryRun, cursor } = readRedrive(await context.req.text());
+    if (dryRun) {
       const left = await deadLetters.count(queue);
-      return context.json({ dryRun: true, redriven: left, skipped: [], left });
+      return context.json({ dryRun, redriven: left, skipped: [], left });
     }
-    const until = machine.now() + REDRIVE_TIME;
-    const how = { delayOf: () => 0, mayGoOn: () => machine.now() < until };
-    const { revived, left: skipped } = await reviveAll(deps, queue, how);
-    return context.json({ redriven: revived, skipped, left: await deadLetters.count(queue) }, 202);
+    const now = machine.now();
+    const began = cursor === undefined ? now : parseCursor(cursor);
+    const mayGoOn = (skipped: number): boolean => skipped < SKIPPED_MAX && machine.now() < now + REDRIVE_TIME;
+    const walk = { began, mayGoOn };
+    const { revived, skipped, isDone } =
+      queue === 'rejected' ? await reviveRefused(deps, walk) : await reviveDeadLetters(deps, queue, walk, AT_ONCE);
+    const next = isDone ? {} : { cursor: printCursor(began) };
+    return context.json({ redriven: revived, skipped, left: await deadLetters.count(queue), ...next }, 202);
   });
 
   return routes;
@@ -44,9 +54,19 @@ const queueNamed = (name: string): LetterQueue => {
 };
 
 /** An empty body is for real. @throws HttpProblem */
-const readDryRun = (text: string): boolean => {
+const readRedrive = (text: string): { readonly dryRun: boolean; readonly cursor: string | undefined } => {
   const body = text === '' ? {} : readObject(text);
-  const problems = [...unknownFields(body, ['dryRun']), ...dryRunProblems(body)];
+  const { cursor } = body;
+  const problems = [...unknownFields(body, ['dryRun', 'cursor']), ...dryRunProblems(body), ...cursorProblems(body)];
   if (problems.length > 0) throw badRequest(problems);
-  return isDryRun(body);
+  return { dryRun: isDryRun(body), cursor: cursor as string | undefined };
+};
+
+/** Where a walk of several requests stands: since when it goes. What is sent later than that is not part of it. */
+const printCursor = (began: Millis): string => String(began);
+
+/** @throws InvalidCursor */
+const parseCursor = (cursor: string): Millis => {
+  if (!/^\d{1,15}$/.test(cursor)) throw new InvalidCursor();
+  return Number(cursor);
 };

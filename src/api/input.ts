@@ -38,6 +38,10 @@ export const dryRunProblems = ({ dryRun = false }: Record<string, unknown>): Pro
   typeof dryRun === 'boolean' ? [] : [{ path: 'dryRun', reason: 'must be true or false' }];
 export const isDryRun = ({ dryRun }: Record<string, unknown>): boolean => dryRun === true;
 
+/** The cursor of a list that is asked for by a body. */
+export const cursorProblems = ({ cursor = '' }: Record<string, unknown>): Problem[] =>
+  typeof cursor === 'string' ? [] : [{ path: 'cursor', reason: 'must be a text' }];
+
 /** One task, or a list of them under `tasks`. @throws HttpProblem */
 export const readTasks = (text: string): SentTasks => {
   const body = readObject(text);

@@ -4,7 +4,15 @@ import { askRedrive, askRedriveOf, type How } from '../batching/ask-redrive.ts';
 import { type Target, type TaskId, taskId } from '../batching/ids.ts';
 import type { Problem } from '../batching/problems.ts';
 import type { ApiDeps } from './deps.ts';
-import { badRequest, dryRunProblems, isDryRun, readObject, readTarget, unknownFields } from './input.ts';
+import {
+  badRequest,
+  cursorProblems,
+  dryRunProblems,
+  isDryRun,
+  readObject,
+  readTarget,
+  unknownFields,
+} from './input.ts';
 
 /** Tasks of one request at the most. */
 const TASKS_MAX = 1_000;
@@ -51,7 +59,7 @@ const whichProblems = (body: Record<string, unknown>): Problem[] => {
   const [ids, target, cursor] = ['ids', 'target', 'cursor'].map((name) => Object.hasOwn(body, name));
   if (ids === target) return [{ path: '', reason: 'the body must have either `ids` or a `target`' }];
   if (cursor && ids) return [{ path: 'cursor', reason: 'goes with a `target`' }];
-  return cursor && typeof body.cursor !== 'string' ? [{ path: 'cursor', reason: 'must be a text' }] : [];
+  return cursorProblems(body);
 };
 
 const idProblems = (ids: unknown): Problem[] => {

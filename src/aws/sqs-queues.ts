@@ -74,19 +74,23 @@ export const sqsDeadLetters = (client: SQSClient, urls: QueueUrls, deadLetterUrl
           QueueUrl: where(queue),
           MaxNumberOfMessages: 10,
           MessageAttributeNames: [REVIVALS],
+          MessageSystemAttributeNames: ['SentTimestamp'],
           // A short poll asks only some of the servers and may miss a lonely message.
           WaitTimeSeconds: 1,
         }),
       );
-      return Messages.map(({ MessageId = '', Body = '', ReceiptHandle = '', MessageAttributes }) => ({
+      return Messages.map(({ MessageId = '', Body = '', ReceiptHandle = '', Attributes, MessageAttributes }) => ({
         messageId: MessageId,
         body: Body,
+        sentAt: Number(Attributes?.SentTimestamp ?? 0),
         receipt: ReceiptHandle,
         revivals: revivalsOf(MessageAttributes?.[REVIVALS]?.StringValue),
       }));
     },
     revive: async (queue, { body, revivals }, delay) => {
-      await sendAll(client, urlOf(urls, queue), [{ body, delay, attributes: { [REVIVALS]: String(revivals + 1) } }]);
+      const attributes = { [REVIVALS]: String(revivals + 1) };
+      const [id = ''] = await sendAll(client, urlOf(urls, queue), [{ body, delay, attributes }]);
+      return id;
     },
     remove: async (queue, { receipt }) => {
       await client.send(new DeleteMessageCommand({ QueueUrl: where(queue), ReceiptHandle: receipt }));

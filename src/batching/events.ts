@@ -58,6 +58,8 @@ export type FlowEvent =
   | { readonly event: 'nudge-failed'; readonly target: Target; readonly cause: string }
   /** A dead letter could not be sent again this time. */
   | { readonly event: 'not-revived'; readonly queue: string; readonly messageId: string; readonly cause: string }
+  /** A letter that has had its turn could not be taken out of its queue: it will be there once more, which is harmless. */
+  | { readonly event: 'not-removed'; readonly queue: string; readonly messageId: string; readonly cause: string }
   /** A group message for a fence that nobody can have led for: no λ wrote it, and nothing was done. */
   | { readonly event: 'foreign-message'; readonly target: Target; readonly fence: number }
   /** The downstream answered about items that it was not asked about. */

@@ -2,7 +2,7 @@
 import type { Millis } from './ids.ts';
 import { isObject, parseJson } from './json-text.ts';
 import { SQS_MAX_BYTES } from './messages.ts';
-import type { Problem } from './problems.ts';
+import { PROBLEMS_SHOWN, type Problem } from './problems.ts';
 
 /** A refused message, for the rejected queue. */
 export interface Rejection {
@@ -11,9 +11,6 @@ export interface Rejection {
   readonly problems: readonly Problem[];
   readonly at: Millis;
 }
-
-/** As many reasons as anyone reads; each is short. */
-const PROBLEMS_SHOWN = 20;
 
 /**
  * The reasons, and the body as it came. A body that leaves no room for its reasons is cut, which the message says.
@@ -34,9 +31,10 @@ export const printRejection = ({ messageId, body, problems, at }: Rejection): st
 };
 
 /** The message that was refused, as far as it was kept. */
-interface KeptMessage {
+export interface KeptMessage {
   readonly messageId: string;
   readonly body: string;
+  readonly problems: readonly Problem[];
   readonly isCut: boolean;
 }
 
@@ -44,7 +42,11 @@ interface KeptMessage {
 export const parseRejection = (text: string): KeptMessage | undefined => {
   const json = parseJson(text);
   if (!json.ok || !isObject(json.value)) return undefined;
-  const { messageId, body, bodyIsCut } = json.value;
+  const { messageId, body, errors, bodyIsCut } = json.value;
   if (typeof messageId !== 'string' || typeof body !== 'string') return undefined;
-  return { messageId, body, isCut: bodyIsCut === true };
+  const problems = Array.isArray(errors) ? errors.filter(isProblem) : [];
+  return { messageId, body, problems, isCut: bodyIsCut === true };
 };
+
+const isProblem = (value: unknown): value is Problem =>
+  isObject(value) && typeof value.path === 'string' && typeof value.reason === 'string';

@@ -1,6 +1,6 @@
 /** Sweep, each minute: send dead letters again, later and later, and patrol a slice of the lock rows. */
 import type { Invocation } from '../ports.ts';
-import { reviveAll, WORKING_QUEUES } from './dead-letters.ts';
+import { reviveDeadLetters, WORKING_QUEUES } from './dead-letters.ts';
 import type { Deps } from './deps.ts';
 import { patrol } from './patrol.ts';
 import { MAX_DELAY } from './timings.ts';
@@ -22,8 +22,10 @@ const growing = (revivals: number): number => Math.min(MAX_DELAY / 1_000, 2 ** r
  * @throws AggregateError of what failed, once everything has had its turn.
  */
 export const sweep = async (deps: SweepDeps, invocation: Invocation): Promise<void> => {
-  const how = { delayOf: growing, mayGoOn: () => invocation.timeLeft() > 2 * RESERVE };
-  const revived = await Promise.allSettled(WORKING_QUEUES.map((queue) => reviveAll(deps, queue, how)));
+  const walk = { began: deps.machine.now(), mayGoOn: () => invocation.timeLeft() > 2 * RESERVE };
+  const revived = await Promise.allSettled(
+    WORKING_QUEUES.map((queue) => reviveDeadLetters(deps, queue, walk, growing)),
+  );
   const patrolled = await Promise.allSettled([patrol(deps, () => invocation.timeLeft() > RESERVE)]);
   const failures = [...revived, ...patrolled].flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
   if (failures.length > 0) throw new AggregateError(failures, `sweep: ${failures.map(String).join('; ')}`);

@@ -31,6 +31,8 @@ export const describe = (event: FlowEvent): string | undefined => {
       return `✗ a group message for ${event.target} that no leader wrote: nothing was done`;
     case 'not-revived':
       return `✗ dead letter of ${event.queue} could not be sent again: ${event.cause}`;
+    case 'not-removed':
+      return `✗ dead letter of ${event.queue} could not be taken out, and comes once more: ${event.cause}`;
     case 'registered':
     case 'led':
     case 'called':

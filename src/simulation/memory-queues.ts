@@ -3,7 +3,7 @@ import { printBatch, printElect, printGroup } from '../batching/messages.ts';
 import { printRejection, type Rejection } from '../batching/rejection.ts';
 import type { DeadLetter, DeadLetters, LetterQueue, Queues, WorkingQueue } from '../ports.ts';
 import { type Gate, through } from './gate.ts';
-import type { SimulatedQueue } from './queue.ts';
+import type { QueuedMessage, SimulatedQueue } from './queue.ts';
 
 export type SimulatedQueues = Readonly<Record<WorkingQueue, SimulatedQueue>>;
 
@@ -33,12 +33,14 @@ export const memoryQueues = (queues: SimulatedQueues, rejected: Rejection[], gat
 export const memoryDeadLetters = (queues: SimulatedQueues, rejected: Rejection[], gate: Gate): DeadLetters => {
   const lettersOf = (queue: LetterQueue): DeadLetter[] =>
     queue === 'rejected'
-      ? rejected.map((each) => letterOf(each.messageId, printRejection(each)))
-      : [...queues[queue].deadLetters].map(({ id, body, revivals }) => letterOf(id, body, revivals));
+      ? rejected.map((each) =>
+          letterOf({ id: each.messageId, body: printRejection(each), revivals: 0, sentAt: each.at }),
+        )
+      : [...queues[queue].deadLetters].map(letterOf);
   return {
     receive: (queue) => through(gate, 'deadLetters.receive', () => lettersOf(queue).slice(0, 10)),
     revive: (queue, { body, revivals }, delay) =>
-      through(gate, 'deadLetters.revive', () => void queues[queue].send(body, delay, revivals + 1)),
+      through(gate, 'deadLetters.revive', () => queues[queue].send(body, delay, revivals + 1)),
     remove: (queue, { receipt }) =>
       through(gate, 'deadLetters.remove', () => {
         if (queue === 'rejected') {
@@ -53,9 +55,10 @@ export const memoryDeadLetters = (queues: SimulatedQueues, rejected: Rejection[]
   };
 };
 
-const letterOf = (id: string, body: string, revivals = 0): DeadLetter => ({
+const letterOf = ({ id, body, revivals, sentAt }: Omit<QueuedMessage, 'receives' | 'deleted'>): DeadLetter => ({
   messageId: id,
   body,
   revivals,
+  sentAt,
   receipt: id,
 });

@@ -7,6 +7,7 @@ export interface QueuedMessage {
   readonly id: string;
   readonly body: string;
   readonly revivals: number;
+  readonly sentAt: Millis;
   receives: number;
   deleted: boolean;
 }
@@ -49,12 +50,14 @@ export class SimulatedQueue {
   /** @returns the message's id. */
   send(body: string, delaySeconds = 0, revivals = 0): string {
     this.#sent += 1;
-    const message = { id: `${this.#options.name}-${this.#sent}`, body, revivals, receives: 0, deleted: false };
+    const id = `${this.#options.name}-${this.#sent}`;
+    const sentAt = this.#chaos.scheduler.now;
+    const message = { id, body, revivals, sentAt, receives: 0, deleted: false };
     this.messages.add(message);
     this.#chaos.trace(() => `  ${message.id} sent: ${body}${delaySeconds > 0 ? ` in ${delaySeconds} s` : ''}`);
     // Never early; late by up to a second.
     this.#later(delaySeconds * 1_000 + (delaySeconds > 0 ? this.#random.int(0, 1_000) : 0), message);
-    return message.id;
+    return id;
   }
 
   delete(message: QueuedMessage): void {

@@ -1,27 +1,22 @@
 import { expect, it } from 'vitest';
-import { type HowToRevive, reviveAll } from '../../src/batching/dead-letters.ts';
-import { printRejection } from '../../src/batching/rejection.ts';
-import type { LetterQueue } from '../../src/ports.ts';
+import { reviveDeadLetters } from '../../src/batching/dead-letters.ts';
+import type { WorkingQueue } from '../../src/ports.ts';
 import { NOW } from '../factories/factories.ts';
 import type { StepKit } from './step-kit.ts';
-import { depot, kit, suite, where } from './step-suite.ts';
-
-const NOW_AND_ALL: HowToRevive = { delayOf: () => 0, mayGoOn: () => true };
-
-const letter = (body: string, n = 0) => ({ messageId: `letter-${n}`, body, revivals: n, receipt: `receipt-${n}` });
-
-/** Refused once, with the body that it had. */
-const refused = (body: string, n = 0) =>
-  letter(printRejection({ messageId: `refused-${n}`, body, problems: [{ path: '', reason: 'odd' }], at: NOW }), n);
+import { kit, letter, suite, where } from './step-suite.ts';
 
 suite('dead letters that somebody asks for', () => {
-  const task = (fields: object = {}) => JSON.stringify({ operation: 'ship', payload: { depot }, ...fields });
-  const revive = (queue: LetterQueue, deps: Partial<StepKit> = {}, how = NOW_AND_ALL) =>
-    reviveAll({ ...kit, ...deps }, queue, how);
+  const revive = (queue: WorkingQueue, deps: Partial<StepKit['deadLetters']> = {}, mayGoOn = () => true) =>
+    reviveDeadLetters(
+      { ...kit, deadLetters: { ...kit.deadLetters, ...deps } },
+      queue,
+      { began: NOW, mayGoOn },
+      () => 0,
+    );
 
   it('are sent again at once, all of them, and are gone', async () => {
     kit.letters.elect = Array.from({ length: 23 }, (_, n) => letter(`{"target":"${where}"}`, n));
-    expect(await revive('elect')).toEqual({ revived: 23, left: [] });
+    expect(await revive('elect')).toEqual({ revived: 23, skipped: [], isDone: true });
     expect(kit.sent.revived.map(({ delay }) => delay)).toEqual(Array.from({ length: 23 }, () => 0));
     expect(kit.letters.elect).toEqual([]);
     expect(kit.events.filter(({ event }) => event === 'revived')).toHaveLength(23);
@@ -29,8 +24,8 @@ suite('dead letters that somebody asks for', () => {
 
   it('are none the second time', async () => {
     kit.letters.batch = [letter('{"b":"x#1#1"}')];
-    expect(await revive('batch')).toEqual({ revived: 1, left: [] });
-    expect(await revive('batch')).toEqual({ revived: 0, left: [] });
+    expect(await revive('batch')).toEqual({ revived: 1, skipped: [], isDone: true });
+    expect(await revive('batch')).toEqual({ revived: 0, skipped: [], isDone: true });
     expect(kit.sent.revived).toHaveLength(1);
   });
 
@@ -41,55 +36,41 @@ suite('dead letters that somebody asks for', () => {
       looks += 1;
       return looks <= 2;
     };
-    expect((await revive('elect', {}, { ...NOW_AND_ALL, mayGoOn })).revived).toBe(20);
+    expect(await revive('elect', {}, mayGoOn)).toMatchObject({ revived: 20, isDone: false });
     expect(kit.letters.elect).toHaveLength(5);
+  });
+
+  it('that were sent after somebody asked have their turn another time, but keep no older one waiting', async () => {
+    const elect = `{"target":"${where}"}`;
+    const later = Array.from({ length: 10 }, (_, n) => ({ ...letter(elect, n), sentAt: NOW + 60_000 }));
+    const waiting = [...later, letter(elect, 10)];
+    // What was received is hidden for a while.
+    const receive = async () => waiting.splice(0, 10);
+    expect(await revive('elect', { receive })).toEqual({ revived: 1, skipped: [], isDone: true });
+    expect(kit.sent.revived.map((each) => each.letter.messageId)).toEqual(['letter-10']);
   });
 
   it('are named with the reason where they cannot be sent, and stop nobody', async () => {
     kit.letters.group = [letter('junk'), letter(`{"target":"${where}","f":1,"token":"t"}`, 1)];
-    const broken: StepKit['deadLetters'] = { ...kit.deadLetters, revive: () => Promise.reject(new Error('closed')) };
-    expect(await revive('group', { deadLetters: broken })).toEqual({
+    expect(await revive('group', { revive: () => Promise.reject(new Error('closed')) })).toEqual({
       revived: 0,
-      left: [
+      skipped: [
         {
           id: 'letter-0',
           reason: expect.stringMatching(/^group queue: not a message.* lies in the rejected queue now$/),
         },
         { id: 'letter-1', reason: 'closed' },
       ],
+      isDone: true,
     });
     expect([kit.sent.rejected.length, kit.letters.group.length]).toEqual([1, 1]);
   });
 
-  it('go back to the register queue where they were refused and would not be any more, under the id that they had', async () => {
-    kit.letters.rejected = [refused(task()), refused(task({ id: 'its-own' }), 1), refused('{"id":"t","run":1}', 2)];
-    expect(await revive('rejected')).toEqual({ revived: 3, left: [] });
-    expect(kit.sent.revived.map(({ queue, letter: { body } }) => [queue, body])).toEqual([
-      ['register', `{"id":"refused-0",${task().slice(1)}`],
-      ['register', task({ id: 'its-own' })],
-      ['register', '{"id":"t","run":1}'],
-    ]);
-    expect(kit.letters.rejected).toEqual([]);
-    expect(kit.events).toContainEqual(expect.objectContaining({ event: 'revived', queue: 'rejected' }));
-  });
-
-  it('stay where they are where they would be refused again, or were not kept whole', async () => {
-    kit.letters.rejected = [
-      refused('{"operation":"none","payload":{}}'),
-      refused('x'.repeat(1_100_000), 1),
-      letter('{"written":"by hand"}', 2),
-      refused(`{"operation":"ship",${' '.repeat(1_000_000)}"payload":{"depot":"X"}}`, 3),
-    ];
-    const { revived, left } = await revive('rejected');
-    expect([revived, left.map(({ reason }) => reason)]).toEqual([
-      0,
-      [
-        expect.stringMatching(/^it would be refused again: operation is unknown: "none"/),
-        expect.stringMatching(/too large to be kept whole/),
-        expect.stringMatching(/^not a message that Groupage refused/),
-        expect.stringMatching(/more than 1000000 bytes/),
-      ],
-    ]);
-    expect([kit.letters.rejected.length, kit.sent.revived, kit.sent.rejected]).toEqual([4, [], []]);
+  it('were sent, also where they could not be taken out afterwards: that is said, and they come once more', async () => {
+    kit.letters.elect = [letter(`{"target":"${where}"}`)];
+    const remove = () => Promise.reject(new Error('throttled'));
+    expect(await revive('elect', { remove })).toEqual({ revived: 1, skipped: [], isDone: true });
+    expect(kit.events.map(({ event }) => event)).toEqual(['revived', 'not-removed']);
+    expect(await revive('elect')).toMatchObject({ revived: 1 });
   });
 });

@@ -77,7 +77,7 @@ export const stepKit = (stores: Stores, config: Config = aConfig()): StepKit => 
     }),
     deadLetters: {
       receive: async (queue) => kit.letters[queue].slice(0, 10),
-      revive: async (queue, letter, delay) => void kit.sent.revived.push({ queue, letter, delay }),
+      revive: async (queue, letter, delay) => `sent-${kit.sent.revived.push({ queue, letter, delay })}`,
       remove: async (queue, { receipt }) => {
         kit.letters[queue] = kit.letters[queue].filter((each) => each.receipt !== receipt);
       },

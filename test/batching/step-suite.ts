@@ -3,9 +3,11 @@ import { beforeEach } from 'vitest';
 import { electLeader } from '../../src/batching/elect-leader.ts';
 import type { Target, TaskId } from '../../src/batching/ids.ts';
 import { register } from '../../src/batching/register.ts';
+import { printRejection } from '../../src/batching/rejection.ts';
+import type { DeadLetter } from '../../src/ports.ts';
 import { describeEach } from '../contract/describe-each.ts';
 import { storeKinds } from '../contract/stores.ts';
-import { aConfig, id, target, token } from '../factories/factories.ts';
+import { aConfig, id, NOW, target, token } from '../factories/factories.ts';
 import { type StepKit, stepKit } from './step-kit.ts';
 
 /** The engines are shared by the tests of a file: each test works on a Target of its own. */
@@ -46,6 +48,17 @@ export const led = async (count: number): Promise<TaskId[]> => {
   await electLeader(kit, { target: where });
   return tasks;
 };
+/** Sent again `n` times so far. */
+export const letter = (body: string, n = 0): DeadLetter => ({
+  messageId: `letter-${n}`,
+  body,
+  revivals: n,
+  sentAt: NOW,
+  receipt: `receipt-${n}`,
+});
+/** Refused once, with the body that it had. */
+export const refused = (body: string, n = 0): DeadLetter =>
+  letter(printRejection({ messageId: `refused-${n}`, body, problems: [{ path: '', reason: 'odd' }], at: NOW }), n);
 export const guard = (fence = 1, hint?: true) => ({
   target: where,
   fence,

@@ -9,6 +9,7 @@ suite('sweep', () => {
     messageId: `letter-${body.length}-${revivals}`,
     body,
     revivals,
+    sentAt: NOW,
     receipt: `receipt-${body}-${revivals}`,
   });
   const invocation = { timeLeft: () => 50_000 };
@@ -50,7 +51,7 @@ suite('sweep', () => {
     kit.letters.batch = [letter('{"b":"x#1#1"}')];
     const revive: StepKit['deadLetters']['revive'] = async (queue, sent, delay) => {
       if (sent.body.includes('broken')) throw new Error('SQS does not like it');
-      await kit.deadLetters.revive(queue, sent, delay);
+      return kit.deadLetters.revive(queue, sent, delay);
     };
     await sweep({ ...kit, deadLetters: { ...kit.deadLetters, revive } }, { timeLeft: timeRunning(50_000) });
     expect(kit.sent.revived.map(({ letter: { body } }) => body).toSorted()).toEqual([

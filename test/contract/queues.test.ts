@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { printBatch, printElect, printGroup } from '../../src/batching/messages.ts';
 import { parseRejection } from '../../src/batching/rejection.ts';
+import { CLOCK_SKEW } from '../../src/batching/timings.ts';
 import { batchId, NOW, target, token } from '../factories/factories.ts';
 import { describeEach } from './describe-each.ts';
 import { queueKinds } from './queues.ts';
@@ -39,19 +40,22 @@ describeEach('queues', queueKinds, (started) => {
   });
 
   it('keep what failed too often as dead letters, which are sent again once each', async () => {
-    const { queues, deadLetters, within, exhaust } = started();
+    const { queues, deadLetters, within, exhaust, now } = started();
     expect(await deadLetters.receive('group')).toEqual([]);
+    const before = now();
     await queues.group(group, 0);
     await exhaust('group');
     expect(await within('group', 0.2)).toEqual([]);
     const [letter, ...more] = await deadLetters.receive('group');
     expect([letter?.body, letter?.revivals, more]).toEqual([printGroup(group), 0, []]);
     if (!letter) return;
-    await deadLetters.revive('group', { ...letter, body: 'a better body' }, 0);
+    expect(letter.sentAt).toBeGreaterThanOrEqual(before - CLOCK_SKEW);
+    expect(letter.sentAt).toBeLessThanOrEqual(now() + CLOCK_SKEW);
+    const sent = await deadLetters.revive('group', { ...letter, body: 'a better body' }, 0);
     await deadLetters.remove('group', letter);
     await exhaust('group');
     const [again] = await deadLetters.receive('group');
-    expect([again?.body, again?.revivals]).toEqual(['a better body', 1]);
+    expect([again?.body, again?.revivals, again?.messageId]).toEqual(['a better body', 1, sent]);
     if (again) await deadLetters.remove('group', again);
     expect(await deadLetters.receive('group')).toEqual([]);
   });

@@ -114,6 +114,28 @@ describe('refused messages', () => {
   });
 });
 
+describe('a refused message whose id was used for something else', () => {
+  it('is sent again once by a request, and comes back', async () => {
+    await flow.backend.api('/tasks', { method: 'POST', body: taskIn('taken', { id: 'taken' }) });
+    await flow.ended(['taken']);
+    const errors = [{ path: 'id', reason: 'odd' }];
+    const body = taskIn('another', { id: 'taken' });
+    await put('rejected', [printRejection({ messageId: 'm-5', body, problems: errors, at: NOW })]);
+    const { redriven, skipped } = await eventually(async () => {
+      const answer = await redrive('rejected');
+      return answer.redriven + answer.skipped.length > 0 ? answer : undefined;
+    });
+    // How many lie there is only about known; but they are few, and it could come back hundreds of times.
+    expect(redriven).toBeLessThan(10);
+    const isSaid = skipped.some(({ reason }) => reason.startsWith('it was sent, and refused again: id taken was'));
+    // Or it came back after the request had ended.
+    if (!isSaid)
+      await eventually(async () =>
+        (await flow.rejected()).find((each) => each.body === body && each.messageId !== 'm-5'),
+      );
+  });
+});
+
 describe('asking for dead letters', () => {
   it('of a queue that there is not, or otherwise than it is done, is refused in words', async () => {
     expect(await redrive('nothing')).toMatchObject({

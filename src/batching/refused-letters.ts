@@ -1,0 +1,45 @@
+/**
+ * Refused messages are sent again where they would not be refused any more, and only for a person: what was wrong was
+ * the configuration, and somebody has put it right.
+ */
+import type { DeadLetter } from '../ports.ts';
+import { describeInBrief } from './problems.ts';
+import { parseRedrive } from './redrive.ts';
+import { parseRegisterMessage, withId } from './register-message.ts';
+import { type KeptMessage, parseRejection } from './rejection.ts';
+import { type LetterDeps, revive, type Walk, type Walked, walkLetters } from './walk-letters.ts';
+
+/**
+ * Some are refused by what only the tables know. They come back as new letters, by any clock perhaps older than this
+ * walk; but each has in it the id of the message that was sent, so none is sent twice. They were not revived.
+ */
+export const reviveRefused = async (deps: LetterDeps, walk: Walk): Promise<Walked> => {
+  const sent = new Set<string>();
+  const cameBack = new Set<string>();
+  const walked = await walkLetters(deps, 'rejected', walk, async (letter) => {
+    const refused = parseRejection(letter.body);
+    if (!refused) return 'not a message that Groupage refused: only its own λs may write to the rejected queue';
+    if (refused.isCut) return 'its body was too large to be kept whole: send the task anew';
+    if (sent.has(refused.messageId)) {
+      cameBack.add(refused.messageId);
+      return `it was sent, and refused again: ${describeInBrief(refused.problems)}`;
+    }
+    return reviveOne(deps, letter, refused, sent);
+  });
+  return { ...walked, revived: walked.revived - cameBack.size };
+};
+
+const reviveOne = async (
+  deps: LetterDeps,
+  letter: DeadLetter,
+  { messageId, body: refused }: KeptMessage,
+  sent: Set<string>,
+): Promise<string | undefined> => {
+  // Under the id that it would have had: to register it again is harmless.
+  const body = withId(refused, messageId);
+  // As the register λ will, but for the tables.
+  const parsed = parseRedrive(body) ?? parseRegisterMessage(deps.config, { messageId, body });
+  if (!parsed.ok) return `it would be refused again: ${describeInBrief(parsed.problems)}`;
+  sent.add(await revive(deps, { from: 'rejected', to: 'register', letter, body, delay: 0 }));
+  return undefined;
+};

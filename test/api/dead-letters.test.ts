@@ -1,0 +1,77 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { api } from '../../src/api/app.ts';
+import type { DeadLetter } from '../../src/ports.ts';
+import { type StepKit, stepKit } from '../batching/step-kit.ts';
+import { letter, refused } from '../batching/step-suite.ts';
+import { memoryStores } from '../contract/stores.ts';
+
+/** What Lambda answers with at the most. */
+const ANSWER_MAX_BYTES = 6 * 1_024 * 1_024;
+
+interface Answer {
+  readonly redriven: number;
+  readonly skipped: readonly { readonly id: string; readonly reason: string }[];
+  readonly cursor?: string;
+}
+
+describe('asking for the letters of a queue', () => {
+  let kit: StepKit;
+  beforeEach(async () => {
+    kit = stepKit(await memoryStores());
+  });
+
+  const ask = async (queue: string, deps: Partial<StepKit['deadLetters']>, body: object = {}) => {
+    const onError = (cause: unknown) => {
+      throw cause;
+    };
+    const app = api({ ...kit, deadLetters: { ...kit.deadLetters, ...deps }, newId: () => 'new', onError });
+    const response = await app.request(`/v1/dead-letters/${queue}/redrive`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+    });
+    const text = await response.text();
+    return { status: response.status, text, answer: JSON.parse(text) as Answer };
+  };
+
+  /** What was received is hidden for longer than a request takes. */
+  const hiding = (letters: DeadLetter[]) => ({ receive: async () => letters.splice(0, 10) });
+
+  it('is answered within what an answer may have, whatever is wrong with them; the cursor goes on with the rest', async () => {
+    const fields = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`${n}${'\u0001'.repeat(200)}`, n]));
+    const body = JSON.stringify({ operation: '"'.repeat(200), payload: {}, ...fields });
+    const letters = hiding(Array.from({ length: 500 }, (_, n) => refused(body, n)));
+    const ids = new Set<string>();
+    for (let cursor: string | undefined, requests = 1; ; requests += 1) {
+      const { status, text, answer } = await ask('rejected', letters, { cursor });
+      // Lambda's answer has the body as a text in it.
+      expect(Buffer.byteLength(JSON.stringify({ body: text }))).toBeLessThan(ANSWER_MAX_BYTES);
+      expect([status, answer.redriven]).toEqual([202, 0]);
+      for (const { id } of answer.skipped) ids.add(id);
+      cursor = answer.cursor;
+      if (cursor === undefined) {
+        expect([ids.size, requests]).toEqual([500, 3]);
+        return;
+      }
+    }
+  });
+
+  it('goes on after ten seconds when it is asked to, with those that lay there in the beginning', async () => {
+    const elect = '{"target":"ship/depot=MUC"}';
+    const letters = Array.from({ length: 30 }, (_, n) => letter(elect, n));
+    const receive = async () => {
+      kit.now += 4_000;
+      return letters.splice(0, 10);
+    };
+    const { answer } = await ask('elect', { receive });
+    expect(answer).toMatchObject({ redriven: 30, cursor: expect.any(String) });
+    letters.push(letter(elect, 30), { ...letter(elect, 31), sentAt: kit.now + 40_000 });
+    kit.now += 60_000;
+    const next = await ask('elect', { receive }, { cursor: answer.cursor });
+    expect(next.answer).toEqual({ redriven: 1, skipped: [], left: 0 });
+  });
+
+  it('takes no cursor but its own', async () => {
+    for (const cursor of ['', 'x', '-1', '1.5', '1'.repeat(16), 7, null])
+      expect([cursor, (await ask('elect', {}, { cursor })).status]).toEqual([cursor, 400]);
+  });
+});
