@@ -85,26 +85,27 @@ const ask = async (api: ApiClient, request: object, done: Done): Promise<string 
   return value.cursor;
 };
 
-interface LettersDone extends Done {
+interface LettersDone extends Readonly<Done> {
   readonly queue: string;
-  left: number;
+  /** About how many lie there now. */
+  readonly left: number;
 }
 
 /**
- * Request after request, since each has its time, until what lay there had its turn: what comes while we are at it (a
- * message that is refused again) is no reason to go on.
+ * Request after request, since each has its time, until what lay there had its turn. One that was skipped is there again
+ * after half a minute: a request that finds nothing but such ones is the last.
  */
 const redriveLetters = async (api: ApiClient, queue: string, dryRun: boolean): Promise<LettersDone> => {
-  const done: LettersDone = { queue, redriven: 0, skipped: [], left: 0 };
-  for (let all: number | undefined; ; ) {
-    const body = JSON.stringify({ dryRun });
+  const skipped = new Map<string, SkippedShape>();
+  let redriven = 0;
+  for (let cursor: string | undefined; ; ) {
+    const body = JSON.stringify({ dryRun, cursor });
     const { value } = await api.post(`/dead-letters/${queue}/redrive`, body, LETTERS_REDRIVEN);
-    done.redriven += value.redriven;
-    done.skipped.push(...value.skipped);
-    done.left = value.left;
-    const handled = done.redriven + done.skipped.length;
-    all ??= handled + value.left;
-    if (dryRun || value.redriven === 0 || value.left === 0 || handled >= all) return done;
+    const isNew = value.redriven > 0 || value.skipped.some(({ id }) => !skipped.has(id));
+    redriven += value.redriven;
+    for (const each of value.skipped) skipped.set(each.id, each);
+    cursor = value.cursor;
+    if (cursor === undefined || !isNew) return { queue, redriven, skipped: [...skipped.values()], left: value.left };
   }
 };
 

@@ -59,7 +59,7 @@ export const TASKS_REDRIVEN = z.looseObject({
   skipped: z.array(SKIPPED),
   cursor: z.string().optional(),
 });
-export const LETTERS_REDRIVEN = z.looseObject({ redriven: z.number(), skipped: z.array(SKIPPED), left: z.number() });
+export const LETTERS_REDRIVEN = TASKS_REDRIVEN.extend({ left: z.number() });
 
 export const DEAD_LETTERS = z.looseObject({
   queues: z.array(z.looseObject({ queue: z.string(), messages: z.number() })),

@@ -133,10 +133,10 @@ describe('groupage redrive', () => {
     ]);
   });
 
-  it('asks again while dead letters are left, and names those that could not be sent', async () => {
+  it('asks again while there is a cursor, and names those that could not be sent', async () => {
     api.answer({
       'POST /dead-letters/elect/redrive': [
-        { redriven: 500, skipped: [], left: 120 },
+        { redriven: 500, skipped: [], left: 120, cursor: 'since' },
         { redriven: 119, skipped: [{ id: 'm-1', reason: 'closed\u001b[2J' }], left: 1 },
       ],
     });
@@ -145,15 +145,24 @@ describe('groupage redrive', () => {
       out: 'elect: 619 dead letters sent again, about 1 left\n',
       err: 'elect m-1: closed\ufffd[2J\n',
     });
-    expect(api.asked).toHaveLength(2);
+    expect(api.asked.map((each) => JSON.parse(each.slice(each.indexOf('{'))))).toEqual([
+      { dryRun: false },
+      { dryRun: false, cursor: 'since' },
+    ]);
   });
 
-  it('goes on no longer than for what lay there when it began: some of it may come back', async () => {
-    api.answer({ [REJECTED]: { redriven: 10, skipped: [], left: 15 } });
-    expect((await run('--dead-letters', 'rejected')).out).toBe(
-      'rejected: 30 refused messages sent again, about 15 left\n',
-    );
-    expect(api.asked).toHaveLength(3);
+  it('goes on where a request met only messages that cannot be sent, until it meets the same ones', async () => {
+    const skipped = (...ids: string[]) => ids.map((id) => ({ id, reason: 'its operation is unknown' }));
+    api.answer({
+      [REJECTED]: [
+        { redriven: 0, skipped: skipped('a', 'b'), left: 20, cursor: 'since' },
+        { redriven: 17, skipped: skipped('b', 'c'), left: 3, cursor: 'since' },
+        { redriven: 0, skipped: skipped('c', 'a'), left: 3, cursor: 'since' },
+      ],
+    });
+    const { code, out, err } = await run('--dead-letters', 'rejected');
+    expect([code, out, api.asked.length]).toEqual([1, 'rejected: 17 refused messages sent again, about 3 left\n', 3]);
+    expect(err.split('\n').map((line) => line.split(':')[0])).toEqual(['rejected a', 'rejected b', 'rejected c', '']);
   });
 
   it('says what it would do, once', async () => {
