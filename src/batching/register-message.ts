@@ -53,7 +53,7 @@ const registerFields = z.strictObject(
 
 /** Checks one message against the configuration. Every problem is named, not only the first. */
 export const parseRegisterMessage = (config: Config, message: RegisterMessage): Parsed<SentTask> => {
-  const bytes = Buffer.byteLength(message.body);
+  const bytes = Buffer.byteLength(message.body.replace(ID_IN_FRONT, '{'));
   if (bytes > REGISTER_MAX_BYTES) return { ok: false, problems: [messageTooLarge(bytes)] };
   const json = parseJson(message.body);
   if (!json.ok) return json;
@@ -125,6 +125,14 @@ export const withId = (body: string, messageId: string): string => {
   const json = parseJson(body);
   // What is no object is left as it is: register will refuse it and say so.
   if (!json.ok || !isObject(json.value) || Object.hasOwn(json.value, 'id')) return body;
+  // So is a redrive that names no task: named after its message it would be about another one.
+  if (Object.hasOwn(json.value, 'run') && !Object.hasOwn(json.value, 'operation')) return body;
   const rest = body.slice(body.indexOf('{') + 1);
   return `{"id":${JSON.stringify(messageId)}${Object.keys(json.value).length > 0 ? ',' : ''}${rest}`;
 };
+
+/**
+ * What {@link withId} may have written. It does not count as a part of the message: one that was not too large stays so
+ * when it is sent on.
+ */
+const ID_IN_FRONT = /^\{"id":"[^"\\]{1,128}",/;

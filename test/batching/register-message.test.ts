@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseRegisterMessage } from '../../src/batching/register-message.ts';
+import { parseRegisterMessage, withId } from '../../src/batching/register-message.ts';
 import { PAYLOAD_MAX_BYTES } from '../../src/batching/task.ts';
 import { aConfig } from '../factories/factories.ts';
 
@@ -78,6 +78,17 @@ describe('a register message', () => {
     });
     const twice = `{"operation":"ship","payload":"${'\ufffe'.repeat(200_000)}","payload":{"depot":"MUC"}}`;
     expect(pathsOf(twice)).toEqual(['']);
+  });
+
+  it('is not too large by the id that it gets when it is sent on, once or twice', () => {
+    const start = '{"operation":"ship","payload":{"depot":"MUC"}';
+    const largest = `${start}${' '.repeat(500_000 - start.length - 1)}}`;
+    const named = withId(largest, '0b5e4f6a-1c2d-4e3f-8a9b-0c1d2e3f4a5b');
+    expect([largest, named, withId(named, 'another')].map(pathsOf)).toEqual([[], [], []]);
+    const larger = `${start}${' '.repeat(500_000 - start.length)}}`;
+    expect([larger, withId(larger, 'm-1')].map(pathsOf)).toEqual([[''], ['']]);
+    // Counted is what nobody but its sender wrote.
+    expect(pathsOf(`${start},"id":"mine"${' '.repeat(500_000 - start.length)}}`)).toEqual(['']);
   });
 
   it('says which operations there are, and shortens a name that was meant to flood the reason', () => {

@@ -12,6 +12,7 @@ import {
   UnreadableMessage,
 } from '../../src/batching/messages.ts';
 import { advance } from '../../src/batching/patrol.ts';
+import { parseRedrive } from '../../src/batching/redrive.ts';
 import { withId } from '../../src/batching/register-message.ts';
 import { batchId, candidate, NOW, operationName, target, token } from '../factories/factories.ts';
 
@@ -108,6 +109,13 @@ describe('a register body that is sent again', () => {
 
   it('stays as it is when it has an id, or cannot be read', () => {
     for (const body of ['{"id":"a","payload":{}}', '{', '[]', 'null']) expect(withId(body, 'm-1')).toBe(body);
+  });
+
+  it('is not named when it asks for another run and does not say of which task: it is refused for that', () => {
+    expect(withId('{"run":1}', 'm-1')).toBe('{"run":1}');
+    expect(parseRedrive(withId('{"run":1}', 'm-1'))).toMatchObject({ ok: false, problems: [{ path: 'id' }] });
+    const odd = '"run":1,"operation":"ship","payload":{}}';
+    expect(withId(`{${odd}`, 'm-1')).toBe(`{"id":"m-1",${odd}`);
   });
 });
 
