@@ -4,7 +4,7 @@ import { membersOf } from '../batching/batch.ts';
 import { isBatchId } from '../batching/ids.ts';
 import { operationNamed } from '../config/resolved.ts';
 import type { ApiDeps } from './deps.ts';
-import { readPaging, readTarget } from './input.ts';
+import { readPaging, readTarget, takesQuery } from './input.ts';
 import { HttpProblem } from './problem.ts';
 import { batchView } from './views.ts';
 
@@ -14,7 +14,7 @@ export const batchRoutes = (deps: ApiDeps): Hono => {
   const maxSizeOf = (operation: string) => operationNamed(config, operation)?.batch.maxSize;
 
   // An id has slashes, and some gateways decode them.
-  routes.get('/:id{.+}', async (context) => {
+  routes.get('/:id{.+}', takesQuery(), async (context) => {
     const id = context.req.param('id');
     const batch = isBatchId(id) ? await batches.get(id) : undefined;
     if (!batch)
@@ -22,7 +22,7 @@ export const batchRoutes = (deps: ApiDeps): Hono => {
     return context.json({ ...batchView(batch, maxSizeOf(batch.operation)), members: membersOf(batch) });
   });
 
-  routes.get('/', async (context) => {
+  routes.get('/', takesQuery('target', 'limit', 'cursor'), async (context) => {
     const target = readTarget(context.req.query('target'));
     const { limit, cursor } = readPaging(context, 100, 20);
     const page = await batches.ofTarget(target, limit, cursor);

@@ -5,7 +5,15 @@ import type { Millis } from '../batching/ids.ts';
 import { reviveRefused } from '../batching/refused-letters.ts';
 import { InvalidCursor, type LetterQueue } from '../ports.ts';
 import type { ApiDeps } from './deps.ts';
-import { badRequest, cursorProblems, dryRunProblems, isDryRun, readObject, unknownFields } from './input.ts';
+import {
+  badRequest,
+  cursorProblems,
+  dryRunProblems,
+  isDryRun,
+  readObject,
+  takesQuery,
+  unknownFields,
+} from './input.ts';
 import { HttpProblem } from './problem.ts';
 
 const QUEUES: readonly LetterQueue[] = [...WORKING_QUEUES, 'rejected'];
@@ -21,12 +29,12 @@ export const deadLetterRoutes = (deps: ApiDeps): Hono => {
   const { deadLetters, machine } = deps;
   const routes = new Hono();
 
-  routes.get('/', async (context) => {
+  routes.get('/', takesQuery(), async (context) => {
     const counts = await Promise.all(QUEUES.map((queue) => deadLetters.count(queue)));
     return context.json({ queues: QUEUES.map((queue, index) => ({ queue, messages: counts[index] })) });
   });
 
-  routes.post('/:queue/redrive', async (context) => {
+  routes.post('/:queue/redrive', takesQuery(), async (context) => {
     const queue = queueNamed(context.req.param('queue'));
     const { dryRun, cursor } = readRedrive(await context.req.text());
     if (dryRun) {

@@ -1,5 +1,5 @@
 /** Reads what a caller sent, and refuses what cannot be meant. */
-import type { Context } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import { isTarget, type Target } from '../batching/ids.ts';
 import { isObject, parseJson, rawElements, rawMembers } from '../batching/json-text.ts';
 import type { Problem } from '../batching/problems.ts';
@@ -32,6 +32,20 @@ export const unknownFields = (body: object, known: readonly string[]): Problem[]
   Object.keys(body)
     .filter((name) => !known.includes(name))
     .map((name) => ({ path: name.slice(0, 100), reason: `is unknown; known are ${known.join(', ')}` }));
+
+/**
+ * Says which query parameters a call knows, and refuses all others: a filter that is misspelt, or a `dryRun` that belongs
+ * into the body, would be taken for none.
+ */
+export const takesQuery =
+  (...known: readonly string[]): MiddlewareHandler =>
+  async ({ req }, next) => {
+    const rest = known.length > 0 ? `known are ${known.join(', ')}` : 'this call has none, only what its body says';
+    const odd = Object.keys(req.queries()).filter((name) => !known.includes(name));
+    if (odd.length > 0)
+      throw badRequest(odd.map((name) => ({ path: name.slice(0, 100), reason: `is no query parameter: ${rest}` })));
+    await next();
+  };
 
 /** A dry run is said by `"dryRun": true`; whoever says it otherwise must not get a real one. */
 export const dryRunProblems = ({ dryRun = false }: Record<string, unknown>): Problem[] =>

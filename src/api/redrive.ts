@@ -11,6 +11,7 @@ import {
   isDryRun,
   readObject,
   readTarget,
+  takesQuery,
   unknownFields,
 } from './input.ts';
 
@@ -20,7 +21,7 @@ const TASKS_MAX = 1_000;
 export const redriveRoutes = (deps: ApiDeps): Hono => {
   const routes = new Hono();
 
-  routes.post('/', async (context) => {
+  routes.post('/', takesQuery(), async (context) => {
     const { dryRun, ...of } = readRedrive(await context.req.text());
     const how: How = dryRun ? 'dry' : 'for real';
     const { asked, skipped, ...next } =

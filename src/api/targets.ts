@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import { COUNT_LIMIT, flush } from '../batching/flush.ts';
 import type { ApiDeps } from './deps.ts';
-import { readObject, readTarget } from './input.ts';
+import { badRequest, readObject, readTarget, takesQuery, unknownFields } from './input.ts';
 import { HttpProblem } from './problem.ts';
 import { targetPage } from './target-pages.ts';
 import { targetView } from './views.ts';
@@ -11,7 +11,7 @@ export const targetRoutes = (deps: ApiDeps): Hono => {
   const { locks, waiting, machine } = deps;
   const routes = new Hono();
 
-  routes.get('/', async (context) => {
+  routes.get('/', takesQuery('operation', 'limit', 'cursor'), async (context) => {
     const { items, ...next } = await targetPage(deps, context, 50);
     const targets = await Promise.all(
       items.map(async (target) => {
@@ -22,8 +22,11 @@ export const targetRoutes = (deps: ApiDeps): Hono => {
     return context.json({ targets, ...next });
   });
 
-  routes.post('/flush', async (context) => {
-    const target = readTarget(readObject(await context.req.text()).target);
+  routes.post('/flush', takesQuery(), async (context) => {
+    const body = readObject(await context.req.text());
+    const unknown = unknownFields(body, ['target']);
+    if (unknown.length > 0) throw badRequest(unknown);
+    const target = readTarget(body.target);
     const count = await flush(deps, target);
     if (count === undefined)
       throw new HttpProblem(404, `there is no Target ${JSON.stringify(target)}: no task of it was ever registered`);

@@ -5,7 +5,7 @@ import type { Problem } from '../batching/problems.ts';
 import { parseRegisterMessage, withId } from '../batching/register-message.ts';
 import type { Page } from '../ports.ts';
 import type { ApiDeps } from './deps.ts';
-import { badRequest, readChoice, readPaging, readTarget, readTasks } from './input.ts';
+import { badRequest, readChoice, readPaging, readTarget, readTasks, takesQuery } from './input.ts';
 import { HttpProblem } from './problem.ts';
 import { printTask } from './views.ts';
 
@@ -14,7 +14,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 export const taskRoutes = (deps: ApiDeps): Hono => {
   const routes = new Hono();
 
-  routes.post('/', async (context) => {
+  routes.post('/', takesQuery(), async (context) => {
     const { texts, prefixOf } = readTasks(await context.req.text());
     const checked = texts.map((body) => {
       const messageId = deps.newId();
@@ -28,7 +28,7 @@ export const taskRoutes = (deps: ApiDeps): Hono => {
     return context.json({ ids: checked.flatMap(({ parsed }) => (parsed.ok ? [parsed.value.id] : [])) }, 202);
   });
 
-  routes.get('/:id', async (context) => {
+  routes.get('/:id', takesQuery(), async (context) => {
     const text = await lookUp(deps, taskId(context.req.param('id')));
     if (text === undefined)
       throw new HttpProblem(
@@ -38,7 +38,7 @@ export const taskRoutes = (deps: ApiDeps): Hono => {
     return context.body(text, 200, JSON_TYPE);
   });
 
-  routes.get('/', async (context) => {
+  routes.get('/', takesQuery('target', 'status', 'limit', 'cursor'), async (context) => {
     const target = readTarget(context.req.query('target'));
     const status = readChoice('status', context.req.query('status') ?? 'created', ['created', 'failed']);
     const { limit, cursor } = readPaging(context, 100, 20);

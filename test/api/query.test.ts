@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest';
+import { api } from '../../src/api/app.ts';
+import { stepKit } from '../batching/step-kit.ts';
+import { letter } from '../batching/step-suite.ts';
+import { memoryStores } from '../contract/stores.ts';
+
+const started = async () => {
+  const kit = stepKit(await memoryStores());
+  const app = api({ ...kit, newId: () => 'new', onError: () => {} });
+  return {
+    kit,
+    ask: (method: string, path: string, body?: string) => app.request(`/v1${path}`, { method, ...(body && { body }) }),
+  };
+};
+
+it('a query parameter that a call does not know is refused by its name, before anything is done', async () => {
+  const { kit, ask } = await started();
+  for (const [method, path] of [
+    ['POST', '/tasks'],
+    ['GET', '/tasks?target=ship'],
+    ['GET', '/tasks/known'],
+    ['POST', '/tasks/redrive'],
+    ['GET', '/batches?target=ship'],
+    ['GET', '/batches/known'],
+    ['GET', '/targets?operation=ship'],
+    ['POST', '/targets/flush'],
+    ['GET', '/dead-letters'],
+    ['POST', '/dead-letters/elect/redrive'],
+  ] as const) {
+    const response = await ask(method, `${path}${path.includes('?') ? '&' : '?'}oddly=1`);
+    const { errors } = (await response.json()) as { errors: unknown };
+    expect([method, path, response.status, errors]).toEqual([
+      method,
+      path,
+      400,
+      [{ path: 'oddly', reason: expect.stringMatching(/^is no query parameter: (known are|this call has none)/) }],
+    ]);
+  }
+  expect(kit.sent).toMatchObject({ registered: [], elect: [], revived: [] });
+});
+
+it('a dry run that is asked for otherwise than it is done is refused, and none is made for real', async () => {
+  const { kit, ask } = await started();
+  const flush = await ask('POST', '/targets/flush', '{"target":"ship/depot=MUC","dryRun":true}');
+  expect([flush.status, await flush.json()]).toMatchObject([400, { errors: [{ path: 'dryRun' }] }]);
+  kit.letters.elect = [letter('{"target":"ship/depot=MUC"}')];
+  expect((await ask('POST', '/dead-letters/elect/redrive?dryRun=true')).status).toBe(400);
+  expect(kit.sent.revived).toEqual([]);
+});
