@@ -10,7 +10,7 @@ import type { Deps } from './deps.ts';
 import { type TaskId, taskId } from './ids.ts';
 import { isObject, parseJson } from './json-text.ts';
 import { type Parsed, type Problem, problemsIn } from './problems.ts';
-import type { Refused, RegisterMessage } from './register-message.ts';
+import { asksForRun, type Refused, type RegisterMessage } from './register-message.ts';
 import type { Task } from './task.ts';
 
 type RedriveDeps = Pick<Deps, 'config' | 'tasks' | 'machine' | 'report'>;
@@ -18,8 +18,10 @@ type RedriveDeps = Pick<Deps, 'config' | 'tasks' | 'machine' | 'report'>;
 /** No redrive is longer; whatever is need not be looked at twice. */
 const MAX_LENGTH = 1_000;
 
+const ID_WANTED = 'must be the id of a task, a text';
+
 const redriveFields = z.strictObject({
-  id: z.string().check(z.refine((text) => taskId(text) !== undefined, { error: 'must be the id of a task' })),
+  id: z.string({ error: ID_WANTED }).check(z.refine((text) => taskId(text) !== undefined, { error: ID_WANTED })),
   run: z
     .number({ error: 'must be a whole number, 1 or more' })
     .check(z.refine((run) => Number.isSafeInteger(run) && run > 0, { error: 'must be a whole number, 1 or more' })),
@@ -31,8 +33,7 @@ export const printRedrive = ({ id, run }: TaskRun): string => JSON.stringify({ i
 /** Reads a message that asks for a redrive: one with a `run` and no operation. Undefined for any other. */
 export const parseRedrive = (body: string): Parsed<TaskRun> | undefined => {
   const json = body.length <= MAX_LENGTH ? parseJson(body) : undefined;
-  if (!json?.ok || !isObject(json.value) || !Object.hasOwn(json.value, 'run')) return undefined;
-  if (Object.hasOwn(json.value, 'operation')) return undefined;
+  if (!json?.ok || !isObject(json.value) || !asksForRun(json.value)) return undefined;
   const fields = redriveFields.safeParse(json.value);
   return fields.success
     ? { ok: true, value: { id: fields.data.id as TaskId, run: fields.data.run } }

@@ -30,7 +30,7 @@ export type SentTask = Omit<NewTask, 'createdAt'>;
 const REGISTER_MAX_BYTES = 500_000;
 
 const CORRELATION_RULE = 'must be well-formed text of at most 128 characters';
-const ID_RULE = 'must have 1 to 128 characters of A-Z a-z 0-9 . _ : @ - and begin with a letter or a digit';
+const ID_RULE = 'must be a text of 1 to 128 characters of A-Z a-z 0-9 . _ : @ - and begin with a letter or a digit';
 
 /**
  * The fields of a register message. The payload is not walked: it may be large and deep, and is handed on as text.
@@ -126,10 +126,13 @@ export const withId = (body: string, messageId: string): string => {
   // What is no object is left as it is: register will refuse it and say so.
   if (!json.ok || !isObject(json.value) || Object.hasOwn(json.value, 'id')) return body;
   // So is a redrive that names no task: named after its message it would be about another one.
-  if (Object.hasOwn(json.value, 'run') && !Object.hasOwn(json.value, 'operation')) return body;
+  if (asksForRun(json.value)) return body;
   const rest = body.slice(body.indexOf('{') + 1);
   return `{"id":${JSON.stringify(messageId)}${Object.keys(json.value).length > 0 ? ',' : ''}${rest}`;
 };
+
+/** Whether a body asks for another run of a task instead of registering one. */
+export const asksForRun = (body: object): boolean => Object.hasOwn(body, 'run') && !Object.hasOwn(body, 'operation');
 
 /**
  * What {@link withId} may have written. It does not count as a part of the message: one that was not too large stays so

@@ -17,7 +17,7 @@ interface Answer {
 describe('asking for the letters of a queue', () => {
   let kit: StepKit;
   beforeEach(async () => {
-    kit = stepKit(await memoryStores());
+    kit = stepKit(memoryStores());
   });
 
   const ask = async (queue: string, deps: Partial<StepKit['deadLetters']>, body: object = {}) => {

@@ -178,10 +178,13 @@ describe('a message that asks for a redrive', () => {
   });
 
   it('is refused with what is wrong with it', () => {
-    const pathsOf = (body: string) => {
+    const problemsOf = (body: string) => {
       const parsed = parseRedrive(body);
-      return parsed?.ok === false ? parsed.problems.map(({ path }) => path) : parsed;
+      return parsed?.ok === false ? parsed.problems : [];
     };
+    const pathsOf = (body: string) => problemsOf(body).map(({ path }) => path);
+    for (const body of ['{"run":1}', '{"run":1,"id":5}', '{"run":1,"id":null}'])
+      expect(problemsOf(body), body).toEqual([{ path: 'id', reason: 'must be the id of a task, a text' }]);
     expect(pathsOf('{"run":0,"id":"t"}')).toEqual(['run']);
     expect(pathsOf('{"run":1.5,"id":"#"}')).toEqual(['id', 'run']);
     expect(pathsOf('{"run":"1"}')).toEqual(['id', 'run']);
