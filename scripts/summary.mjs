@@ -11,12 +11,15 @@ import { readFileSync } from 'node:fs';
 
 /** @returns the tests of a report, and what else went wrong, in words. */
 const read = (path, status) => {
-  let results;
   try {
-    results = JSON.parse(readFileSync(path, 'utf8')).testResults;
+    return judged(JSON.parse(readFileSync(path, 'utf8')).testResults, path, status);
   } catch (cause) {
     return { tests: [], wrong: [`${path} cannot be read (${cause.message}): that run of the tests did not end`] };
   }
+};
+
+/** @param results what vitest says of each file */
+const judged = (results, path, status) => {
   const tests = results.flatMap(({ assertionResults }) => assertionResults);
   const failedTests = tests.some((test) => test.status === 'failed');
   const broken = results.filter(

@@ -50,6 +50,8 @@ describe('the last line of a CI run', () => {
   it.each([
     ['a report that is missing', undefined],
     ['a report that was cut off', '{"testResu'],
+    ['a report that says nothing', {}],
+    ['a file without its tests', { testResults: [{ name: 'a.test.ts', status: 'passed' }] }],
     ['a report without a test', { testResults: [] }],
     ['a file that could not be run', { testResults: [file('failed', [])] }],
   ])('counts %s', async (_, report) => {
