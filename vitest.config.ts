@@ -8,7 +8,7 @@ const backend = process.env.GROUPAGE_BACKEND ?? 'embedded';
 const deployed = backend === 'ministack' || backend === 'aws';
 
 /** What runs on any backend: a file asks for one and cannot tell which it got. */
-const SUITE = ['test/contract/**/*.test.ts', 'test/batching/**/*.test.ts', 'test/end-to-end/**/*.test.ts'];
+const SUITE = ['contract', 'aws', 'batching', 'end-to-end'].map((folder) => `test/${folder}/**/*.test.ts`);
 /** What makes stages of its own in the cloud. */
 const DEPLOYMENT = ['test/deployment/**/*.test.ts'];
 /** What reads the record that the suite left. */

@@ -11,7 +11,7 @@ import {
 import pLimit from 'p-limit';
 import type { Page } from '../ports.ts';
 import { fromCursor, type KeyShape, parseCursor, printCursor } from './cursor.ts';
-import { inRounds } from './rounds.ts';
+import { inRounds, type Left } from './rounds.ts';
 
 export type Item = Record<string, NativeAttributeValue>;
 
@@ -62,13 +62,16 @@ export const execute = async (client: DynamoDBDocumentClient, statements: readon
         Statements: chunk.map(({ text, parameters }) => ({ Statement: text, Parameters: [...parameters] })),
       }),
     );
-    return chunk.filter((statement, index) => {
+    return chunk.flatMap((statement, index): Left<Statement>[] => {
       const { Error: error } = Responses[index] ?? {};
       const code = error?.Code;
-      if (code && TRANSIENT.has(code)) return true;
-      if (code && !REFUSED.has(code)) throw new DynamoDBFailure(code, error.Message ?? 'a statement failed');
-      answers.set(statement, code === undefined);
-      return false;
+      if (code === undefined || REFUSED.has(code)) {
+        answers.set(statement, code === undefined);
+        return [];
+      }
+      const cause = new DynamoDBFailure(code, error?.Message ?? 'a statement failed');
+      if (!TRANSIENT.has(code)) throw cause;
+      return [{ each: statement, cause }];
     });
   });
   return statements.map((statement) => answers.get(statement) === true);
@@ -104,7 +107,7 @@ export const getAll = async (
       new BatchGetCommand({ RequestItems: { [table]: { Keys: [...chunk], ConsistentRead: true, ...projection } } }),
     );
     items.push(...(answer.Responses?.[table] ?? []));
-    return answer.UnprocessedKeys?.[table]?.Keys ?? [];
+    return (answer.UnprocessedKeys?.[table]?.Keys ?? []).map((key) => ({ each: key, cause: unprocessed('keys') }));
   });
   return items;
 };
@@ -120,10 +123,16 @@ export const writeAll = (client: DynamoDBDocumentClient, table: string, writes: 
     );
     const { UnprocessedItems } = await client.send(new BatchWriteCommand({ RequestItems: { [table]: requests } }));
     return (UnprocessedItems?.[table] ?? []).map(
-      ({ PutRequest, DeleteRequest }): Write =>
-        PutRequest ? { put: PutRequest.Item as Item } : { delete: DeleteRequest?.Key as Item },
+      ({ PutRequest, DeleteRequest }): Left<Write> => ({
+        each: PutRequest ? { put: PutRequest.Item as Item } : { delete: DeleteRequest?.Key as Item },
+        cause: unprocessed('items'),
+      }),
     );
   });
+
+/** DynamoDB does not say why it left some of a request out: mostly it is throttled. */
+const unprocessed = (what: 'keys' | 'items'): DynamoDBFailure =>
+  new DynamoDBFailure('Unprocessed', `${what} were left unprocessed`);
 
 /** A conditional write of one row: its answer, or undefined where the condition did not hold. */
 export const conditionally = async <T>(write: Promise<T>): Promise<T | undefined> => {
@@ -170,7 +179,7 @@ export interface IndexQuery {
 const inRequests = <T>(
   all: readonly T[],
   size: number,
-  send: (chunk: readonly T[]) => Promise<readonly T[]>,
+  send: (chunk: readonly T[]) => Promise<readonly Left<T>[]>,
 ): Promise<void> => {
   const limit = pLimit(CONCURRENCY);
   return inRounds(all, async (open) => {

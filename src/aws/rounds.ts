@@ -4,11 +4,17 @@
 const ROUNDS = 8;
 const FIRST_PAUSE = 50;
 
-/** Still not done after all rounds. */
+/** What a round did not do, and what the service said about it. */
+export interface Left<T> {
+  readonly each: T;
+  readonly cause: Error;
+}
+
+/** Still not done after all rounds; the cause is what the service said last. */
 export class GaveUp extends Error {
   override readonly name = 'GaveUp';
-  constructor(left: number, all: number) {
-    super(`${left} of ${all} not done after ${ROUNDS} rounds`);
+  constructor(left: number, all: number, cause: Error) {
+    super(`${left} of ${all} not done after ${ROUNDS} rounds: ${cause.message}; try again later`, { cause });
   }
 }
 
@@ -20,13 +26,15 @@ export class GaveUp extends Error {
  */
 export const inRounds = async <T>(
   all: readonly T[],
-  attempt: (open: readonly T[]) => Promise<readonly T[]>,
+  attempt: (open: readonly T[]) => Promise<readonly Left<T>[]>,
 ): Promise<void> => {
   let open = all;
-  for (let round = 0; open.length > 0; round += 1) {
-    if (round === ROUNDS) throw new GaveUp(open.length, all.length);
-    if (round > 0) await pause(Math.random() * FIRST_PAUSE * 2 ** (round - 1));
-    open = await attempt(open);
+  for (let round = 1; open.length > 0; round += 1) {
+    const left = await attempt(open);
+    const cause = left.at(-1)?.cause;
+    if (cause && round === ROUNDS) throw new GaveUp(left.length, all.length, cause);
+    if (cause) await pause(Math.random() * FIRST_PAUSE * 2 ** (round - 1));
+    open = left.map(({ each }) => each);
   }
 };
 

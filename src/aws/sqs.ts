@@ -2,7 +2,7 @@
 import { SendMessageBatchCommand, type SendMessageBatchRequestEntry, type SQSClient } from '@aws-sdk/client-sqs';
 import pLimit from 'p-limit';
 import { SQS_MAX_BYTES } from '../batching/messages.ts';
-import { inRounds } from './rounds.ts';
+import { inRounds, type Left } from './rounds.ts';
 
 /** SQS takes ten messages in a request. */
 const ENTRIES = 10;
@@ -63,15 +63,21 @@ const sendChunk = async (
   queueUrl: string,
   chunk: readonly Indexed[],
   ids: Map<number, string>,
-): Promise<Indexed[]> => {
+): Promise<Left<Indexed>[]> => {
   const { Successful = [], Failed = [] } = await client.send(
     new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries: chunk.map(entryOf) }),
   );
   for (const { Id, MessageId } of Successful) ids.set(Number(Id), MessageId ?? '');
-  const fatal = Failed.find(({ SenderFault }) => SenderFault);
-  if (fatal) throw new SqsFailure(fatal.Code ?? 'Unknown', fatal.Message ?? 'an entry failed');
-  const failed = new Set(Failed.map(({ Id }) => Number(Id)));
-  return chunk.filter(({ index }) => failed.has(index));
+  const causes = new Map<number, SqsFailure>();
+  for (const { Id, Code = 'Unknown', Message = 'an entry failed', SenderFault } of Failed) {
+    const cause = new SqsFailure(Code, Message);
+    if (SenderFault) throw cause;
+    causes.set(Number(Id), cause);
+  }
+  return chunk.flatMap((each) => {
+    const cause = causes.get(each.index);
+    return cause ? [{ each, cause }] : [];
+  });
 };
 
 const entryOf = ({ message, index }: Indexed): SendMessageBatchRequestEntry => ({

@@ -13,7 +13,7 @@ import { memoryLocks } from '../../src/simulation/memory-locks.ts';
 import { memoryTasks } from '../../src/simulation/memory-tasks.ts';
 import { memoryWaiting } from '../../src/simulation/memory-waiting.ts';
 import { emptyTables, payloadKey } from '../../src/simulation/tables.ts';
-import { makeResources } from '../backends/resources.ts';
+import { makeResources, type Resources } from '../backends/resources.ts';
 import type { Kind } from './describe-each.ts';
 
 export interface Stores {
@@ -35,23 +35,23 @@ export const memoryStores = (tables = emptyTables(), gate: Gate = openGate): Sto
   stop: async () => {},
 });
 
-/** On the run's backend, in tables as they would be deployed. */
-const onBackend = async (): Promise<Stores> => {
-  const { clients, tables, stop } = await makeResources();
-  return {
-    tasks: dynamoDBTasks(clients.dynamodb, tables.task),
-    waiting: dynamoDBWaiting(clients.dynamodb, tables.batchLock),
-    locks: dynamoDBLocks(clients.dynamodb, tables.batchLock, () => 1_000),
-    batches: dynamoDBBatches(clients.dynamodb, tables.batch),
-    payloadExpires: async (task) => {
-      const get = new GetCommand({ TableName: tables.task, Key: payloadRowKey(task), ConsistentRead: true });
-      return (await clients.dynamodb.send(get)).Item?.ExpiresAt !== undefined;
-    },
-    stop,
-  };
-};
+/** How long finished batches of any operation are kept, in ms. */
+export const KEEP = 1_000;
+
+/** In tables as they would be deployed. */
+export const dynamoDBStores = ({ clients: { dynamodb }, tables, stop }: Resources): Stores => ({
+  tasks: dynamoDBTasks(dynamodb, tables.task),
+  waiting: dynamoDBWaiting(dynamodb, tables.batchLock),
+  locks: dynamoDBLocks(dynamodb, tables.batchLock, () => KEEP),
+  batches: dynamoDBBatches(dynamodb, tables.batch),
+  payloadExpires: async (task) => {
+    const get = new GetCommand({ TableName: tables.task, Key: payloadRowKey(task), ConsistentRead: true });
+    return (await dynamodb.send(get)).Item?.ExpiresAt !== undefined;
+  },
+  stop,
+});
 
 export const storeKinds: readonly Kind<Stores>[] = [
   { name: 'memory', start: async () => memoryStores() },
-  { name: 'DynamoDB', start: onBackend },
+  { name: 'DynamoDB', start: async () => dynamoDBStores(await makeResources()) },
 ];

@@ -1,0 +1,299 @@
+/**
+ * What a service leaves undone is asked for again, and nothing else is: on a real engine, whose clients are made to hear
+ * what AWS says when it is short of capacity (rule F2: a throttled statement is never counted as refused).
+ */
+import { BatchStatementErrorCodeEnum } from '@aws-sdk/client-dynamodb';
+import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { DynamoDBFailure, execute, insertion } from '../../src/aws/dynamodb.ts';
+import { GaveUp } from '../../src/aws/rounds.ts';
+import { SqsFailure, sendAll } from '../../src/aws/sqs.ts';
+import { newTaskRow } from '../../src/aws/task-rows.ts';
+import type { NewTask } from '../../src/batching/task.ts';
+import type { FinishingBatch, WorkingQueue } from '../../src/ports.ts';
+import { makeResources, type Resources } from '../backends/resources.ts';
+import { fresh } from '../contract/names.ts';
+import { dynamoDBStores, type Stores } from '../contract/stores.ts';
+import { aTask, batchId, candidate, NOW, target } from '../factories/factories.ts';
+import { type Entry, overload, type TroubleOf, throttle } from './overload.ts';
+
+let resources: Resources;
+let stores: Stores;
+let end = (): void => {};
+beforeAll(async () => {
+  resources = await makeResources();
+  stores = dynamoDBStores(resources);
+});
+afterAll(() => resources.stop());
+// No pause between the rounds: what it is good for is nothing that a test could see.
+beforeEach(() => void vi.spyOn(Math, 'random').mockReturnValue(0));
+afterEach(() => {
+  end();
+  vi.restoreAllMocks();
+});
+
+/** From here on, to the end of the test. @returns how often the entries of the named ones were asked for, in order. */
+const overloaded = (troubleOf: TroubleOf): ((about: (text: string) => boolean) => number[]) => {
+  const started = overload(resources.clients, troubleOf);
+  end = started.end;
+  return (about) =>
+    [...started.times]
+      .filter(([text]) => about(text))
+      .toSorted(([a], [b]) => numberIn(a) - numberIn(b))
+      .map(([, times]) => times);
+};
+
+/** Which of a test's tasks or messages this is about. */
+const numberIn = (text: string): number => Number(/r\d+-(\d+)/.exec(text)?.[1]);
+const numberOf = (entry: Entry): number => numberIn(JSON.stringify(entry));
+
+/** How often each is not done: some the second time neither. */
+const failuresOf = (n: number): number => {
+  if (n % 7 === 0) return 2;
+  return n % 3 === 0 ? 1 : 0;
+};
+const SOME: TroubleOf = (entry, time) => {
+  const n = numberOf(entry);
+  if (time > failuresOf(n)) return undefined;
+  return { code: n % 2 === 0 ? 'ThrottlingError' : 'ProvisionedThroughputExceeded' };
+};
+const isLost = (n: number): boolean => failuresOf(n) === 0 && n % 4 === 1;
+/** And for some it is only the answer that is lost. */
+const SOME_LOST: TroubleOf = (entry, time) =>
+  time === 1 && isLost(numberOf(entry)) ? { code: 'InternalServerError', isDone: true } : SOME(entry, time);
+
+const COUNT = 60;
+const LARGE = `{"s":"${'x'.repeat(2_000)}"}`;
+const finishing = (batch: FinishingBatch['id'], to: FinishingBatch['target']): FinishingBatch => ({
+  id: batch,
+  target: to,
+  attempts: 1,
+  at: NOW,
+  // For long: no engine should take out what is still looked at.
+  keep: 100 * 365 * 24 * 3_600_000,
+});
+
+/** Tasks with ids of their own, numbered. */
+const manyTasks = (fields: Partial<NewTask> = {}) => {
+  const { t, target: to, batch } = fresh();
+  const tasks = Array.from({ length: COUNT }, (_, n) => aTask({ id: t(n), target: to, ...fields }));
+  return { tasks, ids: tasks.map(({ id }) => id), candidates: tasks.map(({ id }) => candidate(id)), to, batch };
+};
+
+describe('a statement that DynamoDB answers with', () => {
+  const FATES: Readonly<Record<BatchStatementErrorCodeEnum, 'again' | 'refused' | 'thrown'>> = {
+    ThrottlingError: 'again',
+    ProvisionedThroughputExceeded: 'again',
+    RequestLimitExceeded: 'again',
+    InternalServerError: 'again',
+    TransactionConflict: 'again',
+    ConditionalCheckFailed: 'refused',
+    DuplicateItem: 'refused',
+    ValidationError: 'thrown',
+    AccessDenied: 'thrown',
+    ResourceNotFound: 'thrown',
+    ItemCollectionSizeLimitExceeded: 'thrown',
+  };
+
+  it.each(Object.values(BatchStatementErrorCodeEnum).map((code) => [code, FATES[code]] as const))(
+    '%s is %s',
+    async (code, fate) => {
+      const { t } = fresh();
+      const inserted = [1, 2, 3].map((n) => insertion(resources.tables.task, newTaskRow(aTask({ id: t(n) }))));
+      const times = overloaded((entry, time) => (numberOf(entry) === 2 && time === 1 ? { code } : undefined));
+      const answers = execute(resources.clients.dynamodb, inserted);
+      if (fate === 'thrown') await expect(answers).rejects.toMatchObject({ name: DynamoDBFailure.name, code });
+      else expect(await answers).toEqual([true, fate === 'again', true]);
+      expect(times(() => true)).toEqual([1, fate === 'again' ? 2 : 1, 1]);
+      end();
+      const Key = { Id: t(2) };
+      const get = new GetCommand({ TableName: resources.tables.task, Key, ConsistentRead: true });
+      expect((await resources.clients.dynamodb.send(get)).Item !== undefined).toBe(fate === 'again');
+    },
+  );
+});
+
+describe('what an overloaded DynamoDB leaves undone is asked for again, and nothing else:', () => {
+  const isStatement = (text: string): boolean => text.startsWith('{"Statement"');
+
+  it('F2: each claim, of which those that another batch won are refused', async () => {
+    const { ids, tasks, candidates, batch } = manyTasks();
+    await stores.tasks.insert(tasks);
+    const isAnothers = (n: number): boolean => n % 10 === 4;
+    await stores.tasks.claim(
+      candidates.filter((_, n) => isAnothers(n)),
+      batchId(`${batch}-rival`),
+    );
+    const times = overloaded(SOME_LOST);
+    expect(await stores.tasks.claim(candidates, batch)).toEqual(ids.map((_, n) => !isAnothers(n)));
+    expect(times(isStatement)).toEqual(ids.map((_, n) => 1 + failuresOf(n) + (isLost(n) ? 1 : 0)));
+    const shown = (await stores.tasks.outlines(ids)).map((task) => task?.batchId);
+    expect(shown).toEqual(ids.map((_, n) => (isAnothers(n) ? `${batch}-rival` : batch)));
+  });
+
+  it('R1: each insertion, answered with what is stored', async () => {
+    const { ids, tasks } = manyTasks();
+    await stores.tasks.insert(tasks.filter((_, n) => n % 10 === 4));
+    overloaded(SOME_LOST);
+    const written = await stores.tasks.insert(tasks.map((task) => ({ ...task, createdAt: NOW + 1 })));
+    expect(written.map(({ stored }) => [stored.id, stored.createdAt])).toEqual(
+      ids.map((id, n) => [id, n % 10 === 4 ? NOW : NOW + 1]),
+    );
+    // Whether it was this one that did it, nobody can know where the answer was lost.
+    expect(written.map(({ isNew }) => isNew)).toEqual(ids.map((_, n) => n % 10 !== 4 && !isLost(n)));
+  });
+
+  it('H4: each result, and the end of each payload', async () => {
+    const { ids, tasks, candidates, to, batch } = manyTasks({ payload: LARGE });
+    await stores.tasks.insert(tasks);
+    await stores.tasks.storePayloads(tasks.map((task) => ({ ...task, run: 1 })));
+    await stores.tasks.claim(candidates, batch);
+    overloaded(SOME_LOST);
+    const results = tasks.map(({ id, payloadHash }, n) => ({
+      id,
+      outcome: { status: 'succeeded', result: String(n) } as const,
+      payloadRow: { payloadHash, run: 1 },
+    }));
+    expect(await stores.tasks.finish(results, finishing(batch, to))).toEqual(ids.map(() => 'succeeded'));
+    const stored = await Promise.all(ids.map((id) => stores.tasks.get(id)));
+    expect(stored.map((task) => task?.state)).toMatchObject(ids.map((_, n) => ({ result: String(n) })));
+    const expire = await Promise.all(tasks.map((task) => stores.payloadExpires(task)));
+    expect(expire).toEqual(ids.map(() => true));
+  });
+
+  it('R2, F5: each row that is put or deleted', async () => {
+    const { tasks, to } = manyTasks();
+    const waiting = tasks.map((task, n) => ({ ...task, run: 1, createdAt: NOW + n }));
+    const times = overloaded(SOME);
+    await stores.waiting.put(waiting);
+    expect(times((text) => text.includes('PutRequest'))).toEqual(tasks.map((_, n) => 1 + failuresOf(n)));
+    const rows = await stores.waiting.first(to, 2 * COUNT);
+    expect(rows.map((row) => row.candidate)).toEqual(tasks.map(({ id }) => candidate(id)));
+    const gone = rows.slice(0, COUNT - 1);
+    await stores.waiting.remove(
+      to,
+      gone.map(({ entry }) => entry),
+    );
+    expect(times((text) => text.includes('DeleteRequest'))).toEqual(gone.map((_, n) => 1 + failuresOf(n)));
+    expect(await stores.waiting.first(to, 2 * COUNT)).toEqual(rows.slice(COUNT - 1));
+  });
+
+  it('H3: each key that is read, of tasks and of their payloads', async () => {
+    const { ids, tasks, candidates, batch } = manyTasks({ payload: LARGE });
+    await stores.tasks.insert(tasks);
+    await stores.tasks.storePayloads(tasks.map((task) => ({ ...task, run: 1 })));
+    await stores.tasks.claim(candidates, batch);
+    const times = overloaded(SOME);
+    const { open, lost } = await stores.tasks.members(ids, batch);
+    expect([open.map(({ id }) => id), lost]).toEqual([ids, []]);
+    expect(open.every(({ payload }) => payload === LARGE)).toBe(true);
+    const expected = ids.map((_, n) => 1 + failuresOf(n));
+    expect(times((text) => !text.includes('#payload'))).toEqual(expected);
+    expect(times((text) => text.includes('#payload'))).toEqual(expected);
+  });
+
+  it('a request as a whole, whatever it was', async () => {
+    const { tasks, ids, candidates, to, batch } = manyTasks();
+    throttle(resources.clients, 2);
+    expect((await stores.tasks.insert(tasks)).every(({ isNew }) => isNew)).toBe(true);
+    throttle(resources.clients, 2);
+    expect(await stores.tasks.claim(candidates, batch)).toEqual(ids.map(() => true));
+    throttle(resources.clients, 2);
+    await stores.waiting.put(tasks.map((task) => ({ ...task, run: 1 })));
+    throttle(resources.clients, 2);
+    expect(await stores.waiting.first(to, COUNT)).toHaveLength(COUNT);
+    throttle(resources.clients, 2);
+    expect((await stores.tasks.members(ids, batch)).open).toHaveLength(COUNT);
+  });
+
+  it.each([
+    ['statement', 'ThrottlingError', /said to be ThrottlingError \(ThrottlingError\)/],
+    ['write', 'Unprocessed', /items were left unprocessed/],
+    ['key', 'Unprocessed', /keys were left unprocessed/],
+  ])('a %s that is never done only for so long, and the error says why', async (what, code, reason) => {
+    const { t, target: to, batch } = fresh();
+    const tasks = [1, 2, 3].map((n) => aTask({ id: t(n), target: to }));
+    await stores.tasks.insert(tasks);
+    const times = overloaded((entry) => (numberOf(entry) === 2 ? { code: 'ThrottlingError' } : undefined));
+    const asked = {
+      statement: () =>
+        stores.tasks.claim(
+          [1, 2, 3].map((n) => candidate(t(n))),
+          batch,
+        ),
+      write: () => stores.waiting.put(tasks.map((task) => ({ ...task, run: 1 }))),
+      key: () => stores.tasks.outlines([1, 2, 3].map(t)),
+    }[what];
+    const error = await asked?.().catch((cause: unknown) => cause);
+    expect(error).toBeInstanceOf(GaveUp);
+    expect((error as GaveUp).message).toMatch(/^1 of 3 not done after 8 rounds: DynamoDB: .*; try again later$/);
+    expect((error as GaveUp).message).toMatch(reason);
+    expect((error as GaveUp).cause).toMatchObject({ name: 'DynamoDBFailure', code });
+    expect(times(() => true)).toEqual([1, 8, 1]);
+  });
+});
+
+describe('a message that SQS did not take', () => {
+  /** Every message in a queue that nobody else takes from. */
+  const drain = async (queue: WorkingQueue): Promise<{ id: string | undefined; body: string }[]> => {
+    const QueueUrl = resources.queues[queue];
+    const all: { id: string | undefined; body: string }[] = [];
+    for (;;) {
+      const receive = new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 1 });
+      const { Messages = [] } = await resources.clients.sqs.send(receive);
+      if (Messages.length === 0) return all.toSorted((a, b) => numberIn(a.body) - numberIn(b.body));
+      all.push(...Messages.map(({ MessageId: id, Body: body = '' }) => ({ id, body })));
+    }
+  };
+  const messages = (count: number) => {
+    const { t } = fresh();
+    return Array.from({ length: count }, (_, n) => ({ body: JSON.stringify({ id: t(n) }) }));
+  };
+
+  it('is sent again, and only that; the ids keep their order', async () => {
+    const sent = messages(23);
+    const times = overloaded(SOME);
+    const ids = await sendAll(resources.clients.sqs, resources.queues.register, sent);
+    expect(times(() => true)).toEqual(sent.map((_, n) => 1 + failuresOf(n)));
+    expect(await drain('register')).toEqual(sent.map(({ body }, n) => ({ id: ids[n], body })));
+  });
+
+  it('by the sender’s fault is not sent again: the error has the reason', async () => {
+    const times = overloaded((entry) => {
+      if (numberOf(entry) === 2) return { code: 'InvalidMessageContents', isSendersFault: true };
+      return numberOf(entry) === 1 ? { code: 'ServiceUnavailable' } : undefined;
+    });
+    const sending = sendAll(resources.clients.sqs, resources.queues.elect, messages(4));
+    await expect(sending).rejects.toThrow(SqsFailure);
+    await expect(sending).rejects.toMatchObject({
+      code: 'InvalidMessageContents',
+      message: 'SQS: said to be InvalidMessageContents (InvalidMessageContents)',
+    });
+    expect(times(() => true)).toEqual([1, 1, 1, 1]);
+  });
+
+  it('is given up after eight rounds, and the error says why', async () => {
+    const sent = messages(3);
+    const times = overloaded((entry) => (numberOf(entry) === 2 ? { code: 'ServiceUnavailable' } : undefined));
+    const error = await sendAll(resources.clients.sqs, resources.queues.group, sent).catch((cause: unknown) => cause);
+    expect(error).toBeInstanceOf(GaveUp);
+    expect((error as GaveUp).message).toBe(
+      '1 of 3 not done after 8 rounds: SQS: said to be ServiceUnavailable (ServiceUnavailable); try again later',
+    );
+    expect((error as GaveUp).cause).toMatchObject({ name: 'SqsFailure', code: 'ServiceUnavailable' });
+    expect(times(() => true)).toEqual([1, 1, 8]);
+    expect((await drain('group')).map(({ body }) => body)).toEqual(sent.slice(0, 2).map(({ body }) => body));
+  });
+
+  it('because the whole request was throttled is sent again', async () => {
+    throttle(resources.clients, 2);
+    const targets = [1, 2].map((n) => ({ target: target(`ship/depot=r0-${n}`) }));
+    await sendAll(
+      resources.clients.sqs,
+      resources.queues.batch,
+      targets.map((each) => ({ body: JSON.stringify(each) })),
+    );
+    expect(await drain('batch')).toHaveLength(2);
+  });
+});
