@@ -26,21 +26,29 @@ export const parseCursor = (cursor: string | undefined, shape: KeyShape, list: K
   return key;
 };
 
+/** The longest sort key, and longer than any key of ours. */
+const KEY_MAX_BYTES = 1_024;
+
 const isOf = (type: KeyShape[string], value: unknown): boolean =>
-  type === 'string' ? typeof value === 'string' : Number.isSafeInteger(value);
+  type === 'string'
+    ? typeof value === 'string' && value !== '' && Buffer.byteLength(value) <= KEY_MAX_BYTES
+    : Number.isSafeInteger(value);
+
+/** What DynamoDB and the engines say of every key that they refuse, whatever they go on with. */
+const REFUSED_KEY = /provided starting key/i;
 
 /**
- * Whether a key that looks like one is one of this list, DynamoDB decides: whatever else a list asks for is our own.
+ * Whether a key that looks like one is one of this list, DynamoDB decides. What else it refuses of a query is no
+ * cursor's fault.
  *
- * @throws InvalidCursor when it refuses the query of a page.
+ * @throws InvalidCursor when it refuses the key that a page begins behind.
  */
 export const fromCursor = async <T>(cursor: string | undefined, query: Promise<T>): Promise<T> => {
   try {
     return await query;
   } catch (cause) {
-    if (cursor !== undefined && cause instanceof Error && cause.name === 'ValidationException')
-      throw new InvalidCursor();
-    throw cause;
+    const isRefusal = cause instanceof Error && cause.name === 'ValidationException' && REFUSED_KEY.test(cause.message);
+    throw cursor !== undefined && isRefusal ? new InvalidCursor() : cause;
   }
 };
 

@@ -88,6 +88,8 @@ describe('the HTTP API', () => {
       ],
       '/batches': [
         '{"BatchId":1,"Target":"T","SealedAt":1}',
+        '{"BatchId":"","Target":"T","SealedAt":1}',
+        `{"BatchId":"${'b'.repeat(3_000)}","Target":"T","SealedAt":1}`,
         '{"BatchId":"b","Target":"T","SealedAt":1e400}',
         '{"BatchId":"b","Target":"T","SealedAt":9007199254740993}',
         '{"BatchId":"b","Target":"other","SealedAt":1}',
