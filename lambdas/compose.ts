@@ -13,7 +13,7 @@ import { dynamoDBTasks } from '../src/aws/dynamodb-tasks.ts';
 import { dynamoDBPatrolMarks, dynamoDBWaiting } from '../src/aws/dynamodb-waiting.ts';
 import { REVIVALS, revivalsOf, sqsDeadLetters, sqsQueues } from '../src/aws/sqs-queues.ts';
 import type { OperationName, Token } from '../src/batching/ids.ts';
-import { type Config, operationFor } from '../src/config/resolved.ts';
+import { type Config, keepTasksIn, operationFor } from '../src/config/resolved.ts';
 import type { Downstream } from '../src/downstream/downstream.ts';
 import { httpDownstream } from '../src/downstream/http.ts';
 import { CONFIG_ASSET, type Environment, optionalSetting, setting } from '../src/environment.ts';
@@ -72,7 +72,7 @@ export const partsOf = (environment: Environment, { clients, log, onEvent }: Hos
     tasks: () => dynamoDBTasks(dynamodb, table('taskTable')),
     waiting: () => dynamoDBWaiting(dynamodb, table('batchLockTable')),
     patrolMarks: () => dynamoDBPatrolMarks(dynamodb, table('batchLockTable')),
-    locks: () => dynamoDBLocks(dynamodb, table('batchLockTable'), (name) => operationFor(config, name).keepTasks),
+    locks: () => dynamoDBLocks(dynamodb, table('batchLockTable'), keepTasksIn(config)),
     batches: () => dynamoDBBatches(dynamodb, table('batchTable')),
     queues: () => sqsQueues(sqs, urls),
     deadLetters: () =>

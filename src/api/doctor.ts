@@ -5,7 +5,7 @@ import { lookAtBatches, lookAtTarget, repair } from '../batching/repair.ts';
 import type { ApiDeps } from './deps.ts';
 import { readPaging, readTarget } from './input.ts';
 import { targetPage } from './target-pages.ts';
-import { findingView } from './views.ts';
+import { findingView, repairView } from './views.ts';
 
 /** What one request looks at, unless it says otherwise: each is a read or two. */
 const PAGE = 100;
@@ -14,12 +14,12 @@ export const doctorRoutes = (deps: ApiDeps): Hono => {
   const routes = new Hono();
   const treated = async (context: Context, findings: readonly Finding[]) =>
     context.req.method === 'POST'
-      ? Promise.all(findings.map(async (each) => findingView(each, await repair(deps, each))))
+      ? Promise.all(findings.map(async (each) => findingView(each, repairView(await repair(deps, each)))))
       : findings.map((each) => findingView(each));
 
   routes.on(['GET', 'POST'], '/targets', async (context) => {
     const { items: targets, ...next } = await targetPage(deps, context, PAGE);
-    const looks = await Promise.all(targets.map((target) => lookAtTarget(deps, target)));
+    const looks = await Promise.all(targets.map((target) => lookAtTarget(deps, target, deps.machine.now())));
     const findings = await treated(
       context,
       looks.filter((finding) => finding !== undefined),

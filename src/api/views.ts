@@ -4,6 +4,7 @@ import type { Finding } from '../batching/findings.ts';
 import type { Millis, Target } from '../batching/ids.ts';
 import { operationOf } from '../batching/ids.ts';
 import { isHeld } from '../batching/lock.ts';
+import type { Remedy } from '../batching/repair.ts';
 import type { Task } from '../batching/task.ts';
 import type { Glance } from '../ports.ts';
 
@@ -64,15 +65,24 @@ export const batchView = (batch: Batch, maxSize: number | undefined) => {
   };
 };
 
-/** @param repaired whether it was put right; undefined where it was only looked at. */
-export const findingView = ({ finding, target, since, ...more }: Finding, repaired?: boolean) => ({
+/** What came of a repair. A finding that was only looked at has neither. */
+interface RepairView {
+  readonly repaired: boolean;
+  readonly remedy?: Remedy;
+}
+
+/** @param remedy what was done about it; undefined where it was not as it was found any more. */
+export const repairView = (remedy: Remedy | undefined): RepairView =>
+  remedy === undefined ? { repaired: false } : { repaired: true, remedy };
+
+export const findingView = ({ finding, target, since, ...more }: Finding, repair?: RepairView) => ({
   finding,
   operation: operationOf(target),
   target,
   since: iso(since),
   ...('batchId' in more ? { batchId: more.batchId } : {}),
   ...('hasWork' in more ? { tasksWait: more.hasWork } : {}),
-  ...(repaired === undefined ? {} : { repaired }),
+  ...repair,
 });
 
 /** @param waiting counted up to `limit`. */

@@ -39,7 +39,7 @@ export const patrol = async (deps: PatrolDeps, mayGoOn: () => boolean): Promise<
 };
 
 const visit = async (deps: PatrolDeps, target: Target): Promise<void> => {
-  const finding = await lookAtTarget(deps, target);
+  const finding = await lookAtTarget(deps, target, deps.machine.now());
   if (finding) await repair(deps, finding);
 };
 

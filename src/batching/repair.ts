@@ -4,19 +4,20 @@
  * Every repair is a hint, or a conditional write: harmless when it is made twice, or where nothing was wrong.
  */
 import { batchVisibility } from '../config/resolved.ts';
-import type { Machine, Page } from '../ports.ts';
+import type { Mine, Page } from '../ports.ts';
 import type { Deps } from './deps.ts';
 import { type Finding, findingOf, GRACE, overdue } from './findings.ts';
 import { type Millis, operationOf, type Target } from './ids.ts';
 
 /** Looks at a Target's lock and its first waiting row: half a read unit. */
 export const lookAtTarget = async (
-  { locks, machine }: Pick<Deps, 'locks'> & { readonly machine: Pick<Machine, 'now'> },
+  { locks }: Pick<Deps, 'locks'>,
   target: Target,
+  now: Millis,
   grace: Millis = GRACE,
 ): Promise<Finding | undefined> => {
   const { lock, first } = await locks.glance(target);
-  return findingOf(target, lock, first, machine.now(), grace);
+  return findingOf(target, lock, first, now, grace);
 };
 
 /** What was looked at, and what is stuck of it. */
@@ -41,10 +42,14 @@ export const lookAtBatches = async (
 
 type RepairDeps = Pick<Deps, 'locks' | 'waiting' | 'queues' | 'report'>;
 
-/** @returns false where that was not as it was found any more: somebody else was faster. */
-export const repair = async (deps: RepairDeps, finding: Finding): Promise<boolean> => {
+/** What was done about a finding: a message was sent that has somebody see to it, or a lock was given back. */
+export type Remedy = 'elect-message' | 'batch-message' | 'lock-released';
+
+/** @returns what was done; undefined where nothing was, since somebody else had been faster. */
+export const repair = async (deps: RepairDeps, finding: Finding): Promise<Remedy | undefined> => {
   const { target, since } = finding;
-  if (!(await putRight(deps, finding))) return false;
+  const remedy = await putRight(deps, finding);
+  if (remedy === undefined) return undefined;
   deps.report({
     event: 'repaired',
     finding: finding.finding,
@@ -53,34 +58,35 @@ export const repair = async (deps: RepairDeps, finding: Finding): Promise<boolea
     since,
     ...('batchId' in finding ? { batchId: finding.batchId } : {}),
   });
-  return true;
+  return remedy;
 };
 
-const putRight = async (deps: RepairDeps, finding: Finding): Promise<boolean> => {
+const putRight = async (deps: RepairDeps, finding: Finding): Promise<Remedy | undefined> => {
   const { target } = finding;
   switch (finding.finding) {
     case 'stranded':
     case 'leaderless-batch':
-      await deps.queues.elect([{ target }]);
-      return true;
+      return askForLeader(deps, target);
     case 'expired-lock':
-      if (!finding.hasWork) return release(deps, target, finding.holder);
-      await deps.queues.elect([{ target }]);
-      return true;
+      return finding.hasWork ? askForLeader(deps, target) : release(deps, target, finding.holder);
     case 'overdue-batch':
       await deps.queues.batch({ batchId: finding.batchId }, 0);
-      return true;
+      return 'batch-message';
   }
 };
 
-/** As its leader would have (G3): whoever registered a task in between may have seen a lock that was held. */
-const release = async (
-  { locks, waiting, queues }: RepairDeps,
-  target: Target,
-  holder: Parameters<Deps['locks']['release']>[1],
-): Promise<boolean> => {
-  const released = await locks.release(target, holder);
-  const [first] = await waiting.first(target, 1);
-  if (first) await queues.elect([{ target }]);
-  return released;
+const askForLeader = async ({ queues }: RepairDeps, target: Target): Promise<'elect-message'> => {
+  await queues.elect([{ target }]);
+  return 'elect-message';
+};
+
+/**
+ * As its leader would have (G3): whoever registered a task in between may have seen a lock that was held. So a task that
+ * waits is told of, whoever gave the lock back.
+ */
+const release = async (deps: RepairDeps, target: Target, holder: Mine): Promise<Remedy | undefined> => {
+  const released = await deps.locks.release(target, holder);
+  const [first] = await deps.waiting.first(target, 1);
+  if (first) return askForLeader(deps, target);
+  return released ? 'lock-released' : undefined;
 };

@@ -54,7 +54,7 @@ const findingLine = (finding: FindingShape): string => {
   const { repaired, since } = finding;
   const found = printable(`${what(finding)}, since ${ago(since)}`);
   if (repaired === undefined) return red(`✗ ${found} → groupage doctor --deep --repair`);
-  return green(`✓ ${found} → ${repaired ? remedy(finding) : 'had changed in the meantime'}`);
+  return green(`✓ ${found} → ${repaired ? done(finding) : 'had changed in the meantime'}`);
 };
 
 /** One that this version does not know is named by its word. */
@@ -73,9 +73,18 @@ const what = ({ finding, target, batchId, tasksWait }: FindingShape): string => 
   }
 };
 
-const remedy = ({ finding, tasksWait }: FindingShape): string => {
-  if (finding === 'overdue-batch') return 'a batch message was sent';
-  return finding === 'expired-lock' && !tasksWait ? 'its lock was released' : 'a leader was asked for';
+/** One that this version does not know is named by its word. */
+const done = ({ remedy = 'it was put right' }: FindingShape): string => {
+  switch (remedy) {
+    case 'elect-message':
+      return 'a leader was asked for';
+    case 'batch-message':
+      return 'a batch message was sent';
+    case 'lock-released':
+      return 'its lock was released';
+    default:
+      return remedy;
+  }
 };
 
 const summary = ({ targets, batches, isAll }: Examined, wrong: number, treated: number): string => {

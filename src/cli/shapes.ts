@@ -73,6 +73,7 @@ const FINDING = z.looseObject({
   batchId: z.string().optional(),
   tasksWait: z.boolean().optional(),
   repaired: z.boolean().optional(),
+  remedy: z.string().optional(),
 });
 export type FindingShape = z.infer<typeof FINDING>;
 

@@ -50,6 +50,12 @@ export const operationFor = (config: Config, name: OperationName): Operation => 
   return operation;
 };
 
+/** How long what an operation finished is kept. @throws UnknownOperation */
+export const keepTasksIn =
+  (config: Config) =>
+  (name: OperationName): Millis =>
+    operationFor(config, name).keepTasks;
+
 /** How long one attempt at an operation's batch may take: each of its calls, and what is around them. Whole seconds. */
 export const attemptTime = (timeout: Millis, immediate: number): Millis =>
   Math.ceil((timeout * (immediate + 1) + HANDLER_OVERHEAD) / 1_000) * 1_000;

@@ -7,11 +7,9 @@ import { dynamoDBLocks } from '../aws/dynamodb-locks.ts';
 import { dynamoDBWaiting } from '../aws/dynamodb-waiting.ts';
 import { voidAttempts, voidLeases } from '../aws/recovery.ts';
 import { sqsQueues } from '../aws/sqs-queues.ts';
-import type { Finding } from '../batching/findings.ts';
 import { operationOf, type Target } from '../batching/ids.ts';
 import { lookAtTarget, repair } from '../batching/repair.ts';
-import type { Config } from '../config/resolved.ts';
-import { operationNamed } from '../config/resolved.ts';
+import { type Config, keepTasksIn, operationNamed } from '../config/resolved.ts';
 import { type Environment, setting } from '../environment.ts';
 import type { Glance } from '../ports.ts';
 
@@ -29,23 +27,20 @@ export const recover = async (
   config: Config,
 ): Promise<Recovered> => {
   const queues = sqsQueues(sqs, { elect: setting(settings, 'electQueue'), batch: setting(settings, 'batchQueue') });
-  const locks = dynamoDBLocks(dynamodb, setting(settings, 'batchLockTable'), () => 0);
+  const locks = dynamoDBLocks(dynamodb, setting(settings, 'batchLockTable'), keepTasksIn(config));
   const waiting = dynamoDBWaiting(dynamodb, setting(settings, 'batchLockTable'));
   let elected = 0;
   const orphans: Target[] = [];
   for (const target of await voidLeases(dynamodb, setting(settings, 'batchLockTable'))) {
     if (operationNamed(config, operationOf(target))) {
-      const finding = await lookAtTarget({ locks, machine: Date }, target, 0);
-      if (finding) await repair({ locks, waiting, queues, report: () => {} }, finding);
-      if (finding && needsLeader(finding)) elected += 1;
+      const finding = await lookAtTarget({ locks }, target, Date.now(), 0);
+      const remedy = finding && (await repair({ locks, waiting, queues, report: () => {} }, finding));
+      if (remedy === 'elect-message') elected += 1;
     } else if (hasWork(await locks.glance(target))) orphans.push(target);
   }
   const batches = await voidAttempts(dynamodb, setting(settings, 'batchTable'));
   for (const batchId of batches) await queues.batch({ batchId }, 0);
   return { targets: elected, batches: batches.length, orphans };
 };
-
-/** What is not just tidied up. */
-const needsLeader = (finding: Finding): boolean => finding.finding !== 'expired-lock' || finding.hasWork;
 
 const hasWork = ({ lock, first }: Glance): boolean => first !== undefined || lock.openBatch !== undefined;

@@ -15,7 +15,7 @@ export const doctor = async (deps: Deps): Promise<void> => {
 };
 
 const treat = async (deps: Deps, target: Target): Promise<void> => {
-  const finding = await lookAtTarget(deps, target);
+  const finding = await lookAtTarget(deps, target, deps.machine.now());
   if (finding) await repair(deps, finding);
   await eachPage(
     (cursor) => lookAtBatches(deps, target, PAGE, cursor),

@@ -21,8 +21,8 @@ suite('a look at a Target, and its repair,', () => {
   /** Looks, repairs what is found, and answers what that was. */
   const treat = async () => {
     forget(kit.sent);
-    const finding = await lookAtTarget(kit, where);
-    return finding && { finding: finding.finding, done: await repair(kit, finding) };
+    const finding = await lookAtTarget(kit, where, kit.now);
+    return finding && { finding: finding.finding, remedy: await repair(kit, finding) };
   };
 
   it('finds nothing wrong where everything goes on', async () => {
@@ -34,7 +34,7 @@ suite('a look at a Target, and its repair,', () => {
     await registered(1);
     await kit.locks.burn(where, 1, 0, NOW);
     kit.now += LONG;
-    expect(await treat()).toEqual({ finding: 'stranded', done: true });
+    expect(await treat()).toEqual({ finding: 'stranded', remedy: 'elect-message' });
     expect(kit.sent.elect).toEqual([{ target: where }]);
     expect(repaired()).toEqual([
       { event: 'repaired', finding: 'stranded', operation: 'ship', target: where, since: NOW },
@@ -44,7 +44,7 @@ suite('a look at a Target, and its repair,', () => {
   it('gives tasks a leader whose last one lost its guard', async () => {
     await led(1);
     kit.now += LONG;
-    expect(await treat()).toEqual({ finding: 'expired-lock', done: true });
+    expect(await treat()).toEqual({ finding: 'expired-lock', remedy: 'elect-message' });
     expect(kit.sent.elect).toEqual([{ target: where }]);
     expect((await lock()).holder).toBeDefined();
   });
@@ -56,7 +56,7 @@ suite('a look at a Target, and its repair,', () => {
       (await kit.waiting.first(where, 9)).map(({ entry }) => entry),
     );
     kit.now += LONG;
-    expect(await treat()).toEqual({ finding: 'expired-lock', done: true });
+    expect(await treat()).toEqual({ finding: 'expired-lock', remedy: 'lock-released' });
     expect([(await lock()).holder, kit.sent.elect]).toEqual([undefined, []]);
     expect(repaired()).toMatchObject([{ finding: 'expired-lock', operation: 'ship' }]);
     expect(await treat()).toBeUndefined();
@@ -67,10 +67,10 @@ suite('a look at a Target, and its repair,', () => {
     const [row] = await kit.waiting.first(where, 1);
     await kit.waiting.remove(where, [row?.entry ?? '']);
     kit.now += LONG;
-    const finding = await lookAtTarget(kit, where);
+    const finding = await lookAtTarget(kit, where, kit.now);
     const seen = await lock();
     await kit.locks.acquire(where, { fence: 2, token: token('next'), seen, now: kit.now, until: kit.now + 1_000 });
-    expect(finding && (await repair(kit, finding))).toBe(false);
+    expect(finding && (await repair(kit, finding))).toBeUndefined();
     expect([(await lock()).holder, repaired()]).toEqual(['next', []]);
   });
 
@@ -80,18 +80,22 @@ suite('a look at a Target, and its repair,', () => {
     const [row] = await kit.waiting.first(where, 1);
     await kit.waiting.remove(where, [row?.entry ?? '']);
     kit.now += LONG;
-    const finding = await lookAtTarget(kit, where);
+    const finding = await lookAtTarget(kit, where, kit.now);
     if (task) await kit.waiting.put([task]);
     forget(kit.sent);
-    expect(finding && (await repair(kit, finding))).toBe(true);
+    expect(finding && (await repair(kit, finding))).toBe('elect-message');
     expect(kit.sent.elect).toEqual([{ target: where }]);
+    expect((await lock()).holder).toBeUndefined();
+    // Whoever gave it back in the meantime, a task that waits gets its leader, and that is what is told.
+    expect(finding && (await repair(kit, finding))).toBe('elect-message');
+    expect(repaired()).toHaveLength(2);
   });
 
   it('finds a leader who finishes the batch that another one left', async () => {
     await led(1);
     await kit.locks.openBatch(where, guard(), { batch: batchIdOf(where, 1, 1), round: 1, by: token('x'), until: NOW });
     kit.now += LONG;
-    expect(await treat()).toEqual({ finding: 'leaderless-batch', done: true });
+    expect(await treat()).toEqual({ finding: 'leaderless-batch', remedy: 'elect-message' });
     expect(kit.sent.elect).toEqual([{ target: where }]);
     expect(repaired()).toMatchObject([{ batchId: batchIdOf(where, 1, 1) }]);
   });
@@ -116,7 +120,7 @@ suite("a look at a Target's batches, and their repair,", () => {
     kit.now += LONG;
     const { items } = await look();
     expect(items).toMatchObject([{ finding: 'overdue-batch', batchId: id }]);
-    for (const finding of items) expect(await repair(kit, finding)).toBe(true);
+    for (const finding of items) expect(await repair(kit, finding)).toBe('batch-message');
     expect(kit.sent.batch).toEqual([{ batchId: id, delay: 0 }]);
     expect(repaired()).toMatchObject([{ finding: 'overdue-batch', operation: 'ship', target: where, batchId: id }]);
   });

@@ -142,20 +142,21 @@ describe('groupage doctor', () => {
       ['GET', ['--deep']],
       ['POST', ['--deep', '--repair']],
     ] as const) {
-      const treated = (repaired: boolean) => (method === 'POST' ? { repaired } : {});
+      const treated = (remedy?: string) =>
+        method === 'POST' ? { repaired: remedy !== undefined, ...(remedy ? { remedy } : {}) } : {};
       api.answer({
         'GET /dead-letters': letters({}),
         [`${method} /doctor/targets`]: [
           {
             targets: ['a'],
-            findings: [finding('expired-lock', 'a', { tasksWait: false, ...treated(false) })],
+            findings: [finding('expired-lock', 'a', { tasksWait: false, ...treated() })],
             cursor: 'c1',
           },
           { targets: ['b'], findings: [] },
         ],
         [`${method} /doctor/batches`]: [
           { batches: 5, findings: [] },
-          { batches: 100, findings: [{ ...overdue, ...treated(true) }], cursor: 'c2' },
+          { batches: 100, findings: [{ ...overdue, ...treated('batch-message') }], cursor: 'c2' },
           { batches: 20, findings: [] },
         ],
       });

@@ -130,7 +130,7 @@ describe('the doctor', () => {
     expect(found).toEqual([
       { finding: 'stranded', operation: 'patient', target: where, since: expect.stringMatching(/Z$/) },
     ]);
-    expect(repaired).toMatchObject([{ finding: 'stranded', repaired: true }]);
+    expect(repaired).toMatchObject([{ finding: 'stranded', repaired: true, remedy: 'elect-message' }]);
     expect(await flow.ended([id])).toMatchObject([{ status: 'succeeded' }]);
     expect(await examine('targets', 'GET', where)).toEqual([]);
   });
@@ -154,7 +154,7 @@ describe('the doctor', () => {
       return { where: Target, depot };
     });
     expect(found).toMatchObject([{ finding: 'expired-lock', tasksWait: false }]);
-    expect(repaired).toMatchObject([{ finding: 'expired-lock', repaired: true }]);
+    expect(repaired).toMatchObject([{ finding: 'expired-lock', repaired: true, remedy: 'lock-released' }]);
     expect((await lockOf(where)).LockHolder).toBeUndefined();
     const [next = ''] = await flow.send([{ depot }]);
     await eventually(async () => (await lockOf(where)).LockHolder !== undefined);
