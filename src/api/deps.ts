@@ -7,6 +7,6 @@ export type ApiDeps = Pick<
 > & {
   /** Names a task whose sender did not. */
   readonly newId: () => string;
-  /** Is told of a defect, whose answer says nothing of it. */
+  /** Is told of a failure, of which the answer says little or nothing. */
   readonly onError: (cause: unknown) => void;
 };

@@ -4,7 +4,9 @@ import type { Finding } from '../batching/findings.ts';
 import type { Millis, Target } from '../batching/ids.ts';
 import { operationOf } from '../batching/ids.ts';
 import { isHeld } from '../batching/lock.ts';
-import type { Remedy } from '../batching/repair.ts';
+import type { Skipped } from '../batching/look.ts';
+import { reasonOf } from '../batching/problems.ts';
+import type { Treated } from '../batching/repair.ts';
 import type { Task } from '../batching/task.ts';
 import type { Glance } from '../ports.ts';
 
@@ -65,25 +67,25 @@ export const batchView = (batch: Batch, maxSize: number | undefined) => {
   };
 };
 
-/** What came of a repair. A finding that was only looked at has neither. */
-interface RepairView {
-  readonly repaired: boolean;
-  readonly remedy?: Remedy;
-}
-
-/** @param remedy what was done about it; undefined where it was not as it was found any more. */
-export const repairView = (remedy: Remedy | undefined): RepairView =>
-  remedy === undefined ? { repaired: false } : { repaired: true, remedy };
-
-export const findingView = ({ finding, target, since, ...more }: Finding, repair?: RepairView) => ({
+/** A finding that was only looked at. */
+export const findingView = ({ finding, target, since, ...more }: Finding) => ({
   finding,
   operation: operationOf(target),
   target,
   since: iso(since),
   ...('batchId' in more ? { batchId: more.batchId } : {}),
   ...('hasWork' in more ? { tasksWait: more.hasWork } : {}),
-  ...repair,
 });
+
+/** A finding that was to be repaired. One that had changed in the meantime has neither a remedy nor a reason. */
+export const treatedView = (treated: Treated) => ({
+  ...findingView(treated.finding),
+  ...('cause' in treated
+    ? { repaired: false, reason: reasonOf(treated.cause) }
+    : { repaired: treated.remedy !== undefined, remedy: treated.remedy }),
+});
+
+export const skippedView = ({ id, cause }: Skipped) => ({ id, reason: reasonOf(cause) });
 
 /** @param waiting counted up to `limit`. */
 export const targetView = (target: Target, { lock, first }: Glance, waiting: number, limit: number, now: Millis) => ({

@@ -9,10 +9,11 @@
  * Budget: 0.6 read units per lock row and hour (an eventually consistent glance each, and the index), but always room
  * for {@link MIN_SLICE} rows a minute.
  */
-import type { PatrolMark } from '../ports.ts';
+import { InvalidCursor, type PatrolMark } from '../ports.ts';
 import type { Deps } from './deps.ts';
 import type { OperationName, Target } from './ids.ts';
-import { lookAtTarget, repair } from './repair.ts';
+import { lookAtTargets } from './look.ts';
+import { repairAll } from './repair.ts';
 
 type PatrolDeps = Pick<Deps, 'config' | 'locks' | 'waiting' | 'queues' | 'machine' | 'patrolMarks' | 'report'>;
 
@@ -20,27 +21,71 @@ const MIN_SLICE = 100;
 const SLICES_PER_ROUND = 60;
 const PAGE = 25;
 
-/** Patrols the next slice, as long as `mayGoOn`. */
+/**
+ * Patrols the next slice, as long as `mayGoOn`.
+ *
+ * @throws AggregateError of what failed, by name, once the rest of the slice has had its turn and the mark is behind it:
+ * otherwise each minute would begin with what failed, and end there.
+ */
 export const patrol = async (deps: PatrolDeps, mayGoOn: () => boolean): Promise<void> => {
   const operations = Object.keys(deps.config.operations) as OperationName[];
-  let mark = resume(await deps.patrolMarks.read(), operations);
-  if (!mark) return;
-  const slice = Math.max(MIN_SLICE, Math.ceil(Math.max(mark.lastRound, mark.seen) / SLICES_PER_ROUND));
-  for (let visited = 0; visited < slice && mayGoOn(); ) {
-    const page = await deps.locks.targets(mark.operation, Math.min(PAGE, slice - visited), mark.cursor);
-    await Promise.all(page.items.map((target) => visit(deps, target)));
-    visited += page.items.length;
-    const next = advance({ ...mark, seen: mark.seen + page.items.length }, page.cursor, operations);
-    mark = next.mark;
-    // A round that ends within its slice has seen everything.
-    if (next.roundEnded) break;
-  }
+  const from = resume(await deps.patrolMarks.read(), operations);
+  if (!from) return;
+  const { mark, failures } = await walk(deps, from, operations, mayGoOn);
   await deps.patrolMarks.write(mark);
+  if (failures.length === 0) return;
+  const causes = failures.map(({ cause }) => cause);
+  throw new AggregateError(causes, `patrol: ${describeFailures(failures)}`);
 };
 
-const visit = async (deps: PatrolDeps, target: Target): Promise<void> => {
-  const finding = await lookAtTarget(deps, target, deps.machine.now());
-  if (finding) await repair(deps, finding);
+/** What could not be seen to. */
+interface Failure {
+  readonly what: string;
+  readonly cause: unknown;
+}
+
+const walk = async (
+  deps: PatrolDeps,
+  from: PatrolMark,
+  operations: readonly OperationName[],
+  mayGoOn: () => boolean,
+): Promise<{ readonly mark: PatrolMark; readonly failures: readonly Failure[] }> => {
+  const failures: Failure[] = [];
+  const slice = Math.max(MIN_SLICE, Math.ceil(Math.max(from.lastRound, from.seen) / SLICES_PER_ROUND));
+  let mark = from;
+  try {
+    for (let visited = 0; visited < slice && mayGoOn(); ) {
+      const page = await deps.locks.targets(mark.operation, Math.min(PAGE, slice - visited), mark.cursor);
+      failures.push(...(await visit(deps, page.items)));
+      visited += page.items.length;
+      const next = advance({ ...mark, seen: mark.seen + page.items.length }, page.cursor, operations);
+      mark = next.mark;
+      // A round that ends within its slice has seen everything.
+      if (next.roundEnded) break;
+    }
+  } catch (cause) {
+    failures.push({ what: `the list of Targets of ${mark.operation}`, cause });
+    // That will not pass: the operation anew, or each minute would fail as this one.
+    if (cause instanceof InvalidCursor) mark = atFirstPage(mark);
+  }
+  return { mark, failures };
+};
+
+const visit = async (deps: PatrolDeps, targets: readonly Target[]): Promise<readonly Failure[]> => {
+  const { findings, skipped } = await lookAtTargets(deps, targets);
+  const treated = await repairAll(deps, findings);
+  return [
+    ...skipped.map(({ id, cause }) => ({ what: id, cause })),
+    ...treated.flatMap((each) => ('cause' in each ? [{ what: each.finding.target, cause: each.cause }] : [])),
+  ];
+};
+
+/** As many as a line of the log is read for: where all fail, it is for one cause. */
+const NAMED = 20;
+
+const describeFailures = (failures: readonly Failure[]): string => {
+  const named = failures.slice(0, NAMED).map(({ what, cause }) => `${what}: ${String(cause)}`);
+  return [...named, ...(failures.length > NAMED ? [`and ${failures.length - NAMED} more`] : [])].join('; ');
 };
 
 const resume = (mark: PatrolMark | undefined, operations: readonly OperationName[]): PatrolMark | undefined => {
@@ -48,6 +93,8 @@ const resume = (mark: PatrolMark | undefined, operations: readonly OperationName
   const [operation] = operations;
   return operation && { operation, seen: 0, lastRound: mark?.lastRound ?? 0 };
 };
+
+const atFirstPage = ({ operation, seen, lastRound }: PatrolMark): PatrolMark => ({ operation, seen, lastRound });
 
 /** Where to go on: the operation's next page, the next operation, or the first one of a new round. */
 export const advance = (

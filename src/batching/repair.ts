@@ -1,51 +1,43 @@
 /**
- * Look for what is stuck, and put it right: the patrol does, a piece each minute, and `groupage doctor` when asked.
+ * Put right what a look found: the patrol does, and `groupage doctor` when asked.
  *
  * Every repair is a hint, or a conditional write: harmless when it is made twice, or where nothing was wrong.
  */
-import { batchVisibility } from '../config/resolved.ts';
-import type { Mine, Page } from '../ports.ts';
+import { operationFor } from '../config/resolved.ts';
+import type { Mine } from '../ports.ts';
 import type { Deps } from './deps.ts';
-import { type Finding, findingOf, GRACE, overdue } from './findings.ts';
-import { type Millis, operationOf, type Target } from './ids.ts';
+import type { Finding } from './findings.ts';
+import { operationOf, type Target } from './ids.ts';
 
-/** Looks at a Target's lock and its first waiting row: half a read unit. */
-export const lookAtTarget = async (
-  { locks }: Pick<Deps, 'locks'>,
-  target: Target,
-  now: Millis,
-  grace: Millis = GRACE,
-): Promise<Finding | undefined> => {
-  const { lock, first } = await locks.glance(target);
-  return findingOf(target, lock, first, now, grace);
-};
-
-/** What was looked at, and what is stuck of it. */
-interface BatchesLookedAt extends Page<Finding> {
-  readonly looked: number;
-}
-
-/** Looks at a page of a Target's sealed batches, finished ones too: a read unit for each 4 KB of one. */
-export const lookAtBatches = async (
-  { batches, config, machine }: Pick<Deps, 'batches' | 'config' | 'machine'>,
-  target: Target,
-  limit: number,
-  cursor?: string,
-): Promise<BatchesLookedAt> => {
-  const { items: ids, ...page } = await batches.ofTarget(target, limit, cursor);
-  const found = await Promise.all(ids.map((id) => batches.get(id)));
-  // A handler that crashed leaves its message hidden for that long.
-  const grace = batchVisibility(config) + GRACE;
-  const items = found.flatMap((batch) => (batch && overdue(batch, machine.now(), grace)) ?? []);
-  return { ...page, items, looked: ids.length };
-};
-
-type RepairDeps = Pick<Deps, 'locks' | 'waiting' | 'queues' | 'report'>;
+type RepairDeps = Pick<Deps, 'config' | 'locks' | 'waiting' | 'queues' | 'report'>;
 
 /** What was done about a finding: a message was sent that has somebody see to it, or a lock was given back. */
 export type Remedy = 'elect-message' | 'batch-message' | 'lock-released';
 
-/** @returns what was done; undefined where nothing was, since somebody else had been faster. */
+/** A finding, and what was done about it, or why nothing could be. */
+export type Treated = { readonly finding: Finding } & (
+  | {
+      /** Undefined where nothing was to be done any more. */
+      readonly remedy: Remedy | undefined;
+    }
+  | { readonly cause: unknown }
+);
+
+/** Repairs each on its own: one that cannot be repaired keeps no other from it. */
+export const repairAll = (deps: RepairDeps, findings: readonly Finding[]): Promise<readonly Treated[]> =>
+  Promise.all(
+    findings.map((finding) =>
+      repair(deps, finding).then(
+        (remedy) => ({ finding, remedy }),
+        (cause: unknown) => ({ finding, cause }),
+      ),
+    ),
+  );
+
+/**
+ * @returns what was done; undefined where nothing was, since somebody else had been faster.
+ * @throws UnknownOperation where whoever gets the message could only throw.
+ */
 export const repair = async (deps: RepairDeps, finding: Finding): Promise<Remedy | undefined> => {
   const { target, since } = finding;
   const remedy = await putRight(deps, finding);
@@ -70,12 +62,14 @@ const putRight = async (deps: RepairDeps, finding: Finding): Promise<Remedy | un
     case 'expired-lock':
       return finding.hasWork ? askForLeader(deps, target) : release(deps, target, finding.holder);
     case 'overdue-batch':
+      operationFor(deps.config, operationOf(target));
       await deps.queues.batch({ batchId: finding.batchId }, 0);
       return 'batch-message';
   }
 };
 
-const askForLeader = async ({ queues }: RepairDeps, target: Target): Promise<'elect-message'> => {
+const askForLeader = async ({ config, queues }: RepairDeps, target: Target): Promise<'elect-message'> => {
+  operationFor(config, operationOf(target));
   await queues.elect([{ target }]);
   return 'elect-message';
 };

@@ -4,7 +4,7 @@ import { WrongUsage } from '../failure.ts';
 import { connect } from './connect.ts';
 import { type Examined, examine } from './examine.ts';
 import { ago, green, plural, printable, red } from './output.ts';
-import { type CommonOptions, DEAD_LETTERS, type FindingShape } from './shapes.ts';
+import { type CommonOptions, DEAD_LETTERS, type FindingShape, type SkippedShape } from './shapes.ts';
 
 interface DoctorOptions extends CommonOptions {
   readonly deep?: boolean;
@@ -28,19 +28,24 @@ const doctor = async (options: DoctorOptions): Promise<void> => {
   const { queues } = (await api.get('/dead-letters', DEAD_LETTERS)).value;
   const lying = queues.filter(({ messages }) => messages > 0);
   const findings: FindingShape[] = [];
+  const skipped: SkippedShape[] = [];
   const onFinding = (finding: FindingShape): void => {
     findings.push(finding);
     if (!json) console.log(findingLine(finding));
   };
+  const onSkipped = (each: SkippedShape): void => {
+    skipped.push(each);
+    if (!json) console.log(red(printable(`✗ ${each.id}: could not be looked at → ${each.reason}`)));
+  };
   if (!json) for (const { queue, messages } of lying) console.log(red(lettersLine(queue, messages)));
   const limit = deep ? Number.POSITIVE_INFINITY : QUICK;
-  const examined = await examine(api, { limit, batches: deep, repair, onFinding });
-  // What was put right, or had changed by itself, is wrong no more.
-  const wrong = lying.length + (repair ? 0 : findings.length);
+  const examined = await examine(api, { limit, batches: deep, repair, onFinding, onSkipped });
+  const treated = findings.filter(isTreated).length;
+  const wrong = lying.length + skipped.length + findings.length - treated;
   console.log(
     json
-      ? JSON.stringify({ ok: wrong === 0, deadLetters: queues, findings, ...examined })
-      : summary(examined, wrong, repair ? findings.length : 0),
+      ? JSON.stringify({ ok: wrong === 0, deadLetters: queues, findings, skipped, ...examined })
+      : summary(examined, wrong, treated),
   );
   if (wrong > 0) process.exitCode = 1;
 };
@@ -50,9 +55,13 @@ const lettersLine = (queue: string, messages: number): string =>
     ? `✗ ${plural(messages, 'message was', 'messages were')} refused → read why, and mend it: docs/operating.md. To register those that would not be refused any more: groupage redrive --dead-letters rejected`
     : `✗ ${plural(messages, 'dead letter')} of ${queue} → the sweep sends them again, later and later. At once: groupage redrive --dead-letters ${queue}`;
 
+/** What was put right, or had changed by itself, is wrong no more. */
+const isTreated = ({ repaired, reason }: FindingShape): boolean => repaired !== undefined && reason === undefined;
+
 const findingLine = (finding: FindingShape): string => {
-  const { repaired, since } = finding;
+  const { repaired, reason, since } = finding;
   const found = printable(`${what(finding)}, since ${ago(since)}`);
+  if (reason !== undefined) return red(`✗ ${found} → not repaired: ${printable(reason)}`);
   if (repaired === undefined) return red(`✗ ${found} → groupage doctor --deep --repair`);
   return green(`✓ ${found} → ${repaired ? done(finding) : 'had changed in the meantime'}`);
 };

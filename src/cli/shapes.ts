@@ -74,10 +74,16 @@ const FINDING = z.looseObject({
   tasksWait: z.boolean().optional(),
   repaired: z.boolean().optional(),
   remedy: z.string().optional(),
+  reason: z.string().optional(),
 });
 export type FindingShape = z.infer<typeof FINDING>;
 
-const FOUND = { findings: z.array(FINDING), cursor: z.string().optional() };
+/** A stack that was deployed with an earlier version skips nothing: it fails. */
+const FOUND = {
+  findings: z.array(FINDING),
+  skipped: z.array(SKIPPED).default([]),
+  cursor: z.string().optional(),
+};
 /** A page of what the doctor looks at. */
 export const TARGETS_EXAMINED = z.looseObject({ targets: z.array(z.string()), ...FOUND });
 export const BATCHES_EXAMINED = z.looseObject({ batches: z.number(), ...FOUND });

@@ -8,7 +8,8 @@ import { dynamoDBWaiting } from '../aws/dynamodb-waiting.ts';
 import { voidAttempts, voidLeases } from '../aws/recovery.ts';
 import { sqsQueues } from '../aws/sqs-queues.ts';
 import { operationOf, type Target } from '../batching/ids.ts';
-import { lookAtTarget, repair } from '../batching/repair.ts';
+import { lookAtTarget } from '../batching/look.ts';
+import { repair } from '../batching/repair.ts';
 import { type Config, keepTasksIn, operationNamed } from '../config/resolved.ts';
 import { type Environment, setting } from '../environment.ts';
 import type { Glance } from '../ports.ts';
@@ -34,7 +35,7 @@ export const recover = async (
   for (const target of await voidLeases(dynamodb, setting(settings, 'batchLockTable'))) {
     if (operationNamed(config, operationOf(target))) {
       const finding = await lookAtTarget({ locks }, target, Date.now(), 0);
-      const remedy = finding && (await repair({ locks, waiting, queues, report: () => {} }, finding));
+      const remedy = finding && (await repair({ config, locks, waiting, queues, report: () => {} }, finding));
       if (remedy === 'elect-message') elected += 1;
     } else if (hasWork(await locks.glance(target))) orphans.push(target);
   }

@@ -1,36 +1,43 @@
 /** `groupage doctor --deep --repair`, as the command walks over the API's pages: every Target, and every batch of it. */
 import type { Deps } from '../batching/deps.ts';
 import type { OperationName, Target } from '../batching/ids.ts';
-import { lookAtBatches, lookAtTarget, repair } from '../batching/repair.ts';
-import type { Page } from '../ports.ts';
+import { type Looked, lookAtBatches, lookAtTargets } from '../batching/look.ts';
+import { repairAll } from '../batching/repair.ts';
 
 const PAGE = 25;
 
+/** @throws AggregateError of what could not be looked at or repaired, after everything else. */
 export const doctor = async (deps: Deps): Promise<void> => {
+  const failures: unknown[] = [];
   for (const operation of Object.keys(deps.config.operations) as OperationName[])
-    await eachPage(
-      (cursor) => deps.locks.targets(operation, PAGE, cursor),
-      (target) => treat(deps, target),
-    );
+    await eachPage(async (cursor) => {
+      const page = await deps.locks.targets(operation, PAGE, cursor);
+      failures.push(...(await treat(deps, await lookAtTargets(deps, page.items))));
+      for (const target of page.items) failures.push(...(await treatBatches(deps, target)));
+      return page.cursor;
+    });
+  if (failures.length > 0) throw new AggregateError(failures, `doctor: ${failures.map(String).join('; ')}`);
 };
 
-const treat = async (deps: Deps, target: Target): Promise<void> => {
-  const finding = await lookAtTarget(deps, target, deps.machine.now());
-  if (finding) await repair(deps, finding);
-  await eachPage(
-    (cursor) => lookAtBatches(deps, target, PAGE, cursor),
-    (overdue) => repair(deps, overdue),
-  );
+const treatBatches = async (deps: Deps, target: Target): Promise<readonly unknown[]> => {
+  const failures: unknown[] = [];
+  await eachPage(async (cursor) => {
+    const page = await lookAtBatches(deps, target, PAGE, cursor);
+    failures.push(...(await treat(deps, page)));
+    return page.cursor;
+  });
+  return failures;
 };
 
-const eachPage = async <T>(
-  load: (cursor: string | undefined) => Promise<Page<T>>,
-  work: (item: T) => Promise<unknown>,
-): Promise<void> => {
+/** @returns what failed. */
+const treat = async (deps: Deps, { findings, skipped }: Looked): Promise<readonly unknown[]> => {
+  const treated = await repairAll(deps, findings);
+  return [...skipped, ...treated].flatMap((each) => ('cause' in each ? [each.cause] : []));
+};
+
+/** @param visit sees to a page, and answers the next one's cursor. */
+const eachPage = async (visit: (cursor: string | undefined) => Promise<string | undefined>): Promise<void> => {
   let cursor: string | undefined;
-  do {
-    const page = await load(cursor);
-    for (const item of page.items) await work(item);
-    cursor = page.cursor;
-  } while (cursor !== undefined);
+  do cursor = await visit(cursor);
+  while (cursor !== undefined);
 };

@@ -54,11 +54,14 @@ export const attempt = async <T>(chaos: Chaos, name: string, work: () => Promise
     return await work();
   } catch (cause) {
     chaos.trace(() => `${name}  failed: ${String(cause)}`);
-    const causes: unknown[] = cause instanceof AggregateError ? cause.errors : [cause];
-    if (causes.some((each) => each instanceof TypeError || each instanceof RangeError)) throw cause;
+    if (causesOf(cause).some((each) => each instanceof TypeError || each instanceof RangeError)) throw cause;
     return otherwise;
   }
 };
+
+/** What an error is made of: the sweep's are of the patrol's, which are of its Targets'. */
+const causesOf = (cause: unknown): readonly unknown[] =>
+  cause instanceof AggregateError ? cause.errors.flatMap(causesOf) : [cause];
 
 const depsOf = ({ config, chaos, tables, queues, rejected, log }: Surroundings, process: Process): Deps => {
   const { scheduler, trace } = chaos;

@@ -3,7 +3,8 @@ import { GRACE } from '../../src/batching/findings.ts';
 import { group } from '../../src/batching/group.ts';
 import { handleBatch } from '../../src/batching/handle-batch.ts';
 import { batchIdOf } from '../../src/batching/ids.ts';
-import { lookAtBatches, lookAtTarget, repair } from '../../src/batching/repair.ts';
+import { lookAtBatches, lookAtTarget } from '../../src/batching/look.ts';
+import { repair } from '../../src/batching/repair.ts';
 import { batchVisibility } from '../../src/config/resolved.ts';
 import { batchId, NOW, token } from '../factories/factories.ts';
 import { PLENTY, type StepKit } from './step-kit.ts';
@@ -91,6 +92,25 @@ suite('a look at a Target, and its repair,', () => {
     expect(repaired()).toHaveLength(2);
   });
 
+  it('repairs nothing of an operation that is not configured any more: whoever led there could only fail', async () => {
+    await led(1);
+    const finding = { target: where, since: NOW } as const;
+    const bare = { ...kit, config: { ...config, operations: {} } };
+    const holder = { fence: 1, token: token('token-1') };
+    const batch = batchIdOf(where, 1, 1);
+    forget(kit.sent);
+    for (const each of [
+      { ...finding, finding: 'stranded' },
+      { ...finding, finding: 'expired-lock', holder, hasWork: true },
+      // It gives the lock back, and then sees that a task waits.
+      { ...finding, finding: 'expired-lock', holder, hasWork: false },
+      { ...finding, finding: 'leaderless-batch', batchId: batch },
+      { ...finding, finding: 'overdue-batch', batchId: batch },
+    ] as const)
+      await expect(repair(bare, each)).rejects.toThrow('put it back');
+    expect([kit.sent.elect, kit.sent.batch, repaired()]).toEqual([[], [], []]);
+  });
+
   it('finds a leader who finishes the batch that another one left', async () => {
     await led(1);
     await kit.locks.openBatch(where, guard(), { batch: batchIdOf(where, 1, 1), round: 1, by: token('x'), until: NOW });
@@ -116,11 +136,11 @@ suite("a look at a Target's batches, and their repair,", () => {
 
   it('sends the message again of one that was never started', async () => {
     const id = await sealed();
-    expect(await look()).toEqual({ items: [], looked: 1 });
+    expect(await look()).toEqual({ findings: [], skipped: [], batches: 1 });
     kit.now += LONG;
-    const { items } = await look();
-    expect(items).toMatchObject([{ finding: 'overdue-batch', batchId: id }]);
-    for (const finding of items) expect(await repair(kit, finding)).toBe('batch-message');
+    const { findings } = await look();
+    expect(findings).toMatchObject([{ finding: 'overdue-batch', batchId: id }]);
+    for (const finding of findings) expect(await repair(kit, finding)).toBe('batch-message');
     expect(kit.sent.batch).toEqual([{ batchId: id, delay: 0 }]);
     expect(repaired()).toMatchObject([{ finding: 'overdue-batch', operation: 'ship', target: where, batchId: id }]);
   });
@@ -130,14 +150,15 @@ suite("a look at a Target's batches, and their repair,", () => {
     kit.answers = [{ kind: 'unavailable', reason: 'busy', mayRetryAtOnce: false }, { kind: 'all-succeeded' }];
     await handleBatch(kit, { batchId: id }, PLENTY);
     forget(kit.sent);
-    expect((await look()).items).toEqual([]);
+    expect((await look()).findings).toEqual([]);
     kit.now += LONG;
-    for (let times = 0; times < 2; times += 1) for (const finding of (await look()).items) await repair(kit, finding);
+    for (let times = 0; times < 2; times += 1)
+      for (const finding of (await look()).findings) await repair(kit, finding);
     expect(kit.sent.batch.map(({ batchId: each }) => each)).toEqual([id, id]);
     for (const message of kit.sent.batch) await handleBatch(kit, message, PLENTY);
     expect([kit.calls.length, (await kit.batches.get(id))?.status]).toEqual([2, 'succeeded']);
     kit.now += LONG;
-    expect(await look()).toEqual({ items: [], looked: 1 });
+    expect(await look()).toEqual({ findings: [], skipped: [], batches: 1 });
   });
 
   it('goes page by page', async () => {
@@ -147,7 +168,7 @@ suite("a look at a Target's batches, and their repair,", () => {
       await kit.batches.seal(formed, [], NOW + n, 3_600_000);
     }
     const first = await look(2);
-    expect([first.looked, first.cursor]).toEqual([2, expect.any(String)]);
-    expect(await look(2, first.cursor)).toEqual({ items: [], looked: 1 });
+    expect([first.batches, first.cursor]).toEqual([2, expect.any(String)]);
+    expect(await look(2, first.cursor)).toEqual({ findings: [], skipped: [], batches: 1 });
   });
 });

@@ -8,7 +8,7 @@ import { setting } from '../../src/environment.ts';
 import { writeLocalFile } from '../../src/local/local-file.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { type LocalFlow, startLocalFlow } from '../local/flow.ts';
-import { type FakeApi, fakeApi } from './fake-api.ts';
+import { ApiError, type FakeApi, fakeApi } from './fake-api.ts';
 import { groupage } from './groupage.ts';
 
 describe('groupage doctor, on a local stack,', () => {
@@ -181,6 +181,57 @@ describe('groupage doctor', () => {
         `${method} /v1/doctor/batches?target=b&cursor=c2`,
       ]);
     }
+  });
+
+  it('shows what could not be looked at or repaired, goes on, and ends with exit status 1', async () => {
+    const refused = { repaired: false, reason: 'operation "gone" is not\u001b configured' };
+    api.answer({
+      'GET /dead-letters': letters({}),
+      'POST /doctor/targets': [
+        {
+          targets: ['a'],
+          findings: [finding('stranded', 'a', { repaired: true, remedy: 'elect-message' })],
+          cursor: 'c1',
+        },
+        { targets: ['b'], findings: [], skipped: [{ id: 'b', reason: 'throttled' }] },
+      ],
+      'POST /doctor/batches': [
+        new ApiError(500, { detail: 'something went wrong here; the log says what' }),
+        {
+          batches: 3,
+          findings: [finding('overdue-batch', 'b', { batchId: 'b#1#1', ...refused })],
+          skipped: [{ id: 'b#1#2', reason: 'throttled' }],
+        },
+      ],
+    });
+    const { code, out } = await run('--deep', '--repair');
+    expect([code, out.split('\n')]).toEqual([
+      1,
+      [
+        '✓ a: tasks wait and nobody leads, since 2 h → a leader was asked for',
+        '✗ a: could not be looked at → its batches: something went wrong here; the log says what',
+        '✗ b: could not be looked at → throttled',
+        '✗ b: batch b#1#1 is overdue, its message was lost or waits behind many others, since 2 h → not repaired: operation "gone" is not\ufffd configured',
+        '✗ b#1#2: could not be looked at → throttled',
+        'looked at 2 Targets and 3 batches: 4 findings',
+        '',
+      ],
+    ]);
+    api.answer({
+      'GET /dead-letters': letters({}),
+      'GET /doctor/targets': { targets: ['a'], findings: [], skipped: [{ id: 'a', reason: 'throttled' }] },
+    });
+    const json = await run('--json');
+    expect([json.code, JSON.parse(json.out)]).toMatchObject([1, { ok: false, skipped: [{ id: 'a' }] }]);
+  });
+
+  it('breaks off where the API refuses it: nothing else would be answered', async () => {
+    api.answer({
+      'GET /dead-letters': letters({}),
+      'GET /doctor/targets': { targets: ['a', 'b'], findings: [] },
+      'GET /doctor/batches': new ApiError(403, { detail: 'Forbidden' }),
+    });
+    expect(await run('--deep')).toMatchObject({ code: 1, out: '', err: expect.stringContaining('Forbidden') });
   });
 
   it('repairs nothing where it looks but quickly', async () => {

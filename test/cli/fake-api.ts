@@ -1,6 +1,16 @@
 /** An API that answers as a test says, and remembers what it was asked. */
 import { bodyOf, type Served, serve } from './aws.ts';
 
+/** An answer that is a refusal. */
+export class ApiError {
+  readonly status: number;
+  readonly problem: object;
+  constructor(status: number, problem: object) {
+    this.status = status;
+    this.problem = problem;
+  }
+}
+
 export interface FakeApi extends Served {
   /** Method, path and body of each request. */
   readonly asked: string[];
@@ -15,9 +25,11 @@ export const fakeApi = async (): Promise<FakeApi> => {
     const { method = '', url = '' } = request;
     asked.push(`${method} ${url} ${await bodyOf(request)}`.trim());
     const left = answers.get(`${method} ${url.split('?')[0]}`) ?? [{}];
-    response.writeHead(200, { 'content-type': 'application/json' });
     // The last one is for the rest.
-    response.end(JSON.stringify(left.length > 1 ? left.shift() : left[0]));
+    const answer = left.length > 1 ? left.shift() : left[0];
+    const [status, body] = answer instanceof ApiError ? [answer.status, answer.problem] : [200, answer];
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(body));
   });
   return {
     ...served,

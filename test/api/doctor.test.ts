@@ -1,0 +1,120 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { api } from '../../src/api/app.ts';
+import { GRACE } from '../../src/batching/findings.ts';
+import type { BatchId, Target } from '../../src/batching/ids.ts';
+import { register } from '../../src/batching/register.ts';
+import { batchVisibility } from '../../src/config/resolved.ts';
+import { type StepKit, stepKit } from '../batching/step-kit.ts';
+import { memoryStores } from '../contract/stores.ts';
+import { batchId, candidate, NOW, target } from '../factories/factories.ts';
+
+describe('the doctor of the API', () => {
+  let kit: StepKit;
+  let failures: string[];
+  beforeEach(() => {
+    kit = stepKit(memoryStores());
+    failures = [];
+  });
+  const where = (n: number): Target => target(`ship/depot=D${n}`);
+  /** Longer than anything may be left alone. */
+  const long = () => batchVisibility(kit.config) + GRACE + 60_000;
+
+  const ask = async (method: 'GET' | 'POST', path: string, body?: string, deps: StepKit = kit) => {
+    const onError = (cause: unknown): void => void failures.push(String(cause));
+    const app = api({ ...deps, newId: () => 'id', onError });
+    const response = await app.request(`/v1/doctor/${path}`, { method, ...(body === undefined ? {} : { body }) });
+    return { status: response.status, answer: await response.json() };
+  };
+  /** Targets whose tasks wait, and nobody leads. */
+  const stranded = async (count: number): Promise<void> => {
+    const messages = Array.from({ length: count }, (_, n) => ({
+      messageId: `message-${n}`,
+      body: JSON.stringify({ operation: 'ship', payload: { depot: `D${n}` } }),
+    }));
+    await register(kit, messages);
+    kit.now += long();
+    kit.sent.elect.length = 0;
+  };
+  /** A Target's batches, sealed, their messages lost. */
+  const overdue = async (at: Target, count: number): Promise<BatchId[]> => {
+    const ids = Array.from({ length: count }, (_, n) => batchId(`${at}#1#${n}`));
+    for (const id of ids) {
+      const batch = { id, target: at, sealedBy: 'full', candidates: [candidate('a')] } as const;
+      const formed = await kit.batches.form({ ...batch, oldestAt: NOW, createdAt: NOW });
+      await kit.batches.seal(formed, [], NOW, 1_000);
+    }
+    kit.now += long();
+    return ids;
+  };
+  const throttled = <Args extends unknown[], Answer>(
+    isIt: (...args: Args) => boolean,
+    otherwise: (...args: Args) => Promise<Answer>,
+  ) => {
+    return async (...args: Args): Promise<Answer> => {
+      if (isIt(...args)) throw new Error('throttled');
+      return otherwise(...args);
+    };
+  };
+
+  it.each(['GET', 'POST'] as const)('names a Target that cannot be read, and shows the others (%s)', async (method) => {
+    await stranded(3);
+    const glance = throttled((at: Target) => at === where(1), kit.locks.glance);
+    const { status, answer } = await ask(method, 'targets', undefined, { ...kit, locks: { ...kit.locks, glance } });
+    const repair = method === 'POST' ? { repaired: true, remedy: 'elect-message' } : {};
+    const found = { finding: 'stranded', operation: 'ship', since: new Date(NOW).toISOString(), ...repair };
+    expect([status, answer]).toEqual([
+      200,
+      {
+        targets: [where(0), where(1), where(2)],
+        findings: [
+          { ...found, target: where(0) },
+          { ...found, target: where(2) },
+        ],
+        skipped: [{ id: where(1), reason: 'throttled' }],
+      },
+    ]);
+    expect([kit.sent.elect.length, failures]).toEqual([method === 'POST' ? 2 : 0, ['Error: throttled']]);
+  });
+
+  it('names a finding that cannot be repaired, and repairs the others', async () => {
+    await stranded(3);
+    const elect = throttled((messages) => messages[0]?.target === where(1), kit.queues.elect);
+    const { status, answer } = await ask('POST', 'targets', undefined, { ...kit, queues: { ...kit.queues, elect } });
+    expect([status, answer]).toMatchObject([
+      200,
+      {
+        findings: [
+          { repaired: true },
+          { target: where(1), repaired: false, reason: 'throttled' },
+          { target: where(2), repaired: true },
+        ],
+        skipped: [],
+      },
+    ]);
+    expect([kit.events.filter(({ event }) => event === 'repaired').length, failures]).toEqual([
+      2,
+      ['Error: throttled'],
+    ]);
+  });
+
+  it('names a batch that cannot be read, and repairs the others', async () => {
+    const [bad, ...good] = await overdue(where(0), 3);
+    const get = throttled((id: BatchId) => id === bad, kit.batches.get);
+    const path = `batches?${new URLSearchParams({ target: where(0) })}`;
+    const { status, answer } = await ask('POST', path, undefined, { ...kit, batches: { ...kit.batches, get } });
+    expect([status, answer]).toMatchObject([200, { batches: 3, skipped: [{ id: bad, reason: 'throttled' }] }]);
+    expect(kit.sent.batch.map((each) => each.batchId).toSorted()).toEqual(good);
+  });
+
+  it('repairs nothing of an operation that is not configured any more, and says what to do', async () => {
+    const gone = target('gone/depot=A');
+    const [id] = await overdue(gone, 1);
+    const { status, answer } = await ask('POST', `batches?${new URLSearchParams({ target: gone })}`);
+    expect([status, answer]).toMatchObject([
+      200,
+      { findings: [{ batchId: id, repaired: false, reason: expect.stringMatching(/"gone" .* put it back/) }] },
+    ]);
+    // That is no failure: the answer says it all.
+    expect([kit.sent.batch, kit.events, failures]).toEqual([[], [], []]);
+  });
+});
