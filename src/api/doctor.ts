@@ -4,7 +4,7 @@ import { type Looked, lookAtBatches, lookAtTargets } from '../batching/look.ts';
 import { repairAll } from '../batching/repair.ts';
 import { UnknownOperation } from '../config/resolved.ts';
 import type { ApiDeps } from './deps.ts';
-import { readPaging, readTarget } from './input.ts';
+import { badRequest, readObject, readPaging, readTarget, takesQuery } from './input.ts';
 import { targetPage } from './target-pages.ts';
 import { findingView, skippedView, treatedView } from './views.ts';
 
@@ -14,13 +14,15 @@ const PAGE = 100;
 export const doctorRoutes = (deps: ApiDeps): Hono => {
   const routes = new Hono();
 
-  routes.on(['GET', 'POST'], '/targets', async (context) => {
+  routes.on(['GET', 'POST'], '/targets', takesQuery('operation', 'limit', 'cursor'), async (context) => {
+    await refuseBody(context);
     const { items: targets, ...next } = await targetPage(deps, context, PAGE);
     const looked = await lookAtTargets(deps, targets);
     return context.json({ targets, ...(await answered(deps, context, looked)), ...next });
   });
 
-  routes.on(['GET', 'POST'], '/batches', async (context) => {
+  routes.on(['GET', 'POST'], '/batches', takesQuery('target', 'limit', 'cursor'), async (context) => {
+    await refuseBody(context);
     const target = readTarget(context.req.query('target'));
     const { limit, cursor } = readPaging(context, 100, PAGE);
     const { batches, findings, skipped, ...next } = await lookAtBatches(deps, target, limit, cursor);
@@ -28,6 +30,14 @@ export const doctorRoutes = (deps: ApiDeps): Hono => {
   });
 
   return routes;
+};
+
+/** Whoever asks for less in a body, or for a dry run, must not get all of it. @throws HttpProblem */
+const refuseBody = async ({ req }: Context): Promise<void> => {
+  const text = await req.text();
+  const fields = Object.keys(text === '' ? {} : readObject(text));
+  const reason = 'is unknown: this call takes no body, only what its query says';
+  if (fields.length > 0) throw badRequest(fields.map((name) => ({ path: name.slice(0, 100), reason })));
 };
 
 /** What was found, repaired if that was asked for, and what could not be looked at. */

@@ -106,6 +106,28 @@ describe('the doctor of the API', () => {
     expect(kit.sent.batch.map((each) => each.batchId).toSorted()).toEqual(good);
   });
 
+  it('repairs nothing for whoever asks for less, or for what nobody knows, and names it', async () => {
+    await stranded(1);
+    const body = '{"dryRun":true,"limit":5}';
+    for (const [path, given, unknown] of [
+      ['targets', body, ['dryRun', 'limit']],
+      ['targets?dryRun=true&operation=ship', undefined, ['dryRun']],
+      ['targets?target=ship', '', ['target']],
+      ['batches?target=ship/depot=D0', body, ['dryRun', 'limit']],
+      ['batches?target=ship/depot=D0&dry-run', '{}', ['dry-run']],
+      ['targets', '[]', ['']],
+      ['targets', 'dryRun=true', ['']],
+    ] as const) {
+      const { status, answer } = await ask('POST', path, given);
+      const { errors } = answer as { errors: { path: string }[] };
+      expect([status, errors.map((each) => each.path)], path).toEqual([400, unknown]);
+    }
+    expect((await ask('GET', 'targets?dryRun=true')).status).toBe(400);
+    expect([kit.sent.elect, kit.events.filter(({ event }) => event === 'repaired')]).toEqual([[], []]);
+    for (const nothing of [undefined, '', '{}']) expect((await ask('POST', 'targets', nothing)).status).toBe(200);
+    expect(kit.sent.elect).toHaveLength(3);
+  });
+
   it('repairs nothing of an operation that is not configured any more, and says what to do', async () => {
     const gone = target('gone/depot=A');
     const [id] = await overdue(gone, 1);

@@ -26,6 +26,10 @@ it('a query parameter that a call does not know is refused by its name, before a
     ['POST', '/targets/flush'],
     ['GET', '/dead-letters'],
     ['POST', '/dead-letters/elect/redrive'],
+    ['GET', '/doctor/targets'],
+    ['POST', '/doctor/targets'],
+    ['GET', '/doctor/batches?target=ship'],
+    ['POST', '/doctor/batches?target=ship'],
   ] as const) {
     const response = await ask(method, `${path}${path.includes('?') ? '&' : '?'}oddly=1`);
     const { errors } = (await response.json()) as { errors: unknown };
