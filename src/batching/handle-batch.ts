@@ -24,7 +24,7 @@ export const handleBatch = (deps: HandleDeps, message: BatchMessage, invocation:
   untilDone(`batch ${message.batchId}`, invocation, () => takeTurn(deps, message, invocation));
 
 /** Only a sealed batch has members. Its message is sent after the seal; one that is early has to wait. */
-class NotSealed extends Error {
+export class NotSealed extends Error {
   override readonly name = 'NotSealed';
 }
 

@@ -5,6 +5,7 @@
  */
 import type { Millis } from '../batching/ids.ts';
 import { type FaultCounts, type FaultKind, type FaultRates, NO_FAULTS, noFaultCounts } from './faults.ts';
+import type { Violation } from './invariants.ts';
 import { type Random, seeded, seedOf } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
 
@@ -27,6 +28,10 @@ export class Chaos {
   readonly happened: FaultPoint[] = [];
   /** The functions that were paused: those that may have gone on after their time. */
   readonly paused = new Set<string>();
+  /** Told of a step that failed for no fault. */
+  onViolation: (violation: Violation) => void = (violation) => {
+    throw violation;
+  };
   /** Keeps a line of what happens; costs nothing where nobody reads it. */
   readonly trace: (line: () => string) => void;
   readonly #options: ChaosOptions;

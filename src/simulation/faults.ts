@@ -50,7 +50,7 @@ export const noFaultCounts = (): FaultCounts => {
 };
 
 /** A call that failed; the step that made it fails with it and its message comes back. */
-class InjectedFault extends Error {
+export class InjectedFault extends Error {
   override readonly name = 'InjectedFault';
 }
 

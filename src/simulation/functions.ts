@@ -15,7 +15,7 @@ import {
 } from '../batching/timings.ts';
 import type { Delivery, Invocation, WorkingQueue } from '../ports.ts';
 import type { Chaos } from './chaos.ts';
-import { attempt, type Started } from './process.ts';
+import { attempt, failed, type Started } from './process.ts';
 import { type QueuedMessage, SimulatedQueue } from './queue.ts';
 
 /** The steps that a schedule runs. */
@@ -63,10 +63,8 @@ export const simulatedFunctions = (
 
   const register: Handle = async (deps, messages) => {
     const sent = messages.map(({ id, body }) => ({ messageId: id, body }));
-    const failed = await steps.registerAll(deps, sent, ({ messageId }, cause) =>
-      chaos.trace(() => `${messageId} failed: ${String(cause)}`),
-    );
-    return messages.filter(({ id }) => !failed.some(({ messageId }) => messageId === id));
+    const comingBack = await steps.registerAll(deps, sent, ({ messageId }, cause) => failed(chaos, messageId, cause));
+    return messages.filter(({ id }) => !comingBack.some(({ messageId }) => messageId === id));
   };
 
   return {

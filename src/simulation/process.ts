@@ -5,6 +5,7 @@ import type { Rejection } from '../batching/rejection.ts';
 import type { Config } from '../config/resolved.ts';
 import type { Invocation, WorkingQueue } from '../ports.ts';
 import type { Chaos } from './chaos.ts';
+import { defectOf, defectToldIn } from './defects.ts';
 import { faultyGate, type Process } from './faults.ts';
 import { memoryBatches } from './memory-batches.ts';
 import { memoryLocks } from './memory-locks.ts';
@@ -48,20 +49,22 @@ export const startProcess = (around: Surroundings, fn: string, run: number, time
   return { name, deps: depsOf(around, process), invocation: { timeLeft: () => process.endsAt - scheduler.now } };
 };
 
-/** Functions that throw give their messages back. A fault of the code's own is no schedule's fault: it ends the run. */
+/** Functions that throw give their messages back. What no fault explains ends the run: it is the code's own. */
 export const attempt = async <T>(chaos: Chaos, name: string, work: () => Promise<T>, otherwise: T): Promise<T> => {
   try {
     return await work();
   } catch (cause) {
-    chaos.trace(() => `${name}  failed: ${String(cause)}`);
-    if (causesOf(cause).some((each) => each instanceof TypeError || each instanceof RangeError)) throw cause;
+    failed(chaos, name, cause);
     return otherwise;
   }
 };
 
-/** What an error is made of: the sweep's are of the patrol's, which are of its Targets'. */
-const causesOf = (cause: unknown): readonly unknown[] =>
-  cause instanceof AggregateError ? cause.errors.flatMap(causesOf) : [cause];
+/** Tells of a step that failed. */
+export const failed = (chaos: Chaos, name: string, cause: unknown): void => {
+  chaos.trace(() => `${name}  failed: ${String(cause)}`);
+  const defect = defectOf(name, cause);
+  if (defect) chaos.onViolation(defect);
+};
 
 const depsOf = ({ config, chaos, tables, queues, rejected, log }: Surroundings, process: Process): Deps => {
   const { scheduler, trace } = chaos;
@@ -92,6 +95,10 @@ const depsOf = ({ config, chaos, tables, queues, rejected, log }: Surroundings, 
         return `${name}.${tokens}` as Token;
       },
     },
-    report: (event) => trace(() => `${name}  · ${brief(event)}`),
+    report: (event) => {
+      trace(() => `${name}  · ${brief(event)}`);
+      const defect = defectToldIn(name, event);
+      if (defect) chaos.onViolation(defect);
+    },
   };
 };

@@ -112,9 +112,11 @@ class World {
       handlerTimeout(scenario.config),
       (name, timeout) => this.#start(name, timeout),
     );
-    watch(this.#tables, this.#queues.group, (violation) => {
+    const onViolation = (violation: Violation): void => {
       this.#violation ??= violation;
-    });
+    };
+    this.#chaos.onViolation = onViolation;
+    watch(this.#tables, this.#queues.group, onViolation);
   }
 
   async run(): Promise<Report> {

@@ -3,6 +3,7 @@ import type { Deps } from '../../../src/batching/deps.ts';
 import { electLeader } from '../../../src/batching/elect-leader.ts';
 import { group } from '../../../src/batching/group.ts';
 import { candidateOf, parseCandidate } from '../../../src/batching/ids.ts';
+import { standingOf } from '../../../src/batching/lock.ts';
 import type { Locks } from '../../../src/ports.ts';
 import type { Bug } from './bug.ts';
 
@@ -69,6 +70,15 @@ export const noLookAfterRelease: Bug = {
       first: async (target, limit) => (released ? [] : deps.waiting.first(target, limit)),
     };
     return group({ ...deps, locks, waiting }, message, invocation);
+  },
+};
+
+/** A branch that is taken now and then has a plain mistake in it. */
+export const earlyGuardsThrow: Bug = {
+  group: async (deps, message, delivery) => {
+    const lock = await deps.locks.read(message.target);
+    if (standingOf(lock, message, deps.machine.now()).is === 'early') JSON.parse('{');
+    return group(deps, message, delivery);
   },
 };
 

@@ -32,6 +32,22 @@ export const nobodyIsNudged: Bug = {
     registerAll({ ...deps, machine: { ...deps.machine, random: () => 1 } }, messages, onFailure),
 };
 
+/** A mistake where a failure is caught and only told of. */
+export const nudgesThrow: Bug = {
+  registerAll: (deps, messages, onFailure) => {
+    const random = (): number => (undefined as never as { chance: () => number }).chance();
+    return registerAll({ ...deps, machine: { ...deps.machine, random } }, messages, onFailure);
+  },
+};
+
+/** A mistake in how messages are refused: they come back for ever. */
+export const refusalsThrow: Bug = {
+  registerAll: (deps, messages, onFailure) => {
+    const reject: typeof deps.queues.reject = (refused) => deps.queues.reject((refused as never as () => [])());
+    return registerAll({ ...deps, queues: { ...deps.queues, reject } }, messages, onFailure);
+  },
+};
+
 /** A redrive is written, and its waiting row is left to a message that never comes. */
 export const redrivenTasksDoNotWait: Bug = {
   registerAll: (deps, messages, onFailure) => {
