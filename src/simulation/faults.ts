@@ -13,7 +13,7 @@ export interface FaultRates {
   readonly pause: number;
   /** The call fails and nothing happened. */
   readonly throttle: number;
-  /** Per effect of a call of many: it fails there, and those before it happened. */
+  /** Per effect of a call of many: it fails there, and those that had their turn happened. */
   readonly partial: number;
   /** The call fails after all of it happened. */
   readonly lostReply: number;
@@ -72,6 +72,19 @@ export const DOWNSTREAM_CALL = 'downstream.call';
 /** Never resolves: a function that died does not go on. */
 const death = (): Promise<never> => new Promise(() => {});
 
+/**
+ * The effects of a call are many requests at once, each with failures of its own: any of them happen, not the first
+ * few. (Fisher and Yates.)
+ */
+const anyOrder = (count: number, random: Random): number[] => {
+  const order = Array.from({ length: count }, (_, index) => index);
+  for (let last = count - 1; last > 0; last -= 1) {
+    const other = random.int(0, last);
+    [order[last], order[other]] = [order[other] as number, order[last] as number];
+  }
+  return order;
+};
+
 /** The gate of one process. */
 export const faultyGate = (chaos: Chaos, process: Process): Gate => {
   const { scheduler, trace } = chaos;
@@ -92,12 +105,12 @@ export const faultyGate = (chaos: Chaos, process: Process): Gate => {
     await live(random.int(0, 20));
     if (hit('throttle')) throw new InjectedFault(`${call}: throttled`);
     const answers: T[] = [];
-    for (const effect of effects) {
-      if (answers.length > 0) {
+    for (const [turn, index] of anyOrder(effects.length, random).entries()) {
+      if (turn > 0) {
         if (random.chance(0.2)) await live(random.int(0, 5));
         if (hit('partial')) throw new InjectedFault(`${call}: failed half-way`);
       }
-      answers.push(effect());
+      answers[index] = (effects[index] as () => T)();
     }
     trace(() => `${name}  ${call} → ${brief(answers.length === 1 ? answers[0] : answers)}`);
     await live(random.int(0, 5));

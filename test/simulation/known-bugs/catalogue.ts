@@ -69,6 +69,11 @@ export const KNOWN_BUGS: readonly KnownBug[] = [
     /its claim|every registered task ends/,
   ],
   [
+    'a last claim that stands for all',
+    leading.lastClaimStandsForAll,
+    /its claim|its own|every registered task ends|asked for downstream/,
+  ],
+  [
     'a release without a second look',
     leading.noLookAfterRelease,
     /every registered task ends|longer than maxWait/,

@@ -73,6 +73,19 @@ export const noLookAfterRelease: Bug = {
   },
 };
 
+/** "An earlier run got to the end of the list, so all of it is claimed": as if claims happened one after the other. */
+export const lastClaimStandsForAll: Bug = {
+  group: (deps, message, delivery) => {
+    const claim: typeof deps.tasks.claim = async (candidates, batch) => {
+      const last = candidates.at(-1);
+      const state = last && (await deps.tasks.get(parseCandidate(last).id))?.state;
+      const isClaimed = state && 'batchId' in state && state.batchId === batch;
+      return isClaimed ? candidates.map(() => true) : deps.tasks.claim(candidates, batch);
+    };
+    return group({ ...deps, tasks: { ...deps.tasks, claim } }, message, delivery);
+  },
+};
+
 /** A branch that is taken now and then has a plain mistake in it. */
 export const earlyGuardsThrow: Bug = {
   group: async (deps, message, delivery) => {
