@@ -56,9 +56,18 @@ export const checkAtRest = (evidence: Evidence): void => {
   checkCalls(evidence);
   checkAttempts(evidence);
   checkOutcomes(evidence);
-  for (const { id, run } of evidence.redriven)
-    demand((evidence.tables.tasks.get(id)?.run ?? 0) > run, 'a redrive starts another run', { id, run });
+  checkRedrives(evidence);
   if (evidence.isCalm) checkInTime(evidence);
+};
+
+/** However often it is asked for, and however late: each run that failed is followed by one. */
+const checkRedrives = ({ tables, redriven }: Evidence): void => {
+  const asked = Map.groupBy(redriven, ({ id }) => id);
+  for (const { id, run } of tables.tasks.values()) {
+    const runs = new Set(asked.get(id)?.map((each) => each.run));
+    demand(run > Math.max(0, ...runs), 'a redrive starts another run', { id, run });
+    demand(run <= 1 + runs.size, 'a redrive starts one run', { id, run, asked: [...runs] });
+  }
 };
 
 /**

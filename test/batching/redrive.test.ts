@@ -50,6 +50,24 @@ suite('a redrive', () => {
     expect(kit.sent.rejected).toEqual([]);
   });
 
+  it('of a run that is over starts none, though the task has failed again', async () => {
+    const task = await failedTask();
+    await register(kit, [asking(task)]);
+    await kit.tasks.claim([candidate(task, 2)], batchId(`${where}#2#1`));
+    await kit.waiting.remove(
+      where,
+      (await kit.waiting.first(where, 9)).map(({ entry }) => entry),
+    );
+    const outcome = { status: 'failed', error: { code: 'bad', message: 'again', retriable: false } } as const;
+    await kit.tasks.finish([{ id: task, outcome }], finishing(batchId(`${where}#2#1`)));
+    await register(kit, [asking(task)]);
+    expect(await kit.tasks.get(task)).toMatchObject({ run: 2, state: { status: 'failed' } });
+    expect(await candidates()).toEqual([]);
+    expect(kit.sent.rejected).toEqual([]);
+    await register(kit, [asking(task, 2)]);
+    expect(await candidates()).toEqual([candidate(task, 3)]);
+  });
+
   it('is told by who began the run, and by nobody else', async () => {
     const task = await failedTask();
     const redrive: typeof kit.tasks.redrive = async (failed, at) => {

@@ -98,6 +98,7 @@ export const KNOWN_BUGS: readonly KnownBug[] = [
     ({ sends }) => ({ patrol: true, purges: sends.map(({ at }) => at + 60) }),
   ],
   ['redriven tasks that do not wait', registering.redrivenTasksDoNotWait, /every registered task ends/],
+  ["redrives that overlook a task's run", registering.redrivesOverlookTheRun, /a redrive starts one run/],
   [
     'redriven members that are not counted',
     handling.redrivenMembersAreNotCounted,

@@ -1,4 +1,5 @@
 /** Bugs of those who register tasks. */
+import { parseRedrive, printRedrive } from '../../../src/batching/redrive.ts';
 import { registerAll } from '../../../src/batching/register.ts';
 import type { Bug } from './bug.ts';
 
@@ -45,6 +46,18 @@ export const refusalsThrow: Bug = {
   registerAll: (deps, messages, onFailure) => {
     const reject: typeof deps.queues.reject = (refused) => deps.queues.reject((refused as never as () => [])());
     return registerAll({ ...deps, queues: { ...deps.queues, reject } }, messages, onFailure);
+  },
+};
+
+/** A redrive names a task only: one that comes twice, or late, starts another run of it. */
+export const redrivesOverlookTheRun: Bug = {
+  registerAll: async (deps, messages, onFailure) => {
+    const current = messages.map(async (message) => {
+      const asked = parseRedrive(message.body);
+      const task = asked?.ok ? await deps.tasks.get(asked.value.id) : undefined;
+      return task ? { ...message, body: printRedrive(task) } : message;
+    });
+    return registerAll(deps, await Promise.all(current), onFailure);
   },
 };
 
