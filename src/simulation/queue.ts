@@ -1,4 +1,14 @@
-/** One SQS standard queue with its dead-letter queue, in virtual time: late, twice and out of order. */
+/**
+ * One SQS standard queue with its dead-letter queue, in virtual time: late, twice and out of order.
+ *
+ * A message is *under way* (sent, its delay is not over), *ready* (for a poll), *in hand* (of a function; ready again
+ * when its visibility timeout ends), *dead* (received too often: nobody gets it until somebody sends it anew) or
+ * *deleted* (never seen again). `messages` holds it until it is deleted.
+ *
+ * A server that did not hear of a receipt, or of the deletion, delivers a *copy*: in states of its own, also when the
+ * message is deleted. Its deletion is the message's too. Nothing may count on a copy: it is not among `messages`, and
+ * one that was received too often is gone.
+ */
 import type { Millis } from '../batching/ids.ts';
 import type { Chaos } from './chaos.ts';
 import type { Random } from './random.ts';
@@ -10,6 +20,8 @@ export interface QueuedMessage {
   readonly sentAt: Millis;
   receives: number;
   deleted: boolean;
+  /** The message of which this is a copy. */
+  readonly copyOf?: QueuedMessage;
 }
 
 export interface QueueOptions {
@@ -26,9 +38,10 @@ export class SimulatedQueue {
   readonly #chaos: Chaos;
   readonly #options: QueueOptions;
   readonly #random: Random;
-  /** Everything sent and not deleted, wherever it is. */
+  /** Everything sent and not deleted, wherever it is; no copies. */
   readonly messages = new Set<QueuedMessage>();
   readonly deadLetters = new Set<QueuedMessage>();
+  readonly #copies = new Set<QueuedMessage>();
   #ready: QueuedMessage[] = [];
   /** Whether messages were lost that the design counts on. */
   wasPurged = false;
@@ -44,7 +57,7 @@ export class SimulatedQueue {
   }
 
   get isEmpty(): boolean {
-    return this.messages.size === 0;
+    return this.messages.size === 0 && this.#copies.size === 0;
   }
 
   /** @returns the message's id. */
@@ -52,7 +65,7 @@ export class SimulatedQueue {
     this.#sent += 1;
     const id = `${this.#options.name}-${this.#sent}`;
     const sentAt = this.#chaos.scheduler.now;
-    const message = { id, body, revivals, sentAt, receives: 0, deleted: false };
+    const message: QueuedMessage = { id, body, revivals, sentAt, receives: 0, deleted: false };
     this.messages.add(message);
     this.#chaos.trace(() => `  ${message.id} sent: ${body}${delaySeconds > 0 ? ` in ${delaySeconds} s` : ''}`);
     // Never early; late by up to a second.
@@ -61,18 +74,23 @@ export class SimulatedQueue {
   }
 
   delete(message: QueuedMessage): void {
-    if (message.deleted) return;
-    this.onDelete(message);
+    if (message.copyOf) {
+      this.#forget(message);
+      this.delete(message.copyOf);
+    } else if (!message.deleted) {
+      this.onDelete(message);
+      this.#forget(message);
+    }
+  }
+
+  #forget(message: QueuedMessage): void {
     message.deleted = true;
-    this.messages.delete(message);
-    this.deadLetters.delete(message);
+    for (const place of [this.messages, this.#copies, this.deadLetters]) place.delete(message);
   }
 
   /** Somebody purges the queue: whatever is in it was never sent. */
   purge(): void {
-    for (const message of this.messages) message.deleted = true;
-    this.messages.clear();
-    this.deadLetters.clear();
+    for (const message of [...this.messages, ...this.#copies]) this.#forget(message);
     this.wasPurged = true;
     this.#chaos.trace(() => `  the ${this.#options.name} queue is purged`);
   }
@@ -104,13 +122,23 @@ export class SimulatedQueue {
       message.receives += 1;
       if (message.receives > this.#options.maxReceives) this.#bury(message);
       else taken.push(message);
-      if (this.#chaos.happens('duplicate', message.id)) this.#later(random.int(0, 30_000), message);
+      if (this.#chaos.happens('duplicate', message.id)) this.#copy(message);
     }
     if (this.#ready.length > 0) this.#pollSoon();
     if (taken.length > 0) this.#deliver(taken);
   }
 
+  #copy(message: QueuedMessage): void {
+    const copy: QueuedMessage = { ...message, deleted: false, copyOf: message.copyOf ?? message };
+    this.#copies.add(copy);
+    this.#later(this.#random.int(0, 30_000), copy);
+  }
+
   #bury(message: QueuedMessage): void {
+    if (message.copyOf) {
+      this.#forget(message);
+      return;
+    }
     this.deadLetters.add(message);
     this.#chaos.trace(() => `  ${message.id} is a dead letter`);
   }
