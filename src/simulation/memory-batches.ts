@@ -3,9 +3,10 @@ import { type Batch, membersOf } from '../batching/batch.ts';
 import { type BatchId, operationOf } from '../batching/ids.ts';
 import type { Batches, FormingBatch } from '../ports.ts';
 import { type Gate, through } from './gate.ts';
+import { behind, type Lag, upToDate } from './remembered.ts';
 import { newestFirst, pageOf, putBatch, type Tables } from './tables.ts';
 
-export const memoryBatches = (tables: Tables, gate: Gate): Batches => {
+export const memoryBatches = (tables: Tables, gate: Gate, lag: Lag = upToDate): Batches => {
   /** A conditional write: answers what was written, or undefined where the condition failed. */
   const write = (call: string, id: BatchId, next: (batch: Batch) => Batch | undefined): Promise<Batch | undefined> =>
     through(gate, call, () => {
@@ -68,7 +69,7 @@ export const memoryBatches = (tables: Tables, gate: Gate): Batches => {
     },
     ofTarget: (target, limit, cursor) =>
       through(gate, 'batches.ofTarget', () => {
-        const sealed = [...tables.batches.values()].filter(
+        const sealed = [...behind(tables.batches, lag()).values()].filter(
           (batch) => batch.target === target && batch.sealedAt !== undefined,
         );
         const page = pageOf(

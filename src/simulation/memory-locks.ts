@@ -3,10 +3,11 @@ import { operationOf, type Target } from '../batching/ids.ts';
 import { isHeld, type Lock, NO_LOCK } from '../batching/lock.ts';
 import type { Locks, Mine } from '../ports.ts';
 import { type Gate, through } from './gate.ts';
-import { firstRows } from './memory-waiting.ts';
+import { firstRows, rowsOf } from './memory-waiting.ts';
+import { behind, type Lag, upToDate } from './remembered.ts';
 import { pageOf, putLock, type Tables } from './tables.ts';
 
-export const memoryLocks = (tables: Tables, gate: Gate): Locks => {
+export const memoryLocks = (tables: Tables, gate: Gate, lag: Lag = upToDate): Locks => {
   const stored = (target: Target): Lock => tables.locks.get(target) ?? NO_LOCK;
   /** A conditional write: `next` gives the row to write, or undefined where the condition fails. */
   const write = (call: string, target: Target, next: (lock: Lock) => Lock | undefined): Promise<boolean> =>
@@ -34,8 +35,10 @@ export const memoryLocks = (tables: Tables, gate: Gate): Locks => {
     },
     glance: (target) =>
       through(gate, 'locks.glance', () => {
-        const [first] = firstRows(tables, target, 1);
-        return { lock: stored(target), ...(first ? { first } : {}) };
+        // One query: the lock and the rows are of one moment.
+        const ago = lag();
+        const [first] = firstRows(rowsOf(tables, target, ago), 1);
+        return { lock: behind(tables.locks, ago).get(target) ?? NO_LOCK, ...(first ? { first } : {}) };
       }),
     acquire: (target, { fence, token, seen, now, until }) =>
       write('locks.acquire', target, (lock) =>
@@ -74,7 +77,11 @@ export const memoryLocks = (tables: Tables, gate: Gate): Locks => {
     },
     targets: (operation, limit, cursor) =>
       through(gate, 'locks.targets', () =>
-        pageOf([...tables.locks.keys()].filter((target) => operationOf(target) === operation).sort(), limit, cursor),
+        pageOf(
+          [...behind(tables.locks, lag()).keys()].filter((target) => operationOf(target) === operation).sort(),
+          limit,
+          cursor,
+        ),
       ),
   };
 };

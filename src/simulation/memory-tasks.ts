@@ -3,6 +3,7 @@ import { type BatchId, type Millis, parseCandidate, type TaskId } from '../batch
 import { isRedriveOf, type NewTask, type Outcome, payloadRowOf, type Task, type TaskResult } from '../batching/task.ts';
 import type { FinishingBatch, Members, OpenTask, TaskOutline, Tasks, Written } from '../ports.ts';
 import { type Gate, through } from './gate.ts';
+import { behind, type Lag, upToDate } from './remembered.ts';
 import { newestFirst, pageOf, payloadKey, putPayload, putTask, type Tables } from './tables.ts';
 
 /**
@@ -12,7 +13,7 @@ import { newestFirst, pageOf, payloadKey, putPayload, putTask, type Tables } fro
 const INLINE = 50;
 const isApart = ({ payload, correlationId = '' }: NewTask): boolean => payload.length + correlationId.length > INLINE;
 
-export const memoryTasks = (tables: Tables, gate: Gate): Tasks => ({
+export const memoryTasks = (tables: Tables, gate: Gate, lag: Lag = upToDate): Tasks => ({
   insert: (tasks) =>
     gate(
       'tasks.insert',
@@ -70,7 +71,7 @@ export const memoryTasks = (tables: Tables, gate: Gate): Tasks => ({
     }),
   failed: (target, limit, cursor) =>
     through(gate, 'tasks.failed', () => {
-      const failed = [...tables.tasks.values()].filter(
+      const failed = [...behind(tables.tasks, lag()).values()].filter(
         (task) => task.target === target && task.state.status === 'failed',
       );
       const finishedAt = ({ state }: Task): number => ('finishedAt' in state ? state.finishedAt : 0);

@@ -1,24 +1,27 @@
 /** Waiting rows in memory. */
-import type { Target } from '../batching/ids.ts';
+import type { Millis, Target } from '../batching/ids.ts';
 import { type Waiting, waitingRow } from '../batching/policy.ts';
 import type { WaitingTasks } from '../ports.ts';
 import { type Gate, through } from './gate.ts';
+import { behind, type Lag, upToDate } from './remembered.ts';
 import { pageOf, type Tables } from './tables.ts';
 
-export const memoryWaiting = (tables: Tables, gate: Gate): WaitingTasks => ({
+export const memoryWaiting = (tables: Tables, gate: Gate, lag: Lag = upToDate): WaitingTasks => ({
   put: async (tasks) => {
     await gate(
       'waiting.put',
       tasks.map((task) => () => {
         const row = waitingRow(task);
-        if (!tables.waiting.has(task.target)) tables.waiting.set(task.target, new Map());
+        if (!tables.waiting.has(task.target)) tables.waiting.set(task.target, tables.newTable());
         tables.waiting.get(task.target)?.set(row.entry, row);
       }),
     );
   },
-  first: (target, limit) => through(gate, 'waiting.first', () => firstRows(tables, target, limit)),
+  first: (target, limit) => through(gate, 'waiting.first', () => firstRows(rowsOf(tables, target), limit)),
   page: (target, limit, cursor) =>
-    through(gate, 'waiting.page', () => pageOf(firstRows(tables, target, Number.POSITIVE_INFINITY), limit, cursor)),
+    through(gate, 'waiting.page', () =>
+      pageOf(firstRows(rowsOf(tables, target, lag()), Number.POSITIVE_INFINITY), limit, cursor),
+    ),
   remove: async (target, entries) => {
     await gate(
       'waiting.remove',
@@ -30,12 +33,13 @@ export const memoryWaiting = (tables: Tables, gate: Gate): WaitingTasks => ({
       }),
     );
   },
-  count: (target, limit) =>
-    through(gate, 'waiting.count', () => Math.min(limit, tables.waiting.get(target)?.size ?? 0)),
+  count: (target, limit) => through(gate, 'waiting.count', () => Math.min(limit, rowsOf(tables, target, lag()).size)),
 });
 
-/** The rows of a Target by turn. */
-export const firstRows = (tables: Tables, target: Target, limit: number): Waiting[] =>
-  [...(tables.waiting.get(target)?.values() ?? [])]
-    .sort((a, b) => (a.entry < b.entry ? -1 : a.entry > b.entry ? 1 : 0))
-    .slice(0, limit);
+/** The rows of a Target, as they were `lag` ago. */
+export const rowsOf = (tables: Tables, target: Target, lag: Millis = 0): ReadonlyMap<string, Waiting> =>
+  behind(tables.waiting.get(target) ?? new Map<string, Waiting>(), lag);
+
+/** The first rows by turn. */
+export const firstRows = (rows: ReadonlyMap<string, Waiting>, limit: number): Waiting[] =>
+  [...rows.values()].sort((a, b) => (a.entry < b.entry ? -1 : a.entry > b.entry ? 1 : 0)).slice(0, limit);

@@ -7,12 +7,14 @@ import type { Invocation, WorkingQueue } from '../ports.ts';
 import type { Chaos } from './chaos.ts';
 import { defectOf, defectToldIn } from './defects.ts';
 import { faultyGate, type Process } from './faults.ts';
+import { through } from './gate.ts';
 import { memoryBatches } from './memory-batches.ts';
 import { memoryLocks } from './memory-locks.ts';
 import { memoryDeadLetters, memoryQueues } from './memory-queues.ts';
 import { memoryTasks } from './memory-tasks.ts';
 import { memoryWaiting } from './memory-waiting.ts';
 import type { SimulatedQueue } from './queue.ts';
+import { MAX_LAG } from './remembered.ts';
 import { type CallLog, simulatedDownstream } from './simulated-downstream.ts';
 import type { Tables } from './tables.ts';
 import { brief } from './trace.ts';
@@ -70,20 +72,22 @@ const depsOf = ({ config, chaos, tables, queues, rejected, log }: Surroundings, 
   const { scheduler, trace } = chaos;
   const { name, random } = process;
   const gate = faultyGate(chaos, process);
+  const lag = (): Millis => random.int(0, MAX_LAG);
   let tokens = 0;
   return {
     config,
-    tasks: memoryTasks(tables, gate),
-    waiting: memoryWaiting(tables, gate),
-    locks: memoryLocks(tables, gate),
-    batches: memoryBatches(tables, gate),
+    tasks: memoryTasks(tables, gate, lag),
+    waiting: memoryWaiting(tables, gate, lag),
+    locks: memoryLocks(tables, gate, lag),
+    batches: memoryBatches(tables, gate, lag),
     queues: memoryQueues(queues, rejected, gate),
     deadLetters: memoryDeadLetters(queues, rejected, gate),
     patrolMarks: {
-      read: async () => tables.patrolMark,
-      write: async (mark) => {
-        tables.patrolMark = mark;
-      },
+      read: () => through(gate, 'patrolMarks.read', () => tables.patrolMark),
+      write: (mark) =>
+        through(gate, 'patrolMarks.write', () => {
+          tables.patrolMark = mark;
+        }),
     },
     downstreamOf: (_: OperationName) => simulatedDownstream(chaos, random, log, gate),
     machine: {

@@ -34,14 +34,19 @@ export interface Tables {
   claims: number;
   patrolMark: PatrolMark | undefined;
   watcher: Watcher;
+  readonly newTable: NewTable;
 }
 
-export const emptyTables = (): Tables => ({
-  tasks: new Map(),
+type NewTable = <K, V>() => Map<K, V>;
+
+/** @param newTable one that is remembered, where reads may be behind. */
+export const emptyTables = (newTable: NewTable = () => new Map()): Tables => ({
+  newTable,
+  tasks: newTable(),
   payloads: new Map(),
   waiting: new Map(),
-  locks: new Map(),
-  batches: new Map(),
+  locks: newTable(),
+  batches: newTable(),
   claims: 0,
   patrolMark: undefined,
   watcher: {},

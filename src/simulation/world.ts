@@ -24,6 +24,7 @@ import { type Steps, simulatedFunctions } from './functions.ts';
 import { Violation, watch } from './invariants.ts';
 import { attempt, type Started, startProcess } from './process.ts';
 import type { SimulatedQueue } from './queue.ts';
+import { Remembered } from './remembered.ts';
 import { Scheduler } from './scheduler.ts';
 import type { CallLog } from './simulated-downstream.ts';
 import { emptyTables, type Tables } from './tables.ts';
@@ -81,7 +82,7 @@ export const runSchedule = async (scenario: Scenario, traced = false): Promise<R
 class World {
   readonly #scenario: Scenario;
   readonly #scheduler = new Scheduler(START);
-  readonly #tables = emptyTables();
+  readonly #tables = emptyTables(() => new Remembered(() => this.#scheduler.now));
   readonly #rejected: Rejection[] = [];
   readonly #sent: RegisterMessage[] = [];
   readonly #redriven: TaskRun[] = [];

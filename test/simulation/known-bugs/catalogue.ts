@@ -80,6 +80,18 @@ export const KNOWN_BUGS: readonly KnownBug[] = [
     oneTarget,
   ],
   [
+    'a leader whose reads are behind',
+    leading.rowsAreReadBehind,
+    /every registered task ends|longer than maxWait|does not wait/,
+    nothingGoesWrong,
+  ],
+  [
+    'locks that are read at a glance',
+    registering.locksAreReadAtAGlance,
+    /every registered task ends|longer than maxWait|does not wait/,
+    nothingGoesWrong,
+  ],
+  [
     'a message that is dropped because another one has its id',
     registering.onlyTheFirstOfAnIdGoesOn,
     /every registered task ends|a task or is refused/,

@@ -86,6 +86,14 @@ export const lastClaimStandsForAll: Bug = {
   },
 };
 
+/** The leader reads the waiting rows for half the price, eventually consistent: his last look may not show the last task. */
+export const rowsAreReadBehind: Bug = {
+  group: (deps, message, delivery) => {
+    const first: typeof deps.waiting.first = async (target, limit) => (await deps.waiting.page(target, limit)).items;
+    return group({ ...deps, waiting: { ...deps.waiting, first } }, message, delivery);
+  },
+};
+
 /** A branch that is taken now and then has a plain mistake in it. */
 export const earlyGuardsThrow: Bug = {
   group: async (deps, message, delivery) => {

@@ -61,6 +61,15 @@ export const redrivesOverlookTheRun: Bug = {
   },
 };
 
+/** A register decides by what a lock showed a moment ago: the leader whom it sees may be gone. */
+export const locksAreReadAtAGlance: Bug = {
+  registerAll: (deps, messages, onFailure) => {
+    const readAll: typeof deps.locks.readAll = (targets) =>
+      Promise.all(targets.map(async (target) => (await deps.locks.glance(target)).lock));
+    return registerAll({ ...deps, locks: { ...deps.locks, readAll } }, messages, onFailure);
+  },
+};
+
 /** A redrive is written, and its waiting row is left to a message that never comes. */
 export const redrivenTasksDoNotWait: Bug = {
   registerAll: (deps, messages, onFailure) => {
