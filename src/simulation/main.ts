@@ -46,12 +46,12 @@ const tell = async ({ violations }: Summary): Promise<void> => {
 
 const look = async (): Promise<void> => {
   const lives = given('lives', values.lives);
-  const runs = given('runs', values.runs) ?? (lives === undefined ? 1_000 : Number.POSITIVE_INFINITY);
+  const runs = given('runs', values.runs) ?? (lives === undefined ? 1_000 : undefined);
   const from = performance.now();
   let told = from;
   const summary = await runInParallel(
     seed,
-    (begun, sofar) => begun >= runs || sofar.lives >= (lives ?? Number.POSITIVE_INFINITY),
+    { ...(runs === undefined ? {} : { runs }), ...(lives === undefined ? {} : { lives }) },
     (sofar) => {
       if (performance.now() - told < 10_000) return;
       told = performance.now();

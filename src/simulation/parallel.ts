@@ -11,23 +11,29 @@ export interface Chunk {
 
 const CHUNK = 50;
 
+/** When to stop: after so many schedules, or as soon as they lived so many lives; those under way are finished. */
+interface Enough {
+  readonly runs?: number;
+  readonly lives?: number;
+}
+
 /**
- * Runs schedules from `firstSeed` on, until `isEnough` of what they came to so far; those under way are finished.
+ * Runs schedules from `firstSeed` on.
  *
  * @param onProgress is told of every chunk.
  */
 export const runInParallel = async (
   firstSeed: number,
-  isEnough: (begun: number, sofar: Summary) => boolean,
+  { runs = Number.POSITIVE_INFINITY, lives = Number.POSITIVE_INFINITY }: Enough,
   onProgress: (sofar: Summary) => void,
 ): Promise<Summary> => {
   let [seed, summary] = [firstSeed, NO_RUNS];
   const work = async (): Promise<void> => {
     const worker = new Worker(new URL('./worker.ts', import.meta.url));
     try {
-      while (!isEnough(seed - firstSeed, summary)) {
-        const chunk = { seed, runs: CHUNK };
-        seed += CHUNK;
+      while (seed < firstSeed + runs && summary.lives < lives) {
+        const chunk = { seed, runs: Math.min(CHUNK, firstSeed + runs - seed) };
+        seed += chunk.runs;
         const answer = await answerOf(worker, chunk);
         summary = plus(summary, answer);
         onProgress(summary);
