@@ -57,6 +57,11 @@ export class Chaos {
 
   /** Whether this goes wrong now, at the next point of `who`. */
   happens(kind: FaultKind, who: string): boolean {
+    return this.fault(kind, who) !== undefined;
+  }
+
+  /** The same, with the point's own chance to say how: what is drawn there moves nobody else's draws. */
+  fault(kind: FaultKind, who: string): Random | undefined {
     let points = this.#points.get(who);
     if (!points) {
       points = { random: this.chanceOf(`faults of ${who}`), count: 0 };
@@ -64,12 +69,12 @@ export class Chaos {
     }
     points.count += 1;
     const isDrawn = points.random.chance(this.rates[kind]);
-    if (!(this.#script || isDrawn)) return false;
+    if (!(this.#script || isDrawn)) return undefined;
     const point: FaultPoint = `${who}:${points.count} ${kind}`;
-    if (this.#script && !this.#script.has(point)) return false;
+    if (this.#script && !this.#script.has(point)) return undefined;
     this.counts[kind] += 1;
     this.happened.push(point);
     this.trace(() => `${who}  ⚡ ${kind}`);
-    return true;
+    return this.chanceOf(point);
   }
 }

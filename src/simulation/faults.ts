@@ -93,10 +93,11 @@ export const faultyGate = (chaos: Chaos, process: Process): Gate => {
 
   const live = async (span: Millis): Promise<void> => {
     await scheduler.wait(span);
-    if (hit('pause')) {
+    const pause = chaos.fault('pause', name);
+    if (pause) {
       process.outlivesTimeout = true;
       chaos.paused.add(process.function);
-      await scheduler.wait(random.int(20_000, 200_000));
+      await scheduler.wait(pause.int(20_000, 200_000));
     }
     if (hit('crash') || (scheduler.now > process.endsAt && !process.outlivesTimeout)) await death();
   };

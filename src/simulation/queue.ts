@@ -122,16 +122,17 @@ export class SimulatedQueue {
       message.receives += 1;
       if (message.receives > this.#options.maxReceives) this.#bury(message);
       else taken.push(message);
-      if (this.#chaos.happens('duplicate', message.id)) this.#copy(message);
+      const duplicate = this.#chaos.fault('duplicate', message.id);
+      if (duplicate) this.#copy(message, duplicate.int(0, 30_000));
     }
     if (this.#ready.length > 0) this.#pollSoon();
     if (taken.length > 0) this.#deliver(taken);
   }
 
-  #copy(message: QueuedMessage): void {
+  #copy(message: QueuedMessage, delay: Millis): void {
     const copy: QueuedMessage = { ...message, deleted: false, copyOf: message.copyOf ?? message };
     this.#copies.add(copy);
-    this.#later(this.#random.int(0, 30_000), copy);
+    this.#later(delay, copy);
   }
 
   #bury(message: QueuedMessage): void {

@@ -3,7 +3,7 @@ import { scenarioOf } from '../../src/simulation/scenario.ts';
 import { promiseOf, shrink } from '../../src/simulation/shrink.ts';
 import { readable } from '../../src/simulation/trace.ts';
 import { runSchedule, type Scenario } from '../../src/simulation/world.ts';
-import { throttledClaimCountsAsRefused } from './known-bugs/leading.ts';
+import { guardAfterAcquire, throttledClaimCountsAsRefused } from './known-bugs/leading.ts';
 
 describe('a schedule that breaks a promise', () => {
   const broken = async (): Promise<Scenario> => {
@@ -25,6 +25,16 @@ describe('a schedule that breaks a promise', () => {
     // It takes the bug: without it the same faults break nothing.
     const { steps: _, ...mended } = small;
     expect((await runSchedule(mended)).violation).toBeUndefined();
+  });
+
+  it('loses the purges and the patrol that it does not take', async () => {
+    const purges = [10_000, 20_000];
+    for (let seed = 1; ; seed += 1) {
+      const scenario = { ...scenarioOf(seed), steps: guardAfterAcquire, patrol: true, purges };
+      if (!(await runSchedule(scenario)).violation) continue;
+      expect(await shrink(scenario)).toMatchObject({ patrol: false, purges: [] });
+      return;
+    }
   });
 
   it('is told so that a person can follow it', async () => {
