@@ -21,6 +21,8 @@ export interface FaultRates {
   readonly repeat: number;
   /** Per delivery of a message: it comes a second time. */
   readonly duplicate: number;
+  /** Per message sent without a delay: it comes minutes later. */
+  readonly late: number;
   /** Per message handled: its deletion does not happen. */
   readonly undeleted: number;
   /** The most that a function's clock is off, either way. */
@@ -37,6 +39,7 @@ export const NO_FAULTS: FaultRates = {
   lostReply: 0,
   repeat: 0,
   duplicate: 0,
+  late: 0,
   undeleted: 0,
   skew: 0,
 };

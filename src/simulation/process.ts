@@ -2,7 +2,7 @@
 import type { Deps } from '../batching/deps.ts';
 import type { Millis, OperationName, Token } from '../batching/ids.ts';
 import type { Rejection } from '../batching/rejection.ts';
-import type { Config } from '../config/resolved.ts';
+import { type Config, operationFor } from '../config/resolved.ts';
 import type { Invocation, WorkingQueue } from '../ports.ts';
 import type { Chaos } from './chaos.ts';
 import { defectOf, defectToldIn } from './defects.ts';
@@ -89,7 +89,8 @@ const depsOf = ({ config, chaos, tables, queues, rejected, log }: Surroundings, 
           tables.patrolMark = mark;
         }),
     },
-    downstreamOf: (_: OperationName) => simulatedDownstream(chaos, random, log, gate),
+    downstreamOf: (name: OperationName) =>
+      simulatedDownstream(chaos, random, log, gate, operationFor(config, name).downstream.timeout),
     machine: {
       now: () => scheduler.now + process.clockOffset,
       sleep: (duration) => scheduler.wait(duration),

@@ -10,6 +10,7 @@
  * one that was received too often is gone.
  */
 import type { Millis } from '../batching/ids.ts';
+import { MINUTE } from '../batching/timings.ts';
 import type { Chaos } from './chaos.ts';
 import type { Random } from './random.ts';
 
@@ -68,9 +69,14 @@ export class SimulatedQueue {
     const message: QueuedMessage = { id, body, revivals, sentAt, receives: 0, deleted: false };
     this.messages.add(message);
     this.#chaos.trace(() => `  ${message.id} sent: ${body}${delaySeconds > 0 ? ` in ${delaySeconds} s` : ''}`);
-    // Never early; late by up to a second.
-    this.#later(delaySeconds * 1_000 + (delaySeconds > 0 ? this.#random.int(0, 1_000) : 0), message);
+    this.#later(this.#delay(delaySeconds, id), message);
     return id;
+  }
+
+  /** Never early. A delay is mostly late by up to a second, one of nothing now and then by minutes. */
+  #delay(seconds: number, id: string): Millis {
+    if (seconds > 0) return seconds * 1_000 + this.#random.int(0, 1_000);
+    return this.#chaos.fault('late', id)?.int(0, 5 * MINUTE) ?? 0;
   }
 
   delete(message: QueuedMessage): void {

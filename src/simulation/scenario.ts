@@ -93,6 +93,7 @@ const faults = (random: Random): FaultRates => {
     lostReply: rate(0.05),
     repeat: rate(0.05),
     duplicate: rate(0.2),
+    late: rate(0.03),
     undeleted: rate(0.1),
     skew: random.pick([0, 0, 1_000, 30_000]),
   };

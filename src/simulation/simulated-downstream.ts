@@ -21,7 +21,17 @@ export interface CallLog {
   readonly tried: Set<TaskId>;
 }
 
-export const simulatedDownstream = ({ scheduler }: Chaos, random: Random, log: CallLog, gate: Gate): Downstream => ({
+/** Most calls are answered by then. */
+const SOON: Millis = 3_000;
+
+/** @param timeout of a call, as configured: some take all of it, and have no answer then. */
+export const simulatedDownstream = (
+  { scheduler }: Chaos,
+  random: Random,
+  log: CallLog,
+  gate: Gate,
+  timeout: Millis = SOON,
+): Downstream => ({
   call: async (call) => {
     for (const { id } of call.items) log.tried.add(id);
     const logged: LoggedCall = { call, at: scheduler.now };
@@ -31,11 +41,19 @@ export const simulatedDownstream = ({ scheduler }: Chaos, random: Random, log: C
       // Like the real ones: what keeps an answer from arriving is an answer.
       return { kind: 'unavailable', reason: String(cause), mayRetryAtOnce: true };
     }
-    await scheduler.wait(random.int(0, 3_000));
-    const answer = randomAnswer(random, call);
+    const took = random.chance(0.2) ? random.int(0, 2 * timeout) : random.int(0, Math.min(SOON, timeout));
+    await scheduler.wait(Math.min(took, timeout));
+    const answer = took > timeout ? noAnswer(timeout) : randomAnswer(random, call);
     logged.answered = { at: scheduler.now, answer };
     return answer;
   },
+});
+
+/** Like the real ones. Whether the work was done nobody knows. */
+const noAnswer = (timeout: Millis): Answer => ({
+  kind: 'unavailable',
+  reason: `no answer within ${timeout} ms`,
+  mayRetryAtOnce: true,
 });
 
 const randomAnswer = (random: Random, { items }: Call): Answer => {

@@ -146,6 +146,7 @@ export const KNOWN_BUGS: readonly KnownBug[] = [
   ['tasks that are given up early', policy.nobodyTriesAgain, /before the last attempt/],
   ['a Retry-After that is ignored', handling.retryAfterIsIgnored, /a pause that was asked for/],
   ['attempts that overlap', handling.attemptsOverlap, /do not overlap/],
+  ['runs that end before their calls', handling.callsTakeNoTime, /do not overlap/],
   [
     'a start that is repeated and not recognised',
     handling.repeatedStartsAreOverlooked,

@@ -1,6 +1,7 @@
 /** Bugs of those who call downstream. */
 import { handleBatch } from '../../../src/batching/handle-batch.ts';
 import type { Token } from '../../../src/batching/ids.ts';
+import { HANDLER_OVERHEAD } from '../../../src/batching/timings.ts';
 import type { Answer, Call } from '../../../src/downstream/downstream.ts';
 import type { Batches, Tasks } from '../../../src/ports.ts';
 import type { Bug } from './bug.ts';
@@ -80,6 +81,10 @@ const withStart = (change: (batches: Batches) => Partial<Batches>): Bug => ({
 });
 export const attemptsOverlap = withStart((batches) => ({
   start: (id, start) => batches.start(id, { ...start, runUntil: start.at - 1 }),
+}));
+/** A run lasts for what it needs besides its calls. */
+export const callsTakeNoTime = withStart((batches) => ({
+  start: (id, start) => batches.start(id, { ...start, runUntil: start.at + HANDLER_OVERHEAD }),
 }));
 /** A start whose answer was lost, and which the client repeated, is taken for somebody else's. */
 export const repeatedStartsAreOverlooked = withStart((batches) => ({
