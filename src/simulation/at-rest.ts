@@ -2,52 +2,17 @@
  * What must hold once everything has come to rest: whatever was sent is done or refused, was asked for downstream as it
  * was sent, and, where nothing went wrong, in time and in full batches.
  */
-import { type Batch, finishedStatus, isFinished, membersOf } from '../batching/batch.ts';
-import {
-  type BatchId,
-  type Candidate,
-  type Millis,
-  operationOf,
-  parseCandidate,
-  type Target,
-  type TaskId,
-} from '../batching/ids.ts';
-import { waitsSince } from '../batching/policy.ts';
-import { parseRegisterMessage, type RegisterMessage, type SentTask, withId } from '../batching/register-message.ts';
-import type { Rejection } from '../batching/rejection.ts';
-import { isSameTask, itemBytes, type Task } from '../batching/task.ts';
-import { type Config, operationFor } from '../config/resolved.ts';
-import { verdictOf } from '../downstream/verdict.ts';
-import type { TaskRun } from '../ports.ts';
+import { type Batch, isFinished, membersOf } from '../batching/batch.ts';
+import { type BatchId, operationOf, parseCandidate, type TaskId } from '../batching/ids.ts';
+import { parseRegisterMessage, withId } from '../batching/register-message.ts';
+import { isSameTask, type Task } from '../batching/task.ts';
+import { operationFor } from '../config/resolved.ts';
+import type { Answer, CallItem } from '../downstream/downstream.ts';
+import { bytesOf, type Evidence, sentPayloads, waitsOf } from './evidence.ts';
+import { checkInTime } from './in-time.ts';
 import { demand } from './invariants.ts';
-import type { CallLog, LoggedCall } from './simulated-downstream.ts';
+import type { LoggedCall } from './simulated-downstream.ts';
 import type { Tables } from './tables.ts';
-
-/** What was seen from outside. */
-export interface Evidence {
-  readonly config: Config;
-  readonly tables: Tables;
-  readonly sent: readonly RegisterMessage[];
-  readonly rejected: readonly Rejection[];
-  readonly log: CallLog;
-  /** Flushes that were answered, and when. */
-  readonly flushes: readonly { readonly target: Target; readonly at: Millis }[];
-  /** Redrives that were asked for. */
-  readonly redriven: readonly TaskRun[];
-  /** Whether the patrol took part. */
-  readonly patrolled: boolean;
-  /** Whether a function may have ended amid its work: in a crash, or because a call failed. */
-  readonly mayStopAmidWork: boolean;
-  /** Whether a batch handler may have gone on after its time: then two may call about one batch at once. */
-  readonly mayOverlap: boolean;
-  /** The most that a clock was off, either way. */
-  readonly skew: Millis;
-  /** Whether nothing went wrong at all: then everything is in time too. */
-  readonly isCalm: boolean;
-}
-
-/** What a calm schedule may take beyond the policy: delays that are up to a second late, and the steps themselves. */
-const SLACK: Millis = 10_000;
 
 /** @throws Violation */
 export const checkAtRest = (evidence: Evidence): void => {
@@ -88,6 +53,13 @@ const checkTables = ({ tables, patrolled, mayStopAmidWork }: Evidence): void => 
 };
 
 const checkBatch = (tables: Tables, batch: Batch): void => {
+  const since = waitsOf(tables, batch);
+  if (!since.includes(undefined))
+    demand(
+      batch.oldestAt === Math.min(batch.createdAt, ...since.filter((at) => at !== undefined)),
+      'a batch knows since when its oldest task waits',
+      { batch, since },
+    );
   demand(isFinished(batch.status), 'every batch ends', batch);
   const dropped = new Set(batch.dropped);
   const members = batch.candidates.filter((candidate) => !dropped.has(candidate)).map(parseCandidate);
@@ -102,7 +74,9 @@ const checkBatch = (tables: Tables, batch: Batch): void => {
   demand(counts.succeeded + counts.failed === outcomes.length, "a batch's members are its own", { batch, outcomes });
   const isCounted = JSON.stringify(counts) === JSON.stringify(batch.counts);
   demand(isCounted, 'counts are what the members show', { batch, counts });
-  demand(batch.status === finishedStatus(counts), "a batch's status is what its counts say", batch);
+  const { succeeded, failed } = counts;
+  const status = failed === 0 ? 'succeeded' : succeeded === 0 ? 'failed' : 'partly-failed';
+  demand(batch.status === status, "a batch's status is what its counts say", batch);
 };
 
 /** Every message became a task, is the same as one, or lies in the rejected queue; and nothing else does. */
@@ -126,17 +100,17 @@ const checkSent = ({ config, tables, sent, rejected }: Evidence): void => {
   for (const id of tables.tasks.keys()) demand(known.has(id), 'nobody makes up tasks', id);
 };
 
-const checkCalls = ({ config, tables, sent, log, mayStopAmidWork, mayOverlap }: Evidence): void => {
-  const payloads = sentPayloads(config, tables, sent);
+const checkCalls = (evidence: Evidence): void => {
+  const { config, tables, log, mayStopAmidWork, mayOverlap } = evidence;
+  const payloads = sentPayloads(evidence);
   for (const { call } of log.calls) {
     const batch = tables.batches.get(call.batchId);
     const { maxSize, maxBytes } = operationFor(config, operationOf(call.target)).batch;
     const members = new Set(batch && membersOf(batch));
     const ids = call.items.map(({ id }) => id);
-    const bytes = call.items.reduce((sum, { id, payload }) => sum + itemBytes(id, payload), 0);
     demand(new Set(ids).size === ids.length, 'no item is twice in a call', call);
     demand(ids.length > 0 && ids.length <= maxSize, 'a call has at most maxSize items', call);
-    demand(ids.length === 1 || bytes <= maxBytes, 'a call has at most maxBytes', call);
+    demand(ids.length === 1 || bytesOf(call.items) <= maxBytes, 'a call has at most maxBytes', call);
     demand(call.target === batch?.target && ids.every((id) => members.has(id)), 'a call is about its batch', call);
     for (const { id, payload } of call.items) demand(payloads.get(id) === payload, 'payloads arrive as sent', call);
   }
@@ -178,7 +152,7 @@ const checkOutcomes = ({ config, tables, log }: Evidence): void => {
   const answers = new Map<string, string[]>();
   const keyOf = (batch: BatchId, id: TaskId): string => `${batch} ${id}`;
   for (const { call, answered } of log.calls)
-    for (const { id, outcome } of answered ? verdictOf(answered.answer, call.items).results : []) {
+    for (const [id, outcome] of answered ? outcomesOf(answered.answer, call.items) : []) {
       const key = keyOf(call.batchId, id);
       answers.set(key, [...(answers.get(key) ?? []), JSON.stringify(outcome)]);
     }
@@ -194,46 +168,26 @@ const checkOutcomes = ({ config, tables, log }: Evidence): void => {
   }
 };
 
+/** What an answer says of items, in the checker's own words. */
+const outcomesOf = (answer: Answer, items: readonly CallItem[]): readonly (readonly [TaskId, unknown])[] => {
+  switch (answer.kind) {
+    case 'all-succeeded':
+      return items.map(({ id }) => [id, { status: 'succeeded' }]);
+    case 'refused': {
+      const error = { code: 'refused', message: answer.reason, retriable: false };
+      return items.map(({ id }) => [id, { status: 'failed', error }]);
+    }
+    case 'unavailable':
+      return [];
+    case 'results':
+      return [...answer.items].filter(([, { status }]) => status !== 'retry');
+  }
+};
+
 const outcomeOf = ({ state }: Task): string => {
   if (state.status === 'failed') return JSON.stringify({ status: state.status, error: state.error });
   const result = state.status === 'succeeded' && state.result !== undefined ? { result: state.result } : {};
   return JSON.stringify({ status: state.status, ...result });
 };
 
-const sentPayloads = (config: Config, tables: Tables, sent: readonly RegisterMessage[]): Map<TaskId, string> => {
-  const isStored = (task: SentTask): boolean => isSameTask(tables.tasks.get(task.id) as Task, task);
-  const tasks = sent
-    .map((message) => parseRegisterMessage(config, message))
-    .flatMap((parsed) => (parsed.ok ? [parsed.value] : []));
-  return new Map(tasks.filter(isStored).map(({ id, payload }) => [id, payload]));
-};
-
 const gaveUp = ({ state }: Task): boolean => state.status === 'failed' && state.error.code === 'attempts-exhausted';
-
-/** Since when a candidate waited; unknown of one that was redriven since. */
-const waitedSince = (tables: Tables, candidate: Candidate): Millis => {
-  const { id, run } = parseCandidate(candidate);
-  const task = tables.tasks.get(id);
-  return task?.run === run ? waitsSince(task) : Number.POSITIVE_INFINITY;
-};
-
-const checkInTime = ({ config, tables, flushes }: Evidence): void => {
-  for (const batch of tables.batches.values()) {
-    const { maxWait, maxSize } = operationFor(config, batch.operation).batch;
-    const { sealedAt = Number.POSITIVE_INFINITY } = batch;
-    demand(sealedAt <= batch.oldestAt + maxWait + SLACK, 'no task waits for longer than maxWait', batch);
-    if (batch.sealedBy === 'waited')
-      demand(sealedAt >= batch.oldestAt + maxWait, 'a batch is not sealed before it is due', batch);
-    if (batch.sealedBy === 'full') demand(batch.candidates.length === maxSize, 'a full batch is full', batch);
-    // With batches this small every arrival looks whether it filled one.
-    const newest = Math.max(...batch.candidates.map((each) => waitedSince(tables, each)));
-    if (batch.sealedBy === 'full' && maxSize <= 8)
-      demand(sealedAt <= newest + SLACK, 'a full batch does not wait', { batch, newest });
-  }
-  for (const { target, at } of flushes)
-    for (const { state, ...task } of tables.tasks.values()) {
-      if (task.target !== target || waitsSince(task) > at || !('batchId' in state)) continue;
-      const { sealedAt = Number.POSITIVE_INFINITY } = tables.batches.get(state.batchId) ?? {};
-      demand(sealedAt <= at + SLACK, 'what waited at a flush is sealed at once', { task, at, sealedAt });
-    }
-};

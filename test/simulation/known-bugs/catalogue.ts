@@ -128,6 +128,9 @@ export const KNOWN_BUGS: readonly KnownBug[] = [
   ['a refusal that stumbles', registering.refusalsThrow, /fails only for a fault.*TypeError/],
   ['batches that are too large', policy.batchesAreTooLarge, /at most max/],
   ['batches that hold one task', policy.batchesHoldOneTask, /a full batch is full/],
+  ['batches that are closed early', policy.batchesAreClosedEarly, /only when it is full of them/],
+  ['batches that leave late', leading.batchesLeaveLate, /as soon as it is sealed/],
+  ['retries that are late', handling.retriesAreLate, /as soon as its pause is over/],
   ['tasks that wait too long', policy.tasksWaitTooLong, /longer than maxWait/],
   ['full batches that nobody notices', registering.nobodyIsNudged, /a full batch does not wait/],
   [

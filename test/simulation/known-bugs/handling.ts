@@ -74,7 +74,7 @@ export const retryAfterIsIgnored = misheard((answer) => {
   return rest;
 });
 
-/** What goes wrong with the start of an attempt. */
+/** What goes wrong with the start of an attempt, or the wait for it. */
 const withStart = (change: (batches: Batches) => Partial<Batches>): Bug => ({
   handleBatch: (deps, message, invocation) =>
     handleBatch({ ...deps, batches: { ...deps.batches, ...change(deps.batches) } }, message, invocation),
@@ -85,6 +85,10 @@ export const attemptsOverlap = withStart((batches) => ({
 /** A run lasts for what it needs besides its calls. */
 export const callsTakeNoTime = withStart((batches) => ({
   start: (id, start) => batches.start(id, { ...start, runUntil: start.at + HANDLER_OVERHEAD }),
+}));
+/** The next attempt has to wait for an hour more than the policy says. */
+export const retriesAreLate = withStart((batches) => ({
+  postpone: (id, attempt, retryAt) => batches.postpone(id, attempt, retryAt + 3_600_000),
 }));
 /** A start whose answer was lost, and which the client repeated, is taken for somebody else's. */
 export const repeatedStartsAreOverlooked = withStart((batches) => ({

@@ -94,6 +94,14 @@ export const rowsAreReadBehind: Bug = {
   },
 };
 
+/** A sealed batch is sent off with a delay. */
+export const batchesLeaveLate: Bug = {
+  group: (deps, message, delivery) => {
+    const batch: typeof deps.queues.batch = (sealed) => deps.queues.batch(sealed, 900);
+    return group({ ...deps, queues: { ...deps.queues, batch } }, message, delivery);
+  },
+};
+
 /** A branch that is taken now and then has a plain mistake in it. */
 export const earlyGuardsThrow: Bug = {
   group: async (deps, message, delivery) => {

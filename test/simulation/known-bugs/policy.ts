@@ -31,6 +31,7 @@ const withPolicy = (change: (policy: BatchPolicy) => Partial<BatchPolicy>): Bug 
 };
 export const batchesAreTooLarge = withPolicy(({ maxSize }) => ({ maxSize: 5 * maxSize, maxBytes: 10_000_000 }));
 export const batchesHoldOneTask = withPolicy(() => ({ maxSize: 1 }));
+export const batchesAreClosedEarly = withPolicy(({ maxBytes }) => ({ maxBytes: maxBytes / 4 }));
 export const tasksWaitTooLong = withPolicy(({ maxWait }) => ({ maxWait: maxWait + 6 * 3_600_000 }));
 
 /** The handler retries by another policy than the one configured. */

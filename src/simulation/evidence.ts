@@ -1,0 +1,72 @@
+/** What a schedule leaves for its judges, and what they know without asking the code that they judge. */
+import type { Batch } from '../batching/batch.ts';
+import { type Millis, parseCandidate, type Target, type TaskId } from '../batching/ids.ts';
+import { parseRegisterMessage, type RegisterMessage, type SentTask } from '../batching/register-message.ts';
+import type { Rejection } from '../batching/rejection.ts';
+import { isSameTask, type Task } from '../batching/task.ts';
+import type { Config } from '../config/resolved.ts';
+import type { CallItem } from '../downstream/downstream.ts';
+import type { TaskRun } from '../ports.ts';
+import type { CallLog } from './simulated-downstream.ts';
+import type { Tables } from './tables.ts';
+
+/**
+ * What was seen from outside, and what may be asked of it:
+ *
+ * | promise | is checked |
+ * |---|---|
+ * | everything that was sent ends, as was answered, or is refused; counts, sizes, payloads | always |
+ * | no lock is held, every batch ends | always |
+ * | a redrive starts one run | always |
+ * | nothing waits in the end | unless `mayStopAmidWork`; always if `patrolled` |
+ * | every attempt that was started was made | unless `mayStopAmidWork` or `mayOverlap` |
+ * | a task that was given up was called about | unless `mayStopAmidWork` or `mayOverlap` |
+ * | calls about one batch do not overlap, a pause that was asked for is kept (but for `skew`) | unless `mayOverlap` |
+ * | batches are full, sealed when they are due, called about at once and again in time; flushes are heeded | if `isCalm` |
+ */
+export interface Evidence {
+  readonly config: Config;
+  readonly tables: Tables;
+  readonly sent: readonly RegisterMessage[];
+  readonly rejected: readonly Rejection[];
+  readonly log: CallLog;
+  /** Flushes that were answered, and when. */
+  readonly flushes: readonly { readonly target: Target; readonly at: Millis }[];
+  /** Redrives that were asked for. */
+  readonly redriven: readonly TaskRun[];
+  /** Whether the patrol took part. */
+  readonly patrolled: boolean;
+  /** Whether a function may have ended amid its work: in a crash, or because a call failed. */
+  readonly mayStopAmidWork: boolean;
+  /** Whether a batch handler may have gone on after its time: then two may call about one batch at once. */
+  readonly mayOverlap: boolean;
+  /** The most that a clock was off, either way. */
+  readonly skew: Millis;
+  /** Whether nothing went wrong at all: then everything is in time too. */
+  readonly isCalm: boolean;
+}
+
+/** The payloads of the registered tasks, as sent. */
+export const sentPayloads = ({
+  config,
+  tables,
+  sent,
+}: Pick<Evidence, 'config' | 'tables' | 'sent'>): ReadonlyMap<TaskId, string> => {
+  const isStored = (task: SentTask): boolean => isSameTask(tables.tasks.get(task.id) as Task, task);
+  const tasks = sent
+    .map((message) => parseRegisterMessage(config, message))
+    .flatMap((parsed) => (parsed.ok ? [parsed.value] : []));
+  return new Map(tasks.filter(isStored).map(({ id, payload }) => [id, payload]));
+};
+
+/** The bytes of items as a downstream receives them: each with the comma or the bracket behind it. */
+export const bytesOf = (items: readonly CallItem[]): number =>
+  Buffer.byteLength(JSON.stringify(items.map(({ id, payload }) => ({ id, payload: JSON.parse(payload) })))) - 1;
+
+/** Since when each candidate of a batch waited; unknown of one that was redriven since. */
+export const waitsOf = (tables: Tables, { candidates }: Batch): readonly (Millis | undefined)[] =>
+  candidates.map((candidate) => {
+    const { id, run } = parseCandidate(candidate);
+    const task = tables.tasks.get(id);
+    return task?.run === run ? (task.redrivenAt ?? task.createdAt) : undefined;
+  });

@@ -1,0 +1,88 @@
+/** What must hold in a schedule in which nothing goes wrong: everything is done in time, in batches that are full. */
+import type { Batch } from '../batching/batch.ts';
+import { type Millis, parseCandidate } from '../batching/ids.ts';
+import { operationFor } from '../config/resolved.ts';
+import { bytesOf, type Evidence, sentPayloads, waitsOf } from './evidence.ts';
+import { demand } from './invariants.ts';
+import type { LoggedCall } from './simulated-downstream.ts';
+
+/** What a calm schedule may take beyond the policy: delays that are up to a second late, and the steps themselves. */
+const SLACK: Millis = 10_000;
+
+/** @throws Violation */
+export const checkInTime = (evidence: Evidence): void => {
+  for (const batch of evidence.tables.batches.values()) {
+    checkSealed(evidence, batch);
+    checkCalled(evidence, batch);
+  }
+  checkBytes(evidence);
+  checkFlushes(evidence);
+};
+
+const checkSealed = ({ config, tables }: Evidence, batch: Batch): void => {
+  const { maxWait, maxSize } = operationFor(config, batch.operation).batch;
+  const { sealedAt = Number.POSITIVE_INFINITY, sealedBy, candidates } = batch;
+  const since = waitsOf(tables, batch);
+  const known = since.filter((at) => at !== undefined);
+  const due = Math.min(...known) + maxWait;
+  demand(sealedAt <= due + SLACK, 'no task waits for longer than maxWait', batch);
+  if (sealedBy === 'waited' && known.length === since.length)
+    demand(sealedAt >= due, 'a batch is not sealed before it is due', batch);
+  if (sealedBy === 'full') demand(candidates.length === maxSize, 'a full batch is full', batch);
+  // With batches this small every arrival looks whether it filled one.
+  const newest = Math.max(...since.map((at) => at ?? Number.POSITIVE_INFINITY));
+  if (sealedBy === 'full' && maxSize <= 8)
+    demand(sealedAt <= newest + SLACK, 'a full batch does not wait', { batch, newest });
+};
+
+/** Called about as soon as it is sealed, and again when the pauses are over: those asked for, and our own. */
+const checkCalled = ({ config, log }: Evidence, batch: Batch): void => {
+  const { minDelay, maxDelay } = operationFor(config, batch.operation).retry;
+  const calls = log.calls.filter(({ call }) => call.batchId === batch.id).toSorted((a, b) => a.at - b.at);
+  const [first] = calls;
+  const { sealedAt = Number.POSITIVE_INFINITY } = batch;
+  if (first) demand(first.at <= sealedAt + SLACK, 'a batch is called about as soon as it is sealed', batch);
+  for (const [index, next] of calls.slice(1).entries()) {
+    const { call, answered } = calls[index] as LoggedCall;
+    if (!answered) continue;
+    const asked = answered.answer.kind === 'unavailable' ? (answered.answer.retryAfter ?? 0) : 0;
+    const pause = next.call.attempt > call.attempt ? asked + Math.min(maxDelay, minDelay * 2 ** (call.attempt - 1)) : 0;
+    demand(next.at <= answered.at + pause + SLACK, 'a batch is tried again as soon as its pause is over', {
+      call: next.call,
+      pause,
+    });
+  }
+};
+
+/** A batch is closed for its bytes only where one more task would have been too much. */
+const checkBytes = (evidence: Evidence): void => {
+  const { config, tables } = evidence;
+  const bytes = new Map([...sentPayloads(evidence)].map(([id, payload]) => [id, bytesOf([{ id, payload }])]));
+  for (const batch of tables.batches.values()) {
+    if (batch.sealedBy !== 'bytes') continue;
+    const { maxBytes } = operationFor(config, batch.operation).batch;
+    const ids = new Set(batch.candidates.map((candidate) => parseCandidate(candidate).id));
+    const sum = [...ids].reduce((total, id) => total + (bytes.get(id) ?? 0), 0);
+    // Which one was next is not to be seen any more; that one of them could have been is enough.
+    const others = [...tables.tasks.values()].filter(({ id, target }) => target === batch.target && !ids.has(id));
+    const largest = Math.max(0, ...others.map(({ id }) => bytes.get(id) ?? 0));
+    demand(
+      sum >= maxBytes || sum + largest > maxBytes,
+      'a batch is closed for its bytes only when it is full of them',
+      {
+        batch,
+        sum,
+        largest,
+      },
+    );
+  }
+};
+
+const checkFlushes = ({ tables, flushes }: Evidence): void => {
+  for (const { target, at } of flushes)
+    for (const { state, ...task } of tables.tasks.values()) {
+      if (task.target !== target || (task.redrivenAt ?? task.createdAt) > at || !('batchId' in state)) continue;
+      const { sealedAt = Number.POSITIVE_INFINITY } = tables.batches.get(state.batchId) ?? {};
+      demand(sealedAt <= at + SLACK, 'what waited at a flush is sealed at once', { task, at, sealedAt });
+    }
+};
