@@ -24,5 +24,4 @@ export const defectToldIn = (who: string, event: object): Violation | undefined 
   return brokenBy({ who, ...event });
 };
 
-const brokenBy = (subject: object): Violation =>
-  new Violation(`a step fails only for a fault: ${JSON.stringify(subject)}`);
+const brokenBy = (subject: object): Violation => new Violation('a step fails only for a fault', subject);

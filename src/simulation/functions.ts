@@ -17,6 +17,7 @@ import type { Delivery, Invocation, WorkingQueue } from '../ports.ts';
 import type { Chaos } from './chaos.ts';
 import { attempt, failed, type Started } from './process.ts';
 import { type QueuedMessage, SimulatedQueue } from './queue.ts';
+import { seconds } from './trace.ts';
 
 /** The steps that a schedule runs. */
 export interface Steps {
@@ -43,7 +44,11 @@ export const simulatedFunctions = (
   const queue = (name: WorkingQueue, timeout: Millis, visibility: Millis, handle: Handle): SimulatedQueue => {
     const consume = async (messages: readonly QueuedMessage[]): Promise<readonly QueuedMessage[]> => {
       const { name: process, deps, invocation } = start(name, timeout);
-      chaos.trace(() => `${process}  ← ${messages.map(({ body, id }) => `${id} ${body}`).join('  ')}`);
+      chaos.trace(() => {
+        const off = deps.machine.now() - chaos.scheduler.now;
+        const clock = off === 0 ? '' : `(its clock is ${seconds(Math.abs(off))} s ${off > 0 ? 'fast' : 'slow'})  `;
+        return `${process}  ← ${clock}${messages.map(({ body, id }) => `${id} ${body}`).join('  ')}`;
+      });
       return attempt(chaos, process, () => handle(deps, messages, invocation), []);
     };
     const batchSize = MESSAGES_AT_ONCE[name];

@@ -8,7 +8,7 @@ import { runInParallel } from './parallel.ts';
 import { scenarioOf } from './scenario.ts';
 import type { Summary } from './schedules.ts';
 import { shrink } from './shrink.ts';
-import { readable } from './trace.ts';
+import { brief, readable } from './trace.ts';
 import { whole } from './whole.ts';
 import { runSchedule, type Scenario } from './world.ts';
 
@@ -29,7 +29,7 @@ const seed = given('seed', values.seed) ?? Date.now() % 1_000_000_000;
 const replay = async (scenario: Scenario): Promise<void> => {
   const { trace, violation } = await runSchedule(scenario, true);
   console.log(readable(trace));
-  console.log(violation ? `VIOLATION ${violation.message}` : 'no violation');
+  console.log(violation ? `VIOLATION ${violation.promise}: ${brief(violation.subject)}` : 'no violation');
 };
 
 const replayCommand = (seed: number): string => `npm run simulate:faults -- --trace --seed ${seed}`;

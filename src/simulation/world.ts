@@ -22,7 +22,7 @@ import { doctor } from './doctor.ts';
 import type { Evidence } from './evidence.ts';
 import type { FaultCounts, FaultRates } from './faults.ts';
 import { type Steps, simulatedFunctions } from './functions.ts';
-import { Violation, watch } from './invariants.ts';
+import { demand, Violation, watch } from './invariants.ts';
 import { attempt, type Started, startProcess } from './process.ts';
 import type { SimulatedQueue } from './queue.ts';
 import { Remembered } from './remembered.ts';
@@ -161,10 +161,8 @@ class World {
 
   #checkEnd(ended: boolean): void {
     try {
-      if (!ended)
-        throw new Violation(
-          `the run does not end: ${JSON.stringify(Object.fromEntries(Object.entries(this.#queues).map(([name, queue]) => [name, queue.messages.size])))}`,
-        );
+      const left = Object.entries(this.#queues).map(([name, queue]) => [name, queue.messages.size]);
+      demand(ended, 'the run does not end', Object.fromEntries(left));
       checkAtRest(this.#evidence());
     } catch (cause) {
       if (!(cause instanceof Violation)) throw cause;
