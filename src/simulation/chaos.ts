@@ -1,7 +1,7 @@
 /**
  * What goes wrong in a schedule, decided at numbered points: every process and every message has its own, so that a
- * fault can be named (`group-λ4:17`), left out, and everything else stays as it was. That is what makes a schedule
- * replay exactly, and shrink.
+ * fault can be named (`group-λ4:17`) and left out, and what the others draw stays as it was. That is what makes a
+ * schedule replay exactly, and shrink.
  */
 import type { Millis } from '../batching/ids.ts';
 import { type FaultCounts, type FaultKind, type FaultRates, NO_FAULTS, noFaultCounts } from './faults.ts';

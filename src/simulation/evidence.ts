@@ -15,7 +15,7 @@ import type { Tables } from './tables.ts';
  *
  * | promise | is checked |
  * |---|---|
- * | everything that was sent ends, as was answered, or is refused; counts, sizes, payloads | always |
+ * | everything that was sent ends, as was answered, or is refused; counts, sizes, payloads, since when they waited | always |
  * | no lock is held, every batch ends | always |
  * | a redrive starts one run | always |
  * | nothing waits in the end | unless `mayStopAmidWork`; always if `patrolled` |
