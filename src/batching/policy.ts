@@ -35,7 +35,7 @@ export interface WaitingTask {
 }
 
 /** Since when a task waits in its run. */
-export const waitsSince = ({ createdAt, redrivenAt }: Pick<WaitingTask, 'createdAt' | 'redrivenAt'>): Millis =>
+const waitsSince = ({ createdAt, redrivenAt }: Pick<WaitingTask, 'createdAt' | 'redrivenAt'>): Millis =>
   redrivenAt ?? createdAt;
 
 /** The waiting row of a task. Entries sort by turn: 13 digits of milliseconds last until the year 2286. */

@@ -7,11 +7,15 @@ import { Violation } from './invariants.ts';
 /** What steps are meant to fail with. */
 const MEANT = [InjectedFault, OutOfTime, NotSealed];
 
+/** What an error is made of: the sweep's are of the patrol's, which are of its Targets'. */
+const causesOf = (cause: unknown): readonly unknown[] =>
+  cause instanceof AggregateError ? cause.errors.flatMap(causesOf) : [cause];
+
 const isMeant = (cause: unknown): boolean => MEANT.some((each) => cause instanceof each);
 
 /** What a step failed with, if it was not meant to. @param who failed */
 export const defectOf = (who: string, cause: unknown): Violation | undefined => {
-  const causes: unknown[] = cause instanceof AggregateError ? cause.errors : [cause];
+  const causes = causesOf(cause);
   if (causes.length > 0 && causes.every(isMeant)) return undefined;
   const defect = causes.find((each) => !isMeant(each)) ?? cause;
   const at = defect instanceof Error ? defect.stack?.split('\n', 2)[1]?.trim() : undefined;
