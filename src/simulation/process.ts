@@ -1,8 +1,8 @@
 /** One run of a function in a schedule: a process of its own, with its own clock and its own bad luck. */
 import type { Deps } from '../batching/deps.ts';
-import type { Millis, OperationName, Token } from '../batching/ids.ts';
+import type { Millis, Token } from '../batching/ids.ts';
 import type { Rejection } from '../batching/rejection.ts';
-import { type Config, operationFor } from '../config/resolved.ts';
+import type { Config } from '../config/resolved.ts';
 import type { Invocation, WorkingQueue } from '../ports.ts';
 import type { Chaos } from './chaos.ts';
 import { defectOf, defectToldIn } from './defects.ts';
@@ -89,8 +89,7 @@ const depsOf = ({ config, chaos, tables, queues, rejected, log }: Surroundings, 
           tables.patrolMark = mark;
         }),
     },
-    downstreamOf: (name: OperationName) =>
-      simulatedDownstream(chaos, random, log, gate, operationFor(config, name).downstream.timeout),
+    downstreamOf: () => simulatedDownstream(chaos, random, log, gate, config),
     machine: {
       now: () => scheduler.now + process.clockOffset,
       sleep: (duration) => scheduler.wait(duration),

@@ -1,5 +1,6 @@
 /** A batch API that answers, in virtual time, whatever a real one might. */
 import type { Millis, TaskId } from '../batching/ids.ts';
+import { type Config, operationFor } from '../config/resolved.ts';
 import type { Answer, Call, Downstream, ItemAnswer } from '../downstream/downstream.ts';
 import type { Chaos } from './chaos.ts';
 import { DOWNSTREAM_CALL } from './faults.ts';
@@ -24,13 +25,13 @@ export interface CallLog {
 /** Most calls are answered by then. */
 const SOON: Millis = 3_000;
 
-/** @param timeout of a call, as configured: some take all of it, and have no answer then. */
+/** Calls take up to their operation's timeout; some would take longer, and have no answer then. */
 export const simulatedDownstream = (
   { scheduler }: Chaos,
   random: Random,
   log: CallLog,
   gate: Gate,
-  timeout: Millis = SOON,
+  config: Config,
 ): Downstream => ({
   call: async (call) => {
     for (const { id } of call.items) log.tried.add(id);
@@ -41,6 +42,7 @@ export const simulatedDownstream = (
       // Like the real ones: what keeps an answer from arriving is an answer.
       return { kind: 'unavailable', reason: String(cause), mayRetryAtOnce: true };
     }
+    const { timeout } = operationFor(config, call.operation).downstream;
     const took = random.chance(0.2) ? random.int(0, 2 * timeout) : random.int(0, Math.min(SOON, timeout));
     await scheduler.wait(Math.min(took, timeout));
     const answer = took > timeout ? noAnswer(timeout) : randomAnswer(random, call);

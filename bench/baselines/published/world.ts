@@ -54,7 +54,7 @@ export class PublishedWorld {
     );
     const handlerTime = handlerTimeout(scenario.config);
     this.#batchQueue = this.#queue('batch', handlerTime, 6 * handlerTime, ({ gate, random }, { body, receives }) => {
-      const downstream = simulatedDownstream(this.#chaos, random, this.#log, gate);
+      const downstream = simulatedDownstream(this.#chaos, random, this.#log, gate, scenario.config);
       return handlePublishedBatch({ store: this.#store, gate, downstream }, body as BatchId, receives);
     });
     this.#workflows = new Workflows({
