@@ -41,13 +41,16 @@ export class Scheduler {
 
   /** Lets things happen until `done`, or nothing is planned, or `limit` has passed. Returns whether it was done. */
   async run(done: () => boolean, limit: Millis): Promise<boolean> {
+    // Into a microtask: asked for outside of one, as where a message of another thread begins a schedule, a tick comes
+    // before all of them, and what one event set in motion would meet the next.
+    await Promise.resolve();
     while (!done()) {
       const next = this.#take();
       if (!next || next.at > limit) return false;
       this.#now = next.at;
       next.run();
-      // Everything that the event set in motion settles before the next: asked for in a microtask, as here, a tick
-      // comes when no microtask is left.
+      // Everything that the event set in motion settles before the next: asked for in a microtask a tick comes when no
+      // microtask is left.
       await new Promise<void>((resolve) => process.nextTick(resolve));
     }
     return true;

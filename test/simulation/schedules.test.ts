@@ -38,6 +38,11 @@ describe('schedules on several threads', () => {
     const parallel = await runInParallel(seed, { runs: 203 }, () => {});
     expect(parallel).toEqual(await runSchedules(seed, 203));
   });
+
+  it('begin as they would anywhere: a first event settles before the second', async () => {
+    for (const each of [290_639_923, 290_639_933, 290_639_982, seed])
+      expect(await runInParallel(each, { runs: 1 }, () => {}), `${each}`).toEqual(await runSchedules(each, 1));
+  });
 });
 
 describe('the cost, where nothing goes wrong and everything comes at once,', () => {
