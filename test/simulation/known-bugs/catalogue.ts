@@ -1,5 +1,6 @@
 /**
- * Bugs that were made once, by the design's drafts or by this code, to be put back where the simulation must find them.
+ * Bugs that were made once, by the design's drafts, by this code or to try the checker, to be put back where the
+ * simulation must find them.
  * They stand in for single steps or ports.
  */
 import type { Target } from '../../../src/batching/ids.ts';
