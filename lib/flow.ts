@@ -153,7 +153,7 @@ export class Flow extends Construct {
     const letters = { ...this.#deadLetters(), rejectedQueue: this.rejectedQueue.queue };
     return this.#handler('ApiHandler', 'api', LEADER_TIMEOUT, 'The HTTP API')
       .table('taskTable', this.#tables.task, ['GetItem', 'BatchGetItem'], ['FailedByTarget'])
-      .table('batchLockTable', this.#tables.batchLock, ['GetItem', 'Query', 'UpdateItem'], ['Targets'])
+      .table('batchLockTable', this.#tables.batchLock, ['GetItem', 'BatchGetItem', 'Query', 'UpdateItem'], ['Targets'])
       .table('batchTable', this.#tables.batch, ['GetItem'], ['ByTarget'])
       .sends(this.#allQueues())
       .takesFrom(letters)

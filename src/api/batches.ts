@@ -5,6 +5,7 @@ import { isBatchId } from '../batching/ids.ts';
 import { operationNamed } from '../config/resolved.ts';
 import type { ApiDeps } from './deps.ts';
 import { readPaging, readTarget, takesQuery } from './input.ts';
+import { expectTarget } from './known-target.ts';
 import { HttpProblem } from './problem.ts';
 import { batchView } from './views.ts';
 
@@ -26,6 +27,7 @@ export const batchRoutes = (deps: ApiDeps): Hono => {
     const target = readTarget(context.req.query('target'));
     const { limit, cursor } = readPaging(context, 100, 20);
     const page = await batches.ofTarget(target, limit, cursor);
+    if (page.items.length === 0 && cursor === undefined) await expectTarget(deps, target);
     const found = await Promise.all(page.items.map((id) => batches.get(id)));
     const views = found.flatMap((batch) => (batch ? [batchView(batch, maxSizeOf(batch.operation))] : []));
     return context.json({ batches: views, ...(page.cursor === undefined ? {} : { cursor: page.cursor }) });

@@ -14,6 +14,7 @@ import {
   takesQuery,
   unknownFields,
 } from './input.ts';
+import { expectTarget } from './known-target.ts';
 
 /** Tasks of one request at the most. */
 const TASKS_MAX = 1_000;
@@ -28,6 +29,8 @@ export const redriveRoutes = (deps: ApiDeps): Hono => {
       'ids' in of
         ? await askRedrive(deps, of.ids, how)
         : await askRedriveOf(deps, of.target, how, { limit: TASKS_MAX, cursor: of.cursor });
+    const isEmpty = asked.length + skipped.length === 0;
+    if ('target' in of && of.cursor === undefined && isEmpty) await expectTarget(deps, of.target);
     const answer = { redriven: asked.length, skipped: skipped.map(({ id, reason }) => ({ id, reason })), ...next };
     return dryRun ? context.json({ dryRun, ...answer }) : context.json(answer, 202);
   });

@@ -1,7 +1,7 @@
 /** The list of Targets, operation by operation, as several calls walk it. */
 import type { Context } from 'hono';
 import type { OperationName, Target } from '../batching/ids.ts';
-import type { Page } from '../ports.ts';
+import { InvalidCursor, type Page } from '../ports.ts';
 import type { ApiDeps } from './deps.ts';
 import { readChoice, readPaging } from './input.ts';
 
@@ -14,8 +14,12 @@ export const targetPage = async (
   const operations = Object.keys(config.operations);
   const { limit, cursor } = readPaging(context, 100, usual);
   const asked = context.req.query('operation');
-  const position = parsePosition(cursor) ?? { operation: asked ?? operations[0] };
-  const operation = readChoice('operation', position.operation, operations) as OperationName;
+  const first = readChoice('operation', asked ?? operations[0], operations);
+  const position = cursor === undefined ? { operation: first } : parsePosition(cursor);
+  // Of another list: one that is asked for by its operation never leads out of it.
+  if (!operations.includes(position.operation) || (asked !== undefined && position.operation !== asked))
+    throw new InvalidCursor();
+  const operation = position.operation as OperationName;
   const { items, cursor: rest } = await locks.targets(operation, limit, position.cursor);
   const next = rest ? { operation, cursor: rest } : asked ? undefined : nextOperation(operations, operation);
   return { items, ...(next ? { cursor: printPosition(next) } : {}) };
@@ -23,7 +27,7 @@ export const targetPage = async (
 
 /** A page's cursor says in which of the operations it ended. */
 interface Position {
-  readonly operation: string | undefined;
+  readonly operation: string;
   readonly cursor?: string;
 }
 
@@ -35,8 +39,7 @@ const nextOperation = (operations: readonly string[], operation: string): Positi
 const printPosition = ({ operation, cursor }: Position): string =>
   `${operation}${cursor === undefined ? '' : `.${cursor}`}`;
 
-const parsePosition = (text: string | undefined): Position | undefined => {
-  if (text === undefined) return undefined;
-  const [operation, cursor] = text.split('.', 2);
+const parsePosition = (text: string): Position => {
+  const [operation = '', cursor] = text.split('.', 2);
   return { operation, ...(cursor ? { cursor } : {}) };
 };

@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import { COUNT_LIMIT, flush } from '../batching/flush.ts';
 import type { ApiDeps } from './deps.ts';
 import { badRequest, readObject, readTarget, takesQuery, unknownFields } from './input.ts';
-import { HttpProblem } from './problem.ts';
+import { noSuchTarget } from './known-target.ts';
 import { targetPage } from './target-pages.ts';
 import { targetView } from './views.ts';
 
@@ -28,8 +28,7 @@ export const targetRoutes = (deps: ApiDeps): Hono => {
     if (unknown.length > 0) throw badRequest(unknown);
     const target = readTarget(body.target);
     const count = await flush(deps, target);
-    if (count === undefined)
-      throw new HttpProblem(404, `there is no Target ${JSON.stringify(target)}: no task of it was ever registered`);
+    if (count === undefined) throw noSuchTarget(target);
     return context.json({ target, waiting: count }, 202);
   });
 

@@ -6,6 +6,7 @@ import { parseRegisterMessage, withId } from '../batching/register-message.ts';
 import type { Page } from '../ports.ts';
 import type { ApiDeps } from './deps.ts';
 import { badRequest, readChoice, readPaging, readTarget, readTasks, takesQuery } from './input.ts';
+import { expectTarget } from './known-target.ts';
 import { HttpProblem } from './problem.ts';
 import { printTask } from './views.ts';
 
@@ -46,6 +47,7 @@ export const taskRoutes = (deps: ApiDeps): Hono => {
       status === 'failed'
         ? await deps.tasks.failed(target, limit, cursor)
         : await waitingPage(deps, target, limit, cursor);
+    if (page.items.length === 0 && cursor === undefined) await expectTarget(deps, target);
     const texts = await Promise.all(page.items.map((id) => lookUp(deps, id, 'in brief')));
     const next = page.cursor === undefined ? '' : `,"cursor":${JSON.stringify(page.cursor)}`;
     return context.body(`{"tasks":[${texts.filter((text) => text !== undefined).join(',')}]${next}}`, 200, JSON_TYPE);

@@ -45,7 +45,14 @@ describe('the HTTP API', () => {
   });
 
   it('answers 404 and 400 in words', async () => {
-    const paths = ['/tasks/nobody', '/tasks/%FF', '/batches/none%231%231', `/batches/${'x'.repeat(3_000)}`, '/nothing'];
+    const paths = [
+      '/tasks/nobody',
+      '/tasks/%FF',
+      '/batches/none%231%231',
+      '/batches?target=ship/depot=typo',
+      `/batches/${'x'.repeat(3_000)}`,
+      '/nothing',
+    ];
     for (const path of paths) {
       const response = await flow.backend.api(path);
       expect([response.status, response.headers.get('content-type')], path).toEqual([404, 'application/problem+json']);

@@ -26,6 +26,7 @@ const KNOWN = [
   '/v1/tasks/known?',
   '/v1/tasks?target=ship/depot=MUC',
   '/v1/batches?target=ship',
+  '/v1/batches?target=ship/depot=MUC',
 ];
 const path = fc.oneof(
   {

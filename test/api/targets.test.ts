@@ -1,0 +1,71 @@
+import { expect, it } from 'vitest';
+import { api } from '../../src/api/app.ts';
+import { register } from '../../src/batching/register.ts';
+import { stepKit } from '../batching/step-kit.ts';
+import { memoryStores } from '../contract/stores.ts';
+import { aConfig, operationName } from '../factories/factories.ts';
+
+/** An API that knows two operations, and one task of each of these Targets. */
+const started = async (...depots: readonly string[]) => {
+  const parcels = { operation: operationName('parcels'), keys: ['depot'] };
+  const kit = stepKit(await memoryStores(), aConfig({}, parcels));
+  const bodies = depots.flatMap((depot) =>
+    ['ship', 'parcels'].map((operation) => JSON.stringify({ operation, payload: { depot } })),
+  );
+  await register(
+    kit,
+    bodies.map((body, n) => ({ messageId: `m-${n}`, body })),
+  );
+  const apiOf = (config = kit.config) => {
+    const app = api({ ...kit, config, newId: () => 'new', onError: () => {} });
+    return async (path: string, body?: object) => {
+      const response = await app.request(`/v1${path}`, body && { method: 'POST', body: JSON.stringify(body) });
+      const answer = (await response.json()) as Record<string, unknown>;
+      return { ...answer, status: response.status } as typeof answer;
+    };
+  };
+  return { kit, apiOf, ask: apiOf() };
+};
+
+it('a cursor leads to no other list than the one that is asked for', async () => {
+  const { ask } = await started('MUC', 'JFK');
+  const badCursor = { status: 400, errors: [{ path: 'cursor', reason: expect.stringContaining('leave it out') }] };
+  for (const path of ['/targets', '/doctor/targets']) {
+    expect(await ask(`${path}?operation=ship&cursor=parcels`)).toMatchObject(badCursor);
+    for (const cursor of ['zzz', '', '.', '__proto__', 'ship%00'])
+      expect(await ask(`${path}?cursor=${cursor}`), cursor).toMatchObject(badCursor);
+    expect(await ask(`${path}?operation=zzz&cursor=parcels`)).toMatchObject({ errors: [{ path: 'operation' }] });
+    expect(await ask(`${path}?cursor=parcels`)).toMatchObject({ status: 200 });
+  }
+  const found: unknown[] = [];
+  for (let cursor = ''; ; ) {
+    const page = await ask(`/targets?operation=ship&limit=1${cursor}`);
+    found.push(...(page.targets as { operation: string }[]).map(({ operation }) => operation));
+    if (page.cursor === undefined) break;
+    cursor = `&cursor=${page.cursor}`;
+  }
+  expect(found).toEqual(['ship', 'ship']);
+});
+
+it('a Target that nobody registered a task of is told from one that has nothing to show', async () => {
+  const { ask, apiOf, kit } = await started('MUC');
+  const typo = 'ship/depot=MUX';
+  const unknown = { status: 404, detail: `there is no Target "${typo}": no task of it was ever registered` };
+  for (const path of ['/tasks?', '/tasks?status=failed&', '/batches?'])
+    expect(await ask(`${path}target=${typo}`), path).toMatchObject(unknown);
+  for (const more of [{}, { dryRun: true }])
+    expect(await ask('/tasks/redrive', { target: typo, ...more })).toMatchObject(unknown);
+
+  const target = 'ship/depot=MUC';
+  const { operations } = kit.config;
+  const withoutShip = {
+    ...kit.config,
+    operations: { parcels: operations[operationName('parcels')] },
+  } as typeof kit.config;
+  for (const each of [ask, apiOf(withoutShip)]) {
+    expect(await each(`/tasks?target=${target}`)).toMatchObject({ status: 200, tasks: [{ target }] });
+    expect(await each(`/tasks?target=${target}&status=failed`)).toEqual({ status: 200, tasks: [] });
+    expect(await each(`/batches?target=${target}`)).toEqual({ status: 200, batches: [] });
+    expect(await each('/tasks/redrive', { target })).toEqual({ status: 202, redriven: 0, skipped: [] });
+  }
+});
