@@ -11,6 +11,7 @@ import {
   dryRunProblems,
   isDryRun,
   readObject,
+  readText,
   takesQuery,
   unknownFields,
 } from './input.ts';
@@ -36,7 +37,7 @@ export const deadLetterRoutes = (deps: ApiDeps): Hono => {
 
   routes.post('/:queue/redrive', takesQuery(), async (context) => {
     const queue = queueNamed(context.req.param('queue'));
-    const { dryRun, cursor } = readRedrive(await context.req.text());
+    const { dryRun, cursor } = readRedrive(await readText(context));
     if (dryRun) {
       const left = await deadLetters.count(queue);
       return context.json({ dryRun, redriven: left, skipped: [], left });

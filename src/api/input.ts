@@ -3,6 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { isTarget, type Target } from '../batching/ids.ts';
 import { isObject, parseJson, rawElements, rawMembers } from '../batching/json-text.ts';
 import type { Problem } from '../batching/problems.ts';
+import { utf8 } from '../batching/utf8.ts';
 import { HttpProblem } from './problem.ts';
 
 /** What one `POST /tasks` takes at the most. */
@@ -18,6 +19,13 @@ export interface SentTasks {
 /** 400 with every error; nothing was done. */
 export const badRequest = (errors: readonly Problem[]): HttpProblem =>
   new HttpProblem(400, 'the request is not valid; nothing was done', errors);
+
+/** The body as text, without a byte order mark. @throws HttpProblem */
+export const readText = async ({ req }: Context): Promise<string> => {
+  const text = utf8(new Uint8Array(await req.arrayBuffer()));
+  if (text === undefined) throw badRequest([{ path: '', reason: 'the body is not UTF-8' }]);
+  return text.replace(/^\ufeff/, '');
+};
 
 /** The body as an object. @throws HttpProblem */
 export const readObject = (text: string): Record<string, unknown> => {

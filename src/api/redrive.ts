@@ -11,6 +11,7 @@ import {
   isDryRun,
   readObject,
   readTarget,
+  readText,
   takesQuery,
   unknownFields,
 } from './input.ts';
@@ -23,7 +24,7 @@ export const redriveRoutes = (deps: ApiDeps): Hono => {
   const routes = new Hono();
 
   routes.post('/', takesQuery(), async (context) => {
-    const { dryRun, ...of } = readRedrive(await context.req.text());
+    const { dryRun, ...of } = readRedrive(await readText(context));
     const how: How = dryRun ? 'dry' : 'for real';
     const { asked, skipped, ...next } =
       'ids' in of

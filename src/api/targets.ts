@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import { COUNT_LIMIT, flush } from '../batching/flush.ts';
 import type { ApiDeps } from './deps.ts';
-import { badRequest, readObject, readTarget, takesQuery, unknownFields } from './input.ts';
+import { badRequest, readObject, readTarget, readText, takesQuery, unknownFields } from './input.ts';
 import { noSuchTarget } from './known-target.ts';
 import { targetPage } from './target-pages.ts';
 import { targetView } from './views.ts';
@@ -23,7 +23,7 @@ export const targetRoutes = (deps: ApiDeps): Hono => {
   });
 
   routes.post('/flush', takesQuery(), async (context) => {
-    const body = readObject(await context.req.text());
+    const body = readObject(await readText(context));
     const unknown = unknownFields(body, ['target']);
     if (unknown.length > 0) throw badRequest(unknown);
     const target = readTarget(body.target);

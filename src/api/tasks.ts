@@ -5,7 +5,7 @@ import type { Problem } from '../batching/problems.ts';
 import { parseRegisterMessage, withId } from '../batching/register-message.ts';
 import type { Page } from '../ports.ts';
 import type { ApiDeps } from './deps.ts';
-import { badRequest, readChoice, readPaging, readTarget, readTasks, takesQuery } from './input.ts';
+import { badRequest, readChoice, readPaging, readTarget, readTasks, readText, takesQuery } from './input.ts';
 import { expectTarget } from './known-target.ts';
 import { HttpProblem } from './problem.ts';
 import { printTask } from './views.ts';
@@ -16,7 +16,7 @@ export const taskRoutes = (deps: ApiDeps): Hono => {
   const routes = new Hono();
 
   routes.post('/', takesQuery(), async (context) => {
-    const { texts, prefixOf } = readTasks(await context.req.text());
+    const { texts, prefixOf } = readTasks(await readText(context));
     const checked = texts.map((body) => {
       const messageId = deps.newId();
       return { body: withId(body, messageId), parsed: parseRegisterMessage(deps.config, { messageId, body }) };

@@ -1,6 +1,7 @@
 /** The lines of a file as register messages. */
 import { createReadStream } from 'node:fs';
 import { isObject, parseJson } from '../batching/json-text.ts';
+import { utf8 } from '../batching/utf8.ts';
 import { CommandFailure } from '../failure.ts';
 
 /** What one request of the API takes, with room for what is around the lines. */
@@ -64,8 +65,13 @@ async function* linesOf(
   try {
     for await (const read of linesIn(input)) {
       number += 1;
+      const decoded = utf8(read);
+      if (decoded === undefined) {
+        yield { number, text: '', bytes: read.length + 1, problem: 'is not UTF-8' };
+        continue;
+      }
       // Some editors begin a file with a byte order mark.
-      const line = number === 1 ? read.replace(/^\ufeff/, '') : read;
+      const line = (number === 1 ? decoded.replace(/^\ufeff/, '') : decoded).replace(/\r$/, '');
       if (line.trim() === '') continue;
       const text = operation === undefined ? line : messageOf({ operation, correlationId }, line);
       const bytes = Buffer.byteLength(text) + 1;
@@ -78,20 +84,26 @@ async function* linesOf(
   }
 }
 
-/** Not by `readline`: for that U+2028 ends a line too, and in the middle of a JSON string what follows may be JSON. */
-async function* linesIn(input: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  let begun = '';
+/**
+ * Not by `readline`: for that U+2028 ends a line too, and in the middle of a JSON string what follows may be JSON. As
+ * bytes, since one line that is no text costs the others nothing.
+ */
+async function* linesIn(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let begun: Buffer[] = [];
   for await (const chunk of input) {
-    const [end = '', ...lines] = decoder.decode(chunk, { stream: true }).split('\n');
-    begun += end;
-    for (const line of lines) {
-      yield begun.replace(/\r$/, '');
-      begun = line;
+    let from = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, from)) {
+      yield Buffer.concat([...begun, chunk.subarray(from, end)]);
+      begun = [];
+      from = end + 1;
     }
+    begun.push(chunk.subarray(from));
   }
-  yield begun + decoder.decode();
+  yield Buffer.concat(begun);
 }
+
+/** In UTF-8 it is no part of any other character. */
+const LINE_FEED = 0x0a;
 
 const notJson = (text: string): string | undefined => {
   const json = parseJson(text);

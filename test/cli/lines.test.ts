@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { chunksOf } from '../../src/cli/lines.ts';
+import { chunksOf, type Line } from '../../src/cli/lines.ts';
 import { temporaryFolder } from '../../src/temporary-folder.ts';
 
 /** What Lambda takes of an event, whose body is a JSON string. */
@@ -28,4 +28,24 @@ it('chunks fit into an event of Lambda, in which every quote counts twice', asyn
     expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(EVENT_MAX - 100_000);
   }
   expect(lines).toBe(100);
+});
+
+it('a line that is not UTF-8 is refused as it is, and costs the others nothing', async () => {
+  const file = join(temporaryFolder('lines'), 'broken.jsonl');
+  const good = Buffer.from('{"depot":"Ü"}\n');
+  // Longer than what is read at once, so that a character may be cut in two where a chunk ends.
+  const long = Buffer.from(`{"depot":"MUC","text":"${'ü\u{1f600}'.repeat(50_000)}"}\n`);
+  writeFileSync(
+    file,
+    Buffer.concat([good, Buffer.from('{"depot":"M\xfcC"}\n', 'latin1'), long, good, Buffer.from([0xff])]),
+  );
+  const lines: Line[] = [];
+  for await (const chunk of chunksOf(file, undefined, undefined)) lines.push(...chunk);
+  expect(lines.map(({ number, text, problem }) => [number, problem ?? `${text}\n`])).toEqual([
+    [1, String(good)],
+    [2, 'is not UTF-8'],
+    [3, String(long)],
+    [4, String(good)],
+    [5, 'is not UTF-8'],
+  ]);
 });
