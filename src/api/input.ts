@@ -12,8 +12,8 @@ const TASKS_MAX = 1_000;
 /** The raw texts of a request's tasks, and how to name each in an error. */
 export interface SentTasks {
   readonly texts: readonly string[];
-  /** `''` when the body is the one task, otherwise `tasks[3].`. */
-  prefixOf(index: number): string;
+  /** Where in the body a path into a task is: there when the body is the one task, otherwise `tasks[3].payload`. */
+  pathOf(index: number, path: string): string;
 }
 
 /** 400 with every error; nothing was done. */
@@ -67,7 +67,7 @@ export const cursorProblems = ({ cursor = '' }: Record<string, unknown>): Proble
 /** One task, or a list of them under `tasks`. @throws HttpProblem */
 export const readTasks = (text: string): SentTasks => {
   const body = readObject(text);
-  if (!Object.hasOwn(body, 'tasks')) return { texts: [text], prefixOf: () => '' };
+  if (!Object.hasOwn(body, 'tasks')) return { texts: [text], pathOf: (_, path) => path };
   const others = Object.keys(body).filter((key) => key !== 'tasks');
   const errors = others.map((path): Problem => ({ path, reason: 'is not a field beside `tasks`' }));
   const { tasks } = body;
@@ -75,7 +75,10 @@ export const readTasks = (text: string): SentTasks => {
   else if (tasks.length === 0 || tasks.length > TASKS_MAX)
     errors.push({ path: 'tasks', reason: `must have 1 to ${TASKS_MAX} elements, not ${tasks.length}` });
   if (errors.length > 0) throw badRequest(errors);
-  return { texts: rawElements(rawMembers(text).get('tasks') ?? '[]'), prefixOf: (index) => `tasks[${index}].` };
+  return {
+    texts: rawElements(rawMembers(text).get('tasks') ?? '[]'),
+    pathOf: (index, path) => `tasks[${index}]${path && `.${path}`}`,
+  };
 };
 
 /** A Target that may exist. @throws HttpProblem */
@@ -92,8 +95,10 @@ export const readPaging = (
   most: number,
   usual: number,
 ): { limit: number; cursor: string | undefined } => {
-  const limit = Number(context.req.query('limit') ?? usual);
-  if (!Number.isSafeInteger(limit) || limit < 1 || limit > most)
+  const text = context.req.query('limit') ?? String(usual);
+  const limit = Number(text);
+  // A number has many more ways to be written, which hardly anybody means.
+  if (!/^[1-9]\d{0,3}$/.test(text) || limit > most)
     throw badRequest([{ path: 'limit', reason: `must be a whole number from 1 to ${most}` }]);
   return { limit, cursor: context.req.query('cursor') };
 };

@@ -1,8 +1,10 @@
 /** `/v1/tasks`: send, look up, list. */
 import { Hono } from 'hono';
 import { parseCandidate, type Target, type TaskId, taskId } from '../batching/ids.ts';
+import { isObject, parseJson } from '../batching/json-text.ts';
 import type { Problem } from '../batching/problems.ts';
-import { parseRegisterMessage, withId } from '../batching/register-message.ts';
+import { asksForRun, parseRegisterMessage, type SentTask, withId } from '../batching/register-message.ts';
+import { isSameTask } from '../batching/task.ts';
 import type { Page } from '../ports.ts';
 import type { ApiDeps } from './deps.ts';
 import { badRequest, readChoice, readPaging, readTarget, readTasks, readText, takesQuery } from './input.ts';
@@ -16,13 +18,17 @@ export const taskRoutes = (deps: ApiDeps): Hono => {
   const routes = new Hono();
 
   routes.post('/', takesQuery(), async (context) => {
-    const { texts, prefixOf } = readTasks(await readText(context));
+    const { texts, pathOf } = readTasks(await readText(context));
     const checked = texts.map((body) => {
       const messageId = deps.newId();
       return { body: withId(body, messageId), parsed: parseRegisterMessage(deps.config, { messageId, body }) };
     });
-    const errors = checked.flatMap(({ parsed }, index): Problem[] =>
-      parsed.ok ? [] : parsed.problems.map(({ path, reason }) => ({ path: `${prefixOf(index)}${path}`, reason })),
+    const firsts = firstOfEachId(checked.map(({ parsed }) => (parsed.ok ? parsed.value : undefined)));
+    const errors = checked.flatMap(({ body, parsed }, index): Problem[] =>
+      (parsed.ok ? idProblems(parsed.value, firsts) : refusals(body, parsed.problems)).map(({ path, reason }) => ({
+        path: pathOf(index, path),
+        reason,
+      })),
     );
     if (errors.length > 0) throw badRequest(errors);
     await deps.queues.register(checked.map(({ body }) => body));
@@ -54,6 +60,33 @@ export const taskRoutes = (deps: ApiDeps): Hono => {
   });
 
   return routes;
+};
+
+type Firsts = ReadonlyMap<TaskId, { readonly index: number; readonly task: SentTask }>;
+
+const firstOfEachId = (tasks: readonly (SentTask | undefined)[]): Firsts =>
+  new Map(tasks.flatMap((task, index) => (task ? [[task.id, { index, task }] as const] : [])).toReversed());
+
+/** Register would take one of two that share an id, and refuse the other where its sender does not see it. */
+const idProblems = (task: SentTask, firsts: Firsts): Problem[] => {
+  const first = firsts.get(task.id);
+  return !first || isSameTask(first.task, task)
+    ? []
+    : [{ path: 'id', reason: `is that of tasks[${first.index}], which has another operation or payload` }];
+};
+
+/** A redrive is right where register reads it, and here it would be wrong in three ways of which none is the matter. */
+const refusals = (body: string, problems: readonly Problem[]): readonly Problem[] => {
+  const json = parseJson(body);
+  const isRedrive = json.ok && isObject(json.value) && asksForRun(json.value);
+  return isRedrive
+    ? [
+        {
+          path: 'run',
+          reason: 'asks for another run of a task: POST /v1/tasks/redrive takes {"ids": [its id]} for that',
+        },
+      ]
+    : problems;
 };
 
 /** @param how lists leave out payloads and results: each may have 256 KB, and Lambda answers with 6 MB at the most. */

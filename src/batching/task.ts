@@ -101,11 +101,14 @@ export const printItem = (id: TaskId, payload: string): string => `{"id":${JSON.
 /** What {@link printItem} adds to a call's body, with the comma after it. */
 export const itemBytes = (id: TaskId, payload: string): number => Buffer.byteLength(printItem(id, payload)) + 1;
 
+/** What makes two messages with one id the same task. */
+type Meant = Pick<NewTask, 'operation' | 'payloadHash'>;
+
 /**
  * Whether a message describes the task that is stored under its id. If not, the id was used for something else: the
  * message is refused, the stored task stays.
  */
-export const isSameTask = (stored: Task, sent: Pick<NewTask, 'operation' | 'payloadHash'>): boolean =>
+export const isSameTask = (stored: Meant, sent: Meant): boolean =>
   stored.operation === sent.operation && stored.payloadHash === sent.payloadHash;
 
 /** What a result says of the payload of the task that it is for. */

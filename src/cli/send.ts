@@ -173,7 +173,9 @@ const faultsOf = ({ errors }: ApiFailure, lines: readonly Line[]): Map<Line, str
   for (const { path, reason } of errors) {
     const [, index, rest = ''] = /^tasks\[(\d+)\]\.?(.*)$/.exec(path) ?? [];
     const line = index === undefined ? undefined : lines[Number(index)];
-    if (line) faults.set(line, [faults.get(line), `${rest} ${reason}`.trim()].filter(Boolean).join('; '));
+    // The API counts what it was sent; whoever sent a file counts its lines.
+    const inLines = reason.replaceAll(/\btasks\[(\d+)\]/g, (name, n) => `line ${lines[Number(n)]?.number ?? name}`);
+    if (line) faults.set(line, [faults.get(line), `${rest} ${inLines}`.trim()].filter(Boolean).join('; '));
   }
   return faults;
 };

@@ -2,9 +2,10 @@ import { expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
 import { stepKit } from '../batching/step-kit.ts';
 import { memoryStores } from '../contract/stores.ts';
+import { aConfig, operationName } from '../factories/factories.ts';
 
 const started = async () => {
-  const kit = stepKit(await memoryStores());
+  const kit = stepKit(await memoryStores(), aConfig({}, { operation: operationName('parcels') }));
   const app = api({ ...kit, newId: () => 'new', onError: () => {} });
   return {
     kit,
@@ -15,6 +16,24 @@ const started = async () => {
     },
   };
 };
+
+it('what is wrong is said where it is', async () => {
+  const { kit, post } = await started();
+  const task = (id: string, n = 1, operation = 'ship') => ({ id, operation, payload: { depot: 'MUC', n } });
+  const other = (index: number) => `is that of tasks[${index}], which has another operation or payload`;
+  const redrive = expect.stringContaining('POST /v1/tasks/redrive');
+  for (const [body, errors] of [
+    [{ tasks: [1, null] }, ['tasks[0]', 'tasks[1]'].map((path) => ({ path, reason: 'must be a JSON object' }))],
+    [{ tasks: [task('a'), task('b'), task('a', 2), task('a')] }, [{ path: 'tasks[2].id', reason: other(0) }]],
+    [{ tasks: [task('b'), task('a'), task('a', 1, 'parcels')] }, [{ path: 'tasks[2].id', reason: other(1) }]],
+    [{ id: 'b-1', run: 1 }, [{ path: 'run', reason: redrive }]],
+    [{ tasks: [task('a'), { run: 1 }] }, [{ path: 'tasks[1].run', reason: redrive }]],
+  ] as const)
+    expect(await post('/tasks', JSON.stringify(body))).toMatchObject({ status: 400, errors });
+  expect(kit.sent.registered).toEqual([]);
+  const twice = await post('/tasks', JSON.stringify({ tasks: [task('a'), task('a'), task('b', 2)] }));
+  expect(twice).toEqual({ status: 202, ids: ['a', 'a', 'b'] });
+});
 
 it('a body that is not UTF-8 is refused, and nothing of it is stored as something else', async () => {
   const { kit, post } = await started();

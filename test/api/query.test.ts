@@ -51,3 +51,18 @@ it('a dry run that is asked for otherwise than it is done is refused, and none i
   expect((await ask('POST', '/dead-letters/elect/redrive?dryRun=true')).status).toBe(400);
   expect(kit.sent.revived).toEqual([]);
 });
+
+it('a limit is written in plain digits', async () => {
+  const { ask } = await started();
+  for (const limit of ['1e1', '0x10', '1.0', '%2B5', '%205', '05', '0', '', '101', '10000', '-1', '5%0a'])
+    for (const path of ['/targets?', '/doctor/targets?', '/tasks?target=ship&', '/batches?target=ship&']) {
+      const answer = await ask('GET', `${path}limit=${limit}`);
+      expect([path, limit, answer.status, await answer.json()]).toMatchObject([
+        path,
+        limit,
+        400,
+        { errors: [{ path: 'limit' }] },
+      ]);
+    }
+  for (const limit of ['1', '100']) expect((await ask('GET', `/targets?limit=${limit}`)).status).toBe(200);
+});

@@ -65,6 +65,12 @@ describe('the command line', () => {
       refused: [{ line: 2, reason: expect.stringContaining('operation is unknown') }],
     });
     expect((await run(['status', 'from-stdin', '--wait'])).code).toBe(0);
+    const twice = [1, 2].map((n) => JSON.stringify({ operation: 'ship', id: 'twice', payload: { depot: 'TWICE', n } }));
+    expect(await run(['send', '--file', '-'], `\n\n${twice.join('\n')}`)).toEqual({
+      code: 1,
+      out: '1 sent, 1 refused\n',
+      err: 'line 4: id is that of line 3, which has another operation or payload\n',
+    });
   });
 
   it('sends lines that no single request would take, and a file that begins with a byte order mark', async () => {
