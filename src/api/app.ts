@@ -46,7 +46,10 @@ export const api = (deps: ApiDeps): Hono => {
       problem.headers.set('allow', methods);
       return problem;
     });
-  app.notFound((context) => new HttpProblem(404, `there is no ${context.req.method} ${context.req.path}`).toResponse());
+  app.notFound(({ req }) => {
+    const hint = req.path.startsWith('/v1/') ? '' : ' (the API is under /v1)';
+    return new HttpProblem(404, `there is no ${req.method} ${req.path}${hint}`).toResponse();
+  });
   app.onError((cause) => {
     if (cause instanceof HttpProblem) return cause.toResponse();
     if (cause instanceof UnknownOperation) return new HttpProblem(409, cause.message).toResponse();

@@ -31,6 +31,10 @@ export const printTask = (
     status: state.status === 'batched' && batch?.status === 'in-progress' ? 'in-progress' : state.status,
     ...('batchId' in state ? { batchId: state.batchId } : {}),
     attempts: 'attempts' in state ? state.attempts : (batch?.attempt ?? 0),
+    // Between attempts nobody runs the batch.
+    ...(batch?.status === 'in-progress' && batch.startedBy === undefined
+      ? { nextAttemptAfter: iso(batch.runUntil) }
+      : {}),
     run: task.run,
     ...(task.correlationId === undefined ? {} : { correlationId: task.correlationId }),
     createdAt: iso(task.createdAt),

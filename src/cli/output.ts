@@ -45,9 +45,16 @@ export const red = (text: string): string => styleText('red', text, { stream: pr
 export const green = (text: string): string => styleText('green', text, { stream: process.stdout });
 
 /** A time as people say it: `3 s ago`. */
-export const ago = (iso: string | undefined, now = Date.now()): string => {
-  if (iso === undefined) return '';
-  const seconds = Math.max(0, (now - Date.parse(iso)) / 1_000);
+export const ago = (iso: string | undefined, now = Date.now()): string =>
+  iso === undefined ? '' : span(Math.max(0, (now - Date.parse(iso)) / 1_000));
+
+/** A time that is still to come: `in 3 s`; nothing for one that has come. */
+export const ahead = (iso: string, now = Date.now()): string | undefined => {
+  const seconds = (Date.parse(iso) - now) / 1_000;
+  return seconds > 0 ? span(seconds) : undefined;
+};
+
+const span = (seconds: number): string => {
   if (seconds < 100) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
   if (seconds < 6_000) return `${Math.round(seconds / 60)} min`;
   return seconds < 172_800 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} d`;

@@ -34,9 +34,23 @@ const program = (): Command => {
           'talk to this CloudFormation stack, with the credentials and region of the environment',
         )
         .option('--api <url>', "the HTTP API to talk to (default: the stack's, or that of this folder's local stack)");
-    groupage.addCommand(command.option('--json', 'print JSON').showHelpAfterError('(--help shows how)').exitOverride());
+    groupage.addCommand(
+      eachOnce(command.option('--json', 'print JSON').showHelpAfterError('(--help shows how)').exitOverride()),
+    );
   }
   return groupage;
+};
+
+/** Of two values of an option the last would count, without a word. */
+const eachOnce = (command: Command): Command => {
+  for (const option of command.options.filter(({ variadic }) => !variadic)) {
+    let isGiven = false;
+    command.on(`option:${option.name()}`, () => {
+      if (isGiven) command.error(`error: option '${option.flags}' is given twice`);
+      isGiven = true;
+    });
+  }
+  return command;
 };
 
 /** Runs the command line. @returns the exit status: 0, 1 when it failed, 2 when it was used wrongly. */

@@ -1,9 +1,10 @@
 /** `groupage redrive`: another run for tasks that failed, and another try for messages that nobody works off. */
 import { Command, Option } from 'commander';
-import { WrongUsage } from '../failure.ts';
+import { CommandFailure, WrongUsage } from '../failure.ts';
 import type { ApiClient } from './api-client.ts';
 import { connect } from './connect.ts';
-import { plural, printable } from './output.ts';
+import { orInterrupted } from './interruption.ts';
+import { plural, printable, printJson } from './output.ts';
 import { type CommonOptions, LETTERS_REDRIVEN, type SkippedShape, TASKS_REDRIVEN } from './shapes.ts';
 
 interface RedriveOptions extends CommonOptions {
@@ -44,14 +45,33 @@ const redrive = async (ids: readonly string[], options: RedriveOptions): Promise
   if ([ids.length > 0, target !== undefined, deadLetters !== undefined].filter(Boolean).length !== 1)
     throw new WrongUsage('give either ids of tasks, or --target, or --dead-letters');
   const api = await connect(options);
-  if (deadLetters === undefined) {
-    const done = target === undefined ? await redriveIds(api, ids, dryRun) : await redriveTarget(api, target, dryRun);
-    return reportTasks(done, options);
+  if (deadLetters !== undefined) {
+    const queues = deadLetters === 'all' ? DEAD_LETTERS : [deadLetters];
+    const done: LettersDone[] = [];
+    return telling(
+      () => redriveLetters(api, queues, dryRun, done),
+      (stopped) => reportLetters(done, options, stopped),
+    );
   }
-  const queues = deadLetters === 'all' ? DEAD_LETTERS : [deadLetters];
-  const done: LettersDone[] = [];
-  for (const queue of queues) done.push(await redriveLetters(api, queue, dryRun));
-  return reportLetters(done, options);
+  const done: Done = { redriven: 0, skipped: [] };
+  return telling(
+    () => (target === undefined ? redriveIds(api, ids, dryRun, done) : redriveTarget(api, target, dryRun, done)),
+    (stopped) => reportTasks(done, options, stopped),
+  );
+};
+
+/** Does some work, and tells what was done: also when it was stopped in the middle. */
+const telling = async (work: () => Promise<void>, tell: (stopped?: string) => void): Promise<void> => {
+  try {
+    await orInterrupted(() => {
+      tell('interrupted');
+      console.error('interrupted: a request that is under way may go on for up to ten seconds');
+    }, work);
+  } catch (cause) {
+    if (cause instanceof CommandFailure) tell(cause.message);
+    throw cause;
+  }
+  tell();
 };
 
 interface Done {
@@ -62,19 +82,15 @@ interface Done {
 /** What one request of the API takes. */
 const IDS_AT_ONCE = 1_000;
 
-const redriveIds = async (api: ApiClient, ids: readonly string[], dryRun: boolean): Promise<Done> => {
-  const done: Done = { redriven: 0, skipped: [] };
+const redriveIds = async (api: ApiClient, ids: readonly string[], dryRun: boolean, done: Done): Promise<void> => {
   for (let from = 0; from < ids.length; from += IDS_AT_ONCE)
     await ask(api, { ids: ids.slice(from, from + IDS_AT_ONCE), dryRun }, done);
-  return done;
 };
 
-const redriveTarget = async (api: ApiClient, target: string, dryRun: boolean): Promise<Done> => {
-  const done: Done = { redriven: 0, skipped: [] };
+const redriveTarget = async (api: ApiClient, target: string, dryRun: boolean, done: Done): Promise<void> => {
   let cursor: string | undefined;
   do cursor = await ask(api, { target, cursor, dryRun }, done);
   while (cursor !== undefined);
-  return done;
 };
 
 /** @returns the next page's cursor. */
@@ -85,48 +101,67 @@ const ask = async (api: ApiClient, request: object, done: Done): Promise<string 
   return value.cursor;
 };
 
-interface LettersDone extends Readonly<Done> {
+interface LettersDone {
   readonly queue: string;
+  redriven: number;
+  /** By their messages' ids: one may be met again. */
+  readonly skipped: Map<string, SkippedShape>;
   /** About how many lie there now. */
-  readonly left: number;
+  left: number;
 }
+
+/** @param done a queue is in it from its first answer on. */
+const redriveLetters = async (
+  api: ApiClient,
+  queues: readonly string[],
+  dryRun: boolean,
+  done: LettersDone[],
+): Promise<void> => {
+  for (const queue of queues) await redriveQueue(api, queue, dryRun, done);
+};
 
 /**
  * Request after request, since each has its time, until what lay there had its turn. One that was skipped is there again
  * after half a minute: a request that finds nothing but such ones is the last.
  */
-const redriveLetters = async (api: ApiClient, queue: string, dryRun: boolean): Promise<LettersDone> => {
-  const skipped = new Map<string, SkippedShape>();
-  let redriven = 0;
+const redriveQueue = async (api: ApiClient, queue: string, dryRun: boolean, done: LettersDone[]): Promise<void> => {
+  const ofQueue: LettersDone = { queue, redriven: 0, skipped: new Map(), left: 0 };
   for (let cursor: string | undefined; ; ) {
     const body = JSON.stringify({ dryRun, cursor });
     const { value } = await api.post(`/dead-letters/${queue}/redrive`, body, LETTERS_REDRIVEN);
-    const isNew = value.redriven > 0 || value.skipped.some(({ id }) => !skipped.has(id));
-    redriven += value.redriven;
-    for (const each of value.skipped) skipped.set(each.id, each);
+    if (done.at(-1) !== ofQueue) done.push(ofQueue);
+    const isNew = value.redriven > 0 || value.skipped.some(({ id }) => !ofQueue.skipped.has(id));
+    ofQueue.redriven += value.redriven;
+    ofQueue.left = value.left;
+    for (const each of value.skipped) ofQueue.skipped.set(each.id, each);
     cursor = value.cursor;
-    if (cursor === undefined || !isNew) return { queue, redriven, skipped: [...skipped.values()], left: value.left };
+    if (cursor === undefined || !isNew) return;
   }
 };
 
-const reportTasks = ({ redriven, skipped }: Done, { json, dryRun, target }: RedriveOptions): void => {
+/** @param stopped why not everything was asked for. */
+const reportTasks = ({ redriven, skipped }: Done, { json, dryRun, target }: RedriveOptions, stopped?: string): void => {
+  const isNothing = redriven === 0 && skipped.length === 0;
+  // Then the reason is all that there is to say.
+  if (isNothing && stopped !== undefined) return;
   const tasks = `${plural(redriven, 'task')} ${dryRun ? 'would get' : redriven === 1 ? 'gets' : 'get'} another run`;
-  const isNothing = redriven === 0 && skipped.length === 0 && target !== undefined;
-  const text = isNothing ? printable(`${target} has no failed tasks`) : tasks;
-  console.log(json ? JSON.stringify({ ...(dryRun ? { dryRun } : {}), redriven, skipped }) : text);
+  const text = isNothing && target !== undefined ? printable(`${target} has no failed tasks`) : tasks;
+  console.log(json ? printJson(JSON.stringify({ ...(dryRun ? { dryRun } : {}), redriven, skipped, stopped })) : text);
   complain(skipped.map(({ id, reason }) => `${id}: ${reason}`));
 };
 
-const reportLetters = (done: readonly LettersDone[], { json, dryRun }: RedriveOptions): void => {
-  if (json) console.log(JSON.stringify({ ...(dryRun ? { dryRun } : {}), queues: done }));
+const reportLetters = (done: readonly LettersDone[], { json, dryRun }: RedriveOptions, stopped?: string): void => {
+  if (done.length === 0) return;
+  const queues = done.map((each) => ({ ...each, skipped: [...each.skipped.values()] }));
+  if (json) console.log(printJson(JSON.stringify({ ...(dryRun ? { dryRun } : {}), queues, stopped })));
   else for (const each of done) console.log(lettersLine(each, dryRun === true));
-  complain(done.flatMap(({ queue, skipped }) => skipped.map(({ id, reason }) => `${queue} ${id}: ${reason}`)));
+  complain(queues.flatMap(({ queue, skipped }) => skipped.map(({ id, reason }) => `${queue} ${id}: ${reason}`)));
 };
 
 const lettersLine = ({ queue, redriven, skipped, left }: LettersDone, dryRun: boolean): string => {
   const isRefused = queue === 'rejected';
   const one = isRefused ? 'refused message' : 'dead letter';
-  if (redriven + skipped.length + left === 0) return `${queue}: no ${one}s`;
+  if (redriven + skipped.size + left === 0) return `${queue}: no ${one}s`;
   if (dryRun)
     return `${queue}: ${plural(redriven, one)} would be sent again${isRefused ? ' where they would be taken' : ''}`;
   return `${queue}: ${plural(redriven, one)} sent again${left > 0 ? `, about ${left} left` : ''}`;
@@ -135,6 +170,6 @@ const lettersLine = ({ queue, redriven, skipped, left }: LettersDone, dryRun: bo
 /** What was asked for and not done. */
 const complain = (reasons: readonly string[]): void => {
   for (const reason of reasons.slice(0, 20)) console.error(printable(reason));
-  if (reasons.length > 20) console.error(`… and ${reasons.length - 20} more`);
-  if (reasons.length > 0) process.exitCode = 1;
+  if (reasons.length > 20) console.error(`… and ${reasons.length - 20} more (--json shows all)`);
+  if (reasons.length > 0) process.exitCode ||= 1;
 };

@@ -6,6 +6,7 @@ import { reasonOf } from '../batching/problems.ts';
 import { CommandFailure, WrongUsage } from '../failure.ts';
 import { type ApiClient, ApiFailure } from './api-client.ts';
 import { connect } from './connect.ts';
+import { orInterrupted } from './interruption.ts';
 import { CHUNK, chunksOf, type Line, messageOf, notAPayload } from './lines.ts';
 import { plural, printable, printJson } from './output.ts';
 import { type CommonOptions, REGISTERED } from './shapes.ts';
@@ -83,37 +84,31 @@ const sendFile = async (operation: string | undefined, file: string, options: Se
   const api = await connect(options);
   const bytes = file === '-' ? 0 : sizeOf(file);
   const sent: Sent = { ids: [], refused: [], upTo: 0 };
-  // The bar ends the process at Ctrl-C by itself, as a success; the system does without it, without a word.
+  const bar = process.stderr.isTTY ? progress({ max: Math.max(1, bytes), output: process.stderr }) : undefined;
   const interrupted = (): void => {
-    process.exitCode = 130;
     // The bar's line is not ended.
     if (bar) console.error();
     report(sent, options, 'interrupted');
   };
-  const onSignal = (): void => process.exit(130);
-  process.once('exit', interrupted);
-  process.once('SIGINT', onSignal);
-  const bar = process.stderr.isTTY ? progress({ max: Math.max(1, bytes), output: process.stderr }) : undefined;
-  try {
-    bar?.start('Sending tasks');
-    for await (const chunk of chunksOf(file, operation, options.correlationId)) {
-      const answer = await sendChunk(api, chunk);
-      sent.ids.push(...answer.ids);
-      sent.refused.push(...answer.refused);
-      sent.upTo = chunk.at(-1)?.number ?? sent.upTo;
-      const size = chunk.reduce((sum, { bytes: each }) => sum + each, 0);
-      bar?.advance(bytes > 0 ? size : 0, `${sent.ids.length.toLocaleString('en')} sent`);
+  await orInterrupted(interrupted, async () => {
+    try {
+      bar?.start('Sending tasks');
+      for await (const chunk of chunksOf(file, operation, options.correlationId)) {
+        const answer = await sendChunk(api, chunk);
+        sent.ids.push(...answer.ids);
+        sent.refused.push(...answer.refused);
+        sent.upTo = chunk.at(-1)?.number ?? sent.upTo;
+        const size = chunk.reduce((sum, { bytes: each }) => sum + each, 0);
+        bar?.advance(bytes > 0 ? size : 0, `${sent.ids.length.toLocaleString('en')} sent`);
+      }
+      bar?.stop(`${plural(sent.ids.length, 'task')} sent`);
+      report(sent, options);
+    } catch (cause) {
+      if (!(cause instanceof CommandFailure)) throw cause;
+      bar?.error('stopped');
+      report(sent, options, cause.message);
     }
-    bar?.stop(`${plural(sent.ids.length, 'task')} sent`);
-    report(sent, options);
-  } catch (cause) {
-    if (!(cause instanceof CommandFailure)) throw cause;
-    bar?.error('stopped');
-    report(sent, options, cause.message);
-  } finally {
-    process.off('exit', interrupted);
-    process.off('SIGINT', onSignal);
-  }
+  });
 };
 
 const sizeOf = (file: string): number => {
@@ -137,7 +132,7 @@ const report = ({ ids, refused, upTo }: Sent, { json }: SendOptions, stopped?: s
       : `${ids.length} sent, ${refused.length} refused`,
   );
   for (const { line, reason } of sorted.slice(0, 20)) console.error(printable(`line ${line}: ${reason}`));
-  if (sorted.length > 20) console.error(`… and ${sorted.length - 20} more`);
+  if (sorted.length > 20) console.error(`… and ${sorted.length - 20} more (--json shows all)`);
   if (stopped !== undefined)
     console.error(
       `${printable(stopped)}\nStopped after line ${upTo}. Of the next ${plural(CHUNK, 'line')} some may have been registered: lines that bring an "id" can be sent again without doubling any.`,

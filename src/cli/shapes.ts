@@ -15,6 +15,7 @@ export const TASK = z.looseObject({
   status: z.enum(['created', 'batched', 'in-progress', 'succeeded', 'failed']),
   batchId: z.string().optional(),
   attempts: z.number(),
+  nextAttemptAfter: z.string().optional(),
   correlationId: z.string().optional(),
   createdAt: z.string(),
   finishedAt: z.string().optional(),

@@ -5,7 +5,7 @@ import { rawMembers } from '../batching/json-text.ts';
 import { CommandFailure } from '../failure.ts';
 import { type ApiClient, ApiFailure } from './api-client.ts';
 import { connect } from './connect.ts';
-import { ago, fields, green, printable, printJson, red } from './output.ts';
+import { ago, ahead, fields, green, printable, printJson, red } from './output.ts';
 import { type CommonOptions, TASK, type TaskShape } from './shapes.ts';
 
 interface StatusOptions extends CommonOptions {
@@ -19,10 +19,16 @@ const seconds = (text: string): number => {
   return value;
 };
 
+/** Of no id the API would understand its list. */
+const someId = (text: string): string => {
+  if (text === '') throw new InvalidArgumentError('It takes the id of a task.');
+  return text;
+};
+
 export const statusCommand = (): Command =>
   new Command('status')
     .description('show a task: its batch, its result, why it failed')
-    .argument('<id>', "the task's id")
+    .argument('<id>', "the task's id", someId)
     .option('--wait', 'wait until it has succeeded or failed (exit status 1 if it failed)')
     .option('--timeout <seconds>', 'how long to wait', seconds, 300)
     .action((id: string, options: StatusOptions) => status(id, options));
@@ -68,6 +74,12 @@ const shown = (raw: ReadonlyMap<string, string>, name: string): string | undefin
   return text && printable(text.replaceAll(/\s+/g, ' '));
 };
 
+/** A retry's message may come late: the time is the earliest. */
+const attemptAfter = (iso: string): string => {
+  const left = ahead(iso);
+  return `${printable(iso)} (${left === undefined ? 'due' : `in ${left}`})`;
+};
+
 const moment = (iso: string): string => `${printable(iso)} (${ago(iso)} ago)`;
 
 /** @param raw the answer's fields as they came: parsing could change a payload's numbers. */
@@ -78,6 +90,7 @@ const describe = (task: TaskShape, raw: ReadonlyMap<string, string>): string =>
     ['target', printable(task.target)],
     ['batch', task.batchId && printable(task.batchId)],
     ['attempts', task.attempts > 0 ? String(task.attempts) : undefined],
+    ['next attempt', task.nextAttemptAfter && attemptAfter(task.nextAttemptAfter)],
     ['created', moment(task.createdAt)],
     ['finished', task.finishedAt && moment(task.finishedAt)],
     ['correlation', task.correlationId && printable(task.correlationId)],

@@ -66,3 +66,15 @@ it('a limit is written in plain digits', async () => {
     }
   for (const limit of ['1', '100']) expect((await ask('GET', `/targets?limit=${limit}`)).status).toBe(200);
 });
+
+it('whoever leaves out the version is told where the API is', async () => {
+  const app = api({ ...stepKit(await memoryStores()), newId: () => 'new', onError: () => {} });
+  for (const [path, words] of [
+    ['/tasks', 'there is no GET /tasks (the API is under /v1)'],
+    ['/v1', 'there is no GET /v1 (the API is under /v1)'],
+    ['/v1/task', 'there is no GET /v1/task'],
+  ] as const) {
+    const response = await app.request(path);
+    expect([response.status, await response.json()]).toMatchObject([404, { detail: words }]);
+  }
+});

@@ -175,6 +175,16 @@ describe('the command line', () => {
     });
   });
 
+  it('shows when the next attempt is', async () => {
+    flow.downstream.behave(({ target }) =>
+      target.includes('LATER') ? { status: 503, headers: { 'retry-after': '900' } } : { status: 200 },
+    );
+    const { out: id } = await run(['send', 'ship', '{"depot":"LATER"}']);
+    await eventually(async () => (await flow.task(id.trim()))?.nextAttemptAfter !== undefined);
+    const { out } = await run(['status', id.trim()]);
+    expect(out).toMatch(/\nattempts +1\nnext attempt +\d{4}-\S+Z \(in \d+ min\)\n/);
+  });
+
   it('lists Targets, batches and tasks', async () => {
     const targets = await run(['targets']);
     expect(targets.out).toMatch(/TARGET\s+WAITING\s+OLDEST\s+LEADER/);
@@ -229,6 +239,10 @@ describe('the command line', () => {
       ['watch', '--every', 'x'],
       ['targets', '--limit', '0'],
       ['send', 'ship', '{}', '--file', 'x'],
+      ['status', ''],
+      ['redrive', '--target', 'a', '--target', 'b'],
+      ['check', '--json', '--json'],
+      ['tasks', '--api', 'http://127.0.0.1:1/v1', '--api=http://127.0.0.1:2/v1'],
     ]) {
       const { code, out, err } = await run(args);
       expect([args, code, out]).toEqual([args, 2, '']);

@@ -18,6 +18,9 @@ export interface FakeApi extends Served {
   answer(answers: Readonly<Record<string, object | readonly object[]>>): void;
 }
 
+/** Given as an answer: none comes. */
+export const NEVER = {};
+
 export const fakeApi = async (): Promise<FakeApi> => {
   const asked: string[] = [];
   let answers = new Map<string, object[]>();
@@ -27,6 +30,7 @@ export const fakeApi = async (): Promise<FakeApi> => {
     const left = answers.get(`${method} ${url.split('?')[0]}`) ?? [{}];
     // The last one is for the rest.
     const answer = left.length > 1 ? left.shift() : left[0];
+    if (answer === NEVER) return;
     const [status, body] = answer instanceof ApiError ? [answer.status, answer.problem] : [200, answer];
     response.writeHead(status, { 'content-type': 'application/json' });
     response.end(JSON.stringify(body));

@@ -1,5 +1,5 @@
 /** The command line as a process of its own. */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 
 export const ROOT = join(import.meta.dirname, '../..');
@@ -11,13 +11,19 @@ export interface Ran {
   readonly err: string;
 }
 
-/** Runs it in a folder, to its end. */
-export const groupage = (cwd: string, args: readonly string[], input = ''): Promise<Ran> =>
-  new Promise((resolve) => {
-    const child = spawn(NODE, [join(ROOT, 'bin/groupage.ts'), ...args], { cwd });
+/** Runs it in a folder, to its end; meanwhile its process can be sent signals. */
+export const groupage = (
+  cwd: string,
+  args: readonly string[],
+  input = '',
+): Promise<Ran> & { readonly child: ChildProcess } => {
+  const child = spawn(NODE, [join(ROOT, 'bin/groupage.ts'), ...args], { cwd });
+  const ran = new Promise<Ran>((resolve) => {
     const [out, err]: [string[], string[]] = [[], []];
     child.stdout.on('data', (data) => out.push(String(data)));
     child.stderr.on('data', (data) => err.push(String(data)));
     child.on('close', (code) => resolve({ code, out: out.join(''), err: err.join('') }));
     child.stdin.end(input);
   });
+  return Object.assign(ran, { child });
+};

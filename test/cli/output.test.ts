@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { printable, printJson, table } from '../../src/cli/output.ts';
+import { ago, ahead, printable, printJson, table } from '../../src/cli/output.ts';
 import { ACTED_UPON, actedUponIn } from '../factories/terminal.ts';
 
 describe('text from elsewhere', () => {
@@ -32,4 +32,12 @@ describe('text from elsewhere', () => {
       { numRuns: 2_000 },
     );
   });
+});
+
+it('a time is said as people say it, before and after it', () => {
+  const now = Date.UTC(2026, 0, 1);
+  expect(ago('2025-12-31T23:59:57.000Z', now)).toBe('3.0 s');
+  expect(ago('2026-01-01T00:00:01.000Z', now)).toBe('0.0 s');
+  expect(ahead('2026-01-01T00:05:00.000Z', now)).toBe('5 min');
+  expect(ahead('2026-01-01T00:00:00.000Z', now)).toBeUndefined();
 });

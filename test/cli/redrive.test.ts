@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeLocalFile } from '../../src/local/local-file.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { type LocalFlow, startLocalFlow } from '../local/flow.ts';
-import { type FakeApi, fakeApi } from './fake-api.ts';
+import { type FakeApi, fakeApi, NEVER } from './fake-api.ts';
 import { groupage } from './groupage.ts';
 
 describe('groupage redrive, on a local stack,', () => {
@@ -163,6 +163,40 @@ describe('groupage redrive', () => {
     const { code, out, err } = await run('--dead-letters', 'rejected');
     expect([code, out, api.asked.length]).toEqual([1, 'rejected: 17 refused messages sent again, about 3 left\n', 3]);
     expect(err.split('\n').map((line) => line.split(':')[0])).toEqual(['rejected a', 'rejected b', 'rejected c', '']);
+  });
+
+  it('says what was done before it was stopped', async () => {
+    const answers = { redriven: 500, skipped: [{ id: 'm-1', reason: 'closed' }], left: 120, cursor: 'since' };
+    // Then the answer is none that the API gives.
+    api.answer({ 'POST /dead-letters/elect/redrive': [answers, {}] });
+    expect(await run('--dead-letters', 'elect')).toEqual({
+      code: 1,
+      out: 'elect: 500 dead letters sent again, about 120 left\n',
+      err: expect.stringMatching(/^elect m-1: closed\n.*is it the API of Groupage/s),
+    });
+    api.answer({ 'POST /tasks/redrive': [{ redriven: 7, skipped: [], cursor: 'next' }, {}] });
+    expect(await run('--target', 'ship')).toMatchObject({ code: 1, out: '7 tasks get another run\n' });
+    const skipped = Array.from({ length: 30 }, (_, n) => ({ id: `m-${n}`, reason: 'closed' }));
+    api.answer({ 'POST /tasks/redrive': { redriven: 0, skipped } });
+    expect((await run('--target', 'ship')).err).toContain('… and 10 more (--json shows all)\n');
+  });
+
+  it('says what was done before Ctrl-C, and what may still be done', async () => {
+    for (const [args, out] of [
+      [[], 'elect: 500 dead letters sent again, about 120 left\n'],
+      [['--json'], expect.stringMatching(/^\{"queues":\[\{"queue":"elect",.*\}\],"stopped":"interrupted"\}\n$/)],
+    ] as const) {
+      const answer = { redriven: 500, skipped: [{ id: 'm-1', reason: 'closed' }], left: 120, cursor: 'since' };
+      api.answer({ 'POST /dead-letters/elect/redrive': [answer, NEVER] });
+      const ran = run('--dead-letters', 'elect', ...args);
+      await eventually(() => api.asked.length === 2);
+      ran.child.kill('SIGINT');
+      expect(await ran).toEqual({
+        code: 130,
+        out,
+        err: 'elect m-1: closed\ninterrupted: a request that is under way may go on for up to ten seconds\n',
+      });
+    }
   });
 
   it('says what it would do, once', async () => {
