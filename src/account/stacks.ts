@@ -12,6 +12,7 @@ import {
 } from '@aws-sdk/client-cloudformation';
 import type { Environment } from '../environment.ts';
 import { inWords } from './failures.ts';
+import { expectProfile } from './profile.ts';
 import { regionOf } from './region.ts';
 
 export interface FoundStack {
@@ -32,8 +33,9 @@ export interface Account {
   readonly cloudFormation: CloudFormationClient;
 }
 
-/** @throws CommandFailure without a region. */
+/** @throws CommandFailure without a region, or with a profile that does not exist. */
 export const openAccount = async (environment: Environment): Promise<Account> => {
+  expectProfile(environment);
   const region = await regionOf(environment, new CloudFormationClient({}).config.region);
   return { region, cloudFormation: new CloudFormationClient({ region }) };
 };

@@ -131,6 +131,28 @@ describe('the command line, with --stack', () => {
       expect(await run(['targets', '--stack', name])).toMatchObject({ code: 1, err: expect.stringContaining(words) });
   });
 
+  it('names a profile that does not exist, and those that do', async () => {
+    const stack = ['targets', '--stack', 'Groupage-dev-Flow'];
+    const none = { AWS_ACCESS_KEY_ID: undefined, AWS_SECRET_ACCESS_KEY: undefined, AWS_SESSION_TOKEN: undefined };
+    const config = '[default]\nregion = eu-test-1\n[profile dev]\nregion = eu-test-1\n[sso-session corp]\n';
+    const credentials = `[keys]\naws_access_key_id = ${CREDENTIALS.id}\naws_secret_access_key = ${CREDENTIALS.secret}\naws_session_token = ${CREDENTIALS.token}\n`;
+    writeFileSync(join(folder, 'config'), config);
+    writeFileSync(join(folder, 'credentials'), credentials);
+    const files = {
+      ...none,
+      AWS_CONFIG_FILE: join(folder, 'config'),
+      AWS_SHARED_CREDENTIALS_FILE: join(folder, 'credentials'),
+    };
+    for (const environment of [files, { ...files, AWS_REGION: undefined }])
+      expect(await run(stack, { ...environment, AWS_PROFILE: 'nope' })).toMatchObject({
+        code: 1,
+        out: '',
+        err: expect.stringMatching(/^AWS_PROFILE names the profile "nope", which .*\(there are default, dev, keys\)/),
+      });
+    expect((await run(stack, { ...none, AWS_PROFILE: 'nope' })).err).toContain('.aws/config');
+    expect(await run(stack, { ...files, AWS_PROFILE: 'keys' })).toMatchObject({ code: 0 });
+  });
+
   it('says what is wrong with the credentials or the region, and how to give them', async () => {
     const stack = ['targets', '--stack', 'Groupage-dev-Flow'];
     const none = { AWS_ACCESS_KEY_ID: undefined, AWS_SECRET_ACCESS_KEY: undefined, AWS_SESSION_TOKEN: undefined };
