@@ -107,13 +107,21 @@ export const eachRecord =
       { context, throwOnFullBatchFailure: false },
     );
 
+/** The message's id is its queue's: without its name nobody could look for it. */
+export const tellFailed = (log: Log, { eventSourceARN, messageId }: SQSRecord, cause: unknown): void =>
+  log.error('message failed; it comes back', {
+    queue: eventSourceARN.split(':').at(-1),
+    messageId,
+    cause: String(cause),
+  });
+
 const logged =
   (log: Log, handle: (record: SQSRecord) => Promise<void>) =>
   async (record: SQSRecord): Promise<void> => {
     try {
       await handle(record);
     } catch (cause) {
-      log.error('message failed; it comes back', { messageId: record.messageId, cause: String(cause) });
+      tellFailed(log, record, cause);
       throw cause;
     }
   };

@@ -2,7 +2,7 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { registerAll } from '../src/batching/register.ts';
 import type { Environment } from '../src/environment.ts';
-import { atFirstInvocation, type Host, partsOf } from './compose.ts';
+import { atFirstInvocation, type Host, partsOf, tellFailed } from './compose.ts';
 
 export const compose = (environment: Environment, host: Host) => {
   const parts = partsOf(environment, host);
@@ -14,10 +14,7 @@ export const compose = (environment: Environment, host: Host) => {
     queues: parts.queues(),
   };
   return async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {
-    const messages = Records.map(({ messageId, body }) => ({ messageId, body }));
-    const failed = await registerAll(deps, messages, ({ messageId }, cause) =>
-      host.log.error('message failed; it comes back', { messageId, cause: String(cause) }),
-    );
+    const failed = await registerAll(deps, Records, (record, cause) => tellFailed(host.log, record, cause));
     return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
   };
 };

@@ -79,6 +79,22 @@ describe('a configuration', () => {
     expect(problems({ target: [], downstream, batch: { quietPeriod: '0s' } })).toEqual([
       'batch.quietPeriod is not supported by this version: remove it',
     ]);
+    for (const maxBytes of [1e99, 1e5 + 0.5, Number.NaN, '1000', null, 999])
+      expect(problems({ target: [], downstream, batch: { maxBytes } })).toEqual([
+        `batch.maxBytes must be a whole number from 1000 to 6000000, not ${JSON.stringify(maxBytes)}`,
+      ]);
+    const named = JSON.parse(
+      JSON.stringify({ operations: { __PROTO__: { target: [], downstream } } }).replace('__PROTO__', '__proto__'),
+    );
+    const beside = { operations: { ...named.operations, ship: { target: [], downstream } } };
+    Object.defineProperty(beside.operations, '__proto__', { value: {}, enumerable: true });
+    for (const input of [named, beside])
+      expect(parseConfig(input)).toMatchObject({
+        ok: false,
+        problems: expect.arrayContaining([
+          { path: 'operations.__proto__', reason: expect.stringContaining('is no name for an operation') },
+        ]),
+      });
     expect(problems({ target: [], downstream, colour: 1 })[0]).toMatch(/^colour is unknown; known are target, batch/);
   });
 
@@ -105,7 +121,7 @@ describe('a configuration', () => {
   it('without an operation whose tasks are stored says so', () => {
     const parsed = parseConfig({ operations: { ship: { target: [], downstream } } });
     expect(() => parsed.ok && operationFor(parsed.value, operationName('gone'))).toThrow(
-      /"gone" has stored tasks but is not in the configuration/,
+      /^operation "gone" is not in the configuration: if tasks of it are stored, put it back/,
     );
     expect(() => parsed.ok && operationFor(parsed.value, operationName('constructor'))).toThrow();
   });
@@ -128,6 +144,9 @@ describe('a configuration file', () => {
   it('that cannot be read is refused by its name', async () => {
     await expect(loadConfig('none.json', folder)).rejects.toThrow(/^none\.json:\n {2}there is no such file$/);
     await expect(loadConfig(file('b.json', '{'))).rejects.toThrow(/b\.json:\n {2}cannot be read: /);
+    await expect(loadConfig(file('b.jsonl', '{}'))).rejects.toThrow(
+      /b\.jsonl:\n {2}is of no kind that a configuration can be: \.json, \.ts, /,
+    );
     await expect(loadConfig(file('c.mjs', 'export const config = {};'))).rejects.toThrow(/has no default export/);
     await expect(loadConfig(file('d.mjs', 'throw new Error("boom");'))).rejects.toThrow(/cannot be read: boom/);
     await expect(loadConfig(file('e.json', '{"operations":{}}'))).rejects.toBeInstanceOf(InvalidConfig);

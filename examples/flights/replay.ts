@@ -9,6 +9,7 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createClient } from '../../src/client/client.ts';
+import { CONFIG_FILES } from '../../src/config/load.ts';
 import { localClients } from '../../src/local/engines.ts';
 import { readLocalFile } from '../../src/local/local-file.ts';
 import type { Flight, Tally } from './downstream.ts';
@@ -58,7 +59,7 @@ const tallies = async (): Promise<{ single: Tally; batch: Tally }> =>
 
 const before = await tallies().catch(() => {
   console.error(
-    `the service of this example does not answer (${DOWNSTREAM}): it runs with an \`npm start\` that has no configuration of its own, so stop yours and start in a folder without groupage.config.ts`,
+    `the service of this example does not answer (${DOWNSTREAM}): it runs with an \`npm start\` that has no configuration of its own, so stop yours and start in a folder without ${CONFIG_FILES.join(' and ')}`,
   );
   process.exit(1);
 });

@@ -133,7 +133,9 @@ const nudge = async (deps: RegisterDeps, target: Target, lock: Lock, arrivals: A
 const reject = async ({ queues, machine, report }: RegisterDeps, refused: readonly Refused[]): Promise<void> => {
   if (refused.length === 0) return;
   const at = machine.now();
-  await queues.reject(refused.map(({ message, problems }): Rejection => ({ ...message, problems, at })));
+  await queues.reject(
+    refused.map(({ message: { messageId, body }, problems }): Rejection => ({ messageId, body, problems, at })),
+  );
   const reasons = refused.flatMap(({ problems }) => problems.map(({ path, reason }) => `${path} ${reason}`.trim()));
   report({ event: 'rejected', messages: refused.length, reasons: [...new Set(reasons)].slice(0, 10) });
 };
@@ -145,11 +147,11 @@ const reject = async ({ queues, machine, report }: RegisterDeps, refused: readon
  * @param onFailure is told of each message that failed.
  * @returns the messages that have to come back.
  */
-export const registerAll = async (
+export const registerAll = async <Message extends RegisterMessage>(
   deps: RegisterDeps,
-  messages: readonly RegisterMessage[],
-  onFailure: (message: RegisterMessage, cause: unknown) => void,
-): Promise<readonly RegisterMessage[]> => {
+  messages: readonly Message[],
+  onFailure: (message: Message, cause: unknown) => void,
+): Promise<readonly Message[]> => {
   try {
     await register(deps, messages);
     return [];

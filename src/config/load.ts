@@ -1,6 +1,6 @@
 /** Finds and reads a configuration file. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { isAbsolute, join, resolve } from 'node:path';
+import { extname, isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describeProblems, type Problem, reasonOf } from '../batching/problems.ts';
 import type { Config } from './resolved.ts';
@@ -8,6 +8,9 @@ import { parseConfig } from './schema.ts';
 
 /** The names looked for, in this order. */
 export const CONFIG_FILES = ['groupage.config.ts', 'groupage.config.json'] as const;
+
+/** JSON, and the modules that Node loads. */
+const KINDS = ['.json', '.ts', '.mts', '.cts', '.js', '.mjs', '.cjs'];
 
 /** What stands in for a configuration where there is none. */
 export const EXAMPLE_CONFIG = join(import.meta.dirname, '../../examples/flights/groupage.config.ts');
@@ -59,6 +62,10 @@ const read = async (file: string, path: string): Promise<unknown> => {
   if (stat.isDirectory())
     throw new InvalidConfig(file, [
       { path: '', reason: `is a folder: name a file in it (${CONFIG_FILES.join(', ')})` },
+    ]);
+  if (!KINDS.includes(extname(path)))
+    throw new InvalidConfig(file, [
+      { path: '', reason: `is of no kind that a configuration can be: ${KINDS.join(', ')}` },
     ]);
   try {
     // Some editors begin a file with a byte order mark.

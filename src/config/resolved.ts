@@ -31,13 +31,13 @@ export interface Config {
 export const operationNamed = (config: Config, name: string): Operation | undefined =>
   Object.hasOwn(config.operations, name) ? config.operations[name as OperationName] : undefined;
 
-/** A stored Target or batch whose operation is no longer configured. */
+/** A Target or batch, mostly a stored one, whose operation is not configured. */
 export class UnknownOperation extends Error {
   override readonly name = 'UnknownOperation';
   readonly operation: string;
   constructor(operation: string) {
     super(
-      `operation "${operation}" has stored tasks but is not in the configuration: put it back until they are done, then remove it`,
+      `operation "${operation}" is not in the configuration: if tasks of it are stored, put it back until they are done, then remove it`,
     );
     this.operation = operation;
   }

@@ -5,6 +5,7 @@
  */
 import * as z from 'zod';
 import { type Millis, OPERATION_NAME_PATTERN, type OperationName } from '../batching/ids.ts';
+import { isObject } from '../batching/json-text.ts';
 import type { Parsed, Problem } from '../batching/problems.ts';
 import { MINUTE } from '../batching/timings.ts';
 import { type Duration, parseDuration, printDuration } from './duration.ts';
@@ -20,8 +21,12 @@ const show = (value: unknown): string => (value === undefined ? 'nothing' : JSON
 const must = (be: string) => ({ error: ({ input }: { input?: unknown }) => `must be ${be}, not ${show(input)}` });
 
 const whole = (least: number, most: number) => {
-  const rule = must(`a whole number from ${least} to ${most}`);
-  return z.int(rule).min(least, rule).max(most, rule);
+  const within = (value: number): boolean => Number.isInteger(value) && value >= least && value <= most;
+  // One rule, one problem: whatever is wrong with it.
+  return z.custom<number>(
+    (value) => typeof value === 'number' && within(value),
+    must(`a whole number from ${least} to ${most}`),
+  );
 };
 
 const duration = (least: Millis, most: Millis) => {
@@ -89,10 +94,12 @@ const operationSchema = section({
     });
 });
 
+const NO_NAME = 'is no name for an operation: begin with a letter, then up to 63 letters, digits, - or _';
+
 const operationsSchema = z
   .record(
     z.string().regex(OPERATION_NAME_PATTERN, {
-      error: 'is no name for an operation: begin with a letter, then up to 63 letters, digits, - or _',
+      error: NO_NAME,
     }),
     operationSchema,
     must('an object of operations'),
@@ -120,12 +127,21 @@ export const defineConfig = (config: ConfigInput): ConfigInput => config;
 /** Checks a configuration and fills in the defaults; every problem is named with its path and the way out. */
 export const parseConfig = (input: unknown): Parsed<Config> => {
   const parsed = configSchema.safeParse(input);
-  if (!parsed.success) return { ok: false, problems: parsed.error.issues.flatMap(problemsOf) };
+  const problems = [...unseen(input), ...(parsed.success ? [] : parsed.error.issues.flatMap(problemsOf))];
+  if (!parsed.success || problems.length > 0) return { ok: false, problems };
   const operations = Object.entries(parsed.data.operations).map(([name, { target, ...rest }]): [string, Operation] => [
     name,
     { operation: name as OperationName, keys: target, ...rest },
   ]);
   return { ok: true, value: { version: 1, operations: Object.fromEntries(operations) } };
+};
+
+/** The schema passes over a member of this name, which JSON may have: the operation would be missing without a word. */
+const unseen = (input: unknown): Problem[] => {
+  const operations = isObject(input) ? input.operations : undefined;
+  return isObject(operations) && Object.hasOwn(operations, '__proto__')
+    ? [{ path: 'operations.__proto__', reason: NO_NAME }]
+    : [];
 };
 
 const problemsOf = (issue: z.core.$ZodIssue): Problem[] => {

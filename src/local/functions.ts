@@ -89,7 +89,8 @@ export const poll = (
     if (!fn || !queue)
       throw new UnknownInTemplate(`an event source from ${properties.EventSourceArn} to ${properties.FunctionName}`);
     const { MaximumConcurrency = POLLERS } = (properties.ScalingConfig ?? {}) as { MaximumConcurrency?: number };
-    const source = { queueUrl: assembly.urlOf(queue), batchSize: Number(properties.BatchSize ?? 10), sqs };
+    const arn = String(properties.EventSourceArn);
+    const source = { queueUrl: assembly.urlOf(queue), arn, batchSize: Number(properties.BatchSize ?? 10), sqs };
     return Array.from({ length: Math.min(POLLERS, MaximumConcurrency) }, () => startPoller(fn, source, onError));
   });
   return {
@@ -100,12 +101,13 @@ export const poll = (
 };
 
 interface Source {
+  readonly arn: string;
   readonly queueUrl: string;
   readonly batchSize: number;
   readonly sqs: SQSClient;
 }
 
-const startPoller = (fn: LocalFunction, source: Source, onError: (error: Error) => void): Polling => {
+const startPoller = (fn: LocalFunction, { arn, ...source }: Source, onError: (error: Error) => void): Polling => {
   let work: Promise<unknown> | undefined;
   const consumer = Consumer.create({
     ...source,
@@ -119,7 +121,7 @@ const startPoller = (fn: LocalFunction, source: Source, onError: (error: Error) 
         consumer.once('response_processed', resolve);
       });
       work = processed;
-      const { batchItemFailures } = (await fn.invoke(eventOf(messages))) as SQSBatchResponse;
+      const { batchItemFailures } = (await fn.invoke(eventOf(arn, messages))) as SQSBatchResponse;
       const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
       return messages.filter(({ MessageId = '' }) => !failed.has(MessageId));
     },
@@ -139,7 +141,7 @@ const startPoller = (fn: LocalFunction, source: Source, onError: (error: Error) 
   };
 };
 
-const eventOf = (messages: readonly Message[]): SQSEvent =>
+const eventOf = (eventSourceARN: string, messages: readonly Message[]): SQSEvent =>
   ({
     Records: messages.map(
       ({ MessageId = '', ReceiptHandle = '', Body = '', Attributes = {}, MessageAttributes = {} }) => ({
@@ -154,6 +156,7 @@ const eventOf = (messages: readonly Message[]): SQSEvent =>
           ]),
         ),
         eventSource: 'aws:sqs',
+        eventSourceARN,
         awsRegion: LOCAL_REGION,
       }),
     ),

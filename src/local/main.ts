@@ -151,7 +151,7 @@ const welcome = (
         ]
       : [];
   return [
-    `Groupage is ready (${seconds.toFixed(1)} s), with ${file ?? 'examples/flights, since this folder has no groupage.config.ts'}:`,
+    `Groupage is ready (${seconds.toFixed(1)} s), with ${file ?? 'examples/flights, since this folder has no groupage.config.ts or .json'}:`,
     ...operations,
     '',
     `  API       ${addresses.api}`,

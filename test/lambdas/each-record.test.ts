@@ -8,7 +8,12 @@ const event = (...bodies: string[]): SQSEvent =>
   ({
     Records: bodies.map((body) => ({ ...record, messageId: body, body })),
   }) as unknown as SQSEvent;
-const record = { eventSource: 'aws:sqs', attributes: { ApproximateReceiveCount: '1' }, messageAttributes: {} };
+const record = {
+  eventSource: 'aws:sqs',
+  eventSourceARN: 'arn:aws:sqs:eu-test-1:1:Elect',
+  attributes: { ApproximateReceiveCount: '1' },
+  messageAttributes: {},
+};
 
 /** Bodies say how long they take and whether they fail: `50-fail`. */
 const setUp = () => {
@@ -30,7 +35,7 @@ it('a message that fails comes back alone, and its cause is logged', async () =>
   expect(await handler(event('1-a', '1-fail', '1-b'), context)).toEqual({
     batchItemFailures: [{ itemIdentifier: '1-fail' }],
   });
-  expect(logged).toEqual([JSON.stringify({ messageId: '1-fail', cause: 'Error: no luck' })]);
+  expect(logged).toEqual([JSON.stringify({ queue: 'Elect', messageId: '1-fail', cause: 'Error: no luck' })]);
 });
 
 it('a step learns how often its message was delivered, also before it was a dead letter', async () => {

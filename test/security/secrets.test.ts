@@ -139,7 +139,13 @@ describe('the log of everything that can go wrong', () => {
     await eventually(() => lines().filter((line) => line.includes('message failed')).length >= inner);
     await eventually(async () => (await flow.rejected()).length >= broken.length);
 
-    const events = lines().map((line) => JSON.parse(line) as { level: string; message: string });
+    const events = lines().map((line) => JSON.parse(line) as { level: string; message: string; queue?: string });
+    // A message's id says nothing without its queue.
+    const queues = events.flatMap(({ message, queue }) => (message.startsWith('message failed') ? [queue] : []));
+    const inners = (['batchQueue', 'electQueue', 'groupQueue'] as const).map((name) =>
+      flow.queue(name).split('/').at(-1),
+    );
+    expect(new Set(queues)).toEqual(new Set(inners));
     const seen = new Set(events.map(({ message }) => message));
     for (const message of [
       'registered',
