@@ -162,8 +162,9 @@ const lettersLine = ({ queue, redriven, skipped, left }: LettersDone, dryRun: bo
   const isRefused = queue === 'rejected';
   const one = isRefused ? 'refused message' : 'dead letter';
   if (redriven + skipped.size + left === 0) return `${queue}: no ${one}s`;
-  if (dryRun)
-    return `${queue}: ${plural(redriven, one)} would be sent again${isRefused ? ' where they would be taken' : ''}`;
+  // Counted, and not read: among them may be what none of the functions wrote.
+  if (dryRun && !isRefused) return `${queue}: at most ${plural(redriven, one)} would be sent again`;
+  if (dryRun) return `${queue}: ${plural(redriven, one)} would be sent again where they would be taken`;
   return `${queue}: ${plural(redriven, one)} sent again${left > 0 ? `, about ${left} left` : ''}`;
 };
 

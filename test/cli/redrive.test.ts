@@ -207,6 +207,13 @@ describe('groupage redrive', () => {
       err: '',
     });
     expect(api.asked).toEqual(['POST /v1/dead-letters/rejected/redrive {"dryRun":true}']);
+    api.answer({
+      'POST /dead-letters/elect/redrive': { dryRun: true, redriven: 2, skipped: [], left: 2 },
+      [REJECTED]: { dryRun: true, redriven: 4, skipped: [], left: 4 },
+    });
+    expect((await run('--dead-letters', 'elect', '--dry-run')).out).toBe(
+      'elect: at most 2 dead letters would be sent again\n',
+    );
     expect(JSON.parse((await run('--dead-letters', 'rejected', '--dry-run', '--json')).out)).toEqual({
       dryRun: true,
       queues: [{ queue: 'rejected', redriven: 4, skipped: [], left: 4 }],
