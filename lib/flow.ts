@@ -71,13 +71,7 @@ export class Flow extends Construct {
   #register(): void {
     this.#handler('RegisterHandler', 'register', LEADER_TIMEOUT, 'Register messages become waiting tasks')
       .source({ queue: this.registerQueue.queue, batchSize: MESSAGES_AT_ONCE.register, maxConcurrency: 100 })
-      .table('taskTable', this.#tables.task, [
-        'PartiQLInsert',
-        'BatchGetItem',
-        'BatchWriteItem',
-        'GetItem',
-        'UpdateItem',
-      ])
+      .table('taskTable', this.#tables.task, ['PartiQLInsert', 'BatchGetItem', 'GetItem', 'UpdateItem'])
       .table('batchLockTable', this.#tables.batchLock, ['BatchWriteItem', 'BatchGetItem', 'PartiQLInsert', 'Query'])
       .sends({
         electQueue: this.electQueue.queue,

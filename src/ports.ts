@@ -12,7 +12,7 @@ import type { Lock } from './batching/lock.ts';
 import type { BatchMessage, ElectMessage, GroupMessage } from './batching/messages.ts';
 import type { SealReason, Waiting, WaitingTask } from './batching/policy.ts';
 import type { Rejection } from './batching/rejection.ts';
-import type { NewTask, Outcome, PayloadRow, Task, TaskResult } from './batching/task.ts';
+import type { NewTask, Outcome, PayloadRow, PayloadToStore, Task, TaskResult } from './batching/task.ts';
 
 /** What became of a write that only one can do: whether it was this one, and the task as it is stored. */
 export interface Written {
@@ -53,8 +53,11 @@ export interface Page<T> {
 export interface Tasks {
   /** R1. Inserts each task whose id is free. Ids must differ. Answers in the order asked. */
   insert(tasks: readonly NewTask[]): Promise<readonly Written[]>;
-  /** Stores payloads in rows of their own, for tasks that are `payloadApart`. To be called before a task may be claimed. */
-  storePayloads(tasks: readonly (Pick<NewTask, 'id' | 'payload' | 'payloadHash'> & TaskRun)[]): Promise<void>;
+  /**
+   * Stores payloads in rows of their own, for tasks that are `payloadApart`. To be called before a task may be claimed.
+   * Leaves what is there for the task already, and takes over what is left of an earlier one with its id and payload.
+   */
+  storePayloads(payloads: readonly PayloadToStore[]): Promise<void>;
   /** F2. Claims each candidate for the batch if it is `created` in the same run. True for those that now show the batch. */
   claim(candidates: readonly Candidate[], batch: BatchId): Promise<readonly boolean[]>;
   /**

@@ -19,10 +19,10 @@ import {
   insertion,
   queryIndex,
   type Statement,
-  writeAll,
 } from './dynamodb.ts';
+import { storePayloads } from './payloads.ts';
 import { redriveTasks } from './redrive-tasks.ts';
-import { expiresAt, finishedFields, newTaskRow, payloadKey, payloadRow, taskKey, taskOf } from './task-rows.ts';
+import { expiresAt, finishedFields, newTaskRow, payloadKey, taskKey, taskOf } from './task-rows.ts';
 
 export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Tasks => {
   const rowsOf = async (ids: readonly TaskId[], only?: readonly string[]): Promise<ReadonlyMap<string, Item>> => {
@@ -35,13 +35,7 @@ export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Ta
   };
   return {
     insert: (tasks) => insert(client, table, tasks, rowsOf),
-    // Again is harmless, and takes back an expiry that an earlier task of this id and payload left.
-    storePayloads: (tasks) =>
-      writeAll(
-        client,
-        table,
-        tasks.map((task) => ({ put: payloadRow(task) })),
-      ),
+    storePayloads: (payloads) => storePayloads(client, table, payloads),
     claim: async (candidates, batch) => {
       const parts = candidates.map(parseCandidate);
       const isMine = new Map<Candidate, boolean>();

@@ -1,6 +1,6 @@
 /** The Task table's rows (design, section 4). A large payload has a row of its own (docs/decisions/0004). */
 import type { BatchId, OperationName, Target, TaskId } from '../batching/ids.ts';
-import type { NewTask, Outcome, Task, TaskState } from '../batching/task.ts';
+import type { NewTask, Outcome, PayloadToStore, Task, TaskState } from '../batching/task.ts';
 import type { FinishingBatch } from '../ports.ts';
 import type { Item } from './dynamodb.ts';
 
@@ -48,9 +48,10 @@ export const newTaskRow = (task: NewTask): Item => ({
   ...(isInline(task) ? { Payload: task.payload } : {}),
 });
 
-export const payloadRow = (task: Pick<NewTask, 'id' | 'payload' | 'payloadHash'> & { readonly run: number }): Item => ({
+export const payloadRow = (task: PayloadToStore): Item => ({
   ...payloadKey(task),
   Payload: task.payload,
+  CreatedAt: task.createdAt,
   Run: task.run,
   Version: VERSION,
 });

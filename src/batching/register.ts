@@ -67,7 +67,7 @@ const insert = async ({ tasks, report }: RegisterDeps, valid: readonly Valid[]) 
   const registered = inserted.map((answer) => answer.stored).filter(({ id }) => payloads.has(id));
   // Before the waiting rows: a task that can be claimed has its payload.
   const apart = registered.filter(({ payloadApart, state }) => payloadApart && state.status === 'created');
-  await tasks.storePayloads(apart.map(({ id, run }) => ({ ...(payloads.get(id) as NewTask), run })));
+  await tasks.storePayloads(apart.map((task) => ({ ...task, payload: (payloads.get(task.id) as NewTask).payload })));
   const isNew = inserted.filter((answer) => answer.isNew).length;
   if (same.length > 0) report({ event: 'registered', tasks: isNew, duplicates: same.length - isNew });
   const conflicts = valid.filter((sent) => !isStored(sent));

@@ -81,6 +81,9 @@ export interface TaskResult {
   readonly payloadRow?: PayloadRow;
 }
 
+/** A payload to be kept in a row of its own, for a task as it is stored. */
+export type PayloadToStore = Pick<NewTask, 'payload'> & Pick<Task, 'id' | 'payloadHash' | 'createdAt' | 'run'>;
+
 /** A payload in a row of its own, and the run of its task that wants it: it must not go while a later one does. */
 export interface PayloadRow {
   readonly payloadHash: string;

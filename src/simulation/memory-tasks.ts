@@ -1,6 +1,14 @@
 /** Tasks in memory. */
 import { type BatchId, type Millis, parseCandidate, type TaskId } from '../batching/ids.ts';
-import { isRedriveOf, type NewTask, type Outcome, payloadRowOf, type Task, type TaskResult } from '../batching/task.ts';
+import {
+  isRedriveOf,
+  type NewTask,
+  type Outcome,
+  type PayloadToStore,
+  payloadRowOf,
+  type Task,
+  type TaskResult,
+} from '../batching/task.ts';
 import type { FinishingBatch, Members, OpenTask, TaskOutline, Tasks, Written } from '../ports.ts';
 import { type Gate, through } from './gate.ts';
 import { behind, type Lag, upToDate } from './remembered.ts';
@@ -19,10 +27,10 @@ export const memoryTasks = (tables: Tables, gate: Gate, lag: Lag = upToDate): Ta
       'tasks.insert',
       tasks.map((task) => () => insertOne(tables, task)),
     ),
-  storePayloads: async (tasks) => {
+  storePayloads: async (payloads) => {
     await gate(
       'tasks.storePayloads',
-      tasks.map((task) => () => putPayload(tables, task, { text: task.payload, run: task.run })),
+      payloads.map((each) => () => storePayload(tables, each)),
     );
   },
   claim: (candidates, batch) =>
@@ -83,10 +91,18 @@ export const memoryTasks = (tables: Tables, gate: Gate, lag: Lag = upToDate): Ta
 const payloadOf = (tables: Tables, task: Task): string | undefined =>
   (task.payloadApart ? tables.payloads.get(payloadKey(task)) : tables.payloads.get(task.id))?.text;
 
+const storePayload = (tables: Tables, payload: PayloadToStore): void => {
+  const { payload: text, createdAt, run } = payload;
+  const there = tables.payloads.get(payloadKey(payload));
+  if (!there || there.createdAt < createdAt) putPayload(tables, payload, { text, createdAt, run });
+};
+
 /** What the row of a payload shows is what the last run wants that there was when it was written. */
 const keepPayload = (tables: Tables, task: Task): void => {
   const payload = tables.payloads.get(payloadKey(task));
-  if (payload && payload.run <= task.run) putPayload(tables, task, { text: payload.text, run: task.run + 1 });
+  if (!payload || payload.run > task.run) return;
+  const { expires: _, ...kept } = payload;
+  putPayload(tables, task, { ...kept, run: task.run + 1 });
 };
 
 const expirePayload = (tables: Tables, row: Pick<Task, 'id' | 'payloadHash' | 'run'>): void => {
@@ -107,7 +123,7 @@ const insertOne = (tables: Tables, task: NewTask): Written => {
   if (stored) return { isNew: false, stored };
   const { payload, ...fields } = task;
   const inserted: Task = { ...fields, run: 1, payloadApart: isApart(task), state: { status: 'created' } };
-  if (!inserted.payloadApart) tables.payloads.set(task.id, { text: payload, run: 1 });
+  if (!inserted.payloadApart) tables.payloads.set(task.id, { text: payload, createdAt: task.createdAt, run: 1 });
   putTask(tables, inserted);
   return { isNew: true, stored: inserted };
 };

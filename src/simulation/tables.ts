@@ -17,6 +17,8 @@ export interface Watcher {
 
 export interface StoredPayload {
   readonly text: string;
+  /** When the task was registered that it is for. */
+  readonly createdAt: Millis;
   /** Of the task, which wanted it last. */
   readonly run: number;
   /** Whether its time to live runs. */

@@ -119,6 +119,24 @@ describeEach('tasks', storeKinds, (stores) => {
     expect((await stores().tasks.payload(t(1))) === tuesday.payload).toBe(true);
   });
 
+  it('whose id and payload another task had before keep it for their own time', async () => {
+    const { t, batch, target } = fresh();
+    const earlier = aTask({ id: t(1), target, payload: LARGE });
+    const task = { ...earlier, createdAt: earlier.createdAt + 3_600_001 };
+    await stored(earlier);
+    await stores().tasks.claim([candidate(t(1))], batch);
+    const { payloadHash } = earlier;
+    const ends = { id: batch, target, attempts: 1, at: NOW, keep: 3_600_000 };
+    const result = { id: t(1), outcome: { status: 'succeeded' }, payloadRow: { payloadHash, run: 1 } } as const;
+    await stores().tasks.finish([result], ends);
+    expect(await stores().payloadExpires(earlier)).toBe(true);
+    await stores().tasks.storePayloads([{ ...earlier, run: 1 }]);
+    expect(await stores().payloadExpires(earlier)).toBe(true);
+    // Its time has come and gone, but for this row.
+    await stores().tasks.storePayloads([{ ...task, run: 1 }]);
+    expect(await stores().payloadExpires(task)).toBe(false);
+  });
+
   it('are claimed by one batch only, however often it claims', async () => {
     const { t, batch } = fresh();
     await stores().tasks.insert([aTask({ id: t(1) }), aTask({ id: t(2) })]);
