@@ -2,8 +2,10 @@
 import {
   CreateTableCommand,
   type CreateTableCommandInput,
+  DeleteTableCommand,
   type DynamoDBClient,
   ResourceInUseException,
+  ScanCommand,
 } from '@aws-sdk/client-dynamodb';
 import { CreateQueueCommand, SetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { CloudAssembly, Found } from './template.ts';
@@ -15,13 +17,43 @@ export const createTables = async (assembly: CloudAssembly, client: Pick<DynamoD
 const createTable = async ({ name, properties }: Found, client: Pick<DynamoDBClient, 'send'>): Promise<void> => {
   const { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes, BillingMode } =
     properties as unknown as CreateTableCommandInput;
+  const create = new CreateTableCommand({
+    TableName: name,
+    KeySchema,
+    AttributeDefinitions,
+    GlobalSecondaryIndexes,
+    BillingMode,
+  });
   try {
-    await client.send(
-      new CreateTableCommand({ TableName: name, KeySchema, AttributeDefinitions, GlobalSecondaryIndexes, BillingMode }),
-    );
+    await client.send(create);
   } catch (cause) {
     if (!(cause instanceof ResourceInUseException)) throw cause;
+    const indexes = (GlobalSecondaryIndexes ?? []).map(({ IndexName }) => IndexName);
+    if (!(await isHalfMade(name, indexes, client))) return;
+    await client.send(new DeleteTableCommand({ TableName: name }));
+    await client.send(create);
   }
+};
+
+/**
+ * Whether an engine was killed while it made a table: dynoxide then lists one that cannot be read, now and for ever.
+ * Nothing was ever written to it, since nobody was told that it is there.
+ */
+const isHalfMade = async (
+  TableName: string,
+  indexes: readonly (string | undefined)[],
+  client: Pick<DynamoDBClient, 'send'>,
+): Promise<boolean> => {
+  for (const IndexName of [undefined, ...indexes]) {
+    try {
+      const { Count = 0 } = await client.send(new ScanCommand({ TableName, IndexName, Limit: 1 }));
+      if (Count > 0) return false;
+    } catch (cause) {
+      if (cause instanceof Error && /no such table/.test(cause.message)) return true;
+      throw cause;
+    }
+  }
+  return false;
 };
 
 /** Dead-letter queues first: a redrive policy names one that exists. */

@@ -26,7 +26,7 @@ describe('messages that nobody can mean', () => {
       'not json': /not JSON/,
       '{"operation":"none","payload":{}}': /unknown.*configured are ship/,
       '{"operation":"ship","payload":{}}': /payload\.depot is missing/,
-      '{"operation":"ship","payload":{"depot":"MUC"},"id":"ä/../"}': /id must have/,
+      '{"operation":"ship","payload":{"depot":"MUC"},"id":"ä/../"}': /id must be a text of 1 to 128/,
       [JSON.stringify({ operation: 'ship', payload: { depot: 'x'.repeat(2_000) } })]: /at most 512/,
       [JSON.stringify({ operation: 'ship', payload: { depot: 'MUC', text: 'x'.repeat(300_000) } })]: /at most 262144/,
     };

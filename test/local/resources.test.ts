@@ -1,0 +1,48 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { ScanCommand } from '@aws-sdk/client-dynamodb';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { expect, it } from 'vitest';
+import type { AwsClients } from '../../src/aws/clients.ts';
+import { synthesise } from '../../src/local/assembly.ts';
+import { startDynamoDB } from '../../src/local/dynamodb-engine.ts';
+import { localClients } from '../../src/local/engines.ts';
+import { createTables } from '../../src/local/resources.ts';
+import { CloudAssembly } from '../../src/local/template.ts';
+import { aConfig } from '../factories/factories.ts';
+
+/** What each start does with the tables, on a folder's data. */
+const onTables = async <T>(folder: string, work: (clients: AwsClients) => Promise<T>): Promise<T> => {
+  const engine = await startDynamoDB({ port: 0, folder, engine: 'dynoxide' });
+  try {
+    const on = { dynamodb: engine.endpoint, sqs: 'http://127.0.0.1:9' };
+    const clients = localClients(on);
+    await createTables(new CloudAssembly(synthesise(aConfig()), on), clients.dynamodb);
+    return await work(clients);
+  } finally {
+    await engine.stop();
+  }
+};
+
+it.each([
+  ['index', ['Tables-Batch::gsi::ByTarget']],
+  ['table', ['Tables-Batch::gsi::ByTarget', 'Tables-Batch']],
+])(
+  'a table whose %s the engine had not made when it was killed is made anew; the others keep their rows',
+  async (_, lost) => {
+    const folder = mkdtempSync(join(tmpdir(), 'groupage-half-made-'));
+    const put = (TableName: string) => (clients: AwsClients) =>
+      clients.dynamodb.send(new PutCommand({ TableName, Item: { Id: 'kept', Status: 'created' } }));
+    await onTables(folder, put('Tables-Task'));
+    // As it lies there after such a kill, which cannot be timed.
+    const data = new DatabaseSync(join(folder, 'dynamodb.db'));
+    for (const name of lost) data.exec(`DROP TABLE "${name}"`);
+    data.close();
+    const scan = (TableName: string, IndexName?: string) => (clients: AwsClients) =>
+      clients.dynamodb.send(new ScanCommand({ TableName, IndexName }));
+    expect((await onTables(folder, scan('Tables-Batch', 'ByTarget'))).Count).toBe(0);
+    expect((await onTables(folder, scan('Tables-Task'))).Count).toBe(1);
+  },
+);
