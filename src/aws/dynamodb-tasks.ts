@@ -20,7 +20,7 @@ import {
   queryIndex,
   type Statement,
 } from './dynamodb.ts';
-import { storePayloads } from './payloads.ts';
+import { expiry, storePayloads } from './payloads.ts';
 import { redriveTasks } from './redrive-tasks.ts';
 import { expiresAt, finishedFields, newTaskRow, payloadKey, taskKey, taskOf } from './task-rows.ts';
 
@@ -212,9 +212,3 @@ const finishing = (table: string, { id, outcome }: TaskResult, batch: FinishingB
     parameters: [...Object.values(fields), id, batch.id],
   };
 };
-
-/** A payload in a row of its own goes when its task goes: until that is finished, in whichever run, it must not. */
-const expiry = (table: string, { run, ...task }: Pick<Task, 'id' | 'payloadHash' | 'run'>, at: number): Statement => ({
-  text: `UPDATE "${table}" SET "ExpiresAt"=? WHERE "Id"=? AND "Run"<=?`,
-  parameters: [at, payloadKey(task).Id, run],
-});

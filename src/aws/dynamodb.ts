@@ -20,7 +20,7 @@ const STATEMENTS = 25;
 const WRITES = 25;
 const GETS = 100;
 /** Requests of one call under way at once: enough to hide latency, few enough not to throttle oneself. */
-const CONCURRENCY = 8;
+export const CONCURRENCY = 8;
 
 /** One PartiQL write; refused is an expected race, not an error. */
 export interface Statement {
@@ -183,7 +183,7 @@ const inRequests = <T>(
 ): Promise<void> => {
   const limit = pLimit(CONCURRENCY);
   return inRounds(all, async (open) => {
-    const left = await Promise.all(chunksOf(open, size).map((chunk) => limit(() => send(chunk))));
+    const left = await limit.map(chunksOf(open, size), send);
     return left.flat();
   });
 };

@@ -1,11 +1,9 @@
-/** Payloads in rows of their own, on DynamoDB (docs/decisions/0004). */
+/** Payloads in rows of their own, on DynamoDB: stored, kept for another run, let go (docs/decisions/0004). */
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import pLimit from 'p-limit';
-import type { PayloadToStore } from '../batching/task.ts';
-import { conditionally, execute, insertion } from './dynamodb.ts';
+import type { PayloadToStore, Task } from '../batching/task.ts';
+import { CONCURRENCY, conditionally, execute, insertion, type Statement } from './dynamodb.ts';
 import { payloadKey, payloadRow } from './task-rows.ts';
-
-const CONCURRENCY = 8;
 
 /**
  * Inserts rows. One that is there is the task's own, and may be wanted by a later run than the one that is known here: a
@@ -20,9 +18,8 @@ export const storePayloads = async (
     client,
     payloads.map((payload) => insertion(table, payloadRow(payload))),
   );
-  const limit = pLimit(CONCURRENCY);
   const there = payloads.filter((_, index) => !inserted[index]);
-  await Promise.all(there.map((payload) => limit(() => takeOver(client, table, payload))));
+  await pLimit(CONCURRENCY).map(there, (payload) => takeOver(client, table, payload));
 };
 
 /** The row of an earlier task that expired: its time to live is the other one's. */
@@ -39,3 +36,29 @@ const takeOver = (client: DynamoDBDocumentClient, table: string, task: PayloadTo
       }),
     ),
   );
+
+/** Nothing expires while it is unfinished. A payload that has expired already is missed by the task's batch. */
+export const keepPayload = (client: DynamoDBDocumentClient, table: string, task: Task) =>
+  conditionally(
+    client.send(
+      new UpdateCommand({
+        TableName: table,
+        Key: payloadKey(task),
+        UpdateExpression: 'SET #run = :next REMOVE ExpiresAt',
+        // Not for a run that began long ago: by now it may be over, and expire.
+        ConditionExpression: '#run <= :run',
+        ExpressionAttributeNames: { '#run': 'Run' },
+        ExpressionAttributeValues: { ':run': task.run, ':next': task.run + 1 },
+      }),
+    ),
+  );
+
+/** A payload in a row of its own goes when its task goes: until that is finished, in whichever run, it must not. */
+export const expiry = (
+  table: string,
+  { run, ...task }: Pick<Task, 'id' | 'payloadHash' | 'run'>,
+  at: number,
+): Statement => ({
+  text: `UPDATE "${table}" SET "ExpiresAt"=? WHERE "Id"=? AND "Run"<=?`,
+  parameters: [at, payloadKey(task).Id, run],
+});

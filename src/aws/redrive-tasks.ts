@@ -4,12 +4,11 @@ import pLimit from 'p-limit';
 import type { Millis, TaskId } from '../batching/ids.ts';
 import { isRedriveOf, type Task } from '../batching/task.ts';
 import type { Tasks, Written } from '../ports.ts';
-import { conditionally, type Item } from './dynamodb.ts';
-import { payloadKey, taskKey, taskOf } from './task-rows.ts';
+import { CONCURRENCY, conditionally, type Item } from './dynamodb.ts';
+import { keepPayload } from './payloads.ts';
+import { taskKey, taskOf } from './task-rows.ts';
 
 /** One request a task: redrives are rare, and not every engine knows statements that set and remove. */
-const CONCURRENCY = 8;
-
 export const redriveTasks = async (
   client: DynamoDBDocumentClient,
   table: string,
@@ -20,8 +19,8 @@ export const redriveTasks = async (
   const limit = pLimit(CONCURRENCY);
   // Before the runs: one that has begun has its payload for as long as it takes.
   const apart = failed.filter(({ payloadApart }) => payloadApart);
-  await Promise.all(apart.map((task) => limit(() => keepPayload(client, table, task))));
-  const begun = await Promise.all(failed.map((task) => limit(() => startRun(client, table, task, at))));
+  await limit.map(apart, (task) => keepPayload(client, table, task));
+  const begun = await limit.map(failed, (task) => startRun(client, table, task, at));
   const others = await rowsOf(failed.filter((_, index) => !begun[index]).map(({ id }) => id));
   return failed.map(({ id, run }, index): Written | undefined => {
     const own = begun[index];
@@ -60,19 +59,3 @@ const startRun = async (
   );
   return answer?.Attributes && taskOf(answer.Attributes);
 };
-
-/** Nothing expires while it is unfinished. A payload that has expired already is missed by the task's batch. */
-const keepPayload = (client: DynamoDBDocumentClient, table: string, task: Task) =>
-  conditionally(
-    client.send(
-      new UpdateCommand({
-        TableName: table,
-        Key: payloadKey(task),
-        UpdateExpression: 'SET #run = :next REMOVE ExpiresAt',
-        // Not for a run that began long ago: by now it may be over, and expire.
-        ConditionExpression: '#run <= :run',
-        ExpressionAttributeNames: { '#run': 'Run' },
-        ExpressionAttributeValues: { ':run': task.run, ':next': task.run + 1 },
-      }),
-    ),
-  );

@@ -42,7 +42,7 @@ export const sendAll = async (
     (message, index): Indexed => ({ message: { ...message, body: sendable(message.body) }, index }),
   );
   await inRounds(all, async (open) => {
-    const left = await Promise.all(chunks(open).map((chunk) => limit(() => sendChunk(client, queueUrl, chunk, ids))));
+    const left = await limit.map(chunks(open), (chunk) => sendChunk(client, queueUrl, chunk, ids));
     return left.flat();
   });
   return messages.map((_, index) => ids.get(index) ?? '');

@@ -33,8 +33,8 @@ export const examine = async (api: ApiClient, walk: Walk): Promise<Examined> => 
     const page = await ask(api, walk, 'targets', TARGETS_EXAMINED, {}, cursor);
     cursor = page.cursor;
     targets += page.targets.length;
-    const ofTargets = walk.batches ? page.targets.map((target) => atOnce(() => examineBatches(api, walk, target))) : [];
-    for (const looked of await Promise.all(ofTargets)) batches += looked;
+    const ofTargets = walk.batches ? page.targets : [];
+    for (const looked of await atOnce.map(ofTargets, (target) => examineBatches(api, walk, target))) batches += looked;
   } while (cursor !== undefined && targets < walk.limit);
   return { targets, ...(walk.batches ? { batches } : {}), isAll: cursor === undefined };
 };

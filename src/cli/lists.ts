@@ -79,9 +79,8 @@ const ofTargets = async <Shape>(
   query: Record<string, string> = {},
 ): Promise<Shape[]> => {
   const targets = target === undefined ? await allTargets(api, Number.POSITIVE_INFINITY) : [{ target }];
-  const atOnce = pLimit(CONCURRENCY);
-  const found = await Promise.all(
-    targets.map((each) => atOnce(() => listed(api, key, shape, { ...query, target: each.target }, limit + 1))),
+  const found = await pLimit(CONCURRENCY).map(targets, (each) =>
+    listed(api, key, shape, { ...query, target: each.target }, limit + 1),
   );
   return found.flat();
 };
