@@ -10,7 +10,7 @@ import {
   cursorProblems,
   dryRunProblems,
   isDryRun,
-  readObject,
+  readOptionalObject,
   readText,
   takesQuery,
   unknownFields,
@@ -64,7 +64,7 @@ const queueNamed = (name: string): LetterQueue => {
 
 /** An empty body is for real. @throws HttpProblem */
 const readRedrive = (text: string): { readonly dryRun: boolean; readonly cursor: string | undefined } => {
-  const body = text === '' ? {} : readObject(text);
+  const body = readOptionalObject(text);
   const { cursor } = body;
   const problems = [...unknownFields(body, ['dryRun', 'cursor']), ...dryRunProblems(body), ...cursorProblems(body)];
   if (problems.length > 0) throw badRequest(problems);

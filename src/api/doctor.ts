@@ -4,7 +4,15 @@ import { type Looked, lookAtBatches, lookAtTargets } from '../batching/look.ts';
 import { repairAll } from '../batching/repair.ts';
 import { UnknownOperation } from '../config/resolved.ts';
 import type { ApiDeps } from './deps.ts';
-import { badRequest, readObject, readPaging, readTarget, takesQuery } from './input.ts';
+import {
+  badRequest,
+  readOptionalObject,
+  readPaging,
+  readTarget,
+  readText,
+  takesQuery,
+  unknownFields,
+} from './input.ts';
 import { targetPage } from './target-pages.ts';
 import { findingView, skippedView, treatedView } from './views.ts';
 
@@ -33,11 +41,9 @@ export const doctorRoutes = (deps: ApiDeps): Hono => {
 };
 
 /** Whoever asks for less in a body, or for a dry run, must not get all of it. @throws HttpProblem */
-const refuseBody = async ({ req }: Context): Promise<void> => {
-  const text = await req.text();
-  const fields = Object.keys(text === '' ? {} : readObject(text));
-  const reason = 'is unknown: this call takes no body, only what its query says';
-  if (fields.length > 0) throw badRequest(fields.map((name) => ({ path: name.slice(0, 100), reason })));
+const refuseBody = async (context: Context): Promise<void> => {
+  const fields = unknownFields(readOptionalObject(await readText(context)), []);
+  if (fields.length > 0) throw badRequest(fields);
 };
 
 /** What was found, repaired if that was asked for, and what could not be looked at. */

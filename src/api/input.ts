@@ -27,6 +27,9 @@ export const readText = async ({ req }: Context): Promise<string> => {
   return text.replace(/^\ufeff/, '');
 };
 
+/** The body as an object; one that is missing has nothing in it. @throws HttpProblem */
+export const readOptionalObject = (text: string): Record<string, unknown> => readObject(text === '' ? '{}' : text);
+
 /** The body as an object. @throws HttpProblem */
 export const readObject = (text: string): Record<string, unknown> => {
   const json = parseJson(text);
@@ -35,11 +38,16 @@ export const readObject = (text: string): Record<string, unknown> => {
   return json.value;
 };
 
+/** Of some names those that are not known, each with the reason. */
+const unknownNames = (names: readonly string[], known: readonly string[], reason: string): Problem[] =>
+  names.filter((name) => !known.includes(name)).map((name) => ({ path: name.slice(0, 100), reason }));
+
 /** Fields that nobody reads: a misspelt one would be taken for none. */
-export const unknownFields = (body: object, known: readonly string[]): Problem[] =>
-  Object.keys(body)
-    .filter((name) => !known.includes(name))
-    .map((name) => ({ path: name.slice(0, 100), reason: `is unknown; known are ${known.join(', ')}` }));
+export const unknownFields = (body: object, known: readonly string[]): Problem[] => {
+  const rest =
+    known.length > 0 ? `; known are ${known.join(', ')}` : ': this call takes no body, only what its query says';
+  return unknownNames(Object.keys(body), known, `is unknown${rest}`);
+};
 
 /**
  * Says which query parameters a call knows, and refuses all others: a filter that is misspelt, or a `dryRun` that belongs
@@ -49,9 +57,8 @@ export const takesQuery =
   (...known: readonly string[]): MiddlewareHandler =>
   async ({ req }, next) => {
     const rest = known.length > 0 ? `known are ${known.join(', ')}` : 'this call has none, only what its body says';
-    const odd = Object.keys(req.queries()).filter((name) => !known.includes(name));
-    if (odd.length > 0)
-      throw badRequest(odd.map((name) => ({ path: name.slice(0, 100), reason: `is no query parameter: ${rest}` })));
+    const odd = unknownNames(Object.keys(req.queries()), known, `is no query parameter: ${rest}`);
+    if (odd.length > 0) throw badRequest(odd);
     await next();
   };
 

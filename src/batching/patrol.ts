@@ -13,6 +13,7 @@ import { InvalidCursor, type PatrolMark } from '../ports.ts';
 import type { Deps } from './deps.ts';
 import type { OperationName, Target } from './ids.ts';
 import { lookAtTargets } from './look.ts';
+import { inBrief } from './problems.ts';
 import { repairAll } from './repair.ts';
 
 type PatrolDeps = Pick<Deps, 'config' | 'locks' | 'waiting' | 'queues' | 'machine' | 'patrolMarks' | 'report'>;
@@ -35,7 +36,8 @@ export const patrol = async (deps: PatrolDeps, mayGoOn: () => boolean): Promise<
   await deps.patrolMarks.write(mark);
   if (failures.length === 0) return;
   const causes = failures.map(({ cause }) => cause);
-  throw new AggregateError(causes, `patrol: ${describeFailures(failures)}`);
+  const sayings = failures.map(({ what, cause }) => `${what}: ${String(cause)}`);
+  throw new AggregateError(causes, `patrol: ${inBrief(sayings)}`);
 };
 
 /** What could not be seen to. */
@@ -78,14 +80,6 @@ const visit = async (deps: PatrolDeps, targets: readonly Target[]): Promise<read
     ...skipped.map(({ id, cause }) => ({ what: id, cause })),
     ...treated.flatMap((each) => ('cause' in each ? [{ what: each.finding.target, cause: each.cause }] : [])),
   ];
-};
-
-/** As many as a line of the log is read for: where all fail, it is for one cause. */
-const NAMED = 20;
-
-const describeFailures = (failures: readonly Failure[]): string => {
-  const named = failures.slice(0, NAMED).map(({ what, cause }) => `${what}: ${String(cause)}`);
-  return [...named, ...(failures.length > NAMED ? [`and ${failures.length - NAMED} more`] : [])].join('; ');
 };
 
 const resume = (mark: PatrolMark | undefined, operations: readonly OperationName[]): PatrolMark | undefined => {

@@ -15,18 +15,21 @@ export type Parsed<T> =
 /** What an error says; of anything else that was thrown, how it prints. */
 export const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
 
-/** As many problems of one input as anyone reads; each is short. */
+/** As many problems as anyone reads; each is short. */
 export const PROBLEMS_SHOWN = 20;
 
-const describe = ({ path, reason }: Problem): string => (path === '' ? reason : `${path} ${reason}`);
+export const describeProblem = ({ path, reason }: Problem): string => (path === '' ? reason : `${path} ${reason}`);
 
 /** One line per problem, for people. */
-export const describeProblems = (problems: readonly Problem[]): string => problems.map(describe).join('\n');
+export const describeProblems = (problems: readonly Problem[]): string => problems.map(describeProblem).join('\n');
 
 /** The first of them in one line, for people. */
-export const describeInBrief = (problems: readonly Problem[]): string => {
-  const more = problems.length > PROBLEMS_SHOWN ? [`and ${problems.length - PROBLEMS_SHOWN} more`] : [];
-  return [...problems.slice(0, PROBLEMS_SHOWN).map(describe), ...more].join('; ');
+export const describeInBrief = (problems: readonly Problem[]): string => inBrief(problems.map(describeProblem));
+
+/** The first of many sayings in one line, and how many more there are. */
+export const inBrief = (sayings: readonly string[]): string => {
+  const more = sayings.length > PROBLEMS_SHOWN ? [`and ${sayings.length - PROBLEMS_SHOWN} more`] : [];
+  return [...sayings.slice(0, PROBLEMS_SHOWN), ...more].join('; ');
 };
 
 /** Everything that a schema found wrong with the fields of `what`, e.g. "a register message". */

@@ -10,7 +10,7 @@ import type { Deps } from './deps.ts';
 import { operationOf, type Target } from './ids.ts';
 import { isHeld, type Lock } from './lock.ts';
 import { type Arrivals, due, looksForFullness } from './policy.ts';
-import type { Problem } from './problems.ts';
+import { describeProblem, type Problem } from './problems.ts';
 import { parseRedrive, type RedriveMessage, redrive } from './redrive.ts';
 import { parseRegisterMessage, type Refused, type RegisterMessage, type SentTask } from './register-message.ts';
 import type { Rejection } from './rejection.ts';
@@ -136,7 +136,7 @@ const reject = async ({ queues, machine, report }: RegisterDeps, refused: readon
   await queues.reject(
     refused.map(({ message: { messageId, body }, problems }): Rejection => ({ messageId, body, problems, at })),
   );
-  const reasons = refused.flatMap(({ problems }) => problems.map(({ path, reason }) => `${path} ${reason}`.trim()));
+  const reasons = refused.flatMap(({ problems }) => problems.map(describeProblem));
   report({ event: 'rejected', messages: refused.length, reasons: [...new Set(reasons)].slice(0, 10) });
 };
 

@@ -60,6 +60,16 @@ const span = (seconds: number): string => {
   return seconds < 172_800 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} d`;
 };
 
+/** As many lines as anyone reads of what is wrong. */
+const COMPLAINTS_SHOWN = 20;
+
+/** What is wrong with some of many, on the standard error. */
+export const complain = (lines: readonly string[]): void => {
+  for (const line of lines.slice(0, COMPLAINTS_SHOWN)) console.error(printable(line));
+  if (lines.length > COMPLAINTS_SHOWN)
+    console.error(`… and ${lines.length - COMPLAINTS_SHOWN} more (--json shows all)`);
+};
+
 /** A line per field, for one thing. */
 export const fields = (entries: readonly (readonly [string, string | undefined])[]): string => {
   const shown = entries.filter(

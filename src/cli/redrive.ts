@@ -4,7 +4,7 @@ import { CommandFailure, WrongUsage } from '../failure.ts';
 import type { ApiClient } from './api-client.ts';
 import { connect } from './connect.ts';
 import { orInterrupted } from './interruption.ts';
-import { plural, printable, printJson } from './output.ts';
+import { complain, plural, printable, printJson } from './output.ts';
 import { type CommonOptions, LETTERS_REDRIVEN, type SkippedShape, TASKS_REDRIVEN } from './shapes.ts';
 
 interface RedriveOptions extends CommonOptions {
@@ -147,7 +147,7 @@ const reportTasks = ({ redriven, skipped }: Done, { json, dryRun, target }: Redr
   const tasks = `${plural(redriven, 'task')} ${dryRun ? 'would get' : redriven === 1 ? 'gets' : 'get'} another run`;
   const text = isNothing && target !== undefined ? printable(`${target} has no failed tasks`) : tasks;
   console.log(json ? printJson(JSON.stringify({ ...(dryRun ? { dryRun } : {}), redriven, skipped, stopped })) : text);
-  complain(skipped.map(({ id, reason }) => `${id}: ${reason}`));
+  notDone(skipped.map(({ id, reason }) => `${id}: ${reason}`));
 };
 
 const reportLetters = (done: readonly LettersDone[], { json, dryRun }: RedriveOptions, stopped?: string): void => {
@@ -155,7 +155,7 @@ const reportLetters = (done: readonly LettersDone[], { json, dryRun }: RedriveOp
   const queues = done.map((each) => ({ ...each, skipped: [...each.skipped.values()] }));
   if (json) console.log(printJson(JSON.stringify({ ...(dryRun ? { dryRun } : {}), queues, stopped })));
   else for (const each of done) console.log(lettersLine(each, dryRun === true));
-  complain(queues.flatMap(({ queue, skipped }) => skipped.map(({ id, reason }) => `${queue} ${id}: ${reason}`)));
+  notDone(queues.flatMap(({ queue, skipped }) => skipped.map(({ id, reason }) => `${queue} ${id}: ${reason}`)));
 };
 
 const lettersLine = ({ queue, redriven, skipped, left }: LettersDone, dryRun: boolean): string => {
@@ -168,9 +168,8 @@ const lettersLine = ({ queue, redriven, skipped, left }: LettersDone, dryRun: bo
   return `${queue}: ${plural(redriven, one)} sent again${left > 0 ? `, about ${left} left` : ''}`;
 };
 
-/** What was asked for and not done. */
-const complain = (reasons: readonly string[]): void => {
-  for (const reason of reasons.slice(0, 20)) console.error(printable(reason));
-  if (reasons.length > 20) console.error(`… and ${reasons.length - 20} more (--json shows all)`);
+/** Tells what was asked for and not done. */
+const notDone = (reasons: readonly string[]): void => {
+  complain(reasons);
   if (reasons.length > 0) process.exitCode ||= 1;
 };

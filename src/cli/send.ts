@@ -2,13 +2,13 @@
 import { statSync } from 'node:fs';
 import { progress } from '@clack/prompts';
 import { Command } from 'commander';
-import { reasonOf } from '../batching/problems.ts';
+import { describeProblem, reasonOf } from '../batching/problems.ts';
 import { CommandFailure, WrongUsage } from '../failure.ts';
 import { type ApiClient, ApiFailure } from './api-client.ts';
 import { connect } from './connect.ts';
 import { orInterrupted } from './interruption.ts';
 import { CHUNK, chunksOf, type Line, messageOf, notAPayload } from './lines.ts';
-import { plural, printable, printJson } from './output.ts';
+import { complain, plural, printable, printJson } from './output.ts';
 import { type CommonOptions, REGISTERED } from './shapes.ts';
 
 interface SendOptions extends CommonOptions {
@@ -131,8 +131,7 @@ const report = ({ ids, refused, upTo }: Sent, { json }: SendOptions, stopped?: s
         )
       : `${ids.length} sent, ${refused.length} refused`,
   );
-  for (const { line, reason } of sorted.slice(0, 20)) console.error(printable(`line ${line}: ${reason}`));
-  if (sorted.length > 20) console.error(`… and ${sorted.length - 20} more (--json shows all)`);
+  complain(sorted.map(({ line, reason }) => `line ${line}: ${reason}`));
   if (stopped !== undefined)
     console.error(
       `${printable(stopped)}\nStopped after line ${upTo}. Of the next ${plural(CHUNK, 'line')} some may have been registered: lines that bring an "id" can be sent again without doubling any.`,
@@ -170,7 +169,8 @@ const faultsOf = ({ errors }: ApiFailure, lines: readonly Line[]): Map<Line, str
     const line = index === undefined ? undefined : lines[Number(index)];
     // The API counts what it was sent; whoever sent a file counts its lines.
     const inLines = reason.replaceAll(/\btasks\[(\d+)\]/g, (name, n) => `line ${lines[Number(n)]?.number ?? name}`);
-    if (line) faults.set(line, [faults.get(line), `${rest} ${inLines}`.trim()].filter(Boolean).join('; '));
+    if (line)
+      faults.set(line, [faults.get(line), describeProblem({ path: rest, reason: inLines })].filter(Boolean).join('; '));
   }
   return faults;
 };
