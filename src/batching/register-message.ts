@@ -53,7 +53,7 @@ const registerFields = z.strictObject(
 
 /** Checks one message against the configuration. Every problem is named, not only the first. */
 export const parseRegisterMessage = (config: Config, message: RegisterMessage): Parsed<SentTask> => {
-  const bytes = Buffer.byteLength(message.body.replace(ID_IN_FRONT, '{'));
+  const bytes = bytesOf(message.body);
   if (bytes > REGISTER_MAX_BYTES) return { ok: false, problems: [messageTooLarge(bytes)] };
   const json = parseJson(message.body);
   if (!json.ok) return json;
@@ -134,8 +134,11 @@ export const withId = (body: string, messageId: string): string => {
 /** Whether a body asks for another run of a task instead of registering one. */
 export const asksForRun = (body: object): boolean => Object.hasOwn(body, 'run') && !Object.hasOwn(body, 'operation');
 
-/**
- * What {@link withId} may have written. It does not count as a part of the message: one that was not too large stays so
- * when it is sent on.
- */
+/** What {@link withId} may have written. */
 const ID_IN_FRONT = /^\{"id":"[^"\\]{1,128}",/;
+
+/** Of a message, without the id in front where that decides: one that was not too large stays so when it is sent on. */
+const bytesOf = (body: string): number => {
+  const bytes = Buffer.byteLength(body);
+  return bytes <= REGISTER_MAX_BYTES ? bytes : Buffer.byteLength(body.replace(ID_IN_FRONT, '{'));
+};
