@@ -3,61 +3,25 @@
  * what AWS says when it is short of capacity (rule F2: a throttled statement is never counted as refused).
  */
 import { BatchStatementErrorCodeEnum } from '@aws-sdk/client-dynamodb';
-import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { DynamoDBFailure, execute, insertion } from '../../src/aws/dynamodb.ts';
 import { GaveUp } from '../../src/aws/rounds.ts';
-import { SqsFailure, sendAll } from '../../src/aws/sqs.ts';
 import { newTaskRow } from '../../src/aws/task-rows.ts';
 import type { NewTask } from '../../src/batching/task.ts';
-import type { FinishingBatch, WorkingQueue } from '../../src/ports.ts';
-import { makeResources, type Resources } from '../backends/resources.ts';
+import type { FinishingBatch } from '../../src/ports.ts';
 import { fresh } from '../contract/names.ts';
 import { dynamoDBStores, type Stores } from '../contract/stores.ts';
-import { aTask, batchId, candidate, NOW, target } from '../factories/factories.ts';
-import { type Entry, overload, type TroubleOf, throttle } from './overload.ts';
+import { aTask, batchId, candidate, NOW } from '../factories/factories.ts';
+import { type TroubleOf, throttle } from './overload.ts';
+import { failuresOf, numberOf, overloaded, relieve, resources, SOME, withResources } from './overloaded.ts';
 
-let resources: Resources;
+withResources();
 let stores: Stores;
-let end = (): void => {};
-beforeAll(async () => {
-  resources = await makeResources();
+beforeAll(() => {
   stores = dynamoDBStores(resources);
 });
-afterAll(() => resources.stop());
-// No pause between the rounds: what it is good for is nothing that a test could see.
-beforeEach(() => void vi.spyOn(Math, 'random').mockReturnValue(0));
-afterEach(() => {
-  end();
-  vi.restoreAllMocks();
-});
 
-/** From here on, to the end of the test. @returns how often the entries of the named ones were asked for, in order. */
-const overloaded = (troubleOf: TroubleOf): ((about: (text: string) => boolean) => number[]) => {
-  const started = overload(resources.clients, troubleOf);
-  end = started.end;
-  return (about) =>
-    [...started.times]
-      .filter(([text]) => about(text))
-      .toSorted(([a], [b]) => numberIn(a) - numberIn(b))
-      .map(([, times]) => times);
-};
-
-/** Which of a test's tasks or messages this is about. */
-const numberIn = (text: string): number => Number(/r\d+-(\d+)/.exec(text)?.[1]);
-const numberOf = (entry: Entry): number => numberIn(JSON.stringify(entry));
-
-/** How often each is not done: some the second time neither. */
-const failuresOf = (n: number): number => {
-  if (n % 7 === 0) return 2;
-  return n % 3 === 0 ? 1 : 0;
-};
-const SOME: TroubleOf = (entry, time) => {
-  const n = numberOf(entry);
-  if (time > failuresOf(n)) return undefined;
-  return { code: n % 2 === 0 ? 'ThrottlingError' : 'ProvisionedThroughputExceeded' };
-};
 const isLost = (n: number): boolean => failuresOf(n) === 0 && n % 4 === 1;
 /** And for some it is only the answer that is lost. */
 const SOME_LOST: TroubleOf = (entry, time) =>
@@ -106,7 +70,7 @@ describe('a statement that DynamoDB answers with', () => {
       if (fate === 'thrown') await expect(answers).rejects.toMatchObject({ name: DynamoDBFailure.name, code });
       else expect(await answers).toEqual([true, fate === 'again', true]);
       expect(times(() => true)).toEqual([1, fate === 'again' ? 2 : 1, 1]);
-      end();
+      relieve();
       const Key = { Id: t(2) };
       const get = new GetCommand({ TableName: resources.tables.task, Key, ConsistentRead: true });
       expect((await resources.clients.dynamodb.send(get)).Item !== undefined).toBe(fate === 'again');
@@ -231,69 +195,5 @@ describe('what an overloaded DynamoDB leaves undone is asked for again, and noth
     expect((error as GaveUp).message).toMatch(reason);
     expect((error as GaveUp).cause).toMatchObject({ name: 'DynamoDBFailure', code });
     expect(times(() => true)).toEqual([1, 8, 1]);
-  });
-});
-
-describe('a message that SQS did not take', () => {
-  /** Every message in a queue that nobody else takes from. */
-  const drain = async (queue: WorkingQueue): Promise<{ id: string | undefined; body: string }[]> => {
-    const QueueUrl = resources.queues[queue];
-    const all: { id: string | undefined; body: string }[] = [];
-    for (;;) {
-      const receive = new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 1 });
-      const { Messages = [] } = await resources.clients.sqs.send(receive);
-      if (Messages.length === 0) return all.toSorted((a, b) => numberIn(a.body) - numberIn(b.body));
-      all.push(...Messages.map(({ MessageId: id, Body: body = '' }) => ({ id, body })));
-    }
-  };
-  const messages = (count: number) => {
-    const { t } = fresh();
-    return Array.from({ length: count }, (_, n) => ({ body: JSON.stringify({ id: t(n) }) }));
-  };
-
-  it('is sent again, and only that; the ids keep their order', async () => {
-    const sent = messages(23);
-    const times = overloaded(SOME);
-    const ids = await sendAll(resources.clients.sqs, resources.queues.register, sent);
-    expect(times(() => true)).toEqual(sent.map((_, n) => 1 + failuresOf(n)));
-    expect(await drain('register')).toEqual(sent.map(({ body }, n) => ({ id: ids[n], body })));
-  });
-
-  it('by the sender’s fault is not sent again: the error has the reason', async () => {
-    const times = overloaded((entry) => {
-      if (numberOf(entry) === 2) return { code: 'InvalidMessageContents', isSendersFault: true };
-      return numberOf(entry) === 1 ? { code: 'ServiceUnavailable' } : undefined;
-    });
-    const sending = sendAll(resources.clients.sqs, resources.queues.elect, messages(4));
-    await expect(sending).rejects.toThrow(SqsFailure);
-    await expect(sending).rejects.toMatchObject({
-      code: 'InvalidMessageContents',
-      message: 'SQS: said to be InvalidMessageContents (InvalidMessageContents)',
-    });
-    expect(times(() => true)).toEqual([1, 1, 1, 1]);
-  });
-
-  it('is given up after eight rounds, and the error says why', async () => {
-    const sent = messages(3);
-    const times = overloaded((entry) => (numberOf(entry) === 2 ? { code: 'ServiceUnavailable' } : undefined));
-    const error = await sendAll(resources.clients.sqs, resources.queues.group, sent).catch((cause: unknown) => cause);
-    expect(error).toBeInstanceOf(GaveUp);
-    expect((error as GaveUp).message).toBe(
-      '1 of 3 not done after 8 rounds: SQS: said to be ServiceUnavailable (ServiceUnavailable); try again later',
-    );
-    expect((error as GaveUp).cause).toMatchObject({ name: 'SqsFailure', code: 'ServiceUnavailable' });
-    expect(times(() => true)).toEqual([1, 1, 8]);
-    expect((await drain('group')).map(({ body }) => body)).toEqual(sent.slice(0, 2).map(({ body }) => body));
-  });
-
-  it('because the whole request was throttled is sent again', async () => {
-    throttle(resources.clients, 2);
-    const targets = [1, 2].map((n) => ({ target: target(`ship/depot=r0-${n}`) }));
-    await sendAll(
-      resources.clients.sqs,
-      resources.queues.batch,
-      targets.map((each) => ({ body: JSON.stringify(each) })),
-    );
-    expect(await drain('batch')).toHaveLength(2);
   });
 });
