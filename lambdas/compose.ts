@@ -82,8 +82,11 @@ export const partsOf = (environment: Environment, { clients, log, onEvent }: Hos
         group: setting(environment, 'groupDeadLetters'),
         batch: setting(environment, 'batchDeadLetters'),
       }),
-    downstreamOf: (name: OperationName): Downstream =>
-      httpDownstream(operationFor(config, name).downstream, machine.now),
+    downstreamOf: (name: OperationName): Downstream => {
+      const { downstream } = operationFor(config, name);
+      if (downstream.kind !== 'http') throw new Error(`downstreams of kind ${downstream.kind} are still to come`);
+      return httpDownstream(downstream, machine.now);
+    },
   };
 };
 

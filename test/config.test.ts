@@ -27,13 +27,28 @@ describe('a configuration', () => {
           ship: {
             operation: 'ship',
             keys: ['carrier', 'depot'],
-            batch: { maxSize: 100, maxBytes: 900_000, maxWait: 1_000 },
-            downstream: { ...downstream, timeout: 10_000 },
-            retry: { immediate: 1, maxAttempts: 5, minDelay: 1_000, maxDelay: 300_000 },
+            batch: {
+              maxSize: 100,
+              maxBytes: 900_000,
+              maxWeight: 0,
+              maxWait: 1_000,
+              quietPeriod: 0,
+              minSize: 1,
+              window: null,
+              bypass: null,
+            },
+            merge: null,
+            concurrency: { perTarget: null, total: null },
+            downstream: { ...downstream, headers: {}, secret: null, timeout: 10_000, deadline: 3_600_000 },
+            retry: { immediate: 1, maxAttempts: 5, minDelay: 1_000, maxDelay: 300_000, bisect: true },
+            callbacks: { failed: null, succeeded: null },
+            rateLimit: null,
+            circuit: { failures: 5, coolDown: 30_000 },
             shards: 1,
             keepTasks: 30 * 86_400_000,
           },
         },
+        destinations: {},
       },
     });
   });
@@ -50,7 +65,7 @@ describe('a configuration', () => {
       /^batch\.maxWait must be a duration from "0ms" to "7d".*not "1 s"$/,
     );
     expect(problems({ target: [], downstream: { ...downstream, kind: 'ftp' } })).toEqual([
-      'downstream.kind must be "http", not "ftp"',
+      'downstream.kind must be "http", "lambda", "step-functions" or "queue", not "ftp"',
     ]);
     expect(problems({ target: [], downstream: { ...downstream, url: 'http://me:secret@host/' } })).toEqual([
       'downstream.url must not contain a user name or password',
@@ -71,7 +86,7 @@ describe('a configuration', () => {
       /^downstream\.timeout is too long for 4 calls/,
     );
     expect(problems({ target: [], downstream, keepTasks: '1h', retry: { maxDelay: '1h' } })[0]).toMatch(
-      /^keepTasks must be at least retry\.maxAttempts × \(retry\.maxDelay \+ 30s for an attempt\)/,
+      /^keepTasks must be at least retry\.maxAttempts × \(retry\.maxDelay \+ 1h for an attempt\)/,
     );
     expect(problems({ target: [], downstream, batch: { maxsize: 5 } })).toEqual([
       'batch.maxsize is unknown; did you mean "maxSize"?',

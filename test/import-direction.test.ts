@@ -23,7 +23,8 @@ const PURE = [
     'register-message',
     'events',
   ].map((name) => `src/batching/${name}`),
-  ...['resolved', 'duration', 'hints', 'schema'].map((name) => `src/config/${name}`),
+  ...['resolved', 'endpoints', 'duration', 'hints', 'schema'].map((name) => `src/config/${name}`),
+  'src/config/sections/',
   ...['downstream', 'http-answer', 'retry', 'verdict'].map((name) => `src/downstream/${name}`),
 ];
 const STEPS = 'src/batching/';

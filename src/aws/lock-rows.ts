@@ -49,8 +49,16 @@ export const waitingKey = (target: Target, entry: string): Item => ({
 });
 
 export const waitingItem = (target: Target, task: WaitingTask): Item => {
-  const { entry, at, bytes } = waitingRow(task);
-  return { ...waitingKey(target, entry), At: at, Bytes: bytes, Version: VERSION };
+  const { entry, at, bytes, weight, key, startBy } = waitingRow(task);
+  return {
+    ...waitingKey(target, entry),
+    At: at,
+    Bytes: bytes,
+    Version: VERSION,
+    ...(weight === 1 ? {} : { Weight: weight }),
+    ...(key === undefined ? {} : { Key: key }),
+    ...(startBy === undefined ? {} : { StartBy: startBy }),
+  };
 };
 
 export const waitingOf = (row: Item): Waiting => {
@@ -61,6 +69,9 @@ export const waitingOf = (row: Item): Waiting => {
     candidate: entry.slice(entry.indexOf('#') + 1) as Candidate,
     at: row.At as number,
     bytes: row.Bytes as number,
+    weight: (row.Weight as number | undefined) ?? 1,
+    ...(row.Key === undefined ? {} : { key: row.Key as string }),
+    ...(row.StartBy === undefined ? {} : { startBy: row.StartBy as number }),
   };
 };
 

@@ -41,6 +41,12 @@ const baseRow = (task: NewTask): Item => ({
   Run: 1,
   Version: VERSION,
   ...(task.correlationId === undefined ? {} : { CorrelationId: task.correlationId }),
+  ...(task.priority === undefined ? {} : { Priority: task.priority }),
+  ...(task.ahead === undefined ? {} : { Ahead: task.ahead }),
+  ...(task.weight === undefined ? {} : { Weight: task.weight }),
+  ...(task.coalesceKey === undefined ? {} : { CoalesceKey: task.coalesceKey }),
+  ...(task.startBy === undefined ? {} : { StartBy: task.startBy }),
+  ...(task.callback === undefined ? {} : { Callback: task.callback }),
 });
 
 export const newTaskRow = (task: NewTask): Item => ({
@@ -67,13 +73,19 @@ export const taskOf = (row: Item): Task => ({
   payloadApart: row.Payload === undefined,
   ...(row.RedrivenAt === undefined ? {} : { redrivenAt: row.RedrivenAt as number }),
   ...(row.CorrelationId === undefined ? {} : { correlationId: row.CorrelationId as string }),
+  ...(row.Priority === undefined ? {} : { priority: row.Priority as number }),
+  ...(row.Ahead === undefined ? {} : { ahead: row.Ahead as number }),
+  ...(row.Weight === undefined ? {} : { weight: row.Weight as number }),
+  ...(row.CoalesceKey === undefined ? {} : { coalesceKey: row.CoalesceKey as string }),
+  ...(row.StartBy === undefined ? {} : { startBy: row.StartBy as number }),
+  ...(row.Callback === undefined ? {} : { callback: row.Callback as string }),
   state: stateOf(row),
 });
 
 const stateOf = (row: Item): TaskState => {
   const status = row.Status as TaskState['status'];
   const finished = () => ({
-    batchId: row.BatchId as BatchId,
+    ...(row.BatchId === undefined ? {} : { batchId: row.BatchId as BatchId }),
     attempts: row.Attempts as number,
     finishedAt: row.FinishedAt as number,
   });
@@ -88,6 +100,7 @@ const stateOf = (row: Item): TaskState => {
         ...finished(),
         ...(row.Result === undefined ? {} : { result: row.Result as string }),
         ...(row.ResultOmitted === undefined ? {} : { resultOmitted: row.ResultOmitted as number }),
+        ...(row.SupersededBy === undefined ? {} : { supersededBy: row.SupersededBy as TaskId }),
       };
     case 'failed': {
       const error = row.Error as Item;

@@ -1,7 +1,8 @@
 /**
  * When is a batch due, and which waiting tasks go into it? Pure function of the waiting rows, the policy and the time.
  */
-import { type Candidate, candidateOf, type Millis, type TaskId } from './ids.ts';
+import { type Candidate, candidateOf, type Millis } from './ids.ts';
+import type { Task } from './task.ts';
 
 /** How an operation fills its batches. */
 export interface BatchPolicy {
@@ -9,8 +10,18 @@ export interface BatchPolicy {
   readonly maxSize: number;
   /** Bytes of a batch's items at the most, as the downstream receives them. */
   readonly maxBytes: number;
-  /** How long the oldest task waits for others, in milliseconds. */
+  /** Weight of a batch's tasks at the most; 0 is any. */
+  readonly maxWeight: number;
+  /** How long the oldest task waits for others, in milliseconds. With a window: its length. */
   readonly maxWait: Millis;
+  /** A Target that got no task for so long is sealed; 0 is never. */
+  readonly quietPeriod: Millis;
+  /** Below this number quiet alone does not seal. */
+  readonly minSize: number;
+  /** Batches are due when a window of this length ends, which all Targets share; null is without windows. */
+  readonly window: Millis | null;
+  /** A task of so many bytes does not wait for its window, and goes alone; null is none. */
+  readonly bypass: number | null;
 }
 
 /** A task that waits for its batch, as its Target's queue in the table shows it. */
@@ -22,27 +33,39 @@ export interface Waiting {
   readonly at: Millis;
   /** Bytes that its item adds to the downstream call. */
   readonly bytes: number;
+  readonly weight: number;
+  /** A newer row with the same key replaces it. */
+  readonly key?: string;
+  /** If no batch has it by then, its task fails. */
+  readonly startBy?: Millis;
 }
 
 /** What a task's waiting row is made of: stored fields only, so that making it again gives the same row. */
-export interface WaitingTask {
-  readonly id: TaskId;
-  readonly run: number;
-  readonly createdAt: Millis;
-  /** When its run began, if it was redriven. */
-  readonly redrivenAt?: Millis;
-  readonly bytes: number;
-}
+export type WaitingTask = Pick<
+  Task,
+  'id' | 'run' | 'createdAt' | 'redrivenAt' | 'bytes' | 'ahead' | 'weight' | 'coalesceKey' | 'startBy'
+>;
 
 /** Since when a task waits in its run. */
-const waitsSince = ({ createdAt, redrivenAt }: Pick<WaitingTask, 'createdAt' | 'redrivenAt'>): Millis =>
+export const waitsSince = ({ createdAt, redrivenAt }: Pick<WaitingTask, 'createdAt' | 'redrivenAt'>): Millis =>
   redrivenAt ?? createdAt;
 
-/** The waiting row of a task. Entries sort by turn: 13 digits of milliseconds last until the year 2286. */
-export const waitingRow = ({ id, run, bytes, ...task }: WaitingTask): Waiting => {
+/**
+ * The waiting row of a task. Entries sort by turn: 13 digits of milliseconds last until the year 2286. An urgent one has
+ * its turn as if it had come earlier, so that it goes first and none starves.
+ */
+export const waitingRow = ({ id, run, bytes, ahead = 0, weight = 1, ...task }: WaitingTask): Waiting => {
   const candidate = candidateOf(id, run);
   const since = waitsSince(task);
-  return { entry: `${String(since).padStart(13, '0')}#${candidate}`, candidate, at: since, bytes };
+  return {
+    entry: `${String(Math.max(0, since - ahead)).padStart(13, '0')}#${candidate}`,
+    candidate,
+    at: since,
+    bytes,
+    weight,
+    ...(task.coalesceKey === undefined ? {} : { key: task.coalesceKey }),
+    ...(task.startBy === undefined ? {} : { startBy: task.startBy }),
+  };
 };
 
 /** Why a batch was sealed. */

@@ -1,11 +1,14 @@
 /** The register message: what a producer sends, checked. */
 import * as z from 'zod/mini';
+import { parseDuration } from '../config/duration.ts';
 import { type Config, operationNamed } from '../config/resolved.ts';
-import { type TaskId, taskId } from './ids.ts';
+import { type Millis, type TaskId, taskId } from './ids.ts';
 import { isObject, parseJson, rawMembers } from './json-text.ts';
+import type { BatchPolicy } from './policy.ts';
 import { type Parsed, type Problem, problemsIn } from './problems.ts';
 import { targetOf } from './target.ts';
 import { itemBytes, type NewTask, PAYLOAD_MAX_BYTES, payloadHashOf } from './task.ts';
+import { MINUTE, SECOND } from './timings.ts';
 
 /** One message of the register queue. */
 export interface RegisterMessage {
@@ -20,8 +23,15 @@ export interface Refused {
   readonly problems: readonly Problem[];
 }
 
-/** A task that may be registered; it gets its `createdAt` when it is. */
-export type SentTask = Omit<NewTask, 'createdAt'>;
+/** A task that may be registered; it gets its `createdAt` when it is, and what counts from there. */
+export type SentTask = Omit<NewTask, 'createdAt' | 'startBy'> & { readonly expiresIn?: Millis };
+
+/** A sent task as it is registered at a moment. */
+export const registeredAt = ({ expiresIn, ...task }: SentTask, createdAt: Millis): NewTask => ({
+  ...task,
+  createdAt,
+  ...(expiresIn === undefined ? {} : { startBy: createdAt + expiresIn }),
+});
 
 /**
  * A message that is longer is mostly space, or says things twice, since its payload may have half of that. It has to fit
@@ -29,7 +39,27 @@ export type SentTask = Omit<NewTask, 'createdAt'>;
  */
 const REGISTER_MAX_BYTES = 500_000;
 
-const CORRELATION_RULE = 'must be well-formed text of at most 128 characters';
+const SHORT_TEXT_RULE = 'must be well-formed text of at most 128 characters';
+const shortText = z.optional(
+  z
+    .string({ error: SHORT_TEXT_RULE })
+    .check(z.refine((text) => text.length <= 128 && text.isWellFormed(), { error: SHORT_TEXT_RULE })),
+);
+
+const PRIORITY_RULE = 'must be a whole number from 0 to 9, the most urgent';
+const WEIGHT_RULE = 'must be a number above 0, at most 1,000,000,000';
+const EXPIRES_RULE = 'must be a duration from "1s" to "30d", such as "10m"';
+const [EXPIRES_LEAST, EXPIRES_MOST]: readonly [Millis, Millis] = [1_000, 30 * 24 * 60 * MINUTE];
+
+/** A number within bounds; of anything else one problem. */
+const numberOf = (error: string, fits: (value: number) => boolean) =>
+  z.optional(z.number({ error }).check(z.refine(fits, { error })));
+
+/** Undefined for anything that is no duration, or none that is allowed. */
+const expiryOf = (text: string): Millis | undefined => {
+  const span = parseDuration(text);
+  return span !== undefined && span >= EXPIRES_LEAST && span <= EXPIRES_MOST ? span : undefined;
+};
 const ID_RULE = 'must be a text of 1 to 128 characters of A-Z a-z 0-9 . _ : @ - and begin with a letter or a digit';
 
 /**
@@ -42,11 +72,16 @@ const registerFields = z.strictObject(
     id: z.optional(
       z.string({ error: ID_RULE }).check(z.refine((text) => taskId(text) !== undefined, { error: ID_RULE })),
     ),
-    correlationId: z.optional(
+    correlationId: shortText,
+    priority: numberOf(PRIORITY_RULE, (value) => Number.isInteger(value) && value >= 0 && value <= 9),
+    weight: numberOf(WEIGHT_RULE, (value) => value > 0 && value <= 1_000_000_000),
+    coalesceKey: shortText,
+    expiresIn: z.optional(
       z
-        .string({ error: CORRELATION_RULE })
-        .check(z.refine((text) => text.length <= 128 && text.isWellFormed(), { error: CORRELATION_RULE })),
+        .string({ error: EXPIRES_RULE })
+        .check(z.refine((text) => expiryOf(text) !== undefined, { error: EXPIRES_RULE })),
     ),
+    callback: z.optional(z.string({ error: 'must be the name of a configured destination' })),
   },
   { error: (issue) => (issue.code === 'unrecognized_keys' ? undefined : 'must be a JSON object') },
 );
@@ -63,12 +98,17 @@ export const parseRegisterMessage = (config: Config, message: RegisterMessage): 
       ok: false,
       problems: [...problemsIn(fields.error, 'a register message'), ...unknownBeside(config, json.value)],
     };
-  const { operation: name, payload, id: given, correlationId } = fields.data;
+  const { operation: name, payload, id: given } = fields.data;
   const id = (given ?? message.messageId) as TaskId;
   const raw = rawMembers(message.body).get('payload') ?? '{}';
   const operation = operationNamed(config, name);
   const target = operation ? targetOf(operation, payload, id) : [unknownOperation(config, name)];
-  const problems = [...(typeof target === 'string' ? [] : target), ...tooLarge(id, raw, operation?.batch.maxBytes)];
+  const problems = [
+    ...(typeof target === 'string' ? [] : target),
+    ...tooLarge(id, raw, operation?.batch.maxBytes),
+    ...tooHeavy(fields.data.weight, operation?.batch.maxWeight),
+    ...unknownCallback(config, fields.data.callback),
+  ];
   if (!operation || typeof target !== 'string' || problems.length > 0) return { ok: false, problems };
   return {
     ok: true,
@@ -79,10 +119,24 @@ export const parseRegisterMessage = (config: Config, message: RegisterMessage): 
       payload: raw,
       payloadHash: payloadHashOf(raw),
       bytes: itemBytes(id, raw),
-      ...(correlationId === undefined ? {} : { correlationId }),
+      ...wishes(operation.batch, fields.data),
     },
   };
 };
+
+/** What a producer asks for beyond the work itself. What is as without asking is left out. */
+const wishes = (
+  { maxWait }: BatchPolicy,
+  { correlationId, priority, weight, coalesceKey, expiresIn, callback }: z.output<typeof registerFields>,
+): Partial<SentTask> => ({
+  ...(correlationId === undefined ? {} : { correlationId }),
+  // Where tasks hardly wait for others they may still wait for their turn: a priority is a second's worth at least.
+  ...(priority ? { priority, ahead: priority * Math.max(maxWait, SECOND) } : {}),
+  ...(weight === undefined || weight === 1 ? {} : { weight }),
+  ...(coalesceKey === undefined ? {} : { coalesceKey }),
+  ...(expiresIn === undefined ? {} : { expiresIn: expiryOf(expiresIn) as Millis }),
+  ...(callback === undefined ? {} : { callback }),
+});
 
 /** The operation of a message whose fields are wrong, so that this problem is named with the others. */
 const unknownBeside = (config: Config, value: unknown): Problem[] =>
@@ -92,15 +146,15 @@ const unknownBeside = (config: Config, value: unknown): Problem[] =>
 
 const unknownOperation = (config: Config, name: string): Problem => {
   const names = Object.keys(config.operations);
-  const more = names.length > OPERATIONS_SHOWN ? ` and ${names.length - OPERATIONS_SHOWN} more` : '';
+  const more = names.length > NAMES_SHOWN ? ` and ${names.length - NAMES_SHOWN} more` : '';
   return {
     path: 'operation',
-    reason: `is unknown: ${JSON.stringify(name.slice(0, 100))}; configured are ${names.slice(0, OPERATIONS_SHOWN).join(', ')}${more}`,
+    reason: `is unknown: ${JSON.stringify(name.slice(0, 100))}; configured are ${names.slice(0, NAMES_SHOWN).join(', ')}${more}`,
   };
 };
 
 /** A reason is short: there may be a thousand of them in one answer. */
-const OPERATIONS_SHOWN = 20;
+const NAMES_SHOWN = 20;
 
 const messageTooLarge = (bytes: number): Problem => ({
   path: '',
@@ -115,6 +169,19 @@ const tooLarge = (id: TaskId, raw: string, maxBytes = Number.POSITIVE_INFINITY):
   return itemBytes(id, raw) > maxBytes
     ? fault(`a batch of this operation holds at most ${maxBytes} (batch.maxBytes)`)
     : [];
+};
+
+const tooHeavy = (weight = 1, maxWeight = 0): Problem[] =>
+  maxWeight > 0 && weight > maxWeight
+    ? [{ path: 'weight', reason: `is ${weight}; a batch of this operation has at most ${maxWeight} (batch.maxWeight)` }]
+    : [];
+
+/** A message names a destination, never an address. */
+const unknownCallback = ({ destinations }: Config, name: string | undefined): Problem[] => {
+  if (name === undefined || Object.hasOwn(destinations, name)) return [];
+  const known = Object.keys(destinations);
+  const are = known.length > 0 ? `configured are ${known.slice(0, NAMES_SHOWN).join(', ')}` : 'none is configured';
+  return [{ path: 'callback', reason: `is unknown: ${JSON.stringify(name.slice(0, 100))}; ${are}` }];
 };
 
 /**

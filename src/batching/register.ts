@@ -12,7 +12,13 @@ import { isHeld, type Lock } from './lock.ts';
 import { type Arrivals, due, looksForFullness } from './policy.ts';
 import { describeProblem, type Problem } from './problems.ts';
 import { parseRedrive, type RedriveMessage, redrive } from './redrive.ts';
-import { parseRegisterMessage, type Refused, type RegisterMessage, type SentTask } from './register-message.ts';
+import {
+  parseRegisterMessage,
+  type Refused,
+  type RegisterMessage,
+  registeredAt,
+  type SentTask,
+} from './register-message.ts';
 import type { Rejection } from './rejection.ts';
 import { isSameTask, type NewTask, type Task } from './task.ts';
 import { LEASE, SOON } from './timings.ts';
@@ -47,7 +53,7 @@ const sort = ({ config, machine }: RegisterDeps, messages: readonly RegisterMess
     const parsed = asked ?? parseRegisterMessage(config, message);
     if (!parsed.ok) refused.push({ message, problems: parsed.problems });
     else if ('run' in parsed.value) redrives.push({ message, asked: parsed.value });
-    else valid.push({ message, task: { ...parsed.value, createdAt } });
+    else valid.push({ message, task: registeredAt(parsed.value, createdAt) });
   }
   return { valid, redrives, refused };
 };
@@ -77,7 +83,7 @@ const insert = async ({ tasks, report }: RegisterDeps, valid: readonly Valid[]) 
   };
 };
 
-const conflict = (task: SentTask): Problem => ({
+const conflict = (task: Pick<SentTask, 'id'>): Problem => ({
   path: 'id',
   reason: `${task.id} was registered before with another operation or payload; the first one stands`,
 });

@@ -12,6 +12,18 @@ export interface NewTask {
   /** Bytes that its item adds to a downstream call; fixed here, so that it never depends on how it is stored. */
   readonly bytes: number;
   readonly correlationId?: string;
+  /** 1 to 9, the most urgent; 0 is left out. */
+  readonly priority?: number;
+  /** By how much its turn comes before its time, for its priority. Fixed here, whatever `maxWait` will be. */
+  readonly ahead?: Millis;
+  /** What it adds to its batch's weight; 1 is left out. */
+  readonly weight?: number;
+  /** A newer waiting task of its Target with the same key replaces it. */
+  readonly coalesceKey?: string;
+  /** If no batch has it by then, it fails. */
+  readonly startBy?: Millis;
+  /** The destination that is told how it ended, instead of its operation's. */
+  readonly callback?: string;
   /** When it was registered: its wait counts from here. */
   readonly createdAt: Millis;
 }
@@ -34,31 +46,35 @@ type FailureCode =
   /** Its payload was not there any more when it was its turn. */
   | 'payload-lost'
   /** The downstream failed this item without saying why. */
-  | 'failed';
+  | 'failed'
+  /** No batch had it in time (`expiresIn`). */
+  | 'expired'
+  /** Somebody cancelled it before a batch had it. */
+  | 'cancelled';
 
 /** What a stored task shows; `in-progress` is its batch's business, see {@link Batch}. */
 export type TaskState =
   | { readonly status: 'created' }
   | { readonly status: 'batched'; readonly batchId: BatchId }
-  | ({ readonly status: 'succeeded'; readonly result?: string; readonly resultOmitted?: number } & Finished)
+  | ({
+      readonly status: 'succeeded';
+      readonly result?: string;
+      readonly resultOmitted?: number;
+      /** The newer task of its `coalesceKey` that was done instead. */
+      readonly supersededBy?: TaskId;
+    } & Finished)
   | ({ readonly status: 'failed'; readonly error: TaskError } & Finished);
 
 interface Finished {
-  readonly batchId: BatchId;
+  /** None for a task that ended while it waited. */
+  readonly batchId?: BatchId;
   /** Attempts at its batch until then. */
   readonly attempts: number;
   readonly finishedAt: Millis;
 }
 
 /** A task as stored. */
-export interface Task {
-  readonly id: TaskId;
-  readonly operation: OperationName;
-  readonly target: Target;
-  readonly payloadHash: string;
-  readonly bytes: number;
-  readonly correlationId?: string;
-  readonly createdAt: Millis;
+export interface Task extends Omit<NewTask, 'payload'> {
   /** 1; a redrive adds one. */
   readonly run: number;
   /** When its run began, if it was redriven. */
@@ -72,6 +88,11 @@ export interface Task {
 export type Outcome =
   | { readonly status: 'succeeded' /** JSON text. */; readonly result?: string; readonly resultOmitted?: number }
   | { readonly status: 'failed'; readonly error: TaskError };
+
+/** How a task ends that no batch has. */
+export type Settlement =
+  | { readonly status: 'failed'; readonly error: TaskError }
+  | { readonly status: 'succeeded'; readonly supersededBy: TaskId };
 
 /** What became of one task. */
 export interface TaskResult {

@@ -4,7 +4,7 @@
  */
 import type { Millis } from './ids.ts';
 
-const SECOND: Millis = 1_000;
+export const SECOND: Millis = 1_000;
 export const MINUTE: Millis = 60 * SECOND;
 
 /** The timeout of the λs that take part in leading a Target. */

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { printDuration } from '../config/duration.ts';
 import { CONFIG_FILES, EXAMPLE_CONFIG, findConfig, loadConfig } from '../config/load.ts';
 import { type Config, handlerTimeout } from '../config/resolved.ts';
-import { printJson, table, withoutSecrets } from './output.ts';
+import { printJson, table, whereIs, withoutSecrets } from './output.ts';
 
 export const checkCommand = (): Command =>
   new Command('check')
@@ -30,7 +30,7 @@ const describe = (config: Config): string => {
       operation,
       keys.length > 0 ? keys.join(', ') + (shards > 1 ? ` (${shards} shards)` : '') : 'one Target',
       `${batch.maxSize} tasks, ${batch.maxBytes.toLocaleString('en')} bytes, ${printDuration(batch.maxWait)}`,
-      `${withoutSecrets(downstream.url)} (${printDuration(downstream.timeout)})`,
+      `${whereIs(downstream)} (${printDuration(downstream.timeout)})`,
       `${retry.maxAttempts} × ${retry.immediate + 1} calls`,
       printDuration(keepTasks),
     ],

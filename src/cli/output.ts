@@ -1,5 +1,6 @@
 /** What commands print: for people by default, JSON when asked. */
 import { styleText } from 'node:util';
+import type { DownstreamTarget } from '../config/endpoints.ts';
 
 /** What could move a terminal's cursor, clear its screen, end a line or turn the reading direction. */
 const UNPRINTABLE = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu;
@@ -17,6 +18,20 @@ export const printJson = (json: string): string =>
 export const withoutSecrets = (url: string): string => {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`;
+};
+
+/** Where a downstream is, as far as anybody may read it. */
+export const whereIs = (target: DownstreamTarget): string => {
+  switch (target.kind) {
+    case 'http':
+      return withoutSecrets(target.url);
+    case 'lambda':
+      return `function ${target.function}`;
+    case 'step-functions':
+      return `state machine ${target.stateMachine}`;
+    case 'queue':
+      return `queue ${target.name}`;
+  }
 };
 
 /** `1 task`, `2 tasks`. */

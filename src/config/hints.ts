@@ -1,21 +1,5 @@
 /** What someone who mistyped a key may have meant. */
 
-/** Keys of the agreed configuration that are not built yet: refused in words, rather than accepted and ignored. */
-export const laterKeys: ReadonlySet<string> = new Set([
-  'maxWeight',
-  'quietPeriod',
-  'minSize',
-  'window',
-  'merge',
-  'concurrency',
-  'bisect',
-  'callbacks',
-  'bypass',
-  'rateLimit',
-  'circuit',
-  'destinations',
-]);
-
 /** The one of `known` that is at most two edits away from `word`, if any. */
 export const nearest = (word: string, known: readonly string[]): string | undefined =>
   known

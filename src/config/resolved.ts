@@ -5,19 +5,41 @@ import type { BatchPolicy } from '../batching/policy.ts';
 import type { Grouping } from '../batching/target.ts';
 import { HANDLER_OVERHEAD } from '../batching/timings.ts';
 import type { RetryPolicy } from '../downstream/retry.ts';
+import type { Destination, DownstreamTarget } from './endpoints.ts';
 
-/** A batch API behind one URL. */
-export interface HttpTarget {
-  readonly kind: 'http';
-  readonly url: string;
-  /** How long one call may take. */
-  readonly timeout: Millis;
+/** How many batches may be under way at once; null is any number. */
+export interface Concurrency {
+  /** Of one Target. */
+  readonly perTarget: number | null;
+  /** Of the operation. */
+  readonly total: number | null;
+}
+
+/** When calls stop because the downstream is down, or wrongly configured. */
+export interface CircuitPolicy {
+  /** So many calls in a row that came to nothing open it. */
+  readonly failures: number;
+  /** How long it stays open until one call tries. */
+  readonly coolDown: Millis;
+}
+
+/** Who is told of an operation's tasks: names of destinations, null for nobody. A task may name one of its own. */
+export interface Callbacks {
+  readonly failed: string | null;
+  readonly succeeded: string | null;
 }
 
 export interface Operation extends Grouping {
   readonly batch: BatchPolicy;
-  readonly downstream: HttpTarget;
+  /** The members' inputs become one job; `keys` is the path of the list and of the key in its elements. */
+  readonly merge: { readonly keys: string } | null;
+  readonly concurrency: Concurrency;
+  readonly downstream: DownstreamTarget;
   readonly retry: RetryPolicy;
+  readonly callbacks: Callbacks;
+  /** Calls per second at the most. */
+  readonly rateLimit: number | null;
+  readonly circuit: CircuitPolicy | null;
   /** How long finished tasks and batches can be looked up. */
   readonly keepTasks: Millis;
 }
@@ -25,6 +47,7 @@ export interface Operation extends Grouping {
 export interface Config {
   readonly version: 1;
   readonly operations: Readonly<Record<OperationName, Operation>>;
+  readonly destinations: Readonly<Record<string, Destination>>;
 }
 
 /** The operation of a name, own properties only. */

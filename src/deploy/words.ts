@@ -10,7 +10,7 @@ const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\]|0\.0\.0\.0)$/;
 /** What may be meant, but often is not. */
 export const warningsOf = (stage: string, { operations }: Config): string[] => [
   ...Object.values(operations).flatMap(({ operation, downstream }) =>
-    LOOPBACK.test(new URL(downstream.url).hostname)
+    downstream.kind === 'http' && LOOPBACK.test(new URL(downstream.url).hostname)
       ? [
           `the downstream of ${operation} is ${withoutSecrets(downstream.url)}, which no Lambda function can reach: its tasks will fail`,
         ]

@@ -1,7 +1,7 @@
 /** The HTTP kind of downstream: one POST a batch. */
 import type { Millis } from '../batching/ids.ts';
 import { printItem } from '../batching/task.ts';
-import type { HttpTarget } from '../config/resolved.ts';
+import type { HttpTarget } from '../config/endpoints.ts';
 import { type Answer, type Call, type Downstream, idempotencyKey } from './downstream.ts';
 import { type HttpAnswer, readAnswer } from './http-answer.ts';
 import { parseRetryAfter } from './retry.ts';

@@ -9,6 +9,8 @@ export interface RetryPolicy {
   /** The longest first delay; it doubles with every attempt, up to `maxDelay`. */
   readonly minDelay: Millis;
   readonly maxDelay: Millis;
+  /** Whether a call that was refused as a whole is tried in halves, until the tasks at fault are alone. */
+  readonly bisect: boolean;
 }
 
 /** No downstream is believed that asks for a longer pause. */

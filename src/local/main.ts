@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { operationOf } from '../batching/ids.ts';
 import { reasonOf } from '../batching/problems.ts';
-import { plural, printable, withoutSecrets } from '../cli/output.ts';
+import { plural, printable, whereIs } from '../cli/output.ts';
 import { EXAMPLE_CONFIG, findConfig, InvalidConfig, loadConfig } from '../config/load.ts';
 import type { Config } from '../config/resolved.ts';
 import { describe } from './activity.ts';
@@ -136,7 +136,7 @@ const welcome = (
   seconds: number,
 ): string => {
   const operations = Object.values(config.operations).map(
-    ({ operation, downstream }) => `  ${operation} → ${withoutSecrets(downstream.url)}`,
+    ({ operation, downstream }) => `  ${operation} → ${whereIs(downstream)}`,
   );
   const { targets, batches, orphans } = recovered;
   const again =

@@ -29,7 +29,7 @@ export const scenarioOf = (seed: number): Scenario => {
     : [];
   return {
     seed,
-    config: { version: 1, operations: { [OPERATION]: operation(random) } },
+    config: { version: 1, operations: { [OPERATION]: operation(random) }, destinations: {} },
     sends: [...sends, ...oddSends(random, sends)],
     flushes,
     redrives,
@@ -70,15 +70,33 @@ const operation = (random: Random): Operation => ({
   batch: {
     maxSize: random.pick([1, 2, 3, 5, 10]),
     maxBytes: random.pick([150, 400, 1_000_000]),
+    maxWeight: 0,
     maxWait: random.pick([0, 300, 1_000, 5_000, 40_000, 1_000_000, 2_500_000]),
+    quietPeriod: 0,
+    minSize: 1,
+    window: null,
+    bypass: null,
   },
-  downstream: { kind: 'http', url: 'http://127.0.0.1/', timeout: random.pick([1_000, 10_000]) },
+  merge: null,
+  concurrency: { perTarget: null, total: null },
+  downstream: {
+    kind: 'http',
+    url: 'http://127.0.0.1/',
+    headers: {},
+    secret: null,
+    timeout: random.pick([1_000, 10_000]),
+    deadline: 3_600_000,
+  },
   retry: {
     immediate: random.int(0, 2),
     maxAttempts: random.int(1, 5),
     minDelay: 1_000,
     maxDelay: random.pick([5_000, 300_000, 2_000_000]),
+    bisect: true,
   },
+  callbacks: { failed: null, succeeded: null },
+  rateLimit: null,
+  circuit: null,
   keepTasks: 30 * 24 * 3_600_000,
 });
 

@@ -3,7 +3,7 @@ import { electLeader } from '../../src/batching/elect-leader.ts';
 import { group } from '../../src/batching/group.ts';
 import { batchIdOf, type TaskId, type Token } from '../../src/batching/ids.ts';
 import { LEASE } from '../../src/batching/timings.ts';
-import { aConfig, aTask, candidate, id, NOW } from '../factories/factories.ts';
+import { aConfig, aPolicy, aTask, candidate, id, NOW } from '../factories/factories.ts';
 import { PLENTY, type StepKit, stepKit } from './step-kit.ts';
 import { depot, guard, kit, led, lock, registered, suite, where } from './step-suite.ts';
 
@@ -65,7 +65,7 @@ suite('elect', (fresh) => {
   });
 
   it('L1: waits fifteen minutes at the most; the rest is another hop', async () => {
-    const patient = stepKit(kit as never, aConfig({ batch: { maxSize: 4, maxBytes: 900_000, maxWait: 3_600_000 } }));
+    const patient = stepKit(kit as never, aConfig({ batch: aPolicy({ maxSize: 4, maxWait: 3_600_000 }) }));
     await registered(1);
     await electLeader(patient, { target: where });
     expect(patient.sent.group).toMatchObject([{ delay: 900 }]);

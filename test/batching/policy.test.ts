@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { due, looksForFullness } from '../../src/batching/policy.ts';
-import { aRow, NOW, rows } from '../factories/factories.ts';
+import { aPolicy, aRow, NOW, rows } from '../factories/factories.ts';
 
-const policy = { maxSize: 3, maxBytes: 1_000, maxWait: 5_000 };
+const policy = aPolicy({ maxSize: 3, maxBytes: 1_000, maxWait: 5_000 });
 
 describe('a batch is due', () => {
   it('at once when it is full', () => {
@@ -44,7 +44,7 @@ describe('a batch is due', () => {
     fc.assert(
       fc.property(fc.array(anyRow, { minLength: 1, maxLength: 20 }), anyPolicy, (parts, any) => {
         const waiting = parts.slice(0, any.maxSize).map((part) => aRow(part));
-        const next = due(waiting, any, NOW);
+        const next = due(waiting, aPolicy(any), NOW);
         if (next.do === 'wait') {
           expect(next.until).toBeGreaterThan(NOW);
           expect(waiting.length).toBeLessThan(any.maxSize);
@@ -72,7 +72,7 @@ describe('looking for fullness', () => {
   });
 
   it('happens as often for batches that are full by bytes', () => {
-    const wide = { maxSize: 1_000, maxBytes: 900_000, maxWait: 1_000 };
+    const wide = aPolicy({ maxSize: 1_000 });
     expect(looksForFullness({ tasks: 1, bytes: 90_000 }, wide, 0.799)).toBe(true);
     expect(looksForFullness({ tasks: 1, bytes: 90_000 }, wide, 0.801)).toBe(false);
   });

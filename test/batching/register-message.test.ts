@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { parseRegisterMessage, withId } from '../../src/batching/register-message.ts';
 import { PAYLOAD_MAX_BYTES } from '../../src/batching/task.ts';
-import { aConfig } from '../factories/factories.ts';
+import { aConfig, aPolicy } from '../factories/factories.ts';
 
-const config = aConfig({ batch: { maxSize: 10, maxBytes: 400_000, maxWait: 1_000 } });
+const config = aConfig({ batch: aPolicy({ maxBytes: 400_000 }) });
 const parse = (body: unknown) =>
   parseRegisterMessage(config, {
     messageId: 'message-1',
@@ -62,7 +62,7 @@ describe('a register message', () => {
     expect(parse(filled(PAYLOAD_MAX_BYTES))).toMatchObject({
       problems: [{ reason: expect.stringContaining('at most 262144') }],
     });
-    const small = aConfig({ batch: { maxSize: 10, maxBytes: 200, maxWait: 1_000 } });
+    const small = aConfig({ batch: aPolicy({ maxBytes: 200 }) });
     const parsed = parseRegisterMessage(small, { messageId: 'm', body: JSON.stringify(filled(200)) });
     expect(parsed).toMatchObject({
       ok: false,

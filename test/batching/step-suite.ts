@@ -7,7 +7,7 @@ import { printRejection } from '../../src/batching/rejection.ts';
 import type { DeadLetter } from '../../src/ports.ts';
 import { describeEach } from '../contract/describe-each.ts';
 import { storeKinds } from '../contract/stores.ts';
-import { aConfig, id, NOW, target, token } from '../factories/factories.ts';
+import { aConfig, aPolicy, id, NOW, target, token } from '../factories/factories.ts';
 import { type StepKit, stepKit } from './step-kit.ts';
 
 /** The engines are shared by the tests of a file: each test works on a Target of its own. */
@@ -15,7 +15,7 @@ let made = 0;
 export let depot: string;
 export let where: Target;
 export let kit: StepKit;
-export const config = aConfig({ batch: { maxSize: 4, maxBytes: 900_000, maxWait: 5_000 } });
+export const config = aConfig({ batch: aPolicy({ maxSize: 4, maxWait: 5_000 }) });
 
 const kinds = storeKinds.filter(({ name }) => name !== 'DynamoDB Local');
 export const suite = (subject: string, tests: (fresh: () => StepKit) => void): void =>

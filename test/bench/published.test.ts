@@ -14,6 +14,7 @@ import { type FaultRates, NO_FAULTS } from '../../src/simulation/faults.ts';
 import { scenarioOf } from '../../src/simulation/scenario.ts';
 import { Scheduler } from '../../src/simulation/scheduler.ts';
 import type { Scenario } from '../../src/simulation/world.ts';
+import { aPolicy } from '../factories/factories.ts';
 
 const RUNS = 100;
 
@@ -111,11 +112,11 @@ describe('the comparison', () => {
     const scenario = comparable(scenarioOf(1));
     const [name, operation] = Object.entries(scenario.config.operations)[0] ?? [];
     if (!name || !operation) throw new Error('the scenario has no operation');
-    const batch = { maxSize: 100, maxBytes: 1_000_000, maxWait: 1_000 };
+    const batch = aPolicy({ maxBytes: 1_000_000 });
     const full: Scenario = {
       ...scenario,
       ...NOTHING_GOES_WRONG,
-      config: { version: 1, operations: { [name]: { ...operation, shards: 1, batch } } },
+      config: { ...scenario.config, operations: { [name]: { ...operation, shards: 1, batch } } },
       sends: Array.from({ length: 500 }, (_, n) => ({
         at: 0,
         body: `{"operation":"ship","id":"t${n}","payload":{"depot":1}}`,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { stageProblem } from '../../lib/stage.ts';
 import { causesOf, type Happened, invalidOf } from '../../src/deploy/cause.ts';
 import { headingOf, nextSteps, staysOf, warningsOf } from '../../src/deploy/words.ts';
-import { aConfig } from '../factories/factories.ts';
+import { aConfig, aDownstream } from '../factories/factories.ts';
 
 describe('the cause of a failure', () => {
   const STACK = {
@@ -75,7 +75,7 @@ it('names the stack for the command line', () => {
 });
 
 it('shows no more of a URL than anybody may read', () => {
-  const downstream = { kind: 'http', url: 'http://user:word@localhost:9100/batch?key=s3cret', timeout: 1_000 } as const;
+  const downstream = aDownstream({ url: 'http://user:word@localhost:9100/batch?key=s3cret' });
   const [said] = warningsOf('prod', aConfig({ downstream }));
   expect(said).toContain('http://localhost:9100/batch,');
   expect(said).not.toMatch(/s3cret|word/);

@@ -3,7 +3,7 @@ import { inFull, type Reason } from '../../src/downstream/downstream.ts';
 import { type HttpAnswer, readAnswer } from '../../src/downstream/http-answer.ts';
 import { parseRetryAfter, RETRY_AFTER_MAX, retryDelay } from '../../src/downstream/retry.ts';
 import { verdictOf } from '../../src/downstream/verdict.ts';
-import { id, NOW } from '../factories/factories.ts';
+import { aRetry, id, NOW } from '../factories/factories.ts';
 
 const items = ['a', 'b', 'c'].map((name) => ({ id: id(name), payload: '{}' }));
 const read = (status: number, body: unknown = '', fields: Partial<HttpAnswer> = {}) =>
@@ -169,7 +169,7 @@ describe('an answer', () => {
 });
 
 describe('a retry', () => {
-  const policy = { immediate: 1, maxAttempts: 5, minDelay: 1_000, maxDelay: 60_000 };
+  const policy = aRetry({ maxAttempts: 5 });
 
   it('waits up to twice as long each time, at most maxDelay, anywhere in between', () => {
     expect([1, 2, 3, 10].map((attempt) => retryDelay(policy, attempt, 1))).toEqual([1_000, 2_000, 4_000, 60_000]);

@@ -8,9 +8,11 @@ import {
   type TaskId,
   type Token,
 } from '../../src/batching/ids.ts';
-import type { Waiting } from '../../src/batching/policy.ts';
+import type { BatchPolicy, Waiting } from '../../src/batching/policy.ts';
 import { itemBytes, type NewTask, payloadHashOf } from '../../src/batching/task.ts';
+import type { HttpTarget } from '../../src/config/endpoints.ts';
 import type { Config, Operation } from '../../src/config/resolved.ts';
+import type { RetryPolicy } from '../../src/downstream/retry.ts';
 
 export const NOW = Date.UTC(2026, 0, 1);
 
@@ -39,19 +41,55 @@ export const aTask = (fields: Partial<NewTask> = {}): NewTask => {
 export const aRow = (fields: Partial<Waiting> & { readonly id?: string } = {}): Waiting => {
   const { id: name = 'task-1', ...rest } = fields;
   const at = rest.at ?? NOW;
-  return { entry: `${at}#${name}#1`, candidate: candidate(name), at, bytes: 100, ...rest };
+  return { entry: `${at}#${name}#1`, candidate: candidate(name), at, bytes: 100, weight: 1, ...rest };
 };
 
 export const rows = (count: number, fields: Partial<Waiting> = {}): Waiting[] =>
   Array.from({ length: count }, (_, n) => aRow({ id: `task-${n}`, ...fields }));
 
+export const aPolicy = (fields: Partial<BatchPolicy> = {}): BatchPolicy => ({
+  maxSize: 100,
+  maxBytes: 900_000,
+  maxWeight: 0,
+  maxWait: 1_000,
+  quietPeriod: 0,
+  minSize: 1,
+  window: null,
+  bypass: null,
+  ...fields,
+});
+
+export const aRetry = (fields: Partial<RetryPolicy> = {}): RetryPolicy => ({
+  immediate: 1,
+  maxAttempts: 3,
+  minDelay: 1_000,
+  maxDelay: 60_000,
+  bisect: true,
+  ...fields,
+});
+
+export const aDownstream = (fields: Partial<HttpTarget> = {}): HttpTarget => ({
+  kind: 'http',
+  url: 'http://127.0.0.1:9100/batch',
+  headers: {},
+  secret: null,
+  timeout: 1_000,
+  deadline: 3_600_000,
+  ...fields,
+});
+
 const anOperation = (fields: Partial<Operation> = {}): Operation => ({
   operation: operationName('ship'),
   keys: ['depot'],
   shards: 1,
-  batch: { maxSize: 10, maxBytes: 900_000, maxWait: 1_000 },
-  downstream: { kind: 'http', url: 'http://127.0.0.1:9100/batch', timeout: 1_000 },
-  retry: { immediate: 1, maxAttempts: 3, minDelay: 1_000, maxDelay: 60_000 },
+  batch: aPolicy({ maxSize: 10 }),
+  merge: null,
+  concurrency: { perTarget: null, total: null },
+  downstream: aDownstream(),
+  retry: aRetry(),
+  callbacks: { failed: null, succeeded: null },
+  rateLimit: null,
+  circuit: null,
   keepTasks: 30 * 24 * 3_600_000,
   ...fields,
 });
@@ -72,4 +110,5 @@ export const aConfig = (...operations: readonly Partial<Operation>[]): Config =>
       return [operation.operation, operation];
     }),
   ),
+  destinations: {},
 });

@@ -4,7 +4,7 @@ import { type ItemAnswer, inFull } from '../../src/downstream/downstream.ts';
 import { readAnswer } from '../../src/downstream/http-answer.ts';
 import { parseRetryAfter, RETRY_AFTER_MAX, retryDelay } from '../../src/downstream/retry.ts';
 import { verdictOf } from '../../src/downstream/verdict.ts';
-import { id, NOW } from '../factories/factories.ts';
+import { aRetry, id, NOW } from '../factories/factories.ts';
 import { fuzz } from './fuzz.ts';
 import { asSent, nameText, nearly, objectText, space, stringText, valueText } from './json-texts.ts';
 
@@ -158,7 +158,7 @@ const header = fc.oneof(
 it('a pause that is asked for is one that can be waited, or none', () =>
   fuzz(header, ['kept', 'ignored'], (text) => {
     const pause = parseRetryAfter(text, NOW);
-    const policy = { immediate: 0, maxAttempts: 5, minDelay: 1_000, maxDelay: 60_000 };
+    const policy = aRetry();
     const delay = retryDelay(policy, 1, 0.5, pause);
     expect(Number.isSafeInteger(delay) && delay >= 0 && delay <= RETRY_AFTER_MAX + policy.maxDelay).toBe(true);
     return pause === undefined ? 'ignored' : 'kept';

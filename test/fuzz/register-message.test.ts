@@ -8,13 +8,13 @@ import { parseRegisterMessage, withId } from '../../src/batching/register-messag
 import { printRejection } from '../../src/batching/rejection.ts';
 import { printItem } from '../../src/batching/task.ts';
 import { idempotencyKey } from '../../src/downstream/downstream.ts';
-import { aConfig, NOW, operationName } from '../factories/factories.ts';
+import { aConfig, aPolicy, NOW, operationName } from '../factories/factories.ts';
 import { fuzz } from './fuzz.ts';
 import { anObject, asSent, nameText, nearly, objectText, space, stringText, valueText } from './json-texts.ts';
 
 const config = aConfig(
   { keys: ['depot', 'a.b'] },
-  { operation: operationName('plain'), keys: [], batch: { maxSize: 10, maxBytes: 1_000, maxWait: 0 } },
+  { operation: operationName('plain'), keys: [], batch: aPolicy({ maxBytes: 1_000 }) },
   { operation: operationName('roomy'), keys: [] },
   { operation: operationName('constructor'), keys: ['__proto__', 'constructor'], shards: 9 },
 );

@@ -11,13 +11,13 @@ import { backendOf } from '../backends/here.ts';
 import { eventually, type Flow, flowOn } from '../end-to-end/flow.ts';
 import { configFrom, operationAt } from '../end-to-end/operations.ts';
 import { startTestDownstream } from '../factories/downstream.ts';
-import { aConfig } from '../factories/factories.ts';
+import { aConfig, aDownstream } from '../factories/factories.ts';
 import { functionsOf } from '../infrastructure/rules/flow.ts';
 import { ours } from '../infrastructure/templates.ts';
 
 describe('the template', () => {
   const url = 'https://parcels.example/batch?key=s3cret';
-  const template = ours('prod', aConfig({ downstream: { kind: 'http', url, timeout: 1_000 } }));
+  const template = ours('prod', aConfig({ downstream: aDownstream({ url }) }));
 
   it('tells functions the names of tables and queues by reference, and nothing else', () => {
     for (const [id, { Environment }] of functionsOf(template)) {
