@@ -12,7 +12,9 @@ import type { Lock } from './batching/lock.ts';
 import type { BatchMessage, ElectMessage, GroupMessage } from './batching/messages.ts';
 import type { SealReason, Waiting, WaitingTask } from './batching/policy.ts';
 import type { Rejection } from './batching/rejection.ts';
-import type { NewTask, Outcome, PayloadRow, PayloadToStore, Task, TaskResult } from './batching/task.ts';
+import type { OperationState, Pause, Slot, WaitingTarget } from './batching/slots.ts';
+import type { NewTask, Outcome, PayloadRow, PayloadToStore, Settlement, Task, TaskResult } from './batching/task.ts';
+import type { CallbackMessage } from './callbacks/callback.ts';
 
 /** What became of a write that only one can do: whether it was this one, and the task as it is stored. */
 export interface Written {
@@ -76,6 +78,13 @@ export interface Tasks {
    */
   finish(results: readonly TaskResult[], batch: FinishingBatch): Promise<readonly (Outcome['status'] | undefined)[]>;
   get(id: TaskId): Promise<Task | undefined>;
+  /** Those that are stored, in the order asked, with their results. */
+  all(ids: readonly TaskId[]): Promise<readonly Task[]>;
+  /** Ends tasks that are `created` in the run that was read, without a batch. Undefined for one that is not stored any more. */
+  settle(
+    settlements: readonly { readonly task: Pick<Task, 'id' | 'run' | 'target'>; readonly as: Settlement }[],
+    end: { readonly at: Millis; readonly keep: Millis },
+  ): Promise<readonly (Written | undefined)[]>;
   /** In the order asked, without what they carry: a thousand payloads and results are more than a function holds. */
   outlines(ids: readonly TaskId[]): Promise<readonly (TaskOutline | undefined)[]>;
   /** The payload of a stored task. */
@@ -210,6 +219,30 @@ export interface Batches {
   ofTarget(target: Target, limit: number, cursor?: string): Promise<Page<BatchId>>;
 }
 
+/** The rows that an operation's Targets share (section 5, additions). */
+export interface Operations {
+  read(operation: OperationName): Promise<OperationState>;
+  /** G5a. Takes a slot, or still has it, if the operation is not paused and fewer than `total` are taken. */
+  takeSlot(operation: OperationName, slot: Slot, total: number): Promise<boolean>;
+  /** H7. Gives a slot back; harmless if nobody has it. */
+  freeSlot(operation: OperationName, slot: Slot): Promise<void>;
+  /** G9a. Lets a Target wait for room. Again is harmless. */
+  enqueue(operation: OperationName, waiting: WaitingTarget): Promise<void>;
+  /** W1. The first Targets by turn, at most `limit`. */
+  waiting(operation: OperationName, limit: number): Promise<readonly WaitingTarget[]>;
+  /** W3. False if it did not wait any more. */
+  dequeue(operation: OperationName, waiting: WaitingTarget): Promise<boolean>;
+  /** A person's pause takes the place of any other, a circuit's of none. */
+  pause(operation: OperationName, pause: Pause): Promise<boolean>;
+  /** Ends the pause of that id. False if another one, or none, is stored. */
+  resume(operation: OperationName, id: string): Promise<boolean>;
+  /** Counts an attempt that came to nothing. Answers how many in a row. */
+  addFailure(operation: OperationName): Promise<number>;
+  resetFailures(operation: OperationName): Promise<void>;
+  /** Sets when the next call may be made, if that is still as `seen`. */
+  reserveCall(operation: OperationName, seen: Millis, next: Millis): Promise<boolean>;
+}
+
 /** Sends messages between the λs. `delay` is in whole seconds, 0 to 900. */
 export interface Queues {
   /** Sends register messages as a producer does. */
@@ -218,6 +251,8 @@ export interface Queues {
   group(message: GroupMessage, delay: number): Promise<void>;
   batch(message: BatchMessage, delay: number): Promise<void>;
   reject(rejections: readonly Rejection[]): Promise<void>;
+  /** Events for initiators. */
+  callbacks(messages: readonly CallbackMessage[]): Promise<void>;
 }
 
 /** The working queues, each with a dead-letter queue. */

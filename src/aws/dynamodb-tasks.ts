@@ -22,6 +22,7 @@ import {
 } from './dynamodb.ts';
 import { expiry, storePayloads } from './payloads.ts';
 import { redriveTasks } from './redrive-tasks.ts';
+import { settleTasks } from './settle-tasks.ts';
 import { expiresAt, finishedFields, newTaskRow, payloadKey, taskKey, taskOf } from './task-rows.ts';
 
 export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Tasks => {
@@ -65,6 +66,14 @@ export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Ta
       );
       return row && taskOf(row);
     },
+    all: async (ids) => {
+      const rows = await rowsOf(ids);
+      return ids.flatMap((id) => {
+        const row = rows.get(id);
+        return row ? [taskOf(row)] : [];
+      });
+    },
+    settle: (settlements, end) => settleTasks(client, table, settlements, end, rowsOf),
     outlines: async (ids) => {
       const rows = await rowsOf(ids, OUTLINE);
       return ids.map((id) => {

@@ -12,7 +12,7 @@ import type { DeadLetters, LetterQueue, Queues, WorkingQueue } from '../ports.ts
 import { type Outgoing, sendAll } from './sqs.ts';
 
 /** Queue URLs; a λ has those it may use. */
-export type QueueUrls = Readonly<Partial<Record<WorkingQueue | 'rejected', string>>>;
+export type QueueUrls = Readonly<Partial<Record<WorkingQueue | 'callback' | 'rejected', string>>>;
 export type DeadLetterUrls = Readonly<Record<WorkingQueue, string>>;
 
 /** A λ used a queue that its construct did not give it. */
@@ -20,14 +20,14 @@ class MissingQueue extends Error {
   override readonly name = 'MissingQueue';
 }
 
-const urlOf = (urls: QueueUrls, queue: WorkingQueue | 'rejected'): string => {
+const urlOf = (urls: QueueUrls, queue: WorkingQueue | 'callback' | 'rejected'): string => {
   const url = urls[queue];
   if (!url) throw new MissingQueue(`no URL of the ${queue} queue: the function's construct must pass it`);
   return url;
 };
 
 export const sqsQueues = (client: SQSClient, urls: QueueUrls): Queues => {
-  const send = async (queue: WorkingQueue | 'rejected', messages: readonly Outgoing[]): Promise<void> => {
+  const send = async (queue: WorkingQueue | 'callback' | 'rejected', messages: readonly Outgoing[]): Promise<void> => {
     await sendAll(client, urlOf(urls, queue), messages);
   };
   return {
@@ -47,6 +47,11 @@ export const sqsQueues = (client: SQSClient, urls: QueueUrls): Queues => {
       send(
         'rejected',
         rejections.map((rejection) => ({ body: printRejection(rejection) })),
+      ),
+    callbacks: (messages) =>
+      send(
+        'callback',
+        messages.map((message) => ({ body: JSON.stringify(message) })),
       ),
   };
 };

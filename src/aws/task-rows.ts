@@ -1,6 +1,6 @@
 /** The Task table's rows (design, section 4). A large payload has a row of its own (docs/decisions/0004). */
 import type { BatchId, OperationName, Target, TaskId } from '../batching/ids.ts';
-import type { NewTask, Outcome, PayloadToStore, Task, TaskState } from '../batching/task.ts';
+import type { NewTask, Outcome, PayloadToStore, Settlement, Task, TaskState } from '../batching/task.ts';
 import type { FinishingBatch } from '../ports.ts';
 import type { Item } from './dynamodb.ts';
 
@@ -128,6 +128,20 @@ export const finishedFields = (outcome: Outcome, batch: FinishingBatch): Item =>
         ...(outcome.result === undefined ? {} : { Result: outcome.result }),
         ...(outcome.resultOmitted === undefined ? {} : { ResultOmitted: outcome.resultOmitted }),
       }),
+});
+
+/** The attributes of a write that ends a waiting task. */
+export const settledFields = (as: Settlement, { target }: Pick<Task, 'target'>, at: number, expires: number): Item => ({
+  Status: as.status,
+  Attempts: 0,
+  FinishedAt: at,
+  ExpiresAt: expires,
+  ...(as.status === 'failed'
+    ? {
+        Error: { Code: as.error.code, Message: as.error.message, Retriable: as.error.retriable },
+        FailedTarget: target,
+      }
+    : { SupersededBy: as.supersededBy }),
 });
 
 /** DynamoDB's time to live counts in seconds. */

@@ -6,6 +6,7 @@ import type {
   DeadLetters,
   Locks,
   Machine,
+  Operations,
   PatrolMarks,
   Queues,
   Report,
@@ -20,6 +21,7 @@ export interface Deps {
   readonly waiting: WaitingTasks;
   readonly locks: Locks;
   readonly batches: Batches;
+  readonly operations: Operations;
   readonly queues: Queues;
   readonly machine: Machine;
   readonly report: Report;

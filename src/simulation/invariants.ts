@@ -51,7 +51,7 @@ export const watch = (
     return known;
   };
   const guards = (): GroupMessage[] => [...groupQueue.messages].map(parse).filter(({ hint }) => !hint);
-  const watcher: Required<Watcher> = {
+  const watcher: Watcher = {
     task: checked((before, after) => {
       checkTask(tables, before, after);
       checkPayload(tables, after.id);

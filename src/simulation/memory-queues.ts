@@ -1,13 +1,20 @@
 /** The queue ports on simulated queues. */
 import { printBatch, printElect, printGroup } from '../batching/messages.ts';
 import { printRejection, type Rejection } from '../batching/rejection.ts';
+import type { CallbackMessage } from '../callbacks/callback.ts';
 import type { DeadLetter, DeadLetters, LetterQueue, Queues, WorkingQueue } from '../ports.ts';
 import { type Gate, through } from './gate.ts';
 import type { QueuedMessage, SimulatedQueue } from './queue.ts';
 
 export type SimulatedQueues = Readonly<Record<WorkingQueue, SimulatedQueue>>;
 
-export const memoryQueues = (queues: SimulatedQueues, rejected: Rejection[], gate: Gate): Queues => ({
+/** @param told what initiators were told. */
+export const memoryQueues = (
+  queues: SimulatedQueues,
+  rejected: Rejection[],
+  gate: Gate,
+  told: CallbackMessage[] = [],
+): Queues => ({
   register: async (bodies) => {
     await gate(
       'queues.register',
@@ -26,6 +33,12 @@ export const memoryQueues = (queues: SimulatedQueues, rejected: Rejection[], gat
     await gate(
       'queues.reject',
       rejections.map((rejection) => () => rejected.push(rejection)),
+    );
+  },
+  callbacks: async (messages) => {
+    await gate(
+      'queues.callbacks',
+      messages.map((message) => () => told.push(message)),
     );
   },
 });

@@ -6,6 +6,7 @@ import {
   type Outcome,
   type PayloadToStore,
   payloadRowOf,
+  type Settlement,
   type Task,
   type TaskResult,
 } from '../batching/task.ts';
@@ -65,6 +66,23 @@ export const memoryTasks = (tables: Tables, gate: Gate, lag: Lag = upToDate): Ta
     return ended.map((each) => each?.status);
   },
   get: (id) => through(gate, 'tasks.get', () => tables.tasks.get(id)),
+  all: (ids) => through(gate, 'tasks.all', () => ids.flatMap((id) => tables.tasks.get(id) ?? [])),
+  settle: async (settlements, { at }) => {
+    const settled = await gate(
+      'tasks.settle',
+      settlements.map(
+        ({ task, as }) =>
+          () =>
+            settleOne(tables, task, as, at),
+      ),
+    );
+    const mine = settled.flatMap((each) => (each?.isNew && each.stored.payloadApart ? [each.stored] : []));
+    await gate(
+      'tasks.expirePayloads',
+      mine.map((task) => () => expirePayload(tables, task)),
+    );
+    return settled;
+  },
   outlines: (ids) =>
     through(gate, 'tasks.outlines', () =>
       ids.map((id) => {
@@ -136,6 +154,20 @@ const redriveOne = (tables: Tables, { id, run }: Task, at: Millis): Written | un
   const stored: Task = { ...task, run: run + 1, redrivenAt: at, state: { status: 'created' } };
   putTask(tables, stored);
   return { isNew, stored };
+};
+
+const settleOne = (
+  tables: Tables,
+  { id, run }: Pick<Task, 'id' | 'run'>,
+  as: Settlement,
+  finishedAt: Millis,
+): Written | undefined => {
+  const task = tables.tasks.get(id);
+  if (!task) return undefined;
+  if (task.state.status !== 'created' || task.run !== run) return { isNew: false, stored: task };
+  const stored: Task = { ...task, state: { ...as, attempts: 0, finishedAt } };
+  putTask(tables, stored);
+  return { isNew: true, stored };
 };
 
 const belongs = ({ state }: Task, batch: BatchId): boolean => 'batchId' in state && state.batchId === batch;

@@ -2,6 +2,7 @@
 import type { Deps } from '../batching/deps.ts';
 import type { Millis, Token } from '../batching/ids.ts';
 import type { Rejection } from '../batching/rejection.ts';
+import type { CallbackMessage } from '../callbacks/callback.ts';
 import type { Config } from '../config/resolved.ts';
 import type { Invocation, WorkingQueue } from '../ports.ts';
 import type { Chaos } from './chaos.ts';
@@ -10,6 +11,7 @@ import { faultyGate, type Process } from './faults.ts';
 import { through } from './gate.ts';
 import { memoryBatches } from './memory-batches.ts';
 import { memoryLocks } from './memory-locks.ts';
+import { memoryOperations } from './memory-operations.ts';
 import { memoryDeadLetters, memoryQueues } from './memory-queues.ts';
 import { memoryTasks } from './memory-tasks.ts';
 import { memoryWaiting } from './memory-waiting.ts';
@@ -26,6 +28,8 @@ export interface Surroundings {
   readonly tables: Tables;
   readonly queues: Readonly<Record<WorkingQueue, SimulatedQueue>>;
   readonly rejected: Rejection[];
+  /** What initiators were told. */
+  readonly told: CallbackMessage[];
   readonly log: CallLog;
 }
 
@@ -68,7 +72,7 @@ export const failed = (chaos: Chaos, name: string, cause: unknown): void => {
   if (defect) chaos.onViolation(defect);
 };
 
-const depsOf = ({ config, chaos, tables, queues, rejected, log }: Surroundings, process: Process): Deps => {
+const depsOf = ({ config, chaos, tables, queues, rejected, told, log }: Surroundings, process: Process): Deps => {
   const { scheduler, trace } = chaos;
   const { name, random } = process;
   const gate = faultyGate(chaos, process);
@@ -80,7 +84,8 @@ const depsOf = ({ config, chaos, tables, queues, rejected, log }: Surroundings, 
     waiting: memoryWaiting(tables, gate, lag),
     locks: memoryLocks(tables, gate, lag),
     batches: memoryBatches(tables, gate, lag),
-    queues: memoryQueues(queues, rejected, gate),
+    operations: memoryOperations(tables, gate),
+    queues: memoryQueues(queues, rejected, gate, told),
     deadLetters: memoryDeadLetters(queues, rejected, gate),
     patrolMarks: {
       read: () => through(gate, 'patrolMarks.read', () => tables.patrolMark),

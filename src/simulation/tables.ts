@@ -1,8 +1,9 @@
 /** The tables in memory, and a watcher who sees every write: the simulation's invariants are checked there. */
 import type { Batch } from '../batching/batch.ts';
-import type { BatchId, Millis, Target, TaskId } from '../batching/ids.ts';
+import type { BatchId, Millis, OperationName, Target, TaskId } from '../batching/ids.ts';
 import type { Lock } from '../batching/lock.ts';
 import type { Waiting } from '../batching/policy.ts';
+import type { OperationState, WaitingTarget } from '../batching/slots.ts';
 import type { Task } from '../batching/task.ts';
 import type { PatrolMark } from '../ports.ts';
 
@@ -13,6 +14,7 @@ export interface Watcher {
   batch?(before: Batch | undefined, after: Batch): void;
   lock?(target: Target, before: Lock, after: Lock): void;
   rowDeleted?(target: Target, row: Waiting): void;
+  operation?(operation: OperationName, before: OperationState, after: OperationState): void;
 }
 
 export interface StoredPayload {
@@ -32,6 +34,9 @@ export interface Tables {
   readonly waiting: Map<Target, Map<string, Waiting>>;
   readonly locks: Map<Target, Lock>;
   readonly batches: Map<BatchId, Batch>;
+  readonly operations: Map<OperationName, OperationState>;
+  /** Targets that wait for room in their operation, by their turn. */
+  readonly waitingTargets: Map<OperationName, Map<string, WaitingTarget>>;
   /** Attempts at claiming a candidate, refused ones too: each is paid for. */
   claims: number;
   patrolMark: PatrolMark | undefined;
@@ -49,6 +54,8 @@ export const emptyTables = (newTable: NewTable = () => new Map()): Tables => ({
   waiting: new Map(),
   locks: newTable(),
   batches: newTable(),
+  operations: newTable(),
+  waitingTargets: new Map(),
   claims: 0,
   patrolMark: undefined,
   watcher: {},

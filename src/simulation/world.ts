@@ -14,6 +14,7 @@ import type { RegisterMessage } from '../batching/register-message.ts';
 import type { Rejection } from '../batching/rejection.ts';
 import { sweep } from '../batching/sweep.ts';
 import { LEADER_TIMEOUT, MINUTE } from '../batching/timings.ts';
+import type { CallbackMessage } from '../callbacks/callback.ts';
 import { type Config, handlerTimeout } from '../config/resolved.ts';
 import type { TaskRun, WorkingQueue } from '../ports.ts';
 import { checkAtRest } from './at-rest.ts';
@@ -85,6 +86,7 @@ class World {
   readonly #scheduler = new Scheduler(START);
   readonly #tables = emptyTables(() => new Remembered(() => this.#scheduler.now));
   readonly #rejected: Rejection[] = [];
+  readonly #told: CallbackMessage[] = [];
   readonly #sent: RegisterMessage[] = [];
   readonly #redriven: TaskRun[] = [];
   readonly #flushes: { target: Target; at: Millis }[] = [];
@@ -179,6 +181,7 @@ class World {
       tables: this.#tables,
       queues: this.#queues,
       rejected: this.#rejected,
+      told: this.#told,
       log: this.#log,
     };
     return startProcess(around, name, run, timeout);

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { dynamoDBPatrolMarks } from '../../src/aws/dynamodb-waiting.ts';
 import { voidAttempts, voidLeases } from '../../src/aws/recovery.ts';
+import { slotOf } from '../../src/batching/slots.ts';
 import type { Task } from '../../src/batching/task.ts';
 import type { PatrolMarks } from '../../src/ports.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
@@ -10,7 +11,7 @@ import { dynamoDBStores, type Stores } from '../contract/stores.ts';
 import { aStart, aTask, candidate, NOW, operationName, token } from '../factories/factories.ts';
 
 type Reads = 'strong' | 'eventual' | 'none';
-type Ports = Pick<Stores, 'tasks' | 'waiting' | 'locks' | 'batches'> & {
+type Ports = Pick<Stores, 'tasks' | 'waiting' | 'locks' | 'batches' | 'operations'> & {
   readonly patrolMarks: PatrolMarks;
   /** No port: what a local start reads before anything else. */
   readonly recovery: { voidLeases(): Promise<unknown>; voidAttempts(): Promise<unknown> };
@@ -26,6 +27,8 @@ const PROMISED: { readonly [Port in keyof Ports]: Readonly<Record<keyof Ports[Po
     members: 'strong',
     finish: 'strong',
     get: 'strong',
+    all: 'strong',
+    settle: 'strong',
     outlines: 'strong',
     payload: 'strong',
     failed: 'eventual',
@@ -44,6 +47,19 @@ const PROMISED: { readonly [Port in keyof Ports]: Readonly<Record<keyof Ports[Po
     burn: 'none',
     flush: 'strong',
     targets: 'eventual',
+  },
+  operations: {
+    read: 'strong',
+    takeSlot: 'none',
+    freeSlot: 'none',
+    enqueue: 'none',
+    waiting: 'strong',
+    dequeue: 'none',
+    pause: 'none',
+    resume: 'none',
+    addFailure: 'none',
+    resetFailures: 'none',
+    reserveCall: 'none',
   },
   batches: {
     form: 'strong',
@@ -84,7 +100,7 @@ const readsIn = (commandName: string, input: object): Reads[] => {
 /** The ports, and how each of their calls has read so far. */
 const watched = () => {
   const { clients, tables } = resources;
-  const { tasks, waiting, locks, batches } = dynamoDBStores(resources);
+  const { tasks, waiting, locks, batches, operations } = dynamoDBStores(resources);
   const seen: Record<string, Record<string, Reads[]>> = {};
   let noted: Reads[] = [];
   clients.dynamodb.middlewareStack.add(
@@ -116,6 +132,7 @@ const watched = () => {
     waiting: watch('waiting', waiting),
     locks: watch('locks', locks),
     batches: watch('batches', batches),
+    operations: watch('operations', operations),
     patrolMarks: watch('patrolMarks', dynamoDBPatrolMarks(clients.dynamodb, tables.batchLock)),
     recovery: watch('recovery', {
       voidLeases: () => voidLeases(clients.dynamodb, tables.batchLock),
@@ -126,7 +143,7 @@ const watched = () => {
 };
 
 /** Every call of every port, in a place where it reads if it ever does: mostly, where it is refused. */
-const callAll = async ({ tasks, waiting, locks, batches, patrolMarks, recovery }: Ports): Promise<void> => {
+const callAll = async ({ tasks, waiting, locks, batches, operations, patrolMarks, recovery }: Ports): Promise<void> => {
   const { t, target, batch } = fresh();
   const task = aTask({ id: t(1), target, payload: `{"s":"${'x'.repeat(2_000)}"}` });
   const end = { id: batch, target, attempts: 1, at: NOW, keep: 1_000 };
@@ -139,10 +156,29 @@ const callAll = async ({ tasks, waiting, locks, batches, patrolMarks, recovery }
     await tasks.payload(t(1));
     await tasks.finish([{ id: t(1), outcome: { status: 'failed', error } }], end);
   }
+  const settlement = { task: { id: t(1), run: 1, target }, as: { status: 'failed', error } as const };
+  await tasks.settle([settlement], { at: NOW, keep: 1_000 });
+  await tasks.all([t(1)]);
   await tasks.outlines([t(1)]);
   await tasks.failed(target, 9);
   const failed = (await tasks.get(t(1))) as Task;
   for (const _ of ['done', 'refused']) await tasks.redrive([failed], NOW);
+
+  const [operation, slot] = [operationName(`op-${target.length}`), slotOf(target, 1, 1)];
+  const pause = { id: 'p', by: 'circuit', since: NOW } as const;
+  for (const _ of ['done', 'refused']) {
+    await operations.takeSlot(operation, slot, 1);
+    await operations.freeSlot(operation, slot);
+    await operations.enqueue(operation, { target, at: NOW, fence: 1 });
+    await operations.waiting(operation, 9);
+    await operations.dequeue(operation, { target, at: NOW, fence: 1 });
+    await operations.pause(operation, pause);
+    await operations.resume(operation, pause.id);
+    await operations.addFailure(operation);
+    await operations.resetFailures(operation);
+    await operations.reserveCall(operation, 0, NOW);
+    await operations.read(operation);
+  }
 
   await waiting.put([{ ...task, run: 1 }]);
   const [row] = await waiting.first(target, 9);

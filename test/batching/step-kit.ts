@@ -4,6 +4,7 @@ import type { FlowEvent } from '../../src/batching/events.ts';
 import type { Token } from '../../src/batching/ids.ts';
 import type { BatchMessage, ElectMessage, GroupMessage } from '../../src/batching/messages.ts';
 import type { Rejection } from '../../src/batching/rejection.ts';
+import type { CallbackMessage } from '../../src/callbacks/callback.ts';
 import type { Config } from '../../src/config/resolved.ts';
 import type { Answer, Call } from '../../src/downstream/downstream.ts';
 import type { DeadLetter, Delivery, LetterQueue, PatrolMark, WorkingQueue } from '../../src/ports.ts';
@@ -21,6 +22,7 @@ export interface StepKit extends Deps {
     readonly group: Delayed<GroupMessage>[];
     readonly batch: Delayed<BatchMessage>[];
     readonly rejected: Rejection[];
+    readonly callbacks: CallbackMessage[];
     readonly revived: { queue: WorkingQueue; letter: DeadLetter; delay: number }[];
   };
   readonly letters: Record<LetterQueue, DeadLetter[]>;
@@ -43,9 +45,10 @@ export const stepKit = (stores: Stores, config: Config = aConfig()): StepKit => 
     waiting: stores.waiting,
     locks: stores.locks,
     batches: stores.batches,
+    operations: stores.operations,
     now: NOW,
     chance: 0.5,
-    sent: { registered: [], elect: [], group: [], batch: [], rejected: [], revived: [] },
+    sent: { registered: [], elect: [], group: [], batch: [], rejected: [], callbacks: [], revived: [] },
     letters: { register: [], elect: [], group: [], batch: [], rejected: [] },
     calls: [],
     events: [],
@@ -56,6 +59,7 @@ export const stepKit = (stores: Stores, config: Config = aConfig()): StepKit => 
       group: async (message, delay) => void kit.sent.group.push({ ...message, delay }),
       batch: async (message, delay) => void kit.sent.batch.push({ ...message, delay }),
       reject: async (rejections) => void kit.sent.rejected.push(...rejections),
+      callbacks: async (messages) => void kit.sent.callbacks.push(...messages),
     },
     machine: {
       now: () => kit.now,

@@ -21,7 +21,13 @@ describeEach('waiting rows', storeKinds, (stores) => {
     await stores().waiting.put(tasks);
     const rows = await stores().waiting.first(target, 10);
     expect(rows).toEqual(
-      [1, 2, 3].map((n) => ({ entry: `${NOW + n}#${t(n)}#1`, candidate: candidate(t(n)), at: NOW + n, bytes: 42 })),
+      [1, 2, 3].map((n) => ({
+        entry: `${NOW + n}#${t(n)}#1`,
+        candidate: candidate(t(n)),
+        at: NOW + n,
+        bytes: 42,
+        weight: 1,
+      })),
     );
     expect(await stores().waiting.first(target, 2)).toEqual(rows.slice(0, 2));
     expect(await stores().waiting.count(target, 10)).toBe(3);

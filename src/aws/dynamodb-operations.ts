@@ -1,0 +1,112 @@
+/** Operation rows on DynamoDB: a partition of the BatchLock table for each operation, beside those of its Targets. */
+import {
+  DeleteCommand,
+  type DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import type { OperationName } from '../batching/ids.ts';
+import type { Operations } from '../ports.ts';
+import { conditionally, type Item } from './dynamodb.ts';
+import { WAITING_PREFIX } from './lock-rows.ts';
+import {
+  operationKey,
+  operationStateOf,
+  partitionOf,
+  pauseItem,
+  waitingTargetItem,
+  waitingTargetKey,
+  waitingTargetOf,
+} from './operation-rows.ts';
+
+interface Update {
+  readonly set: string;
+  readonly when?: string;
+  readonly values: Item;
+}
+
+export const dynamoDBOperations = (client: DynamoDBDocumentClient, table: string): Operations => {
+  /** The row as it is after a write, or undefined where its condition failed. */
+  const update = async (operation: OperationName, { set, when, values }: Update): Promise<Item | undefined> => {
+    const answer = await conditionally(
+      client.send(
+        new UpdateCommand({
+          TableName: table,
+          Key: operationKey(operation),
+          UpdateExpression: set,
+          ...(when === undefined ? {} : { ConditionExpression: when }),
+          ...(Object.keys(values).length > 0 ? { ExpressionAttributeValues: values } : {}),
+          ReturnValues: 'ALL_NEW',
+        }),
+      ),
+    );
+    return answer && (answer.Attributes ?? {});
+  };
+  return {
+    read: async (operation) => {
+      const get = new GetCommand({ TableName: table, Key: operationKey(operation), ConsistentRead: true });
+      return operationStateOf((await client.send(get)).Item);
+    },
+    takeSlot: async (operation, slot, total) => {
+      const taken = await update(operation, {
+        set: 'ADD InFlight :slots',
+        when: 'attribute_not_exists(Paused) AND (contains(InFlight, :slot) OR attribute_not_exists(InFlight) OR size(InFlight) < :total)',
+        values: { ':slots': new Set([slot]), ':slot': slot, ':total': total },
+      });
+      return taken !== undefined;
+    },
+    freeSlot: async (operation, slot) => {
+      await update(operation, { set: 'DELETE InFlight :slots', values: { ':slots': new Set([slot]) } });
+    },
+    enqueue: async (operation, waiting) => {
+      await client.send(new PutCommand({ TableName: table, Item: waitingTargetItem(operation, waiting) }));
+    },
+    waiting: async (operation, limit) => {
+      const { Items: rows = [] } = await client.send(
+        new QueryCommand({
+          TableName: table,
+          KeyConditionExpression: '#target = :target AND begins_with(Entry, :prefix)',
+          ExpressionAttributeNames: { '#target': 'Target' },
+          ExpressionAttributeValues: { ':target': partitionOf(operation), ':prefix': WAITING_PREFIX },
+          ConsistentRead: true,
+          Limit: limit,
+        }),
+      );
+      return rows.map(waitingTargetOf);
+    },
+    dequeue: async (operation, waiting) => {
+      const answer = await client.send(
+        new DeleteCommand({ TableName: table, Key: waitingTargetKey(operation, waiting), ReturnValues: 'ALL_OLD' }),
+      );
+      return answer.Attributes !== undefined;
+    },
+    pause: async (operation, pause) => {
+      const isFree = 'attribute_not_exists(Paused)';
+      const paused = await update(operation, {
+        set: 'SET Paused = :pause',
+        when: pause.by === 'person' ? `${isFree} OR Paused.Id <> :id` : isFree,
+        values: { ':pause': pauseItem(pause), ...(pause.by === 'person' ? { ':id': pause.id } : {}) },
+      });
+      return paused !== undefined;
+    },
+    resume: async (operation, id) =>
+      (await update(operation, { set: 'REMOVE Paused', when: 'Paused.Id = :id', values: { ':id': id } })) !== undefined,
+    addFailure: async (operation) => {
+      const row = await update(operation, { set: 'ADD Failures :one', values: { ':one': 1 } });
+      return operationStateOf(row).failures;
+    },
+    resetFailures: async (operation) => {
+      await update(operation, { set: 'REMOVE Failures', values: {} });
+    },
+    reserveCall: async (operation, seen, next) => {
+      const reserved = await update(operation, {
+        set: 'SET NextCallAt = :next',
+        when: seen === 0 ? 'attribute_not_exists(NextCallAt)' : 'NextCallAt = :seen',
+        values: { ':next': next, ...(seen === 0 ? {} : { ':seen': seen }) },
+      });
+      return reserved !== undefined;
+    },
+  };
+};

@@ -1,0 +1,45 @@
+/** Tasks that end while they wait, on DynamoDB. */
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { TaskId } from '../batching/ids.ts';
+import type { Task } from '../batching/task.ts';
+import type { Tasks, Written } from '../ports.ts';
+import { execute, type Item } from './dynamodb.ts';
+import { expiry } from './payloads.ts';
+import { expiresAt, settledFields, taskOf } from './task-rows.ts';
+
+type Settlements = Parameters<Tasks['settle']>[0];
+
+export const settleTasks = async (
+  client: DynamoDBDocumentClient,
+  table: string,
+  settlements: Settlements,
+  { at, keep }: Parameters<Tasks['settle']>[1],
+  rowsOf: (ids: readonly TaskId[]) => Promise<ReadonlyMap<string, Item>>,
+): ReturnType<Tasks['settle']> => {
+  const expires = expiresAt(at, keep);
+  const written = await execute(
+    client,
+    settlements.map(({ task, as }) => {
+      const fields = settledFields(as, task, at, expires);
+      const set = Object.keys(fields).map((name) => `"${name}"=?`);
+      return {
+        text: `UPDATE "${table}" SET ${set.join(', ')} WHERE "Id"=? AND "Status"='created' AND "Run"=?`,
+        parameters: [...Object.values(fields), task.id, task.run],
+      };
+    }),
+  );
+  const rows = await rowsOf(settlements.map(({ task }) => task.id));
+  const apart: Task[] = [];
+  const answers = settlements.map(({ task }, index): Written | undefined => {
+    const row = rows.get(task.id);
+    if (!row) return undefined;
+    const stored = taskOf(row);
+    if (written[index] && stored.payloadApart) apart.push(stored);
+    return { isNew: written[index] === true, stored };
+  });
+  await execute(
+    client,
+    apart.map((task) => expiry(table, task, expires)),
+  );
+  return answers;
+};

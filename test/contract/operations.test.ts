@@ -1,0 +1,96 @@
+import { expect, it } from 'vitest';
+import { NEW_OPERATION, type Pause, slotOf, type WaitingTarget } from '../../src/batching/slots.ts';
+import { NOW, operationName, target } from '../factories/factories.ts';
+import { describeEach } from './describe-each.ts';
+import { storeKinds } from './stores.ts';
+
+let made = 0;
+const fresh = () => {
+  made += 1;
+  const name = operationName(`operation-${made}`);
+  return { name, slot: (n: number) => slotOf(target(`${name}/depot=${n}`), 1, n) };
+};
+
+const aPause = (fields: Partial<Pause> = {}): Pause => ({ id: 'pause-1', by: 'person', since: NOW, ...fields });
+
+describeEach('operation rows', storeKinds, (stores) => {
+  const read = (name: ReturnType<typeof operationName>) => stores().operations.read(name);
+
+  it('show nothing where nobody wrote', async () => {
+    expect(await read(fresh().name)).toEqual(NEW_OPERATION);
+  });
+
+  it('give as many slots as there are, each again to the batch that has it', async () => {
+    const { name, slot } = fresh();
+    const take = (n: number) => stores().operations.takeSlot(name, slot(n), 2);
+    expect([await take(1), await take(2), await take(3), await take(1)]).toEqual([true, true, false, true]);
+    expect([...(await read(name)).inFlight].sort()).toEqual([slot(1), slot(2)]);
+    for (const _ of ['once', 'again']) await stores().operations.freeSlot(name, slot(1));
+    expect((await read(name)).inFlight).toEqual([slot(2)]);
+    expect(await take(3)).toBe(true);
+    for (const n of [2, 3]) await stores().operations.freeSlot(name, slot(n));
+    expect((await read(name)).inFlight).toEqual([]);
+    expect(await take(4)).toBe(true);
+  });
+
+  it('give no slot while they are paused', async () => {
+    const { name, slot } = fresh();
+    await stores().operations.pause(name, aPause());
+    expect(await stores().operations.takeSlot(name, slot(1), 9)).toBe(false);
+    expect(await stores().operations.resume(name, 'another')).toBe(false);
+    expect(await stores().operations.resume(name, 'pause-1')).toBe(true);
+    expect(await stores().operations.resume(name, 'pause-1')).toBe(false);
+    expect(await stores().operations.takeSlot(name, slot(1), 9)).toBe(true);
+  });
+
+  it("take a person's pause for any other, and a circuit's where there is none", async () => {
+    const { name } = fresh();
+    const circuit = aPause({ id: 'circuit-1', by: 'circuit', until: NOW + 5, reason: 'answered 403' });
+    expect(await stores().operations.pause(name, circuit)).toBe(true);
+    expect((await read(name)).paused).toEqual(circuit);
+    expect(await stores().operations.pause(name, { ...circuit, id: 'circuit-2' })).toBe(false);
+    expect(await stores().operations.pause(name, aPause())).toBe(true);
+    expect(await stores().operations.pause(name, aPause())).toBe(false);
+    expect(await stores().operations.pause(name, circuit)).toBe(false);
+    expect((await read(name)).paused).toEqual(aPause());
+  });
+
+  it('let Targets wait, in the order of their turns, until one takes them out', async () => {
+    const { name } = fresh();
+    const waiting = [3, 1, 2].map(
+      (n): WaitingTarget => ({ target: target(`${name}/depot=${n}`), at: NOW + n, fence: n }),
+    );
+    for (const _ of ['once', 'again']) for (const each of waiting) await stores().operations.enqueue(name, each);
+    const first = await stores().operations.waiting(name, 2);
+    expect(first).toEqual([waiting[1], waiting[2]]);
+    const [oldest] = first as [WaitingTarget];
+    expect(await stores().operations.dequeue(name, oldest)).toBe(true);
+    expect(await stores().operations.dequeue(name, oldest)).toBe(false);
+    expect(await stores().operations.waiting(name, 9)).toEqual([waiting[2], waiting[0]]);
+    expect(await read(name)).toEqual(NEW_OPERATION);
+  });
+
+  it('count failures in a row', async () => {
+    const { name } = fresh();
+    expect([await stores().operations.addFailure(name), await stores().operations.addFailure(name)]).toEqual([1, 2]);
+    expect((await read(name)).failures).toBe(2);
+    for (const _ of ['once', 'again']) await stores().operations.resetFailures(name);
+    expect((await read(name)).failures).toBe(0);
+    expect(await stores().operations.addFailure(name)).toBe(1);
+  });
+
+  it('reserve the next call for one of those that saw the same', async () => {
+    const { name } = fresh();
+    const reserve = (seen: number, next: number) => stores().operations.reserveCall(name, seen, next);
+    expect([await reserve(0, NOW), await reserve(0, NOW + 9)]).toEqual([true, false]);
+    expect((await read(name)).nextCallAt).toBe(NOW);
+    expect(await reserve(NOW, NOW + 5)).toBe(true);
+    expect((await read(name)).nextCallAt).toBe(NOW + 5);
+  });
+
+  it('are no Target', async () => {
+    const { name, slot } = fresh();
+    await stores().operations.takeSlot(name, slot(1), 1);
+    expect((await stores().locks.targets(name, 9)).items).toEqual([]);
+  });
+});
