@@ -7,7 +7,16 @@ import { atFirstInvocation, eachRecord, type Host, partsOf } from './compose.ts'
 export const compose = (environment: Environment, host: Host) => {
   const parts = partsOf(environment, host);
   const { downstreamOf } = parts;
-  const deps = { ...parts.base, tasks: parts.tasks(), batches: parts.batches(), queues: parts.queues(), downstreamOf };
+  const deps = {
+    ...parts.base,
+    tasks: parts.tasks(),
+    waiting: parts.waiting(),
+    locks: parts.locks(),
+    batches: parts.batches(),
+    operations: parts.operations(),
+    queues: parts.queues(),
+    downstreamOf,
+  };
   return eachRecord(host.log, (body, invocation) => handleBatch(deps, parseBatch(body), invocation));
 };
 

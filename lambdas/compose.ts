@@ -9,6 +9,7 @@ import { ulid } from 'ulid';
 import { type AwsClients, awsClients } from '../src/aws/clients.ts';
 import { dynamoDBBatches } from '../src/aws/dynamodb-batches.ts';
 import { dynamoDBLocks } from '../src/aws/dynamodb-locks.ts';
+import { dynamoDBOperations } from '../src/aws/dynamodb-operations.ts';
 import { dynamoDBTasks } from '../src/aws/dynamodb-tasks.ts';
 import { dynamoDBPatrolMarks, dynamoDBWaiting } from '../src/aws/dynamodb-waiting.ts';
 import { REVIVALS, revivalsOf, sqsDeadLetters, sqsQueues } from '../src/aws/sqs-queues.ts';
@@ -73,6 +74,7 @@ export const partsOf = (environment: Environment, { clients, log, onEvent }: Hos
     waiting: () => dynamoDBWaiting(dynamodb, table('batchLockTable')),
     patrolMarks: () => dynamoDBPatrolMarks(dynamodb, table('batchLockTable')),
     locks: () => dynamoDBLocks(dynamodb, table('batchLockTable'), keepTasksIn(config)),
+    operations: () => dynamoDBOperations(dynamodb, table('batchLockTable')),
     batches: () => dynamoDBBatches(dynamodb, table('batchTable')),
     queues: () => sqsQueues(sqs, urls),
     deadLetters: () =>

@@ -6,7 +6,13 @@ import { atFirstInvocation, eachRecord, type Host, partsOf } from './compose.ts'
 
 export const compose = (environment: Environment, host: Host) => {
   const parts = partsOf(environment, host);
-  const deps = { ...parts.base, waiting: parts.waiting(), locks: parts.locks(), queues: parts.queues() };
+  const deps = {
+    ...parts.base,
+    waiting: parts.waiting(),
+    locks: parts.locks(),
+    operations: parts.operations(),
+    queues: parts.queues(),
+  };
   return eachRecord(host.log, (body) => electLeader(deps, parseElect(body)));
 };
 

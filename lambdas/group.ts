@@ -6,7 +6,13 @@ import { atFirstInvocation, eachRecord, type Host, partsOf } from './compose.ts'
 
 export const compose = (environment: Environment, host: Host) => {
   const parts = partsOf(environment, host);
-  const stores = { tasks: parts.tasks(), waiting: parts.waiting(), locks: parts.locks(), batches: parts.batches() };
+  const stores = {
+    tasks: parts.tasks(),
+    waiting: parts.waiting(),
+    locks: parts.locks(),
+    batches: parts.batches(),
+    operations: parts.operations(),
+  };
   const deps = { ...parts.base, ...stores, queues: parts.queues() };
   return eachRecord(host.log, (body, delivery) => group(deps, parseGroup(body), delivery));
 };

@@ -40,6 +40,9 @@ const measurementOf = (event: FlowEvent): Measurement | undefined => {
       return ['DeadLettersUnreadable', event.queue, 1];
     case 'repaired':
       return [REPAIRS[event.finding], event.operation, 1];
+    case 'settled':
+    case 'blocked':
+    case 'slot-freed':
     case 'registered':
     case 'rejected':
     case 'led':

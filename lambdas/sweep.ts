@@ -1,4 +1,4 @@
-/** Sweep, each minute: dead letters are sent again, lock rows patrolled. */
+/** Sweep, each minute: dead letters are sent again, slots given back, lock rows patrolled. */
 import type { Context, ScheduledEvent } from 'aws-lambda';
 import { sweep } from '../src/batching/sweep.ts';
 import type { Environment } from '../src/environment.ts';
@@ -6,12 +6,14 @@ import { atFirstInvocation, type Host, invocationOf, partsOf } from './compose.t
 
 export const compose = (environment: Environment, host: Host) => {
   const parts = partsOf(environment, host);
-  const { deadLetters, waiting, locks, queues, patrolMarks } = parts;
+  const { deadLetters, waiting, locks, batches, operations, queues, patrolMarks } = parts;
   const deps = {
     ...parts.base,
     deadLetters: deadLetters(),
     waiting: waiting(),
     locks: locks(),
+    batches: batches(),
+    operations: operations(),
     queues: queues(),
     patrolMarks: patrolMarks(),
   };

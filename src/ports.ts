@@ -9,7 +9,7 @@ import type { Batch, Counts, FinishedStatus } from './batching/batch.ts';
 import type { FlowEvent } from './batching/events.ts';
 import type { BatchId, Candidate, Millis, OperationName, Target, TaskId, Token } from './batching/ids.ts';
 import type { Lock } from './batching/lock.ts';
-import type { BatchMessage, ElectMessage, GroupMessage } from './batching/messages.ts';
+import type { BatchMessage, ElectMessage, GroupMessage, ResumeMessage } from './batching/messages.ts';
 import type { SealReason, Waiting, WaitingTask } from './batching/policy.ts';
 import type { Rejection } from './batching/rejection.ts';
 import type { OperationState, Pause, Slot, WaitingTarget } from './batching/slots.ts';
@@ -158,20 +158,46 @@ export interface Locks {
     target: Target,
     take: Mine & { readonly seen: SeenLock; readonly now: Millis; readonly until: Millis },
   ): Promise<boolean>;
-  /** G3. Gives the lock back, if mine and no batch is open. */
+  /** G3. Gives the lock back, if mine and no batch is open; it does not wait for room any more. */
   release(target: Target, mine: Mine): Promise<boolean>;
-  /** G4. Passes the lock to the next fence, if mine, no batch is open and the flush is still as `seen`. */
+  /** G5b. Gives the lock back to wait for room since `at`, if mine, no batch is open and the round is still as read. */
+  block(target: Target, mine: Mine, read: { readonly round: number; readonly at: Millis }): Promise<boolean>;
+  /**
+   * G4. Passes the lock to the next fence, if mine, no batch is open and the flush is still as `seen`. For a wait it does
+   * not wait for room any more.
+   */
   handOver(
     target: Target,
     mine: Mine,
-    next: { readonly token: Token; readonly seen: SeenLock; readonly now: Millis; readonly until: Millis },
+    next: {
+      readonly token: Token;
+      readonly seen: SeenLock;
+      readonly now: Millis;
+      readonly until: Millis;
+      readonly waits?: boolean;
+    },
   ): Promise<boolean>;
-  /** G5. Marks `batch` open as round `round`, `by` this turn, if mine, none is open and the round before it is the stored one. */
+  /**
+   * G5. Marks `batch` open as round `round`, `by` this turn, if mine, none is open, the round before it is the stored one
+   * and the Target is not paused. With `perTarget`: only if fewer are in flight, which it joins.
+   */
   openBatch(
     target: Target,
     mine: Mine,
-    open: { readonly batch: BatchId; readonly round: number; readonly by: Token; readonly until: Millis },
+    open: {
+      readonly batch: BatchId;
+      readonly round: number;
+      readonly by: Token;
+      readonly until: Millis;
+      readonly perTarget?: number | null;
+    },
   ): Promise<boolean>;
+  /** H7. Takes `batch` out of those in flight. Answers the lock as it was before. */
+  land(target: Target, batch: BatchId): Promise<Lock>;
+  /** A person's pause takes the place of any other. Answers whether it did. */
+  pause(target: Target, pause: Pause, now: Millis): Promise<boolean>;
+  /** Ends the pause of that id. False if another one, or none, is stored. */
+  resume(target: Target, id: string): Promise<boolean>;
   /** F6. Clears `batch` if it is the open one. */
   closeBatch(target: Target, batch: BatchId): Promise<void>;
   /** G8. Uses `fence` up, if the stored one is still `seen` and the lock has no holder. */
@@ -248,6 +274,8 @@ export interface Queues {
   /** Sends register messages as a producer does. */
   register(bodies: readonly string[]): Promise<void>;
   elect(messages: readonly ElectMessage[]): Promise<void>;
+  /** To the elect queue, too. */
+  resume(message: ResumeMessage, delay: number): Promise<void>;
   group(message: GroupMessage, delay: number): Promise<void>;
   batch(message: BatchMessage, delay: number): Promise<void>;
   reject(rejections: readonly Rejection[]): Promise<void>;

@@ -5,6 +5,7 @@ import type { Lock } from '../batching/lock.ts';
 import type { Locks, Mine } from '../ports.ts';
 import { conditionally, execute, getAll, type Item, insertion, queryIndex } from './dynamodb.ts';
 import { LOCK_ENTRY, lockItem, lockKey, lockOf, VERSION, WAITING_PREFIX, waitingOf } from './lock-rows.ts';
+import { pauseItem } from './pause-item.ts';
 import { expiresAt } from './task-rows.ts';
 
 /**
@@ -120,11 +121,20 @@ export const dynamoDBLocks = (
         },
       });
     },
-    release: (target, holder) => update(target, { set: 'REMOVE LockHolder', when: MINE, values: mine(holder) }),
-    handOver: (target, holder, { token, seen, now, until }) => {
+    release: (target, holder) =>
+      update(target, { set: 'REMOVE LockHolder, Blocked', when: MINE, values: mine(holder) }),
+    block: (target, holder, { round, at }) => {
+      const unchanged = counted('Round', round);
+      return update(target, {
+        set: 'SET Blocked = :at REMOVE LockHolder',
+        when: `${MINE} AND ${unchanged.when}`,
+        values: { ...mine(holder), ...unchanged.values, ':at': at },
+      });
+    },
+    handOver: (target, holder, { token, seen, now, until, waits }) => {
       const flushAsRead = asRead('FlushedAt', seen.flushedAt);
       return update(target, {
-        set: `SET Fence = :next, LockHolder = :nextToken, AcquiredAt = :now, LockedUntil = :until, ${IDENTITY}`,
+        set: `SET Fence = :next, LockHolder = :nextToken, AcquiredAt = :now, LockedUntil = :until, ${IDENTITY}${waits ? ' REMOVE Blocked' : ''}`,
         when: `${MINE} AND ${flushAsRead.when}`,
         values: {
           ...mine(holder),
@@ -137,14 +147,47 @@ export const dynamoDBLocks = (
         },
       });
     },
-    openBatch: (target, holder, { batch, round, by, until }) => {
+    openBatch: (target, holder, { batch, round, by, until, perTarget }) => {
       const unchanged = counted('Round', round - 1);
+      const flight = perTarget
+        ? {
+            add: ' ADD InFlight :batches',
+            when: ' AND (attribute_not_exists(InFlight) OR size(InFlight) < :perTarget)',
+            values: { ':batches': new Set([batch]), ':perTarget': perTarget },
+          }
+        : { add: '', when: '', values: {} };
       return update(target, {
-        set: 'SET OpenBatch = :batch, Round = :round, OpenedBy = :by, LockedUntil = :until',
-        when: `${MINE} AND ${unchanged.when}`,
-        values: { ...mine(holder), ...unchanged.values, ':batch': batch, ':round': round, ':by': by, ':until': until },
+        set: `SET OpenBatch = :batch, Round = :round, OpenedBy = :by, LockedUntil = :until REMOVE Blocked${flight.add}`,
+        when: `${MINE} AND ${unchanged.when} AND attribute_not_exists(Paused)${flight.when}`,
+        values: {
+          ...mine(holder),
+          ...unchanged.values,
+          ...flight.values,
+          ':batch': batch,
+          ':round': round,
+          ':by': by,
+          ':until': until,
+        },
       });
     },
+    land: async (target, batch) => {
+      const landing = new UpdateCommand({
+        TableName: table,
+        Key: lockKey(target),
+        UpdateExpression: 'DELETE InFlight :batches',
+        ConditionExpression: 'attribute_exists(Entry)',
+        ExpressionAttributeValues: { ':batches': new Set([batch]) },
+        ReturnValues: 'ALL_OLD',
+      });
+      return lockOf((await conditionally(client.send(landing)))?.Attributes);
+    },
+    pause: (target, pause, now) =>
+      update(target, {
+        set: `SET Paused = :pause, ${IDENTITY}`,
+        when: 'attribute_not_exists(Paused) OR Paused.Id <> :id',
+        values: { ':pause': pauseItem(pause), ':id': pause.id, ...identity(target, now) },
+      }),
+    resume: (target, id) => update(target, { set: 'REMOVE Paused', when: 'Paused.Id = :id', values: { ':id': id } }),
     closeBatch: async (target, batch) => {
       await update(target, {
         set: 'REMOVE OpenBatch, OpenedBy',

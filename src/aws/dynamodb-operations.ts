@@ -15,11 +15,11 @@ import {
   operationKey,
   operationStateOf,
   partitionOf,
-  pauseItem,
   waitingTargetItem,
   waitingTargetKey,
   waitingTargetOf,
 } from './operation-rows.ts';
+import { pauseItem } from './pause-item.ts';
 
 interface Update {
   readonly set: string;

@@ -11,6 +11,7 @@ import { type Lock, NO_LOCK } from '../batching/lock.ts';
 import { type Waiting, type WaitingTask, waitingRow } from '../batching/policy.ts';
 import type { PatrolMark } from '../ports.ts';
 import type { Item } from './dynamodb.ts';
+import { pauseOf } from './pause-item.ts';
 
 export const LOCK_ENTRY = 'lock';
 /** Sorts behind `lock`, so that one query reads the lock and the first waiting row. */
@@ -41,6 +42,9 @@ export const lockOf = (row: Item | undefined): Lock =>
         ...(row.OpenBatch === undefined ? {} : { openBatch: row.OpenBatch as BatchId }),
         ...(row.OpenedBy === undefined ? {} : { openedBy: row.OpenedBy as Token }),
         ...(row.FlushedAt === undefined ? {} : { flushedAt: row.FlushedAt as number }),
+        ...(row.InFlight === undefined ? {} : { inFlight: [...(row.InFlight as Set<BatchId>)] }),
+        ...(row.Blocked === undefined ? {} : { blocked: row.Blocked as number }),
+        ...(row.Paused === undefined ? {} : { paused: pauseOf(row.Paused as Item) }),
       };
 
 export const waitingKey = (target: Target, entry: string): Item => ({

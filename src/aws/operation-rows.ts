@@ -1,15 +1,9 @@
 /** The rows that an operation's Targets share, in a partition that is no Target: `:` is in no operation's name. */
 import type { OperationName, Target } from '../batching/ids.ts';
-import {
-  NEW_OPERATION,
-  type OperationState,
-  type Pause,
-  type Slot,
-  turnOf,
-  type WaitingTarget,
-} from '../batching/slots.ts';
+import { NEW_OPERATION, type OperationState, type Slot, turnOf, type WaitingTarget } from '../batching/slots.ts';
 import type { Item } from './dynamodb.ts';
 import { LOCK_ENTRY, VERSION, WAITING_PREFIX } from './lock-rows.ts';
+import { pauseOf } from './pause-item.ts';
 
 export const partitionOf = (operation: OperationName): string => `op:${operation}`;
 
@@ -21,22 +15,6 @@ export const operationStateOf = (row: Item | undefined): OperationState => ({
   ...(row?.Paused === undefined ? {} : { paused: pauseOf(row.Paused as Item) }),
   ...(row?.Failures === undefined ? {} : { failures: row.Failures as number }),
   ...(row?.NextCallAt === undefined ? {} : { nextCallAt: row.NextCallAt as number }),
-});
-
-export const pauseItem = ({ id, by, since, until, reason }: Pause): Item => ({
-  Id: id,
-  By: by,
-  Since: since,
-  ...(until === undefined ? {} : { Until: until }),
-  ...(reason === undefined ? {} : { Reason: reason }),
-});
-
-export const pauseOf = (item: Item): Pause => ({
-  id: item.Id as string,
-  by: item.By as Pause['by'],
-  since: item.Since as number,
-  ...(item.Until === undefined ? {} : { until: item.Until as number }),
-  ...(item.Reason === undefined ? {} : { reason: item.Reason as string }),
 });
 
 export const waitingTargetKey = (operation: OperationName, waiting: WaitingTarget): Item => ({

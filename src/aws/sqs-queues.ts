@@ -41,6 +41,7 @@ export const sqsQueues = (client: SQSClient, urls: QueueUrls): Queues => {
         'elect',
         messages.map((message) => ({ body: printElect(message) })),
       ),
+    resume: (message, delay) => send('elect', [{ body: printElect(message), delay }]),
     group: (message, delay) => send('group', [{ body: printGroup(message), delay }]),
     batch: (message, delay) => send('batch', [{ body: printBatch(message), delay }]),
     reject: (rejections) =>

@@ -3,19 +3,34 @@ import { operationFor } from '../config/resolved.ts';
 import type { Deps } from './deps.ts';
 import { operationOf } from './ids.ts';
 import { lead } from './lead.ts';
-import { isHeld } from './lock.ts';
-import type { ElectMessage } from './messages.ts';
+import { isClosed, isHeld } from './lock.ts';
+import type { ElectMessage, ResumeMessage } from './messages.ts';
+import { resumeOperation } from './resume.ts';
+import { wake } from './wake.ts';
 
-type ElectDeps = Pick<Deps, 'config' | 'waiting' | 'locks' | 'queues' | 'machine' | 'report'>;
+type ElectDeps = Pick<Deps, 'config' | 'waiting' | 'locks' | 'operations' | 'queues' | 'machine' | 'report'>;
 
-export const electLeader = async (deps: ElectDeps, { target }: ElectMessage): Promise<void> => {
-  const { maxSize } = operationFor(deps.config, operationOf(target)).batch;
+export const electLeader = async (deps: ElectDeps, message: ElectMessage | ResumeMessage): Promise<void> =>
+  'operation' in message ? resumeOperation(deps, message) : electFor(deps, message);
+
+const electFor = async (deps: ElectDeps, message: ElectMessage): Promise<void> => {
+  const { target } = message;
+  const operation = operationFor(deps.config, operationOf(target));
+  if (message.resume !== undefined) await deps.locks.resume(target, message.resume);
   for (;;) {
     const lock = await deps.locks.read(target);
-    if (isHeld(lock, deps.machine.now())) return;
-    const rows = await deps.waiting.first(target, maxSize);
-    // A batch that was left open is finished even when nobody waits behind it.
-    if (rows.length === 0 && !lock.openBatch) return;
+    // What it was waked for was seen to by somebody else: the room is for the next one.
+    if (message.wake !== undefined && (lock.fence !== message.wake || isClosed(lock, operation.concurrency))) {
+      await wake(deps, operation.operation);
+      return;
+    }
+    if (isHeld(lock, deps.machine.now()) || isClosed(lock, operation.concurrency)) return;
+    const isBlocked = lock.blocked !== undefined;
+    // It waits for room: a task more does not make any.
+    if (isBlocked && message.wake === undefined && message.resume === undefined) return;
+    const rows = await deps.waiting.first(target, operation.batch.maxSize);
+    // A batch that was left open is finished even when nobody waits behind it, and one that waited for room does not any more.
+    if (rows.length === 0 && !lock.openBatch && !isBlocked) return;
     if (await lead(deps, target, lock, rows)) return;
   }
 };

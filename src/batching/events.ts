@@ -13,6 +13,18 @@ export type FlowEvent =
   | { readonly event: 'registered'; readonly tasks: number; readonly duplicates: number }
   /** Failed tasks got another run. */
   | { readonly event: 'redriven'; readonly operation: OperationName; readonly tasks: number }
+  /** Tasks ended while they waited: expired, superseded or cancelled. */
+  | {
+      readonly event: 'settled';
+      readonly operation: OperationName;
+      readonly target: Target;
+      readonly how: string;
+      readonly tasks: number;
+    }
+  /** A Target found no room in its operation, and waits for it. */
+  | { readonly event: 'blocked'; readonly operation: OperationName; readonly target: Target }
+  /** A slot whose batch was over, or never came to be, was given back. */
+  | { readonly event: 'slot-freed'; readonly operation: OperationName; readonly slot: string }
   /** Messages were refused and lie in the rejected queue. */
   | { readonly event: 'rejected'; readonly messages: number; readonly reasons: readonly string[] }
   /** A Target got a leader. `takenOver`: from one whose lease had ended. */

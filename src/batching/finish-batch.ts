@@ -8,8 +8,9 @@
 import { operationFor } from '../config/resolved.ts';
 import { type Batch, membersOf } from './batch.ts';
 import type { Deps } from './deps.ts';
-import { type BatchId, type Candidate, operationOf, type Target } from './ids.ts';
+import { type BatchId, type Candidate, operationOf, parseCandidate, type Target } from './ids.ts';
 import { due, type SealReason, type Waiting } from './policy.ts';
+import { tellSettled } from './settle.ts';
 
 type FinishDeps = Pick<Deps, 'config' | 'tasks' | 'waiting' | 'locks' | 'batches' | 'queues' | 'machine' | 'report'>;
 
@@ -23,9 +24,21 @@ export const finishBatch = async (deps: FinishDeps, target: Target, id: BatchId,
   const formed = await form(deps, target, id, inHand);
   const sealed = formed.status === 'forming' ? await seal(deps, formed) : formed;
   // F4 before F5: the message is what makes the batch go on, the waiting rows are only in the way.
-  if (membersOf(sealed).length > 0) await deps.queues.batch({ batchId: id }, 0);
+  if (membersOf(sealed).length > 0 || holdsSlots(deps, sealed)) await deps.queues.batch({ batchId: id }, 0);
+  await tellDropped(deps, sealed);
   await deps.waiting.remove(target, await entriesOf(deps, sealed, inHand));
   await deps.locks.closeBatch(target, id);
+};
+
+/** Whether it has to be handled even if nobody is in it: what it holds is given back then (H7). */
+const holdsSlots = ({ config }: FinishDeps, { operation }: Batch): boolean => {
+  const { perTarget, total } = operationFor(config, operation).concurrency;
+  return perTarget !== null || total !== null;
+};
+
+/** F5. Candidates that ended while they waited go with this batch's rows: whoever deletes such a row tells first. */
+const tellDropped = async (deps: FinishDeps, { dropped }: Batch): Promise<void> => {
+  if (dropped.length > 0) await tellSettled(deps, await deps.tasks.all(dropped.map((each) => parseCandidate(each).id)));
 };
 
 /** F1. The stored candidates decide, whoever wrote them. */
@@ -52,7 +65,7 @@ const takeRows = async ({ config, waiting, locks, machine }: FinishDeps, target:
   // Two guards of one living leader meet here too: the second must not take for old what was flushed.
   const { flushedAt } = await locks.read(target);
   const next = rows.length > 0 ? due(rows, policy, machine.now(), flushedAt) : undefined;
-  return next?.do === 'seal' ? { rows: rows.slice(0, next.take), because: next.because } : { rows, because: 'waited' };
+  return next?.do === 'seal' ? next : { rows, because: 'waited' };
 };
 
 /** F2, F3. */

@@ -4,20 +4,26 @@
  * Every turn of the loop begins by reading the lock; {@link standingOf} lists what it can find there (rules G1 to G9).
  * A guard is used once: what it does ends with the lock released, or handed to the guard of the next fence.
  */
-import { operationFor } from '../config/resolved.ts';
+import { type Operation, operationFor } from '../config/resolved.ts';
 import type { Delivery } from '../ports.ts';
 import { delaySeconds } from './delay.ts';
 import type { Deps } from './deps.ts';
 import { finishBatch } from './finish-batch.ts';
-import { batchIdOf, operationOf } from './ids.ts';
+import { batchIdOf, type Millis, operationOf } from './ids.ts';
 import { hop, lead, lookAgain } from './lead.ts';
-import { isHeld, type Lock, standingOf } from './lock.ts';
+import { isClosed, isHeld, type Lock, standingOf } from './lock.ts';
 import type { GroupMessage } from './messages.ts';
 import { type Due, due, type Waiting } from './policy.ts';
+import { awaitRoom, takeRoom } from './room.ts';
+import { settle, settlementsOf } from './settle.ts';
+import { slotOf } from './slots.ts';
 import { HANDOVER_MARGIN, LEASE } from './timings.ts';
 import { type Next, untilDone } from './turns.ts';
 
-type GroupDeps = Pick<Deps, 'config' | 'tasks' | 'waiting' | 'locks' | 'batches' | 'queues' | 'machine' | 'report'>;
+type GroupDeps = Pick<
+  Deps,
+  'config' | 'tasks' | 'waiting' | 'locks' | 'batches' | 'operations' | 'queues' | 'machine' | 'report'
+>;
 
 /** What the steps of one group message share. */
 interface Turn {
@@ -56,21 +62,30 @@ const takeTurn = async (turn: Turn): Promise<Next> => {
   }
 };
 
-const firstRows = ({ deps, message: { target } }: Turn): Promise<readonly Waiting[]> =>
-  deps.waiting.first(target, operationFor(deps.config, operationOf(target)).batch.maxSize);
+const operationOfTurn = ({ deps, message: { target } }: Turn): Operation =>
+  operationFor(deps.config, operationOf(target));
+
+const firstRows = (turn: Turn): Promise<readonly Waiting[]> =>
+  turn.deps.waiting.first(turn.message.target, operationOfTurn(turn).batch.maxSize);
 
 /** G2 to G5. */
 const groupAsLeader = async (turn: Turn, lock: Lock): Promise<Next> => {
   const { deps, message, delivery } = turn;
-  const rows = await firstRows(turn);
+  const { batch: policy, concurrency } = operationOfTurn(turn);
+  const rows = isClosed(lock, concurrency) ? [] : await firstRows(turn);
   if (rows.length === 0) {
     await deps.locks.release(message.target, message);
     // The read that follows sees a task that was registered while the lock still looked held.
     return 'again';
   }
-  const policy = operationFor(deps.config, operationOf(message.target)).batch;
-  const next = due(rows, policy, deps.machine.now(), lock.flushedAt);
-  if (next.do === 'seal' && delivery.timeLeft() >= HANDOVER_MARGIN) return openBatch(turn, lock, rows, next);
+  const now = deps.machine.now();
+  const ended = settlementsOf(rows, now);
+  if (ended.length > 0) {
+    await settle(deps, message.target, ended);
+    return 'again';
+  }
+  const next = due(rows, policy, now, lock.flushedAt);
+  if (next.do === 'seal' && delivery.timeLeft() >= HANDOVER_MARGIN) return openBatch(turn, lock, next);
   if (next.do === 'wait' && message.hint) return 'end';
   return waitForMore(turn, lock, next);
 };
@@ -88,30 +103,43 @@ const waitForMore = async ({ deps, message, delivery }: Turn, lock: Lock, next: 
   }
   const token = machine.token();
   await queues.group({ target, fence: fence + 1, token }, delay);
-  const handedOver = await locks.handOver(target, message, { token, seen: lock, now, until: now + wait + LEASE });
+  const handedOver = await locks.handOver(target, message, {
+    token,
+    seen: lock,
+    now,
+    until: now + wait + LEASE,
+    waits: wait > 0,
+  });
   if (!handedOver && (await locks.read(target)).holder !== token) return 'again';
   await lookAgain(deps, { target, fence: fence + 1, token }, wait);
   return 'end';
 };
 
-/** G5. */
-const openBatch = async (
-  { deps, message }: Turn,
-  lock: Lock,
-  rows: readonly Waiting[],
-  next: Due & { do: 'seal' },
-): Promise<Next> => {
+/** G5: a slot first, then the batch. */
+const openBatch = async (turn: Turn, lock: Lock, next: Due & { do: 'seal' }): Promise<Next> => {
+  const { deps, message } = turn;
   const { target, fence } = message;
   const round = lock.round + 1;
+  if (!(await takeRoom(deps, target, slotOf(target, fence, round)))) return giveUpFor(turn, lock, next.rows);
   const batch = batchIdOf(target, fence, round);
+  const { perTarget } = operationOfTurn(turn).concurrency;
   const until = Math.max(lock.lockedUntil, deps.machine.now() + LEASE);
   // Refused, perhaps by ourselves (a client repeats a request whose answer was lost). A guard would see to it in its
   // next turn, a hint would leave it to the guard, which may sleep for long.
   const by = deps.machine.token();
   const isMine =
-    (await deps.locks.openBatch(target, message, { batch, round, by, until })) ||
+    (await deps.locks.openBatch(target, message, { batch, round, by, until, perTarget })) ||
     (await deps.locks.read(target)).openedBy === by;
-  if (isMine) await finishBatch(deps, target, batch, { rows: rows.slice(0, next.take), because: next.because });
+  if (isMine) await finishBatch(deps, target, batch, { rows: next.rows, because: next.because });
+  return 'again';
+};
+
+/** G5b: without a slot nothing is sealed, and what comes meanwhile fills the batch. */
+const giveUpFor = async ({ deps, message }: Turn, { round }: Lock, rows: readonly Waiting[]): Promise<Next> => {
+  const { target } = message;
+  const at = Math.min(...rows.map((row) => row.at));
+  if (await deps.locks.block(target, message, { round, at }))
+    deps.report({ event: 'blocked', operation: operationOf(target), target });
   return 'again';
 };
 
@@ -119,7 +147,8 @@ const openBatch = async (
 const takeFence = async (turn: Turn, lock: Lock): Promise<Next> => {
   const { deps, message } = turn;
   const { target, fence, token } = message;
-  if (lock.holder === undefined && !lock.openBatch && (await firstRows(turn)).length === 0)
+  const mayBurn = lock.holder === undefined && !lock.openBatch && lock.blocked === undefined;
+  if (mayBurn && (isClosed(lock, operationOfTurn(turn).concurrency) || (await firstRows(turn)).length === 0))
     return (await deps.locks.burn(target, fence, lock.fence, deps.machine.now())) ? 'end' : 'again';
   const now = deps.machine.now();
   if (isHeld(lock, now)) return 'again';
@@ -130,7 +159,20 @@ const takeFence = async (turn: Turn, lock: Lock): Promise<Next> => {
 
 /** G9. */
 const leadAgain = async (turn: Turn, lock: Lock): Promise<Next> => {
+  if (isClosed(lock, operationOfTurn(turn).concurrency)) return 'end';
+  if (lock.blocked !== undefined) return waitForRoom(turn, lock, lock.blocked);
   const rows = await firstRows(turn);
   if (rows.length === 0) return 'end';
   return (await lead(turn.deps, turn.message.target, lock, rows)) ? 'end' : 'again';
+};
+
+/** G9a. One that leads after all takes its row back last: a row too many only wakes the next one. */
+const waitForRoom = async (turn: Turn, lock: Lock, at: Millis): Promise<Next> => {
+  const { deps, message } = turn;
+  const { target, fence } = message;
+  const waiting = { target, at, fence };
+  if (!(await awaitRoom(deps, waiting))) return 'end';
+  if (!(await lead(deps, target, lock, await firstRows(turn)))) return 'again';
+  await deps.operations.dequeue(operationOf(target), waiting);
+  return 'end';
 };

@@ -14,11 +14,15 @@ import { delayPast } from './delay.ts';
 import type { Deps } from './deps.ts';
 import type { Millis } from './ids.ts';
 import type { BatchMessage } from './messages.ts';
+import { releaseSlots } from './tail.ts';
 import type { TaskError, TaskResult } from './task.ts';
 import { CLOCK_SKEW, HANDLER_OVERHEAD } from './timings.ts';
 import { type Next, OutOfTime, untilDone } from './turns.ts';
 
-type HandleDeps = Pick<Deps, 'config' | 'tasks' | 'batches' | 'queues' | 'machine' | 'report' | 'downstreamOf'>;
+type HandleDeps = Pick<
+  Deps,
+  'config' | 'tasks' | 'waiting' | 'locks' | 'batches' | 'operations' | 'queues' | 'machine' | 'report' | 'downstreamOf'
+>;
 
 export const handleBatch = (deps: HandleDeps, message: BatchMessage, invocation: Invocation): Promise<void> =>
   untilDone(`batch ${message.batchId}`, invocation, () => takeTurn(deps, message, invocation));
@@ -36,7 +40,10 @@ const takeTurn = async (deps: HandleDeps, { batchId }: BatchMessage, invocation:
     report({ event: 'unknown-batch', batchId });
     return 'end';
   }
-  if (isFinished(batch.status)) return 'end';
+  if (isFinished(batch.status)) {
+    await releaseSlots(deps, batch);
+    return 'end';
+  }
   if (batch.status === 'forming') throw new NotSealed(`batch ${batchId} is not sealed yet; its message comes back`);
   const now = machine.now();
   if (batch.status === 'in-progress' && batch.runUntil >= now) {
@@ -197,5 +204,6 @@ const finish = async (deps: HandleDeps, { batch, attempt, operation }: Attempt, 
   const end = { status, counts, at: deps.machine.now(), keep: operation.keepTasks };
   if (!(await deps.batches.finish(batch.id, attempt, end))) return 'again';
   deps.report({ event: 'finished', batchId: batch.id, operation: batch.operation, status, counts });
+  await releaseSlots(deps, batch);
   return 'end';
 };

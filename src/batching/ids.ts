@@ -44,6 +44,9 @@ export const isTarget = (value: unknown): value is Target =>
   Buffer.byteLength(value) <= TARGET_MAX_BYTES + SHARD_MAX_BYTES &&
   OPERATION_NAME_PATTERN.test(operationOf(value as Target));
 
+export const isOperationName = (value: unknown): value is OperationName =>
+  typeof value === 'string' && OPERATION_NAME_PATTERN.test(value);
+
 /** The longest key of a table. */
 const KEY_MAX_BYTES = 2_048;
 

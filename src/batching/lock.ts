@@ -7,8 +7,10 @@
  * Invariants: `fence` only grows; the holder of fence f has a guard message for f in flight; `openBatch` is cleared
  * only once that batch is stored; `round` grows with every batch that a fence opens.
  */
+import type { Concurrency } from '../config/resolved.ts';
 import type { BatchId, Millis, Token } from './ids.ts';
 import type { GroupMessage } from './messages.ts';
+import type { Pause } from './slots.ts';
 
 /** The lock row, as read. */
 export interface Lock {
@@ -23,6 +25,11 @@ export interface Lock {
   readonly openedBy?: Token;
   /** Rows that waited at this moment were asked to be sealed at once. */
   readonly flushedAt?: Millis;
+  /** Batches that are under way, where `concurrency.perTarget` is set. */
+  readonly inFlight?: readonly BatchId[];
+  /** Since when its oldest task waits: its operation had no room for another batch. */
+  readonly blocked?: Millis;
+  readonly paused?: Pause;
 }
 
 /** The lock of a Target that nobody has led. */
@@ -30,6 +37,10 @@ export const NO_LOCK: Lock = { fence: 0, round: 0, lockedUntil: 0 };
 
 /** Whether a leader's lease covers `now`. */
 export const isHeld = (lock: Lock, now: Millis): boolean => lock.holder !== undefined && lock.lockedUntil >= now;
+
+/** Whether no batch may begin, whatever waits: as many as may be are under way, or somebody paused the Target. */
+export const isClosed = ({ openBatch, inFlight = [], paused }: Lock, { perTarget }: Concurrency): boolean =>
+  openBatch === undefined && (paused !== undefined || (perTarget !== null && inFlight.length >= perTarget));
 
 /** What a group message finds when it reads its Target's lock (rules G1 to G9). */
 export type Standing =

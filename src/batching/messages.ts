@@ -1,7 +1,16 @@
 /**
  * The messages between the λs. All are hints whose truth is in the tables: any of them may come twice, late or never.
  */
-import { type BatchId, isBatchId, isTarget, isToken, type Target, type Token } from './ids.ts';
+import {
+  type BatchId,
+  isBatchId,
+  isOperationName,
+  isTarget,
+  isToken,
+  type OperationName,
+  type Target,
+  type Token,
+} from './ids.ts';
 import { isObject, parseJson } from './json-text.ts';
 
 /** What SQS takes as one message, and as one request of several. */
@@ -10,6 +19,16 @@ export const SQS_MAX_BYTES = 1_048_576;
 /** "This Target has waiting tasks and nobody leads it." */
 export interface ElectMessage {
   readonly target: Target;
+  /** Its operation has room now: it waited for that since it had this fence. */
+  readonly wake?: number;
+  /** The pause that is over. */
+  readonly resume?: string;
+}
+
+/** "The operation's pause of that id is over." */
+export interface ResumeMessage {
+  readonly operation: OperationName;
+  readonly resume: string;
 }
 
 /** A leader's guard (it comes back when the lease would otherwise be forgotten), or a hint that there is work now. */
@@ -27,7 +46,10 @@ export interface BatchMessage {
 }
 
 /** Short names on the wire, since every byte of a message is stored and billed. */
-export const printElect = ({ target }: ElectMessage): string => JSON.stringify({ target });
+export const printElect = (message: ElectMessage | ResumeMessage): string =>
+  'operation' in message
+    ? JSON.stringify({ operation: message.operation, resume: message.resume })
+    : JSON.stringify({ target: message.target, wake: message.wake, resume: message.resume });
 export const printGroup = ({ target, fence, token, hint }: GroupMessage): string =>
   JSON.stringify({ target, f: fence, token, ...(hint ? { hint } : {}) });
 export const printBatch = ({ batchId }: BatchMessage): string => JSON.stringify({ b: batchId });
@@ -43,10 +65,17 @@ export class UnreadableMessage extends Error {
 }
 
 /** @throws UnreadableMessage */
-export const parseElect = (body: string): ElectMessage => {
-  const { target } = fields(body);
-  if (!isTarget(target)) throw new UnreadableMessage('{target}', body);
-  return { target };
+export const parseElect = (body: string): ElectMessage | ResumeMessage => {
+  const { target, operation, wake, resume } = fields(body);
+  const isFit = resume === undefined || isToken(resume);
+  if (isFit && resume !== undefined && isOperationName(operation)) return { operation, resume };
+  if (!isFit || !isTarget(target) || !(wake === undefined || Number.isSafeInteger(wake)))
+    throw new UnreadableMessage('{target}', body);
+  return {
+    target,
+    ...(wake === undefined ? {} : { wake: wake as number }),
+    ...(resume === undefined ? {} : { resume }),
+  };
 };
 
 /** @throws UnreadableMessage */

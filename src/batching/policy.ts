@@ -3,6 +3,7 @@
  */
 import { type Candidate, candidateOf, type Millis } from './ids.ts';
 import type { Task } from './task.ts';
+import { SOON } from './timings.ts';
 
 /** How an operation fills its batches. */
 export interface BatchPolicy {
@@ -69,54 +70,106 @@ export const waitingRow = ({ id, run, bytes, ahead = 0, weight = 1, ...task }: W
 };
 
 /** Why a batch was sealed. */
-export type SealReason = 'full' | 'bytes' | 'waited' | 'flush';
+export type SealReason = 'full' | 'bytes' | 'weight' | 'waited' | 'quiet' | 'bypass' | 'flush';
 
-/** Seal the first `take` rows now, or look again at `until`. */
+/** Seal these rows now, or look again at `until`. */
 export type Due =
-  | { readonly do: 'seal'; readonly because: SealReason; readonly take: number }
+  | { readonly do: 'seal'; readonly because: SealReason; readonly rows: readonly Waiting[] }
   | { readonly do: 'wait'; readonly until: Millis };
 
 /**
- * Decides over the rows of one Target, oldest turn first (at least one of them).
+ * Decides over the rows of one Target in the order of their turns (at least one of them).
  *
  * @param flushedAt rows that waited at this moment are due at once, whatever the policy says.
  */
 export const due = (rows: readonly Waiting[], policy: BatchPolicy, now: Millis, flushedAt = 0): Due => {
+  const large = rows.find(({ bytes }) => skipsWindow(bytes, policy));
+  if (large) return { do: 'seal', because: 'bypass', rows: [large] };
   const { take, because } = fill(rows, policy);
-  if (because) return { do: 'seal', because, take };
-  const oldest = rows.reduce((least, row) => Math.min(least, row.at), Number.POSITIVE_INFINITY);
-  if (oldest <= flushedAt) return { do: 'seal', because: 'flush', take };
-  const until = oldest + policy.maxWait;
-  return until <= now ? { do: 'seal', because: 'waited', take } : { do: 'wait', until };
+  const seal = (reason: SealReason): Due => ({ do: 'seal', because: reason, rows: rows.slice(0, take) });
+  if (because) return seal(because);
+  const [oldest, newest] = bounds(rows.map(({ at }) => at));
+  if (oldest <= flushedAt) return seal('flush');
+  const end = waitEnd(oldest, policy);
+  if (end <= now) return seal('waited');
+  const quietAt = newest + policy.quietPeriod;
+  const mayBeQuiet = policy.quietPeriod > 0 && rows.length >= policy.minSize;
+  if (mayBeQuiet && quietAt <= now) return seal('quiet');
+  // Whoever expires first has to be seen to by then.
+  const [expiry] = bounds(rows.flatMap(({ startBy }) => startBy ?? []));
+  return { do: 'wait', until: Math.min(end, expiry, nextLook(policy, mayBeQuiet, quietAt, now - oldest, now)) };
 };
 
-/** How many rows one batch holds, and whether that fills it. A row larger than `maxBytes` goes alone: it must go. */
-const fill = (rows: readonly Waiting[], policy: BatchPolicy): { take: number; because?: 'full' | 'bytes' } => {
-  let bytes = 0;
-  let take = 0;
+/** Whether a task of so many bytes goes alone, at once. */
+export const skipsWindow = (bytes: number, { bypass }: Pick<BatchPolicy, 'bypass'>): boolean =>
+  bypass !== null && bytes >= bypass;
+
+/** Until when a task waits at the most: windows begin and end at the same moments for everybody. */
+export const waitEnd = (at: Millis, { maxWait, window }: Pick<BatchPolicy, 'maxWait' | 'window'>): Millis =>
+  window === null ? at + maxWait : (Math.floor(at / window) + 1) * window;
+
+/**
+ * When a quiet Target is looked at again. Nobody tells of the task that makes it `minSize`: so it is looked at now and then,
+ * each time after a quarter of what it has waited. What is noticed late is late by no more than that.
+ */
+const nextLook = (
+  { quietPeriod }: BatchPolicy,
+  mayBeQuiet: boolean,
+  quietAt: Millis,
+  waited: Millis,
+  now: Millis,
+): Millis => {
+  if (quietPeriod === 0) return Number.POSITIVE_INFINITY;
+  return mayBeQuiet ? quietAt : Math.max(quietAt, now + Math.max(SOON, waited / QUIET_LOOKS));
+};
+
+const QUIET_LOOKS = 4;
+
+const bounds = (moments: readonly Millis[]): readonly [least: Millis, most: Millis] =>
+  moments.reduce<[Millis, Millis]>(
+    ([least, most], at) => [Math.min(least, at), Math.max(most, at)],
+    [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
+  );
+
+/** How many rows one batch holds, and whether that fills it. A row larger or heavier than a batch goes alone: it must go. */
+const fill = (
+  rows: readonly Waiting[],
+  policy: BatchPolicy,
+): { readonly take: number; readonly because?: 'full' | 'bytes' | 'weight' } => {
+  const maxWeight = policy.maxWeight === 0 ? Number.POSITIVE_INFINITY : policy.maxWeight;
+  let [bytes, weight, take] = [0, 0, 0];
   for (const row of rows) {
     bytes += row.bytes;
+    weight += row.weight;
     if (take > 0 && bytes > policy.maxBytes) return { take, because: 'bytes' };
+    if (take > 0 && weight > maxWeight) return { take, because: 'weight' };
     take += 1;
     if (take === policy.maxSize) return { take, because: 'full' };
   }
-  return bytes >= policy.maxBytes ? { take, because: 'bytes' } : { take };
+  if (bytes >= policy.maxBytes) return { take, because: 'bytes' };
+  return weight >= maxWeight ? { take, because: 'weight' } : { take };
 };
 
 /** What came for one Target at once. */
 export interface Arrivals {
   readonly tasks: number;
   readonly bytes: number;
+  readonly weight: number;
+  /** Bytes of the largest. */
+  readonly largest: number;
+  /** When the first of them expires; infinite if none does. */
+  readonly startBy: Millis;
 }
 
 /**
- * Whether to look at a Target's waiting rows because more came (rule R4): about eight looks per full batch, be it full
- * by number or by bytes, however the arrivals are spread over register invocations.
+ * Whether to look at a Target's waiting rows because more came (rule R4): about eight looks per full batch, be it full by
+ * number, by bytes or by weight, however the arrivals are spread over register invocations; and always for a task that does not wait.
  *
  * @param random uniform in [0, 1).
  */
-export const looksForFullness = ({ tasks, bytes }: Arrivals, policy: BatchPolicy, random: number): boolean => {
-  const byNumber = 1 - (1 - Math.min(1, 8 / policy.maxSize)) ** tasks;
-  const byBytes = (8 * bytes) / policy.maxBytes;
-  return random < Math.max(byNumber, byBytes);
+export const looksForFullness = (arrivals: Arrivals, policy: BatchPolicy, random: number): boolean => {
+  const byNumber = 1 - (1 - Math.min(1, 8 / policy.maxSize)) ** arrivals.tasks;
+  const byBytes = (8 * arrivals.bytes) / policy.maxBytes;
+  const byWeight = policy.maxWeight === 0 ? 0 : (8 * arrivals.weight) / policy.maxWeight;
+  return skipsWindow(arrivals.largest, policy) || random < Math.max(byNumber, byBytes, byWeight);
 };

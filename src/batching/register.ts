@@ -6,9 +6,11 @@
  * and costs the others nothing.
  */
 import { operationFor } from '../config/resolved.ts';
+import { delayPast } from './delay.ts';
 import type { Deps } from './deps.ts';
 import { operationOf, type Target } from './ids.ts';
-import { isHeld, type Lock } from './lock.ts';
+import { isClosed, isHeld, type Lock } from './lock.ts';
+import type { GroupMessage } from './messages.ts';
 import { type Arrivals, due, looksForFullness } from './policy.ts';
 import { describeProblem, type Problem } from './problems.ts';
 import { parseRedrive, type RedriveMessage, redrive } from './redrive.ts';
@@ -20,6 +22,7 @@ import {
   type SentTask,
 } from './register-message.ts';
 import type { Rejection } from './rejection.ts';
+import { endedWaiting, settleAgain } from './settle.ts';
 import { isSameTask, type NewTask, type Task } from './task.ts';
 import { LEASE, SOON } from './timings.ts';
 
@@ -33,6 +36,7 @@ export const register = async (deps: RegisterDeps, messages: readonly RegisterMe
   // A task may be in both, the later look at it counts.
   const known = new Map([...registered, ...redriven.tasks].map((task) => [task.id, task]));
   const waiting = [...known.values()].filter(({ state }) => state.status === 'created');
+  await settleAgain(deps, registered);
   await deps.waiting.put(waiting);
   await notice(deps, arrivals(waiting));
   await reject(deps, [...refused, ...conflicts, ...redriven.refused]);
@@ -71,8 +75,10 @@ const insert = async ({ tasks, report }: RegisterDeps, valid: readonly Valid[]) 
   const same = valid.filter(isStored);
   const payloads = new Map(same.map(({ task }) => [task.id, task]));
   const registered = inserted.map((answer) => answer.stored).filter(({ id }) => payloads.has(id));
-  // Before the waiting rows: a task that can be claimed has its payload.
-  const apart = registered.filter(({ payloadApart, state }) => payloadApart && state.status === 'created');
+  // Before the waiting rows: a task that can be claimed has its payload. So has one that ended before: it may be redriven.
+  const apart = registered.filter(
+    (task) => task.payloadApart && (task.state.status === 'created' || endedWaiting(task)),
+  );
   await tasks.storePayloads(apart.map((task) => ({ ...task, payload: (payloads.get(task.id) as NewTask).payload })));
   const isNew = inserted.filter((answer) => answer.isNew).length;
   if (same.length > 0) report({ event: 'registered', tasks: isNew, duplicates: same.length - isNew });
@@ -88,18 +94,26 @@ const conflict = (task: Pick<SentTask, 'id'>): Problem => ({
   reason: `${task.id} was registered before with another operation or payload; the first one stands`,
 });
 
+const NOTHING: Arrivals = { tasks: 0, bytes: 0, weight: 0, largest: 0, startBy: Number.POSITIVE_INFINITY };
+
 const arrivals = (tasks: readonly Task[]): ReadonlyMap<Target, Arrivals> => {
   const arrived = new Map<Target, Arrivals>();
-  for (const { target, bytes } of tasks) {
-    const before = arrived.get(target) ?? { tasks: 0, bytes: 0 };
-    arrived.set(target, { tasks: before.tasks + 1, bytes: before.bytes + bytes });
+  for (const { target, bytes, weight = 1, startBy } of tasks) {
+    const before = arrived.get(target) ?? NOTHING;
+    arrived.set(target, {
+      tasks: before.tasks + 1,
+      bytes: before.bytes + bytes,
+      weight: before.weight + weight,
+      largest: Math.max(before.largest, bytes),
+      startBy: Math.min(before.startBy, startBy ?? Number.POSITIVE_INFINITY),
+    });
   }
   return arrived;
 };
 
 /** R3. One read a Target: nobody leads it → elect; somebody does → no polling, at most a nudge. */
 const notice = async (deps: RegisterDeps, arrived: ReadonlyMap<Target, Arrivals>): Promise<void> => {
-  const { locks, machine, queues, report } = deps;
+  const { config, locks, machine, queues, report } = deps;
   const targets = [...arrived.keys()];
   const read = await locks.readAll(targets);
   const now = machine.now();
@@ -112,7 +126,11 @@ const notice = async (deps: RegisterDeps, arrived: ReadonlyMap<Target, Arrivals>
       return lock && isHeld(lock, now) ? [[target, lock] as const] : [];
     }),
   );
-  const leaderless = targets.filter((target) => !led.has(target));
+  // Who waits for room, or may not begin another batch, is waked when that is over: what comes meanwhile waits with the rest.
+  const isOff = (lock: Lock | undefined, target: Target): boolean =>
+    lock !== undefined &&
+    (lock.blocked !== undefined || isClosed(lock, operationFor(config, operationOf(target)).concurrency));
+  const leaderless = targets.filter((target, index) => !led.has(target) && !isOff(read[index], target));
   if (leaderless.length > 0) await queues.elect(leaderless.map((target) => ({ target })));
   for (const [target, lock] of led) {
     try {
@@ -129,11 +147,14 @@ const nudge = async (deps: RegisterDeps, target: Target, lock: Lock, arrivals: A
   const { machine, config, waiting, queues } = deps;
   const now = machine.now();
   if (lock.openBatch || !lock.holder || lock.lockedUntil <= now + LEASE + SOON) return;
-  const policy = operationFor(config, operationOf(target)).batch;
+  const { batch: policy, concurrency } = operationFor(config, operationOf(target));
+  if (isClosed(lock, concurrency)) return;
+  const hint: GroupMessage = { target, fence: lock.fence, token: lock.holder, hint: true };
+  // Whoever sleeps longer than a task may wait is waked when that expires, if one message reaches so far: he looks again by then otherwise.
+  if (arrivals.startBy < lock.lockedUntil - LEASE) await queues.group(hint, delayPast(arrivals.startBy, now));
   if (!looksForFullness(arrivals, policy, machine.random())) return;
   const rows = await waiting.first(target, policy.maxSize);
-  if (rows.length > 0 && due(rows, policy, now).do === 'seal')
-    await queues.group({ target, fence: lock.fence, token: lock.holder, hint: true }, 0);
+  if (rows.length > 0 && due(rows, policy, now).do === 'seal') await queues.group(hint, 0);
 };
 
 const reject = async ({ queues, machine, report }: RegisterDeps, refused: readonly Refused[]): Promise<void> => {

@@ -33,6 +33,10 @@ export const describe = (event: FlowEvent): string | undefined => {
       return `✗ dead letter of ${event.queue} could not be sent again: ${event.cause}`;
     case 'not-removed':
       return `✗ dead letter of ${event.queue} could not be taken out, and comes once more: ${event.cause}`;
+    case 'settled':
+      return `· ${plural(event.tasks, 'task')} of ${event.target} ${event.how}`;
+    case 'blocked':
+    case 'slot-freed':
     case 'registered':
     case 'led':
     case 'called':

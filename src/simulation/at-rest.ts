@@ -5,12 +5,15 @@
 import { type Batch, isFinished, membersOf } from '../batching/batch.ts';
 import { type BatchId, operationOf, parseCandidate, type TaskId } from '../batching/ids.ts';
 import { parseRegisterMessage, withId } from '../batching/register-message.ts';
+import { endedWaiting } from '../batching/settle.ts';
 import { isSameTask, type Task } from '../batching/task.ts';
 import { operationFor } from '../config/resolved.ts';
 import type { Answer, CallItem } from '../downstream/downstream.ts';
+import { checkCaps } from './caps.ts';
 import { bytesOf, type Evidence, sentPayloads, waitsOf } from './evidence.ts';
 import { checkInTime } from './in-time.ts';
 import { demand } from './invariants.ts';
+import { checkSettled } from './settled.ts';
 import type { LoggedCall } from './simulated-downstream.ts';
 import type { Tables } from './tables.ts';
 
@@ -22,6 +25,8 @@ export const checkAtRest = (evidence: Evidence): void => {
   checkAttempts(evidence);
   checkOutcomes(evidence);
   checkRedrives(evidence);
+  checkSettled(evidence);
+  checkCaps(evidence);
   if (evidence.isCalm) checkInTime(evidence);
 };
 
@@ -116,7 +121,7 @@ const checkCalls = (evidence: Evidence): void => {
   }
   for (const task of tables.tasks.values())
     demand(
-      log.tried.has(task.id) || ((mayStopAmidWork || mayOverlap) && gaveUp(task)),
+      log.tried.has(task.id) || endedWaiting(task) || ((mayStopAmidWork || mayOverlap) && gaveUp(task)),
       'every task was asked for downstream',
       task,
     );
@@ -157,6 +162,7 @@ const checkOutcomes = ({ config, tables, log }: Evidence): void => {
       answers.set(key, [...(answers.get(key) ?? []), JSON.stringify(outcome)]);
     }
   for (const task of tables.tasks.values()) {
+    if (endedWaiting(task)) continue;
     if (gaveUp(task)) {
       const { maxAttempts } = operationFor(config, task.operation).retry;
       const attempts = 'attempts' in task.state ? task.state.attempts : 0;

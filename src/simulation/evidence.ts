@@ -22,7 +22,9 @@ import type { Tables } from './tables.ts';
  * | every attempt that was started was made | unless `mayStopAmidWork` or `mayOverlap` |
  * | a task that was given up was called about | unless `mayStopAmidWork` or `mayOverlap` |
  * | calls about one batch do not overlap, a pause that was asked for is kept (but for `skew`) | unless `mayOverlap` |
- * | batches are full, sealed when they are due, called about at once and again in time; flushes are heeded | if `isCalm` |
+ * | tasks that ended while they waited did so rightly; no slot is taken in the end | always |
+ * | no more calls at once than the caps allow | unless `mayOverlap` |
+ * | batches are full, sealed when they are due, called about at once and again in time; flushes are heeded | if `isCalm`, and not `mayWaitForRoom` |
  */
 export interface Evidence {
   readonly config: Config;
@@ -32,6 +34,8 @@ export interface Evidence {
   readonly log: CallLog;
   /** Flushes that were answered, and when. */
   readonly flushes: readonly { readonly target: Target; readonly at: Millis }[];
+  /** Tasks that somebody cancelled, or tried to. */
+  readonly cancelled: ReadonlySet<TaskId>;
   /** Redrives that were asked for. */
   readonly redriven: readonly TaskRun[];
   /** Whether the patrol took part. */
@@ -44,6 +48,8 @@ export interface Evidence {
   readonly skew: Millis;
   /** Whether nothing went wrong at all: then everything is in time too. */
   readonly isCalm: boolean;
+  /** Whether batches had to wait for others, or for the end of a pause. */
+  readonly mayWaitForRoom: boolean;
 }
 
 /** The payloads of the registered tasks, as sent. */

@@ -1,6 +1,7 @@
 /** What must hold in a schedule in which nothing goes wrong: everything is done in time, in batches that are full. */
 import type { Batch } from '../batching/batch.ts';
 import { type Millis, parseCandidate } from '../batching/ids.ts';
+import { waitEnd } from '../batching/policy.ts';
 import { operationFor } from '../config/resolved.ts';
 import { bytesOf, type Evidence, sentPayloads, waitsOf } from './evidence.ts';
 import { demand } from './invariants.ts';
@@ -19,19 +20,34 @@ export const checkInTime = (evidence: Evidence): void => {
   checkFlushes(evidence);
 };
 
-const checkSealed = ({ config, tables }: Evidence, batch: Batch): void => {
-  const { maxWait, maxSize } = operationFor(config, batch.operation).batch;
+const checkSealed = ({ config, tables, mayWaitForRoom }: Evidence, batch: Batch): void => {
+  const policy = operationFor(config, batch.operation).batch;
+  const { maxSize, minSize, quietPeriod } = policy;
   const { sealedAt = Number.POSITIVE_INFINITY, sealedBy, candidates } = batch;
   const since = waitsOf(tables, batch);
   const known = since.filter((at) => at !== undefined);
-  const due = Math.min(...known) + maxWait;
-  demand(sealedAt <= due + SLACK, 'no task waits for longer than maxWait', batch);
+  const due = waitEnd(Math.min(...known), policy);
+  demand(mayWaitForRoom || sealedAt <= due + SLACK, 'no task waits for longer than maxWait', batch);
   if (sealedBy === 'waited' && known.length === since.length)
     demand(sealedAt >= due, 'a batch is not sealed before it is due', batch);
   if (sealedBy === 'full') demand(candidates.length === maxSize, 'a full batch is full', batch);
   // With batches this small every arrival looks whether it filled one.
   const newest = Math.max(...since.map((at) => at ?? Number.POSITIVE_INFINITY));
-  if (sealedBy === 'full' && maxSize <= 8)
+  if (sealedBy === 'quiet') {
+    demand(
+      known.length < since.length || sealedAt >= newest + quietPeriod,
+      'a batch is quiet once nothing came for quietPeriod',
+      { batch, newest },
+    );
+    demand(candidates.length >= minSize, 'a quiet batch has minSize', batch);
+  }
+  if (quietPeriod > 0 && minSize === 1 && !mayWaitForRoom)
+    demand(sealedAt <= newest + quietPeriod + SLACK, 'a batch does not wait when its Target is quiet', {
+      batch,
+      newest,
+    });
+  if (sealedBy === 'bypass') demand(candidates.length === 1, 'a task that skips its window goes alone', batch);
+  if (sealedBy === 'full' && maxSize <= 8 && !mayWaitForRoom)
     demand(sealedAt <= newest + SLACK, 'a full batch does not wait', { batch, newest });
 };
 
@@ -78,7 +94,8 @@ const checkBytes = (evidence: Evidence): void => {
   }
 };
 
-const checkFlushes = ({ tables, flushes }: Evidence): void => {
+const checkFlushes = ({ tables, flushes, mayWaitForRoom }: Evidence): void => {
+  if (mayWaitForRoom) return;
   for (const { target, at } of flushes)
     for (const { state, ...task } of tables.tasks.values()) {
       if (task.target !== target || (task.redrivenAt ?? task.createdAt) > at || !('batchId' in state)) continue;

@@ -7,6 +7,8 @@ import type { Lock } from '../batching/lock.ts';
 import { type GroupMessage, parseGroup } from '../batching/messages.ts';
 import type { Waiting } from '../batching/policy.ts';
 import type { Task } from '../batching/task.ts';
+import type { Config } from '../config/resolved.ts';
+import { watchCaps } from './caps.ts';
 import type { QueuedMessage, SimulatedQueue } from './queue.ts';
 import { payloadKey, type Tables, type Watcher } from './tables.ts';
 
@@ -31,6 +33,7 @@ export const demand = (holds: boolean, promise: string, subject: unknown): void 
 /** Watches the tables, and the deletion of guards. */
 export const watch = (
   tables: Tables,
+  config: Config,
   groupQueue: SimulatedQueue,
   onViolation: (violation: Violation) => void,
 ): void => {
@@ -51,15 +54,20 @@ export const watch = (
     return known;
   };
   const guards = (): GroupMessage[] => [...groupQueue.messages].map(parse).filter(({ hint }) => !hint);
+  const caps = watchCaps(config);
   const watcher: Watcher = {
     task: checked((before, after) => {
       checkTask(tables, before, after);
       checkPayload(tables, after.id);
     }),
     payload: checked((id) => checkPayload(tables, id)),
-    batch: checked(checkBatch),
+    batch: checked((before, after) => {
+      checkBatch(before, after);
+      caps.batch(before, after);
+    }),
     lock: checked((target, before, after) => {
       checkLock(tables, target, before, after);
+      caps.lock(target, before, after);
       if (after.holder === undefined || groupQueue.wasPurged) return;
       const guarded = guards().some(
         (guard) => guard.target === target && guard.fence === after.fence && guard.token === after.holder,

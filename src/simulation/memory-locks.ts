@@ -47,21 +47,50 @@ export const memoryLocks = (tables: Tables, gate: Gate, lag: Lag = upToDate): Lo
           : undefined,
       ),
     release: (target, mine) =>
-      write('locks.release', target, ({ holder, ...lock }) =>
+      write('locks.release', target, ({ holder, blocked: _, ...lock }) =>
         isMine({ ...lock, ...(holder ? { holder } : {}) }, mine) && !lock.openBatch ? lock : undefined,
       ),
-    handOver: (target, mine, { token, seen, until }) =>
-      write('locks.handOver', target, (lock) =>
+    block: (target, mine, { round, at }) =>
+      write('locks.block', target, ({ holder, ...lock }) =>
+        isMine({ ...lock, ...(holder ? { holder } : {}) }, mine) && !lock.openBatch && lock.round === round
+          ? { ...lock, blocked: at }
+          : undefined,
+      ),
+    handOver: (target, mine, { token, seen, until, waits }) =>
+      write('locks.handOver', target, ({ blocked, ...lock }) =>
         isMine(lock, mine) && !lock.openBatch && lock.flushedAt === seen.flushedAt
-          ? { ...lock, fence: mine.fence + 1, holder: token, lockedUntil: until }
+          ? {
+              ...lock,
+              ...(blocked !== undefined && !waits ? { blocked } : {}),
+              fence: mine.fence + 1,
+              holder: token,
+              lockedUntil: until,
+            }
           : undefined,
       ),
-    openBatch: (target, mine, { batch, round, by, until }) =>
-      write('locks.openBatch', target, (lock) =>
-        isMine(lock, mine) && !lock.openBatch && lock.round === round - 1
-          ? { ...lock, openBatch: batch, round, openedBy: by, lockedUntil: until }
-          : undefined,
+    openBatch: (target, mine, { batch, round, by, until, perTarget }) =>
+      write('locks.openBatch', target, ({ blocked: _, ...lock }) => {
+        const inFlight = lock.inFlight ?? [];
+        const mayOpen = isMine(lock, mine) && !lock.openBatch && lock.round === round - 1 && !lock.paused;
+        if (!mayOpen || (perTarget && inFlight.length >= perTarget)) return undefined;
+        const flight = perTarget ? { inFlight: [...inFlight, batch] } : {};
+        return { ...lock, ...flight, openBatch: batch, round, openedBy: by, lockedUntil: until };
+      }),
+    land: async (target, batch) => {
+      let before = NO_LOCK;
+      await write('locks.land', target, ({ inFlight = [], ...lock }) => {
+        before = stored(target);
+        const rest = inFlight.filter((each) => each !== batch);
+        return rest.length > 0 ? { ...lock, inFlight: rest } : lock;
+      });
+      return before;
+    },
+    pause: (target, pause) =>
+      write('locks.pause', target, (lock) =>
+        lock.paused?.by === 'person' && lock.paused.id === pause.id ? undefined : { ...lock, paused: pause },
       ),
+    resume: (target, id) =>
+      write('locks.resume', target, ({ paused, ...lock }) => (paused?.id === id ? lock : undefined)),
     closeBatch: async (target, batch) => {
       await write('locks.closeBatch', target, ({ openBatch, openedBy: _, ...lock }) =>
         openBatch === batch ? lock : undefined,

@@ -1,5 +1,5 @@
 /** Scenarios from a seed: a few Targets, a few dozen tasks, every policy and every fault at some rate. */
-import type { Millis, OperationName, Target } from '../batching/ids.ts';
+import type { Millis, OperationName, Target, TaskId } from '../batching/ids.ts';
 import type { Operation } from '../config/resolved.ts';
 import type { FaultRates } from './faults.ts';
 import { type Random, seeded } from './random.ts';
@@ -24,6 +24,15 @@ export const scenarioOf = (seed: number): Scenario => {
     at: random.int(0, span + random.pick([10_000, 600_000, 3_600_000])),
     times: random.pick([1, 1, 2]),
   }));
+  const cancels = Array.from({ length: random.pick([0, 0, 0, 2, 10]) }, () => ({
+    at: random.int(0, span + 10_000),
+    id: `t${random.int(0, 40)}` as TaskId,
+  }));
+  const pauses = Array.from({ length: random.pick([0, 0, 0, 1, 3]) }, () => ({
+    at: random.int(0, span + 60_000),
+    lasts: random.int(0, random.pick([1_000, 60_000, 1_800_000])),
+    of: random.chance(0.5) ? OPERATION : (`${OPERATION}/depot=${random.int(1, targets)}` as Target),
+  }));
   const purges = random.chance(0.15)
     ? Array.from({ length: random.int(1, 2) }, () => random.int(0, span + 60_000))
     : [];
@@ -32,6 +41,8 @@ export const scenarioOf = (seed: number): Scenario => {
     config: { version: 1, operations: { [OPERATION]: operation(random) }, destinations: {} },
     sends: [...sends, ...oddSends(random, sends)],
     flushes,
+    cancels,
+    pauses,
     redrives,
     purges,
     faults: faults(random),
@@ -45,7 +56,13 @@ const body = (n: number, depot: number, random: Random): string => {
   const correlationId = random.chance(0.2) ? 'c'.repeat(random.int(1, 60)) : undefined;
   const id = random.chance(0.8) ? `t${n}` : undefined;
   const payload = { depot, text: 'x'.repeat(random.int(0, 60)) };
-  return JSON.stringify({ operation: OPERATION, id, correlationId, payload });
+  const wishes = {
+    priority: random.chance(0.2) ? random.int(0, 9) : undefined,
+    weight: random.chance(0.2) ? random.int(1, 5) : undefined,
+    coalesceKey: random.chance(0.2) ? `k${random.int(1, 3)}` : undefined,
+    expiresIn: random.chance(0.1) ? random.pick(['1s', '30s', '10m']) : undefined,
+  };
+  return JSON.stringify({ operation: OPERATION, id, correlationId, ...wishes, payload });
 };
 
 /** The same message again, the same id for something else, and things that are no register messages. */
@@ -63,42 +80,47 @@ const oddSends = (random: Random, sends: Scenario['sends']): Scenario['sends'] =
   return [...again, ...conflicts, ...unreadable];
 };
 
-const operation = (random: Random): Operation => ({
-  operation: OPERATION,
-  keys: ['depot'],
-  shards: random.pick([1, 1, 1, 2]),
-  batch: {
-    maxSize: random.pick([1, 2, 3, 5, 10]),
-    maxBytes: random.pick([150, 400, 1_000_000]),
-    maxWeight: 0,
-    maxWait: random.pick([0, 300, 1_000, 5_000, 40_000, 1_000_000, 2_500_000]),
-    quietPeriod: 0,
-    minSize: 1,
-    window: null,
-    bypass: null,
-  },
-  merge: null,
-  concurrency: { perTarget: null, total: null },
-  downstream: {
-    kind: 'http',
-    url: 'http://127.0.0.1/',
-    headers: {},
-    secret: null,
-    timeout: random.pick([1_000, 10_000]),
-    deadline: 3_600_000,
-  },
-  retry: {
-    immediate: random.int(0, 2),
-    maxAttempts: random.int(1, 5),
-    minDelay: 1_000,
-    maxDelay: random.pick([5_000, 300_000, 2_000_000]),
-    bisect: true,
-  },
-  callbacks: { failed: null, succeeded: null },
-  rateLimit: null,
-  circuit: null,
-  keepTasks: 30 * 24 * 3_600_000,
-});
+const operation = (random: Random): Operation => {
+  const maxSize = random.pick([1, 2, 3, 5, 10]);
+  const window = random.chance(0.15) ? random.pick([5_000, 60_000, 1_000_000]) : null;
+  const perTarget = random.pick([null, null, 1, 1, 2]);
+  return {
+    operation: OPERATION,
+    keys: ['depot'],
+    shards: perTarget === null ? random.pick([1, 1, 1, 2]) : 1,
+    batch: {
+      maxSize,
+      maxBytes: random.pick([150, 400, 1_000_000]),
+      maxWeight: random.pick([0, 0, 0, 5, 12]),
+      maxWait: window ?? random.pick([0, 300, 1_000, 5_000, 40_000, 1_000_000, 2_500_000]),
+      quietPeriod: window === null && random.chance(0.2) ? random.pick([300, 2_000, 20_000]) : 0,
+      minSize: random.pick([1, 1, Math.min(3, maxSize)]),
+      window,
+      bypass: window !== null && random.chance(0.5) ? 110 : null,
+    },
+    merge: null,
+    concurrency: { perTarget, total: random.pick([null, null, 1, 2, 3]) },
+    downstream: {
+      kind: 'http',
+      url: 'http://127.0.0.1/',
+      headers: {},
+      secret: null,
+      timeout: random.pick([1_000, 10_000]),
+      deadline: 3_600_000,
+    },
+    retry: {
+      immediate: random.int(0, 2),
+      maxAttempts: random.int(1, 5),
+      minDelay: 1_000,
+      maxDelay: random.pick([5_000, 300_000, 2_000_000]),
+      bisect: true,
+    },
+    callbacks: { failed: null, succeeded: null },
+    rateLimit: null,
+    circuit: null,
+    keepTasks: 30 * 24 * 3_600_000,
+  };
+};
 
 /** Each kind of fault is off in a third of the scenarios, so that every mixture comes up. */
 const faults = (random: Random): FaultRates => {

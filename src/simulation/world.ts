@@ -2,16 +2,18 @@
  * One schedule: the real steps on tables and queues in memory, under a virtual clock, with everything that may go
  * wrong going wrong by the seed. Ends when all has come to rest, or at the first broken promise.
  */
+import { cancel } from '../batching/cancel.ts';
 import { electLeader } from '../batching/elect-leader.ts';
 import { flush } from '../batching/flush.ts';
 import { group } from '../batching/group.ts';
 import { handleBatch } from '../batching/handle-batch.ts';
-import type { Millis, Target } from '../batching/ids.ts';
+import type { Millis, OperationName, Target, TaskId } from '../batching/ids.ts';
 import { isHeld } from '../batching/lock.ts';
 import { printRedrive } from '../batching/redrive.ts';
 import { registerAll } from '../batching/register.ts';
 import type { RegisterMessage } from '../batching/register-message.ts';
 import type { Rejection } from '../batching/rejection.ts';
+import { askResumeOperation, askResumeTarget, pauseOperation, pauseTarget } from '../batching/resume.ts';
 import { sweep } from '../batching/sweep.ts';
 import { LEADER_TIMEOUT, MINUTE } from '../batching/timings.ts';
 import type { CallbackMessage } from '../callbacks/callback.ts';
@@ -40,6 +42,10 @@ export interface Scenario {
   readonly sends: readonly { readonly at: Millis; readonly body: string }[];
   /** Targets that somebody flushes, and when. */
   readonly flushes: readonly { readonly at: Millis; readonly target: Target }[];
+  /** Tasks that somebody cancels, and when. */
+  readonly cancels?: readonly { readonly at: Millis; readonly id: TaskId }[];
+  /** What somebody pauses, an operation or a Target, when, and how long after he resumes it. */
+  readonly pauses?: readonly { readonly at: Millis; readonly lasts: Millis; readonly of: OperationName | Target }[];
   /** When somebody redrives what has failed by then, and how often they ask. */
   readonly redrives: readonly { readonly at: Millis; readonly times: number }[];
   /** When somebody purges the elect, the group and the batch queue: what was in them is for a doctor to find. */
@@ -101,10 +107,11 @@ class World {
 
   constructor(scenario: Scenario, traced: boolean) {
     this.#scenario = scenario;
-    const { sends, redrives, purges, faultsEnd } = scenario;
+    const { sends, redrives, purges, pauses = [], faultsEnd } = scenario;
     // A doctor finds what a purge left once nothing stops him any more.
     const mended = purges.length > 0 ? [...purges, faultsEnd] : [];
-    this.#lastEvent = Math.max(0, ...[...sends, ...redrives].map(({ at }) => at), ...mended);
+    const resumed = pauses.map(({ at, lasts }) => at + lasts);
+    this.#lastEvent = Math.max(0, ...[...sends, ...redrives].map(({ at }) => at), ...resumed, ...mended);
     this.#chaos = new Chaos(
       this.#scheduler,
       { ...scenario, rates: scenario.faults, faultsEnd: START + scenario.faultsEnd },
@@ -120,13 +127,16 @@ class World {
       this.#violation ??= violation;
     };
     this.#chaos.onViolation = onViolation;
-    watch(this.#tables, this.#queues.group, onViolation);
+    watch(this.#tables, scenario.config, this.#queues.group, onViolation);
   }
 
   async run(): Promise<Report> {
     for (const { at, body } of this.#scenario.sends)
       this.#scheduler.after(at, () => this.#sent.push({ messageId: this.#queues.register.send(body), body }));
     for (const { at, target } of this.#scenario.flushes) this.#scheduler.after(at, () => this.#flush(target));
+    for (const { at, id } of this.#scenario.cancels ?? []) this.#scheduler.after(at, () => this.#cancel(id));
+    for (const { at, lasts, of } of this.#scenario.pauses ?? [])
+      this.#scheduler.after(at, () => this.#pause(of, at + lasts - this.#sinceStart));
     for (const { at, times } of this.#scenario.redrives) this.#scheduler.after(at, () => this.#redrive(times));
     for (const at of this.#scenario.purges)
       this.#scheduler.after(at, () => {
@@ -152,7 +162,9 @@ class World {
   /** Nothing is in flight, and nothing was for longer than any process is paused. A lock whose guard was purged is held on. */
   #atRest(): boolean {
     const { now } = this.#scheduler;
+    const isPaused = [...this.#tables.operations.values(), ...this.#tables.locks.values()].some(({ paused }) => paused);
     const isQuiet =
+      !isPaused &&
       now - START > this.#lastEvent &&
       Object.values(this.#queues).every((queue) => queue.isEmpty) &&
       !(this.#queues.group.wasPurged && [...this.#tables.locks.values()].some((lock) => isHeld(lock, now)));
@@ -188,7 +200,10 @@ class World {
   }
 
   #evidence(): Evidence {
-    const { config, patrol, faults, faultsEnd } = this.#scenario;
+    const { config, patrol, faults, faultsEnd, pauses = [] } = this.#scenario;
+    const isCapped = Object.values(config.operations).some(
+      ({ concurrency: { perTarget, total } }) => perTarget !== null || total !== null,
+    );
     // A client that repeats a request by itself must not be noticed at all.
     const { repeat: _, ...grave } = this.#chaos.counts;
     const happened = Object.values(grave).some((count) => count > 0);
@@ -199,10 +214,12 @@ class World {
       rejected: this.#rejected,
       log: this.#log,
       flushes: this.#flushes,
+      cancelled: new Set((this.#scenario.cancels ?? []).map(({ id }) => id)),
       redriven: this.#redriven,
       patrolled: patrol,
       mayStopAmidWork: grave.crash + grave.throttle + grave.partial + grave.lostReply > 0,
       mayOverlap: this.#chaos.paused.has('batch'),
+      mayWaitForRoom: isCapped || pauses.length > 0,
       skew: faults.skew,
       isCalm: !happened && this.#scenario.purges.length === 0 && (faults.skew === 0 || faultsEnd === 0),
     };
@@ -214,6 +231,41 @@ class World {
     const at = this.#scheduler.now;
     const waiting = await attempt(this.#chaos, name, () => flush(deps, target), undefined);
     if (waiting !== undefined) this.#flushes.push({ target, at });
+  }
+
+  get #sinceStart(): Millis {
+    return this.#scheduler.now - START;
+  }
+
+  #cancel(id: TaskId): void {
+    const { name, deps } = this.#start('cancel', LEADER_TIMEOUT);
+    attempt(this.#chaos, name, () => cancel(deps, id), undefined);
+  }
+
+  /** Somebody pauses something; he, or somebody after him, resumes it. */
+  #pause(of: OperationName | Target, lasts: Millis): void {
+    const { name, deps } = this.#start('pause', LEADER_TIMEOUT);
+    const isOperation = this.#scenario.config.operations[of as OperationName] !== undefined;
+    const begin = () => (isOperation ? pauseOperation(deps, of as OperationName) : pauseTarget(deps, of as Target));
+    attempt(this.#chaos, name, begin, undefined);
+    this.#scheduler.after(lasts, () => this.#resume(of, isOperation, Math.ceil(LONGEST_PAUSE / MINUTE)));
+  }
+
+  /** He asks until it is over; and some more, since whoever paused it may have been slow. */
+  async #resume(of: OperationName | Target, isOperation: boolean, more: number): Promise<void> {
+    const { name, deps } = this.#start('resume', LEADER_TIMEOUT);
+    const ask = () =>
+      isOperation ? askResumeOperation(deps, of as OperationName) : askResumeTarget(deps, of as Target);
+    this.#scheduler.after(MINUTE, () => {
+      if (more > 0 || this.#isPaused(of)) this.#resume(of, isOperation, more - 1);
+    });
+    await attempt(this.#chaos, name, ask, undefined);
+  }
+
+  #isPaused(of: OperationName | Target): boolean {
+    return (
+      (this.#tables.operations.get(of as OperationName) ?? this.#tables.locks.get(of as Target))?.paused !== undefined
+    );
   }
 
   /** Somebody looks for failed tasks and asks for another run of each; some ask more than once. */
@@ -233,8 +285,8 @@ class World {
 
   #sweepEachMinute(): void {
     const { name, deps, invocation } = this.#start('sweep', MINUTE);
-    const config = this.#scenario.patrol ? deps.config : { ...deps.config, operations: {} };
-    attempt(this.#chaos, name, () => sweep({ ...deps, config }, invocation), undefined);
+    const locks = this.#scenario.patrol ? deps.locks : { ...deps.locks, targets: async () => ({ items: [] }) };
+    attempt(this.#chaos, name, () => sweep({ ...deps, locks }, invocation), undefined);
     this.#scheduler.after(MINUTE, () => this.#sweepEachMinute());
   }
 }

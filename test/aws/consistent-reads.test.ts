@@ -44,6 +44,10 @@ const PROMISED: { readonly [Port in keyof Ports]: Readonly<Record<keyof Ports[Po
     handOver: 'none',
     openBatch: 'none',
     closeBatch: 'none',
+    block: 'none',
+    land: 'none',
+    pause: 'none',
+    resume: 'none',
     burn: 'none',
     flush: 'strong',
     targets: 'eventual',
@@ -198,6 +202,10 @@ const callAll = async ({ tasks, waiting, locks, batches, operations, patrolMarks
     await locks.handOver(target, mine, { token: next.token, seen: { fence: 2 }, now: NOW, until: NOW + 1 });
     await locks.openBatch(target, next, { batch, round: 1, by: token('turn'), until: NOW + 1 });
     await locks.closeBatch(target, batch);
+    await locks.land(target, batch);
+    await locks.block(target, next, { round: 1, at: NOW });
+    await locks.pause(target, { id: 'p', by: 'person', since: NOW }, NOW);
+    await locks.resume(target, 'p');
     await locks.release(target, next);
     await locks.flush(target, NOW);
   }

@@ -2,7 +2,7 @@
 import type { Deps } from '../../src/batching/deps.ts';
 import type { FlowEvent } from '../../src/batching/events.ts';
 import type { Token } from '../../src/batching/ids.ts';
-import type { BatchMessage, ElectMessage, GroupMessage } from '../../src/batching/messages.ts';
+import type { BatchMessage, ElectMessage, GroupMessage, ResumeMessage } from '../../src/batching/messages.ts';
 import type { Rejection } from '../../src/batching/rejection.ts';
 import type { CallbackMessage } from '../../src/callbacks/callback.ts';
 import type { Config } from '../../src/config/resolved.ts';
@@ -19,6 +19,7 @@ export interface StepKit extends Deps {
   readonly sent: {
     readonly registered: string[];
     readonly elect: ElectMessage[];
+    readonly resume: Delayed<ResumeMessage>[];
     readonly group: Delayed<GroupMessage>[];
     readonly batch: Delayed<BatchMessage>[];
     readonly rejected: Rejection[];
@@ -48,7 +49,7 @@ export const stepKit = (stores: Stores, config: Config = aConfig()): StepKit => 
     operations: stores.operations,
     now: NOW,
     chance: 0.5,
-    sent: { registered: [], elect: [], group: [], batch: [], rejected: [], callbacks: [], revived: [] },
+    sent: { registered: [], elect: [], resume: [], group: [], batch: [], rejected: [], callbacks: [], revived: [] },
     letters: { register: [], elect: [], group: [], batch: [], rejected: [] },
     calls: [],
     events: [],
@@ -56,6 +57,7 @@ export const stepKit = (stores: Stores, config: Config = aConfig()): StepKit => 
     queues: {
       register: async (bodies) => void kit.sent.registered.push(...bodies),
       elect: async (messages) => void kit.sent.elect.push(...messages),
+      resume: async (message, delay) => void kit.sent.resume.push({ ...message, delay }),
       group: async (message, delay) => void kit.sent.group.push({ ...message, delay }),
       batch: async (message, delay) => void kit.sent.batch.push({ ...message, delay }),
       reject: async (rejections) => void kit.sent.rejected.push(...rejections),

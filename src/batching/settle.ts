@@ -1,0 +1,98 @@
+/**
+ * Settle tasks that end while they wait (section 5, *settle*): those that expired, those that a newer one replaces, those
+ * that somebody cancels. Their waiting rows go last, so that whoever comes upon one finds what is left to do.
+ */
+import { operationFor } from '../config/resolved.ts';
+import type { Deps } from './deps.ts';
+import { type Millis, operationOf, parseCandidate, type Target } from './ids.ts';
+import { type Waiting, waitingRow } from './policy.ts';
+import type { Settlement, Task } from './task.ts';
+import { tell } from './tell.ts';
+
+type SettleDeps = Pick<Deps, 'config' | 'tasks' | 'waiting' | 'queues' | 'machine' | 'report'>;
+
+/** A waiting row, and how its task ends. */
+interface Settled {
+  readonly row: Waiting;
+  readonly as: Settlement;
+}
+
+/** G2. What ends of these rows before they are looked at: what expired, and what has a newer one of its key. */
+export const settlementsOf = (rows: readonly Waiting[], now: Millis): readonly Settled[] => {
+  const isExpired = ({ startBy }: Waiting): boolean => startBy !== undefined && startBy <= now;
+  const expired = rows.filter(isExpired).map((row): Settled => ({ row, as: EXPIRED }));
+  const keyed = rows.filter((row) => row.key !== undefined && !isExpired(row));
+  const superseded = [...Map.groupBy(keyed, ({ key }) => key).values()].flatMap((same) => {
+    const newest = same.reduce((latest, row) => (isNewer(row, latest) ? row : latest));
+    const as: Settlement = { status: 'succeeded', supersededBy: parseCandidate(newest.candidate).id };
+    return same.filter((row) => row !== newest).map((row): Settled => ({ row, as }));
+  });
+  return [...expired, ...superseded];
+};
+
+const EXPIRED: Settlement = {
+  status: 'failed',
+  error: { code: 'expired', message: 'no batch had it in time (expiresIn)', retriable: true },
+};
+
+/** By time, and by name where that is the same: everybody has to choose the same one. */
+const isNewer = (a: Waiting, b: Waiting): boolean => a.at > b.at || (a.at === b.at && a.candidate > b.candidate);
+
+/** Settles waiting tasks of a Target. Again, and by several at once, is harmless. @returns the tasks as they are stored then. */
+export const settle = async (
+  deps: SettleDeps,
+  target: Target,
+  settled: readonly Settled[],
+): Promise<readonly (Task | undefined)[]> => {
+  const { config, tasks, waiting, machine, report } = deps;
+  const operation = operationOf(target);
+  const { keepTasks: keep } = operationFor(config, operation);
+  const written = await tasks.settle(
+    settled.map(({ row, as }) => ({ task: { ...parseCandidate(row.candidate), target }, as })),
+    { at: machine.now(), keep },
+  );
+  const stored = written.map((each) => each?.stored);
+  await tellSettled(deps, stored);
+  await waiting.remove(
+    target,
+    settled.map(({ row }) => row.entry),
+  );
+  const mine = settled.filter((_, index) => written[index]?.isNew);
+  for (const [how, { length }] of Map.groupBy(mine, ({ as }) =>
+    as.status === 'failed' ? as.error.code : 'superseded',
+  ))
+    report({ event: 'settled', operation, target, how, tasks: length });
+  return stored;
+};
+
+/**
+ * R1+. Settles those of some stored tasks again that ended while they waited: whoever did may have stopped amid it, or before
+ * their payloads were stored.
+ */
+export const settleAgain = async (deps: SettleDeps, tasks: readonly Task[]): Promise<void> => {
+  for (const [target, same] of Map.groupBy(tasks.filter(endedWaiting), (task) => task.target))
+    await settle(
+      deps,
+      target,
+      same.flatMap((task) => settledAs(task) ?? []),
+    );
+};
+
+const settledAs = (task: Task): Settled | undefined => {
+  const { state } = task;
+  const row = waitingRow(task);
+  if (state.status === 'failed') return { row, as: { status: state.status, error: state.error } };
+  return state.status === 'succeeded' && state.supersededBy !== undefined
+    ? { row, as: { status: state.status, supersededBy: state.supersededBy } }
+    : undefined;
+};
+
+/** Whether a task ended while it waited. */
+export const endedWaiting = ({ state }: Task): boolean =>
+  (state.status === 'succeeded' || state.status === 'failed') && state.batchId === undefined;
+
+/** Whoever settled them may have stopped before telling. */
+export const tellSettled = (
+  deps: Pick<Deps, 'config' | 'queues'>,
+  tasks: readonly (Task | undefined)[],
+): Promise<void> => tell(deps, tasks.filter((task) => task !== undefined && endedWaiting(task)) as readonly Task[]);

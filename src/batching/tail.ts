@@ -1,0 +1,43 @@
+/** The tail of a batch that is over (H7): what it held goes to whoever waits. Each part is harmless when it is repeated. */
+import { operationFor } from '../config/resolved.ts';
+import type { Batch } from './batch.ts';
+import type { Deps } from './deps.ts';
+import type { OperationName } from './ids.ts';
+import { isHeld, type Lock } from './lock.ts';
+import { slotOfBatch } from './slots.ts';
+import { wake } from './wake.ts';
+
+type TailDeps = Pick<Deps, 'config' | 'waiting' | 'locks' | 'operations' | 'queues' | 'machine'>;
+
+/** Gives back the places that a batch held in its Target and in its operation. */
+export const releaseSlots = async (
+  deps: TailDeps,
+  batch: Pick<Batch, 'id' | 'target' | 'operation'>,
+): Promise<void> => {
+  const { perTarget, total } = operationFor(deps.config, batch.operation).concurrency;
+  if (perTarget !== null) await land(deps, batch, perTarget);
+  if (total === null) return;
+  await deps.operations.freeSlot(batch.operation, slotOfBatch(batch));
+  await wakeUnlessPaused(deps, batch.operation);
+};
+
+const land = async (
+  { locks, waiting, queues, machine }: TailDeps,
+  { id, target }: Pick<Batch, 'id' | 'target'>,
+  perTarget: number,
+): Promise<void> => {
+  const before = await locks.land(target, id);
+  if (hadRoom(before, id, perTarget) || isHeld(before, machine.now())) return;
+  const [first] = await waiting.first(target, 1);
+  if (first) await queues.elect([{ target }]);
+};
+
+/** Whether the Target might begin another batch already: then somebody has seen to it. */
+const hadRoom = ({ inFlight = [] }: Lock, id: Batch['id'], perTarget: number): boolean =>
+  inFlight.includes(id) && inFlight.length < perTarget;
+
+/** Whether or not it was full: who found it so may have put his row only now. */
+const wakeUnlessPaused = async (deps: TailDeps, operation: OperationName): Promise<void> => {
+  const { paused } = await deps.operations.read(operation);
+  if (!paused) await wake(deps, operation);
+};

@@ -1,0 +1,36 @@
+/** What must hold of tasks that ended while they waited: expired, superseded or cancelled. */
+import type { Millis, TaskId } from '../batching/ids.ts';
+import { endedWaiting } from '../batching/settle.ts';
+import type { Task } from '../batching/task.ts';
+import type { Evidence } from './evidence.ts';
+import { demand } from './invariants.ts';
+
+/** @throws Violation */
+export const checkSettled = (evidence: Evidence): void => {
+  const { tables, log, cancelled } = evidence;
+  const tasks = [...tables.tasks.values()];
+  const called = new Set<TaskId>(log.calls.flatMap(({ call }) => call.items.map(({ id }) => id)));
+  for (const task of tasks.filter(endedWaiting)) {
+    if (task.run === 1) demand(!called.has(task.id), 'nobody is called about a task that ended while it waited', task);
+    const { state } = task;
+    if (state.status === 'succeeded') checkSuperseded(tables.tasks, task, state.supersededBy);
+    else if (state.status === 'failed' && state.error.code === 'cancelled')
+      demand(cancelled.has(task.id), 'nothing is cancelled that nobody cancelled', task);
+    else checkExpired(evidence, task);
+  }
+};
+
+const checkSuperseded = (tasks: ReadonlyMap<TaskId, Task>, task: Task, by: TaskId | undefined): void => {
+  const newer = by && tasks.get(by);
+  const since = ({ redrivenAt, createdAt }: Task): Millis => redrivenAt ?? createdAt;
+  const isFit = newer && newer.target === task.target && newer.coalesceKey === task.coalesceKey;
+  demand(isFit !== undefined && isFit, 'a task is superseded by one of its key', { task, newer });
+  // One that was redriven since is newer still.
+  demand(newer !== undefined && since(newer) >= since(task), 'a task is superseded by a newer one', { task, newer });
+};
+
+const checkExpired = ({ skew }: Evidence, task: Task): void => {
+  const { state, startBy = Number.POSITIVE_INFINITY } = task;
+  const at = 'finishedAt' in state ? state.finishedAt : 0;
+  demand(at >= startBy - 2 * skew, 'nothing expires before its time', task);
+};
