@@ -1,25 +1,21 @@
 /** An operation: how its tasks are grouped, batched, called about and told of; and what cannot go together. */
 import * as z from 'zod';
+import { OPERATION_NAME_PATTERN } from '../../batching/ids.ts';
+import { PAYLOAD_MAX_BYTES } from '../../batching/task.ts';
 import { MINUTE } from '../../batching/timings.ts';
-import { printDuration } from '../duration.ts';
 import { ITEMS_MAX_BYTES } from '../endpoints.ts';
-import { attemptTime } from '../resolved.ts';
+import { checkTogether, MAX_BYTES, MAX_WAIT } from './combinations.ts';
 import { downstreamSchema } from './endpoints.ts';
-import { DAY, duration, fault, HOUR, must, number, section, text, whole } from './rules.ts';
-
-/** Lambda ends any function after this long. */
-const LAMBDA_MAX = 15 * MINUTE;
-const MAX_BYTES = 900_000;
-const MAX_WAIT = 1_000;
+import { DAY, duration, HOUR, must, mustUnseen, number, section, text, whole } from './rules.ts';
 
 const batchSchema = section({
   maxSize: whole(1, 1_000).default(100),
   maxBytes: whole(1_000, 6_000_000).optional(),
-  maxWeight: number(0, 1_000_000_000).default(0),
+  maxWeight: number(0, 1_000_000_000, ', 0 for any').default(0),
   maxWait: duration(0, 7 * DAY).optional(),
   quietPeriod: duration(0, DAY).default(0),
   minSize: whole(1, 1_000).default(1),
-  window: duration(1_000, DAY).nullable().default(null),
+  window: duration(1_000, DAY, ', or null for none').nullable().default(null),
 });
 
 const retrySchema = section({
@@ -30,130 +26,85 @@ const retrySchema = section({
   bisect: z.boolean(must('true or false')).default(true),
 });
 
-const cap = whole(1, 1_000).nullable().default(null);
+const cap = whole(1, 1_000, ', or null for any number').nullable().default(null);
 const concurrencySchema = section({ perTarget: cap, total: cap });
 
 const MERGE_KEYS = /^[^.[\]\s]+(?:\.[^.[\]\s]+)*\[\](?:\.[^.[\]\s]+)*$/;
-const mergeSchema = section({
-  keys: text(MERGE_KEYS, 'the path of a list in the payload and of the key in its elements, such as "inputs[].id"'),
-});
+const mergeSchema = section(
+  {
+    keys: text(MERGE_KEYS, 'the path of a list in the payload and of the key in its elements, such as "inputs[].id"'),
+  },
+  'an object such as {"keys": "inputs[].id"}, or null for none',
+);
 
-const destinationName = z.string(must('the name of a destination')).nullable().default(null);
+const bypassSchema = section(
+  { bytes: whole(1, PAYLOAD_MAX_BYTES) },
+  'an object such as {"bytes": 100000}, or null for none',
+);
+
+// Not shown: whoever writes an address here may show a secret with it.
+const destinationName = z
+  .custom<string>(
+    (value) => typeof value === 'string' && OPERATION_NAME_PATTERN.test(value),
+    mustUnseen('the name of one of the "destinations" (no address), or null for nobody'),
+  )
+  .nullable()
+  .default(null);
 const callbacksSchema = section({ failed: destinationName, succeeded: destinationName });
 
-const circuitSchema = section({
-  failures: whole(1, 1_000).default(5),
-  coolDown: duration(1_000, 15 * MINUTE).default(30_000),
-});
+const circuitSchema = section(
+  {
+    failures: whole(1, 1_000).default(5),
+    coolDown: duration(1_000, 15 * MINUTE).default(30_000),
+  },
+  'an object, or null for none',
+);
 
-const operationShape = section({
-  target: z
-    .array(
-      z.string(must('the name of a payload field')).min(1, must('the name of a payload field')),
-      must('a list of payload fields'),
-    )
-    .max(10, must('at most ten payload fields'))
-    .refine((keys) => new Set(keys).size === keys.length, must('a list without repetitions')),
-  batch: batchSchema.prefault({}),
-  merge: mergeSchema.nullable().default(null),
-  bypass: section({ bytes: whole(1, 6_000_000) })
-    .nullable()
-    .default(null),
-  concurrency: concurrencySchema.prefault({}),
-  downstream: downstreamSchema,
-  retry: retrySchema.prefault({}),
-  callbacks: callbacksSchema.prefault({}),
-  rateLimit: number(0.001, 1_000).nullable().default(null),
-  circuit: circuitSchema.nullable().prefault({}),
-  shards: whole(1, 1_000).default(1),
-  keepTasks: duration(HOUR, 3_650 * DAY).default(30 * DAY),
-});
+/** Dots walk into objects. */
+const isField = (value: unknown): boolean =>
+  typeof value === 'string' && value.isWellFormed() && value.split('.').every((part) => part !== '');
 
-type Shape = z.output<typeof operationShape>;
+const targetSchema = z
+  .array(
+    z.custom<string>(isField, must('the name of a payload field, such as "depot" or "route.origin"')),
+    must('a list of payload fields, [] for none'),
+  )
+  .superRefine((keys, context) => {
+    if (keys.length > 10) context.addIssue(`must name at most ten payload fields, not ${keys.length}`);
+    const twice = keys.find((key, index) => keys.indexOf(key) < index);
+    if (twice !== undefined) context.addIssue(`must not name a field twice: ${JSON.stringify(twice)}`);
+  });
 
-const checkBatch = ({ batch, bypass, downstream }: Shape, context: z.RefinementCtx): void => {
-  const { maxSize, minSize, maxBytes, maxWait, quietPeriod, window } = batch;
-  const most = ITEMS_MAX_BYTES[downstream.kind];
-  if (minSize > maxSize)
-    fault(context, ['batch', 'minSize'], 'must not be more than batch.maxSize: no batch gets there');
-  if (maxBytes !== undefined && maxBytes > most)
-    fault(
-      context,
-      ['batch', 'maxBytes'],
-      `must not be more than ${most}: a call to a ${downstream.kind} holds no more`,
-    );
-  if (window !== null) {
-    if (maxWait !== undefined)
-      fault(context, ['batch', 'maxWait'], 'is replaced by batch.window: leave one of them out');
-    if (quietPeriod > 0)
-      fault(
-        context,
-        ['batch', 'quietPeriod'],
-        'does not go with batch.window, which ends when it ends: leave one of them out',
-      );
-  } else if (quietPeriod > 0 && quietPeriod >= (maxWait ?? MAX_WAIT))
-    fault(
-      context,
-      ['batch', 'quietPeriod'],
-      `must be shorter than batch.maxWait (${printDuration(maxWait ?? MAX_WAIT)}), which ends the wait anyway`,
-    );
-  if (minSize > 1 && quietPeriod === 0)
-    fault(
-      context,
-      ['batch', 'minSize'],
-      'only matters with batch.quietPeriod: a Target that is quiet is not sealed below it',
-    );
-  if (bypass && window === null) fault(context, ['bypass'], 'needs batch.window: there is nothing else to be skipped');
-  if (bypass && bypass.bytes > (maxBytes ?? Math.min(MAX_BYTES, most)))
-    fault(context, ['bypass', 'bytes'], 'must not be more than batch.maxBytes: no request is that large');
-};
+const operationShape = section(
+  {
+    target: targetSchema,
+    batch: batchSchema.prefault({}),
+    merge: mergeSchema.nullable().default(null),
+    bypass: bypassSchema.nullable().default(null),
+    concurrency: concurrencySchema.prefault({}),
+    downstream: downstreamSchema,
+    retry: retrySchema.prefault({}),
+    callbacks: callbacksSchema.prefault({}),
+    rateLimit: number(0.001, 1_000, ' (calls a second), or null for any').nullable().default(null),
+    circuit: circuitSchema.nullable().prefault({}),
+    shards: whole(1, 1_000).default(1),
+    keepTasks: duration(HOUR, 3_650 * DAY).default(30 * DAY),
+  },
+  'an object with "target" and "downstream"',
+);
 
-const checkTogether = ({ merge, concurrency, shards }: Shape, context: z.RefinementCtx): void => {
-  const { perTarget, total } = concurrency;
-  if (perTarget !== null && total !== null && perTarget > total)
-    fault(context, ['concurrency', 'perTarget'], 'must not be more than concurrency.total, which is reached before');
-  if (perTarget !== null && shards > 1)
-    fault(context, ['shards'], 'must be 1 with concurrency.perTarget: each shard would have the cap for itself');
-  if (merge && perTarget !== null && perTarget !== 1)
-    fault(
-      context,
-      ['concurrency', 'perTarget'],
-      'must be 1 (or left out) with merge: two jobs at once would do the same keys twice',
-    );
-  if (merge && shards > 1)
-    fault(context, ['shards'], 'must be 1 with merge: requests with the same keys would not meet');
-};
-
-const checkTimes = ({ downstream, retry, keepTasks }: Shape, context: z.RefinementCtx): void => {
-  if (retry.minDelay > retry.maxDelay) fault(context, ['retry', 'minDelay'], 'must not be longer than retry.maxDelay');
-  const attempt = attemptTime(downstream.timeout, retry.immediate);
-  const longest = Math.max(attempt, downstream.deadline);
-  if (keepTasks < retry.maxAttempts * (retry.maxDelay + longest))
-    fault(
-      context,
-      ['keepTasks'],
-      `must be at least retry.maxAttempts × (retry.maxDelay + ${printDuration(longest)} for an attempt): a batch must not outlive the results of its first attempts`,
-    );
-  if (attempt > LAMBDA_MAX)
-    fault(
-      context,
-      ['downstream', 'timeout'],
-      `is too long for ${retry.immediate + 1} calls in one function: timeout × (retry.immediate + 1) + 10 s must stay within 15 minutes; lower one of them`,
-    );
-};
+/** What {@link operationShape} makes of an operation whose values are right, each by itself. */
+export type OperationShape = z.output<typeof operationShape>;
 
 /** With what follows from its values filled in. */
 export const operationSchema = operationShape
-  .superRefine((operation, context) => {
-    checkBatch(operation, context);
-    checkTogether(operation, context);
-    checkTimes(operation, context);
-  })
-  .transform(({ batch, bypass, concurrency, ...rest }) => ({
+  .superRefine(checkTogether)
+  .transform(({ batch, bypass, concurrency, downstream, ...rest }) => ({
     ...rest,
+    downstream: 'deadline' in downstream ? downstream : { ...downstream, deadline: downstream.timeout },
     batch: {
       ...batch,
-      maxBytes: batch.maxBytes ?? Math.min(MAX_BYTES, ITEMS_MAX_BYTES[rest.downstream.kind]),
+      maxBytes: batch.maxBytes ?? Math.min(MAX_BYTES, ITEMS_MAX_BYTES[downstream.kind]),
       maxWait: batch.window ?? batch.maxWait ?? MAX_WAIT,
       bypass: bypass?.bytes ?? null,
     },
@@ -161,12 +112,12 @@ export const operationSchema = operationShape
     concurrency: { ...concurrency, perTarget: rest.merge ? 1 : concurrency.perTarget },
   }));
 
-/** What may be meant by an unknown key. */
+/** The keys of each section. */
 export const operationKeys: Readonly<Record<string, readonly string[]>> = {
   operation: Object.keys(operationShape.shape),
   batch: Object.keys(batchSchema.shape),
   merge: Object.keys(mergeSchema.shape),
-  bypass: ['bytes'],
+  bypass: Object.keys(bypassSchema.shape),
   concurrency: Object.keys(concurrencySchema.shape),
   retry: Object.keys(retrySchema.shape),
   callbacks: Object.keys(callbacksSchema.shape),

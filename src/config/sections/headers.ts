@@ -1,0 +1,56 @@
+/** Headers of calls, and secrets: where they lie, since a configuration is committed and logged. */
+import * as z from 'zod';
+import { PARAMETER_NAME, SECRET_NAME } from './names.ts';
+import { mustUnseen, section, text } from './rules.ts';
+
+const secretKinds = {
+  ssm: text(PARAMETER_NAME, 'the name of a parameter'),
+  secretsManager: text(SECRET_NAME, 'the name or the ARN of a secret'),
+};
+export const secretKeys = Object.keys(secretKinds);
+
+const { ssm, secretsManager } = secretKinds;
+const WHERE = '{"ssm": the name of a parameter} or {"secretsManager": the name or ARN of a secret}';
+
+export const secretSchema = z.union(
+  [section({ ssm }), section({ secretsManager })],
+  // Not shown: it may be the secret itself.
+  { error: `must say where the secret lies, as one of ${WHERE}` },
+);
+
+/** Set by every call, or by the connection. */
+const OWN_HEADERS =
+  /^(?:content-type|content-length|host|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|idempotency-key|groupage-.*)$/i;
+/** Whatever their value is, it is no business of those who read a configuration. */
+const SECRET_HEADERS = /^(?:cookie|.*(?:auth|api-?key|access-?key|token|secret|passw|credential|signature).*)$/i;
+const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
+
+const faultOf = (name: string, value: unknown): string | undefined => {
+  if (OWN_HEADERS.test(name)) return 'is a header that Groupage sets itself: leave it out';
+  if (SECRET_HEADERS.test(name) && typeof value === 'string')
+    return 'is secret: say where it lies, {"ssm": …} or {"secretsManager": …}, since a configuration is committed';
+  return undefined;
+};
+
+export const headersSchema = z
+  .record(
+    z.string(),
+    z.union([text(/^[\t\x20-\x7e]{0,1000}$/, 'a text of printable ASCII characters'), secretSchema], {
+      error: `must be a text of at most 1,000 printable ASCII characters, or say where it lies, as one of ${WHERE}`,
+    }),
+    mustUnseen('an object of headers and their values'),
+  )
+  .superRefine((headers, context) => {
+    const seen = new Set<string>();
+    for (const [index, [name, value]] of Object.entries(headers).entries()) {
+      if (!HEADER_NAME.test(name)) {
+        // Not shown: whoever writes "Authorization: Bearer …" as a name shows a secret.
+        context.addIssue(`has as number ${index + 1} a name that no header can have`);
+        continue;
+      }
+      const fault = seen.has(name.toLowerCase()) ? 'is there twice: case does not count' : faultOf(name, value);
+      seen.add(name.toLowerCase());
+      if (fault) context.addIssue({ code: 'custom', path: [name], message: fault });
+    }
+  })
+  .default({});

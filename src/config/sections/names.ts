@@ -1,0 +1,35 @@
+/** How things of an account are named in a configuration: by a name, of this account and region, or by an ARN. */
+import { text } from './rules.ts';
+
+/** A name, or the ARN of a service in which `resource` stands for it. Wildcards are in neither. */
+const nameOrArn = (name: string, service: string, resource = name): RegExp =>
+  new RegExp(`^(?:${name}|arn:aws[a-z-]*:${service}:[a-z0-9-]+:\\d{12}:${resource})$`);
+
+const QUEUE = '[A-Za-z0-9_-]{1,80}';
+const TOPIC = '[A-Za-z0-9_-]{1,256}';
+const BUS = '[A-Za-z0-9._/-]{1,256}';
+const FUNCTION = '[A-Za-z0-9_-]{1,64}';
+const MACHINE = '[A-Za-z0-9_-]{1,80}';
+const SECRET = '[A-Za-z0-9/_+=.@-]{1,512}';
+/** A version's or an alias's. */
+const QUALIFIER = '(?::[A-Za-z0-9_-]{1,128})?';
+
+/** Those of the kind that keeps order want a group for each message, and keep others waiting for one that fails. */
+export const queueName = text(
+  nameOrArn(QUEUE, 'sqs'),
+  'the name or the ARN of a standard queue (not its URL, and no FIFO queue)',
+);
+export const topicName = text(nameOrArn(TOPIC, 'sns'), 'the name or the ARN of a standard topic (no FIFO topic)');
+export const busName = text(nameOrArn(BUS, 'events', `event-bus/${BUS}`), 'the name or the ARN of an event bus');
+export const functionName = text(
+  nameOrArn(FUNCTION, 'lambda', `function:${FUNCTION}${QUALIFIER}`),
+  'the name or the ARN of a function (with an alias or a version: the ARN)',
+);
+export const machineName = text(
+  nameOrArn(MACHINE, 'states', `stateMachine:${MACHINE}${QUALIFIER}`),
+  'the name or the ARN of a state machine',
+);
+
+/** SSM has plain names, and paths from the root. */
+export const PARAMETER_NAME = /^(?:[A-Za-z0-9_.-]{1,1000}|(?=.{1,1000}$)(?:\/[A-Za-z0-9_.-]+){1,15})$/;
+export const SECRET_NAME = nameOrArn(SECRET, 'secretsmanager', `secret:${SECRET}`);

@@ -1,0 +1,176 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { isObject } from '../../src/batching/json-text.ts';
+import { attemptTime, type Operation, operationFor } from '../../src/config/resolved.ts';
+import { parseConfig } from '../../src/config/schema.ts';
+import { operationName } from '../factories/factories.ts';
+
+/** Leaves out any of its members. */
+const some = <T extends Record<string, fc.Arbitrary<unknown>>>(members: T) => fc.record(members, { requiredKeys: [] });
+const pick = fc.constantFrom;
+/** Seldom what goes with little else: of values that all stand alone, hardly a configuration would be right. */
+const mostly = <T>(usual: readonly T[], odd: readonly T[]) =>
+  fc.oneof({ weight: 9, arbitrary: pick(...usual) }, { weight: 1, arbitrary: pick(...odd) });
+const orNull = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null });
+
+const timeout = mostly(['100ms', '10s'], ['4m']);
+const secret = pick({ ssm: '/prod/key' }, { secretsManager: 'key' });
+const headers = pick({}, { 'x-team': 'a' }, { authorization: { ssm: 'key' } });
+const deadline = mostly(['1m', '1h'], ['7d']);
+const http = { kind: 'http', url: 'https://parcels.example/batch' };
+const withSome = (fixed: object, more: Record<string, fc.Arbitrary<unknown>>) =>
+  some(more).map((each) => ({ ...fixed, ...each }));
+
+const downstream = fc.oneof(
+  withSome(http, { headers, secret: orNull(secret), timeout, deadline }),
+  withSome({ kind: 'lambda', function: 'f' }, { timeout: mostly(['10s'], ['14m']), deadline }),
+  withSome({ kind: 'step-functions', stateMachine: 'm' }, { timeout, deadline }),
+  withSome({ kind: 'queue', name: 'q' }, { timeout }),
+);
+const destination = fc.oneof(
+  pick({ kind: 'queue', name: 'q' }, { kind: 'topic', name: 't' }, { kind: 'event-bus', name: 'b' }),
+  withSome({ ...http, secret: { ssm: 'key' } }, { headers, timeout }),
+);
+
+const operation = fc
+  .record({
+    target: mostly([[], ['depot'], ['a.b', 'c']], [['x'.repeat(600)]]),
+    downstream,
+    more: some({
+      batch: some({
+        maxSize: mostly([50, 1_000], [1]),
+        maxBytes: mostly([1_000, 240_000], [900_000, 6_000_000]),
+        maxWeight: pick(0, 0.5, 1e9),
+        maxWait: pick('0s', '1s', '7d'),
+        quietPeriod: mostly(['0s', '500ms'], ['1d']),
+        minSize: mostly([1], [5, 50, 1_000]),
+        window: orNull(pick('1s', '1d')),
+      }),
+      merge: mostly([null, { keys: 'inputs[].id' }], [{ keys: 'a[]' }]),
+      bypass: mostly([null], [{ bytes: 1 }, { bytes: 262_144 }]),
+      concurrency: some({ perTarget: mostly([null, 1], [25]), total: orNull(pick(1, 25)) }),
+      retry: some({
+        immediate: mostly([0, 1], [10]),
+        maxAttempts: mostly([1, 5], [100]),
+        minDelay: mostly(['0s', '1s'], ['1d']),
+        maxDelay: pick('1s', '1d'),
+        bisect: fc.boolean(),
+      }),
+      callbacks: some({ failed: mostly([null], ['ops', 'gone']), succeeded: mostly([null], ['ops']) }),
+      rateLimit: orNull(pick(0.001, 1_000)),
+      circuit: orNull(some({ failures: pick(1, 5), coolDown: pick('1s', '15m') })),
+      shards: mostly([1], [4]),
+      keepTasks: mostly(['30d', '3650d'], ['1h']),
+    }),
+  })
+  .map(({ more, ...rest }) => ({ ...rest, ...more }));
+
+const config = fc
+  .record({ ship: operation, ops: orNull(destination) })
+  .map(({ ship, ops }) => ({ operations: { ship }, ...(ops ? { destinations: { ops } } : {}) }));
+
+/** Whether a path leads to something that is in the file, or to what is left out of something that is. */
+const leadsSomewhere = (input: unknown, path: string): boolean => {
+  const above = path.split('.').slice(0, -1);
+  // A section that is left out counts with its defaults.
+  const reached = above.reduce<unknown>((at, name) => (isObject(at) ? (at[name] ?? {}) : undefined), input);
+  return isObject(reached);
+};
+
+/** What every step relies on. */
+const keepsItsPromises = ({
+  batch,
+  concurrency,
+  downstream: called,
+  retry,
+  merge,
+  shards,
+  keepTasks,
+}: Operation): void => {
+  expect(batch.minSize).toBeLessThanOrEqual(batch.maxSize);
+  expect(batch.maxWait).toBe(batch.window ?? batch.maxWait);
+  expect(batch.quietPeriod === 0 || batch.quietPeriod < batch.maxWait).toBe(true);
+  expect(batch.bypass ?? 0).toBeLessThanOrEqual(batch.maxBytes);
+  expect(batch.bypass === null || batch.window !== null).toBe(true);
+  expect(batch.maxBytes).toBeLessThanOrEqual(
+    { http: 6e6, lambda: 6e6, 'step-functions': 25e4, queue: 1e6 }[called.kind],
+  );
+  expect(merge === null || (concurrency.perTarget === 1 && shards === 1)).toBe(true);
+  expect(concurrency.perTarget === null || shards === 1).toBe(true);
+  expect(concurrency.perTarget ?? 0).toBeLessThanOrEqual(concurrency.total ?? 1_000);
+  expect(retry.minDelay).toBeLessThanOrEqual(retry.maxDelay);
+  expect(attemptTime(called.timeout, retry.immediate)).toBeLessThanOrEqual(900_000);
+  expect(keepTasks).toBeGreaterThanOrEqual(retry.maxAttempts * (retry.maxDelay + called.timeout));
+};
+
+it('a configuration of parts that are right is right, or each of its problems names its place and a reason', () => {
+  const seen = { right: 0, wrong: 0 };
+  fc.assert(
+    fc.property(config, (input) => {
+      const parsed = parseConfig(input);
+      seen[parsed.ok ? 'right' : 'wrong'] += 1;
+      if (parsed.ok) return keepsItsPromises(operationFor(parsed.value, operationName('ship')));
+      expect(parsed.problems.length).toBeGreaterThan(0);
+      for (const { path, reason } of parsed.problems) {
+        expect([path, leadsSomewhere(input, path)]).toEqual([path, true]);
+        // None of zod's own, which begin with a capital; none of a key, since all are known.
+        expect(reason).toMatch(
+          /^(?:must|needs|only|is too long|is replaced|is \d+\w+, and must|does not|names|leaves)\b/,
+        );
+      }
+    }),
+    { numRuns: 3_000 },
+  );
+  expect(Math.min(seen.right, seen.wrong)).toBeGreaterThan(100);
+});
+
+it('whatever is given for a configuration, anywhere in it, is answered in words', () => {
+  const places = fc.constantFrom<readonly string[]>(
+    [],
+    ['operations'],
+    ['operations', 'ship'],
+    ...[
+      'target',
+      'batch',
+      'merge',
+      'bypass',
+      'concurrency',
+      'retry',
+      'callbacks',
+      'rateLimit',
+      'circuit',
+      'keepTasks',
+    ].map((name) => ['operations', 'ship', name]),
+    ['operations', 'ship', 'downstream'],
+    ['operations', 'ship', 'downstream', 'headers'],
+    ['operations', 'ship', 'downstream', 'secret'],
+    ['operations', 'ship', 'batch', 'maxWait'],
+    ['destinations'],
+    ['destinations', 'ops'],
+  );
+  const put = (path: readonly string[], value: unknown): unknown => {
+    const [name, ...rest] = path;
+    if (name === undefined) return value;
+    const around: Record<string, object> = {
+      operations: { ship: { target: [], downstream: http } },
+      ship: { target: [], downstream: http },
+      downstream: http,
+    };
+    const inside = { ...around[name] };
+    const below = rest[0];
+    return { [name]: below === undefined ? value : { ...inside, ...(put(rest, value) as object) } };
+  };
+  fc.assert(
+    fc.property(
+      places,
+      fc.anything({ withBigInt: true, withDate: true, withMap: true, withSet: true, withNullPrototype: true }),
+      (path, value) => {
+        const parsed = parseConfig(put(path, value));
+        if (parsed.ok) return;
+        for (const { reason } of parsed.problems)
+          expect(reason).toMatch(/^(?:must|is|has|needs|only|names|leaves|does not)\b/);
+      },
+    ),
+    { numRuns: 3_000 },
+  );
+});

@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { HTTP, problemsOf } from './problems.ts';
+
+const MERGE = { keys: 'inputs[].id' };
+const MACHINE = { kind: 'step-functions', stateMachine: 'jobs' };
+const QUEUE = { kind: 'queue', name: 'jobs' };
+/** So short that the retries leave room for little. */
+const BRISK = { maxAttempts: 1, maxDelay: '1s' };
+
+describe('values that cannot be meant together are refused with the reason', () => {
+  it.each<[object, string]>([
+    [{ target: ['ü'.repeat(90)] }, 'target leaves no room for values: a Target has at most 512 bytes'],
+    [
+      { batch: { minSize: 500, quietPeriod: '1ms' } },
+      'batch.minSize must not be more than batch.maxSize (100): no batch gets there',
+    ],
+    [
+      { batch: { minSize: 5 } },
+      'batch.minSize only matters with batch.quietPeriod, since quiet alone does not seal below it: set that, or leave this out',
+    ],
+    [
+      { batch: { minSize: 5, window: '5m' } },
+      'batch.minSize only matters with batch.quietPeriod, since quiet alone does not seal below it: set that, or leave this out',
+    ],
+    [
+      { batch: { minSize: 100, quietPeriod: '1ms' } },
+      'batch.minSize must be less than batch.maxSize (100): what is full is sealed anyway, so quiet would seal nothing',
+    ],
+    [
+      { downstream: MACHINE, batch: { maxBytes: 250_001 } },
+      'batch.maxBytes must not be more than 250000: a call of kind step-functions has room for no more',
+    ],
+    [
+      { downstream: QUEUE, batch: { maxBytes: 1_000_001 } },
+      'batch.maxBytes must not be more than 1000000: a call of kind queue has room for no more',
+    ],
+    [{ bypass: { bytes: 5 } }, 'bypass needs batch.window: there is nothing else that a large request could skip'],
+    [
+      { batch: { window: '5m', maxBytes: 2_000 }, bypass: { bytes: 2_001 } },
+      'bypass.bytes must not be more than batch.maxBytes (2000): no request is that large',
+    ],
+    [
+      { downstream: MACHINE, batch: { window: '5m' }, bypass: { bytes: 260_000 } },
+      'bypass.bytes must not be more than batch.maxBytes (250000): no request is that large',
+    ],
+    [{ batch: { window: '5m', maxWait: '1s' } }, 'batch.maxWait is replaced by batch.window: leave one of them out'],
+    [
+      { batch: { window: '5m', quietPeriod: '1s' } },
+      'batch.quietPeriod does not go with batch.window, which ends when it ends: leave one of them out',
+    ],
+    [
+      { batch: { quietPeriod: '1s' } },
+      'batch.quietPeriod must be shorter than batch.maxWait (1s), which ends the wait anyway: lower this or raise that',
+    ],
+    [
+      { batch: { quietPeriod: '1ms', maxWait: '0s' } },
+      'batch.quietPeriod must be shorter than batch.maxWait (0ms), which ends the wait anyway: lower this or raise that',
+    ],
+    [
+      { merge: MERGE, concurrency: { perTarget: 2, total: 1 } },
+      'concurrency.perTarget must be 1 (or left out) with merge: two jobs at once would do the same keys twice',
+    ],
+    [
+      { concurrency: { perTarget: 3, total: 2 } },
+      'concurrency.perTarget must not be more than concurrency.total (2), which is reached before',
+    ],
+    [{ merge: MERGE, shards: 2 }, 'shards must be 1 with merge: requests with the same keys would not meet'],
+    [
+      { concurrency: { perTarget: 1 }, shards: 2 },
+      'shards must be 1 with concurrency.perTarget: each shard would have the cap for itself',
+    ],
+    [{ retry: { minDelay: '10m' } }, 'retry.minDelay is 10m, and must not be longer than retry.maxDelay (5m)'],
+    [{ retry: { maxDelay: '100ms' } }, 'retry.minDelay is 1s, and must not be longer than retry.maxDelay (100ms)'],
+    [
+      { downstream: { ...HTTP, timeout: '4m' }, retry: { immediate: 3 } },
+      'downstream.timeout is too long for 4 calls in one function: timeout × (retry.immediate + 1) + 10 s must stay within 15 minutes; lower one of them',
+    ],
+    [
+      { keepTasks: '1h' },
+      'keepTasks must be at least 325m, retry.maxAttempts × (retry.maxDelay + downstream.deadline): a batch must not outlive the results of its first attempts',
+    ],
+    [
+      { downstream: QUEUE, keepTasks: '1h', retry: { maxDelay: '1h' } },
+      'keepTasks must be at least 18150s, retry.maxAttempts × (retry.maxDelay + the time of an attempt): a batch must not outlive the results of its first attempts',
+    ],
+    [
+      { merge: MERGE, batch: { window: '1d' }, keepTasks: '23h', retry: BRISK },
+      'keepTasks must be at least 1d, what a batch waits, with merge: keys that were done would be forgotten before they are asked for again',
+    ],
+  ])('%#: %s', (operation, problem) => expect(problemsOf(operation)).toEqual([problem]));
+});
+
+describe('values that can be meant together are taken', () => {
+  it.each<[object]>([
+    [{ target: ['a'.repeat(500)] }],
+    [{ batch: { maxSize: 100, minSize: 99, quietPeriod: '1ms' } }],
+    [{ batch: { maxSize: 1, minSize: 1 } }],
+    [{ batch: { quietPeriod: '999ms' } }],
+    [{ batch: { window: '2h', maxWeight: 5, minSize: 1 }, shards: 4, bypass: { bytes: 262_144 } }],
+    [{ downstream: MACHINE, batch: { maxBytes: 250_000, window: '5m' }, bypass: { bytes: 250_000 } }],
+    [{ merge: MERGE, concurrency: { perTarget: 1, total: 1 }, batch: { window: '5m' } }],
+    [{ merge: MERGE, batch: { window: '1d' }, keepTasks: '1d', retry: BRISK }],
+    [{ batch: { window: '1d' }, keepTasks: '2h', retry: BRISK }],
+    [{ concurrency: { perTarget: 25, total: 25 }, rateLimit: 0.001 }],
+    [{ retry: { minDelay: '5m' } }],
+    [{ downstream: QUEUE, keepTasks: '1h' }],
+    [{ keepTasks: '325m' }],
+    [{ circuit: null, merge: null, bypass: null, rateLimit: null }],
+  ])('%#: %s', (operation) => expect(problemsOf(operation)).toEqual([]));
+});
+
+it('every fault is named, of sizes, waits, caps and times alike', () => {
+  const faults = problemsOf({
+    batch: { minSize: 500, window: '5m', maxWait: '1s' },
+    concurrency: { perTarget: 3 },
+    shards: 2,
+    retry: { maxDelay: '1ms' },
+    keepTasks: '1h',
+  });
+  expect(faults.map((each) => each.split(' ')[0])).toEqual([
+    'batch.minSize',
+    'batch.maxWait',
+    'shards',
+    'retry.minDelay',
+    'keepTasks',
+  ]);
+});

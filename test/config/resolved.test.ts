@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { handlerTimeout, type Operation, operationFor } from '../../src/config/resolved.ts';
+import { parseConfig } from '../../src/config/schema.ts';
+import { operationName } from '../factories/factories.ts';
+import { HTTP } from './problems.ts';
+
+const resolved = (operation: object): Operation => {
+  const parsed = parseConfig({ operations: { ship: { target: [], downstream: HTTP, ...operation } } });
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+  return operationFor(parsed.value, operationName('ship'));
+};
+
+describe('a configuration', () => {
+  it('needs a target and a downstream; the rest has defaults', () => {
+    const parsed = parseConfig({ operations: { ship: { target: ['carrier', 'depot'], downstream: HTTP } } });
+    expect(parsed).toEqual({
+      ok: true,
+      value: {
+        version: 1,
+        operations: {
+          ship: {
+            operation: 'ship',
+            keys: ['carrier', 'depot'],
+            batch: {
+              maxSize: 100,
+              maxBytes: 900_000,
+              maxWeight: 0,
+              maxWait: 1_000,
+              quietPeriod: 0,
+              minSize: 1,
+              window: null,
+              bypass: null,
+            },
+            merge: null,
+            concurrency: { perTarget: null, total: null },
+            downstream: { ...HTTP, headers: {}, secret: null, timeout: 10_000, deadline: 3_600_000 },
+            retry: { immediate: 1, maxAttempts: 5, minDelay: 1_000, maxDelay: 300_000, bisect: true },
+            callbacks: { failed: null, succeeded: null },
+            rateLimit: null,
+            circuit: { failures: 5, coolDown: 30_000 },
+            shards: 1,
+            keepTasks: 30 * 86_400_000,
+          },
+        },
+        destinations: {},
+      },
+    });
+  });
+
+  it('waits as long as its window, and lets large requests by', () => {
+    expect(resolved({ batch: { window: '5m' }, bypass: { bytes: 7 } }).batch).toMatchObject({
+      maxWait: 300_000,
+      window: 300_000,
+      bypass: 7,
+    });
+    expect(resolved({ batch: { maxWait: '2h' } }).batch).toMatchObject({ maxWait: 7_200_000, window: null });
+  });
+
+  it('merges for one job of a Target at a time, and caps Targets as it says otherwise', () => {
+    const merge = { keys: 'a[]' };
+    expect(resolved({ merge, concurrency: { total: 9 } }).concurrency).toEqual({ perTarget: 1, total: 9 });
+    expect(resolved({ merge, concurrency: { perTarget: 1 } }).concurrency).toEqual({ perTarget: 1, total: null });
+    expect(resolved({ concurrency: { perTarget: 4 } }).concurrency).toEqual({ perTarget: 4, total: null });
+  });
+
+  it('puts no more into a call than its kind has room for', () => {
+    const kinds = {
+      http: HTTP,
+      lambda: { kind: 'lambda', function: 'f' },
+      'step-functions': { kind: 'step-functions', stateMachine: 'm' },
+      queue: { kind: 'queue', name: 'q' },
+    };
+    const maxBytes = Object.values(kinds).map((downstream) => resolved({ downstream }).batch.maxBytes);
+    expect(maxBytes).toEqual([900_000, 900_000, 250_000, 900_000]);
+    expect(resolved({ batch: { maxBytes: 6_000_000 } }).batch.maxBytes).toBe(6_000_000);
+  });
+
+  it('gives every kind its times; a queue, which never reports later, no deadline beyond them', () => {
+    const times = { timeout: 10_000, deadline: 3_600_000 };
+    expect(resolved({ downstream: { kind: 'lambda', function: 'f' } }).downstream).toEqual({
+      kind: 'lambda',
+      function: 'f',
+      ...times,
+    });
+    expect(resolved({ downstream: { kind: 'step-functions', stateMachine: 'm' } }).downstream).toMatchObject(times);
+    expect(resolved({ downstream: { kind: 'queue', name: 'q', timeout: '5s' } }).downstream).toEqual({
+      kind: 'queue',
+      name: 'q',
+      timeout: 5_000,
+      deadline: 5_000,
+    });
+  });
+
+  it('has a circuit unless it says null', () => {
+    expect(resolved({ circuit: { failures: 2 } }).circuit).toEqual({ failures: 2, coolDown: 30_000 });
+    expect(resolved({ circuit: null }).circuit).toBeNull();
+  });
+
+  it('gives the batch handler time for the longest attempt of all operations', () => {
+    const parsed = parseConfig({
+      operations: {
+        a: { target: [], downstream: HTTP },
+        b: { target: [], downstream: { ...HTTP, timeout: '60s' }, retry: { immediate: 2 } },
+      },
+    });
+    expect(parsed.ok && handlerTimeout(parsed.value)).toBe(190_000);
+  });
+
+  it('gives it whole seconds, since Lambda counts in them', () => {
+    const parsed = parseConfig({ operations: { a: { target: [], downstream: { ...HTTP, timeout: '250ms' } } } });
+    expect(parsed.ok && handlerTimeout(parsed.value)).toBe(11_000);
+  });
+
+  it('without an operation whose tasks are stored says so', () => {
+    const parsed = parseConfig({ operations: { ship: { target: [], downstream: HTTP } } });
+    expect(() => parsed.ok && operationFor(parsed.value, operationName('gone'))).toThrow(
+      /^operation "gone" is not in the configuration: if tasks of it are stored, put it back/,
+    );
+    expect(() => parsed.ok && operationFor(parsed.value, operationName('constructor'))).toThrow();
+  });
+});
