@@ -7,7 +7,13 @@ import { atFirstInvocation, type Host, partsOf } from './compose.ts';
 
 export const composeApp = (environment: Environment, host: Host) => {
   const parts = partsOf(environment, host);
-  const stores = { tasks: parts.tasks(), waiting: parts.waiting(), locks: parts.locks(), batches: parts.batches() };
+  const stores = {
+    tasks: parts.tasks(),
+    waiting: parts.waiting(),
+    locks: parts.locks(),
+    batches: parts.batches(),
+    operations: parts.operations(),
+  };
   const onError = (cause: unknown): void =>
     host.log.error('request failed', { cause: cause instanceof Error ? cause.stack : String(cause) });
   const messages = { queues: parts.queues(), deadLetters: parts.deadLetters() };

@@ -19,6 +19,8 @@ const REPAIRS: Readonly<Record<Finding['finding'], MetricName>> = {
   stranded: 'StrandedRepaired',
   'expired-lock': 'ExpiredLocksRepaired',
   'leaderless-batch': 'LeaderlessBatchesRepaired',
+  forgotten: 'ForgottenRepaired',
+  'stuck-slot': 'StuckSlotsRepaired',
   'overdue-batch': 'OverdueBatchesRepaired',
 };
 

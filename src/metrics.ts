@@ -22,6 +22,10 @@ export const METRICS = {
   ExpiredLocksRepaired: 'operation',
   /** Batches that were begun, with nobody left to finish them. */
   LeaderlessBatchesRepaired: 'operation',
+  /** Targets that waited for room of which nobody would have told them. */
+  ForgottenRepaired: 'operation',
+  /** Batches that were over and still counted as under way. */
+  StuckSlotsRepaired: 'operation',
   /** Batches whose message was lost. */
   OverdueBatchesRepaired: 'operation',
 } as const;

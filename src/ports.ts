@@ -121,6 +121,8 @@ export interface WaitingTasks {
   put(tasks: readonly (WaitingTask & { readonly target: Target })[]): Promise<void>;
   /** The first rows of a Target by turn, at most `limit`. */
   first(target: Target, limit: number): Promise<readonly Waiting[]>;
+  /** Whether a row is there. */
+  has(target: Target, entry: string): Promise<boolean>;
   /** All rows of a Target by turn, page by page. Eventually consistent. */
   page(target: Target, limit: number, cursor?: string): Promise<Page<Waiting>>;
   /** Deletes rows by their entries. */

@@ -3,7 +3,7 @@ import type { Deps } from '../batching/deps.ts';
 
 export type ApiDeps = Pick<
   Deps,
-  'config' | 'tasks' | 'waiting' | 'locks' | 'batches' | 'queues' | 'deadLetters' | 'machine' | 'report'
+  'config' | 'tasks' | 'waiting' | 'locks' | 'batches' | 'operations' | 'queues' | 'deadLetters' | 'machine' | 'report'
 > & {
   /** Names a task whose sender did not. */
   readonly newId: () => string;

@@ -52,6 +52,10 @@ export const dynamoDBWaiting = (client: DynamoDBDocumentClient, table: string): 
       } while (from && rows.length < limit);
       return rows.map(waitingOf);
     },
+    has: async (target, entry) => {
+      const get = new GetCommand({ TableName: table, Key: waitingKey(target, entry), ConsistentRead: true });
+      return (await client.send(get)).Item !== undefined;
+    },
     page: async (target, limit, cursor) => {
       const query = new QueryCommand({
         ...rowsOf(target),

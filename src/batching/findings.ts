@@ -31,6 +31,16 @@ export type Finding = { readonly target: Target; readonly since: Millis } & (
       readonly finding: 'overdue-batch';
       readonly batchId: BatchId;
     }
+  | {
+      /** It waits for room in its operation, which does not know of it: an elect message was lost. */
+      readonly finding: 'forgotten';
+      readonly fence: number;
+    }
+  | {
+      /** A batch is over and still holds its place in the Target: its last message was lost. */
+      readonly finding: 'stuck-slot';
+      readonly batchId: BatchId;
+    }
 );
 
 /** A message that was just sent may still be on its way: only what is left alone for longer is stuck. */
@@ -41,6 +51,7 @@ export const GRACE: Millis = 2 * LEASE + MINUTE;
  *
  * @param first its waiting task whose turn is next.
  * @param grace how long something may be left alone.
+ * @param closed whether it may not begin a batch: then what waits waits rightly.
  */
 export const findingOf = (
   target: Target,
@@ -48,20 +59,23 @@ export const findingOf = (
   first: Waiting | undefined,
   now: Millis,
   grace: Millis,
+  closed = false,
 ): Finding | undefined => {
-  const finding = unattended(target, lock, first);
+  const finding = unattended(target, lock, first, closed);
   return finding && finding.since <= now - grace ? finding : undefined;
 };
 
 /** What nobody sees to once the lease is over, and since then: a leader who is there still has a lease to come. */
-const unattended = (target: Target, lock: Lock, first: Waiting | undefined): Finding | undefined => {
-  const { fence, holder, lockedUntil, openBatch } = lock;
+const unattended = (target: Target, lock: Lock, first: Waiting | undefined, closed: boolean): Finding | undefined => {
+  const { fence, holder, lockedUntil, openBatch, blocked } = lock;
   if (openBatch) return { finding: 'leaderless-batch', target, since: lockedUntil, batchId: openBatch };
   if (holder) {
     // A task that came later brought an elect message of its own.
     const since = Math.max(lockedUntil, first?.at ?? 0);
     return { finding: 'expired-lock', target, since, holder: { fence, token: holder }, hasWork: first !== undefined };
   }
+  if (closed) return undefined;
+  if (blocked !== undefined) return { finding: 'forgotten', target, since: blocked, fence };
   return first && { finding: 'stranded', target, since: first.at };
 };
 
@@ -71,6 +85,18 @@ export const overdue = (batch: Batch, now: Millis, grace: Millis): Finding | und
   return since !== undefined && since <= now - grace
     ? { finding: 'overdue-batch', target: batch.target, since, batchId: batch.id }
     : undefined;
+};
+
+/** Whether a batch that counts as under way is over, or was never stored. @param grace how long its message may be on its way. */
+export const stuckSlot = (
+  target: Target,
+  batchId: BatchId,
+  batch: Batch | undefined,
+  now: Millis,
+  grace: Millis,
+): Finding | undefined => {
+  const since = batch === undefined ? 0 : (batch.finishedAt ?? Number.POSITIVE_INFINITY);
+  return since <= now - grace ? { finding: 'stuck-slot', target, since, batchId } : undefined;
 };
 
 /** Since when its next attempt might have begun. One that is forming is its leader's business. */

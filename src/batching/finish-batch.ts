@@ -10,7 +10,7 @@ import { type Batch, membersOf } from './batch.ts';
 import type { Deps } from './deps.ts';
 import { type BatchId, type Candidate, operationOf, parseCandidate, type Target } from './ids.ts';
 import { due, type SealReason, type Waiting } from './policy.ts';
-import { tellSettled } from './settle.ts';
+import { settleAgain } from './settle.ts';
 
 type FinishDeps = Pick<Deps, 'config' | 'tasks' | 'waiting' | 'locks' | 'batches' | 'queues' | 'machine' | 'report'>;
 
@@ -25,7 +25,7 @@ export const finishBatch = async (deps: FinishDeps, target: Target, id: BatchId,
   const sealed = formed.status === 'forming' ? await seal(deps, formed) : formed;
   // F4 before F5: the message is what makes the batch go on, the waiting rows are only in the way.
   if (membersOf(sealed).length > 0 || holdsSlots(deps, sealed)) await deps.queues.batch({ batchId: id }, 0);
-  await tellDropped(deps, sealed);
+  await settleDropped(deps, sealed);
   await deps.waiting.remove(target, await entriesOf(deps, sealed, inHand));
   await deps.locks.closeBatch(target, id);
 };
@@ -37,8 +37,8 @@ const holdsSlots = ({ config }: FinishDeps, { operation }: Batch): boolean => {
 };
 
 /** F5. Candidates that ended while they waited go with this batch's rows: whoever deletes such a row tells first. */
-const tellDropped = async (deps: FinishDeps, { dropped }: Batch): Promise<void> => {
-  if (dropped.length > 0) await tellSettled(deps, await deps.tasks.all(dropped.map((each) => parseCandidate(each).id)));
+const settleDropped = async (deps: FinishDeps, { dropped }: Batch): Promise<void> => {
+  if (dropped.length > 0) await settleAgain(deps, await deps.tasks.all(dropped.map((each) => parseCandidate(each).id)));
 };
 
 /** F1. The stored candidates decide, whoever wrote them. */

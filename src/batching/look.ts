@@ -2,10 +2,11 @@
  * Look for what is stuck: the patrol does, a piece each minute, and `groupage doctor` when asked. What cannot be looked
  * at is named, and keeps nothing else from its turn.
  */
-import { batchVisibility } from '../config/resolved.ts';
+import { batchVisibility, operationNamed } from '../config/resolved.ts';
 import type { Deps } from './deps.ts';
-import { type Finding, findingOf, GRACE, overdue } from './findings.ts';
-import type { BatchId, Millis, Target } from './ids.ts';
+import { type Finding, findingOf, GRACE, overdue, stuckSlot } from './findings.ts';
+import { type BatchId, type Millis, operationOf, type Target } from './ids.ts';
+import { isClosed, type Lock } from './lock.ts';
 
 /** What could not be looked at, and why. */
 export interface Skipped {
@@ -19,18 +20,48 @@ export interface Looked {
   readonly skipped: readonly Skipped[];
 }
 
-/** Looks at a Target's lock and its first waiting row: half a read unit. */
+type LookDeps = Pick<Deps, 'config' | 'locks' | 'batches' | 'operations'>;
+
+/** Looks at a Target's lock and its first waiting row: half a read unit, and one for each batch that counts as under way. */
 export const lookAtTarget = async (
-  { locks }: Pick<Deps, 'locks'>,
+  deps: LookDeps,
   target: Target,
   now: Millis,
   grace: Millis = GRACE,
 ): Promise<Finding | undefined> => {
-  const { lock, first } = await locks.glance(target);
-  return findingOf(target, lock, first, now, grace);
+  const { lock, first } = await deps.locks.glance(target);
+  const operation = operationNamed(deps.config, operationOf(target));
+  const closed = operation !== undefined && isClosed(lock, operation.concurrency);
+  const finding = findingOf(target, lock, first, now, grace, closed);
+  if (finding?.finding === 'forgotten' && (await isKnown(deps, target, finding.fence))) return undefined;
+  return finding ?? lookAtSlots(deps, target, lock, now, grace);
 };
 
-export const lookAtTargets = (deps: Pick<Deps, 'locks' | 'machine'>, targets: readonly Target[]): Promise<Looked> =>
+/** Behind so many that wait for room a Target is not looked for: the oldest are waked first, and its turn comes. */
+const WAITING_LOOKED_AT = 100;
+
+const isKnown = async ({ operations }: LookDeps, target: Target, fence: number): Promise<boolean> => {
+  const waiting = await operations.waiting(operationOf(target), WAITING_LOOKED_AT);
+  return waiting.length === WAITING_LOOKED_AT || waiting.some((each) => each.target === target && each.fence === fence);
+};
+
+const lookAtSlots = async (
+  { config, batches }: LookDeps,
+  target: Target,
+  { inFlight = [], openBatch }: Lock,
+  now: Millis,
+  grace: Millis,
+): Promise<Finding | undefined> => {
+  // A handler that crashed leaves its message hidden for that long.
+  const patience = grace === 0 ? 0 : batchVisibility(config) + grace;
+  for (const id of inFlight.filter((each) => each !== openBatch)) {
+    const finding = stuckSlot(target, id, await batches.get(id), now, patience);
+    if (finding) return finding;
+  }
+  return undefined;
+};
+
+export const lookAtTargets = (deps: LookDeps & Pick<Deps, 'machine'>, targets: readonly Target[]): Promise<Looked> =>
   lookAtEach(targets, (target) => lookAtTarget(deps, target, deps.machine.now()));
 
 interface BatchesLookedAt extends Looked {

@@ -16,7 +16,10 @@ import { lookAtTargets } from './look.ts';
 import { inBrief } from './problems.ts';
 import { repairAll } from './repair.ts';
 
-type PatrolDeps = Pick<Deps, 'config' | 'locks' | 'waiting' | 'queues' | 'machine' | 'patrolMarks' | 'report'>;
+type PatrolDeps = Pick<
+  Deps,
+  'config' | 'locks' | 'waiting' | 'batches' | 'operations' | 'queues' | 'machine' | 'patrolMarks' | 'report'
+>;
 
 const MIN_SLICE = 100;
 const SLICES_PER_ROUND = 60;

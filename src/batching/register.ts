@@ -22,7 +22,7 @@ import {
   type SentTask,
 } from './register-message.ts';
 import type { Rejection } from './rejection.ts';
-import { endedWaiting, settleAgain } from './settle.ts';
+import { settleAgain } from './settle.ts';
 import { isSameTask, type NewTask, type Task } from './task.ts';
 import { LEASE, SOON } from './timings.ts';
 
@@ -75,10 +75,8 @@ const insert = async ({ tasks, report }: RegisterDeps, valid: readonly Valid[]) 
   const same = valid.filter(isStored);
   const payloads = new Map(same.map(({ task }) => [task.id, task]));
   const registered = inserted.map((answer) => answer.stored).filter(({ id }) => payloads.has(id));
-  // Before the waiting rows: a task that can be claimed has its payload. So has one that ended before: it may be redriven.
-  const apart = registered.filter(
-    (task) => task.payloadApart && (task.state.status === 'created' || endedWaiting(task)),
-  );
+  // Before the waiting rows: a task that can be claimed, or cancelled, has its payload.
+  const apart = registered.filter(({ payloadApart, state }) => payloadApart && state.status === 'created');
   await tasks.storePayloads(apart.map((task) => ({ ...task, payload: (payloads.get(task.id) as NewTask).payload })));
   const isNew = inserted.filter((answer) => answer.isNew).length;
   if (same.length > 0) report({ event: 'registered', tasks: isNew, duplicates: same.length - isNew });

@@ -12,7 +12,7 @@ import { operationOf, type Target } from './ids.ts';
 type RepairDeps = Pick<Deps, 'config' | 'locks' | 'waiting' | 'queues' | 'report'>;
 
 /** What was done about a finding: a message was sent that has somebody see to it, or a lock was given back. */
-export type Remedy = 'elect-message' | 'batch-message' | 'lock-released';
+export type Remedy = 'elect-message' | 'batch-message' | 'lock-released' | 'slot-freed';
 
 /** A finding, and what was done about it, or why nothing could be. */
 export type Treated = { readonly finding: Finding } & (
@@ -61,6 +61,13 @@ const putRight = async (deps: RepairDeps, finding: Finding): Promise<Remedy | un
       return askForLeader(deps, target);
     case 'expired-lock':
       return finding.hasWork ? askForLeader(deps, target) : release(deps, target, finding.holder);
+    case 'forgotten':
+      operationFor(deps.config, operationOf(target));
+      await deps.queues.elect([{ target, wake: finding.fence }]);
+      return 'elect-message';
+    case 'stuck-slot':
+      await deps.locks.land(target, finding.batchId);
+      return (await deps.waiting.first(target, 1)).length > 0 ? askForLeader(deps, target) : 'slot-freed';
     case 'overdue-batch':
       operationFor(deps.config, operationOf(target));
       await deps.queues.batch({ batchId: finding.batchId }, 0);

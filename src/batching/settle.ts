@@ -66,8 +66,7 @@ export const settle = async (
 };
 
 /**
- * R1+. Settles those of some stored tasks again that ended while they waited: whoever did may have stopped amid it, or before
- * their payloads were stored.
+ * R1+, F5+. Settles those of some stored tasks again that ended while they waited: whoever did may have stopped amid it.
  */
 export const settleAgain = async (deps: SettleDeps, tasks: readonly Task[]): Promise<void> => {
   for (const [target, same] of Map.groupBy(tasks.filter(endedWaiting), (task) => task.target))

@@ -77,6 +77,10 @@ const what = ({ finding, target, batchId, tasksWait }: FindingShape): string => 
       return `${target}: batch ${batchId} was begun and nobody leads`;
     case 'overdue-batch':
       return `${target}: batch ${batchId} is overdue, its message was lost or waits behind many others`;
+    case 'forgotten':
+      return `${target}: waits for room in its operation, which does not know of it`;
+    case 'stuck-slot':
+      return `${target}: batch ${batchId} is over and still counts as under way`;
     default:
       return `${target}: ${finding}`;
   }
@@ -89,6 +93,8 @@ const done = ({ remedy = 'it was put right' }: FindingShape): string => {
       return 'a leader was asked for';
     case 'batch-message':
       return 'a batch message was sent';
+    case 'slot-freed':
+      return 'its place is free';
     case 'lock-released':
       return 'its lock was released';
     default:

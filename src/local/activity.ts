@@ -51,6 +51,8 @@ const REPAIRS = {
   stranded: ({ target }) => `${target} had nobody to lead it`,
   'expired-lock': ({ target }) => `${target} was held by a leader that is gone`,
   'leaderless-batch': ({ batchId }) => `${batchId} had nobody to finish it`,
+  forgotten: ({ target }) => `${target} waited for room that nobody told it of`,
+  'stuck-slot': ({ batchId }) => `${batchId} was over and held its place`,
   'overdue-batch': ({ batchId }) => `${batchId} had lost its message`,
 } satisfies Record<Repaired['finding'], (event: Repaired) => string>;
 

@@ -3,7 +3,9 @@
  * every Target and batch at once instead of waiting for visibility timeouts.
  */
 import type { AwsClients } from '../aws/clients.ts';
+import { dynamoDBBatches } from '../aws/dynamodb-batches.ts';
 import { dynamoDBLocks } from '../aws/dynamodb-locks.ts';
+import { dynamoDBOperations } from '../aws/dynamodb-operations.ts';
 import { dynamoDBWaiting } from '../aws/dynamodb-waiting.ts';
 import { voidAttempts, voidLeases } from '../aws/recovery.ts';
 import { sqsQueues } from '../aws/sqs-queues.ts';
@@ -30,11 +32,13 @@ export const recover = async (
   const queues = sqsQueues(sqs, { elect: setting(settings, 'electQueue'), batch: setting(settings, 'batchQueue') });
   const locks = dynamoDBLocks(dynamodb, setting(settings, 'batchLockTable'), keepTasksIn(config));
   const waiting = dynamoDBWaiting(dynamodb, setting(settings, 'batchLockTable'));
+  const operations = dynamoDBOperations(dynamodb, setting(settings, 'batchLockTable'));
+  const stored = dynamoDBBatches(dynamodb, setting(settings, 'batchTable'));
   let elected = 0;
   const orphans: Target[] = [];
   for (const target of await voidLeases(dynamodb, setting(settings, 'batchLockTable'))) {
     if (operationNamed(config, operationOf(target))) {
-      const finding = await lookAtTarget({ locks }, target, Date.now(), 0);
+      const finding = await lookAtTarget({ config, locks, batches: stored, operations }, target, Date.now(), 0);
       const remedy = finding && (await repair({ config, locks, waiting, queues, report: () => {} }, finding));
       if (remedy === 'elect-message') elected += 1;
     } else if (hasWork(await locks.glance(target))) orphans.push(target);

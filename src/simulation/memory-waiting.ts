@@ -18,6 +18,7 @@ export const memoryWaiting = (tables: Tables, gate: Gate, lag: Lag = upToDate): 
     );
   },
   first: (target, limit) => through(gate, 'waiting.first', () => firstRows(rowsOf(tables, target), limit)),
+  has: (target, entry) => through(gate, 'waiting.has', () => rowsOf(tables, target).has(entry)),
   page: (target, limit, cursor) =>
     through(gate, 'waiting.page', () =>
       pageOf(firstRows(rowsOf(tables, target, lag()), Number.POSITIVE_INFINITY), limit, cursor),

@@ -33,7 +33,7 @@ const PROMISED: { readonly [Port in keyof Ports]: Readonly<Record<keyof Ports[Po
     payload: 'strong',
     failed: 'eventual',
   },
-  waiting: { put: 'none', first: 'strong', page: 'eventual', remove: 'none', count: 'eventual' },
+  waiting: { put: 'none', first: 'strong', has: 'strong', page: 'eventual', remove: 'none', count: 'eventual' },
   locks: {
     read: 'strong',
     readAll: 'strong',
@@ -186,6 +186,7 @@ const callAll = async ({ tasks, waiting, locks, batches, operations, patrolMarks
 
   await waiting.put([{ ...task, run: 1 }]);
   const [row] = await waiting.first(target, 9);
+  await waiting.has(target, row?.entry ?? '');
   await waiting.page(target, 9);
   await waiting.count(target, 9);
   await locks.glance(target);
