@@ -72,7 +72,8 @@ const unattended = (target: Target, lock: Lock, first: Waiting | undefined, clos
   if (holder) {
     // A task that came later brought an elect message of its own.
     const since = Math.max(lockedUntil, first?.at ?? 0);
-    return { finding: 'expired-lock', target, since, holder: { fence, token: holder }, hasWork: first !== undefined };
+    const hasWork = first !== undefined && !closed;
+    return { finding: 'expired-lock', target, since, holder: { fence, token: holder }, hasWork };
   }
   if (closed) return undefined;
   if (blocked !== undefined) return { finding: 'forgotten', target, since: blocked, fence };

@@ -30,11 +30,14 @@ export const lookAtTarget = async (
   grace: Millis = GRACE,
 ): Promise<Finding | undefined> => {
   const { lock, first } = await deps.locks.glance(target);
+  // First: what counts as under way decides whether what waits waits rightly.
+  const stuck = await lookAtSlots(deps, target, lock, now, grace);
+  if (stuck) return stuck;
   const operation = operationNamed(deps.config, operationOf(target));
   const closed = operation !== undefined && isClosed(lock, operation.concurrency);
   const finding = findingOf(target, lock, first, now, grace, closed);
-  if (finding?.finding === 'forgotten' && (await isKnown(deps, target, finding.fence))) return undefined;
-  return finding ?? lookAtSlots(deps, target, lock, now, grace);
+  const isFine = finding?.finding === 'forgotten' && (await isKnown(deps, target, finding.fence));
+  return isFine ? undefined : finding;
 };
 
 /** Behind so many that wait for room a Target is not looked for: the oldest are waked first, and its turn comes. */
