@@ -23,7 +23,7 @@ const PURE = [
     'register-message',
     'events',
   ].map((name) => `src/batching/${name}`),
-  ...['resolved', 'endpoints', 'duration', 'hints', 'schema'].map((name) => `src/config/${name}`),
+  ...['resolved', 'endpoints', 'duration', 'hints', 'unknown-keys', 'schema'].map((name) => `src/config/${name}`),
   'src/config/sections/',
   ...['downstream', 'http-answer', 'retry', 'verdict'].map((name) => `src/downstream/${name}`),
 ];
