@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { parseDuration } from '../config/duration.ts';
 import { type Config, operationNamed } from '../config/resolved.ts';
-import { type Millis, type TaskId, taskId } from './ids.ts';
+import { type Millis, OPERATION_NAME_PATTERN, type TaskId, taskId } from './ids.ts';
 import { isObject, parseJson, rawMembers } from './json-text.ts';
 import type { BatchPolicy } from './policy.ts';
 import { type Parsed, type Problem, problemsIn } from './problems.ts';
@@ -39,21 +39,21 @@ export const registeredAt = ({ expiresIn, ...task }: SentTask, createdAt: Millis
  */
 const REGISTER_MAX_BYTES = 500_000;
 
-const SHORT_TEXT_RULE = 'must be well-formed text of at most 128 characters';
-const shortText = z.optional(
-  z
-    .string({ error: SHORT_TEXT_RULE })
-    .check(z.refine((text) => text.length <= 128 && text.isWellFormed(), { error: SHORT_TEXT_RULE })),
-);
+const isShort = (text: string): boolean => text.length <= 128 && text.isWellFormed();
 
+const CORRELATION_RULE = 'must be well-formed text of at most 128 characters';
+/** An empty one, mostly a producer's mistake, would make all of its tasks the same. */
+const KEY_RULE = 'must be well-formed text of 1 to 128 characters; leave it out for none';
 const PRIORITY_RULE = 'must be a whole number from 0 to 9, the most urgent';
 const WEIGHT_RULE = 'must be a number above 0, at most 1,000,000,000';
 const EXPIRES_RULE = 'must be a duration from "1s" to "30d", such as "10m"';
 const [EXPIRES_LEAST, EXPIRES_MOST]: readonly [Millis, Millis] = [1_000, 30 * 24 * 60 * MINUTE];
 
-/** A number within bounds; of anything else one problem. */
+/** A number, or a text, that fits; of anything else one problem. */
 const numberOf = (error: string, fits: (value: number) => boolean) =>
   z.optional(z.number({ error }).check(z.refine(fits, { error })));
+const textOf = (error: string, fits: (text: string) => boolean) =>
+  z.optional(z.string({ error }).check(z.refine(fits, { error })));
 
 /** Undefined for anything that is no duration, or none that is allowed. */
 const expiryOf = (text: string): Millis | undefined => {
@@ -69,22 +69,18 @@ const registerFields = z.strictObject(
   {
     operation: z.string({ error: 'must be the name of a configured operation' }),
     payload: z.custom<Record<string, unknown>>(isObject, { error: 'must be a JSON object' }),
-    id: z.optional(
-      z.string({ error: ID_RULE }).check(z.refine((text) => taskId(text) !== undefined, { error: ID_RULE })),
-    ),
-    correlationId: shortText,
+    id: textOf(ID_RULE, (text) => taskId(text) !== undefined),
+    correlationId: textOf(CORRELATION_RULE, isShort),
     priority: numberOf(PRIORITY_RULE, (value) => Number.isInteger(value) && value >= 0 && value <= 9),
     weight: numberOf(WEIGHT_RULE, (value) => value > 0 && value <= 1_000_000_000),
-    coalesceKey: shortText,
-    expiresIn: z.optional(
-      z
-        .string({ error: EXPIRES_RULE })
-        .check(z.refine((text) => expiryOf(text) !== undefined, { error: EXPIRES_RULE })),
-    ),
+    coalesceKey: textOf(KEY_RULE, (text) => text !== '' && isShort(text)),
+    expiresIn: textOf(EXPIRES_RULE, (text) => expiryOf(text) !== undefined),
     callback: z.optional(z.string({ error: 'must be the name of a configured destination' })),
   },
   { error: (issue) => (issue.code === 'unrecognized_keys' ? undefined : 'must be a JSON object') },
 );
+
+type Fields = z.output<typeof registerFields>;
 
 /** Checks one message against the configuration. Every problem is named, not only the first. */
 export const parseRegisterMessage = (config: Config, message: RegisterMessage): Parsed<SentTask> => {
@@ -93,23 +89,13 @@ export const parseRegisterMessage = (config: Config, message: RegisterMessage): 
   const json = parseJson(message.body);
   if (!json.ok) return json;
   const fields = registerFields.safeParse(json.value);
-  if (!fields.success)
-    return {
-      ok: false,
-      problems: [...problemsIn(fields.error, 'a register message'), ...unknownBeside(config, json.value)],
-    };
-  const { operation: name, payload, id: given } = fields.data;
-  const id = (given ?? message.messageId) as TaskId;
-  const raw = rawMembers(message.body).get('payload') ?? '{}';
-  const operation = operationNamed(config, name);
-  const target = operation ? targetOf(operation, payload, id) : [unknownOperation(config, name)];
-  const problems = [
-    ...(typeof target === 'string' ? [] : target),
-    ...tooLarge(id, raw, operation?.batch.maxBytes),
-    ...tooHeavy(fields.data.weight, operation?.batch.maxWeight),
-    ...unknownCallback(config, fields.data.callback),
-  ];
-  if (!operation || typeof target !== 'string' || problems.length > 0) return { ok: false, problems };
+  if (!fields.success) {
+    const problems = problemsIn(fields.error, 'a register message');
+    return { ok: false, problems: [...problems, ...problemsBeside(problems, config, message, json.value)] };
+  }
+  const raw = rawPayload(message);
+  const { operation, target, id, problems } = meaningOf(config, fields.data, message, raw);
+  if (!operation || target === undefined || problems.length > 0) return { ok: false, problems };
   return {
     ok: true,
     value: {
@@ -124,10 +110,41 @@ export const parseRegisterMessage = (config: Config, message: RegisterMessage): 
   };
 };
 
+const rawPayload = ({ body }: RegisterMessage): string => rawMembers(body).get('payload') ?? '{}';
+
+/** What is wrong with the meaning of a message's other fields, when some are wrong by themselves. */
+const problemsBeside = (
+  known: readonly Problem[],
+  config: Config,
+  message: RegisterMessage,
+  value: unknown,
+): Problem[] => {
+  if (!isObject(value)) return [];
+  const wrong = new Set(known.map(({ path }) => path));
+  const right: Partial<Fields> = Object.fromEntries(Object.entries(value).filter(([name]) => !wrong.has(name)));
+  return meaningOf(config, right, message, rawPayload(message)).problems.filter(({ path }) => !wrong.has(path));
+};
+
+/** What fields that are right by themselves come to under the configuration, and what is wrong with that. */
+const meaningOf = (config: Config, fields: Partial<Fields>, { messageId }: RegisterMessage, raw: string) => {
+  const { operation: name, payload, weight, callback } = fields;
+  const id = (fields.id ?? messageId) as TaskId;
+  const operation = name === undefined ? undefined : operationNamed(config, name);
+  const target = operation && payload ? targetOf(operation, payload, id) : undefined;
+  const problems = [
+    ...(name === undefined || operation ? [] : [unknownOperation(config, name)]),
+    ...(Array.isArray(target) ? target : []),
+    ...(payload ? tooLarge(id, raw, operation?.batch.maxBytes) : []),
+    ...tooHeavy(weight, operation?.batch.maxWeight),
+    ...(callback === undefined ? [] : unknownCallback(config, callback)),
+  ];
+  return { operation, target: Array.isArray(target) ? undefined : target, id, problems };
+};
+
 /** What a producer asks for beyond the work itself. What is as without asking is left out. */
 const wishes = (
   { maxWait }: BatchPolicy,
-  { correlationId, priority, weight, coalesceKey, expiresIn, callback }: z.output<typeof registerFields>,
+  { correlationId, priority, weight, coalesceKey, expiresIn, callback }: Fields,
 ): Partial<SentTask> => ({
   ...(correlationId === undefined ? {} : { correlationId }),
   // Where tasks hardly wait for others they may still wait for their turn: a priority is a second's worth at least.
@@ -138,23 +155,18 @@ const wishes = (
   ...(callback === undefined ? {} : { callback }),
 });
 
-/** The operation of a message whose fields are wrong, so that this problem is named with the others. */
-const unknownBeside = (config: Config, value: unknown): Problem[] =>
-  isObject(value) && typeof value.operation === 'string' && !operationNamed(config, value.operation)
-    ? [unknownOperation(config, value.operation)]
-    : [];
-
 const unknownOperation = (config: Config, name: string): Problem => {
-  const names = Object.keys(config.operations);
-  const more = names.length > NAMES_SHOWN ? ` and ${names.length - NAMES_SHOWN} more` : '';
+  const known = listed(Object.keys(config.operations));
   return {
     path: 'operation',
-    reason: `is unknown: ${JSON.stringify(name.slice(0, 100))}; configured are ${names.slice(0, NAMES_SHOWN).join(', ')}${more}`,
+    reason: `is unknown: ${JSON.stringify(name.slice(0, 100))}; configured are ${known}`,
   };
 };
 
 /** A reason is short: there may be a thousand of them in one answer. */
 const NAMES_SHOWN = 20;
+const listed = (names: readonly string[]): string =>
+  `${names.slice(0, NAMES_SHOWN).join(', ')}${names.length > NAMES_SHOWN ? ` and ${names.length - NAMES_SHOWN} more` : ''}`;
 
 const messageTooLarge = (bytes: number): Problem => ({
   path: '',
@@ -171,17 +183,25 @@ const tooLarge = (id: TaskId, raw: string, maxBytes = Number.POSITIVE_INFINITY):
     : [];
 };
 
-const tooHeavy = (weight = 1, maxWeight = 0): Problem[] =>
-  maxWeight > 0 && weight > maxWeight
-    ? [{ path: 'weight', reason: `is ${weight}; a batch of this operation has at most ${maxWeight} (batch.maxWeight)` }]
+const tooHeavy = (weight: number | undefined, maxWeight = 0): Problem[] =>
+  maxWeight > 0 && (weight ?? 1) > maxWeight
+    ? [
+        {
+          path: 'weight',
+          reason: `${weight === undefined ? 'counts as 1 where it is left out' : `is ${weight}`}; a batch of this operation has at most ${maxWeight} (batch.maxWeight)`,
+        },
+      ]
     : [];
 
-/** A message names a destination, never an address. */
-const unknownCallback = ({ destinations }: Config, name: string | undefined): Problem[] => {
-  if (name === undefined || Object.hasOwn(destinations, name)) return [];
+/** A message names a destination, never an address: an address is not shown, since reasons are logged. */
+const unknownCallback = ({ destinations }: Config, name: string): Problem[] => {
+  if (Object.hasOwn(destinations, name)) return [];
   const known = Object.keys(destinations);
-  const are = known.length > 0 ? `configured are ${known.slice(0, NAMES_SHOWN).join(', ')}` : 'none is configured';
-  return [{ path: 'callback', reason: `is unknown: ${JSON.stringify(name.slice(0, 100))}; ${are}` }];
+  const are = known.length > 0 ? `configured are ${listed(known)}` : 'none is configured';
+  const what = OPERATION_NAME_PATTERN.test(name)
+    ? `is unknown: ${JSON.stringify(name)}`
+    : 'must be the name of a destination';
+  return [{ path: 'callback', reason: `${what}; ${are}` }];
 };
 
 /**

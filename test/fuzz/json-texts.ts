@@ -6,7 +6,8 @@ import fc from 'fast-check';
  * that began with it and stood in the same place before (docs/security.md), and our tests would fail by that.
  */
 const NAMES = [
-  ...'id operation payload correlationId callback tasks target depot b f token hint'.split(' '),
+  ...'id operation payload correlationId callback priority weight coalesceKey expiresIn'.split(' '),
+  ...'fanOutItem tasks target depot b f token hint'.split(' '),
   ...'results status result error code message retriable pending errors path reason'.split(' '),
   ...'__proto__ constructor prototype toString hasOwnProperty toJSON length then 0 -1 a.b # ~ / ü'.split(' '),
   ...['', ' ', '"', '\u0000', '\ud800', '\udfff', '\ufeff', '\u2028', '\r\n', '\u{1f600}'],

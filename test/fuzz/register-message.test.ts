@@ -7,17 +7,19 @@ import type { Problem } from '../../src/batching/problems.ts';
 import { parseRegisterMessage, withId } from '../../src/batching/register-message.ts';
 import { printRejection } from '../../src/batching/rejection.ts';
 import { printItem } from '../../src/batching/task.ts';
+import { parseDuration } from '../../src/config/duration.ts';
 import { idempotencyKey } from '../../src/downstream/downstream.ts';
 import { aConfig, aPolicy, NOW, operationName } from '../factories/factories.ts';
 import { fuzz } from './fuzz.ts';
 import { anObject, asSent, nameText, nearly, objectText, space, stringText, valueText } from './json-texts.ts';
 
-const config = aConfig(
+const operations = aConfig(
   { keys: ['depot', 'a.b'] },
   { operation: operationName('plain'), keys: [], batch: aPolicy({ maxBytes: 1_000 }) },
   { operation: operationName('roomy'), keys: [] },
   { operation: operationName('constructor'), keys: ['__proto__', 'constructor'], shards: 9 },
 );
+const config = { ...operations, destinations: { ops: { kind: 'queue', name: 'ops' } } as const };
 const MESSAGE_ID = '0b5e4f6a-1c2d-4e3f-8a9b-0c1d2e3f4a5b';
 const parse = (body: string, messageId = MESSAGE_ID) => parseRegisterMessage(config, { messageId, body });
 
@@ -37,6 +39,13 @@ const payloads = {
   plain: anObject,
   none: anObject,
 };
+const wished = {
+  priority: seldomOdd(fc.constantFrom('0', '9', '5.0', '1e0'), valueText),
+  weight: seldomOdd(fc.constantFrom('1', '0.5', '1e9', '1e-300'), valueText),
+  coalesceKey: seldomOdd(fc.constantFrom('"k"', '"\\u00fc"'), stringText),
+  expiresIn: seldomOdd(fc.constantFrom('"1s"', '"30d"'), stringText),
+  callback: seldomOdd(fc.constant('"ops"'), stringText),
+};
 /** Messages of an operation: with all fields, and with as few as there must be. */
 const messages = Object.entries(payloads).flatMap(([name, payload]) => {
   const operation = fc.constantFrom(
@@ -46,12 +55,25 @@ const messages = Object.entries(payloads).flatMap(([name, payload]) => {
   );
   const arbitrary = fc.oneof(
     nearly({ operation, payload, id, correlationId: seldomOdd(fc.constant('"c"'), stringText) }),
+    nearly({ operation, payload, ...wished }),
     nearly({ operation, payload }),
   );
   return { weight: name === 'none' ? 1 : 4, arbitrary };
 });
 const body = asSent(fc.oneof(...messages));
 
+/** What was wished for, where that is more than nothing. */
+const wishesOf = (fields: Partial<Record<string, unknown>>): Record<string, unknown> => {
+  const own = (name: string): unknown => (Object.hasOwn(fields, name) ? fields[name] : undefined);
+  const expiresIn = own('expiresIn');
+  return {
+    priority: own('priority') || undefined,
+    weight: own('weight') === 1 ? undefined : own('weight'),
+    coalesceKey: own('coalesceKey'),
+    expiresIn: typeof expiresIn === 'string' ? parseDuration(expiresIn) : expiresIn,
+    callback: own('callback'),
+  };
+};
 const isNamed = ({ path, reason }: Problem): boolean =>
   typeof path === 'string' && typeof reason === 'string' && reason !== '';
 const isPlain = (value: object): boolean => Object.getPrototypeOf(value) === Object.prototype;
@@ -82,6 +104,8 @@ it('a register message is a task as it was sent, or is refused in words', () =>
     expect(task.target).toMatch(/^(ship|plain|constructor)[A-Za-z0-9_.!*'()%=/-]{0,512}(~\d)?$/);
     const key = idempotencyKey({ batchId: batchIdOf(task.target, 1, 1), items: [task] });
     expect(new Headers({ 'idempotency-key': key }).get('idempotency-key')).toBe(key);
+    expect(wishesOf(task)).toEqual(wishesOf(JSON.parse(text)));
+    expect(task.ahead === undefined).toBe(task.priority === undefined);
     if (!isPlain(task)) throw new Error('its prototype is another');
     return 'accepted';
   }));
