@@ -43,7 +43,8 @@ const startRun = async (
         TableName: table,
         Key: taskKey(id),
         UpdateExpression:
-          'SET #status = :created, #run = :next, RedrivenAt = :at REMOVE BatchId, Attempts, FinishedAt, ExpiresAt, FailedTarget, #error',
+          // StartBy too: it was of the first run, and may be over.
+          'SET #status = :created, #run = :next, RedrivenAt = :at REMOVE BatchId, Attempts, FinishedAt, ExpiresAt, FailedTarget, StartBy, #error',
         ConditionExpression: '#status = :failed AND #run = :run',
         ExpressionAttributeNames: { '#status': 'Status', '#run': 'Run', '#error': 'Error' },
         ExpressionAttributeValues: {

@@ -1,7 +1,7 @@
 /** Tasks that end while they wait, on DynamoDB. */
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { TaskId } from '../batching/ids.ts';
-import type { Task } from '../batching/task.ts';
+import { isSettledIn, type Task } from '../batching/task.ts';
 import type { Tasks, Written } from '../ports.ts';
 import { execute, type Item } from './dynamodb.ts';
 import { expiry } from './payloads.ts';
@@ -34,7 +34,8 @@ export const settleTasks = async (
     const row = rows.get(task.id);
     if (!row) return undefined;
     const stored = taskOf(row);
-    if (written[index] && stored.payloadApart) apart.push(stored);
+    // Again when it is asked for again: whoever was first may have stopped before this.
+    if (stored.payloadApart && isSettledIn(task.run, stored)) apart.push(stored);
     return { isNew: written[index] === true, stored };
   });
   await execute(

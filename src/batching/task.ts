@@ -142,3 +142,7 @@ export const payloadRowOf = ({ payloadApart, payloadHash, run }: Task): Pick<Tas
 /** Whether the run after `run` was begun at `at`: a request that is repeated recognises itself by that. */
 export const isRedriveOf = (run: number, at: Millis, task: Task): boolean =>
   task.run === run + 1 && task.redrivenAt === at;
+
+/** Whether a task ended in its `run` while it waited. */
+export const isSettledIn = (run: number | undefined, { run: shown, state }: Pick<Task, 'run' | 'state'>): boolean =>
+  run === shown && 'finishedAt' in state && state.batchId === undefined;

@@ -2,6 +2,7 @@
 import { type BatchId, type Millis, parseCandidate, type TaskId } from '../batching/ids.ts';
 import {
   isRedriveOf,
+  isSettledIn,
   type NewTask,
   type Outcome,
   type PayloadToStore,
@@ -76,7 +77,9 @@ export const memoryTasks = (tables: Tables, gate: Gate, lag: Lag = upToDate): Ta
             settleOne(tables, task, as, at),
       ),
     );
-    const mine = settled.flatMap((each) => (each?.isNew && each.stored.payloadApart ? [each.stored] : []));
+    const mine = settled.flatMap((each, index) =>
+      each && isSettledIn(settlements[index]?.task.run, each.stored) && each.stored.payloadApart ? [each.stored] : [],
+    );
     await gate(
       'tasks.expirePayloads',
       mine.map((task) => () => expirePayload(tables, task)),
@@ -151,7 +154,9 @@ const redriveOne = (tables: Tables, { id, run }: Task, at: Millis): Written | un
   if (!task) return undefined;
   const isNew = task.state.status === 'failed' && task.run === run;
   if (!isNew) return { isNew: isRedriveOf(run, at, task), stored: task };
-  const stored: Task = { ...task, run: run + 1, redrivenAt: at, state: { status: 'created' } };
+  // When it had to start was a matter of its first run.
+  const { startBy: _, ...kept } = task;
+  const stored: Task = { ...kept, run: run + 1, redrivenAt: at, state: { status: 'created' } };
   putTask(tables, stored);
   return { isNew, stored };
 };
