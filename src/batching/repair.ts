@@ -60,11 +60,10 @@ const putRight = async (deps: RepairDeps, finding: Finding): Promise<Remedy | un
     case 'leaderless-batch':
       return askForLeader(deps, target);
     case 'expired-lock':
-      return finding.hasWork ? askForLeader(deps, target) : release(deps, target, finding.holder);
+      // It may have waited for room, which a plain message does not end.
+      return finding.hasWork ? wakeUp(deps, target, finding.holder.fence) : release(deps, target, finding.holder);
     case 'forgotten':
-      operationFor(deps.config, operationOf(target));
-      await deps.queues.elect([{ target, wake: finding.fence }]);
-      return 'elect-message';
+      return wakeUp(deps, target, finding.fence);
     case 'stuck-slot':
       await deps.locks.land(target, finding.batchId);
       return (await deps.waiting.first(target, 1)).length > 0 ? askForLeader(deps, target) : 'slot-freed';
@@ -78,6 +77,12 @@ const putRight = async (deps: RepairDeps, finding: Finding): Promise<Remedy | un
 const askForLeader = async ({ config, queues }: RepairDeps, target: Target): Promise<'elect-message'> => {
   operationFor(config, operationOf(target));
   await queues.elect([{ target }]);
+  return 'elect-message';
+};
+
+const wakeUp = async ({ config, queues }: RepairDeps, target: Target, fence: number): Promise<'elect-message'> => {
+  operationFor(config, operationOf(target));
+  await queues.elect([{ target, wake: fence }]);
   return 'elect-message';
 };
 

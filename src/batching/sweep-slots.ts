@@ -7,7 +7,7 @@ import { isFinished } from './batch.ts';
 import type { Deps } from './deps.ts';
 import { GRACE } from './findings.ts';
 import { batchIdOf, type OperationName } from './ids.ts';
-import { isHeld, type Lock } from './lock.ts';
+import type { Lock } from './lock.ts';
 import { wakeForRoom } from './resume.ts';
 import { parseSlot, type Slot } from './slots.ts';
 
@@ -44,14 +44,17 @@ const freeIfOver = async (deps: SweepDeps, operation: OperationName, slot: Slot)
   const id = batchIdOf(target, fence, round);
   const lock = await deps.locks.read(target);
   const batch = await deps.batches.get(id);
-  const isOver = batch ? isFinished(batch.status) : !mayBecome(lock, slot, id, deps.machine.now());
+  const isOver = batch ? isFinished(batch.status) : !mayBecome(lock, slot, id);
   if (!isOver) return;
   await deps.operations.freeSlot(operation, slot);
   deps.report({ event: 'slot-freed', operation, slot });
 };
 
-/** Whether the batch of a slot is about to be opened, or to be formed. */
-const mayBecome = (lock: Lock, slot: Slot, id: Lock['openBatch'], now: number): boolean => {
+/**
+ * Whether the batch of a slot may still be opened, or formed. Not only by a leader whose lease goes on: one who stood still may
+ * open it as long as the lock names him. What cannot become any more never can, however long we stand still ourselves.
+ */
+const mayBecome = (lock: Lock, slot: Slot, id: Lock['openBatch']): boolean => {
   const { fence, round } = parseSlot(slot);
-  return lock.openBatch === id || (lock.fence === fence && lock.round === round - 1 && isHeld(lock, now));
+  return lock.openBatch === id || (lock.fence === fence && lock.round === round - 1 && lock.holder !== undefined);
 };
