@@ -25,7 +25,7 @@ const PURE = [
   ].map((name) => `src/batching/${name}`),
   ...['resolved', 'endpoints', 'duration', 'hints', 'unknown-keys', 'schema'].map((name) => `src/config/${name}`),
   'src/config/sections/',
-  ...['downstream', 'http-answer', 'retry', 'verdict'].map((name) => `src/downstream/${name}`),
+  ...['downstream', 'http-answer', 'retry', 'secret', 'signature', 'verdict'].map((name) => `src/downstream/${name}`),
 ];
 const STEPS = 'src/batching/';
 

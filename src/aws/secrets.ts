@@ -1,0 +1,82 @@
+/** Secrets from SSM's parameters and from Secrets Manager, each kept for five minutes: one that was replaced is used soon. */
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { GetParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
+import type { Millis } from '../batching/ids.ts';
+import { MINUTE } from '../batching/timings.ts';
+import type { SecretRef } from '../config/endpoints.ts';
+import { keyOfSecret, type Secrets, SecretUnreadable } from '../downstream/secret.ts';
+
+const KEPT: Millis = 5 * MINUTE;
+
+export interface SecretClients {
+  readonly ssm: SSMClient;
+  readonly secretsManager: SecretsManagerClient;
+}
+
+/** A secret is read while a batch waits for it: soon, or at its next attempt. */
+const TRIES = {
+  maxAttempts: 3,
+  requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
+};
+
+export const secretClients = (): SecretClients => ({
+  ssm: new SSMClient(TRIES),
+  secretsManager: new SecretsManagerClient(TRIES),
+});
+
+export const awsSecrets = (clients: SecretClients, now: () => Millis): Secrets =>
+  keptSecrets((ref) => readSecret(clients, ref), now);
+
+interface Kept {
+  readonly text: Promise<string>;
+  readonly until: Millis;
+}
+
+/** Asks once for each secret, however many want it at once; a failure is not kept. */
+const keptSecrets = (read: (ref: SecretRef) => Promise<string>, now: () => Millis): Secrets => {
+  const all = new Map<string, Kept>();
+  return {
+    read: (ref) => {
+      const key = keyOfSecret(ref);
+      const kept = all.get(key);
+      if (kept && now() < kept.until) return kept.text;
+      const next: Kept = { text: read(ref), until: now() + KEPT };
+      all.set(key, next);
+      next.text.catch(() => {
+        if (all.get(key) === next) all.delete(key);
+      });
+      return next.text;
+    },
+  };
+};
+
+const readSecret = async (clients: SecretClients, ref: SecretRef): Promise<string> => {
+  let text: string | undefined;
+  try {
+    text = await fetchSecret(clients, ref);
+  } catch (cause) {
+    throw new SecretUnreadable(ref, whyNot(cause), cause);
+  }
+  if (!text) throw new SecretUnreadable(ref, 'it holds no text: store one');
+  return text;
+};
+
+const fetchSecret = async ({ ssm, secretsManager }: SecretClients, ref: SecretRef): Promise<string | undefined> =>
+  'ssm' in ref
+    ? (await ssm.send(new GetParameterCommand({ Name: ref.ssm, WithDecryption: true }))).Parameter?.Value
+    : (await secretsManager.send(new GetSecretValueCommand({ SecretId: ref.secretsManager }))).SecretString;
+
+/** In our words: what a service says may hold what it was told. */
+const whyNot = (cause: unknown): string => {
+  const name = cause instanceof Error ? cause.name : 'Error';
+  switch (name) {
+    case 'ParameterNotFound':
+    case 'ResourceNotFoundException':
+      return 'it is not in this account and region: create it, or mend its name in the configuration';
+    case 'AccessDeniedException':
+    case 'DecryptionFailure':
+      return `the function may not read it (${name}): deploy again, and if it has a KMS key of its own, let the key's policy allow the function's role to decrypt`;
+    default:
+      return `reading it failed (${name})`;
+  }
+};
