@@ -3,10 +3,11 @@ import { handleBatch } from '../src/batching/handle-batch.ts';
 import { parseBatch } from '../src/batching/messages.ts';
 import type { Environment } from '../src/environment.ts';
 import { atFirstInvocation, eachRecord, type Host, partsOf } from './compose.ts';
+import { downstreamsOf } from './downstreams.ts';
 
 export const compose = (environment: Environment, host: Host) => {
   const parts = partsOf(environment, host);
-  const { downstreamOf } = parts;
+  const downstreamOf = downstreamsOf(parts.base.config, environment, host, parts.base.machine);
   const deps = {
     ...parts.base,
     tasks: parts.tasks(),

@@ -13,10 +13,9 @@ import { dynamoDBOperations } from '../src/aws/dynamodb-operations.ts';
 import { dynamoDBTasks } from '../src/aws/dynamodb-tasks.ts';
 import { dynamoDBPatrolMarks, dynamoDBWaiting } from '../src/aws/dynamodb-waiting.ts';
 import { REVIVALS, revivalsOf, sqsDeadLetters, sqsQueues } from '../src/aws/sqs-queues.ts';
-import type { OperationName, Token } from '../src/batching/ids.ts';
-import { type Config, keepTasksIn, operationFor } from '../src/config/resolved.ts';
-import type { Downstream } from '../src/downstream/downstream.ts';
-import { httpDownstream } from '../src/downstream/http.ts';
+import type { Token } from '../src/batching/ids.ts';
+import { type Config, keepTasksIn } from '../src/config/resolved.ts';
+import type { Secrets } from '../src/downstream/secret.ts';
 import { CONFIG_ASSET, type Environment, optionalSetting, setting } from '../src/environment.ts';
 import type { Delivery, Invocation, Machine, Report } from '../src/ports.ts';
 import { type Log, reportTo } from './log.ts';
@@ -28,7 +27,25 @@ export interface Host {
   readonly log: Log;
   /** Is told of every event beside the log. */
   readonly onEvent?: Report;
+  /** @default - AWS's, as the SDK finds them */
+  readonly services?: Services;
 }
+
+/** Services that only some configurations need, where they are not AWS's own. */
+export interface Services {
+  readonly lambda: ServiceAt;
+  readonly stepFunctions: ServiceAt;
+  readonly secrets: Secrets;
+}
+
+/** Options for a client, or why there is nothing to call. */
+export type ServiceAt =
+  | { readonly missing: string }
+  | {
+      readonly endpoint?: string;
+      readonly region?: string;
+      readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
+    };
 
 const lambda = (environment: Environment): Host => ({
   clients: awsClients(),
@@ -84,11 +101,6 @@ export const partsOf = (environment: Environment, { clients, log, onEvent }: Hos
         group: setting(environment, 'groupDeadLetters'),
         batch: setting(environment, 'batchDeadLetters'),
       }),
-    downstreamOf: (name: OperationName): Downstream => {
-      const { downstream } = operationFor(config, name);
-      if (downstream.kind !== 'http') throw new Error(`downstreams of kind ${downstream.kind} are still to come`);
-      return httpDownstream(downstream, machine.now);
-    },
   };
 };
 

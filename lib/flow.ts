@@ -6,6 +6,7 @@ import { type FunctionUrl, FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { LEADER_TIMEOUT, LEADER_VISIBILITY, MESSAGES_AT_ONCE, REGISTER_VISIBILITY } from '../src/batching/timings.ts';
 import { batchVisibility, type Config, handlerTimeout } from '../src/config/resolved.ts';
+import { distinct, downstreamRights } from './endpoints.ts';
 import { Handler } from './handler.ts';
 import { bundledCode, type HandlerCode, type HandlerName } from './handler-code.ts';
 import { RejectedQueue, WorkingQueue } from './queues.ts';
@@ -97,7 +98,8 @@ export class Flow extends Construct {
   }
 
   #batchHandler(): void {
-    this.#handler(
+    const downstreams = Object.values(this.#config.operations).map(({ downstream }) => downstream);
+    const handler = this.#handler(
       'BatchHandler',
       'batch-handler',
       handlerTimeout(this.#config),
@@ -106,7 +108,9 @@ export class Flow extends Construct {
       .source({ queue: this.batchQueue.queue, batchSize: MESSAGES_AT_ONCE.batch, maxConcurrency: 100 })
       .table('taskTable', this.#tables.task, ['PartiQLUpdate', 'BatchGetItem'])
       .table('batchTable', this.#tables.batch, ['GetItem', 'UpdateItem'])
-      .sends({ batchQueue: this.batchQueue.queue });
+      .sends({ batchQueue: this.batchQueue.queue })
+      .may(distinct(downstreams.flatMap(downstreamRights)));
+    if (downstreams.some(({ kind }) => kind === 'step-functions')) handler.startsByName();
   }
 
   #sweep(): void {

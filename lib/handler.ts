@@ -15,6 +15,7 @@ import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { ENVIRONMENT, type Setting } from '../src/environment.ts';
+import { type Right, stateMachineArn } from './endpoints.ts';
 
 export interface HandlerProps {
   readonly code: Code;
@@ -98,6 +99,18 @@ export class Handler extends Construct {
   /** Lets it ask how many messages lie in these queues. */
   counts(queues: Partial<Record<Setting, IQueue>>): this {
     return this.#queues(queues, ['sqs:GetQueueAttributes']);
+  }
+
+  /** Lets it use what the configuration names. */
+  may(rights: readonly Right[]): this {
+    for (const { resource, actions } of rights) this.#allow([resource], [...actions]);
+    return this;
+  }
+
+  /** Lets it start executions of state machines that are named, and not given by their ARN. */
+  startsByName(): this {
+    this.#set('stateMachines', stateMachineArn());
+    return this;
   }
 
   #queues(queues: Partial<Record<Setting, IQueue>>, actions: string[]): this {

@@ -15,6 +15,8 @@ export const ENVIRONMENT = {
   electDeadLetters: 'GROUPAGE_ELECT_DLQ_URL',
   groupDeadLetters: 'GROUPAGE_GROUP_DLQ_URL',
   batchDeadLetters: 'GROUPAGE_BATCH_DLQ_URL',
+  /** What stands before the name of a state machine in its ARN. */
+  stateMachines: 'GROUPAGE_STATE_MACHINES',
   stack: 'GROUPAGE_STACK',
 } as const;
 

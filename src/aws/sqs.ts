@@ -1,6 +1,7 @@
 /** How this project talks to SQS: in batches by count and bytes, entries that failed sent again. */
 import { SendMessageBatchCommand, type SendMessageBatchRequestEntry, type SQSClient } from '@aws-sdk/client-sqs';
 import pLimit from 'p-limit';
+import { sendable } from '../batching/json-text.ts';
 import { SQS_MAX_BYTES } from '../batching/messages.ts';
 import { inRounds, type Left } from './rounds.ts';
 
@@ -52,10 +53,6 @@ interface Indexed {
   readonly message: Outgoing;
   readonly index: number;
 }
-
-/** Two characters that JSON allows raw and SQS does not; escaped they mean the same. Every body is JSON. */
-const sendable = (json: string): string =>
-  json.replaceAll(/[\ufffe\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16)}`);
 
 /** Sends one request; answers what has to be sent again. */
 const sendChunk = async (

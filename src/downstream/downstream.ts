@@ -44,6 +44,8 @@ export type Answer =
     }
   /** It did the work, all of it. */
   | { readonly kind: 'all-succeeded' }
+  /** It has begun, and reports when it is done. */
+  | { readonly kind: 'pending' }
   /** It will never take this call. */
   | ({ readonly kind: 'refused' } & Reason)
   /** It may take this call later. `at-once`: nothing speaks against the very next moment. */

@@ -4,18 +4,22 @@ import { printItem } from '../batching/task.ts';
 import type { HttpTarget } from '../config/endpoints.ts';
 import { type Answer, type Call, type Downstream, idempotencyKey } from './downstream.ts';
 import { type HttpAnswer, readAnswer } from './http-answer.ts';
+import { headersFor, type Surroundings } from './http-headers.ts';
 import { parseRetryAfter } from './retry.ts';
+import { SecretUnreadable } from './secret.ts';
 
 /** As much as a call may have (`maxBytes`). Five batches at once must fit into their function's memory. */
 const ANSWER_MAX_BYTES = 6_000_000;
 
-/** A downstream behind `target.url`. @param now for `Retry-After` dates. */
-export const httpDownstream = (target: HttpTarget, now: () => Millis): Downstream => ({
+/** A downstream behind `target.url`. */
+export const httpDownstream = (target: HttpTarget, surroundings: Surroundings): Downstream => ({
   async call(call: Call): Promise<Answer> {
     let answer: HttpAnswer;
     try {
-      answer = await post(target, call, now);
+      answer = await post(target, call, surroundings);
     } catch (cause) {
+      if (cause instanceof SecretUnreadable)
+        return { kind: 'unavailable', reason: cause.message, mayRetryAtOnce: false };
       // Whatever keeps an answer from arriving (refused, reset, timed out, half a body) may be over the next time.
       return { kind: 'unavailable', reason: describe(cause, target.timeout), mayRetryAtOnce: true };
     }
@@ -23,22 +27,34 @@ export const httpDownstream = (target: HttpTarget, now: () => Millis): Downstrea
   },
 });
 
-const post = async (target: HttpTarget, call: Call, now: () => Millis): Promise<HttpAnswer> => {
+const post = async (target: HttpTarget, call: Call, surroundings: Surroundings): Promise<HttpAnswer> => {
+  const signal = AbortSignal.timeout(target.timeout);
+  const body = printCall(call);
+  const configured = await inTime(headersFor(target, body, surroundings), signal);
   const response = await fetch(target.url, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'idempotency-key': idempotencyKey(call) },
-    body: printCall(call),
+    headers: { ...configured, 'content-type': 'application/json', 'idempotency-key': idempotencyKey(call) },
+    body,
     // A redirect would repeat the batch somewhere that nobody configured.
     redirect: 'manual',
-    signal: AbortSignal.timeout(target.timeout),
+    signal,
   });
   return {
     status: response.status,
     contentType: response.headers.get('content-type'),
-    retryAfter: parseRetryAfter(response.headers.get('retry-after'), now()),
+    retryAfter: parseRetryAfter(response.headers.get('retry-after'), surroundings.now()),
     body: await readText(response),
   };
 };
+
+/** Others wait for the same secret: it goes on without this call. */
+const inTime = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
+  Promise.race([
+    work,
+    new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    }),
+  ]);
 
 /** The body of a call. Payloads go through as they were sent. */
 export const printCall = ({ batchId, operation, target, attempt, items }: Call): string => {

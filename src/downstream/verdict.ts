@@ -26,6 +26,8 @@ export const verdictOf = <Item extends CallItem & Identified>(
       };
     case 'unavailable':
       return { results: [], open: items, ...whyOf(answer) };
+    case 'pending':
+      return { results: [], open: items, reason: 'has not reported yet' };
     case 'results':
       return sortItems(answer.items, items);
   }

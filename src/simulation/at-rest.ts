@@ -183,6 +183,7 @@ const outcomesOf = (answer: Answer, items: readonly CallItem[]): readonly (reado
       const error = { code: 'refused', message: answer.reason, retriable: false };
       return items.map(({ id }) => [id, { status: 'failed', error }]);
     }
+    case 'pending':
     case 'unavailable':
       return [];
     case 'results':

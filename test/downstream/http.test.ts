@@ -5,7 +5,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Answer } from '../../src/downstream/downstream.ts';
 import { httpDownstream } from '../../src/downstream/http.ts';
-import { aDownstream, batchId, id, NOW, operationName, target } from '../factories/factories.ts';
+import { aDownstream, batchId, id, NOW, operationName, someSecrets, target } from '../factories/factories.ts';
 
 const call = {
   batchId: batchId('ship/depot=MUC#1#1'),
@@ -32,7 +32,9 @@ const serve = async (listener: RequestListener): Promise<string> => {
 
 /** @param timeout in milliseconds: long where it must not be what ends the call. */
 const answerOf = async (listener: RequestListener, timeout = 200_000): Promise<Answer> =>
-  httpDownstream(aDownstream({ url: await serve(listener), timeout }), () => NOW).call(call);
+  httpDownstream(aDownstream({ url: await serve(listener), timeout }), { now: () => NOW, secrets: someSecrets() }).call(
+    call,
+  );
 
 const MEGABYTE = Buffer.alloc(1_048_576, ' ');
 

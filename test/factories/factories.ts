@@ -12,7 +12,9 @@ import type { BatchPolicy, Waiting } from '../../src/batching/policy.ts';
 import { itemBytes, type NewTask, payloadHashOf } from '../../src/batching/task.ts';
 import type { HttpTarget } from '../../src/config/endpoints.ts';
 import type { Config, Operation } from '../../src/config/resolved.ts';
+import type { Call } from '../../src/downstream/downstream.ts';
 import type { RetryPolicy } from '../../src/downstream/retry.ts';
+import { type Secrets, SecretUnreadable } from '../../src/downstream/secret.ts';
 
 export const NOW = Date.UTC(2026, 0, 1);
 
@@ -76,6 +78,24 @@ export const aDownstream = (fields: Partial<HttpTarget> = {}): HttpTarget => ({
   timeout: 1_000,
   deadline: 3_600_000,
   ...fields,
+});
+
+export const aCall = (fields: Partial<Call> = {}): Call => ({
+  batchId: batchId('ship/depot=MUC#1#1'),
+  operation: operationName('ship'),
+  target: target('ship/depot=MUC'),
+  attempt: 1,
+  items: [{ id: id('a'), payload: '{}' }],
+  ...fields,
+});
+
+/** Secrets by the names of their parameters. */
+export const someSecrets = (texts: Readonly<Record<string, string>> = {}): Secrets => ({
+  read: async (ref) => {
+    const text = texts['ssm' in ref ? ref.ssm : ref.secretsManager];
+    if (text === undefined) throw new SecretUnreadable(ref, 'it is not in this test');
+    return text;
+  },
 });
 
 const anOperation = (fields: Partial<Operation> = {}): Operation => ({

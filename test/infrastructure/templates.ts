@@ -8,7 +8,9 @@ import { groupageApp } from '../../lib/app.ts';
 import { Groupage } from '../../lib/groupage.ts';
 import type { HandlerCode } from '../../lib/handler-code.ts';
 import { stackNames } from '../../lib/stage.ts';
+import type { ConfigInput } from '../../src/config/schema.ts';
 import { temporaryFolder } from '../../src/temporary-folder.ts';
+import { configFrom } from '../end-to-end/operations.ts';
 import { aConfig } from '../factories/factories.ts';
 import { joined, type Template } from './rules/template.ts';
 
@@ -35,6 +37,27 @@ export const OPERATIONS = {
   ship: { target: ['depot'], downstream: { kind: 'http' as const, url: 'http://127.0.0.1/' } },
 };
 
+/** An operation for each kind of downstream, by name and by ARN, with everything that one can name. */
+const EVERY_KIND: ConfigInput['operations'] = Object.fromEntries(
+  (
+    [
+      {
+        kind: 'http',
+        url: 'https://parcels.example/batch',
+        headers: { Authorization: { secretsManager: 'parcels/token' }, 'X-Tenant': 'parcels' },
+        secret: { ssm: '/parcels/signing' },
+      },
+      { kind: 'lambda', function: 'parcels' },
+      { kind: 'lambda', function: 'arn:aws:lambda:eu-west-1:111122223333:function:parcels:live' },
+      { kind: 'step-functions', stateMachine: 'parcels' },
+      { kind: 'step-functions', stateMachine: 'arn:aws:states:eu-west-1:111122223333:stateMachine:parcels' },
+      { kind: 'queue', name: 'parcels' },
+      { kind: 'queue', name: 'arn:aws:sqs:eu-west-1:111122223333:parcels' },
+    ] as const
+  ).map((downstream, n) => [`ship-${n}`, { target: ['depot'], downstream }]),
+);
+const everyKind = configFrom({ operations: EVERY_KIND });
+
 const theirs = (): Template => {
   // No feature flags at all: the construct must keep its promises in an app of any age.
   const stack = new Stack(new App(), 'TheirStack');
@@ -54,4 +77,9 @@ export const OURS: readonly Subject[] = [
   { name: 'the stage prod', template: ours('prod'), kept: true },
 ];
 export const THEIRS: Subject = { name: "the construct in somebody's stack", template: theirs(), kept: true };
-export const SUBJECTS: readonly Subject[] = [...OURS, THEIRS];
+const EVERY: Subject = {
+  name: 'a stage with every kind of downstream',
+  template: ours('kinds', everyKind),
+  kept: false,
+};
+export const SUBJECTS: readonly Subject[] = [...OURS, THEIRS, EVERY];

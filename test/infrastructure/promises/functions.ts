@@ -94,4 +94,9 @@ promise('every setting of a function is a reference', settingsAreReferences, [
     set(FUNCTION, 'Environment.Variables.GROUPAGE_STACK', 'Groupage-dev-Flow'),
     /GROUPAGE_STACK is not a reference/,
   ],
+  [
+    "somebody else's state machines",
+    set(FUNCTION, 'Environment.Variables.GROUPAGE_STATE_MACHINES', 'arn:aws:states:eu-west-1:1:stateMachine:'),
+    /GROUPAGE_STATE_MACHINES is not a reference/,
+  ],
 ]);

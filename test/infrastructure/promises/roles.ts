@@ -49,6 +49,16 @@ promise('every statement names what it allows', statementsNameWhatTheyAllow, [
   ['all resources', allow('sqs:SendMessage', '*'), /unexplained wildcard/],
   ['all indexes', allow('dynamodb:Query', { 'Fn::Join': ['', [{ Ref: 'T' }, '/index/*']] }), /unexplained wildcard/],
   [
+    'secrets with longer names',
+    allow('secretsmanager:GetSecretValue', 'arn:aws:secretsmanager:r:1:secret:parcels-*'),
+    /unexplained wildcard/,
+  ],
+  [
+    'names of which a part is left open',
+    allow('lambda:InvokeFunction', 'arn:aws:lambda:r:1:function:parcels-??????'),
+    /unexplained wildcard/,
+  ],
+  [
     'all but something',
     (template) =>
       (find(template, POLICY)[1].Properties.PolicyDocument as { Statement: object[] }).Statement.push({

@@ -28,4 +28,13 @@ export const settingsAreReferences: Rule = (template) =>
   );
 
 const isReference = (template: Template, value: unknown): boolean =>
-  idOf(value) in template.Resources || JSON.stringify(value) === '{"Ref":"AWS::StackName"}';
+  idOf(value) in template.Resources ||
+  JSON.stringify(value) === '{"Ref":"AWS::StackName"}' ||
+  isPlace(value, 'states', 'stateMachine:');
+
+/** Where the resources of a kind are in this account, without a name. */
+const isPlace = (value: unknown, service: string, kind: string): boolean => {
+  const [partition, region, account] = ['Partition', 'Region', 'AccountId'].map((name) => ({ Ref: `AWS::${name}` }));
+  const parts = ['arn:', partition, `:${service}:`, region, ':', account, `:${kind}`];
+  return JSON.stringify(value) === JSON.stringify({ 'Fn::Join': ['', parts] });
+};

@@ -1,0 +1,58 @@
+/** What it means for a batch when a service of AWS does not do as it was asked. Pure: goes by what errors say of themselves. */
+import type { Millis } from '../batching/ids.ts';
+import type { Answer } from './downstream.ts';
+
+/** The configuration or a right is at fault, and not the tasks. */
+const MISCONFIGURED =
+  /^(?:ResourceNotFoundException|StateMachineDoesNotExist|StateMachineDeleting|StateMachineTypeNotSupported|InvalidArn|ValidationException|QueueDoesNotExist|AWS\.SimpleQueueService\.NonExistentQueue|AccessDenied(?:Exception)?|NotAuthorized|UnrecognizedClientException|InvalidParameterValueException|InvalidAddress|UnsupportedOperation|InvalidSecurity.*|InvalidRuntimeException|InvalidZipFileException|InvalidSecurityGroupIDException|InvalidSubnetIDException|KMS(?!Throttl).*|Kms(?!Throttl).*)$/i;
+/** No call of this size or content is taken. */
+const REFUSED =
+  /^(?:RequestTooLargeException|RequestEntityTooLargeException|InvalidRequestContentException|InvalidExecutionInput|InvalidMessageContents|InvalidParameterValue)$/;
+/** It asks for a pause. */
+const THROTTLED = /Throttl|TooManyRequests|LimitExceeded|SlowDown|OverLimit/i;
+
+/** A request that was sent to a service, and how it ended. */
+export interface FailedRequest {
+  readonly cause: unknown;
+  /** Whom the service was asked to call, for people: `the function parcels`. */
+  readonly what: string;
+  readonly timeout: Millis;
+  /** Ends the request at its timeout. */
+  readonly signal: AbortSignal;
+}
+
+interface AwsError extends Error {
+  readonly $metadata?: { readonly httpStatusCode?: number };
+  /** Seconds, of Lambda. */
+  readonly retryAfterSeconds?: string;
+}
+
+export const answerOfFailure = ({ cause, what, timeout, signal }: FailedRequest): Answer => {
+  if (signal.aborted)
+    return { kind: 'unavailable', reason: `no answer from ${what} within ${timeout} ms`, mayRetryAtOnce: true };
+  const { name, message, $metadata, retryAfterSeconds }: AwsError =
+    cause instanceof Error ? cause : new Error(String(cause));
+  // A message may repeat the request: for whoever may see the task.
+  const quote = message === '' ? {} : { quote: message.slice(0, 200).toWellFormed() };
+  const status = $metadata?.httpStatusCode ?? 0;
+  if (REFUSED.test(name)) return { kind: 'refused', reason: `${what} cannot take it (${name})`, ...quote };
+  if (MISCONFIGURED.test(name)) return misconfigured(`${what} could not be called (${name})`, quote);
+  const isThrottled = status === 429 || THROTTLED.test(name);
+  const pause = Number(retryAfterSeconds ?? '');
+  return {
+    kind: 'unavailable',
+    reason: `${what} ${isThrottled ? 'is throttled' : 'could not be reached'} (${name})`,
+    ...quote,
+    // Of a mistake that nobody here knows, more of the same is no cure.
+    mayRetryAtOnce: !isThrottled && (status === 0 || status >= 500),
+    ...(pause > 0 ? { retryAfter: pause * 1_000 } : {}),
+  };
+};
+
+/** Tasks wait until it is mended. */
+const misconfigured = (reason: string, quote: { readonly quote?: string }): Answer => ({
+  kind: 'unavailable',
+  reason: `${reason}: check the operation's downstream and the function's rights`,
+  ...quote,
+  mayRetryAtOnce: false,
+});

@@ -1,0 +1,63 @@
+/** What the HTTP kind sends beside the call, as a real server gets it. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { HttpTarget } from '../../src/config/endpoints.ts';
+import type { Answer } from '../../src/downstream/downstream.ts';
+import { httpDownstream } from '../../src/downstream/http.ts';
+import type { Secrets } from '../../src/downstream/secret.ts';
+import { verify } from '../../src/downstream/signature.ts';
+import { type AwsService, startAwsService } from '../factories/aws-service.ts';
+import { aCall, aDownstream, id, NOW, someSecrets } from '../factories/factories.ts';
+
+let server: AwsService;
+beforeEach(async () => {
+  server = await startAwsService(() => ({ body: '' }));
+});
+afterEach(() => server.stop());
+
+const SECRETS = someSecrets({ '/signing': 'whsec_1', '/token': 'Bearer hunter2\n', '/broken': 'hunter2\nx' });
+
+const callWith = (fields: Partial<HttpTarget>, secrets: Secrets = SECRETS): Promise<Answer> => {
+  const target = aDownstream({ url: `${server.options.endpoint}/batch`, ...fields });
+  const call = aCall({ items: [{ id: id('a'), payload: '{"n": 1.0, "name": "Zoë"}' }] });
+  return httpDownstream(target, { now: () => NOW, secrets }).call(call);
+};
+
+describe('a call', () => {
+  it('is signed as it was sent', async () => {
+    expect(await callWith({ secret: { ssm: '/signing' } })).toEqual({ kind: 'all-succeeded' });
+    const { headers, body = '' } = server.requests[0] ?? {};
+    const header = String(headers?.['groupage-signature']);
+    expect(body).toContain('{"n": 1.0, "name": "Zoë"}');
+    expect(verify({ header, body, secrets: ['whsec_1'], now: NOW })).toBe(true);
+    expect(verify({ header, body: JSON.stringify(JSON.parse(body)), secrets: ['whsec_1'], now: NOW })).toBe(false);
+  });
+
+  it('has the headers of the configuration, secret ones with their text', async () => {
+    await callWith({ headers: { 'X-Tenant': 'parcels', Authorization: { ssm: '/token' } } });
+    expect(server.requests[0]?.headers).toMatchObject({
+      'x-tenant': 'parcels',
+      authorization: 'Bearer hunter2',
+      'content-type': 'application/json',
+    });
+    expect(server.requests[0]?.headers).not.toHaveProperty('groupage-signature');
+  });
+
+  it.each<[string, Partial<HttpTarget>, RegExp]>([
+    [
+      'is not there',
+      { secret: { ssm: '/gone' } },
+      /^the parameter \/gone of SSM cannot be used: it is not in this test$/,
+    ],
+    ['is no header', { headers: { 'x-key': { ssm: '/broken' } } }, /^the parameter \/broken of SSM .* one line of/],
+  ])('whose secret %s is not made, and says which', async (_, fields, reason) => {
+    const answer = await callWith(fields);
+    expect(answer).toEqual({ kind: 'unavailable', reason: expect.stringMatching(reason), mayRetryAtOnce: false });
+    expect(JSON.stringify(answer)).not.toContain('hunter2');
+    expect(server.requests).toEqual([]);
+  });
+
+  it('has its time for the secret too', async () => {
+    const answer = await callWith({ secret: { ssm: '/slow' }, timeout: 100 }, { read: () => new Promise(() => {}) });
+    expect(answer).toEqual({ kind: 'unavailable', reason: 'no answer within 100 ms', mayRetryAtOnce: true });
+  });
+});

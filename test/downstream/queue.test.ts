@@ -1,0 +1,121 @@
+/** The queue kind against the embedded SQS, and against answers that it never gives. */
+import { CreateQueueCommand, DeleteQueueCommand, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { awsClients } from '../../src/aws/clients.ts';
+import type { QueueTarget } from '../../src/config/endpoints.ts';
+import { idempotencyKey } from '../../src/downstream/downstream.ts';
+import { queueDownstream } from '../../src/downstream/queue.ts';
+import { localClients } from '../../src/local/engines.ts';
+import { type SqsEngine, startSqs } from '../../src/local/sqs-engine.ts';
+import { type AwsBehaviour, awsError, startAwsService } from '../factories/aws-service.ts';
+import { aCall, id } from '../factories/factories.ts';
+
+const at = (name: string): QueueTarget => ({ kind: 'queue', name, timeout: 2_000, deadline: 60_000 });
+
+describe('a queue', () => {
+  let engine: SqsEngine;
+  let sqs: SQSClient;
+  let QueueUrl = '';
+
+  beforeEach(async () => {
+    engine = await startSqs({ port: 0 });
+    sqs = localClients({ dynamodb: 'http://127.0.0.1:9', sqs: engine.endpoint }).sqs;
+    ({ QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: 'parcels' })));
+  });
+  afterEach(async () => {
+    sqs.destroy();
+    await engine.stop();
+  });
+
+  const received = async () => {
+    const { Messages = [] } = await sqs.send(
+      new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, MessageAttributeNames: ['All'] }),
+    );
+    return Messages;
+  };
+
+  it.each(['parcels', 'arn:aws:sqs:us-east-1:000000000000:parcels'])(
+    'gets a batch as one message, and with that its tasks are done: %s',
+    async (name) => {
+      const call = aCall({ items: [{ id: id('a'), payload: '{"n": 1.0, "odd": "\uffff 🚚"}' }] });
+      expect(await queueDownstream(at(name), sqs).call(call)).toEqual({ kind: 'all-succeeded' });
+      const [message, ...others] = await received();
+      expect(others).toEqual([]);
+      expect(message?.Body).toContain('{"n": 1.0, "odd": "\\uffff 🚚"}');
+      expect(JSON.parse(message?.Body ?? '')).toEqual({
+        idempotencyKey: idempotencyKey(call),
+        batchId: call.batchId,
+        operation: 'ship',
+        target: call.target,
+        attempt: 1,
+        items: [{ id: 'a', payload: { n: 1, odd: '\uffff 🚚' } }],
+      });
+      expect(message?.MessageAttributes?.['Idempotency-Key']?.StringValue).toBe(idempotencyKey(call));
+    },
+  );
+
+  it('takes a batch as large as a configuration allows', async () => {
+    const payload = JSON.stringify('x'.repeat(999_000));
+    const call = aCall({ items: [{ id: id('a'), payload }] });
+    expect(await queueDownstream(at('parcels'), sqs).call(call)).toEqual({ kind: 'all-succeeded' });
+    expect((await received())[0]?.Body).toContain(payload);
+  });
+
+  it('that is not there is the fault of the configuration, and is used as soon as it is there', async () => {
+    const downstream = queueDownstream(at('later'), sqs);
+    expect(await downstream.call(aCall())).toMatchObject({
+      kind: 'unavailable',
+      reason: expect.stringMatching(
+        /^the queue later could not be called \(QueueDoesNotExist\): check the operation's/,
+      ),
+      mayRetryAtOnce: false,
+    });
+    const { QueueUrl: url } = await sqs.send(new CreateQueueCommand({ QueueName: 'later' }));
+    expect(await downstream.call(aCall())).toEqual({ kind: 'all-succeeded' });
+    await sqs.send(new DeleteQueueCommand({ QueueUrl: url }));
+    expect(await downstream.call(aCall())).toMatchObject({ reason: expect.stringContaining('QueueDoesNotExist') });
+    await sqs.send(new CreateQueueCommand({ QueueName: 'later' }));
+    expect(await downstream.call(aCall())).toEqual({ kind: 'all-succeeded' });
+  });
+});
+
+describe('SQS', () => {
+  const answerTo = async (behaviour: AwsBehaviour) => {
+    const service = await startAwsService((request, response) =>
+      request.operation.endsWith('GetQueueUrl')
+        ? { body: { QueueUrl: `${service.options.endpoint}/1/parcels` } }
+        : behaviour(request, response),
+    );
+    const { endpoint, ...rest } = service.options;
+    const { sqs } = awsClients({ sqs: endpoint, dynamodb: endpoint, ...rest });
+    try {
+      return [
+        await queueDownstream({ ...at('parcels'), timeout: 1_000 }, sqs).call(aCall()),
+        service.requests,
+      ] as const;
+    } finally {
+      sqs.destroy();
+      await service.stop();
+    }
+  };
+
+  it('that allows no message is named with what to check', async () => {
+    const [answer] = await answerTo(() => awsError(403, 'AccessDeniedException', 'not authorized'));
+    expect(answer).toEqual({
+      kind: 'unavailable',
+      reason:
+        "the queue parcels could not be called (AccessDeniedException): check the operation's downstream and the function's rights",
+      quote: 'not authorized',
+      mayRetryAtOnce: false,
+    });
+  });
+
+  it('that does not answer in time is asked again', async () => {
+    const [answer] = await answerTo(() => undefined);
+    expect(answer).toEqual({
+      kind: 'unavailable',
+      reason: 'no answer from the queue parcels within 1000 ms',
+      mayRetryAtOnce: true,
+    });
+  });
+});
