@@ -11,6 +11,7 @@ import { describe } from './activity.ts';
 import { NotWritable } from './folder.ts';
 import { isWritable, lockFolder } from './folder-lock.ts';
 import { LOCAL_FOLDER, writeLocalFile } from './local-file.ts';
+import { missingHere } from './services.ts';
 import { type LocalStack, startStack } from './stack.ts';
 import { StartFailure } from './start-failure.ts';
 
@@ -160,6 +161,7 @@ const welcome = (
     `  register  ${addresses.queues.register}`,
     ...again,
     ...orphaned,
+    ...missingHere(config, process.env).map((sentence) => `! ${sentence}`),
     '',
     ...(file
       ? ['Send a task:  npm run groupage -- send --help']

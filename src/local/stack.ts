@@ -9,6 +9,7 @@ import { type LocalFunction, loadFunctions, type Polling, poll, schedule } from 
 import { type LocalServer, serveLocally } from './http-server.ts';
 import { type Recovered, recover } from './recover.ts';
 import { createQueues, createTables } from './resources.ts';
+import { createNamedQueues, localServices } from './services.ts';
 import { CloudAssembly, UnknownInTemplate } from './template.ts';
 
 /** Where everything is; `.groupage/local.json` holds it. */
@@ -88,11 +89,13 @@ export const runStack = async (on: OnEngines, options: RunOptions): Promise<Runn
   const assembly = new CloudAssembly(synthesise(config, options.code), on);
   const clients = localClients(on);
   await Promise.all([createTables(assembly, clients.dynamodb), createQueues(assembly, clients.sqs)]);
+  await createNamedQueues(config, clients.sqs);
   // Wrapping changes a client: each function that is looked at gets new ones, the others share a pair.
   const clientsOf = (name: string): AwsClients => options.clients?.(localClients(on), name) ?? clients;
+  const services = localServices(process.env);
   const functions = await loadFunctions(
     assembly,
-    (name) => ({ ...options.host, clients: clientsOf(name) }),
+    (name) => ({ services, ...options.host, clients: clientsOf(name) }),
     options.onInvoke ?? (() => {}),
   );
   const settings = settingsOf(functions);
