@@ -14,6 +14,7 @@ import { dynamoDBTasks } from '../src/aws/dynamodb-tasks.ts';
 import { dynamoDBPatrolMarks, dynamoDBWaiting } from '../src/aws/dynamodb-waiting.ts';
 import { REVIVALS, revivalsOf, sqsDeadLetters, sqsQueues } from '../src/aws/sqs-queues.ts';
 import type { Token } from '../src/batching/ids.ts';
+import { hasDestinations } from '../src/callbacks/callback.ts';
 import { type Config, keepTasksIn } from '../src/config/resolved.ts';
 import type { Secrets } from '../src/downstream/secret.ts';
 import { CONFIG_ASSET, type Environment, optionalSetting, setting } from '../src/environment.ts';
@@ -35,6 +36,8 @@ export interface Host {
 export interface Services {
   readonly lambda: ServiceAt;
   readonly stepFunctions: ServiceAt;
+  readonly topics: ServiceAt;
+  readonly eventBuses: ServiceAt;
   readonly secrets: Secrets;
 }
 
@@ -78,7 +81,7 @@ export const partsOf = (environment: Environment, { clients, log, onEvent }: Hos
   const table = (name: 'taskTable' | 'batchLockTable' | 'batchTable') => setting(environment, name);
   const url = (name: Parameters<typeof setting>[1]) => optionalSetting(environment, name);
   const urls = Object.fromEntries(
-    (['register', 'elect', 'group', 'batch', 'rejected'] as const).flatMap((queue) => {
+    (['register', 'elect', 'group', 'batch', 'callback', 'rejected'] as const).flatMap((queue) => {
       const value = url(`${queue}Queue`);
       return value ? [[queue, value]] : [];
     }),
@@ -100,6 +103,7 @@ export const partsOf = (environment: Environment, { clients, log, onEvent }: Hos
         elect: setting(environment, 'electDeadLetters'),
         group: setting(environment, 'groupDeadLetters'),
         batch: setting(environment, 'batchDeadLetters'),
+        ...(hasDestinations(config) ? { callback: setting(environment, 'callbackDeadLetters') } : {}),
       }),
   };
 };

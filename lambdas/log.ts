@@ -20,6 +20,8 @@ const WARNINGS: ReadonlySet<FlowEvent['event']> = new Set([
   'foreign-message',
   'revived',
   'unreadable',
+  'not-delivered',
+  'untold',
   'repaired',
 ]);
 

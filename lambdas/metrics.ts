@@ -42,6 +42,10 @@ const measurementOf = (event: FlowEvent): Measurement | undefined => {
       return ['DeadLettersUnreadable', event.queue, 1];
     case 'repaired':
       return [REPAIRS[event.finding], event.operation, 1];
+    case 'delivered':
+      return ['CallbacksDelivered', event.destination, event.events];
+    case 'not-delivered':
+      return ['CallbacksFailed', event.destination, 1];
     case 'settled':
     case 'blocked':
     case 'slot-freed':
@@ -58,6 +62,7 @@ const measurementOf = (event: FlowEvent): Measurement | undefined => {
     case 'not-removed':
     case 'foreign-message':
     case 'foreign-results':
+    case 'untold':
       return undefined;
   }
 };

@@ -10,13 +10,17 @@ export const ENVIRONMENT = {
   electQueue: 'GROUPAGE_ELECT_QUEUE_URL',
   groupQueue: 'GROUPAGE_GROUP_QUEUE_URL',
   batchQueue: 'GROUPAGE_BATCH_QUEUE_URL',
+  callbackQueue: 'GROUPAGE_CALLBACK_QUEUE_URL',
   rejectedQueue: 'GROUPAGE_REJECTED_QUEUE_URL',
   registerDeadLetters: 'GROUPAGE_REGISTER_DLQ_URL',
   electDeadLetters: 'GROUPAGE_ELECT_DLQ_URL',
   groupDeadLetters: 'GROUPAGE_GROUP_DLQ_URL',
   batchDeadLetters: 'GROUPAGE_BATCH_DLQ_URL',
+  callbackDeadLetters: 'GROUPAGE_CALLBACK_DLQ_URL',
   /** What stands before the name of a state machine in its ARN. */
   stateMachines: 'GROUPAGE_STATE_MACHINES',
+  /** What stands before the name of a topic in its ARN. */
+  topics: 'GROUPAGE_TOPICS',
   stack: 'GROUPAGE_STACK',
 } as const;
 

@@ -28,6 +28,10 @@ export const METRICS = {
   StuckSlotsRepaired: 'operation',
   /** Batches whose message was lost. */
   OverdueBatchesRepaired: 'operation',
+  /** Events that came to their destination. */
+  CallbacksDelivered: 'destination',
+  /** Tries to bring an event to its destination that came to nothing. */
+  CallbacksFailed: 'destination',
 } as const;
 
 export type MetricName = keyof typeof METRICS;

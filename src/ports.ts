@@ -285,11 +285,14 @@ export interface Queues {
   callbacks(messages: readonly CallbackMessage[]): Promise<void>;
 }
 
-/** The working queues, each with a dead-letter queue. */
+/** The queues that tasks flow through, each with a dead-letter queue. */
 export type WorkingQueue = 'register' | 'elect' | 'group' | 'batch';
 
-/** Queues whose messages nobody works off: a working queue's dead letters, and what was refused. */
-export type LetterQueue = WorkingQueue | 'rejected';
+/** All queues with a dead-letter queue. Events wait in `callback`, which is there where there are destinations. */
+export type SourceQueue = WorkingQueue | 'callback';
+
+/** Queues whose messages nobody works off: a queue's dead letters, and what was refused. */
+export type LetterQueue = SourceQueue | 'rejected';
 
 /** A message that was received too often, or refused. */
 export interface DeadLetter {
@@ -307,7 +310,7 @@ export interface DeadLetters {
   /** Some messages of the queue's dead-letter queue, or of the rejected one; none when it is empty. */
   receive(queue: LetterQueue): Promise<readonly DeadLetter[]>;
   /** Sends a letter's body, which may be a better one, to the working queue after `delay` seconds. Answers the new message's id. */
-  revive(queue: WorkingQueue, letter: DeadLetter, delay: number): Promise<string>;
+  revive(queue: SourceQueue, letter: DeadLetter, delay: number): Promise<string>;
   remove(queue: LetterQueue, letter: DeadLetter): Promise<void>;
   /** About how many lie there, those included that somebody has in hand. Takes none, and hides none. */
   count(queue: LetterQueue): Promise<number>;

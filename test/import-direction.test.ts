@@ -22,9 +22,11 @@ const PURE = [
     'batch',
     'register-message',
     'events',
+    'slots',
   ].map((name) => `src/batching/${name}`),
   ...['resolved', 'endpoints', 'duration', 'hints', 'unknown-keys', 'schema'].map((name) => `src/config/${name}`),
   'src/config/sections/',
+  ...['callback', 'event'].map((name) => `src/callbacks/${name}`),
   ...['downstream', 'http-answer', 'retry', 'secret', 'signature', 'verdict'].map((name) => `src/downstream/${name}`),
 ];
 const STEPS = 'src/batching/';
@@ -37,8 +39,12 @@ const RULES: readonly { readonly files: readonly string[]; readonly may: readonl
     may: [...PURE, 'src/ports'],
   },
   { files: [STEPS], may: [...PURE, STEPS, 'src/ports'] },
+  {
+    files: ['src/callbacks/'],
+    may: [...PURE, STEPS, 'src/ports', 'src/callbacks/', 'src/downstream/http-headers'],
+  },
   { files: ['src/downstream/', 'src/config/'], may: [...PURE, 'src/config/', 'src/downstream/'] },
-  { files: ['src/aws/'], may: [...PURE, 'src/ports', 'src/aws/'] },
+  { files: ['src/aws/'], may: [...PURE, 'src/ports', 'src/aws/', 'src/callbacks/deliver'] },
   { files: ['src/simulation/'], may: [...PURE, STEPS, 'src/ports', 'src/simulation/'] },
   { files: ['src/api/'], may: [...PURE, STEPS, 'src/ports', 'src/api/'] },
   { files: ['src/client/'], may: [...PURE, 'src/aws/'] },
@@ -50,6 +56,7 @@ const RULES: readonly { readonly files: readonly string[]; readonly may: readonl
       'src/ports',
       'src/aws/',
       'src/api/',
+      'src/callbacks/',
       'src/downstream/',
       'src/environment',
       'src/metrics',
@@ -65,6 +72,7 @@ const RULES: readonly { readonly files: readonly string[]; readonly may: readonl
       'src/config/',
       'src/batching/timings',
       'src/batching/problems',
+      'src/callbacks/callback',
     ],
   },
   {

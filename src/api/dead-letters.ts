@@ -1,6 +1,6 @@
 /** `/v1/dead-letters`: how many messages nobody works off, and sending them again. */
 import { Hono } from 'hono';
-import { reviveDeadLetters, WORKING_QUEUES } from '../batching/dead-letters.ts';
+import { reviveDeadLetters, sourceQueues } from '../batching/dead-letters.ts';
 import type { Millis } from '../batching/ids.ts';
 import { reviveRefused } from '../batching/refused-letters.ts';
 import { InvalidCursor, type LetterQueue } from '../ports.ts';
@@ -17,8 +17,6 @@ import {
 } from './input.ts';
 import { HttpProblem } from './problem.ts';
 
-const QUEUES: readonly LetterQueue[] = [...WORKING_QUEUES, 'rejected'];
-
 /** How long one request sends letters again: half of its function's time, so that what was begun ends in it. */
 const REDRIVE_TIME: Millis = 10_000;
 /** After so many that could not be sent a request ends: each has a reason, and Lambda answers with 6 MB at the most. */
@@ -28,15 +26,16 @@ const AT_ONCE = (): number => 0;
 
 export const deadLetterRoutes = (deps: ApiDeps): Hono => {
   const { deadLetters, machine } = deps;
+  const queues: readonly LetterQueue[] = [...sourceQueues(deps.config), 'rejected'];
   const routes = new Hono();
 
   routes.get('/', takesQuery(), async (context) => {
-    const counts = await Promise.all(QUEUES.map((queue) => deadLetters.count(queue)));
-    return context.json({ queues: QUEUES.map((queue, index) => ({ queue, messages: counts[index] })) });
+    const counts = await Promise.all(queues.map((queue) => deadLetters.count(queue)));
+    return context.json({ queues: queues.map((queue, index) => ({ queue, messages: counts[index] })) });
   });
 
   routes.post('/:queue/redrive', takesQuery(), async (context) => {
-    const queue = queueNamed(context.req.param('queue'));
+    const queue = queueNamed(queues, context.req.param('queue'));
     const { dryRun, cursor } = readRedrive(await readText(context));
     if (dryRun) {
       const left = await deadLetters.count(queue);
@@ -56,9 +55,9 @@ export const deadLetterRoutes = (deps: ApiDeps): Hono => {
 };
 
 /** @throws HttpProblem */
-const queueNamed = (name: string): LetterQueue => {
-  const queue = QUEUES.find((each) => each === name);
-  if (!queue) throw new HttpProblem(404, `there is no queue ${JSON.stringify(name)}: there are ${QUEUES.join(', ')}`);
+const queueNamed = (queues: readonly LetterQueue[], name: string): LetterQueue => {
+  const queue = queues.find((each) => each === name);
+  if (!queue) throw new HttpProblem(404, `there is no queue ${JSON.stringify(name)}: there are ${queues.join(', ')}`);
   return queue;
 };
 

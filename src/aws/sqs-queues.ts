@@ -8,26 +8,29 @@ import {
 } from '@aws-sdk/client-sqs';
 import { printBatch, printElect, printGroup } from '../batching/messages.ts';
 import { printRejection } from '../batching/rejection.ts';
-import type { DeadLetters, LetterQueue, Queues, WorkingQueue } from '../ports.ts';
+import { printCallback } from '../callbacks/callback.ts';
+import type { DeadLetters, LetterQueue, Queues, SourceQueue } from '../ports.ts';
 import { type Outgoing, sendAll } from './sqs.ts';
 
 /** Queue URLs; a λ has those it may use. */
-export type QueueUrls = Readonly<Partial<Record<WorkingQueue | 'callback' | 'rejected', string>>>;
-export type DeadLetterUrls = Readonly<Record<WorkingQueue, string>>;
+export type QueueUrls = Readonly<Partial<Record<LetterQueue, string>>>;
+/** That of `callback` only where there are destinations. */
+export type DeadLetterUrls = Readonly<Partial<Record<SourceQueue, string>>>;
 
 /** A λ used a queue that its construct did not give it. */
 class MissingQueue extends Error {
   override readonly name = 'MissingQueue';
 }
 
-const urlOf = (urls: QueueUrls, queue: WorkingQueue | 'callback' | 'rejected'): string => {
+const urlOf = (urls: QueueUrls, queue: LetterQueue, what = `the ${queue} queue`): string => {
   const url = urls[queue];
-  if (!url) throw new MissingQueue(`no URL of the ${queue} queue: the function's construct must pass it`);
+  const when = queue === 'callback' ? ', as it does where the configuration has destinations' : '';
+  if (!url) throw new MissingQueue(`no URL of ${what}: the function's construct must pass it${when}`);
   return url;
 };
 
 export const sqsQueues = (client: SQSClient, urls: QueueUrls): Queues => {
-  const send = async (queue: WorkingQueue | 'callback' | 'rejected', messages: readonly Outgoing[]): Promise<void> => {
+  const send = async (queue: LetterQueue, messages: readonly Outgoing[]): Promise<void> => {
     await sendAll(client, urlOf(urls, queue), messages);
   };
   return {
@@ -52,7 +55,7 @@ export const sqsQueues = (client: SQSClient, urls: QueueUrls): Queues => {
     callbacks: (messages) =>
       send(
         'callback',
-        messages.map((message) => ({ body: JSON.stringify(message) })),
+        messages.map((message) => ({ body: printCallback(message) })),
       ),
   };
 };
@@ -72,7 +75,8 @@ const COUNTS: readonly QueueAttributeName[] = [
 ];
 
 export const sqsDeadLetters = (client: SQSClient, urls: QueueUrls, deadLetterUrls: DeadLetterUrls): DeadLetters => {
-  const where = (queue: LetterQueue): string => (queue === 'rejected' ? urlOf(urls, queue) : deadLetterUrls[queue]);
+  const where = (queue: LetterQueue): string =>
+    queue === 'rejected' ? urlOf(urls, queue) : urlOf(deadLetterUrls, queue, `${queue}'s dead-letter queue`);
   return {
     receive: async (queue) => {
       const { Messages = [] } = await client.send(

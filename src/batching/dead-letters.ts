@@ -2,14 +2,23 @@
  * Dead letters are sent again: by the sweep, later and later; by a person, at once.
  *
  * The inner messages are hints whose truth is in the tables, so sending one again is always harmless, and never
- * sending it again could strand a Target. Whatever made them fail (a throttled table, a broken deployment) passes.
+ * sending it again could strand a Target. Whatever made them fail (a throttled table, a broken deployment) passes. Events
+ * for destinations are sent again likewise, but not for ever: what makes those fail is not ours, and may not pass.
  */
-import type { DeadLetter, WorkingQueue } from '../ports.ts';
+import { happenedAt, hasDestinations, parseCallback } from '../callbacks/callback.ts';
+import type { Config } from '../config/resolved.ts';
+import type { DeadLetter, SourceQueue } from '../ports.ts';
+import type { Millis } from './ids.ts';
 import { parseBatch, parseElect, parseGroup, UnreadableMessage } from './messages.ts';
 import { withId } from './register-message.ts';
+import { CALLBACK_PATIENCE, MINUTE } from './timings.ts';
 import { type LetterDeps, remove, revive, type Walk, type Walked, walkLetters } from './walk-letters.ts';
 
-export const WORKING_QUEUES: readonly WorkingQueue[] = ['register', 'elect', 'group', 'batch'];
+const WORKING_QUEUES = ['register', 'elect', 'group', 'batch'] as const;
+
+/** The queues whose dead letters are sent again. */
+export const sourceQueues = (config: Config): readonly SourceQueue[] =>
+  hasDestinations(config) ? [...WORKING_QUEUES, 'callback'] : WORKING_QUEUES;
 
 /**
  * A register body that is longer has no place left for its id and its count of revivals in a message of 1 MiB. Its
@@ -17,23 +26,32 @@ export const WORKING_QUEUES: readonly WorkingQueue[] = ['register', 'elect', 'gr
  */
 const REVIVED_MAX_BYTES = 1_000_000;
 
-/** @param delayOf in how many seconds a letter is delivered that was sent again so many times. */
+/** A letter that is left where it is, for a person. */
+const FOR_A_PERSON = `was tried for ${CALLBACK_PATIENCE / (60 * MINUTE)} hours: it stays until a person sends it again`;
+
+/** @param delayOf in how many seconds a letter is delivered; nothing for one that is left to a person. */
 export const reviveDeadLetters = (
   deps: LetterDeps,
-  queue: WorkingQueue,
+  queue: SourceQueue,
   walk: Walk,
-  delayOf: (revivals: number) => number,
+  delayOf: (letter: DeadLetter) => number | undefined,
 ): Promise<Walked> =>
   walkLetters(deps, queue, walk, async (letter) => {
     const body = queue === 'register' ? withId(letter.body, letter.messageId) : letter.body;
     const problem = hopeless(queue, body);
     if (problem !== undefined) return reject(deps, queue, letter, problem);
-    await revive(deps, { from: queue, to: queue, letter, body, delay: delayOf(letter.revivals) });
+    const delay = delayOf(letter);
+    if (delay === undefined) return FOR_A_PERSON;
+    await revive(deps, { from: queue, to: queue, letter, body, delay });
     return undefined;
   });
 
+/** Whether an event has been tried for so long that only a person sends it again. Nothing else is ever given up. */
+export const isGivenUp = (queue: SourceQueue, { body }: DeadLetter, now: Millis): boolean =>
+  queue === 'callback' && happenedAt(parseCallback(body)) + CALLBACK_PATIENCE < now;
+
 /** @returns why it was not sent. */
-const reject = async (deps: LetterDeps, queue: WorkingQueue, letter: DeadLetter, reason: string): Promise<string> => {
+const reject = async (deps: LetterDeps, queue: SourceQueue, letter: DeadLetter, reason: string): Promise<string> => {
   const { messageId, body } = letter;
   await deps.queues.reject([{ messageId, body, problems: [{ path: '', reason }], at: deps.machine.now() }]);
   deps.report({ event: 'unreadable', queue, messageId });
@@ -42,12 +60,12 @@ const reject = async (deps: LetterDeps, queue: WorkingQueue, letter: DeadLetter,
 };
 
 /** Why sending this message again can never help. The register λ refuses what it cannot read by itself, with reasons. */
-const hopeless = (queue: WorkingQueue, body: string): string | undefined => {
+const hopeless = (queue: SourceQueue, body: string): string | undefined => {
   if (queue === 'register')
     return Buffer.byteLength(body) > REVIVED_MAX_BYTES
       ? `register queue: the message has more than ${REVIVED_MAX_BYTES} bytes`
       : undefined;
-  const parse = { elect: parseElect, group: parseGroup, batch: parseBatch }[queue];
+  const parse = { elect: parseElect, group: parseGroup, batch: parseBatch, callback: parseCallback }[queue];
   try {
     parse(body);
     return undefined;

@@ -64,6 +64,12 @@ export type FlowEvent =
       readonly status: FinishedStatus;
       readonly counts: Counts;
     }
+  /** Events came to a destination. */
+  | { readonly event: 'delivered'; readonly destination: string; readonly events: number }
+  /** An event did not come to its destination this time; `cause` quotes nothing of what the destination said. */
+  | { readonly event: 'not-delivered'; readonly destination: string; readonly cause: string }
+  /** Nobody was told how tasks ended: the destinations that they name are not configured, nor is any other. */
+  | { readonly event: 'untold'; readonly tasks: number; readonly destinations: readonly string[] }
   /** A message names a batch that is not stored: kept longer than the batch, or not ours. */
   | { readonly event: 'unknown-batch'; readonly batchId: BatchId }
   /** A look for a full batch failed; its leader will see for itself. */

@@ -2,8 +2,10 @@
  * Refused messages are sent again where they would not be refused any more, and only for a person: what was wrong was
  * the configuration, and somebody has put it right.
  */
+import { parseCallback, unknownDestination } from '../callbacks/callback.ts';
 import type { DeadLetter } from '../ports.ts';
-import { describeInBrief } from './problems.ts';
+import { UnreadableMessage } from './messages.ts';
+import { describeInBrief, describeProblem } from './problems.ts';
 import { parseRedrive } from './redrive.ts';
 import { parseRegisterMessage, withId } from './register-message.ts';
 import { type KeptMessage, parseRejection } from './rejection.ts';
@@ -35,11 +37,36 @@ const reviveOne = async (
   { messageId, body: refused }: KeptMessage,
   sent: Set<string>,
 ): Promise<string | undefined> => {
+  const to = destinationIn(refused);
+  if (to !== undefined) return reviveEvent(deps, letter, refused, to);
   // Under the id that it would have had: to register it again is harmless.
   const body = withId(refused, messageId);
   // As the register λ will, but for the tables.
   const parsed = parseRedrive(body) ?? parseRegisterMessage(deps.config, { messageId, body });
   if (!parsed.ok) return `it would be refused again: ${describeInBrief(parsed.problems)}`;
   sent.add(await revive(deps, { from: 'rejected', to: 'register', letter, body, delay: 0 }));
+  return undefined;
+};
+
+/** The destination that a refused event names; nothing for any other message. */
+const destinationIn = (body: string): string | undefined => {
+  try {
+    return parseCallback(body).to;
+  } catch (cause) {
+    if (cause instanceof UnreadableMessage) return undefined;
+    throw cause;
+  }
+};
+
+/** Events are refused for one reason alone: that their destination is not configured. */
+const reviveEvent = async (
+  deps: LetterDeps,
+  letter: DeadLetter,
+  body: string,
+  to: string,
+): Promise<string | undefined> => {
+  if (!Object.hasOwn(deps.config.destinations, to))
+    return `it would be refused again: ${describeProblem(unknownDestination(deps.config, to))}`;
+  await revive(deps, { from: 'rejected', to: 'callback', letter, body, delay: 0 });
   return undefined;
 };

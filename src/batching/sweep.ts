@@ -1,6 +1,6 @@
 /** Sweep, each minute: send dead letters again, later and later, see to slots, and patrol a slice of the lock rows. */
-import type { Invocation } from '../ports.ts';
-import { reviveDeadLetters, WORKING_QUEUES } from './dead-letters.ts';
+import type { DeadLetter, Invocation } from '../ports.ts';
+import { isGivenUp, reviveDeadLetters, sourceQueues } from './dead-letters.ts';
 import type { Deps } from './deps.ts';
 import { patrol } from './patrol.ts';
 import { sweepSlots } from './sweep-slots.ts';
@@ -27,14 +27,25 @@ const RESERVE = 5_000;
 const growing = (revivals: number): number => Math.min(MAX_DELAY / 1_000, 2 ** revivals);
 
 /**
- * All queues at once: a flood in one leaves time for the others, and an idle stack pays for one wait instead of four.
+ * How many letters that are left to a person the sweep meets before it stops. They lie there for two weeks, and each look
+ * is paid for; SQS shows them in no order, so that those behind them are met in another minute.
+ */
+const LEFT_ALONE_MAX = 100;
+
+/**
+ * All queues at once: a flood in one leaves time for the others, and an idle stack pays for one wait instead of many.
  *
  * @throws AggregateError of what failed, once everything has had its turn.
  */
 export const sweep = async (deps: SweepDeps, invocation: Invocation): Promise<void> => {
-  const walk = { began: deps.machine.now(), mayGoOn: () => invocation.timeLeft() > 2 * RESERVE };
+  const began = deps.machine.now();
+  const isInTime = (): boolean => invocation.timeLeft() > 2 * RESERVE;
   const revived = await Promise.allSettled(
-    WORKING_QUEUES.map((queue) => reviveDeadLetters(deps, queue, walk, growing)),
+    sourceQueues(deps.config).map((queue) => {
+      const mayGoOn = (skipped: number): boolean => isInTime() && (queue !== 'callback' || skipped < LEFT_ALONE_MAX);
+      const delayOf = (letter: DeadLetter) => (isGivenUp(queue, letter, began) ? undefined : growing(letter.revivals));
+      return reviveDeadLetters(deps, queue, { began, mayGoOn }, delayOf);
+    }),
   );
   const mayGoOn = (): boolean => invocation.timeLeft() > RESERVE;
   // Slots first: who waits for one waits now.

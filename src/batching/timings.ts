@@ -18,7 +18,7 @@ export const REGISTER_VISIBILITY: Millis = 6 * LEADER_TIMEOUT;
 /** How often a message is received before it is a dead letter. */
 export const MAX_RECEIVES = 5;
 /** Messages that one invocation of a function gets at the most. */
-export const MESSAGES_AT_ONCE = { register: 10, elect: 10, group: 10, batch: 5 } as const;
+export const MESSAGES_AT_ONCE = { register: 10, elect: 10, group: 10, batch: 5, callback: 10 } as const;
 /** The most that SQS delays a message; longer waits go in hops. */
 export const MAX_DELAY: Millis = 900 * SECOND;
 /** Who wakes within this need not be woken. */
@@ -29,3 +29,8 @@ export const HANDOVER_MARGIN: Millis = 6 * SECOND;
 export const CLOCK_SKEW: Millis = 30 * SECOND;
 /** What a batch handler needs besides its downstream calls. */
 export const HANDLER_OVERHEAD: Millis = 10 * SECOND;
+/**
+ * How long after a task's end the sweep sends its event again. Within it are a weekend, and a day for whoever mends the
+ * destination; a destination that is gone for good is not tried for ever.
+ */
+export const CALLBACK_PATIENCE: Millis = 72 * 60 * MINUTE;

@@ -4,7 +4,7 @@
  * What is sent again may fail again, and then lies there once more. A walk that took it for one of those that it began
  * with would never end.
  */
-import type { DeadLetter, LetterQueue, WorkingQueue } from '../ports.ts';
+import type { DeadLetter, LetterQueue, SourceQueue } from '../ports.ts';
 import type { Deps } from './deps.ts';
 import type { Millis } from './ids.ts';
 import { reasonOf } from './problems.ts';
@@ -72,7 +72,7 @@ export const walkLetters = async (
 
 export interface Revival {
   readonly from: LetterQueue;
-  readonly to: WorkingQueue;
+  readonly to: SourceQueue;
   readonly letter: DeadLetter;
   /** What is sent, which may be better than what was received. */
   readonly body: string;

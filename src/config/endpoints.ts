@@ -69,3 +69,12 @@ export const ITEMS_MAX_BYTES: Readonly<Record<DownstreamTarget['kind'], number>>
   // A message has 1 MiB.
   queue: 1_000_000,
 };
+
+/** The most that a destination of each kind takes as one event, in bytes. */
+export const EVENT_MAX_BYTES: Readonly<Record<Destination['kind'], number>> = {
+  queue: 1_048_576,
+  // Both take 256 KiB, in which source and type are counted a second time.
+  topic: 262_144 - 2_048,
+  'event-bus': 262_144 - 2_048,
+  http: 1_048_576,
+};

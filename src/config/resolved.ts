@@ -93,3 +93,12 @@ export const handlerTimeout = (config: Config): Millis =>
 
 /** After this a batch message that nobody deleted is delivered again: six timeouts, as AWS recommends. */
 export const batchVisibility = (config: Config): Millis => 6 * handlerTimeout(config);
+
+/** The timeout of the λ that calls destinations: the slowest one's, and what is around its call. Whole seconds. */
+export const callbackTimeout = ({ destinations }: Config): Millis => {
+  const longest = Math.max(...Object.values(destinations).map((each) => ('timeout' in each ? each.timeout : 0)));
+  return Math.ceil((Math.max(longest, AWS_CALL) + HANDLER_OVERHEAD) / 1_000) * 1_000;
+};
+
+/** What a call of AWS takes at the most, tries and all. */
+const AWS_CALL: Millis = 10_000;

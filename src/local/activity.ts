@@ -35,6 +35,11 @@ export const describe = (event: FlowEvent): string | undefined => {
       return `✗ dead letter of ${event.queue} could not be taken out, and comes once more: ${event.cause}`;
     case 'settled':
       return `· ${plural(event.tasks, 'task')} of ${event.target} ${event.how}`;
+    case 'not-delivered':
+      return `✗ callback to ${event.destination}: ${event.cause}`;
+    case 'untold':
+      return `✗ nobody was told of ${plural(event.tasks, 'task')}: ${event.destinations.join(', ')} ${event.destinations.length === 1 ? 'is' : 'are'} not configured`;
+    case 'delivered':
     case 'blocked':
     case 'slot-freed':
     case 'registered':

@@ -2,7 +2,7 @@
 import { printBatch, printElect, printGroup } from '../batching/messages.ts';
 import { printRejection, type Rejection } from '../batching/rejection.ts';
 import type { CallbackMessage } from '../callbacks/callback.ts';
-import type { DeadLetter, DeadLetters, LetterQueue, Queues, WorkingQueue } from '../ports.ts';
+import type { DeadLetter, DeadLetters, LetterQueue, Queues, SourceQueue, WorkingQueue } from '../ports.ts';
 import { type Gate, through } from './gate.ts';
 import type { QueuedMessage, SimulatedQueue } from './queue.ts';
 
@@ -44,17 +44,25 @@ export const memoryQueues = (
   },
 });
 
+/** What initiators are told is told here at once: no event waits in a queue, and none becomes a dead letter. */
+const queueOf = (queues: SimulatedQueues, queue: SourceQueue): SimulatedQueue => {
+  if (queue === 'callback') throw new Error('no event waits in a simulated queue');
+  return queues[queue];
+};
+
 export const memoryDeadLetters = (queues: SimulatedQueues, rejected: Rejection[], gate: Gate): DeadLetters => {
   const lettersOf = (queue: LetterQueue): DeadLetter[] =>
     queue === 'rejected'
       ? rejected.map((each) =>
           letterOf({ id: each.messageId, body: printRejection(each), revivals: 0, sentAt: each.at }),
         )
-      : [...queues[queue].deadLetters].map(letterOf);
+      : queue === 'callback'
+        ? []
+        : [...queues[queue].deadLetters].map(letterOf);
   return {
     receive: (queue) => through(gate, 'deadLetters.receive', () => lettersOf(queue).slice(0, 10)),
     revive: (queue, { body, revivals }, delay) =>
-      through(gate, 'deadLetters.revive', () => queues[queue].send(body, delay, revivals + 1)),
+      through(gate, 'deadLetters.revive', () => queueOf(queues, queue).send(body, delay, revivals + 1)),
     remove: (queue, { receipt }) =>
       through(gate, 'deadLetters.remove', () => {
         if (queue === 'rejected') {
@@ -62,8 +70,9 @@ export const memoryDeadLetters = (queues: SimulatedQueues, rejected: Rejection[]
           if (at !== -1) rejected.splice(at, 1);
           return;
         }
-        const message = [...queues[queue].deadLetters].find(({ id }) => id === receipt);
-        if (message) queues[queue].delete(message);
+        const from = queueOf(queues, queue);
+        const message = [...from.deadLetters].find(({ id }) => id === receipt);
+        if (message) from.delete(message);
       }),
     count: (queue) => through(gate, 'deadLetters.count', () => lettersOf(queue).length),
   };

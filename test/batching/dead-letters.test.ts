@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { reviveDeadLetters } from '../../src/batching/dead-letters.ts';
-import type { WorkingQueue } from '../../src/ports.ts';
+import type { SourceQueue } from '../../src/ports.ts';
 import { NOW } from '../factories/factories.ts';
 import type { StepKit } from './step-kit.ts';
 import { kit, letter, suite, where } from './step-suite.ts';
 
 suite('dead letters that somebody asks for', () => {
-  const revive = (queue: WorkingQueue, deps: Partial<StepKit['deadLetters']> = {}, mayGoOn = () => true) =>
+  const revive = (queue: SourceQueue, deps: Partial<StepKit['deadLetters']> = {}, mayGoOn = () => true) =>
     reviveDeadLetters(
       { ...kit, deadLetters: { ...kit.deadLetters, ...deps } },
       queue,

@@ -7,7 +7,7 @@ import type { Rejection } from '../../src/batching/rejection.ts';
 import type { CallbackMessage } from '../../src/callbacks/callback.ts';
 import type { Config } from '../../src/config/resolved.ts';
 import type { Answer, Call } from '../../src/downstream/downstream.ts';
-import type { DeadLetter, Delivery, LetterQueue, PatrolMark, WorkingQueue } from '../../src/ports.ts';
+import type { DeadLetter, Delivery, LetterQueue, PatrolMark, SourceQueue } from '../../src/ports.ts';
 import type { Stores } from '../contract/stores.ts';
 import { aConfig, NOW } from '../factories/factories.ts';
 
@@ -24,7 +24,7 @@ export interface StepKit extends Deps {
     readonly batch: Delayed<BatchMessage>[];
     readonly rejected: Rejection[];
     readonly callbacks: CallbackMessage[];
-    readonly revived: { queue: WorkingQueue; letter: DeadLetter; delay: number }[];
+    readonly revived: { queue: SourceQueue; letter: DeadLetter; delay: number }[];
   };
   readonly letters: Record<LetterQueue, DeadLetter[]>;
   readonly calls: Call[];
@@ -50,7 +50,7 @@ export const stepKit = (stores: Stores, config: Config = aConfig()): StepKit => 
     now: NOW,
     chance: 0.5,
     sent: { registered: [], elect: [], resume: [], group: [], batch: [], rejected: [], callbacks: [], revived: [] },
-    letters: { register: [], elect: [], group: [], batch: [], rejected: [] },
+    letters: { register: [], elect: [], group: [], batch: [], callback: [], rejected: [] },
     calls: [],
     events: [],
     answers: [{ kind: 'all-succeeded' }],

@@ -9,7 +9,7 @@ import {
   type Token,
 } from '../../src/batching/ids.ts';
 import type { BatchPolicy, Waiting } from '../../src/batching/policy.ts';
-import { itemBytes, type NewTask, payloadHashOf } from '../../src/batching/task.ts';
+import { itemBytes, type NewTask, payloadHashOf, type Task } from '../../src/batching/task.ts';
 import type { HttpTarget } from '../../src/config/endpoints.ts';
 import type { Config, Operation } from '../../src/config/resolved.ts';
 import type { Call } from '../../src/downstream/downstream.ts';
@@ -38,6 +38,12 @@ export const aTask = (fields: Partial<NewTask> = {}): NewTask => {
     createdAt: NOW,
     ...fields,
   };
+};
+
+/** A task as it is stored. */
+export const aStored = (state: Task['state'], fields: Partial<Task> = {}): Task => {
+  const { payload: _, ...task } = aTask();
+  return { ...task, run: 1, payloadApart: false, ...fields, state };
 };
 
 export const aRow = (fields: Partial<Waiting> & { readonly id?: string } = {}): Waiting => {
