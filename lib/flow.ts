@@ -5,7 +5,9 @@ import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { type FunctionUrl, FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { LEADER_TIMEOUT, LEADER_VISIBILITY, MESSAGES_AT_ONCE, REGISTER_VISIBILITY } from '../src/batching/timings.ts';
-import { batchVisibility, type Config, handlerTimeout } from '../src/config/resolved.ts';
+import { hasDestinations } from '../src/callbacks/callback.ts';
+import { batchVisibility, type Config, callbackTimeout, handlerTimeout } from '../src/config/resolved.ts';
+import { destinationRights } from './destinations.ts';
 import { distinct, downstreamRights } from './endpoints.ts';
 import { Handler } from './handler.ts';
 import { bundledCode, type HandlerCode, type HandlerName } from './handler-code.ts';
@@ -33,6 +35,8 @@ export class Flow extends Construct {
   readonly groupQueue: WorkingQueue;
   readonly batchQueue: WorkingQueue;
   readonly rejectedQueue: RejectedQueue;
+  /** Where there are destinations. */
+  readonly callbackQueue: WorkingQueue | undefined;
   readonly apiUrl: FunctionUrl;
   readonly #config: Config;
   readonly #tables: Tables;
@@ -53,10 +57,14 @@ export class Flow extends Construct {
     this.groupQueue = new WorkingQueue(this, 'Group', { visibility });
     this.batchQueue = new WorkingQueue(this, 'Batch', { visibility: Duration.millis(batchVisibility(config)) });
     this.rejectedQueue = new RejectedQueue(this, 'Rejected', { retain });
+    this.callbackQueue = hasDestinations(config)
+      ? new WorkingQueue(this, 'Callback', { visibility: Duration.millis(6 * callbackTimeout(config)), retain })
+      : undefined;
     this.#register();
     this.#electLeader();
     this.#group();
     this.#batchHandler();
+    if (this.callbackQueue) this.#callbackHandler(this.callbackQueue);
     this.#sweep();
     this.apiUrl = this.#api();
   }
@@ -78,6 +86,7 @@ export class Flow extends Construct {
         electQueue: this.electQueue.queue,
         groupQueue: this.groupQueue.queue,
         rejectedQueue: this.rejectedQueue.queue,
+        ...this.#callbacks(),
       });
   }
 
@@ -94,7 +103,7 @@ export class Flow extends Construct {
       .table('taskTable', this.#tables.task, ['PartiQLUpdate', 'BatchGetItem'])
       .table('batchLockTable', this.#tables.batchLock, ['BatchWriteItem', 'GetItem', 'Query', 'UpdateItem'])
       .table('batchTable', this.#tables.batch, ['GetItem', 'PutItem', 'UpdateItem'])
-      .sends({ groupQueue: this.groupQueue.queue, batchQueue: this.batchQueue.queue });
+      .sends({ groupQueue: this.groupQueue.queue, batchQueue: this.batchQueue.queue, ...this.#callbacks() });
   }
 
   #batchHandler(): void {
@@ -108,9 +117,25 @@ export class Flow extends Construct {
       .source({ queue: this.batchQueue.queue, batchSize: MESSAGES_AT_ONCE.batch, maxConcurrency: 100 })
       .table('taskTable', this.#tables.task, ['PartiQLUpdate', 'BatchGetItem'])
       .table('batchTable', this.#tables.batch, ['GetItem', 'UpdateItem'])
-      .sends({ batchQueue: this.batchQueue.queue })
+      .sends({ batchQueue: this.batchQueue.queue, ...this.#callbacks() })
       .may(distinct(downstreams.flatMap(downstreamRights)));
     if (downstreams.some(({ kind }) => kind === 'step-functions')) handler.startsByName();
+  }
+
+  /** What a function is given that tells initiators of tasks. */
+  #callbacks() {
+    return this.callbackQueue ? { callbackQueue: this.callbackQueue.queue } : {};
+  }
+
+  #callbackHandler({ queue }: WorkingQueue): void {
+    const destinations = Object.values(this.#config.destinations);
+    const timeout = callbackTimeout(this.#config);
+    const handler = this.#handler('CallbackHandler', 'callback', timeout, 'Events go to destinations')
+      // Few: a destination that was down should not be run over when it is back.
+      .source({ queue, batchSize: MESSAGES_AT_ONCE.callback, maxConcurrency: 10 })
+      .sends({ rejectedQueue: this.rejectedQueue.queue })
+      .may(distinct(destinations.flatMap(destinationRights)));
+    if (destinations.some(({ kind }) => kind === 'topic')) handler.publishesByName();
   }
 
   #sweep(): void {
@@ -134,16 +159,18 @@ export class Flow extends Construct {
       groupQueue: groupQueue.queue,
       batchQueue: batchQueue.queue,
       rejectedQueue: rejectedQueue.queue,
+      ...this.#callbacks(),
     };
   }
 
   #deadLetters() {
-    const { registerQueue, electQueue, groupQueue, batchQueue } = this;
+    const { registerQueue, electQueue, groupQueue, batchQueue, callbackQueue } = this;
     return {
       registerDeadLetters: registerQueue.deadLetters,
       electDeadLetters: electQueue.deadLetters,
       groupDeadLetters: groupQueue.deadLetters,
       batchDeadLetters: batchQueue.deadLetters,
+      ...(callbackQueue ? { callbackDeadLetters: callbackQueue.deadLetters } : {}),
     };
   }
 

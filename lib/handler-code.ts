@@ -12,7 +12,7 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const OUTPUT = join(ROOT, 'bundles');
 
 /** The entries, named as their files. */
-const HANDLERS = ['register', 'elect-leader', 'group', 'batch-handler', 'sweep', 'api'] as const;
+const HANDLERS = ['register', 'elect-leader', 'group', 'batch-handler', 'callback', 'sweep', 'api'] as const;
 export type HandlerName = (typeof HANDLERS)[number];
 
 /** Makes the code of a λ. */

@@ -15,6 +15,7 @@ import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { ENVIRONMENT, type Setting } from '../src/environment.ts';
+import { topicArn } from './destinations.ts';
 import { type Right, stateMachineArn } from './endpoints.ts';
 
 export interface HandlerProps {
@@ -110,6 +111,12 @@ export class Handler extends Construct {
   /** Lets it start executions of state machines that are named, and not given by their ARN. */
   startsByName(): this {
     this.#set('stateMachines', stateMachineArn());
+    return this;
+  }
+
+  /** Lets it publish to topics that are named, and not given by their ARN. */
+  publishesByName(): this {
+    this.#set('topics', topicArn());
     return this;
   }
 

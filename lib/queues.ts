@@ -1,4 +1,4 @@
-/** The queues: four that work flows through, each with a dead-letter queue, and one for refused messages. */
+/** The queues: those that work flows through, each with a dead-letter queue, and one for refused messages. */
 import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
 import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';

@@ -30,7 +30,8 @@ export const settingsAreReferences: Rule = (template) =>
 const isReference = (template: Template, value: unknown): boolean =>
   idOf(value) in template.Resources ||
   JSON.stringify(value) === '{"Ref":"AWS::StackName"}' ||
-  isPlace(value, 'states', 'stateMachine:');
+  isPlace(value, 'states', 'stateMachine:') ||
+  isPlace(value, 'sns', '');
 
 /** Where the resources of a kind are in this account, without a name. */
 const isPlace = (value: unknown, service: string, kind: string): boolean => {

@@ -1,0 +1,51 @@
+/** The way to an HTTP destination: one signed POST an event. */
+import type { Millis } from '../batching/ids.ts';
+import type { Destination } from '../config/endpoints.ts';
+import { headersFor, type Surroundings } from '../downstream/http-headers.ts';
+import type { Way } from './deliver.ts';
+
+/** A destination did not take an event. */
+class NotTaken extends Error {
+  override readonly name = 'NotTaken';
+}
+
+/**
+ * Any 2xx takes the event; whatever else is answered, it comes again: a 404 or a 410 may be a mistake, and is mended while
+ * the event is still there. What the answer says is not read.
+ */
+export const wayByHttp =
+  (destination: Destination & { readonly kind: 'http' }, surroundings: Surroundings): Way =>
+  async ({ text }) => {
+    const headers = await headersFor(destination, text, surroundings);
+    const { ok, status, body } = await post(destination, text, headers);
+    // A body that never ends must hold nobody up.
+    await body?.cancel();
+    if (!ok) throw new NotTaken(`answered ${status}`);
+  };
+
+const post = async (
+  { url, timeout }: { readonly url: string; readonly timeout: Millis },
+  body: string,
+  headers: Record<string, string>,
+): Promise<Response> => {
+  try {
+    return await fetch(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/cloudevents+json' },
+      body,
+      // A redirect would repeat the event somewhere that nobody configured.
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeout),
+    });
+  } catch (cause) {
+    throw new NotTaken(whyNot(cause, timeout), { cause });
+  }
+};
+
+const whyNot = (cause: unknown, timeout: Millis): string => {
+  if (!(cause instanceof Error)) return `no answer: ${String(cause)}`;
+  if (cause.name === 'TimeoutError') return `no answer within ${timeout} ms`;
+  // fetch hides the reason (ECONNREFUSED, …) one level down.
+  const inner = cause.cause instanceof Error ? cause.cause : undefined;
+  return `no answer: ${inner ? inner.message || inner.name : cause.message}`;
+};
