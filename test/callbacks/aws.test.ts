@@ -1,0 +1,157 @@
+/** The ways to queues, topics and event buses, against servers that speak like AWS. */
+import {
+  CreateEventBusCommand,
+  EventBridgeClient,
+  PutRuleCommand,
+  PutTargetsCommand,
+} from '@aws-sdk/client-eventbridge';
+import { CreateTopicCommand, SNSClient, SubscribeCommand } from '@aws-sdk/client-sns';
+import {
+  CreateQueueCommand,
+  DeleteMessageCommand,
+  DeleteQueueCommand,
+  ReceiveMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { wayToEventBus, wayToQueue, wayToTopic } from '../../src/aws/destinations.ts';
+import { reasonOf } from '../../src/batching/problems.ts';
+import type { LeavingEvent } from '../../src/callbacks/event.ts';
+import { type SqsEngine, startSqs } from '../../src/local/sqs-engine.ts';
+import { enter } from '../backends/cloud.ts';
+import { type Emulator, startEmulator } from '../backends/ministack.ts';
+import { NOTHING_MAY_BE_MISSING } from '../backends/missing.ts';
+import { eventually } from '../end-to-end/flow.ts';
+import { awsError, startAwsService } from '../factories/aws-service.ts';
+
+const eventOf = (status: string): LeavingEvent => ({
+  text: `{"specversion":"1.0","type":"groupage.task.${status}","data":{"result":{"name":"Zoë 🚚 \\uffff"}}}`,
+  source: '/groupage/here/ship',
+  type: `groupage.task.${status}`,
+  time: '2026-01-01T00:00:00.000Z',
+});
+const EVENT = eventOf('failed');
+
+/** Takes the next message of a queue. */
+const next = (sqs: SQSClient, QueueUrl: string): Promise<string> =>
+  eventually(async () => {
+    const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 1 }));
+    const [message] = Messages;
+    if (message) await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: message.ReceiptHandle }));
+    return message?.Body;
+  }, 30_000);
+
+describe('a queue', () => {
+  let engine: SqsEngine;
+  let sqs: SQSClient;
+  beforeAll(async () => {
+    engine = await startSqs({ port: 0 });
+    const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
+    sqs = new SQSClient({ endpoint: engine.endpoint, region: 'us-east-1', credentials });
+  });
+  afterAll(() => engine.stop());
+  const make = async (QueueName: string) => (await sqs.send(new CreateQueueCommand({ QueueName }))).QueueUrl ?? '';
+
+  it.each(['ops', 'arn:aws:sqs:us-east-1:000000000000:ops'])('gets the event as it is, by %s', async (name) => {
+    const url = await make('ops');
+    await wayToQueue(name, sqs)(EVENT);
+    expect(await next(sqs, url)).toBe(EVENT.text);
+  });
+
+  it('that is not there is asked for again', async () => {
+    const way = wayToQueue('later', sqs);
+    await expect(way(EVENT)).rejects.toThrow(/does not exist/);
+    const url = await make('later');
+    await way(EVENT);
+    expect(await next(sqs, url)).toBe(EVENT.text);
+    await sqs.send(new DeleteQueueCommand({ QueueUrl: url }));
+    await expect(way(EVENT)).rejects.toThrow(/does not exist/);
+  });
+});
+
+describe('on the emulator', () => {
+  let emulator: Emulator | undefined;
+  let missing = '';
+  beforeAll(async () => {
+    try {
+      emulator = await startEmulator();
+      enter(emulator.cloud);
+    } catch (cause) {
+      if (NOTHING_MAY_BE_MISSING) throw cause;
+      missing = reasonOf(cause);
+    }
+  });
+  afterAll(() => emulator?.stop());
+
+  /** A queue that listens. */
+  const listener = async (sqs: SQSClient, QueueName: string) => ({
+    url: (await sqs.send(new CreateQueueCommand({ QueueName }))).QueueUrl ?? '',
+    arn: `arn:aws:sqs:us-east-1:000000000000:${QueueName}`,
+  });
+
+  it('a topic gets the event, with what its subscriptions filter by', async (context) => {
+    if (missing) return context.skip(missing);
+    const [sns, sqs] = [new SNSClient(), new SQSClient()];
+    const { TopicArn = '' } = await sns.send(new CreateTopicCommand({ Name: 'news' }));
+    const { url, arn } = await listener(sqs, 'failures');
+    const Attributes = {
+      FilterPolicy: JSON.stringify({ type: ['groupage.task.failed'], source: [EVENT.source] }),
+      RawMessageDelivery: 'true',
+    };
+    await sns.send(new SubscribeCommand({ TopicArn, Protocol: 'sqs', Endpoint: arn, Attributes }));
+    const way = wayToTopic(TopicArn, sns);
+    await way(eventOf('succeeded'));
+    await way(EVENT);
+    expect(await next(sqs, url)).toBe(EVENT.text);
+    await expect(wayToTopic(`${TopicArn}-gone`, sns)(EVENT)).rejects.toThrow(/not exist/i);
+    return undefined;
+  });
+
+  it('an event bus gets the event as the detail, with its source and type for rules', async (context) => {
+    if (missing) return context.skip(missing);
+    const [eventBridge, sqs] = [new EventBridgeClient(), new SQSClient()];
+    await eventBridge.send(new CreateEventBusCommand({ Name: 'orders' }));
+    const { url, arn } = await listener(sqs, 'failed-orders');
+    const rule = { EventBusName: 'orders', Name: 'failed' };
+    const pattern = { source: [EVENT.source], 'detail-type': [EVENT.type] };
+    await eventBridge.send(new PutRuleCommand({ ...rule, EventPattern: JSON.stringify(pattern) }));
+    const { EventBusName, Name: Rule } = rule;
+    await eventBridge.send(new PutTargetsCommand({ EventBusName, Rule, Targets: [{ Id: '1', Arn: arn }] }));
+    const way = wayToEventBus('orders', eventBridge);
+    await way(eventOf('succeeded'));
+    await way(EVENT);
+    expect(JSON.parse(await next(sqs, url))).toMatchObject({
+      source: EVENT.source,
+      'detail-type': 'groupage.task.failed',
+      detail: JSON.parse(EVENT.text),
+    });
+    return undefined;
+  });
+});
+
+describe('what AWS may answer', () => {
+  it('an event bus that answers 200 and did not take the event failed', async () => {
+    const service = await startAwsService(() => ({
+      body: { FailedEntryCount: 1, Entries: [{ ErrorCode: 'InternalFailure', ErrorMessage: 'try later' }] },
+    }));
+    const way = wayToEventBus('orders', new EventBridgeClient(service.options));
+    await expect(way(EVENT)).rejects.toThrow('try later (InternalFailure)');
+    expect(JSON.parse(service.requests[0]?.body ?? '').Entries).toEqual([
+      {
+        EventBusName: 'orders',
+        Source: EVENT.source,
+        DetailType: EVENT.type,
+        Detail: EVENT.text,
+        Time: Date.parse(EVENT.time) / 1_000,
+      },
+    ]);
+    await service.stop();
+  });
+
+  it('a bus that refuses is said with the reason', async () => {
+    const service = await startAwsService(() => awsError(400, 'AccessDeniedException', 'not authorized to perform'));
+    const way = wayToEventBus('orders', new EventBridgeClient({ ...service.options, maxAttempts: 1 }));
+    await expect(way(EVENT)).rejects.toThrow('not authorized to perform');
+    await service.stop();
+  });
+});

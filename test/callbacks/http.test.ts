@@ -1,0 +1,104 @@
+/** The HTTP way against a real server: what it gets, and what it may answer. */
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { LeavingEvent } from '../../src/callbacks/event.ts';
+import { wayByHttp } from '../../src/callbacks/http.ts';
+import { SecretUnreadable } from '../../src/downstream/secret.ts';
+import { verify } from '../../src/downstream/signature.ts';
+import { NOW } from '../factories/factories.ts';
+
+const SECRET = { ssm: '/hooks/signing' };
+const EVENT: LeavingEvent = {
+  text: '{"specversion":"1.0","id":"a.1","data":{"result":{"name":"Zoë 🚚"}}}',
+  source: '/groupage/here/ship',
+  type: 'groupage.task.succeeded',
+  time: '2026-01-01T00:00:00.000Z',
+};
+const secrets = { read: async (ref: object) => ('ssm' in ref ? 'signing key' : 'bearer token') };
+
+const ends: (() => void)[] = [];
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
+
+const serve = async (listener: RequestListener): Promise<string> => {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  ends.push(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+};
+
+/** @param timeout in milliseconds: long where it must not be what ends the call. */
+const send = (url: string, { timeout = 200_000, headers = {}, given = secrets } = {}): Promise<void> =>
+  wayByHttp({ kind: 'http', url, headers, secret: SECRET, timeout }, { secrets: given, now: () => NOW })(EVENT);
+
+describe('an HTTP destination', () => {
+  it('gets the event as it is, signed with the time, and with the headers that are configured', async () => {
+    const got: { method?: string; headers: IncomingHttpHeaders; body: Buffer }[] = [];
+    const url = await serve(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      got.push({ method: request.method ?? '', headers: request.headers, body: Buffer.concat(chunks) });
+      response.writeHead(204).end();
+    });
+    await send(url, { headers: { 'X-Tenant': 'parcels', Authorization: { secretsManager: 'token' } } as never });
+    const [{ method, headers, body } = { method: '', headers: {}, body: Buffer.alloc(0) }] = got;
+    expect([method, headers['content-type']]).toEqual(['POST', 'application/cloudevents+json']);
+    expect([headers['x-tenant'], headers.authorization]).toEqual(['parcels', 'bearer token']);
+    expect(body.toString()).toBe(EVENT.text);
+    const header = String(headers['groupage-signature']);
+    expect(header).toMatch(new RegExp(`^t=${NOW / 1_000},v1=[0-9a-f]{64}$`));
+    expect(verify({ header, body, secrets: ['signing key'], now: NOW })).toBe(true);
+    expect(verify({ header, body, secrets: ['another'], now: NOW })).toBe(false);
+  });
+
+  it.each([200, 201, 202, 204])('takes an event by answering %s', async (status) => {
+    await send(await serve((_, response) => response.writeHead(status).end()));
+  });
+
+  it.each([301, 400, 401, 404, 408, 410, 422, 429, 500, 503])(
+    'does not take it by answering %s: it comes again, and what was said is not repeated',
+    async (status) => {
+      const reached: string[] = [];
+      const elsewhere = await serve((request, response) => {
+        reached.push(request.url ?? '');
+        response.end();
+      });
+      const url = await serve((_, response) => response.writeHead(status, { location: elsewhere }).end('secret words'));
+      await expect(send(url)).rejects.toMatchObject({ name: 'NotTaken', message: `answered ${status}` });
+      expect(reached).toEqual([]);
+    },
+  );
+
+  it('that does not answer in time, or breaks off, did not take it', async () => {
+    await expect(send(await serve(() => {}), { timeout: 150 })).rejects.toThrow('no answer within 150 ms');
+    await expect(send(await serve((_, response) => void response.destroy()))).rejects.toThrow(/^no answer: /);
+    await expect(send('http://127.0.0.1:9/hook')).rejects.toThrow(/^no answer: /);
+  });
+
+  it('that never stops answering took it all the same, and holds nobody up', async () => {
+    const url = await serve((_, response) => {
+      const more = (): void => {
+        while (!response.destroyed && response.write(Buffer.alloc(65_536, ' ')));
+      };
+      response.on('drain', more);
+      more();
+    });
+    await send(url);
+  });
+
+  it('is not called without its secret', async () => {
+    let calls = 0;
+    const url = await serve((_, response) => {
+      calls += 1;
+      response.end();
+    });
+    const given = { read: () => Promise.reject(new SecretUnreadable(SECRET, 'it is not there')) };
+    await expect(send(url, { given })).rejects.toThrow(/hooks\/signing of SSM cannot be used: it is not there/);
+    expect(calls).toBe(0);
+  });
+});
