@@ -91,7 +91,7 @@ export const endedWaiting = ({ state }: Task): boolean =>
   (state.status === 'succeeded' || state.status === 'failed') && state.batchId === undefined;
 
 /** Whoever settled them may have stopped before telling. */
-export const tellSettled = (
-  deps: Pick<Deps, 'config' | 'queues'>,
+const tellSettled = (
+  deps: SettleDeps,
   tasks: readonly (Task | undefined)[],
 ): Promise<void> => tell(deps, tasks.filter((task) => task !== undefined && endedWaiting(task)) as readonly Task[]);
