@@ -82,7 +82,7 @@ const oddSends = (random: Random, sends: Scenario['sends']): Scenario['sends'] =
 
 const operation = (random: Random): Operation => {
   const maxSize = random.pick([1, 2, 3, 5, 10]);
-  const window = random.chance(0.15) ? random.pick([5_000, 60_000, 1_000_000]) : null;
+  const window = random.chance(0.15) ? random.pick([5_000, 60_000, 1_000_000, 7_200_000]) : null;
   const perTarget = random.pick([null, null, 1, 1, 2]);
   return {
     operation: OPERATION,

@@ -1,0 +1,71 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createClient } from '../../src/client/client.ts';
+import { localClients } from '../../src/local/engines.ts';
+import { type LocalFile, readLocalFile } from '../../src/local/local-file.ts';
+import { eventually } from '../end-to-end/flow.ts';
+import { startTestDownstream, type TestDownstream } from '../factories/downstream.ts';
+
+const MAIN = join(import.meta.dirname, '../../src/local/main.ts');
+const NODE = join(import.meta.dirname, '../../node_modules/node/bin/node');
+/** Long enough for three starts on a machine that has other things to do. */
+const WINDOW = 60_000;
+
+let folder: string;
+let downstream: TestDownstream;
+let child: ChildProcess | undefined;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'groupage-windows-'));
+  downstream = await startTestDownstream(async () => ({ status: 200 }));
+  const operation = {
+    target: [],
+    batch: { window: '60s' },
+    bypass: { bytes: 2_000 },
+    downstream: { kind: 'http', url: downstream.url },
+  };
+  writeFileSync(join(folder, 'groupage.config.json'), JSON.stringify({ operations: { sample: operation } }));
+});
+afterAll(async () => {
+  await stop('SIGTERM');
+  await downstream.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const start = async (): Promise<LocalFile> => {
+  child = spawn(NODE, [MAIN, '--port', '0', '--quiet'], { cwd: folder, stdio: 'ignore' });
+  const { pid } = child;
+  await eventually(() => readLocalFile(folder)?.pid === pid);
+  return readLocalFile(folder) as LocalFile;
+};
+const stop = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
+  if (!child || child.exitCode !== null || child.signalCode !== null) return;
+  child.kill(signal);
+  await new Promise((resolve) => child?.once('exit', resolve));
+};
+const send = async ({ api, sqs, queues }: LocalFile, ids: readonly string[], text = ''): Promise<void> => {
+  const client = createClient({ queueUrl: queues.register, sqs: localClients({ sqs }).sqs });
+  await client.sendAll(ids.map((id) => ({ operation: 'sample', id, payload: { id, text } })));
+  for (const id of ids) await eventually(async () => (await fetch(`${api}/tasks/${id}`)).status === 200);
+};
+const called = (): string[][] => downstream.calls.map(({ items }) => items.map(({ id }) => id).sort());
+
+it('a window goes on over stops and crashes, and is one batch when it ends; a large request does not wait for that', async () => {
+  // At its beginning, so that all fall into the same one.
+  await setTimeout(WINDOW - (Date.now() % WINDOW));
+  await send(await start(), ['a', 'b']);
+  await stop('SIGTERM');
+  await send(await start(), ['c']);
+  await stop('SIGKILL');
+  const running = await start();
+  await send(running, ['large'], 'x'.repeat(2_000));
+  await eventually(() => called().length === 1);
+  await send(running, ['d']);
+  expect(called()).toEqual([['large']]);
+  await eventually(() => called().length === 2);
+  expect(called()[1]).toEqual(['a', 'b', 'c', 'd']);
+  expect(Date.now() % WINDOW).toBeLessThan(WINDOW / 2);
+});
