@@ -37,10 +37,16 @@ export const printTask = (
       : {}),
     run: task.run,
     ...(task.correlationId === undefined ? {} : { correlationId: task.correlationId }),
+    ...(task.priority === undefined ? {} : { priority: task.priority }),
+    ...(task.weight === undefined ? {} : { weight: task.weight }),
+    ...(task.coalesceKey === undefined ? {} : { coalesceKey: task.coalesceKey }),
+    ...(task.callback === undefined ? {} : { callback: task.callback }),
+    ...(task.startBy === undefined ? {} : { startBy: iso(task.startBy) }),
     createdAt: iso(task.createdAt),
     ...(task.redrivenAt === undefined ? {} : { redrivenAt: iso(task.redrivenAt) }),
     ...('finishedAt' in state ? { finishedAt: iso(state.finishedAt) } : {}),
     ...(state.status === 'failed' ? { error: state.error } : {}),
+    ...(state.status === 'succeeded' && state.supersededBy !== undefined ? { supersededBy: state.supersededBy } : {}),
     ...(state.status === 'succeeded' && state.resultOmitted !== undefined
       ? { resultOmitted: { bytes: state.resultOmitted } }
       : {}),

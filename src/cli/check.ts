@@ -3,7 +3,8 @@ import { Command } from 'commander';
 import { printDuration } from '../config/duration.ts';
 import { CONFIG_FILES, EXAMPLE_CONFIG, findConfig, loadConfig } from '../config/load.ts';
 import { type Config, handlerTimeout } from '../config/resolved.ts';
-import { printJson, table, whereIs, withoutSecrets } from './output.ts';
+import { notesOf } from './notes.ts';
+import { printable, printJson, table, whereIs, withoutSecrets } from './output.ts';
 
 export const checkCommand = (): Command =>
   new Command('check')
@@ -36,5 +37,6 @@ const describe = (config: Config): string => {
     ],
   );
   const seconds = printDuration(handlerTimeout(config));
-  return `${table(['OPERATION', 'GROUPED BY', 'BATCH AT MOST', 'DOWNSTREAM', 'ATTEMPTS', 'KEPT'], rows)}\n\nThe configuration is right. The batch handler gets ${seconds} for an attempt.`;
+  const notes = notesOf(config).map((note) => `${printable(note)}\n`);
+  return `${table(['OPERATION', 'GROUPED BY', 'BATCH AT MOST', 'DOWNSTREAM', 'ATTEMPTS', 'KEPT'], rows)}\n\n${notes.length > 0 ? `${notes.join('')}\n` : ''}The configuration is right. The batch handler gets ${seconds} for an attempt.`;
 };

@@ -33,15 +33,16 @@ export interface Line {
   readonly problem?: string;
 }
 
-/** The lines of a file as register messages, in chunks that a request may have. Empty lines are nothing. */
-export async function* chunksOf(
-  file: string,
-  operation: string | undefined,
-  correlationId: string | undefined,
-): AsyncGenerator<Line[]> {
+/**
+ * The lines of a file as register messages, in chunks that a request may have. Empty lines are nothing.
+ *
+ * @param operation of lines that are payloads; without it they are whole messages.
+ * @param fields of each message besides, where the lines are payloads.
+ */
+export async function* chunksOf(file: string, operation: string | undefined, fields: object): AsyncGenerator<Line[]> {
   let chunk: Line[] = [];
   let bytes = 0;
-  for await (const line of linesOf(file, operation, correlationId)) {
+  for await (const line of linesOf(file, operation, fields)) {
     const inEvent = Buffer.byteLength(JSON.stringify(line.text));
     if (chunk.length === CHUNK || (chunk.length > 0 && bytes + inEvent > CHUNK_BYTES)) {
       yield chunk;
@@ -54,11 +55,7 @@ export async function* chunksOf(
   if (chunk.length > 0) yield chunk;
 }
 
-async function* linesOf(
-  file: string,
-  operation: string | undefined,
-  correlationId: string | undefined,
-): AsyncGenerator<Line> {
+async function* linesOf(file: string, operation: string | undefined, fields: object): AsyncGenerator<Line> {
   const problemOf = operation === undefined ? notJson : notAPayload;
   const input = file === '-' ? process.stdin : createReadStream(file);
   let number = 0;
@@ -73,7 +70,7 @@ async function* linesOf(
       // Some editors begin a file with a byte order mark.
       const line = (number === 1 ? decoded.replace(/^\ufeff/, '') : decoded).replace(/\r$/, '');
       if (line.trim() === '') continue;
-      const text = operation === undefined ? line : messageOf({ operation, correlationId }, line);
+      const text = operation === undefined ? line : messageOf({ operation, ...fields }, line);
       const bytes = Buffer.byteLength(text) + 1;
       const problem = bytes > LINE_BYTES ? `has ${bytes} bytes: no task is as large` : problemOf(line);
       yield { number, text, bytes, ...(problem === undefined ? {} : { problem }) };

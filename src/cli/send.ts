@@ -1,7 +1,7 @@
 /** `groupage send`: registers one task, or the lines of a file. */
 import { statSync } from 'node:fs';
 import { progress } from '@clack/prompts';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { describeProblem, reasonOf } from '../batching/problems.ts';
 import { CommandFailure, WrongUsage } from '../failure.ts';
 import { type ApiClient, ApiFailure } from './api-client.ts';
@@ -11,11 +11,35 @@ import { CHUNK, chunksOf, type Line, messageOf, notAPayload } from './lines.ts';
 import { complain, plural, printable, printJson } from './output.ts';
 import { type CommonOptions, REGISTERED } from './shapes.ts';
 
-interface SendOptions extends CommonOptions {
+/** Fields of a register message that options give. */
+interface Wishes {
+  readonly correlationId?: string;
+  readonly priority?: number;
+  readonly weight?: number;
+  readonly expiresIn?: string;
+  readonly callback?: string;
+}
+
+interface SendOptions extends CommonOptions, Wishes {
   readonly file?: string;
   readonly id?: string;
-  readonly correlationId?: string;
+  readonly coalesceKey?: string;
 }
+
+/** What it may be is the API's to say; what is no number would be sent as nothing. */
+const number = (text: string): number => {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('It takes a number.');
+  return value;
+};
+
+const wishesIn = ({ correlationId, priority, weight, expiresIn, callback }: SendOptions): Wishes => ({
+  ...(correlationId === undefined ? {} : { correlationId }),
+  ...(priority === undefined ? {} : { priority }),
+  ...(weight === undefined ? {} : { weight }),
+  ...(expiresIn === undefined ? {} : { expiresIn }),
+  ...(callback === undefined ? {} : { callback }),
+});
 
 export const sendCommand = (): Command =>
   new Command('send')
@@ -28,6 +52,11 @@ export const sendCommand = (): Command =>
     .option('--file <path>', 'JSON lines to send; - is the standard input')
     .option('--id <id>', 'name the task: another one with this id is the same task')
     .option('--correlation-id <text>', 'shown with the task, for who looks for it')
+    .option('--priority <n>', '0 to 9, the most urgent', number)
+    .option('--weight <n>', "what it counts of its batch's weight", number)
+    .option('--coalesce-key <text>', 'replace the waiting task that has the same key')
+    .option('--expires-in <duration>', 'fail if no batch has it by then, such as 10m')
+    .option('--callback <destination>', 'the configured destination that is told how it ended')
     .addHelpText(
       'after',
       `
@@ -48,6 +77,13 @@ const send = async (
   if (options.file === undefined) return sendOne(operation, payload, options);
   if (payload !== undefined) throw new WrongUsage('give a payload or a file, not both');
   if (options.id !== undefined) throw new WrongUsage('--id names one task; in a file each line may bring its own "id"');
+  if (options.coalesceKey !== undefined)
+    throw new WrongUsage('--coalesce-key is for one task; in a file each line may bring its own "coalesceKey"');
+  const [wish] = Object.keys(wishesIn(options));
+  if (operation === undefined && wish !== undefined)
+    throw new WrongUsage(
+      `lines that are whole messages bring their own "${wish}": name the operation, or leave the option out`,
+    );
   return sendFile(operation, options.file, options);
 };
 
@@ -56,13 +92,17 @@ const sendOne = async (
   payload: string | undefined,
   options: SendOptions,
 ): Promise<void> => {
-  const { id, correlationId, json } = options;
+  const { id, coalesceKey, json } = options;
   if (operation === undefined || payload === undefined)
     throw new WrongUsage(`give an operation and its payload, e.g.  groupage send report-flights '{"origin":"MUC"}'`);
   const problem = notAPayload(payload);
   if (problem) throw new CommandFailure(`the payload ${problem}`);
   const api = await connect(options);
-  const { text, value } = await api.post('/tasks', messageOf({ operation, id, correlationId }, payload), REGISTERED);
+  const { text, value } = await api.post(
+    '/tasks',
+    messageOf({ operation, id, coalesceKey, ...wishesIn(options) }, payload),
+    REGISTERED,
+  );
   console.log(json ? printJson(text) : printable(value.ids[0] ?? ''));
 };
 
@@ -93,7 +133,7 @@ const sendFile = async (operation: string | undefined, file: string, options: Se
   await orInterrupted(interrupted, async () => {
     try {
       bar?.start('Sending tasks');
-      for await (const chunk of chunksOf(file, operation, options.correlationId)) {
+      for await (const chunk of chunksOf(file, operation, wishesIn(options))) {
         const answer = await sendChunk(api, chunk);
         sent.ids.push(...answer.ids);
         sent.refused.push(...answer.refused);

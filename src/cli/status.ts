@@ -80,6 +80,11 @@ const attemptAfter = (iso: string): string => {
   return `${printable(iso)} (${left === undefined ? 'due' : `in ${left}`})`;
 };
 
+const until = (iso: string): string => {
+  const left = ahead(iso);
+  return `${printable(iso)} (${left === undefined ? 'over' : `in ${left}`})`;
+};
+
 const moment = (iso: string): string => `${printable(iso)} (${ago(iso)} ago)`;
 
 /** @param raw the answer's fields as they came: parsing could change a payload's numbers. */
@@ -94,6 +99,12 @@ const describe = (task: TaskShape, raw: ReadonlyMap<string, string>): string =>
     ['created', moment(task.createdAt)],
     ['finished', task.finishedAt && moment(task.finishedAt)],
     ['correlation', task.correlationId && printable(task.correlationId)],
+    ['priority', task.priority === undefined ? undefined : `${task.priority} of 9`],
+    ['weight', task.weight === undefined ? undefined : String(task.weight)],
+    ['key', task.coalesceKey && printable(task.coalesceKey)],
+    ['callback', task.callback && printable(task.callback)],
+    ['start by', task.startBy && until(task.startBy)],
+    ['superseded', task.supersededBy && `by ${printable(task.supersededBy)}, which was done instead`],
     [
       'error',
       task.error &&

@@ -11,6 +11,7 @@ import { monotonicFactory } from 'ulid';
 import { sendAll } from '../aws/sqs.ts';
 import { taskId } from '../batching/ids.ts';
 import { PAYLOAD_MAX_BYTES } from '../batching/task.ts';
+import type { Duration } from '../config/duration.ts';
 
 export { GaveUp } from '../aws/rounds.ts';
 export { SqsFailure } from '../aws/sqs.ts';
@@ -27,6 +28,16 @@ export type TaskToSend<Known extends Operations> = {
     readonly id?: string;
     /** Shown with the task, for who looks for it. At most 128 characters. */
     readonly correlationId?: string;
+    /** 0 to 9, the most urgent. Urgent ones go first. */
+    readonly priority?: number;
+    /** What it counts of its batch's weight (tokens, rows, euros): above 0, 1 if absent. */
+    readonly weight?: number;
+    /** A newer waiting task of its Target with the same key replaces it; it has then succeeded. 1 to 128 characters. */
+    readonly coalesceKey?: string;
+    /** It fails if no batch has it so long after its registration: `"1s"` to `"30d"`. */
+    readonly expiresIn?: Duration;
+    /** The configured destination that is told how it ended, instead of its operation's. */
+    readonly callback?: string;
   };
 }[keyof Known & string];
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
 import { stepKit } from '../batching/step-kit.ts';
 import { memoryStores } from '../contract/stores.ts';
-import { aStart, aTask, batchId, candidate, NOW } from '../factories/factories.ts';
+import { aStart, aTask, batchId, candidate, id, NOW } from '../factories/factories.ts';
 
 it('a task shows the time of its next attempt between two of them, and at no other time', async () => {
   const kit = stepKit(await memoryStores());
@@ -33,4 +33,26 @@ it('a task shows the time of its next attempt between two of them, and at no oth
   expect(await shown()).toMatchObject({ attempts: 1, nextAttemptAfter: '2026-01-01T00:01:30.000Z' });
   await kit.batches.finish(id, 1, { status: 'succeeded', counts: { succeeded: 1, failed: 0 }, at: NOW, keep: 1_000 });
   expect(await shown()).not.toHaveProperty('nextAttemptAfter');
+});
+
+it('a task shows what its producer wished for, and which one was done instead', async () => {
+  const kit = stepKit(await memoryStores());
+  const app = api({ ...kit, newId: () => 'new', onError: () => {} });
+  const shown = async (id: string) => (await (await app.request(`/v1/tasks/${id}`)).json()) as Record<string, unknown>;
+  const wishes = { priority: 9, weight: 0.5, coalesceKey: 'k "1"', callback: 'ops' };
+  const wished = aTask({ id: id('task-1'), ...wishes, ahead: 9_000, startBy: NOW + 60_000 });
+  const inserted = await kit.tasks.insert([wished, aTask({ id: id('task-2') })]);
+  const names = [...Object.keys(wishes), 'startBy', 'supersededBy'];
+  expect(await shown('task-1')).toMatchObject({ ...wishes, startBy: '2026-01-01T00:01:00.000Z' });
+  // When its turn is is its Target's business.
+  expect(await shown('task-1')).not.toHaveProperty('ahead');
+  expect(Object.keys(await shown('task-2')).filter((name) => names.includes(name))).toEqual([]);
+  const settlements = inserted.map(({ stored }) => ({
+    task: stored,
+    as: { status: 'succeeded', supersededBy: id('task-3') } as const,
+  }));
+  await kit.tasks.settle(settlements, { at: NOW, keep: 1_000 });
+  const superseded = await shown('task-1');
+  expect(superseded).toMatchObject({ status: 'succeeded', supersededBy: 'task-3', attempts: 0 });
+  expect(superseded).not.toHaveProperty('batchId');
 });

@@ -213,19 +213,20 @@ describe('the command line', () => {
     );
     const url = 'https://parcels.example/batch';
     const keyed = {
-      operations: { ship: { target: ['depot'], downstream: { kind: 'http', url: `${url}?key=s3cret` } } },
+      operations: { ship: { target: ['depot'], downstream: { kind: 'http', url: `${url}?key=s3cret` }, rateLimit: 5 } },
     };
     writeFileSync(join(folder, 'groupage.config.json'), JSON.stringify(keyed));
     for (const args of [['check'], ['check', '--json']]) {
       const { code, out } = await run(args);
       expect([code, out.includes(url), out.includes('s3cret')]).toEqual([0, true, false]);
     }
+    expect((await run(['check'])).out).toContain('\n\nship: 5 calls a second\n\nThe configuration is right.');
     writeFileSync(join(folder, 'groupage.config.json'), '{"operations":{"ship":{"target":"depot"}}}');
     const broken = await run(['check']);
     expect(broken).toMatchObject({
       code: 1,
       out: '',
-      err: expect.stringContaining('operations.ship.target must be a list of payload fields, not "depot"'),
+      err: expect.stringContaining('operations.ship.target must be a list of payload fields, [] for none, not "depot"'),
     });
   });
 

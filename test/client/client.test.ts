@@ -81,6 +81,13 @@ describe('the producer client', () => {
     expect((await sent()).map((message) => message.id)).toEqual([id, 'mine']);
   });
 
+  it('sends what a task wishes for along', async () => {
+    const { client, sent } = await fresh();
+    const wishes = { priority: 9, weight: 0.5, coalesceKey: 'k', expiresIn: '10m', callback: 'ops' } as const;
+    const id = await client.send({ operation: 'ship', payload: { n: 0 }, ...wishes });
+    expect(await sent()).toEqual([{ operation: 'ship', payload: { n: 0 }, id, ...wishes }]);
+  });
+
   it('fills requests by count, keeps the order of ids, and tells how far it is', async () => {
     const { client, requests, sent } = await fresh();
     const progress: number[] = [];
