@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parseConfig } from '../../src/config/schema.ts';
+import { destinationKeys, downstreamKeys } from '../../src/config/sections/endpoints.ts';
+import { secretKeys } from '../../src/config/sections/headers.ts';
+import { operationKeys } from '../../src/config/sections/operation.ts';
+import { HTTP, problemsOf } from './problems.ts';
+
+const text = readFileSync(join(import.meta.dirname, '../../docs/configuration.md'), 'utf8');
+/** The rows of every table of keys. */
+const rows = text
+  .split('\n')
+  .filter((line) => /^\| `[\w.]+` \|/.test(line))
+  .map((line) => line.slice(2, -2).split(' | '))
+  .filter((cells) => cells.length === 5);
+const keyOf = ([name = '']: readonly string[]): string => name.replaceAll('`', '');
+
+describe('the page of the configuration', () => {
+  it('has every key of the schema, once, and no other', () => {
+    const sections = ['batch', 'merge', 'bypass', 'concurrency', 'retry', 'callbacks', 'circuit'];
+    const withRow = ['merge', 'bypass', 'circuit', 'target', 'downstream', 'rateLimit', 'shards', 'keepTasks'];
+    const every = (kinds: Readonly<Record<string, readonly string[]>>) => [...new Set(Object.values(kinds).flat())];
+    const keys = [
+      'operations',
+      'destinations',
+      ...(operationKeys.operation ?? []).filter((key) => withRow.includes(key) || !sections.includes(key)),
+      ...sections.flatMap((name) => (operationKeys[name] ?? []).map((key) => `${name}.${key}`)),
+      ...every(downstreamKeys).map((key) => `downstream.${key}`),
+      ...every(destinationKeys).map((key) => `destinations.${key}`),
+      ...secretKeys.map((key) => `secret.${key}`),
+    ];
+    expect(rows.map(keyOf).toSorted()).toEqual(keys.toSorted());
+  });
+
+  it('tells the defaults that there are', () => {
+    const parsed = parseConfig({ operations: { ship: { target: [], downstream: HTTP } } });
+    if (!parsed.ok) throw new Error('is refused');
+    for (const row of rows) {
+      const [, , shown = ''] = row;
+      const [, json] = /^`([^`]+)`/.exec(shown) ?? [];
+      const [section = '', key] = keyOf(row).split('.');
+      // Set to its default, a configuration is as without it.
+      if (json === undefined || section === 'destinations' || section === 'operations') continue;
+      const value = JSON.parse(json) as unknown;
+      const operation =
+        section === 'downstream'
+          ? { downstream: { ...HTTP, [key ?? '']: value } }
+          : { [section]: key === undefined ? value : { [key]: value } };
+      const again = parseConfig({ operations: { ship: { target: [], downstream: HTTP, ...operation } } });
+      expect([keyOf(row), again]).toEqual([keyOf(row), parsed]);
+    }
+  });
+
+  it('gives examples that are taken', () => {
+    const needs: Record<string, object> = {
+      bypass: { batch: { window: '5m' } },
+      'batch.minSize': { batch: { quietPeriod: '200ms' } },
+    };
+    for (const row of rows) {
+      const name = keyOf(row);
+      const [section = '', key] = name.split('.');
+      if (['operations', 'destinations', 'secret'].includes(section) || name === 'downstream.kind') continue;
+      const value = JSON.parse((row[4] ?? '').replaceAll('`', '')) as unknown;
+      const kinds = {
+        function: { kind: 'lambda' },
+        stateMachine: { kind: 'step-functions' },
+        name: { kind: 'queue' },
+      } as Record<string, object>;
+      const base: Record<string, unknown> = { downstream: HTTP, ...needs[section], ...needs[name] };
+      const around = section === 'downstream' ? (kinds[key ?? ''] ?? HTTP) : (base[section] as object | undefined);
+      const operation = { ...base, [section]: key === undefined ? value : { ...around, [key]: value } };
+      // Whom it tells is somebody that the page does not have to configure.
+      const problems = problemsOf(operation).filter((each) => !each.includes('names an unknown destination'));
+      expect([name, problems]).toEqual([name, []]);
+    }
+  });
+
+  it('names combinations by keys that there are', () => {
+    const table = text.slice(text.indexOf('## What cannot go together'));
+    const named = [...table.matchAll(/`([a-z]\w*(?:\.\w+)?)`/g)].map(([, name = '']) => name);
+    const known = [...rows.map(keyOf), 'callbacks'];
+    expect(named.length).toBeGreaterThan(25);
+    expect(named.filter((name) => !known.includes(name))).toEqual([]);
+  });
+});
