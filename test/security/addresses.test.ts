@@ -10,9 +10,19 @@ const ROOT = join(import.meta.dirname, '../..');
 const METADATA = 'http://169.254.169.254/latest/meta-data/';
 
 describe('a register message', () => {
+  it('names a destination as its callback, and is refused with an address, which is not repeated', () => {
+    for (const callback of [METADATA, { url: METADATA }, [METADATA], 'arn:aws:sqs:eu-central-1:111111111111:theirs']) {
+      const body = JSON.stringify({ operation: 'ship', payload: { depot: 'MUC' }, callback });
+      const parsed = parseRegisterMessage(aConfig(), { messageId: 'm', body });
+      const reason = expect.stringMatching(
+        /^must be the name of a (?:configured )?destination(?:; none is configured)?$/,
+      );
+      expect(parsed).toEqual({ ok: false, problems: [{ path: 'callback', reason }] });
+    }
+  });
+
   it('that names a place is refused by the name of the field', () => {
     const fields = [
-      'callback',
       'callbackUrl',
       'callbacks',
       'url',
