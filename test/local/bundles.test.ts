@@ -24,7 +24,7 @@ it('the bundles that a deployment uploads run the whole flow', async () => {
   }
 });
 
-it('the bundles call downstreams of every kind, though they load what a kind needs when it is called', async () => {
+it('the bundles call downstreams of every kind', async () => {
   const aws = await startAwsService(({ path }) => ({ body: path.includes('/invocations') ? 'null' : {} }));
   const kinds = {
     url: { kind: 'http', url: `${aws.options.endpoint}/url`, secret: { ssm: '/signing' } },
