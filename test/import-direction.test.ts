@@ -27,7 +27,9 @@ const PURE = [
   ...['resolved', 'endpoints', 'duration', 'hints', 'unknown-keys', 'schema'].map((name) => `src/config/${name}`),
   'src/config/sections/',
   ...['callback', 'event'].map((name) => `src/callbacks/${name}`),
-  ...['downstream', 'http-answer', 'retry', 'secret', 'signature', 'verdict'].map((name) => `src/downstream/${name}`),
+  ...['downstream', 'execution-event', 'http-answer', 'retry', 'secret', 'signature', 'verdict'].map(
+    (name) => `src/downstream/${name}`,
+  ),
 ];
 const STEPS = 'src/batching/';
 

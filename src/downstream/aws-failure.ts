@@ -5,9 +5,15 @@ import type { Answer } from './downstream.ts';
 /** The configuration or a right is at fault, and not the tasks. */
 const MISCONFIGURED =
   /^(?:ResourceNotFoundException|StateMachineDoesNotExist|StateMachineDeleting|StateMachineTypeNotSupported|InvalidArn|ValidationException|QueueDoesNotExist|AWS\.SimpleQueueService\.NonExistentQueue|AccessDenied(?:Exception)?|NotAuthorized|UnrecognizedClientException|InvalidParameterValueException|InvalidAddress|UnsupportedOperation|InvalidSecurity.*|InvalidRuntimeException|InvalidZipFileException|InvalidSecurityGroupIDException|InvalidSubnetIDException|KMS(?!Throttl).*|Kms(?!Throttl).*)$/i;
-/** No call of this size or content is taken. */
-const REFUSED =
-  /^(?:RequestTooLargeException|RequestEntityTooLargeException|InvalidRequestContentException|InvalidExecutionInput|InvalidMessageContents|InvalidParameterValue)$/;
+/** It takes no call of this size or content; parts of it, perhaps. */
+const SUSPECTS: Readonly<Record<string, 'an-item' | 'its-size'>> = {
+  RequestTooLargeException: 'its-size',
+  RequestEntityTooLargeException: 'its-size',
+  InvalidExecutionInput: 'its-size',
+  InvalidParameterValue: 'its-size',
+  InvalidRequestContentException: 'an-item',
+  InvalidMessageContents: 'an-item',
+};
 /** It asks for a pause. */
 const THROTTLED = /Throttl|TooManyRequests|LimitExceeded|SlowDown|OverLimit/i;
 
@@ -35,7 +41,8 @@ export const answerOfFailure = ({ cause, what, timeout, signal }: FailedRequest)
   // A message may repeat the request: for whoever may see the task.
   const quote = message === '' ? {} : { quote: message.slice(0, 200).toWellFormed() };
   const status = $metadata?.httpStatusCode ?? 0;
-  if (REFUSED.test(name)) return { kind: 'refused', reason: `${what} cannot take it (${name})`, ...quote };
+  const suspect = SUSPECTS[name];
+  if (suspect) return { kind: 'refused', suspect, reason: `${what} cannot take it (${name})`, ...quote };
   if (MISCONFIGURED.test(name)) return misconfigured(`${what} could not be called (${name})`, quote);
   const isThrottled = status === 429 || THROTTLED.test(name);
   const pause = Number(retryAfterSeconds ?? '');
@@ -55,4 +62,5 @@ const misconfigured = (reason: string, quote: { readonly quote?: string }): Answ
   reason: `${reason}: check the operation's downstream and the function's rights`,
   ...quote,
   mayRetryAtOnce: false,
+  misconfigured: true,
 });

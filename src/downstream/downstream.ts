@@ -44,15 +44,17 @@ export type Answer =
     }
   /** It did the work, all of it. */
   | { readonly kind: 'all-succeeded' }
-  /** It has begun, and reports when it is done. */
+  /** It has taken the call over, and reports later how each item ended. */
   | { readonly kind: 'pending' }
-  /** It will never take this call. */
-  | ({ readonly kind: 'refused' } & Reason)
+  /** It will never take this call. `suspect`: it may take parts of it, since one item, or its size, is at fault. */
+  | ({ readonly kind: 'refused'; readonly suspect?: 'an-item' | 'its-size' } & Reason)
   /** It may take this call later. `at-once`: nothing speaks against the very next moment. */
   | ({
       readonly kind: 'unavailable';
       readonly retryAfter?: Millis;
       readonly mayRetryAtOnce: boolean;
+      /** The fault is the configuration's: no call will be taken before somebody has mended it. */
+      readonly misconfigured?: true;
     } & Reason);
 
 export interface Downstream {

@@ -32,14 +32,9 @@ export const lambdaDownstream = (target: LambdaTarget, client: LambdaClient): Do
 const readPayload = (body: string, { items }: Call): Answer => {
   const json = parseJson(body);
   const value = json.ok ? json.value : undefined;
-  const isPending = isObject(value) && value.pending === true;
-  const answer = {
-    status: isPending ? 202 : 200,
-    contentType: 'application/json',
-    retryAfter: undefined,
-    body: value === null ? '' : body,
-  };
-  return readAnswer(answer, items);
+  if (isObject(value) && value.pending === true) return { kind: 'pending' };
+  const answer = { status: 200, contentType: 'application/json', retryAfter: undefined };
+  return readAnswer({ ...answer, body: value === null ? '' : body }, items);
 };
 
 /** It threw, ran out of time or memory, or could not start. @param error `Handled` or `Unhandled` */

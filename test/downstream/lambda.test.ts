@@ -59,6 +59,9 @@ describe('a function', () => {
     });
   });
 
+  it('may report later', async () =>
+    expect(await answerTo({ body: '{"pending": true}' })).toEqual({ kind: 'pending' }));
+
   it.each(['"done"', '[]', '{"results": 1}'])('that answers %s has not said what became of its items', async (body) =>
     expect(await answerTo({ body })).toMatchObject({ kind: 'unavailable', mayRetryAtOnce: true }),
   );
@@ -100,7 +103,11 @@ describe('a function', () => {
     [
       'cannot take so much will never take it',
       awsError(413, 'RequestTooLargeException'),
-      { kind: 'refused', reason: 'the function parcels cannot take it (RequestTooLargeException)' },
+      {
+        kind: 'refused',
+        suspect: 'its-size',
+        reason: 'the function parcels cannot take it (RequestTooLargeException)',
+      },
     ],
     [
       'Lambda cannot run now is invoked again',
@@ -126,6 +133,7 @@ describe('a function', () => {
       kind: 'unavailable',
       reason: `the function parcels could not be called (${name}): check the operation's downstream and the function's rights`,
       mayRetryAtOnce: false,
+      misconfigured: true,
     }),
   );
 

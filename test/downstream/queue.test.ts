@@ -107,6 +107,7 @@ describe('SQS', () => {
         "the queue parcels could not be called (AccessDeniedException): check the operation's downstream and the function's rights",
       quote: 'not authorized',
       mayRetryAtOnce: false,
+      misconfigured: true,
     });
   });
 

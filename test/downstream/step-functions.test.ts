@@ -111,6 +111,7 @@ describe('a state machine', () => {
     service.behave(() => awsError(400, 'InvalidExecutionInput'));
     expect(await start()).toMatchObject({
       kind: 'refused',
+      suspect: 'its-size',
       reason: expect.stringContaining('the state machine parcels'),
     });
   });

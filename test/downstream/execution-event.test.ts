@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { printEvent } from '../../src/downstream/event.ts';
+import { parseExecutionEvent } from '../../src/downstream/execution-event.ts';
+import { aCall, id } from '../factories/factories.ts';
+
+const INPUT = printEvent(aCall({ items: ['a', 'b'].map((each) => ({ id: id(each), payload: '{}' })) }));
+const BATCH = 'ship/depot=MUC#1#1';
+
+/** As in the documentation of Step Functions. */
+const anEvent = (detail: Record<string, unknown> = {}, fields: Record<string, unknown> = {}): string =>
+  JSON.stringify({
+    version: '0',
+    id: '315c1398-40ff-a850-213b-158f73e60175',
+    'detail-type': 'Step Functions Execution Status Change',
+    source: 'aws.states',
+    account: '111122223333',
+    time: '2026-02-26T19:42:21Z',
+    region: 'us-east-1',
+    resources: ['arn:aws:states:us-east-1:111122223333:execution:parcels:ship-1'],
+    detail: {
+      executionArn: 'arn:aws:states:us-east-1:111122223333:execution:parcels:ship-1',
+      stateMachineArn: 'arn:aws:states:us-east-1:111122223333:stateMachine:parcels',
+      name: 'ship-1',
+      status: 'SUCCEEDED',
+      startDate: 1_551_225_271_984,
+      stopDate: 1_551_225_272_984,
+      input: INPUT,
+      output: 'null',
+      inputDetails: { included: true },
+      outputDetails: { included: true },
+      ...detail,
+    },
+    ...fields,
+  });
+
+describe('an execution that succeeded', () => {
+  it.each(['null', '"done"', '[1]', '{"took": 3}', INPUT])('without results has done everything: %s', (output) =>
+    expect(parseExecutionEvent(anEvent({ output }))).toEqual({ batchId: BATCH, results: null }),
+  );
+
+  it('reports its results as they were written', () => {
+    const results = '[{"id":"a","status":"succeeded","result":1.0}, {"id":"b","status":"failed"}]';
+    expect(parseExecutionEvent(anEvent({ output: `{"results": ${results}}` }))).toEqual({ batchId: BATCH, results });
+  });
+
+  it('whose input is left out is known by a batchId in its output', () => {
+    const output = JSON.stringify({ batchId: BATCH, results: [] });
+    const left = { input: undefined, inputDetails: { included: false }, output };
+    expect(parseExecutionEvent(anEvent(left))).toEqual({ batchId: BATCH, results: '[]' });
+    expect(parseExecutionEvent(anEvent({ ...left, output: 'null' }))).toEqual({
+      problem: expect.stringMatching(/^the input of arn:.*:ship-1 is too large .* let its last state send/),
+    });
+  });
+
+  it('whose output is left out has not said what became of its items: they fail with what to do', () => {
+    const report = parseExecutionEvent(anEvent({ output: undefined, outputDetails: { included: false } }));
+    expect(JSON.parse((report as { results: string }).results)).toEqual(
+      ['a', 'b'].map((item) => ({
+        id: item,
+        status: 'failed',
+        error: expect.objectContaining({ message: expect.stringContaining('let its last state send') }),
+      })),
+    );
+  });
+});
+
+describe('an execution that did not succeed', () => {
+  it.each([
+    [
+      'FAILED',
+      { error: 'States.TaskFailed', cause: 'no lorry' },
+      'its execution ended FAILED: States.TaskFailed: no lorry',
+    ],
+    ['TIMED_OUT', { error: null, cause: null }, 'its execution ended TIMED_OUT'],
+    ['ABORTED', {}, 'its execution ended ABORTED'],
+  ])('(%s) has its items tried again', (status, fields, message) => {
+    const report = parseExecutionEvent(anEvent({ status, output: null, outputDetails: null, ...fields }));
+    expect(report).toMatchObject({ batchId: BATCH });
+    expect(JSON.parse((report as { results: string }).results)).toEqual(
+      ['a', 'b'].map((item) => ({ id: item, status: 'retry', error: { code: status, message, retriable: true } })),
+    );
+  });
+});
+
+describe('anything else', () => {
+  it('that somebody else started is named as such', () =>
+    expect(parseExecutionEvent(anEvent({ input: '{"order": 1}' }))).toEqual({
+      problem: expect.stringContaining('Groupage did not start it'),
+    }));
+
+  it.each([
+    ['an execution that runs', anEvent({ status: 'RUNNING' })],
+    ['an event of another kind', anEvent({}, { 'detail-type': 'Scheduled Event' })],
+    ['an event of somebody else', anEvent({}, { source: 'parcels' })],
+    ['an event without a detail', anEvent({}, { detail: null })],
+    ["a batch's own message", '{"b":"ship/depot=MUC#1#1"}'],
+    ['a report', '{"batchId":"ship/depot=MUC#1#1","results":[]}'],
+    ['no JSON', 'hello'],
+  ])('is no report of an execution: %s', (_, body) => expect(parseExecutionEvent(body)).toBeUndefined());
+});
