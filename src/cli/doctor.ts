@@ -50,10 +50,13 @@ const doctor = async (options: DoctorOptions): Promise<void> => {
   if (wrong > 0) process.exitCode = 1;
 };
 
+/** For how long the sweep goes on with a dead letter: an event's destination may be gone for good. */
+const until = (queue: string): string => (queue === 'callback' ? ', for three days' : '');
+
 const lettersLine = (queue: string, messages: number): string =>
   queue === 'rejected'
     ? `✗ ${plural(messages, 'message was', 'messages were')} refused → read why, and mend it: docs/operating.md. To register those that would not be refused any more: groupage redrive --dead-letters rejected`
-    : `✗ ${plural(messages, 'dead letter')} of ${queue} → the sweep sends them again, later and later. At once: groupage redrive --dead-letters ${queue}`;
+    : `✗ ${plural(messages, 'dead letter')} of ${queue} → the sweep sends them again, later and later${until(queue)}. At once: groupage redrive --dead-letters ${queue}`;
 
 /** What was put right, or had changed by itself, is wrong no more. */
 const isTreated = ({ repaired, reason }: FindingShape): boolean => repaired !== undefined && reason === undefined;

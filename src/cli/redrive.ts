@@ -5,7 +5,13 @@ import type { ApiClient } from './api-client.ts';
 import { connect } from './connect.ts';
 import { orInterrupted } from './interruption.ts';
 import { complain, plural, printable, printJson } from './output.ts';
-import { type CommonOptions, LETTERS_REDRIVEN, type SkippedShape, TASKS_REDRIVEN } from './shapes.ts';
+import {
+  type CommonOptions,
+  DEAD_LETTERS as LETTERS_LYING,
+  LETTERS_REDRIVEN,
+  type SkippedShape,
+  TASKS_REDRIVEN,
+} from './shapes.ts';
 
 interface RedriveOptions extends CommonOptions {
   readonly target?: string;
@@ -14,7 +20,7 @@ interface RedriveOptions extends CommonOptions {
 }
 
 /** Those that the sweep takes care of too; refused messages are only sent again by who asks for them. */
-const DEAD_LETTERS = ['register', 'elect', 'group', 'batch'];
+const DEAD_LETTERS = ['register', 'elect', 'group', 'batch', 'callback'];
 
 export const redriveCommand = (): Command =>
   new Command('redrive')
@@ -46,10 +52,9 @@ const redrive = async (ids: readonly string[], options: RedriveOptions): Promise
     throw new WrongUsage('give either ids of tasks, or --target, or --dead-letters');
   const api = await connect(options);
   if (deadLetters !== undefined) {
-    const queues = deadLetters === 'all' ? DEAD_LETTERS : [deadLetters];
     const done: LettersDone[] = [];
     return telling(
-      () => redriveLetters(api, queues, dryRun, done),
+      async () => redriveLetters(api, deadLetters === 'all' ? await thoseThere(api) : [deadLetters], dryRun, done),
       (stopped) => reportLetters(done, options, stopped),
     );
   }
@@ -99,6 +104,12 @@ const ask = async (api: ApiClient, request: object, done: Done): Promise<string 
   done.redriven += value.redriven;
   done.skipped.push(...value.skipped);
   return value.cursor;
+};
+
+/** Not every stack has a callback queue. */
+const thoseThere = async (api: ApiClient): Promise<string[]> => {
+  const { queues } = (await api.get('/dead-letters', LETTERS_LYING)).value;
+  return DEAD_LETTERS.filter((name) => queues.some(({ queue }) => queue === name));
 };
 
 interface LettersDone {

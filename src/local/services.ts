@@ -1,6 +1,6 @@
 /**
  * What a configuration names outside of the stack, as far as it is on this machine: queues in the local SQS, secrets in
- * the environment, functions and state machines of an emulator. Nothing here ever calls AWS.
+ * the environment, functions, state machines, topics and event buses of an emulator. Nothing here ever calls AWS.
  */
 import { CreateQueueCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { ServiceAt, Services } from '../../lambdas/compose.ts';
@@ -12,10 +12,14 @@ import { LOCAL_REGION } from './template.ts';
 
 const LAMBDA = 'AWS_ENDPOINT_URL_LAMBDA';
 const STEP_FUNCTIONS = 'AWS_ENDPOINT_URL_SFN';
+const SNS = 'AWS_ENDPOINT_URL_SNS';
+const EVENTBRIDGE = 'AWS_ENDPOINT_URL_EVENTBRIDGE';
 
 export const localServices = (environment: Environment): Services => ({
   lambda: emulatorAt(environment, LAMBDA, 'functions'),
   stepFunctions: emulatorAt(environment, STEP_FUNCTIONS, 'state machines'),
+  topics: emulatorAt(environment, SNS, 'topics'),
+  eventBuses: emulatorAt(environment, EVENTBRIDGE, 'event buses'),
   secrets: environmentSecrets(environment),
 });
 
@@ -51,7 +55,7 @@ const environmentSecrets = (environment: Environment): Secrets => ({
 
 /** What this start cannot do for a configuration, a sentence for each thing. */
 export const missingHere = ({ operations, destinations }: Config, environment: Environment): string[] => {
-  const { lambda, stepFunctions } = localServices(environment);
+  const { lambda, stepFunctions, topics, eventBuses } = localServices(environment);
   const endpoints = [...Object.values(operations).map(({ downstream }) => downstream), ...Object.values(destinations)];
   const missing = endpoints.flatMap((endpoint) => {
     switch (endpoint.kind) {
@@ -65,6 +69,10 @@ export const missingHere = ({ operations, destinations }: Config, environment: E
         return 'missing' in lambda ? [`${lambda.missing}; until then calls of them fail`] : [];
       case 'step-functions':
         return 'missing' in stepFunctions ? [`${stepFunctions.missing}; until then calls of them fail`] : [];
+      case 'topic':
+        return 'missing' in topics ? [`${topics.missing}; until then callbacks to them fail`] : [];
+      case 'event-bus':
+        return 'missing' in eventBuses ? [`${eventBuses.missing}; until then callbacks to them fail`] : [];
       default:
         return [];
     }

@@ -2,7 +2,7 @@
 import type { Host } from '../../lambdas/compose.ts';
 import type { AwsClients } from '../aws/clients.ts';
 import type { Config } from '../config/resolved.ts';
-import { type Environment, type Setting, setting } from '../environment.ts';
+import { type Environment, optionalSetting, type Setting, setting } from '../environment.ts';
 import { synthesise } from './assembly.ts';
 import { type EngineOptions, localClients, startEngines } from './engines.ts';
 import { type LocalFunction, loadFunctions, type Polling, poll, schedule } from './functions.ts';
@@ -17,7 +17,12 @@ export interface Addresses {
   readonly api: string;
   readonly dynamodb: string;
   readonly sqs: string;
-  readonly queues: Readonly<Record<'register' | 'elect' | 'group' | 'batch' | 'rejected', string>>;
+  readonly queues: Readonly<
+    Record<'register' | 'elect' | 'group' | 'batch' | 'rejected', string> & {
+      /** Where the configuration has destinations. */
+      readonly callback?: string;
+    }
+  >;
   readonly tables: Readonly<Record<'task' | 'batchLock' | 'batch', string>>;
 }
 
@@ -128,11 +133,15 @@ const addressesOf = (
 ): Addresses => {
   const named = <Name extends string>(names: readonly Name[], settingOf: (name: Name) => Setting) =>
     Object.fromEntries(names.map((name) => [name, setting(settings, settingOf(name))])) as Record<Name, string>;
+  const callback = optionalSetting(settings, 'callbackQueue');
   return {
     api: `${server.endpoint}/v1`,
     dynamodb,
     sqs,
-    queues: named(['register', 'elect', 'group', 'batch', 'rejected'], (name) => `${name}Queue`),
+    queues: {
+      ...named(['register', 'elect', 'group', 'batch', 'rejected'], (name) => `${name}Queue`),
+      ...(callback === undefined ? {} : { callback }),
+    },
     tables: named(['task', 'batchLock', 'batch'], (name) => `${name}Table`),
   };
 };

@@ -145,7 +145,10 @@ export class CloudAssembly {
   #ref(id: string): string {
     const { region, account } = this.#place;
     if (id.startsWith('AWS::'))
-      return { 'AWS::Region': region, 'AWS::AccountId': account, 'AWS::Partition': 'aws' }[id] ?? id;
+      return (
+        { 'AWS::Region': region, 'AWS::AccountId': account, 'AWS::Partition': 'aws', 'AWS::StackName': 'local' }[id] ??
+        id
+      );
     if (this.#resources.get(id)?.Type === 'AWS::SQS::Queue') return this.urlOf({ name: this.#nameOf(id) });
     return this.#resources.has(id) ? this.#nameOf(id) : id;
   }

@@ -84,10 +84,13 @@ describe('on the emulator', () => {
   afterAll(() => emulator?.stop());
 
   /** A queue that listens. */
-  const listener = async (sqs: SQSClient, QueueName: string) => ({
-    url: (await sqs.send(new CreateQueueCommand({ QueueName }))).QueueUrl ?? '',
-    arn: `arn:aws:sqs:us-east-1:000000000000:${QueueName}`,
-  });
+  const listener = async (sqs: SQSClient, QueueName: string) => {
+    const arn = `arn:aws:sqs:us-east-1:000000000000:${QueueName}`;
+    const Principal = { Service: ['sns.amazonaws.com', 'events.amazonaws.com'] };
+    const Statement = [{ Effect: 'Allow', Principal, Action: 'sqs:SendMessage', Resource: arn }];
+    const Attributes = { Policy: JSON.stringify({ Version: '2012-10-17', Statement }) };
+    return { arn, url: (await sqs.send(new CreateQueueCommand({ QueueName, Attributes }))).QueueUrl ?? '' };
+  };
 
   it('a topic gets the event, with what its subscriptions filter by', async (context) => {
     if (missing) return context.skip(missing);

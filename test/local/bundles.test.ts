@@ -37,7 +37,14 @@ it('the bundles call downstreams of every kind', async () => {
     { target: ['depot'], downstream, batch: { maxWait: '0ms' } },
   ]);
   const log = { info: () => {}, warn: () => {}, error: () => {} };
-  const services = { lambda: aws.options, stepFunctions: aws.options, secrets: someSecrets({ '/signing': 'whsec' }) };
+  const { options } = aws;
+  const services = {
+    lambda: options,
+    stepFunctions: options,
+    topics: options,
+    eventBuses: options,
+    secrets: someSecrets({ '/signing': 'whsec' }),
+  };
   const config = configFrom({ operations: Object.fromEntries(operations) });
   const flow = await startLocalFlow({}, { config, code: 'bundles', host: { log, services } });
   try {
