@@ -9,10 +9,10 @@ import type { Destination } from '../src/config/endpoints.ts';
 import { type Environment, setting } from '../src/environment.ts';
 import type { Machine } from '../src/ports.ts';
 import type { Host, ServiceAt } from './compose.ts';
-import { secretsOf } from './downstreams.ts';
+import { secretsOf } from './secrets.ts';
 
 export const waysTo = (environment: Environment, host: Host, { now }: Pick<Machine, 'now'>): DeliverDeps['wayTo'] => {
-  const secrets = secretsOf(host, now);
+  const secrets = secretsOf(host, { now });
   const ways = new Map<Destination, Way>();
   const open = (destination: Destination): Way =>
     destination.kind === 'http'

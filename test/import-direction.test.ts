@@ -30,6 +30,7 @@ const PURE = [
   ...['downstream', 'execution-event', 'http-answer', 'retry', 'secret', 'signature', 'verdict'].map(
     (name) => `src/downstream/${name}`,
   ),
+  ...['inputs', 'merge', 'answers'].map((name) => `src/merging/${name}`),
 ];
 const STEPS = 'src/batching/';
 
@@ -46,8 +47,9 @@ const RULES: readonly { readonly files: readonly string[]; readonly may: readonl
     may: [...PURE, STEPS, 'src/ports', 'src/callbacks/', 'src/downstream/http-headers'],
   },
   { files: ['src/downstream/', 'src/config/'], may: [...PURE, 'src/config/', 'src/downstream/'] },
+  { files: ['src/merging/'], may: [...PURE, 'src/merging/', 'src/ports'] },
   { files: ['src/aws/'], may: [...PURE, 'src/ports', 'src/aws/', 'src/callbacks/deliver'] },
-  { files: ['src/simulation/'], may: [...PURE, STEPS, 'src/ports', 'src/simulation/'] },
+  { files: ['src/simulation/'], may: [...PURE, STEPS, 'src/merging/', 'src/ports', 'src/simulation/'] },
   { files: ['src/api/'], may: [...PURE, STEPS, 'src/ports', 'src/api/'] },
   { files: ['src/client/'], may: [...PURE, 'src/aws/'] },
   {
@@ -60,6 +62,7 @@ const RULES: readonly { readonly files: readonly string[]; readonly may: readonl
       'src/api/',
       'src/callbacks/',
       'src/downstream/',
+      'src/merging/',
       'src/environment',
       'src/metrics',
       'lambdas/',

@@ -1,7 +1,8 @@
 /** The register message: what a producer sends, checked. */
 import * as z from 'zod/mini';
 import { parseDuration } from '../config/duration.ts';
-import { type Config, operationNamed } from '../config/resolved.ts';
+import { type Config, type Operation, operationNamed } from '../config/resolved.ts';
+import { keysIn } from '../merging/inputs.ts';
 import { type Millis, OPERATION_NAME_PATTERN, type TaskId, taskId } from './ids.ts';
 import { isObject, parseJson, rawMembers } from './json-text.ts';
 import type { BatchPolicy } from './policy.ts';
@@ -137,6 +138,7 @@ const meaningOf = (config: Config, fields: Partial<Fields>, { messageId }: Regis
     ...(payload ? tooLarge(id, raw, operation?.batch.maxBytes) : []),
     ...tooHeavy(weight, operation?.batch.maxWeight),
     ...(callback === undefined ? [] : unknownCallback(config, callback)),
+    ...(payload ? unmergeable(operation, payload) : []),
   ];
   return { operation, target: Array.isArray(target) ? undefined : target, id, problems };
 };
@@ -192,6 +194,12 @@ const tooHeavy = (weight: number | undefined, maxWeight = 0): Problem[] =>
         },
       ]
     : [];
+
+/** Found here and not amid a batch: whoever sent it is told. */
+const unmergeable = (operation: Operation | undefined, payload: object): readonly Problem[] => {
+  const keys = operation?.merge ? keysIn(operation.merge.keys, payload) : undefined;
+  return keys?.ok === false ? keys.problems : [];
+};
 
 /** A message names a destination, never an address: an address is not shown, since reasons are logged. */
 const unknownCallback = ({ destinations }: Config, name: string): Problem[] => {

@@ -91,7 +91,5 @@ export const endedWaiting = ({ state }: Task): boolean =>
   (state.status === 'succeeded' || state.status === 'failed') && state.batchId === undefined;
 
 /** Whoever settled them may have stopped before telling. */
-const tellSettled = (
-  deps: SettleDeps,
-  tasks: readonly (Task | undefined)[],
-): Promise<void> => tell(deps, tasks.filter((task) => task !== undefined && endedWaiting(task)) as readonly Task[]);
+const tellSettled = (deps: SettleDeps, tasks: readonly (Task | undefined)[]): Promise<void> =>
+  tell(deps, tasks.filter((task) => task !== undefined && endedWaiting(task)) as readonly Task[]);

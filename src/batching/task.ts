@@ -45,6 +45,8 @@ type FailureCode =
   | 'refused'
   /** Its payload was not there any more when it was its turn. */
   | 'payload-lost'
+  /** Its inputs, which were to be merged with those of others, could not be read. */
+  | 'inputs-unreadable'
   /** The downstream failed this item without saying why. */
   | 'failed'
   /** No batch had it in time (`expiresIn`). */

@@ -10,6 +10,8 @@ export interface Call {
   readonly target: Target;
   readonly attempt: number;
   readonly items: readonly CallItem[];
+  /** A merged call: the inputs of all its items, each once, as JSON texts. Its items are their ids alone. */
+  readonly inputs?: readonly string[];
 }
 
 export interface CallItem {
@@ -41,13 +43,15 @@ export type Answer =
       readonly kind: 'results';
       readonly items: ReadonlyMap<TaskId, ItemAnswer> /** Ids nobody asked about. */;
       readonly foreign: number;
+      /** Nothing was left to be done: nobody was called. */
+      readonly withoutCall?: true;
     }
-  /** It did the work, all of it. */
-  | { readonly kind: 'all-succeeded' }
+  /** It did the work, all of it. `inputs`: for a merged call, what it says of each input, as JSON text. */
+  | { readonly kind: 'all-succeeded'; readonly inputs?: string }
   /** It has taken the call over, and reports later how each item ended. */
-  | { readonly kind: 'pending' }
+  | ({ readonly kind: 'pending' } & Apart)
   /** It will never take this call. `suspect`: it may take parts of it, since one item, or its size, is at fault. */
-  | ({ readonly kind: 'refused'; readonly suspect?: 'an-item' | 'its-size' } & Reason)
+  | ({ readonly kind: 'refused'; readonly suspect?: 'an-item' | 'its-size' } & Apart & Reason)
   /** It may take this call later. `at-once`: nothing speaks against the very next moment. */
   | ({
       readonly kind: 'unavailable';
@@ -55,16 +59,22 @@ export type Answer =
       readonly mayRetryAtOnce: boolean;
       /** The fault is the configuration's: no call will be taken before somebody has mended it. */
       readonly misconfigured?: true;
-    } & Reason);
+    } & Apart &
+      Reason);
+
+/** Items whose outcome does not depend on what became of the call. */
+interface Apart {
+  readonly settled?: ReadonlyMap<TaskId, Outcome>;
+}
 
 export interface Downstream {
-  /** Calls once, within the operation's timeout. Failures are answers; it rejects only on a defect. */
+  /** Calls once, within the operation's timeout. Failures are answers; it rejects only on a defect, or where a store does. */
   call(call: Call): Promise<Answer>;
 }
 
 /**
  * The key under which a downstream can recognise a repeated call: the batch and exactly the items in it, so that a
- * retry with fewer items is a call of its own.
+ * retry with fewer items is a call of its own. So is one with fewer inputs, for the same items.
  */
-export const idempotencyKey = (call: Pick<Call, 'batchId' | 'items'>): string =>
-  `${call.batchId}.${digest(call.items.map(({ id }) => id).join('\n')).slice(0, 16)}`;
+export const idempotencyKey = ({ batchId, items, inputs = [] }: Pick<Call, 'batchId' | 'items' | 'inputs'>): string =>
+  `${batchId}.${digest([...items.map(({ id }) => id), ...inputs].join('\n')).slice(0, 16)}`;

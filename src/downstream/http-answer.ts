@@ -64,7 +64,10 @@ const readResults = (answer: HttpAnswer, items: Call['items']): Answer => {
       kind: 'refused',
       reason: 'answered 202 pending: jobs that report later are not supported by this version',
     };
-  if (!Object.hasOwn(body, 'results')) return { kind: 'all-succeeded' };
+  if (!Object.hasOwn(body, 'results')) {
+    const inputs = rawMembers(answer.body).get('inputs');
+    return inputs === undefined ? { kind: 'all-succeeded' } : { kind: 'all-succeeded', inputs };
+  }
   if (!Array.isArray(body.results)) return unreadable('results that are no list');
   const raw = rawElements(rawMembers(answer.body).get('results') ?? '[]');
   return collect(body.results, raw, items);
@@ -84,7 +87,8 @@ const collect = (results: readonly unknown[], raw: readonly string[], items: Cal
   return { kind: 'results', items: answers, foreign };
 };
 
-const readItem = (result: Record<string, unknown>, raw: string): ItemAnswer => {
+/** What was said of one item, or of one input. @param raw it, as it was written */
+export const readItem = (result: Record<string, unknown>, raw: string): ItemAnswer => {
   switch (result.status) {
     case 'succeeded': {
       const text = rawMembers(raw).get('result');

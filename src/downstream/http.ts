@@ -56,9 +56,11 @@ const inTime = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
     }),
   ]);
 
-/** The body of a call. Payloads go through as they were sent. */
-export const printCall = ({ batchId, operation, target, attempt, items }: Call): string => {
+/** The body of a call. Payloads go through as they were sent; where they were merged, their inputs instead. */
+export const printCall = ({ batchId, operation, target, attempt, items, inputs }: Call): string => {
   const envelope = JSON.stringify({ batchId, operation, target, attempt }).slice(0, -1);
+  if (inputs)
+    return `${envelope},"inputs":[${inputs.join(',')}],"items":${JSON.stringify(items.map(({ id }) => ({ id })))}}`;
   return `${envelope},"items":[${items.map(({ id, payload }) => printItem(id, payload)).join(',')}]}`;
 };
 

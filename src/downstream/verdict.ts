@@ -1,4 +1,5 @@
 /** What a call's answer means for each of its items: pure. */
+import type { TaskId } from '../batching/ids.ts';
 import type { Outcome, TaskError, TaskResult } from '../batching/task.ts';
 import { type Answer, type CallItem, inFull, type Reason, whyOf } from './downstream.ts';
 
@@ -18,16 +19,27 @@ export const verdictOf = <Item extends CallItem & Identified>(
   switch (answer.kind) {
     case 'all-succeeded':
       return { results: items.map((item) => resultOf(item, { status: 'succeeded' })), open: [], reason: '' };
-    case 'refused':
-      return {
-        results: failAll(items, { code: 'refused', message: inFull(answer), retriable: false }),
-        open: [],
-        reason: '',
+    case 'refused': {
+      const refused: Outcome = {
+        status: 'failed',
+        error: { code: 'refused', message: inFull(answer), retriable: false },
       };
-    case 'unavailable':
-      return { results: [], open: items, ...whyOf(answer) };
+      const results = items.map((item) => resultOf(item, answer.settled?.get(item.id) ?? refused));
+      return { results, open: [], reason: '' };
+    }
     case 'pending':
-      return { results: [], open: items, reason: 'has not reported yet' };
+    case 'unavailable': {
+      const { settled = new Map<TaskId, Outcome>() } = answer;
+      const results = items.flatMap((item) => {
+        const outcome = settled.get(item.id);
+        return outcome ? [resultOf(item, outcome)] : [];
+      });
+      return {
+        results,
+        open: items.filter(({ id }) => !settled.has(id)),
+        ...(answer.kind === 'pending' ? { reason: 'has not reported yet' } : whyOf(answer)),
+      };
+    }
     case 'results':
       return sortItems(answer.items, items);
   }

@@ -91,6 +91,26 @@ describe('a register message', () => {
     expect(pathsOf(`${start},"id":"mine"${' '.repeat(500_000 - start.length)}}`)).toEqual(['']);
   });
 
+  it('is refused without inputs where its operation merges them', () => {
+    const merging = aConfig({ merge: { keys: 'inputs[].id' } });
+    const problemsOf = (payload: object) => {
+      const body = JSON.stringify({ ...good, payload: { depot: 'MUC', ...payload } });
+      const parsed = parseRegisterMessage(merging, { messageId: 'message-1', body });
+      return parsed.ok ? [] : parsed.problems;
+    };
+    expect(problemsOf({ inputs: [{ id: 'a' }, { id: 7 }] })).toEqual([]);
+    expect(problemsOf({ inputs: [] })).toEqual([]);
+    expect(problemsOf({})).toEqual([
+      { path: 'payload.inputs', reason: 'is missing; the operation merges its requests by inputs[].id' },
+    ]);
+    expect(problemsOf({ inputs: 'a' })).toMatchObject([{ path: 'payload.inputs' }]);
+    expect(problemsOf({ inputs: [{ id: 'a' }, {}, { id: null }] })).toMatchObject([
+      { path: 'payload.inputs[1].id' },
+      { path: 'payload.inputs[2].id' },
+    ]);
+    expect(problemsOf({ inputs: Array.from({ length: 9_000 }, () => 0) })).toHaveLength(20);
+  });
+
   it('says which operations there are, and shortens a name that was meant to flood the reason', () => {
     const parsed = parse({ ...good, operation: 'x'.repeat(10_000) });
     expect(parsed).toMatchObject({ problems: [{ reason: expect.stringMatching(/configured are ship$/) }] });

@@ -40,6 +40,19 @@ describe('an answer', () => {
     expect(outcomes({ results })).toEqual({ a: 'succeeded', open: ['b', 'c'] });
   });
 
+  it('that is none does not take from an item what is settled without it', () => {
+    const settled = new Map([[id('b'), { status: 'succeeded' as const }]]);
+    const refused = verdictOf({ kind: 'refused', reason: 'answered 400', settled }, items);
+    expect(refused.results.map((each) => [each.id, each.outcome.status])).toEqual([
+      ['a', 'failed'],
+      ['b', 'succeeded'],
+      ['c', 'failed'],
+    ]);
+    const unavailable = verdictOf({ kind: 'unavailable', reason: 'busy', mayRetryAtOnce: true, settled }, items);
+    expect(unavailable.results).toEqual([{ id: 'b', outcome: { status: 'succeeded' } }]);
+    expect(unavailable.open.map((each) => each.id)).toEqual(['a', 'c']);
+  });
+
   it('keeps a result as it was written', () => {
     const answer = read(200, '{"results":[{"id":"a","status":"succeeded","result": 12345678901234567890 }]}');
     expect(answer).toMatchObject({ kind: 'results' });

@@ -127,4 +127,35 @@ describe('a downstream', () => {
     ]);
     expect(seen[0]?.['idempotency-key']).toMatch(/^ship\/depot=MUC#1#1\.[\w-]{16}$/);
   });
+
+  it('of a merged call gets the inputs to the letter, and the requests by their ids', async () => {
+    const bodies: string[] = [];
+    const keys: unknown[] = [];
+    const url = await serve((request, response) => {
+      keys.push(request.headers['idempotency-key']);
+      let body = '';
+      request.setEncoding('utf8').on('data', (part: string) => {
+        body += part;
+      });
+      request.on('end', () => {
+        bodies.push(body);
+        response.end('{"inputs":[{"key":"a", "status":"succeeded","result":1.50}]}');
+      });
+    });
+    const downstream = httpDownstream(aDownstream({ url, timeout: 200_000 }), {
+      now: () => NOW,
+      secrets: someSecrets(),
+    });
+    const inputs = ['{"id":"a",  "n":12345678901234567890}', '7'];
+    const answer = await downstream.call({ ...call, inputs });
+    for (const fewer of [inputs, ['7']]) await downstream.call({ ...call, inputs: fewer });
+    expect(answer).toEqual({
+      kind: 'all-succeeded',
+      inputs: '[{"key":"a", "status":"succeeded","result":1.50}]',
+    });
+    expect(bodies[0]).toContain(`"inputs":[${inputs.join(',')}],"items":[{"id":"a"}]}`);
+    // The same job has the same key; with less to do it is another one.
+    expect(keys[1]).toBe(keys[0]);
+    expect(keys[2]).not.toBe(keys[0]);
+  });
 });

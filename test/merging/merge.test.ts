@@ -1,0 +1,209 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Answer } from '../../src/downstream/downstream.ts';
+import { perRequest, settledBy } from '../../src/merging/answers.ts';
+import { inputsIn, keysIn } from '../../src/merging/inputs.ts';
+import { type Marks, marksOf, merge, type Plan, skip } from '../../src/merging/merge.ts';
+import { batchId, id } from '../factories/factories.ts';
+
+const KEYS = 'inputs[].id';
+const BATCH = batchId('ship/depot=MUC#1#1');
+
+/** A request for inputs: keys, or keys with a version. */
+const request = (name: string, ...inputs: (string | [key: string, version: number])[]) => ({
+  id: id(name),
+  payload: JSON.stringify({
+    inputs: inputs.map((each) => (typeof each === 'string' ? { id: each } : { id: each[0], version: each[1] })),
+  }),
+});
+const planOf = (requests: readonly { id: ReturnType<typeof id>; payload: string }[], known: [string, Marks][] = []) =>
+  skip(merge(requests, KEYS), new Map(known.map(([key, marks]) => [JSON.stringify(key), marks])), BATCH);
+const texts = ({ toDo }: Plan): unknown[] => toDo.map(({ text }) => JSON.parse(text));
+/** What became of each request, in a word. */
+const outcomes = (plan: Plan, answer: Answer): Record<string, unknown> => {
+  const answered = perRequest(plan, answer).answer;
+  return answered.kind === 'results'
+    ? Object.fromEntries([...answered.items].map(([name, { status }]) => [name, status]))
+    : { kind: answered.kind };
+};
+const perKey = (...inputs: object[]): Answer => ({ kind: 'all-succeeded', inputs: JSON.stringify(inputs) });
+
+describe('the keys of inputs', () => {
+  it('lie where the configuration says, deep in elements or themselves the elements', () => {
+    const payload = { scene: { tiles: [{ meta: { id: 'a' } }, { meta: { id: 7 } }] }, names: ['x', 1] };
+    expect(keysIn('scene.tiles[].meta.id', payload)).toEqual({ ok: true, value: ['"a"', '7'] });
+    expect(keysIn('names[]', payload)).toEqual({ ok: true, value: ['"x"', '1'] });
+  });
+
+  it('are the same however they were written, and their texts are to the letter', () => {
+    const payload = '{"inputs": [ {"id":"a",  "n":1.0} , {"id":"\\u0061"}, {"id":1.0}, {"id":1} ], "inputs2":[]}';
+    expect(inputsIn(KEYS, payload)).toMatchObject({
+      ok: true,
+      value: [
+        { key: '"a"', text: '{"id":"a",  "n":1.0}' },
+        { key: '"a"', text: '{"id":"\\u0061"}' },
+        { key: '1', text: '{"id":1.0}' },
+        { key: '1', text: '{"id":1}' },
+      ],
+    });
+  });
+
+  it.each<[string, unknown, string]>([
+    ['nothing', {}, 'payload.inputs is missing'],
+    ['null', { inputs: null }, 'payload.inputs must be a list'],
+    ['an object', { inputs: { id: 1 } }, 'payload.inputs must be a list'],
+    ['an element without a key', { inputs: [{ id: 1 }, {}] }, 'payload.inputs[1].id must be a string'],
+    ['a key that is an object', { inputs: [{ id: {} }] }, 'payload.inputs[0].id must be a string'],
+    ['a number that stands for others too', { inputs: [{ id: 2 ** 53 }] }, 'payload.inputs[0].id must be a string'],
+  ])('are not taken from %s', (_, payload, reason) => {
+    const found = keysIn(KEYS, payload);
+    expect(found.ok ? [] : found.problems.map((each) => `${each.path} ${each.reason}`)).toEqual([
+      expect.stringContaining(reason),
+    ]);
+  });
+});
+
+it('an object that inherits a name has no key by it', () => {
+  expect(keysIn('inputs[].constructor.name', { inputs: [{}] })).toMatchObject({
+    problems: [{ path: 'payload.inputs[0].constructor.name' }],
+  });
+  expect(keysIn('constructor.inputs[]', {})).toMatchObject({ problems: [{ path: 'payload.constructor.inputs' }] });
+});
+
+describe('merged requests', () => {
+  it('need each input once, at its first place', () => {
+    expect(texts(planOf([request('r1', 'a', 'b'), request('r2', 'b', 'c', 'b')]))).toEqual(
+      ['a', 'b', 'c'].map((key) => ({ id: key })),
+    );
+  });
+
+  it('get the later text of a key, also within one request', () => {
+    expect(texts(planOf([request('r1', ['a', 1], 'b'), request('r2', ['a', 2], ['c', 1], ['c', 2])]))).toEqual([
+      { id: 'a', version: 2 },
+      { id: 'b' },
+      { id: 'c', version: 2 },
+    ]);
+  });
+
+  it('cost the others nothing where one cannot be read', () => {
+    const plan = planOf([request('good', 'a'), { id: id('bad'), payload: '{"inputs":[{}]}' }]);
+    expect(texts(plan)).toEqual([{ id: 'a' }]);
+    expect(outcomes(plan, { kind: 'all-succeeded' })).toEqual({ good: 'succeeded', bad: 'failed' });
+    expect(settledBy(plan).get(id('bad'))).toMatchObject({
+      error: { code: 'inputs-unreadable', message: expect.stringContaining('payload.inputs[0].id') },
+    });
+  });
+
+  it('skip what was done as it is now, and do anew what has changed', () => {
+    const [done] = planOf([request('before', ['a', 1])]).toDo;
+    const known: [string, Marks][] = [['a', marksOf(done as never, batchId('another'))]];
+    expect(texts(planOf([request('r', ['a', 1], 'b')], known))).toEqual([{ id: 'b' }]);
+    expect(texts(planOf([request('r', ['a', 2])], known))).toEqual([{ id: 'a', version: 2 }]);
+  });
+
+  it('do not bring back a text that a later one of their batch superseded; another batch means what it says', () => {
+    const both = planOf([request('r1', ['a', 1], 'b'), request('r2', ['a', 2])]);
+    const marks = marksOf(both.toDo[0] as never, BATCH);
+    expect(texts(planOf([request('r1', ['a', 1], 'b')], [['a', marks]]))).toEqual([{ id: 'b' }]);
+    const later = skip(merge([request('r3', ['a', 1])], KEYS), new Map([['"a"', marks]]), batchId('later'));
+    expect(texts(later)).toEqual([{ id: 'a', version: 1 }]);
+  });
+});
+
+describe('an answer to a merged call', () => {
+  const three = () => planOf([request('r1', 'a', 'b'), request('r2', 'b', 'c'), request('r3')]);
+
+  it('without results is a success of all', () => {
+    expect(outcomes(three(), { kind: 'all-succeeded' })).toEqual({ r1: 'succeeded', r2: 'succeeded', r3: 'succeeded' });
+  });
+
+  it('by inputs gives each request what its inputs got: the failure before the retry', () => {
+    const error = { code: 'cloudy', message: 'no sight', retriable: false };
+    const answer = perKey({ key: 'a', status: 'succeeded' }, { key: 'b', status: 'retry' });
+    expect(outcomes(three(), answer)).toEqual({ r1: 'retry', r2: 'retry', r3: 'succeeded' });
+    const failing = perKey({ key: 'a', status: 'failed', error }, { key: 'b', status: 'retry' }, { key: 'x' });
+    expect(outcomes(three(), failing)).toEqual({ r1: 'failed', r2: 'retry', r3: 'succeeded' });
+    const { answer: answered } = perRequest(three(), failing);
+    expect(answered).toMatchObject({ foreign: 1 });
+    expect(answered.kind === 'results' && answered.items.get(id('r1'))).toEqual({
+      status: 'failed',
+      error: { ...error, message: 'input "a": no sight' },
+    });
+  });
+
+  it('by inputs gives each request the results of its own', () => {
+    const answer: Answer = {
+      kind: 'all-succeeded',
+      inputs:
+        '[{"key":"a","status":"succeeded","result":1.50},{"key":"b","status":"succeeded"},{"key":"c","status":"succeeded"}]',
+    };
+    const { answer: answered } = perRequest(three(), answer);
+    expect(answered.kind === 'results' && [answered.items.get(id('r1')), answered.items.get(id('r2'))]).toEqual([
+      { status: 'succeeded', result: '{"inputs":[{"key":"a","result":1.50}]}' },
+      { status: 'succeeded' },
+    ]);
+  });
+
+  it('by requests stands as it is; the inputs of those that succeeded are done', () => {
+    const items = new Map([[id('r1'), { status: 'succeeded' as const }]]);
+    const { answer, done } = perRequest(three(), { kind: 'results', items, foreign: 0 });
+    expect(done.map(({ key }) => key)).toEqual(['"a"', '"b"']);
+    expect(answer.kind === 'results' && [...answer.items.keys()]).toEqual(['r1', 'r3']);
+  });
+
+  it('that is none leaves everything undone, but for requests that need no job', () => {
+    const unavailable: Answer = { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: true };
+    for (const answer of [unavailable, { kind: 'all-succeeded', inputs: '{"a":1}' } as const]) {
+      const { answer: answered, done } = perRequest(three(), answer);
+      expect(answered).toMatchObject({ kind: 'unavailable', settled: new Map([[id('r3'), { status: 'succeeded' }]]) });
+      expect(done).toEqual([]);
+    }
+  });
+});
+
+const aKey = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f');
+const requests = fc
+  .array(fc.array(fc.tuple(aKey, fc.integer({ min: 1, max: 2 })), { maxLength: 5 }), { minLength: 1, maxLength: 8 })
+  .map((all) => all.map((inputs, n) => request(`r${n}`, ...inputs)));
+const knownOf = fc.array(fc.tuple(aKey, fc.integer({ min: 1, max: 2 })), { maxLength: 4 }).map((all) =>
+  all.map(([key, version]): [string, Marks] => {
+    const [input] = planOf([request('before', [key, version])]).toDo;
+    return [key, marksOf(input as never, batchId('before'))];
+  }),
+);
+const status = fc.constantFrom('succeeded', 'failed', 'retry', undefined);
+const keysOf = ({ payload }: { payload: string }): string[] =>
+  (JSON.parse(payload) as { inputs: { id: string }[] }).inputs.map((each) => each.id);
+
+describe('whatever is requested, done and answered', () => {
+  it('the union has each key once, and covers with what is skipped every need', () =>
+    fc.assert(
+      fc.property(requests, knownOf, (all, known) => {
+        const { toDo, skipped } = planOf(all, known);
+        const keys = [...toDo, ...skipped].map(({ key }) => JSON.parse(key) as string);
+        expect(keys.toSorted()).toEqual([...new Set(all.flatMap(keysOf))].toSorted());
+        const last = new Map(known);
+        for (const { key, fingerprint } of toDo) expect(last.get(JSON.parse(key)) ?? []).not.toContain(fingerprint);
+        for (const { key, fingerprint } of skipped) expect(last.get(JSON.parse(key))).toContain(fingerprint);
+      }),
+    ));
+
+  it('a request succeeds exactly when all its keys did, and what is done is what succeeded', () =>
+    fc.assert(
+      fc.property(requests, knownOf, fc.dictionary(aKey, status), (all, known, said) => {
+        const plan = planOf(all, known);
+        const inputs = Object.entries(said).flatMap(([key, each]) => (each ? [{ key, status: each }] : []));
+        const { answer, done } = perRequest(plan, perKey(...inputs));
+        const skipped = plan.skipped.map(({ key }) => JSON.parse(key) as string);
+        const fate = (key: string) => (skipped.includes(key) ? 'succeeded' : (said[key] ?? 'retry'));
+        for (const each of all) {
+          const fates = keysOf(each).map(fate);
+          const expected = fates.includes('failed') ? 'failed' : fates.includes('retry') ? 'retry' : 'succeeded';
+          expect(answer.kind === 'results' && answer.items.get(each.id)?.status).toBe(expected);
+        }
+        expect(done.map(({ key }) => JSON.parse(key) as string)).toEqual(
+          plan.toDo.map(({ key }) => JSON.parse(key) as string).filter((key) => said[key] === 'succeeded'),
+        );
+      }),
+    ));
+});
