@@ -15,6 +15,8 @@ import type { Rejection } from './batching/rejection.ts';
 import type { OperationState, Pause, Slot, WaitingTarget } from './batching/slots.ts';
 import type { NewTask, Outcome, PayloadRow, PayloadToStore, Settlement, Task, TaskResult } from './batching/task.ts';
 import type { CallbackMessage } from './callbacks/callback.ts';
+import type { InputKey } from './merging/inputs.ts';
+import type { Marks } from './merging/merge.ts';
 
 /** What became of a write that only one can do: whether it was this one, and the task as it is stored. */
 export interface Written {
@@ -269,6 +271,20 @@ export interface Operations {
   resetFailures(operation: OperationName): Promise<void>;
   /** Sets when the next call may be made, if that is still as `seen`. */
   reserveCall(operation: OperationName, seen: Millis, next: Millis): Promise<boolean>;
+}
+
+/** An input that a job has done: its key, and what tells for which of its texts (`src/merging/merge.ts`). */
+export interface ProcessedKey {
+  readonly key: InputKey;
+  readonly marks: Marks;
+}
+
+/** Which inputs of a Target have been done, for as long as its operation's tasks are kept. */
+export interface ProcessedKeys {
+  /** The marks of those that are stored and not over at `now`, by key. Keys must differ. */
+  known(target: Target, keys: readonly InputKey[], now: Millis): Promise<ReadonlyMap<InputKey, Marks>>;
+  /** Stores them in the place of what was known of their keys, which must differ, for `keep` from `at` on. */
+  remember(target: Target, processed: readonly ProcessedKey[], at: Millis, keep: Millis): Promise<void>;
 }
 
 /** Sends messages between the λs. `delay` is in whole seconds, 0 to 900. */

@@ -5,6 +5,8 @@ import type { Lock } from '../batching/lock.ts';
 import type { Waiting } from '../batching/policy.ts';
 import type { OperationState, WaitingTarget } from '../batching/slots.ts';
 import type { Task } from '../batching/task.ts';
+import type { InputKey } from '../merging/inputs.ts';
+import type { Marks } from '../merging/merge.ts';
 import type { PatrolMark } from '../ports.ts';
 
 /** Is told of each write before the next one can happen. */
@@ -37,6 +39,8 @@ export interface Tables {
   readonly operations: Map<OperationName, OperationState>;
   /** Targets that wait for room in their operation, by their turn. */
   readonly waitingTargets: Map<OperationName, Map<string, WaitingTarget>>;
+  /** Inputs that were done, by their keys. */
+  readonly processed: Map<Target, Map<InputKey, { readonly marks: Marks; readonly until: Millis }>>;
   /** Attempts at claiming a candidate, refused ones too: each is paid for. */
   claims: number;
   patrolMark: PatrolMark | undefined;
@@ -56,6 +60,7 @@ export const emptyTables = (newTable: NewTable = () => new Map()): Tables => ({
   batches: newTable(),
   operations: newTable(),
   waitingTargets: new Map(),
+  processed: new Map(),
   claims: 0,
   patrolMark: undefined,
   watcher: {},

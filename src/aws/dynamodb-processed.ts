@@ -1,0 +1,50 @@
+/** Processed keys on DynamoDB: a partition of the BatchLock table for each Target that merges, beside its own. */
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { digest, type Target } from '../batching/ids.ts';
+import type { InputKey } from '../merging/inputs.ts';
+import type { Marks } from '../merging/merge.ts';
+import type { ProcessedKey, ProcessedKeys } from '../ports.ts';
+import { getAll, type Item, writeAll } from './dynamodb.ts';
+import { VERSION } from './lock-rows.ts';
+import { expiresAt } from './task-rows.ts';
+
+export const dynamoDBProcessed = (client: DynamoDBDocumentClient, table: string): ProcessedKeys => ({
+  known: async (target, keys, now) => {
+    const byEntry = new Map(keys.map((key) => [entryOf(key), key]));
+    const rows = await getAll(
+      client,
+      table,
+      [...byEntry.keys()].map((entry) => rowKey(target, entry)),
+      ['Entry', 'Marks', 'Until'],
+    );
+    return new Map(
+      rows.flatMap((row) => {
+        const key = byEntry.get(row.Entry as string);
+        // DynamoDB takes its time to delete what has expired.
+        return key !== undefined && (row.Until as number) > now ? [[key, row.Marks as Marks] as const] : [];
+      }),
+    );
+  },
+  remember: (target, processed, at, keep) =>
+    writeAll(
+      client,
+      table,
+      processed.map((each) => ({ put: processedItem(target, each, at, keep) })),
+    ),
+});
+
+/** `:` is in no operation's name, so that this is no Target. */
+const rowKey = (target: Target, entry: string): Item => ({ Target: `done:${target}`, Entry: entry });
+
+const processedItem = (target: Target, { key, marks }: ProcessedKey, at: number, keep: number): Item => ({
+  ...rowKey(target, entryOf(key)),
+  Marks: [...marks],
+  Until: at + keep,
+  ExpiresAt: expiresAt(at, keep),
+  Version: VERSION,
+});
+
+/** A key may be longer than an entry can be; as it is it is easier to look for. */
+const ENTRY_MAX = 128;
+
+const entryOf = (key: InputKey): string => (key.length <= ENTRY_MAX ? `key#${key}` : `hash#${digest(key)}`);
