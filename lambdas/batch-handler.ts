@@ -7,7 +7,9 @@ import { downstreamsOf } from './downstreams.ts';
 
 export const compose = (environment: Environment, host: Host) => {
   const parts = partsOf(environment, host);
-  const downstreamOf = downstreamsOf(parts.base.config, environment, host, parts.base.machine);
+  const { config, machine, report } = parts.base;
+  const merging = { processed: parts.processed(), machine, report };
+  const downstreamOf = downstreamsOf(config, environment, host, merging);
   const deps = {
     ...parts.base,
     tasks: parts.tasks(),

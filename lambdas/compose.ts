@@ -10,6 +10,7 @@ import { type AwsClients, awsClients } from '../src/aws/clients.ts';
 import { dynamoDBBatches } from '../src/aws/dynamodb-batches.ts';
 import { dynamoDBLocks } from '../src/aws/dynamodb-locks.ts';
 import { dynamoDBOperations } from '../src/aws/dynamodb-operations.ts';
+import { dynamoDBProcessed } from '../src/aws/dynamodb-processed.ts';
 import { dynamoDBTasks } from '../src/aws/dynamodb-tasks.ts';
 import { dynamoDBPatrolMarks, dynamoDBWaiting } from '../src/aws/dynamodb-waiting.ts';
 import { REVIVALS, revivalsOf, sqsDeadLetters, sqsQueues } from '../src/aws/sqs-queues.ts';
@@ -90,6 +91,7 @@ export const partsOf = (environment: Environment, { clients, log, onEvent }: Hos
   const report: Report = onEvent ? (event) => [logged(event), onEvent(event)] : logged;
   return {
     base: { config, machine, report },
+    processed: () => dynamoDBProcessed(dynamodb, table('batchLockTable')),
     tasks: () => dynamoDBTasks(dynamodb, table('taskTable')),
     waiting: () => dynamoDBWaiting(dynamodb, table('batchLockTable')),
     patrolMarks: () => dynamoDBPatrolMarks(dynamodb, table('batchLockTable')),

@@ -10,6 +10,7 @@ import { queueDownstream } from '../src/downstream/queue.ts';
 import type { Secrets } from '../src/downstream/secret.ts';
 import { stepFunctionsClient, stepFunctionsDownstream } from '../src/downstream/step-functions.ts';
 import { type Environment, setting } from '../src/environment.ts';
+import { mergingDownstream } from '../src/merging/merging-downstream.ts';
 import type { Machine } from '../src/ports.ts';
 import type { Host, ServiceAt } from './compose.ts';
 import { secretsOf } from './secrets.ts';
@@ -18,16 +19,25 @@ export const downstreamsOf = (
   config: Config,
   environment: Environment,
   host: Host,
-  { now }: Pick<Machine, 'now'>,
+  merging: Merging,
 ): ((name: OperationName) => Downstream) => {
+  const { now } = merging.machine;
   const given: Given = { environment, host, now, secrets: secretsOf(host, { now }) };
   const made = new Map<OperationName, Downstream>();
+  const make = (name: OperationName): Downstream => {
+    const { downstream, merge, keepTasks } = operationFor(config, name);
+    const direct = makeDownstream(downstream, given);
+    return merge ? mergingDownstream(direct, { ...merging, ...merge, keepTasks }) : direct;
+  };
   return (name) => {
-    const downstream = made.get(name) ?? makeDownstream(operationFor(config, name).downstream, given);
+    const downstream = made.get(name) ?? make(name);
     made.set(name, downstream);
     return downstream;
   };
 };
+
+/** What an operation's jobs are merged with. */
+type Merging = Pick<Parameters<typeof mergingDownstream>[1], 'processed' | 'machine' | 'report'>;
 
 interface Given {
   readonly environment: Environment;

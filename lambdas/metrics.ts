@@ -27,12 +27,25 @@ const REPAIRS: Readonly<Record<Finding['finding'], MetricName>> = {
 export const measureTo =
   (count: Count): Report =>
   (event) => {
-    const measurement = measurementOf(event);
-    if (measurement) count(...measurement);
+    const single = event.event === 'merged' ? undefined : measurementOf(event);
+    for (const each of event.event === 'merged' ? mergedIn(event) : single ? [single] : []) count(...each);
   };
 
+type MergedEvent = FlowEvent & { readonly event: 'merged' };
+
+/** What there was none of is not written: each line costs. */
+const mergedIn = ({ operation, requests, inputs, skipped, called }: MergedEvent): readonly Measurement[] => {
+  const all: readonly Measurement[] = [
+    ['RequestsMerged', operation, requests],
+    ['InputsMerged', operation, inputs],
+    ['InputsSkipped', operation, skipped],
+    ['JobsStarted', operation, called ? 1 : 0],
+  ];
+  return all.filter(([, , by]) => by > 0);
+};
+
 /** Of each event, so that a new one does not compile until it is decided: a function that gives nothing may forget one. */
-const measurementOf = (event: FlowEvent): Measurement | undefined => {
+const measurementOf = (event: Exclude<FlowEvent, MergedEvent>): Measurement | undefined => {
   switch (event.event) {
     case 'redriven':
       return ['TasksRedriven', event.operation, event.tasks];

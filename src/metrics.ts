@@ -12,6 +12,14 @@ export const STACK_DIMENSION = 'service';
 export const METRICS = {
   /** Failed tasks that got another run. */
   TasksRedriven: 'operation',
+  /** Requests that jobs for many answered, or that needed none. */
+  RequestsMerged: 'operation',
+  /** Inputs that those needed, each counted once. */
+  InputsMerged: 'operation',
+  /** Those of them that earlier jobs had done. */
+  InputsSkipped: 'operation',
+  /** Jobs that took such a call. */
+  JobsStarted: 'operation',
   /** Dead letters, and refused messages, that were sent again. */
   DeadLettersRevived: 'queue',
   /** Dead letters that none of the λs wrote, put into the rejected queue. */

@@ -70,6 +70,18 @@ export type FlowEvent =
   | { readonly event: 'not-delivered'; readonly destination: string; readonly cause: string }
   /** Nobody was told how tasks ended: the destinations that they name are not configured, nor is any other. */
   | { readonly event: 'untold'; readonly tasks: number; readonly destinations: readonly string[] }
+  /** Requests got their answers from one job, or without one, since all that they needed was done. */
+  | {
+      readonly event: 'merged';
+      readonly operation: OperationName;
+      readonly target: Target;
+      readonly requests: number;
+      /** Inputs that they need, each counted once. */
+      readonly inputs: number;
+      /** Those of them that earlier jobs had done. */
+      readonly skipped: number;
+      readonly called: boolean;
+    }
   /** A message names a batch that is not stored: kept longer than the batch, or not ours. */
   | { readonly event: 'unknown-batch'; readonly batchId: BatchId }
   /** A look for a full batch failed; its leader will see for itself. */

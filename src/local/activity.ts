@@ -13,6 +13,8 @@ export const describe = (event: FlowEvent): string | undefined => {
       return event.counts.failed > 0
         ? `✗ ${event.batchId}  ${event.counts.succeeded} succeeded, ${event.counts.failed} failed`
         : `✓ ${event.batchId}  ${event.counts.succeeded} succeeded`;
+    case 'merged':
+      return `⋈ ${event.target}  ${plural(event.requests, 'request')}, ${plural(event.inputs, 'input')}, ${event.skipped} done before${event.called ? '' : ': no job'}`;
     case 'postponed':
       return `↻ ${event.batchId}  ${event.open} again later: ${inFull(event)}`;
     case 'redriven':

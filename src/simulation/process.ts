@@ -3,7 +3,8 @@ import type { Deps } from '../batching/deps.ts';
 import type { Millis, Token } from '../batching/ids.ts';
 import type { Rejection } from '../batching/rejection.ts';
 import type { CallbackMessage } from '../callbacks/callback.ts';
-import type { Config } from '../config/resolved.ts';
+import { type Config, operationFor } from '../config/resolved.ts';
+import { mergingDownstream } from '../merging/merging-downstream.ts';
 import type { Invocation, WorkingQueue } from '../ports.ts';
 import type { Chaos } from './chaos.ts';
 import { defectOf, defectToldIn } from './defects.ts';
@@ -12,6 +13,7 @@ import { through } from './gate.ts';
 import { memoryBatches } from './memory-batches.ts';
 import { memoryLocks } from './memory-locks.ts';
 import { memoryOperations } from './memory-operations.ts';
+import { memoryProcessed } from './memory-processed.ts';
 import { memoryDeadLetters, memoryQueues } from './memory-queues.ts';
 import { memoryTasks } from './memory-tasks.ts';
 import { memoryWaiting } from './memory-waiting.ts';
@@ -78,6 +80,20 @@ const depsOf = ({ config, chaos, tables, queues, rejected, told, log }: Surround
   const gate = faultyGate(chaos, process);
   const lag = (): Millis => random.int(0, MAX_LAG);
   let tokens = 0;
+  const machine: Deps['machine'] = {
+    now: () => scheduler.now + process.clockOffset,
+    sleep: (duration) => scheduler.wait(duration),
+    random: () => random.next(),
+    token: () => {
+      tokens += 1;
+      return `${name}.${tokens}` as Token;
+    },
+  };
+  const report: Deps['report'] = (event) => {
+    trace(() => `${name}  · ${brief(event)}`);
+    const defect = defectToldIn(name, event);
+    if (defect) chaos.onViolation(defect);
+  };
   return {
     config,
     tasks: memoryTasks(tables, gate, lag),
@@ -94,20 +110,13 @@ const depsOf = ({ config, chaos, tables, queues, rejected, told, log }: Surround
           tables.patrolMark = mark;
         }),
     },
-    downstreamOf: () => simulatedDownstream(chaos, random, log, gate, config),
-    machine: {
-      now: () => scheduler.now + process.clockOffset,
-      sleep: (duration) => scheduler.wait(duration),
-      random: () => random.next(),
-      token: () => {
-        tokens += 1;
-        return `${name}.${tokens}` as Token;
-      },
+    downstreamOf: (operation) => {
+      const { merge, keepTasks } = operationFor(config, operation);
+      const inner = simulatedDownstream(chaos, random, log, gate, config);
+      const processed = memoryProcessed(tables, gate);
+      return merge ? mergingDownstream(inner, { ...merge, keepTasks, processed, machine, report }) : inner;
     },
-    report: (event) => {
-      trace(() => `${name}  · ${brief(event)}`);
-      const defect = defectToldIn(name, event);
-      if (defect) chaos.onViolation(defect);
-    },
+    machine,
+    report,
   };
 };

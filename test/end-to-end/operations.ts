@@ -7,7 +7,7 @@ import type { Config } from '../../src/config/resolved.ts';
 import { type ConfigInput, parseConfig } from '../../src/config/schema.ts';
 
 type OperationInput = ConfigInput['operations'][string];
-export interface Fields extends Pick<Partial<OperationInput>, 'batch' | 'retry'> {
+export interface Fields extends Pick<Partial<OperationInput>, 'batch' | 'retry' | 'merge'> {
   /** Of a call; long enough for a downstream on a busy machine where nothing is said. */
   readonly timeout?: OperationInput['downstream']['timeout'];
 }
@@ -18,6 +18,7 @@ export const operationAt = (url: string, { timeout = '20s', ...fields }: Fields 
   downstream: { kind: 'http', url, timeout },
   batch: { maxSize: 10, maxWait: '300ms', ...fields.batch },
   retry: { minDelay: '100ms', maxDelay: '1s', ...fields.retry },
+  ...(fields.merge ? { merge: fields.merge } : {}),
 });
 
 const OPERATIONS = {
@@ -31,6 +32,8 @@ const OPERATIONS = {
   pair: { batch: { maxSize: 2, maxWait: '10m' } },
   failing: { retry: { maxAttempts: 3 } },
   hanging: { timeout: '1s' },
+  /** Three requests become one job; fewer wait for a flush. */
+  merging: { batch: { maxSize: 3, maxWait: '10m' }, merge: { keys: 'inputs[].id' } },
   /** Exactly these four together. */
   four: { batch: { maxSize: 4, maxWait: '10m' } },
 } satisfies Record<string, Fields>;

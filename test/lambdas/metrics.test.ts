@@ -9,7 +9,7 @@ import { dynamoDBBatches } from '../../src/aws/dynamodb-batches.ts';
 import { dynamoDBLocks } from '../../src/aws/dynamodb-locks.ts';
 import { dynamoDBTasks } from '../../src/aws/dynamodb-tasks.ts';
 import { dynamoDBWaiting } from '../../src/aws/dynamodb-waiting.ts';
-import { printElect } from '../../src/batching/messages.ts';
+import { printBatch, printElect } from '../../src/batching/messages.ts';
 import { printRedrive } from '../../src/batching/redrive.ts';
 import { ENVIRONMENT, type Environment, type Setting, setting } from '../../src/environment.ts';
 import { synthesise } from '../../src/local/assembly.ts';
@@ -17,7 +17,19 @@ import { type Engines, localClients, startEngines } from '../../src/local/engine
 import { createQueues, createTables } from '../../src/local/resources.ts';
 import { CloudAssembly } from '../../src/local/template.ts';
 import { METRICS, NAMESPACE, STACK_DIMENSION } from '../../src/metrics.ts';
-import { aConfig, aTask, batchId, candidate, id, NOW, target, token } from '../factories/factories.ts';
+import { startTestDownstream, type TestDownstream } from '../factories/downstream.ts';
+import {
+  aConfig,
+  aDownstream,
+  aTask,
+  batchId,
+  candidate,
+  id,
+  NOW,
+  operationName,
+  target,
+  token,
+} from '../factories/factories.ts';
 
 const NODE = join(import.meta.dirname, '../../node_modules/node/bin/node');
 const STACK = 'Groupage-test-Flow';
@@ -62,17 +74,24 @@ describe('the metrics of repairs', () => {
   let clients: AwsClients;
   let assembly: CloudAssembly;
   let settings: Environment;
+  let downstream: TestDownstream;
   const emitted = new Set<string>();
   beforeAll(async () => {
     engines = await startEngines({ ports: { dynamodb: 0, sqs: 0 } });
     const on = { dynamodb: engines.dynamodb.endpoint, sqs: engines.sqs.endpoint };
     clients = localClients(on);
-    assembly = new CloudAssembly(synthesise(aConfig(), 'bundles'), on);
+    downstream = await startTestDownstream();
+    const merging = { operation: operationName('merge'), merge: { keys: 'inputs[]' } };
+    const config = aConfig({}, { ...merging, downstream: aDownstream({ url: downstream.url, timeout: 20_000 }) });
+    assembly = new CloudAssembly(synthesise(config, 'bundles'), on);
     await Promise.all([createTables(assembly, clients.dynamodb), createQueues(assembly, clients.sqs)]);
     const environments = assembly.all('AWS::Lambda::Function').map(({ properties }) => properties.Environment);
     settings = Object.assign({}, ...environments.map((each) => (each as { Variables: object }).Variables));
   });
-  afterAll(() => engines?.stop());
+  afterAll(async () => {
+    await downstream?.stop();
+    await engines?.stop();
+  });
 
   /** Invokes a function as Lambda does, in a process of its own. @returns the metrics that it printed */
   const measured = async (part: string, event: object) => {
@@ -179,6 +198,49 @@ describe('the metrics of repairs', () => {
     const Records = ids.map((each, n) => ({ messageId: `m-${n}`, body: printRedrive({ id: each, run: 1 }) }));
     expect(await measured('RegisterHandler', { Records })).toEqual([['TasksRedriven', of('operation=ship'), 2]]);
     expect(await measured('RegisterHandler', { Records })).toEqual([]);
+  });
+
+  it('tell how many requests were merged, into how many jobs, and what was left out of them', async () => {
+    const { tasks, batches } = stores();
+    const where = target('merge/depot=MUC');
+    const handled = async (round: number, requests: readonly string[][]) => {
+      const batch = batchId(`${where}#1#${round}`);
+      const all = requests.map((inputs, n) =>
+        aTask({
+          id: id(`request-${round}-${n}`),
+          operation: operationName('merge'),
+          target: where,
+          payload: JSON.stringify({ inputs }),
+        }),
+      );
+      await tasks.insert(all);
+      const candidates = all.map((task) => candidate(task.id));
+      await tasks.claim(candidates, batch);
+      const forming = {
+        id: batch,
+        target: where,
+        sealedBy: 'full' as const,
+        candidates,
+        oldestAt: NOW,
+        createdAt: NOW,
+      };
+      await batches.seal(await batches.form(forming), [], NOW, 3_600_000);
+      const record = { messageId: 'm', attributes: { ApproximateReceiveCount: '1' }, messageAttributes: {} };
+      return measured('BatchHandler', { Records: [{ ...record, body: printBatch({ batchId: batch }) }] });
+    };
+    const merged = [['a', 'b'], ['b', 'c'], []];
+    const ofMerge = of('operation=merge');
+    expect(await handled(1, merged)).toEqual([
+      ['InputsMerged', ofMerge, 3],
+      ['JobsStarted', ofMerge, 1],
+      ['RequestsMerged', ofMerge, 3],
+    ]);
+    expect(await handled(2, [['a', 'c']])).toEqual([
+      ['InputsMerged', ofMerge, 2],
+      ['InputsSkipped', ofMerge, 2],
+      ['RequestsMerged', ofMerge, 1],
+    ]);
+    expect(downstream.calls).toHaveLength(1);
   });
 
   it('are all that there are', () => expect([...emitted].toSorted()).toEqual(Object.keys(METRICS).toSorted()));

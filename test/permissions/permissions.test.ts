@@ -3,13 +3,16 @@ import { describe, expect, it } from 'vitest';
 import { synthesise } from '../../src/local/assembly.ts';
 import { CloudAssembly } from '../../src/local/template.ts';
 import { NOTHING_MAY_BE_MISSING } from '../backends/missing.ts';
-import { aConfig } from '../factories/factories.ts';
+import { aConfig, operationName } from '../factories/factories.ts';
 import { missingGrants, printed, unusedGrants } from './compare.ts';
 import { grantsOf, usedByLambda } from './granted.ts';
 import { usesIn } from './record.ts';
 
 /** Grants that no test uses, each with what would use it. Better than a line here is a test that goes there. */
 const EXPLAINED: Readonly<Record<string, string>> = {};
+
+/** What the suite's operations need between them. */
+const ALL = aConfig({}, { operation: operationName('merging'), merge: { keys: 'inputs[].id' } });
 
 const folder = process.env.GROUPAGE_PERMISSIONS;
 const uses = folder ? usesIn(folder) : [];
@@ -18,7 +21,7 @@ describe('the permissions of the functions', () => {
   if (uses.length === 0 && !NOTHING_MAY_BE_MISSING)
     return it.skip('cannot be told: no test of this run recorded what functions use (GROUPAGE_PERMISSIONS)', () => {});
 
-  const assembly = new CloudAssembly(synthesise(aConfig()), { sqs: '' });
+  const assembly = new CloudAssembly(synthesise(ALL), { sqs: '' });
   const grants = grantsOf(assembly);
 
   it('were looked at: this run kept a record of every function', () => {

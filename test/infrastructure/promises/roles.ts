@@ -1,3 +1,5 @@
+import { describe, expect, it } from 'vitest';
+import { aConfig } from '../../factories/factories.ts';
 import { copy, find, promise, set } from '../promise.ts';
 import {
   functionsWaitForTheirPolicies,
@@ -8,6 +10,7 @@ import {
   statementsNameWhatTheyAllow,
 } from '../rules/roles.ts';
 import type { Template } from '../rules/template.ts';
+import { ours } from '../templates.ts';
 
 const ROLE = 'AWS::IAM::Role';
 const POLICY = 'AWS::IAM::Policy';
@@ -90,3 +93,20 @@ promise('every function comes after what its role may do', functionsWaitForTheir
     /ElectHandlerFunction.*may be there before FlowElectHandlerRoleDefaultPolicy/,
   ],
 ]);
+
+describe('a batch handler', () => {
+  /** Of the batch handler, on the table of the locks. */
+  const actionsOnLocks = (template: Template): string[] => {
+    const [table] = find(template, 'AWS::DynamoDB::Table', /BatchLock/);
+    const { PolicyDocument } = find(template, POLICY, /BatchHandler/)[1].Properties;
+    const { Statement } = PolicyDocument as { Statement: { Action: string | string[]; Resource: unknown }[] };
+    return Statement.filter(({ Resource }) => JSON.stringify(Resource).includes(table)).flatMap(({ Action }) => Action);
+  };
+
+  it('may keep what was done only where an operation merges', () => {
+    const merging = ours('dev', aConfig({ merge: { keys: 'inputs[].id' } }));
+    const actions = ['dynamodb:BatchGetItem', 'dynamodb:BatchWriteItem'];
+    expect(actionsOnLocks(merging)).toEqual(expect.arrayContaining(actions));
+    for (const action of actions) expect(actionsOnLocks(ours('dev'))).not.toContain(action);
+  });
+});

@@ -1,0 +1,89 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { eventually, type Flow, startFlow } from './flow.ts';
+
+/** A merged call, as the downstream gets it. */
+interface MergedCall {
+  readonly inputs: readonly { readonly id: string; readonly version?: number }[];
+  readonly items: readonly object[];
+}
+
+describe('requests for overlapping inputs', () => {
+  let flow: Flow;
+  beforeAll(async () => {
+    flow = await startFlow('merging');
+  });
+  afterEach(() => flow.downstream.behave(() => ({ status: 200 })));
+  afterAll(() => flow?.stop());
+
+  /** Sends three requests, which are one job, or one, which is flushed. @returns how they ended */
+  const send = async (depot: string, requests: readonly string[][]) => {
+    const ids = await flow.send(requests.map((keys) => ({ depot, inputs: keys.map((key) => ({ id: key })) })));
+    if (ids.length === 1)
+      await eventually(async () => {
+        await flow.backend.api('/targets/flush', {
+          method: 'POST',
+          body: JSON.stringify({ target: flow.target(depot) }),
+        });
+        return (await flow.task(ids[0] ?? ''))?.status === 'succeeded';
+      });
+    return flow.ended(ids);
+  };
+  const jobs = (depot: string): MergedCall[] => flow.calls(depot).map(({ text }) => JSON.parse(text));
+  const inputsOf = (depot: string): string[] => jobs(depot).flatMap(({ inputs }) => inputs.map(({ id }) => id));
+
+  it('are one job, with each input once; later ones get what is new, or no job at all', async () => {
+    const first = await send('one', [
+      ['a', 'b'],
+      ['b', 'c'],
+      ['a', 'c', 'd'],
+    ]);
+    expect(first.map(({ status }) => status)).toEqual(Array(3).fill('succeeded'));
+    expect(jobs('one')).toEqual([
+      expect.objectContaining({
+        inputs: ['a', 'b', 'c', 'd'].map((id) => ({ id })),
+        items: first.map(({ id }) => ({ id })),
+      }),
+    ]);
+    await send('one', [['d', 'e']]);
+    expect(jobs('one').slice(1)).toMatchObject([{ inputs: [{ id: 'e' }] }]);
+    const [nothingNew] = await send('one', [['a', 'e']]);
+    expect(nothingNew).toMatchObject({ status: 'succeeded' });
+    expect(jobs('one')).toHaveLength(2);
+  });
+
+  it('end as their inputs do: done, failed with the reason, or tried again without what was done', async () => {
+    let round = 0;
+    flow.downstream.behave((call) => {
+      round += 1;
+      const { inputs } = JSON.parse(call.text) as MergedCall;
+      const say = ({ id }: { id: string }) => {
+        if (id === 'cloudy') return { key: id, status: 'failed', error: { code: 'no-sight', message: 'clouds' } };
+        return round === 1 && id === 'later'
+          ? { key: id, status: 'retry' }
+          : { key: id, status: 'succeeded', result: 7 };
+      };
+      return { status: 200, body: { inputs: inputs.map(say) } };
+    });
+    const ended = await send('mixed', [['x', 'later'], ['x', 'cloudy'], ['x']]);
+    expect(ended).toMatchObject([
+      { status: 'succeeded' },
+      { status: 'failed', error: { code: 'no-sight', message: 'input "cloudy": clouds' } },
+      { status: 'succeeded', result: { inputs: [{ key: 'x', result: 7 }] } },
+    ]);
+    // Nobody asked for x twice.
+    expect(inputsOf('mixed').filter((key) => key === 'x')).toHaveLength(1);
+    expect(inputsOf('mixed').filter((key) => key === 'later')).toHaveLength(2);
+  });
+
+  it('are refused one by one where they name none', async () => {
+    await flow.send([{ depot: 'bad', inputs: [{}] }, { depot: 'bad' }]);
+    expect(await send('bad', [['a']])).toMatchObject([{ status: 'succeeded' }]);
+    expect(inputsOf('bad')).toEqual(['a']);
+    const refused = await eventually(async () => {
+      const found = (await flow.rejected()).filter(({ body }) => body.includes('"bad"'));
+      return found.length >= 2 ? found : undefined;
+    });
+    const paths = refused.map(({ errors }) => errors[0]?.path);
+    expect(new Set(paths)).toEqual(new Set(['payload.inputs[0].id', 'payload.inputs']));
+  });
+});
