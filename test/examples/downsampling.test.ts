@@ -1,0 +1,47 @@
+/** The example does what its README says: run as a person runs it. */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { burst, scattered, WINDOW, windows } from '../../examples/downsampling/requests.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const NODE = join(ROOT, 'node_modules/node/bin/node');
+
+it('71 requests of a window are one job, and need none when they are asked once more', async () => {
+  const { stdout } = await promisify(execFile)(NODE, ['examples/downsampling/run.ts', '--scale', '60'], { cwd: ROOT });
+  const row = (name: string): string[] =>
+    stdout
+      .split('\n')
+      .find((line) => line.startsWith(name))
+      ?.trim()
+      .split(/ {2,}/)
+      .slice(1) ?? [];
+  expect(row('requests done')).toEqual(['71', '71']);
+  expect(row('jobs started')).toEqual(['71', '1']);
+  expect(row('inputs done')).toEqual(['6,311', '160']);
+  expect(Number(row('jobs at once')[0])).toBeLessThanOrEqual(25);
+  // Measured, so by what the machine was late; not less than 71 starts of three minutes, and one.
+  const [alone, together] = row('minutes of start-ups').map(Number) as [number, number];
+  expect(alone).toBeGreaterThanOrEqual(71 * 3);
+  expect(together).toBeGreaterThanOrEqual(3);
+  expect(stdout).toContain('Asked once more, 9 requests: 0 jobs started, ');
+});
+
+it('requests are the same at every run, each within its window', () => {
+  for (const [requests, count, products] of [
+    [burst, 71, 1],
+    [scattered, 6, 3],
+    [windows, 300, 3],
+  ] as const) {
+    const all = requests();
+    expect(requests()).toEqual(all);
+    expect(all).toHaveLength(count);
+    expect(new Set(all.map(({ id }) => id)).size).toBe(count);
+    expect(new Set(all.map(({ product }) => product)).size).toBe(products);
+    for (const { at, scenes } of all) {
+      expect(at % WINDOW).toBeLessThanOrEqual(WINDOW / 2);
+      expect(new Set(scenes.map(({ id }) => id)).size).toBe(scenes.length);
+    }
+  }
+});
