@@ -9,6 +9,7 @@ import { hasDestinations } from '../src/callbacks/callback.ts';
 import { batchVisibility, type Config, callbackTimeout, handlerTimeout } from '../src/config/resolved.ts';
 import { destinationRights } from './destinations.ts';
 import { distinct, downstreamRights } from './endpoints.ts';
+import { ExecutionReports } from './execution-reports.ts';
 import { Handler } from './handler.ts';
 import { bundledCode, type HandlerCode, type HandlerName } from './handler-code.ts';
 import { RejectedQueue, WorkingQueue } from './queues.ts';
@@ -107,7 +108,11 @@ export class Flow extends Construct {
   }
 
   #batchHandler(): void {
-    const downstreams = Object.values(this.#config.operations).map(({ downstream }) => downstream);
+    const operations = Object.values(this.#config.operations);
+    const downstreams = operations.map(({ downstream }) => downstream);
+    const machines = operations.flatMap(({ operation, downstream }) =>
+      downstream.kind === 'step-functions' ? [[operation, downstream] as const] : [],
+    );
     const handler = this.#handler(
       'BatchHandler',
       'batch-handler',
@@ -119,7 +124,9 @@ export class Flow extends Construct {
       .table('batchTable', this.#tables.batch, ['GetItem', 'UpdateItem'])
       .sends({ batchQueue: this.batchQueue.queue, ...this.#callbacks() })
       .may(distinct(downstreams.flatMap(downstreamRights)));
-    if (downstreams.some(({ kind }) => kind === 'step-functions')) handler.startsByName();
+    if (machines.length === 0) return;
+    handler.startsByName();
+    new ExecutionReports(this, 'ExecutionReports', { queue: this.batchQueue.queue, machines });
   }
 
   /** What a function is given that tells initiators of tasks. */

@@ -78,3 +78,6 @@ export const EVENT_MAX_BYTES: Readonly<Record<Destination['kind'], number>> = {
   'event-bus': 262_144 - 2_048,
   http: 1_048_576,
 };
+
+/** Begins the names of the executions that an operation's batches start: by it they are told from those of others. */
+export const executionPrefix = (operation: string): string => `${operation.slice(0, 32)}-`;

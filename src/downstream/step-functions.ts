@@ -8,7 +8,7 @@
  */
 import { ExecutionAlreadyExists, SFNClient, type SFNClientConfig, StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { digest } from '../batching/ids.ts';
-import type { StateMachineTarget } from '../config/endpoints.ts';
+import { executionPrefix, type StateMachineTarget } from '../config/endpoints.ts';
 import { answerOfFailure } from './aws-failure.ts';
 import { type Answer, type Call, type Downstream, idempotencyKey } from './downstream.ts';
 import { printEvent } from './event.ts';
@@ -56,4 +56,4 @@ const startFirstFree = async (client: SFNClient, machine: string, call: Call, si
 
 /** At most 80 of letters, digits, `-` and `_`: 80 is what Step Functions takes. */
 const executionName = (call: Call, attempt: number): string =>
-  `${call.operation.slice(0, 32)}-${digest(idempotencyKey(call))}-${attempt}`;
+  `${executionPrefix(call.operation)}${digest(idempotencyKey(call))}-${attempt}`;

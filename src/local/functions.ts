@@ -168,7 +168,10 @@ export const schedule = (
   functions: ReadonlyMap<string, LocalFunction>,
   onError: (error: Error) => void,
 ): Polling => {
-  const timers = assembly.all('AWS::Events::Rule').map(({ properties }) => {
+  const rules = assembly.all('AWS::Events::Rule');
+  // Nobody here tells of executions: a state machine of an emulator has to report itself.
+  const schedules = rules.filter(({ properties }) => properties.EventPattern === undefined);
+  const timers = schedules.map(({ properties }) => {
     const [, minutes] = /^rate\((\d+) minutes?\)$/.exec(String(properties.ScheduleExpression)) ?? [];
     const [target] = (properties.Targets ?? []) as { Arn: string }[];
     const fn = functions.get(nameInArn(target?.Arn));

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { DownstreamTarget } from '../../src/config/endpoints.ts';
 import { ENVIRONMENT } from '../../src/environment.ts';
 import { aConfig, aDownstream, operationName } from '../factories/factories.ts';
-import { functionsOf, statementsOfRole } from './rules/flow.ts';
-import { at, idOf, listOf, type Template } from './rules/template.ts';
+import { functionsOf, statementsOfQueuePolicy, statementsOfRole } from './rules/flow.ts';
+import { at, idOf, listOf, ofType, type Template } from './rules/template.ts';
 import { ours } from './templates.ts';
 
 const TIMES = { timeout: 1_000, deadline: 60_000 };
@@ -93,5 +93,49 @@ describe('the batch handler', () => {
     expect(printed(settingIn(templateWith({ kind: 'step-functions', stateMachine: 'parcels', ...TIMES })))).toBe(
       `arn:{AWS::Partition}:states:${HERE}:stateMachine:`,
     );
+  });
+});
+
+describe('EventBridge', () => {
+  const machine = (stateMachine: string): DownstreamTarget => ({ kind: 'step-functions', stateMachine, ...TIMES });
+  const rulesOf = (template: Template) =>
+    ofType(template, 'AWS::Events::Rule').filter(([, { EventPattern }]) => EventPattern !== undefined);
+
+  it('tells the batch queue how executions ended that an operation started, of exactly its state machine', () => {
+    const arn = 'arn:aws:states:eu-west-1:111122223333:stateMachine:parcels';
+    const template = templateWith(machine('parcels'), machine(`${arn}:live`));
+    const rules = rulesOf(template);
+    expect(rules.map(([, { EventPattern }]) => at(EventPattern as object, 'detail.name'))).toEqual([
+      [{ prefix: 'ship-0-' }],
+      [{ prefix: 'ship-1-' }],
+    ]);
+    expect(
+      rules.flatMap(([, { EventPattern }]) =>
+        (at(EventPattern as object, 'detail.stateMachineArn') as unknown[]).map(printed),
+      ),
+    ).toEqual([`arn:{AWS::Partition}:states:${HERE}:stateMachine:parcels`, arn]);
+    for (const [, { EventPattern, Targets }] of rules) {
+      expect(EventPattern).toMatchObject({
+        source: ['aws.states'],
+        'detail-type': ['Step Functions Execution Status Change'],
+        detail: { status: ['SUCCEEDED', 'FAILED', 'TIMED_OUT', 'ABORTED'] },
+      });
+      const [{ Arn } = { Arn: undefined }, ...others] = Targets as { Arn: unknown }[];
+      expect([idOf(Arn), others]).toEqual([expect.stringMatching(/BatchQueue/), []]);
+    }
+    const allowing = ofType(template, 'AWS::SQS::QueuePolicy').flatMap(([, properties]) =>
+      statementsOfQueuePolicy(properties)
+        .filter(({ Effect }) => Effect === 'Allow')
+        .map(({ Action, Resource, Condition }) => [
+          Action,
+          idOf(Resource),
+          listOf(at(Condition as object, 'ArnEquals.aws:SourceArn') as unknown[]).map(idOf),
+        ]),
+    );
+    expect(allowing).toEqual([['sqs:SendMessage', expect.stringMatching(/BatchQueue/), rules.map(([id]) => id)]]);
+  });
+
+  it('tells nothing where no state machine is started', () => {
+    expect(rulesOf(templateWith(aDownstream(), { kind: 'lambda', function: 'parcels', ...TIMES }))).toEqual([]);
   });
 });

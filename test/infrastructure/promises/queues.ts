@@ -118,6 +118,27 @@ promise('every queue takes TLS only, by a statement about that very queue', queu
     /without TLS/,
   ],
   [
+    'one that lets in any rule',
+    set(POLICY, 'PolicyDocument.Statement.1', {
+      Effect: 'Allow',
+      Principal: { Service: 'events.amazonaws.com' },
+      Action: 'sqs:SendMessage',
+      Resource: '*',
+    }),
+    /lets somebody in/,
+  ],
+  [
+    "one that lets in somebody else's rule",
+    set(POLICY, 'PolicyDocument.Statement.1', {
+      Effect: 'Allow',
+      Principal: { Service: 'events.amazonaws.com' },
+      Action: 'sqs:SendMessage',
+      Resource: '*',
+      Condition: { ArnEquals: { 'aws:SourceArn': ['arn:aws:events:eu-west-1:1:rule/theirs'] } },
+    }),
+    /lets somebody in/,
+  ],
+  [
     'one that lets somebody in',
     set(POLICY, 'PolicyDocument.Statement.1', { Effect: 'Allow', Principal: '*', Action: 'sqs:*', Resource: '*' }),
     /lets somebody in/,

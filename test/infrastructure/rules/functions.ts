@@ -65,6 +65,8 @@ export const messagesMayComeBack: Rule = (template) => {
 /** Two sweeps at once would only be in each other's way; one that failed is followed by the next, not repeated. */
 export const scheduledFunctionsEndBeforeTheNext: Rule = (template) =>
   ofType(template, 'AWS::Events::Rule').flatMap(([id, properties]) => {
+    // It invokes nothing: it puts messages into a queue.
+    if (properties.EventPattern !== undefined) return [];
     const { ScheduleExpression, Targets = [] } = properties as { ScheduleExpression?: string; Targets?: object[] };
     const [, minutes = '0'] = /^rate\((\d+) minutes?\)$/.exec(ScheduleExpression ?? '') ?? [];
     const repeats = new Map(

@@ -6,7 +6,15 @@
 
 import { LEADER_TIMEOUT, LEADER_VISIBILITY, LEASE, MAX_RECEIVES } from '../../../src/batching/timings.ts';
 import { ENVIRONMENT } from '../../../src/environment.ts';
-import { deadLetterQueuesOf, functionsOf, mayOn, queuesOf, sourcesOf, statementsOfQueuePolicy } from './flow.ts';
+import {
+  deadLetterQueuesOf,
+  functionsOf,
+  mayOn,
+  queuesOf,
+  type Statement,
+  sourcesOf,
+  statementsOfQueuePolicy,
+} from './flow.ts';
 import { at, differing, idOf, listOf, ofType, type Rule, type Template } from './template.ts';
 
 export const workingQueuesHaveDeadLetterQueues: Rule = (template) => {
@@ -80,9 +88,21 @@ export const queuesTakeTlsOnly: Rule = (template) => {
   return [
     ...queuesOf(template).flatMap(([id]) => (isDenied(id) ? [] : [`${id}: may be used without TLS`])),
     ...policies.flatMap(({ id, statements }) =>
-      statements.some(({ Effect }) => Effect !== 'Deny') ? [`${id}: lets somebody in by the queue's own policy`] : [],
+      statements.some((statement) => statement.Effect !== 'Deny' && !isForOurRules(template, statement))
+        ? [`${id}: lets somebody in by the queue's own policy`]
+        : [],
     ),
   ];
+};
+
+/** Lets EventBridge put in what rules of this template match, and do nothing else. */
+const isForOurRules = (template: Template, { Action, Principal, Condition }: Statement): boolean => {
+  const rules = listOf(at((Condition ?? {}) as object, 'ArnEquals.aws:SourceArn') as unknown[] | undefined).map(idOf);
+  return (
+    JSON.stringify([Action, Principal]) === '["sqs:SendMessage",{"Service":"events.amazonaws.com"}]' &&
+    rules.length > 0 &&
+    rules.every((rule) => template.Resources[rule]?.Type === 'AWS::Events::Rule')
+  );
 };
 
 /** A λ that leads Targets: it runs for a leader's time, and may change lock rows. */
