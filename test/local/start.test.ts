@@ -92,6 +92,27 @@ describe('npm start', () => {
     expect((await ended).code).toBe(0);
   });
 
+  it('says what it cannot call here, and what to set', async () => {
+    const operations = {
+      invoked: { target: ['depot'], downstream: { kind: 'lambda', function: 'parcels' } },
+      again: { target: ['depot'], downstream: { kind: 'lambda', function: 'other' } },
+      signed: {
+        target: ['depot'],
+        downstream: { kind: 'http', url: 'http://127.0.0.1:9/', secret: { ssm: '/parcels/signing' } },
+      },
+    };
+    writeFileSync(join(folder, 'groupage.config.json'), JSON.stringify({ operations }));
+    const { child, ended, ready, said } = start('--port', '0');
+    await ready;
+    await eventually(() => said().includes('Ctrl-C'));
+    expect(said().match(/^! .*/gm)).toEqual([
+      "! there are no functions on this machine: set AWS_ENDPOINT_URL_LAMBDA to an emulator's address; until then calls of them fail",
+      '! a secret is missing: set GROUPAGE_SECRET_PARCELS_SIGNING; until then calls with it fail',
+    ]);
+    child.kill('SIGINT');
+    expect((await ended).code).toBe(0);
+  });
+
   it('runs once in a folder', async () => {
     const first = start('--port', '0');
     await first.ready;
