@@ -20,7 +20,7 @@ export const compose = (environment: Environment, host: Host) => {
     queues: parts.queues(),
     downstreamOf,
   };
-  return eachRecord(host.log, (body, invocation) => handleBatch(deps, parseBatch(body), invocation));
+  return eachRecord(host.log, (body, delivery) => handleBatch(deps, parseBatch(body), delivery));
 };
 
 export const handler = atFirstInvocation(compose);

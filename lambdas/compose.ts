@@ -96,8 +96,8 @@ export const partsOf = (environment: Environment, { clients, log, onEvent }: Hos
     waiting: () => dynamoDBWaiting(dynamodb, table('batchLockTable')),
     patrolMarks: () => dynamoDBPatrolMarks(dynamodb, table('batchLockTable')),
     locks: () => dynamoDBLocks(dynamodb, table('batchLockTable'), keepTasksIn(config)),
-    operations: () => dynamoDBOperations(dynamodb, table('batchLockTable')),
     batches: () => dynamoDBBatches(dynamodb, table('batchTable')),
+    operations: () => dynamoDBOperations(dynamodb, table('batchLockTable')),
     queues: () => sqsQueues(sqs, urls),
     deadLetters: () =>
       sqsDeadLetters(sqs, urls, {
@@ -113,7 +113,8 @@ export const partsOf = (environment: Environment, { clients, log, onEvent }: Hos
 export const invocationOf = (context: Context): Invocation => ({ timeLeft: () => context.getRemainingTimeInMillis() });
 
 /** A message that the sweep sent again is a new one to SQS, and was delivered before all the same. */
-const deliveryOf = (context: Context, { attributes, messageAttributes }: SQSRecord): Delivery => ({
+const deliveryOf = (context: Context, { messageId, attributes, messageAttributes }: SQSRecord): Delivery => ({
+  messageId,
   ...invocationOf(context),
   deliveries: Number(attributes.ApproximateReceiveCount) + revivalsOf(messageAttributes[REVIVALS]?.stringValue),
 });

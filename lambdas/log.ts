@@ -17,6 +17,7 @@ const WARNINGS: ReadonlySet<FlowEvent['event']> = new Set([
   'rejected',
   'unknown-batch',
   'foreign-results',
+  'circuit-opened',
   'foreign-message',
   'revived',
   'unreadable',

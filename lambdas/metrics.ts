@@ -55,6 +55,10 @@ const measurementOf = (event: Exclude<FlowEvent, MergedEvent>): Measurement | un
       return ['DeadLettersUnreadable', event.queue, 1];
     case 'repaired':
       return [REPAIRS[event.finding], event.operation, 1];
+    case 'circuit-opened':
+      return ['CircuitOpened', event.operation, 1];
+    case 'circuit-closed':
+      return ['CircuitClosed', event.operation, 1];
     case 'delivered':
       return ['CallbacksDelivered', event.destination, event.events];
     case 'not-delivered':
@@ -68,6 +72,7 @@ const measurementOf = (event: Exclude<FlowEvent, MergedEvent>): Measurement | un
     case 'sealed':
     case 'called':
     case 'postponed':
+    case 'held':
     case 'finished':
     case 'unknown-batch':
     case 'nudge-failed':

@@ -121,8 +121,14 @@ export class Flow extends Construct {
     )
       .source({ queue: this.batchQueue.queue, batchSize: MESSAGES_AT_ONCE.batch, maxConcurrency: 100 })
       .table('taskTable', this.#tables.task, ['PartiQLUpdate', 'BatchGetItem'])
+      .table('batchLockTable', this.#tables.batchLock, ['GetItem', 'UpdateItem'])
       .table('batchTable', this.#tables.batch, ['GetItem', 'UpdateItem'])
-      .sends({ batchQueue: this.batchQueue.queue, ...this.#callbacks() })
+      .sends({
+        electQueue: this.electQueue.queue,
+        batchQueue: this.batchQueue.queue,
+        rejectedQueue: this.rejectedQueue.queue,
+        ...this.#callbacks(),
+      })
       .may(distinct(downstreams.flatMap(downstreamRights)));
     if (machines.length === 0) return;
     handler.startsByName();

@@ -40,6 +40,10 @@ export const METRICS = {
   CallbacksDelivered: 'destination',
   /** Tries to bring an event to its destination that came to nothing. */
   CallbacksFailed: 'destination',
+  /** Downstreams that were down, or wrongly configured: batches wait. */
+  CircuitOpened: 'operation',
+  /** Downstreams that take calls again. */
+  CircuitClosed: 'operation',
 } as const;
 
 export type MetricName = keyof typeof METRICS;

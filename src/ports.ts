@@ -24,19 +24,30 @@ export interface Written {
   readonly stored: Task;
 }
 
-/** A member of a batch that has no result yet. */
-export interface OpenTask {
+/** A member of a batch, and whom its task names to be told. */
+export interface Member extends Pick<NewTask, 'callback'> {
   readonly id: TaskId;
+}
+
+/** A member of a batch that has no result yet. */
+export interface OpenTask extends Member {
   readonly payload: string;
   /** See {@link TaskResult.payloadRow}. */
   readonly payloadRow?: PayloadRow;
 }
 
-/** The members of a batch: those still open, and how many ended how. */
+/** A member that has a result. */
+export interface EndedMember extends Member {
+  readonly status: Outcome['status'];
+}
+
+/** The members of a batch: those still open, those that ended, and how many ended how. */
 export interface Members {
   readonly open: readonly OpenTask[];
   /** Open ones whose payload is not stored: there is nothing to send for them. */
-  readonly lost: readonly TaskId[];
+  readonly lost: readonly Member[];
+  /** Those that still show the batch: one that was redriven since is in the counts alone. */
+  readonly ended: readonly EndedMember[];
   readonly counts: Counts;
 }
 
@@ -221,6 +232,13 @@ export interface FormingBatch {
   readonly createdAt: Millis;
 }
 
+/** What a batch shows between attempts. */
+export interface Postponed
+  extends Required<Pick<Batch, 'tries' | 'counts'>>,
+    Pick<Batch, 'open' | 'pending' | 'split'> {
+  readonly retryAt: Millis;
+}
+
 export interface Batches {
   /** F1. Stores the batch if absent. Answers the stored one. */
   form(batch: FormingBatch): Promise<Batch>;
@@ -235,10 +253,16 @@ export interface Batches {
   /** H2. Starts `attempt` if the one before is the stored one and none runs at `at`. The batch then shows `token`. */
   start(
     id: BatchId,
-    start: { readonly attempt: number; readonly token: Token; readonly at: Millis; readonly runUntil: Millis },
+    start: {
+      readonly attempt: number;
+      readonly tries: number;
+      readonly token: Token;
+      readonly at: Millis;
+      readonly runUntil: Millis;
+    },
   ): Promise<boolean>;
-  /** H5. Lets the next attempt start after `retryAt`, if this one is mine. */
-  postpone(id: BatchId, attempt: number, retryAt: Millis): Promise<boolean>;
+  /** H5. Ends an attempt with members still open, if it is mine: the next one may start after `retryAt`. */
+  postpone(id: BatchId, attempt: number, postponed: Postponed): Promise<boolean>;
   /** H6. */
   finish(
     id: BatchId,
@@ -266,8 +290,8 @@ export interface Operations {
   pause(operation: OperationName, pause: Pause): Promise<boolean>;
   /** Ends the pause of that id. False if another one, or none, is stored. */
   resume(operation: OperationName, id: string): Promise<boolean>;
-  /** Counts an attempt that came to nothing. Answers how many in a row. */
-  addFailure(operation: OperationName): Promise<number>;
+  /** Counts an attempt that came to nothing, as `by` of them. Answers how many in a row. */
+  addFailure(operation: OperationName, by?: number): Promise<number>;
   resetFailures(operation: OperationName): Promise<void>;
   /** Sets when the next call may be made, if that is still as `seen`. */
   reserveCall(operation: OperationName, seen: Millis, next: Millis): Promise<boolean>;
@@ -363,6 +387,8 @@ export interface Invocation {
 
 /** An invocation for a message. */
 export interface Delivery extends Invocation {
+  /** SQS's name for the message. */
+  readonly messageId: string;
   /** How often the message was delivered, this time included. More than once: an earlier run may have stopped amid it. */
   readonly deliveries: number;
 }

@@ -1,5 +1,5 @@
 /** What the HTTP API shows of tasks, batches and Targets. */
-import { type Batch, membersOf } from '../batching/batch.ts';
+import { type Batch, isPending, membersOf } from '../batching/batch.ts';
 import type { Finding } from '../batching/findings.ts';
 import type { Millis, Target } from '../batching/ids.ts';
 import { operationOf } from '../batching/ids.ts';
@@ -30,7 +30,7 @@ export const printTask = (
     target: task.target,
     status: state.status === 'batched' && batch?.status === 'in-progress' ? 'in-progress' : state.status,
     ...('batchId' in state ? { batchId: state.batchId } : {}),
-    attempts: 'attempts' in state ? state.attempts : (batch?.attempt ?? 0),
+    attempts: 'attempts' in state ? state.attempts : (batch?.tries ?? 0),
     // Between attempts nobody runs the batch.
     ...(batch?.status === 'in-progress' && batch.startedBy === undefined
       ? { nextAttemptAfter: iso(batch.runUntil) }
@@ -67,6 +67,8 @@ export const batchView = (batch: Batch, maxSize: number | undefined) => {
     size: members.length,
     ...(maxSize === undefined ? {} : { fill: members.length / maxSize }),
     attempt: batch.attempt,
+    attempts: batch.tries,
+    ...(isPending(batch) ? { pending: batch.pending?.ids.length } : {}),
     ...(batch.counts ? { counts: batch.counts } : {}),
     oldestAt: iso(batch.oldestAt),
     createdAt: iso(batch.createdAt),

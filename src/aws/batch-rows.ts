@@ -1,11 +1,12 @@
 /** The Batch table's rows (design, section 4). */
-import type { Batch, BatchStatus } from '../batching/batch.ts';
+import type { Batch, BatchStatus, Counts, Pending } from '../batching/batch.ts';
 import {
   type BatchId,
   type Candidate,
   type OperationName,
   operationOf,
   type Target,
+  type TaskId,
   type Token,
 } from '../batching/ids.ts';
 import type { SealReason } from '../batching/policy.ts';
@@ -22,11 +23,17 @@ export const newBatchRow = (batch: FormingBatch): Item => ({
   SealedBy: batch.sealedBy,
   Candidates: [...batch.candidates],
   Attempt: 0,
+  Tries: 0,
   RunUntil: 0,
   OldestAt: batch.oldestAt,
   CreatedAt: batch.createdAt,
   Version: 1,
 });
+
+export const pendingItem = ({ ids, until }: Pending): Item => ({ Ids: [...ids], Until: until });
+const pendingOf = ({ Ids, Until }: Item): Pending => ({ ids: Ids as TaskId[], until: Until as number });
+
+export const countsItem = ({ succeeded, failed }: Counts): Item => ({ Succeeded: succeeded, Failed: failed });
 
 export const batchOf = (row: Item): Batch => {
   const counts = row.Counts as { Succeeded: number; Failed: number } | undefined;
@@ -39,10 +46,14 @@ export const batchOf = (row: Item): Batch => {
     candidates: row.Candidates as Candidate[],
     dropped: (row.Dropped as Candidate[] | undefined) ?? [],
     attempt: row.Attempt as number,
+    tries: row.Tries as number,
     runUntil: row.RunUntil as number,
     oldestAt: row.OldestAt as number,
     createdAt: row.CreatedAt as number,
     ...(row.StartedBy === undefined ? {} : { startedBy: row.StartedBy as Token }),
+    ...(row.Open === undefined ? {} : { open: row.Open as TaskId[] }),
+    ...(row.Pending === undefined ? {} : { pending: pendingOf(row.Pending as Item) }),
+    ...(row.Split === undefined ? {} : { split: row.Split as number }),
     ...(counts ? { counts: { succeeded: counts.Succeeded, failed: counts.Failed } } : {}),
     ...(row.SealedAt === undefined ? {} : { sealedAt: row.SealedAt as number }),
     ...(row.StartedAt === undefined ? {} : { startedAt: row.StartedAt as number }),

@@ -3,7 +3,7 @@ import { type DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } fr
 import { type Batch, membersOf } from '../batching/batch.ts';
 import type { BatchId } from '../batching/ids.ts';
 import type { Batches } from '../ports.ts';
-import { batchKey, batchOf, newBatchRow } from './batch-rows.ts';
+import { batchKey, batchOf, countsItem, newBatchRow, pendingItem } from './batch-rows.ts';
 import { conditionally, DynamoDBFailure, type Item, queryIndex } from './dynamodb.ts';
 import { expiresAt } from './task-rows.ts';
 
@@ -57,21 +57,22 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
           ':forming': 'forming',
           ':dropped': [...dropped],
           ':at': at,
-          ...(isEmpty ? { ':counts': { Succeeded: 0, Failed: 0 }, ':expires': expiresAt(at, keep) } : {}),
+          ...(isEmpty ? { ':counts': countsItem({ succeeded: 0, failed: 0 }), ':expires': expiresAt(at, keep) } : {}),
         },
       );
       return { batch: sealed ?? (await stored(batch.id)), byMe: sealed !== undefined };
     },
-    start: async (id, { attempt, token, at, runUntil }) => {
+    start: async (id, { attempt, tries, token, at, runUntil }) => {
       const started = await update(
         id,
-        'SET #status = :running, Attempt = :attempt, StartedBy = :token, RunUntil = :until, StartedAt = if_not_exists(StartedAt, :at)',
+        'SET #status = :running, Attempt = :attempt, Tries = :tries, StartedBy = :token, RunUntil = :until, StartedAt = if_not_exists(StartedAt, :at)',
         'Attempt = :before AND (#status = :sealed OR (#status = :running AND RunUntil < :at))',
         {
           ':running': 'in-progress',
           ':sealed': 'sealed',
           ':attempt': attempt,
           ':before': attempt - 1,
+          ':tries': tries,
           ':token': token,
           ':until': runUntil,
           ':at': at,
@@ -79,9 +80,22 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
       );
       return started !== undefined;
     },
-    postpone: async (id, attempt, retryAt) => {
-      const postponed = await update(id, 'SET RunUntil = :at REMOVE StartedBy', RUNNING, {
+    postpone: async (id, attempt, { retryAt, tries, counts, open, pending, split }) => {
+      const rest = Object.entries({ Open: open, Pending: pending && pendingItem(pending), Split: split });
+      const kept = rest.filter(([, value]) => value !== undefined);
+      const gone = rest.filter(([, value]) => value === undefined);
+      const set = [
+        'RunUntil = :at',
+        'Tries = :tries',
+        'Counts = :counts',
+        ...kept.map(([name]) => `${name} = :${name}`),
+      ];
+      const remove = ['StartedBy', ...gone.map(([name]) => name)];
+      const postponed = await update(id, `SET ${set.join(', ')} REMOVE ${remove.join(', ')}`, RUNNING, {
         ':at': retryAt,
+        ':tries': tries,
+        ':counts': countsItem(counts),
+        ...Object.fromEntries(kept.map(([name, value]) => [`:${name}`, value])),
         ':running': 'in-progress',
         ':attempt': attempt,
       });
@@ -90,11 +104,11 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
     finish: async (id, attempt, { status, counts, at, keep }) => {
       const finished = await update(
         id,
-        'SET #status = :status, Counts = :counts, FinishedAt = :at, ExpiresAt = :expires',
+        'SET #status = :status, Counts = :counts, FinishedAt = :at, ExpiresAt = :expires REMOVE Open, Pending, Split',
         RUNNING,
         {
           ':status': status,
-          ':counts': { Succeeded: counts.succeeded, Failed: counts.failed },
+          ':counts': countsItem(counts),
           ':at': at,
           ':expires': expiresAt(at, keep),
           ':running': 'in-progress',

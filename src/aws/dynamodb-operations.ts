@@ -93,8 +93,8 @@ export const dynamoDBOperations = (client: DynamoDBDocumentClient, table: string
     },
     resume: async (operation, id) =>
       (await update(operation, { set: 'REMOVE Paused', when: 'Paused.Id = :id', values: { ':id': id } })) !== undefined,
-    addFailure: async (operation) => {
-      const row = await update(operation, { set: 'ADD Failures :one', values: { ':one': 1 } });
+    addFailure: async (operation, by = 1) => {
+      const row = await update(operation, { set: 'ADD Failures :by', values: { ':by': by } });
       return operationStateOf(row).failures;
     },
     resetFailures: async (operation) => {

@@ -9,7 +9,7 @@ import {
   type TaskId,
 } from '../batching/ids.ts';
 import { type NewTask, payloadRowOf, type Task, type TaskResult } from '../batching/task.ts';
-import type { FinishingBatch, Members, OpenTask, TaskOutline, Tasks, Written } from '../ports.ts';
+import type { EndedMember, FinishingBatch, Member, Members, OpenTask, TaskOutline, Tasks, Written } from '../ports.ts';
 import {
   DynamoDBFailure,
   execute,
@@ -157,6 +157,11 @@ const waves = <T>(all: readonly T[], keyOf: (each: T) => string): T[][] => {
 /** Whether a member left the batch: by a redrive, which only a failed one can. */
 const hasLeft = (row: Item, batch: BatchId): boolean => row.BatchId !== batch && row.Run > 1;
 
+const memberOf = ({ Id, Callback }: Item): Member => ({
+  id: Id as TaskId,
+  ...(Callback === undefined ? {} : { callback: Callback as string }),
+});
+
 const membersOf = async (
   ids: readonly TaskId[],
   rows: ReadonlyMap<string, Item>,
@@ -171,14 +176,18 @@ const membersOf = async (
   const payloads = open.map(({ row, task }): string | undefined =>
     task.payloadApart ? apart.get(payloadKey(task).Id) : row.Payload,
   );
-  const count = (status: string): number => members.filter((row) => row.Status === status).length;
+  const ended = members.flatMap((row): EndedMember[] =>
+    row.Status === 'batched' ? [] : [{ ...memberOf(row), status: row.Status }],
+  );
+  const count = (status: string): number => ended.filter((member) => member.status === status).length;
   return {
-    open: open.flatMap(({ task }, index): OpenTask[] => {
+    open: open.flatMap(({ row, task }, index): OpenTask[] => {
       const payload = payloads[index];
       if (payload === undefined) return [];
-      return [{ id: task.id, payload, ...payloadRowOf(task) }];
+      return [{ ...memberOf(row), payload, ...payloadRowOf(task) }];
     }),
-    lost: open.filter((_, index) => payloads[index] === undefined).map(({ task }) => task.id),
+    lost: open.filter((_, index) => payloads[index] === undefined).map(({ row }) => memberOf(row)),
+    ended,
     counts: { succeeded: count('succeeded'), failed: count('failed') + redriven },
   };
 };

@@ -19,6 +19,12 @@ export interface Counts {
   readonly failed: number;
 }
 
+/** Members that a job has, and until when it may report: then they are called about again. */
+export interface Pending {
+  readonly ids: readonly TaskId[];
+  readonly until: Millis;
+}
+
 export interface Batch {
   readonly id: BatchId;
   readonly target: Target;
@@ -31,10 +37,19 @@ export interface Batch {
   readonly dropped: readonly Candidate[];
   /** Numbers the attempts: only the current one may postpone or finish the batch. */
   readonly attempt: number;
+  /** Attempts that count against `maxAttempts`: one that a circuit, or the function's time amid its parts, ended does not. */
+  readonly tries: number;
   /** Who runs the current attempt; nobody between attempts. */
   readonly startedBy?: Token;
   /** Until then an attempt runs, or a retry waits; nobody else may start one. */
   readonly runUntil: Millis;
+  /** Members without a result when its last attempt ended. Absent where there are no others. */
+  readonly open?: readonly TaskId[];
+  /** Further ones: the downstream has taken them over, and reports later. */
+  readonly pending?: Pending;
+  /** Its next attempt calls in parts of so many items: the last one ran out of time amid halving. */
+  readonly split?: number;
+  /** Of those that are neither open nor pending. */
   readonly counts?: Counts;
   /** When its oldest candidate began to wait. */
   readonly oldestAt: Millis;
@@ -51,6 +66,18 @@ export const membersOf = (batch: Pick<Batch, 'candidates' | 'dropped'>): TaskId[
     .filter((candidate) => !dropped.has(candidate))
     .map((candidate) => parseCandidate(candidate).id);
 };
+
+/** The members that may still be without a result, in the order in which they waited. */
+export const unfinishedOf = (batch: Pick<Batch, 'candidates' | 'dropped' | 'open' | 'pending'>): TaskId[] => {
+  const members = membersOf(batch);
+  if (!batch.open && !batch.pending) return members;
+  const unfinished = new Set([...(batch.open ?? []), ...(batch.pending?.ids ?? [])]);
+  return members.filter((id) => unfinished.has(id));
+};
+
+/** Whether its downstream has taken it over, or some of it, and reports later. */
+export const isPending = ({ status, pending, startedBy }: Batch): boolean =>
+  status === 'in-progress' && pending !== undefined && startedBy === undefined;
 
 export const isFinished = (status: BatchStatus): status is FinishedStatus => {
   switch (status) {

@@ -7,6 +7,7 @@ import type { Counts, FinishedStatus } from './batch.ts';
 import type { Finding } from './findings.ts';
 import type { BatchId, Millis, OperationName, Target } from './ids.ts';
 import type { SealReason } from './policy.ts';
+import type { Pause } from './slots.ts';
 
 export type FlowEvent =
   /** Messages became waiting tasks; `duplicates` were there already. */
@@ -82,6 +83,24 @@ export type FlowEvent =
       readonly skipped: number;
       readonly called: boolean;
     }
+  /** An operation is paused: its batch waits, and no attempt at it begins. */
+  | {
+      readonly event: 'held';
+      readonly batchId: BatchId;
+      readonly operation: OperationName;
+      readonly by: Pause['by'];
+      readonly until?: Millis;
+    }
+  /** So many attempts in a row came to nothing, or the configuration is wrong: nobody is called until then. */
+  | {
+      readonly event: 'circuit-opened';
+      readonly operation: OperationName;
+      readonly reason: string;
+      readonly until: Millis;
+      readonly failures: number;
+    }
+  /** A downstream whose circuit had opened takes calls again. */
+  | { readonly event: 'circuit-closed'; readonly operation: OperationName }
   /** A message names a batch that is not stored: kept longer than the batch, or not ours. */
   | { readonly event: 'unknown-batch'; readonly batchId: BatchId }
   /** A look for a full batch failed; its leader will see for itself. */

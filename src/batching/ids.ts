@@ -37,15 +37,16 @@ export const taskId = (text: string): TaskId | undefined => (TASK_ID_PATTERN.tes
 /** The operation that a Target belongs to: what precedes its values and its shard. */
 export const operationOf = (target: Target): OperationName => target.split(/[/~]/, 1)[0] as OperationName;
 
+/** Whether something may name an operation, configured or not. */
+export const isOperationName = (value: unknown): value is OperationName =>
+  typeof value === 'string' && OPERATION_NAME_PATTERN.test(value);
+
 /** Whether something may be a Target, its operation known or not. */
 export const isTarget = (value: unknown): value is Target =>
   typeof value === 'string' &&
   value.isWellFormed() &&
   Buffer.byteLength(value) <= TARGET_MAX_BYTES + SHARD_MAX_BYTES &&
   OPERATION_NAME_PATTERN.test(operationOf(value as Target));
-
-export const isOperationName = (value: unknown): value is OperationName =>
-  typeof value === 'string' && OPERATION_NAME_PATTERN.test(value);
 
 /** The longest key of a table. */
 const KEY_MAX_BYTES = 2_048;

@@ -1,17 +1,20 @@
 /**
  * The messages between the λs. All are hints whose truth is in the tables: any of them may come twice, late or never.
  */
+
+import { parseExecutionEvent } from '../downstream/execution-event.ts';
 import {
   type BatchId,
   isBatchId,
   isOperationName,
   isTarget,
   isToken,
+  type Millis,
   type OperationName,
   type Target,
   type Token,
 } from './ids.ts';
-import { isObject, parseJson } from './json-text.ts';
+import { isObject, parseJson, rawMembers } from './json-text.ts';
 
 /** What SQS takes as one message, and as one request of several. */
 export const SQS_MAX_BYTES = 1_048_576;
@@ -31,6 +34,13 @@ export interface ResumeMessage {
   readonly resume: string;
 }
 
+/** "This pause of the operation is over." */
+export interface ResumeMessage {
+  readonly operation: OperationName;
+  /** The pause's id: any other one stands. */
+  readonly resume: string;
+}
+
 /** A leader's guard (it comes back when the lease would otherwise be forgotten), or a hint that there is work now. */
 export interface GroupMessage {
   readonly target: Target;
@@ -41,9 +51,20 @@ export interface GroupMessage {
 }
 
 /** "This batch is sealed", or "its retry is due". */
-export interface BatchMessage {
+export interface DueMessage {
   readonly batchId: BatchId;
+  /** When its call may be made, as was reserved under the operation's rate. */
+  readonly at?: Millis;
 }
+
+/** "This batch's job has ended", from whoever ran the job. */
+export interface CompletionMessage {
+  readonly batchId: BatchId;
+  /** What became of its items: JSON as sent, to be a list of results. Null: all succeeded. */
+  readonly results: string | null;
+}
+
+export type BatchMessage = DueMessage | CompletionMessage;
 
 /** Short names on the wire, since every byte of a message is stored and billed. */
 export const printElect = (message: ElectMessage | ResumeMessage): string =>
@@ -52,7 +73,13 @@ export const printElect = (message: ElectMessage | ResumeMessage): string =>
     : JSON.stringify({ target: message.target, wake: message.wake, resume: message.resume });
 export const printGroup = ({ target, fence, token, hint }: GroupMessage): string =>
   JSON.stringify({ target, f: fence, token, ...(hint ? { hint } : {}) });
-export const printBatch = ({ batchId }: BatchMessage): string => JSON.stringify({ b: batchId });
+export const printBatch = (message: BatchMessage): string => {
+  if ('results' in message) return printCompletion(message);
+  const { batchId, at } = message;
+  return JSON.stringify({ b: batchId, ...(at === undefined ? {} : { at }) });
+};
+const printCompletion = ({ batchId, results }: CompletionMessage): string =>
+  `{"batchId":${JSON.stringify(batchId)}${results === null ? '' : `,"results":${results}`}}`;
 
 /** A message on one of the inner queues that none of the λs wrote. */
 export class UnreadableMessage extends Error {
@@ -88,10 +115,16 @@ export const parseGroup = (body: string): GroupMessage => {
 
 /** @throws UnreadableMessage */
 export const parseBatch = (body: string): BatchMessage => {
-  const { b } = fields(body);
-  if (!isBatchId(b)) throw new UnreadableMessage('{b}', body);
-  return { batchId: b };
+  const execution = parseExecutionEvent(body);
+  if (execution && 'problem' in execution) throw new UnreadableMessage(execution.problem, body);
+  if (execution) return execution;
+  const { b, batchId = b, at, results } = fields(body);
+  if (!isBatchId(batchId)) throw new UnreadableMessage('{b} or {batchId, results}', body);
+  if (b === undefined || results !== undefined) return { batchId, results: rawMembers(body).get('results') ?? null };
+  return { batchId, ...(isMoment(at) ? { at } : {}) };
 };
+
+const isMoment = (value: unknown): value is Millis => typeof value === 'number' && value >= 0;
 
 const fields = (body: string): Record<string, unknown> => {
   const json = parseJson(body);

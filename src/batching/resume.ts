@@ -56,10 +56,10 @@ export const resumeOperation = async (
 
 /** Wakes as many as there is room for. */
 export const wakeForRoom = async (deps: PauseDeps, operation: OperationName): Promise<void> => {
-  const { concurrency } = operationFor(deps.config, operation);
+  const { concurrency, circuit } = operationFor(deps.config, operation);
   const state = await deps.operations.read(operation);
   if (!hasRoom(state, concurrency)) return;
-  if (state.failures > 0) await wake(deps, operation);
+  if (circuit && state.failures >= circuit.failures) await wake(deps, operation);
   else
     await wakeMany(
       deps,

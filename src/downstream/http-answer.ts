@@ -2,7 +2,7 @@
 import type { Millis, TaskId } from '../batching/ids.ts';
 import { isObject, parseJson, rawElements, rawMembers } from '../batching/json-text.ts';
 import { RESULT_MAX_BYTES, type TaskError } from '../batching/task.ts';
-import type { Answer, Call, ItemAnswer, Reason } from './downstream.ts';
+import type { Answer, Call, CallItem, ItemAnswer, Reason } from './downstream.ts';
 
 export interface HttpAnswer {
   readonly status: number;
@@ -32,12 +32,19 @@ export const readAnswer = (answer: HttpAnswer, items: Call['items']): Answer => 
       reason: `${reason} (check the operation's downstream url and access)`,
       ...quote,
       mayRetryAtOnce: false,
+      misconfigured: true,
     };
-  return { kind: 'refused', reason, ...quote };
+  return { kind: 'refused', reason, ...quote, ...suspectOf(status) };
 };
 
 const isTransient = (status: number): boolean =>
   status === 408 || status === 425 || status === 429 || (status >= 500 && status <= 599);
+
+/** Whether the call may be taken in parts. */
+const suspectOf = (status: number): Pick<Extract<Answer, { kind: 'refused' }>, 'suspect'> => {
+  if (status === 400 || status === 422) return { suspect: 'an-item' };
+  return status === 413 ? { suspect: 'its-size' } : {};
+};
 
 /** The configuration is at fault and not the tasks: they wait for it to be mended as long as there are attempts. */
 const isMisconfiguration = (status: number): boolean =>
@@ -59,21 +66,29 @@ const readResults = (answer: HttpAnswer, items: Call['items']): Answer => {
     );
   const body = json.value;
   if (!isObject(body)) return unreadable('JSON that is no object (expected {"results":[…]})');
-  if (answer.status === 202 && body.pending === true)
-    return {
-      kind: 'refused',
-      reason: 'answered 202 pending: jobs that report later are not supported by this version',
-    };
+  if (answer.status === 202 && body.pending === true) return { kind: 'pending' };
   if (!Object.hasOwn(body, 'results')) {
     const inputs = rawMembers(answer.body).get('inputs');
     return inputs === undefined ? { kind: 'all-succeeded' } : { kind: 'all-succeeded', inputs };
   }
   if (!Array.isArray(body.results)) return unreadable('results that are no list');
   const raw = rawElements(rawMembers(answer.body).get('results') ?? '[]');
-  return collect(body.results, raw, items);
+  return { kind: 'results', ...collect(body.results, raw, items) };
 };
 
-const collect = (results: readonly unknown[], raw: readonly string[], items: Call['items']): Answer => {
+type Results = Omit<Extract<Answer, { kind: 'results' }>, 'kind'>;
+
+/** A list of results, as a job that reports later sends it. Undefined where it is none. @param text JSON. */
+export const readResultList = (text: string, items: readonly Pick<CallItem, 'id'>[]): Results | undefined => {
+  const json = parseJson(text);
+  return json.ok && Array.isArray(json.value) ? collect(json.value, rawElements(text), items) : undefined;
+};
+
+const collect = (
+  results: readonly unknown[],
+  raw: readonly string[],
+  items: readonly Pick<CallItem, 'id'>[],
+): Results => {
   const asked = new Set<string>(items.map(({ id }) => id));
   const answers = new Map<TaskId, ItemAnswer>();
   let foreign = 0;
@@ -84,7 +99,7 @@ const collect = (results: readonly unknown[], raw: readonly string[], items: Cal
     else if ((answers.get(id as TaskId)?.status ?? 'retry') === 'retry')
       answers.set(id as TaskId, readItem(result, raw[index] ?? '{}'));
   }
-  return { kind: 'results', items: answers, foreign };
+  return { items: answers, foreign };
 };
 
 /** What was said of one item, or of one input. @param raw it, as it was written */

@@ -37,7 +37,7 @@ export const verdictOf = <Item extends CallItem & Identified>(
       return {
         results,
         open: items.filter(({ id }) => !settled.has(id)),
-        ...(answer.kind === 'pending' ? { reason: 'has not reported yet' } : whyOf(answer)),
+        ...(answer.kind === 'pending' ? { reason: 'its job has not reported' } : whyOf(answer)),
       };
     }
     case 'results':
@@ -65,7 +65,7 @@ const sortItems = <Item extends CallItem & Identified>(
   return { results, open, ...(reasons[0] ?? { reason: '' }) };
 };
 
-const resultOf = ({ id, payloadRow }: Identified, outcome: Outcome): TaskResult =>
+export const resultOf = ({ id, payloadRow }: Identified, outcome: Outcome): TaskResult =>
   payloadRow === undefined ? { id, outcome } : { id, outcome, payloadRow };
 
 /** The same failure for each of the items. */

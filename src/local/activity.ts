@@ -17,6 +17,10 @@ export const describe = (event: FlowEvent): string | undefined => {
       return `⋈ ${event.target}  ${plural(event.requests, 'request')}, ${plural(event.inputs, 'input')}, ${event.skipped} done before${event.called ? '' : ': no job'}`;
     case 'postponed':
       return `↻ ${event.batchId}  ${event.open} again later: ${inFull(event)}`;
+    case 'circuit-opened':
+      return `⏸ ${event.operation} is not called for a while (${event.failures} failures in a row): ${event.reason}`;
+    case 'circuit-closed':
+      return `▶ ${event.operation} is called again`;
     case 'redriven':
       return `↻ ${plural(event.tasks, 'task')} of ${event.operation} redriven`;
     case 'rejected':
@@ -44,6 +48,7 @@ export const describe = (event: FlowEvent): string | undefined => {
     case 'delivered':
     case 'blocked':
     case 'slot-freed':
+    case 'held':
     case 'registered':
     case 'led':
     case 'called':

@@ -7,8 +7,8 @@ import { type BatchId, operationOf, parseCandidate, type TaskId } from '../batch
 import { parseRegisterMessage, withId } from '../batching/register-message.ts';
 import { endedWaiting } from '../batching/settle.ts';
 import { isSameTask, type Task } from '../batching/task.ts';
-import { operationFor } from '../config/resolved.ts';
-import type { Answer, CallItem } from '../downstream/downstream.ts';
+import { type Operation, operationFor } from '../config/resolved.ts';
+import type { Answer, CallItem, ItemAnswer } from '../downstream/downstream.ts';
 import { checkCaps } from './caps.ts';
 import { bytesOf, type Evidence, sentPayloads, waitsOf } from './evidence.ts';
 import { checkInTime } from './in-time.ts';
@@ -16,6 +16,7 @@ import { demand } from './invariants.ts';
 import { checkSettled } from './settled.ts';
 import type { LoggedCall } from './simulated-downstream.ts';
 import type { Tables } from './tables.ts';
+import { checkTold } from './told.ts';
 
 /** @throws Violation */
 export const checkAtRest = (evidence: Evidence): void => {
@@ -27,6 +28,7 @@ export const checkAtRest = (evidence: Evidence): void => {
   checkRedrives(evidence);
   checkSettled(evidence);
   checkCaps(evidence);
+  checkTold(evidence);
   if (evidence.isCalm) checkInTime(evidence);
 };
 
@@ -130,16 +132,21 @@ const checkCalls = (evidence: Evidence): void => {
 /** Attempts are as many as the policy allows, one after the other, with the pauses that the downstream asked for. */
 const checkAttempts = ({ config, tables, log, mayOverlap, mayStopAmidWork, skew }: Evidence): void => {
   for (const batch of tables.batches.values()) {
-    const { retry, keepTasks } = operationFor(config, batch.operation);
+    const operation = operationFor(config, batch.operation);
+    const { retry, keepTasks } = operation;
     const calls = log.calls.filter(({ call }) => call.batchId === batch.id).toSorted((a, b) => a.at - b.at);
-    for (const { call } of calls) {
-      demand(call.attempt <= retry.maxAttempts, 'a batch has at most maxAttempts attempts', call);
-      const atOnce = calls.filter((other) => other.call.attempt === call.attempt).length;
-      demand(atOnce <= 1 + retry.immediate, 'an attempt repeats its call as often as it may', call);
-    }
-    const called = new Set(calls.map(({ call }) => call.attempt)).size;
+    const attempts = Map.groupBy(calls, ({ call }) => call.attempt);
+    checkCalledOften(batch, operation, attempts);
+    // The look after the last attempt is a start too, and may itself stop.
     if (!mayOverlap && !mayStopAmidWork)
-      demand(called === batch.attempt, 'every attempt that was started was made', { batch, called });
+      demand(batch.tries <= retry.maxAttempts + 1, 'no more than maxAttempts are counted', batch);
+    const wasPending = calls.some(({ answered }) => answered?.answer.kind === 'pending');
+    // Whose job did not report by the last deadline gets no other call.
+    if (!mayOverlap && !mayStopAmidWork)
+      demand(batch.attempt - attempts.size <= (wasPending ? 1 : 0), 'every attempt that was started was made', {
+        batch,
+        called: attempts.size,
+      });
     for (const [index, next] of calls.slice(1).entries()) {
       const { call, answered } = calls[index] as LoggedCall;
       if (!answered) continue;
@@ -152,15 +159,52 @@ const checkAttempts = ({ config, tables, log, mayOverlap, mayStopAmidWork, skew 
   }
 };
 
+/** An attempt counts unless a circuit was open at its end, or it had brought the batch further when it was cut short. */
+const checkCalledOften = (
+  batch: Batch,
+  { retry, circuit }: Operation,
+  attempts: ReadonlyMap<number, readonly LoggedCall[]>,
+): void => {
+  const { maxAttempts, immediate } = retry;
+  let wasHalved = false;
+  let counted = 0;
+  for (const calls of attempts.values()) {
+    const sizes = calls.map(({ call }) => call.items.length);
+    wasHalved ||= calls.some(({ answered }) => answered?.answer.kind === 'refused' && answered.answer.suspect);
+    const cameToNothing = calls.every(({ answered }) => !answered || answered.answer.kind === 'unavailable');
+    if (!(wasHalved && retry.bisect) && !(circuit && cameToNothing)) counted += 1;
+    const levels = wasHalved && retry.bisect ? 2 + Math.ceil(Math.log2(Math.max(...sizes))) : 1;
+    const asked = Map.groupBy(
+      calls.flatMap(({ call }) => call.items),
+      ({ id }) => id,
+    );
+    for (const [id, times] of asked)
+      demand(times.length <= levels * (1 + immediate), 'an attempt repeats its call as often as it may', {
+        id,
+        batch,
+        times: times.length,
+      });
+  }
+  demand(counted <= maxAttempts, 'a batch has at most maxAttempts attempts', batch);
+};
+
 /** Every task shows what the downstream answered about it, or that it gave up after all attempts. */
 const checkOutcomes = ({ config, tables, log }: Evidence): void => {
   const answers = new Map<string, string[]>();
   const keyOf = (batch: BatchId, id: TaskId): string => `${batch} ${id}`;
-  for (const { call, answered } of log.calls)
-    for (const [id, outcome] of answered ? outcomesOf(answered.answer, call.items) : []) {
-      const key = keyOf(call.batchId, id);
+  const note = (batch: BatchId, outcomes: readonly (readonly [TaskId, unknown])[]): void => {
+    for (const [id, outcome] of outcomes) {
+      const key = keyOf(batch, id);
       answers.set(key, [...(answers.get(key) ?? []), JSON.stringify(outcome)]);
     }
+  };
+  for (const { call, answered } of log.calls)
+    if (answered)
+      note(call.batchId, outcomesOf(answered.answer, call.items, operationFor(config, call.operation).retry.bisect));
+  for (const { batchId, items } of log.reports) {
+    const members = membersOf(tables.batches.get(batchId) ?? { candidates: [], dropped: [] });
+    note(batchId, items === 'all-succeeded' ? members.map((id) => [id, SUCCEEDED]) : resultsIn(items));
+  }
   for (const task of tables.tasks.values()) {
     if (endedWaiting(task)) continue;
     if (gaveUp(task)) {
@@ -168,28 +212,41 @@ const checkOutcomes = ({ config, tables, log }: Evidence): void => {
       const attempts = 'attempts' in task.state ? task.state.attempts : 0;
       demand(attempts === maxAttempts, 'nobody gives up before the last attempt', task);
     } else {
-      const answered = 'batchId' in task.state ? answers.get(keyOf(task.state.batchId, task.id)) : undefined;
+      const batchId = 'batchId' in task.state ? task.state.batchId : undefined;
+      const answered = batchId && answers.get(keyOf(batchId, task.id));
       demand(answered?.includes(outcomeOf(task)) === true, 'a task ends as was answered', task);
     }
   }
 };
 
+const SUCCEEDED = { status: 'succeeded' };
+
 /** What an answer says of items, in the checker's own words. */
-const outcomesOf = (answer: Answer, items: readonly CallItem[]): readonly (readonly [TaskId, unknown])[] => {
+const outcomesOf = (
+  answer: Answer,
+  items: readonly CallItem[],
+  bisect: boolean,
+): readonly (readonly [TaskId, unknown])[] => {
   switch (answer.kind) {
     case 'all-succeeded':
-      return items.map(({ id }) => [id, { status: 'succeeded' }]);
+      return items.map(({ id }) => [id, SUCCEEDED]);
     case 'refused': {
       const error = { code: 'refused', message: answer.reason, retriable: false };
-      return items.map(({ id }) => [id, { status: 'failed', error }]);
+      // Of many nobody knows which of them is at fault.
+      return bisect && answer.suspect && items.length > 1
+        ? []
+        : items.map(({ id }) => [id, { status: 'failed', error }]);
     }
     case 'pending':
     case 'unavailable':
       return [];
     case 'results':
-      return [...answer.items].filter(([, { status }]) => status !== 'retry');
+      return resultsIn(answer.items);
   }
 };
+
+const resultsIn = (items: ReadonlyMap<TaskId, ItemAnswer>): readonly (readonly [TaskId, unknown])[] =>
+  [...items].filter(([, { status }]) => status !== 'retry');
 
 const outcomeOf = ({ state }: Task): string => {
   if (state.status === 'failed') return JSON.stringify({ status: state.status, error: state.error });

@@ -1,12 +1,12 @@
 /** What must hold of caps: no more batches are under way, and no more calls, than the configuration allows. */
 import { isFinished } from '../batching/batch.ts';
-import { type BatchId, operationOf, type Target } from '../batching/ids.ts';
+import { type BatchId, type Millis, operationOf, type Target } from '../batching/ids.ts';
 import type { Lock } from '../batching/lock.ts';
 import { type Config, operationFor } from '../config/resolved.ts';
 import type { Evidence } from './evidence.ts';
 import { demand } from './invariants.ts';
 import type { LoggedCall } from './simulated-downstream.ts';
-import type { Watcher } from './tables.ts';
+import type { Tables, Watcher } from './tables.ts';
 
 /** Counts batches from the moment in which they are opened until they are finished. */
 export const watchCaps = (config: Config): Required<Pick<Watcher, 'lock' | 'batch'>> => {
@@ -41,16 +41,23 @@ export const checkCaps = (evidence: Evidence): void => {
   if (mayOverlap) return;
   for (const [operation, { concurrency }] of Object.entries(config.operations)) {
     const calls = log.calls.filter(({ call }) => call.operation === operation);
-    checkAtOnce(calls, concurrency.total, 'an operation is called at most total times at once');
+    checkAtOnce(tables, calls, concurrency.total, 'an operation is called at most total times at once');
     for (const ofTarget of Map.groupBy(calls, ({ call }) => call.target).values())
-      checkAtOnce(ofTarget, concurrency.perTarget, 'a Target is called about at most perTarget times at once');
+      checkAtOnce(tables, ofTarget, concurrency.perTarget, 'a Target is called about at most perTarget times at once');
   }
 };
 
-/** A call whose caller died has no end that anybody knows: it counts as over. */
-const checkAtOnce = (calls: readonly LoggedCall[], most: number | null, promise: string): void => {
+/**
+ * A call whose caller died has no end that anybody knows: it counts as over. So does one about a batch that is finished: its
+ * job may report before the call is answered.
+ */
+const checkAtOnce = (tables: Tables, calls: readonly LoggedCall[], most: number | null, promise: string): void => {
   if (most === null) return;
-  const known = calls.flatMap(({ at, answered }) => (answered ? [{ from: at, to: answered.at }] : []));
+  const finishedAt = ({ call }: LoggedCall): Millis =>
+    tables.batches.get(call.batchId)?.finishedAt ?? Number.POSITIVE_INFINITY;
+  const known = calls.flatMap((each) =>
+    each.answered ? [{ from: each.at, to: Math.min(each.answered.at, finishedAt(each)) }] : [],
+  );
   for (const { from } of known) {
     const atOnce = known.filter((other) => other.from <= from && from < other.to).length;
     demand(atOnce <= most, promise, { from, atOnce });

@@ -4,6 +4,7 @@ import { type Millis, parseCandidate, type Target, type TaskId } from '../batchi
 import { parseRegisterMessage, type RegisterMessage, type SentTask } from '../batching/register-message.ts';
 import type { Rejection } from '../batching/rejection.ts';
 import { isSameTask, type Task } from '../batching/task.ts';
+import type { CallbackMessage } from '../callbacks/callback.ts';
 import type { Config } from '../config/resolved.ts';
 import type { CallItem } from '../downstream/downstream.ts';
 import type { TaskRun } from '../ports.ts';
@@ -17,11 +18,14 @@ import type { Tables } from './tables.ts';
  * |---|---|
  * | everything that was sent ends, as was answered, or is refused; counts, sizes, payloads, since when they waited | always |
  * | no lock is held, every batch ends | always |
+ * | a refusal costs no innocent task its result, where calls are halved | always |
+ * | whoever wants to hear how a task ended is told, and nothing else | always |
  * | a redrive starts one run | always |
  * | nothing waits in the end | unless `mayStopAmidWork`; always if `patrolled` |
  * | every attempt that was started was made | unless `mayStopAmidWork` or `mayOverlap` |
  * | a task that was given up was called about | unless `mayStopAmidWork` or `mayOverlap` |
  * | calls about one batch do not overlap, a pause that was asked for is kept (but for `skew`) | unless `mayOverlap` |
+ * | calls keep their operation's rate | if `isCalm` |
  * | tasks that ended while they waited did so rightly; no slot is taken in the end | always |
  * | no more calls at once than the caps allow | unless `mayOverlap` |
  * | batches are full, sealed when they are due, called about at once and again in time; flushes are heeded | if `isCalm`, and not `mayWaitForRoom` |
@@ -32,6 +36,8 @@ export interface Evidence {
   readonly sent: readonly RegisterMessage[];
   readonly rejected: readonly Rejection[];
   readonly log: CallLog;
+  /** What initiators were told. */
+  readonly told: readonly CallbackMessage[];
   /** Flushes that were answered, and when. */
   readonly flushes: readonly { readonly target: Target; readonly at: Millis }[];
   /** Tasks that somebody cancelled, or tried to. */
@@ -48,6 +54,8 @@ export interface Evidence {
   readonly skew: Millis;
   /** Whether nothing went wrong at all: then everything is in time too. */
   readonly isCalm: boolean;
+  /** Whether somebody paused something. */
+  readonly wasPaused: boolean;
   /** Whether batches had to wait for others, or for the end of a pause. */
   readonly mayWaitForRoom: boolean;
 }

@@ -59,7 +59,11 @@ export const simulatedFunctions = (
     (step: (deps: Deps, body: string, delivery: Delivery) => Promise<void>): Handle =>
     async (deps, messages, invocation) => {
       const one = async (message: QueuedMessage): Promise<QueuedMessage[]> => {
-        await step(deps, message.body, { ...invocation, deliveries: message.receives + message.revivals });
+        await step(deps, message.body, {
+          ...invocation,
+          messageId: message.id,
+          deliveries: message.receives + message.revivals,
+        });
         return [message];
       };
       const done = messages.map((message) => attempt(chaos, message.id, () => one(message), []));

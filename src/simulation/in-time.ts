@@ -10,12 +10,16 @@ import type { LoggedCall } from './simulated-downstream.ts';
 /** What a calm schedule may take beyond the policy: delays that are up to a second late, and the steps themselves. */
 const SLACK: Millis = 10_000;
 
+/** By how much a call may come after its moment. */
+const LATE: Millis = 3_000;
+
 /** @throws Violation */
 export const checkInTime = (evidence: Evidence): void => {
   for (const batch of evidence.tables.batches.values()) {
     checkSealed(evidence, batch);
     checkCalled(evidence, batch);
   }
+  checkRate(evidence);
   checkBytes(evidence);
   checkFlushes(evidence);
 };
@@ -52,8 +56,11 @@ const checkSealed = ({ config, tables, mayWaitForRoom }: Evidence, batch: Batch)
 };
 
 /** Called about as soon as it is sealed, and again when the pauses are over: those asked for, and our own. */
-const checkCalled = ({ config, log }: Evidence, batch: Batch): void => {
-  const { minDelay, maxDelay } = operationFor(config, batch.operation).retry;
+const checkCalled = ({ config, log, wasPaused }: Evidence, batch: Batch): void => {
+  const { retry, circuit, rateLimit, downstream } = operationFor(config, batch.operation);
+  const { minDelay, maxDelay } = retry;
+  // It waits for others: until a pause is over, as long as a downstream is down, or as there are calls before it.
+  if (wasPaused || circuit || rateLimit !== null) return;
   const calls = log.calls.filter(({ call }) => call.batchId === batch.id).toSorted((a, b) => a.at - b.at);
   const [first] = calls;
   const { sealedAt = Number.POSITIVE_INFINITY } = batch;
@@ -62,11 +69,31 @@ const checkCalled = ({ config, log }: Evidence, batch: Batch): void => {
     const { call, answered } = calls[index] as LoggedCall;
     if (!answered) continue;
     const asked = answered.answer.kind === 'unavailable' ? (answered.answer.retryAfter ?? 0) : 0;
-    const pause = next.call.attempt > call.attempt ? asked + Math.min(maxDelay, minDelay * 2 ** (call.attempt - 1)) : 0;
-    demand(next.at <= answered.at + pause + SLACK, 'a batch is tried again as soon as its pause is over', {
-      call: next.call,
-      pause,
-    });
+    const own = Math.min(maxDelay, minDelay * 2 ** (call.attempt - 1));
+    const isLater = next.call.attempt > call.attempt;
+    const pause = isLater ? asked + own : 0;
+    const taken = calls.slice(0, index + 1).findLast((each) => each.answered?.answer.kind === 'pending')?.at;
+    const reports = isLater && taken !== undefined ? taken + downstream.timeout + downstream.deadline + own : 0;
+    demand(
+      next.at <= Math.max(answered.at + pause, reports) + SLACK,
+      'a batch is tried again as soon as its pause is over',
+      {
+        call: next.call,
+        pause,
+      },
+    );
+  }
+};
+
+/** However many batches there are: no more calls in any span than the rate has room for, and what one may be late. */
+const checkRate = ({ config, log }: Evidence): void => {
+  for (const [name, calls] of Map.groupBy(log.calls, ({ call }) => call.operation)) {
+    const { rateLimit } = operationFor(config, name);
+    if (rateLimit === null) continue;
+    const moments = calls.map(({ at }) => at).toSorted((a, b) => a - b);
+    for (const [index, at] of moments.entries())
+      for (const [further, later] of moments.slice(index).entries())
+        demand(later - at >= (further * 1_000) / rateLimit - LATE, 'calls keep the rate', { name, at, further, later });
   }
 };
 

@@ -39,7 +39,7 @@ export const memoryBatches = (tables: Tables, gate: Gate, lag: Lag = upToDate): 
         putBatch(tables, sealed);
         return { batch: sealed, byMe: true };
       }),
-    start: async (id, { attempt, token, at, runUntil }) => {
+    start: async (id, { attempt, tries, token, at, runUntil }) => {
       const started = await write('batches.start', id, (batch) =>
         batch.attempt === attempt - 1 &&
         (batch.status === 'sealed' || (batch.status === 'in-progress' && batch.runUntil < at))
@@ -47,6 +47,7 @@ export const memoryBatches = (tables: Tables, gate: Gate, lag: Lag = upToDate): 
               ...batch,
               status: 'in-progress',
               attempt,
+              tries,
               startedBy: token,
               runUntil,
               startedAt: batch.startedAt ?? at,
@@ -55,15 +56,16 @@ export const memoryBatches = (tables: Tables, gate: Gate, lag: Lag = upToDate): 
       );
       return started !== undefined;
     },
-    postpone: async (id, attempt, retryAt) => {
-      const postponed = await write('batches.postpone', id, ({ startedBy: _, ...batch }) =>
-        isMine(batch, attempt) ? { ...batch, runUntil: retryAt } : undefined,
-      );
+    postpone: async (id, attempt, { retryAt, ...rest }) => {
+      const postponed = await write('batches.postpone', id, (batch) => {
+        const { startedBy: _, ...idle } = withoutRest(batch);
+        return isMine(batch, attempt) ? { ...idle, ...rest, runUntil: retryAt } : undefined;
+      });
       return postponed !== undefined;
     },
     finish: async (id, attempt, { status, counts, at }) => {
       const finished = await write('batches.finish', id, (batch) =>
-        isMine(batch, attempt) ? { ...batch, status, counts, finishedAt: at } : undefined,
+        isMine(batch, attempt) ? { ...withoutRest(batch), status, counts, finishedAt: at } : undefined,
       );
       return finished !== undefined;
     },
@@ -82,6 +84,8 @@ export const memoryBatches = (tables: Tables, gate: Gate, lag: Lag = upToDate): 
   };
 };
 
+const withoutRest = ({ open: _, pending: __, split: ___, ...batch }: Batch) => batch;
+
 /** A new batch, as every adapter stores it. */
 const formed = (batch: FormingBatch): Batch => ({
   ...batch,
@@ -89,5 +93,6 @@ const formed = (batch: FormingBatch): Batch => ({
   status: 'forming',
   dropped: [],
   attempt: 0,
+  tries: 0,
   runUntil: 0,
 });

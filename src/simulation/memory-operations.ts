@@ -60,10 +60,10 @@ export const memoryOperations = (tables: Tables, gate: Gate): Operations => {
       ),
     resume: (operation, id) =>
       write('operations.resume', operation, ({ paused, ...state }) => (paused?.id === id ? state : undefined)),
-    addFailure: (operation) =>
+    addFailure: (operation, by = 1) =>
       through(gate, 'operations.addFailure', () => {
         const before = stored(operation);
-        const failures = before.failures + 1;
+        const failures = before.failures + by;
         tables.operations.set(operation, { ...before, failures });
         return failures;
       }),

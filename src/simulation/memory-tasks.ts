@@ -11,7 +11,7 @@ import {
   type Task,
   type TaskResult,
 } from '../batching/task.ts';
-import type { FinishingBatch, Members, OpenTask, TaskOutline, Tasks, Written } from '../ports.ts';
+import type { EndedMember, FinishingBatch, Member, Members, OpenTask, TaskOutline, Tasks, Written } from '../ports.ts';
 import { type Gate, through } from './gate.ts';
 import { behind, type Lag, upToDate } from './remembered.ts';
 import { newestFirst, pageOf, payloadKey, putPayload, putTask, type Tables } from './tables.ts';
@@ -188,19 +188,28 @@ const claimOne = (tables: Tables, { id, run }: { id: TaskId; run: number }, batc
   return true;
 };
 
+const memberOf = ({ id, callback }: Pick<Task, 'id' | 'callback'>): Member => ({
+  id,
+  ...(callback === undefined ? {} : { callback }),
+});
+
 const membersOf = (tables: Tables, ids: readonly TaskId[], batch: BatchId): Members => {
   const stored = ids.flatMap((id) => tables.tasks.get(id) ?? []);
   const members = stored.filter((task) => belongs(task, batch));
   const redriven = stored.filter((task) => hasLeft(task, batch)).length;
   const open = members.filter(({ state }) => state.status === 'batched');
-  const count = (status: 'succeeded' | 'failed') => members.filter(({ state }) => state.status === status).length;
+  const ended = members.flatMap(({ state, ...task }): EndedMember[] =>
+    state.status === 'succeeded' || state.status === 'failed' ? [{ ...memberOf(task), status: state.status }] : [],
+  );
+  const count = (status: 'succeeded' | 'failed') => ended.filter((member) => member.status === status).length;
   return {
     open: open.flatMap((task): OpenTask[] => {
       const payload = payloadOf(tables, task);
       if (payload === undefined) return [];
-      return [{ id: task.id, payload, ...payloadRowOf(task) }];
+      return [{ ...memberOf(task), payload, ...payloadRowOf(task) }];
     }),
-    lost: open.filter((task) => payloadOf(tables, task) === undefined).map(({ id }) => id),
+    lost: open.filter((task) => payloadOf(tables, task) === undefined).map(memberOf),
+    ended,
     counts: { succeeded: count('succeeded'), failed: count('failed') + redriven },
   };
 };

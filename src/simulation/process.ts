@@ -112,7 +112,7 @@ const depsOf = ({ config, chaos, tables, queues, rejected, told, log }: Surround
     },
     downstreamOf: (operation) => {
       const { merge, keepTasks } = operationFor(config, operation);
-      const inner = simulatedDownstream(chaos, random, log, gate, config);
+      const inner = simulatedDownstream({ chaos, random, log, gate, config, jobs: queues.batch });
       const processed = memoryProcessed(tables, gate);
       return merge ? mergingDownstream(inner, { ...merge, keepTasks, processed, machine, report }) : inner;
     },

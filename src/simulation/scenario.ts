@@ -38,7 +38,11 @@ export const scenarioOf = (seed: number): Scenario => {
     : [];
   return {
     seed,
-    config: { version: 1, operations: { [OPERATION]: operation(random) }, destinations: {} },
+    config: {
+      version: 1,
+      operations: { [OPERATION]: { ...operation(random), ...handling(seed) } },
+      destinations: { ops },
+    },
     sends: [...sends, ...oddSends(random, sends)],
     flushes,
     cancels,
@@ -80,7 +84,7 @@ const oddSends = (random: Random, sends: Scenario['sends']): Scenario['sends'] =
   return [...again, ...conflicts, ...unreadable];
 };
 
-const operation = (random: Random): Operation => {
+const operation = (random: Random): Omit<Operation, 'downstream' | 'retry' | 'callbacks' | 'rateLimit' | 'circuit'> => {
   const maxSize = random.pick([1, 2, 3, 5, 10]);
   const window = random.chance(0.15) ? random.pick([5_000, 60_000, 1_000_000, 7_200_000]) : null;
   const perTarget = random.pick([null, null, 1, 1, 2]);
@@ -100,25 +104,35 @@ const operation = (random: Random): Operation => {
     },
     merge: null,
     concurrency: { perTarget, total: random.pick([null, null, 1, 2, 3]) },
+    keepTasks: 30 * 24 * 3_600_000,
+  };
+};
+
+const ops = { kind: 'queue', name: 'ops' } as const;
+
+/** How its batches are handled, by a chance of its own. */
+const handling = (seed: number): Pick<Operation, 'downstream' | 'retry' | 'callbacks' | 'rateLimit' | 'circuit'> => {
+  const random = seeded(seed ^ 0xca11);
+  const told = (): string | null => random.pick([null, 'ops']);
+  return {
     downstream: {
       kind: 'http',
       url: 'http://127.0.0.1/',
       headers: {},
       secret: null,
       timeout: random.pick([1_000, 10_000]),
-      deadline: 3_600_000,
+      deadline: random.pick([60_000, 600_000, 3_600_000]),
     },
     retry: {
       immediate: random.int(0, 2),
       maxAttempts: random.int(1, 5),
       minDelay: 1_000,
       maxDelay: random.pick([5_000, 300_000, 2_000_000]),
-      bisect: true,
+      bisect: random.chance(0.8),
     },
-    callbacks: { failed: null, succeeded: null },
-    rateLimit: null,
-    circuit: null,
-    keepTasks: 30 * 24 * 3_600_000,
+    callbacks: { failed: told(), succeeded: told() },
+    rateLimit: random.pick([null, null, null, 0.2, 1, 20]),
+    circuit: random.chance(0.3) ? { failures: random.int(1, 5), coolDown: random.pick([1_000, 30_000]) } : null,
   };
 };
 

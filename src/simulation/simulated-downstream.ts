@@ -1,11 +1,14 @@
 /** A batch API that answers, in virtual time, whatever a real one might. */
-import type { Millis, TaskId } from '../batching/ids.ts';
+import type { BatchId, Millis, TaskId } from '../batching/ids.ts';
 import { type Config, operationFor } from '../config/resolved.ts';
 import type { Answer, Call, Downstream, ItemAnswer } from '../downstream/downstream.ts';
 import type { Chaos } from './chaos.ts';
 import { DOWNSTREAM_CALL } from './faults.ts';
 import { type Gate, through } from './gate.ts';
+import { reportLater } from './jobs.ts';
+import type { SimulatedQueue } from './queue.ts';
 import type { Random } from './random.ts';
+import { START } from './trace.ts';
 
 /** A call that arrived. */
 export interface LoggedCall {
@@ -15,41 +18,59 @@ export interface LoggedCall {
   answered?: { readonly at: Millis; readonly answer: Answer };
 }
 
+/** What a job said of its items; of all that jobs of this batch have, that they succeeded. */
+export interface LoggedReport {
+  readonly batchId: BatchId;
+  readonly at: Millis;
+  readonly items: ReadonlyMap<TaskId, ItemAnswer> | 'all-succeeded';
+}
+
 /** What the downstream saw, for checks at the end. */
 export interface CallLog {
   readonly calls: LoggedCall[];
   /** Tasks that somebody tried to call it about, whether or not it was reached. */
   readonly tried: Set<TaskId>;
+  /** What its jobs reported later. */
+  readonly reports: LoggedReport[];
+}
+
+export interface DownstreamWorld {
+  readonly chaos: Chaos;
+  readonly random: Random;
+  readonly log: CallLog;
+  readonly gate: Gate;
+  readonly config: Config;
+  /** Where jobs report, if there are any. */
+  readonly jobs?: SimulatedQueue;
 }
 
 /** Most calls are answered by then. */
 const SOON: Millis = 3_000;
 
 /** Calls take up to their operation's timeout; some would take longer, and have no answer then. */
-export const simulatedDownstream = (
-  { scheduler }: Chaos,
-  random: Random,
-  log: CallLog,
-  gate: Gate,
-  config: Config,
-): Downstream => ({
-  call: async (call) => {
-    for (const { id } of call.items) log.tried.add(id);
-    const logged: LoggedCall = { call, at: scheduler.now };
-    try {
-      await through(gate, DOWNSTREAM_CALL, () => log.calls.push(logged));
-    } catch (cause) {
-      // Like the real ones: what keeps an answer from arriving is an answer.
-      return { kind: 'unavailable', reason: String(cause), mayRetryAtOnce: true };
-    }
-    const { timeout } = operationFor(config, call.operation).downstream;
-    const took = random.chance(0.2) ? random.int(0, 2 * timeout) : random.int(0, Math.min(SOON, timeout));
-    await scheduler.wait(Math.min(took, timeout));
-    const answer = took > timeout ? noAnswer(timeout) : randomAnswer(random, call);
-    logged.answered = { at: scheduler.now, answer };
-    return answer;
-  },
-});
+export const simulatedDownstream = (world: DownstreamWorld): Downstream => {
+  const { random, log, gate, config } = world;
+  const { scheduler } = world.chaos;
+  return {
+    call: async (call) => {
+      for (const { id } of call.items) log.tried.add(id);
+      const logged: LoggedCall = { call, at: scheduler.now };
+      try {
+        await through(gate, DOWNSTREAM_CALL, () => log.calls.push(logged));
+      } catch (cause) {
+        // Like the real ones: what keeps an answer from arriving is an answer.
+        return { kind: 'unavailable', reason: String(cause), mayRetryAtOnce: true };
+      }
+      const { timeout } = operationFor(config, call.operation).downstream;
+      const took = random.chance(0.2) ? random.int(0, 2 * timeout) : random.int(0, Math.min(SOON, timeout));
+      await scheduler.wait(Math.min(took, timeout));
+      const answer = took > timeout ? noAnswer(timeout) : answerTo(world, call);
+      logged.answered = { at: scheduler.now, answer };
+      if (answer.kind === 'pending') reportLater(world, call);
+      return answer;
+    },
+  };
+};
 
 /** Like the real ones. Whether the work was done nobody knows. */
 const noAnswer = (timeout: Millis): Answer => ({
@@ -58,16 +79,64 @@ const noAnswer = (timeout: Millis): Answer => ({
   mayRetryAtOnce: true,
 });
 
-const randomAnswer = (random: Random, { items }: Call): Answer => {
+/** What the downstream of a schedule is like. */
+interface Temper {
+  /** Of tasks that make every call fail in which they are. */
+  readonly poisoned: number;
+  /** It takes no more items in a call. */
+  readonly mostItems: number;
+  /** Of calls that it reports later about. */
+  readonly pending: number;
+  /** When it is down, and whether the configuration is to blame. */
+  readonly down: { readonly from: Millis; readonly until: Millis; readonly isMisconfigured: boolean };
+}
+
+const temperOf = (chaos: Chaos): Temper => {
+  const random = chaos.chanceOf('downstream');
+  const from = START + random.pick([0, 5_000, 60_000]);
+  return {
+    poisoned: random.pick([0, 0, 0.05, 0.3]),
+    mostItems: random.pick([1_000, 1_000, 1_000, 1, 2]),
+    pending: random.pick([0, 0, 0.1, 0.5]),
+    down: { from, until: from + random.pick([0, 0, 10_000, 120_000]), isMisconfigured: random.chance(0.5) },
+  };
+};
+
+/** Whether a task is at fault where a call about it is refused: its id decides. */
+export const isPoisoned = (chaos: Chaos, id: TaskId): boolean =>
+  chaos.chanceOf(`poison in ${id}`).chance(temperOf(chaos).poisoned);
+
+const answerTo = ({ chaos, random, jobs }: DownstreamWorld, call: Call): Answer => {
+  const { down, mostItems, pending } = temperOf(chaos);
+  const { now } = chaos.scheduler;
+  if (now >= down.from && now < down.until)
+    return down.isMisconfigured
+      ? { kind: 'unavailable', reason: 'answered 403', mayRetryAtOnce: false, misconfigured: true }
+      : { kind: 'unavailable', reason: 'answered 502', mayRetryAtOnce: true };
+  if (random.chance(0.2)) return busyAnswer(random);
+  if (call.items.length > mostItems) return { kind: 'refused', reason: 'answered 413', suspect: 'its-size' };
+  if (call.items.some(({ id }) => isPoisoned(chaos, id)))
+    return { kind: 'refused', reason: 'answered 400', suspect: 'an-item' };
+  return jobs && random.chance(pending) ? { kind: 'pending' } : workAnswer(random, call);
+};
+
+const busyAnswer = (random: Random): Answer =>
+  random.chance(0.5)
+    ? { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: true }
+    : { kind: 'unavailable', reason: 'answered 429', retryAfter: random.int(0, 60_000), mayRetryAtOnce: false };
+
+const workAnswer = (random: Random, { items }: Call): Answer => {
   const kind = random.int(1, 10);
-  if (kind <= 5) return { kind: 'all-succeeded' };
-  if (kind === 6) return { kind: 'refused', reason: 'answered 400' };
-  if (kind === 7) return { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: true };
-  if (kind === 8)
-    return { kind: 'unavailable', reason: 'answered 429', retryAfter: random.int(0, 60_000), mayRetryAtOnce: false };
+  if (kind <= 6) return { kind: 'all-succeeded' };
+  if (kind === 7) return { kind: 'refused', reason: 'answered 409' };
+  return { kind: 'results', items: someResults(random, items), foreign: random.int(0, 1) };
+};
+
+/** Results of most items, of which some are to be tried again. */
+export const someResults = (random: Random, items: Call['items']): ReadonlyMap<TaskId, ItemAnswer> => {
   const answers = new Map<TaskId, ItemAnswer>();
   for (const { id } of items) if (random.chance(0.9)) answers.set(id, randomItem(random.int(1, 4)));
-  return { kind: 'results', items: answers, foreign: random.int(0, 1) };
+  return answers;
 };
 
 const randomItem = (kind: number): ItemAnswer => {

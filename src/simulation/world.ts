@@ -96,7 +96,7 @@ class World {
   readonly #sent: RegisterMessage[] = [];
   readonly #redriven: TaskRun[] = [];
   readonly #flushes: { target: Target; at: Millis }[] = [];
-  readonly #log: CallLog = { calls: [], tried: new Set() };
+  readonly #log: CallLog = { calls: [], tried: new Set(), reports: [] };
   readonly #trace: string[] = [];
   readonly #chaos: Chaos;
   readonly #queues: Record<WorkingQueue, SimulatedQueue>;
@@ -213,12 +213,14 @@ class World {
       sent: this.#sent,
       rejected: this.#rejected,
       log: this.#log,
+      told: this.#told,
       flushes: this.#flushes,
       cancelled: new Set((this.#scenario.cancels ?? []).map(({ id }) => id)),
       redriven: this.#redriven,
       patrolled: patrol,
       mayStopAmidWork: grave.crash + grave.throttle + grave.partial + grave.lostReply > 0,
       mayOverlap: this.#chaos.paused.has('batch'),
+      wasPaused: pauses.length > 0,
       mayWaitForRoom: isCapped || pauses.length > 0,
       skew: faults.skew,
       isCalm: !happened && this.#scenario.purges.length === 0 && (faults.skew === 0 || faultsEnd === 0),

@@ -6,7 +6,7 @@ import { register } from '../../src/batching/register.ts';
 import { batchVisibility } from '../../src/config/resolved.ts';
 import { type StepKit, stepKit } from '../batching/step-kit.ts';
 import { memoryStores } from '../contract/stores.ts';
-import { batchId, candidate, NOW, target } from '../factories/factories.ts';
+import { batchId, candidate, electedIn, NOW, target } from '../factories/factories.ts';
 
 describe('the doctor of the API', () => {
   let kit: StepKit;
@@ -78,7 +78,7 @@ describe('the doctor of the API', () => {
 
   it('names a finding that cannot be repaired, and repairs the others', async () => {
     await stranded(3);
-    const elect = throttled((messages) => messages[0]?.target === where(1), kit.queues.elect);
+    const elect = throttled((messages) => electedIn(messages[0]) === where(1), kit.queues.elect);
     const { status, answer } = await ask('POST', 'targets', undefined, { ...kit, queues: { ...kit.queues, elect } });
     expect([status, answer]).toMatchObject([
       200,

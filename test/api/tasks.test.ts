@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
 import { stepKit } from '../batching/step-kit.ts';
 import { memoryStores } from '../contract/stores.ts';
-import { aStart, aTask, batchId, candidate, id, NOW } from '../factories/factories.ts';
+import { aPostponed, aStart, aTask, batchId, candidate, id, NOW } from '../factories/factories.ts';
 
 it('a task shows the time of its next attempt between two of them, and at no other time', async () => {
   const kit = stepKit(await memoryStores());
@@ -29,7 +29,7 @@ it('a task shows the time of its next attempt between two of them, and at no oth
   await kit.batches.start(id, aStart(1, NOW, NOW + 60_000));
   expect(await shown()).toMatchObject({ status: 'in-progress' });
   expect(await shown()).not.toHaveProperty('nextAttemptAfter');
-  await kit.batches.postpone(id, 1, NOW + 90_000);
+  await kit.batches.postpone(id, 1, aPostponed(NOW + 90_000));
   expect(await shown()).toMatchObject({ attempts: 1, nextAttemptAfter: '2026-01-01T00:01:30.000Z' });
   await kit.batches.finish(id, 1, { status: 'succeeded', counts: { succeeded: 1, failed: 0 }, at: NOW, keep: 1_000 });
   expect(await shown()).not.toHaveProperty('nextAttemptAfter');

@@ -8,7 +8,7 @@ import type { PatrolMarks } from '../../src/ports.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
 import { fresh } from '../contract/names.ts';
 import { dynamoDBStores, type Stores } from '../contract/stores.ts';
-import { aStart, aTask, candidate, NOW, operationName, token } from '../factories/factories.ts';
+import { aPostponed, aStart, aTask, candidate, NOW, operationName, token } from '../factories/factories.ts';
 
 type Reads = 'strong' | 'eventual' | 'none';
 type Ports = Pick<Stores, 'tasks' | 'waiting' | 'locks' | 'batches' | 'operations'> & {
@@ -219,7 +219,7 @@ const callAll = async ({ tasks, waiting, locks, batches, operations, patrolMarks
     const formed = { id: batch, target, sealedBy: 'full', candidates, oldestAt: NOW, createdAt: NOW } as const;
     await batches.seal(await batches.form(formed), [], NOW, 1_000);
     await batches.start(batch, aStart(1, NOW, NOW));
-    await batches.postpone(batch, 1, NOW);
+    await batches.postpone(batch, 1, aPostponed(NOW));
     const counts = { succeeded: 0, failed: 1 };
     await batches.finish(batch, 1, { status: 'failed', counts, at: NOW, keep: 1_000 });
   }

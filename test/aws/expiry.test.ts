@@ -23,7 +23,16 @@ import { makeResources, type Resources } from '../backends/resources.ts';
 import { PLENTY, stepKit } from '../batching/step-kit.ts';
 import { fresh } from '../contract/names.ts';
 import { dynamoDBStores, KEEP, type Stores } from '../contract/stores.ts';
-import { aConfig, aStart, aTask, batchId, candidate, operationName, token } from '../factories/factories.ts';
+import {
+  aConfig,
+  aPostponed,
+  aStart,
+  aTask,
+  batchId,
+  candidate,
+  operationName,
+  token,
+} from '../factories/factories.ts';
 
 const DAY = 24 * 3_600_000;
 /** What a lock row outlives the batches of its Target by. */
@@ -121,7 +130,7 @@ describe('a batch', () => {
     await note();
     await stores.batches.start(own.batch, aStart(1, AT, AT + 1));
     await note();
-    await stores.batches.postpone(own.batch, 1, AT);
+    await stores.batches.postpone(own.batch, 1, aPostponed(AT));
     await note();
     expect(expiries).toEqual([null, null, null, null]);
     const end = { status: 'failed', counts: { succeeded: 0, failed: 1 }, at: AT, keep: 30 * DAY } as const;

@@ -161,9 +161,11 @@ suite('handle a batch', () => {
 
   it('H2: starts no attempt that it has no time to make', async () => {
     const batch = await sealed(1);
-    await expect(handleBatch(kit, { batchId: batch }, { timeLeft: () => 5_999 })).rejects.toThrow('no time left');
+    await expect(handleBatch(kit, { batchId: batch }, { ...PLENTY, timeLeft: () => 5_999 })).rejects.toThrow(
+      'no time left',
+    );
     expect(await kit.batches.get(batch)).toMatchObject({ status: 'sealed', attempt: 0 });
-    await handleBatch(kit, { batchId: batch }, { timeLeft: () => 6_000 });
+    await handleBatch(kit, { batchId: batch }, { ...PLENTY, timeLeft: () => 6_000 });
     expect(kit.calls).toHaveLength(1);
   });
 

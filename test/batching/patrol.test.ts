@@ -4,7 +4,7 @@ import { register } from '../../src/batching/register.ts';
 import { sweep } from '../../src/batching/sweep.ts';
 import { InvalidCursor } from '../../src/ports.ts';
 import { memoryStores } from '../contract/stores.ts';
-import { operationName, target } from '../factories/factories.ts';
+import { electedIn, operationName, target } from '../factories/factories.ts';
 import { type StepKit, stepKit } from './step-kit.ts';
 
 describe('the patrol', () => {
@@ -25,13 +25,13 @@ describe('the patrol', () => {
     kit.sent.elect.length = 0;
     return sweep(deps, { timeLeft: () => 50_000 }).catch((cause: unknown) => cause);
   };
-  const elected = (): ReadonlySet<Target> => new Set(kit.sent.elect.map((each) => each.target));
+  const elected = (): ReadonlySet<Target | undefined> => new Set(kit.sent.elect.map(electedIn));
   beforeEach(() => {
     kit = stepKit(memoryStores());
   });
 
   /** What fails at two of the Targets, and where. */
-  const fails = (at: Target): boolean => at === depot(112) || at === depot(130);
+  const fails = (at: Target | undefined): boolean => at === depot(112) || at === depot(130);
   it.each([
     [
       'looked at',
@@ -53,7 +53,7 @@ describe('the patrol', () => {
         queues: {
           ...kit.queues,
           elect: async (messages) => {
-            if (messages.some((each) => fails(each.target))) throw new Error('throttled');
+            if (messages.some((each) => fails(electedIn(each)))) throw new Error('throttled');
             await kit.queues.elect(messages);
           },
         },

@@ -35,7 +35,7 @@ export interface StepKit extends Deps {
   chance: number;
 }
 
-export const PLENTY: Delivery = { timeLeft: () => 20_000, deliveries: 1 };
+export const PLENTY: Delivery = { timeLeft: () => 20_000, messageId: 'message', deliveries: 1 };
 
 export const stepKit = (stores: Stores, config: Config = aConfig()): StepKit => {
   let tokens = 0;

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { sweep } from '../../src/batching/sweep.ts';
-import { NOW } from '../factories/factories.ts';
+import { electedIn, NOW } from '../factories/factories.ts';
 import type { StepKit } from './step-kit.ts';
 import { kit, registered, suite, where } from './step-suite.ts';
 
@@ -103,7 +103,7 @@ suite('sweep', () => {
     kit.sent.elect.length = 0;
     const visit = async (): Promise<boolean> => {
       for (let round = 0; round < 40; round += 1) await sweep(kit, invocation);
-      return kit.sent.elect.some((each) => each.target === where);
+      return kit.sent.elect.some((each) => electedIn(each) === where);
     };
     expect(await visit()).toBe(false);
     kit.now = NOW + 10 * 60_000;

@@ -138,8 +138,9 @@ describe('an answer', () => {
     expect(outcomes({ results: [7, null, { id: 5 }, { id: 'a', status: 'done' }] })).toEqual({ open: ['a', 'b', 'c'] });
   });
 
-  it('that promises to report later is refused in words', () => {
-    expect(read(202, { pending: true })).toMatchObject({ kind: 'refused', reason: expect.stringContaining('pending') });
+  it('that promises to report later is no result yet', () => {
+    expect(read(202, { pending: true })).toEqual({ kind: 'pending' });
+    expect(read(200, { pending: true })).toEqual({ kind: 'all-succeeded' });
     expect(read(202)).toEqual({ kind: 'all-succeeded' });
   });
 

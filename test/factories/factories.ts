@@ -8,6 +8,7 @@ import {
   type TaskId,
   type Token,
 } from '../../src/batching/ids.ts';
+import type { ElectMessage } from '../../src/batching/messages.ts';
 import type { BatchPolicy, Waiting } from '../../src/batching/policy.ts';
 import { itemBytes, type NewTask, payloadHashOf, type Task } from '../../src/batching/task.ts';
 import type { HttpTarget } from '../../src/config/endpoints.ts';
@@ -15,6 +16,7 @@ import type { Config, Operation } from '../../src/config/resolved.ts';
 import type { Call } from '../../src/downstream/downstream.ts';
 import type { RetryPolicy } from '../../src/downstream/retry.ts';
 import { type Secrets, SecretUnreadable } from '../../src/downstream/secret.ts';
+import type { Postponed } from '../../src/ports.ts';
 
 export const NOW = Date.UTC(2026, 0, 1);
 
@@ -123,10 +125,23 @@ const anOperation = (fields: Partial<Operation> = {}): Operation => ({
 /** The start of a batch's attempt. */
 export const aStart = (attempt: number, at: number, runUntil: number) => ({
   attempt,
+  tries: attempt,
   token: token(`starter-${attempt}`),
   at,
   runUntil,
 });
+
+/** The end of a batch's attempt, with all its members still open. */
+export const aPostponed = (retryAt: number, fields: Partial<Postponed> = {}): Postponed => ({
+  retryAt,
+  tries: 1,
+  counts: { succeeded: 0, failed: 0 },
+  ...fields,
+});
+
+/** The Target that an elect message is about, if it asks for a leader. */
+export const electedIn = (message: ElectMessage | undefined): Target | undefined =>
+  message && 'target' in message ? message.target : undefined;
 
 export const aConfig = (...operations: readonly Partial<Operation>[]): Config => ({
   version: 1,

@@ -34,7 +34,7 @@ export class PublishedWorld {
   readonly #scenario: Scenario;
   readonly #sent: ReadonlyMap<TaskId, Sent>;
   readonly #scheduler = new Scheduler(START);
-  readonly #log: CallLog = { calls: [], tried: new Set() };
+  readonly #log: CallLog = { calls: [], tried: new Set(), reports: [] };
   readonly #chaos: Chaos;
   readonly #store: Store;
   readonly #registerQueue: SimulatedQueue;
@@ -54,7 +54,13 @@ export class PublishedWorld {
     );
     const handlerTime = handlerTimeout(scenario.config);
     this.#batchQueue = this.#queue('batch', handlerTime, 6 * handlerTime, ({ gate, random }, { body, receives }) => {
-      const downstream = simulatedDownstream(this.#chaos, random, this.#log, gate, scenario.config);
+      const downstream = simulatedDownstream({
+        chaos: this.#chaos,
+        random,
+        log: this.#log,
+        gate,
+        config: scenario.config,
+      });
       return handlePublishedBatch({ store: this.#store, gate, downstream }, body as BatchId, receives);
     });
     this.#workflows = new Workflows({

@@ -88,7 +88,8 @@ export const callsTakeNoTime = withStart((batches) => ({
 }));
 /** The next attempt has to wait for an hour more than the policy says. */
 export const retriesAreLate = withStart((batches) => ({
-  postpone: (id, attempt, retryAt) => batches.postpone(id, attempt, retryAt + 3_600_000),
+  postpone: (id, attempt, { retryAt, ...rest }) =>
+    batches.postpone(id, attempt, { ...rest, retryAt: retryAt + 3_600_000 }),
 }));
 /** A start whose answer was lost, and which the client repeated, is taken for somebody else's. */
 export const repeatedStartsAreOverlooked = withStart((batches) => ({

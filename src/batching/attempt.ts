@@ -1,0 +1,212 @@
+/**
+ * One attempt at a batch (H4): calls downstream about what is open, in one part or in several, gives those a result that
+ * have one, and says what is left.
+ */
+import type { Operation } from '../config/resolved.ts';
+import { type Answer, type Reason, whyOf } from '../downstream/downstream.ts';
+import { verdictOf } from '../downstream/verdict.ts';
+import type { Invocation, Members, OpenTask } from '../ports.ts';
+import type { Batch } from './batch.ts';
+import { accepted, inParts, type Parts, putOff, refused, type Suspect, toCall, withItems } from './bisect.ts';
+import type { Deps } from './deps.ts';
+import type { Millis, TaskId } from './ids.ts';
+import { reserveCall } from './reserve-call.ts';
+import type { OperationState } from './slots.ts';
+import type { Tally } from './tally.ts';
+import { HANDLER_OVERHEAD } from './timings.ts';
+
+export type AttemptDeps = Pick<
+  Deps,
+  'config' | 'tasks' | 'waiting' | 'locks' | 'batches' | 'operations' | 'queues' | 'machine' | 'report' | 'downstreamOf'
+>;
+
+export interface Attempt {
+  /** As it was before the attempt. */
+  readonly batch: Batch;
+  readonly operation: Operation;
+  readonly members: Members;
+  /** The operation's row as it was before the attempt. */
+  readonly state: OperationState;
+  readonly attempt: number;
+  readonly tries: number;
+  readonly invocation: Invocation;
+}
+
+/** Items that are still open, and why. */
+export interface Left extends Reason {
+  readonly items: readonly OpenTask[];
+}
+
+/** What an attempt leaves. */
+export interface Rest {
+  readonly left: readonly Left[];
+  /** Of these the downstream reports later: those that it had before, and those that it has taken now. */
+  readonly pending: readonly TaskId[];
+  readonly hasTaken: boolean;
+  /** The longest pause that was asked for. */
+  readonly retryAfter?: Millis;
+  /** It ended before all parts were called about: the smallest size of those that are left, and whether time was short. */
+  readonly cut?: { readonly split: number; readonly isLate: boolean };
+  /** Every call came to nothing. */
+  readonly failure?: Reason & { readonly isMisconfigured: boolean };
+  /** At least one call did not. */
+  readonly wasAnswered: boolean;
+}
+
+/** Half of what is not for calls has to be left for the results. */
+export const spareTime = ({ downstream }: Operation, { timeLeft }: Invocation): Millis =>
+  timeLeft() - downstream.timeout - HANDLER_OVERHEAD / 2;
+
+/** The open items that an attempt calls about, and those that stay with their job, which has some time to go. */
+export const openFor = ({ batch, members }: Pick<Attempt, 'batch' | 'members'>, now: Millis) => {
+  const waiting = new Set(batch.pending && batch.pending.until >= now ? batch.pending.ids : []);
+  const pending = members.open.filter(({ id }) => waiting.has(id)).map(({ id }) => id);
+  return { items: members.open.filter(({ id }) => !waiting.has(id)), pending };
+};
+
+export const callInParts = async (deps: AttemptDeps, run: Attempt, tally: Tally): Promise<Rest> => {
+  const { items, pending } = openFor(run, deps.machine.now());
+  const rest = new Collected(pending);
+  let parts = toCall(inParts(items, run.batch.split));
+  for (let [top] = parts; top; [top] = parts) {
+    const isFirst = rest.isEmpty;
+    if (!isFirst && !(await mayCall(deps, run))) return rest.cut(parts, true);
+    const end = await callAbout(deps, run, top.items, tally);
+    rest.add(end, top.items.length);
+    parts = toCall(after(withItems(parts, end.items.length > 0 ? end.items : top.items), end));
+    if (parts.length > 0 && 'mayRetryAtOnce' in end.answer && !end.answer.mayRetryAtOnce) return rest.cut(parts, false);
+  }
+  return rest.whole();
+};
+
+const after = (parts: Parts<OpenTask>, { is, suspect = 'an-item' }: PartEnd): Parts<OpenTask> => {
+  switch (is) {
+    case 'accepted':
+      return accepted(parts);
+    case 'refused':
+      return refused(parts, suspect);
+    case 'put-off':
+      return putOff(parts);
+  }
+};
+
+/** What became of a part. */
+interface PartEnd extends Left {
+  readonly is: 'accepted' | 'refused' | 'put-off';
+  readonly suspect?: Suspect;
+  /** The last one about it. */
+  readonly answer: Answer;
+  /** Whether that one, or one before it, shows that the downstream works. */
+  readonly wasAnswered: boolean;
+}
+
+/** Calls about a part, and at once again with what is still open of it, as often as the policy and the time allow. */
+const callAbout = async (
+  deps: AttemptDeps,
+  run: Attempt,
+  items: readonly OpenTask[],
+  tally: Tally,
+): Promise<PartEnd> => {
+  const { retry } = run.operation;
+  let open = items;
+  let wasAnswered = false;
+  for (let call = 0; ; call += 1) {
+    const answer = await callOnce(deps, run, open);
+    wasAnswered ||= answer.kind !== 'unavailable';
+    const suspect = answer.kind === 'refused' && retry.bisect ? answer.suspect : undefined;
+    if (suspect && open.length > 1) return { is: 'refused', suspect, items: open, answer, wasAnswered, reason: '' };
+    const verdict = verdictOf(answer, open);
+    await tally.record(verdict.results, run.tries);
+    open = verdict.open;
+    const isAtOnce = answer.kind === 'results' || (answer.kind === 'unavailable' && answer.mayRetryAtOnce);
+    if (open.length > 0 && isAtOnce && call < retry.immediate && (await mayCall(deps, run))) continue;
+    const is = suspect ? 'refused' : answer.kind === 'unavailable' ? 'put-off' : 'accepted';
+    return { is, ...(suspect ? { suspect } : {}), answer, wasAnswered, ...whyOf(verdict), items: open };
+  }
+};
+
+/** Whether there is time for another call, under the operation's rate; sleeps until its moment. */
+const mayCall = async (deps: AttemptDeps, { operation, batch, invocation }: Attempt): Promise<boolean> => {
+  const { machine } = deps;
+  const spare = spareTime(operation, invocation);
+  if (spare < 0) return false;
+  if (operation.rateLimit === null) return true;
+  const now = machine.now();
+  const at = await reserveCall(deps, batch.operation, operation.rateLimit, invocation, now + spare);
+  if (at === undefined) return false;
+  if (at > now) await machine.sleep(at - now);
+  return true;
+};
+
+const callOnce = async (
+  deps: AttemptDeps,
+  { batch, attempt }: Attempt,
+  items: readonly OpenTask[],
+): Promise<Answer> => {
+  const { id: batchId, operation, target } = batch;
+  const from = deps.machine.now();
+  const answer = await deps.downstreamOf(operation).call({ batchId, operation, target, attempt, items });
+  const { reason: said, ...quote } = 'reason' in answer ? whyOf(answer) : { reason: answer.kind };
+  deps.report({
+    event: 'called',
+    batchId,
+    operation,
+    attempt,
+    items: items.length,
+    took: deps.machine.now() - from,
+    answer: said,
+    ...quote,
+  });
+  if (answer.kind === 'results' && answer.foreign > 0)
+    deps.report({ event: 'foreign-results', batchId, items: answer.foreign });
+  return answer;
+};
+
+/** Gathers what the parts leave. */
+class Collected {
+  readonly #left: Left[] = [];
+  readonly #pending: TaskId[];
+  readonly #ends: PartEnd[] = [];
+  #smallest = Number.POSITIVE_INFINITY;
+
+  constructor(pending: readonly TaskId[]) {
+    this.#pending = [...pending];
+  }
+
+  get isEmpty(): boolean {
+    return this.#ends.length === 0;
+  }
+
+  add(end: PartEnd, size: number): void {
+    this.#ends.push(end);
+    // Its halves are parts of their own.
+    if (end.is === 'refused') return;
+    if (end.is === 'put-off') this.#smallest = Math.min(this.#smallest, size);
+    if (end.answer.kind === 'pending') this.#pending.push(...end.items.map(({ id }) => id));
+    else if (end.items.length > 0) this.#left.push({ ...whyOf(end), items: end.items });
+  }
+
+  cut(parts: Parts<OpenTask>, isLate: boolean): Rest {
+    const split = Math.min(this.#smallest, ...parts.map(({ items }) => items.length));
+    const reason = this.#left.at(-1) ?? { reason: 'there was no time left to call about it' };
+    const left = [...this.#left, ...parts.map(({ items }) => ({ ...whyOf(reason), items }))];
+    return { ...this.whole(), left, cut: { split, isLate } };
+  }
+
+  whole(): Rest {
+    const answers = this.#ends.map(({ answer }) => answer);
+    const unavailable = answers.filter((answer) => answer.kind === 'unavailable');
+    const wasAnswered = this.#ends.some((end) => end.wasAnswered);
+    const last = unavailable.at(-1);
+    const retryAfter = Math.max(0, ...unavailable.map((answer) => answer.retryAfter ?? 0));
+    const isMisconfigured = unavailable.some((answer) => answer.misconfigured === true);
+    return {
+      left: this.#left,
+      pending: this.#pending,
+      hasTaken: answers.some(({ kind }) => kind === 'pending'),
+      ...(retryAfter > 0 ? { retryAfter } : {}),
+      ...(last && !wasAnswered ? { failure: { ...whyOf(last), isMisconfigured } } : {}),
+      wasAnswered,
+    };
+  }
+}

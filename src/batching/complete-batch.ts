@@ -1,0 +1,132 @@
+/**
+ * Complete a batch whose downstream reports later: a message says what became of its items, all at once or in parts, once
+ * or several times. Who sent it is none of the λs: what cannot be meant goes to the rejected queue.
+ */
+import { operationFor } from '../config/resolved.ts';
+import { type Answer, whyOf } from '../downstream/downstream.ts';
+import { readResultList } from '../downstream/http-answer.ts';
+import { retryDelay } from '../downstream/retry.ts';
+import { verdictOf } from '../downstream/verdict.ts';
+import type { Delivery, OpenTask } from '../ports.ts';
+import type { Attempt, AttemptDeps, Left } from './attempt.ts';
+import { type Batch, isFinished, membersOf, unfinishedOf } from './batch.ts';
+import { comeBack, finish, giveUp } from './end-attempt.ts';
+import { type CompletionMessage, printBatch } from './messages.ts';
+import type { Problem } from './problems.ts';
+import { releaseSlots } from './tail.ts';
+import { Tally } from './tally.ts';
+import { type Next, untilDone } from './turns.ts';
+
+/** A job may be faster than the answer that it will report later. */
+const UNTIL_ANSWERED = 5;
+
+export const completeBatch = (deps: AttemptDeps, message: CompletionMessage, delivery: Delivery): Promise<void> =>
+  untilDone(`the results of batch ${message.batchId}`, delivery, () => takeTurn(deps, message, delivery));
+
+const takeTurn = async (deps: AttemptDeps, message: CompletionMessage, delivery: Delivery): Promise<Next> => {
+  const { batches, queues, machine } = deps;
+  const batch = await batches.get(message.batchId);
+  if (!batch) return reject(deps, message, delivery, { path: 'batchId', reason: 'names no batch that is stored' });
+  if (isFinished(batch.status)) {
+    await releaseSlots(deps, batch);
+    return 'end';
+  }
+  if (batch.status !== 'in-progress')
+    return reject(deps, message, delivery, {
+      path: 'batchId',
+      reason: 'names a batch that no call was made about yet',
+    });
+  const isRunning = batch.startedBy !== undefined && batch.runUntil >= machine.now();
+  // Which of them the job has, is known when its call is answered.
+  if (message.results === null && isRunning) {
+    await queues.batch(message, UNTIL_ANSWERED);
+    return 'end';
+  }
+  const answer = answerOf(batch, message);
+  if (!('kind' in answer)) return reject(deps, message, delivery, answer);
+  return record(deps, message, batch, answer, isRunning);
+};
+
+/** What the message says, or what is wrong with it. */
+const answerOf = (batch: Batch, { results }: CompletionMessage): Extract<Answer, { kind: 'results' }> | Problem => {
+  if (results !== null) {
+    const list = readResultList(
+      results,
+      membersOf(batch).map((id) => ({ id })),
+    );
+    return list ? { kind: 'results', ...list } : { path: 'results', reason: 'must be a list of results' };
+  }
+  const { pending } = batch;
+  return pending
+    ? { kind: 'results', items: new Map(pending.ids.map((id) => [id, { status: 'succeeded' }])), foreign: 0 }
+    : { path: 'results', reason: 'must be given: the downstream did not say that it reports later about this batch' };
+};
+
+const record = async (
+  deps: AttemptDeps,
+  message: CompletionMessage,
+  batch: Batch,
+  answer: Extract<Answer, { kind: 'results' }>,
+  isRunning: boolean,
+): Promise<Next> => {
+  const { report, queues, tasks } = deps;
+  if (answer.foreign > 0) report({ event: 'foreign-results', batchId: batch.id, items: answer.foreign });
+  const operation = operationFor(deps.config, batch.operation);
+  const { tries, attempt } = batch;
+  const run = { batch, operation, tries, attempt };
+  const members = await tasks.members(unfinishedOf(batch), batch.id);
+  const tally = new Tally(deps, batch, operation, members);
+  // Its payload was there when it was called about.
+  const open = [...members.open, ...members.lost.map((lost): OpenTask => ({ ...lost, payload: '' }))];
+  const { results, open: left, ...why } = verdictOf(answer, open);
+  await tally.record(results, tries);
+  if (left.length === 0) return finish(deps, run, tally);
+  await tally.tellEnded();
+  if (!left.some(({ id }) => answer.items.has(id))) return 'end';
+  // An attempt that is under way does not know of this.
+  if (isRunning) {
+    await queues.batch(message, UNTIL_ANSWERED);
+    return 'end';
+  }
+  const jobs = new Set(batch.pending?.ids);
+  const had = left.filter(({ id }) => jobs.has(id));
+  // The rest of what the job had is still to be reported, or will be called about anyway.
+  if (had.length === 0 || !had.every(({ id }) => answer.items.has(id))) return 'end';
+  return tryAgain(deps, run, tally, { ...why, items: left });
+};
+
+/** Each that a job had is to be tried again: as an attempt would. */
+const tryAgain = async (
+  deps: AttemptDeps,
+  run: Pick<Attempt, 'batch' | 'operation' | 'attempt' | 'tries'>,
+  tally: Tally,
+  left: Left,
+): Promise<Next> => {
+  const { machine, report } = deps;
+  const { batch, operation, tries, attempt } = run;
+  if (tries >= operation.retry.maxAttempts) {
+    await giveUp(run, tally, [left]);
+    return finish(deps, run, tally);
+  }
+  const delayed = machine.now() + retryDelay(operation.retry, tries, machine.random());
+  // The others may have a pause to keep.
+  const retryAt = batch.open?.length ? Math.max(batch.runUntil, delayed) : delayed;
+  const parts = batch.split === undefined ? {} : { split: batch.split };
+  const rest = { open: left.items.map(({ id }) => id), counts: tally.counts, ...parts };
+  if (!(await deps.batches.postpone(batch.id, attempt, { retryAt, tries, ...rest }))) return 'again';
+  await comeBack(deps, batch, retryAt);
+  report({ event: 'postponed', batchId: batch.id, open: left.items.length, retryAt, ...whyOf(left) });
+  return 'end';
+};
+
+/** Never lost: it lies where people look. */
+const reject = async (
+  { queues, machine, report }: AttemptDeps,
+  message: CompletionMessage,
+  { messageId }: Delivery,
+  problem: Problem,
+): Promise<Next> => {
+  await queues.reject([{ messageId, body: printBatch(message), problems: [problem], at: machine.now() }]);
+  report({ event: 'rejected', messages: 1, reasons: [`${problem.path} ${problem.reason}`] });
+  return 'end';
+};

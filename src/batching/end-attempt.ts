@@ -1,0 +1,155 @@
+/** How an attempt ends (H5, H6): the batch is postponed with what is still open of it, or finished. */
+import { attemptTime, type Operation } from '../config/resolved.ts';
+import { inFull, type Reason, whyOf } from '../downstream/downstream.ts';
+import { delayCeiling, retryDelay } from '../downstream/retry.ts';
+import { failAll } from '../downstream/verdict.ts';
+import type { Postponed } from '../ports.ts';
+import type { Attempt, AttemptDeps, Left, Rest } from './attempt.ts';
+import { type Batch, finishedStatus, membersOf } from './batch.ts';
+import { countFailure, countSuccess } from './circuit.ts';
+import { delayPast } from './delay.ts';
+import type { Millis } from './ids.ts';
+import type { Pause } from './slots.ts';
+import { releaseSlots } from './tail.ts';
+import type { Tally } from './tally.ts';
+import type { TaskError } from './task.ts';
+import type { Next } from './turns.ts';
+
+type Ending = Pick<Attempt, 'batch' | 'operation' | 'attempt' | 'tries'>;
+
+export const endAttempt = async (deps: AttemptDeps, run: Attempt, tally: Tally, rest: Rest): Promise<Next> => {
+  const pause = await judgeDownstream(deps, run, rest);
+  const when = nextAttempt(deps, run, rest, pause, tally);
+  if (when) return postpone(deps, run, tally, rest, when);
+  await giveUp(run, tally, rest.left);
+  if (rest.pending.length === 0) return finish(deps, run, tally);
+  return postpone(
+    deps,
+    run,
+    tally,
+    { ...rest, left: [] },
+    { retryAt: pendingUntil(deps, run, rest), tries: run.tries },
+  );
+};
+
+/** Until when jobs may report: those that were begun last count for all. */
+const pendingUntil = (
+  { machine }: Pick<AttemptDeps, 'machine'>,
+  { batch, operation }: Attempt,
+  { hasTaken }: Rest,
+): Millis => (!hasTaken && batch.pending?.until) || machine.now() + operation.downstream.deadline;
+
+/** @returns the pause that the operation is under, where the attempt came to nothing. */
+const judgeDownstream = async (
+  deps: AttemptDeps,
+  { batch, operation: { circuit }, state }: Attempt,
+  { failure, wasAnswered }: Rest,
+): Promise<Pause | undefined> => {
+  if (!circuit) return undefined;
+  if (failure) return countFailure(deps, batch.operation, circuit, failure, failure.isMisconfigured);
+  if (wasAnswered) await countSuccess(deps, batch.operation, circuit, state);
+  return undefined;
+};
+
+/** When the batch goes on, and as which try; in which parts, where it goes on amid halving. */
+type When = Pick<Postponed, 'retryAt' | 'tries' | 'split'>;
+
+/** Undefined where nothing is left to be called about, or no try. */
+const nextAttempt = (
+  { machine }: Pick<AttemptDeps, 'machine'>,
+  run: Attempt,
+  rest: Rest,
+  pause: Pause | undefined,
+  tally: Tally,
+): When | undefined => {
+  const { batch, operation, tries } = run;
+  const now = machine.now();
+  const delay = (): Millis => retryDelay(operation.retry, tries, machine.random(), pauseAsked(run, rest));
+  const split = rest.cut?.split ?? batch.split;
+  const inSplits = split === undefined ? {} : { split };
+  if (rest.cut && hasProgressed(run, rest, tally))
+    return { retryAt: rest.cut.isLate ? now - 1 : now + delay(), tries: tries - 1, ...inSplits };
+  if (rest.left.length === 0) return undefined;
+  if (pause?.until !== undefined)
+    return {
+      retryAt: Math.max(pause.until + afterPause(operation, machine.random()), now + pauseAsked(run, rest)),
+      tries: tries - 1,
+      ...inSplits,
+    };
+  if (tries >= operation.retry.maxAttempts) return undefined;
+  return { retryAt: now + delay(), tries, ...(rest.cut ? inSplits : {}) };
+};
+
+/** An attempt that was cut short counts unless it brought the batch further: then there is an end to them. */
+const hasProgressed = ({ batch, members }: Attempt, { cut, hasTaken }: Rest, { counts }: Tally): boolean => {
+  const before = members.counts.succeeded + members.counts.failed;
+  const known = batch.open || batch.pending ? (batch.counts?.succeeded ?? 0) + (batch.counts?.failed ?? 0) : 0;
+  const ended = counts.succeeded + counts.failed - before - known;
+  return ended > 0 || hasTaken || (cut?.split ?? 0) < (batch.split ?? members.open.length);
+};
+
+/** Those that a pause held up do not all come back at its end. */
+export const afterPause = ({ circuit }: Operation, random: number): Millis => random * (circuit?.coolDown ?? 0);
+
+/** However long the downstream asks to be left alone: a batch must not outlive the results of its first attempts. */
+const pauseAsked = ({ operation, tries }: Attempt, { retryAfter = 0 }: Rest): Millis => {
+  const { keepTasks, retry, downstream } = operation;
+  const share = keepTasks / retry.maxAttempts;
+  const longest = share - attemptTime(downstream.timeout, retry.immediate) - delayCeiling(retry, tries);
+  return Math.min(retryAfter, Math.max(0, longest));
+};
+
+/** H5. */
+const postpone = async (deps: AttemptDeps, run: Attempt, tally: Tally, rest: Rest, when: When): Promise<Next> => {
+  await tally.tellEnded();
+  const { batch, attempt } = run;
+  const { left, pending } = rest;
+  const open = left.flatMap(({ items }) => items.map(({ id }) => id));
+  const isAll = pending.length === 0 && open.length === membersOf(batch).length;
+  const until = pendingUntil(deps, run, rest);
+  const remaining = { ...(isAll ? {} : { open }), ...(pending.length > 0 ? { pending: { ids: pending, until } } : {}) };
+  if (!(await deps.batches.postpone(batch.id, attempt, { ...when, ...remaining, counts: tally.counts })))
+    return 'again';
+  await comeBack(deps, batch, when.retryAt);
+  const why: Reason = left[0] ?? { reason: 'its job reports later' };
+  const count = open.length + pending.length;
+  deps.report({ event: 'postponed', batchId: batch.id, open: count, retryAt: when.retryAt, ...whyOf(why) });
+  return 'end';
+};
+
+/** Sends a batch's message for its next attempt. */
+export const comeBack = async (
+  { queues, machine }: Pick<AttemptDeps, 'queues' | 'machine'>,
+  { id }: Pick<Batch, 'id'>,
+  retryAt: Millis,
+): Promise<void> => {
+  const now = machine.now();
+  await queues.batch({ batchId: id }, retryAt < now ? 0 : delayPast(retryAt, now));
+};
+
+/** Fails what is open, each with its own last reason. */
+export const giveUp = async ({ operation, tries }: Ending, tally: Tally, left: readonly Left[]): Promise<void> => {
+  const most = Math.min(tries, operation.retry.maxAttempts);
+  await tally.record(
+    left.flatMap(({ items, ...why }) => failAll(items, exhausted(most, inFull(why)))),
+    tries,
+  );
+};
+
+const exhausted = (attempts: number, reason: string): TaskError => ({
+  code: 'attempts-exhausted',
+  message: `gave up after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}: ${reason}`,
+  retriable: true,
+});
+
+/** H6, H7. */
+export const finish = async (deps: AttemptDeps, { batch, attempt, operation }: Ending, tally: Tally): Promise<Next> => {
+  await tally.tellEnded();
+  const { counts } = tally;
+  const status = finishedStatus(counts);
+  const end = { status, counts, at: deps.machine.now(), keep: operation.keepTasks };
+  if (!(await deps.batches.finish(batch.id, attempt, end))) return 'again';
+  deps.report({ event: 'finished', batchId: batch.id, operation: batch.operation, status, counts });
+  await releaseSlots(deps, batch);
+  return 'end';
+};
