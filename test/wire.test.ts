@@ -60,7 +60,13 @@ describe('a rejection', () => {
   });
 
   it('is read back, and told from anything else', () => {
-    expect(parseRejection(printed('{"a":1}'))).toEqual({ messageId: 'm-1', body: '{"a":1}', problems, isCut: false });
+    expect(parseRejection(printed('{"a":1}'))).toEqual({
+      messageId: 'm-1',
+      body: '{"a":1}',
+      problems,
+      isCut: false,
+      isEvent: false,
+    });
     const odd = JSON.stringify({ messageId: 'm', body: '', errors: [1, null, { path: 1, reason: 'x' }, ...problems] });
     expect(parseRejection(odd)).toMatchObject({ problems });
     expect(parseRejection('{"messageId":"m","body":"","errors":"none"}')).toMatchObject({ problems: [] });

@@ -3,6 +3,7 @@
  * the configuration, and somebody has put it right.
  */
 import { parseCallback, unknownDestination } from '../callbacks/callback.ts';
+import type { Config } from '../config/resolved.ts';
 import type { DeadLetter } from '../ports.ts';
 import { UnreadableMessage } from './messages.ts';
 import { describeInBrief, describeProblem } from './problems.ts';
@@ -34,11 +35,10 @@ export const reviveRefused = async (deps: LetterDeps, walk: Walk): Promise<Walke
 const reviveOne = async (
   deps: LetterDeps,
   letter: DeadLetter,
-  { messageId, body: refused }: KeptMessage,
+  { messageId, body: refused, isEvent }: KeptMessage,
   sent: Set<string>,
 ): Promise<string | undefined> => {
-  const to = destinationIn(refused);
-  if (to !== undefined) return reviveEvent(deps, letter, refused, to);
+  if (isEvent) return reviveEvent(deps, letter, refused);
   // Under the id that it would have had: to register it again is harmless.
   const body = withId(refused, messageId);
   // As the register λ will, but for the tables.
@@ -48,25 +48,20 @@ const reviveOne = async (
   return undefined;
 };
 
-/** The destination that a refused event names; nothing for any other message. */
-const destinationIn = (body: string): string | undefined => {
-  try {
-    return parseCallback(body).to;
-  } catch (cause) {
-    if (cause instanceof UnreadableMessage) return undefined;
-    throw cause;
-  }
-};
-
-/** Events are refused for one reason alone: that their destination is not configured. */
-const reviveEvent = async (
-  deps: LetterDeps,
-  letter: DeadLetter,
-  body: string,
-  to: string,
-): Promise<string | undefined> => {
-  if (!Object.hasOwn(deps.config.destinations, to))
-    return `it would be refused again: ${describeProblem(unknownDestination(deps.config, to))}`;
+/** Back to the callback queue, whose λ refuses an event for one reason alone: that its destination is not configured. */
+const reviveEvent = async (deps: LetterDeps, letter: DeadLetter, body: string): Promise<string | undefined> => {
+  const problem = refusalOf(deps.config, body);
+  if (problem !== undefined) return `it would be refused again: ${problem}`;
   await revive(deps, { from: 'rejected', to: 'callback', letter, body, delay: 0 });
   return undefined;
+};
+
+const refusalOf = (config: Config, body: string): string | undefined => {
+  try {
+    const { to } = parseCallback(body);
+    return Object.hasOwn(config.destinations, to) ? undefined : describeProblem(unknownDestination(config, to));
+  } catch (cause) {
+    if (cause instanceof UnreadableMessage) return cause.message;
+    throw cause;
+  }
 };

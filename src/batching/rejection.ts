@@ -10,15 +10,21 @@ export interface Rejection {
   readonly body: string;
   readonly problems: readonly Problem[];
   readonly at: Millis;
+  /**
+   * Set for an event of the callback queue. Only that goes back there: a producer may send a message that looks like one,
+   * and must not speak for Groupage.
+   */
+  readonly queue?: 'callback';
 }
 
 /**
  * The reasons, and the body as it came. A body that leaves no room for its reasons is cut, which the message says.
  */
-export const printRejection = ({ messageId, body, problems, at }: Rejection): string => {
+export const printRejection = ({ messageId, body, problems, at, queue }: Rejection): string => {
   const more = problems.length > PROBLEMS_SHOWN ? { errorsInAll: problems.length } : {};
   const envelope = {
     messageId,
+    ...(queue === undefined ? {} : { queue }),
     rejectedAt: new Date(at).toISOString(),
     errors: problems.slice(0, PROBLEMS_SHOWN),
     ...more,
@@ -36,16 +42,18 @@ export interface KeptMessage {
   readonly body: string;
   readonly problems: readonly Problem[];
   readonly isCut: boolean;
+  /** Whether it came from the callback queue. */
+  readonly isEvent: boolean;
 }
 
 /** Reads a message of the rejected queue. Undefined for one that Groupage did not write. */
 export const parseRejection = (text: string): KeptMessage | undefined => {
   const json = parseJson(text);
   if (!json.ok || !isObject(json.value)) return undefined;
-  const { messageId, body, errors, bodyIsCut } = json.value;
+  const { messageId, body, errors, bodyIsCut, queue } = json.value;
   if (typeof messageId !== 'string' || typeof body !== 'string') return undefined;
   const problems = Array.isArray(errors) ? errors.filter(isProblem) : [];
-  return { messageId, body, problems, isCut: bodyIsCut === true };
+  return { messageId, body, problems, isCut: bodyIsCut === true, isEvent: queue === 'callback' };
 };
 
 const isProblem = (value: unknown): value is Problem =>

@@ -57,7 +57,9 @@ export const deliverAll = async <M extends Message>(
 const deliver = async (deps: DeliverDeps, { messageId, body }: Message): Promise<string | undefined> => {
   const found = destinationIn(deps, body);
   if ('problem' in found) {
-    await deps.queues.reject([{ messageId, body, problems: [found.problem], at: deps.machine.now() }]);
+    await deps.queues.reject([
+      { messageId, body, problems: [found.problem], at: deps.machine.now(), queue: 'callback' },
+    ]);
     deps.report({ event: 'rejected', messages: 1, reasons: [found.problem.reason] });
     return undefined;
   }

@@ -3,7 +3,9 @@ import { printRedrive } from '../../src/batching/redrive.ts';
 import { reviveRefused } from '../../src/batching/refused-letters.ts';
 import { register } from '../../src/batching/register.ts';
 import { printRejection } from '../../src/batching/rejection.ts';
-import { id, NOW } from '../factories/factories.ts';
+import { printCallback } from '../../src/callbacks/callback.ts';
+import { eventOf } from '../../src/callbacks/event.ts';
+import { aStored, id, NOW } from '../factories/factories.ts';
 import type { StepKit } from './step-kit.ts';
 import { depot, kit, letter, refused, suite } from './step-suite.ts';
 
@@ -43,6 +45,23 @@ suite('refused messages that somebody asks for', () => {
     ]);
     expect(kit.letters.rejected).toEqual([]);
     expect(kit.events).toContainEqual(expect.objectContaining({ event: 'revived', queue: 'rejected' }));
+  });
+
+  it('go back to the callback queue if they are events from there, whose destination is configured now', async () => {
+    const ended = { status: 'succeeded', attempts: 1, finishedAt: NOW } as const;
+    const eventTo = (to: string): string => printCallback({ to, event: eventOf(aStored(ended), ended) });
+    const lying = (body: string, n: number, from: { readonly queue?: 'callback' } = { queue: 'callback' }) =>
+      letter(printRejection({ messageId: `m-${n}`, body, problems: [], at: NOW, ...from }), n);
+    const config = { ...kit.config, destinations: { ops: { kind: 'queue', name: 'ops' } } } as const;
+    // The last is what a producer sent to the register queue, to be told of in Groupage's name.
+    kit.letters.rejected = [lying(eventTo('ops'), 0), lying(eventTo('gone'), 1), lying(eventTo('ops'), 2, {})];
+    const { revived, skipped } = await revive({ config });
+    expect([revived, kit.sent.revived]).toMatchObject([1, [{ queue: 'callback', letter: { body: eventTo('ops') } }]]);
+    expect(skipped).toEqual([
+      { id: 'letter-1', reason: expect.stringMatching(/^it would be refused again: to is no configured.*"gone"/) },
+      { id: 'letter-2', reason: expect.stringMatching(/^it would be refused again: .*register message/) },
+    ]);
+    expect(kit.letters.rejected.map(({ messageId }) => messageId)).toEqual(['letter-1', 'letter-2']);
   });
 
   it('stay where they are where they would be refused again, or were not kept whole', async () => {

@@ -1,6 +1,8 @@
 import { expect, it, vi } from 'vitest';
 import { sweep } from '../../src/batching/sweep.ts';
-import { electedIn, NOW } from '../factories/factories.ts';
+import { printCallback } from '../../src/callbacks/callback.ts';
+import { eventOf } from '../../src/callbacks/event.ts';
+import { aStored, electedIn, NOW } from '../factories/factories.ts';
 import type { StepKit } from './step-kit.ts';
 import { kit, registered, suite, where } from './step-suite.ts';
 
@@ -28,6 +30,39 @@ suite('sweep', () => {
     await sweep(kit, invocation);
     expect(kit.sent.revived.map(({ delay }) => delay)).toEqual([1, 2, 32, 512, 900]);
     expect(kit.letters.elect).toEqual([]);
+  });
+
+  it('sends events again for three days, and leaves older ones to a person', async () => {
+    const eventAt = (finishedAt: number) =>
+      printCallback({ to: 'ops', event: eventOf(aStored(ended, {}), { ...ended, finishedAt }) });
+    const ended = { status: 'succeeded', attempts: 1, finishedAt: NOW } as const;
+    const config = { ...kit.config, destinations: { ops: { kind: 'queue', name: 'ops' } } } as const;
+    const age = 72 * 3_600_000;
+    kit.letters.callback = [letter(eventAt(NOW - age), 20), letter(eventAt(NOW - age - 1), 3)];
+    await sweep({ ...kit, config }, { timeLeft: timeRunning(50_000) });
+    expect(kit.sent.revived).toMatchObject([{ queue: 'callback', letter: { revivals: 20 }, delay: 900 }]);
+    expect(kit.letters.callback.map(({ revivals }) => revivals)).toEqual([3]);
+    expect(kit.sent.rejected).toEqual([]);
+  });
+
+  it('does not go through all that is left to a person, each minute', async () => {
+    const ended = { status: 'succeeded', attempts: 1, finishedAt: NOW - 80 * 3_600_000 } as const;
+    const config = { ...kit.config, destinations: { ops: { kind: 'queue', name: 'ops' } } } as const;
+    const body = printCallback({ to: 'ops', event: eventOf(aStored(ended), ended) });
+    let looks = 0;
+    const receive: StepKit['deadLetters']['receive'] = async (queue) => {
+      if (queue !== 'callback') return [];
+      looks += 1;
+      return Array.from({ length: 10 }, (_, n) => ({ ...letter(body), messageId: `${looks}.${n}` }));
+    };
+    await sweep({ ...kit, config, deadLetters: { ...kit.deadLetters, receive } }, invocation);
+    expect(looks).toBe(10);
+  });
+
+  it('has no callback queue to look into where there are no destinations', async () => {
+    kit.letters.callback = [letter('never looked at')];
+    await sweep(kit, invocation);
+    expect([kit.letters.callback.length, kit.sent.rejected]).toEqual([1, []]);
   });
 
   it('names a register message after itself, so that it stays one task', async () => {

@@ -89,6 +89,7 @@ describe('events of an invocation', () => {
         body,
         problems: [{ path: expect.any(String), reason: expect.stringContaining(reason) }],
         at: NOW,
+        queue: 'callback',
       },
     ]);
     expect(events).toContainEqual({ event: 'rejected', messages: 1, reasons: [expect.stringContaining(reason)] });

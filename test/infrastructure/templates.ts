@@ -56,7 +56,19 @@ const EVERY_KIND: ConfigInput['operations'] = Object.fromEntries(
     ] as const
   ).map((downstream, n) => [`ship-${n}`, { target: ['depot'], downstream }]),
 );
-const everyKind = configFrom({ operations: EVERY_KIND });
+const DESTINATIONS: ConfigInput['destinations'] = {
+  hook: {
+    kind: 'http',
+    url: 'https://parcels.example/hook',
+    headers: { Authorization: { secretsManager: 'parcels/token' } },
+    secret: { ssm: '/parcels/signing' },
+    timeout: '30s',
+  },
+  ops: { kind: 'queue', name: 'ops' },
+  news: { kind: 'topic', name: 'news' },
+  orders: { kind: 'event-bus', name: 'orders' },
+};
+const everyKind = configFrom({ operations: EVERY_KIND, destinations: DESTINATIONS });
 
 const theirs = (): Template => {
   // No feature flags at all: the construct must keep its promises in an app of any age.
@@ -70,6 +82,8 @@ export interface Subject {
   readonly template: Template;
   /** Whether its data outlives it. */
   readonly kept: boolean;
+  /** Whether its configuration has destinations. */
+  readonly tells?: boolean;
 }
 
 export const OURS: readonly Subject[] = [
@@ -78,8 +92,9 @@ export const OURS: readonly Subject[] = [
 ];
 export const THEIRS: Subject = { name: "the construct in somebody's stack", template: theirs(), kept: true };
 const EVERY: Subject = {
-  name: 'a stage with every kind of downstream',
+  name: 'a stage with every kind of downstream and destination',
   template: ours('kinds', everyKind),
   kept: false,
+  tells: true,
 };
 export const SUBJECTS: readonly Subject[] = [...OURS, THEIRS, EVERY];

@@ -16,10 +16,10 @@ import { OURS, SUBJECTS } from '../templates.ts';
 const FUNCTION = 'AWS::Lambda::Function';
 
 describe('the functions', () => {
-  it.each(SUBJECTS)('are six in $name', ({ template }) =>
+  it.each(SUBJECTS)('are six, and one for events where there are destinations, in $name', ({ template, tells }) =>
     expect(
       functionsOf(template).map(([id]) => /(\w+)HandlerFunction/.exec(id)?.[1]?.replace(/^(Groupage)?Flow/, '')),
-    ).toEqual(['Register', 'Elect', 'Group', 'Batch', 'Sweep', 'Api']),
+    ).toEqual(['Register', 'Elect', 'Group', 'Batch', ...(tells ? ['Callback'] : []), 'Sweep', 'Api']),
   );
 
   it.each(OURS)('that calls downstream may run as long as its longest attempt, in $name', ({ template }) =>

@@ -17,11 +17,12 @@ const WORKING = /ElectQueue[0-9A-F]{8}$/;
 
 describe('the kinds of queues', () => {
   it.each(SUBJECTS)(
-    'are four that work flows through, their dead letters, and the rejected one, in $name',
-    (subject) => {
-      expect(sourcesOf(subject.template)).toHaveLength(4);
-      expect(deadLetterQueuesOf(subject.template).size).toBe(4);
-      expect(queuesOf(subject.template)).toHaveLength(9);
+    'are four that work flows through, one for events where there are destinations, their dead letters, and the rejected one, in $name',
+    ({ template, tells = false }) => {
+      const working = tells ? 5 : 4;
+      expect(sourcesOf(template)).toHaveLength(working);
+      expect(deadLetterQueuesOf(template).size).toBe(working);
+      expect(queuesOf(template)).toHaveLength(2 * working + 1);
     },
   );
 });
