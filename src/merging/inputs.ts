@@ -18,6 +18,9 @@ export interface Input {
   readonly fingerprint: string;
 }
 
+/** Each input that was done has a row: one message must not cause any number of them. */
+export const INPUTS_MAX = 5_000;
+
 /** `inputs[].id` is a list and the key in its elements; `inputs[]` a list whose elements are the keys. */
 interface KeysPath {
   readonly list: readonly string[];
@@ -43,6 +46,10 @@ export const keysIn = (keys: string, payload: unknown): Parsed<readonly InputKey
   if (!Array.isArray(list)) {
     const reason = list === undefined ? 'is missing' : 'must be a list';
     return { ok: false, problems: [{ path: at, reason: `${reason}; the operation merges its requests by ${keys}` }] };
+  }
+  if (list.length > INPUTS_MAX) {
+    const reason = `has ${list.length} inputs; a request may have ${INPUTS_MAX}: split it`;
+    return { ok: false, problems: [{ path: at, reason }] };
   }
   const found = list.map((element) => keyOf(valueAt(element, path.key)));
   const problems = found.flatMap((key, index): Problem[] =>

@@ -13,6 +13,7 @@ import { checkCaps } from './caps.ts';
 import { bytesOf, type Evidence, sentPayloads, waitsOf } from './evidence.ts';
 import { checkInTime } from './in-time.ts';
 import { demand } from './invariants.ts';
+import { checkMerged, merges } from './merged.ts';
 import { checkSettled } from './settled.ts';
 import type { LoggedCall } from './simulated-downstream.ts';
 import type { Tables } from './tables.ts';
@@ -29,6 +30,7 @@ export const checkAtRest = (evidence: Evidence): void => {
   checkSettled(evidence);
   checkCaps(evidence);
   checkTold(evidence);
+  checkMerged(evidence);
   if (evidence.isCalm) checkInTime(evidence);
 };
 
@@ -123,7 +125,10 @@ const checkCalls = (evidence: Evidence): void => {
   }
   for (const task of tables.tasks.values())
     demand(
-      log.tried.has(task.id) || endedWaiting(task) || ((mayStopAmidWork || mayOverlap) && gaveUp(task)),
+      log.tried.has(task.id) ||
+        endedWaiting(task) ||
+        merges(config, task.operation) ||
+        ((mayStopAmidWork || mayOverlap) && gaveUp(task)),
       'every task was asked for downstream',
       task,
     );
@@ -142,7 +147,7 @@ const checkAttempts = ({ config, tables, log, mayOverlap, mayStopAmidWork, skew 
       demand(batch.tries <= retry.maxAttempts + 1, 'no more than maxAttempts are counted', batch);
     const wasPending = calls.some(({ answered }) => answered?.answer.kind === 'pending');
     // Whose job did not report by the last deadline gets no other call.
-    if (!mayOverlap && !mayStopAmidWork)
+    if (!mayOverlap && !mayStopAmidWork && !merges(config, batch.operation))
       demand(batch.attempt - attempts.size <= (wasPending ? 1 : 0), 'every attempt that was started was made', {
         batch,
         called: attempts.size,
@@ -207,6 +212,8 @@ const checkOutcomes = ({ config, tables, log }: Evidence): void => {
   }
   for (const task of tables.tasks.values()) {
     if (endedWaiting(task)) continue;
+    // Judged by its inputs.
+    if (merges(config, task.operation)) continue;
     if (gaveUp(task)) {
       const { maxAttempts } = operationFor(config, task.operation).retry;
       const attempts = 'attempts' in task.state ? task.state.attempts : 0;

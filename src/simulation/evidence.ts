@@ -21,6 +21,7 @@ import type { Tables } from './tables.ts';
  * | a refusal costs no innocent task its result, where calls are halved | always |
  * | whoever wants to hear how a task ended is told, and nothing else | always |
  * | a redrive starts one run | always |
+ * | where requests are merged: one succeeds when its inputs were done, a job gets each once and what is needed | always |
  * | nothing waits in the end | unless `mayStopAmidWork`; always if `patrolled` |
  * | every attempt that was started was made | unless `mayStopAmidWork` or `mayOverlap` |
  * | a task that was given up was called about | unless `mayStopAmidWork` or `mayOverlap` |
@@ -28,7 +29,7 @@ import type { Tables } from './tables.ts';
  * | calls keep their operation's rate | if `isCalm` |
  * | tasks that ended while they waited did so rightly; no slot is taken in the end | always |
  * | no more calls at once than the caps allow | unless `mayOverlap` |
- * | batches are full, sealed when they are due, called about at once and again in time; flushes are heeded | if `isCalm`, and not `mayWaitForRoom` |
+ * | batches are full, sealed when they are due, called about at once and again in time; flushes are heeded; what was done is not done again | if `isCalm`, and not `mayWaitForRoom` |
  */
 export interface Evidence {
   readonly config: Config;

@@ -125,8 +125,9 @@ const busyAnswer = (random: Random): Answer =>
     ? { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: true }
     : { kind: 'unavailable', reason: 'answered 429', retryAfter: random.int(0, 60_000), mayRetryAtOnce: false };
 
-const workAnswer = (random: Random, { items }: Call): Answer => {
+const workAnswer = (random: Random, { items, inputs }: Call): Answer => {
   const kind = random.int(1, 10);
+  if (inputs && kind >= 9) return { kind: 'all-succeeded', inputs: randomInputs(random, inputs) };
   if (kind <= 6) return { kind: 'all-succeeded' };
   if (kind === 7) return { kind: 'refused', reason: 'answered 409' };
   return { kind: 'results', items: someResults(random, items), foreign: random.int(0, 1) };
@@ -138,6 +139,17 @@ export const someResults = (random: Random, items: Call['items']): ReadonlyMap<T
   for (const { id } of items) if (random.chance(0.9)) answers.set(id, randomItem(random.int(1, 4)));
   return answers;
 };
+
+/** What became of each input of a merged call; some are left out. */
+const randomInputs = (random: Random, inputs: readonly string[]): string =>
+  JSON.stringify(
+    inputs
+      .filter(() => random.chance(0.9))
+      .map((text) => ({
+        key: (JSON.parse(text) as { id: unknown }).id,
+        status: random.pick(['succeeded', 'succeeded', 'succeeded', 'failed', 'retry']),
+      })),
+  );
 
 const randomItem = (kind: number): ItemAnswer => {
   if (kind === 1) return { status: 'retry', reason: 'busy' };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseRegisterMessage, withId } from '../../src/batching/register-message.ts';
 import { PAYLOAD_MAX_BYTES } from '../../src/batching/task.ts';
+import { INPUTS_MAX } from '../../src/merging/inputs.ts';
 import { aConfig, aPolicy } from '../factories/factories.ts';
 
 const config = aConfig({ batch: aPolicy({ maxBytes: 400_000 }) });
@@ -108,7 +109,21 @@ describe('a register message', () => {
       { path: 'payload.inputs[1].id' },
       { path: 'payload.inputs[2].id' },
     ]);
-    expect(problemsOf({ inputs: Array.from({ length: 9_000 }, () => 0) })).toHaveLength(20);
+    expect(problemsOf({ inputs: Array.from({ length: 900 }, () => 0) })).toHaveLength(20);
+  });
+
+  it('is refused with more inputs to be merged than one message may cause rows', () => {
+    const merging = aConfig({ merge: { keys: 'inputs[]' } });
+    const problemsOf = (count: number) => {
+      const inputs = Array.from({ length: count }, (_, n) => n);
+      const body = JSON.stringify({ ...good, payload: { depot: 'MUC', inputs } });
+      const parsed = parseRegisterMessage(merging, { messageId: 'message-1', body });
+      return parsed.ok ? [] : parsed.problems;
+    };
+    expect(problemsOf(INPUTS_MAX)).toEqual([]);
+    expect(problemsOf(INPUTS_MAX + 1)).toEqual([
+      { path: 'payload.inputs', reason: 'has 5001 inputs; a request may have 5000: split it' },
+    ]);
   });
 
   it('says which operations there are, and shortens a name that was meant to flood the reason', () => {

@@ -1,0 +1,131 @@
+/** Schedules whose operation merges, and what must hold in them: judged by what was sent and answered. */
+import { membersOf } from '../batching/batch.ts';
+import type { BatchId, Millis, Target } from '../batching/ids.ts';
+import { isObject, parseJson } from '../batching/json-text.ts';
+import { type Config, operationFor } from '../config/resolved.ts';
+import { type Evidence, sentPayloads } from './evidence.ts';
+import { demand } from './invariants.ts';
+import { seeded, seedOf } from './random.ts';
+import type { LoggedCall } from './simulated-downstream.ts';
+import type { Scenario } from './world.ts';
+
+/** The same schedule, of requests for a few inputs in two versions. */
+export const merging = (scenario: Scenario): Scenario => ({
+  ...scenario,
+  config: {
+    ...scenario.config,
+    operations: Object.fromEntries(
+      Object.entries(scenario.config.operations).map(([name, operation]) => [
+        name,
+        {
+          ...operation,
+          shards: 1,
+          merge: { keys: 'inputs[].id' },
+          concurrency: { ...operation.concurrency, perTarget: 1 },
+        },
+      ]),
+    ),
+  },
+  sends: scenario.sends.map(({ at, body }) => ({ at, body: withInputs(body, scenario.seed) })),
+});
+
+/** The same for the same task, whoever sends it. Some have none, and are refused. */
+const withInputs = (body: string, seed: number): string => {
+  const json = parseJson(body);
+  if (!json.ok || !isObject(json.value) || !isObject(json.value.payload)) return body;
+  const { id, payload } = json.value;
+  const random = seeded(seedOf(seed, `inputs of ${JSON.stringify([id, payload])}`));
+  if (random.chance(0.03)) return body;
+  const inputs = Array.from({ length: random.int(0, 4) }, () => ({
+    id: random.int(1, 6),
+    version: random.chance(0.8) ? 1 : 2,
+  }));
+  return JSON.stringify({ ...json.value, payload: { ...payload, inputs } });
+};
+
+/** Whether an operation's calls are jobs for many: not every task is asked about then. */
+export const merges = (config: Config, operation: Parameters<typeof operationFor>[1]): boolean =>
+  operationFor(config, operation).merge !== null;
+
+/** What a job did, as its caller heard it. */
+interface Done {
+  readonly target: Target;
+  readonly key: string;
+  readonly text: string;
+  readonly at: Millis;
+}
+
+/** A moment in which what was done is remembered. */
+const SOON: Millis = 1_000;
+
+/** @throws Violation */
+export const checkMerged = (evidence: Evidence): void => {
+  const { config, tables, log, isCalm } = evidence;
+  const payloads = sentPayloads(evidence);
+  const inputsOf = (id: string): ReadonlyMap<string, string> => textsByKey(payloads.get(id as never) ?? '{}');
+  const calls = log.calls.filter(({ call }) => merges(config, call.operation));
+  for (const { call } of calls) {
+    const keys = (call.inputs ?? []).map(keyOfText);
+    demand(keys.length > 0 && new Set(keys).size === keys.length, 'a job gets each input once', call);
+    const texts = new Set(call.items.flatMap(({ id }) => [...inputsOf(id).values()]));
+    demand(call.inputs?.every((text) => texts.has(text)) === true, 'a job gets what its requests need', call);
+  }
+  const done = calls.flatMap((logged) => doneBy(logged, inputsOf));
+  /** Every text of a key in a batch: the latest of them is done for all. */
+  const textsIn = (batch: BatchId, key: string): ReadonlySet<string | undefined> => {
+    const stored = tables.batches.get(batch);
+    return new Set(stored ? membersOf(stored).map((id) => inputsOf(id).get(key)) : []);
+  };
+  for (const { id, state, target, operation } of tables.tasks.values()) {
+    if (!merges(config, operation) || state.status !== 'succeeded' || state.batchId === undefined) continue;
+    for (const key of inputsOf(id).keys()) {
+      const texts = textsIn(state.batchId, key);
+      const isDone = done.some((each) => each.target === target && each.key === key && texts.has(each.text));
+      demand(isDone, 'a request succeeds when its inputs were done', { id, key, state });
+    }
+  }
+  if (isCalm) checkNothingTwice(calls, done);
+};
+
+/** Where nothing goes wrong a job does not get what one before it did, unless another text came in between. */
+const checkNothingTwice = (calls: readonly LoggedCall[], done: readonly Done[]): void => {
+  for (const { call, at } of calls)
+    for (const text of call.inputs ?? []) {
+      const key = keyOfText(text);
+      const earlier = done.filter((each) => each.target === call.target && each.key === key && each.at < at);
+      const isSame = earlier.length > 0 && earlier.every((each) => each.text === text);
+      demand(!isSame || earlier.every((each) => at <= each.at + SOON), 'what was done is not done again', {
+        call,
+        text,
+        at,
+      });
+    }
+};
+
+const doneBy = (
+  { call, answered }: LoggedCall,
+  inputsOf: (id: string) => ReadonlyMap<string, string>,
+): readonly Done[] => {
+  if (!answered) return [];
+  const { answer, at } = answered;
+  const all = (call.inputs ?? []).map((text): Done => ({ target: call.target, key: keyOfText(text), text, at }));
+  if (answer.kind === 'all-succeeded') {
+    if (answer.inputs === undefined) return all;
+    const said = JSON.parse(answer.inputs) as { key: number; status: string }[];
+    const succeeded = new Set(said.filter(({ status }) => status === 'succeeded').map(({ key }) => String(key)));
+    return all.filter(({ key }) => succeeded.has(key));
+  }
+  if (answer.kind !== 'results') return [];
+  const keys = new Set(
+    [...answer.items].flatMap(([id, { status }]) => (status === 'succeeded' ? [...inputsOf(id).keys()] : [])),
+  );
+  return all.filter(({ key }) => keys.has(key));
+};
+
+const keyOfText = (text: string): string => String((JSON.parse(text) as { id: number }).id);
+
+/** Of two with one key the last. */
+const textsByKey = (payload: string): ReadonlyMap<string, string> => {
+  const { inputs = [] } = JSON.parse(payload) as { inputs?: object[] };
+  return new Map(inputs.map((each) => JSON.stringify(each)).map((text) => [keyOfText(text), text]));
+};
