@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 
 /** What the runner writes down of a job; times in ms of the epoch. */
-export interface Job {
+interface Job {
   readonly startedAt: number;
   /** When its start was over and its work began. */
   readyAt?: number;

@@ -112,7 +112,7 @@ const callAbout = async (
   let wasAnswered = false;
   for (let call = 0; ; call += 1) {
     const answer = await callOnce(deps, run, open);
-    wasAnswered ||= answer.kind !== 'unavailable';
+    wasAnswered ||= answer.kind !== 'unavailable' && !isWithoutCall(answer);
     const suspect = answer.kind === 'refused' && retry.bisect ? answer.suspect : undefined;
     if (suspect && open.length > 1) return { is: 'refused', suspect, items: open, answer, wasAnswered, reason: '' };
     const verdict = verdictOf(answer, open);
@@ -138,6 +138,9 @@ const mayCall = async (deps: AttemptDeps, { operation, batch, invocation }: Atte
   return true;
 };
 
+/** Nothing was left to be done: it says nothing of the downstream. */
+const isWithoutCall = (answer: Answer): boolean => answer.kind === 'results' && answer.withoutCall === true;
+
 const callOnce = async (
   deps: AttemptDeps,
   { batch, attempt }: Attempt,
@@ -146,6 +149,7 @@ const callOnce = async (
   const { id: batchId, operation, target } = batch;
   const from = deps.machine.now();
   const answer = await deps.downstreamOf(operation).call({ batchId, operation, target, attempt, items });
+  if (isWithoutCall(answer)) return answer;
   const { reason: said, ...quote } = 'reason' in answer ? whyOf(answer) : { reason: answer.kind };
   deps.report({
     event: 'called',

@@ -47,6 +47,15 @@ suite('handle a batch', () => {
     expect(kit.events.find(({ event }) => event === 'foreign-results')).toMatchObject({ batchId: batch, items: 2 });
   });
 
+  it('H4: tells of no call where none was made', async () => {
+    const batch = await sealed(1);
+    const items = new Map([[id(`${depot}-0`), { status: 'succeeded' as const }]]);
+    kit.answers = [{ kind: 'results', items, foreign: 0, withoutCall: true }];
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect((await kit.batches.get(batch))?.status).toBe('succeeded');
+    expect(kit.events.map(({ event }) => event)).not.toContain('called');
+  });
+
   it('H5: postpones what is still open, and asks at once only where that can help', async () => {
     const batch = await sealed(2);
     kit.answers = [{ kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: true }];
