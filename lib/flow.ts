@@ -81,7 +81,13 @@ export class Flow extends Construct {
   #register(): void {
     this.#handler('RegisterHandler', 'register', LEADER_TIMEOUT, 'Register messages become waiting tasks')
       .source({ queue: this.registerQueue.queue, batchSize: MESSAGES_AT_ONCE.register, maxConcurrency: 100 })
-      .table('taskTable', this.#tables.task, ['PartiQLInsert', 'BatchGetItem', 'GetItem', 'UpdateItem'])
+      .table('taskTable', this.#tables.task, [
+        'PartiQLInsert',
+        'PartiQLUpdate',
+        'BatchGetItem',
+        'GetItem',
+        'UpdateItem',
+      ])
       .table('batchLockTable', this.#tables.batchLock, ['BatchWriteItem', 'BatchGetItem', 'PartiQLInsert', 'Query'])
       .sends({
         electQueue: this.electQueue.queue,
@@ -94,15 +100,22 @@ export class Flow extends Construct {
   #electLeader(): void {
     this.#handler('ElectHandler', 'elect-leader', LEADER_TIMEOUT, 'Targets with waiting tasks get a leader')
       .source({ queue: this.electQueue.queue, batchSize: MESSAGES_AT_ONCE.elect, maxConcurrency: 50 })
-      .table('batchLockTable', this.#tables.batchLock, ['GetItem', 'Query', 'UpdateItem'])
-      .sends({ groupQueue: this.groupQueue.queue });
+      .table('batchLockTable', this.#tables.batchLock, ['GetItem', 'Query', 'UpdateItem', 'DeleteItem'])
+      .sends({ electQueue: this.electQueue.queue, groupQueue: this.groupQueue.queue });
   }
 
   #group(): void {
     this.#handler('GroupHandler', 'group', LEADER_TIMEOUT, 'Leaders claim waiting tasks and seal batches')
       .source({ queue: this.groupQueue.queue, batchSize: MESSAGES_AT_ONCE.group, maxConcurrency: 100 })
       .table('taskTable', this.#tables.task, ['PartiQLUpdate', 'BatchGetItem'])
-      .table('batchLockTable', this.#tables.batchLock, ['BatchWriteItem', 'GetItem', 'Query', 'UpdateItem'])
+      .table('batchLockTable', this.#tables.batchLock, [
+        'BatchWriteItem',
+        'GetItem',
+        'Query',
+        'UpdateItem',
+        'PutItem',
+        'DeleteItem',
+      ])
       .table('batchTable', this.#tables.batch, ['GetItem', 'PutItem', 'UpdateItem'])
       .sends({ groupQueue: this.groupQueue.queue, batchQueue: this.batchQueue.queue, ...this.#callbacks() });
   }
@@ -121,7 +134,7 @@ export class Flow extends Construct {
     )
       .source({ queue: this.batchQueue.queue, batchSize: MESSAGES_AT_ONCE.batch, maxConcurrency: 100 })
       .table('taskTable', this.#tables.task, ['PartiQLUpdate', 'BatchGetItem'])
-      .table('batchLockTable', this.#tables.batchLock, ['GetItem', 'UpdateItem'])
+      .table('batchLockTable', this.#tables.batchLock, ['GetItem', 'Query', 'UpdateItem', 'DeleteItem'])
       .table('batchTable', this.#tables.batch, ['GetItem', 'UpdateItem'])
       .sends({
         electQueue: this.electQueue.queue,
@@ -153,7 +166,13 @@ export class Flow extends Construct {
 
   #sweep(): void {
     const handler = this.#handler('SweepHandler', 'sweep', 50_000, 'Dead letters are sent again, lock rows patrolled')
-      .table('batchLockTable', this.#tables.batchLock, ['GetItem', 'PutItem', 'Query', 'UpdateItem'], ['Targets'])
+      .table(
+        'batchLockTable',
+        this.#tables.batchLock,
+        ['GetItem', 'PutItem', 'Query', 'UpdateItem', 'DeleteItem'],
+        ['Targets'],
+      )
+      .table('batchTable', this.#tables.batch, ['GetItem'])
       .sends(this.#allQueues())
       .takesFrom(this.#deadLetters());
     // The next minute comes anyway: a sweep that failed is not repeated at once.
@@ -190,8 +209,13 @@ export class Flow extends Construct {
   #api(): FunctionUrl {
     const letters = { ...this.#deadLetters(), rejectedQueue: this.rejectedQueue.queue };
     return this.#handler('ApiHandler', 'api', LEADER_TIMEOUT, 'The HTTP API')
-      .table('taskTable', this.#tables.task, ['GetItem', 'BatchGetItem'], ['FailedByTarget'])
-      .table('batchLockTable', this.#tables.batchLock, ['GetItem', 'BatchGetItem', 'Query', 'UpdateItem'], ['Targets'])
+      .table('taskTable', this.#tables.task, ['GetItem', 'BatchGetItem', 'PartiQLUpdate'], ['FailedByTarget'])
+      .table(
+        'batchLockTable',
+        this.#tables.batchLock,
+        ['GetItem', 'BatchGetItem', 'BatchWriteItem', 'Query', 'UpdateItem'],
+        ['Targets'],
+      )
       .table('batchTable', this.#tables.batch, ['GetItem'], ['ByTarget'])
       .sends(this.#allQueues())
       .takesFrom(letters)

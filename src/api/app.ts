@@ -7,6 +7,7 @@ import { batchRoutes } from './batches.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
 import type { ApiDeps } from './deps.ts';
 import { doctorRoutes } from './doctor.ts';
+import { operationRoutes } from './operations.ts';
 import { HttpProblem } from './problem.ts';
 import { redriveRoutes } from './redrive.ts';
 import { targetRoutes } from './targets.ts';
@@ -18,12 +19,16 @@ const BODY_MAX_BYTES = 6 * 1_024 * 1_024;
 /** What each path takes; whatever comes with another method gets to hear it. */
 const METHODS = [
   ['/v1/tasks', 'GET, POST'],
-  ['/v1/tasks/redrive', 'GET, POST'],
-  ['/v1/tasks/:id', 'GET'],
+  ['/v1/tasks/redrive', 'GET, POST, DELETE'],
+  ['/v1/tasks/:id', 'GET, DELETE'],
   ['/v1/batches', 'GET'],
   ['/v1/batches/:id{.+}', 'GET'],
   ['/v1/targets', 'GET'],
   ['/v1/targets/flush', 'POST'],
+  ['/v1/operations', 'GET'],
+  ['/v1/operations/:name', 'GET'],
+  ['/v1/operations/:name/pause', 'POST'],
+  ['/v1/operations/:name/resume', 'POST'],
   ['/v1/dead-letters', 'GET'],
   ['/v1/dead-letters/:queue/redrive', 'POST'],
   ['/v1/doctor/targets', 'GET, POST'],
@@ -38,6 +43,7 @@ export const api = (deps: ApiDeps): Hono => {
   app.route('/v1/tasks', taskRoutes(deps));
   app.route('/v1/batches', batchRoutes(deps));
   app.route('/v1/targets', targetRoutes(deps));
+  app.route('/v1/operations', operationRoutes(deps));
   app.route('/v1/dead-letters', deadLetterRoutes(deps));
   app.route('/v1/doctor', doctorRoutes(deps));
   for (const [path, methods] of METHODS)

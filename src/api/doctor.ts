@@ -4,15 +4,7 @@ import { type Looked, lookAtBatches, lookAtTargets } from '../batching/look.ts';
 import { repairAll } from '../batching/repair.ts';
 import { UnknownOperation } from '../config/resolved.ts';
 import type { ApiDeps } from './deps.ts';
-import {
-  badRequest,
-  readOptionalObject,
-  readPaging,
-  readTarget,
-  readText,
-  takesQuery,
-  unknownFields,
-} from './input.ts';
+import { readPaging, readTarget, refuseBody, takesQuery } from './input.ts';
 import { targetPage } from './target-pages.ts';
 import { findingView, skippedView, treatedView } from './views.ts';
 
@@ -38,12 +30,6 @@ export const doctorRoutes = (deps: ApiDeps): Hono => {
   });
 
   return routes;
-};
-
-/** Whoever asks for less in a body, or for a dry run, must not get all of it. @throws HttpProblem */
-const refuseBody = async (context: Context): Promise<void> => {
-  const fields = unknownFields(readOptionalObject(await readText(context)), []);
-  if (fields.length > 0) throw badRequest(fields);
 };
 
 /** What was found, repaired if that was asked for, and what could not be looked at. */

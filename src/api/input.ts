@@ -49,6 +49,12 @@ export const unknownFields = (body: object, known: readonly string[]): Problem[]
   return unknownNames(Object.keys(body), known, `is unknown${rest}`);
 };
 
+/** For a call without one: whoever asks for less in a body, or for a dry run, must not get all of it. @throws HttpProblem */
+export const refuseBody = async (context: Context): Promise<void> => {
+  const fields = unknownFields(readOptionalObject(await readText(context)), []);
+  if (fields.length > 0) throw badRequest(fields);
+};
+
 /**
  * Says which query parameters a call knows, and refuses all others: a filter that is misspelt, or a `dryRun` that belongs
  * into the body, would be taken for none.

@@ -1,16 +1,27 @@
-/** `/v1/tasks`: send, look up, list. */
+/** `/v1/tasks`: send, look up, list, cancel. */
 import { Hono } from 'hono';
+import { cancel } from '../batching/cancel.ts';
 import { parseCandidate, type Target, type TaskId, taskId } from '../batching/ids.ts';
 import { isObject, parseJson } from '../batching/json-text.ts';
 import type { Problem } from '../batching/problems.ts';
 import { asksForRun, parseRegisterMessage, type SentTask, withId } from '../batching/register-message.ts';
-import { isSameTask } from '../batching/task.ts';
+import { isSameTask, type Task } from '../batching/task.ts';
 import type { Page } from '../ports.ts';
 import type { ApiDeps } from './deps.ts';
-import { badRequest, readChoice, readPaging, readTarget, readTasks, readText, takesQuery } from './input.ts';
+import {
+  badRequest,
+  readChoice,
+  readPaging,
+  readTarget,
+  readTasks,
+  readText,
+  refuseBody,
+  takesQuery,
+} from './input.ts';
 import { expectTarget } from './known-target.ts';
 import { HttpProblem } from './problem.ts';
 import { printTask } from './views.ts';
+import { waitsFor } from './waits-for.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
@@ -37,12 +48,23 @@ export const taskRoutes = (deps: ApiDeps): Hono => {
 
   routes.get('/:id', takesQuery(), async (context) => {
     const text = await lookUp(deps, taskId(context.req.param('id')));
-    if (text === undefined)
-      throw new HttpProblem(
-        404,
-        `there is no task ${JSON.stringify(context.req.param('id'))}: it was not registered yet, was refused (see the rejected queue) or has expired`,
-      );
+    if (text === undefined) throw noSuchTask(context.req.param('id'));
     return context.body(text, 200, JSON_TYPE);
+  });
+
+  routes.delete('/:id', takesQuery(), async (context) => {
+    await refuseBody(context);
+    const id = taskId(context.req.param('id'));
+    const cancelled = id && (await cancel(deps, id));
+    if (!cancelled) throw noSuchTask(context.req.param('id'));
+    const { task, is } = cancelled;
+    if (is === 'registering')
+      throw new HttpProblem(
+        409,
+        `task ${task.id} is being registered, and cannot be cancelled before: try again in a moment`,
+      );
+    if (is === 'under-way') throw new HttpProblem(409, `task ${task.id} cannot be cancelled any more: ${whyNot(task)}`);
+    return context.body(printTask(task, undefined, { payload: await deps.tasks.payload(task.id) }), 200, JSON_TYPE);
   });
 
   routes.get('/', takesQuery('target', 'status', 'limit', 'cursor'), async (context) => {
@@ -60,6 +82,26 @@ export const taskRoutes = (deps: ApiDeps): Hono => {
   });
 
   return routes;
+};
+
+const noSuchTask = (id: string): HttpProblem =>
+  new HttpProblem(
+    404,
+    `there is no task ${JSON.stringify(id)}: it was not registered yet, was refused (see the rejected queue) or has expired`,
+  );
+
+/** Why a task is too late to be cancelled. */
+const whyNot = ({ state }: Task): string => {
+  switch (state.status) {
+    case 'created':
+      return 'somebody redrove it just now: try again';
+    case 'batched':
+      return `batch ${state.batchId} has it`;
+    case 'succeeded':
+      return state.supersededBy === undefined ? 'it has succeeded' : `task ${state.supersededBy} has taken its place`;
+    case 'failed':
+      return `it has failed already (${state.error.code})`;
+  }
 };
 
 type Firsts = ReadonlyMap<TaskId, { readonly index: number; readonly task: SentTask }>;
@@ -91,14 +133,16 @@ const refusals = (body: string, problems: readonly Problem[]): readonly Problem[
 
 /** @param how lists leave out payloads and results: each may have 256 KB, and Lambda answers with 6 MB at the most. */
 const lookUp = async (
-  { tasks, batches }: ApiDeps,
+  deps: ApiDeps,
   id: TaskId | undefined,
   how: 'in full' | 'in brief' = 'in full',
 ): Promise<string | undefined> => {
+  const { tasks, batches } = deps;
   const task = id && (await tasks.get(id));
   if (!task) return undefined;
   const batch = task.state.status === 'batched' ? await batches.get(task.state.batchId) : undefined;
-  return printTask(task, batch, how === 'in full' ? { payload: await tasks.payload(task.id) } : undefined);
+  if (how === 'in brief') return printTask(task, batch, undefined);
+  return printTask(task, batch, { payload: await tasks.payload(task.id), waitsFor: await waitsFor(deps, task) });
 };
 
 /** Those whose turn is next come first. */

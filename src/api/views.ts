@@ -9,19 +9,20 @@ import { reasonOf } from '../batching/problems.ts';
 import type { Treated } from '../batching/repair.ts';
 import type { Task } from '../batching/task.ts';
 import type { Glance } from '../ports.ts';
-
-const iso = (at: Millis): string => new Date(at).toISOString();
+import { iso } from './iso.ts';
+import { pauseView } from './operation-views.ts';
+import type { WaitsFor } from './waits-for.ts';
 
 /**
  * A task as JSON text. Payload and result go out as they came in, so they are spliced in rather than parsed.
  *
  * @param batch the task's batch, if it has one: `in-progress` is written there alone.
- * @param full with its payload, if stored, and its result; without it, neither.
+ * @param full with its payload, if stored, its result, and what it waits for if it does; without it, none of them.
  */
 export const printTask = (
   task: Task,
   batch: Batch | undefined,
-  full: { readonly payload: string | undefined } | undefined,
+  full: { readonly payload: string | undefined; readonly waitsFor?: WaitsFor | undefined } | undefined,
 ): string => {
   const { state } = task;
   const fields = {
@@ -35,6 +36,7 @@ export const printTask = (
     ...(batch?.status === 'in-progress' && batch.startedBy === undefined
       ? { nextAttemptAfter: iso(batch.runUntil) }
       : {}),
+    ...(full?.waitsFor ? { waitsFor: full.waitsFor } : {}),
     run: task.run,
     ...(task.correlationId === undefined ? {} : { correlationId: task.correlationId }),
     ...(task.priority === undefined ? {} : { priority: task.priority }),
@@ -108,4 +110,7 @@ export const targetView = (target: Target, { lock, first }: Glance, waiting: num
   ...(first ? { oldestAt: iso(first.at) } : {}),
   leader: isHeld(lock, now) ? { fence: lock.fence, lockedUntil: iso(lock.lockedUntil) } : null,
   ...(lock.openBatch ? { openBatch: lock.openBatch } : {}),
+  ...(lock.paused ? { paused: pauseView(lock.paused) } : {}),
+  ...(lock.blocked === undefined ? {} : { blocked: { since: iso(lock.blocked) } }),
+  ...(lock.inFlight ? { inFlight: lock.inFlight } : {}),
 });

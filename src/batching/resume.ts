@@ -3,7 +3,7 @@ import { operationFor } from '../config/resolved.ts';
 import type { Deps } from './deps.ts';
 import type { OperationName, Target } from './ids.ts';
 import type { ResumeMessage } from './messages.ts';
-import { hasRoom } from './slots.ts';
+import { hasRoom, type Pause } from './slots.ts';
 import { wake, wakeMany } from './wake.ts';
 
 type PauseDeps = Pick<Deps, 'config' | 'locks' | 'operations' | 'queues' | 'machine'>;
@@ -11,13 +11,48 @@ type PauseDeps = Pick<Deps, 'config' | 'locks' | 'operations' | 'queues' | 'mach
 /** Who wakes many at once wakes no more; the sweep goes on a minute later. */
 const WAKES_AT_ONCE = 1_000;
 
-/** Nothing of an operation is sealed any more, and nobody is called about what is sealed; calls under way go on. */
-export const pauseOperation = ({ operations, machine }: PauseDeps, operation: OperationName): Promise<boolean> =>
-  operations.pause(operation, { id: machine.token(), by: 'person', since: machine.now() });
+/** A pause that was asked for. */
+export interface Paused {
+  readonly pause: Pause;
+  /** Whether a person had paused it before. */
+  readonly again: boolean;
+}
 
-export const pauseTarget = ({ locks, machine }: PauseDeps, target: Target): Promise<boolean> => {
-  const now = machine.now();
-  return locks.pause(target, { id: machine.token(), by: 'person', since: now }, now);
+/** Nothing of an operation is sealed any more, and nobody is called about what is sealed; calls under way go on. */
+export const pauseOperation = async (
+  { operations, machine }: PauseDeps,
+  operation: OperationName,
+  reason?: string,
+): Promise<Paused> => {
+  const { paused: before } = await operations.read(operation);
+  const asked = personsPause(machine, before, reason);
+  await operations.pause(operation, asked.pause);
+  return asked;
+};
+
+export const pauseTarget = async ({ locks, machine }: PauseDeps, target: Target, reason?: string): Promise<Paused> => {
+  const { paused: before } = await locks.read(target);
+  const asked = personsPause(machine, before, reason);
+  await locks.pause(target, asked.pause, machine.now());
+  return asked;
+};
+
+/**
+ * With a name of its own also where there is one already: a resume of that one may be on its way, and would end this one too.
+ * Whoever asks again says no more than that it goes on.
+ */
+const personsPause = (machine: PauseDeps['machine'], before: Pause | undefined, reason?: string): Paused => {
+  const mine = before?.by === 'person' ? before : undefined;
+  const why = reason ?? mine?.reason;
+  return {
+    pause: {
+      id: machine.token(),
+      by: 'person',
+      since: mine?.since ?? machine.now(),
+      ...(why === undefined ? {} : { reason: why }),
+    },
+    again: mine !== undefined,
+  };
 };
 
 /**

@@ -43,6 +43,7 @@ it('a body that is not UTF-8 is refused, and nothing of it is stored as somethin
     ['/tasks', `{"tasks":[${task}]}`],
     ['/tasks/redrive', '{"target":"ship/depot=M\xfcC"}'],
     ['/targets/flush', '{"target":"ship/depot=M\xfcC"}'],
+    ['/operations/ship/pause', '{"target":"ship/depot=M\xfcC"}'],
     ['/dead-letters/elect/redrive', '{"cursor":"\xff"}'],
   ] as const)
     expect([path, await post(path, new Uint8Array(Buffer.from(text, 'latin1')))]).toEqual([

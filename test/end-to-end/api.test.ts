@@ -59,7 +59,7 @@ describe('the HTTP API', () => {
     }
     for (const [method, path] of [
       ['PUT', '/tasks'],
-      ['DELETE', '/tasks/x'],
+      ['PUT', '/tasks/x'],
       ['POST', '/batches'],
     ] as const) {
       const response = await flow.backend.api(path, { method });

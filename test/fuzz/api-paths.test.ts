@@ -3,7 +3,10 @@ import { it } from 'vitest';
 import { send, startWith } from './api.ts';
 import { fuzz } from './fuzz.ts';
 
-const PLACES = '/v1 /v1/tasks /v1/batches /v1/targets /v1/targets/flush /v1/tasks/known /'.split(' ');
+const PLACES =
+  '/v1 /v1/tasks /v1/batches /v1/targets /v1/targets/flush /v1/tasks/known /v1/operations /v1/operations/ship /'.split(
+    ' ',
+  );
 const segment = fc.oneof(
   fc.constantFrom(
     ...'known .. . %2e%2e % %FF %00 %0d%0a __proto__ constructor * :id ship%2Fdepot=MUC%231%231'.split(' '),

@@ -19,7 +19,16 @@ const app = api({ ...kit, newId, onError: (cause) => void failures.push(cause) }
 
 /** @param bodies of tasks that are there already. */
 export const startWith = async (...bodies: readonly string[]): Promise<void> => {
-  for (const table of [tables.tasks, tables.payloads, tables.waiting, tables.locks, tables.batches]) table.clear();
+  for (const table of [
+    tables.tasks,
+    tables.payloads,
+    tables.waiting,
+    tables.locks,
+    tables.batches,
+    tables.operations,
+    tables.waitingTargets,
+  ])
+    table.clear();
   for (const list of [...Object.values(kit.sent), kit.events, failures]) list.length = 0;
   await register(
     kit,

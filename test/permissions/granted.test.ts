@@ -20,9 +20,11 @@ describe('what the template grants', () => {
         'sqs:DeleteMessage Flow-Elect-Queue',
         'sqs:GetQueueAttributes Flow-Elect-Queue',
         'sqs:ReceiveMessage Flow-Elect-Queue',
+        'dynamodb:DeleteItem Tables-BatchLock',
         'dynamodb:GetItem Tables-BatchLock',
         'dynamodb:Query Tables-BatchLock',
         'dynamodb:UpdateItem Tables-BatchLock',
+        'sqs:SendMessage Flow-Elect-Queue',
         'sqs:SendMessage Flow-Group-Queue',
       ].map((grant) => `Flow-ElectHandler-Function ${grant}`),
     );

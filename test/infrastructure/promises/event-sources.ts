@@ -58,8 +58,9 @@ describe('the loops', () => {
       isInLoop(template, id) ? [(/(\w+)Handler/.exec(id)?.[1] ?? '').replace(/^.*Flow/, '')] : [],
     );
 
-  it.each(SUBJECTS)('are of leaders and batch handlers in $name', ({ template }) =>
-    expect(loops(template)).toEqual(['Group', 'Batch']),
+  it.each(SUBJECTS)(
+    'are of whoever finds leaders, leads, or handles batches, which wake each other, in $name',
+    ({ template }) => expect(loops(template)).toEqual(['Elect', 'Group', 'Batch']),
   );
 
   it('are found through other functions too', () => {
