@@ -26,6 +26,7 @@ export interface ApiClient {
   /** @param shape what the answer must look like. @throws ApiFailure, CommandFailure */
   get<T>(path: string, shape: z.ZodType<T>): Promise<Answer<T>>;
   post<T>(path: string, body: string, shape: z.ZodType<T>): Promise<Answer<T>>;
+  delete<T>(path: string, shape: z.ZodType<T>): Promise<Answer<T>>;
 }
 
 /** Sends a request; what it throws as a CommandFailure is for the user. */
@@ -70,6 +71,7 @@ export const apiClient = (url: string, send: Send = fetch): ApiClient => {
     get: (path, shape) => call(path, shape),
     post: (path, body, shape) =>
       call(path, shape, { method: 'POST', body, headers: { 'content-type': 'application/json' } }),
+    delete: (path, shape) => call(path, shape, { method: 'DELETE' }),
   };
 };
 

@@ -4,6 +4,7 @@ import pLimit from 'p-limit';
 import type * as z from 'zod';
 import type { ApiClient } from './api-client.ts';
 import { connect } from './connect.ts';
+import { pauseText } from './operations.ts';
 import { ago, printJson, table } from './output.ts';
 import { allTargets, CONCURRENCY, listed } from './pages.ts';
 import { BATCH, type BatchShape, type CommonOptions, TASK, type TargetShape, type TaskShape } from './shapes.ts';
@@ -114,12 +115,14 @@ const batchesTable = (batches: readonly BatchShape[]): string =>
 
 const targetsTable = (targets: readonly TargetShape[]): string =>
   table(
-    ['TARGET', 'WAITING', 'OLDEST', 'LEADER', 'OPEN BATCH'],
-    targets.map(({ target, waiting, waitingIsAtLeast, oldestAt, leader, openBatch }) => [
+    ['TARGET', 'WAITING', 'OLDEST', 'LEADER', 'OPEN BATCH', 'UNDER WAY', 'STATE'],
+    targets.map(({ target, waiting, waitingIsAtLeast, oldestAt, leader, openBatch, inFlight, paused, blocked }) => [
       target,
       waitingIsAtLeast ? `${waiting}+` : String(waiting),
       ago(oldestAt),
       leader ? `fence ${leader.fence}` : '',
       openBatch ?? '',
+      inFlight ? String(inFlight.length) : '',
+      paused ? pauseText(paused) : blocked ? 'waits for room in its operation' : '',
     ]),
   );

@@ -2,10 +2,14 @@
 import { Command, CommanderError } from 'commander';
 import { InvalidConfig } from '../config/load.ts';
 import { CommandFailure, WrongUsage } from '../failure.ts';
+import { cancelCommand } from './cancel.ts';
 import { checkCommand } from './check.ts';
 import { doctorCommand } from './doctor.ts';
+import { flushCommand } from './flush.ts';
 import { batchesCommand, targetsCommand, tasksCommand } from './lists.ts';
+import { operationsCommand } from './operations.ts';
 import { printable } from './output.ts';
+import { pauseCommand, resumeCommand } from './pauses.ts';
 import { redriveCommand } from './redrive.ts';
 import { sendCommand } from './send.ts';
 import { statusCommand } from './status.ts';
@@ -19,10 +23,15 @@ const program = (): Command => {
   for (const command of [
     sendCommand(),
     statusCommand(),
+    cancelCommand(),
     tasksCommand(),
     batchesCommand(),
     targetsCommand(),
+    operationsCommand(),
     watchCommand(),
+    flushCommand(),
+    pauseCommand(),
+    resumeCommand(),
     redriveCommand(),
     doctorCommand(),
     checkCommand(),

@@ -16,6 +16,7 @@ export const TASK = z.looseObject({
   batchId: z.string().optional(),
   attempts: z.number(),
   nextAttemptAfter: z.string().optional(),
+  waitsFor: z.looseObject({ reason: z.string(), text: z.string() }).optional(),
   correlationId: z.string().optional(),
   priority: z.number().optional(),
   weight: z.number().optional(),
@@ -43,6 +44,14 @@ export const BATCH = z.looseObject({
 });
 export type BatchShape = z.infer<typeof BATCH>;
 
+const PAUSE = z.looseObject({
+  by: z.string(),
+  since: z.string(),
+  until: z.string().optional(),
+  reason: z.string().optional(),
+});
+export type PauseShape = z.infer<typeof PAUSE>;
+
 export const TARGET = z.looseObject({
   target: z.string(),
   operation: z.string(),
@@ -51,8 +60,29 @@ export const TARGET = z.looseObject({
   oldestAt: z.string().optional(),
   leader: z.looseObject({ fence: z.number(), lockedUntil: z.string() }).nullable(),
   openBatch: z.string().optional(),
+  paused: PAUSE.optional(),
+  blocked: z.looseObject({ since: z.string() }).optional(),
+  inFlight: z.array(z.string()).optional(),
 });
 export type TargetShape = z.infer<typeof TARGET>;
+
+const OPERATION = z.looseObject({
+  operation: z.string(),
+  paused: PAUSE.optional(),
+  circuit: z.string().nullable(),
+  failures: z.number(),
+  slots: z.looseObject({ taken: z.number(), total: z.number() }).optional(),
+  waitingTargets: z.number(),
+  waitingTargetsIsAtLeast: z.boolean().optional(),
+});
+export type OperationShape = z.infer<typeof OPERATION>;
+export const OPERATIONS = z.looseObject({ operations: z.array(OPERATION) });
+
+/** What pausing and resuming answer, of an operation or of a Target. */
+export const PAUSED = z.looseObject({ alreadyPaused: z.boolean() });
+export const RESUMED = z.looseObject({ resuming: z.boolean() });
+
+export const FLUSHED = z.looseObject({ target: z.string(), waiting: z.number() });
 
 /** What registering answers. */
 export const REGISTERED = z.looseObject({ ids: z.array(z.string()) });

@@ -6,6 +6,7 @@ import { CommandFailure } from '../failure.ts';
 import { type ApiClient, ApiFailure } from './api-client.ts';
 import { connect } from './connect.ts';
 import { ago, ahead, fields, green, printable, printJson, red } from './output.ts';
+import { someId } from './reading.ts';
 import { type CommonOptions, TASK, type TaskShape } from './shapes.ts';
 
 interface StatusOptions extends CommonOptions {
@@ -17,12 +18,6 @@ const seconds = (text: string): number => {
   const value = Number(text);
   if (!(value > 0)) throw new InvalidArgumentError('It takes a number of seconds.');
   return value;
-};
-
-/** Of no id the API would understand its list. */
-const someId = (text: string): string => {
-  if (text === '') throw new InvalidArgumentError('It takes the id of a task.');
-  return text;
 };
 
 export const statusCommand = (): Command =>
@@ -96,6 +91,7 @@ const describe = (task: TaskShape, raw: ReadonlyMap<string, string>): string =>
     ['batch', task.batchId && printable(task.batchId)],
     ['attempts', task.attempts > 0 ? String(task.attempts) : undefined],
     ['next attempt', task.nextAttemptAfter && attemptAfter(task.nextAttemptAfter)],
+    ['waits for', task.waitsFor && printable(task.waitsFor.text)],
     ['created', moment(task.createdAt)],
     ['finished', task.finishedAt && moment(task.finishedAt)],
     ['correlation', task.correlationId && printable(task.correlationId)],

@@ -1,12 +1,14 @@
 /** Draws one picture of `groupage watch`: pure, so that it can be tested without a terminal. */
 import { stripVTControlCharacters } from 'node:util';
+import { troubleOf } from './operations.ts';
 import { ago, dim, green, plural, printable, red } from './output.ts';
-import type { BatchShape, TargetShape } from './shapes.ts';
+import type { BatchShape, OperationShape, TargetShape } from './shapes.ts';
 
 export interface Snapshot {
   readonly url: string;
   readonly at: number;
   readonly rows: readonly (TargetShape & { readonly batches: readonly BatchShape[] })[];
+  readonly operations: readonly OperationShape[];
   /** Whether there are no more Targets than these. */
   readonly isAll: boolean;
 }
@@ -25,6 +27,7 @@ export const draw = (snapshot: Snapshot, { width, height }: Screen): string => {
   const heading = [
     `${'groupage watch'}  ${dim(`${url}  ${new Date(at).toTimeString().slice(0, 8)}  q quits`)}`,
     summary(snapshot),
+    ...troubles(snapshot),
     '',
   ];
   if (rows.length === 0)
@@ -60,6 +63,19 @@ const summary = ({ rows, isAll }: Snapshot): string => {
   )}${fill}${failed > 0 ? ` · ${red(`${plural(failed, 'task')} failed`)}` : ''}`;
 };
 
+/** As many operations as are named: on a small screen their Targets want room too. */
+const TROUBLES_SHOWN = 3;
+
+/** Operations of which nothing, or not all, goes on. */
+const troubles = ({ operations, at }: Snapshot): string[] => {
+  const all = operations.flatMap((operation) => troubleOf(operation, at) ?? []);
+  const more = all.length - TROUBLES_SHOWN;
+  return [
+    ...all.slice(0, TROUBLES_SHOWN).map((trouble) => red(printable(trouble))),
+    ...(more > 0 ? [red(`… and ${plural(more, 'operation')} more: groupage operations`)] : []),
+  ];
+};
+
 /** What waits most comes first, then what moved last. */
 export const byUrgency = (a: TargetShape & Moved, b: TargetShape & Moved): number =>
   b.waiting - a.waiting ||
@@ -77,18 +93,24 @@ interface Moved {
 const cellsOf = (row: Row, nameWidth: number, now: number, isNarrow: boolean): string[] => {
   const [last] = row.batches;
   const failed = failedOf(row);
-  const leader = row.openBatch ? 'sealing' : row.leader ? 'waiting' : '';
   const target = printable(row.target);
   const name = target.length > nameWidth ? `…${target.slice(-nameWidth + 1)}` : target;
   return [
     name,
     `${row.waiting.toLocaleString('en')}${row.waitingIsAtLeast ? '+' : ''}`,
     ago(row.oldestAt, now),
-    leader,
+    stateOf(row),
     failed > 0 ? red(failed.toLocaleString('en')) : '',
     last ? `${status(last)} ${ago(last.createdAt, now)}` : '',
     last ? fillOf(last, isNarrow) : '',
   ];
+};
+
+const stateOf = ({ openBatch, paused, blocked, leader }: Row): string => {
+  if (openBatch) return 'sealing';
+  if (paused) return red('paused');
+  if (blocked) return 'no room';
+  return leader ? 'waiting' : '';
 };
 
 const fillOf = ({ fill = 0, size }: BatchShape, isNarrow: boolean): string =>

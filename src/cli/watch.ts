@@ -3,11 +3,12 @@ import { setTimeout } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import pLimit from 'p-limit';
 import { CommandFailure } from '../failure.ts';
-import type { ApiClient } from './api-client.ts';
+import { type ApiClient, ApiFailure } from './api-client.ts';
 import { connect } from './connect.ts';
+import { operationsOf } from './operations.ts';
 import { dim, printable, printJson, red } from './output.ts';
 import { allTargets, CONCURRENCY, listed } from './pages.ts';
-import { BATCH, type CommonOptions } from './shapes.ts';
+import { BATCH, type CommonOptions, type OperationShape } from './shapes.ts';
 import { byUrgency, draw, type Screen, type Snapshot } from './watch-view.ts';
 
 interface WatchOptions extends CommonOptions {
@@ -44,7 +45,18 @@ const look = async (api: ApiClient, shown: number): Promise<Snapshot> => {
       batches: index < Math.min(shown, SHOWN_MAX) ? await atOnce(() => batchesOf(target.target)) : [],
     })),
   );
-  return { url: api.url, at: Date.now(), rows, isAll: targets.length < LISTED };
+  const operations = await statesOf(api);
+  return { url: api.url, at: Date.now(), rows, operations, isAll: targets.length < LISTED };
+};
+
+/** A stack that was deployed with an earlier version has none. */
+const statesOf = async (api: ApiClient): Promise<readonly OperationShape[]> => {
+  try {
+    return (await operationsOf(api)).value.operations;
+  } catch (cause) {
+    if (cause instanceof ApiFailure && cause.status === 404) return [];
+    throw cause;
+  }
 };
 
 const watch = async ({ every, once, ...options }: WatchOptions): Promise<void> => {
