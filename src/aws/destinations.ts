@@ -11,14 +11,8 @@ export const wayToQueue = (name: string, client: SQSClient): Way => {
   const queue = { QueueName: last, ...(account ? { QueueOwnerAWSAccountId: account } : {}) };
   let url: string | undefined;
   return async ({ text }) => {
-    try {
-      url ??= (await client.send(new GetQueueUrlCommand(queue))).QueueUrl ?? '';
-      await sendAll(client, url, [{ body: text }]);
-    } catch (cause) {
-      // It may have been made anew, or be there only from now on.
-      url = undefined;
-      throw cause;
-    }
+    url ??= (await client.send(new GetQueueUrlCommand(queue))).QueueUrl ?? '';
+    await sendAll(client, url, [{ body: text }]);
   };
 };
 

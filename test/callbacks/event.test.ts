@@ -120,6 +120,11 @@ describe('an event that leaves', () => {
     expect({ ...parsed(text), data: 0 }).toEqual({ ...parsed(out(task).text), data: 0 });
   });
 
+  it('has nothing in it that SNS or EventBridge would not take', () => {
+    const { text } = out(succeeded({ result: '"\uffff\ufffe"' }));
+    expect(text).toContain('"result":"\\uffff\\ufffe"');
+  });
+
   it('is what was stored, whatever that was, and fits where only its result is large', () => {
     const json = fc.oneof(
       fc.json(),
