@@ -11,6 +11,7 @@ export const compose = (environment: Environment, host: Host) => {
     tasks: parts.tasks(),
     waiting: parts.waiting(),
     locks: parts.locks(),
+    batches: parts.batches(),
     queues: parts.queues(),
   };
   return async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {

@@ -89,6 +89,7 @@ export class Flow extends Construct {
         'UpdateItem',
       ])
       .table('batchLockTable', this.#tables.batchLock, ['BatchWriteItem', 'BatchGetItem', 'PartiQLInsert', 'Query'])
+      .table('batchTable', this.#tables.batch, ['GetItem'])
       .sends({
         electQueue: this.electQueue.queue,
         groupQueue: this.groupQueue.queue,
@@ -117,7 +118,12 @@ export class Flow extends Construct {
         'DeleteItem',
       ])
       .table('batchTable', this.#tables.batch, ['GetItem', 'PutItem', 'UpdateItem'])
-      .sends({ groupQueue: this.groupQueue.queue, batchQueue: this.batchQueue.queue, ...this.#callbacks() });
+      .sends({
+        electQueue: this.electQueue.queue,
+        groupQueue: this.groupQueue.queue,
+        batchQueue: this.batchQueue.queue,
+        ...this.#callbacks(),
+      });
   }
 
   #batchHandler(): void {

@@ -10,7 +10,7 @@ import { type Batch, membersOf } from './batch.ts';
 import type { Deps } from './deps.ts';
 import { type BatchId, type Candidate, operationOf, parseCandidate, type Target } from './ids.ts';
 import { due, type SealReason, type Waiting } from './policy.ts';
-import { settleAgain } from './settle.ts';
+import { settleAgain, settlementsOf } from './settle.ts';
 
 type FinishDeps = Pick<Deps, 'config' | 'tasks' | 'waiting' | 'locks' | 'batches' | 'queues' | 'machine' | 'report'>;
 
@@ -58,10 +58,13 @@ const form = async (deps: FinishDeps, target: Target, id: BatchId, inHand?: InHa
   });
 };
 
-/** What a batch gets whose leader was gone before he stored it. */
+/** What a batch gets whose leader was gone before he stored it: nothing, if all that waits has ended but for being told. */
 const takeRows = async ({ config, waiting, locks, machine }: FinishDeps, target: Target): Promise<InHand> => {
   const policy = operationFor(config, operationOf(target)).batch;
-  const rows = await waiting.first(target, policy.maxSize);
+  const inTurn = await waiting.first(target, policy.maxSize);
+  // What expired, or has a newer one of its key, is left to the next leader, who settles it (G2).
+  const ended = new Set(settlementsOf(inTurn, machine.now()).map(({ row }) => row));
+  const rows = inTurn.filter((row) => !ended.has(row));
   // Two guards of one living leader meet here too: the second must not take for old what was flushed.
   const { flushedAt } = await locks.read(target);
   const next = rows.length > 0 ? due(rows, policy, machine.now(), flushedAt) : undefined;

@@ -19,6 +19,7 @@ import { settle, settlementsOf } from './settle.ts';
 import { slotOf } from './slots.ts';
 import { HANDOVER_MARGIN, LEASE } from './timings.ts';
 import { type Next, untilDone } from './turns.ts';
+import { wake } from './wake.ts';
 
 type GroupDeps = Pick<
   Deps,
@@ -75,6 +76,7 @@ const groupAsLeader = async (turn: Turn, lock: Lock): Promise<Next> => {
   const rows = isClosed(lock, concurrency) ? [] : await firstRows(turn);
   if (rows.length === 0) {
     await deps.locks.release(message.target, message);
+    await passOn(turn, lock);
     // The read that follows sees a task that was registered while the lock still looked held.
     return 'again';
   }
@@ -91,7 +93,8 @@ const groupAsLeader = async (turn: Turn, lock: Lock): Promise<Next> => {
 };
 
 /** G4. A rest below a second is slept through, anything longer is the next guard's. */
-const waitForMore = async ({ deps, message, delivery }: Turn, lock: Lock, next: Due): Promise<Next> => {
+const waitForMore = async (turn: Turn, lock: Lock, next: Due): Promise<Next> => {
+  const { deps, message, delivery } = turn;
   const { locks, queues, machine } = deps;
   const { target, fence } = message;
   const now = machine.now();
@@ -111,8 +114,14 @@ const waitForMore = async ({ deps, message, delivery }: Turn, lock: Lock, next: 
     waits: wait > 0,
   });
   if (!handedOver && (await locks.read(target)).holder !== token) return 'again';
+  if (wait > 0) await passOn(turn, lock);
   await lookAgain(deps, { target, fence: fence + 1, token }, wait);
   return 'end';
+};
+
+/** G3, G4. Who was waked for room and does not need it any more wakes the next one: nobody else would. */
+const passOn = async ({ deps, message }: Turn, { blocked }: Lock): Promise<void> => {
+  if (blocked !== undefined) await wake(deps, operationOf(message.target));
 };
 
 /** G5: a slot first, then the batch. */

@@ -1,6 +1,6 @@
 /** Lead: take a Target's free lock, with a guard message that sees to the Target should we not (rules L1 to L3). */
 import { operationFor } from '../config/resolved.ts';
-import { delaySeconds } from './delay.ts';
+import { delayPast, delaySeconds } from './delay.ts';
 import type { Deps } from './deps.ts';
 import { type Millis, operationOf, type Target } from './ids.ts';
 import type { Lock } from './lock.ts';
@@ -13,14 +13,15 @@ type LeadDeps = Pick<Deps, 'config' | 'waiting' | 'locks' | 'queues' | 'machine'
 /**
  * Tries to become the leader of a Target whose lock, as read, nobody holds.
  *
- * @param rows the Target's first waiting rows; none only if a batch is open.
+ * @param rows the Target's first waiting rows; none only if a batch is open, or it waited for room.
  * @returns whether it won.
  */
 export const lead = async (deps: LeadDeps, target: Target, lock: Lock, rows: readonly Waiting[]): Promise<boolean> => {
   const { config, locks, queues, machine, report } = deps;
   const now = machine.now();
+  // Who waited for room, and does not need it now, has to pass it on at once.
   const next =
-    lock.openBatch || rows.length === 0
+    lock.openBatch || lock.blocked !== undefined || rows.length === 0
       ? { do: 'seal' as const }
       : due(rows, operationFor(config, operationOf(target)).batch, now, lock.flushedAt);
   const wait = next.do === 'seal' ? 0 : hop(next.until, now);
@@ -49,8 +50,12 @@ export const lookAgain = async (
   if (wait <= SOON) return;
   const policy = operationFor(config, operationOf(guard.target)).batch;
   const rows = await waiting.first(guard.target, policy.maxSize);
-  if (rows.length > 0 && due(rows, policy, machine.now()).do === 'seal')
-    await queues.group({ ...guard, hint: true }, 0);
+  if (rows.length === 0) return;
+  const now = machine.now();
+  const next = due(rows, policy, now);
+  // What expires sooner than the guard comes is settled then.
+  const delay = next.do === 'seal' ? 0 : delayPast(next.until, now);
+  if (delay * 1_000 < wait) await queues.group({ ...guard, hint: true }, delay);
 };
 
 /** L1. How long to wait for `until`, as far as one delayed message reaches. */

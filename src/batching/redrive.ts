@@ -4,16 +4,19 @@
  * candidates name the run.
  */
 import * as z from 'zod/mini';
+import { callbackOf } from '../callbacks/callback.ts';
 import { type Config, operationNamed } from '../config/resolved.ts';
 import type { TaskRun } from '../ports.ts';
+import { isFinished } from './batch.ts';
 import type { Deps } from './deps.ts';
-import { type TaskId, taskId } from './ids.ts';
+import { type BatchId, type TaskId, taskId } from './ids.ts';
 import { isObject, parseJson } from './json-text.ts';
 import { type Parsed, type Problem, problemsIn } from './problems.ts';
 import { asksForRun, type Refused, type RegisterMessage } from './register-message.ts';
 import type { Task } from './task.ts';
+import { tell } from './tell.ts';
 
-type RedriveDeps = Pick<Deps, 'config' | 'tasks' | 'machine' | 'report'>;
+type RedriveDeps = Pick<Deps, 'config' | 'tasks' | 'batches' | 'queues' | 'machine' | 'report'>;
 
 /** No redrive is longer; whatever is need not be looked at twice. */
 const MAX_LENGTH = 1_000;
@@ -66,10 +69,9 @@ export const redrive = async (deps: RedriveDeps, messages: readonly RedriveMessa
   }));
   const due = new Set(judged.flatMap(({ asked, does }) => (does === 'start' ? [asked.id] : [])));
   if (due.size > 0) {
-    const written = await tasks.redrive(
-      [...stored.values()].filter(({ id }) => due.has(id)),
-      machine.now(),
-    );
+    const failed = [...stored.values()].filter(({ id }) => due.has(id));
+    await tellBefore(deps, failed);
+    const written = await tasks.redrive(failed, machine.now());
     const known = written.filter((each) => each !== undefined);
     for (const { stored: task } of known) stored.set(task.id, task);
     const begun = known.filter(({ isNew }) => isNew).map((each) => each.stored);
@@ -81,6 +83,30 @@ export const redrive = async (deps: RedriveDeps, messages: readonly RedriveMessa
     refused: judged.flatMap(({ message, problem }) => (problem ? [{ message, problems: [problem] }] : [])),
   };
 };
+
+/**
+ * Tells how runs ended that nobody can tell of any more once there is another. Who finishes a batch has told of its members by
+ * then; who settles a waiting task may have stopped before he told of it.
+ */
+const tellBefore = async (deps: RedriveDeps, failed: readonly Task[]): Promise<void> => {
+  const { config, batches } = deps;
+  const wanted = failed.filter((task) => {
+    const operation = operationNamed(config, task.operation);
+    return operation && callbackOf(operation, task);
+  });
+  const ids = [...new Set(wanted.flatMap(({ state }) => batchIdIn(state) ?? []))];
+  const read = await Promise.all(ids.map((id) => batches.get(id)));
+  const over = new Set(read.flatMap((batch) => (batch && isFinished(batch.status) ? [batch.id] : [])));
+  await tell(
+    deps,
+    wanted.filter(({ state }) => {
+      const batch = batchIdIn(state);
+      return batch === undefined || !over.has(batch);
+    }),
+  );
+};
+
+const batchIdIn = (state: Task['state']): BatchId | undefined => ('batchId' in state ? state.batchId : undefined);
 
 interface Judgement {
   readonly does: 'start' | 'nothing';

@@ -64,6 +64,20 @@ suite('elect', (fresh) => {
     ]);
   });
 
+  it('L3: and has itself woken for what came meanwhile and expires before it would look', async () => {
+    await registered(1);
+    const acquire: StepKit['locks']['acquire'] = async (...args) => {
+      const late = { ...aTask({ id: id(`${depot}-late`), target: where, startBy: NOW + 2_000 }), run: 1 };
+      await kit.waiting.put([late]);
+      return kit.locks.acquire(...args);
+    };
+    await electLeader({ ...kit, locks: { ...kit.locks, acquire } }, { target: where });
+    expect(kit.sent.group).toEqual([
+      { ...guard(), delay: 5 },
+      { ...guard(1, true), delay: 3 },
+    ]);
+  });
+
   it('L1: waits fifteen minutes at the most; the rest is another hop', async () => {
     const patient = stepKit(kit as never, aConfig({ batch: aPolicy({ maxSize: 4, maxWait: 3_600_000 }) }));
     await registered(1);

@@ -50,6 +50,22 @@ suite('finish', () => {
     expect(await kit.batches.get(batch)).toMatchObject({ status: 'sealed', sealedBy: 'flush' });
   });
 
+  it('F1: takes neither what has expired nor two of one key into a batch that somebody else opened', async () => {
+    await register(kit, [
+      message(0, { expiresIn: '1s' }),
+      message(1, { coalesceKey: 'k' }),
+      message(2, { coalesceKey: 'k' }),
+      message(3),
+    ]);
+    kit.now += 1_000;
+    const batch = batchIdOf(where, 1, 1);
+    await finishBatch(kit, where, batch);
+    expect((await kit.batches.get(batch))?.candidates).toEqual([2, 3].map((n) => candidate(`${depot}-${n}`)));
+    expect((await kit.waiting.first(where, 9)).map((row) => row.candidate)).toEqual(
+      [0, 1].map((n) => candidate(`${depot}-${n}`)),
+    );
+  });
+
   it('F1: forms an empty batch rather than forget that one was open', async () => {
     const batch = batchIdOf(where, 1, 1);
     await finishBatch(kit, where, batch);

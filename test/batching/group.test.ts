@@ -1,14 +1,16 @@
-import { expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { electLeader } from '../../src/batching/elect-leader.ts';
 import { group } from '../../src/batching/group.ts';
 import { batchIdOf, type TaskId, type Token } from '../../src/batching/ids.ts';
 import { NO_LOCK } from '../../src/batching/lock.ts';
 import { register } from '../../src/batching/register.ts';
+import { slotOf } from '../../src/batching/slots.ts';
 import { LEASE } from '../../src/batching/timings.ts';
 import { OutOfTime } from '../../src/batching/turns.ts';
-import { aTask, NOW, token } from '../factories/factories.ts';
+import { operationFor } from '../../src/config/resolved.ts';
+import { aTask, candidate, id, NOW, operationName, target, token } from '../factories/factories.ts';
 import { PLENTY, type StepKit } from './step-kit.ts';
-import { guard, kit, led, lock, message, registered, suite, where } from './step-suite.ts';
+import { config, depot, guard, kit, led, lock, message, registered, suite, where } from './step-suite.ts';
 
 suite('group', () => {
   it('G5: seals batch after batch in one invocation, then lets the lock go', async () => {
@@ -145,6 +147,136 @@ suite('group', () => {
     await group({ ...kit, locks: { ...kit.locks, release } }, guard(), PLENTY);
     expect(await lock()).toMatchObject({ fence: 2, lockedUntil: NOW + 5_000 + LEASE });
     expect(kit.sent.group.at(-1)).toMatchObject({ fence: 2, delay: 5 });
+  });
+
+  it('G2: settles what has expired, and what has a newer one of its key, before anything is sealed', async () => {
+    await register(kit, [
+      message(0, { expiresIn: '1s' }),
+      message(1, { coalesceKey: 'k' }),
+      message(2, { coalesceKey: 'k' }),
+      message(3),
+    ]);
+    await electLeader(kit, { target: where });
+    kit.now += 5_000;
+    await group(kit, guard(), PLENTY);
+    expect((await kit.batches.get(batchIdOf(where, 1, 1)))?.candidates).toEqual(
+      [2, 3].map((n) => candidate(`${depot}-${n}`)),
+    );
+    expect((await kit.tasks.get(id(`${depot}-0`)))?.state).toMatchObject({ error: { code: 'expired' } });
+    expect((await kit.tasks.get(id(`${depot}-1`)))?.state).toMatchObject({ supersededBy: `${depot}-2` });
+    expect(await kit.waiting.first(where, 9)).toEqual([]);
+  });
+
+  it('G3: a leader of a Target that may not begin a batch lets go, whatever waits', async () => {
+    await led(4);
+    await kit.locks.pause(where, { id: 'pause', by: 'person', since: NOW }, NOW);
+    await group(kit, guard(), PLENTY);
+    expect(kit.sent.batch).toEqual([]);
+    expect((await lock()).holder).toBeUndefined();
+    expect(await kit.waiting.first(where, 9)).toHaveLength(4);
+  });
+
+  describe('of an operation with a cap', () => {
+    const other = target('ship/depot=elsewhere');
+    const ship = operationName('ship');
+    /** Operation rows are shared: each test gives back what it took. */
+    const capped = (total = 1): StepKit => ({
+      ...kit,
+      config: {
+        ...config,
+        operations: { ship: { ...operationFor(config, ship), concurrency: { perTarget: null, total } } },
+      },
+    });
+    const taken = slotOf(other, 1, 1);
+    const waiting = () => kit.operations.waiting(ship, 99);
+    beforeEach(async () => {
+      for (const slot of (await kit.operations.read(ship)).inFlight) await kit.operations.freeSlot(ship, slot);
+      for (const each of await waiting()) await kit.operations.dequeue(ship, each);
+    });
+
+    it('G5a: takes a slot before it opens a batch', async () => {
+      await led(4);
+      await group(capped(), guard(), PLENTY);
+      expect((await kit.operations.read(ship)).inFlight).toEqual([slotOf(where, 1, 1)]);
+      expect(kit.sent.batch).toHaveLength(1);
+    });
+
+    it('G5b, G9a: without a slot it seals nothing, gives the lock back and waits with its oldest task', async () => {
+      await kit.operations.takeSlot(ship, taken, 1);
+      await led(4);
+      await group(capped(), guard(), PLENTY);
+      expect(kit.sent.batch).toEqual([]);
+      const { holder, blocked, fence } = await lock();
+      expect([holder, blocked, fence]).toEqual([undefined, NOW, 1]);
+      expect(await waiting()).toEqual([{ target: where, at: NOW, fence: 1 }]);
+      expect(kit.events.filter(({ event }) => event === 'blocked')).toHaveLength(1);
+      // Its guard, delivered once more.
+      await group(capped(), guard(), PLENTY);
+      expect(await waiting()).toHaveLength(1);
+    });
+
+    it('G9a: leads after all where room was made before anybody could know that it waits, and takes its row back last', async () => {
+      await kit.operations.takeSlot(ship, taken, 1);
+      await led(4);
+      const rowAtAcquire: number[] = [];
+      const operations: StepKit['operations'] = {
+        ...kit.operations,
+        enqueue: async (...args) => {
+          await kit.operations.freeSlot(ship, taken);
+          return kit.operations.enqueue(...args);
+        },
+      };
+      const acquire: StepKit['locks']['acquire'] = async (...args) => {
+        rowAtAcquire.push((await waiting()).length);
+        return kit.locks.acquire(...args);
+      };
+      await group({ ...capped(), operations, locks: { ...kit.locks, acquire } }, guard(), PLENTY);
+      expect(rowAtAcquire).toEqual([1]);
+      expect(await waiting()).toEqual([]);
+      expect(await lock()).toMatchObject({ fence: 2, blocked: NOW });
+      await group(capped(), { ...guard(2), token: (await lock()).holder as Token }, PLENTY);
+      expect(kit.sent.batch).toHaveLength(1);
+      expect((await lock()).blocked).toBeUndefined();
+    });
+
+    it('G8: a guard whose turn it is leads a Target that waits for room, though nothing waits in it', async () => {
+      await kit.operations.takeSlot(ship, taken, 1);
+      await led(4);
+      await group(capped(), guard(), PLENTY);
+      await kit.waiting.remove(
+        where,
+        (await kit.waiting.first(where, 9)).map(({ entry }) => entry),
+      );
+      await group(capped(), guard(2), PLENTY);
+      expect(await lock()).toMatchObject({ fence: 2 });
+      const { holder, blocked } = await lock();
+      expect([holder, blocked]).toEqual([undefined, undefined]);
+    });
+
+    it.each([
+      ['nothing waits any more', 0],
+      ['what waits is not due', 1],
+    ])('G3, G4: passes the room on that it was waked for where %s', async (_, left) => {
+      await kit.operations.takeSlot(ship, taken, 1);
+      await led(4);
+      await group(capped(), guard(), PLENTY);
+      const rows = await kit.waiting.first(where, 9);
+      await kit.waiting.remove(
+        where,
+        rows.slice(left).map(({ entry }) => entry),
+      );
+      await kit.operations.dequeue(ship, { target: where, at: NOW, fence: 1 });
+      await kit.operations.freeSlot(ship, taken);
+      await kit.operations.enqueue(ship, { target: other, at: NOW, fence: 7 });
+      await electLeader(capped(), { target: where, wake: 1 });
+      kit.sent.elect.length = 0;
+      const { delay, ...next } = kit.sent.group.at(-1) as StepKit['sent']['group'][number];
+      expect(delay).toBe(0);
+      await group(capped(), next, PLENTY);
+      expect(kit.sent.elect).toEqual([{ target: other, wake: 7 }]);
+      expect(await waiting()).toEqual([]);
+      expect((await lock()).blocked).toBeUndefined();
+    });
   });
 
   it('gives its message back when its time runs out among rivals', async () => {

@@ -4,8 +4,10 @@ import type { BatchId, TaskId } from '../../src/batching/ids.ts';
 import { parseRedrive, printRedrive } from '../../src/batching/redrive.ts';
 import { register } from '../../src/batching/register.ts';
 import type { Task } from '../../src/batching/task.ts';
-import { batchId, candidate, id, NOW } from '../factories/factories.ts';
-import { depot, kit, message, registered, suite, where } from './step-suite.ts';
+import { operationFor } from '../../src/config/resolved.ts';
+import { batchId, candidate, id, NOW, operationName } from '../factories/factories.ts';
+import type { StepKit } from './step-kit.ts';
+import { config, depot, kit, message, registered, suite, where } from './step-suite.ts';
 
 const finishing = (batch: BatchId, at = NOW) => ({ id: batch, target: where, attempts: 1, at, keep: 3_600_000 });
 
@@ -66,6 +68,68 @@ suite('a redrive', () => {
     expect(kit.sent.rejected).toEqual([]);
     await register(kit, [asking(task, 2)]);
     expect(await candidates()).toEqual([candidate(task, 3)]);
+  });
+
+  describe('of a task whose end somebody wants to hear of', () => {
+    const told = () => kit.sent.callbacks.map(({ event }) => (JSON.parse(event) as { id: string }).id);
+    const listening = (): StepKit => ({
+      ...kit,
+      config: {
+        ...config,
+        operations: {
+          ship: { ...operationFor(config, operationName('ship')), callbacks: { failed: 'ops', succeeded: null } },
+        },
+        destinations: { ops: { kind: 'queue', name: 'ops' } },
+      },
+    });
+
+    it('tells first where the batch is not over: its handler could not tell of that run any more', async () => {
+      const task = await failedTask();
+      await register(listening(), [asking(task)]);
+      expect(told()).toEqual([`${task}.1`]);
+    });
+
+    it('says nothing where the batch is over: its handler has told', async () => {
+      const task = await failedTask();
+      const id = batchId(`${where}#1#1`);
+      const batch = await kit.batches.form({
+        id,
+        target: where,
+        sealedBy: 'full',
+        candidates: [],
+        oldestAt: NOW,
+        createdAt: NOW,
+      });
+      await kit.batches.seal(batch, [], NOW, 3_600_000);
+      await register(listening(), [asking(task)]);
+      expect(told()).toEqual([]);
+      expect((await kit.tasks.get(task))?.run).toBe(2);
+    });
+
+    it('tells first of one that ended while it waited, and not twice in a run', async () => {
+      const [task] = (await registered(1)) as [TaskId];
+      const error = { code: 'cancelled', message: 'by somebody', retriable: true };
+      await kit.tasks.settle([{ task: { id: task, run: 1, target: where }, as: { status: 'failed', error } }], {
+        at: NOW,
+        keep: 3_600_000,
+      });
+      await register(listening(), [asking(task)]);
+      expect(told()).toEqual([`${task}.1`]);
+      await register(listening(), [asking(task)]);
+      expect(told()).toEqual([`${task}.1`]);
+    });
+
+    it('starts no run that it cannot tell before', async () => {
+      const task = await failedTask();
+      const callbacks = async (): Promise<never> => {
+        throw new Error('throttled');
+      };
+      const deps = listening();
+      await expect(register({ ...deps, queues: { ...deps.queues, callbacks } }, [asking(task)])).rejects.toThrow(
+        'throttled',
+      );
+      expect((await kit.tasks.get(task))?.run).toBe(1);
+    });
   });
 
   it('is told by who began the run, and by nobody else', async () => {

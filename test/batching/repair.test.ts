@@ -46,7 +46,7 @@ suite('a look at a Target, and its repair,', () => {
     await led(1);
     kit.now += LONG;
     expect(await treat()).toEqual({ finding: 'expired-lock', remedy: 'elect-message' });
-    expect(kit.sent.elect).toEqual([{ target: where }]);
+    expect(kit.sent.elect).toEqual([{ target: where, wake: 1 }]);
     expect((await lock()).holder).toBeDefined();
   });
 
