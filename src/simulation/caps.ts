@@ -37,7 +37,12 @@ export const checkCaps = (evidence: Evidence): void => {
   for (const [operation, state] of tables.operations)
     demand(state.inFlight.length === 0, 'no slot is taken in the end', { operation, state });
   for (const [target, lock] of tables.locks)
-    demand((lock.inFlight ?? []).length === 0, 'no batch is in flight in the end', { target, lock });
+    demand((lock.inFlight ?? []).length === 0 && lock.blocked === undefined, 'no batch is in flight in the end', {
+      target,
+      lock,
+    });
+  for (const [operation, { size }] of tables.waitingTargets)
+    demand(size === 0, 'no Target waits for room in the end', { operation, size });
   if (mayOverlap) return;
   for (const [operation, { concurrency }] of Object.entries(config.operations)) {
     const calls = log.calls.filter(({ call }) => call.operation === operation);

@@ -8,6 +8,7 @@ import type { CallbackMessage } from '../callbacks/callback.ts';
 import type { Config } from '../config/resolved.ts';
 import type { CallItem } from '../downstream/downstream.ts';
 import type { TaskRun } from '../ports.ts';
+import type { Seen } from './invariants.ts';
 import type { CallLog } from './simulated-downstream.ts';
 import type { Tables } from './tables.ts';
 
@@ -27,9 +28,11 @@ import type { Tables } from './tables.ts';
  * | a task that was given up was called about | unless `mayStopAmidWork` or `mayOverlap` |
  * | calls about one batch do not overlap, a pause that was asked for is kept (but for `skew`) | unless `mayOverlap` |
  * | calls keep their operation's rate | if `isCalm` |
- * | tasks that ended while they waited did so rightly; no slot is taken in the end | always |
+ * | tasks that ended while they waited did so rightly, and whoever wants to hear of it is told | always |
+ * | no slot is taken in the end, nobody waits for room | always |
  * | no more calls at once than the caps allow | unless `mayOverlap` |
- * | batches are full, sealed when they are due, called about at once and again in time; flushes are heeded; what was done is not done again | if `isCalm`, and not `mayWaitForRoom` |
+ * | nobody waits for room that is there; nothing is batched that expired; an urgent task is not behind a later one that is less so | if `isCalm` |
+ * | batches are full, sealed when they are due, called about at once and again in time; flushes are heeded; what was done is not done again; what expires ends then | if `isCalm`, and not `mayWaitForRoom` |
  */
 export interface Evidence {
   readonly config: Config;
@@ -39,6 +42,8 @@ export interface Evidence {
   readonly log: CallLog;
   /** What initiators were told. */
   readonly told: readonly CallbackMessage[];
+  /** What those saw who watched. */
+  readonly seen: Seen;
   /** Flushes that were answered, and when. */
   readonly flushes: readonly { readonly target: Target; readonly at: Millis }[];
   /** Tasks that somebody cancelled, or tried to. */

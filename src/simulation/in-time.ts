@@ -22,6 +22,46 @@ export const checkInTime = (evidence: Evidence): void => {
   checkRate(evidence);
   checkBytes(evidence);
   checkFlushes(evidence);
+  checkExpiries(evidence);
+  checkTurns(evidence);
+  const { longest } = evidence.seen.idle;
+  demand(longest <= SLACK, 'nobody waits for room that is there', { longest });
+};
+
+/** What may pass between a look at the rows and the write that follows from it. */
+const MOMENT: Millis = 1_000;
+
+const checkExpiries = ({ tables, mayWaitForRoom }: Evidence): void => {
+  for (const { state, startBy, ...task } of tables.tasks.values()) {
+    if (startBy === undefined) continue;
+    const batch = 'batchId' in state && state.batchId !== undefined ? tables.batches.get(state.batchId) : undefined;
+    if (batch) demand(batch.createdAt <= startBy + MOMENT, 'nothing is batched that has expired', { task, batch });
+    else if (!mayWaitForRoom && state.status === 'failed' && state.error.code === 'expired')
+      demand(state.finishedAt <= startBy + SLACK, 'what expires ends about when it does', { task, state, startBy });
+  }
+};
+
+/** Whoever came no later and is more urgent goes no later, unless the other goes alone. */
+const checkTurns = ({ tables }: Evidence): void => {
+  const batched = [...tables.tasks.values()].flatMap((task) => {
+    const { state, run, target, createdAt, priority = 0 } = task;
+    const batch = 'batchId' in state && state.batchId !== undefined ? tables.batches.get(state.batchId) : undefined;
+    return batch && run === 1 ? [{ id: task.id, target, createdAt, priority, batch }] : [];
+  });
+  for (const first of batched)
+    for (const second of batched) {
+      const isBefore =
+        first.target === second.target &&
+        first.createdAt <= second.createdAt &&
+        first.priority >= second.priority &&
+        (first.createdAt < second.createdAt || first.priority > second.priority) &&
+        first.createdAt + MOMENT < second.batch.createdAt;
+      if (!isBefore || second.batch.sealedBy === 'bypass') continue;
+      demand(first.batch.createdAt <= second.batch.createdAt, 'an urgent task is not behind a later one', {
+        first,
+        second,
+      });
+    }
 };
 
 const checkSealed = ({ config, tables, mayWaitForRoom }: Evidence, batch: Batch): void => {

@@ -1,15 +1,17 @@
 /**
  * What must hold after every write (design, section 5). Each is a sentence; the first one that breaks stops the run.
  */
-import { type Batch, isFinished } from '../batching/batch.ts';
-import { candidateOf, parseCandidate, type Target, type TaskId } from '../batching/ids.ts';
+import { type Batch, isFinished, membersOf } from '../batching/batch.ts';
+import { candidateOf, type Millis, parseCandidate, type Target, type TaskId } from '../batching/ids.ts';
 import type { Lock } from '../batching/lock.ts';
 import { type GroupMessage, parseGroup } from '../batching/messages.ts';
 import type { Waiting } from '../batching/policy.ts';
+import { endedWaiting } from '../batching/settle.ts';
 import type { Task } from '../batching/task.ts';
 import type { Config } from '../config/resolved.ts';
 import { watchCaps } from './caps.ts';
 import type { QueuedMessage, SimulatedQueue } from './queue.ts';
+import { type Idle, watchRooms } from './rooms.ts';
 import { payloadKey, type Tables, type Watcher } from './tables.ts';
 
 /** A promise that was broken. */
@@ -30,11 +32,26 @@ export const demand = (holds: boolean, promise: string, subject: unknown): void 
   if (!holds) throw new Violation(promise, subject);
 };
 
+/** What a watcher is told besides what he sees. */
+interface Watched {
+  readonly tables: Tables;
+  readonly config: Config;
+  readonly groupQueue: SimulatedQueue;
+  readonly now: () => Millis;
+  readonly seen: Seen;
+}
+
+/** What is known only from watching, for those who judge in the end. */
+export interface Seen {
+  /** How long, at the most, a Target waited for room that was there. */
+  readonly idle: Idle;
+  /** Tasks as they were when they ended while they waited: each run of them. */
+  readonly settled: Task[];
+}
+
 /** Watches the tables, and the deletion of guards. */
 export const watch = (
-  tables: Tables,
-  config: Config,
-  groupQueue: SimulatedQueue,
+  { tables, config, groupQueue, now, seen }: Watched,
   onViolation: (violation: Violation) => void,
 ): void => {
   const checked =
@@ -55,19 +72,23 @@ export const watch = (
   };
   const guards = (): GroupMessage[] => [...groupQueue.messages].map(parse).filter(({ hint }) => !hint);
   const caps = watchCaps(config);
+  const rooms = watchRooms(tables, config, now, seen.idle);
   const watcher: Watcher = {
     task: checked((before, after) => {
       checkTask(tables, before, after);
       checkPayload(tables, after.id);
+      if (endedWaiting(after) && before?.state !== after.state) seen.settled.push(after);
     }),
     payload: checked((id) => checkPayload(tables, id)),
     batch: checked((before, after) => {
       checkBatch(before, after);
+      checkKeys(tables, before, after);
       caps.batch(before, after);
     }),
     lock: checked((target, before, after) => {
       checkLock(tables, target, before, after);
       caps.lock(target, before, after);
+      rooms.lock(target, before, after);
       if (after.holder === undefined || groupQueue.wasPurged) return;
       const guarded = guards().some(
         (guard) => guard.target === target && guard.fence === after.fence && guard.token === after.holder,
@@ -75,6 +96,8 @@ export const watch = (
       demand(guarded, 'a held fence has a guard message in flight', { target, ...after });
     }),
     rowDeleted: checked((target, row) => checkRowDeleted(tables, target, row)),
+    operation: checked(rooms.operation),
+    waitingTarget: checked(rooms.waitingTarget),
   };
   tables.watcher = watcher;
   groupQueue.onDelete = checked((message) => {
@@ -131,6 +154,13 @@ const checkBatch = (before: Batch | undefined, after: Batch): void => {
   });
   demand(!isFinished(before.status), 'a finished batch is not written again', { before, after });
   demand(after.attempt >= before.attempt, 'attempts only grow', { before, after });
+};
+
+/** Of several waiting tasks of one key the newest is done, and the others are told which it was. */
+const checkKeys = (tables: Tables, before: Batch | undefined, after: Batch): void => {
+  if (after.sealedAt === undefined || before?.sealedAt !== undefined) return;
+  const keys = membersOf(after).flatMap((id) => tables.tasks.get(id)?.coalesceKey ?? []);
+  demand(new Set(keys).size === keys.length, 'two tasks of one key are not in one batch', { after, keys });
 };
 
 const checkLock = (tables: Tables, target: Target, before: Lock, after: Lock): void => {

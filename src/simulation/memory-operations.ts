@@ -42,6 +42,7 @@ export const memoryOperations = (tables: Tables, gate: Gate): Operations => {
     enqueue: (operation, waiting) =>
       through(gate, 'operations.enqueue', () => {
         queueOf(operation).set(turnOf(waiting), waiting);
+        tables.watcher.waitingTarget?.(operation);
       }),
     waiting: (operation, limit) =>
       through(gate, 'operations.waiting', () =>
@@ -51,7 +52,11 @@ export const memoryOperations = (tables: Tables, gate: Gate): Operations => {
           .map(([, waiting]) => waiting),
       ),
     dequeue: (operation, waiting) =>
-      through(gate, 'operations.dequeue', () => queueOf(operation).delete(turnOf(waiting))),
+      through(gate, 'operations.dequeue', () => {
+        const waited = queueOf(operation).delete(turnOf(waiting));
+        tables.watcher.waitingTarget?.(operation);
+        return waited;
+      }),
     pause: (operation, pause) =>
       write('operations.pause', operation, (state) =>
         state.paused === undefined || (pause.by === 'person' && state.paused.id !== pause.id)

@@ -65,6 +65,7 @@ const body = (n: number, depot: number, random: Random): string => {
     weight: random.chance(0.2) ? random.int(1, 5) : undefined,
     coalesceKey: random.chance(0.2) ? `k${random.int(1, 3)}` : undefined,
     expiresIn: random.chance(0.1) ? random.pick(['1s', '30s', '10m']) : undefined,
+    callback: n % 3 === 0 ? 'ops' : undefined,
   };
   return JSON.stringify({ operation: OPERATION, id, correlationId, ...wishes, payload });
 };

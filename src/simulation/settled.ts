@@ -2,12 +2,14 @@
 import type { Millis, TaskId } from '../batching/ids.ts';
 import { endedWaiting } from '../batching/settle.ts';
 import type { Task } from '../batching/task.ts';
+import { operationFor } from '../config/resolved.ts';
 import type { Evidence } from './evidence.ts';
 import { demand } from './invariants.ts';
 
 /** @throws Violation */
 export const checkSettled = (evidence: Evidence): void => {
   const { tables, log, cancelled } = evidence;
+  checkTold(evidence);
   const tasks = [...tables.tasks.values()];
   const called = new Set<TaskId>(log.calls.flatMap(({ call }) => call.items.map(({ id }) => id)));
   for (const task of tasks.filter(endedWaiting)) {
@@ -17,6 +19,20 @@ export const checkSettled = (evidence: Evidence): void => {
     else if (state.status === 'failed' && state.error.code === 'cancelled')
       demand(cancelled.has(task.id), 'nothing is cancelled that nobody cancelled', task);
     else checkExpired(evidence, task);
+  }
+};
+
+/** Of each run that ended while it waited: redriven or not, whoever wants to hear of it is told. */
+const checkTold = ({ config, told, seen }: Evidence): void => {
+  const known = new Set(told.map(({ to, event }) => `${to} ${(JSON.parse(event) as { readonly id: string }).id}`));
+  for (const { id, run, operation, callback, state } of seen.settled) {
+    const { callbacks } = operationFor(config, operation);
+    const to = callback ?? (state.status === 'failed' ? callbacks.failed : callbacks.succeeded);
+    demand(to === null || known.has(`${to} ${id}.${run}`), 'whoever wants to hear how a task ended is told', {
+      id,
+      run,
+      to,
+    });
   }
 };
 

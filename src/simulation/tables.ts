@@ -17,6 +17,8 @@ export interface Watcher {
   lock?(target: Target, before: Lock, after: Lock): void;
   rowDeleted?(target: Target, row: Waiting): void;
   operation?(operation: OperationName, before: OperationState, after: OperationState): void;
+  /** A Target began or ceased to wait for room in this operation. */
+  waitingTarget?(operation: OperationName): void;
 }
 
 export interface StoredPayload {

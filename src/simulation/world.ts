@@ -25,7 +25,7 @@ import { doctor } from './doctor.ts';
 import type { Evidence } from './evidence.ts';
 import type { FaultCounts, FaultRates } from './faults.ts';
 import { type Steps, simulatedFunctions } from './functions.ts';
-import { demand, Violation, watch } from './invariants.ts';
+import { demand, type Seen, Violation, watch } from './invariants.ts';
 import { attempt, type Started, startProcess } from './process.ts';
 import type { SimulatedQueue } from './queue.ts';
 import { Remembered } from './remembered.ts';
@@ -95,6 +95,7 @@ class World {
   readonly #told: CallbackMessage[] = [];
   readonly #sent: RegisterMessage[] = [];
   readonly #redriven: TaskRun[] = [];
+  readonly #seen: Seen = { idle: { longest: 0 }, settled: [] };
   readonly #flushes: { target: Target; at: Millis }[] = [];
   readonly #log: CallLog = { calls: [], tried: new Set(), reports: [] };
   readonly #trace: string[] = [];
@@ -127,7 +128,8 @@ class World {
       this.#violation ??= violation;
     };
     this.#chaos.onViolation = onViolation;
-    watch(this.#tables, scenario.config, this.#queues.group, onViolation);
+    const [tables, now, seen] = [this.#tables, () => this.#scheduler.now, this.#seen];
+    watch({ tables, config: scenario.config, groupQueue: this.#queues.group, now, seen }, onViolation);
   }
 
   async run(): Promise<Report> {
@@ -214,6 +216,7 @@ class World {
       rejected: this.#rejected,
       log: this.#log,
       told: this.#told,
+      seen: this.#seen,
       flushes: this.#flushes,
       cancelled: new Set((this.#scenario.cancels ?? []).map(({ id }) => id)),
       redriven: this.#redriven,

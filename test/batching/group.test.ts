@@ -184,7 +184,7 @@ suite('group', () => {
       ...kit,
       config: {
         ...config,
-        operations: { ship: { ...operationFor(config, ship), concurrency: { perTarget: null, total } } },
+        operations: { [ship]: { ...operationFor(config, ship), concurrency: { perTarget: null, total } } },
       },
     });
     const taken = slotOf(other, 1, 1);

@@ -77,7 +77,10 @@ suite('a redrive', () => {
       config: {
         ...config,
         operations: {
-          ship: { ...operationFor(config, operationName('ship')), callbacks: { failed: 'ops', succeeded: null } },
+          [operationName('ship')]: {
+            ...operationFor(config, operationName('ship')),
+            callbacks: { failed: 'ops', succeeded: null },
+          },
         },
         destinations: { ops: { kind: 'queue', name: 'ops' } },
       },
