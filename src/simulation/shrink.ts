@@ -19,8 +19,8 @@ const EFFORTS: readonly Effort[] = [
 export const promiseOf = (message: string): string => message.split(':', 1)[0] as string;
 
 /**
- * The smallest scenario found that breaks the same promise: fewer messages, flushes, redrives, purges and faults, clocks
- * that are right, and no patrol. The same scenario in, the same out; one that breaks none stays as it is.
+ * The smallest scenario found that breaks the same promise: fewer messages, flushes, cancels, pauses, redrives, purges and
+ * faults, clocks that are right, and no patrol. The same scenario in, the same out; one that breaks none stays as it is.
  */
 export const shrink = async (scenario: Scenario): Promise<Scenario> => {
   const { violation, happened } = await runSchedule(scenario);
@@ -31,7 +31,7 @@ export const shrink = async (scenario: Scenario): Promise<Scenario> => {
 };
 
 const smaller = async (scenario: Scenario, broken: string, { chances, runs }: Effort): Promise<Scenario> => {
-  const { seed, sends, flushes, redrives, purges, script = [], patrol, faults } = scenario;
+  const { seed, sends, flushes, cancels = [], pauses = [], redrives, purges, script = [], patrol, faults } = scenario;
   let [smallest, left] = [scenario, runs];
   const keepsIt = async (part: Scenario): Promise<boolean> => {
     for (let chance = 0; chance < chances && left > 0; chance += 1, left -= 1) {
@@ -48,6 +48,8 @@ const smaller = async (scenario: Scenario, broken: string, { chances, runs }: Ef
     script: fc.subarray([...script]),
     redrives: fc.subarray([...redrives]),
     flushes: fc.subarray([...flushes]),
+    cancels: fc.subarray([...cancels]),
+    pauses: fc.subarray([...pauses]),
     purges: fc.subarray([...purges]),
     patrol: fc.constantFrom(false, patrol),
     skew: fc.constantFrom(0, faults.skew),
@@ -60,6 +62,8 @@ const smaller = async (scenario: Scenario, broken: string, { chances, runs }: Ef
     script: [...script],
     redrives: [...redrives],
     flushes: [...flushes],
+    cancels: [...cancels],
+    pauses: [...pauses],
     purges: [...purges],
     patrol,
     skew: faults.skew,

@@ -7,10 +7,9 @@ import { register } from '../../src/batching/register.ts';
 import { slotOf } from '../../src/batching/slots.ts';
 import { LEASE } from '../../src/batching/timings.ts';
 import { OutOfTime } from '../../src/batching/turns.ts';
-import { operationFor } from '../../src/config/resolved.ts';
-import { aTask, candidate, id, NOW, operationName, target, token } from '../factories/factories.ts';
+import { aConfig, aPolicy, aTask, candidate, id, NOW, operationName, target, token } from '../factories/factories.ts';
 import { PLENTY, type StepKit } from './step-kit.ts';
-import { config, depot, guard, kit, led, lock, message, registered, suite, where } from './step-suite.ts';
+import { depot, guard, kit, led, lock, message, registered, suite, where } from './step-suite.ts';
 
 suite('group', () => {
   it('G5: seals batch after batch in one invocation, then lets the lock go', async () => {
@@ -182,10 +181,7 @@ suite('group', () => {
     /** Operation rows are shared: each test gives back what it took. */
     const capped = (total = 1): StepKit => ({
       ...kit,
-      config: {
-        ...config,
-        operations: { [ship]: { ...operationFor(config, ship), concurrency: { perTarget: null, total } } },
-      },
+      config: aConfig({ batch: aPolicy({ maxSize: 4, maxWait: 5_000 }), concurrency: { perTarget: null, total } }),
     });
     const taken = slotOf(other, 1, 1);
     const waiting = () => kit.operations.waiting(ship, 99);

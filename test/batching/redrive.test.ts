@@ -4,10 +4,9 @@ import type { BatchId, TaskId } from '../../src/batching/ids.ts';
 import { parseRedrive, printRedrive } from '../../src/batching/redrive.ts';
 import { register } from '../../src/batching/register.ts';
 import type { Task } from '../../src/batching/task.ts';
-import { operationFor } from '../../src/config/resolved.ts';
-import { batchId, candidate, id, NOW, operationName } from '../factories/factories.ts';
+import { aConfig, batchId, candidate, id, NOW } from '../factories/factories.ts';
 import type { StepKit } from './step-kit.ts';
-import { config, depot, kit, message, registered, suite, where } from './step-suite.ts';
+import { depot, kit, message, registered, suite, where } from './step-suite.ts';
 
 const finishing = (batch: BatchId, at = NOW) => ({ id: batch, target: where, attempts: 1, at, keep: 3_600_000 });
 
@@ -75,13 +74,7 @@ suite('a redrive', () => {
     const listening = (): StepKit => ({
       ...kit,
       config: {
-        ...config,
-        operations: {
-          [operationName('ship')]: {
-            ...operationFor(config, operationName('ship')),
-            callbacks: { failed: 'ops', succeeded: null },
-          },
-        },
+        ...aConfig({ callbacks: { failed: 'ops', succeeded: null } }),
         destinations: { ops: { kind: 'queue', name: 'ops' } },
       },
     });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { OperationName } from '../../src/batching/ids.ts';
 import { scenarioOf } from '../../src/simulation/scenario.ts';
 import { promiseOf, shrink } from '../../src/simulation/shrink.ts';
 import { readable } from '../../src/simulation/trace.ts';
@@ -19,20 +20,21 @@ describe('a schedule that breaks a promise', () => {
     const promise = promiseOf((await runSchedule(scenario)).violation?.message ?? '');
     const small = await shrink(scenario);
     expect(promiseOf((await runSchedule(small)).violation?.message ?? '')).toBe(promise);
-    expect(small.sends.length).toBeLessThan(10);
-    expect(small.script?.length).toBeLessThan(10);
+    expect(small.sends.length).toBeLessThan(15);
+    expect(small.script?.length).toBeLessThan(15);
     expect(await shrink(scenario)).toEqual(small);
     // It takes the bug: without it the same faults break nothing.
     const { steps: _, ...mended } = small;
     expect((await runSchedule(mended)).violation).toBeUndefined();
   });
 
-  it('loses the purges and the patrol that it does not take', async () => {
+  it('loses the purges, the pauses and the patrol that it does not take', async () => {
     const purges = [10_000, 20_000];
+    const pauses = [{ at: 5_000, lasts: 10, of: 'ship' as OperationName }];
     for (let seed = 1; ; seed += 1) {
-      const scenario = { ...scenarioOf(seed), steps: guardAfterAcquire, patrol: true, purges };
+      const scenario = { ...scenarioOf(seed), steps: guardAfterAcquire, patrol: true, purges, pauses };
       if (!(await runSchedule(scenario)).violation) continue;
-      expect(await shrink(scenario)).toMatchObject({ patrol: false, purges: [] });
+      expect(await shrink(scenario)).toMatchObject({ patrol: false, purges: [], cancels: [], pauses: [] });
       return;
     }
   });
