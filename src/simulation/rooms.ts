@@ -63,8 +63,11 @@ const checkSlots = (tables: Tables, before: OperationState, after: OperationStat
 
 /** One of whom its operation knows, who would begin a batch if he were told of the room. */
 const someoneWaitsForRoomThatIsThere = (tables: Tables, config: Config, operation: OperationName): boolean => {
-  const { total, perTarget } = operationFor(config, operation).concurrency;
-  const { inFlight = [], paused } = tables.operations.get(operation) ?? {};
+  const { concurrency, circuit } = operationFor(config, operation);
+  const { total, perTarget } = concurrency;
+  const { inFlight = [], paused, failures = 0 } = tables.operations.get(operation) ?? {};
+  // Half-open: one goes first, to see whether the downstream is there again.
+  if (circuit && failures >= circuit.failures) return false;
   if (paused || (total !== null && inFlight.length >= total)) return false;
   return [...(tables.waitingTargets.get(operation)?.values() ?? [])].some(({ target, fence }) => {
     const lock = tables.locks.get(target);
