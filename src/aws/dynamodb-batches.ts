@@ -7,6 +7,14 @@ import { batchKey, batchOf, countsItem, newBatchRow, pendingItem } from './batch
 import { conditionally, DynamoDBFailure, type Item, queryIndex } from './dynamodb.ts';
 import { expiresAt } from './task-rows.ts';
 
+/** Words that DynamoDB keeps for itself. */
+const RESERVED = { '#status': 'Status', '#open': 'Open', '#split': 'Split' };
+const namesIn = (expression: string) =>
+  Object.fromEntries(Object.entries(RESERVED).filter(([name]) => expression.includes(name)));
+
+/** The placeholder of an attribute's value. */
+const placeholder = (name: string): string => `:${name.replace('#', '')}`;
+
 const RUNNING = '#status = :running AND Attempt = :attempt';
 
 export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): Batches => {
@@ -25,7 +33,7 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
           Key: batchKey(id),
           UpdateExpression: set,
           ConditionExpression: when,
-          ExpressionAttributeNames: { '#status': 'Status' },
+          ExpressionAttributeNames: namesIn(`${set} ${when}`),
           ExpressionAttributeValues: values,
           ReturnValues: 'ALL_NEW',
         }),
@@ -81,21 +89,21 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
       return started !== undefined;
     },
     postpone: async (id, attempt, { retryAt, tries, counts, open, pending, split }) => {
-      const rest = Object.entries({ Open: open, Pending: pending && pendingItem(pending), Split: split });
+      const rest = Object.entries({ '#open': open, Pending: pending && pendingItem(pending), '#split': split });
       const kept = rest.filter(([, value]) => value !== undefined);
       const gone = rest.filter(([, value]) => value === undefined);
       const set = [
         'RunUntil = :at',
         'Tries = :tries',
         'Counts = :counts',
-        ...kept.map(([name]) => `${name} = :${name}`),
+        ...kept.map(([name]) => `${name} = ${placeholder(name)}`),
       ];
       const remove = ['StartedBy', ...gone.map(([name]) => name)];
       const postponed = await update(id, `SET ${set.join(', ')} REMOVE ${remove.join(', ')}`, RUNNING, {
         ':at': retryAt,
         ':tries': tries,
         ':counts': countsItem(counts),
-        ...Object.fromEntries(kept.map(([name, value]) => [`:${name}`, value])),
+        ...Object.fromEntries(kept.map(([name, value]) => [placeholder(name), value])),
         ':running': 'in-progress',
         ':attempt': attempt,
       });
@@ -104,7 +112,7 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
     finish: async (id, attempt, { status, counts, at, keep }) => {
       const finished = await update(
         id,
-        'SET #status = :status, Counts = :counts, FinishedAt = :at, ExpiresAt = :expires REMOVE Open, Pending, Split',
+        'SET #status = :status, Counts = :counts, FinishedAt = :at, ExpiresAt = :expires REMOVE #open, Pending, #split',
         RUNNING,
         {
           ':status': status,

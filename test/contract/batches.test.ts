@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Batch } from '../../src/batching/batch.ts';
 import type { BatchId, Target } from '../../src/batching/ids.ts';
 import type { FormingBatch } from '../../src/ports.ts';
-import { aPostponed, aStart, batchId, candidate, NOW } from '../factories/factories.ts';
+import { aPostponed, aStart, batchId, candidate, id, NOW } from '../factories/factories.ts';
 import { describeEach } from './describe-each.ts';
 import { fresh } from './names.ts';
 import { storeKinds } from './stores.ts';
@@ -94,6 +94,34 @@ describeEach('a batch', storeKinds, (stores) => {
       counts: { succeeded: 1, failed: 1 },
       finishedAt: NOW + 60,
     });
+  });
+
+  it('shows between attempts what is open, what a job has, in which parts it goes on, and forgets it at the end', async () => {
+    const { batch, target } = fresh();
+    const { batches } = stores();
+    await sealed(batch, target);
+    await batches.start(batch, aStart(1, NOW, NOW + 100));
+    const rest = {
+      tries: 0,
+      counts: { succeeded: 1, failed: 0 },
+      open: [id('a')],
+      pending: { ids: [id('b')], until: NOW + 900 },
+      split: 1,
+    };
+    await batches.postpone(batch, 1, { retryAt: NOW + 50, ...rest });
+    expect(await batches.get(batch)).toMatchObject({ ...rest, runUntil: NOW + 50 });
+    await batches.start(batch, { ...aStart(2, NOW + 51, NOW + 500), tries: 1 });
+    expect(await batches.get(batch)).toMatchObject({ ...rest, tries: 1, attempt: 2 });
+    await batches.postpone(batch, 2, aPostponed(NOW + 60));
+    const after = await batches.get(batch);
+    for (const gone of ['open', 'pending', 'split', 'startedBy']) expect(after).not.toHaveProperty(gone);
+    await batches.start(batch, aStart(3, NOW + 61, NOW + 500));
+    await batches.postpone(batch, 3, { retryAt: NOW + 70, ...rest });
+    const counts = { succeeded: 1, failed: 1 };
+    expect(await batches.finish(batch, 3, { status: 'partly-failed', counts, at: NOW, keep: 1_000 })).toBe(true);
+    const end = await batches.get(batch);
+    for (const gone of ['open', 'pending', 'split']) expect(end).not.toHaveProperty(gone);
+    expect(end).toMatchObject({ counts });
   });
 
   it('is found by its Target once sealed, newest first', async () => {

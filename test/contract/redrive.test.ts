@@ -86,7 +86,11 @@ describeEach('redriven tasks', storeKinds, (stores) => {
     await stores().tasks.finish([failed(t(1))], finishing(batch, target));
     await redrive(1, t(1));
     const members = await stores().tasks.members([t(1), t(2), t(9)], batch);
-    expect([members.open.map(({ id }) => id), members.counts]).toEqual([[t(2)], { succeeded: 0, failed: 1 }]);
+    expect([members.open.map(({ id }) => id), members.ended, members.counts]).toEqual([
+      [t(2)],
+      [],
+      { succeeded: 0, failed: 1 },
+    ]);
     const late = await stores().tasks.finish(
       [{ id: t(1), outcome: { status: 'succeeded' } }],
       finishing(batch, target),

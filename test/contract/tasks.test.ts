@@ -106,7 +106,7 @@ describeEach('tasks', storeKinds, (stores) => {
     await stored(aTask({ id: t(2) }));
     await stores().tasks.claim([candidate(t(1)), candidate(t(2))], batch);
     const { open, lost } = await stores().tasks.members([t(1), t(2)], batch);
-    expect([open.map((each) => each.id), lost]).toEqual([[t(2)], [t(1)]]);
+    expect([open.map((each) => each.id), lost]).toEqual([[t(2)], [{ id: t(1) }]]);
   });
 
   it('whose id had another payload before keep to their own', async () => {
@@ -213,7 +213,16 @@ describeEach('tasks', storeKinds, (stores) => {
     });
     expect((await stores().tasks.get(t(3)))?.state).toMatchObject({ resultOmitted: 300_000 });
     const members = await stores().tasks.members([...ids, t(4)], batch);
-    expect(members).toEqual({ open: [], lost: [], counts: { succeeded: 2, failed: 1 } });
+    expect(members).toEqual({
+      open: [],
+      lost: [],
+      ended: [
+        { id: t(1), status: 'succeeded' },
+        { id: t(2), status: 'failed' },
+        { id: t(3), status: 'succeeded' },
+      ],
+      counts: { succeeded: 2, failed: 1 },
+    });
   });
 
   it('that failed are found by their Target, newest first, page by page', async () => {
@@ -242,7 +251,32 @@ describeEach('tasks', storeKinds, (stores) => {
     expect(await stores().tasks.members([t(1)], batch)).toEqual({
       open: [],
       lost: [],
+      ended: [],
       counts: { succeeded: 0, failed: 0 },
     });
+  });
+
+  it('of a batch say whom they name to be told, whether they are open or ended', async () => {
+    const { t, batch, target } = fresh();
+    await stores().tasks.insert(
+      [1, 2, 3].map((n) => aTask({ id: t(n), target, ...(n < 3 ? { callback: 'ops' } : {}) })),
+    );
+    await stores().tasks.claim(
+      [1, 2, 3].map((n) => candidate(t(n))),
+      batch,
+    );
+    await stores().tasks.finish([{ id: t(1), outcome: { status: 'succeeded' } }], {
+      id: batch,
+      target,
+      attempts: 1,
+      at: NOW,
+      keep: 1_000,
+    });
+    const { open, ended } = await stores().tasks.members([t(1), t(2), t(3)], batch);
+    expect(ended).toEqual([{ id: t(1), status: 'succeeded', callback: 'ops' }]);
+    expect(open.map(({ id, callback }) => [id, callback])).toEqual([
+      [t(2), 'ops'],
+      [t(3), undefined],
+    ]);
   });
 });
