@@ -203,8 +203,8 @@ class World {
 
   #evidence(): Evidence {
     const { config, patrol, faults, faultsEnd, pauses = [] } = this.#scenario;
-    const isCapped = Object.values(config.operations).some(
-      ({ concurrency: { perTarget, total } }) => perTarget !== null || total !== null,
+    const isLimited = Object.values(config.operations).some(
+      ({ concurrency: { perTarget, total }, circuit }) => perTarget !== null || total !== null || circuit !== null,
     );
     // A client that repeats a request by itself must not be noticed at all.
     const { repeat: _, ...grave } = this.#chaos.counts;
@@ -224,7 +224,7 @@ class World {
       mayStopAmidWork: grave.crash + grave.throttle + grave.partial + grave.lostReply > 0,
       mayOverlap: this.#chaos.paused.has('batch'),
       wasPaused: pauses.length > 0,
-      mayWaitForRoom: isCapped || pauses.length > 0,
+      mayWaitForRoom: isLimited || pauses.length > 0,
       skew: faults.skew,
       isCalm: !happened && this.#scenario.purges.length === 0 && (faults.skew === 0 || faultsEnd === 0),
     };
