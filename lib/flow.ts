@@ -7,6 +7,7 @@ import { Construct } from 'constructs';
 import { LEADER_TIMEOUT, LEADER_VISIBILITY, MESSAGES_AT_ONCE, REGISTER_VISIBILITY } from '../src/batching/timings.ts';
 import { hasDestinations } from '../src/callbacks/callback.ts';
 import { batchVisibility, type Config, callbackTimeout, handlerTimeout } from '../src/config/resolved.ts';
+import { CircuitAlarms } from './circuit-alarms.ts';
 import { destinationRights } from './destinations.ts';
 import { distinct, downstreamRights } from './endpoints.ts';
 import { ExecutionReports } from './execution-reports.ts';
@@ -38,6 +39,7 @@ export class Flow extends Construct {
   readonly rejectedQueue: RejectedQueue;
   /** Where there are destinations. */
   readonly callbackQueue: WorkingQueue | undefined;
+  readonly circuitAlarms: CircuitAlarms;
   readonly apiUrl: FunctionUrl;
   readonly #config: Config;
   readonly #tables: Tables;
@@ -66,6 +68,7 @@ export class Flow extends Construct {
     this.#group();
     this.#batchHandler();
     if (this.callbackQueue) this.#callbackHandler(this.callbackQueue);
+    this.circuitAlarms = new CircuitAlarms(this, 'Circuits', { config });
     this.#sweep();
     this.apiUrl = this.#api();
   }

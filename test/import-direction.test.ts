@@ -76,6 +76,7 @@ const RULES: readonly { readonly files: readonly string[]; readonly may: readonl
     may: [
       'lib/',
       'src/environment',
+      'src/metrics',
       'src/temporary-folder',
       'src/config/',
       'src/batching/timings',

@@ -73,7 +73,7 @@ export const callInParts = async (deps: AttemptDeps, run: Attempt, tally: Tally)
     if (!isFirst && !(await mayCall(deps, run))) return rest.cut(parts, true);
     const end = await callAbout(deps, run, top.items, tally);
     rest.add(end, top.items.length);
-    parts = toCall(after(withItems(parts, end.items.length > 0 ? end.items : top.items), end));
+    parts = toCall(after(withItems(parts, end.asked), end));
     if (parts.length > 0 && 'mayRetryAtOnce' in end.answer && !end.answer.mayRetryAtOnce) return rest.cut(parts, false);
   }
   return rest.whole();
@@ -94,6 +94,8 @@ const after = (parts: Parts<OpenTask>, { is, suspect = 'an-item' }: PartEnd): Pa
 interface PartEnd extends Left {
   readonly is: 'accepted' | 'refused' | 'put-off';
   readonly suspect?: Suspect;
+  /** The items of the last call about it: those before it may have had results. */
+  readonly asked: readonly OpenTask[];
   /** The last one about it. */
   readonly answer: Answer;
   /** Whether that one, or one before it, shows that the downstream works. */
@@ -114,14 +116,16 @@ const callAbout = async (
     const answer = await callOnce(deps, run, open);
     wasAnswered ||= answer.kind !== 'unavailable' && !isWithoutCall(answer);
     const suspect = answer.kind === 'refused' && retry.bisect ? answer.suspect : undefined;
-    if (suspect && open.length > 1) return { is: 'refused', suspect, items: open, answer, wasAnswered, reason: '' };
+    const asked = open;
+    if (suspect && open.length > 1)
+      return { is: 'refused', suspect, items: open, asked, answer, wasAnswered, reason: '' };
     const verdict = verdictOf(answer, open);
     await tally.record(verdict.results, run.tries);
     open = verdict.open;
     const isAtOnce = answer.kind === 'results' || (answer.kind === 'unavailable' && answer.mayRetryAtOnce);
     if (open.length > 0 && isAtOnce && call < retry.immediate && (await mayCall(deps, run))) continue;
     const is = suspect ? 'refused' : answer.kind === 'unavailable' ? 'put-off' : 'accepted';
-    return { is, ...(suspect ? { suspect } : {}), answer, wasAnswered, ...whyOf(verdict), items: open };
+    return { is, ...(suspect ? { suspect } : {}), asked, answer, wasAnswered, ...whyOf(verdict), items: open };
   }
 };
 

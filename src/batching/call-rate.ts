@@ -13,7 +13,7 @@ export const nextMoment = (
   rate: number,
 ): { readonly at: Millis; readonly next: Millis } => {
   const at = Math.max(now, nextCallAt);
-  return { at, next: at + 1_000 / rate };
+  return { at, next: at + Math.ceil(1_000 / rate) };
 };
 
 /** Whether a moment that was reserved may still be used. */

@@ -7,10 +7,11 @@ import { type Answer, whyOf } from '../downstream/downstream.ts';
 import { readResultList } from '../downstream/http-answer.ts';
 import { retryDelay } from '../downstream/retry.ts';
 import { verdictOf } from '../downstream/verdict.ts';
-import type { Delivery, OpenTask } from '../ports.ts';
+import type { Delivery, Members, OpenTask } from '../ports.ts';
 import type { Attempt, AttemptDeps, Left } from './attempt.ts';
 import { type Batch, isFinished, membersOf, unfinishedOf } from './batch.ts';
 import { comeBack, finish, giveUp } from './end-attempt.ts';
+import { parseJson } from './json-text.ts';
 import { type CompletionMessage, printBatch } from './messages.ts';
 import type { Problem } from './problems.ts';
 import { releaseSlots } from './tail.ts';
@@ -48,7 +49,13 @@ const takeTurn = async (deps: AttemptDeps, message: CompletionMessage, delivery:
 };
 
 /** What the message says, or what is wrong with it. */
-const answerOf = (batch: Batch, { results }: CompletionMessage): Extract<Answer, { kind: 'results' }> | Problem => {
+const answerOf = (batch: Batch, { results, inputs }: CompletionMessage): Said | Problem => {
+  if (inputs !== undefined) {
+    const list = parseJson(inputs);
+    return list.ok && Array.isArray(list.value)
+      ? { kind: 'all-succeeded', inputs }
+      : { path: 'inputs', reason: 'must be a list of results' };
+  }
   if (results !== null) {
     const list = readResultList(
       results,
@@ -58,23 +65,42 @@ const answerOf = (batch: Batch, { results }: CompletionMessage): Extract<Answer,
   }
   const { pending } = batch;
   return pending
-    ? { kind: 'results', items: new Map(pending.ids.map((id) => [id, { status: 'succeeded' }])), foreign: 0 }
+    ? { kind: 'all-succeeded' }
     : { path: 'results', reason: 'must be given: the downstream did not say that it reports later about this batch' };
+};
+
+type Results = Extract<Answer, { kind: 'results' }>;
+/** What a job says of its items one by one, of its inputs, or of all. */
+type Said = Results | Extract<Answer, { kind: 'all-succeeded' }>;
+
+/** What it means for each item: for those of a merged job its downstream knows. */
+const meaningOf = async (
+  { downstreamOf }: AttemptDeps,
+  { id: batchId, target, operation, pending }: Batch,
+  { open }: Members,
+  said: Said,
+): Promise<Results> => {
+  const answer = (await downstreamOf(operation).reported?.({ batchId, target, items: open }, said)) ?? said;
+  if (answer.kind === 'results') return answer;
+  // Said of all: of all that the job has.
+  const all = new Map((pending?.ids ?? []).map((each) => [each, { status: 'succeeded' } as const]));
+  return { kind: 'results', items: answer.kind === 'all-succeeded' ? all : new Map(), foreign: 0 };
 };
 
 const record = async (
   deps: AttemptDeps,
   message: CompletionMessage,
   batch: Batch,
-  answer: Extract<Answer, { kind: 'results' }>,
+  said: Said,
   isRunning: boolean,
 ): Promise<Next> => {
   const { report, queues, tasks } = deps;
-  if (answer.foreign > 0) report({ event: 'foreign-results', batchId: batch.id, items: answer.foreign });
   const operation = operationFor(deps.config, batch.operation);
   const { tries, attempt } = batch;
   const run = { batch, operation, tries, attempt };
   const members = await tasks.members(unfinishedOf(batch), batch.id);
+  const answer = await meaningOf(deps, batch, members, said);
+  if (answer.foreign > 0) report({ event: 'foreign-results', batchId: batch.id, items: answer.foreign });
   const tally = new Tally(deps, batch, operation, members);
   // Its payload was there when it was called about.
   const open = [...members.open, ...members.lost.map((lost): OpenTask => ({ ...lost, payload: '' }))];

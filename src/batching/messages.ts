@@ -62,6 +62,8 @@ export interface CompletionMessage {
   readonly batchId: BatchId;
   /** What became of its items: JSON as sent, to be a list of results. Null: all succeeded. */
   readonly results: string | null;
+  /** What became of the inputs of a merged job, likewise; then there are no results. */
+  readonly inputs?: string;
 }
 
 export type BatchMessage = DueMessage | CompletionMessage;
@@ -78,18 +80,29 @@ export const printBatch = (message: BatchMessage): string => {
   const { batchId, at } = message;
   return JSON.stringify({ b: batchId, ...(at === undefined ? {} : { at }) });
 };
-const printCompletion = ({ batchId, results }: CompletionMessage): string =>
-  `{"batchId":${JSON.stringify(batchId)}${results === null ? '' : `,"results":${results}`}}`;
+const printCompletion = ({ batchId, results, inputs }: CompletionMessage): string => {
+  const lists = [
+    ...(results === null ? [] : [`,"results":${results}`]),
+    ...(inputs === undefined ? [] : [`,"inputs":${inputs}`]),
+  ];
+  return `{"batchId":${JSON.stringify(batchId)}${lists.join('')}}`;
+};
 
 /** A message on one of the inner queues that none of the λs wrote. */
 export class UnreadableMessage extends Error {
   override readonly name = 'UnreadableMessage';
   readonly body: string;
-  constructor(expected: string, body: string) {
-    super(`not a message that Groupage sends (${expected} expected): only its own λs may write to this queue`);
+  constructor(problem: string, body: string) {
+    super(problem);
     this.body = body;
   }
 }
+
+const notOurs = (expected: string, body: string): UnreadableMessage =>
+  new UnreadableMessage(
+    `not a message that Groupage sends (${expected} expected): only its own λs may write to this queue`,
+    body,
+  );
 
 /** @throws UnreadableMessage */
 export const parseElect = (body: string): ElectMessage | ResumeMessage => {
@@ -97,7 +110,7 @@ export const parseElect = (body: string): ElectMessage | ResumeMessage => {
   const isFit = resume === undefined || isToken(resume);
   if (isFit && resume !== undefined && isOperationName(operation)) return { operation, resume };
   if (!isFit || !isTarget(target) || !(wake === undefined || Number.isSafeInteger(wake)))
-    throw new UnreadableMessage('{target}', body);
+    throw notOurs('{target}', body);
   return {
     target,
     ...(wake === undefined ? {} : { wake: wake as number }),
@@ -108,8 +121,7 @@ export const parseElect = (body: string): ElectMessage | ResumeMessage => {
 /** @throws UnreadableMessage */
 export const parseGroup = (body: string): GroupMessage => {
   const { target, f, token, hint } = fields(body);
-  if (!isTarget(target) || !Number.isSafeInteger(f) || !isToken(token))
-    throw new UnreadableMessage('{target, f, token}', body);
+  if (!isTarget(target) || !Number.isSafeInteger(f) || !isToken(token)) throw notOurs('{target, f, token}', body);
   return { target, fence: f as number, token, ...(hint === true ? { hint } : {}) };
 };
 
@@ -118,10 +130,17 @@ export const parseBatch = (body: string): BatchMessage => {
   const execution = parseExecutionEvent(body);
   if (execution && 'problem' in execution) throw new UnreadableMessage(execution.problem, body);
   if (execution) return execution;
-  const { b, batchId = b, at, results } = fields(body);
-  if (!isBatchId(batchId)) throw new UnreadableMessage('{b} or {batchId, results}', body);
-  if (b === undefined || results !== undefined) return { batchId, results: rawMembers(body).get('results') ?? null };
+  const { b, batchId = b, at, results, inputs } = fields(body);
+  if (!isBatchId(batchId)) throw notOurs('{b} or {batchId, results}', body);
+  if (b === undefined || results !== undefined || inputs !== undefined) return completionIn(batchId, body);
   return { batchId, ...(isMoment(at) ? { at } : {}) };
+};
+
+/** Results stand before inputs, where there are both. */
+const completionIn = (batchId: BatchId, body: string): CompletionMessage => {
+  const raw = rawMembers(body);
+  const [results, inputs] = [raw.get('results') ?? null, raw.get('inputs')];
+  return { batchId, results, ...(inputs === undefined || results !== null ? {} : { inputs }) };
 };
 
 const isMoment = (value: unknown): value is Millis => typeof value === 'number' && value >= 0;

@@ -120,7 +120,7 @@ const nextLook = (
   now: Millis,
 ): Millis => {
   if (quietPeriod === 0) return Number.POSITIVE_INFINITY;
-  return mayBeQuiet ? quietAt : Math.max(quietAt, now + Math.max(SOON, waited / QUIET_LOOKS));
+  return mayBeQuiet ? quietAt : Math.max(quietAt, now + Math.max(SOON, Math.ceil(waited / QUIET_LOOKS)));
 };
 
 const QUIET_LOOKS = 4;

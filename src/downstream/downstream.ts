@@ -70,6 +70,12 @@ interface Apart {
 export interface Downstream {
   /** Calls once, within the operation's timeout. Failures are answers; it rejects only on a defect, or where a store does. */
   call(call: Call): Promise<Answer>;
+  /**
+   * What it means for items what a job reported later about a call: its answer, for most kinds.
+   *
+   * @param call with those of its items that are open
+   */
+  reported?(call: Pick<Call, 'batchId' | 'target' | 'items'>, said: Answer): Promise<Answer>;
 }
 
 /**

@@ -11,6 +11,8 @@ import { isObject, parseJson, rawMembers } from '../batching/json-text.ts';
 export interface ExecutionReport {
   readonly batchId: BatchId;
   readonly results: string | null;
+  /** Of a merged job's inputs, likewise. */
+  readonly inputs?: string;
 }
 
 /** An execution of which nobody can say to which batch it belongs. */
@@ -34,8 +36,9 @@ export const parseExecutionEvent = (body: string): ExecutionReport | UnknownExec
   if (named === undefined) return { problem: problemOf(detail) };
   if (detail.status !== 'SUCCEEDED') return { batchId: named, results: forEach(items, failedExecution(detail)) };
   if (isLeftOut(detail.outputDetails)) return { batchId: named, results: forEach(items, OUTPUT_LEFT_OUT) };
-  const results = output && rawMembers(String(detail.output)).get('results');
-  return { batchId: named, results: results ?? null };
+  const raw = output && rawMembers(String(detail.output));
+  const [results = null, inputs] = [raw?.get('results'), raw?.get('inputs')];
+  return { batchId: named, results, ...(inputs === undefined || results !== null ? {} : { inputs }) };
 };
 
 const objectIn = (text: unknown): Record<string, unknown> | undefined => {

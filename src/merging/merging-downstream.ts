@@ -39,6 +39,7 @@ export const mergingDownstream = (
     if (answer.kind !== 'refused' && answer.kind !== 'unavailable') report(mergedEvent(call, plan));
     return concluded(merging, call, plan, answer);
   },
+  reported: (call, said) => completedRequests(merging, call, said),
 });
 
 /**

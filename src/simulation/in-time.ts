@@ -1,6 +1,6 @@
 /** What must hold in a schedule in which nothing goes wrong: everything is done in time, in batches that are full. */
 import type { Batch } from '../batching/batch.ts';
-import { type Millis, parseCandidate } from '../batching/ids.ts';
+import { type Millis, parseCandidate, type TaskId } from '../batching/ids.ts';
 import { waitEnd } from '../batching/policy.ts';
 import { operationFor } from '../config/resolved.ts';
 import { bytesOf, type Evidence, sentPayloads, waitsOf } from './evidence.ts';
@@ -96,6 +96,18 @@ const checkSealed = ({ config, tables, mayWaitForRoom }: Evidence, batch: Batch)
 };
 
 /** Called about as soon as it is sealed, and again when the pauses are over: those asked for, and our own. */
+/** Nobody asks about an item that has its result. @param calls about one batch, in their order */
+const checkAskedOnce = (calls: readonly LoggedCall[]): void => {
+  const ended = new Set<TaskId>();
+  for (const { call, answered } of calls) {
+    const again = call.items.filter(({ id }) => ended.has(id));
+    demand(again.length === 0, 'nobody is called again about an item that has its result', { call, again });
+    const { answer } = answered ?? {};
+    if (answer?.kind === 'all-succeeded') for (const { id } of call.items) ended.add(id);
+    if (answer?.kind === 'results') for (const [id, { status }] of answer.items) if (status !== 'retry') ended.add(id);
+  }
+};
+
 const checkCalled = ({ config, log, wasPaused }: Evidence, batch: Batch): void => {
   const { retry, circuit, rateLimit, downstream } = operationFor(config, batch.operation);
   const { minDelay, maxDelay } = retry;
@@ -105,6 +117,7 @@ const checkCalled = ({ config, log, wasPaused }: Evidence, batch: Batch): void =
   const [first] = calls;
   const { sealedAt = Number.POSITIVE_INFINITY } = batch;
   if (first) demand(first.at <= sealedAt + SLACK, 'a batch is called about as soon as it is sealed', batch);
+  checkAskedOnce(calls);
   for (const [index, next] of calls.slice(1).entries()) {
     const { call, answered } = calls[index] as LoggedCall;
     if (!answered) continue;

@@ -3,10 +3,11 @@ import { membersOf } from '../batching/batch.ts';
 import type { BatchId, Millis, Target } from '../batching/ids.ts';
 import { isObject, parseJson } from '../batching/json-text.ts';
 import { type Config, operationFor } from '../config/resolved.ts';
+import type { Answer } from '../downstream/downstream.ts';
 import { type Evidence, sentPayloads } from './evidence.ts';
 import { demand } from './invariants.ts';
 import { seeded, seedOf } from './random.ts';
-import type { LoggedCall } from './simulated-downstream.ts';
+import type { CallLog, LoggedCall } from './simulated-downstream.ts';
 import type { Scenario } from './world.ts';
 
 /** The same schedule, of requests for a few inputs in two versions. */
@@ -70,7 +71,8 @@ export const checkMerged = (evidence: Evidence): void => {
     const texts = new Set(call.items.flatMap(({ id }) => [...inputsOf(id).values()]));
     demand(call.inputs?.every((text) => texts.has(text)) === true, 'a job gets what its requests need', call);
   }
-  const done = calls.flatMap((logged) => doneBy(logged, inputsOf));
+  const answered = calls.flatMap((logged) => doneBy(logged, inputsOf));
+  const done = [...answered, ...log.reports.flatMap((report) => doneByReport(report, calls, inputsOf))];
   /** Every text of a key in a batch: the latest of them is done for all. */
   const textsIn = (batch: BatchId, key: string): ReadonlySet<string | undefined> => {
     const stored = tables.batches.get(batch);
@@ -84,17 +86,22 @@ export const checkMerged = (evidence: Evidence): void => {
       demand(isDone, 'a request succeeds when its inputs were done', { id, key, state });
     }
   }
-  if (isCalm) checkNothingTwice(calls, done);
+  if (isCalm) checkNothingTwice(calls, done, answered);
 };
 
-/** Where nothing goes wrong a job does not get what one before it did, unless another text came in between. */
-const checkNothingTwice = (calls: readonly LoggedCall[], done: readonly Done[]): void => {
+/**
+ * Where nothing goes wrong a job does not get what one before it did, unless another text came in between.
+ *
+ * @param answered what was done as its caller heard at once: when anybody heard what was reported later nobody can tell.
+ */
+const checkNothingTwice = (calls: readonly LoggedCall[], done: readonly Done[], answered: readonly Done[]): void => {
   for (const { call, at } of calls)
     for (const text of call.inputs ?? []) {
       const key = keyOfText(text);
-      const earlier = done.filter((each) => each.target === call.target && each.key === key && each.at < at);
-      const isSame = earlier.length > 0 && earlier.every((each) => each.text === text);
-      demand(!isSame || earlier.every((each) => at <= each.at + SOON), 'what was done is not done again', {
+      const isEarlier = (each: Done): boolean => each.target === call.target && each.key === key && each.at < at;
+      const isSame = done.filter(isEarlier).every((each) => each.text === text);
+      const isHeard = answered.filter(isEarlier).some((each) => at > each.at + SOON);
+      demand(!isSame || !isHeard, 'what was done is not done again', {
         call,
         text,
         at,
@@ -120,6 +127,18 @@ const doneBy = (
     [...answer.items].flatMap(([id, { status }]) => (status === 'succeeded' ? [...inputsOf(id).keys()] : [])),
   );
   return all.filter(({ key }) => keys.has(key));
+};
+
+/** A job that reports later does so about what it got, in any of its calls. */
+const doneByReport = (
+  { batchId, items, at }: CallLog['reports'][number],
+  calls: readonly LoggedCall[],
+  inputsOf: (id: string) => ReadonlyMap<string, string>,
+): readonly Done[] => {
+  const answer: Answer = items === 'all-succeeded' ? { kind: 'all-succeeded' } : { kind: 'results', items, foreign: 0 };
+  return calls
+    .filter((logged) => logged.call.batchId === batchId && logged.at <= at)
+    .flatMap(({ call }) => doneBy({ call, at, answered: { at, answer } }, inputsOf));
 };
 
 const keyOfText = (text: string): string => String((JSON.parse(text) as { id: number }).id);
