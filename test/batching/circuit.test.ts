@@ -1,0 +1,91 @@
+import { expect, it } from 'vitest';
+import { finishBatch } from '../../src/batching/finish-batch.ts';
+import { handleBatch } from '../../src/batching/handle-batch.ts';
+import { type BatchId, batchIdOf } from '../../src/batching/ids.ts';
+import { aConfig, aPolicy, NOW, operationName } from '../factories/factories.ts';
+import { PLENTY, type StepKit } from './step-kit.ts';
+import { kit, led, suite, where } from './step-suite.ts';
+
+const COOL_DOWN = 30_000;
+/** The row of an operation is shared by the tests of a store: each begins with a new one. */
+const ship = operationName('ship');
+
+suite('a circuit', () => {
+  const guarded = (failures: number): StepKit => ({
+    ...kit,
+    config: aConfig({ batch: aPolicy({ maxSize: 4, maxWait: 5_000 }), circuit: { failures, coolDown: COOL_DOWN } }),
+  });
+  const sealed = async (): Promise<BatchId> => {
+    const { paused } = await kit.operations.read(ship);
+    if (paused) await kit.operations.resume(ship, paused.id);
+    await kit.operations.resetFailures(ship);
+    await led(1);
+    await finishBatch(kit, where, batchIdOf(where, 1, 1));
+    kit.sent.batch.length = 0;
+    kit.events.length = 0;
+    return batchIdOf(where, 1, 1);
+  };
+  const named = () => kit.events.map(({ event }) => event);
+
+  it('opens after so many attempts that came to nothing: the last one does not count, and its batch waits', async () => {
+    const batch = await sealed();
+    const deps = guarded(2);
+    kit.answers = [{ kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false }];
+    await handleBatch(deps, { batchId: batch }, PLENTY);
+    expect(named()).toEqual(['called', 'postponed']);
+    expect((await kit.batches.get(batch))?.tries).toBe(1);
+    kit.now = NOW + 10_000;
+    await handleBatch(deps, { batchId: batch }, PLENTY);
+    expect(named().slice(2)).toEqual(['called', 'circuit-opened', 'postponed']);
+    const until = kit.now + COOL_DOWN;
+    const { paused } = await kit.operations.read(ship);
+    expect(paused).toMatchObject({ by: 'circuit', until, reason: 'answered 503' });
+    expect(kit.sent.resume).toEqual([{ operation: ship, resume: paused?.id, delay: 30 }]);
+    expect(await kit.batches.get(batch)).toMatchObject({ tries: 1, attempt: 2, runUntil: until + COOL_DOWN / 2 });
+  });
+
+  it('holds batches up without a call, or a try, until it is half open; a success closes it', async () => {
+    const batch = await sealed();
+    const deps = guarded(3);
+    const until = NOW + COOL_DOWN;
+    await kit.operations.addFailure(ship, 3);
+    await kit.operations.pause(ship, { id: 'circuit-1', by: 'circuit', since: NOW, until });
+    await handleBatch(deps, { batchId: batch }, PLENTY);
+    expect([kit.calls.length, named(), kit.sent.batch]).toEqual([0, ['held'], [{ batchId: batch, delay: 46 }]]);
+    expect(await kit.batches.get(batch)).toMatchObject({ status: 'sealed', attempt: 0 });
+    kit.now = until + 1;
+    await handleBatch(deps, { batchId: batch }, PLENTY);
+    expect(named()).toEqual(['held', 'called', 'circuit-closed', 'finished']);
+    expect((await kit.operations.read(ship)).failures).toBe(0);
+  });
+
+  it('opens at once where the configuration is at fault', async () => {
+    const batch = await sealed();
+    kit.answers = [{ kind: 'unavailable', reason: 'answered 403', mayRetryAtOnce: false, misconfigured: true }];
+    await handleBatch(guarded(5), { batchId: batch }, PLENTY);
+    expect(named()).toEqual(['called', 'circuit-opened', 'postponed']);
+    expect((await kit.batches.get(batch))?.tries).toBe(0);
+  });
+
+  it('is not there where none is configured', async () => {
+    const batch = await sealed();
+    kit.answers = [{ kind: 'unavailable', reason: 'answered 403', mayRetryAtOnce: false, misconfigured: true }];
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect(named()).toEqual(['called', 'postponed']);
+    expect(await kit.operations.read(ship)).not.toHaveProperty('paused');
+  });
+
+  it('a person who pauses a Target or an operation holds its batches too, for as long as it takes', async () => {
+    const batch = await sealed();
+    await kit.locks.pause(where, { id: 'p', by: 'person', since: NOW }, NOW);
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect([kit.calls.length, named(), kit.sent.batch]).toEqual([0, ['held'], [{ batchId: batch, delay: 60 }]]);
+    await kit.locks.resume(where, 'p');
+    await kit.operations.pause(ship, { id: 'q', by: 'person', since: NOW });
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect([kit.calls.length, named()]).toEqual([0, ['held', 'held']]);
+    await kit.operations.resume(ship, 'q');
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect((await kit.batches.get(batch))?.status).toBe('succeeded');
+  });
+});

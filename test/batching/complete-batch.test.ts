@@ -1,0 +1,133 @@
+import { expect, it } from 'vitest';
+import { finishBatch } from '../../src/batching/finish-batch.ts';
+import { handleBatch } from '../../src/batching/handle-batch.ts';
+import { type BatchId, batchIdOf } from '../../src/batching/ids.ts';
+import { batchId, id, NOW } from '../factories/factories.ts';
+import { PLENTY } from './step-kit.ts';
+import { depot, kit, led, suite, where } from './step-suite.ts';
+
+const DEADLINE = 3_600_000;
+
+suite('a job that reports later', () => {
+  const sealed = async (count: number): Promise<BatchId> => {
+    await led(count);
+    await finishBatch(kit, where, batchIdOf(where, 1, 1));
+    kit.sent.batch.length = 0;
+    return batchIdOf(where, 1, 1);
+  };
+  const pending = async (count: number): Promise<BatchId> => {
+    const batch = await sealed(count);
+    kit.answers = [{ kind: 'pending' }, { kind: 'all-succeeded' }];
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    return batch;
+  };
+  const report = (batch: BatchId, results: readonly (readonly [number, string])[] | null) =>
+    handleBatch(
+      kit,
+      {
+        batchId: batch,
+        results: results && JSON.stringify(results.map(([n, status]) => ({ id: `${depot}-${n}`, status }))),
+      },
+      PLENTY,
+    );
+  const stored = (batch: BatchId) => kit.batches.get(batch);
+
+  it('holds its batch until its deadline, and is called about again after that', async () => {
+    const batch = await pending(2);
+    const ids = [`${depot}-0`, `${depot}-1`];
+    expect(await stored(batch)).toMatchObject({
+      status: 'in-progress',
+      tries: 1,
+      runUntil: NOW + DEADLINE,
+      pending: { ids, until: NOW + DEADLINE },
+    });
+    expect(kit.sent.batch).toEqual([{ batchId: batch, delay: 900 }]);
+    kit.now = NOW + DEADLINE + 1;
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect(kit.calls.map(({ items, attempt }) => [items.length, attempt])).toEqual([
+      [2, 1],
+      [2, 2],
+    ]);
+    expect((await stored(batch))?.status).toBe('succeeded');
+  });
+
+  it('reports in several messages, in any order, some of them twice: its batch ends with the last of its items', async () => {
+    const batch = await pending(3);
+    await report(batch, [[1, 'failed']]);
+    await report(batch, [[1, 'succeeded']]);
+    expect((await stored(batch))?.status).toBe('in-progress');
+    await report(batch, [
+      [0, 'succeeded'],
+      [2, 'succeeded'],
+    ]);
+    expect(await stored(batch)).toMatchObject({ status: 'partly-failed', counts: { succeeded: 2, failed: 1 } });
+    await report(batch, null);
+    expect([kit.calls.length, kit.sent.rejected]).toEqual([1, []]);
+  });
+
+  it('that says nothing of its items has done them all', async () => {
+    const batch = await pending(2);
+    await report(batch, null);
+    expect(await stored(batch)).toMatchObject({ status: 'succeeded', counts: { succeeded: 2, failed: 0 } });
+  });
+
+  it('that wants each of its items to be tried again is called about again as after an attempt', async () => {
+    const batch = await pending(2);
+    await report(batch, [[0, 'retry']]);
+    expect((await stored(batch))?.runUntil).toBe(NOW + DEADLINE);
+    await report(batch, [
+      [0, 'retry'],
+      [1, 'retry'],
+    ]);
+    expect(await stored(batch)).toMatchObject({ runUntil: NOW + 500, tries: 1, open: [`${depot}-0`, `${depot}-1`] });
+    expect(await stored(batch)).not.toHaveProperty('pending');
+  });
+
+  it('that is faster than the answer to its call is heard when that has come', async () => {
+    const batch = await sealed(1);
+    const start = { attempt: 1, tries: 1, token: 'other' as never, at: NOW, runUntil: NOW + 60_000 };
+    await kit.batches.start(batch, start);
+    await report(batch, null);
+    expect(kit.sent.batch).toEqual([{ batchId: batch, results: null, delay: 5 }]);
+    await report(batch, [[0, 'succeeded']]);
+    expect((await kit.tasks.get(id(`${depot}-0`)))?.state.status).toBe('succeeded');
+    // The call is still under way: its attempt ends the batch.
+    expect((await stored(batch))?.status).toBe('in-progress');
+  });
+
+  it('that does not report by the deadline of its last attempt has failed', async () => {
+    const batch = await pending(1);
+    kit.answers = [{ kind: 'pending' }];
+    for (let attempt = 2; attempt <= 4; attempt += 1) {
+      kit.now += DEADLINE + 1;
+      await handleBatch(kit, { batchId: batch }, PLENTY);
+    }
+    expect(kit.calls).toHaveLength(3);
+    expect((await kit.tasks.get(id(`${depot}-0`)))?.state).toMatchObject({
+      status: 'failed',
+      attempts: 3,
+      error: { message: 'gave up after 3 attempts: its job did not report by its deadline' },
+    });
+  });
+
+  it('a report that cannot be meant lies in the rejected queue, with the reason', async () => {
+    const waiting = await sealed(1);
+    await report(batchId('ship/depot=none#1#1'), null);
+    await report(waiting, [[0, 'succeeded']]);
+    await handleBatch(kit, { batchId: waiting, results: '{"a":1}' }, PLENTY);
+    await kit.batches.start(waiting, { attempt: 1, tries: 1, token: 'gone' as never, at: NOW, runUntil: NOW - 1 });
+    await handleBatch(kit, { batchId: waiting, results: '{"a":1}' }, PLENTY);
+    await report(waiting, null);
+    expect(kit.sent.rejected.map(({ problems }) => problems.map(({ path, reason }) => `${path} ${reason}`))).toEqual([
+      ['batchId names no batch that is stored'],
+      ['batchId names a batch that no call was made about yet'],
+      ['batchId names a batch that no call was made about yet'],
+      ['results must be a list of results'],
+      ['results must be given: the downstream did not say that it reports later about this batch'],
+    ]);
+    expect(kit.sent.rejected[0]).toMatchObject({
+      messageId: PLENTY.messageId,
+      body: '{"batchId":"ship/depot=none#1#1"}',
+    });
+  });
+});
