@@ -45,6 +45,16 @@ export class Groupage extends Construct {
     return this.flow.registerQueue.queue;
   }
 
+  /** Where jobs that report later send how their items ended. */
+  get batchQueue(): IQueue {
+    return this.flow.batchQueue.queue;
+  }
+
+  /** Lets a job report how the items of its batch ended. */
+  grantComplete(job: IGrantable): void {
+    this.batchQueue.grantSendMessages(job);
+  }
+
   /** Lets a producer send register messages. */
   grantRegister(producer: IGrantable): void {
     this.registerQueue.grantSendMessages(producer);

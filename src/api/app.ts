@@ -22,6 +22,7 @@ const METHODS = [
   ['/v1/tasks/redrive', 'GET, POST, DELETE'],
   ['/v1/tasks/:id', 'GET, DELETE'],
   ['/v1/batches', 'GET'],
+  ['/v1/batches/:id{.+}/complete', 'POST'],
   ['/v1/batches/:id{.+}', 'GET'],
   ['/v1/targets', 'GET'],
   ['/v1/targets/flush', 'POST'],

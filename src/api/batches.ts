@@ -1,10 +1,11 @@
-/** `/v1/batches`: look up and list. */
+/** `/v1/batches`: look up, list and complete. */
 import { Hono } from 'hono';
-import { membersOf } from '../batching/batch.ts';
+import { type Batch, membersOf } from '../batching/batch.ts';
 import { isBatchId } from '../batching/ids.ts';
 import { operationNamed } from '../config/resolved.ts';
+import { complete } from './complete.ts';
 import type { ApiDeps } from './deps.ts';
-import { readPaging, readTarget, takesQuery } from './input.ts';
+import { readPaging, readTarget, readText, takesQuery } from './input.ts';
 import { expectTarget } from './known-target.ts';
 import { HttpProblem } from './problem.ts';
 import { batchView } from './views.ts';
@@ -14,12 +15,21 @@ export const batchRoutes = (deps: ApiDeps): Hono => {
   const routes = new Hono();
   const maxSizeOf = (operation: string) => operationNamed(config, operation)?.batch.maxSize;
 
+  const lookUp = async (id: string): Promise<Batch> => {
+    const batch = isBatchId(id) ? await batches.get(id) : undefined;
+    if (batch) return batch;
+    throw new HttpProblem(404, `there is no batch ${JSON.stringify(id.slice(0, 200))}; its id has to be URL-encoded`);
+  };
+
+  routes.post('/:id{.+}/complete', takesQuery(), async (context) => {
+    const batch = await lookUp(context.req.param('id'));
+    await complete(deps, batch, await readText(context));
+    return context.json({ id: batch.id }, 202);
+  });
+
   // An id has slashes, and some gateways decode them.
   routes.get('/:id{.+}', takesQuery(), async (context) => {
-    const id = context.req.param('id');
-    const batch = isBatchId(id) ? await batches.get(id) : undefined;
-    if (!batch)
-      throw new HttpProblem(404, `there is no batch ${JSON.stringify(id.slice(0, 200))}; its id has to be URL-encoded`);
+    const batch = await lookUp(context.req.param('id'));
     return context.json({ ...batchView(batch, maxSizeOf(batch.operation)), members: membersOf(batch) });
   });
 

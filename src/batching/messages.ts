@@ -143,7 +143,7 @@ const completionIn = (batchId: BatchId, body: string): CompletionMessage => {
   return { batchId, results, ...(inputs === undefined || results !== null ? {} : { inputs }) };
 };
 
-const isMoment = (value: unknown): value is Millis => typeof value === 'number' && value >= 0;
+const isMoment = (value: unknown): value is Millis => Number.isSafeInteger(value) && (value as Millis) >= 0;
 
 const fields = (body: string): Record<string, unknown> => {
   const json = parseJson(body);

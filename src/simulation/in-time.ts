@@ -103,6 +103,8 @@ const checkAskedOnce = (calls: readonly LoggedCall[]): void => {
     const again = call.items.filter(({ id }) => ended.has(id));
     demand(again.length === 0, 'nobody is called again about an item that has its result', { call, again });
     const { answer } = answered ?? {};
+    // What is said of a merged job's inputs is no result of a request yet.
+    if (call.inputs) continue;
     if (answer?.kind === 'all-succeeded') for (const { id } of call.items) ended.add(id);
     if (answer?.kind === 'results') for (const [id, { status }] of answer.items) if (status !== 'retry') ended.add(id);
   }

@@ -29,6 +29,19 @@ describe('the construct Groupage', () => {
     ]);
   });
 
+  it('lets a job report how its batch ended, and do no more', () => {
+    const stack = new Stack(new App(), 'TheirStack');
+    const job = new Role(stack, 'Job', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+    const groupage = new Groupage(stack, 'Groupage', { config: { operations: OPERATIONS } });
+    groupage.grantComplete(job);
+    const template = Template.fromStack(stack).toJSON() as Parameters<typeof statementsOfRole>[0];
+    const allowed = statementsOfRole(template, stack.getLogicalId(job.node.defaultChild as never));
+    const queue = stack.getLogicalId(groupage.batchQueue.node.defaultChild as never);
+    expect(allowed.map(({ Action, Resource }) => [Action, idOf(Resource)])).toEqual([
+      [['sqs:SendMessage', 'sqs:GetQueueAttributes', 'sqs:GetQueueUrl'], queue],
+    ]);
+  });
+
   it('refuses a configuration that is wrong, in words', () => {
     const stack = new Stack(new App(), 'TheirStack');
     const broken = { operations: { ship: { ...OPERATIONS.ship, target: 'depot' } } };

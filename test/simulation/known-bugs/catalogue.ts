@@ -149,6 +149,15 @@ export const KNOWN_BUGS: readonly KnownBug[] = [
   ['attempts without end', policy.attemptsHaveNoEnd, /at most maxAttempts attempts/],
   ['tasks that are given up early', policy.nobodyTriesAgain, /before the last attempt/],
   ['a Retry-After that is ignored', handling.retryAfterIsIgnored, /a pause that was asked for/],
+  ['telling that is forgotten after a crash', handling.tellingIsForgottenAfterACrash, /who wants to know is told/],
+  ['halving that begins anew', handling.halvingBeginsAnew, /the run does not end|every registered task ends/],
+  [
+    'jobs whose first report ends their batch',
+    handling.firstReportsEndBatches,
+    /its own|counts are what|every registered task ends/,
+  ],
+  ['calls that overlook the rate', handling.ratesAreOverlooked, /calls keep the rate/, nothingGoesWrong],
+  ['innocent tasks that fail with their batch', handling.innocentTasksFail, /ends as was answered/],
   ['attempts that overlap', handling.attemptsOverlap, /do not overlap/],
   ['runs that end before their calls', handling.callsTakeNoTime, /do not overlap/],
   [

@@ -113,3 +113,41 @@ export const redrivenMembersAreNotCounted: Bug = {
     return handleBatch({ ...deps, tasks: { ...deps.tasks, finish } }, message, delivery);
   },
 };
+
+/** Who ended before a crash is not told of after it. */
+export const tellingIsForgottenAfterACrash: Bug = {
+  handleBatch: (deps, message, delivery) => {
+    const members: Tasks['members'] = async (ids, batch) => ({ ...(await deps.tasks.members(ids, batch)), ended: [] });
+    return handleBatch({ ...deps, tasks: { ...deps.tasks, members } }, message, delivery);
+  },
+};
+
+/** What ran out of time amid halving begins anew, with all that is open. */
+export const halvingBeginsAnew = withStart((batches) => ({
+  postpone: (id, attempt, { split: _, ...postponed }) => batches.postpone(id, attempt, postponed),
+}));
+
+/** A job's first report ends its batch, whatever it says of the others. */
+export const firstReportsEndBatches: Bug = {
+  handleBatch: (deps, message, delivery) => {
+    if (!('results' in message)) return handleBatch(deps, message, delivery);
+    const members: Tasks['members'] = async (ids, batch) => {
+      const all = await deps.tasks.members(ids, batch);
+      return { ...all, open: all.open.filter(({ id }) => message.results?.includes(`"${id}"`) !== false) };
+    };
+    return handleBatch({ ...deps, tasks: { ...deps.tasks, members } }, message, delivery);
+  },
+};
+
+/** A moment that is taken is taken once more. */
+export const ratesAreOverlooked: Bug = {
+  handleBatch: (deps, message, delivery) =>
+    handleBatch({ ...deps, operations: { ...deps.operations, reserveCall: async () => true } }, message, delivery),
+};
+
+/** Whatever is refused fails as a whole, though its halves might not. */
+export const innocentTasksFail = misheard((answer) => {
+  if (answer.kind !== 'refused') return answer;
+  const { suspect: _, ...refused } = answer;
+  return refused;
+});

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { api } from '../../src/api/app.ts';
+import { completionMessages } from '../../src/batching/completion-messages.ts';
+import { parseBatch, printBatch, SQS_MAX_BYTES } from '../../src/batching/messages.ts';
+import { stepKit } from '../batching/step-kit.ts';
+import { memoryStores } from '../contract/stores.ts';
+import { aStart, batchId, candidate, NOW, target } from '../factories/factories.ts';
+
+const B = batchId('ship/depot=MUC#1#1');
+
+describe('POST /v1/batches/ID/complete', () => {
+  const started = async () => {
+    const kit = stepKit(await memoryStores());
+    const forming = {
+      id: B,
+      target: target('ship/depot=MUC'),
+      sealedBy: 'full',
+      candidates: ['a', 'b'].map((name) => candidate(name)),
+      oldestAt: NOW,
+      createdAt: NOW,
+    } as const;
+    await kit.batches.seal(await kit.batches.form(forming), [], NOW, 1_000);
+    await kit.batches.start(B, aStart(1, NOW, NOW + 1_000));
+    const app = api({ ...kit, newId: () => 'new', onError: () => {} });
+    const post = async (body: string, id: string = B) => {
+      const path = `/v1/batches/${encodeURIComponent(id)}/complete`;
+      const response = await app.request(path, { method: 'POST', body });
+      return { status: response.status, ...((await response.json()) as object) };
+    };
+    return { kit, app, post };
+  };
+
+  it('sends what became of the items to the batch queue, each result as it was written', async () => {
+    const { kit, post } = await started();
+    const results = '[{"id":"a","status":"succeeded","result": 1.0},{"id":"b","status":"retry"}]';
+    expect(await post(`{"results": ${results}}`)).toEqual({ status: 202, id: B });
+    expect(await post('{}')).toEqual({ status: 202, id: B });
+    expect(kit.sent.batch).toEqual([
+      { batchId: B, results: results.replace('},{', '},{'), delay: 0 },
+      { batchId: B, results: null, delay: 0 },
+    ]);
+  });
+
+  it('says where a result is wrong, and sends nothing', async () => {
+    const { kit, post } = await started();
+    const odd = [7, { id: 'c', status: 'succeeded' }, { id: 'a', status: 'done' }];
+    expect(await post(JSON.stringify({ results: odd, result: 1 }))).toMatchObject({
+      status: 400,
+      errors: [{ path: 'result' }, { path: 'results[0]' }, { path: 'results[1].id' }, { path: 'results[2].status' }],
+    });
+    expect(await post('{"results":{}}')).toMatchObject({ status: 400, errors: [{ path: 'results' }] });
+    const large = JSON.stringify({ results: [{ id: 'a', status: 'succeeded', result: 'x'.repeat(600_000) }] });
+    expect(await post(large)).toMatchObject({ status: 400, errors: [{ path: 'results[0].result' }] });
+    expect(kit.sent.batch).toEqual([]);
+  });
+
+  it('knows 404, 405 and 409', async () => {
+    const { kit, app, post } = await started();
+    expect(await post('{}', 'ship/depot=none#1#1')).toMatchObject({ status: 404 });
+    const get = await app.request(`/v1/batches/${encodeURIComponent(B)}/complete`, { method: 'PUT' });
+    expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST']);
+    await kit.batches.finish(B, 1, { status: 'succeeded', counts: { succeeded: 2, failed: 0 }, at: NOW, keep: 1_000 });
+    expect(await post('{}')).toMatchObject({ status: 409 });
+    expect(kit.sent.batch).toEqual([]);
+  });
+});
+
+it('results that are more than a message holds go in several, of which each can be read', () => {
+  const results = Array.from(
+    { length: 30 },
+    (_, n) => `{"id":"t${n}","status":"succeeded","result":"${'ü'.repeat(50_000)}"}`,
+  );
+  const messages = completionMessages(B, results);
+  const printed = messages.map(printBatch);
+  expect(messages.length).toBeGreaterThan(2);
+  for (const body of printed) expect(Buffer.byteLength(body)).toBeLessThanOrEqual(SQS_MAX_BYTES);
+  const read = printed
+    .map((body) => parseBatch(body))
+    .flatMap((each) => ('results' in each ? JSON.parse(each.results ?? '') : []));
+  expect(read.map(({ id }: { id: string }) => id)).toEqual(results.map((_, n) => `t${n}`));
+});
