@@ -92,7 +92,7 @@ const isItsMoment = async (
   const at = isValid(reserved, now) ? reserved : await reserveCall(deps, name, rateLimit, delivery);
   const wait = (at ?? now) - machine.now();
   if (at !== undefined && wait > NAP) {
-    await queues.batch({ batchId, at }, delaySeconds(wait));
+    await queues.batch({ batchId, at: Math.ceil(at) }, delaySeconds(wait));
     return false;
   }
   if (wait > 0) await machine.sleep(wait);

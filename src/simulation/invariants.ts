@@ -154,6 +154,7 @@ const checkBatch = (before: Batch | undefined, after: Batch): void => {
   });
   demand(!isFinished(before.status), 'a finished batch is not written again', { before, after });
   demand(after.attempt >= before.attempt, 'attempts only grow', { before, after });
+  demand(after.attempt <= 1_000, 'attempts do not go on for ever', { before, after });
 };
 
 /** Of several waiting tasks of one key the newest is done, and the others are told which it was. */

@@ -82,7 +82,7 @@ it.each(['elect', 'group', 'batch'] as const)(
       for (const value of Object.values(message)) {
         if (typeof value === 'string')
           expect([value.isWellFormed(), value !== '', Buffer.byteLength(value) <= 2_048]).toEqual([true, true, true]);
-        else expect(value === true || value === null || Number.isSafeInteger(value)).toBe(true);
+        else expect(value === null || value === true || Number.isSafeInteger(value)).toBe(true);
       }
       if ('target' in message)
         expect([isTarget(message.target), Buffer.byteLength(String(message.target)) <= 516]).toEqual([true, true]);

@@ -122,11 +122,6 @@ export const tellingIsForgottenAfterACrash: Bug = {
   },
 };
 
-/** What ran out of time amid halving begins anew, with all that is open. */
-export const halvingBeginsAnew = withStart((batches) => ({
-  postpone: (id, attempt, { split: _, ...postponed }) => batches.postpone(id, attempt, postponed),
-}));
-
 /** A job's first report ends its batch, whatever it says of the others. */
 export const firstReportsEndBatches: Bug = {
   handleBatch: (deps, message, delivery) => {
