@@ -24,7 +24,13 @@ const electFor = async (deps: ElectDeps, message: ElectMessage): Promise<void> =
       await wake(deps, operation.operation);
       return;
     }
-    if (isHeld(lock, deps.machine.now()) || isClosed(lock, operation.concurrency)) return;
+    if (isClosed(lock, operation.concurrency)) return;
+    if (isHeld(lock, deps.machine.now())) {
+      // He may sleep for long, and nobody told him of a batch that became full while it was paused.
+      if (message.resume !== undefined && lock.holder)
+        await deps.queues.group({ target, fence: lock.fence, token: lock.holder, hint: true }, 0);
+      return;
+    }
     const isBlocked = lock.blocked !== undefined;
     // It waits for room: a task more does not make any.
     if (isBlocked && message.wake === undefined && message.resume === undefined) return;

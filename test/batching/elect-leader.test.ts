@@ -2,6 +2,8 @@ import { expect, it } from 'vitest';
 import { electLeader } from '../../src/batching/elect-leader.ts';
 import { group } from '../../src/batching/group.ts';
 import { batchIdOf, type TaskId, type Token } from '../../src/batching/ids.ts';
+import type { ElectMessage } from '../../src/batching/messages.ts';
+import { askResumeTarget, pauseTarget } from '../../src/batching/resume.ts';
 import { LEASE } from '../../src/batching/timings.ts';
 import { aConfig, aPolicy, aTask, candidate, id, NOW } from '../factories/factories.ts';
 import { PLENTY, type StepKit, stepKit } from './step-kit.ts';
@@ -90,6 +92,23 @@ suite('elect', (fresh) => {
     patient.now = NOW + 3_600_000;
     await group(patient, guard(2), PLENTY);
     expect(patient.sent.batch).toHaveLength(1);
+  });
+
+  it('a resume wakes the leader that sleeps: what became full while the Target was paused is sealed', async () => {
+    await led(1);
+    await pauseTarget(kit, where);
+    await registered(4);
+    const before = kit.sent.group.length;
+    await askResumeTarget(kit, where);
+    const resume = kit.sent.elect.at(-1) as ElectMessage;
+    await electLeader(kit, resume);
+    expect(kit.sent.group.slice(before)).toEqual([{ ...guard(1, true), delay: 0 }]);
+    await group(kit, guard(1, true), PLENTY);
+    expect(kit.sent.batch).toHaveLength(1);
+    // Paused once more in between: the message of the pause before wakes nobody.
+    await pauseTarget(kit, where);
+    await electLeader(kit, resume);
+    expect(kit.sent.group.slice(before).filter(({ hint }) => hint)).toHaveLength(1);
   });
 
   it('takes over from a leader whose lease has ended, and finishes its open batch at once', async () => {

@@ -7,7 +7,7 @@ import type { Config } from '../../src/config/resolved.ts';
 import { type ConfigInput, parseConfig } from '../../src/config/schema.ts';
 
 type OperationInput = ConfigInput['operations'][string];
-export interface Fields extends Pick<Partial<OperationInput>, 'batch' | 'retry' | 'merge'> {
+export interface Fields extends Pick<Partial<OperationInput>, 'batch' | 'retry' | 'merge' | 'concurrency'> {
   /** Of a call; long enough for a downstream on a busy machine where nothing is said. */
   readonly timeout?: OperationInput['downstream']['timeout'];
 }
@@ -19,6 +19,7 @@ export const operationAt = (url: string, { timeout = '20s', ...fields }: Fields 
   batch: { maxSize: 10, maxWait: '300ms', ...fields.batch },
   retry: { minDelay: '100ms', maxDelay: '1s', ...fields.retry },
   ...(fields.merge ? { merge: fields.merge } : {}),
+  ...(fields.concurrency ? { concurrency: fields.concurrency } : {}),
 });
 
 const OPERATIONS = {
@@ -36,6 +37,13 @@ const OPERATIONS = {
   merging: { batch: { maxSize: 3, maxWait: '10m' }, merge: { keys: 'inputs[].id' } },
   /** Exactly these four together. */
   four: { batch: { maxSize: 4, maxWait: '10m' } },
+  /** Waits until nothing comes any more. */
+  quiet: { batch: { maxSize: 50, maxWait: '10m', quietPeriod: '700ms' } },
+  heavy: { batch: { maxSize: 50, maxWeight: 10, maxWait: '500ms' } },
+  /** One batch of a Target at a time. */
+  single: { batch: { maxSize: 2, maxWait: '200ms' }, concurrency: { perTarget: 1 } },
+  /** Two batches at a time. */
+  capped: { batch: { maxSize: 2, maxWait: '200ms' }, concurrency: { total: 2 } },
 } satisfies Record<string, Fields>;
 
 export type OperationOfSuite = keyof typeof OPERATIONS;

@@ -1,0 +1,303 @@
+/** What holds tasks up: pauses, caps over Targets and operations; what is done about it, and what is seen of it meanwhile. */
+import { setTimeout } from 'node:timers/promises';
+import { SendMessageCommand } from '@aws-sdk/client-sqs';
+import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Token } from '../../src/batching/ids.ts';
+import { printGroup } from '../../src/batching/messages.ts';
+import { setting } from '../../src/environment.ts';
+import type { ReceivedCall } from '../factories/downstream.ts';
+import { target } from '../factories/factories.ts';
+import { eventually, type Flow, startFlow } from './flow.ts';
+import type { OperationOfSuite } from './operations.ts';
+
+let flow: Flow;
+beforeAll(async () => {
+  flow = await startFlow('four');
+});
+afterAll(() => flow?.stop());
+afterEach(() => flow.downstream.behave(() => ({ status: 200 })));
+
+/** Long enough for a batch that is due to be called about, on a machine that has nothing else to do. */
+const A_WHILE = 1_500;
+
+const of = (operation: OperationOfSuite): Flow => flow.of(operation);
+const ask = async (method: string, path: string, body?: object) => {
+  const init = { method, ...(body ? { body: JSON.stringify(body) } : {}) };
+  const response = await flow.backend.api(path, init);
+  return { code: response.status, answer: (await response.json()) as Record<string, unknown> };
+};
+const change = (operation: OperationOfSuite, how: 'pause' | 'resume', depot?: string) =>
+  ask('POST', `/operations/${operation}/${how}`, depot === undefined ? {} : { target: of(operation).target(depot) });
+const stateOf = (operation: OperationOfSuite) => flow.get(`/operations/${operation}`);
+const table = (): string => setting(flow.backend.settings, 'batchLockTable');
+/** Waits until so many tasks of a depot wait, each with its turn. */
+const waiting = (operation: OperationOfSuite, depot: string, count: number) =>
+  eventually(async () => {
+    const { tasks = [] } = (await flow.get(
+      `/tasks?${new URLSearchParams({ target: of(operation).target(depot), limit: '100' })}`,
+    )) as { tasks?: object[] };
+    return tasks.length === count;
+  });
+const sizes = (calls: readonly ReceivedCall[]): number[] => calls.map(({ items }) => items.length);
+const ids = (calls: readonly ReceivedCall[]): string[][] =>
+  calls.map(({ items }) => items.map(({ id }) => id).toSorted());
+/** Payloads of a depot. */
+const some = (depot: string, count: number): object[] => Array.from({ length: count }, (_, n) => ({ depot, n }));
+
+describe('a pause', () => {
+  it('of an operation: nothing is called about until it is resumed; then all is done, in full batches', async () => {
+    expect(await change('four', 'pause')).toMatchObject({ code: 200, answer: { paused: { by: 'person' } } });
+    const sent = await flow.send([...some('paused-a', 8), ...some('paused-b', 4)]);
+    await waiting('four', 'paused-a', 8);
+    await waiting('four', 'paused-b', 4);
+    await eventually(async () => (await stateOf('four')).waitingTargets === 2);
+    await setTimeout(A_WHILE);
+    expect(flow.calls()).toEqual([]);
+    expect(await flow.task(sent[0] ?? '')).toMatchObject({ waitsFor: { reason: 'operation-paused' } });
+    expect(await change('four', 'resume')).toMatchObject({ code: 202, answer: { resuming: true } });
+    await flow.settled(sent);
+    expect(sizes(flow.calls())).toEqual([4, 4, 4]);
+    expect(await change('four', 'resume')).toMatchObject({ code: 200, answer: { resuming: false } });
+    expect(await stateOf('four')).toMatchObject({ waitingTargets: 0, targets: [] });
+  });
+
+  it('of a Target holds up that Target alone', async () => {
+    const pair = of('pair');
+    const first = await pair.send(some('target', 1));
+    await waiting('pair', 'target', 1);
+    await change('pair', 'pause', 'target');
+    const rest = await pair.send(some('target', 3));
+    await waiting('pair', 'target', 4);
+    await pair.settled(await pair.send(some('beside', 2)));
+    await setTimeout(A_WHILE);
+    expect(pair.calls('target')).toEqual([]);
+    expect(await pair.task(first[0] ?? '')).toMatchObject({ waitsFor: { reason: 'target-paused' } });
+    await change('pair', 'resume', 'target');
+    await pair.settled([...first, ...rest]);
+    expect(sizes(pair.calls('target'))).toEqual([2, 2]);
+  });
+
+  it('that was lifted by nobody who told: the sweep wakes who waits', async () => {
+    const sent = await lifted('woken');
+    await flow.backend.invoke('SweepHandler', {});
+    await flow.settled(sent);
+  });
+
+  it('that was lifted by nobody who told: a guard that comes back leads, and the Target waits for room no more', async () => {
+    const sent = await lifted('led');
+    const where = target(flow.target('led'));
+    const { Item } = await flow.backend.clients.dynamodb.send(
+      new GetCommand({ TableName: table(), Key: { Target: where, Entry: 'lock' }, ConsistentRead: true }),
+    );
+    const message = { target: where, fence: Item?.Fence as number, token: 'any' as Token };
+    await flow.backend.clients.sqs.send(
+      new SendMessageCommand({ QueueUrl: flow.queue('groupQueue'), MessageBody: printGroup(message) }),
+    );
+    await flow.settled(sent);
+    await eventually(async () => (await stateOf('four')).waitingTargets === 0);
+  });
+
+  /** Tasks that wait for room in an operation that has some: its pause is gone from the table, and nobody was told. */
+  const lifted = async (depot: string): Promise<string[]> => {
+    await change('four', 'pause');
+    const sent = await flow.send(some(depot, 4));
+    await eventually(async () => (await stateOf('four')).waitingTargets === 1);
+    await flow.backend.clients.dynamodb.send(
+      new UpdateCommand({
+        TableName: table(),
+        Key: { Target: 'op:four', Entry: 'lock' },
+        UpdateExpression: 'REMOVE Paused',
+      }),
+    );
+    return sent;
+  };
+});
+
+describe('a cancelled task', () => {
+  const cancel = (id: string) => ask('DELETE', `/tasks/${id}`);
+
+  it('ends failed, once; sent again it stays so; redriven it is done, and then it is too late to cancel it', async () => {
+    const patient = of('patient');
+    const message = { operation: 'patient', id: 'cancelled', payload: { depot: 'cancel' } };
+    await patient.send([message]);
+    await waiting('patient', 'cancel', 1);
+    for (let times = 0; times < 2; times += 1)
+      expect(await cancel('cancelled')).toMatchObject({
+        code: 200,
+        answer: { status: 'failed', error: { code: 'cancelled' }, payload: { depot: 'cancel' } },
+      });
+    await patient.send([message, { ...message, id: 'after' }]);
+    await waiting('patient', 'cancel', 1);
+    expect(await patient.task('cancelled')).toMatchObject({ status: 'failed', run: 1, error: { code: 'cancelled' } });
+    const redrive = await ask('POST', '/tasks/redrive', { ids: ['cancelled'] });
+    expect(redrive).toMatchObject({ code: 202, answer: { redriven: 1, skipped: [] } });
+    await waiting('patient', 'cancel', 2);
+    await ask('POST', '/targets/flush', { target: patient.target('cancel') });
+    expect(await patient.ended(['cancelled', 'after'])).toMatchObject([
+      { status: 'succeeded', run: 2 },
+      { status: 'succeeded', run: 1 },
+    ]);
+    expect(await cancel('cancelled')).toMatchObject({
+      code: 409,
+      answer: { detail: 'task cancelled cannot be cancelled any more: it has succeeded' },
+    });
+    expect(ids(patient.calls('cancel'))).toEqual([['after', 'cancelled']]);
+  });
+
+  it('that a batch has is left alone', async () => {
+    const patient = of('patient');
+    let answer = (): void => {};
+    flow.downstream.behave(async () => {
+      await new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      return { status: 200 };
+    });
+    const [id = ''] = await patient.send(some('slow', 1));
+    await waiting('patient', 'slow', 1);
+    await ask('POST', '/targets/flush', { target: patient.target('slow') });
+    const [call] = await eventually(() => (patient.calls('slow').length > 0 ? patient.calls('slow') : undefined));
+    expect(await cancel(id)).toMatchObject({
+      code: 409,
+      answer: { detail: `task ${id} cannot be cancelled any more: batch ${call?.batchId} has it` },
+    });
+    answer();
+    expect(await patient.ended([id])).toMatchObject([{ status: 'succeeded' }]);
+  });
+});
+
+describe('while they wait', () => {
+  it('urgent tasks overtake the others', async () => {
+    const pair = of('pair');
+    await change('pair', 'pause');
+    const usual = await pair.send(some('urgent', 2));
+    await waiting('pair', 'urgent', 2);
+    const urgent = await pair.send(some('urgent', 2).map((payload) => ({ operation: 'pair', payload, priority: 9 })));
+    await waiting('pair', 'urgent', 4);
+    await change('pair', 'resume');
+    await pair.settled([...usual, ...urgent]);
+    const inTurn = pair.calls('urgent').toSorted((a, b) => a.batchId.localeCompare(b.batchId));
+    expect(ids(inTurn)).toEqual([urgent.toSorted(), usual.toSorted()]);
+  });
+
+  it('a newer task takes the place of one with its key', async () => {
+    const patient = of('patient');
+    const [older, newer] = ['older', 'newer'].map((id, n) => ({
+      operation: 'patient',
+      id,
+      payload: { depot: 'coalesced', n },
+      coalesceKey: 'position',
+    }));
+    for (const [before, message] of [older, newer].entries()) {
+      await patient.send([message ?? {}]);
+      await waiting('patient', 'coalesced', before + 1);
+    }
+    await ask('POST', '/targets/flush', { target: patient.target('coalesced') });
+    expect(await patient.ended(['older', 'newer'])).toMatchObject([
+      { status: 'succeeded', supersededBy: 'newer' },
+      { status: 'succeeded', batchId: expect.any(String) },
+    ]);
+    expect(ids(patient.calls('coalesced'))).toEqual([['newer']]);
+  });
+
+  it('a task that was not begun in time fails, and nobody is called about it', async () => {
+    const patient = of('patient');
+    const sent = await patient.send([{ operation: 'patient', payload: { depot: 'late' }, expiresIn: '1s' }]);
+    expect(await patient.ended(sent)).toMatchObject([{ status: 'failed', error: { code: 'expired' } }]);
+    expect(patient.calls('late')).toEqual([]);
+  });
+});
+
+describe('a batch', () => {
+  it('that waits for quiet keeps every payload', async () => {
+    const quiet = of('quiet');
+    const sent: string[] = [];
+    for (const payload of some('quiet', 6)) {
+      sent.push(...(await quiet.send([payload])));
+      await setTimeout(100);
+    }
+    const ended = await quiet.ended(sent);
+    const payloads = quiet.calls('quiet').flatMap(({ items }) => items.map(({ payload }) => payload));
+    expect(payloads.toSorted((a, b) => Number(a.n) - Number(b.n))).toEqual(some('quiet', 6));
+    expect(quiet.calls('quiet').length).toBeLessThan(6);
+    expect(await quiet.batch(ended[0]?.batchId)).toMatchObject({ sealedBy: 'quiet' });
+  });
+
+  it('has no more weight than it may have', async () => {
+    const heavy = of('heavy');
+    await change('heavy', 'pause');
+    const payloads = some('heavy', 5);
+    const sent = await heavy.send(payloads.map((payload) => ({ operation: 'heavy', payload, weight: 4 })));
+    await waiting('heavy', 'heavy', 5);
+    await change('heavy', 'resume');
+    const [first] = await heavy.ended(sent);
+    expect(sizes(heavy.calls('heavy')).toSorted()).toEqual([1, 2, 2]);
+    expect(await heavy.batch(first?.batchId)).toMatchObject({ sealedBy: expect.stringMatching(/^(weight|waited)$/) });
+  });
+});
+
+describe('caps', () => {
+  /** A slow downstream. @returns the most calls at once, in all and of one Target. */
+  const slowly = (): { all: number; ofTarget: number } => {
+    const under = new Map<string, number>();
+    const most = { all: 0, ofTarget: 0 };
+    flow.downstream.behave(async ({ target: where }) => {
+      const count = (by: number): void => void under.set(where, (under.get(where) ?? 0) + by);
+      count(1);
+      most.ofTarget = Math.max(most.ofTarget, ...under.values());
+      most.all = Math.max(
+        most.all,
+        [...under.values()].reduce((sum, each) => sum + each, 0),
+      );
+      await setTimeout(300);
+      count(-1);
+      return { status: 200 };
+    });
+    return most;
+  };
+
+  it('of a Target: never two calls of one at once, and all is done', async () => {
+    const single = of('single');
+    const most = slowly();
+    const sent = [];
+    for (let wave = 0; wave < 5; wave += 1) {
+      sent.push(...(await single.send([...some('one', 3), ...some('other', 3)])));
+      await setTimeout(150);
+    }
+    await single.settled(sent);
+    expect(most).toEqual({ all: 2, ofTarget: 1 });
+    expect(sizes(single.calls('one')).reduce((sum, size) => sum + size, 0)).toBe(15);
+  });
+
+  it('of an operation: never more calls at once over all of its Targets, and all is done', async () => {
+    const capped = of('capped');
+    const most = slowly();
+    const depots = Array.from({ length: 10 }, (_, n) => `capped-${n}`);
+    const sent = await capped.send(depots.flatMap((depot) => some(depot, 3)));
+    await eventually(async () => Number((await stateOf('capped')).waitingTargets) > 0);
+    expect(await stateOf('capped')).toMatchObject({ slots: { total: 2 } });
+    await capped.settled(sent);
+    expect(most.all).toBe(2);
+    expect(sizes(capped.calls()).reduce((sum, size) => sum + size, 0)).toBe(30);
+    await eventually(async () => {
+      const { slots, waitingTargets } = await stateOf('capped');
+      return (slots as { taken: number }).taken === 0 && waitingTargets === 0;
+    });
+  });
+
+  it('a slot that a crash left taken is given back by the sweep', async () => {
+    const slot = `${of('capped').target('crashed')}#1#1`;
+    await flow.backend.clients.dynamodb.send(
+      new UpdateCommand({
+        TableName: table(),
+        Key: { Target: 'op:capped', Entry: 'lock' },
+        UpdateExpression: 'ADD InFlight :slots',
+        ExpressionAttributeValues: { ':slots': new Set([slot]) },
+      }),
+    );
+    expect(await stateOf('capped')).toMatchObject({ slots: { taken: 1 }, batches: [slot] });
+    await flow.backend.invoke('SweepHandler', {});
+    expect(await stateOf('capped')).toMatchObject({ slots: { taken: 0 } });
+  });
+});
