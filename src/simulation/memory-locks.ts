@@ -80,6 +80,7 @@ export const memoryLocks = (tables: Tables, gate: Gate, lag: Lag = upToDate): Lo
       let before = NO_LOCK;
       await write('locks.land', target, ({ inFlight = [], ...lock }) => {
         before = stored(target);
+        if (!tables.locks.has(target)) return undefined;
         const rest = inFlight.filter((each) => each !== batch);
         return rest.length > 0 ? { ...lock, inFlight: rest } : lock;
       });

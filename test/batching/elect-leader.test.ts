@@ -1,13 +1,15 @@
-import { expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { electLeader } from '../../src/batching/elect-leader.ts';
 import { group } from '../../src/batching/group.ts';
 import { batchIdOf, type TaskId, type Token } from '../../src/batching/ids.ts';
 import type { ElectMessage } from '../../src/batching/messages.ts';
 import { askResumeTarget, pauseTarget } from '../../src/batching/resume.ts';
 import { LEASE } from '../../src/batching/timings.ts';
-import { aConfig, aPolicy, aTask, candidate, id, NOW } from '../factories/factories.ts';
+import { aConfig, aPolicy, aTask, candidate, id, NOW, operationName, target } from '../factories/factories.ts';
 import { PLENTY, type StepKit, stepKit } from './step-kit.ts';
 import { depot, guard, kit, led, lock, registered, suite, where } from './step-suite.ts';
+
+const SHIP = operationName('ship');
 
 suite('elect', (fresh) => {
   it('E1: costs a loser one read and nothing else', async () => {
@@ -109,6 +111,77 @@ suite('elect', (fresh) => {
     await pauseTarget(kit, where);
     await electLeader(kit, resume);
     expect(kit.sent.group.slice(before).filter(({ hint }) => hint)).toHaveLength(1);
+  });
+
+  describe('of a Target that waits for room', () => {
+    const other = { target: target('ship/depot=elsewhere'), at: NOW, fence: 7 };
+    const waiting = () => kit.operations.waiting(SHIP, 99);
+    beforeEach(async () => {
+      for (const each of await waiting()) await kit.operations.dequeue(SHIP, each);
+      await kit.operations.enqueue(SHIP, other);
+      await led(1);
+      await kit.locks.block(where, guard(), { round: 0, at: NOW });
+      for (const messages of Object.values(kit.sent)) messages.length = 0;
+    });
+
+    it('E1: a task more makes no room: the message ends', async () => {
+      await electLeader(kit, { target: where });
+      expect([kit.sent.group, kit.sent.elect, (await lock()).fence]).toEqual([[], [], 1]);
+    });
+
+    it('E1: leads at once when it is waked with the fence that it has, due or not, and waits for room until it has some', async () => {
+      await electLeader(kit, { target: where, wake: 1 });
+      expect(kit.sent.group).toMatchObject([{ target: where, fence: 2, delay: 0 }]);
+      expect(await lock()).toMatchObject({ fence: 2, blocked: NOW });
+      expect(await waiting()).toEqual([other]);
+    });
+
+    it('E1: passes the room on when it is waked with another fence: somebody else has seen to it', async () => {
+      await electLeader(kit, { target: where, wake: 0 });
+      expect([kit.sent.group, kit.sent.elect]).toEqual([[], [{ target: other.target, wake: 7 }]]);
+      expect(await waiting()).toEqual([]);
+    });
+
+    it('E1: passes the room on when it is paused, and goes on when that pause is over', async () => {
+      await kit.locks.pause(where, { id: 'pause', by: 'person', since: NOW }, NOW);
+      await electLeader(kit, { target: where, wake: 1 });
+      expect([kit.sent.group, kit.sent.elect]).toEqual([[], [{ target: other.target, wake: 7 }]]);
+      await electLeader(kit, { target: where, resume: 'another' });
+      expect([(await lock()).paused?.id, kit.sent.group]).toEqual(['pause', []]);
+      await electLeader(kit, { target: where, resume: 'pause' });
+      expect((await lock()).paused).toBeUndefined();
+      expect(kit.sent.group).toMatchObject([{ fence: 2, delay: 0 }]);
+    });
+
+    it('E2: leads it though no task waits any more, so that it does not wait for room for ever', async () => {
+      await kit.waiting.remove(
+        where,
+        (await kit.waiting.first(where, 9)).map(({ entry }) => entry),
+      );
+      await electLeader(kit, { target: where, wake: 1 });
+      expect(kit.sent.group).toMatchObject([{ fence: 2, delay: 0 }]);
+    });
+  });
+
+  it('E1: leaves a Target alone that may not begin a batch, unless one was left open', async () => {
+    await registered(1);
+    const capped = {
+      ...kit,
+      config: aConfig({ batch: aPolicy({ maxSize: 4, maxWait: 5_000 }), concurrency: { perTarget: 1, total: null } }),
+    };
+    await kit.locks.acquire(where, { ...guard(), seen: { fence: 0 }, now: NOW, until: NOW });
+    const open = { batch: batchIdOf(where, 1, 1), round: 1, by: 'turn' as Token, until: NOW, perTarget: 1 };
+    await kit.locks.openBatch(where, guard(), open);
+    kit.now += 1;
+    await electLeader(capped, { target: where });
+    expect(kit.sent.group).toMatchObject([{ fence: 2, delay: 0 }]);
+    await kit.locks.closeBatch(where, open.batch);
+    await kit.locks.release(where, { ...guard(2), token: (await lock()).holder as Token });
+    await electLeader(capped, { target: where });
+    expect(kit.sent.group).toHaveLength(1);
+    await kit.locks.land(where, open.batch);
+    await electLeader(capped, { target: where });
+    expect(kit.sent.group).toHaveLength(2);
   });
 
   it('takes over from a leader whose lease has ended, and finishes its open batch at once', async () => {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { NO_LOCK } from '../../src/batching/lock.ts';
+import type { Pause } from '../../src/batching/slots.ts';
 import { batchId, candidate, NOW, target, token } from '../factories/factories.ts';
 import { describeEach } from './describe-each.ts';
 import { fresh } from './names.ts';
@@ -98,6 +99,133 @@ describeEach('a lock', storeKinds, (stores) => {
     expect(await locks.openBatch(target, mine, { batch: batchId('b2'), round: 2, by: token('turn'), until: NOW })).toBe(
       true,
     );
+  });
+
+  /** A Target whose lock is mine. */
+  const led = async () => {
+    const names = fresh();
+    await stores().locks.acquire(names.target, take);
+    return names;
+  };
+  const opening = (batch: ReturnType<typeof batchId>, round = 1, perTarget?: number | null) => ({
+    batch,
+    round,
+    by: token('turn'),
+    until: NOW,
+    ...(perTarget === undefined ? {} : { perTarget }),
+  });
+
+  it('opens as many batches as may be in flight, and another once one has landed', async () => {
+    const { target } = await led();
+    const { locks } = stores();
+    const open = async (round: number, perTarget: number): Promise<boolean> => {
+      const batch = batchId(`${target}#1#${round}`);
+      const opened = await locks.openBatch(target, mine, opening(batch, round, perTarget));
+      await locks.closeBatch(target, batch);
+      return opened;
+    };
+    expect([await open(1, 2), await open(2, 2), await open(3, 2)]).toEqual([true, true, false]);
+    const [first, second] = [1, 2].map((round) => batchId(`${target}#1#${round}`)) as [never, never];
+    expect([...((await locks.read(target)).inFlight ?? [])].sort()).toEqual([first, second]);
+    const before = await locks.land(target, first);
+    expect(before).toMatchObject({ fence: 1, round: 2, holder: 'mine' });
+    expect([...(before.inFlight ?? [])].sort()).toEqual([first, second]);
+    // Again, and where nothing is in flight: it answers what was there.
+    expect((await locks.land(target, first)).inFlight).toEqual([second]);
+    expect(await open(3, 2)).toBe(true);
+    for (const round of [2, 3]) await locks.land(target, batchId(`${target}#1#${round}`));
+    expect(await locks.land(target, first)).not.toHaveProperty('inFlight');
+    expect(await locks.read(target)).not.toHaveProperty('inFlight');
+    expect(await open(4, 1)).toBe(true);
+  });
+
+  it('counts no batch as in flight where there is no cap', async () => {
+    const { target, batch } = await led();
+    expect(await stores().locks.openBatch(target, mine, opening(batch, 1, null))).toBe(true);
+    expect(await stores().locks.read(target)).not.toHaveProperty('inFlight');
+  });
+
+  it('that nobody has a row for lands nothing, and gets none', async () => {
+    const { target, batch } = fresh();
+    expect(await stores().locks.land(target, batch)).toEqual(NO_LOCK);
+    expect(await stores().locks.readAll([target])).toEqual([undefined]);
+  });
+
+  it('opens no batch while its Target is paused; only who names the pause ends it', async () => {
+    const { target, batch } = await led();
+    const { locks } = stores();
+    const pause: Pause = { id: 'pause-1', by: 'person', since: NOW, reason: 'maintenance' };
+    expect([await locks.pause(target, pause, NOW), await locks.pause(target, pause, NOW)]).toEqual([true, false]);
+    expect((await locks.read(target)).paused).toEqual(pause);
+    expect(await locks.openBatch(target, mine, opening(batch))).toBe(false);
+    expect(await locks.pause(target, { ...pause, id: 'pause-2' }, NOW)).toBe(true);
+    expect([await locks.resume(target, 'pause-1'), await locks.openBatch(target, mine, opening(batch))]).toEqual([
+      false,
+      false,
+    ]);
+    expect([await locks.resume(target, 'pause-2'), await locks.resume(target, 'pause-2')]).toEqual([true, false]);
+    expect(await locks.read(target)).toEqual({ fence: 1, round: 0, holder: 'mine', lockedUntil: NOW + 1_000 });
+    expect(await locks.openBatch(target, mine, opening(batch))).toBe(true);
+  });
+
+  it('can be paused before its Target has a row, which others find by its operation', async () => {
+    const listed = target('pausing/depot=new');
+    const { locks } = stores();
+    expect(await locks.pause(listed, { id: 'pause', by: 'person', since: NOW }, NOW)).toBe(true);
+    expect((await locks.targets('pausing' as Parameters<typeof locks.targets>[0], 9)).items).toEqual([listed]);
+    expect(await locks.acquire(listed, take)).toBe(true);
+    expect((await locks.read(listed)).paused).toMatchObject({ id: 'pause' });
+  });
+
+  it('is given back to wait for room by its holder alone, in the round that he read, and with no batch open', async () => {
+    const { target, batch } = await led();
+    const { locks } = stores();
+    const read = { round: 0, at: NOW - 9 };
+    for (const other of [
+      { fence: 1, token: token('other') },
+      { fence: 2, token: token('mine') },
+    ])
+      expect(await locks.block(target, other, read)).toBe(false);
+    expect(await locks.block(target, mine, { ...read, round: 1 })).toBe(false);
+    await locks.openBatch(target, mine, opening(batch));
+    for (const round of [0, 1]) expect(await locks.block(target, mine, { ...read, round })).toBe(false);
+    await locks.closeBatch(target, batch);
+    expect(await locks.block(target, mine, read)).toBe(false);
+    expect(await locks.block(target, mine, { ...read, round: 1 })).toBe(true);
+    const blocked = { fence: 1, round: 1, lockedUntil: NOW, blocked: NOW - 9 };
+    expect(await locks.read(target)).toEqual(blocked);
+    expect(await locks.block(target, mine, { ...read, round: 1 })).toBe(false);
+    expect((await locks.glance(target)).lock).toEqual(blocked);
+  });
+
+  /** A Target that waits for room, and is led again. */
+  const blockedAndLed = async () => {
+    const names = await led();
+    const { locks } = stores();
+    await locks.block(names.target, mine, { round: 0, at: NOW - 9 });
+    await locks.acquire(names.target, { ...take, fence: 2, seen: { fence: 1 } });
+    expect(await locks.read(names.target)).toMatchObject({ fence: 2, blocked: NOW - 9 });
+    return { ...names, mine: { ...mine, fence: 2 } };
+  };
+
+  it('waits for room until a batch is opened, it is given back, or it is handed over for a wait', async () => {
+    const { locks } = stores();
+    const next = { token: token('next'), seen: { fence: 2 }, now: NOW, until: NOW + 9_000 };
+    const opened = await blockedAndLed();
+    await locks.openBatch(opened.target, opened.mine, opening(opened.batch));
+    expect(await locks.read(opened.target)).not.toHaveProperty('blocked');
+    const released = await blockedAndLed();
+    await locks.release(released.target, released.mine);
+    expect(await locks.read(released.target)).not.toHaveProperty('blocked');
+    const waiting = await blockedAndLed();
+    expect(await locks.handOver(waiting.target, waiting.mine, { ...next, waits: true })).toBe(true);
+    expect(await locks.read(waiting.target)).not.toHaveProperty('blocked');
+    for (const waits of [false, undefined]) {
+      const atOnce = await blockedAndLed();
+      const how = waits === undefined ? next : { ...next, waits };
+      expect(await locks.handOver(atOnce.target, atOnce.mine, how)).toBe(true);
+      expect(await locks.read(atOnce.target)).toMatchObject({ fence: 3, holder: 'next', blocked: NOW - 9 });
+    }
   });
 
   it('whose fence is burnt is free for the one after it', async () => {

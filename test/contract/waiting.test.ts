@@ -55,6 +55,20 @@ describeEach('waiting rows', storeKinds, (stores) => {
     expect((await stores().locks.read(one.target)).fence).toBe(1);
   });
 
+  it('are there or not, each by its entry and in its Target', async () => {
+    const [one, other] = [fresh(), fresh()];
+    await stores().waiting.put([waitingTask(one.t(1), one.target, NOW)]);
+    const [row] = await stores().waiting.first(one.target, 1);
+    const has = (target: typeof one.target, entry = row?.entry ?? '') => stores().waiting.has(target, entry);
+    expect([await has(one.target), await has(other.target), await has(one.target, `${NOW}#none#1`)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    await stores().waiting.remove(one.target, [row?.entry ?? '']);
+    expect(await has(one.target)).toBe(false);
+  });
+
   it('are written, read and removed by the hundreds', async () => {
     const { t, target } = fresh();
     const tasks = Array.from({ length: 310 }, (_, n) => waitingTask(t(n), target, NOW + n));

@@ -1,0 +1,272 @@
+/** Room in an operation: who takes it, gives it back, waits for it, and is waked for it. */
+import { beforeEach, expect, it } from 'vitest';
+import type { BatchId, Target, Token } from '../../src/batching/ids.ts';
+import { batchIdOf } from '../../src/batching/ids.ts';
+import { resumeOperation, wakeForRoom } from '../../src/batching/resume.ts';
+import { awaitRoom, takeRoom } from '../../src/batching/room.ts';
+import { slotOf } from '../../src/batching/slots.ts';
+import { sweepSlots } from '../../src/batching/sweep-slots.ts';
+import { releaseSlots } from '../../src/batching/tail.ts';
+import { wake } from '../../src/batching/wake.ts';
+import type { Concurrency } from '../../src/config/resolved.ts';
+import { aConfig, aPolicy, NOW, operationName, target } from '../factories/factories.ts';
+import type { StepKit } from './step-kit.ts';
+import { guard, kit, lock, registered, suite, where } from './step-suite.ts';
+
+const SHIP = operationName('ship');
+const elsewhere = (n: number): Target => target(`ship/depot=elsewhere-${n}`);
+const waits = (n: number, fence = 1) => ({ target: elsewhere(n), at: NOW + n, fence });
+const state = () => kit.operations.read(SHIP);
+const waiting = () => kit.operations.waiting(SHIP, 999);
+const waked = () => kit.sent.elect.map((each) => each.target);
+
+const capped = (concurrency: Partial<Concurrency>): StepKit => ({
+  ...kit,
+  config: aConfig({
+    batch: aPolicy({ maxSize: 4, maxWait: 5_000 }),
+    concurrency: { perTarget: null, total: null, ...concurrency },
+  }),
+});
+
+/** The operation's rows are shared by the tests of a file. */
+const clean = async (): Promise<void> => {
+  const { inFlight, paused } = await state();
+  for (const slot of inFlight) await kit.operations.freeSlot(SHIP, slot);
+  if (paused) await kit.operations.resume(SHIP, paused.id);
+  await kit.operations.resetFailures(SHIP);
+  for (const each of await waiting()) await kit.operations.dequeue(SHIP, each);
+};
+
+suite('room', () => {
+  beforeEach(clean);
+
+  it('is taken once for a batch, and not while the operation is paused', async () => {
+    const take = (n: number, total: number | null = 1) =>
+      takeRoom(capped({ total }), elsewhere(n), slotOf(elsewhere(n), 1, 1));
+    expect([await take(1), await take(1), await take(2), await take(2, null)]).toEqual([true, true, false, true]);
+    expect((await state()).inFlight).toEqual([slotOf(elsewhere(1), 1, 1)]);
+    await kit.operations.pause(SHIP, { id: 'pause', by: 'person', since: NOW });
+    expect([await take(1), await take(2, null)]).toEqual([false, false]);
+  });
+
+  it('is waited for in a row that is there before anybody looks whether there is some', async () => {
+    await kit.operations.takeSlot(SHIP, slotOf(elsewhere(9), 1, 1), 1);
+    const seen: number[] = [];
+    const read: StepKit['operations']['read'] = async (operation) => {
+      seen.push((await waiting()).length);
+      return kit.operations.read(operation);
+    };
+    const deps = capped({ total: 1 });
+    expect(await awaitRoom({ ...deps, operations: { ...kit.operations, read } }, waits(1))).toBe(false);
+    expect(seen).toEqual([1]);
+    await kit.operations.freeSlot(SHIP, slotOf(elsewhere(9), 1, 1));
+    expect(await awaitRoom(deps, waits(1))).toBe(true);
+    // It goes once somebody leads.
+    expect(await waiting()).toEqual([waits(1)]);
+  });
+});
+
+suite('wake', () => {
+  beforeEach(clean);
+
+  it('W1–W3: wakes one of the ten oldest by a message, and only then takes its row', async () => {
+    for (let n = 0; n < 12; n += 1) await kit.operations.enqueue(SHIP, waits(n, n));
+    kit.chance = 0.9999;
+    const rowsAtMessage: number[] = [];
+    const elect: StepKit['queues']['elect'] = async (messages) => {
+      rowsAtMessage.push((await waiting()).length);
+      return kit.queues.elect(messages);
+    };
+    expect(await wake({ ...kit, queues: { ...kit.queues, elect } }, SHIP)).toBe(true);
+    expect(kit.sent.elect).toEqual([{ target: elsewhere(9), wake: 9 }]);
+    expect(rowsAtMessage).toEqual([12]);
+    kit.chance = 0;
+    await wake(kit, SHIP);
+    expect(waked()[1]).toBe(elsewhere(0));
+    expect(await waiting()).toHaveLength(10);
+  });
+
+  it('W3: wakes another where somebody else took the row meanwhile, until one is its own or none is left', async () => {
+    for (const n of [1, 2]) await kit.operations.enqueue(SHIP, waits(n));
+    kit.chance = 0;
+    const elect: StepKit['queues']['elect'] = async (messages) => {
+      await kit.operations.dequeue(SHIP, waits(1));
+      return kit.queues.elect(messages);
+    };
+    expect(await wake({ ...kit, queues: { ...kit.queues, elect } }, SHIP)).toBe(true);
+    expect(waked()).toEqual([elsewhere(1), elsewhere(2)]);
+    expect(await wake(kit, SHIP)).toBe(false);
+  });
+
+  it('wakes as many as there is room for, the oldest first; one only after failures in a row', async () => {
+    for (const n of [3, 1, 2]) await kit.operations.enqueue(SHIP, waits(n));
+    await kit.operations.takeSlot(SHIP, slotOf(elsewhere(9), 1, 1), 9);
+    await wakeForRoom(capped({ total: 3 }), SHIP);
+    expect(waked()).toEqual([elsewhere(1), elsewhere(2)]);
+    await wakeForRoom(capped({ total: 1 }), SHIP);
+    expect(waked()).toHaveLength(2);
+    for (const n of [4, 5]) await kit.operations.enqueue(SHIP, waits(n));
+    await kit.operations.addFailure(SHIP);
+    await wakeForRoom(capped({ total: null }), SHIP);
+    expect(waked()).toHaveLength(3);
+    await kit.operations.resetFailures(SHIP);
+    await wakeForRoom(capped({ total: null }), SHIP);
+    expect(await waiting()).toEqual([]);
+  });
+});
+
+suite('a resume of an operation', () => {
+  beforeEach(clean);
+
+  it('ends the pause of its name, wakes who waits, and may be repeated', async () => {
+    await kit.operations.pause(SHIP, { id: 'pause', by: 'person', since: NOW });
+    await kit.operations.enqueue(SHIP, waits(1));
+    await resumeOperation(kit, { operation: SHIP, resume: 'another' });
+    expect([(await state()).paused?.id, waked()]).toEqual(['pause', []]);
+    await resumeOperation(kit, { operation: SHIP, resume: 'pause' });
+    expect([(await state()).paused, waked()]).toEqual([undefined, [elsewhere(1)]]);
+    await kit.operations.enqueue(SHIP, waits(2));
+    await resumeOperation(kit, { operation: SHIP, resume: 'pause' });
+    expect(waked()).toEqual([elsewhere(1), elsewhere(2)]);
+  });
+});
+
+suite('the tail of a batch', () => {
+  beforeEach(clean);
+  const batch = () => ({ id: batchIdOf(where, 1, 1), target: where, operation: SHIP });
+  /** `count` batches of the Target are under way, and tasks wait behind them. */
+  const inFlight = async (count: number, perTarget: number): Promise<void> => {
+    await registered(1);
+    await kit.locks.acquire(where, { ...guard(), seen: { fence: 0 }, now: NOW, until: NOW });
+    for (let round = 1; round <= count; round += 1) {
+      const id: BatchId = batchIdOf(where, 1, round);
+      await kit.locks.openBatch(where, guard(), { batch: id, round, by: 'turn' as Token, until: NOW, perTarget });
+      await kit.locks.closeBatch(where, id);
+    }
+    await kit.locks.release(where, guard());
+    kit.sent.elect.length = 0;
+  };
+
+  it('H7: asks for a leader of a Target that was full, again where it may have stopped before that', async () => {
+    await inFlight(1, 1);
+    const deps = capped({ perTarget: 1 });
+    await releaseSlots(deps, batch());
+    expect((await lock()).inFlight).toBeUndefined();
+    await releaseSlots(deps, batch());
+    expect(kit.sent.elect).toEqual([{ target: where }, { target: where }]);
+  });
+
+  it('H7: asks for none where another batch might have begun already, nobody waits, or somebody leads', async () => {
+    await inFlight(1, 2);
+    await releaseSlots(capped({ perTarget: 2 }), batch());
+    expect(kit.sent.elect).toEqual([]);
+    await kit.locks.acquire(where, { ...guard(2), seen: { fence: 1 }, now: NOW, until: NOW + 9 });
+    await releaseSlots(capped({ perTarget: 1 }), batch());
+    expect(kit.sent.elect).toEqual([]);
+    await kit.locks.release(where, guard(2));
+    await kit.waiting.remove(
+      where,
+      (await kit.waiting.first(where, 9)).map(({ entry }) => entry),
+    );
+    await releaseSlots(capped({ perTarget: 1 }), batch());
+    expect(kit.sent.elect).toEqual([]);
+  });
+
+  it('H7: gives its slot back and wakes one who waits, full or not, but not while the operation is paused', async () => {
+    const deps = capped({ total: 3 });
+    await kit.operations.takeSlot(SHIP, slotOf(where, 1, 1), 3);
+    for (const n of [1, 2]) await kit.operations.enqueue(SHIP, waits(n));
+    kit.chance = 0;
+    await releaseSlots(deps, batch());
+    expect([(await state()).inFlight, waked()]).toEqual([[], [elsewhere(1)]]);
+    await kit.operations.pause(SHIP, { id: 'pause', by: 'person', since: NOW });
+    await releaseSlots(deps, batch());
+    expect(waked()).toEqual([elsewhere(1)]);
+    await clean();
+    await kit.operations.enqueue(SHIP, waits(3));
+    await releaseSlots(kit, batch());
+    expect(waked()).toEqual([elsewhere(1)]);
+  });
+});
+
+suite('the sweep of slots', () => {
+  beforeEach(clean);
+  const always = (): boolean => true;
+  const id = () => batchIdOf(where, 1, 1);
+  const mine = () => slotOf(where, 1, 1);
+  const took = async (): Promise<void> => {
+    await kit.locks.acquire(where, { ...guard(), seen: { fence: 0 }, now: NOW, until: NOW });
+    await kit.operations.takeSlot(SHIP, mine(), 3);
+  };
+  const open = () => kit.locks.openBatch(where, guard(), { batch: id(), round: 1, by: 'turn' as Token, until: NOW });
+  const form = () =>
+    kit.batches.form({ id: id(), target: where, sealedBy: 'full', candidates: [], oldestAt: NOW, createdAt: NOW });
+  const swept = async (): Promise<boolean> => {
+    await sweepSlots(capped({ total: 3 }), always);
+    return !(await state()).inFlight.includes(mine());
+  };
+
+  it('leaves a slot to a leader who may open its batch yet, however long he stood still', async () => {
+    await took();
+    kit.now += 3_600_000;
+    expect(await swept()).toBe(false);
+    await open();
+    expect(await swept()).toBe(false);
+    await form();
+    await kit.locks.closeBatch(where, id());
+    expect(await swept()).toBe(false);
+  });
+
+  it('gives a slot back whose batch is over, and says so', async () => {
+    await took();
+    await open();
+    await kit.batches.seal(await form(), [], NOW, 1_000);
+    expect(await swept()).toBe(true);
+    expect(kit.events).toContainEqual({ event: 'slot-freed', operation: 'ship', slot: mine() });
+  });
+
+  it('gives a slot back whose batch was never opened by who took it', async () => {
+    await took();
+    await kit.locks.release(where, guard());
+    expect(await swept()).toBe(true);
+    await kit.operations.takeSlot(SHIP, mine(), 3);
+    await kit.locks.acquire(where, { ...guard(2), seen: { fence: 1 }, now: NOW, until: NOW });
+    expect(await swept()).toBe(true);
+  });
+
+  it('wakes who waits as far as there is room then, and nobody while the operation is paused', async () => {
+    await took();
+    await kit.locks.release(where, guard());
+    for (const n of [1, 2]) await kit.operations.enqueue(SHIP, waits(n));
+    await kit.operations.pause(SHIP, { id: 'pause', by: 'person', since: NOW });
+    await sweepSlots(capped({ total: 1 }), always);
+    expect(waked()).toEqual([]);
+    await kit.operations.resume(SHIP, 'pause');
+    await sweepSlots(capped({ total: 1 }), always);
+    expect(waked()).toEqual([elsewhere(1)]);
+  });
+
+  it('asks again for the end of a pause that should have ended by itself', async () => {
+    const circuit = { id: 'circuit', by: 'circuit', since: NOW, until: NOW + 30_000 } as const;
+    await kit.operations.pause(SHIP, circuit);
+    kit.now = circuit.until + 60_000;
+    await sweepSlots(kit, always);
+    expect(kit.sent.resume).toEqual([]);
+    kit.now += 600_000;
+    await sweepSlots(kit, always);
+    expect(kit.sent.resume).toEqual([{ operation: 'ship', resume: 'circuit', delay: 0 }]);
+  });
+
+  it('goes on with the other operations where one fails, and then says so', async () => {
+    const two = { ...kit, config: aConfig({ operation: operationName('broken') }, {}) };
+    await kit.operations.enqueue(SHIP, waits(1));
+    const read: StepKit['operations']['read'] = async (operation) => {
+      if (operation === 'broken') throw new Error('throttled');
+      return kit.operations.read(operation);
+    };
+    await expect(sweepSlots({ ...two, operations: { ...kit.operations, read } }, always)).rejects.toThrow(
+      'slots: Error: throttled',
+    );
+    expect(waked()).toEqual([elsewhere(1)]);
+  });
+});

@@ -1,0 +1,162 @@
+import { expect, it } from 'vitest';
+import { cancel } from '../../src/batching/cancel.ts';
+import type { TaskId } from '../../src/batching/ids.ts';
+import { register } from '../../src/batching/register.ts';
+import { settle, settlementsOf } from '../../src/batching/settle.ts';
+import type { Settlement } from '../../src/batching/task.ts';
+import { aConfig, aPolicy, batchId, candidate, id, NOW } from '../factories/factories.ts';
+import type { StepKit } from './step-kit.ts';
+import { depot, kit, message, registered, suite, where } from './step-suite.ts';
+
+const EXPIRED: Settlement = { status: 'failed', error: { code: 'expired', message: 'late', retriable: true } };
+
+const listening = (): StepKit => ({
+  ...kit,
+  config: {
+    ...aConfig({ batch: aPolicy({ maxSize: 4, maxWait: 5_000 }), callbacks: { failed: 'ops', succeeded: 'ops' } }),
+    destinations: { ops: { kind: 'queue', name: 'ops' } },
+  },
+});
+const told = () => kit.sent.callbacks.map(({ event }) => (JSON.parse(event) as { id: string }).id);
+const rows = () => kit.waiting.first(where, 99);
+const fails = (what: string) => async (): Promise<never> => {
+  throw new Error(what);
+};
+const state = async (task: TaskId) => (await kit.tasks.get(task))?.state;
+
+suite('settle', () => {
+  const settled = async (deps: StepKit, as: Settlement = EXPIRED) =>
+    settle(
+      deps,
+      where,
+      (await rows()).map((row) => ({ row, as })),
+    );
+
+  it('ends waiting tasks, tells of them, and takes their rows away, in this order', async () => {
+    const [task] = (await registered(2)) as [TaskId];
+    await expect(settled({ ...listening(), queues: { ...kit.queues, callbacks: fails('no queue') } })).rejects.toThrow(
+      'no queue',
+    );
+    expect(await state(task)).toMatchObject({ status: 'failed', error: { code: 'expired' }, attempts: 0 });
+    expect(await rows()).toHaveLength(2);
+    await expect(
+      settled({ ...listening(), waiting: { ...kit.waiting, remove: fails('throttled') } }),
+    ).rejects.toThrow();
+    expect(told()).toEqual([`${task}.1`, `${depot}-1.1`]);
+    await settled(listening());
+    expect(await rows()).toEqual([]);
+    expect(told()).toHaveLength(4);
+  });
+
+  it('reports each task once, by how it ended', async () => {
+    await registered(2);
+    const all = await rows();
+    const as: Settlement = { status: 'succeeded', supersededBy: id('newer') };
+    for (const _ of ['once', 'again'])
+      await settle(
+        kit,
+        where,
+        all.map((row, n) => ({ row, as: n === 0 ? as : EXPIRED })),
+      );
+    const settlings = kit.events.filter(({ event }) => event === 'settled');
+    expect(settlings).toMatchObject([
+      { how: 'superseded', tasks: 1, target: where },
+      { how: 'expired', tasks: 1, target: where },
+    ]);
+  });
+
+  it('leaves a task alone that a batch has, or that is in another run, and says nothing of it', async () => {
+    const [task] = (await registered(1)) as [TaskId];
+    const old = await rows();
+    await kit.tasks.claim([candidate(task)], batchId('b#1#1'));
+    await settled(listening());
+    expect(await state(task)).toEqual({ status: 'batched', batchId: 'b#1#1' });
+    expect(told()).toEqual([]);
+    const error = { code: 'bad', message: 'bad', retriable: true };
+    const finishing = { id: batchId('b#1#1'), target: where, attempts: 1, at: NOW, keep: 1_000 };
+    await kit.tasks.finish([{ id: task, outcome: { status: 'failed', error } }], finishing);
+    const failed = await kit.tasks.get(task);
+    await kit.tasks.redrive(failed ? [failed] : [], NOW + 1);
+    await settle(
+      listening(),
+      where,
+      old.map((row) => ({ row, as: EXPIRED })),
+    );
+    expect(await kit.tasks.get(task)).toMatchObject({ run: 2, state: { status: 'created' } });
+    expect(told()).toEqual([]);
+  });
+
+  it('prefers the newest of a key; of two of one moment everybody prefers the same', async () => {
+    await register(
+      kit,
+      [2, 0, 1].map((n) => message(n, { coalesceKey: 'k' })),
+    );
+    const keyed = await rows();
+    for (const inAnyOrder of [keyed, keyed.toReversed()])
+      expect(settlementsOf(inAnyOrder, NOW).map(({ row, as }) => [row.candidate, as])).toEqual(
+        expect.arrayContaining(
+          [0, 1].map((n) => [candidate(`${depot}-${n}`), { status: 'succeeded', supersededBy: `${depot}-2` }]),
+        ),
+      );
+  });
+
+  it('R1: is done again by a register that comes upon a task that ended while it waited', async () => {
+    await registered(1);
+    await expect(
+      settled({ ...listening(), queues: { ...kit.queues, callbacks: fails('no queue') } }),
+    ).rejects.toThrow();
+    await register(listening(), [message(0)]);
+    expect(told()).toEqual([`${depot}-0.1`]);
+    expect(await rows()).toEqual([]);
+    expect(kit.sent.rejected).toEqual([]);
+  });
+});
+
+suite('cancel', () => {
+  it('ends a task that waits, tells of it, and takes its row away; again is the same', async () => {
+    const [task, other] = (await registered(2)) as [TaskId, TaskId];
+    expect(await cancel(listening(), task)).toMatchObject({
+      is: 'cancelled',
+      task: { state: { status: 'failed', error: { code: 'cancelled' }, finishedAt: NOW } },
+    });
+    expect((await rows()).map((row) => row.candidate)).toEqual([candidate(other)]);
+    expect(told()).toEqual([`${task}.1`]);
+    expect((await cancel(listening(), task))?.is).toBe('cancelled');
+    expect((await kit.tasks.get(other))?.state.status).toBe('created');
+  });
+
+  it('finishes what somebody began who stopped amid it', async () => {
+    const [task] = (await registered(1)) as [TaskId];
+    await expect(cancel({ ...kit, waiting: { ...kit.waiting, remove: fails('throttled') } }, task)).rejects.toThrow();
+    expect(await rows()).toHaveLength(1);
+    expect((await cancel(kit, task))?.is).toBe('cancelled');
+    expect(await rows()).toEqual([]);
+  });
+
+  it('leaves one alone that a batch has, or has had, or that ended otherwise', async () => {
+    const [batched, expired] = (await registered(2)) as [TaskId, TaskId];
+    await kit.tasks.claim([candidate(batched)], batchId('b#1#1'));
+    await settle(
+      kit,
+      where,
+      (await rows()).filter((row) => row.candidate === candidate(expired)).map((row) => ({ row, as: EXPIRED })),
+    );
+    for (const task of [batched, expired]) expect((await cancel(kit, task))?.is).toBe('under-way');
+    expect((await state(batched))?.status).toBe('batched');
+    expect(await state(expired)).toMatchObject({ error: { code: 'expired' } });
+  });
+
+  it('leaves one alone whose waiting row is not there yet: its payload may not be stored', async () => {
+    const [task] = (await registered(1)) as [TaskId];
+    await kit.waiting.remove(
+      where,
+      (await rows()).map(({ entry }) => entry),
+    );
+    expect(await cancel(kit, task)).toMatchObject({ is: 'registering', task: { state: { status: 'created' } } });
+    expect((await state(task))?.status).toBe('created');
+  });
+
+  it('knows that there is no such task', async () => {
+    expect(await cancel(kit, id('nobody'))).toBeUndefined();
+  });
+});
