@@ -152,6 +152,9 @@ export class Flow extends Construct {
         ...this.#callbacks(),
       })
       .may(distinct(downstreams.flatMap(downstreamRights)));
+    // Which inputs have been done is kept beside the Targets' locks.
+    if (operations.some(({ merge }) => merge))
+      handler.table('batchLockTable', this.#tables.batchLock, ['BatchGetItem', 'BatchWriteItem']);
     if (machines.length === 0) return;
     handler.startsByName();
     new ExecutionReports(this, 'ExecutionReports', { queue: this.batchQueue.queue, machines });

@@ -73,18 +73,19 @@ export const callInParts = async (deps: AttemptDeps, run: Attempt, tally: Tally)
     if (!isFirst && !(await mayCall(deps, run))) return rest.cut(parts, true);
     const end = await callAbout(deps, run, top.items, tally);
     rest.add(end, top.items.length);
-    parts = toCall(after(withItems(parts, end.asked), end));
+    parts = toCall(after(withItems(parts, end.items), end));
     if (parts.length > 0 && 'mayRetryAtOnce' in end.answer && !end.answer.mayRetryAtOnce) return rest.cut(parts, false);
   }
   return rest.whole();
 };
 
-const after = (parts: Parts<OpenTask>, { is, suspect = 'an-item' }: PartEnd): Parts<OpenTask> => {
+/** A part that was refused and has nothing left found what was at fault. */
+const after = (parts: Parts<OpenTask>, { is, items, suspect = 'an-item' }: PartEnd): Parts<OpenTask> => {
   switch (is) {
     case 'accepted':
       return accepted(parts);
     case 'refused':
-      return refused(parts, suspect);
+      return items.length > 0 ? refused(parts, suspect) : putOff(parts);
     case 'put-off':
       return putOff(parts);
   }
@@ -94,8 +95,6 @@ const after = (parts: Parts<OpenTask>, { is, suspect = 'an-item' }: PartEnd): Pa
 interface PartEnd extends Left {
   readonly is: 'accepted' | 'refused' | 'put-off';
   readonly suspect?: Suspect;
-  /** The items of the last call about it: those before it may have had results. */
-  readonly asked: readonly OpenTask[];
   /** The last one about it. */
   readonly answer: Answer;
   /** Whether that one, or one before it, shows that the downstream works. */
@@ -116,16 +115,21 @@ const callAbout = async (
     const answer = await callOnce(deps, run, open);
     wasAnswered ||= answer.kind !== 'unavailable' && !isWithoutCall(answer);
     const suspect = answer.kind === 'refused' && retry.bisect ? answer.suspect : undefined;
-    const asked = open;
-    if (suspect && open.length > 1)
-      return { is: 'refused', suspect, items: open, asked, answer, wasAnswered, reason: '' };
     const verdict = verdictOf(answer, open);
+    // Some may have an outcome whatever became of the call; of several others nobody knows which of them is at fault.
+    const settled = 'settled' in answer ? answer.settled : undefined;
+    const suspects = suspect ? open.filter(({ id }) => !settled?.has(id)) : [];
+    if (suspect && suspects.length > 1) {
+      const results = verdict.results.filter(({ id }) => settled?.has(id));
+      await tally.record(results, run.tries);
+      return { is: 'refused', suspect, items: suspects, answer, wasAnswered, reason: '' };
+    }
     await tally.record(verdict.results, run.tries);
     open = verdict.open;
     const isAtOnce = answer.kind === 'results' || (answer.kind === 'unavailable' && answer.mayRetryAtOnce);
     if (open.length > 0 && isAtOnce && call < retry.immediate && (await mayCall(deps, run))) continue;
     const is = suspect ? 'refused' : answer.kind === 'unavailable' ? 'put-off' : 'accepted';
-    return { is, ...(suspect ? { suspect } : {}), asked, answer, wasAnswered, ...whyOf(verdict), items: open };
+    return { is, ...(suspect ? { suspect } : {}), answer, wasAnswered, ...whyOf(verdict), items: open };
   }
 };
 

@@ -16,7 +16,7 @@ import { SECOND } from './timings.ts';
 type CircuitDeps = Pick<Deps, 'config' | 'locks' | 'operations' | 'queues' | 'machine' | 'report'>;
 
 /** The pause that holds up calls now: one whose time is over does not, whoever forgot to end it. */
-export const pauseNow = ({ paused }: Pick<OperationState, 'paused'>, now: Millis): Pause | undefined =>
+export const pauseNow = ({ paused }: { readonly paused?: Pause }, now: Millis): Pause | undefined =>
   paused && (paused.until === undefined || paused.until > now) ? paused : undefined;
 
 /**

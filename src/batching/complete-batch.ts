@@ -106,10 +106,10 @@ const record = async (
   const open = [...members.open, ...members.lost.map((lost): OpenTask => ({ ...lost, payload: '' }))];
   const { results, open: left, ...why } = verdictOf(answer, open);
   await tally.record(results, tries);
-  if (left.length === 0) return finish(deps, run, tally);
+  if (left.length === 0 && !isRunning) return finish(deps, run, tally);
   await tally.tellEnded();
-  if (!left.some(({ id }) => answer.items.has(id))) return 'end';
-  // An attempt that is under way does not know of this.
+  if (left.length > 0 && !left.some(({ id }) => answer.items.has(id))) return 'end';
+  // An attempt that is under way does not know of this. It may be calling: until it has ended the batch holds its slots.
   if (isRunning) {
     await queues.batch(message, UNTIL_ANSWERED);
     return 'end';

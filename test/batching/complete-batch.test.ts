@@ -91,8 +91,16 @@ suite('a job that reports later', () => {
     expect(kit.sent.batch).toEqual([{ batchId: batch, results: null, delay: 5 }]);
     await report(batch, [[0, 'succeeded']]);
     expect((await kit.tasks.get(id(`${depot}-0`)))?.state.status).toBe('succeeded');
-    // The call is still under way: its attempt ends the batch.
+    // The call is still under way, and holds its slot; the report comes back when it must have ended.
     expect((await stored(batch))?.status).toBe('in-progress');
+    expect(kit.sent.batch.at(-1)).toMatchObject({
+      batchId: batch,
+      results: expect.stringContaining('succeeded'),
+      delay: 5,
+    });
+    kit.now += 60_001;
+    await report(batch, [[0, 'succeeded']]);
+    expect((await stored(batch))?.status).toBe('succeeded');
   });
 
   it('that does not report by the deadline of its last attempt has failed', async () => {

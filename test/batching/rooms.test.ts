@@ -8,7 +8,7 @@ import { slotOf } from '../../src/batching/slots.ts';
 import { sweepSlots } from '../../src/batching/sweep-slots.ts';
 import { releaseSlots } from '../../src/batching/tail.ts';
 import { wake } from '../../src/batching/wake.ts';
-import type { Concurrency } from '../../src/config/resolved.ts';
+import type { CircuitPolicy, Concurrency } from '../../src/config/resolved.ts';
 import { aConfig, aPolicy, NOW, operationName, target } from '../factories/factories.ts';
 import type { StepKit } from './step-kit.ts';
 import { guard, kit, lock, registered, suite, where } from './step-suite.ts';
@@ -20,11 +20,12 @@ const state = () => kit.operations.read(SHIP);
 const waiting = () => kit.operations.waiting(SHIP, 999);
 const waked = () => kit.sent.elect.map((each) => each.target);
 
-const capped = (concurrency: Partial<Concurrency>): StepKit => ({
+const capped = (concurrency: Partial<Concurrency>, circuit: CircuitPolicy | null = null): StepKit => ({
   ...kit,
   config: aConfig({
     batch: aPolicy({ maxSize: 4, maxWait: 5_000 }),
     concurrency: { perTarget: null, total: null, ...concurrency },
+    circuit,
   }),
 });
 
@@ -98,7 +99,7 @@ suite('wake', () => {
     expect(await wake(kit, SHIP)).toBe(false);
   });
 
-  it('wakes as many as there is room for, the oldest first; one only after failures in a row', async () => {
+  it('wakes as many as there is room for, the oldest first; one only while a circuit is half open', async () => {
     for (const n of [3, 1, 2]) await kit.operations.enqueue(SHIP, waits(n));
     await kit.operations.takeSlot(SHIP, slotOf(elsewhere(9), 1, 1), 9);
     await wakeForRoom(capped({ total: 3 }), SHIP);
@@ -106,8 +107,9 @@ suite('wake', () => {
     await wakeForRoom(capped({ total: 1 }), SHIP);
     expect(waked()).toHaveLength(2);
     for (const n of [4, 5]) await kit.operations.enqueue(SHIP, waits(n));
-    await kit.operations.addFailure(SHIP);
-    await wakeForRoom(capped({ total: null }), SHIP);
+    const circuit = { failures: 2, coolDown: 1_000 };
+    await kit.operations.addFailure(SHIP, 2);
+    await wakeForRoom(capped({ total: null }, circuit), SHIP);
     expect(waked()).toHaveLength(3);
     await kit.operations.resetFailures(SHIP);
     await wakeForRoom(capped({ total: null }), SHIP);
