@@ -6,7 +6,7 @@
  */
 import { type Operation, operationFor } from '../config/resolved.ts';
 import type { Delivery } from '../ports.ts';
-import { delaySeconds } from './delay.ts';
+import { delayPast, delaySeconds } from './delay.ts';
 import type { Deps } from './deps.ts';
 import { finishBatch } from './finish-batch.ts';
 import { batchIdOf, type Millis, operationOf } from './ids.ts';
@@ -88,8 +88,19 @@ const groupAsLeader = async (turn: Turn, lock: Lock): Promise<Next> => {
   }
   const next = due(rows, policy, now, lock.flushedAt);
   if (next.do === 'seal' && delivery.timeLeft() >= HANDOVER_MARGIN) return openBatch(turn, lock, next);
-  if (next.do === 'wait' && message.hint) return 'end';
+  if (next.do === 'wait' && message.hint) return leaveToGuard(turn, lock, rows);
   return waitForMore(turn, lock, next);
+};
+
+/** G4. A hint that is not due leaves the rest to the guard, but for what expires before that wakes. */
+const leaveToGuard = async (
+  { deps, message }: Turn,
+  { lockedUntil }: Lock,
+  rows: readonly Waiting[],
+): Promise<Next> => {
+  const expiry = Math.min(...rows.map(({ startBy }) => startBy ?? Number.POSITIVE_INFINITY));
+  if (expiry < lockedUntil - LEASE) await deps.queues.group(message, delayPast(expiry, deps.machine.now()));
+  return 'end';
 };
 
 /** G4. A rest below a second is slept through, anything longer is the next guard's. */

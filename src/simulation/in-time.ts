@@ -41,26 +41,26 @@ const checkExpiries = ({ tables, mayWaitForRoom }: Evidence): void => {
   }
 };
 
-/** Whoever came no later and is more urgent goes no later, unless the other goes alone. */
-const checkTurns = ({ tables }: Evidence): void => {
-  const batched = [...tables.tasks.values()].flatMap((task) => {
-    const { state, run, target, createdAt, priority = 0 } = task;
-    const batch = 'batchId' in state && state.batchId !== undefined ? tables.batches.get(state.batchId) : undefined;
-    return batch && run === 1 ? [{ id: task.id, target, createdAt, priority, batch }] : [];
-  });
+/** Each in its turn, which is before its time for whoever is urgent, unless another one goes alone. */
+const checkTurns = ({ config, tables }: Evidence): void => {
+  const batched = [...tables.tasks.values()].flatMap(
+    ({ id, operation, state, run, target, createdAt, priority = 0 }) => {
+      const batch = 'batchId' in state && state.batchId !== undefined ? tables.batches.get(state.batchId) : undefined;
+      const { maxWait } = operationFor(config, operation).batch;
+      const turn = createdAt - priority * Math.max(maxWait, 1_000);
+      return batch && run === 1 ? [{ id, target, createdAt, turn, batch }] : [];
+    },
+  );
   for (const first of batched)
     for (const second of batched) {
       const isBefore =
         first.target === second.target &&
-        first.createdAt <= second.createdAt &&
-        first.priority >= second.priority &&
-        (first.createdAt < second.createdAt || first.priority > second.priority) &&
-        first.createdAt + MOMENT < second.batch.createdAt;
-      if (!isBefore || second.batch.sealedBy === 'bypass') continue;
-      demand(first.batch.createdAt <= second.batch.createdAt, 'an urgent task is not behind a later one', {
-        first,
-        second,
-      });
+        first.turn < second.turn &&
+        first.createdAt + MOMENT < second.batch.createdAt &&
+        second.batch.sealedBy !== 'bypass';
+      if (!isBefore) continue;
+      const isKept = first.batch.createdAt <= second.batch.createdAt;
+      demand(isKept, 'nobody is overtaken by a task whose turn is later', { first, second });
     }
 };
 

@@ -75,6 +75,19 @@ suite('group', () => {
     expect(kit.sent.batch).toHaveLength(1);
   });
 
+  it('G4: a hint that is not due comes back for what expires before the guard wakes', async () => {
+    await led(1);
+    const expiring = { ...aTask({ id: id(`${depot}-expiring`), target: where, startBy: NOW + 2_000 }), run: 1 };
+    await kit.waiting.put([expiring]);
+    await group(kit, guard(1, true), PLENTY);
+    expect(kit.sent.group.at(-1)).toEqual({ ...guard(1, true), delay: 3 });
+    const sent = kit.sent.group.length;
+    kit.now = NOW + 3_000;
+    await group(kit, guard(1, true), PLENTY);
+    expect(await kit.waiting.first(where, 9)).toHaveLength(1);
+    expect(kit.sent.group).toHaveLength(sent);
+  });
+
   it('G1: a hint leaves an open batch to the guard at work, and finishes it where its own run may have stopped', async () => {
     await led(4);
     const form = async (): Promise<never> => {

@@ -4,6 +4,7 @@
  * They stand in for single steps or ports.
  */
 import type { Target } from '../../../src/batching/ids.ts';
+import type { Operation } from '../../../src/config/resolved.ts';
 import { NO_FAULTS } from '../../../src/simulation/faults.ts';
 import type { Scenario } from '../../../src/simulation/world.ts';
 import type { Bug } from './bug.ts';
@@ -11,6 +12,7 @@ import * as handling from './handling.ts';
 import * as leading from './leading.ts';
 import * as policy from './policy.ts';
 import * as registering from './registering.ts';
+import * as sharing from './sharing.ts';
 
 /** A bug, the promise that it breaks, and where it shows, if not in any schedule. */
 type KnownBug = readonly [name: string, bug: Bug, promise: RegExp, where?: (scenario: Scenario) => Partial<Scenario>];
@@ -66,6 +68,38 @@ const fullAgainAtOnce = ({ seed, sends, config }: Scenario) => {
     })),
   };
 };
+
+/** Every operation has a cap, and leaders come and go. */
+const capped = ({ config, faults }: Scenario) => ({
+  faults: { ...faults, crash: 0.05, duplicate: 0.3 },
+  config: withOperation(config, () => ({ concurrency: { perTarget: null, total: 1 } })),
+});
+/** Half of what comes expires in a second, where leaders sleep for long. */
+const muchExpires = ({ sends, config }: Scenario) => ({
+  faults: NO_FAULTS,
+  flushes: [],
+  pauses: [],
+  config: withOperation(config, ({ batch }) => ({
+    shards: 1,
+    concurrency: { perTarget: null, total: null },
+    batch: { ...batch, maxSize: 10, maxWait: 40_000, window: null, quietPeriod: 0 },
+  })),
+  sends: sends.map(({ body }, n) => ({
+    at: n * 97,
+    body: body
+      .replace(/"depot":\d/, `"depot":${1 + Math.floor(n / 2)}`)
+      .replace(/^{/, n % 2 ? '{"expiresIn":"1s",' : '{'),
+  })),
+});
+const withOperation = (
+  config: Scenario['config'],
+  change: (operation: Operation) => Partial<Operation>,
+): Scenario['config'] => ({
+  ...config,
+  operations: Object.fromEntries(
+    Object.entries(config.operations).map(([name, each]) => [name, { ...each, ...change(each) }]),
+  ),
+});
 
 export const KNOWN_BUGS: readonly KnownBug[] = [
   [
@@ -179,6 +213,31 @@ export const KNOWN_BUGS: readonly KnownBug[] = [
     /that was started was made|asked for downstream/,
     requestsAreRepeated,
   ],
+  ['slots that are taken late', sharing.slotsAreTakenLate, /by who has a slot|at most total/],
+  ['slots that are freed early', sharing.slotsAreFreedEarly, /given back once its batch is over/],
+  ['slots that are freed in silence', sharing.nobodyIsWaked, /waits for room that is there/, nothingGoesWrong],
+  ['room that is not passed on', sharing.roomIsNotPassedOn, /waits for room that is there/, nothingGoesWrong],
+  ['wakes that count as any message', sharing.wakesAreOverlooked, /every registered task ends/],
+  ['rows that go before their wake', sharing.rowsGoBeforeTheirWake, /every registered task ends/, capped],
+  ['rows that go before the lead', sharing.rowsGoBeforeTheLead, /every registered task ends/, capped],
+  [
+    'tasks that are batched though they expired',
+    sharing.expiriesAreOverlooked,
+    /batched that has expired|when it does/,
+  ],
+  ['tasks that expire unseen', sharing.expiriesWakeNobody, /ends about when it does/, muchExpires],
+  [
+    'tasks that expire unseen as the lock changes hands',
+    sharing.nobodyLooksForExpiries,
+    /ends about when it does/,
+    muchExpires,
+  ],
+  ['keys that are overlooked', sharing.keysAreOverlooked, /two tasks of one key/],
+  ['batches that are formed of whatever waits', sharing.formersTakeEverything, /two tasks of one key/],
+  ['the oldest of a key that is done', sharing.theOldestOfAKeyIsDone, /by a newer one|its claim/],
+  ['priorities that are overlooked', sharing.prioritiesAreOverlooked, /whose turn is later/, nothingGoesWrong],
+  ['tasks that end in silence', sharing.settlementsAreUntold, /wants to hear how a task ended/],
+  ['redrives that tell nobody', sharing.registersTellNobody, /wants to hear how a task ended/],
 ];
 
 /** A schedule with a bug put back. */
