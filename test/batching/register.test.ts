@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest';
-import type { TaskId } from '../../src/batching/ids.ts';
+import { describe, expect, it } from 'vitest';
+import { batchIdOf, type TaskId } from '../../src/batching/ids.ts';
 import { register, registerAll } from '../../src/batching/register.ts';
-import { aTask, batchId, candidate, id, NOW } from '../factories/factories.ts';
+import { aConfig, aPolicy, aTask, batchId, candidate, id, NOW, token } from '../factories/factories.ts';
 import type { StepKit } from './step-kit.ts';
 import { depot, guard, kit, led, message, registered, suite, where } from './step-suite.ts';
 
@@ -91,5 +91,53 @@ suite('register', () => {
     expect(failed.map(({ messageId }) => messageId)).toEqual([`${depot}-message-1`]);
     expect(failing).toEqual([`${depot}-message-1`]);
     expect(await kit.waiting.first(where, 9)).toHaveLength(2);
+  });
+
+  describe('notices Targets that may not begin a batch, and tasks that expire', () => {
+    const capped = (perTarget: number | null = null): StepKit => ({
+      ...kit,
+      config: aConfig({ batch: aPolicy({ maxSize: 4, maxWait: 5_000 }), concurrency: { perTarget, total: null } }),
+    });
+
+    it('R3: asks for no leader of a Target that waits for room, is paused, or is full', async () => {
+      await led(1);
+      await kit.locks.block(where, guard(), { round: 0, at: NOW });
+      kit.sent.elect.length = 0;
+      await register(capped(), [message(1)]);
+      expect(kit.sent.elect).toEqual([]);
+      await kit.locks.acquire(where, { ...guard(2), seen: { fence: 1 }, now: NOW, until: NOW + 9 });
+      const id = batchIdOf(where, 2, 1);
+      await kit.locks.openBatch(where, guard(2), { batch: id, round: 1, by: token('t'), until: NOW + 9, perTarget: 1 });
+      await kit.locks.closeBatch(where, id);
+      await kit.locks.release(where, guard(2));
+      await register(capped(1), [message(2)]);
+      expect(kit.sent.elect).toEqual([]);
+      await register(capped(2), [message(3)]);
+      expect(kit.sent.elect).toEqual([{ target: where }]);
+      await kit.locks.pause(where, { id: 'pause', by: 'person', since: NOW }, NOW);
+      await register(capped(2), [message(4)]);
+      expect(kit.sent.elect).toHaveLength(1);
+    });
+
+    it('R4: nudges no leader of a paused Target, who could do nothing', async () => {
+      await led(1);
+      await kit.locks.pause(where, { id: 'pause', by: 'person', since: NOW }, NOW);
+      kit.sent.group.length = 0;
+      await register(
+        kit,
+        [1, 2, 3].map((n) => message(n, { expiresIn: '1s' })),
+      );
+      expect(kit.sent.group).toEqual([]);
+    });
+
+    it('R4: has a leader who sleeps for longer woken when a task expires', async () => {
+      await led(1);
+      kit.sent.group.length = 0;
+      kit.chance = 1;
+      await register(kit, [message(1, { expiresIn: '10m' }), message(2, { expiresIn: '2s' })]);
+      expect(kit.sent.group).toEqual([{ ...guard(1, true), delay: 3 }]);
+      await register(kit, [message(3, { expiresIn: '10m' })]);
+      expect(kit.sent.group).toHaveLength(1);
+    });
   });
 });

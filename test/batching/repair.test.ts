@@ -6,7 +6,7 @@ import { batchIdOf } from '../../src/batching/ids.ts';
 import { lookAtBatches, lookAtTarget } from '../../src/batching/look.ts';
 import { repair } from '../../src/batching/repair.ts';
 import { batchVisibility } from '../../src/config/resolved.ts';
-import { batchId, NOW, token } from '../factories/factories.ts';
+import { aConfig, batchId, NOW, operationName, token } from '../factories/factories.ts';
 import { PLENTY, type StepKit } from './step-kit.ts';
 import { config, guard, kit, led, lock, registered, suite, where } from './step-suite.ts';
 
@@ -48,6 +48,59 @@ suite('a look at a Target, and its repair,', () => {
     expect(await treat()).toEqual({ finding: 'expired-lock', remedy: 'elect-message' });
     expect(kit.sent.elect).toEqual([{ target: where, wake: 1 }]);
     expect((await lock()).holder).toBeDefined();
+  });
+
+  it('wakes a Target that waits for room in an operation that does not know of it', async () => {
+    await led(1);
+    await kit.locks.block(where, guard(), { round: 0, at: NOW });
+    const waiting = { target: where, at: NOW, fence: 1 };
+    await kit.operations.enqueue(operationName('ship'), waiting);
+    kit.now += LONG;
+    expect(await treat()).toBeUndefined();
+    await kit.operations.dequeue(operationName('ship'), waiting);
+    expect(await treat()).toEqual({ finding: 'forgotten', remedy: 'elect-message' });
+    expect(kit.sent.elect).toEqual([{ target: where, wake: 1 }]);
+  });
+
+  it('leaves a Target alone that somebody paused', async () => {
+    await registered(1);
+    await kit.locks.pause(where, { id: 'pause', by: 'person', since: NOW }, NOW);
+    kit.now += LONG;
+    expect(await treat()).toBeUndefined();
+    await kit.locks.resume(where, 'pause');
+    expect(await treat()).toMatchObject({ finding: 'stranded' });
+  });
+
+  it('gives a place in its Target back that a batch holds which is over', async () => {
+    await led(1);
+    const id = batchIdOf(where, 1, 1);
+    const open = { batch: id, round: 1, by: token('turn'), until: NOW, perTarget: 1 };
+    await kit.locks.openBatch(where, guard(), open);
+    const batch = await kit.batches.form({
+      id,
+      target: where,
+      sealedBy: 'full',
+      candidates: [],
+      oldestAt: NOW,
+      createdAt: NOW,
+    });
+    await kit.locks.closeBatch(where, id);
+    await kit.locks.release(where, guard());
+    // As long as it is under way, its Target is full rightly.
+    const capped = {
+      ...kit,
+      config: { ...config, operations: aConfig({ concurrency: { perTarget: 1, total: null } }).operations },
+    };
+    kit.now += LONG;
+    expect(await lookAtTarget(capped, where, kit.now)).toBeUndefined();
+    await kit.batches.seal(batch, [], kit.now, 9 * LONG);
+    expect(await lookAtTarget(capped, where, kit.now)).toBeUndefined();
+    kit.now += LONG;
+    forget(kit.sent);
+    const finding = await lookAtTarget(capped, where, kit.now);
+    expect(finding).toMatchObject({ finding: 'stuck-slot', batchId: id });
+    expect(finding && (await repair(capped, finding))).toBe('elect-message');
+    expect([(await lock()).inFlight, kit.sent.elect]).toEqual([undefined, [{ target: where }]]);
   });
 
   it('gives a lock back that its holder left, when nothing waits', async () => {
