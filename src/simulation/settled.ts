@@ -41,8 +41,9 @@ const checkSuperseded = (tasks: ReadonlyMap<TaskId, Task>, task: Task, by: TaskI
   const since = ({ redrivenAt, createdAt }: Task): Millis => redrivenAt ?? createdAt;
   const isFit = newer && newer.target === task.target && newer.coalesceKey === task.coalesceKey;
   demand(isFit !== undefined && isFit, 'a task is superseded by one of its key', { task, newer });
-  // One that was redriven since is newer still.
-  demand(newer !== undefined && since(newer) >= since(task), 'a task is superseded by a newer one', { task, newer });
+  // One that was redriven since is newer still, whatever the clock said of him who did it.
+  const latest = newer && Math.max(since(newer), newer.createdAt);
+  demand(latest !== undefined && latest >= since(task), 'a task is superseded by a newer one', { task, newer });
 };
 
 const checkExpired = ({ skew }: Evidence, task: Task): void => {

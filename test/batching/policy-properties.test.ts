@@ -17,7 +17,7 @@ const anyPolicy: fc.Arbitrary<BatchPolicy> = fc
     quietPeriod: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 5_000 })),
     minSize: fc.integer({ min: 1, max: 8 }),
     window: fc.option(fc.integer({ min: 1, max: 10_000 })),
-    bypass: fc.option(fc.integer({ min: 1, max: 500 }), { freq: 1 }),
+    bypass: fc.option(fc.integer({ min: 1, max: 500 }), { freq: 2 }),
   })
   .map((policy) => aPolicy({ ...policy, minSize: Math.min(policy.minSize, policy.maxSize) }));
 
