@@ -1,9 +1,9 @@
 /** What a schedule comes to, whoever batched its tasks: seen from outside, so that algorithms can be compared by it. */
 
 import type { Millis, Target, TaskId } from '../../src/batching/ids.ts';
-import { isObject, parseJson } from '../../src/batching/json-text.ts';
 import { parseRegisterMessage, withId } from '../../src/batching/register-message.ts';
 import { operationFor } from '../../src/config/resolved.ts';
+import { plain } from '../../src/simulation/plain.ts';
 import type { LoggedCall } from '../../src/simulation/simulated-downstream.ts';
 import { START } from '../../src/simulation/trace.ts';
 import type { Scenario } from '../../src/simulation/world.ts';
@@ -65,47 +65,21 @@ export const sum = (a: Outcome, b: Outcome): Outcome =>
  * producers may wish for, nor flushes, cancels, pauses, redrives and a patrol.
  * Every task is named, so that it can be told from outside when it was sent.
  */
-export const comparable = (scenario: Scenario): Scenario => ({
-  ...scenario,
-  config: {
-    ...scenario.config,
-    operations: Object.fromEntries(
-      Object.entries(scenario.config.operations).map(([name, operation]) => [
-        name,
-        {
-          ...operation,
-          batch: {
-            ...operation.batch,
-            maxBytes: 1_000_000,
-            maxWeight: 0,
-            quietPeriod: 0,
-            minSize: 1,
-            window: null,
-            bypass: null,
-          },
-          concurrency: { perTarget: null, total: null },
-          callbacks: { failed: null, succeeded: null },
-          rateLimit: null,
-          circuit: null,
-        },
-      ]),
-    ),
-  },
-  sends: scenario.sends.map(({ at, body }, n) => ({ at, body: withId(withoutWishes(body), `unnamed-${n}`) })),
-  flushes: [],
-  cancels: [],
-  pauses: [],
-  redrives: [],
-  purges: [],
-  patrol: false,
-});
-
-/** A message with nothing but the work. */
-const withoutWishes = (body: string): string => {
-  const json = parseJson(body);
-  if (!json.ok || !isObject(json.value)) return body;
-  const { priority: _, weight: __, coalesceKey: ___, expiresIn: ____, ...rest } = json.value;
-  return JSON.stringify(rest);
+export const comparable = (scenario: Scenario): Scenario => {
+  const { config, sends, ...rest } = plain(scenario);
+  const limitless = Object.entries(config.operations).map(([name, operation]) => [
+    name,
+    { ...operation, batch: { ...operation.batch, maxBytes: 1_000_000 } },
+  ]);
+  return {
+    ...rest,
+    config: { ...config, operations: Object.fromEntries(limitless) },
+    sends: sends.map(({ at, body }, n) => ({ at, body: withId(body, `unnamed-${n}`) })),
+    flushes: [],
+    redrives: [],
+    purges: [],
+    patrol: false,
+  };
 };
 
 /** A task as its producers know it. */

@@ -6,6 +6,7 @@
 import type { Target } from '../../../src/batching/ids.ts';
 import type { Operation } from '../../../src/config/resolved.ts';
 import { NO_FAULTS } from '../../../src/simulation/faults.ts';
+import { plain } from '../../../src/simulation/plain.ts';
 import type { Scenario } from '../../../src/simulation/world.ts';
 import type { Bug } from './bug.ts';
 import * as handling from './handling.ts';
@@ -20,19 +21,7 @@ type KnownBug = readonly [name: string, bug: Bug, promise: RegExp, where?: (scen
 // Promises about time are made for schedules where nothing goes wrong, or nothing that may be noticed.
 const nothingGoesWrong = () => ({ faults: NO_FAULTS });
 /** Nor does anything wait for others: no caps, no circuit, no rate, no pause. */
-const nobodyWaits = ({ config }: Scenario) => ({
-  faults: NO_FAULTS,
-  pauses: [],
-  config: {
-    ...config,
-    operations: Object.fromEntries(
-      Object.entries(config.operations).map(([name, each]) => [
-        name,
-        { ...each, concurrency: { perTarget: null, total: null }, circuit: null, rateLimit: null },
-      ]),
-    ),
-  },
-});
+const nobodyWaits = (scenario: Scenario) => ({ ...plain(scenario), faults: NO_FAULTS });
 const requestsAreRepeated = () => ({ faults: { ...NO_FAULTS, repeat: 0.05 } });
 /** A flush soon after every message: they matter while a lock changes hands. */
 const manyFlushes = ({ sends }: Scenario) => ({
@@ -53,15 +42,17 @@ const oneTarget = ({ sends }: Scenario) => ({
   sends: sends.map(({ body }, n) => ({ at: n * 230, body: body.replace(/"depot":\d/, '"depot":1') })),
 });
 /** One Target whose leader sleeps, is woken by the task that fills its batch, and has done just as two more come. */
-const fullAgainAtOnce = ({ seed, sends, config }: Scenario) => {
+const fullAgainAtOnce = (scenario: Scenario) => {
+  const { seed, sends, config } = plain(scenario);
   const policy = { maxSize: 2, maxBytes: 1_000_000, maxWait: 40_000 };
-  const operations = Object.entries(config.operations).map(([name, each]) => [name, { ...each, batch: policy }]);
   const at = (round: number, turn: number): number =>
     round * 3_000 + (turn < 2 ? turn * 600 : 700 + ((round * seed * 13) % 150));
   return {
     faults: NO_FAULTS,
     flushes: [],
-    config: { ...config, operations: Object.fromEntries(operations) },
+    cancels: [],
+    pauses: [],
+    config: withOperation(config, ({ batch }) => ({ batch: { ...batch, ...policy } })),
     sends: sends.map(({ body }, n) => ({
       at: at(Math.floor(n / 4), n % 4),
       body: body.replace(/"depot":\d/, '"depot":1'),
@@ -181,7 +172,7 @@ export const KNOWN_BUGS: readonly KnownBug[] = [
   ['batches that leave late', leading.batchesLeaveLate, /as soon as it is sealed/],
   ['retries that are late', handling.retriesAreLate, /as soon as its pause is over/, nobodyWaits],
   ['tasks that wait too long', policy.tasksWaitTooLong, /longer than maxWait/],
-  ['full batches that nobody notices', registering.nobodyIsNudged, /a full batch does not wait/],
+  ['full batches that nobody notices', registering.nobodyIsNudged, /a full batch does not wait/, nobodyWaits],
   [
     'full batches that came while the lock changed hands',
     leading.nobodyLooksAgain,
