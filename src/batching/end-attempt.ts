@@ -13,6 +13,7 @@ import type { Pause } from './slots.ts';
 import { releaseSlots } from './tail.ts';
 import type { Tally } from './tally.ts';
 import type { TaskError } from './task.ts';
+import { MINUTE } from './timings.ts';
 import type { Next } from './turns.ts';
 
 type Ending = Pick<Attempt, 'batch' | 'operation' | 'attempt' | 'tries'>;
@@ -72,7 +73,7 @@ const nextAttempt = (
   if (rest.left.length === 0) return undefined;
   if (pause?.until !== undefined)
     return {
-      retryAt: Math.max(pause.until + afterPause(operation, machine.random()), now + pauseAsked(run, rest)),
+      retryAt: Math.max(lookAgain(operation, pause.until, now, machine.random()), now + pauseAsked(run, rest)),
       tries: tries - 1,
       ...inSplits,
     };
@@ -88,8 +89,18 @@ const hasProgressed = ({ batch, members }: Attempt, { cut, hasTaken }: Rest, { c
   return ended > 0 || hasTaken || (cut?.split ?? 0) < (batch.split ?? members.open.length);
 };
 
-/** Those that a pause held up do not all come back at its end. */
-export const afterPause = ({ circuit }: Operation, random: number): Millis => random * (circuit?.coolDown ?? 0);
+/**
+ * When a batch that a pause holds up looks again: when it is over, though they do not all come back at its end; and each
+ * minute, since a person may end any of them.
+ *
+ * @param until when the pause ends by itself.
+ */
+export const lookAgain = (
+  { circuit }: Operation,
+  until: Millis = Number.POSITIVE_INFINITY,
+  now: Millis,
+  random: number,
+): Millis => Math.min(until + random * (circuit?.coolDown ?? 0), now + MINUTE);
 
 /** However long the downstream asks to be left alone: a batch must not outlive the results of its first attempts. */
 const pauseAsked = ({ operation, tries }: Attempt, { retryAfter = 0 }: Rest): Millis => {

@@ -13,7 +13,7 @@ import { isValid, NAP } from './call-rate.ts';
 import { pauseNow } from './circuit.ts';
 import { completeBatch } from './complete-batch.ts';
 import { delayPast, delaySeconds } from './delay.ts';
-import { afterPause, endAttempt } from './end-attempt.ts';
+import { endAttempt, lookAgain } from './end-attempt.ts';
 import type { Millis } from './ids.ts';
 import type { BatchMessage, DueMessage } from './messages.ts';
 import { reserveCall } from './reserve-call.ts';
@@ -21,7 +21,7 @@ import type { OperationState, Pause } from './slots.ts';
 import { releaseSlots } from './tail.ts';
 import { Tally } from './tally.ts';
 import type { TaskError } from './task.ts';
-import { CLOCK_SKEW, MINUTE } from './timings.ts';
+import { CLOCK_SKEW } from './timings.ts';
 import { type Next, OutOfTime, untilDone } from './turns.ts';
 
 export const handleBatch = (deps: AttemptDeps, message: BatchMessage, delivery: Delivery): Promise<void> =>
@@ -62,9 +62,6 @@ const takeTurn = async (deps: AttemptDeps, message: DueMessage, delivery: Delive
   return start(deps, batch, operation, state, delivery);
 };
 
-/** How often somebody looks whether a person has ended a pause. */
-const LOOK_AGAIN = MINUTE / 1_000;
-
 /** The batch waits as it is: no attempt begins. */
 const hold = async (
   { queues, machine, report }: AttemptDeps,
@@ -72,9 +69,8 @@ const hold = async (
   operation: Operation,
   { by, until }: Pause,
 ): Promise<Next> => {
-  const delay =
-    until === undefined ? LOOK_AGAIN : delayPast(until + afterPause(operation, machine.random()), machine.now());
-  await queues.batch({ batchId }, delay);
+  const now = machine.now();
+  await queues.batch({ batchId }, delayPast(lookAgain(operation, until, now, machine.random()), now));
   report({ event: 'held', batchId, operation: name, by, ...(until === undefined ? {} : { until }) });
   return 'end';
 };

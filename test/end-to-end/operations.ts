@@ -7,20 +7,22 @@ import type { Config } from '../../src/config/resolved.ts';
 import { type ConfigInput, parseConfig } from '../../src/config/schema.ts';
 
 type OperationInput = ConfigInput['operations'][string];
-export interface Fields extends Pick<Partial<OperationInput>, 'batch' | 'retry' | 'merge' | 'concurrency'> {
+export interface Fields extends Partial<Omit<OperationInput, 'target' | 'downstream'>> {
   /** Of a call; long enough for a downstream on a busy machine where nothing is said. */
   readonly timeout?: OperationInput['downstream']['timeout'];
 }
 
 /** An operation that calls `url`. */
 export const operationAt = (url: string, { timeout = '20s', ...fields }: Fields = {}): OperationInput => ({
+  ...fields,
   target: ['depot'],
   downstream: { kind: 'http', url, timeout },
-  batch: { maxSize: 10, maxWait: '300ms', ...fields.batch },
+  batch: { maxSize: 10, ...(fields.batch?.window ? {} : { maxWait: '300ms' }), ...fields.batch },
   retry: { minDelay: '100ms', maxDelay: '1s', ...fields.retry },
-  ...(fields.merge ? { merge: fields.merge } : {}),
-  ...(fields.concurrency ? { concurrency: fields.concurrency } : {}),
 });
+
+/** The queue of the one destination. */
+export const TOLD_QUEUE = 'groupage-suite-told';
 
 const OPERATIONS = {
   ship: {},
@@ -31,19 +33,50 @@ const OPERATIONS = {
   patient: { batch: { maxSize: 8, maxWait: '10m' } },
   /** Small batches that wait for long. */
   pair: { batch: { maxSize: 2, maxWait: '10m' } },
-  failing: { retry: { maxAttempts: 3 } },
+  /** Not held up by a circuit, so that attempts can be counted. */
+  failing: { retry: { maxAttempts: 3 }, circuit: null },
   hanging: { timeout: '1s' },
   /** Three requests become one job; fewer wait for a flush. */
   merging: { batch: { maxSize: 3, maxWait: '10m' }, merge: { keys: 'inputs[].id' } },
   /** Exactly these four together. */
   four: { batch: { maxSize: 4, maxWait: '10m' } },
   /** Waits until nothing comes any more. */
-  quiet: { batch: { maxSize: 50, maxWait: '10m', quietPeriod: '700ms' } },
-  heavy: { batch: { maxSize: 50, maxWeight: 10, maxWait: '500ms' } },
+  quiet: { maxSize: 50, maxWait: '10m', quietPeriod: '700ms' },
+  heavy: { maxSize: 50, maxWeight: 10, maxWait: '500ms' },
   /** One batch of a Target at a time. */
-  single: { batch: { maxSize: 2, maxWait: '200ms' }, concurrency: { perTarget: 1 } },
+  single: { maxSize: 2, maxWait: '200ms' , concurrency: perTarget: 1 },
   /** Two batches at a time. */
-  capped: { batch: { maxSize: 2, maxWait: '200ms' }, concurrency: { total: 2 } },
+  capped: { maxSize: 2, maxWait: '200ms' , concurrency: total: 2 },
+  hundred: { maxSize: 100, maxWait: '10m' },
+  /** A function has five seconds for calls before it has to leave the rest to the next one. */
+  unhurried: { maxSize: 16, maxWait: '10m' , timeout: '40s', retry: immediate: 0 },
+  /** One batch of a Target at a time, whatever goes wrong. */
+  alone: {maxSize: 2, maxWait: '200ms' ,
+    concurrency: perTarget: 1 ,
+    timeout: '1s',
+    retry: maxAttempts: 30 ,
+    circuit: null,
+  },
+  /** Fails no task while its downstream is down, though there are but two attempts. */
+  broken: {maxSize: 2, maxWait: '200ms' ,
+    concurrency: total: 4 ,
+    retry: immediate: 0, maxAttempts: 2 ,
+    circuit: failures: 3, coolDown: '1s' ,
+  },
+  /** The only attempt is not lost to a configuration that is wrong. */
+  locked: { immediate: 0, maxAttempts: 1 , circuit: failures: 5, coolDown: '10m' },
+  /** One job at a time, which may report later. */
+  later: { maxSize: 4, maxWait: '200ms' , concurrency: total: 1 },
+  told: { maxSize: 2, maxWait: '10m' , callbacks: failed: 'told', succeeded: 'told' },
+  /** Short windows, one job at a time. */
+  windowed: { maxSize: 100, window: '1s' , merge: keys: 'inputs[].id' , concurrency: total: 1 },
+  /** Everything at once. */
+  all: {maxSize: 20, maxWeight: 6, maxWait: '1s', quietPeriod: '300ms' ,
+    concurrency: perTarget: 1, total: 3 ,
+    retry: maxAttempts: 20 ,
+    rateLimit: 3,
+    circuit: null,
+  },
 } satisfies Record<string, Fields>;
 
 export type OperationOfSuite = keyof typeof OPERATIONS;
@@ -51,6 +84,7 @@ export type OperationOfSuite = keyof typeof OPERATIONS;
 /** @param url of the downstream of all of them. */
 export const suiteInput = (url: string): ConfigInput => ({
   operations: Object.fromEntries(Object.entries(OPERATIONS).map(([name, fields]) => [name, operationAt(url, fields)])),
+  destinations: { told: { kind: 'queue', name: TOLD_QUEUE } },
 });
 
 export const suiteConfig = (url: string): Config => configFrom(suiteInput(url));

@@ -1,0 +1,68 @@
+/** What several tests do with calls: gather tasks for one, count those that are under way at once. */
+import { setTimeout } from 'node:timers/promises';
+import type { Behaviour, ReceivedCall } from '../factories/downstream.ts';
+import { eventually, type Flow } from './flow.ts';
+
+/** Asks the API. @returns its status, and its answer's fields */
+export const ask = async (
+  flow: Flow,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Record<string, unknown>> => {
+  const init = { method, ...(body ? { body: JSON.stringify(body) } : {}) };
+  const response = await flow.backend.api(path, init);
+  return { ...((await response.json()) as object), code: response.status };
+};
+
+/** Tasks of a depot that wait, 100 at the most. */
+export const waitingIn = async (flow: Flow, depot: string): Promise<number> => {
+  const query = new URLSearchParams({ target: flow.target(depot), limit: '100' });
+  return ((await flow.get(`/tasks?${query}`)) as { tasks?: object[] }).tasks?.length ?? 0;
+};
+
+/** Sends tasks while their operation is paused, and resumes it when all of them wait, however slow the machine is. */
+export const sendTogether = async (flow: Flow, tasks: readonly object[]): Promise<string[]> => {
+  await ask(flow, 'POST', `/operations/${flow.operation}/pause`);
+  const ids = await flow.send(tasks);
+  const depots = Map.groupBy(tasks, (task) => ('payload' in task ? task.payload : task) as { readonly depot: string });
+  const counts = new Map<string, number>();
+  for (const [{ depot }, { length }] of depots) counts.set(depot, (counts.get(depot) ?? 0) + length);
+  for (const [depot, count] of counts) await eventually(async () => (await waitingIn(flow, depot)) === count);
+  await ask(flow, 'POST', `/operations/${flow.operation}/resume`);
+  return ids;
+};
+
+/** The most calls that were under way at once. */
+export interface AtOnce {
+  all: number;
+  ofTarget: number;
+  /** Wraps a downstream's behaviour. */
+  readonly count: (behaviour: Behaviour) => Behaviour;
+}
+
+/** A call that is broken off may be seen a moment longer than the one that takes its place. */
+const MOMENT = 50;
+
+/** Counts calls as their downstream sees them: from the whole request to the end of its answer, or of its connection. */
+export const countAtOnce = (): AtOnce => {
+  const underWay = new Set<ReceivedCall>();
+  const most: AtOnce = {
+    all: 0,
+    ofTarget: 0,
+    count: (behaviour) => async (call, response) => {
+      const before = [...underWay];
+      underWay.add(call);
+      response.once('close', () => underWay.delete(call));
+      const counted = setTimeout(MOMENT).then(() => {
+        const beside = before.filter((each) => underWay.has(each));
+        most.all = Math.max(most.all, 1 + beside.length);
+        most.ofTarget = Math.max(most.ofTarget, 1 + beside.filter(({ target }) => target === call.target).length);
+      });
+      const reply = await behaviour(call, response);
+      await counted;
+      return reply;
+    },
+  };
+  return most;
+};
