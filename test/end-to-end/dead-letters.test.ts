@@ -39,7 +39,7 @@ const redrive = async (queue: string, body?: unknown): Promise<{ status: number 
 
 const counted = async (queue: LetterQueue): Promise<number> => {
   const { queues } = (await flow.get('/dead-letters')) as { queues: { queue: string; messages: number }[] };
-  expect(queues.map((each) => each.queue)).toEqual(['register', 'elect', 'group', 'batch', 'rejected']);
+  expect(queues.map((each) => each.queue)).toEqual(['register', 'elect', 'group', 'batch', 'callback', 'rejected']);
   return queues.find((each) => each.queue === queue)?.messages ?? Number.NaN;
 };
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { synthesise } from '../../src/local/assembly.ts';
 import { CloudAssembly } from '../../src/local/template.ts';
 import { NOTHING_MAY_BE_MISSING } from '../backends/missing.ts';
-import { aConfig, operationName } from '../factories/factories.ts';
+import { suiteConfig } from '../end-to-end/operations.ts';
 import { missingGrants, printed, unusedGrants } from './compare.ts';
 import { grantsOf, usedByLambda } from './granted.ts';
 import { usesIn } from './record.ts';
@@ -11,8 +11,8 @@ import { usesIn } from './record.ts';
 /** Grants that no test uses, each with what would use it. Better than a line here is a test that goes there. */
 const EXPLAINED: Readonly<Record<string, string>> = {};
 
-/** What the suite's operations need between them. */
-const ALL = aConfig({}, { operation: operationName('merging'), merge: { keys: 'inputs[].id' } });
+/** What the suite's operations need between them, wherever their downstream is. */
+const ALL = suiteConfig('http://127.0.0.1/batch');
 
 const folder = process.env.GROUPAGE_PERMISSIONS;
 const uses = folder ? usesIn(folder) : [];

@@ -38,6 +38,7 @@ describe('what a command uses', () => {
     ['DeleteMessageBatchCommand', { QueueUrl }, ['sqs:DeleteMessage Flow-Group-Queue']],
     ['ChangeMessageVisibilityBatchCommand', { QueueUrl }, ['sqs:ChangeMessageVisibility Flow-Group-Queue']],
     ['GetQueueAttributesCommand', { QueueUrl }, ['sqs:GetQueueAttributes Flow-Group-Queue']],
+    ['GetQueueUrlCommand', { QueueName: 'told' }, ['sqs:GetQueueUrl told']],
   ])('%s', (commandName, input, expected) => expect(printed(commandName, input)).toEqual(expected));
 });
 

@@ -12,6 +12,7 @@ interface Input {
   readonly Statements?: readonly { readonly Statement?: string }[];
   readonly TransactStatements?: readonly { readonly Statement?: string }[];
   readonly QueueUrl?: string;
+  readonly QueueName?: string;
 }
 
 type Uses = (input: Input) => Use[];
@@ -71,6 +72,7 @@ const COMMANDS: Readonly<Record<string, Uses>> = {
   ChangeMessageVisibility: onQueue('ChangeMessageVisibility'),
   ChangeMessageVisibilityBatch: onQueue('ChangeMessageVisibility'),
   GetQueueAttributes: onQueue('GetQueueAttributes'),
+  GetQueueUrl: ({ QueueName = '' }) => [{ action: 'sqs:GetQueueUrl', resource: QueueName }],
 };
 
 /** The document client's shorter names. */

@@ -1,0 +1,114 @@
+/** A task that its downstream cannot take, among many that it can: it fails alone, and is found in few calls. */
+import { setTimeout } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually, type Flow, startFlow } from './flow.ts';
+import { sendTogether } from './together.ts';
+
+let flow: Flow;
+beforeAll(async () => {
+  flow = await startFlow('hundred');
+});
+afterAll(() => flow?.stop());
+
+const SIZE = 100;
+/** What one task at fault may cost. */
+const FEW = Math.floor(1 + 2 * Math.log2(SIZE));
+const some = (depot: string, count: number): object[] => Array.from({ length: count }, (_, n) => ({ depot, n }));
+
+interface Poison {
+  /** Which tasks of the first call are at fault. */
+  readonly places: readonly number[];
+  readonly status: number;
+  /** A call with this number is answered 503. */
+  readonly hiccup?: number;
+  /** How long an answer takes. */
+  readonly takes?: number;
+}
+
+/** Refuses every call with one of the tasks at fault. @returns them; and how often each of the others was done */
+const poisoned = ({ places, status, hiccup, takes = 0 }: Poison) => {
+  const culprits = new Set<string>();
+  const done = new Map<string, number>();
+  let calls = 0;
+  flow.downstream.behave(async ({ items }) => {
+    calls += 1;
+    if (calls === 1) for (const place of places) culprits.add(items[place]?.id ?? '');
+    await setTimeout(takes);
+    if (calls === hiccup) return { status: 503 };
+    if (items.some(({ id }) => culprits.has(id))) return { status, body: { error: 'cannot take one of them' } };
+    for (const { id } of items) done.set(id, (done.get(id) ?? 0) + 1);
+    return { status: 200 };
+  });
+  return { culprits, done };
+};
+
+/** Sends one batch. @returns its calls, and its tasks, each of which has ended as it should */
+const run = async (from: Flow, depot: string, count: number, poison: Poison) => {
+  const { culprits, done } = poisoned(poison);
+  const ids = await sendTogether(from, some(depot, count));
+  const tasks = await from.ended(ids);
+  expect(culprits.size).toBe(poison.places.length);
+  for (const task of tasks)
+    expect(task).toMatchObject(
+      culprits.has(String(task.id))
+        ? {
+            status: 'failed',
+            error: { code: 'refused', message: `answered ${poison.status}: {"error":"cannot take one of them"}` },
+          }
+        : { status: 'succeeded' },
+    );
+  // Nobody was asked for what was done.
+  expect([...done.values()]).toEqual(Array(count - culprits.size).fill(1));
+  const calls = from.calls(depot);
+  expect(new Set(calls.map(({ batchId }) => batchId)).size).toBe(1);
+  await eventually(async () => (await from.batch(tasks[0]?.batchId)).status === 'partly-failed');
+  const counts = { succeeded: count - culprits.size, failed: culprits.size };
+  const batch = await from.batch(tasks[0]?.batchId);
+  expect(batch).toMatchObject({ size: count, counts });
+  return { calls, batch };
+};
+
+describe('a task at fault among a hundred', () => {
+  it.each<[string, Poison]>([
+    ['first', { places: [0], status: 400 }],
+    ['middle', { places: [50], status: 422 }],
+    ['last', { places: [99], status: 400 }],
+  ])('in the %s place fails alone, with its reason, in few calls', async (place, poison) => {
+    const { calls, batch } = await run(flow, place, SIZE, poison);
+    expect(calls.length).toBeLessThanOrEqual(FEW);
+    expect(batch).toMatchObject({ attempts: 1 });
+  });
+
+  it('is found as well where a call in between comes to nothing: that costs the call alone', async () => {
+    const { calls } = await run(flow, 'hiccup', SIZE, { places: [37], status: 422, hiccup: 4 });
+    expect(calls.length).toBeLessThanOrEqual(FEW + 1);
+  });
+
+  it('has another one beside it: both fail, and nobody else', async () => {
+    const { calls } = await run(flow, 'two', SIZE, { places: [12, 88], status: 400 });
+    expect(calls.length).toBeLessThanOrEqual(2 * FEW);
+  });
+
+  it('that is too large for any call fails alone', async () => {
+    const { calls } = await run(flow, 'large', SIZE, { places: [71], status: 413 });
+    // Of what is too large both halves may be: each has to be called.
+    expect(calls.length).toBeLessThanOrEqual(1 + 2 * Math.ceil(Math.log2(SIZE)));
+  });
+});
+
+it('a hundred that are too many at once are called about in parts that fit, and none of them fails', async () => {
+  flow.downstream.behave(({ items }) => ({ status: items.length > 30 ? 413 : 200 }));
+  const ids = await sendTogether(flow, some('many', SIZE));
+  const statuses = (await flow.ended(ids)).map(({ status }) => status);
+  expect(statuses).toEqual(Array(SIZE).fill('succeeded'));
+  expect(flow.calls('many').map(({ items }) => items.length)).toEqual([100, 50, 25, 25, 50, 25, 25]);
+});
+
+it("halving that outlives its function's time goes on in the next one: no innocent task fails, none is done twice", async () => {
+  const unhurried = flow.of('unhurried');
+  const { calls, batch } = await run(unhurried, 'slow', 16, { places: [12], status: 400, takes: 1_200 });
+  expect(batch.attempt).toBeGreaterThanOrEqual(2);
+  // It goes on, and does not begin anew.
+  expect(calls.filter(({ items }) => items.length === 16)).toHaveLength(1);
+  expect(calls.length).toBeLessThanOrEqual(2 * 16);
+});

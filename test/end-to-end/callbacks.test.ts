@@ -1,0 +1,152 @@
+/** Initiators are told how their tasks ended, however they ended. Signed HTTP destinations are in test/local/callbacks.test.ts. */
+import {
+  CreateQueueCommand,
+  DeleteMessageCommand,
+  DeleteQueueCommand,
+  GetQueueAttributesCommand,
+  ReceiveMessageCommand,
+  SetQueueAttributesCommand,
+} from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { eventually, type Flow, startFlow } from './flow.ts';
+import { TOLD_QUEUE } from './operations.ts';
+import { ask, waitingIn } from './together.ts';
+
+interface Event {
+  readonly id: string;
+  readonly type: string;
+  readonly subject: string;
+  readonly source: string;
+  readonly data: Record<string, unknown>;
+}
+
+let flow: Flow;
+let QueueUrl: string | undefined;
+const got: (Event & { readonly text: string })[] = [];
+/** Locally it is there already. */
+const makeQueue = async (): Promise<void> => {
+  ({ QueueUrl } = await flow.backend.clients.sqs.send(new CreateQueueCommand({ QueueName: TOLD_QUEUE })));
+};
+beforeAll(async () => {
+  flow = await startFlow('told');
+  await makeQueue();
+  flow.downstream.behave(({ items }) => ({
+    status: 200,
+    body: {
+      results: items.map(({ id, payload }) =>
+        payload.fail
+          ? { id, status: 'failed', error: { code: 'torn', message: 'it tore' } }
+          : { id, status: 'succeeded', result: { n: payload.n } },
+      ),
+    },
+  }));
+});
+afterAll(async () => {
+  await flow.backend.clients.sqs.send(new DeleteQueueCommand({ QueueUrl }));
+  await flow.stop();
+});
+
+/** The events about a task, once there are so many. */
+const told = (task: string, count = 1): Promise<typeof got> =>
+  eventually(async () => {
+    const { Messages = [] } = await flow.backend.clients.sqs.send(
+      new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }),
+    );
+    for (const { Body = '', ReceiptHandle } of Messages) {
+      got.push({ ...(JSON.parse(Body) as Event), text: Body });
+      await flow.backend.clients.sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
+    }
+    const about = got.filter(({ subject }) => subject === task);
+    return about.length >= count ? about : undefined;
+  });
+const one = async (task: string): Promise<Event> => (await told(task))[0] as Event;
+
+it('of a batch each task has its own event, which tells how it ended', async () => {
+  const [good = '', bad = ''] = await flow.send([
+    { operation: 'told', payload: { depot: 'batch', n: 7 }, correlationId: 'order-7' },
+    { depot: 'batch', fail: true },
+  ]);
+  const about = { operation: 'told', target: 'told/depot=batch', attempts: 1, batchId: expect.any(String) };
+  expect(await one(good)).toMatchObject({
+    id: `${good}.1`,
+    type: 'groupage.task.succeeded',
+    data: { ...about, id: good, status: 'succeeded', result: { n: 7 }, correlationId: 'order-7' },
+  });
+  expect(await one(bad)).toMatchObject({
+    id: `${bad}.1`,
+    type: 'groupage.task.failed',
+    data: { ...about, id: bad, status: 'failed', error: { code: 'torn', message: 'it tore' } },
+  });
+});
+
+it('a redriven task is told of anew, under an id of its new run', async () => {
+  const [bad = ''] = await flow.send([{ depot: 'run', fail: true }, { depot: 'run' }]);
+  const [first] = await told(bad);
+  await ask(flow, 'POST', '/tasks/redrive', { ids: [bad] });
+  await eventually(async () => (await waitingIn(flow, 'run')) === 1);
+  await flow.send([{ depot: 'run' }]);
+  const ids = (await told(bad, 2)).map(({ id }) => id);
+  expect([first?.id, ids.at(-1)]).toEqual([`${bad}.1`, `${bad}.2`]);
+});
+
+it('tasks that no batch had are told of: expired, cancelled, superseded; asked about again, with the same event', async () => {
+  const message = (id: string, depot: string, more: object = {}) => ({
+    operation: 'told',
+    id,
+    payload: { depot },
+    ...more,
+  });
+  const cancelled = message('told-cancelled', 'cancelled');
+  const older = message('told-older', 'superseded', { coalesceKey: 'k' });
+  await flow.send([message('told-expired', 'expired', { expiresIn: '1s' }), cancelled, older]);
+  await eventually(async () => (await waitingIn(flow, 'cancelled')) + (await waitingIn(flow, 'superseded')) === 2);
+  await ask(flow, 'DELETE', '/tasks/told-cancelled');
+  await flow.send([message('told-newer', 'superseded', { coalesceKey: 'k' })]);
+  const failed = (code: string) => ({ type: 'groupage.task.failed', data: { status: 'failed', error: { code } } });
+  expect(await one('told-expired')).toMatchObject(failed('expired'));
+  expect(await one('told-cancelled')).toMatchObject(failed('cancelled'));
+  expect(await one('told-older')).toMatchObject({
+    type: 'groupage.task.succeeded',
+    data: { status: 'succeeded', supersededBy: 'told-newer' },
+  });
+  // Its producer was not sure that it had been taken.
+  await flow.send([cancelled]);
+  const texts = (await told('told-cancelled', 2)).map(({ text }) => text);
+  expect(new Set(texts).size).toBe(1);
+});
+
+it("a task's own destination is told where the operation has none, and of that task alone", async () => {
+  const payload = { depot: 'own' };
+  const pair = flow.of('pair');
+  const [asked = '', quiet = ''] = await pair.send([{ operation: 'pair', payload, callback: 'told' }, payload]);
+  await pair.settled([asked, quiet]);
+  expect(await one(asked)).toMatchObject({ type: 'groupage.task.succeeded', data: { operation: 'pair' } });
+  expect(got.filter(({ subject }) => subject === quiet)).toEqual([]);
+});
+
+it('while a destination is gone results are as they are; its event becomes a dead letter, and comes when it is back', async () => {
+  const { sqs } = flow.backend.clients;
+  const queue = flow.queue('callbackQueue');
+  const soon = (VisibilityTimeout: string) =>
+    sqs.send(new SetQueueAttributesCommand({ QueueUrl: queue, Attributes: { VisibilityTimeout } }));
+  const { Attributes } = await sqs.send(
+    new GetQueueAttributesCommand({ QueueUrl: queue, AttributeNames: ['VisibilityTimeout'] }),
+  );
+  // What failed is there again soon, as often as there are tries.
+  await soon('1');
+  await sqs.send(new DeleteQueueCommand({ QueueUrl }));
+  const [lost = ''] = await flow.send([{ depot: 'gone' }, { depot: 'gone' }]);
+  expect(await flow.ended([lost])).toMatchObject([{ status: 'succeeded' }]);
+  const letters = async () => {
+    const { queues } = (await flow.get('/dead-letters')) as { queues: { queue: string; messages: number }[] };
+    return queues.find((each) => each.queue === 'callback')?.messages;
+  };
+  await eventually(async () => (await letters()) === 2);
+  await makeQueue();
+  await soon(Attributes?.VisibilityTimeout ?? '');
+  // One by a person, whatever is left by the sweep.
+  await ask(flow, 'POST', '/dead-letters/callback/redrive', {});
+  await flow.backend.invoke('SweepHandler', {});
+  expect(await one(lost)).toMatchObject({ id: `${lost}.1`, type: 'groupage.task.succeeded' });
+  expect(await flow.task(lost)).toMatchObject({ status: 'succeeded' });
+});

@@ -1,0 +1,45 @@
+/** One call of a Target at a time, whatever goes wrong with them. What holds without faults is in pauses.test.ts. */
+import { setTimeout } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Behaviour } from '../factories/downstream.ts';
+import { type Flow, startFlow } from './flow.ts';
+import { countAtOnce } from './together.ts';
+
+let flow: Flow;
+beforeAll(async () => {
+  flow = await startFlow('alone');
+});
+afterAll(() => flow?.stop());
+
+it('a Target has one call at a time under errors, slow answers and timeouts, beside others; and all is done', async () => {
+  const atOnce = countAtOnce();
+  let hung = 0;
+  const turns: readonly Behaviour[] = [
+    () => ({ status: 503 }),
+    async () => {
+      await setTimeout(400);
+      return { status: 200 };
+    },
+    () => {
+      hung += 1;
+      return undefined;
+    },
+    () => ({ status: 429, headers: { 'retry-after': '1' } }),
+    () => ({ status: 200 }),
+  ];
+  const made = new Map<string, number>();
+  flow.downstream.behave(
+    atOnce.count((call, response) => {
+      const turn = made.get(call.target) ?? 0;
+      made.set(call.target, turn + 1);
+      return turns[turn % turns.length]?.(call, response);
+    }),
+  );
+  const depots = ['A', 'B', 'C'];
+  const ids = await flow.send(depots.flatMap((depot) => Array.from({ length: 8 }, (_, n) => ({ depot, n }))));
+  const tasks = await flow.ended(ids);
+  expect(tasks.map(({ status }) => status)).toEqual(ids.map(() => 'succeeded'));
+  expect(hung).toBeGreaterThanOrEqual(depots.length);
+  expect(atOnce.ofTarget).toBe(1);
+  expect(atOnce.all).toBeGreaterThan(1);
+});

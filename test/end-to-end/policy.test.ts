@@ -1,0 +1,73 @@
+/** Everything that an operation can ask of its batches, at once: no promise is dropped for another. */
+import { setTimeout } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { ReceivedCall } from '../factories/downstream.ts';
+import { expectEachTaskInOneBatch } from './each-once.ts';
+import { type Flow, startFlow } from './flow.ts';
+import { countAtOnce, sendTogether } from './together.ts';
+
+let flow: Flow;
+beforeAll(async () => {
+  flow = await startFlow('all');
+});
+afterAll(() => flow?.stop());
+
+/** As configured; calls that were held up may use moments that are up to so old. */
+const [RATE, LATE] = [3, 2];
+const MAX_WEIGHT = 6;
+const DEPOTS = ['A', 'B', 'C', 'D'];
+
+const message = (depot: string, n: number, more: object = {}) => ({
+  operation: 'all',
+  id: `${depot}-${n}`,
+  payload: { depot, n },
+  weight: 2,
+  ...more,
+});
+/** Seven usual ones, an urgent one that came last, and one that a newer one replaces. */
+const tasksOf = (depot: string): object[] => [
+  message(depot, 0, { coalesceKey: 'position' }),
+  ...Array.from({ length: 7 }, (_, n) => message(depot, n + 1)),
+  message(depot, 8, { coalesceKey: 'position' }),
+  message(depot, 9, { priority: 9 }),
+];
+
+it('rate, caps, weight, priority, keys, quiet and retries all hold together', async () => {
+  const atOnce = countAtOnce();
+  let made = 0;
+  flow.downstream.behave(
+    atOnce.count(async () => {
+      made += 1;
+      const status = made % 3 === 0 ? 503 : 200;
+      await setTimeout(150);
+      return { status };
+    }),
+  );
+  // Of two tasks of one moment, the greater id is the newer one.
+  const all = DEPOTS.map(tasksOf);
+  const older = all.flatMap((tasks) => tasks.slice(0, 1));
+  const ids = await sendTogether(flow, [...older, ...all.flatMap((tasks) => tasks.slice(1))]);
+  const tasks = await flow.ended(ids);
+
+  expect(tasks.map(({ status }) => status)).toEqual(ids.map(() => 'succeeded'));
+  const superseded = tasks.filter((task) => 'supersededBy' in task);
+  expect(superseded.map(({ id, supersededBy }) => [id, supersededBy])).toEqual(
+    DEPOTS.map((depot) => [`${depot}-0`, `${depot}-8`]),
+  );
+  expectEachTaskInOneBatch(
+    flow.calls(),
+    ids.filter((id) => !superseded.some((task) => task.id === id)),
+  );
+  expect(atOnce).toMatchObject({ ofTarget: 1, all: expect.toSatisfy((most) => most <= 3) });
+  for (const { items } of flow.calls()) expect(2 * items.length).toBeLessThanOrEqual(MAX_WEIGHT);
+  for (const depot of DEPOTS) expect(flow.calls(depot)[0]?.items.map(({ id }) => id)).toContain(`${depot}-9`);
+  expectRate(flow.calls());
+});
+
+/** Of any calls in a row no more than their time allows. */
+const expectRate = (calls: readonly ReceivedCall[]): void => {
+  // Three batches of each depot, and what was called again.
+  expect(calls.length).toBeGreaterThan(DEPOTS.length * 3);
+  const seconds = ((calls.at(-1)?.at ?? 0) - (calls[0]?.at ?? 0)) / 1_000;
+  expect(calls.length).toBeLessThanOrEqual(1 + RATE * (seconds + LATE));
+};
