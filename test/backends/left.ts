@@ -59,7 +59,7 @@ export const countOf = (found: readonly string[]): Record<string, number> =>
     Object.keys(KINDS).map((kind) => [kind, found.filter((each) => each.startsWith(`${kind} `)).length]),
   );
 
-/** What `leftOf` counts of a whole stage. */
+/** What `leftOf` counts of a whole stage that tells nobody. */
 export const WHOLE_STAGE = {
   stack: 2,
   table: 3,
@@ -68,4 +68,15 @@ export const WHOLE_STAGE = {
   'event source': 4,
   role: 6,
   'log group': 6,
+};
+
+/** And of one that has destinations: a queue with its dead letters, and a function that works it off. */
+export const STAGE_WITH_CALLBACKS = {
+  stack: 2,
+  table: 3,
+  queue: 11,
+  function: 7,
+  'event source': 5,
+  role: 7,
+  'log group': 7,
 };

@@ -3,7 +3,7 @@ import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-clo
 import { describe, expect, it } from 'vitest';
 import { readWanted, startOnAws } from '../backends/aws.ts';
 import { deployedStack } from '../backends/backend.ts';
-import { countOf, leftOf, WHOLE_STAGE } from '../backends/left.ts';
+import { countOf, leftOf, STAGE_WITH_CALLBACKS } from '../backends/left.ts';
 import { expectNothingLeft } from './nothing-left.ts';
 
 const OURS = {
@@ -45,7 +45,7 @@ describe('an account of AWS', () => {
         new DescribeStacksCommand({ StackName: given.stackName }),
       );
       expect(Stacks[0]?.Tags).toContainEqual({ Key: 'groupage:test-run', Value: tags['groupage:test-run'] });
-      expect(countOf(await leftOf(cloud, prefix))).toEqual(WHOLE_STAGE);
+      expect(countOf(await leftOf(cloud, prefix))).toEqual(STAGE_WITH_CALLBACKS);
     } finally {
       await stop();
     }

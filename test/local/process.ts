@@ -1,0 +1,57 @@
+/** `npm start` as a process of its own, in a folder of its own, to be killed and started again. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ConfigInput } from '../../src/config/schema.ts';
+import { type LocalFile, readLocalFile } from '../../src/local/local-file.ts';
+import { eventually } from '../end-to-end/flow.ts';
+
+const MAIN = join(import.meta.dirname, '../../src/local/main.ts');
+const NODE = join(import.meta.dirname, '../../node_modules/node/bin/node');
+
+export interface LocalProcess {
+  /** Starts it, on what it left. */
+  start(): Promise<LocalFile>;
+  /** Resolves when it and its engines are gone. */
+  kill(): Promise<void>;
+  /** Ends it, and removes the folder. */
+  remove(): Promise<void>;
+}
+
+export const localProcess = (config: ConfigInput): LocalProcess => {
+  const folder = mkdtempSync(join(tmpdir(), 'groupage-process-'));
+  writeFileSync(join(folder, 'groupage.config.json'), JSON.stringify(config));
+  let child: ChildProcess | undefined;
+  let file: LocalFile | undefined;
+  const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    child.kill(signal);
+    await new Promise((resolve) => child?.once('exit', resolve));
+  };
+  return {
+    start: async () => {
+      child = spawn(NODE, [MAIN, '--port', '0', '--quiet'], { cwd: folder, stdio: 'ignore' });
+      const { pid } = child;
+      file = await eventually(() => {
+        const found = readLocalFile(folder);
+        return found?.pid === pid ? found : undefined;
+      });
+      return file;
+    },
+    kill: async () => {
+      await end('SIGKILL');
+      const { dynamodb = '' } = file ?? {};
+      await eventually(() =>
+        fetch(dynamodb).then(
+          () => false,
+          () => true,
+        ),
+      );
+    },
+    remove: async () => {
+      await end('SIGTERM');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+};
