@@ -98,7 +98,7 @@ export class UnreadableMessage extends Error {
   }
 }
 
-const notOurs = (expected: string, body: string): UnreadableMessage =>
+export const notOurs = (expected: string, body: string): UnreadableMessage =>
   new UnreadableMessage(
     `not a message that Groupage sends (${expected} expected): only its own λs may write to this queue`,
     body,

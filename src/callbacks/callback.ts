@@ -1,6 +1,6 @@
 /** Who is told how a task ended, and the message that brings it there. Pure. */
 import { isObject, parseJson, rawMembers } from '../batching/json-text.ts';
-import { UnreadableMessage } from '../batching/messages.ts';
+import { notOurs } from '../batching/messages.ts';
 import type { Problem } from '../batching/problems.ts';
 import type { Task } from '../batching/task.ts';
 import type { Config, Operation } from '../config/resolved.ts';
@@ -41,7 +41,7 @@ export const printCallback = ({ to, event }: CallbackMessage): string =>
 export const parseCallback = (body: string): CallbackMessage => {
   const json = parseJson(body);
   const message = json.ok && isObject(json.value) ? json.value : {};
-  if (typeof message.to !== 'string' || !isEvent(message.event)) throw new UnreadableMessage('{to, event}', body);
+  if (typeof message.to !== 'string' || !isEvent(message.event)) throw notOurs('{to, event}', body);
   return { to: message.to, event: rawMembers(body).get('event') ?? '' };
 };
 

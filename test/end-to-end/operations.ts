@@ -41,39 +41,42 @@ const OPERATIONS = {
   /** Exactly these four together. */
   four: { batch: { maxSize: 4, maxWait: '10m' } },
   /** Waits until nothing comes any more. */
-  quiet: { maxSize: 50, maxWait: '10m', quietPeriod: '700ms' },
-  heavy: { maxSize: 50, maxWeight: 10, maxWait: '500ms' },
+  quiet: { batch: { maxSize: 50, maxWait: '10m', quietPeriod: '700ms' } },
+  heavy: { batch: { maxSize: 50, maxWeight: 10, maxWait: '500ms' } },
   /** One batch of a Target at a time. */
-  single: { maxSize: 2, maxWait: '200ms' , concurrency: perTarget: 1 },
+  single: { batch: { maxSize: 2, maxWait: '200ms' }, concurrency: { perTarget: 1 } },
   /** Two batches at a time. */
-  capped: { maxSize: 2, maxWait: '200ms' , concurrency: total: 2 },
-  hundred: { maxSize: 100, maxWait: '10m' },
+  capped: { batch: { maxSize: 2, maxWait: '200ms' }, concurrency: { total: 2 } },
+  hundred: { batch: { maxSize: 100, maxWait: '10m' } },
   /** A function has five seconds for calls before it has to leave the rest to the next one. */
-  unhurried: { maxSize: 16, maxWait: '10m' , timeout: '40s', retry: immediate: 0 },
+  unhurried: { batch: { maxSize: 16, maxWait: '10m' }, timeout: '40s', retry: { immediate: 0 } },
   /** One batch of a Target at a time, whatever goes wrong. */
-  alone: {maxSize: 2, maxWait: '200ms' ,
-    concurrency: perTarget: 1 ,
+  alone: {
+    batch: { maxSize: 2, maxWait: '200ms' },
+    concurrency: { perTarget: 1 },
     timeout: '1s',
-    retry: maxAttempts: 30 ,
+    retry: { maxAttempts: 30 },
     circuit: null,
   },
   /** Fails no task while its downstream is down, though there are but two attempts. */
-  broken: {maxSize: 2, maxWait: '200ms' ,
-    concurrency: total: 4 ,
-    retry: immediate: 0, maxAttempts: 2 ,
-    circuit: failures: 3, coolDown: '1s' ,
+  broken: {
+    batch: { maxSize: 2, maxWait: '200ms' },
+    concurrency: { total: 4 },
+    retry: { immediate: 0, maxAttempts: 2 },
+    circuit: { failures: 3, coolDown: '1s' },
   },
   /** The only attempt is not lost to a configuration that is wrong. */
-  locked: { immediate: 0, maxAttempts: 1 , circuit: failures: 5, coolDown: '10m' },
+  locked: { retry: { immediate: 0, maxAttempts: 1 }, circuit: { failures: 5, coolDown: '10m' } },
   /** One job at a time, which may report later. */
-  later: { maxSize: 4, maxWait: '200ms' , concurrency: total: 1 },
-  told: { maxSize: 2, maxWait: '10m' , callbacks: failed: 'told', succeeded: 'told' },
+  later: { batch: { maxSize: 4, maxWait: '200ms' }, concurrency: { total: 1 } },
+  told: { batch: { maxSize: 2, maxWait: '10m' }, callbacks: { failed: 'told', succeeded: 'told' } },
   /** Short windows, one job at a time. */
-  windowed: { maxSize: 100, window: '1s' , merge: keys: 'inputs[].id' , concurrency: total: 1 },
+  windowed: { batch: { maxSize: 100, window: '1s' }, merge: { keys: 'inputs[].id' }, concurrency: { total: 1 } },
   /** Everything at once. */
-  all: {maxSize: 20, maxWeight: 6, maxWait: '1s', quietPeriod: '300ms' ,
-    concurrency: perTarget: 1, total: 3 ,
-    retry: maxAttempts: 20 ,
+  all: {
+    batch: { maxSize: 20, maxWeight: 6, maxWait: '1s', quietPeriod: '300ms' },
+    concurrency: { perTarget: 1, total: 3 },
+    retry: { maxAttempts: 20 },
     rateLimit: 3,
     circuit: null,
   },

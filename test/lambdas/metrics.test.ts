@@ -1,8 +1,9 @@
 /** Every repair is a metric: read from what the deployed bundles print, on tables and queues where nobody else works. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { SendMessageCommand } from '@aws-sdk/client-sqs';
+import { CreateQueueCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AwsClients } from '../../src/aws/clients.ts';
 import { dynamoDBBatches } from '../../src/aws/dynamodb-batches.ts';
@@ -11,6 +12,8 @@ import { dynamoDBTasks } from '../../src/aws/dynamodb-tasks.ts';
 import { dynamoDBWaiting } from '../../src/aws/dynamodb-waiting.ts';
 import { printBatch, printElect } from '../../src/batching/messages.ts';
 import { printRedrive } from '../../src/batching/redrive.ts';
+import { printCallback } from '../../src/callbacks/callback.ts';
+import { eventOf } from '../../src/callbacks/event.ts';
 import { ENVIRONMENT, type Environment, type Setting, setting } from '../../src/environment.ts';
 import { synthesise } from '../../src/local/assembly.ts';
 import { type Engines, localClients, startEngines } from '../../src/local/engines.ts';
@@ -21,6 +24,7 @@ import { startTestDownstream, type TestDownstream } from '../factories/downstrea
 import {
   aConfig,
   aDownstream,
+  aStored,
   aTask,
   batchId,
   candidate,
@@ -69,20 +73,38 @@ const measurements = (lines: readonly Line[]): [name: string, dimensions: string
     }),
   );
 
-describe('the metrics of repairs', () => {
+/** What it printed, also where it failed: then its messages come back. */
+const run = async (args: readonly string[], env: Record<string, string>): Promise<string> => {
+  try {
+    return (await promisify(execFile)(NODE, args, { env })).stdout;
+  } catch (cause) {
+    if (cause instanceof Error && 'stdout' in cause && cause.message.includes('batchItemFailures'))
+      return String(cause.stdout);
+    throw cause;
+  }
+};
+
+describe('the metrics', () => {
   let engines: Engines;
   let clients: AwsClients;
   let assembly: CloudAssembly;
   let settings: Environment;
   let downstream: TestDownstream;
   const emitted = new Set<string>();
+  /** What the downstream answers. */
+  let status = 200;
   beforeAll(async () => {
     engines = await startEngines({ ports: { dynamodb: 0, sqs: 0 } });
     const on = { dynamodb: engines.dynamodb.endpoint, sqs: engines.sqs.endpoint };
     clients = localClients(on);
-    downstream = await startTestDownstream();
+    downstream = await startTestDownstream(async () => ({ status }));
     const merging = { operation: operationName('merge'), merge: { keys: 'inputs[]' } };
-    const config = aConfig({}, { ...merging, downstream: aDownstream({ url: downstream.url, timeout: 20_000 }) });
+    const reached = { downstream: aDownstream({ url: downstream.url, timeout: 20_000 }) };
+    const fragile = { operation: operationName('fragile'), circuit: { failures: 1, coolDown: 1_000 } };
+    const config = {
+      ...aConfig({}, { ...merging, ...reached }, { ...fragile, ...reached }),
+      destinations: { ops: { kind: 'queue', name: 'ops' }, gone: { kind: 'queue', name: 'gone' } } as const,
+    };
     assembly = new CloudAssembly(synthesise(config, 'bundles'), on);
     await Promise.all([createTables(assembly, clients.dynamodb), createQueues(assembly, clients.sqs)]);
     const environments = assembly.all('AWS::Lambda::Function').map(({ properties }) => properties.Environment);
@@ -100,17 +122,15 @@ describe('the metrics of repairs', () => {
     const folder = assembly.codeOf(fn);
     const { Variables } = fn.properties.Environment as { Variables: Record<string, string> };
     const args = ['--input-type=module', '-e', RUN, join(folder, 'index.mjs'), JSON.stringify(event)];
-    const { stdout } = await promisify(execFile)(NODE, args, {
-      env: {
-        ...Variables,
-        [ENVIRONMENT.stack]: STACK,
-        LAMBDA_TASK_ROOT: folder,
-        AWS_REGION: 'us-east-1',
-        AWS_ACCESS_KEY_ID: 'local',
-        AWS_SECRET_ACCESS_KEY: 'local',
-        AWS_ENDPOINT_URL_DYNAMODB: engines.dynamodb.endpoint,
-        AWS_ENDPOINT_URL_SQS: engines.sqs.endpoint,
-      },
+    const stdout = await run(args, {
+      ...Variables,
+      [ENVIRONMENT.stack]: STACK,
+      LAMBDA_TASK_ROOT: folder,
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: 'local',
+      AWS_SECRET_ACCESS_KEY: 'local',
+      AWS_ENDPOINT_URL_DYNAMODB: engines.dynamodb.endpoint,
+      AWS_ENDPOINT_URL_SQS: engines.sqs.endpoint,
     });
     const lines = stdout.split('\n').flatMap((line) => (line.includes('"_aws"') ? [JSON.parse(line) as Line] : []));
     const found = measurements(lines);
@@ -134,6 +154,13 @@ describe('the metrics of repairs', () => {
       requestContext: { http: { method, path: rawPath } },
       isBase64Encoded: false,
     });
+  const recordOf = (body: string) => ({
+    messageId: 'm',
+    body,
+    attributes: { ApproximateReceiveCount: '1' },
+    messageAttributes: {},
+    eventSourceARN: 'arn:aws:sqs:us-east-1:000000000000:queue',
+  });
   const of = (dimension: string): string => `${STACK_DIMENSION}=${STACK} ${dimension}`;
 
   it('tell what the sweep repaired: dead letters by their queue, locks by their operation', async () => {
@@ -241,6 +268,56 @@ describe('the metrics of repairs', () => {
       ['RequestsMerged', ofMerge, 1],
     ]);
     expect(downstream.calls).toHaveLength(1);
+  });
+
+  /** A batch of one task, handled by the bundle. */
+  const handledAlone = async (operation: string, n: number) => {
+    const { tasks, batches } = stores();
+    const where = target(`${operation}/depot=MUC`);
+    const [task, batch] = [id(`${operation}-${n}`), batchId(`${where}#1#${n}`)];
+    await tasks.insert([aTask({ id: task, operation: operationName(operation), target: where })]);
+    await tasks.claim([candidate(task)], batch);
+    const forming = { id: batch, target: where, sealedBy: 'full' as const, candidates: [candidate(task)] };
+    await batches.seal(await batches.form({ ...forming, oldestAt: NOW, createdAt: NOW }), [], NOW, 3_600_000);
+    return measured('BatchHandler', { Records: [recordOf(printBatch({ batchId: batch }))] });
+  };
+
+  it('tell when a circuit opens, and when a downstream takes calls again', async () => {
+    status = 503;
+    expect(await handledAlone('fragile', 1)).toEqual([['CircuitOpened', of('operation=fragile'), 1]]);
+    status = 200;
+    await setTimeout(1_500);
+    expect(await handledAlone('fragile', 2)).toEqual([['CircuitClosed', of('operation=fragile'), 1]]);
+  });
+
+  it('tell of events that came to their destination, and of those that did not', async () => {
+    await clients.sqs.send(new CreateQueueCommand({ QueueName: 'ops' }));
+    const ended = { status: 'succeeded', attempts: 1, finishedAt: NOW } as const;
+    const event = eventOf(aStored(ended), ended);
+    const delivered = async (to: string) =>
+      measured('CallbackHandler', { Records: [recordOf(printCallback({ to, event }))] });
+    expect(await delivered('ops')).toEqual([['CallbacksDelivered', of('destination=ops'), 1]]);
+    expect(await delivered('gone')).toEqual([['CallbacksFailed', of('destination=gone'), 1]]);
+  });
+
+  it('tell of Targets that nobody would have told of room, and of places that nobody would have given back', async () => {
+    const { locks } = stores();
+    const mine = { fence: 1, token: token('gone') };
+    for (const depot of ['forgotten', 'stuck']) {
+      const where = target(`fragile/depot=${depot}`);
+      await locks.acquire(where, { ...mine, seen: { fence: 0 }, now: NOW, until: NOW });
+      if (depot === 'forgotten') await locks.block(where, mine, { round: 0, at: NOW });
+      else {
+        const batch = batchId(`${where}#1#1`);
+        await locks.openBatch(where, mine, { batch, round: 1, by: token('gone'), until: NOW, perTarget: 1 });
+        await locks.closeBatch(where, batch);
+        await locks.release(where, mine);
+      }
+    }
+    expect(await ask('POST', '/v1/doctor/targets', 'operation=fragile')).toEqual([
+      ['ForgottenRepaired', of('operation=fragile'), 1],
+      ['StuckSlotsRepaired', of('operation=fragile'), 1],
+    ]);
   });
 
   it('are all that there are', () => expect([...emitted].toSorted()).toEqual(Object.keys(METRICS).toSorted()));
