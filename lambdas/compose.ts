@@ -51,8 +51,11 @@ export type ServiceAt =
       readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
     };
 
+/** An emulator's address, where the environment names one, stands before that which a queue's URL has. */
+const inEnvironment = ({ AWS_ENDPOINT_URL_SQS: sqs }: Environment): AwsClients => awsClients(sqs ? { sqs } : {});
+
 const lambda = (environment: Environment): Host => ({
-  clients: awsClients(),
+  clients: inEnvironment(environment),
   log: new Logger({ serviceName: 'groupage' }),
   onEvent: measureTo(embeddedMetrics(setting(environment, 'stack'))),
 });
