@@ -79,7 +79,7 @@ suite('a circuit', () => {
     const batch = await sealed();
     await kit.locks.pause(where, { id: 'p', by: 'person', since: NOW }, NOW);
     await handleBatch(kit, { batchId: batch }, PLENTY);
-    expect([kit.calls.length, named(), kit.sent.batch]).toEqual([0, ['held'], [{ batchId: batch, delay: 60 }]]);
+    expect([kit.calls.length, named(), kit.sent.batch]).toEqual([0, ['held'], [{ batchId: batch, delay: 61 }]]);
     await kit.locks.resume(where, 'p');
     await kit.operations.pause(ship, { id: 'q', by: 'person', since: NOW });
     await handleBatch(kit, { batchId: batch }, PLENTY);
