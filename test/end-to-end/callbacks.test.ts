@@ -5,6 +5,7 @@ import {
   DeleteQueueCommand,
   GetQueueAttributesCommand,
   ReceiveMessageCommand,
+  SendMessageCommand,
   SetQueueAttributesCommand,
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -59,6 +60,11 @@ const told = (task: string, count = 1): Promise<typeof got> =>
     const about = got.filter(({ subject }) => subject === task);
     return about.length >= count ? about : undefined;
   });
+/** Puts a message where only Groupage does otherwise. */
+const put = (queue: 'callbackQueue' | 'callbackDeadLetters', message: object) =>
+  flow.backend.clients.sqs.send(
+    new SendMessageCommand({ QueueUrl: flow.queue(queue), MessageBody: JSON.stringify(message) }),
+  );
 const one = async (task: string): Promise<Event> => (await told(task))[0] as Event;
 
 it('of a batch each task has its own event, which tells how it ended', async () => {
@@ -124,6 +130,12 @@ it("a task's own destination is told where the operation has none, and of that t
   expect(got.filter(({ subject }) => subject === quiet)).toEqual([]);
 });
 
+it('an event for a destination that is not configured lies in the rejected queue', async () => {
+  await put('callbackQueue', { to: 'nobody', event: got[0] });
+  const refused = await eventually(async () => (await flow.rejected()).find(({ body }) => body.includes('"nobody"')));
+  expect(refused.errors).toEqual([{ path: 'to', reason: expect.stringMatching(/"nobody"; configured are told$/) }]);
+});
+
 it('while a destination is gone results are as they are; its event becomes a dead letter, and comes when it is back', async () => {
   const { sqs } = flow.backend.clients;
   const queue = flow.queue('callbackQueue');
@@ -144,9 +156,12 @@ it('while a destination is gone results are as they are; its event becomes a dea
   await eventually(async () => (await letters()) === 2);
   await makeQueue();
   await soon(Attributes?.VisibilityTimeout ?? '');
-  // One by a person, whatever is left by the sweep.
   await ask(flow, 'POST', '/dead-letters/callback/redrive', {});
-  await flow.backend.invoke('SweepHandler', {});
-  expect(await one(lost)).toMatchObject({ id: `${lost}.1`, type: 'groupage.task.succeeded' });
+  const event = await one(lost);
+  expect(event).toMatchObject({ id: `${lost}.1`, type: 'groupage.task.succeeded' });
   expect(await flow.task(lost)).toMatchObject({ status: 'succeeded' });
+  // The sweep sends them again as well.
+  await put('callbackDeadLetters', { to: 'told', event });
+  await flow.backend.invoke('SweepHandler', {});
+  await told(lost, 2);
 });

@@ -25,13 +25,19 @@ export const waitingIn = async (flow: Flow, depot: string): Promise<number> => {
 export const sendTogether = async (flow: Flow, tasks: readonly object[]): Promise<string[]> => {
   await ask(flow, 'POST', `/operations/${flow.operation}/pause`);
   const ids = await flow.send(tasks);
-  const depots = Map.groupBy(tasks, (task) => ('payload' in task ? task.payload : task) as { readonly depot: string });
-  const counts = new Map<string, number>();
-  for (const [{ depot }, { length }] of depots) counts.set(depot, (counts.get(depot) ?? 0) + length);
-  for (const [depot, count] of counts) await eventually(async () => (await waitingIn(flow, depot)) === count);
+  // Of those that are replaced some may have ended, even so.
+  for (const id of ids) await eventually(async () => (await flow.task(id)) !== undefined);
+  for (const [depot, those] of Map.groupBy(tasks, depotOf)) {
+    const keys = those.flatMap((task) => ('coalesceKey' in task ? task.coalesceKey : []));
+    const least = those.length - keys.length + new Set(keys).size;
+    await eventually(async () => (await waitingIn(flow, depot)) >= least);
+  }
   await ask(flow, 'POST', `/operations/${flow.operation}/resume`);
   return ids;
 };
+
+const depotOf = (task: object): string =>
+  (('payload' in task ? task.payload : task) as { readonly depot: string }).depot;
 
 /** The most calls that were under way at once. */
 export interface AtOnce {
