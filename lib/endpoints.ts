@@ -31,7 +31,7 @@ export const queueRight = (name: string): Right => ({
  * To read a secret. A secret's ARN ends in six characters that Secrets Manager adds to its name: the question marks
  * stand for them, and fit no longer name. A whole ARN is taken as it is.
  */
-export const secretRight = (ref: SecretRef): Right =>
+const secretRight = (ref: SecretRef): Right =>
   'ssm' in ref
     ? { actions: ['ssm:GetParameter'], resource: arnOf('ssm', 'parameter/', ref.ssm.replace(/^\//, '')) }
     : {

@@ -11,7 +11,7 @@
  */
 
 /** A part of a call, not empty. */
-export interface Part<Item> {
+interface Part<Item> {
   readonly items: readonly Item[];
   /** It holds the item at fault if the part before it, its first half, is accepted. */
   readonly dependsOnFirst: boolean;

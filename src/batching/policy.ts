@@ -101,7 +101,7 @@ export const due = (rows: readonly Waiting[], policy: BatchPolicy, now: Millis, 
 };
 
 /** Whether a task of so many bytes goes alone, at once. */
-export const skipsWindow = (bytes: number, { bypass }: Pick<BatchPolicy, 'bypass'>): boolean =>
+const skipsWindow = (bytes: number, { bypass }: Pick<BatchPolicy, 'bypass'>): boolean =>
   bypass !== null && bytes >= bypass;
 
 /** Until when a task waits at the most: windows begin and end at the same moments for everybody. */

@@ -3,7 +3,7 @@
  * Targets: those that found no room wait for it as tasks wait for their batch.
  */
 import type { Concurrency } from '../config/resolved.ts';
-import { type BatchId, type Millis, operationOf, type Target } from './ids.ts';
+import type { BatchId, Millis, Target } from './ids.ts';
 
 declare const brand: unique symbol;
 /** A batch as its operation knows it: `Target#Fence#Round`, its Target unhashed, so that its lock can be found. */
@@ -64,5 +64,3 @@ export const parseSlot = (slot: Slot): { readonly target: Target; readonly fence
 /** Whether another batch of the operation may begin. */
 export const hasRoom = ({ paused, inFlight }: OperationState, { total }: Concurrency): boolean =>
   paused === undefined && (total === null || inFlight.length < total);
-
-export const operationOfSlot = (slot: Slot) => operationOf(parseSlot(slot).target);

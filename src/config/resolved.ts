@@ -24,7 +24,7 @@ export interface CircuitPolicy {
 }
 
 /** Who is told of an operation's tasks: names of destinations, null for nobody. A task may name one of its own. */
-export interface Callbacks {
+interface Callbacks {
   readonly failed: string | null;
   readonly succeeded: string | null;
 }

@@ -65,7 +65,7 @@ const sortItems = <Item extends CallItem & Identified>(
   return { results, open, ...(reasons[0] ?? { reason: '' }) };
 };
 
-export const resultOf = ({ id, payloadRow }: Identified, outcome: Outcome): TaskResult =>
+const resultOf = ({ id, payloadRow }: Identified, outcome: Outcome): TaskResult =>
   payloadRow === undefined ? { id, outcome } : { id, outcome, payloadRow };
 
 /** The same failure for each of the items. */

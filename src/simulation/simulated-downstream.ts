@@ -19,7 +19,7 @@ export interface LoggedCall {
 }
 
 /** What a job said of its items; of all that jobs of this batch have, that they succeeded. */
-export interface LoggedReport {
+interface LoggedReport {
   readonly batchId: BatchId;
   readonly at: Millis;
   readonly items: ReadonlyMap<TaskId, ItemAnswer> | 'all-succeeded';
@@ -103,7 +103,7 @@ const temperOf = (chaos: Chaos): Temper => {
 };
 
 /** Whether a task is at fault where a call about it is refused: its id decides. */
-export const isPoisoned = (chaos: Chaos, id: TaskId): boolean =>
+const isPoisoned = (chaos: Chaos, id: TaskId): boolean =>
   chaos.chanceOf(`poison in ${id}`).chance(temperOf(chaos).poisoned);
 
 const answerTo = ({ chaos, random, jobs }: DownstreamWorld, call: Call): Answer => {

@@ -2,7 +2,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface AwsRequest {
+interface AwsRequest {
   /** Of a JSON service the operation, e.g. `AmazonSSM.GetParameter`. */
   readonly operation: string;
   readonly path: string;
