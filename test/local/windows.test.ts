@@ -13,7 +13,7 @@ import { startTestDownstream, type TestDownstream } from '../factories/downstrea
 const MAIN = join(import.meta.dirname, '../../src/local/main.ts');
 const NODE = join(import.meta.dirname, '../../node_modules/node/bin/node');
 /** Long enough for three starts on a machine that has other things to do. */
-const WINDOW = 60_000;
+const WINDOW = 40_000;
 
 let folder: string;
 let downstream: TestDownstream;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   downstream = await startTestDownstream(async () => ({ status: 200 }));
   const operation = {
     target: [],
-    batch: { window: '60s' },
+    batch: { window: `${WINDOW / 1_000}s` },
     bypass: { bytes: 2_000 },
     downstream: { kind: 'http', url: downstream.url },
   };
