@@ -7,6 +7,7 @@ import { setting } from '../../src/environment.ts';
 import type { ReceivedCall } from '../factories/downstream.ts';
 import { batchId } from '../factories/factories.ts';
 import { eventually, type Flow, startFlow } from './flow.ts';
+import { ask } from './together.ts';
 
 let flow: Flow;
 beforeAll(async () => {
@@ -113,5 +114,20 @@ describe('a job that reports later', () => {
     await report('later/depot=nowhere#1#1', [{ id: 'x', status: 'succeeded' }]);
     const refused = await eventually(async () => (await flow.rejected()).find(({ body }) => body.includes('nowhere')));
     expect(refused.errors).toEqual([{ path: 'batchId', reason: 'names no batch that is stored' }]);
+  });
+
+  it('and is completed by the API leaves its room to who needs it: not to those whose tasks were cancelled meanwhile', async () => {
+    const { ids, batch } = await begin('api', 1);
+    const cancelled = await flow.send(['x', 'y', 'z'].map((depot) => ({ depot })));
+    const live = await flow.send([{ depot: 'live' }]);
+    await eventually(async () => (await stateOf()).waitingTargets === 4);
+    for (const id of cancelled) expect(await ask(flow, 'DELETE', `/tasks/${id}`)).toMatchObject({ code: 200 });
+    flow.downstream.behave(() => ({ status: 200 }));
+    const path = `/batches/${encodeURIComponent(batch)}/complete`;
+    const results = ids.map((id) => ({ id, status: 'succeeded', result: 'by the API' }));
+    expect((await ask(flow, 'POST', path, { results })).code).toBe(202);
+    expect(await flow.ended([...ids, ...live])).toMatchObject([{ result: 'by the API' }, { status: 'succeeded' }]);
+    await eventually(async () => (await stateOf()).waitingTargets === 0);
+    expect(flow.calls().filter(({ items }) => items.some(({ id }) => cancelled.includes(id)))).toEqual([]);
   });
 });
