@@ -46,7 +46,8 @@ export const batchOf = (row: Item): Batch => {
     candidates: row.Candidates as Candidate[],
     dropped: (row.Dropped as Candidate[] | undefined) ?? [],
     attempt: row.Attempt as number,
-    tries: row.Tries as number,
+    // Rows from before there were tries: then every attempt counted.
+    tries: (row.Tries ?? row.Attempt) as number,
     runUntil: row.RunUntil as number,
     oldestAt: row.OldestAt as number,
     createdAt: row.CreatedAt as number,

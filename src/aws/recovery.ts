@@ -44,7 +44,7 @@ export const voidAttempts = async (client: DynamoDBDocumentClient, table: string
           new UpdateCommand({
             TableName: table,
             Key: batchKey(id as BatchId),
-            UpdateExpression: 'SET RunUntil = :past, Tries = Tries - :one REMOVE StartedBy',
+            UpdateExpression: 'SET RunUntil = :past, Tries = if_not_exists(Tries, Attempt) - :one REMOVE StartedBy',
             ConditionExpression: 'attribute_exists(StartedBy)',
             ExpressionAttributeValues: { ':past': 0, ':one': 1 },
           }),
