@@ -80,7 +80,10 @@ const meaningOf = async (
   { open }: Members,
   said: Said,
 ): Promise<Results> => {
-  const answer = (await downstreamOf(operation).reported?.({ batchId, target, items: open }, said)) ?? said;
+  // What is said of the whole job, or of its inputs, is said of what it has: nobody called yet about the others.
+  const jobs = pending && said.kind === 'all-succeeded' ? new Set(pending.ids) : undefined;
+  const items = jobs ? open.filter(({ id }) => jobs.has(id)) : open;
+  const answer = (await downstreamOf(operation).reported?.({ batchId, target, items }, said)) ?? said;
   if (answer.kind === 'results') return answer;
   // Said of all: of all that the job has.
   const all = new Map((pending?.ids ?? []).map((each) => [each, { status: 'succeeded' } as const]));

@@ -1,10 +1,16 @@
 import { expect, it } from 'vitest';
+import { electLeader } from '../../src/batching/elect-leader.ts';
 import { finishBatch } from '../../src/batching/finish-batch.ts';
 import { handleBatch } from '../../src/batching/handle-batch.ts';
 import { type BatchId, batchIdOf } from '../../src/batching/ids.ts';
-import { batchId, id, NOW } from '../factories/factories.ts';
+import { register } from '../../src/batching/register.ts';
+import { mergingDownstream } from '../../src/merging/merging-downstream.ts';
+import { openGate } from '../../src/simulation/gate.ts';
+import { memoryProcessed } from '../../src/simulation/memory-processed.ts';
+import { emptyTables } from '../../src/simulation/tables.ts';
+import { aPostponed, aStart, batchId, id, NOW } from '../factories/factories.ts';
 import { PLENTY } from './step-kit.ts';
-import { depot, kit, led, suite, where } from './step-suite.ts';
+import { depot, kit, led, message, suite, where } from './step-suite.ts';
 
 const DEADLINE = 3_600_000;
 
@@ -69,6 +75,28 @@ suite('a job that reports later', () => {
     const batch = await pending(2);
     await report(batch, null);
     expect(await stored(batch)).toMatchObject({ status: 'succeeded', counts: { succeeded: 2, failed: 0 } });
+  });
+
+  it('that is a merged one and says nothing of its requests has done those that it has, and no others', async () => {
+    await register(
+      kit,
+      [0, 1].map((n) => message(n, { payload: { depot, inputs: [n] } })),
+    );
+    await electLeader(kit, { target: where });
+    const batch = batchIdOf(where, 1, 1);
+    await finishBatch(kit, where, batch);
+    const [had, other] = [id(`${depot}-0`), id(`${depot}-1`)];
+    await kit.batches.start(batch, aStart(1, NOW, NOW));
+    const pendingAndOpen = { open: [other], pending: { ids: [had], until: NOW + DEADLINE } };
+    await kit.batches.postpone(batch, 1, aPostponed(NOW + 1_000, pendingAndOpen));
+    const processed = memoryProcessed(emptyTables(), openGate);
+    const merging = mergingDownstream(
+      { call: async () => ({ kind: 'pending' }) },
+      { keys: 'inputs[]', keepTasks: 1_000, processed, machine: kit.machine, report: kit.report },
+    );
+    await handleBatch({ ...kit, downstreamOf: () => merging }, { batchId: batch, results: null }, PLENTY);
+    const states = await kit.tasks.outlines([had, other]);
+    expect(states.map((task) => task?.status)).toEqual(['succeeded', 'batched']);
   });
 
   it('that wants each of its items to be tried again is called about again as after an attempt', async () => {
