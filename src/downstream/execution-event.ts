@@ -37,8 +37,10 @@ export const parseExecutionEvent = (body: string): ExecutionReport | UnknownExec
   if (detail.status !== 'SUCCEEDED') return { batchId: named, results: forEach(items, failedExecution(detail)) };
   if (isLeftOut(detail.outputDetails)) return { batchId: named, results: forEach(items, OUTPUT_LEFT_OUT) };
   const raw = output && rawMembers(String(detail.output));
-  const [results = null, inputs] = [raw?.get('results'), raw?.get('inputs')];
-  return { batchId: named, results, ...(inputs === undefined || results !== null ? {} : { inputs }) };
+  const [results = allDone(items), inputs] = [raw?.get('results'), raw?.get('inputs')];
+  return inputs === undefined || raw?.has('results')
+    ? { batchId: named, results }
+    : { batchId: named, results: null, inputs };
 };
 
 const objectIn = (text: unknown): Record<string, unknown> | undefined => {
@@ -60,9 +62,13 @@ const problemOf = ({ executionArn, inputDetails }: Record<string, unknown>): str
     ? `the input of ${executionArn} is too large to be in its event: ${REPORT_ITSELF}`
     : `${executionArn} has no batchId in its input: Groupage did not start it`;
 
+/** Of its own items: its batch may have been too large for one execution. Null where its input names none. */
+const allDone = (items: unknown): string | null =>
+  Array.isArray(items) && items.length > 0 ? forEach(items, { status: 'succeeded' }) : null;
+
 interface ItemReport {
-  readonly status: 'retry' | 'failed';
-  readonly error: { readonly code: string; readonly message: string; readonly retriable: boolean };
+  readonly status: 'succeeded' | 'retry' | 'failed';
+  readonly error?: { readonly code: string; readonly message: string; readonly retriable: boolean };
 }
 
 /** Again it would be as large. */

@@ -34,9 +34,19 @@ const anEvent = (detail: Record<string, unknown> = {}, fields: Record<string, un
   });
 
 describe('an execution that succeeded', () => {
-  it.each(['null', '"done"', '[1]', '{"took": 3}', INPUT])('without results has done everything: %s', (output) =>
-    expect(parseExecutionEvent(anEvent({ output }))).toEqual({ batchId: BATCH, results: null }),
-  );
+  it.each(['null', '"done"', '[1]', '{"took": 3}', INPUT])('without results has done all its items: %s', (output) => {
+    const report = parseExecutionEvent(anEvent({ output }));
+    expect(report).toEqual({ batchId: BATCH, results: expect.any(String) });
+    // Not all of its batch: another execution may have the rest.
+    expect(JSON.parse((report as { results: string }).results)).toEqual(
+      ['a', 'b'].map((item) => ({ id: item, status: 'succeeded' })),
+    );
+  });
+
+  it('and names no items of its own has done all that its batch had a job do', () => {
+    const input = JSON.stringify({ batchId: BATCH });
+    expect(parseExecutionEvent(anEvent({ input }))).toEqual({ batchId: BATCH, results: null });
+  });
 
   it('reports its results as they were written', () => {
     const results = '[{"id":"a","status":"succeeded","result":1.0}, {"id":"b","status":"failed"}]';
