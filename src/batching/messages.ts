@@ -28,12 +28,6 @@ export interface ElectMessage {
   readonly resume?: string;
 }
 
-/** "The operation's pause of that id is over." */
-export interface ResumeMessage {
-  readonly operation: OperationName;
-  readonly resume: string;
-}
-
 /** "This pause of the operation is over." */
 export interface ResumeMessage {
   readonly operation: OperationName;
