@@ -4,6 +4,7 @@
  */
 import type { Deps } from './deps.ts';
 import type { OperationName } from './ids.ts';
+import type { ElectMessage } from './messages.ts';
 import type { WaitingTarget } from './slots.ts';
 
 type WakeDeps = Pick<Deps, 'operations' | 'queues' | 'machine'>;
@@ -21,14 +22,27 @@ export const wake = async (deps: WakeDeps, operation: OperationName): Promise<bo
   }
 };
 
+/** One after the other, a thousand would take longer than a function has. */
+const TOGETHER = 50;
+
 /** Wakes so many, the oldest first; those that others wake meanwhile count. */
-export const wakeMany = async (deps: WakeDeps, operation: OperationName, count: number): Promise<void> => {
+export const wakeMany = async (
+  { operations, queues }: WakeDeps,
+  operation: OperationName,
+  count: number,
+): Promise<void> => {
   if (count <= 0) return;
-  const waiting = await deps.operations.waiting(operation, count);
-  for (const each of waiting) await wakeThis(deps, operation, each);
+  const waiting = await operations.waiting(operation, count);
+  for (let from = 0; from < waiting.length; from += TOGETHER) {
+    const some = waiting.slice(from, from + TOGETHER);
+    await queues.elect(some.map(wakeUp));
+    await Promise.all(some.map((each) => operations.dequeue(operation, each)));
+  }
 };
 
 const wakeThis = async ({ operations, queues }: WakeDeps, operation: OperationName, waiting: WaitingTarget) => {
-  await queues.elect([{ target: waiting.target, wake: waiting.fence }]);
+  await queues.elect([wakeUp(waiting)]);
   return operations.dequeue(operation, waiting);
 };
+
+const wakeUp = ({ target, fence }: WaitingTarget): ElectMessage => ({ target, wake: fence });

@@ -99,6 +99,20 @@ suite('wake', () => {
     expect(await wake(kit, SHIP)).toBe(false);
   });
 
+  it('wakes many together, so that a function has time for them, and still takes no row before its message', async () => {
+    const rows = Array.from({ length: 120 }, (_, n) => waits(n));
+    await Promise.all(rows.map((each) => kit.operations.enqueue(SHIP, each)));
+    const left: number[] = [];
+    const elect: StepKit['queues']['elect'] = async (messages) => {
+      left.push((await waiting()).length);
+      await kit.queues.elect(messages);
+    };
+    await wakeForRoom({ ...capped({}), queues: { ...kit.queues, elect } }, SHIP);
+    expect(left).toEqual([120, 70, 20]);
+    expect(waked()).toEqual(rows.map((each) => each.target));
+    expect(await waiting()).toEqual([]);
+  });
+
   it('wakes as many as there is room for, the oldest first; one only while a circuit is half open', async () => {
     for (const n of [3, 1, 2]) await kit.operations.enqueue(SHIP, waits(n));
     await kit.operations.takeSlot(SHIP, slotOf(elsewhere(9), 1, 1), 9);
