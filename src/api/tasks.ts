@@ -142,7 +142,7 @@ const lookUp = async (
   if (!task) return undefined;
   const batch = task.state.status === 'batched' ? await batches.get(task.state.batchId) : undefined;
   if (how === 'in brief') return printTask(task, batch, undefined);
-  return printTask(task, batch, { payload: await tasks.payload(task.id), waitsFor: await waitsFor(deps, task) });
+  return printTask(task, batch, { payload: await tasks.payload(task.id), waitsFor: await waitsFor(deps, task, batch) });
 };
 
 /** Those whose turn is next come first. */

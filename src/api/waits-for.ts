@@ -1,4 +1,6 @@
-/** Where a waiting task is: what it waits for, in words and as a word. Two rows are read, so it is said of one task at a time. */
+/** Where an unfinished task is: what it waits for, in words and as a word. Two rows are read, so it is said of one task at a time. */
+import { type Batch, isPending } from '../batching/batch.ts';
+import { pauseNow } from '../batching/circuit.ts';
 import type { Millis } from '../batching/ids.ts';
 import { isHeld, type Lock } from '../batching/lock.ts';
 import { waitEnd, waitsSince } from '../batching/policy.ts';
@@ -19,13 +21,19 @@ export interface WaitsFor {
     | 'room-in-operation'
     | 'open-batch'
     | 'batch-to-fill'
-    | 'leader';
+    | 'leader'
+    | 'job';
   readonly text: string;
 }
 
-/** Undefined for a task that does not wait. */
-export const waitsFor = async (deps: ApiDeps, task: Task): Promise<WaitsFor | undefined> => {
-  if (task.state.status !== 'created') return undefined;
+/**
+ * Undefined for a task that has ended, or whose batch goes its way: it is called about, or when it will be is known.
+ *
+ * @param batch the one that has it, if one has.
+ */
+export const waitsFor = async (deps: ApiDeps, task: Task, batch?: Batch): Promise<WaitsFor | undefined> => {
+  if (task.state.status === 'succeeded' || task.state.status === 'failed') return undefined;
+  if (task.state.status === 'batched' && (batch === undefined || batch.startedBy !== undefined)) return undefined;
   const operation = operationNamed(deps.config, task.operation);
   if (!operation)
     return {
@@ -33,10 +41,36 @@ export const waitsFor = async (deps: ApiDeps, task: Task): Promise<WaitsFor | un
       text: `its operation "${task.operation}" is not configured any more: put it back until its tasks are done`,
     };
   const [lock, state] = await Promise.all([deps.locks.read(task.target), deps.operations.read(task.operation)]);
-  return whatFor(task, operation, lock, state, deps.machine.now());
+  const now = deps.machine.now();
+  return batch ? whatInBatch(task, batch, lock, state, now) : whatFor(task, operation, lock, state, now);
 };
 
-/** What stands in its way, the widest first: who resumes a Target of a paused operation sees nothing happen. */
+/** What holds up a batch that nobody runs. Its job, if it has one, reports during a pause too. */
+export const whatInBatch = (
+  { id }: Pick<Task, 'id'>,
+  batch: Batch,
+  lock: Lock,
+  state: OperationState,
+  now: Millis,
+): WaitsFor | undefined => {
+  if (isPending(batch) && batch.pending?.ids.includes(id))
+    return {
+      reason: 'job',
+      text: `its job to report: what it has not said by ${iso(batch.pending.until)} is called about again`,
+    };
+  return whosePause(pauseNow(state, now), pauseNow(lock, now));
+};
+
+/** The widest first: who resumes a Target of a paused operation sees nothing happen. */
+const whosePause = (ofOperation: Pause | undefined, ofTarget: Pause | undefined): WaitsFor | undefined => {
+  if (ofOperation?.by === 'circuit')
+    return { reason: 'circuit-open', text: `its operation's circuit is open ${pauseText(ofOperation)}` };
+  if (ofOperation) return { reason: 'operation-paused', text: `its operation is paused ${pauseText(ofOperation)}` };
+  if (ofTarget) return { reason: 'target-paused', text: `its Target is paused ${pauseText(ofTarget)}` };
+  return undefined;
+};
+
+/** What stands in its way, the widest first. */
 export const whatFor = (
   task: Pick<Task, 'createdAt' | 'redrivenAt'>,
   { batch, concurrency }: Pick<Operation, 'batch' | 'concurrency'>,
@@ -45,10 +79,8 @@ export const whatFor = (
   now: Millis,
 ): WaitsFor => {
   const { inFlight = [] } = lock;
-  if (state.paused?.by === 'circuit')
-    return { reason: 'circuit-open', text: `its operation's circuit is open ${pauseText(state.paused)}` };
-  if (state.paused) return { reason: 'operation-paused', text: `its operation is paused ${pauseText(state.paused)}` };
-  if (lock.paused) return { reason: 'target-paused', text: `its Target is paused ${pauseText(lock.paused)}` };
+  const pause = whosePause(state.paused, lock.paused);
+  if (pause) return pause;
   if (lock.openBatch) return { reason: 'open-batch', text: `batch ${lock.openBatch} of its Target is being sealed` };
   const { perTarget, total } = concurrency;
   if (perTarget !== null && inFlight.length >= perTarget)

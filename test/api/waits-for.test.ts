@@ -8,12 +8,15 @@ import { memoryStores } from '../contract/stores.ts';
 import {
   aConfig,
   aPolicy,
+  aPostponed,
+  aStart,
   aTask,
   batchId,
   candidate,
   NOW,
   operationName,
   target,
+  id as taskId,
   token,
 } from '../factories/factories.ts';
 
@@ -75,6 +78,42 @@ it.each([
     reason,
     text: expect.stringContaining(text),
   });
+});
+
+it('a task that a batch has waits for the job that reports later, or for the end of a pause', async () => {
+  const kit = stepKit(await memoryStores());
+  const app = api({ ...kit, newId: () => 'new', onError: console.error });
+  const ask = async (id: string) => (await (await app.request(`/v1/tasks/${id}`)).json()) as Record<string, unknown>;
+  const members = [candidate('task-1'), candidate('task-2')];
+  const task = aTask();
+  await kit.tasks.insert([task, aTask({ id: taskId('task-2') })]);
+  const forming = {
+    id: batch,
+    target: task.target,
+    sealedBy: 'waited',
+    candidates: members,
+    oldestAt: NOW,
+    createdAt: NOW,
+  } as const;
+  await kit.tasks.claim(members, batch);
+  await kit.batches.seal(await kit.batches.form(forming), [], NOW, 1_000);
+  expect(await ask('task-1')).not.toHaveProperty('waitsFor');
+  const circuit = { ...pause, by: 'circuit', until: NOW + 30_000, reason: 'answered 503' } as const;
+  await kit.operations.pause(task.operation, circuit);
+  expect(await ask('task-1')).toMatchObject({ status: 'batched', waitsFor: { reason: 'circuit-open' } });
+  await kit.batches.start(batch, aStart(1, NOW, NOW + 60_000));
+  expect(await ask('task-1')).not.toHaveProperty('waitsFor');
+  const pending = { ids: [task.id], until: NOW + 90_000 };
+  await kit.batches.postpone(batch, 1, aPostponed(NOW + 50, { open: [taskId('task-2')], pending }));
+  expect(await ask('task-1')).toMatchObject({
+    status: 'in-progress',
+    waitsFor: { reason: 'job', text: expect.stringContaining('2026-01-01T00:01:30.000Z') },
+  });
+  expect(await ask('task-2')).toMatchObject({ status: 'in-progress', waitsFor: { reason: 'circuit-open' } });
+  kit.now = NOW + 30_000;
+  expect(await ask('task-2')).not.toHaveProperty('waitsFor');
+  await kit.locks.pause(task.target, pause, NOW);
+  expect(await ask('task-2')).toMatchObject({ waitsFor: { reason: 'target-paused' } });
 });
 
 it('what a task waits for is said of it alone, and only while it waits', async () => {
