@@ -124,7 +124,15 @@ const postpone = async (deps: AttemptDeps, run: Attempt, tally: Tally, rest: Res
   await comeBack(deps, batch, when.retryAt);
   const why: Reason = left[0] ?? { reason: 'its job reports later' };
   const count = open.length + pending.length;
-  deps.report({ event: 'postponed', batchId: batch.id, open: count, retryAt: when.retryAt, ...whyOf(why) });
+  const reporting = pending.length > 0 ? { pending: pending.length } : {};
+  deps.report({
+    event: 'postponed',
+    batchId: batch.id,
+    open: count,
+    ...reporting,
+    retryAt: when.retryAt,
+    ...whyOf(why),
+  });
   return 'end';
 };
 

@@ -56,6 +56,8 @@ export type FlowEvent =
       readonly event: 'postponed';
       readonly batchId: BatchId;
       readonly open: number;
+      /** Those of them that have a job which reports later. Absent where none has. */
+      readonly pending?: number;
       readonly retryAt: Millis;
     } & Reason)
   | {

@@ -16,7 +16,7 @@ export const describe = (event: FlowEvent): string | undefined => {
     case 'merged':
       return `⋈ ${event.target}  ${plural(event.requests, 'request')}, ${plural(event.inputs, 'input')}, ${event.skipped} done before${event.called ? '' : ': no job'}`;
     case 'postponed':
-      return `↻ ${event.batchId}  ${event.open} again later: ${inFull(event)}`;
+      return postponed(event);
     case 'circuit-opened':
       return `⏸ ${event.operation} is not called for a while (${event.failures} failures in a row): ${event.reason}`;
     case 'circuit-closed':
@@ -57,6 +57,14 @@ export const describe = (event: FlowEvent): string | undefined => {
     case 'nudge-failed':
       return undefined;
   }
+};
+
+/** Who has a job waits for its report, and not for another call. */
+const postponed = (event: FlowEvent & { readonly event: 'postponed' }): string => {
+  const { batchId, open, pending = 0 } = event;
+  if (pending === open) return `… ${batchId}  ${open} under way: ${inFull(event)}`;
+  const others = pending > 0 ? `, ${pending} under way` : '';
+  return `↻ ${batchId}  ${open - pending} again later${others}: ${inFull(event)}`;
 };
 
 const REPAIRS = {

@@ -3,6 +3,21 @@ import { describe as lineOf } from '../../src/local/activity.ts';
 import { batchId, NOW, operationName, target } from '../factories/factories.ts';
 
 describe('npm start', () => {
+  const postponed = { event: 'postponed', batchId: batchId('b#1#1'), open: 3, retryAt: NOW } as const;
+  it.each([
+    ['be called about again', { ...postponed, reason: 'answered 503' }, '↻ b#1#1  3 again later: answered 503'],
+    [
+      'report later',
+      { ...postponed, pending: 3, reason: 'its job reports later' },
+      '… b#1#1  3 under way: its job reports later',
+    ],
+    [
+      'do either',
+      { ...postponed, pending: 2, reason: 'answered retry' },
+      '↻ b#1#1  1 again later, 2 under way: answered retry',
+    ],
+  ] as const)('says of tasks that they are to %s', (_, event, line) => expect(lineOf(event)).toBe(line));
+
   const repaired = {
     event: 'repaired',
     operation: operationName('ship'),
