@@ -4,7 +4,7 @@ import { printDuration } from '../config/duration.ts';
 import { CONFIG_FILES, EXAMPLE_CONFIG, findConfig, loadConfig } from '../config/load.ts';
 import { type Config, handlerTimeout } from '../config/resolved.ts';
 import { notesOf } from './notes.ts';
-import { printable, printJson, table, whereIs, withoutSecrets } from './output.ts';
+import { plural, printable, printJson, table, whereIs, withoutSecrets } from './output.ts';
 
 export const checkCommand = (): Command =>
   new Command('check')
@@ -30,7 +30,7 @@ const describe = (config: Config): string => {
     ({ operation, keys, shards, batch, downstream, retry, keepTasks }) => [
       operation,
       keys.length > 0 ? keys.join(', ') + (shards > 1 ? ` (${shards} shards)` : '') : 'one Target',
-      `${batch.maxSize} tasks, ${batch.maxBytes.toLocaleString('en')} bytes, ${printDuration(batch.maxWait)}`,
+      `${plural(batch.maxSize, 'task')}, ${batch.maxBytes.toLocaleString('en')} bytes, ${printDuration(batch.maxWait)}`,
       `${whereIs(downstream)} (${printDuration(downstream.timeout)})`,
       `${retry.maxAttempts} × ${retry.immediate + 1} calls`,
       printDuration(keepTasks),

@@ -123,6 +123,6 @@ const targetsTable = (targets: readonly TargetShape[]): string =>
       leader ? `fence ${leader.fence}` : '',
       openBatch ?? '',
       inFlight ? String(inFlight.length) : '',
-      paused ? pauseText(paused) : blocked ? 'waits for room in its operation' : '',
+      paused ? pauseText(paused) : blocked ? 'waits for its operation: groupage operations says why' : '',
     ]),
   );

@@ -40,7 +40,9 @@ export const draw = (snapshot: Snapshot, { width, height }: Screen): string => {
     [name.padEnd(nameWidth), ...cells.map((cell, index) => padded(cell, columns[index]?.width ?? 0, index === 0))]
       .join(GAP)
       .trimEnd();
-  const lines = rows.toSorted(byUrgency).map((row) => inColumns(cellsOf(row, nameWidth, at, isNarrow)));
+  const paused = new Set(snapshot.operations.filter((each) => each.paused).map(({ operation }) => operation));
+  const shown = rows.map((row) => ({ ...row, isHeldUp: paused.has(row.operation) }));
+  const lines = shown.toSorted(byUrgency).map((row) => inColumns(cellsOf(row, nameWidth, at, isNarrow)));
   const room = Math.max(1, height - heading.length - 2);
   const more = lines.length > room ? [dim(`… and ${lines.length - room} more`)] : [];
   return [...heading, dim(inColumns(['TARGET', ...columns.map(({ name }) => name)])), ...lines.slice(0, room), ...more]
@@ -90,7 +92,8 @@ interface Moved {
   readonly batches?: readonly BatchShape[];
 }
 
-const cellsOf = (row: Row, nameWidth: number, now: number, isNarrow: boolean): string[] => {
+/** @param row `isHeldUp` where its operation is paused: what waits for that waits in the same queue as for room. */
+const cellsOf = (row: Row & HeldUp, nameWidth: number, now: number, isNarrow: boolean): string[] => {
   const [last] = row.batches;
   const failed = failedOf(row);
   const target = printable(row.target);
@@ -106,9 +109,13 @@ const cellsOf = (row: Row, nameWidth: number, now: number, isNarrow: boolean): s
   ];
 };
 
-const stateOf = ({ openBatch, paused, blocked, leader }: Row): string => {
+interface HeldUp {
+  readonly isHeldUp: boolean;
+}
+
+const stateOf = ({ openBatch, paused, blocked, leader, isHeldUp }: Row & HeldUp): string => {
   if (openBatch) return 'sealing';
-  if (paused) return red('paused');
+  if (paused || (blocked && isHeldUp)) return red('paused');
   if (blocked) return 'no room';
   return leader ? 'waiting' : '';
 };

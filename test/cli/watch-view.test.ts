@@ -70,14 +70,14 @@ it('the picture names operations of which not all goes on, and Targets that are 
   const screen = { width: 140, height: 40 };
   const lines = picture(rows, screen, [
     operation('fine', { slots: { taken: 1, total: 2 }, waitingTargets: 1 }),
-    operation('ship', { paused }),
+    operation('port', { paused }),
     operation('mail', { circuit: 'open', paused: open }),
     operation('late', { circuit: 'open', paused: { ...open, until: '2026-01-01T00:00:59Z' } }),
     operation('back', { circuit: 'half-open', failures: 5 }),
     operation('full', { slots: { taken: 2, total: 2 }, waitingTargets: 1 }),
   ]);
   expect(lines.slice(2, 7)).toEqual([
-    'ship: paused for 10 s: fog\ufffd[2J',
+    'port: paused for 10 s: fog\ufffd[2J',
     'mail: circuit open for 10 s, to be tried in 20 s: answered 503',
     'late: circuit open for 10 s, to be tried now: answered 503',
     '… and 2 operations more: groupage operations',
@@ -88,6 +88,8 @@ it('the picture names operations of which not all goes on, and Targets that are 
     ['ship/depot=b', '0', 'no room'],
     ['ship/depot=c', '0'],
   ]);
+  const [, blocked] = picture(rows, screen, [operation('ship', { paused })]).filter((line) => line.startsWith('ship/'));
+  expect(blocked).toMatch(/^ship\/depot=b\s+0\s+paused$/);
   expect(picture(rows, screen, [operation('back', { circuit: 'half-open', failures: 5 })])[2]).toBe(
     'back: circuit half-open after 5 failures, the next call decides',
   );
