@@ -5,6 +5,7 @@
 import { parseCallback, unknownDestination } from '../callbacks/callback.ts';
 import type { Config } from '../config/resolved.ts';
 import type { DeadLetter } from '../ports.ts';
+import { isObject, parseJson } from './json-text.ts';
 import { UnreadableMessage } from './messages.ts';
 import { describeInBrief, describeProblem } from './problems.ts';
 import { parseRedrive } from './redrive.ts';
@@ -32,6 +33,15 @@ export const reviveRefused = async (deps: LetterDeps, walk: Walk): Promise<Walke
   return { ...walked, revived: walked.revived - cameBack.size };
 };
 
+/** Its reasons would be those of a register message, which it is not. */
+const REPORT =
+  "it is a job's report, and no task: mend it, and send it to the batch queue or POST it to /batches/ID/complete";
+
+const isReport = (body: string): boolean => {
+  const json = parseJson(body);
+  return json.ok && isObject(json.value) && 'batchId' in json.value && !('operation' in json.value);
+};
+
 const reviveOne = async (
   deps: LetterDeps,
   letter: DeadLetter,
@@ -39,6 +49,7 @@ const reviveOne = async (
   sent: Set<string>,
 ): Promise<string | undefined> => {
   if (isEvent) return reviveEvent(deps, letter, refused);
+  if (isReport(refused)) return REPORT;
   // Under the id that it would have had: to register it again is harmless.
   const body = withId(refused, messageId);
   // As the register λ will, but for the tables.

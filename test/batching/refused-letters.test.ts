@@ -70,6 +70,7 @@ suite('refused messages that somebody asks for', () => {
       refused('x'.repeat(1_100_000), 1),
       letter('{"written":"by hand"}', 2),
       refused(`{"operation":"ship",${' '.repeat(1_000_000)}"payload":{"depot":"X"}}`, 3),
+      refused('{"batchId":"ship/depot=X#1#1","results":{}}', 4),
     ];
     const { revived, skipped } = await revive();
     expect([revived, skipped.map(({ reason }) => reason)]).toEqual([
@@ -79,9 +80,10 @@ suite('refused messages that somebody asks for', () => {
         expect.stringMatching(/too large to be kept whole/),
         expect.stringMatching(/^not a message that Groupage refused/),
         expect.stringMatching(/^it would be refused again: has 10000\d\d bytes/),
+        expect.stringMatching(/^it is a job's report, and no task/),
       ],
     ]);
-    expect([kit.letters.rejected.length, kit.sent.revived, kit.sent.rejected]).toEqual([4, [], []]);
+    expect([kit.letters.rejected.length, kit.sent.revived, kit.sent.rejected]).toEqual([5, [], []]);
   });
 
   it('that only the tables refuse are sent once, come back, and are named with their reasons', async () => {
