@@ -34,9 +34,13 @@ export const resumeCommand = (): Command =>
     const { what, path, body } = meant(operation, options);
     const api = await connect(options);
     const { text, value } = await api.post(`${path}/resume`, JSON.stringify(body), RESUMED);
-    const said = `${what} ${value.resuming ? 'goes on in a moment' : 'is not paused'}`;
+    const said = `${what} ${value.resuming ? 'goes on in a moment' : notPaused(options)}`;
     console.log(options.json ? printJson(text) : printable(said));
   });
+
+/** A Target may well stand still while it is not paused itself. */
+const notPaused = ({ target }: PauseOptions): string =>
+  target === undefined ? 'is not paused' : 'is not paused itself; groupage operations shows whether its operation is';
 
 const ofOperationOrTarget = (name: string, description: string): Command =>
   new Command(name)

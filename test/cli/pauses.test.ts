@@ -71,6 +71,8 @@ describe('on call, on a local stack,', () => {
     expect(JSON.parse((await run('flush', target, '--json')).out)).toEqual({ target, waiting: 1 });
     expect(await run('resume', '--target', target)).toEqual(said(`${target} goes on in a moment`));
     expect(await flow.ended([id])).toMatchObject([{ status: 'succeeded' }]);
+    const { out } = await run('resume', '--target', target);
+    expect(out).toBe(`${target} is not paused itself; groupage operations shows whether its operation is\n`);
   });
 
   it('what is not there is named, and what cannot be meant is wrong usage', async () => {
