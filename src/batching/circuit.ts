@@ -44,7 +44,14 @@ export const countFailure = async (
   // Before the pause: a message without a pause is harmless, a pause without a message is for ever.
   await queues.resume({ operation, resume: pause.id }, Math.ceil(coolDown / SECOND));
   if (!(await operations.pause(operation, pause))) return pauseNow(await operations.read(operation), now);
-  report({ event: 'circuit-opened', operation, reason, until, failures });
+  report({
+    event: 'circuit-opened',
+    operation,
+    reason,
+    until,
+    failures,
+    ...(isMisconfigured ? ({ isMisconfigured: true } as const) : {}),
+  });
   return pause;
 };
 

@@ -100,6 +100,8 @@ export type FlowEvent =
       readonly reason: string;
       readonly until: Millis;
       readonly failures: number;
+      /** The last failure was the configuration's, which counts for as many as open it. */
+      readonly isMisconfigured?: true;
     }
   /** A downstream whose circuit had opened takes calls again. */
   | { readonly event: 'circuit-closed'; readonly operation: OperationName }

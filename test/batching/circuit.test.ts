@@ -37,6 +37,7 @@ suite('a circuit', () => {
     kit.now = NOW + 10_000;
     await handleBatch(deps, { batchId: batch }, PLENTY);
     expect(named().slice(2)).toEqual(['called', 'circuit-opened', 'postponed']);
+    expect(kit.events[3]).not.toHaveProperty('isMisconfigured');
     const until = kit.now + COOL_DOWN;
     const { paused } = await kit.operations.read(ship);
     expect(paused).toMatchObject({ by: 'circuit', until, reason: 'answered 503' });
@@ -64,6 +65,7 @@ suite('a circuit', () => {
     kit.answers = [{ kind: 'unavailable', reason: 'answered 403', mayRetryAtOnce: false, misconfigured: true }];
     await handleBatch(guarded(5), { batchId: batch }, PLENTY);
     expect(named()).toEqual(['called', 'circuit-opened', 'postponed']);
+    expect(kit.events[1]).toMatchObject({ isMisconfigured: true });
     expect((await kit.batches.get(batch))?.tries).toBe(0);
   });
 

@@ -3,6 +3,16 @@ import { describe as lineOf } from '../../src/local/activity.ts';
 import { batchId, NOW, operationName, target } from '../factories/factories.ts';
 
 describe('npm start', () => {
+  it('does not count failures where one was enough', () => {
+    const opened = { event: 'circuit-opened', operation: operationName('ship'), until: NOW, failures: 5 } as const;
+    expect(lineOf({ ...opened, reason: 'answered 503' })).toBe(
+      '⏸ ship is not called for a while (5 failures in a row): answered 503',
+    );
+    expect(lineOf({ ...opened, reason: 'answered 403', isMisconfigured: true })).toBe(
+      '⏸ ship is not called for a while: answered 403',
+    );
+  });
+
   const postponed = { event: 'postponed', batchId: batchId('b#1#1'), open: 3, retryAt: NOW } as const;
   it.each([
     ['be called about again', { ...postponed, reason: 'answered 503' }, '↻ b#1#1  3 again later: answered 503'],
