@@ -3,6 +3,7 @@
  * at is named, and keeps nothing else from its turn.
  */
 import { batchVisibility, operationNamed } from '../config/resolved.ts';
+import { pauseNow } from './circuit.ts';
 import type { Deps } from './deps.ts';
 import { type Finding, findingOf, GRACE, overdue, stuckSlot } from './findings.ts';
 import { type BatchId, type Millis, operationOf, type Target } from './ids.ts';
@@ -74,9 +75,12 @@ interface BatchesLookedAt extends Looked {
   readonly cursor?: string;
 }
 
-/** Looks at a page of a Target's sealed batches, finished ones too: a read unit for each 4 KB of one. */
+/**
+ * Looks at a page of a Target's sealed batches, finished ones too: a read unit for each 4 KB of one. While a pause holds them
+ * up none is overdue, and one message more for each would come back every minute until its end.
+ */
 export const lookAtBatches = async (
-  { batches, config, machine }: Pick<Deps, 'batches' | 'config' | 'machine'>,
+  { batches, config, machine, ...rows }: LookDeps & Pick<Deps, 'machine'>,
   target: Target,
   limit: number,
   cursor?: string,
@@ -84,11 +88,21 @@ export const lookAtBatches = async (
   const { items: ids, ...page } = await batches.ofTarget(target, limit, cursor);
   // A handler that crashed leaves its message hidden for that long.
   const grace = batchVisibility(config) + GRACE;
+  const isPaused = await isHeldUp(rows, target, machine.now());
   const looked = await lookAtEach(ids, async (id) => {
     const batch = await batches.get(id);
-    return batch && overdue(batch, machine.now(), grace);
+    return batch && !isPaused ? overdue(batch, machine.now(), grace) : undefined;
   });
   return { ...page, ...looked, batches: ids.length };
+};
+
+const isHeldUp = async (
+  { operations, locks }: Pick<Deps, 'operations' | 'locks'>,
+  target: Target,
+  now: Millis,
+): Promise<boolean> => {
+  const [state, lock] = await Promise.all([operations.read(operationOf(target)), locks.read(target)]);
+  return pauseNow(state, now) !== undefined || pauseNow(lock, now) !== undefined;
 };
 
 const lookAtEach = async <Id extends Target | BatchId>(

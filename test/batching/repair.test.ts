@@ -198,6 +198,19 @@ suite("a look at a Target's batches, and their repair,", () => {
     expect(repaired()).toMatchObject([{ finding: 'overdue-batch', operation: 'ship', target: where, batchId: id }]);
   });
 
+  it('finds none overdue while a pause holds it up, of its Target or of its operation', async () => {
+    const id = await sealed();
+    kit.now += LONG;
+    const pause = { id: 'pause', by: 'person', since: kit.now } as const;
+    await kit.locks.pause(where, pause, kit.now);
+    expect((await look()).findings).toEqual([]);
+    await kit.locks.resume(where, pause.id);
+    await kit.operations.pause(operationName('ship'), pause);
+    expect((await look()).findings).toEqual([]);
+    await kit.operations.resume(operationName('ship'), pause.id);
+    expect((await look()).findings).toMatchObject([{ finding: 'overdue-batch', batchId: id }]);
+  });
+
   it('sends the message again of one whose next attempt is missing, and twice is harmless', async () => {
     const id = await sealed();
     kit.answers = [{ kind: 'unavailable', reason: 'busy', mayRetryAtOnce: false }, { kind: 'all-succeeded' }];
