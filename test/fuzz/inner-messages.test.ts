@@ -79,7 +79,9 @@ it.each(['elect', 'group', 'batch'] as const)(
       if (message === undefined) return 'unreadable';
       // What was read can be written on, means the same, and is nothing that a row could not hold.
       expect(print(parse(print(message as never)) as never)).toBe(print(message as never));
-      for (const value of Object.values(message)) {
+      for (const [name, value] of Object.entries(message)) {
+        // What a job reports is JSON as sent, of any length: who reads it takes out of it what a row can hold.
+        if (typeof value === 'string' && (name === 'results' || name === 'inputs')) continue;
         if (typeof value === 'string')
           expect([value.isWellFormed(), value !== '', Buffer.byteLength(value) <= 2_048]).toEqual([true, true, true]);
         else expect(value === null || value === true || Number.isSafeInteger(value)).toBe(true);
