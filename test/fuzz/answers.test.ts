@@ -41,15 +41,20 @@ const status = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: 0, max: 1_000 }) },
 );
 
+const anyAnswer = fc.record({
+  status,
+  body,
+  contentType: fc.option(fc.string({ maxLength: 30 })),
+  retryAfter: fc.option(fc.nat(), { nil: undefined }),
+});
+
 it('an answer gives each item a result or leaves it open with a reason, and nothing else a result', () =>
   fuzz(
-    fc.record({
-      status,
-      body,
-      contentType: fc.option(fc.string({ maxLength: 30 })),
-      retryAfter: fc.option(fc.nat(), { nil: undefined }),
-    }),
-    ['results', 'all-succeeded', 'refused', 'unavailable'],
+    fc.oneof(
+      { weight: 50, arbitrary: anyAnswer },
+      { weight: 1, arbitrary: anyAnswer.map((answer) => ({ ...answer, status: 202, body: '{"pending":true}' })) },
+    ),
+    ['results', 'all-succeeded', 'pending', 'refused', 'unavailable'],
     (given) => {
       const answer = readAnswer(given, items);
       const verdict = verdictOf(answer, items);
