@@ -46,7 +46,7 @@ export const waitsFor = async (deps: ApiDeps, task: Task, batch?: Batch): Promis
 };
 
 /** What holds up a batch that nobody runs. Its job, if it has one, reports during a pause too. */
-export const whatInBatch = (
+const whatInBatch = (
   { id }: Pick<Task, 'id'>,
   batch: Batch,
   lock: Lock,
