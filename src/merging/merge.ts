@@ -75,6 +75,18 @@ export const marksOf = ({ fingerprint, superseded }: MergedInput, batch: BatchId
   ...superseded.map((each) => markWithin(batch, each)),
 ];
 
+/**
+ * How it is remembered that an input which was skipped superseded others: beside what was known of it. Its own fingerprint may not be
+ * there: it may itself have been superseded in this batch, and not done as it is.
+ */
+export const marksOfSkipped = ({ known: [done = '', ...within], superseded }: Skipped, batch: BatchId): Marks => [
+  done,
+  ...new Set([...within, ...superseded.map((each) => markWithin(batch, each))].slice(-WITHIN_MAX)),
+];
+
+/** Marks of batches that are over go: what they tell is done once more, if it comes back. */
+const WITHIN_MAX = 50;
+
 const markWithin = (batch: BatchId, fingerprint: string): string => digest(`${batch} ${fingerprint}`).slice(0, 22);
 
 /** What there is to do, and what was done by earlier jobs. */
@@ -82,7 +94,12 @@ export interface Plan {
   readonly merged: Merged;
   readonly batch: BatchId;
   readonly toDo: readonly MergedInput[];
-  readonly skipped: readonly MergedInput[];
+  readonly skipped: readonly Skipped[];
+}
+
+/** An input that was done, and what was known of it. */
+export interface Skipped extends MergedInput {
+  readonly known: Marks;
 }
 
 /** Leaves out inputs that were done already, as they are now. @param known marks by key */
@@ -96,6 +113,6 @@ export const skip = (merged: Merged, known: ReadonlyMap<InputKey, Marks>, batch:
     merged,
     batch,
     toDo: inputs.filter((input) => !isDone(input)),
-    skipped: inputs.filter(isDone),
+    skipped: inputs.filter(isDone).map((input) => ({ ...input, known: known.get(input.key) ?? [] })),
   };
 };

@@ -18,7 +18,7 @@ import type { Millis } from '../batching/ids.ts';
 import type { Answer, Call, Downstream } from '../downstream/downstream.ts';
 import type { Machine, ProcessedKeys, Report } from '../ports.ts';
 import { perRequest, settledBy } from './answers.ts';
-import { marksOf, merge, type Plan, skip } from './merge.ts';
+import { marksOf, marksOfSkipped, merge, type Plan, skip } from './merge.ts';
 
 export interface Merging {
   /** `merge.keys` of the operation. */
@@ -85,7 +85,10 @@ const concluded = async (
   const { answer, done } = perRequest(plan, said);
   // One that was skipped is done for those too whose text it superseded: they may be tried again alone.
   const superseding = plan.skipped.filter(({ superseded }) => superseded.length > 0);
-  const remembered = [...done, ...superseding].map((input) => ({ key: input.key, marks: marksOf(input, batchId) }));
+  const remembered = [
+    ...done.map((input) => ({ key: input.key, marks: marksOf(input, batchId) })),
+    ...superseding.map((input) => ({ key: input.key, marks: marksOfSkipped(input, batchId) })),
+  ];
   if (remembered.length > 0) await processed.remember(target, remembered, machine.now(), keepTasks);
   return answer;
 };

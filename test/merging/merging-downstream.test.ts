@@ -120,6 +120,17 @@ describe('a downstream that merges', () => {
     expect(called().slice(2)).toEqual([['c0'], ['c0']]);
   });
 
+  it('does not take a text for done that was skipped only since another one of its batch superseded it', async () => {
+    await call(aCall([request('first', ['a', 1])]));
+    answer = () => ({ kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: true });
+    // The parts of one batch: in the first one the done text is the latest, in the second it is not.
+    await call(aCall([request('p', ['a', 2], 'c'), request('q', ['a', 1])], 3));
+    await call(aCall([request('q', ['a', 1], 'd'), request('p', ['a', 2], 'c')], 3));
+    answer = () => ({ kind: 'all-succeeded' });
+    await call(aCall([request('later', ['a', 2])], 4));
+    expect(called()).toEqual([['a1'], ['c0'], ['d0', 'c0'], ['a2']]);
+  });
+
   it('remembers nothing of a call that came to nothing', async () => {
     for (const nothing of [
       { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: true },

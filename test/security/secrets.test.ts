@@ -96,7 +96,7 @@ describe('the log of everything that can go wrong', () => {
     const stack = await startStack({
       config: configFrom({
         operations: {
-          ship: operationAt(`${downstream.url}?key=${SECRET}`, { retry, batch: { maxWait: '0ms' } }),
+          ship: operationAt(`${downstream.url}?key=${SECRET}`, { retry, circuit: null, batch: { maxWait: '0ms' } }),
           gone: operationAt(`http://127.0.0.1:9/batch?key=${SECRET}`, { retry, batch: { maxWait: '0ms' } }),
         },
       }),

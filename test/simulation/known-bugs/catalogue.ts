@@ -177,7 +177,7 @@ export const KNOWN_BUGS: readonly KnownBug[] = [
     'full batches that came while the lock changed hands',
     leading.nobodyLooksAgain,
     /a full batch does not wait/,
-    nothingGoesWrong,
+    nobodyWaits,
   ],
   ['hints that leave a freed lock alone', leading.hintsLeaveFreedLocks, /a full batch does not wait/, fullAgainAtOnce],
   ['flushes that are overlooked', leading.flushesAreOverlooked, /at a flush is sealed at once/, manyFlushes],
