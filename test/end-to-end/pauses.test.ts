@@ -278,7 +278,7 @@ describe('caps', () => {
     await eventually(async () => Number((await stateOf('capped')).waitingTargets) > 0);
     expect(await stateOf('capped')).toMatchObject({ slots: { total: 2 } });
     await capped.settled(sent);
-    expect(most.all).toBe(2);
+    expect(most.all).toBeLessThanOrEqual(2);
     expect(sizes(capped.calls()).reduce((sum, size) => sum + size, 0)).toBe(30);
     await eventually(async () => {
       const { slots, waitingTargets } = await stateOf('capped');
