@@ -1,6 +1,7 @@
 /** Who runs in the comparison, each over the same schedules. */
 import { NO_FAULTS } from '../../src/simulation/faults.ts';
 import { scenarioOf } from '../../src/simulation/scenario.ts';
+import { withOperations } from '../../src/simulation/with-operations.ts';
 import type { Scenario } from '../../src/simulation/world.ts';
 import { runOurs } from './ours.ts';
 import { comparable, NOTHING, type Outcome, sum } from './outcome.ts';
@@ -60,13 +61,5 @@ export const withSize =
   (maxSize: number) =>
   (scenario: Scenario): Scenario => ({
     ...scenario,
-    config: {
-      ...scenario.config,
-      operations: Object.fromEntries(
-        Object.entries(scenario.config.operations).map(([name, operation]) => [
-          name,
-          { ...operation, batch: { ...operation.batch, maxSize } },
-        ]),
-      ),
-    },
+    config: withOperations(scenario.config, ({ batch }) => ({ batch: { ...batch, maxSize } })),
   });

@@ -6,6 +6,7 @@ import { operationFor } from '../../src/config/resolved.ts';
 import { plain } from '../../src/simulation/plain.ts';
 import type { LoggedCall } from '../../src/simulation/simulated-downstream.ts';
 import { START } from '../../src/simulation/trace.ts';
+import { withOperations } from '../../src/simulation/with-operations.ts';
 import type { Scenario } from '../../src/simulation/world.ts';
 
 /** Counts; of one schedule, or of many added up. */
@@ -67,13 +68,9 @@ export const sum = (a: Outcome, b: Outcome): Outcome =>
  */
 export const comparable = (scenario: Scenario): Scenario => {
   const { config, sends, ...rest } = plain(scenario);
-  const limitless = Object.entries(config.operations).map(([name, operation]) => [
-    name,
-    { ...operation, batch: { ...operation.batch, maxBytes: 1_000_000 } },
-  ]);
   return {
     ...rest,
-    config: { ...config, operations: Object.fromEntries(limitless) },
+    config: withOperations(config, ({ batch }) => ({ batch: { ...batch, maxBytes: 1_000_000 } })),
     sends: sends.map(({ at, body }, n) => ({ at, body: withId(body, `unnamed-${n}`) })),
     flushes: [],
     redrives: [],

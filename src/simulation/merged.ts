@@ -8,27 +8,19 @@ import { type Evidence, sentPayloads } from './evidence.ts';
 import { demand } from './invariants.ts';
 import { seeded, seedOf } from './random.ts';
 import type { CallLog, LoggedCall } from './simulated-downstream.ts';
+import { withOperations } from './with-operations.ts';
 import type { Scenario } from './world.ts';
 
 /** The same schedule, of requests for a few inputs in two versions. */
 export const merging = (scenario: Scenario): Scenario => ({
   ...scenario,
-  config: {
-    ...scenario.config,
-    operations: Object.fromEntries(
-      Object.entries(scenario.config.operations).map(([name, operation]) => [
-        name,
-        {
-          ...operation,
-          shards: 1,
-          // Whether a message fits must not be a matter of the name that its queue gives it.
-          batch: { ...operation.batch, maxBytes: Math.max(400, operation.batch.maxBytes) },
-          merge: { keys: 'inputs[].id' },
-          concurrency: { ...operation.concurrency, perTarget: 1 },
-        },
-      ]),
-    ),
-  },
+  config: withOperations(scenario.config, ({ batch, concurrency }) => ({
+    shards: 1,
+    // Whether a message fits must not be a matter of the name that its queue gives it.
+    batch: { ...batch, maxBytes: Math.max(400, batch.maxBytes) },
+    merge: { keys: 'inputs[].id' },
+    concurrency: { ...concurrency, perTarget: 1 },
+  })),
   sends: scenario.sends.map(({ at, body }) => ({ at, body: withInputs(body, scenario.seed) })),
 });
 

@@ -1,25 +1,20 @@
 /** A schedule of tasks that only want to be batched: to look at one thing alone, or to compare with who knows no more. */
 import { isObject, parseJson } from '../batching/json-text.ts';
 import type { Operation } from '../config/resolved.ts';
+import { withOperations } from './with-operations.ts';
 import type { Scenario } from './world.ts';
 
 /** Without caps, windows, quiet, circuits and rates; and without what producers may wish for. */
 export const plain = (scenario: Scenario): Scenario => ({
   ...scenario,
-  config: {
-    ...scenario.config,
-    operations: Object.fromEntries(
-      Object.entries(scenario.config.operations).map(([name, each]) => [name, bare(each)]),
-    ),
-  },
+  config: withOperations(scenario.config, bare),
   sends: scenario.sends.map(({ at, body }) => ({ at, body: withoutWishes(body) })),
   cancels: [],
   pauses: [],
 });
 
-const bare = (operation: Operation): Operation => ({
-  ...operation,
-  batch: { ...operation.batch, maxWeight: 0, quietPeriod: 0, minSize: 1, window: null, bypass: null },
+const bare = ({ batch }: Operation): Partial<Operation> => ({
+  batch: { ...batch, maxWeight: 0, quietPeriod: 0, minSize: 1, window: null, bypass: null },
   concurrency: { perTarget: null, total: null },
   callbacks: { failed: null, succeeded: null },
   rateLimit: null,

@@ -4,9 +4,9 @@
  * They stand in for single steps or ports.
  */
 import type { Target } from '../../../src/batching/ids.ts';
-import type { Operation } from '../../../src/config/resolved.ts';
 import { NO_FAULTS } from '../../../src/simulation/faults.ts';
 import { plain } from '../../../src/simulation/plain.ts';
+import { withOperations } from '../../../src/simulation/with-operations.ts';
 import type { Scenario } from '../../../src/simulation/world.ts';
 import type { Bug } from './bug.ts';
 import * as handling from './handling.ts';
@@ -52,7 +52,7 @@ const fullAgainAtOnce = (scenario: Scenario) => {
     flushes: [],
     cancels: [],
     pauses: [],
-    config: withOperation(config, ({ batch }) => ({ batch: { ...batch, ...policy } })),
+    config: withOperations(config, ({ batch }) => ({ batch: { ...batch, ...policy } })),
     sends: sends.map(({ body }, n) => ({
       at: at(Math.floor(n / 4), n % 4),
       body: body.replace(/"depot":\d/, '"depot":1'),
@@ -63,14 +63,14 @@ const fullAgainAtOnce = (scenario: Scenario) => {
 /** Every operation has a cap, and leaders come and go. */
 const capped = ({ config, faults }: Scenario) => ({
   faults: { ...faults, crash: 0.05, duplicate: 0.3 },
-  config: withOperation(config, () => ({ concurrency: { perTarget: null, total: 1 } })),
+  config: withOperations(config, () => ({ concurrency: { perTarget: null, total: 1 } })),
 });
 /** Half of what comes expires in a second, where leaders sleep for long. */
 const muchExpires = ({ sends, config }: Scenario) => ({
   faults: NO_FAULTS,
   flushes: [],
   pauses: [],
-  config: withOperation(config, ({ batch }) => ({
+  config: withOperations(config, ({ batch }) => ({
     shards: 1,
     concurrency: { perTarget: null, total: null },
     batch: { ...batch, maxSize: 10, maxWait: 40_000, window: null, quietPeriod: 0 },
@@ -81,15 +81,6 @@ const muchExpires = ({ sends, config }: Scenario) => ({
       .replace(/"depot":\d/, `"depot":${1 + Math.floor(n / 2)}`)
       .replace(/^{/, n % 2 ? '{"expiresIn":"1s",' : '{'),
   })),
-});
-const withOperation = (
-  config: Scenario['config'],
-  change: (operation: Operation) => Partial<Operation>,
-): Scenario['config'] => ({
-  ...config,
-  operations: Object.fromEntries(
-    Object.entries(config.operations).map(([name, each]) => [name, { ...each, ...change(each) }]),
-  ),
 });
 
 export const KNOWN_BUGS: readonly KnownBug[] = [

@@ -5,6 +5,7 @@ import { group } from '../../../src/batching/group.ts';
 import { handleBatch } from '../../../src/batching/handle-batch.ts';
 import type { BatchPolicy } from '../../../src/batching/policy.ts';
 import type { Operation } from '../../../src/config/resolved.ts';
+import { withOperations } from '../../../src/simulation/with-operations.ts';
 import type { Bug } from './bug.ts';
 
 /** Some step works by another configuration than the one that was made. */
@@ -13,12 +14,7 @@ const withOperation = <Some extends Pick<Deps, 'config'>>(
   change: (operation: Operation) => Partial<Operation>,
 ): Some => ({
   ...deps,
-  config: {
-    ...deps.config,
-    operations: Object.fromEntries(
-      Object.entries(deps.config.operations).map(([name, operation]) => [name, { ...operation, ...change(operation) }]),
-    ),
-  },
+  config: withOperations(deps.config, change),
 });
 
 /** Leaders follow another policy than the one configured. */
