@@ -30,7 +30,7 @@ const PURE = [
   ...['resolved', 'endpoints', 'duration', 'hints', 'unknown-keys', 'schema'].map((name) => `src/config/${name}`),
   'src/config/sections/',
   ...['callback', 'event'].map((name) => `src/callbacks/${name}`),
-  ...['downstream', 'execution-event', 'http-answer', 'retry', 'secret', 'signature', 'verdict'].map(
+  ...['downstream', 'execution-event', 'http-answer', 'no-answer', 'retry', 'secret', 'signature', 'verdict'].map(
     (name) => `src/downstream/${name}`,
   ),
   ...['inputs', 'merge', 'answers'].map((name) => `src/merging/${name}`),

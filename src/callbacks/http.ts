@@ -2,6 +2,7 @@
 import type { Millis } from '../batching/ids.ts';
 import type { Destination } from '../config/endpoints.ts';
 import { headersFor, type Surroundings } from '../downstream/http-headers.ts';
+import { whyNoAnswer } from '../downstream/no-answer.ts';
 import type { Way } from './deliver.ts';
 
 /** A destination did not take an event. */
@@ -38,14 +39,6 @@ const post = async (
       signal: AbortSignal.timeout(timeout),
     });
   } catch (cause) {
-    throw new NotTaken(whyNot(cause, timeout), { cause });
+    throw new NotTaken(whyNoAnswer(cause, timeout), { cause });
   }
-};
-
-const whyNot = (cause: unknown, timeout: Millis): string => {
-  if (!(cause instanceof Error)) return `no answer: ${String(cause)}`;
-  if (cause.name === 'TimeoutError') return `no answer within ${timeout} ms`;
-  // fetch hides the reason (ECONNREFUSED, …) one level down.
-  const inner = cause.cause instanceof Error ? cause.cause : undefined;
-  return `no answer: ${inner ? inner.message || inner.name : cause.message}`;
 };

@@ -1,10 +1,10 @@
 /** The HTTP kind of downstream: one POST a batch. */
-import type { Millis } from '../batching/ids.ts';
 import { printItem } from '../batching/task.ts';
 import type { HttpTarget } from '../config/endpoints.ts';
 import { type Answer, type Call, type Downstream, idempotencyKey } from './downstream.ts';
 import { type HttpAnswer, readAnswer } from './http-answer.ts';
 import { headersFor, type Surroundings } from './http-headers.ts';
+import { whyNoAnswer } from './no-answer.ts';
 import { parseRetryAfter } from './retry.ts';
 import { SecretUnreadable } from './secret.ts';
 
@@ -21,7 +21,7 @@ export const httpDownstream = (target: HttpTarget, surroundings: Surroundings): 
       if (cause instanceof SecretUnreadable)
         return { kind: 'unavailable', reason: cause.message, mayRetryAtOnce: false };
       // Whatever keeps an answer from arriving (refused, reset, timed out, half a body) may be over the next time.
-      return { kind: 'unavailable', reason: describe(cause, target.timeout), mayRetryAtOnce: true };
+      return { kind: 'unavailable', reason: whyNoAnswer(cause, target.timeout), mayRetryAtOnce: true };
     }
     return readAnswer(answer, call.items);
   },
@@ -74,12 +74,4 @@ const readText = async (response: Response): Promise<string> => {
     chunks.push(chunk);
   }
   return new TextDecoder().decode(Buffer.concat(chunks));
-};
-
-const describe = (cause: unknown, timeout: Millis): string => {
-  if (!(cause instanceof Error)) return `no answer: ${String(cause)}`;
-  if (cause.name === 'TimeoutError') return `no answer within ${timeout} ms`;
-  // fetch hides the reason (ECONNREFUSED, …) one level down.
-  const inner = cause.cause instanceof Error ? cause.cause : undefined;
-  return `no answer: ${inner ? inner.message || inner.name : cause.message}`;
 };
