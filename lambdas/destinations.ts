@@ -1,14 +1,14 @@
 /** The way to each destination, of whatever kind: opened when the first event goes there. */
 import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
 import { SNSClient } from '@aws-sdk/client-sns';
-import { awsClients } from '../src/aws/clients.ts';
 import { wayToEventBus, wayToQueue, wayToTopic } from '../src/aws/destinations.ts';
 import type { DeliverDeps, Way } from '../src/callbacks/deliver.ts';
 import { wayByHttp } from '../src/callbacks/http.ts';
 import type { Destination } from '../src/config/endpoints.ts';
-import { type Environment, setting } from '../src/environment.ts';
+import type { Environment } from '../src/environment.ts';
 import type { Machine } from '../src/ports.ts';
-import type { Host, ServiceAt } from './compose.ts';
+import { arnOf, clientOfQueue, inRegionOf } from './arns.ts';
+import type { Host } from './compose.ts';
 import { secretsOf } from './secrets.ts';
 
 export const waysTo = (environment: Environment, host: Host, { now }: Pick<Machine, 'now'>): DeliverDeps['wayTo'] => {
@@ -37,28 +37,20 @@ const wayInAws = (
   environment: Environment,
   host: Host,
 ): Way => {
-  const region = name.startsWith('arn:') ? name.split(':')[3] : undefined;
   switch (kind) {
-    case 'queue': {
-      // A local start has all of its queues in one place.
-      const isHere = region === undefined || region === environment.AWS_REGION || host.services !== undefined;
-      return wayToQueue(name, isHere ? host.clients.sqs : awsClients({ region }).sqs);
-    }
+    case 'queue':
+      return wayToQueue(name, clientOfQueue(name, environment, host));
     case 'topic': {
-      const at = optionsOf(host.services?.topics, region);
-      const arn = name.startsWith('arn:') ? name : `${setting(environment, 'topics')}${name}`;
+      const at = host.services?.topics ?? inRegionOf(name);
+      const arn = arnOf(name, 'topics', environment);
       return 'missing' in at ? noWay(at.missing) : wayToTopic(arn, new SNSClient({ ...TRIES, ...at }));
     }
     case 'event-bus': {
-      const at = optionsOf(host.services?.eventBuses, region);
+      const at = host.services?.eventBuses ?? inRegionOf(name);
       return 'missing' in at ? noWay(at.missing) : wayToEventBus(name, new EventBridgeClient({ ...TRIES, ...at }));
     }
   }
 };
-
-/** A client calls one region: that of the ARN, where there is one. */
-const optionsOf = (at: ServiceAt | undefined, region: string | undefined): ServiceAt =>
-  at ?? (region === undefined ? {} : { region });
 
 const noWay =
   (reason: string): Way =>

@@ -1,5 +1,4 @@
 /** The downstream of each operation, of whatever kind. Apart from `compose.ts`: only who calls them needs their clients. */
-import { awsClients } from '../src/aws/clients.ts';
 import type { OperationName } from '../src/batching/ids.ts';
 import type { DownstreamTarget } from '../src/config/endpoints.ts';
 import { type Config, operationFor } from '../src/config/resolved.ts';
@@ -9,10 +8,11 @@ import { lambdaClient, lambdaDownstream } from '../src/downstream/lambda.ts';
 import { queueDownstream } from '../src/downstream/queue.ts';
 import type { Secrets } from '../src/downstream/secret.ts';
 import { stepFunctionsClient, stepFunctionsDownstream } from '../src/downstream/step-functions.ts';
-import { type Environment, setting } from '../src/environment.ts';
+import type { Environment } from '../src/environment.ts';
 import { mergingDownstream } from '../src/merging/merging-downstream.ts';
 import type { Machine } from '../src/ports.ts';
-import type { Host, ServiceAt } from './compose.ts';
+import { arnOf, clientOfQueue, inRegionOf } from './arns.ts';
+import type { Host } from './compose.ts';
 import { secretsOf } from './secrets.ts';
 
 export const downstreamsOf = (
@@ -59,28 +59,14 @@ const makeDownstream = (target: DownstreamTarget, { environment, host, now, secr
       if ('missing' in at) return unreachable(at.missing);
       return stepFunctionsDownstream(
         target,
-        stateMachineArn(target.stateMachine, environment),
+        arnOf(target.stateMachine, 'stateMachines', environment),
         stepFunctionsClient(at),
       );
     }
-    case 'queue': {
-      const { region = environment.AWS_REGION } = inRegionOf(target.name);
-      // A local start has all of its queues in one place.
-      const isHere = region === environment.AWS_REGION || host.services !== undefined;
-      return queueDownstream(target, isHere || !region ? host.clients.sqs : awsClients({ region }).sqs);
-    }
+    case 'queue':
+      return queueDownstream(target, clientOfQueue(target.name, environment, host));
   }
 };
-
-/** A client calls one region: that of the ARN, where it is one. */
-const inRegionOf = (name: string): Exclude<ServiceAt, { missing: string }> => {
-  const region = name.startsWith('arn:') ? name.split(':')[3] : undefined;
-  return region ? { region } : {};
-};
-
-/** @throws MissingSetting */
-const stateMachineArn = (name: string, environment: Environment): string =>
-  name.startsWith('arn:') ? name : `${setting(environment, 'stateMachines')}${name}`;
 
 const unreachable = (reason: string): Downstream => ({
   call: async () => ({ kind: 'unavailable', reason, mayRetryAtOnce: false }),

@@ -3,15 +3,14 @@ import { type EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventb
 import { PublishCommand, type SNSClient } from '@aws-sdk/client-sns';
 import { GetQueueUrlCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { Way } from '../callbacks/deliver.ts';
+import { queueNamed } from '../config/endpoints.ts';
 import { sendAll } from './sqs.ts';
 
 /** @param name of the queue, or its ARN. */
 export const wayToQueue = (name: string, client: SQSClient): Way => {
-  const [, , , , account, last = name] = name.split(':');
-  const queue = { QueueName: last, ...(account ? { QueueOwnerAWSAccountId: account } : {}) };
   let url: string | undefined;
   return async ({ text }) => {
-    url ??= (await client.send(new GetQueueUrlCommand(queue))).QueueUrl ?? '';
+    url ??= (await client.send(new GetQueueUrlCommand(queueNamed(name)))).QueueUrl ?? '';
     await sendAll(client, url, [{ body: text }]);
   };
 };

@@ -81,3 +81,9 @@ export const EVENT_MAX_BYTES: Readonly<Record<Destination['kind'], number>> = {
 
 /** Begins the names of the executions that an operation's batches start: by it they are told from those of others. */
 export const executionPrefix = (operation: string): string => `${operation.slice(0, 32)}-`;
+
+/** What SQS is asked for a queue's address. @param name of the queue, or its ARN. */
+export const queueNamed = (name: string): { readonly QueueName: string; readonly QueueOwnerAWSAccountId?: string } => {
+  const [, , , , account, last = name] = name.split(':');
+  return { QueueName: last, ...(account ? { QueueOwnerAWSAccountId: account } : {}) };
+};

@@ -1,7 +1,7 @@
 /** The queue kind of downstream: each batch is one message. Once it is in the queue its tasks are done. */
 import { GetQueueUrlCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { sendable } from '../batching/json-text.ts';
-import type { QueueTarget } from '../config/endpoints.ts';
+import { type QueueTarget, queueNamed } from '../config/endpoints.ts';
 import { answerOfFailure } from './aws-failure.ts';
 import { type Answer, type Call, type Downstream, idempotencyKey } from './downstream.ts';
 import { printEvent } from './event.ts';
@@ -32,11 +32,9 @@ export const queueDownstream = (target: QueueTarget, client: SQSClient): Downstr
 
 /** A queue's address, which a queue of that name always has: asked for once. @param name its name, or its ARN. */
 const addressOf = (name: string, client: SQSClient): ((abortSignal: AbortSignal) => Promise<string>) => {
-  const [, , , , account, last = name] = name.split(':');
-  const queue = { QueueName: last, ...(account ? { QueueOwnerAWSAccountId: account } : {}) };
   let known: string | undefined;
   return async (abortSignal) => {
-    known ??= (await client.send(new GetQueueUrlCommand(queue), { abortSignal })).QueueUrl ?? '';
+    known ??= (await client.send(new GetQueueUrlCommand(queueNamed(name)), { abortSignal })).QueueUrl ?? '';
     return known;
   };
 };

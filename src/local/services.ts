@@ -4,7 +4,7 @@
  */
 import { CreateQueueCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { ServiceAt, Services } from '../../lambdas/compose.ts';
-import type { SecretRef } from '../config/endpoints.ts';
+import { type Destination, type DownstreamTarget, queueNamed, type SecretRef } from '../config/endpoints.ts';
 import type { Config } from '../config/resolved.ts';
 import { type Secrets, SecretUnreadable } from '../downstream/secret.ts';
 import type { Environment } from '../environment.ts';
@@ -54,10 +54,9 @@ const environmentSecrets = (environment: Environment): Secrets => ({
 });
 
 /** What this start cannot do for a configuration, a sentence for each thing. */
-export const missingHere = ({ operations, destinations }: Config, environment: Environment): string[] => {
+export const missingHere = (config: Config, environment: Environment): string[] => {
   const { lambda, stepFunctions, topics, eventBuses } = localServices(environment);
-  const endpoints = [...Object.values(operations).map(({ downstream }) => downstream), ...Object.values(destinations)];
-  const missing = endpoints.flatMap((endpoint) => {
+  const missing = endpointsOf(config).flatMap((endpoint) => {
     switch (endpoint.kind) {
       case 'http':
         return [endpoint.secret, ...Object.values(endpoint.headers)].flatMap((value) =>
@@ -81,8 +80,12 @@ export const missingHere = ({ operations, destinations }: Config, environment: E
 };
 
 /** Makes the queues that a configuration names, under their own names. */
-export const createNamedQueues = async ({ operations, destinations }: Config, sqs: SQSClient): Promise<void> => {
-  const endpoints = [...Object.values(operations).map(({ downstream }) => downstream), ...Object.values(destinations)];
-  const names = endpoints.flatMap((each) => (each.kind === 'queue' ? [each.name.split(':').at(-1)] : []));
+export const createNamedQueues = async (config: Config, sqs: SQSClient): Promise<void> => {
+  const names = endpointsOf(config).flatMap((each) => (each.kind === 'queue' ? [queueNamed(each.name).QueueName] : []));
   for (const QueueName of new Set(names)) await sqs.send(new CreateQueueCommand({ QueueName }));
 };
+
+const endpointsOf = ({ operations, destinations }: Config): readonly (DownstreamTarget | Destination)[] => [
+  ...Object.values(operations).map(({ downstream }) => downstream),
+  ...Object.values(destinations),
+];
