@@ -46,22 +46,22 @@ describe.skipIf(cloud.name !== 'ministack')('a deployed stack', () => {
   let sqs: SQSClient;
   let QueueUrl: string | undefined;
   let stateMachineArn: string | undefined;
+  let functionRole: string;
 
   const roleFor = async (service: string): Promise<string> => {
     const role = { RoleName: `kinds-${service}`, AssumeRolePolicyDocument: TRUSTED_BY(service) };
     return (await new IAMClient().send(new CreateRoleCommand(role))).Role?.Arn ?? '';
   };
 
+  const makeFunction = async (FunctionName: string, Role: string): Promise<void> => {
+    const Code = { ZipFile: zipOf('index.mjs', CODE) };
+    const made = { FunctionName, Runtime: 'nodejs24.x', Handler: 'index.handler', Role, Code } as const;
+    await new LambdaClient().send(new CreateFunctionCommand(made));
+  };
+
   const makeDownstreams = async (): Promise<void> => {
-    await new LambdaClient().send(
-      new CreateFunctionCommand({
-        FunctionName: 'kinds-parcels',
-        Runtime: 'nodejs24.x',
-        Handler: 'index.handler',
-        Role: await roleFor('lambda'),
-        Code: { ZipFile: zipOf('index.mjs', CODE) },
-      }),
-    );
+    functionRole = await roleFor('lambda');
+    await makeFunction('kinds-parcels', functionRole);
     const definition = { StartAt: 'Done', States: { Done: { Type: 'Pass', End: true } } };
     ({ stateMachineArn } = await sfn.send(
       new CreateStateMachineCommand({
@@ -100,16 +100,17 @@ describe.skipIf(cloud.name !== 'ministack')('a deployed stack', () => {
         headers: { Authorization: { secretsManager: 'kinds/token' } },
       },
       invoked: { kind: 'lambda', function: 'kinds-parcels', timeout: '20s' },
-      nobody: { kind: 'lambda', function: 'kinds-nobody' },
+      late: { kind: 'lambda', function: 'kinds-late' },
       started: { kind: 'step-functions', stateMachine: 'kinds-parcels' },
       queued: { kind: 'queue', name: 'kinds-parcels' },
     };
     const retry = { immediate: 0, maxAttempts: 2, minDelay: '0s', maxDelay: '1s' } as const;
+    const circuit = { coolDown: '1s' } as const;
     await stage.deploy({
       operations: Object.fromEntries(
         Object.entries(kinds).map(([name, each]) => [
           name,
-          { target: ['depot'], downstream: each, batch: { maxWait: '1s' }, retry },
+          { target: ['depot'], downstream: each, batch: { maxWait: '1s' }, retry, circuit },
         ]),
       ),
     });
@@ -148,12 +149,15 @@ describe.skipIf(cloud.name !== 'ministack')('a deployed stack', () => {
     expect(task).toMatchObject({ status: 'succeeded', result: { attempt: 2 } });
   });
 
-  it('says of a function that is not there what is to be checked', async () => {
-    const [task] = await tasksOf(await send('nobody', 'a'));
-    expect(task).toMatchObject({
-      status: 'failed',
-      error: { message: expect.stringMatching(/the function kinds-nobody could not be called \(\w+\): check the/) },
+  it('says of a function that is not there what is to be checked, and calls it once it is', async () => {
+    const [id = ''] = await send('late', 'a');
+    const checked = /the function kinds-late could not be called \(\w+\): check the operation's downstream/;
+    await eventually(async () => {
+      const { waitsFor } = (await flow.task(id)) as { waitsFor?: { reason: string; text: string } };
+      return waitsFor?.reason === 'circuit-open' && checked.test(waitsFor.text);
     });
+    await makeFunction('kinds-late', functionRole);
+    expect(await tasksOf([id])).toMatchObject([{ status: 'succeeded' }]);
   });
 
   it('starts an execution with what an event says', async () => {
