@@ -60,10 +60,10 @@ const putRight = async (deps: RepairDeps, finding: Finding): Promise<Remedy | un
     case 'leaderless-batch':
       return askForLeader(deps, target);
     case 'expired-lock':
-      // It may have waited for room, which a plain message does not end.
-      return finding.hasWork ? wakeUp(deps, target, finding.holder.fence) : release(deps, target, finding.holder);
+      // It may have waited for room.
+      return finding.hasWork ? askForLeader(deps, target, finding.holder.fence) : release(deps, target, finding.holder);
     case 'forgotten':
-      return wakeUp(deps, target, finding.fence);
+      return askForLeader(deps, target, finding.fence);
     case 'stuck-slot':
       await deps.locks.land(target, finding.batchId);
       return (await deps.waiting.first(target, 1)).length > 0 ? askForLeader(deps, target) : 'slot-freed';
@@ -74,15 +74,14 @@ const putRight = async (deps: RepairDeps, finding: Finding): Promise<Remedy | un
   }
 };
 
-const askForLeader = async ({ config, queues }: RepairDeps, target: Target): Promise<'elect-message'> => {
+/** @param fence that of a Target that waits for room: a plain message does not end that. */
+const askForLeader = async (
+  { config, queues }: RepairDeps,
+  target: Target,
+  fence?: number,
+): Promise<'elect-message'> => {
   operationFor(config, operationOf(target));
-  await queues.elect([{ target }]);
-  return 'elect-message';
-};
-
-const wakeUp = async ({ config, queues }: RepairDeps, target: Target, fence: number): Promise<'elect-message'> => {
-  operationFor(config, operationOf(target));
-  await queues.elect([{ target, wake: fence }]);
+  await queues.elect([{ target, ...(fence === undefined ? {} : { wake: fence }) }]);
   return 'elect-message';
 };
 
