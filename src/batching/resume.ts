@@ -3,7 +3,7 @@ import { operationFor } from '../config/resolved.ts';
 import type { Deps } from './deps.ts';
 import type { OperationName, Target } from './ids.ts';
 import type { ResumeMessage } from './messages.ts';
-import { hasRoom, type Pause } from './slots.ts';
+import { type Pause, roomIn } from './slots.ts';
 import { wake, wakeMany } from './wake.ts';
 
 type PauseDeps = Pick<Deps, 'config' | 'locks' | 'operations' | 'queues' | 'machine'>;
@@ -93,15 +93,8 @@ export const resumeOperation = async (
 export const wakeForRoom = async (deps: PauseDeps, operation: OperationName): Promise<void> => {
   const { concurrency, circuit } = operationFor(deps.config, operation);
   const state = await deps.operations.read(operation);
-  if (!hasRoom(state, concurrency)) return;
+  const room = roomIn(state, concurrency);
+  if (room === 0) return;
   if (circuit && state.failures >= circuit.failures) await wake(deps, operation);
-  else
-    await wakeMany(
-      deps,
-      operation,
-      Math.min(
-        WAKES_AT_ONCE,
-        (concurrency.total ?? WAKES_AT_ONCE) - (concurrency.total === null ? 0 : state.inFlight.length),
-      ),
-    );
+  else await wakeMany(deps, operation, Math.min(WAKES_AT_ONCE, room));
 };

@@ -61,6 +61,10 @@ export const parseSlot = (slot: Slot): { readonly target: Target; readonly fence
   return { target: parts.slice(0, -2).join('#') as Target, fence, round };
 };
 
-/** Whether another batch of the operation may begin. */
-export const hasRoom = ({ paused, inFlight }: OperationState, { total }: Concurrency): boolean =>
-  paused === undefined && (total === null || inFlight.length < total);
+/** How many batches more of the operation may begin. */
+export const roomIn = ({ paused, inFlight }: OperationState, { total }: Concurrency): number => {
+  if (paused) return 0;
+  return total === null ? Number.POSITIVE_INFINITY : Math.max(0, total - inFlight.length);
+};
+
+export const hasRoom = (state: OperationState, concurrency: Concurrency): boolean => roomIn(state, concurrency) > 0;
