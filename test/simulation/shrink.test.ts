@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { OperationName } from '../../src/batching/ids.ts';
 import { scenarioOf } from '../../src/simulation/scenario.ts';
 import { promiseOf, shrink } from '../../src/simulation/shrink.ts';
@@ -6,19 +6,24 @@ import { readable } from '../../src/simulation/trace.ts';
 import { runSchedule, type Scenario } from '../../src/simulation/world.ts';
 import { guardAfterAcquire, throttledClaimCountsAsRefused } from './known-bugs/leading.ts';
 
+const broken = async (): Promise<Scenario> => {
+  for (let seed = 1; ; seed += 1) {
+    const scenario = { ...scenarioOf(seed), steps: throttledClaimCountsAsRefused, patrol: false, purges: [] };
+    const { violation, happened } = await runSchedule(scenario);
+    if (violation && scenario.sends.length > 20 && happened.length > 100) return scenario;
+  }
+};
+
 describe('a schedule that breaks a promise', () => {
-  const broken = async (): Promise<Scenario> => {
-    for (let seed = 1; ; seed += 1) {
-      const scenario = { ...scenarioOf(seed), steps: throttledClaimCountsAsRefused, patrol: false, purges: [] };
-      const { violation, happened } = await runSchedule(scenario);
-      if (violation && scenario.sends.length > 20 && happened.length > 100) return scenario;
-    }
-  };
+  let scenario: Scenario;
+  let small: Scenario;
+  beforeAll(async () => {
+    scenario = await broken();
+    small = await shrink(scenario);
+  });
 
   it('is shrunk to the few messages and faults that it takes, the same ones each time', async () => {
-    const scenario = await broken();
     const promise = promiseOf((await runSchedule(scenario)).violation?.message ?? '');
-    const small = await shrink(scenario);
     expect(promiseOf((await runSchedule(small)).violation?.message ?? '')).toBe(promise);
     expect(small.sends.length).toBeLessThan(15);
     expect(small.script?.length).toBeLessThan(15);
@@ -40,7 +45,7 @@ describe('a schedule that breaks a promise', () => {
   });
 
   it('is told so that a person can follow it', async () => {
-    const { trace } = await runSchedule(await shrink(await broken()), true);
+    const { trace } = await runSchedule(small, true);
     const text = readable(trace);
     for (const part of ['register-1 sent: {"operation":"ship"', 'tasks.insert → {isNew true', '⚡', '· {event sealed'])
       expect(text).toContain(part);
