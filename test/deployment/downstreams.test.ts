@@ -153,8 +153,8 @@ describe.skipIf(cloud.name !== 'ministack')('a deployed stack', () => {
     const [id = ''] = await send('late', 'a');
     const checked = /the function kinds-late could not be called \(\w+\): check the operation's downstream/;
     await eventually(async () => {
-      const { waitsFor } = (await flow.task(id)) as { waitsFor?: { reason: string; text: string } };
-      return waitsFor?.reason === 'circuit-open' && checked.test(waitsFor.text);
+      const task = (await flow.task(id)) as { waitsFor?: { reason: string; text: string } } | undefined;
+      return task?.waitsFor?.reason === 'circuit-open' && checked.test(task.waitsFor.text);
     });
     await makeFunction('kinds-late', functionRole);
     expect(await tasksOf([id])).toMatchObject([{ status: 'succeeded' }]);
