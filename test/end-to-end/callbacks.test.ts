@@ -33,7 +33,7 @@ const makeQueue = async (): Promise<void> => {
   ({ QueueUrl } = await flow.backend.clients.sqs.send(new CreateQueueCommand({ QueueName: TOLD_QUEUE })));
 };
 beforeAll(async () => {
-  flow = await startFlow('told');
+  flow = await startFlow('told', TOLD_QUEUE);
   await makeQueue();
   flow.downstream.behave(({ items }) => ({
     status: 200,

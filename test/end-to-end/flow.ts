@@ -44,10 +44,14 @@ export interface Flow {
 /** How many rows one request can read. */
 const ROWS_AT_ONCE = 100;
 
-export const startFlow = async (operation: OperationOfSuite): Promise<Flow> => {
+/**
+ * @param told the queue of the suite's destination. Engines may be shared with the stacks of other files, and each stack
+ *   makes the queues that its configuration names: that of a file which takes its queue away has to be its own.
+ */
+export const startFlow = async (operation: OperationOfSuite, told = 'groupage-suite-others'): Promise<Flow> => {
   const downstream = await startTestDownstream(undefined, { port: downstreamPort() });
   try {
-    return flowOn(await openBackend(suiteConfig(downstream.url)), downstream, operation);
+    return flowOn(await openBackend(suiteConfig(downstream.url, told)), downstream, operation);
   } catch (cause) {
     await downstream.stop();
     throw cause;

@@ -84,13 +84,13 @@ const OPERATIONS = {
 
 export type OperationOfSuite = keyof typeof OPERATIONS;
 
-/** @param url of the downstream of all of them. */
-export const suiteInput = (url: string): ConfigInput => ({
+/** @param url of the downstream of all of them. @param told queue of the destination. */
+export const suiteInput = (url: string, told = TOLD_QUEUE): ConfigInput => ({
   operations: Object.fromEntries(Object.entries(OPERATIONS).map(([name, fields]) => [name, operationAt(url, fields)])),
-  destinations: { told: { kind: 'queue', name: TOLD_QUEUE } },
+  destinations: { told: { kind: 'queue', name: told } },
 });
 
-export const suiteConfig = (url: string): Config => configFrom(suiteInput(url));
+export const suiteConfig = (url: string, told?: string): Config => configFrom(suiteInput(url, told));
 
 /** @throws Error with every problem */
 export const configFrom = (input: ConfigInput): Config => {
