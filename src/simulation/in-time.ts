@@ -95,7 +95,6 @@ const checkSealed = ({ config, tables, mayWaitForRoom }: Evidence, batch: Batch)
     demand(sealedAt <= newest + SLACK, 'a full batch does not wait', { batch, newest });
 };
 
-/** Called about as soon as it is sealed, and again when the pauses are over: those asked for, and our own. */
 /** Nobody asks about an item that has its result. @param calls about one batch, in their order */
 const checkAskedOnce = (calls: readonly LoggedCall[]): void => {
   const ended = new Set<TaskId>();
@@ -110,6 +109,7 @@ const checkAskedOnce = (calls: readonly LoggedCall[]): void => {
   }
 };
 
+/** Called about as soon as it is sealed, and again when the pauses are over: those asked for, and our own. */
 const checkCalled = ({ config, log, wasPaused }: Evidence, batch: Batch): void => {
   const { retry, circuit, rateLimit, downstream } = operationFor(config, batch.operation);
   const { minDelay, maxDelay } = retry;
@@ -127,8 +127,9 @@ const checkCalled = ({ config, log, wasPaused }: Evidence, batch: Batch): void =
     const own = Math.min(maxDelay, minDelay * 2 ** (call.attempt - 1));
     const isLater = next.call.attempt > call.attempt;
     const pause = isLater ? asked + own : 0;
-    const taken = calls.slice(0, index + 1).findLast((each) => each.answered?.answer.kind === 'pending')?.at;
-    const reports = isLater && taken !== undefined ? taken + downstream.timeout + downstream.deadline + own : 0;
+    // A job's deadline counts from the end of the attempt that began it, whose last call may be about others.
+    const hasJobs = calls.slice(0, index + 1).some((each) => each.answered?.answer.kind === 'pending');
+    const reports = isLater && hasJobs ? answered.at + downstream.deadline + own : 0;
     demand(
       next.at <= Math.max(answered.at + pause, reports) + SLACK,
       'a batch is tried again as soon as its pause is over',
