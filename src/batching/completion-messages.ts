@@ -2,8 +2,8 @@
 import type { BatchId } from './ids.ts';
 import { type CompletionMessage, SQS_MAX_BYTES } from './messages.ts';
 
-/** What surrounds the results in a message: a batch's id may have 2 KB, and JSON may write one character as six. */
-const RESULTS_MAX_BYTES = SQS_MAX_BYTES - 16_384;
+/** A message has room for so many bytes of results or inputs: a batch's id may have 2 KB, and JSON may write one character as six. */
+export const RESULTS_MAX_BYTES = SQS_MAX_BYTES - 16_384;
 
 /** @param results each as JSON text, none larger than a message; null where all have succeeded. */
 export const completionMessages = (

@@ -60,7 +60,7 @@ export const keysIn = (keys: string, payload: unknown): Parsed<readonly InputKey
     : { ok: true, value: found as InputKey[] };
 };
 
-const KEY_RULE = 'must be a string, or a number up to 2^53: it tells one input from another';
+export const KEY_RULE = 'must be a string, or a number up to 2^53: it tells one input from another';
 
 /** The inputs of a payload's text, or what is wrong with them. */
 export const inputsIn = (keys: string, payload: string): Parsed<readonly Input[]> => {

@@ -4,13 +4,13 @@ import { completionMessages } from '../../src/batching/completion-messages.ts';
 import { parseBatch, printBatch, SQS_MAX_BYTES } from '../../src/batching/messages.ts';
 import { stepKit } from '../batching/step-kit.ts';
 import { memoryStores } from '../contract/stores.ts';
-import { aStart, batchId, candidate, NOW, target } from '../factories/factories.ts';
+import { aConfig, aStart, batchId, candidate, NOW, target } from '../factories/factories.ts';
 
 const B = batchId('ship/depot=MUC#1#1');
 
 describe('POST /v1/batches/ID/complete', () => {
-  const started = async () => {
-    const kit = stepKit(await memoryStores());
+  const started = async (config = aConfig()) => {
+    const kit = stepKit(await memoryStores(), config);
     const forming = {
       id: B,
       target: target('ship/depot=MUC'),
@@ -52,6 +52,31 @@ describe('POST /v1/batches/ID/complete', () => {
     const large = JSON.stringify({ results: [{ id: 'a', status: 'succeeded', result: 'x'.repeat(600_000) }] });
     expect(await post(large)).toMatchObject({ status: 400, errors: [{ path: 'results[0].result' }] });
     expect(kit.sent.batch).toEqual([]);
+  });
+
+  it('sends what became of the inputs of a merged job, in one message', async () => {
+    const { kit, post } = await started(aConfig({ merge: { keys: 'inputs[].id' } }));
+    const inputs = '[{"key":"x","status":"succeeded","result": 1.0},{"key":7,"status":"retry"}]';
+    expect(await post(`{"inputs": ${inputs}}`)).toEqual({ status: 202, id: B });
+    expect(kit.sent.batch).toEqual([{ batchId: B, results: null, inputs, delay: 0 }]);
+  });
+
+  it('says where an input is wrong, or none is meant, and sends nothing', async () => {
+    const { kit, post } = await started(aConfig({ merge: { keys: 'inputs[].id' } }));
+    const refused = async (body: object, ...paths: string[]) =>
+      expect(await post(JSON.stringify(body))).toMatchObject({ status: 400, errors: paths.map((path) => ({ path })) });
+    await refused({ inputs: {} }, 'inputs');
+    await refused(
+      { inputs: [null, { key: {}, status: 'failed' }, { key: 'x' }] },
+      'inputs[0]',
+      'inputs[1].key',
+      'inputs[2].status',
+    );
+    await refused({ inputs: [{ key: 'x', status: 'succeeded' }], results: [] }, 'inputs');
+    await refused({ inputs: [{ key: 'x', status: 'succeeded', result: 'x'.repeat(1_100_000) }] }, 'inputs');
+    expect(kit.sent.batch).toEqual([]);
+    const { post: toOther } = await started();
+    expect(await toOther('{"inputs":[]}')).toMatchObject({ status: 400, errors: [{ path: 'inputs' }] });
   });
 
   it('knows 404, 405 and 409', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, type Flow, startFlow } from './flow.ts';
+import { ask } from './together.ts';
 
 /** A merged call, as the downstream gets it. */
 interface MergedCall {
@@ -73,6 +74,32 @@ describe('requests for overlapping inputs', () => {
     // Nobody asked for x twice.
     expect(inputsOf('mixed').filter((key) => key === 'x')).toHaveLength(1);
     expect(inputsOf('mixed').filter((key) => key === 'later')).toHaveLength(2);
+  });
+
+  it('whose job reports later end as it says of their inputs', async () => {
+    flow.downstream.behave(() => ({ status: 202, body: { pending: true } }));
+    const ids = await flow.send(
+      [['u', 'v'], ['v'], ['w']].map((keys) => ({ depot: 'later', inputs: keys.map((id) => ({ id })) })),
+    );
+    const { batchId } = await eventually(() => flow.calls('later')[0]);
+    await eventually(async () => (await flow.batch(batchId)).pending === 3);
+    const report = (body: object) => ask(flow, 'POST', `/batches/${encodeURIComponent(batchId)}/complete`, body);
+    const inputs = [
+      { key: 'u', status: 'failed', error: { code: 'no-sight', message: 'clouds' } },
+      { key: 'v', status: 'succeeded', result: 1 },
+      { key: 'w', status: 'succeeded' },
+    ];
+    expect(await report({ inputs: [{ key: 'u', status: 'cloudy' }] })).toMatchObject({
+      code: 400,
+      errors: [{ path: 'inputs[0].status' }],
+    });
+    expect(await report({ inputs })).toMatchObject({ code: 202 });
+    expect(await flow.ended(ids)).toMatchObject([
+      { status: 'failed', error: { code: 'no-sight' } },
+      { status: 'succeeded', result: { inputs: [{ key: 'v', result: 1 }] } },
+      { status: 'succeeded' },
+    ]);
+    expect(jobs('later')).toHaveLength(1);
   });
 
   it('are refused one by one where they name none', async () => {
