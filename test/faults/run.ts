@@ -5,11 +5,11 @@ import { setTimeout } from 'node:timers/promises';
 import { seeded } from '../../src/simulation/random.ts';
 import { temporaryFolder } from '../../src/temporary-folder.ts';
 import { type Fields, operationAt } from '../end-to-end/operations.ts';
+import { freePorts } from '../factories/free-ports.ts';
 import { DOWNSTREAM_FAULTS, type FaultyDownstream, startFaultyDownstream } from './faulty-downstream.ts';
 import { type Faults, faultsIn, type Ledger } from './ledger.ts';
 import { type Kill, type Lives, livesIn } from './lives.ts';
 import { PRODUCER_DEEDS, type Producers, startProducers } from './producers.ts';
-import { freePorts } from './runtime.ts';
 import { endsOf, restOf, type StackView, stateOf, storedTasks, viewOf } from './stack-view.ts';
 
 export interface RunOptions {
@@ -48,7 +48,7 @@ export const runFaults = async ({ seed, kills, toTheLastMessage }: RunOptions): 
   const anotherSeed = (): number => random.int(0, 2 ** 31);
   const downstream = await startFaultyDownstream(seeded(anotherSeed()));
   const folder = folderFor(downstream.url);
-  const port = await freePorts(20_000 + 3 * (process.pid % 3_000));
+  const port = await freePorts();
   const lives = livesIn({ folder, port, random: seeded(anotherSeed()), downstream });
   try {
     const { view, producers } = await lives.endBy(kills, () => {

@@ -1,5 +1,4 @@
 /** The local runtime as a process of its own, to be killed. */
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { spawnWatched } from '../../src/local/child.ts';
 import { killEngine } from '../local/kill-engine.ts';
@@ -59,19 +58,3 @@ export const startRuntime = (folder: string, port: number): Life => {
     stop: () => end('SIGTERM'),
   };
 };
-
-/** Three ports in a row that nobody listens on, below those that connections are given. */
-export const freePorts = async (from: number): Promise<number> => {
-  for (let port = from; port < from + 3_000; port += 3) {
-    const free = await Promise.all([port, port + 1, port + 2].map(isFree));
-    if (free.every(Boolean)) return port;
-  }
-  throw new Error(`no three free ports in a row from ${from}`);
-};
-
-const isFree = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });

@@ -10,6 +10,7 @@ import { readLocalFile } from '../../src/local/local-file.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { operationAt } from '../end-to-end/operations.ts';
 import { startTestDownstream } from '../factories/downstream.ts';
+import { freePorts } from '../factories/free-ports.ts';
 import { killEngine } from './kill-engine.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -69,12 +70,12 @@ describe('npm start', () => {
   });
 
   it('says which port is in use', async () => {
+    const lowest = await freePorts();
+    const port = lowest + 2;
     const taken = createServer();
-    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => taken.listen(port, '127.0.0.1', resolve));
     ends.push(() => taken.close());
-    const address = taken.address();
-    const port = typeof address === 'object' && address ? address.port : 0;
-    for (const first of [port, port - 1, port - 2]) {
+    for (const first of [port, port - 1, lowest]) {
       const { code, output } = await start('--port', String(first), '--ephemeral').ended;
       expect([code, output]).toEqual([1, expect.stringContaining(`port ${port}`)]);
       expect(output).not.toContain('    at ');
