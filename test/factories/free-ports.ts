@@ -1,7 +1,8 @@
 import { createServer } from 'node:net';
 
 /** Three ports in a row that nobody listens on, below those that connections are given. */
-export const freePorts = async (from = 20_000 + 3 * (process.pid % 3_000)): Promise<number> => {
+export const freePorts = async (): Promise<number> => {
+  const from = 20_000 + 3 * (process.pid % 3_000);
   for (let port = from; port < from + 3_000; port += 3) {
     const free = await Promise.all([port, port + 1, port + 2].map(isFree));
     if (free.every(Boolean)) return port;
