@@ -74,7 +74,7 @@ const OPERATIONS = {
   windowed: { batch: { maxSize: 100, window: '1s' }, merge: { keys: 'inputs[].id' }, concurrency: { total: 1 } },
   /** Everything at once. */
   all: {
-    batch: { maxSize: 20, maxWeight: 6, maxWait: '1s', quietPeriod: '300ms' },
+    batch: { maxSize: 20, maxWeight: 6, maxWait: '3s', quietPeriod: '300ms' },
     concurrency: { perTarget: 1, total: 3 },
     retry: { maxAttempts: 20 },
     rateLimit: 3,

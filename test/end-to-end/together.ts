@@ -25,13 +25,19 @@ export const waitingIn = async (flow: Flow, depot: string): Promise<number> => {
 export const sendTogether = async (flow: Flow, tasks: readonly object[]): Promise<string[]> => {
   await ask(flow, 'POST', `/operations/${flow.operation}/pause`);
   const ids = await flow.send(tasks);
-  // Of those that are replaced some may have ended, even so.
   for (const id of ids) await eventually(async () => (await flow.task(id)) !== undefined);
-  for (const [depot, those] of Map.groupBy(tasks, depotOf)) {
-    const keys = those.flatMap((task) => ('coalesceKey' in task ? task.coalesceKey : []));
-    const least = those.length - keys.length + new Set(keys).size;
-    await eventually(async () => (await waitingIn(flow, depot)) >= least);
-  }
+  // Each waits, but for those that a newer one has replaced already.
+  const sent = tasks.map((task, n) => ({
+    id: ids[n] ?? '',
+    depot: depotOf(task),
+    mayBeReplaced: 'coalesceKey' in task,
+  }));
+  for (const [depot, those] of Map.groupBy(sent, (each) => each.depot))
+    await eventually(async () => {
+      const keyed = await Promise.all(those.filter((each) => each.mayBeReplaced).map(({ id }) => flow.task(id)));
+      const replaced = keyed.filter((task) => task?.status === 'succeeded');
+      return replaced.length + (await waitingIn(flow, depot)) >= those.length;
+    });
   await ask(flow, 'POST', `/operations/${flow.operation}/resume`);
   return ids;
 };

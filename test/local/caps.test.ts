@@ -56,9 +56,7 @@ it('lets no more calls through at once over sixty Targets, and no fewer; all is 
   const ids = await flow.send(depots.flatMap((depot) => [1, 2].map((n) => ({ depot, n }))));
   const tasks = await flow.ended(ids);
   expect(tasks.map(({ status }) => status)).toEqual(ids.map(() => 'succeeded'));
-  // A slow machine may never have all at once; one that is not, has.
-  expect(atOnce.all).toBeGreaterThan(TOTAL / 2);
-  expect(atOnce.all).toBeLessThanOrEqual(TOTAL);
+  expect(atOnce.all).toBe(TOTAL);
   await eventually(async () => {
     const { slots, waitingTargets } = await flow.get('/operations/ship');
     return (slots as { taken: number }).taken === 0 && waitingTargets === 0;
