@@ -13,6 +13,7 @@ export const composeApp = (environment: Environment, host: Host) => {
     locks: parts.locks(),
     batches: parts.batches(),
     operations: parts.operations(),
+    fanOuts: parts.fanOuts(),
   };
   const onError = (cause: unknown): void =>
     host.log.error('request failed', { cause: cause instanceof Error ? cause.stack : String(cause) });

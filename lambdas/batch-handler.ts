@@ -17,6 +17,7 @@ export const compose = (environment: Environment, host: Host) => {
     locks: parts.locks(),
     batches: parts.batches(),
     operations: parts.operations(),
+    fanOuts: parts.fanOuts(),
     queues: parts.queues(),
     downstreamOf,
   };

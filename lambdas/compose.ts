@@ -8,6 +8,7 @@ import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { ulid } from 'ulid';
 import { type AwsClients, awsClients } from '../src/aws/clients.ts';
 import { dynamoDBBatches } from '../src/aws/dynamodb-batches.ts';
+import { dynamoDBFanOuts } from '../src/aws/dynamodb-fan-outs.ts';
 import { dynamoDBLocks } from '../src/aws/dynamodb-locks.ts';
 import { dynamoDBOperations } from '../src/aws/dynamodb-operations.ts';
 import { dynamoDBProcessed } from '../src/aws/dynamodb-processed.ts';
@@ -82,7 +83,7 @@ const machine: Machine = {
 export const partsOf = (environment: Environment, { clients, log, onEvent }: Host) => {
   const { dynamodb, sqs } = clients;
   const config = JSON.parse(readFileSync(join(environment.LAMBDA_TASK_ROOT ?? '', CONFIG_ASSET), 'utf8')) as Config;
-  const table = (name: 'taskTable' | 'batchLockTable' | 'batchTable') => setting(environment, name);
+  const table = (name: 'taskTable' | 'batchLockTable' | 'batchTable' | 'fanOutTable') => setting(environment, name);
   const url = (name: Parameters<typeof setting>[1]) => optionalSetting(environment, name);
   const urls = Object.fromEntries(
     (['register', 'elect', 'group', 'batch', 'callback', 'rejected'] as const).flatMap((queue) => {
@@ -101,6 +102,7 @@ export const partsOf = (environment: Environment, { clients, log, onEvent }: Hos
     locks: () => dynamoDBLocks(dynamodb, table('batchLockTable'), keepTasksIn(config)),
     batches: () => dynamoDBBatches(dynamodb, table('batchTable')),
     operations: () => dynamoDBOperations(dynamodb, table('batchLockTable')),
+    fanOuts: () => dynamoDBFanOuts(dynamodb, table('fanOutTable')),
     queues: () => sqsQueues(sqs, urls),
     deadLetters: () =>
       sqsDeadLetters(sqs, urls, {

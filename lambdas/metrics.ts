@@ -81,6 +81,10 @@ const measurementOf = (event: Exclude<FlowEvent, MergedEvent>): Measurement | un
     case 'foreign-message':
     case 'foreign-results':
     case 'untold':
+    case 'fan-out-ended':
+    case 'fan-out-repaired':
+    case 'fan-out-untold':
+    case 'unknown-items':
       return undefined;
   }
 };

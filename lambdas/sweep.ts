@@ -6,7 +6,7 @@ import { atFirstInvocation, type Host, invocationOf, partsOf } from './compose.t
 
 export const compose = (environment: Environment, host: Host) => {
   const parts = partsOf(environment, host);
-  const { deadLetters, waiting, locks, batches, operations, queues, patrolMarks } = parts;
+  const { deadLetters, waiting, locks, batches, operations, fanOuts, queues, patrolMarks } = parts;
   const deps = {
     ...parts.base,
     deadLetters: deadLetters(),
@@ -14,6 +14,7 @@ export const compose = (environment: Environment, host: Host) => {
     locks: locks(),
     batches: batches(),
     operations: operations(),
+    fanOuts: fanOuts(),
     queues: queues(),
     patrolMarks: patrolMarks(),
   };

@@ -16,6 +16,9 @@ import { bundledCode, type HandlerCode, type HandlerName } from './handler-code.
 import { RejectedQueue, WorkingQueue } from './queues.ts';
 import type { Tables } from './tables.ts';
 
+/** What whoever acks items of fan-outs does: a task that ends does so itself. */
+const ACKS = ['GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem'] as const;
+
 export interface FlowProps {
   readonly config: Config;
   readonly tables: Tables;
@@ -93,6 +96,7 @@ export class Flow extends Construct {
       ])
       .table('batchLockTable', this.#tables.batchLock, ['BatchWriteItem', 'BatchGetItem', 'PartiQLInsert', 'Query'])
       .table('batchTable', this.#tables.batch, ['GetItem'])
+      .table('fanOutTable', this.#tables.fanOut, ACKS)
       .sends({
         electQueue: this.electQueue.queue,
         groupQueue: this.groupQueue.queue,
@@ -121,6 +125,7 @@ export class Flow extends Construct {
         'DeleteItem',
       ])
       .table('batchTable', this.#tables.batch, ['GetItem', 'PutItem', 'UpdateItem'])
+      .table('fanOutTable', this.#tables.fanOut, ACKS)
       .sends({
         electQueue: this.electQueue.queue,
         groupQueue: this.groupQueue.queue,
@@ -145,6 +150,7 @@ export class Flow extends Construct {
       .table('taskTable', this.#tables.task, ['PartiQLUpdate', 'BatchGetItem'])
       .table('batchLockTable', this.#tables.batchLock, ['GetItem', 'Query', 'UpdateItem', 'DeleteItem'])
       .table('batchTable', this.#tables.batch, ['GetItem', 'UpdateItem'])
+      .table('fanOutTable', this.#tables.fanOut, ACKS)
       .sends({
         electQueue: this.electQueue.queue,
         batchQueue: this.batchQueue.queue,
@@ -185,6 +191,7 @@ export class Flow extends Construct {
         ['Targets'],
       )
       .table('batchTable', this.#tables.batch, ['GetItem'])
+      .table('fanOutTable', this.#tables.fanOut, [...ACKS, 'Query', 'BatchWriteItem'], ['ByCheckAt'])
       .sends(this.#allQueues())
       .takesFrom(this.#deadLetters());
     // The next minute comes anyway: a sweep that failed is not repeated at once.
@@ -229,6 +236,7 @@ export class Flow extends Construct {
         ['Targets'],
       )
       .table('batchTable', this.#tables.batch, ['GetItem'], ['ByTarget'])
+      .table('fanOutTable', this.#tables.fanOut, [...ACKS, 'PartiQLInsert', 'BatchWriteItem'])
       .sends(this.#allQueues())
       .takesFrom(letters)
       .counts(letters)

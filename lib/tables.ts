@@ -15,6 +15,7 @@ export class Tables extends Construct {
   readonly task: Table;
   readonly batchLock: Table;
   readonly batch: Table;
+  readonly fanOut: Table;
 
   constructor(scope: Construct, id: string, { retain = true }: TablesProps = {}) {
     super(scope, id);
@@ -57,6 +58,15 @@ export class Tables extends Construct {
       indexName: 'ByTarget',
       partitionKey: string('Target'),
       sortKey: number('SealedAt'),
+      projectionType: ProjectionType.KEYS_ONLY,
+    });
+
+    this.fanOut = new Table(this, 'FanOut', { ...shared, partitionKey: string('Id') });
+    // Sparse: headers alone have a CheckAt, until their rows are gone. Its partitions share the headers between them.
+    this.fanOut.addGlobalSecondaryIndex({
+      indexName: 'ByCheckAt',
+      partitionKey: string('Patrol'),
+      sortKey: number('CheckAt'),
       projectionType: ProjectionType.KEYS_ONLY,
     });
   }

@@ -6,6 +6,7 @@ export const ENVIRONMENT = {
   taskTable: 'GROUPAGE_TASK_TABLE',
   batchLockTable: 'GROUPAGE_BATCH_LOCK_TABLE',
   batchTable: 'GROUPAGE_BATCH_TABLE',
+  fanOutTable: 'GROUPAGE_FAN_OUT_TABLE',
   registerQueue: 'GROUPAGE_REGISTER_QUEUE_URL',
   electQueue: 'GROUPAGE_ELECT_QUEUE_URL',
   groupQueue: 'GROUPAGE_GROUP_QUEUE_URL',

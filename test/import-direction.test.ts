@@ -34,7 +34,9 @@ const PURE = [
     (name) => `src/downstream/${name}`,
   ),
   ...['inputs', 'merge', 'answers'].map((name) => `src/merging/${name}`),
+  ...['event', 'fan-out', 'ids', 'store', 'tree'].map((name) => `src/fan-out/${name}`),
 ];
+const FAN_OUT = 'src/fan-out/';
 const STEPS = 'src/batching/';
 
 /** Who may import what, the most particular first: each file is held to the first rule that fits it. */
@@ -44,7 +46,8 @@ const RULES: readonly { readonly files: readonly string[]; readonly may: readonl
     files: ['src/environment', 'src/failure', 'src/metrics', 'src/temporary-folder', 'src/ports'],
     may: [...PURE, 'src/ports'],
   },
-  { files: [STEPS], may: [...PURE, STEPS, 'src/ports'] },
+  { files: [FAN_OUT], may: [...PURE, FAN_OUT, 'src/ports'] },
+  { files: [STEPS], may: [...PURE, FAN_OUT, STEPS, 'src/ports'] },
   {
     files: ['src/callbacks/'],
     may: [...PURE, STEPS, 'src/ports', 'src/callbacks/', 'src/downstream/http-headers'],
@@ -52,13 +55,14 @@ const RULES: readonly { readonly files: readonly string[]; readonly may: readonl
   { files: ['src/downstream/', 'src/config/'], may: [...PURE, 'src/config/', 'src/downstream/'] },
   { files: ['src/merging/'], may: [...PURE, 'src/merging/', 'src/ports'] },
   { files: ['src/aws/'], may: [...PURE, 'src/ports', 'src/aws/', 'src/callbacks/deliver'] },
-  { files: ['src/simulation/'], may: [...PURE, STEPS, 'src/merging/', 'src/ports', 'src/simulation/'] },
-  { files: ['src/api/'], may: [...PURE, STEPS, 'src/ports', 'src/api/'] },
+  { files: ['src/simulation/'], may: [...PURE, FAN_OUT, STEPS, 'src/merging/', 'src/ports', 'src/simulation/'] },
+  { files: ['src/api/'], may: [...PURE, FAN_OUT, STEPS, 'src/ports', 'src/api/'] },
   { files: ['src/client/'], may: [...PURE, 'src/aws/'] },
   {
     files: ['lambdas/'],
     may: [
       ...PURE,
+      FAN_OUT,
       STEPS,
       'src/ports',
       'src/aws/',

@@ -1,6 +1,7 @@
 /** What the steps are given. Each takes only what it names. */
 import type { Config } from '../config/resolved.ts';
 import type { Downstream } from '../downstream/downstream.ts';
+import type { FanOuts } from '../fan-out/store.ts';
 import type {
   Batches,
   DeadLetters,
@@ -22,6 +23,7 @@ export interface Deps {
   readonly locks: Locks;
   readonly batches: Batches;
   readonly operations: Operations;
+  readonly fanOuts: FanOuts;
   readonly queues: Queues;
   readonly machine: Machine;
   readonly report: Report;

@@ -3,6 +3,8 @@
  * per message, never per task.
  */
 import type { Reason } from '../downstream/downstream.ts';
+import type { EndReason } from '../fan-out/fan-out.ts';
+import type { FanOutId } from '../fan-out/ids.ts';
 import type { Counts, FinishedStatus } from './batch.ts';
 import type { Finding } from './findings.ts';
 import type { BatchId, Millis, OperationName, Target } from './ids.ts';
@@ -105,6 +107,21 @@ export type FlowEvent =
     }
   /** A downstream whose circuit had opened takes calls again. */
   | { readonly event: 'circuit-closed'; readonly operation: OperationName }
+  /** All items of a fan-out are done, or it ended otherwise: once for each, and by one caller. */
+  | {
+      readonly event: 'fan-out-ended';
+      readonly fanOut: FanOutId;
+      readonly status: 'complete' | 'expired';
+      readonly because: EndReason;
+      readonly total: number;
+      readonly failed: number;
+    }
+  /** The patrol completed a fan-out whose last acks stopped half-way. */
+  | { readonly event: 'fan-out-repaired'; readonly fanOut: FanOutId }
+  /** Nobody was told how a fan-out ended: the destination that it names is not configured, nor is any other. */
+  | { readonly event: 'fan-out-untold'; readonly fanOut: FanOutId; readonly destination: string }
+  /** Tasks named items of fan-outs that nobody knows, or knows any more. */
+  | { readonly event: 'unknown-items'; readonly items: number; readonly first: string }
   /** A message names a batch that is not stored: kept longer than the batch, or not ours. */
   | { readonly event: 'unknown-batch'; readonly batchId: BatchId }
   /** A look for a full batch failed; its leader will see for itself. */

@@ -1,4 +1,5 @@
-/** Sweep, each minute: send dead letters again, later and later, see to slots, and patrol a slice of the lock rows. */
+/** Sweep, each minute: send dead letters again, later and later, see to slots, look after fan-outs, and patrol a slice of the lock rows. */
+import { patrolFanOuts } from '../fan-out/patrol.ts';
 import type { DeadLetter, Invocation } from '../ports.ts';
 import { isGivenUp, reviveDeadLetters, sourceQueues } from './dead-letters.ts';
 import type { Deps } from './deps.ts';
@@ -14,6 +15,7 @@ type SweepDeps = Pick<
   | 'locks'
   | 'batches'
   | 'operations'
+  | 'fanOuts'
   | 'queues'
   | 'machine'
   | 'patrolMarks'
@@ -50,7 +52,7 @@ export const sweep = async (deps: SweepDeps, invocation: Invocation): Promise<vo
   const mayGoOn = (): boolean => invocation.timeLeft() > RESERVE;
   // Slots first: who waits for one waits now.
   const swept = await Promise.allSettled([sweepSlots(deps, mayGoOn)]);
-  const patrolled = await Promise.allSettled([patrol(deps, mayGoOn)]);
+  const patrolled = await Promise.allSettled([patrolFanOuts(deps, mayGoOn), patrol(deps, mayGoOn)]);
   const failures = [...revived, ...swept, ...patrolled].flatMap((each) =>
     each.status === 'rejected' ? [each.reason] : [],
   );

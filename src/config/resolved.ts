@@ -44,9 +44,21 @@ export interface Operation extends Grouping {
   readonly keepTasks: Millis;
 }
 
+/** What holds for every fan-out. */
+export interface FanOutPolicy {
+  /** How long nothing may happen in one until it expires: before it is sealed, and then. */
+  readonly idleOpen: Millis;
+  readonly idleSealed: Millis;
+  /** How long one that is complete answers acks, and can be looked up. */
+  readonly keep: Millis;
+  /** The destination that is told how fan-outs end which name none; null for nobody. */
+  readonly callback: string | null;
+}
+
 export interface Config {
   readonly version: 1;
   readonly operations: Readonly<Record<OperationName, Operation>>;
+  readonly fanOuts: FanOutPolicy;
   readonly destinations: Readonly<Record<string, Destination>>;
 }
 

@@ -9,6 +9,7 @@ import { OPERATION_NAME_PATTERN, type OperationName } from '../batching/ids.ts';
 import type { Parsed, Problem } from '../batching/problems.ts';
 import type { Config, Operation } from './resolved.ts';
 import { destinationSchema } from './sections/endpoints.ts';
+import { fanOutsSchema } from './sections/fan-outs.ts';
 import { operationSchema } from './sections/operation.ts';
 import { fault, mustUnseen, section } from './sections/rules.ts';
 import { passedOver, unknownKey } from './unknown-keys.ts';
@@ -26,19 +27,20 @@ const configSchema = section(
     destinations: z
       .record(name('a destination'), destinationSchema, mustUnseen('an object of destinations by their names'))
       .default({}),
+    fanOuts: fanOutsSchema,
   },
   'an object with "operations"',
-).superRefine(({ operations, destinations }, context) => {
+).superRefine(({ operations, destinations, fanOuts }, context) => {
   const known = Object.keys(destinations);
   const are = known.length > 0 ? `configured are ${known.join(', ')}` : 'there are none under "destinations"';
+  const mustBeKnown = (path: readonly string[], destination: string | null): void => {
+    if (destination !== null && !known.includes(destination))
+      fault(context, path, `names an unknown destination, ${JSON.stringify(destination)}: ${are}`);
+  };
   for (const [operation, { callbacks }] of Object.entries(operations))
     for (const [outcome, destination] of Object.entries(callbacks))
-      if (destination !== null && !known.includes(destination))
-        fault(
-          context,
-          ['operations', operation, 'callbacks', outcome],
-          `names an unknown destination, ${JSON.stringify(destination)}: ${are}`,
-        );
+      mustBeKnown(['operations', operation, 'callbacks', outcome], destination);
+  mustBeKnown(['fanOuts', 'callback'], fanOuts.callback);
 });
 
 /** What `groupage.config.ts` exports. Only `target` and `downstream` of an operation are required. */
@@ -54,12 +56,12 @@ export const parseConfig = (input: unknown): Parsed<Config> => {
   const named = new Set(found.map(({ path }) => path));
   const problems = [...passedOver(input).filter(({ path }) => !named.has(path)), ...found];
   if (!parsed.success || problems.length > 0) return { ok: false, problems };
-  const { operations, destinations } = parsed.data;
+  const { operations, destinations, fanOuts } = parsed.data;
   const resolved = Object.entries(operations).map(([operation, { target, ...rest }]): [string, Operation] => [
     operation,
     { operation: operation as OperationName, keys: target, ...rest },
   ]);
-  return { ok: true, value: { version: 1, operations: Object.fromEntries(resolved), destinations } };
+  return { ok: true, value: { version: 1, operations: Object.fromEntries(resolved), fanOuts, destinations } };
 };
 
 const problemsOf = (issue: z.core.$ZodIssue, input: unknown): Problem[] => {

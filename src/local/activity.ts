@@ -45,6 +45,14 @@ export const describe = (event: FlowEvent): string | undefined => {
       return `✗ callback to ${event.destination}: ${event.cause}`;
     case 'untold':
       return `✗ nobody was told of ${plural(event.tasks, 'task')}: ${event.destinations.join(', ')} ${event.destinations.length === 1 ? 'is' : 'are'} not configured`;
+    case 'fan-out-ended':
+      return `${event.status === 'complete' ? '✓' : '✗'} fan-out ${event.fanOut} ${event.status} (${event.because}): ${plural(event.total, 'item')}, ${event.failed} failed`;
+    case 'fan-out-repaired':
+      return `↻ fan-out ${event.fanOut} had nobody to complete it`;
+    case 'fan-out-untold':
+      return `✗ nobody was told of fan-out ${event.fanOut}: ${event.destination} is not configured`;
+    case 'unknown-items':
+      return `✗ ${plural(event.items, 'item')} of no fan-out that is known, such as ${event.first}: nothing was done for them`;
     case 'delivered':
     case 'blocked':
     case 'slot-freed':

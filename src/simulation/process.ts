@@ -11,6 +11,7 @@ import { defectOf, defectToldIn } from './defects.ts';
 import { faultyGate, type Process } from './faults.ts';
 import { through } from './gate.ts';
 import { memoryBatches } from './memory-batches.ts';
+import { FULL_SIZE, memoryFanOuts, type NodeSize } from './memory-fan-outs.ts';
 import { memoryLocks } from './memory-locks.ts';
 import { memoryOperations } from './memory-operations.ts';
 import { memoryProcessed } from './memory-processed.ts';
@@ -33,6 +34,8 @@ export interface Surroundings {
   /** What initiators were told. */
   readonly told: CallbackMessage[];
   readonly log: CallLog;
+  /** @default - that of DynamoDB's rows */
+  readonly nodeSize?: NodeSize;
 }
 
 export interface Started {
@@ -74,7 +77,8 @@ export const failed = (chaos: Chaos, name: string, cause: unknown): void => {
   if (defect) chaos.onViolation(defect);
 };
 
-const depsOf = ({ config, chaos, tables, queues, rejected, told, log }: Surroundings, process: Process): Deps => {
+const depsOf = (around: Surroundings, process: Process): Deps => {
+  const { config, chaos, tables, queues, rejected, told, log, nodeSize = FULL_SIZE } = around;
   const { scheduler, trace } = chaos;
   const { name, random } = process;
   const gate = faultyGate(chaos, process);
@@ -101,6 +105,7 @@ const depsOf = ({ config, chaos, tables, queues, rejected, told, log }: Surround
     locks: memoryLocks(tables, gate, lag),
     batches: memoryBatches(tables, gate, lag),
     operations: memoryOperations(tables, gate),
+    fanOuts: memoryFanOuts(tables, gate, nodeSize, lag),
     queues: memoryQueues(queues, rejected, gate, told),
     deadLetters: memoryDeadLetters(queues, rejected, gate),
     patrolMarks: {

@@ -1,5 +1,6 @@
 /** Scenarios from a seed: a few Targets, a few dozen tasks, every policy and every fault at some rate. */
 import type { Millis, OperationName, Target, TaskId } from '../batching/ids.ts';
+import { MINUTE } from '../batching/timings.ts';
 import type { Operation } from '../config/resolved.ts';
 import type { FaultRates } from './faults.ts';
 import { type Random, seeded } from './random.ts';
@@ -41,6 +42,7 @@ export const scenarioOf = (seed: number): Scenario => {
     config: {
       version: 1,
       operations: { [OPERATION]: { ...operation(random), ...handling(seed) } },
+      fanOuts: { idleOpen: 120 * MINUTE, idleSealed: 7 * 24 * 60 * MINUTE, keep: 7 * 24 * 60 * MINUTE, callback: null },
       destinations: { ops },
     },
     sends: [...sends, ...oddSends(random, sends)],

@@ -5,6 +5,9 @@ import type { Lock } from '../batching/lock.ts';
 import type { Waiting } from '../batching/policy.ts';
 import type { OperationState, WaitingTarget } from '../batching/slots.ts';
 import type { Task } from '../batching/task.ts';
+import type { FanOut, Node } from '../fan-out/fan-out.ts';
+import type { FanOutId } from '../fan-out/ids.ts';
+import type { Reservation } from '../fan-out/store.ts';
 import type { InputKey } from '../merging/inputs.ts';
 import type { Marks } from '../merging/merge.ts';
 import type { PatrolMark } from '../ports.ts';
@@ -19,6 +22,7 @@ export interface Watcher {
   operation?(operation: OperationName, before: OperationState, after: OperationState): void;
   /** A Target began or ceased to wait for room in this operation. */
   waitingTarget?(operation: OperationName): void;
+  fanOut?(before: FanOut | undefined, after: FanOut): void;
 }
 
 export interface StoredPayload {
@@ -43,6 +47,11 @@ export interface Tables {
   readonly waitingTargets: Map<OperationName, Map<string, WaitingTarget>>;
   /** Inputs that were done, by their keys. */
   readonly processed: Map<Target, Map<InputKey, { readonly marks: Marks; readonly until: Millis }>>;
+  readonly fanOuts: Map<FanOutId, FanOut>;
+  /** By fan-out, level and number. */
+  readonly fanOutNodes: Map<string, Node>;
+  /** By fan-out and token. */
+  readonly reservations: Map<string, Reservation>;
   /** Attempts at claiming a candidate, refused ones too: each is paid for. */
   claims: number;
   patrolMark: PatrolMark | undefined;
@@ -63,6 +72,9 @@ export const emptyTables = (newTable: NewTable = () => new Map()): Tables => ({
   operations: newTable(),
   waitingTargets: new Map(),
   processed: new Map(),
+  fanOuts: newTable(),
+  fanOutNodes: new Map(),
+  reservations: new Map(),
   claims: 0,
   patrolMark: undefined,
   watcher: {},
@@ -87,6 +99,12 @@ export const putBatch = (tables: Tables, batch: Batch): void => {
   const before = tables.batches.get(batch.id);
   tables.batches.set(batch.id, batch);
   tables.watcher.batch?.(before, batch);
+};
+
+export const putFanOut = (tables: Tables, fanOut: FanOut): void => {
+  const before = tables.fanOuts.get(fanOut.id);
+  tables.fanOuts.set(fanOut.id, fanOut);
+  tables.watcher.fanOut?.(before, fanOut);
 };
 
 export const putLock = (tables: Tables, target: Target, lock: Lock, before: Lock): void => {

@@ -47,6 +47,7 @@ export const stepKit = (stores: Stores, config: Config = aConfig()): StepKit => 
     locks: stores.locks,
     batches: stores.batches,
     operations: stores.operations,
+    fanOuts: stores.fanOuts,
     now: NOW,
     chance: 0.5,
     sent: { registered: [], elect: [], resume: [], group: [], batch: [], rejected: [], callbacks: [], revived: [] },

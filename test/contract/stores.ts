@@ -1,6 +1,7 @@
 /** Every implementation of the store ports: the contract suite runs once for each. */
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { dynamoDBBatches } from '../../src/aws/dynamodb-batches.ts';
+import { dynamoDBFanOuts } from '../../src/aws/dynamodb-fan-outs.ts';
 import { dynamoDBLocks } from '../../src/aws/dynamodb-locks.ts';
 import { dynamoDBOperations } from '../../src/aws/dynamodb-operations.ts';
 import { dynamoDBProcessed } from '../../src/aws/dynamodb-processed.ts';
@@ -8,9 +9,11 @@ import { dynamoDBTasks } from '../../src/aws/dynamodb-tasks.ts';
 import { dynamoDBWaiting } from '../../src/aws/dynamodb-waiting.ts';
 import { payloadKey as payloadRowKey } from '../../src/aws/task-rows.ts';
 import type { Task } from '../../src/batching/task.ts';
+import type { FanOuts } from '../../src/fan-out/store.ts';
 import type { Batches, Locks, Operations, ProcessedKeys, Tasks, WaitingTasks } from '../../src/ports.ts';
 import { type Gate, openGate } from '../../src/simulation/gate.ts';
 import { memoryBatches } from '../../src/simulation/memory-batches.ts';
+import { memoryFanOuts } from '../../src/simulation/memory-fan-outs.ts';
 import { memoryLocks } from '../../src/simulation/memory-locks.ts';
 import { memoryOperations } from '../../src/simulation/memory-operations.ts';
 import { memoryProcessed } from '../../src/simulation/memory-processed.ts';
@@ -26,6 +29,7 @@ export interface Stores {
   readonly locks: Locks;
   readonly batches: Batches;
   readonly operations: Operations;
+  readonly fanOuts: FanOuts;
   readonly processed: ProcessedKeys;
   /** Whether the time to live of a payload in a row of its own runs. */
   payloadExpires(task: Pick<Task, 'id' | 'payloadHash'>): Promise<boolean>;
@@ -38,6 +42,7 @@ export const memoryStores = (tables = emptyTables(), gate: Gate = openGate): Sto
   locks: memoryLocks(tables, gate),
   batches: memoryBatches(tables, gate),
   operations: memoryOperations(tables, gate),
+  fanOuts: memoryFanOuts(tables, gate),
   processed: memoryProcessed(tables, gate),
   payloadExpires: async (task) => tables.payloads.get(payloadKey(task))?.expires === true,
   stop: async () => {},
@@ -53,6 +58,7 @@ export const dynamoDBStores = ({ clients: { dynamodb }, tables, stop }: Resource
   locks: dynamoDBLocks(dynamodb, tables.batchLock, () => KEEP),
   batches: dynamoDBBatches(dynamodb, tables.batch),
   operations: dynamoDBOperations(dynamodb, tables.batchLock),
+  fanOuts: dynamoDBFanOuts(dynamodb, tables.fanOut),
   processed: dynamoDBProcessed(dynamodb, tables.batchLock),
   payloadExpires: async (task) => {
     const get = new GetCommand({ TableName: tables.task, Key: payloadRowKey(task), ConsistentRead: true });

@@ -1,0 +1,284 @@
+/** Fan-outs on DynamoDB. */
+import { ConditionalCheckFailedException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import {
+  type DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+  type UpdateCommandInput,
+} from '@aws-sdk/lib-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import type { Millis } from '../batching/ids.ts';
+import type { FanOutId } from '../fan-out/ids.ts';
+import type { Acked, FanOuts, Slots } from '../fan-out/store.ts';
+import type { Position } from '../fan-out/tree.ts';
+import { conditionally, execute, getAll, type Item, insertion, queryIndex, writeAll } from './dynamodb.ts';
+import {
+  countsOf,
+  endedFields,
+  fanOutOf,
+  headerKey,
+  newHeader,
+  nodeKey,
+  nodeOf,
+  nodeRow,
+  PATROL_NAMES,
+  tokenKey,
+  tokenRow,
+  walkItem,
+} from './fan-out-rows.ts';
+import { expiresAt } from './task-rows.ts';
+
+/** T1. As many slots as a row within 1,024 bytes has room for, its names included: every ack is one write unit. */
+const WIDTH = 450;
+/** T3. An expression has 300 operators at the most: 299 in a condition on 150 items. */
+const ACKS_AT_ONCE = 150;
+/** How long a token is known: an `add` is not repeated after a month. */
+const KEEP_TOKENS: Millis = 30 * 24 * 60 * 60_000;
+
+/** A write of a header: the row as it is then, or undefined where its condition failed. */
+interface Change {
+  readonly set: string;
+  readonly when: string;
+  readonly values?: Item;
+}
+
+const STATUS = { '#status': 'Status' };
+
+export const dynamoDBFanOuts = (client: DynamoDBDocumentClient, table: string): FanOuts => {
+  const get = async (key: Item): Promise<Item | undefined> =>
+    (await client.send(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }))).Item;
+  const read = async (id: FanOutId) => {
+    const row = await get(headerKey(id));
+    return row && fanOutOf(row);
+  };
+  const change = async (id: FanOutId, { set, when, values }: Change) => {
+    const answer = await conditionally(
+      client.send(
+        new UpdateCommand({
+          TableName: table,
+          Key: headerKey(id),
+          UpdateExpression: set,
+          ConditionExpression: when,
+          ...(/#status/.test(set + when) ? { ExpressionAttributeNames: STATUS } : {}),
+          ...(values ? { ExpressionAttributeValues: values } : {}),
+          ReturnValues: 'ALL_NEW',
+        }),
+      ),
+    );
+    return answer?.Attributes && fanOutOf(answer.Attributes);
+  };
+  return {
+    width: WIDTH,
+    acksAtOnce: ACKS_AT_ONCE,
+    read,
+    open: async (fanOut, checkAt) => {
+      const row = newHeader(fanOut, checkAt);
+      const put = new PutCommand({ TableName: table, Item: row, ConditionExpression: 'attribute_not_exists(Id)' });
+      if (await conditionally(client.send(put))) return { isNew: true, stored: fanOutOf(row) };
+      const stored = await read(fanOut.id);
+      if (!stored) throw new Error(`fan-out ${fanOut.id} went while it was opened again: open it once more`);
+      return { isNew: false, stored };
+    },
+    reservation: async (id, token) => {
+      const row = await get(tokenKey(id, token));
+      return row && { first: row.First as number, count: row.Count as number };
+    },
+    reserve: (id, token, { first, count, groups, at }) =>
+      unlessCancelled(
+        client.send(
+          new TransactWriteCommand({
+            TransactItems: [
+              {
+                Update: {
+                  TableName: table,
+                  Key: headerKey(id),
+                  UpdateExpression: 'SET Touched = :at ADD G :groups, #total :count, V :one',
+                  ConditionExpression: '#status = :open AND G = :first',
+                  ExpressionAttributeNames: { ...STATUS, '#total': 'Total' },
+                  ExpressionAttributeValues: {
+                    ':at': at,
+                    ':groups': groups,
+                    ':count': count,
+                    ':one': 1,
+                    ':open': 'open',
+                    ':first': first,
+                  },
+                },
+              },
+              {
+                Put: {
+                  TableName: table,
+                  Item: tokenRow(id, token, { first, count }, at + KEEP_TOKENS),
+                  ConditionExpression: 'attribute_not_exists(Id)',
+                },
+              },
+            ],
+          }),
+        ),
+      ),
+    putGroups: async (id, groups, at) => {
+      await execute(
+        client,
+        groups.map(({ n, size }) => insertion(table, nodeRow(id, { level: 0, n }, size, at))),
+      );
+    },
+    node: async (id, position) => {
+      const row = await get(nodeKey(id, position));
+      return row && nodeOf(row);
+    },
+    counts: async (id, positions) => {
+      const keys = positions.map((position) => nodeKey(id, position));
+      const rows = keys.length === 0 ? [] : await getAll(client, table, keys, ['Id', 'k', 'f', 'Seen']);
+      const byKey = new Map(rows.map((row) => [row.Id as string, countsOf(row)]));
+      return keys.map(({ Id }) => byKey.get(Id as string));
+    },
+    ack: (id, position, slots) => ack(client, table, id, position, slots),
+    putNode: async (id, position, slots) => {
+      const put = new PutCommand({
+        TableName: table,
+        Item: nodeRow(id, position, WIDTH, slots.at, slots),
+        ConditionExpression: 'attribute_not_exists(Id)',
+      });
+      return (await conditionally(client.send(put))) !== undefined;
+    },
+    seal: async (id, at) => {
+      const sealed = await change(id, {
+        set: 'SET #status = :sealed, Touched = :at ADD V :one',
+        when: '#status = :open',
+        values: { ':sealed': 'sealed', ':open': 'open', ':at': at, ':one': 1 },
+      });
+      return sealed ?? read(id);
+    },
+    noteFails: async (id, fails, most) => {
+      const noted = await change(id, {
+        set: 'ADD Fails :fails',
+        when: 'attribute_exists(Id) AND (attribute_not_exists(Fails) OR size(Fails) <= :most)',
+        values: { ':fails': new Set(fails), ':most': most },
+      });
+      return noted ?? read(id);
+    },
+    end: async (id, { from, version, ...ending }) => {
+      const fields = Object.entries(endedFields({ from, ...ending }));
+      const set = fields.map(([name]) => (name === 'Status' ? '#status = :Status' : `${name} = :${name}`));
+      const allowed = from.map((_, index) => `:from${index}`);
+      const ended = await change(id, {
+        set: `SET ${set.join(', ')} ADD V :one REMOVE Walk`,
+        when: `#status IN (${allowed.join(', ')}) AND attribute_not_exists(Event)${version === undefined ? '' : ' AND V = :version'}`,
+        values: {
+          ...Object.fromEntries(fields.map(([name, value]) => [`:${name}`, value])),
+          ...Object.fromEntries(from.map((status, index) => [`:from${index}`, status])),
+          ':one': 1,
+          ...(version === undefined ? {} : { ':version': version }),
+        },
+      });
+      return ended !== undefined;
+    },
+    forgetEvent: async (id, checkAt) => {
+      await change(id, {
+        set: 'SET CheckAt = :at REMOVE Event',
+        when: 'attribute_exists(Event)',
+        values: { ':at': checkAt },
+      });
+    },
+    due: async (now, limit) => {
+      const pages = await Promise.all(PATROL_NAMES.map((patrol) => duePage(client, table, patrol, now, limit)));
+      const all = pages.flat().sort((a, b) => (a.CheckAt as number) - (b.CheckAt as number));
+      return all.slice(0, limit).map(({ Id }) => Id as FanOutId);
+    },
+    checkAgain: async (id, seen, { checkAt, walk }) => {
+      const changed = await change(id, {
+        set: walk ? 'SET CheckAt = :at, Walk = :walk' : 'SET CheckAt = :at REMOVE Walk',
+        when: 'CheckAt = :seen',
+        values: { ':at': checkAt, ':seen': seen, ...(walk ? { ':walk': walkItem(walk) } : {}) },
+      });
+      return changed !== undefined;
+    },
+    removeNodes: (id, positions) =>
+      writeAll(
+        client,
+        table,
+        positions.map((position) => ({ delete: nodeKey(id, position) })),
+      ),
+    bury: async (id, expires) => {
+      await change(id, {
+        set: 'SET ExpiresAt = :expires REMOVE CheckAt, Patrol, Walk',
+        when: 'attribute_exists(Id)',
+        values: { ':expires': expiresAt(expires, 0) },
+      });
+    },
+  };
+};
+
+/** False where a condition failed, or somebody else's transaction was faster. */
+const unlessCancelled = async (transaction: Promise<unknown>): Promise<boolean> => {
+  try {
+    await transaction;
+    return true;
+  } catch (cause) {
+    if (!(cause instanceof TransactionCanceledException)) throw cause;
+    const codes = (cause.CancellationReasons ?? []).map(({ Code }) => Code);
+    const isRace = codes.some((code) => code === 'ConditionalCheckFailed' || code === 'TransactionConflict');
+    if (!isRace) throw cause;
+    return false;
+  }
+};
+
+/** T3. */
+const ack = async (
+  client: DynamoDBDocumentClient,
+  table: string,
+  id: FanOutId,
+  position: Position,
+  slots: Slots,
+): Promise<Acked> => {
+  try {
+    const { Attributes = {} } = await client.send(new UpdateCommand(ackInput(table, id, position, slots)));
+    return { isWritten: true, node: countsOf(Attributes) };
+  } catch (cause) {
+    if (!(cause instanceof ConditionalCheckFailedException)) throw cause;
+    return { isWritten: false, node: cause.Item && nodeOf(unmarshall(cause.Item)) };
+  }
+};
+
+/** The names are short since an expression has 4,096 bytes at the most, with 150 items in it. */
+const ackInput = (
+  table: string,
+  id: FanOutId,
+  position: Position,
+  { slots, failed, at }: Slots,
+): UpdateCommandInput => {
+  const all = [...slots];
+  const set = all.map(([slot, succeeded]) => `r[${slot}]=${succeeded ? ':y' : ':n'}`);
+  const has = (outcome: boolean): boolean => all.some(([, succeeded]) => succeeded === outcome);
+  return {
+    TableName: table,
+    Key: nodeKey(id, position),
+    UpdateExpression: `SET ${set.join(',')},Seen=:t ADD k :k,f :f`,
+    ConditionExpression: all.map(([slot]) => `r[${slot}]=:u`).join(' AND '),
+    ExpressionAttributeValues: {
+      ':u': null,
+      ':k': -all.length,
+      ':f': failed,
+      ':t': at,
+      ...(has(true) ? { ':y': true } : {}),
+      ...(has(false) ? { ':n': false } : {}),
+    },
+    ReturnValues: 'ALL_NEW',
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  };
+};
+
+const duePage = async (
+  client: DynamoDBDocumentClient,
+  table: string,
+  patrol: string,
+  now: Millis,
+  limit: number,
+): Promise<readonly Item[]> => {
+  const keyShape = { Id: 'string', Patrol: 'string', CheckAt: 'number' } as const;
+  const index = { table, index: 'ByCheckAt', key: 'Patrol', value: patrol, keyShape, newestFirst: false };
+  const { items } = await queryIndex(client, index, limit, undefined);
+  return items.filter(({ CheckAt }) => (CheckAt as number) <= now);
+};

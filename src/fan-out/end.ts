@@ -1,0 +1,79 @@
+/** How a fan-out ends (T6, T7, T8): one conditional write that one caller wins, its event in it; then the event goes out. */
+import type { Millis } from '../batching/ids.ts';
+import { MINUTE } from '../batching/timings.ts';
+import { hasDestinations } from '../callbacks/callback.ts';
+import type { FanOutDeps } from './deps.ts';
+import { eventOfEnd } from './event.ts';
+import type { EndReason, FanOut } from './fan-out.ts';
+
+/** After this the patrol sends an event that nobody has said to be sent. */
+const EVENT_OVERDUE: Millis = MINUTE;
+
+/** What ends it: as which status, from which, and why. */
+interface Cause {
+  readonly status: 'complete' | 'expired';
+  readonly from: readonly FanOut['status'][];
+  readonly because: EndReason;
+  readonly failed: number;
+  /** If given: only if nothing changed since. */
+  readonly version?: number;
+}
+
+/** T6. All of its items are done. @param failed how many of them failed */
+export const completeAll = (deps: FanOutDeps, fanOut: FanOut, failed: number): Promise<FanOut | undefined> =>
+  end(deps, fanOut, { status: 'complete', from: ['sealed'], because: 'all-done', failed });
+
+/** T7. More of its items failed than it tolerates. */
+export const failFast = (deps: FanOutDeps, fanOut: FanOut, failed: number): Promise<FanOut | undefined> =>
+  end(deps, fanOut, { status: 'complete', from: ['open', 'sealed'], because: 'too-many-failed', failed });
+
+/** T8. Nothing has happened for too long; an `add` or a `seal` since it was read saves it. */
+export const expire = (deps: FanOutDeps, fanOut: FanOut, failed: number): Promise<FanOut | undefined> =>
+  end(deps, fanOut, {
+    status: 'expired',
+    from: [fanOut.status],
+    because: 'idle',
+    failed,
+    version: fanOut.version,
+  });
+
+/** Somebody deletes it; not one whose event is on its way. */
+export const discard = (deps: FanOutDeps, fanOut: FanOut): Promise<FanOut | undefined> =>
+  end(deps, fanOut, {
+    status: 'expired',
+    from: ['open', 'sealed', 'complete'],
+    because: 'deleted',
+    failed: fanOut.ended?.failed ?? fanOut.fails.length,
+  });
+
+/** @returns the fan-out as it is then, whoever ended it. */
+const end = async (deps: FanOutDeps, fanOut: FanOut, cause: Cause): Promise<FanOut | undefined> => {
+  const { config, fanOuts, machine, report } = deps;
+  const { id } = fanOut;
+  const { status, because, failed } = cause;
+  const at = machine.now();
+  const event = eventOfEnd(config, fanOut, status, { at, because, failed });
+  const checkAt = event ? at + EVENT_OVERDUE : cleanedAt(config, status, at);
+  const isMine = await fanOuts.end(id, { ...cause, at, checkAt, ...(event ? { event } : {}) });
+  if (isMine) report({ event: 'fan-out-ended', fanOut: id, status, because, total: fanOut.total, failed });
+  const stored = await fanOuts.read(id);
+  // Whoever won may have stopped here, or be ourselves without the answer.
+  if (stored?.event) await sendEvent(deps, stored);
+  return stored;
+};
+
+/** When the rows of an ended fan-out may go: acks of one that is complete are answered for a while. */
+const cleanedAt = ({ fanOuts: { keep } }: FanOutDeps['config'], status: FanOut['status'], at: Millis): Millis =>
+  status === 'complete' ? at + keep : at;
+
+/** Sends the event of an ended fan-out; more than once does no harm, since it has one id. */
+export const sendEvent = async (
+  { config, fanOuts, queues, report }: FanOutDeps,
+  { id, status, event, ended }: FanOut,
+): Promise<void> => {
+  if (!event || !ended) return;
+  // Without destinations no λ would take it.
+  if (hasDestinations(config)) await queues.callbacks([event]);
+  else report({ event: 'fan-out-untold', fanOut: id, destination: event.to });
+  await fanOuts.forgetEvent(id, cleanedAt(config, status, ended.at));
+};

@@ -1,0 +1,44 @@
+/** How a fan-out ended, as a CloudEvent (1.0, in JSON). Pure. */
+import type { CallbackMessage } from '../callbacks/callback.ts';
+import type { Config } from '../config/resolved.ts';
+import type { Ended, FanOut } from './fan-out.ts';
+
+/** The destination that is told: the fan-out's own, or the configured one; nobody where there is none, or it was deleted. */
+const destinationOf = ({ fanOuts }: Config, { callback }: FanOut, { because }: Ended): string | undefined =>
+  because === 'deleted' ? undefined : (callback ?? fanOuts.callback ?? undefined);
+
+/** How a fan-out that has ended is counted: of one that ended before all were done the rest is not known. */
+export const countsAtEnd = (total: number, { because, failed }: Ended) =>
+  because === 'all-done' ? { succeeded: total - failed, failed } : { failed };
+
+/** The event of a fan-out's end, if somebody wants to know. There is one end, and so one event and one id. */
+export const eventOfEnd = (
+  config: Config,
+  fanOut: FanOut,
+  status: 'complete' | 'expired',
+  ended: Ended,
+): CallbackMessage | undefined => {
+  const to = destinationOf(config, fanOut, ended);
+  if (to === undefined) return undefined;
+  const { id, total, userKey } = fanOut;
+  const type = status === 'complete' ? 'completed' : 'expired';
+  const event = {
+    specversion: '1.0',
+    id: `${id}.${type}`,
+    source: '/groupage/fan-outs',
+    type: `groupage.fan-out.${type}`,
+    subject: id,
+    time: new Date(ended.at).toISOString(),
+    datacontenttype: 'application/json',
+    data: {
+      id,
+      status,
+      because: ended.because,
+      total,
+      ...countsAtEnd(total, ended),
+      ...(userKey === undefined ? {} : { userKey }),
+      createdAt: new Date(fanOut.createdAt).toISOString(),
+    },
+  };
+  return { to, event: JSON.stringify(event) };
+};

@@ -1,0 +1,54 @@
+/** Looks at what is not done in a fan-out: down from each node to the children whose slots are empty (T8). */
+import type { Millis } from '../batching/ids.ts';
+import type { FanOut, NodeCounts } from './fan-out.ts';
+import type { FanOuts } from './store.ts';
+import { childrenOf, nodesAt, type Position, positionAt } from './tree.ts';
+
+/** What was seen, from `from` on. */
+export interface Sight {
+  /** Items that failed. */
+  readonly failed: number;
+  /** Items that are not done; those of a group without a row are taken for a full one. */
+  readonly left: number;
+  /** When something was acked last. */
+  readonly seenAt: Millis;
+  /** Where to go on, if it was not all: by `positionAt`. */
+  readonly next?: number;
+}
+
+/** Where a look begins: at the first node that has children. */
+export const firstParent = ({ groups }: Pick<FanOut, 'groups'>, width: number): number => nodesAt(groups, 0, width);
+
+/**
+ * @param from by `positionAt`
+ * @param mayGoOn asked before each node; its argument is how many nodes have been read
+ * @param onChild is given each child whose slot is empty, with what it comes to
+ */
+export const lookDown = async (
+  fanOuts: Pick<FanOuts, 'node' | 'counts' | 'width'>,
+  { id, groups }: FanOut,
+  from: number,
+  mayGoOn: (read: number) => boolean,
+  onChild: (position: Position, counts: NodeCounts) => Promise<void> = async () => {},
+): Promise<Sight> => {
+  let [failed, left, seenAt, read] = [0, 0, 0, 0];
+  for (let next = from; ; next += 1) {
+    const position = positionAt(next, groups, fanOuts.width);
+    if (!position) return { failed, left, seenAt };
+    if (!mayGoOn(read)) return { failed, left, seenAt, next };
+    const node = await fanOuts.node(id, position);
+    const empty = childrenOf(position, groups, fanOuts.width).filter((_, slot) => !node?.slots[slot]);
+    const counts = await fanOuts.counts(id, empty);
+    read += 1 + empty.length;
+    // Above the groups' parents everything is counted already.
+    const isOfGroups = position.level === 1;
+    if (isOfGroups) failed += node?.failed ?? 0;
+    seenAt = Math.max(seenAt, node?.seenAt ?? 0);
+    for (const [index, child] of counts.entries()) {
+      if (isOfGroups) failed += child?.failed ?? 0;
+      if (isOfGroups) left += child?.left ?? fanOuts.width;
+      seenAt = Math.max(seenAt, child?.seenAt ?? 0);
+      if (child) await onChild(empty[index] as Position, child);
+    }
+  }
+};

@@ -1,0 +1,98 @@
+/**
+ * The patrol of fan-outs (T8), each minute with the sweep: it does what somebody who stopped half-way left undone, lets go
+ * of those that nobody minds any more, and clears away the rows of those that have ended.
+ *
+ * It meets a fan-out after twice its age each time, by its sparse index: one that lives for seconds is never met.
+ */
+import type { Millis } from '../batching/ids.ts';
+import { MINUTE } from '../batching/timings.ts';
+import { climb } from './climb.ts';
+import type { FanOutDeps } from './deps.ts';
+import { expire, failFast, sendEvent } from './end.ts';
+import { type FanOut, isDone, isIdle, isTooMany, type Walk } from './fan-out.ts';
+import type { FanOutId } from './ids.ts';
+import { firstParent, lookDown } from './look-down.ts';
+import { type Position, positionAt } from './tree.ts';
+
+/** How long until the patrol looks at a fan-out first, and at the longest. */
+const [FIRST_LOOK, LONGEST_PAUSE]: readonly [Millis, Millis] = [2 * MINUTE, 60 * MINUTE];
+/** Fan-outs that are asked for at once. */
+const PAGE = 100;
+/** Rows that are deleted at once. */
+const ROWS = 250;
+
+/** When the patrol looks next at a fan-out of this age. */
+export const nextLook = (createdAt: Millis, now: Millis): Millis =>
+  now + Math.min(Math.max(now - createdAt, FIRST_LOOK), LONGEST_PAUSE);
+
+/** @throws AggregateError of what failed, once each had its turn. */
+export const patrolFanOuts = async (deps: FanOutDeps, mayGoOn: () => boolean): Promise<void> => {
+  const visited = new Set<FanOutId>();
+  const failures: unknown[] = [];
+  for (;;) {
+    // The index is a moment behind: it shows some once more that have been visited.
+    const due = await deps.fanOuts.due(deps.machine.now(), PAGE + visited.size);
+    const next = due.filter((id) => !visited.has(id));
+    if (next.length === 0) break;
+    for (const id of next) {
+      if (!mayGoOn()) break;
+      visited.add(id);
+      await visit(deps, id, mayGoOn).catch((cause: unknown) => failures.push(cause));
+    }
+    if (!mayGoOn()) break;
+  }
+  if (failures.length > 0) throw new AggregateError(failures, `fan-outs: ${failures.map(String).join('; ')}`);
+};
+
+/** Looks after one fan-out, if it is due. */
+export const visit = async (deps: FanOutDeps, id: FanOutId, mayGoOn: () => boolean): Promise<void> => {
+  const fanOut = await deps.fanOuts.read(id);
+  if (fanOut?.checkAt === undefined || fanOut.checkAt > deps.machine.now()) return;
+  if (fanOut.event) return sendEvent(deps, fanOut);
+  return fanOut.ended ? clear(deps, fanOut, mayGoOn) : look(deps, fanOut, fanOut.checkAt, mayGoOn);
+};
+
+const look = async (deps: FanOutDeps, fanOut: FanOut, due: Millis, mayGoOn: () => boolean): Promise<void> => {
+  const { config, fanOuts, machine, report } = deps;
+  const { id, walk } = fanOut;
+  const from = walk?.next ?? firstParent(fanOut, fanOuts.width);
+  const climbChild = async (position: Position, counts: Parameters<typeof climb>[3]): Promise<void> => {
+    if (!isDone(fanOut, position, counts, fanOuts.width)) return;
+    const { isComplete } = await climb(deps, id, position, counts, true);
+    if (isComplete) report({ event: 'fan-out-repaired', fanOut: id });
+  };
+  const sight = await lookDown(fanOuts, fanOut, from, mayGoOn, climbChild);
+  const failed = sight.failed + (walk?.failed ?? 0);
+  const seenAt = Math.max(sight.seenAt, walk?.seenAt ?? 0);
+  const now = machine.now();
+  if (sight.next !== undefined) {
+    const rest: Walk = { next: sight.next, failed, seenAt };
+    await fanOuts.checkAgain(id, due, { checkAt: now, walk: rest });
+    return;
+  }
+  const idle = { open: config.fanOuts.idleOpen, sealed: config.fanOuts.idleSealed };
+  if (isTooMany(fanOut, failed)) await failFast(deps, fanOut, failed);
+  else if (isIdle(fanOut, seenAt, idle, now)) await expire(deps, fanOut, failed);
+  // Refused where it has ended meanwhile: then it is due at another time.
+  await fanOuts.checkAgain(id, due, { checkAt: nextLook(fanOut.createdAt, now) });
+};
+
+/** The rows of a fan-out that has ended go, a part at a time where there are many; its header goes by itself, later. */
+const clear = async (
+  { config, fanOuts, machine }: FanOutDeps,
+  { id, groups, ended, checkAt, walk }: FanOut,
+  mayGoOn: () => boolean,
+): Promise<void> => {
+  for (let next = walk?.next ?? 0; ; next += ROWS) {
+    const positions = Array.from({ length: ROWS }, (_, index) => positionAt(next + index, groups, fanOuts.width));
+    const there = positions.filter((position) => position !== undefined);
+    if (there.length === 0) break;
+    if (!mayGoOn()) {
+      const now = machine.now();
+      await fanOuts.checkAgain(id, checkAt ?? now, { checkAt: now, walk: { next, failed: 0, seenAt: 0 } });
+      return;
+    }
+    await fanOuts.removeNodes(id, there);
+  }
+  await fanOuts.bury(id, Math.max(machine.now(), (ended?.at ?? 0) + config.fanOuts.keep));
+};

@@ -1,0 +1,174 @@
+/** Fan-outs in memory. */
+import type { FanOut, Node, NodeCounts } from '../fan-out/fan-out.ts';
+import type { FanOutId } from '../fan-out/ids.ts';
+import type { Acked, FanOuts, Slots } from '../fan-out/store.ts';
+import type { Position } from '../fan-out/tree.ts';
+import { type Gate, through } from './gate.ts';
+import { behind, type Lag, upToDate } from './remembered.ts';
+import { putFanOut, type Tables } from './tables.ts';
+
+/** What a node holds: less than in a table, so that a tree of some levels needs few items. */
+export interface NodeSize {
+  readonly width: number;
+  readonly acksAtOnce: number;
+}
+
+/** As DynamoDB's rows have it (T1, T3). */
+export const FULL_SIZE: NodeSize = { width: 450, acksAtOnce: 150 };
+
+export const nodeKey = (id: FanOutId, { level, n }: Position): string => `${id}#${level}.${n}`;
+const tokenKey = (id: FanOutId, token: string): string => `${id}#${token}`;
+
+export const memoryFanOuts = (
+  tables: Tables,
+  gate: Gate,
+  { width, acksAtOnce }: NodeSize = FULL_SIZE,
+  lag: Lag = upToDate,
+): FanOuts => {
+  /** A conditional write: `next` gives the header to write, or undefined where the condition fails. */
+  const write = (
+    call: string,
+    id: FanOutId,
+    next: (fanOut: FanOut) => FanOut | undefined,
+  ): Promise<{ readonly isWritten: boolean; readonly stored: FanOut | undefined }> =>
+    through(gate, call, () => {
+      const before = tables.fanOuts.get(id);
+      const after = before && next(before);
+      if (after) putFanOut(tables, after);
+      return { isWritten: after !== undefined, stored: after ?? before };
+    });
+  const nodeAt = (id: FanOutId, position: Position): Node | undefined => tables.fanOutNodes.get(nodeKey(id, position));
+  return {
+    width,
+    acksAtOnce,
+    open: (fanOut, checkAt) =>
+      through(gate, 'fanOuts.open', () => {
+        const stored = tables.fanOuts.get(fanOut.id);
+        if (stored) return { isNew: false, stored };
+        const opened: FanOut = { ...fanOut, ...NEW, touchedAt: fanOut.createdAt, checkAt };
+        putFanOut(tables, opened);
+        return { isNew: true, stored: opened };
+      }),
+    read: (id) => through(gate, 'fanOuts.read', () => tables.fanOuts.get(id)),
+    reservation: (id, token) =>
+      through(gate, 'fanOuts.reservation', () => tables.reservations.get(tokenKey(id, token))),
+    reserve: (id, token, { first, count, groups, at }) =>
+      through(gate, 'fanOuts.reserve', () => {
+        const fanOut = tables.fanOuts.get(id);
+        if (fanOut?.status !== 'open' || fanOut.groups !== first) return false;
+        if (tables.reservations.has(tokenKey(id, token))) return false;
+        tables.reservations.set(tokenKey(id, token), { first, count });
+        const { total, version } = fanOut;
+        const more = { groups: first + groups, total: total + count, touchedAt: at, version: version + 1 };
+        putFanOut(tables, { ...fanOut, ...more });
+        return true;
+      }),
+    putGroups: async (id, groups, at) => {
+      await gate(
+        'fanOuts.putGroups',
+        groups.map(({ n, size }) => () => {
+          const key = nodeKey(id, { level: 0, n });
+          if (!tables.fanOutNodes.has(key)) tables.fanOutNodes.set(key, emptyNode(size, at));
+        }),
+      );
+    },
+    node: (id, position) => through(gate, 'fanOuts.node', () => nodeAt(id, position)),
+    counts: (id, positions) =>
+      gate(
+        'fanOuts.counts',
+        positions.map((position) => () => {
+          const node = nodeAt(id, position);
+          return node && countsOf(node);
+        }),
+      ),
+    ack: (id, position, slots) =>
+      through(gate, 'fanOuts.ack', (): Acked => {
+        const node = nodeAt(id, position);
+        const isFree = node && [...slots.slots.keys()].every((slot) => node.slots[slot] === null);
+        if (!isFree) return { isWritten: false, node };
+        const after = withSlots(node, slots);
+        tables.fanOutNodes.set(nodeKey(id, position), after);
+        return { isWritten: true, node: countsOf(after) };
+      }),
+    putNode: (id, position, slots) =>
+      through(gate, 'fanOuts.putNode', () => {
+        if (nodeAt(id, position)) return false;
+        tables.fanOutNodes.set(nodeKey(id, position), withSlots(emptyNode(width, slots.at), slots));
+        return true;
+      }),
+    seal: async (id, at) => {
+      const { stored } = await write('fanOuts.seal', id, (fanOut) =>
+        fanOut.status === 'open'
+          ? { ...fanOut, status: 'sealed', touchedAt: at, version: fanOut.version + 1 }
+          : undefined,
+      );
+      return stored;
+    },
+    noteFails: async (id, fails, most) => {
+      const { stored } = await write('fanOuts.noteFails', id, (fanOut) =>
+        fanOut.fails.length <= most ? { ...fanOut, fails: [...new Set([...fanOut.fails, ...fails])] } : undefined,
+      );
+      return stored;
+    },
+    end: async (id, { status, from, version, at, because, failed, event, checkAt }) => {
+      const { isWritten } = await write('fanOuts.end', id, ({ walk: _, ...fanOut }) =>
+        from.includes(fanOut.status) && !fanOut.event && (version === undefined || fanOut.version === version)
+          ? {
+              ...fanOut,
+              status,
+              ended: { at, because, failed },
+              version: fanOut.version + 1,
+              checkAt,
+              ...(event ? { event } : {}),
+            }
+          : undefined,
+      );
+      return isWritten;
+    },
+    forgetEvent: async (id, checkAt) => {
+      await write('fanOuts.forgetEvent', id, ({ event, ...fanOut }) => (event ? { ...fanOut, checkAt } : undefined));
+    },
+    due: (now, limit) =>
+      through(gate, 'fanOuts.due', () =>
+        [...behind(tables.fanOuts, lag()).values()]
+          .filter(({ checkAt }) => checkAt !== undefined && checkAt <= now)
+          .sort((a, b) => (a.checkAt ?? 0) - (b.checkAt ?? 0))
+          .slice(0, limit)
+          .map(({ id }) => id),
+      ),
+    checkAgain: async (id, seen, { checkAt, walk }) => {
+      const { isWritten } = await write('fanOuts.checkAgain', id, ({ walk: _, ...fanOut }) =>
+        fanOut.checkAt === seen ? { ...fanOut, checkAt, ...(walk ? { walk } : {}) } : undefined,
+      );
+      return isWritten;
+    },
+    removeNodes: async (id, positions) => {
+      await gate(
+        'fanOuts.removeNodes',
+        positions.map((position) => () => tables.fanOutNodes.delete(nodeKey(id, position))),
+      );
+    },
+    // Its time to live is DynamoDB's business.
+    bury: async (id) => {
+      await write('fanOuts.bury', id, ({ checkAt: _, walk: __, ...fanOut }) => fanOut);
+    },
+  };
+};
+
+const NEW = { status: 'open', groups: 0, total: 0, version: 0, fails: [] } as const;
+
+const emptyNode = (size: number, seenAt: number): Node => ({
+  slots: Array.from({ length: size }, () => null),
+  left: size,
+  failed: 0,
+  seenAt,
+});
+
+const withSlots = (node: Node, { slots, failed, at }: Slots): Node => ({
+  slots: node.slots.map((slot, index) => slots.get(index) ?? slot),
+  left: node.left - slots.size,
+  failed: node.failed + failed,
+  seenAt: at,
+});
+
+const countsOf = ({ left, failed, seenAt }: Node): NodeCounts => ({ left, failed, seenAt });
