@@ -32,6 +32,11 @@ const BATCH = {
   AttributeDefinitions: attributes({ BatchId: 'S', Target: 'S', SealedAt: 'N' }),
   GlobalSecondaryIndexes: [index('ByTarget', 'Target', 'SealedAt')],
 };
+const FAN_OUT = {
+  KeySchema: key('Id'),
+  AttributeDefinitions: attributes({ Id: 'S', Patrol: 'S', CheckAt: 'N' }),
+  GlobalSecondaryIndexes: [index('ByCheckAt', 'Patrol', 'CheckAt')],
+};
 /** No name, so that none is in the way of another; not FIFO. */
 const ANY = {};
 const urlOf = (fn: string) => ({ TargetFunctionArn: { 'Fn::GetAtt': [fn, 'Arn'] } });
@@ -41,6 +46,7 @@ const PINNED = {
   TablesTaskB19EC4F8: TASK,
   TablesBatchLock9626B399: BATCH_LOCK,
   TablesBatch5B4FD9E3: BATCH,
+  TablesFanOut3A7CD797: FAN_OUT,
   FlowRegisterQueue144E2D8C: ANY,
   FlowRegisterDeadLetters8BF888A5: ANY,
   FlowElectQueue767CF7C8: ANY,
@@ -64,6 +70,7 @@ const THEIR_PINNED = {
   GroupageTablesTask2B85ACCC: TASK,
   GroupageTablesBatchLock6677D351: BATCH_LOCK,
   GroupageTablesBatchF0EF8A7D: BATCH,
+  GroupageTablesFanOutC79487F9: FAN_OUT,
   GroupageFlowRegisterQueue9E02D6CB: ANY,
   GroupageFlowRegisterDeadLetters253D6EF7: ANY,
   GroupageFlowElectQueue023EC74F: ANY,

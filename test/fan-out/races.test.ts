@@ -1,0 +1,237 @@
+import { describe, expect, it } from 'vitest';
+import { failedItems, progressOf } from '../../src/fan-out/progress.ts';
+import { seal } from '../../src/fan-out/seal.ts';
+import type { FanOuts } from '../../src/fan-out/store.ts';
+import { NOW } from '../factories/factories.ts';
+import { FAN_OUT, type FanOutKit, fanOutKit, itemId, itemsOf, token } from './kit.ts';
+
+/** Has something happen once, just before or after a call on the store. */
+const once = <Name extends keyof FanOuts>(
+  kit: FanOutKit,
+  name: Name,
+  when: 'before' | 'after',
+  then: () => Promise<unknown>,
+): void => {
+  const inner = kit.fanOuts;
+  const call = inner[name] as (...args: unknown[]) => Promise<unknown>;
+  kit.fanOuts = {
+    ...inner,
+    [name]: async (...args: unknown[]) => {
+      kit.fanOuts = inner;
+      if (when === 'before') await then();
+      const answer = await call(...args);
+      if (when === 'after') await then();
+      return answer;
+    },
+  };
+};
+
+/** The call happens, and nobody hears of it. */
+const lost = () => Promise.reject(new Error('reply lost'));
+
+describe('an add', () => {
+  it('takes groups of its own each time, the last of them as small as it has to be', async () => {
+    const kit = fanOutKit();
+    await kit.open();
+    expect(await kit.add(7)).toEqual({
+      kind: 'added',
+      groups: [
+        { n: 0, size: 3 },
+        { n: 1, size: 3 },
+        { n: 2, size: 1 },
+      ],
+    });
+    expect(await kit.add(1)).toEqual({ kind: 'added', groups: [{ n: 3, size: 1 }] });
+    expect(await kit.read()).toMatchObject({ groups: 4, total: 8 });
+  });
+
+  it('again with its token adds nothing, and answers the same', async () => {
+    const kit = fanOutKit();
+    await kit.open();
+    const first = await kit.add(4, 'a');
+    await kit.ack(['0:0']);
+    expect(await kit.add(4, 'a')).toEqual(first);
+    expect(await kit.read()).toMatchObject({ total: 4 });
+    expect(await progressOf(kit.fanOuts, await kit.read()), 'what was acked stays so').toMatchObject({ succeeded: 1 });
+    expect(await kit.add(5, 'a')).toEqual({ kind: 'other-count', count: 4 });
+  });
+
+  for (const call of ['reserve', 'putGroups'] as const)
+    it(`whose reply is lost after ${call} invents no items when it is asked for again`, async () => {
+      const kit = fanOutKit();
+      await kit.open();
+      once(kit, call, 'after', lost);
+      await expect(kit.add(4, 'a')).rejects.toThrow('reply lost');
+      await seal(kit, FAN_OUT);
+      const items = itemsOf(await kit.add(4, 'a'));
+      expect(await kit.read()).toMatchObject({ total: 4 });
+      expect((await kit.ack(items)).fanOuts).toEqual([{ id: FAN_OUT, complete: true }]);
+    });
+
+  it('that a seal overtakes is refused, and counts nothing', async () => {
+    const kit = fanOutKit();
+    await kit.open();
+    once(kit, 'reserve', 'before', () => seal(kit, FAN_OUT));
+    expect(await kit.add(4)).toEqual({ kind: 'closed', status: 'complete' });
+    expect(await kit.read()).toMatchObject({ status: 'complete', total: 0 });
+    expect(await kit.fanOuts.reservation(FAN_OUT, token('add-1'))).toBeUndefined();
+  });
+
+  it('that overtakes a seal is counted', async () => {
+    const kit = fanOutKit();
+    await kit.open();
+    let items: string[] = [];
+    once(kit, 'seal', 'before', async () => {
+      items = itemsOf(await kit.add(4));
+    });
+    expect(await seal(kit, FAN_OUT)).toMatchObject({ complete: false });
+    expect((await kit.ack(items)).fanOuts).toEqual([{ id: FAN_OUT, complete: true }]);
+  });
+
+  it('that was counted before the seal says so, though it hears of it between its reads', async () => {
+    const kit = fanOutKit();
+    await kit.open();
+    once(kit, 'reservation', 'after', async () => {
+      await kit.add(4, 'a');
+      await seal(kit, FAN_OUT);
+    });
+    expect(await kit.add(4, 'a')).toMatchObject({ kind: 'added' });
+    expect(await kit.read()).toMatchObject({ total: 4 });
+  });
+
+  it('races others for the next groups, and each gets its own', async () => {
+    const kit = fanOutKit();
+    await kit.open();
+    const added = await Promise.all(Array.from({ length: 10 }, () => kit.add(4)));
+    const items = added.flatMap(itemsOf);
+    expect(new Set(items).size).toBe(40);
+    expect(await kit.read()).toMatchObject({ total: 40, groups: 20 });
+  });
+
+  it('to a fan-out that nobody knows, or that expired, adds nothing', async () => {
+    const kit = fanOutKit();
+    expect(await kit.add(4)).toEqual({ kind: 'unknown' });
+    await kit.open();
+    const end = { status: 'expired', from: ['open'], because: 'idle', failed: 0, at: NOW, checkAt: NOW } as const;
+    await kit.fanOuts.end(FAN_OUT, end);
+    expect(await kit.add(4)).toEqual({ kind: 'closed', status: 'expired' });
+  });
+
+  it('that an expiry overtakes leaves no rows behind', async () => {
+    const kit = fanOutKit();
+    await kit.open();
+    const end = { status: 'expired', from: ['open'], because: 'idle', failed: 0, at: NOW, checkAt: NOW } as const;
+    once(kit, 'putGroups', 'before', () => kit.fanOuts.end(FAN_OUT, end));
+    expect(await kit.add(4)).toEqual({ kind: 'closed', status: 'expired' });
+    expect(await kit.fanOuts.node(FAN_OUT, { level: 0, n: 0 })).toBeUndefined();
+  });
+});
+
+describe('the last ack', () => {
+  const nearlyDone = async (): Promise<FanOutKit> => {
+    const kit = fanOutKit();
+    await kit.open();
+    const items = itemsOf(await kit.add(11));
+    await kit.ack(items.slice(0, -1));
+    return kit;
+  };
+
+  // The seal comes just before, or just after, the look at the header that follows the write of a node.
+  for (const when of ['before', 'after'] as const)
+    for (const call of ['ack', 'read'] as const)
+      it(`completes although it races the seal (${when} ${call})`, async () => {
+        const kit = await nearlyDone();
+        const sealed: unknown[] = [];
+        once(kit, call, when, async () => sealed.push(await seal(kit, FAN_OUT)));
+        const { fanOuts } = await kit.ack(['3:1']);
+        expect(await kit.read()).toMatchObject({ status: 'complete' });
+        expect([...fanOuts, ...sealed], 'one of the two heard of it').toContainEqual(
+          expect.objectContaining({ complete: true }),
+        );
+        expect(kit.told()).toHaveLength(1);
+      });
+
+  for (const call of ['ack', 'putNode', 'read', 'end'] as const)
+    it(`that stops after ${call} is completed by its repeat`, async () => {
+      const kit = await nearlyDone();
+      await seal(kit, FAN_OUT);
+      once(kit, call, 'after', lost);
+      await kit.ack(['3:1']).catch(() => {});
+      expect((await kit.ack(['3:1'])).fanOuts).toEqual([{ id: FAN_OUT, complete: true }]);
+      expect(await kit.read()).toMatchObject({ status: 'complete', ended: { failed: 0 } });
+    });
+
+  it('of two that come at once completes it once', async () => {
+    const kit = await nearlyDone();
+    await seal(kit, FAN_OUT);
+    const answers = await Promise.all([kit.ack(['3:1']), kit.ack(['3:1'], 'failed'), kit.ack(['3:1'])]);
+    for (const { fanOuts } of answers) expect(fanOuts).toEqual([{ id: FAN_OUT, complete: true }]);
+    expect(kit.events.filter(({ event }) => event === 'fan-out-ended')).toHaveLength(1);
+    expect(new Set(kit.told().map(({ id }) => id)).size).toBe(1);
+  });
+});
+
+describe('fail fast', () => {
+  it('completes when one more failed than is tolerated, open or sealed', async () => {
+    for (const isSealed of [false, true]) {
+      const kit = fanOutKit();
+      await kit.open({ failFast: { count: 2 }, userKey: 'u' });
+      await kit.add(10);
+      if (isSealed) await seal(kit, FAN_OUT);
+      await kit.ack(['0:0', '0:1'], 'failed');
+      await kit.ack(['0:0', '0:1'], 'failed');
+      expect(await kit.read()).toMatchObject({ status: isSealed ? 'sealed' : 'open' });
+      const { fanOuts } = await kit.ack(['2:2'], 'failed');
+      expect(fanOuts).toEqual([{ id: FAN_OUT, complete: true, userKey: 'u' }]);
+      expect(kit.told()).toMatchObject([
+        { id: 'f.completed', data: { because: 'too-many-failed', failed: 3, total: 10 } },
+      ]);
+      expect(kit.told()[0]?.data).not.toHaveProperty('succeeded');
+      expect(await kit.add(1)).toEqual({ kind: 'closed', status: 'complete' });
+      expect(await seal(kit, FAN_OUT)).toMatchObject({ complete: true });
+    }
+  });
+
+  it('that stopped before it noted the items is done by a repeated ack', async () => {
+    const kit = fanOutKit();
+    await kit.open({ failFast: { count: 0 } });
+    await kit.add(10);
+    once(kit, 'noteFails', 'before', lost);
+    await expect(kit.ack(['0:0'], 'failed')).rejects.toThrow('reply lost');
+    expect((await kit.ack(['0:0'])).fanOuts).toMatchObject([{ complete: true }]);
+  });
+
+  it('of a share waits for the seal, which shows what a share is', async () => {
+    const kit = fanOutKit();
+    await kit.open({ failFast: { share: 0.25 } });
+    await kit.add(8);
+    await kit.ack(['0:0', '0:1', '0:2'], 'failed');
+    expect(await kit.read()).toMatchObject({ status: 'open' });
+    expect(await seal(kit, FAN_OUT)).toMatchObject({ complete: true });
+    expect(kit.told()).toMatchObject([{ data: { because: 'too-many-failed', failed: 3 } }]);
+  });
+
+  it('of a share that no row can note is known when groups are done', async () => {
+    const kit = fanOutKit(undefined, 10);
+    await kit.open({ failFast: { share: 0.1 } });
+    const items = itemsOf(await kit.add(1_500));
+    await seal(kit, FAN_OUT);
+    await kit.ack(items.slice(0, 150), 'failed');
+    expect(await kit.read(), 'tolerated').toMatchObject({ status: 'sealed', fails: [] });
+    await kit.ack(items.slice(150, 159), 'failed');
+    expect(await kit.read(), 'no group more is done').toMatchObject({ status: 'sealed' });
+    await kit.ack(items.slice(159, 160), 'failed');
+    expect(await kit.read()).toMatchObject({ ended: { because: 'too-many-failed', failed: 160 } });
+  });
+
+  it('lists what failed, group by group', async () => {
+    const kit = fanOutKit();
+    await kit.open();
+    await kit.add(1_600);
+    await kit.ack(['0:1', '499:0', '500:2', '533:0'], 'failed');
+    const fanOut = await kit.read();
+    const first = await failedItems(kit.fanOuts, fanOut, 0);
+    expect(first).toEqual({ items: [itemId('0:1'), itemId('499:0')], next: 500 });
+    expect(await failedItems(kit.fanOuts, fanOut, 500)).toEqual({ items: [itemId('500:2'), itemId('533:0')] });
+  });
+});
