@@ -57,8 +57,8 @@ const end = async (deps: FanOutDeps, fanOut: FanOut, cause: Cause): Promise<FanO
   const isMine = await fanOuts.end(id, { ...cause, at, checkAt, ...(event ? { event } : {}) });
   if (isMine) report({ event: 'fan-out-ended', fanOut: id, status, because, total: fanOut.total, failed });
   const stored = await fanOuts.read(id);
-  // Whoever won may have stopped here, or be ourselves without the answer.
-  if (stored?.event) await sendEvent(deps, stored);
+  // Whoever ended it sends its event, and knows himself by the moment where the answer was lost. If he stops here, the patrol does.
+  if (stored?.event && (isMine || stored.ended?.at === at)) await sendEvent(deps, stored);
   return stored;
 };
 
