@@ -12,6 +12,7 @@ export const compose = (environment: Environment, host: Host) => {
     locks: parts.locks(),
     batches: parts.batches(),
     operations: parts.operations(),
+    fanOuts: parts.fanOuts(),
   };
   const deps = { ...parts.base, ...stores, queues: parts.queues() };
   return eachRecord(host.log, (body, delivery) => group(deps, parseGroup(body), delivery));

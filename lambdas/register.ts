@@ -12,6 +12,7 @@ export const compose = (environment: Environment, host: Host) => {
     waiting: parts.waiting(),
     locks: parts.locks(),
     batches: parts.batches(),
+    fanOuts: parts.fanOuts(),
     queues: parts.queues(),
   };
   return async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {

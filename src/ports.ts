@@ -24,8 +24,8 @@ export interface Written {
   readonly stored: Task;
 }
 
-/** A member of a batch, and whom its task names to be told. */
-export interface Member extends Pick<NewTask, 'callback'> {
+/** A member of a batch, whom its task names to be told, and the item that it is. */
+export interface Member extends Pick<NewTask, 'callback' | 'fanOutItem'> {
   readonly id: TaskId;
 }
 

@@ -3,7 +3,17 @@ import type { Deps } from '../batching/deps.ts';
 
 export type ApiDeps = Pick<
   Deps,
-  'config' | 'tasks' | 'waiting' | 'locks' | 'batches' | 'operations' | 'queues' | 'deadLetters' | 'machine' | 'report'
+  | 'config'
+  | 'tasks'
+  | 'waiting'
+  | 'locks'
+  | 'batches'
+  | 'operations'
+  | 'fanOuts'
+  | 'queues'
+  | 'deadLetters'
+  | 'machine'
+  | 'report'
 > & {
   /** Names a task whose sender did not. */
   readonly newId: () => string;

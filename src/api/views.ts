@@ -43,6 +43,7 @@ export const printTask = (
     ...(task.weight === undefined ? {} : { weight: task.weight }),
     ...(task.coalesceKey === undefined ? {} : { coalesceKey: task.coalesceKey }),
     ...(task.callback === undefined ? {} : { callback: task.callback }),
+    ...(task.fanOutItem === undefined ? {} : { fanOutItem: task.fanOutItem }),
     ...(task.startBy === undefined ? {} : { startBy: iso(task.startBy) }),
     createdAt: iso(task.createdAt),
     ...(task.redrivenAt === undefined ? {} : { redrivenAt: iso(task.redrivenAt) }),

@@ -9,6 +9,7 @@ import {
   type TaskId,
 } from '../batching/ids.ts';
 import { type NewTask, payloadRowOf, type Task, type TaskResult } from '../batching/task.ts';
+import type { ItemId } from '../fan-out/ids.ts';
 import type { EndedMember, FinishingBatch, Member, Members, OpenTask, TaskOutline, Tasks, Written } from '../ports.ts';
 import {
   DynamoDBFailure,
@@ -157,9 +158,10 @@ const waves = <T>(all: readonly T[], keyOf: (each: T) => string): T[][] => {
 /** Whether a member left the batch: by a redrive, which only a failed one can. */
 const hasLeft = (row: Item, batch: BatchId): boolean => row.BatchId !== batch && row.Run > 1;
 
-const memberOf = ({ Id, Callback }: Item): Member => ({
+const memberOf = ({ Id, Callback, FanOutItem }: Item): Member => ({
   id: Id as TaskId,
   ...(Callback === undefined ? {} : { callback: Callback as string }),
+  ...(FanOutItem === undefined ? {} : { fanOutItem: FanOutItem as ItemId }),
 });
 
 const membersOf = async (

@@ -1,6 +1,7 @@
 /** The Task table's rows (design, section 4). A large payload has a row of its own (docs/decisions/0004). */
 import type { BatchId, OperationName, Target, TaskId } from '../batching/ids.ts';
 import type { NewTask, Outcome, PayloadToStore, Settlement, Task, TaskState } from '../batching/task.ts';
+import type { ItemId } from '../fan-out/ids.ts';
 import type { FinishingBatch } from '../ports.ts';
 import type { Item } from './dynamodb.ts';
 
@@ -47,6 +48,7 @@ const baseRow = (task: NewTask): Item => ({
   ...(task.coalesceKey === undefined ? {} : { CoalesceKey: task.coalesceKey }),
   ...(task.startBy === undefined ? {} : { StartBy: task.startBy }),
   ...(task.callback === undefined ? {} : { Callback: task.callback }),
+  ...(task.fanOutItem === undefined ? {} : { FanOutItem: task.fanOutItem }),
 });
 
 export const newTaskRow = (task: NewTask): Item => ({
@@ -79,6 +81,7 @@ export const taskOf = (row: Item): Task => ({
   ...(row.CoalesceKey === undefined ? {} : { coalesceKey: row.CoalesceKey as string }),
   ...(row.StartBy === undefined ? {} : { startBy: row.StartBy as number }),
   ...(row.Callback === undefined ? {} : { callback: row.Callback as string }),
+  ...(row.FanOutItem === undefined ? {} : { fanOutItem: row.FanOutItem as ItemId }),
   state: stateOf(row),
 });
 

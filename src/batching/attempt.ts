@@ -17,7 +17,17 @@ import { HANDLER_OVERHEAD } from './timings.ts';
 
 export type AttemptDeps = Pick<
   Deps,
-  'config' | 'tasks' | 'waiting' | 'locks' | 'batches' | 'operations' | 'queues' | 'machine' | 'report' | 'downstreamOf'
+  | 'config'
+  | 'tasks'
+  | 'waiting'
+  | 'locks'
+  | 'batches'
+  | 'operations'
+  | 'fanOuts'
+  | 'queues'
+  | 'machine'
+  | 'report'
+  | 'downstreamOf'
 >;
 
 export interface Attempt {

@@ -6,7 +6,7 @@ import { waitingRow } from './policy.ts';
 import { endedWaiting, settle } from './settle.ts';
 import type { Settlement, Task } from './task.ts';
 
-type CancelDeps = Pick<Deps, 'config' | 'tasks' | 'waiting' | 'queues' | 'machine' | 'report'>;
+type CancelDeps = Pick<Deps, 'config' | 'tasks' | 'waiting' | 'fanOuts' | 'queues' | 'machine' | 'report'>;
 
 /** A task that was to be cancelled, and what became of that. */
 export interface Cancelled {

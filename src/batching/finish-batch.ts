@@ -12,7 +12,10 @@ import { type BatchId, type Candidate, operationOf, parseCandidate, type Target 
 import { due, type SealReason, type Waiting } from './policy.ts';
 import { settleAgain, settlementsOf } from './settle.ts';
 
-type FinishDeps = Pick<Deps, 'config' | 'tasks' | 'waiting' | 'locks' | 'batches' | 'queues' | 'machine' | 'report'>;
+type FinishDeps = Pick<
+  Deps,
+  'config' | 'tasks' | 'waiting' | 'locks' | 'batches' | 'fanOuts' | 'queues' | 'machine' | 'report'
+>;
 
 /** What the leader that opened the batch has in hand; whoever finishes it for him does without. */
 export interface InHand {

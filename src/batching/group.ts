@@ -23,7 +23,7 @@ import { wake } from './wake.ts';
 
 type GroupDeps = Pick<
   Deps,
-  'config' | 'tasks' | 'waiting' | 'locks' | 'batches' | 'operations' | 'queues' | 'machine' | 'report'
+  'config' | 'tasks' | 'waiting' | 'locks' | 'batches' | 'operations' | 'fanOuts' | 'queues' | 'machine' | 'report'
 >;
 
 /** What the steps of one group message share. */

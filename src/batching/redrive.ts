@@ -4,7 +4,6 @@
  * candidates name the run.
  */
 import * as z from 'zod/mini';
-import { callbackOf } from '../callbacks/callback.ts';
 import { type Config, operationNamed } from '../config/resolved.ts';
 import type { TaskRun } from '../ports.ts';
 import { isFinished } from './batch.ts';
@@ -14,9 +13,9 @@ import { isObject, parseJson } from './json-text.ts';
 import { type Parsed, type Problem, problemsIn } from './problems.ts';
 import { asksForRun, type Refused, type RegisterMessage } from './register-message.ts';
 import type { Task } from './task.ts';
-import { tell } from './tell.ts';
+import { isToBeTold, tell } from './tell.ts';
 
-type RedriveDeps = Pick<Deps, 'config' | 'tasks' | 'batches' | 'queues' | 'machine' | 'report'>;
+type RedriveDeps = Pick<Deps, 'config' | 'tasks' | 'batches' | 'fanOuts' | 'queues' | 'machine' | 'report'>;
 
 /** No redrive is longer; whatever is need not be looked at twice. */
 const MAX_LENGTH = 1_000;
@@ -90,10 +89,7 @@ export const redrive = async (deps: RedriveDeps, messages: readonly RedriveMessa
  */
 const tellBefore = async (deps: RedriveDeps, failed: readonly Task[]): Promise<void> => {
   const { config, batches } = deps;
-  const wanted = failed.filter((task) => {
-    const operation = operationNamed(config, task.operation);
-    return operation && callbackOf(operation, task);
-  });
+  const wanted = failed.filter((task) => isToBeTold(config, task));
   const ids = [...new Set(wanted.flatMap(({ state }) => batchIdIn(state) ?? []))];
   const read = await Promise.all(ids.map((id) => batches.get(id)));
   const over = new Set(read.flatMap((batch) => (batch && isFinished(batch.status) ? [batch.id] : [])));

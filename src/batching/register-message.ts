@@ -2,6 +2,7 @@
 import * as z from 'zod/mini';
 import { parseDuration } from '../config/duration.ts';
 import { type Config, type Operation, operationNamed } from '../config/resolved.ts';
+import { ITEM_ID_RULE, type ItemId, parseItemId } from '../fan-out/ids.ts';
 import { keysIn } from '../merging/inputs.ts';
 import { type Millis, OPERATION_NAME_PATTERN, type TaskId, taskId } from './ids.ts';
 import { isObject, parseJson, rawMembers } from './json-text.ts';
@@ -77,6 +78,7 @@ const registerFields = z.strictObject(
     coalesceKey: textOf(KEY_RULE, (text) => text !== '' && isShort(text)),
     expiresIn: textOf(EXPIRES_RULE, (text) => expiryOf(text) !== undefined),
     callback: z.optional(z.string({ error: 'must be the name of a configured destination' })),
+    fanOutItem: textOf(ITEM_ID_RULE, (text) => parseItemId(text) !== undefined),
   },
   { error: (issue) => (issue.code === 'unrecognized_keys' ? undefined : 'must be a JSON object') },
 );
@@ -146,7 +148,7 @@ const meaningOf = (config: Config, fields: Partial<Fields>, { messageId }: Regis
 /** What a producer asks for beyond the work itself. What is as without asking is left out. */
 const wishes = (
   { maxWait }: BatchPolicy,
-  { correlationId, priority, weight, coalesceKey, expiresIn, callback }: Fields,
+  { correlationId, priority, weight, coalesceKey, expiresIn, callback, fanOutItem }: Fields,
 ): Partial<SentTask> => ({
   ...(correlationId === undefined ? {} : { correlationId }),
   // Where tasks hardly wait for others they may still wait for their turn: a priority is a second's worth at least.
@@ -155,6 +157,7 @@ const wishes = (
   ...(coalesceKey === undefined ? {} : { coalesceKey }),
   ...(expiresIn === undefined ? {} : { expiresIn: expiryOf(expiresIn) as Millis }),
   ...(callback === undefined ? {} : { callback }),
+  ...(fanOutItem === undefined ? {} : { fanOutItem: fanOutItem as ItemId }),
 });
 
 const unknownOperation = (config: Config, name: string): Problem => {

@@ -26,7 +26,10 @@ import { settleAgain } from './settle.ts';
 import { isSameTask, type NewTask, type Task } from './task.ts';
 import { LEASE, SOON } from './timings.ts';
 
-type RegisterDeps = Pick<Deps, 'config' | 'tasks' | 'waiting' | 'locks' | 'batches' | 'queues' | 'machine' | 'report'>;
+type RegisterDeps = Pick<
+  Deps,
+  'config' | 'tasks' | 'waiting' | 'locks' | 'batches' | 'fanOuts' | 'queues' | 'machine' | 'report'
+>;
 
 /** Registers a batch of messages: all or, when it rejects, perhaps some. Repeat it. */
 export const register = async (deps: RegisterDeps, messages: readonly RegisterMessage[]): Promise<void> => {

@@ -9,7 +9,7 @@ import { type Waiting, waitingRow } from './policy.ts';
 import type { Settlement, Task } from './task.ts';
 import { tell } from './tell.ts';
 
-type SettleDeps = Pick<Deps, 'config' | 'tasks' | 'waiting' | 'queues' | 'machine' | 'report'>;
+type SettleDeps = Pick<Deps, 'config' | 'tasks' | 'waiting' | 'fanOuts' | 'queues' | 'machine' | 'report'>;
 
 /** A waiting row, and how its task ends. */
 interface Settled {

@@ -9,9 +9,9 @@ import type { Batch, Counts } from './batch.ts';
 import type { Deps } from './deps.ts';
 import type { TaskId } from './ids.ts';
 import type { TaskResult } from './task.ts';
-import { tell } from './tell.ts';
+import { ackEnded, callBack } from './tell.ts';
 
-type TallyDeps = Pick<Deps, 'config' | 'tasks' | 'queues' | 'machine' | 'report'>;
+type TallyDeps = Pick<Deps, 'config' | 'tasks' | 'fanOuts' | 'queues' | 'machine' | 'report'>;
 
 /** Tasks that are read to be told of at once: each may have a result of 256 KB. */
 const TOLD_AT_ONCE = 100;
@@ -57,13 +57,17 @@ export class Tally {
     }
   }
 
-  /** Tells of all that ended, whoever wrote it: he may not have come that far. Nothing is read where nobody wants to know. */
+  /**
+   * Tells of all that ended, whoever wrote it: he may not have come that far. Fan-outs first, all at once, since a member
+   * knows its item and how it ended; for initiators the tasks are read, and nothing where nobody wants to know.
+   */
   async tellEnded(): Promise<void> {
+    await ackEnded(this.#deps, this.#ended);
     const ids = this.#ended
       .filter(({ callback, status }) => destinationOf(this.#operation, callback, status) !== undefined)
       .map(({ id }) => id);
     for (let from = 0; from < ids.length; from += TOLD_AT_ONCE)
-      await tell(this.#deps, await this.#deps.tasks.all(ids.slice(from, from + TOLD_AT_ONCE)));
+      await callBack(this.#deps, await this.#deps.tasks.all(ids.slice(from, from + TOLD_AT_ONCE)));
   }
 }
 

@@ -1,4 +1,5 @@
 /** A task: one unit of work, from its registration to its result. */
+import type { ItemId } from '../fan-out/ids.ts';
 import { type BatchId, digest, type Millis, type OperationName, type Target, type TaskId } from './ids.ts';
 
 /** A registered task as its producer described it. */
@@ -24,6 +25,8 @@ export interface NewTask {
   readonly startBy?: Millis;
   /** The destination that is told how it ended, instead of its operation's. */
   readonly callback?: string;
+  /** The item of a fan-out that is done when the task has ended, however that was. */
+  readonly fanOutItem?: ItemId;
   /** When it was registered: its wait counts from here. */
   readonly createdAt: Millis;
 }

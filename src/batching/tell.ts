@@ -1,16 +1,53 @@
 /**
- * Tell initiators how tasks ended (section 5, *tell*), from what is stored: by whoever comes upon it, any number of times,
- * since every event has one id for ever.
+ * Tell how tasks ended (section 5, *tell*), from what is stored: first the fan-outs whose items they are, then their
+ * initiators. By whoever comes upon it, any number of times, since of two outcomes for one item the first stands, and
+ * every event has one id for ever.
  */
 import { callbackOf, hasDestinations } from '../callbacks/callback.ts';
-import { operationNamed } from '../config/resolved.ts';
+import { type Config, operationNamed } from '../config/resolved.ts';
+import { ackItems } from '../fan-out/ack-items.ts';
+import { parseItemId } from '../fan-out/ids.ts';
 import type { Deps } from './deps.ts';
-import type { Task } from './task.ts';
+import type { Outcome, Task } from './task.ts';
 
-type TellDeps = Pick<Deps, 'config' | 'queues' | 'report'>;
+type AckDeps = Pick<Deps, 'config' | 'fanOuts' | 'queues' | 'machine' | 'report'>;
+type CallBackDeps = Pick<Deps, 'config' | 'queues' | 'report'>;
 
 /** Tells of those that have ended, if somebody wants to know. */
-export const tell = async ({ config, queues, report }: TellDeps, tasks: readonly Task[]): Promise<void> => {
+export const tell = async (deps: AckDeps, tasks: readonly Task[]): Promise<void> => {
+  await ackEnded(
+    deps,
+    tasks.flatMap(({ fanOutItem, state: { status } }) =>
+      fanOutItem !== undefined && (status === 'succeeded' || status === 'failed') ? [{ fanOutItem, status }] : [],
+    ),
+  );
+  await callBack(deps, tasks);
+};
+
+/** Whether somebody wants to know how a task ended. */
+export const isToBeTold = (config: Config, task: Task): boolean => {
+  const operation = operationNamed(config, task.operation);
+  return task.fanOutItem !== undefined || (operation !== undefined && callbackOf(operation, task) !== undefined);
+};
+
+/** Acks the items that some ended tasks are, all in one: those of one group are written together. */
+export const ackEnded = async (
+  deps: AckDeps,
+  ended: readonly (Pick<Task, 'fanOutItem'> & Pick<Outcome, 'status'>)[],
+): Promise<void> => {
+  const acks = ended.flatMap(({ fanOutItem, status: outcome }) => {
+    const item = parseItemId(fanOutItem);
+    return item ? [{ item, outcome }] : [];
+  });
+  if (acks.length === 0) return;
+  const { unknown } = await ackItems(deps, acks);
+  const [first] = unknown;
+  // Made up, or of a fan-out that was let go of: no task is held up by it.
+  if (first !== undefined) deps.report({ event: 'unknown-items', items: unknown.length, first });
+};
+
+/** Tells the destinations of those that have ended. */
+export const callBack = async ({ config, queues, report }: CallBackDeps, tasks: readonly Task[]): Promise<void> => {
   const messages = tasks.flatMap((task) => {
     const operation = operationNamed(config, task.operation);
     return (operation && callbackOf(operation, task)) ?? [];

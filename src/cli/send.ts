@@ -24,6 +24,7 @@ interface SendOptions extends CommonOptions, Wishes {
   readonly file?: string;
   readonly id?: string;
   readonly coalesceKey?: string;
+  readonly fanOutItem?: string;
 }
 
 /** What it may be is the API's to say; what is no number would be sent as nothing. */
@@ -57,6 +58,7 @@ export const sendCommand = (): Command =>
     .option('--coalesce-key <text>', 'replace the waiting task that has the same key')
     .option('--expires-in <duration>', 'fail if no batch has it by then, such as 10m')
     .option('--callback <destination>', 'the configured destination that is told how it ended')
+    .option('--fan-out-item <id>', 'the item of a fan-out that is done when the task has ended')
     .addHelpText(
       'after',
       `
@@ -79,6 +81,8 @@ const send = async (
   if (options.id !== undefined) throw new WrongUsage('--id names one task; in a file each line may bring its own "id"');
   if (options.coalesceKey !== undefined)
     throw new WrongUsage('--coalesce-key is for one task; in a file each line may bring its own "coalesceKey"');
+  if (options.fanOutItem !== undefined)
+    throw new WrongUsage('--fan-out-item is for one task; in a file each line may bring its own "fanOutItem"');
   const [wish] = Object.keys(wishesIn(options));
   if (operation === undefined && wish !== undefined)
     throw new WrongUsage(
@@ -92,7 +96,7 @@ const sendOne = async (
   payload: string | undefined,
   options: SendOptions,
 ): Promise<void> => {
-  const { id, coalesceKey, json } = options;
+  const { id, coalesceKey, fanOutItem, json } = options;
   if (operation === undefined || payload === undefined)
     throw new WrongUsage(`give an operation and its payload, e.g.  groupage send report-flights '{"origin":"MUC"}'`);
   const problem = notAPayload(payload);
@@ -100,7 +104,7 @@ const sendOne = async (
   const api = await connect(options);
   const { text, value } = await api.post(
     '/tasks',
-    messageOf({ operation, id, coalesceKey, ...wishesIn(options) }, payload),
+    messageOf({ operation, id, coalesceKey, fanOutItem, ...wishesIn(options) }, payload),
     REGISTERED,
   );
   console.log(json ? printJson(text) : printable(value.ids[0] ?? ''));

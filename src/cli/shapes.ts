@@ -22,6 +22,7 @@ export const TASK = z.looseObject({
   weight: z.number().optional(),
   coalesceKey: z.string().optional(),
   callback: z.string().optional(),
+  fanOutItem: z.string().optional(),
   startBy: z.string().optional(),
   supersededBy: z.string().optional(),
   createdAt: z.string(),

@@ -99,6 +99,7 @@ const describe = (task: TaskShape, raw: ReadonlyMap<string, string>): string =>
     ['weight', task.weight === undefined ? undefined : String(task.weight)],
     ['key', task.coalesceKey && printable(task.coalesceKey)],
     ['callback', task.callback && printable(task.callback)],
+    ['fan-out item', task.fanOutItem && printable(task.fanOutItem)],
     ['start by', task.startBy && until(task.startBy)],
     ['superseded', task.supersededBy && `by ${printable(task.supersededBy)}, which was done instead`],
     [

@@ -38,6 +38,8 @@ export type TaskToSend<Known extends Operations> = {
     readonly expiresIn?: Duration;
     /** The configured destination that is told how it ended, instead of its operation's. */
     readonly callback?: string;
+    /** The item of a fan-out (`fanOutId:groupId:index`) that is done when the task has ended, however that was. */
+    readonly fanOutItem?: string;
   };
 }[keyof Known & string];
 

@@ -188,9 +188,10 @@ const claimOne = (tables: Tables, { id, run }: { id: TaskId; run: number }, batc
   return true;
 };
 
-const memberOf = ({ id, callback }: Pick<Task, 'id' | 'callback'>): Member => ({
+const memberOf = ({ id, callback, fanOutItem }: Pick<Task, 'id' | 'callback' | 'fanOutItem'>): Member => ({
   id,
   ...(callback === undefined ? {} : { callback }),
+  ...(fanOutItem === undefined ? {} : { fanOutItem }),
 });
 
 const membersOf = (tables: Tables, ids: readonly TaskId[], batch: BatchId): Members => {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
 import { stepKit } from '../batching/step-kit.ts';
 import { memoryStores } from '../contract/stores.ts';
-import { aPostponed, aStart, aTask, batchId, candidate, id, NOW } from '../factories/factories.ts';
+import { anItem, aPostponed, aStart, aTask, batchId, candidate, id, NOW } from '../factories/factories.ts';
 
 it('a task shows the time of its next attempt between two of them, and at no other time', async () => {
   const kit = stepKit(await memoryStores());
@@ -39,7 +39,7 @@ it('a task shows what its producer wished for, and which one was done instead', 
   const kit = stepKit(await memoryStores());
   const app = api({ ...kit, newId: () => 'new', onError: () => {} });
   const shown = async (id: string) => (await (await app.request(`/v1/tasks/${id}`)).json()) as Record<string, unknown>;
-  const wishes = { priority: 9, weight: 0.5, coalesceKey: 'k "1"', callback: 'ops' };
+  const wishes = { priority: 9, weight: 0.5, coalesceKey: 'k "1"', callback: 'ops', fanOutItem: anItem('f:0:1') };
   const wished = aTask({ id: id('task-1'), ...wishes, ahead: 9_000, startBy: NOW + 60_000 });
   const inserted = await kit.tasks.insert([wished, aTask({ id: id('task-2') })]);
   const names = [...Object.keys(wishes), 'startBy', 'supersededBy'];

@@ -27,6 +27,7 @@ const PRIORITY = 'priority must be a whole number from 0 to 9, the most urgent';
 const WEIGHT = 'weight must be a number above 0, at most 1,000,000,000';
 const KEY = 'coalesceKey must be well-formed text of 1 to 128 characters; leave it out for none';
 const EXPIRES = 'expiresIn must be a duration from "1s" to "30d", such as "10m"';
+const ITEM = 'fanOutItem must be the id of an item, such as "01J9ZQ4:0:17" (fanOutId:groupId:index)';
 const CALLBACK = 'callback must be the name of a configured destination';
 
 describe('what a producer wishes for', () => {
@@ -47,6 +48,8 @@ describe('what a producer wishes for', () => {
       expiresIn: 2_592_000_000,
     });
     expect(taken({ weight: 1e9 }, aConfig()).weight).toBe(1e9);
+    for (const fanOutItem of ['f:0:0', `${'f'.repeat(64)}:999999999:9999`])
+      expect(taken({ fanOutItem }).fanOutItem).toBe(fanOutItem);
   });
 
   it('leaves no trace where it is as without asking', () => {
@@ -81,7 +84,20 @@ describe('what a producer wishes for', () => {
     [{ callback: '__proto__' }, `${CALLBACK.replace('configured ', '')}; configured are ops`],
     [{ callback: '' }, `${CALLBACK.replace('configured ', '')}; configured are ops`],
     [{ callback: 'https://hooks.example/s3cret' }, `${CALLBACK.replace('configured ', '')}; configured are ops`],
-    [{ fanOutItem: 'b:1:2' }, 'fanOutItem is not a field of a register message'],
+    ...[
+      '',
+      'f',
+      'f:0',
+      'f:00:1',
+      'f:0:-1',
+      'f:0:1:2',
+      ':0:1',
+      'f:0:10000',
+      'f g:0:1',
+      `${'f'.repeat(65)}:0:1`,
+      7,
+      null,
+    ].map((fanOutItem): [object, string] => [{ fanOutItem }, ITEM]),
     [{ ahead: 5 }, 'ahead is not a field of a register message'],
     [{ startBy: 5 }, 'startBy is not a field of a register message'],
   ])('is refused in words where it cannot be meant, %#: %s', (fields, problem) =>
@@ -116,6 +132,7 @@ describe('what a producer wishes for', () => {
       coalesceKey: '',
       expiresIn: 'soon',
       callback: 'gone',
+      fanOutItem: 'f',
       payload: {},
       more: 1,
     };
@@ -123,6 +140,7 @@ describe('what a producer wishes for', () => {
       'priority',
       'coalesceKey',
       'expiresIn',
+      'fanOutItem',
       'more',
       'payload.depot',
       'weight',

@@ -17,14 +17,17 @@ describe('the command line, for what a task wishes for', () => {
   const run = (...args: string[]) => groupage(folder, [...args, '--api', served.url]);
   const WISHES = ['--priority', '9', '--weight', '0.5', '--expires-in', '10m', '--callback', 'ops'];
   const wishes = { priority: 9, weight: 0.5, expiresIn: '10m', callback: 'ops' };
+  /** What one task alone can have. */
+  const OWN = ['--coalesce-key', 'k', '--fan-out-item', 'f:0:1'];
+  const own = { coalesceKey: 'k', fanOutItem: 'f:0:1' };
   const sent = () => served.asked.map((asked) => JSON.parse(asked.slice(asked.indexOf('{'))) as unknown);
 
   it('sends it with one task, and says nothing of what is not asked for', async () => {
     served.answer({ 'POST /tasks': { ids: ['t-1'] } });
-    expect(await run('send', 'ship', '{"n":1}', ...WISHES, '--coalesce-key', 'k')).toMatchObject({ code: 0, err: '' });
+    expect(await run('send', 'ship', '{"n":1}', ...WISHES, ...OWN)).toMatchObject({ code: 0, err: '' });
     expect((await run('send', 'ship', '{"n":2}', '--priority', '0')).code).toBe(0);
     expect(sent()).toEqual([
-      { operation: 'ship', ...wishes, coalesceKey: 'k', payload: { n: 1 } },
+      { operation: 'ship', ...wishes, ...own, payload: { n: 1 } },
       { operation: 'ship', priority: 0, payload: { n: 2 } },
     ]);
   });
@@ -33,12 +36,12 @@ describe('the command line, for what a task wishes for', () => {
     served.answer({ 'POST /tasks': { ids: ['t-1', 't-2'] } });
     writeFileSync(join(folder, 'payloads'), '{"n":1}\n{"n":2}\n');
     expect((await run('send', 'ship', '--file', 'payloads', ...WISHES)).code).toBe(0);
-    const own = { operation: 'ship', payload: { n: 3 }, coalesceKey: 'k', priority: 1 };
-    writeFileSync(join(folder, 'messages'), JSON.stringify(own));
+    const whole = { operation: 'ship', payload: { n: 3 }, ...own, priority: 1 };
+    writeFileSync(join(folder, 'messages'), JSON.stringify(whole));
     expect((await run('send', '--file', 'messages')).code).toBe(0);
     expect(sent()).toEqual([
       { tasks: [1, 2].map((n) => ({ operation: 'ship', ...wishes, payload: { n } })) },
-      { tasks: [own] },
+      { tasks: [whole] },
     ]);
   });
 
@@ -47,6 +50,7 @@ describe('the command line, for what a task wishes for', () => {
     for (const [args, err] of [
       [['--file', 'messages', '--priority', '1'], 'lines that are whole messages bring their own "priority"'],
       [['ship', '--file', 'payloads', '--coalesce-key', 'k'], '--coalesce-key is for one task'],
+      [['ship', '--file', 'payloads', '--fan-out-item', 'f:0:1'], '--fan-out-item is for one task'],
       [['ship', '{}', '--priority', 'high'], 'It takes a number.'],
       [['ship', '{}', '--weight', ''], 'It takes a number.'],
       [['ship', '{}', '--weight', '1e400'], 'It takes a number.'],
@@ -59,12 +63,13 @@ describe('the command line, for what a task wishes for', () => {
     const task = { id: 't-1', operation: 'ship', target: 'ship', status: 'created', attempts: 0, payload: {} };
     const startBy = new Date(Date.now() + 600_000).toISOString();
     const createdAt = new Date().toISOString();
-    served.answer({ 'GET /tasks/t-1': { ...task, createdAt, ...wishes, coalesceKey: 'k\u001b[2J', startBy } });
+    served.answer({ 'GET /tasks/t-1': { ...task, createdAt, ...wishes, ...own, coalesceKey: 'k\u001b[2J', startBy } });
     const { out } = await run('status', 't-1');
     expect(out).toMatch(/^priority +9 of 9$/m);
     expect(out).toMatch(/^weight +0\.5$/m);
     expect(out).toMatch(/^key +k\ufffd\[2J$/m);
     expect(out).toMatch(/^callback +ops$/m);
+    expect(out).toMatch(/^fan-out item +f:0:1$/m);
     expect(out).toMatch(/^start by +\S+ \(in \d+ min\)$/m);
     served.answer({
       'GET /tasks/t-1': { ...task, createdAt, status: 'succeeded', supersededBy: 't-2', startBy: createdAt },
@@ -73,6 +78,8 @@ describe('the command line, for what a task wishes for', () => {
     expect(superseded.out).toMatch(/^superseded +by t-2, which was done instead$/m);
     expect(superseded.out).toMatch(/^start by +\S+ \(over\)$/m);
     served.answer({ 'GET /tasks/t-1': { ...task, createdAt } });
-    expect((await run('status', 't-1')).out).not.toMatch(/^(?:priority|weight|key|callback|start by|superseded) /m);
+    expect((await run('status', 't-1')).out).not.toMatch(
+      /^(?:priority|weight|key|callback|fan-out item|start by|superseded) /m,
+    );
   });
 });

@@ -83,7 +83,14 @@ describe('the producer client', () => {
 
   it('sends what a task wishes for along', async () => {
     const { client, sent } = await fresh();
-    const wishes = { priority: 9, weight: 0.5, coalesceKey: 'k', expiresIn: '10m', callback: 'ops' } as const;
+    const wishes = {
+      priority: 9,
+      weight: 0.5,
+      coalesceKey: 'k',
+      expiresIn: '10m',
+      callback: 'ops',
+      fanOutItem: 'f:0:1',
+    } as const;
     const id = await client.send({ operation: 'ship', payload: { n: 0 }, ...wishes });
     expect(await sent()).toEqual([{ operation: 'ship', payload: { n: 0 }, id, ...wishes }]);
   });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { waitingRow } from '../../src/batching/policy.ts';
 import type { NewTask, Settlement, Task } from '../../src/batching/task.ts';
-import { aTask, candidate, id, NOW } from '../factories/factories.ts';
+import { anItem, aTask, candidate, id, NOW } from '../factories/factories.ts';
 import { describeEach } from './describe-each.ts';
 import { fresh } from './names.ts';
 import { storeKinds } from './stores.ts';
@@ -11,7 +11,15 @@ const expired: Settlement = { status: 'failed', error };
 const END = { at: NOW + 7, keep: 3_600_000 };
 const LARGE = `{"s":"${'x'.repeat(2_000)}"}`;
 /** What a producer may wish for, each field other than its default. */
-const WISHES = { priority: 9, ahead: 9_000, weight: 0.25, coalesceKey: 'key', startBy: NOW + 60_000, callback: 'ops' };
+const WISHES = {
+  priority: 9,
+  ahead: 9_000,
+  weight: 0.25,
+  coalesceKey: 'key',
+  startBy: NOW + 60_000,
+  callback: 'ops',
+  fanOutItem: anItem('f:0:1'),
+};
 
 describeEach('tasks that end while they wait', storeKinds, (stores) => {
   const settle = (tasks: readonly Pick<Task, 'id' | 'run' | 'target'>[], as: Settlement = expired, end = END) =>
@@ -33,7 +41,15 @@ describeEach('tasks that end while they wait', storeKinds, (stores) => {
     expect(wished).toMatchObject(WISHES);
     expect(await stores().tasks.get(t(1))).toEqual(wished);
     expect(Object.keys(WISHES).filter((name) => Object.hasOwn(plain as Task, name))).toEqual([]);
-    const none = { priority: 1, ahead: 0, weight: 1e9, coalesceKey: '\u{1f600}\n', startBy: 1, callback: 'x' };
+    const none = {
+      priority: 1,
+      ahead: 0,
+      weight: 1e9,
+      coalesceKey: '\u{1f600}\n',
+      startBy: 1,
+      callback: 'x',
+      fanOutItem: anItem(`${'f'.repeat(64)}:999999999:449`),
+    };
     await registered(aTask({ id: t(3), target, ...none }));
     expect(await stores().tasks.get(t(3))).toMatchObject(none);
   });

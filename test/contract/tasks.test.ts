@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { BatchId, Target } from '../../src/batching/ids.ts';
 import { type NewTask, PAYLOAD_MAX_BYTES } from '../../src/batching/task.ts';
 import type { FinishingBatch } from '../../src/ports.ts';
-import { aTask, batchId, candidate, NOW } from '../factories/factories.ts';
+import { anItem, aTask, batchId, candidate, NOW } from '../factories/factories.ts';
 import { describeEach } from './describe-each.ts';
 import { fresh } from './names.ts';
 import { storeKinds } from './stores.ts';
@@ -256,10 +256,12 @@ describeEach('tasks', storeKinds, (stores) => {
     });
   });
 
-  it('of a batch say whom they name to be told, whether they are open or ended', async () => {
+  it('of a batch say whom they name to be told, and which item they are, whether they are open or ended', async () => {
     const { t, batch, target } = fresh();
     await stores().tasks.insert(
-      [1, 2, 3].map((n) => aTask({ id: t(n), target, ...(n < 3 ? { callback: 'ops' } : {}) })),
+      [1, 2, 3].map((n) =>
+        aTask({ id: t(n), target, ...(n < 3 ? { callback: 'ops', fanOutItem: anItem(`f:0:${n}`) } : {}) }),
+      ),
     );
     await stores().tasks.claim(
       [1, 2, 3].map((n) => candidate(t(n))),
@@ -273,10 +275,10 @@ describeEach('tasks', storeKinds, (stores) => {
       keep: 1_000,
     });
     const { open, ended } = await stores().tasks.members([t(1), t(2), t(3)], batch);
-    expect(ended).toEqual([{ id: t(1), status: 'succeeded', callback: 'ops' }]);
-    expect(open.map(({ id, callback }) => [id, callback])).toEqual([
-      [t(2), 'ops'],
-      [t(3), undefined],
+    expect(ended).toEqual([{ id: t(1), status: 'succeeded', callback: 'ops', fanOutItem: 'f:0:1' }]);
+    expect(open.map(({ id, callback, fanOutItem }) => [id, callback, fanOutItem])).toEqual([
+      [t(2), 'ops', 'f:0:2'],
+      [t(3), undefined, undefined],
     ]);
   });
 });

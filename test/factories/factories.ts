@@ -16,6 +16,7 @@ import type { Config, Operation } from '../../src/config/resolved.ts';
 import type { Call } from '../../src/downstream/downstream.ts';
 import type { RetryPolicy } from '../../src/downstream/retry.ts';
 import { type Secrets, SecretUnreadable } from '../../src/downstream/secret.ts';
+import type { ItemId } from '../../src/fan-out/ids.ts';
 import type { Postponed } from '../../src/ports.ts';
 
 export const NOW = Date.UTC(2026, 0, 1);
@@ -24,6 +25,7 @@ export const id = (text: string): TaskId => text as TaskId;
 export const target = (text: string): Target => text as Target;
 export const batchId = (text: string): BatchId => text as BatchId;
 export const token = (text: string): Token => text as Token;
+export const anItem = (text: string): ItemId => text as ItemId;
 export const operationName = (text: string): OperationName => text as OperationName;
 export const candidate = (text: string, run = 1): Candidate => candidateOf(id(text), run);
 

@@ -6,7 +6,7 @@ import fc from 'fast-check';
  * that began with it and stood in the same place before (docs/security.md), and our tests would fail by that.
  */
 const NAMES = [
-  ...'id operation payload correlationId callback priority weight coalesceKey expiresIn'.split(' '),
+  ...'id operation payload correlationId callback priority weight coalesceKey expiresIn fanOutItem'.split(' '),
   ...'fanOutItem tasks target depot b f token hint'.split(' '),
   ...'results status result error code message retriable pending errors path reason'.split(' '),
   ...'__proto__ constructor prototype toString hasOwnProperty toJSON length then 0 -1 a.b # ~ / ü'.split(' '),

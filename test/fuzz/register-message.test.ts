@@ -45,6 +45,7 @@ const wished = {
   coalesceKey: seldomOdd(fc.constantFrom('" k "', '"\\u00fc"'), stringText),
   expiresIn: seldomOdd(fc.constantFrom('"1s"', '"30d"'), stringText),
   callback: seldomOdd(fc.constant('"ops"'), stringText),
+  fanOutItem: seldomOdd(fc.constantFrom('"f:0:17"', '"\\u0066:1:0"'), stringText),
 };
 /** Messages of an operation: with all fields, and with as few as there must be. */
 const messages = Object.entries(payloads).flatMap(([name, payload]) => {
@@ -72,6 +73,7 @@ const wishesOf = (fields: Partial<Record<string, unknown>>): Record<string, unkn
     coalesceKey: own('coalesceKey'),
     expiresIn: typeof expiresIn === 'string' ? parseDuration(expiresIn) : expiresIn,
     callback: own('callback'),
+    fanOutItem: own('fanOutItem'),
   };
 };
 const isNamed = ({ path, reason }: Problem): boolean =>
