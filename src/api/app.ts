@@ -2,11 +2,13 @@
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { UnknownOperation } from '../config/resolved.ts';
+import { FanOutBusy } from '../fan-out/add-items.ts';
 import { InvalidCursor } from '../ports.ts';
 import { batchRoutes } from './batches.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
 import type { ApiDeps } from './deps.ts';
 import { doctorRoutes } from './doctor.ts';
+import { fanOutRoutes } from './fan-outs.ts';
 import { operationRoutes } from './operations.ts';
 import { HttpProblem } from './problem.ts';
 import { redriveRoutes } from './redrive.ts';
@@ -34,6 +36,12 @@ const METHODS = [
   ['/v1/dead-letters/:queue/redrive', 'POST'],
   ['/v1/doctor/targets', 'GET, POST'],
   ['/v1/doctor/batches', 'GET, POST'],
+  ['/v1/fan-outs', 'POST'],
+  ['/v1/fan-outs/acks', 'GET, POST, DELETE'],
+  ['/v1/fan-outs/:id', 'GET, DELETE'],
+  ['/v1/fan-outs/:id/failed', 'GET'],
+  ['/v1/fan-outs/:id/items', 'POST'],
+  ['/v1/fan-outs/:id/seal', 'POST'],
 ] as const;
 
 export const api = (deps: ApiDeps): Hono => {
@@ -47,6 +55,7 @@ export const api = (deps: ApiDeps): Hono => {
   app.route('/v1/operations', operationRoutes(deps));
   app.route('/v1/dead-letters', deadLetterRoutes(deps));
   app.route('/v1/doctor', doctorRoutes(deps));
+  app.route('/v1/fan-outs', fanOutRoutes(deps));
   for (const [path, methods] of METHODS)
     app.all(path, ({ req }) => {
       const problem = new HttpProblem(405, `${req.path} takes ${methods}, not ${req.method}`).toResponse();
@@ -62,8 +71,16 @@ export const api = (deps: ApiDeps): Hono => {
     if (cause instanceof UnknownOperation) return new HttpProblem(409, cause.message).toResponse();
     if (cause instanceof InvalidCursor)
       return new HttpProblem(400, cause.message, [{ path: 'cursor', reason: cause.message }]).toResponse();
+    if (cause instanceof FanOutBusy) return later(cause.message);
     deps.onError(cause);
     return new HttpProblem(500, 'something went wrong here; the log says what').toResponse();
   });
   return app;
+};
+
+/** Nothing was done, or may be asked for again: in a second, say. */
+const later = (detail: string): Response => {
+  const problem = new HttpProblem(503, detail).toResponse();
+  problem.headers.set('retry-after', '1');
+  return problem;
 };

@@ -15,7 +15,7 @@ export type ApiDeps = Pick<
   | 'machine'
   | 'report'
 > & {
-  /** Names a task whose sender did not. */
+  /** Names a task or a fan-out whose sender did not. */
   readonly newId: () => string;
   /** Is told of a failure, of which the answer says little or nothing. */
   readonly onError: (cause: unknown) => void;

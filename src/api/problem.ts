@@ -10,6 +10,7 @@ const TITLES = {
   409: 'Conflict',
   413: 'Too large',
   500: 'Internal error',
+  503: 'Busy',
 } as const;
 
 /** As many errors as an answer has room for: Lambda's have 6 MB at the most. */

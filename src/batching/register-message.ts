@@ -205,7 +205,7 @@ const unmergeable = (operation: Operation | undefined, payload: object): readonl
 };
 
 /** A message names a destination, never an address: an address is not shown, since reasons are logged. */
-const unknownCallback = ({ destinations }: Config, name: string): Problem[] => {
+export const unknownCallback = ({ destinations }: Config, name: string): Problem[] => {
   if (Object.hasOwn(destinations, name)) return [];
   const known = Object.keys(destinations);
   const are = known.length > 0 ? `configured are ${listed(known)}` : 'none is configured';

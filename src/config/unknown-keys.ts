@@ -3,12 +3,13 @@ import { isObject } from '../batching/json-text.ts';
 import type { Problem } from '../batching/problems.ts';
 import { nearest } from './hints.ts';
 import { destinationKeys, downstreamKeys } from './sections/endpoints.ts';
+import { fanOutKeys } from './sections/fan-outs.ts';
 import { secretKeys } from './sections/headers.ts';
 import { operationKeys } from './sections/operation.ts';
 
 type Path = readonly PropertyKey[];
 
-const ROOT_KEYS = ['operations', 'destinations'];
+const ROOT_KEYS = ['operations', 'destinations', 'fanOuts'];
 
 /** Why `key` cannot be at `path` of a configuration, with what may have been meant. */
 export const unknownKey = (input: unknown, path: Path, key: string): string => {
@@ -20,6 +21,7 @@ export const unknownKey = (input: unknown, path: Path, key: string): string => {
 const knownAt = (input: unknown, path: Path): readonly string[] => {
   const [list, , ...parts] = path;
   if (list === undefined) return ROOT_KEYS;
+  if (list === 'fanOuts') return fanOutKeys;
   const within = list === 'destinations' ? ['destination', ...parts] : parts;
   const [part = 'operation', inside] = within;
   // A secret, be it that of the calls or of one header.

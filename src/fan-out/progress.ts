@@ -29,6 +29,8 @@ export const progressOf = async (fanOuts: FanOuts, fanOut: FanOut): Promise<Prog
 
 /** Groups that are read for one page at the most. */
 const GROUPS_READ = 500;
+/** Items of a page after which no further group is begun: an answer of Lambda has 6 MB at the most. */
+const ITEMS_SHOWN = 10_000;
 
 /** Items that failed, in the order of their ids, some groups at a time. @param from the group to begin with */
 export const failedItems = async (
@@ -42,6 +44,7 @@ export const failedItems = async (
   const items: ItemId[] = [];
   for (const [index, position] of positions.entries()) {
     if (!counts[index]?.failed) continue;
+    if (items.length >= ITEMS_SHOWN) return { items, next: position.n };
     const node = await fanOuts.node(id, position);
     for (const [slot, ok] of (node?.slots ?? []).entries())
       if (ok === false) items.push(itemIdOf({ fanOut: id, group: position.n, index: slot }));

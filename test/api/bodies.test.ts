@@ -45,6 +45,10 @@ it('a body that is not UTF-8 is refused, and nothing of it is stored as somethin
     ['/targets/flush', '{"target":"ship/depot=M\xfcC"}'],
     ['/operations/ship/pause', '{"target":"ship/depot=M\xfcC"}'],
     ['/dead-letters/elect/redrive', '{"cursor":"\xff"}'],
+    ['/fan-outs', '{"userKey":"\xff"}'],
+    ['/fan-outs/f/items', '{"count":1,"token":"\xff"}'],
+    ['/fan-outs/f/seal', '\xff'],
+    ['/fan-outs/acks', '{"items":["\xff"]}'],
   ] as const)
     expect([path, await post(path, new Uint8Array(Buffer.from(text, 'latin1')))]).toEqual([
       path,

@@ -35,6 +35,13 @@ it('a query parameter that a call does not know is refused by its name, before a
     ['POST', '/doctor/targets'],
     ['GET', '/doctor/batches?target=ship'],
     ['POST', '/doctor/batches?target=ship'],
+    ['POST', '/fan-outs'],
+    ['POST', '/fan-outs/acks'],
+    ['GET', '/fan-outs/known'],
+    ['DELETE', '/fan-outs/known'],
+    ['GET', '/fan-outs/known/failed'],
+    ['POST', '/fan-outs/known/items'],
+    ['POST', '/fan-outs/known/seal'],
   ] as const) {
     const response = await ask(method, `${path}${path.includes('?') ? '&' : '?'}oddly=1`);
     const { errors } = (await response.json()) as { errors: unknown };

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/schema.ts';
 import { destinationKeys, downstreamKeys } from '../../src/config/sections/endpoints.ts';
+import { fanOutKeys } from '../../src/config/sections/fan-outs.ts';
 import { secretKeys } from '../../src/config/sections/headers.ts';
 import { operationKeys } from '../../src/config/sections/operation.ts';
 import { HTTP, problemsOf } from './problems.ts';
@@ -24,6 +25,8 @@ describe('the page of the configuration', () => {
     const keys = [
       'operations',
       'destinations',
+      'fanOuts',
+      ...fanOutKeys.map((key) => `fanOuts.${key}`),
       ...(operationKeys.operation ?? []).filter((key) => withRow.includes(key) || !sections.includes(key)),
       ...sections.flatMap((name) => (operationKeys[name] ?? []).map((key) => `${name}.${key}`)),
       ...every(downstreamKeys).map((key) => `downstream.${key}`),
@@ -43,11 +46,12 @@ describe('the page of the configuration', () => {
       // Set to its default, a configuration is as without it.
       if (json === undefined || section === 'destinations' || section === 'operations') continue;
       const value = JSON.parse(json) as unknown;
-      const operation =
+      const set =
         section === 'downstream'
           ? { downstream: { ...HTTP, [key ?? '']: value } }
           : { [section]: key === undefined ? value : { [key]: value } };
-      const again = parseConfig({ operations: { ship: { target: [], downstream: HTTP, ...operation } } });
+      const [whole, operation] = section === 'fanOuts' ? [set, {}] : [{}, set];
+      const again = parseConfig({ operations: { ship: { target: [], downstream: HTTP, ...operation } }, ...whole });
       expect([keyOf(row), again]).toEqual([keyOf(row), parsed]);
     }
   });
@@ -62,6 +66,13 @@ describe('the page of the configuration', () => {
       const [section = '', key] = name.split('.');
       if (['operations', 'destinations', 'secret'].includes(section) || name === 'downstream.kind') continue;
       const value = JSON.parse((row[4] ?? '').replaceAll('`', '')) as unknown;
+      if (section === 'fanOuts') {
+        const fanOuts = key === undefined ? value : { [key]: value };
+        const destinations = { ops: { kind: 'queue', name: 'ops' } };
+        const config = { operations: { ship: { target: [], downstream: HTTP } }, destinations, fanOuts };
+        expect([name, parseConfig(config)]).toEqual([name, { ok: true, value: expect.any(Object) }]);
+        continue;
+      }
       const kinds = {
         function: { kind: 'lambda' },
         stateMachine: { kind: 'step-functions' },

@@ -16,6 +16,7 @@ describe('a configuration', () => {
     expect(parsed).toEqual({
       ok: true,
       value: {
+        fanOuts: { idleOpen: 7_200_000, idleSealed: 604_800_000, keep: 604_800_000, callback: null },
         version: 1,
         operations: {
           ship: {

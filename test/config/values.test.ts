@@ -132,6 +132,22 @@ describe('a configuration as a whole', () => {
     ],
   ])('%#: %s', (input, problem) => expect(problemsIn(input)).toEqual([problem]));
 
+  it.each<[unknown, string]>([
+    [{ idleOpen: '59s' }, `fanOuts.idleOpen ${DURATION('1m', '90d')} "59s"`],
+    [{ idleSealed: '91d' }, `fanOuts.idleSealed ${DURATION('1m', '90d')} "91d"`],
+    [{ keep: 0 }, `fanOuts.keep ${DURATION('1m', '90d')} 0`],
+    [
+      { callback: 7 },
+      'fanOuts.callback must be the name of a configured destination, or null for nobody, not a number',
+    ],
+    [{ callback: 'ops' }, 'fanOuts.callback names an unknown destination, "ops": there are none under "destinations"'],
+    [{ idelOpen: '1h' }, 'fanOuts.idelOpen is unknown; did you mean "idleOpen"?'],
+    [{ ttl: '1h' }, 'fanOuts.ttl is unknown; known are idleOpen, idleSealed, keep, callback'],
+    [null, 'fanOuts must be an object, not null'],
+  ])('%#: fan-outs: %s', (fanOuts, problem) =>
+    expect(problemsIn({ operations: { ship }, fanOuts })).toEqual([problem]),
+  );
+
   it('that is a promise is told so', () => {
     expect(problemsIn(Promise.resolve({ operations: { ship } }))[0]).toBe(
       'must be a plain object, as {…} makes one, not a Promise',

@@ -93,3 +93,49 @@ it('a body that names a Target flushes it, or is refused in words', () =>
       return String(status);
     },
   ));
+
+const opening = nearly(
+  {
+    id: fc.constantFrom('"g"', '"g"', '"f"', '"a:b"'),
+    userKey: fc.oneof(fc.constant('"k"'), stringText),
+    failFast: fc.constantFrom('{"count":1}', '{"share":0.5}', '{"share":1}', '{"count":-1}'),
+  },
+  30,
+);
+const adding = nearly(
+  { count: fc.constantFrom('1', '451', '0', '1e2', '"1"', '1e400', 'null'), token: stringText },
+  30,
+);
+const ack = fc.oneof(
+  fc.constantFrom(
+    '"f:0:0"',
+    '"f:0:450"',
+    '"f:1:0"',
+    '"h:0:0"',
+    '"f:00:0"',
+    '"f:0"',
+    '{"item":"f:0:1","outcome":"failed"}',
+  ),
+  valueText,
+);
+const acking = nearly({ items: fc.array(ack, { maxLength: 4 }).map((all) => `[${all.join(',')}]`) }, 30);
+const about = (path: string, body: fc.Arbitrary<string>) => asSent(body).map((each) => [path, each] as const);
+const aboutFanOuts = fc.oneof(
+  { weight: 3, arbitrary: about('', opening) },
+  { weight: 2, arbitrary: about('/f/items', adding) },
+  { weight: 2, arbitrary: about('/acks', acking) },
+  { weight: 1, arbitrary: about('/f/seal', fc.constantFrom('', '{}', '{"a":1}', '[]')) },
+);
+
+it('a body about fan-outs does what it says, or is refused in words and does nothing', () =>
+  fuzz(fc.tuple(aboutFanOuts, fc.boolean()), ['200', '201', '400', '409'], async ([[path, body], isSealed]) => {
+    await startWith();
+    const post = (where: string, what: string) => send(`/v1/fan-outs${where}`, { method: 'POST', body: what });
+    await post('', '{"id":"f"}');
+    await post('/f/items', '{"count":2,"token":"first"}');
+    if (isSealed) await post('/f/seal', '');
+    const stored = (await send('/v1/fan-outs/f')).text;
+    const { status } = await post(path, body);
+    if (status >= 400) expect((await send('/v1/fan-outs/f')).text).toBe(stored);
+    return String(status);
+  }));

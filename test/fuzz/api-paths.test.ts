@@ -4,12 +4,14 @@ import { send, startWith } from './api.ts';
 import { fuzz } from './fuzz.ts';
 
 const PLACES =
-  '/v1 /v1/tasks /v1/batches /v1/targets /v1/targets/flush /v1/tasks/known /v1/operations /v1/operations/ship /'.split(
+  '/v1 /v1/tasks /v1/batches /v1/targets /v1/targets/flush /v1/tasks/known /v1/operations /v1/operations/ship /v1/fan-outs /v1/fan-outs/known /'.split(
     ' ',
   );
 const segment = fc.oneof(
   fc.constantFrom(
-    ...'known .. . %2e%2e % %FF %00 %0d%0a __proto__ constructor * :id ship%2Fdepot=MUC%231%231'.split(' '),
+    ...'known failed items seal acks .. . %2e%2e % %FF %00 %0d%0a __proto__ constructor * :id ship%2Fdepot=MUC%231%231'.split(
+      ' ',
+    ),
   ),
   fc.constantFrom('', 'a'.repeat(3_000)),
   fc.string({ unit: 'binary', maxLength: 10 }).map((each) => encodeURIComponent(each.toWellFormed())),
@@ -30,6 +32,8 @@ const KNOWN = [
   '/v1/tasks?target=ship/depot=MUC',
   '/v1/batches?target=ship',
   '/v1/batches?target=ship/depot=MUC',
+  '/v1/fan-outs/known?',
+  '/v1/fan-outs/known/failed?',
 ];
 const path = fc.oneof(
   {
@@ -53,6 +57,7 @@ const method = fc.oneof(
 it('every path, with every method and query, is answered', () =>
   fuzz(fc.tuple(method, path), ['200', '400', '404', '405'], async ([how, where]) => {
     await startWith('{"operation":"ship","id":"known","payload":{"depot":"MUC"}}');
+    await send('/v1/fan-outs', { method: 'POST', body: '{"id":"known"}' });
     const { status } = await send(where, { method: how });
     return String(status);
   }));

@@ -27,6 +27,9 @@ export const startWith = async (...bodies: readonly string[]): Promise<void> => 
     tables.batches,
     tables.operations,
     tables.waitingTargets,
+    tables.fanOuts,
+    tables.fanOutNodes,
+    tables.reservations,
   ])
     table.clear();
   for (const list of [...Object.values(kit.sent), kit.events, failures]) list.length = 0;

@@ -12,6 +12,7 @@ import { printable, printJson } from '../../src/cli/output.ts';
 import { parseDuration } from '../../src/config/duration.ts';
 import { readAnswer } from '../../src/downstream/http-answer.ts';
 import { parseRetryAfter } from '../../src/downstream/retry.ts';
+import { fanOutId, parseItemId } from '../../src/fan-out/ids.ts';
 import { id, NOW } from '../factories/factories.ts';
 
 const MANY = 1_000_000;
@@ -42,6 +43,7 @@ const LONG_WINDED = [
 
 it('names, headers, cursors and whatever else is matched by a pattern', () => {
   for (const text of LONG_WINDED) {
+    expect([fanOutId(text), parseItemId(text), parseItemId(`f:${text}`)]).toEqual([undefined, undefined, undefined]);
     expect([taskId(text), isTarget(text), parseDuration(text), revivalsOf(text)]).toEqual([
       undefined,
       false,

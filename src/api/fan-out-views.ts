@@ -1,0 +1,21 @@
+/** What the HTTP API shows of a fan-out. */
+import type { FanOut } from '../fan-out/fan-out.ts';
+import type { Progress } from '../fan-out/progress.ts';
+import { iso } from './iso.ts';
+
+export const fanOutView = (fanOut: FanOut, { isAtLeast, ...counts }: Progress) => {
+  const { id, status, total, userKey, callback, failFast, createdAt, ended } = fanOut;
+  return {
+    id,
+    status,
+    total,
+    ...counts,
+    ...(isAtLeast ? { countsAreAtLeast: true } : {}),
+    ...(userKey === undefined ? {} : { userKey }),
+    ...(callback === undefined ? {} : { callback }),
+    ...(failFast === undefined ? {} : { failFast }),
+    ...(ended ? { because: ended.because } : {}),
+    createdAt: iso(createdAt),
+    ...(ended ? { endedAt: iso(ended.at) } : {}),
+  };
+};

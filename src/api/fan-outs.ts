@@ -1,0 +1,141 @@
+/** `/v1/fan-outs`: open, look up, add, seal, ack, delete. */
+import { Hono } from 'hono';
+import type { Token } from '../batching/ids.ts';
+import { ackItems } from '../fan-out/ack-items.ts';
+import { type Added, addItems } from '../fan-out/add-items.ts';
+import { discard } from '../fan-out/end.ts';
+import type { FanOut, NewFanOut } from '../fan-out/fan-out.ts';
+import { type FanOutId, fanOutId } from '../fan-out/ids.ts';
+import { nextLook, visit } from '../fan-out/patrol.ts';
+import { failedItems, progressOf } from '../fan-out/progress.ts';
+import { seal } from '../fan-out/seal.ts';
+import { InvalidCursor } from '../ports.ts';
+import type { ApiDeps } from './deps.ts';
+import { readAcks, readAdd, readOpening } from './fan-out-input.ts';
+import { fanOutView } from './fan-out-views.ts';
+import { readText, refuseBody, takesQuery } from './input.ts';
+import { HttpProblem } from './problem.ts';
+
+/** How long a request clears rows away (ms); the sweep does the rest. */
+const CLEAR_TIME = 5_000;
+
+export const fanOutRoutes = (deps: ApiDeps): Hono => {
+  const { config, fanOuts, machine } = deps;
+  const routes = new Hono();
+  const viewOf = async (fanOut: FanOut) => fanOutView(fanOut, await progressOf(fanOuts, fanOut));
+
+  routes.post('/', takesQuery(), async (context) => {
+    const { id = deps.newId(), ...fields } = readOpening(config, await readText(context));
+    const now = machine.now();
+    const opening: NewFanOut = { ...fields, id: id as FanOutId, createdAt: now };
+    const { isNew, stored } = await fanOuts.open(opening, nextLook(now, now));
+    const [other] = isNew ? [] : differences(stored, opening);
+    if (other)
+      throw new HttpProblem(409, `fan-out ${id} is there already, with another ${other}: take another id, or the same`);
+    return context.json(await viewOf(stored), isNew ? 201 : 200);
+  });
+
+  routes.post('/acks', takesQuery(), async (context) => {
+    const acks = readAcks(await readText(context));
+    return context.json(await ackItems(deps, acks));
+  });
+
+  routes.get('/:id', takesQuery(), async (context) =>
+    context.json(await viewOf(await lookUp(deps, context.req.param('id')))),
+  );
+
+  routes.get('/:id/failed', takesQuery('cursor'), async (context) => {
+    const from = parseCursor(context.req.query('cursor'));
+    const { items, next } = await failedItems(fanOuts, await lookUp(deps, context.req.param('id')), from);
+    return context.json({ items, ...(next === undefined ? {} : { cursor: String(next) }) });
+  });
+
+  routes.delete('/:id', takesQuery(), async (context) => {
+    await refuseBody(context);
+    const { id } = await lookUp(deps, context.req.param('id'));
+    await remove(deps, id);
+    return context.json(await viewOf(await lookUp(deps, id)));
+  });
+
+  routes.post('/:id/items', takesQuery(), async (context) => {
+    const { count, token } = readAdd(await readText(context));
+    const id = nameOf(context.req.param('id'));
+    const added = await addItems(deps, id, count, token ?? (deps.newId() as Token));
+    return context.json({ groups: groupsOf(id, added).map(({ n, size }) => ({ id: n, count: size })) });
+  });
+
+  routes.post('/:id/seal', takesQuery(), async (context) => {
+    await refuseBody(context);
+    const id = nameOf(context.req.param('id'));
+    const sealed = await seal(deps, id);
+    if (sealed.kind === 'unknown') throw noSuchFanOut(id);
+    if (sealed.kind === 'expired') throw isExpired(id);
+    return context.json({ complete: sealed.complete });
+  });
+
+  return routes;
+};
+
+const noSuchFanOut = (id: string): HttpProblem =>
+  new HttpProblem(
+    404,
+    `there is no fan-out ${JSON.stringify(id.slice(0, 200))}: it was never opened, or ended long ago`,
+  );
+
+const isExpired = (id: FanOutId): HttpProblem =>
+  new HttpProblem(409, `fan-out ${id} has expired: nothing happened for too long, or somebody deleted it`);
+
+/** @throws HttpProblem */
+const nameOf = (text: string): FanOutId => {
+  const id = fanOutId(text);
+  if (id === undefined) throw noSuchFanOut(text);
+  return id;
+};
+
+/** @throws HttpProblem */
+const lookUp = async ({ fanOuts }: ApiDeps, text: string): Promise<FanOut> => {
+  const fanOut = await fanOuts.read(nameOf(text));
+  if (!fanOut) throw noSuchFanOut(text);
+  return fanOut;
+};
+
+/** What of a stored fan-out is not as somebody wants to open it. */
+const differences = (stored: FanOut, { userKey, callback, failFast }: NewFanOut): readonly string[] => [
+  ...(stored.userKey === userKey ? [] : ['userKey']),
+  ...(stored.callback === callback ? [] : ['callback']),
+  ...(JSON.stringify(stored.failFast) === JSON.stringify(failFast) ? [] : ['failFast']),
+];
+
+/** @throws HttpProblem */
+const groupsOf = (id: FanOutId, added: Added) => {
+  switch (added.kind) {
+    case 'added':
+      return added.groups;
+    case 'unknown':
+      throw noSuchFanOut(id);
+    case 'closed':
+      throw added.status === 'expired'
+        ? isExpired(id)
+        : new HttpProblem(409, `fan-out ${id} is ${added.status}: nothing is added to it any more`);
+    case 'other-count':
+      throw new HttpProblem(
+        409,
+        `the token stands for ${added.count} items already: another addition takes another one`,
+      );
+  }
+};
+
+/** Ends it without an event, and clears away what it has. @throws HttpProblem */
+const remove = async (deps: ApiDeps, id: FanOutId): Promise<void> => {
+  const { machine } = deps;
+  const ended = await discard(deps, await lookUp(deps, id));
+  if (ended?.event) throw new HttpProblem(409, `the event of fan-out ${id}'s end is on its way: try again in a moment`);
+  const until = machine.now() + CLEAR_TIME;
+  await visit(deps, id, () => machine.now() < until);
+};
+
+/** The group with which a list goes on. @throws InvalidCursor */
+const parseCursor = (cursor = '0'): number => {
+  if (!/^(0|[1-9]\d{0,8})$/.test(cursor)) throw new InvalidCursor();
+  return Number(cursor);
+};
