@@ -57,7 +57,7 @@ const RULES: readonly { readonly files: readonly string[]; readonly may: readonl
   { files: ['src/aws/'], may: [...PURE, 'src/ports', 'src/aws/', 'src/callbacks/deliver'] },
   { files: ['src/simulation/'], may: [...PURE, FAN_OUT, STEPS, 'src/merging/', 'src/ports', 'src/simulation/'] },
   { files: ['src/api/'], may: [...PURE, FAN_OUT, STEPS, 'src/ports', 'src/api/'] },
-  { files: ['src/client/'], may: [...PURE, 'src/aws/'] },
+  { files: ['src/client/'], may: [...PURE, 'src/aws/', 'src/client/'] },
   {
     files: ['lambdas/'],
     may: [

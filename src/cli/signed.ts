@@ -1,7 +1,7 @@
-/** Signs requests to a function URL (AWS_IAM): Signature Version 4 for the service `lambda`. */
-import { SignatureV4 } from '@smithy/signature-v4';
+/** The command line's requests to a function URL, signed; refusals in words. */
 import { inWords } from '../account/failures.ts';
 import type { Account } from '../account/stacks.ts';
+import { requestSigner } from '../aws/signed-request.ts';
 import { CommandFailure } from '../failure.ts';
 import type { Send } from './api-client.ts';
 import { withoutSecrets } from './output.ts';
@@ -10,43 +10,14 @@ import { withoutSecrets } from './output.ts';
 export const signedSend = ({ region, cloudFormation }: Account, stack: string): Send => {
   // The client has found the credentials (and renews them), and brings a hash.
   const { credentials, sha256 } = cloudFormation.config;
-  const signature = new SignatureV4({ service: 'lambda', region, credentials, sha256 });
+  const sign = requestSigner({ region, credentials, sha256 });
   return async (address, init) => {
-    const { protocol, host, hostname, port, pathname, searchParams } = new URL(address);
-    const path = strictly(pathname);
-    const query = Object.fromEntries(searchParams);
-    const { headers } = await inWords('sign the request', region, () =>
-      signature.sign({
-        method: init.method ?? 'GET',
-        protocol,
-        hostname,
-        ...(port === '' ? {} : { port: Number(port) }),
-        path,
-        query,
-        headers: { ...(init.headers as Record<string, string> | undefined), host },
-        ...(init.body ? { body: init.body } : {}),
-      }),
-    );
-    // Another host must not get the session's token, nor a body that is for this one.
-    const response = await fetch(`${protocol}//${host}${path}${textOf(query)}`, {
-      ...init,
-      headers,
-      redirect: 'manual',
-    });
+    const signed = await inWords('sign the request', region, () => sign(address, init));
+    const response = await fetch(signed.address, signed.init);
     if (response.status >= 300 && response.status < 400) throw new CommandFailure(elsewhere(address, response));
     if (response.status === 403) throw new CommandFailure(refusal(stack, region, await response.text()));
     return response;
   };
-};
-
-/** As the signature is computed: what `encodeURIComponent` leaves alone, others encode. */
-const strictly = (encoded: string): string =>
-  encoded.replaceAll(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
-
-/** Not by `URLSearchParams`: its `+` for a space is a plus to the signature. */
-const textOf = (query: Readonly<Record<string, string>>): string => {
-  const parts = Object.entries(query).map((pair) => pair.map((text) => strictly(encodeURIComponent(text))).join('='));
-  return parts.length === 0 ? '' : `?${parts.join('&')}`;
 };
 
 const elsewhere = (from: string, { status, headers }: Response): string => {

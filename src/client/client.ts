@@ -15,6 +15,7 @@ import type { Duration } from '../config/duration.ts';
 
 export { GaveUp } from '../aws/rounds.ts';
 export { SqsFailure } from '../aws/sqs.ts';
+export * from './fan-outs.ts';
 
 /** Operations and the type of their payloads, e.g. `{ 'distribute-parcels': Parcel }`. */
 export type Operations = Readonly<Record<string, object>>;

@@ -1,0 +1,108 @@
+/** What fan-outs take in several calls of the API: items are added and acked a part at a time, none twice. */
+import pLimit from 'p-limit';
+import type { ItemOutcome } from '../fan-out/fan-out.ts';
+import { type ItemId, parseItemId } from '../fan-out/ids.ts';
+
+/** Asks the API: POST, with a body in JSON. Answers its JSON. */
+export type Ask = (path: string, body: object) => Promise<unknown>;
+
+/** Items that are added by one call: a hundred groups, which take it a second or so. */
+export const ADDED_AT_ONCE = 45_000;
+
+/** A group that was added: its items are `fanOut:id:0` to `fanOut:id:(count-1)`. */
+export interface AddedGroup {
+  readonly id: number;
+  readonly count: number;
+}
+
+/** Adds items, a call for each {@link ADDED_AT_ONCE} of them, and each only when somebody wants its groups. @param token the calls' tokens are made from it */
+export async function* addInCalls(
+  ask: Ask,
+  fanOut: string,
+  count: number,
+  token: string,
+): AsyncGenerator<readonly AddedGroup[]> {
+  for (let n = 0; n * ADDED_AT_ONCE < count; n += 1) {
+    const part = { count: Math.min(ADDED_AT_ONCE, count - n * ADDED_AT_ONCE), token: `${token}.${n}` };
+    const { groups } = (await ask(`/fan-outs/${encodeURIComponent(fanOut)}/items`, part)) as { groups: AddedGroup[] };
+    yield groups;
+  }
+}
+
+/** An item that is done: its id, if it succeeded. */
+export type DoneItem = string | { readonly item: string; readonly outcome?: ItemOutcome };
+
+/** What acks came to, as far as they showed it. */
+export interface Acked {
+  /** The fan-outs of the items; `complete` is true once all of a fan-out's items are done and it is sealed. */
+  readonly fanOuts: readonly { readonly id: string; readonly complete: boolean; readonly userKey?: string }[];
+  /** Items of no fan-out that is known, or still known: nothing was done for them. */
+  readonly unknown: readonly string[];
+}
+
+/** What is no item's id: nothing of its part (some thousands of items) was sent. */
+export class MalformedItem extends Error {
+  override readonly name = 'MalformedItem';
+  /** What was given as its id. */
+  readonly item: unknown;
+  constructor(item: unknown) {
+    super(
+      `${JSON.stringify(item)?.slice(0, 200)} is not the id of an item: those that add() gave are like "01J9ZQ4:0:17"`,
+    );
+    this.item = item;
+  }
+}
+
+/** Items that are held, to find those of one group among them. */
+const HELD = 10_000;
+/** Items that one call takes, calls that are made at once, and items of a group that are written together. */
+const [CALL, CALLS_AT_ONCE, WRITTEN_AT_ONCE] = [1_000, 4, 150];
+
+/** Acks items, those of a group together. @param onProgress is told how many are acked so far. @throws MalformedItem */
+export const ackInCalls = async (
+  ask: Ask,
+  items: Iterable<DoneItem> | AsyncIterable<DoneItem>,
+  onProgress: (acked: number) => void = () => {},
+): Promise<Acked> => {
+  const fanOuts = new Map<string, Acked['fanOuts'][number]>();
+  const unknown: string[] = [];
+  let acked = 0;
+  const flush = async (held: ReadonlyMap<ItemId, ItemOutcome>): Promise<void> => {
+    await pLimit(CALLS_AT_ONCE).map(callsOf([...held]), async (call) => {
+      const answer = (await ask('/fan-outs/acks', { items: call.map(written) })) as Acked;
+      for (const each of answer.fanOuts) if (!fanOuts.get(each.id)?.complete) fanOuts.set(each.id, each);
+      unknown.push(...answer.unknown);
+      acked += call.length;
+      onProgress(acked);
+    });
+  };
+  let held = new Map<ItemId, ItemOutcome>();
+  for await (const each of items) {
+    const { item, outcome = 'succeeded' } = typeof each === 'string' ? { item: each } : each;
+    if (!parseItemId(item)) throw new MalformedItem(item);
+    // Of two outcomes the first stands, also where both are under way at once.
+    if (!held.has(item as ItemId)) held.set(item as ItemId, outcome);
+    if (held.size < HELD) continue;
+    await flush(held);
+    held = new Map();
+  }
+  if (held.size > 0) await flush(held);
+  return { fanOuts: [...fanOuts.values()], unknown };
+};
+
+type Done = readonly [ItemId, ItemOutcome];
+
+const written = ([item, outcome]: Done): DoneItem => (outcome === 'succeeded' ? item : { item, outcome });
+
+/** Calls that are filled with what is written together: a part of a group that came into two calls would be two writes. */
+const callsOf = (items: readonly Done[]): readonly (readonly Done[])[] => {
+  const calls: Done[][] = [];
+  for (const group of Map.groupBy(items, ([item]) => item.slice(0, item.lastIndexOf(':'))).values())
+    for (let from = 0; from < group.length; from += WRITTEN_AT_ONCE) {
+      const part = group.slice(from, from + WRITTEN_AT_ONCE);
+      const last = calls.at(-1);
+      if (last && last.length + part.length <= CALL) last.push(...part);
+      else calls.push(part);
+    }
+  return calls;
+};

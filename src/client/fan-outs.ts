@@ -1,0 +1,116 @@
+/**
+ * Fan-outs from TypeScript: N items, of which it is known exactly once that the last is done.
+ *
+ * ```ts
+ * const fanOuts = createFanOutClient({ api: 'https://….lambda-url.eu-central-1.on.aws/v1' });
+ * const fanOut = await fanOuts.openFanOut({ userKey: 'catalog-7', callback: 'ops' });
+ * for await (const item of fanOut.add(products.length)) …; // hand it out with a product
+ * await fanOut.seal();
+ * // where the work is done:
+ * const { fanOuts: done } = await fanOuts.ack([item]);
+ * ```
+ */
+import { monotonicFactory } from 'ulid';
+import type { FailFast } from '../fan-out/fan-out.ts';
+import { type FanOutId, itemIdOf } from '../fan-out/ids.ts';
+import { type ApiOptions, askingApi } from './ask-api.ts';
+import { type Acked, ackInCalls, addInCalls, type DoneItem } from './fan-out-calls.ts';
+
+export { type ApiOptions, ApiRefused, ApiUnavailable } from './ask-api.ts';
+export { type Acked, type DoneItem, MalformedItem } from './fan-out-calls.ts';
+
+export interface FanOutToOpen {
+  /** 1 to 64 characters of A-Z a-z 0-9 . _ @ -. Made up if absent. One that is there already, and is the same, is opened again. */
+  readonly id?: string;
+  /** What it is about: shown with it, told at its end. 1 to 256 bytes. */
+  readonly userKey?: string;
+  /** The configured destination that is told of its end. @default - the configuration's, if it has one */
+  readonly callback?: string;
+  /** More failed items than this number (0 to 100), or than this share of all (0 to 1), complete it early. */
+  readonly failFast?: FailFast;
+}
+
+export interface AddOptions {
+  /**
+   * Names the addition, in 1 to 48 characters: who adds again with the same token and count, after a crash say, gets the
+   * same items. Made up if absent.
+   */
+  readonly token?: string;
+}
+
+/** A fan-out that is open. */
+export interface OpenFanOut {
+  readonly id: string;
+  /**
+   * Adds items, and gives their ids, in order: those that come one after the other belong to consecutive tasks, since acks
+   * of one group are cheap together. The ids are derived, and items are added 45,000 at a time as the loop gets there: a
+   * loop that is left early has added those up to the end of its 45,000, and each of them has to be acked.
+   *
+   * @param count from 1
+   * @throws RangeError, ApiRefused (409 once it is sealed), ApiUnavailable
+   */
+  add(count: number, options?: AddOptions): AsyncIterable<string>;
+  /**
+   * Nothing is added any more. Again is harmless.
+   *
+   * @returns whether it is complete already.
+   * @throws ApiRefused, ApiUnavailable
+   */
+  seal(): Promise<{ readonly complete: boolean }>;
+}
+
+export interface AckOptions {
+  /** Is told how many items have been acked so far. */
+  readonly onProgress?: (acked: number) => void;
+}
+
+export interface FanOutClient {
+  /** Opens a fan-out. @throws ApiRefused (409: another one has its id), ApiUnavailable */
+  openFanOut(fields?: FanOutToOpen): Promise<OpenFanOut>;
+  /** One that was opened before, elsewhere say; nobody is asked whether it is there. */
+  fanOut(id: string): OpenFanOut;
+  /**
+   * Items are done: any number of them, of any fan-outs, in any order, more than once. Those of a group that come near each
+   * other (within 10,000) are acked together.
+   *
+   * @throws MalformedItem, ApiRefused, ApiUnavailable. What came before is acked then; all of it can be acked again.
+   */
+  ack(items: Iterable<DoneItem> | AsyncIterable<DoneItem>, options?: AckOptions): Promise<Acked>;
+}
+
+/** A part of it has the number of a call after it, and the API takes 64. */
+const TOKEN_MAX = 48;
+
+const newId = monotonicFactory();
+
+/** Each call is tried seven times where no answer comes, or 429 or 5xx: it does nothing twice. @throws TypeError where `api` is no address for it. */
+export const createFanOutClient = (options: ApiOptions): FanOutClient => {
+  const ask = askingApi(options);
+  const fanOut = (id: string): OpenFanOut => ({
+    id,
+    add: (count, { token = newId() } = {}) => {
+      if (!Number.isSafeInteger(count) || count < 1)
+        throw new RangeError(`add takes a whole number from 1, not ${count}`);
+      if (token === '' || token.length > TOKEN_MAX || !token.isWellFormed())
+        throw new RangeError(`a token is well-formed text of 1 to ${TOKEN_MAX} characters`);
+      return itemsOf(id, addInCalls(ask, id, count, token));
+    },
+    seal: async () => (await ask(`/fan-outs/${encodeURIComponent(id)}/seal`, {})) as { complete: boolean },
+  });
+  return {
+    // Named here, so that a lost answer can be asked for again.
+    openFanOut: async ({ id = newId(), ...fields } = {}) => {
+      await ask('/fan-outs', { id, ...fields });
+      return fanOut(id);
+    },
+    fanOut,
+    ack: (items, { onProgress } = {}) => ackInCalls(ask, items, onProgress),
+  };
+};
+
+/** The ids of items, group by group. */
+export async function* itemsOf(fanOut: string, added: ReturnType<typeof addInCalls>): AsyncGenerator<string> {
+  for await (const groups of added)
+    for (const { id: group, count } of groups)
+      for (let index = 0; index < count; index += 1) yield itemIdOf({ fanOut: fanOut as FanOutId, group, index });
+}

@@ -1,0 +1,271 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ApiRefused, ApiUnavailable, createFanOutClient, MalformedItem } from '../../src/client/client.ts';
+import type { FanOutId } from '../../src/fan-out/ids.ts';
+import { progressOf } from '../../src/fan-out/progress.ts';
+import { CREDENTIALS, signatureProblem } from '../cli/aws.ts';
+import { type ServedApi, servedApi } from './served-api.ts';
+
+let served: ServedApi;
+beforeEach(async () => {
+  served = await servedApi();
+  // Pauses are by chance: none.
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await served.stop();
+});
+
+const client = () => createFanOutClient({ api: served.url });
+const all = async (items: AsyncIterable<string>): Promise<string[]> => {
+  const found: string[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+};
+/** As the store has it. */
+const stored = async (id: string) => {
+  const fanOut = await served.kit.fanOuts.read(id as FanOutId);
+  if (!fanOut) throw new Error(`there is no fan-out ${id}`);
+  return { ...fanOut, ...(await progressOf(served.kit.fanOuts, fanOut)) };
+};
+/** What something threw. */
+const thrown = async (work: () => unknown): Promise<unknown> => {
+  try {
+    await work();
+  } catch (cause) {
+    return cause;
+  }
+  throw new Error('nothing was thrown');
+};
+
+describe('a fan-out', () => {
+  it('is opened, added to, sealed and acked to its end', async () => {
+    const { openFanOut, ack } = client();
+    const fanOut = await openFanOut({ userKey: 'catalog-7', callback: 'ops', failFast: { count: 5 } });
+    const items = [...(await all(fanOut.add(451))), ...(await all(fanOut.add(2)))];
+    expect([items.length, items[0], items[450], items[452]]).toEqual([
+      453,
+      `${fanOut.id}:0:0`,
+      `${fanOut.id}:1:0`,
+      `${fanOut.id}:2:1`,
+    ]);
+    expect(await ack(items.slice(1))).toEqual({ fanOuts: [{ id: fanOut.id, complete: false }], unknown: [] });
+    expect(await fanOut.seal()).toEqual({ complete: false });
+    expect(await ack([{ item: items[0] ?? '', outcome: 'failed' }, 'nobody:0:0'])).toEqual({
+      fanOuts: [{ id: fanOut.id, complete: true, userKey: 'catalog-7' }],
+      unknown: ['nobody:0:0'],
+    });
+    expect(await fanOut.seal()).toEqual({ complete: true });
+    expect(await stored(fanOut.id)).toMatchObject({ total: 453, succeeded: 452, failed: 1, callback: 'ops' });
+  });
+
+  it('of which every request is lost, and every answer twice, has as many items as were asked for, and ends once', async () => {
+    served.fate = (n) => (['answer-lost', 503, 'request-lost', 'answer-lost'] as const)[n - 1];
+    const { openFanOut, ack } = client();
+    const fanOut = await openFanOut({ userKey: 'k' });
+    const items = await all(fanOut.add(100_000));
+    expect(new Set(items).size).toBe(100_000);
+    const { unknown } = await ack(items);
+    expect(unknown).toEqual([]);
+    expect(await fanOut.seal()).toEqual({ complete: true });
+    expect(await stored(fanOut.id)).toMatchObject({ total: 100_000, succeeded: 100_000, failed: 0 });
+    expect(served.kit.sent.callbacks).toHaveLength(1);
+    // It did happen, again and again.
+    const adds = served.asked.filter(({ path }) => path.endsWith('/items'));
+    expect([adds.length, new Set(adds.map(({ body }) => body.token)).size]).toEqual([15, 3]);
+  });
+
+  it('gets its items as the loop gets to them: a million ids are never held', async () => {
+    const fanOut = await client().openFanOut();
+    const adds = () => served.asked.filter(({ path }) => path.endsWith('/items')).length;
+    const items = fanOut.add(1_000_000);
+    expect(adds(), 'before the loop').toBe(0);
+    let seen = 0;
+    for await (const item of items) {
+      seen += 1;
+      if (seen === 45_000) expect([item, adds()]).toEqual([`${fanOut.id}:99:449`, 1]);
+      if (seen === 45_001) break;
+    }
+    expect([adds(), (await stored(fanOut.id)).total]).toEqual([2, 90_000]);
+  });
+
+  it('is added to once by one token, from a process that began and one that goes on', async () => {
+    const fanOut = await client().openFanOut({ id: 'f' });
+    for await (const item of fanOut.add(90_001, { token: 'event-7' })) if (item === 'f:100:7') break;
+    expect((await stored('f')).total).toBe(90_000);
+    const items = await all(client().fanOut('f').add(90_001, { token: 'event-7' }));
+    expect([new Set(items).size, items.at(-1), (await stored('f')).total]).toEqual([90_001, 'f:200:0', 90_001]);
+  });
+});
+
+describe('acks', () => {
+  it('of a group are written together, whatever their order, and calls are full of them', async () => {
+    const { openFanOut, ack } = client();
+    const fanOut = await openFanOut({ id: 'f' });
+    const items = await all(fanOut.add(4_500));
+    const { ack: write } = served.kit.fanOuts;
+    let writes = 0;
+    served.kit.fanOuts.ack = (id, position, slots) => {
+      if (position.level === 0) writes += 1;
+      return write.call(served.kit.fanOuts, id, position, slots);
+    };
+    const dealt = items.toSorted((a, b) => (Number(a.split(':')[2]) % 7) - (Number(b.split(':')[2]) % 7));
+    const progress: number[] = [];
+    async function* lazily() {
+      yield* dealt;
+    }
+    await ack(lazily(), { onProgress: (acked) => progress.push(acked) });
+    const calls = served.asked
+      .filter(({ path }) => path.endsWith('/acks'))
+      .map(({ body }) => (body.items as []).length);
+    expect([writes, calls, progress.at(-1)]).toEqual([30, [900, 900, 900, 900, 900], 4_500]);
+    expect((await stored('f')).succeeded).toBe(4_500);
+  });
+
+  it('of two outcomes keep the first', async () => {
+    const { openFanOut, ack } = client();
+    const [item = ''] = await all((await openFanOut({ id: 'f' })).add(1));
+    await ack([{ item, outcome: 'failed' }, item, { item, outcome: 'succeeded' }]);
+    expect(await stored('f')).toMatchObject({ failed: 1, succeeded: 0 });
+  });
+
+  it('with something among them that is no item are refused by it', async () => {
+    for (const item of ['f:0', 'f:00:0', '', 7]) {
+      const cause = await thrown(() => client().ack(['f:0:0', item as string]));
+      expect(cause).toBeInstanceOf(MalformedItem);
+      expect(cause).toMatchObject({ name: 'MalformedItem', item: item === 7 ? undefined : item });
+    }
+    expect(served.asked).toEqual([]);
+  });
+
+  it('of nothing ask nobody', async () => {
+    expect(await client().ack([])).toEqual({ fanOuts: [], unknown: [] });
+    expect(served.asked).toEqual([]);
+  });
+});
+
+describe('what does not work', () => {
+  it('is said at once where asking again would not help, with what is wrong', async () => {
+    const { openFanOut, fanOut } = client();
+    const cause = await thrown(() => openFanOut({ id: 'a:b', callback: 'nobody' }));
+    expect(cause).toBeInstanceOf(ApiRefused);
+    expect(cause).toMatchObject({
+      name: 'ApiRefused',
+      status: 400,
+      errors: [{ path: 'id' }, { path: 'callback' }],
+      message: expect.stringContaining('callback is unknown: "nobody"; configured are ops'),
+    });
+    expect(served.asked).toHaveLength(1);
+    expect(await thrown(() => fanOut('nobody').seal())).toMatchObject({ status: 404 });
+    await openFanOut({ id: 'f' });
+    await fanOut('f').seal();
+    expect(await thrown(() => all(fanOut('f').add(1)))).toMatchObject({ name: 'ApiRefused', status: 409 });
+    expect(await thrown(() => openFanOut({ id: 'f', userKey: 'other' }))).toMatchObject({ status: 409 });
+  });
+
+  it('is asked for seven times where the API is busy or does not answer', async () => {
+    for (const [fate, status] of [
+      [503, 503],
+      [429, 429],
+      ['answer-lost', undefined],
+    ] as const) {
+      served.asked.length = 0;
+      served.fate = () => fate;
+      const cause = await thrown(() => client().fanOut('f').seal());
+      expect(cause).toBeInstanceOf(ApiUnavailable);
+      expect(cause).toMatchObject({
+        name: 'ApiUnavailable',
+        status,
+        message: expect.stringMatching(/was asked 7 times, at last: .+; the same call can be made again later/),
+      });
+      expect(served.asked).toHaveLength(7);
+    }
+  });
+
+  it('that is not the API is told from it', async () => {
+    const other = createFanOutClient({ api: served.url, fetch: async () => new Response('<html>') });
+    expect(await thrown(() => other.openFanOut())).toMatchObject({
+      name: 'ApiRefused',
+      message: '200: is it the API of Groupage?',
+    });
+  });
+
+  it('is a mistake in the call: a count, a token, an address', async () => {
+    const fanOut = client().fanOut('f');
+    for (const count of [0, -1, 1.5, Number.NaN, 2 ** 53]) expect(() => fanOut.add(count)).toThrow(RangeError);
+    for (const token of ['', 'x'.repeat(49), '\ud800']) expect(() => fanOut.add(1, { token })).toThrow('1 to 48');
+    for (const api of [
+      '',
+      'api',
+      'ftp://127.0.0.1/v1',
+      'http://parcels.example/v1',
+      'https://me:pw@api.example/v1',
+      'https://a.example/?x=1',
+    ])
+      expect(() => createFanOutClient({ api }), api).toThrow(/^api must be an https URL/);
+    expect(served.asked).toEqual([]);
+  });
+});
+
+describe('requests', () => {
+  const asked: { address: string; init: RequestInit }[] = [];
+  const remember = (async (address: string, init: RequestInit) => {
+    asked.push({ address, init });
+    return Response.json({ complete: true });
+  }) as typeof fetch;
+  beforeEach(() => {
+    asked.length = 0;
+  });
+  const credentials = {
+    accessKeyId: CREDENTIALS.id,
+    secretAccessKey: CREDENTIALS.secret,
+    sessionToken: CREDENTIALS.token,
+  };
+
+  it('to a function URL are signed for its region, and led nowhere else', async () => {
+    const api = 'https://abc.lambda-url.eu-north-1.on.aws/v1';
+    await createFanOutClient({ api, fetch: remember, credentials }).fanOut('f').seal();
+    expect(asked).toMatchObject([
+      {
+        address: `${api}/fan-outs/f/seal`,
+        init: {
+          redirect: 'manual',
+          headers: {
+            authorization: expect.stringMatching(
+              /^AWS4-HMAC-SHA256 Credential=AKIDTEST\/\d{8}\/eu-north-1\/lambda\/aws4_request,/,
+            ),
+            'x-amz-security-token': CREDENTIALS.token,
+          },
+        },
+      },
+    ]);
+  });
+
+  it('are signed as a function URL computes it', async () => {
+    const api = "https://abc.lambda-url.eu-north-1.on.aws/a'(b)/v1";
+    await createFanOutClient({ api, fetch: remember, credentials }).fanOut('f').seal();
+    const { address, init } = asked[0] as (typeof asked)[number];
+    const arrived = {
+      method: 'POST',
+      url: new URL(address).pathname,
+      headers: Object.fromEntries(new Headers(init.headers)),
+    };
+    expect(signatureProblem(arrived as never, String(init.body), 'eu-north-1')).toBeUndefined();
+    expect(signatureProblem(arrived as never, 'another body', 'eu-north-1')).toMatch(/does not match/);
+  });
+
+  it('to another host are signed for the region that is given; to this machine they are not', async () => {
+    const given = { fetch: remember, credentials, region: 'us-west-2' };
+    await createFanOutClient({ api: 'https://proxy.example/v1', ...given })
+      .fanOut('f')
+      .seal();
+    expect(String(new Headers(asked[0]?.init.headers).get('authorization'))).toContain('/us-west-2/lambda/');
+    for (const api of ['http://127.0.0.1:4500/v1/', 'http://localhost:4500/v1', 'http://[::1]:4500/v1']) {
+      await createFanOutClient({ api, ...given })
+        .fanOut('f')
+        .seal();
+      expect(asked.at(-1)?.address).toBe(`${api.replace(/\/$/, '')}/fan-outs/f/seal`);
+      expect(new Headers(asked.at(-1)?.init.headers).has('authorization')).toBe(false);
+    }
+  });
+});

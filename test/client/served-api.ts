@@ -1,0 +1,63 @@
+/** The HTTP API on a socket, on stores in memory, where answers get lost and services are busy as a test says. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { monotonicFactory } from 'ulid';
+import { api } from '../../src/api/app.ts';
+import { emptyTables } from '../../src/simulation/tables.ts';
+import { type StepKit, stepKit } from '../batching/step-kit.ts';
+import { memoryStores } from '../contract/stores.ts';
+import { tellingOps } from '../fan-out/kit.ts';
+
+/** What becomes of a request: it is done and the answer lost, lost itself, or answered like this. */
+export type Fate = 'answer-lost' | 'request-lost' | number;
+
+export interface ServedApi {
+  readonly url: string;
+  readonly kit: StepKit;
+  /** Method, path and body of each request, in the order in which they came. */
+  readonly asked: { readonly path: string; readonly body: Record<string, unknown> }[];
+  /** Of a request, that comes for the n-th time, from 1; undefined: nothing happens to it. */
+  fate: (n: number) => Fate | undefined;
+  stop(): Promise<void>;
+}
+
+export const servedApi = async (): Promise<ServedApi> => {
+  const kit = stepKit(memoryStores(emptyTables()), tellingOps());
+  const app = api({ ...kit, newId: monotonicFactory(), onError: (cause) => console.error(cause) });
+  const asked: ServedApi['asked'] = [];
+  const times = new Map<string, number>();
+  const timesOf = (request: string): number => {
+    times.set(request, (times.get(request) ?? 0) + 1);
+    return times.get(request) as number;
+  };
+  const server = createServer(
+    getRequestListener(async (request, { incoming }) => {
+      const text = await request.clone().text();
+      asked.push({ path: new URL(request.url).pathname, body: text === '' ? {} : JSON.parse(text) });
+      const fate = served.fate(timesOf(`${request.url} ${text}`));
+      if (typeof fate === 'number')
+        return Response.json(
+          { detail: `as the test says: ${fate}` },
+          { status: fate, headers: { 'retry-after': '0' } },
+        );
+      const answer = fate === 'request-lost' ? undefined : await app.fetch(request);
+      if (answer && fate === undefined) return answer;
+      (incoming as { socket: { destroy(): void } }).socket.destroy();
+      return new Response();
+    }),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const served: ServedApi = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    kit,
+    asked,
+    fate: () => undefined,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  return served;
+};
