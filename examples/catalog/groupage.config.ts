@@ -1,0 +1,16 @@
+import { defineConfig } from '../../src/config/schema.ts';
+
+/** Items of a catalogue go to a search index, a hundred of one department a call; whoever waits for the whole is told once. */
+export default defineConfig({
+  operations: {
+    'index-item': {
+      target: ['department'],
+      batch: { maxSize: 100, maxWait: '1s' },
+      downstream: { kind: 'http', url: 'http://127.0.0.1:9300/index' },
+      retry: { minDelay: '500ms', maxDelay: '5s' },
+      circuit: { failures: 5, coolDown: '1s' },
+    },
+  },
+  destinations: { 'catalog-done': { kind: 'queue', name: 'catalog-done' } },
+  fanOuts: { callback: 'catalog-done' },
+});
