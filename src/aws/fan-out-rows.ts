@@ -56,8 +56,13 @@ export const fanOutOf = (row: Item): FanOut => ({
   ...(row.Walk === undefined ? {} : { walk: walkOf(row.Walk as Item) }),
 });
 
-const walkOf = ({ Next, Failed, Seen }: Item): Walk => ({ next: Next, failed: Failed, seenAt: Seen });
-export const walkItem = ({ next, failed, seenAt }: Walk): Item => ({ Next: next, Failed: failed, Seen: seenAt });
+const walkOf = ({ Next, G, Failed, Seen }: Item): Walk => ({ next: Next, groups: G, failed: Failed, seenAt: Seen });
+export const walkItem = ({ next, groups, failed, seenAt }: Walk): Item => ({
+  Next: next,
+  G: groups,
+  Failed: failed,
+  Seen: seenAt,
+});
 
 /** What the write that ends a fan-out sets. */
 export const endedFields = ({ status, at, because, failed, event, checkAt }: Ending): Item => ({

@@ -24,8 +24,16 @@ export const completeAll = (deps: FanOutDeps, fanOut: FanOut, failed: number): P
   end(deps, fanOut, { status: 'complete', from: ['sealed'], because: 'all-done', failed });
 
 /** T7. More of its items failed than it tolerates. */
-export const failFast = (deps: FanOutDeps, fanOut: FanOut, failed: number): Promise<FanOut | undefined> =>
-  end(deps, fanOut, { status: 'complete', from: ['open', 'sealed'], because: 'too-many-failed', failed });
+export const failFast = async (deps: FanOutDeps, fanOut: FanOut, failed: number): Promise<FanOut | undefined> => {
+  for (let seen = fanOut; ; ) {
+    const { version } = seen;
+    const cause = { status: 'complete', because: 'too-many-failed', failed, version } as const;
+    const stored = await end(deps, seen, { ...cause, from: ['open', 'sealed'] });
+    // Somebody added to it meanwhile, or sealed it: its event would tell of fewer items than it has.
+    if (!stored || stored.ended || stored.version === version) return stored;
+    seen = stored;
+  }
+};
 
 /** T8. Nothing has happened for too long; an `add` or a `seal` since it was read saves it. */
 export const expire = (deps: FanOutDeps, fanOut: FanOut, failed: number): Promise<FanOut | undefined> =>

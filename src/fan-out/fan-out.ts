@@ -48,6 +48,8 @@ export interface Ended {
 export interface Walk {
   /** The node, or the pair of level and number, with which it goes on: by `positionAt`. */
   readonly next: number;
+  /** How many groups it had when the walk began: with more of them all positions are others. */
+  readonly groups: number;
   readonly failed: number;
   readonly seenAt: Millis;
 }

@@ -12,10 +12,13 @@ import { expire, failFast, sendEvent } from './end.ts';
 import { type FanOut, isDone, isIdle, isTooMany, type Walk } from './fan-out.ts';
 import type { FanOutId } from './ids.ts';
 import { firstParent, lookDown } from './look-down.ts';
+import { finishSealed } from './seal.ts';
 import { type Position, positionAt } from './tree.ts';
 
 /** How long until the patrol looks at a fan-out first, and at the longest. */
 const [FIRST_LOOK, LONGEST_PAUSE]: readonly [Millis, Millis] = [2 * MINUTE, 60 * MINUTE];
+/** Longer than a function runs: whoever saw a fan-out before it ended writes nothing any more. */
+const SETTLED: Millis = 15 * MINUTE;
 /** Fan-outs that are asked for at once. */
 const PAGE = 100;
 /** Rows that are deleted at once. */
@@ -54,30 +57,36 @@ export const visit = async (deps: FanOutDeps, id: FanOutId, mayGoOn: () => boole
 
 const look = async (deps: FanOutDeps, fanOut: FanOut, due: Millis, mayGoOn: () => boolean): Promise<void> => {
   const { config, fanOuts, machine, report } = deps;
-  const { id, walk } = fanOut;
+  const { id, groups } = fanOut;
+  const walk = fanOut.walk?.groups === groups ? fanOut.walk : undefined;
   const from = walk?.next ?? firstParent(fanOut, fanOuts.width);
   const climbChild = async (position: Position, counts: Parameters<typeof climb>[3]): Promise<void> => {
     if (!isDone(fanOut, position, counts, fanOuts.width)) return;
-    const { isComplete } = await climb(deps, id, position, counts, true);
-    if (isComplete) report({ event: 'fan-out-repaired', fanOut: id });
+    await climb(deps, id, position, counts, true);
   };
   const sight = await lookDown(fanOuts, fanOut, from, mayGoOn, climbChild);
   const failed = sight.failed + (walk?.failed ?? 0);
   const seenAt = Math.max(sight.seenAt, walk?.seenAt ?? 0);
   const now = machine.now();
   if (sight.next !== undefined) {
-    const rest: Walk = { next: sight.next, failed, seenAt };
+    const rest: Walk = { next: sight.next, groups, failed, seenAt };
     await fanOuts.checkAgain(id, due, { checkAt: now, walk: rest });
     return;
   }
   const idle = { open: config.fanOuts.idleOpen, sealed: config.fanOuts.idleSealed };
-  if (isTooMany(fanOut, failed)) await failFast(deps, fanOut, failed);
+  // Whoever sealed it may have stopped there: a top that had climbed before, or an empty one, has no slot that is empty.
+  const after = fanOut.status === 'sealed' ? await finishSealed(deps, fanOut) : fanOut;
+  if (after?.status === 'complete') report({ event: 'fan-out-repaired', fanOut: id });
+  else if (isTooMany(fanOut, failed)) await failFast(deps, fanOut, failed);
   else if (isIdle(fanOut, seenAt, idle, now)) await expire(deps, fanOut, failed);
   // Refused where it has ended meanwhile: then it is due at another time.
   await fanOuts.checkAgain(id, due, { checkAt: nextLook(fanOut.createdAt, now) });
 };
 
-/** The rows of a fan-out that has ended go, a part at a time where there are many; its header goes by itself, later. */
+/**
+ * The rows of a fan-out that has ended go, a part at a time where there are many; its header goes by itself, later. Who saw
+ * it before it ended may put another row meanwhile, a group's or a parent's: soon after an end they go once more.
+ */
 const clear = async (
   { config, fanOuts, machine }: FanOutDeps,
   { id, groups, ended, checkAt, walk }: FanOut,
@@ -89,10 +98,12 @@ const clear = async (
     if (there.length === 0) break;
     if (!mayGoOn()) {
       const now = machine.now();
-      await fanOuts.checkAgain(id, checkAt ?? now, { checkAt: now, walk: { next, failed: 0, seenAt: 0 } });
+      await fanOuts.checkAgain(id, checkAt ?? now, { checkAt: now, walk: { next, groups, failed: 0, seenAt: 0 } });
       return;
     }
     await fanOuts.removeNodes(id, there);
   }
-  await fanOuts.bury(id, Math.max(machine.now(), (ended?.at ?? 0) + config.fanOuts.keep));
+  const [now, endedAt] = [machine.now(), ended?.at ?? 0];
+  if (now < endedAt + SETTLED) await fanOuts.checkAgain(id, checkAt ?? now, { checkAt: endedAt + SETTLED });
+  else await fanOuts.bury(id, Math.max(now, endedAt + config.fanOuts.keep));
 };

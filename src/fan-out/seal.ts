@@ -15,14 +15,17 @@ export type Sealed =
 /** Again is harmless: it looks again, and answers the same, or that it is complete by now. */
 export const seal = async (deps: FanOutDeps, id: FanOutId): Promise<Sealed> => {
   const sealed = await deps.fanOuts.seal(id, deps.machine.now());
-  const fanOut = sealed?.status === 'sealed' ? await finish(deps, sealed) : sealed;
+  const fanOut = sealed?.status === 'sealed' ? await finishSealed(deps, sealed) : sealed;
   if (!fanOut) return { kind: 'unknown' };
   if (fanOut.status === 'expired') return { kind: 'expired' };
   return { kind: 'sealed', complete: fanOut.status === 'complete', fanOut };
 };
 
-/** Of each level the last node alone may be done without having climbed: all others are full when they are done. */
-const finish = async (deps: FanOutDeps, fanOut: FanOut): Promise<FanOut | undefined> => {
+/**
+ * Completes a sealed fan-out if all of it is done. Of each level the last node alone may be done without having climbed: all
+ * others are full when they are done. @returns the fan-out as it is then
+ */
+export const finishSealed = async (deps: FanOutDeps, fanOut: FanOut): Promise<FanOut | undefined> => {
   const { fanOuts } = deps;
   const { id, groups } = fanOut;
   if (groups === 0) return completeAll(deps, fanOut, 0);

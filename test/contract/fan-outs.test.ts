@@ -194,7 +194,7 @@ describeEach('fan-outs', storeKinds, (stores) => {
     await expect.poll(() => store().due(-10, 10)).toEqual([early, late]);
     expect(await store().due(-25, 10)).toEqual([early]);
     expect(await store().due(-10, 1)).toEqual([early]);
-    const walk = { next: 4, failed: 1, seenAt: NOW };
+    const walk = { next: 4, groups: 3, failed: 1, seenAt: NOW };
     expect(await store().checkAgain(early, -31, { checkAt: NOW })).toBe(false);
     expect(await store().checkAgain(early, -30, { checkAt: -15, walk })).toBe(true);
     expect(await store().read(early)).toMatchObject({ checkAt: -15, walk });
