@@ -11,6 +11,7 @@ import { type Operation, operationFor } from '../config/resolved.ts';
 import type { Answer, CallItem, ItemAnswer } from '../downstream/downstream.ts';
 import { checkCaps } from './caps.ts';
 import { bytesOf, type Evidence, sentPayloads, waitsOf } from './evidence.ts';
+import { checkFannedOut } from './fanned-out.ts';
 import { checkInTime } from './in-time.ts';
 import { demand } from './invariants.ts';
 import { checkMerged, merges } from './merged.ts';
@@ -31,6 +32,7 @@ export const checkAtRest = (evidence: Evidence): void => {
   checkCaps(evidence);
   checkTold(evidence);
   checkMerged(evidence);
+  checkFannedOut(evidence);
   if (evidence.isCalm) checkInTime(evidence);
 };
 

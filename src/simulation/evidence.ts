@@ -23,6 +23,7 @@ import type { Tables } from './tables.ts';
  * | whoever wants to hear how a task ended is told, and nothing else | always |
  * | a redrive starts one run | always |
  * | where requests are merged: one succeeds when its inputs were done, a job gets each once and what is needed | always |
+ * | an item of a fan-out shows how its task's first run ended, and did before anybody was told of that; the fan-out is complete when all are done, and is told of | always |
  * | nothing waits in the end | unless `mayStopAmidWork`; always if `patrolled` |
  * | every attempt that was started was made | unless `mayStopAmidWork` or `mayOverlap` |
  * | a task that was given up was called about | unless `mayStopAmidWork` or `mayOverlap` |
@@ -42,6 +43,8 @@ export interface Evidence {
   readonly log: CallLog;
   /** What initiators were told. */
   readonly told: readonly CallbackMessage[];
+  /** How many items the fan-out has that tasks are items of, if there is one. */
+  readonly items?: number;
   /** What those saw who watched. */
   readonly seen: Seen;
   /** Flushes that were answered, and when. */

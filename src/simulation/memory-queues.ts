@@ -13,7 +13,7 @@ export const memoryQueues = (
   queues: SimulatedQueues,
   rejected: Rejection[],
   gate: Gate,
-  told: CallbackMessage[] = [],
+  told: Pick<CallbackMessage[], 'push'> = [],
 ): Queues => ({
   register: async (bodies) => {
     await gate(

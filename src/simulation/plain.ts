@@ -24,6 +24,6 @@ const bare = ({ batch }: Operation): Partial<Operation> => ({
 const withoutWishes = (body: string): string => {
   const json = parseJson(body);
   if (!json.ok || !isObject(json.value)) return body;
-  const { priority: _, weight: __, coalesceKey: ___, expiresIn: ____, ...rest } = json.value;
+  const { priority: _, weight: __, coalesceKey: ___, expiresIn: ____, fanOutItem: _____, ...rest } = json.value;
   return JSON.stringify(rest);
 };

@@ -32,7 +32,7 @@ export interface Surroundings {
   readonly queues: Readonly<Record<WorkingQueue, SimulatedQueue>>;
   readonly rejected: Rejection[];
   /** What initiators were told. */
-  readonly told: CallbackMessage[];
+  readonly told: Pick<CallbackMessage[], 'push'>;
   readonly log: CallLog;
   /** @default - that of DynamoDB's rows */
   readonly nodeSize?: NodeSize;

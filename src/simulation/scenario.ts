@@ -2,14 +2,17 @@
 import type { Millis, OperationName, Target, TaskId } from '../batching/ids.ts';
 import { MINUTE } from '../batching/timings.ts';
 import type { Operation } from '../config/resolved.ts';
+import { fanningOut } from './fanned-out.ts';
 import type { FaultRates } from './faults.ts';
 import { type Random, seeded } from './random.ts';
 import type { Scenario } from './world.ts';
 
 const OPERATION = 'ship' as OperationName;
 
-/** A random scenario; the same seed gives the same one. */
-export const scenarioOf = (seed: number): Scenario => {
+/** A random scenario; the same seed gives the same one. Every fifth is of tasks that are items of a fan-out. */
+export const scenarioOf = (seed: number): Scenario => (seed % 5 === 0 ? fanningOut(ofTasks(seed)) : ofTasks(seed));
+
+const ofTasks = (seed: number): Scenario => {
   const random = seeded(seed ^ 0x5eed);
   const span: Millis = random.pick([0, 2_000, 60_000, 600_000]);
   const targets = random.int(1, 4);

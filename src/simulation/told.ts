@@ -2,6 +2,7 @@
 import type { Task } from '../batching/task.ts';
 import { operationFor } from '../config/resolved.ts';
 import type { Evidence } from './evidence.ts';
+import { isOfFanOut } from './fanned-out.ts';
 import { demand } from './invariants.ts';
 
 /** @throws Violation */
@@ -9,6 +10,7 @@ export const checkTold = ({ config, tables, told }: Evidence): void => {
   const heard = new Map<string, Set<string>>();
   for (const { to, event } of told) {
     const { id, type, subject } = JSON.parse(event) as Record<'id' | 'type' | 'subject', string>;
+    if (isOfFanOut({ type })) continue;
     const task = [...tables.tasks.values()].find((each) => each.id === subject);
     demand(task !== undefined && type === endOf(task, id), 'who is told of a task is told how it ended', {
       event,

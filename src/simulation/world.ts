@@ -23,6 +23,7 @@ import { checkAtRest } from './at-rest.ts';
 import { Chaos, type FaultPoint } from './chaos.ts';
 import { doctor } from './doctor.ts';
 import type { Evidence } from './evidence.ts';
+import { checkCompletion, checkOrder, ITEM_NODES, openFanOut } from './fanned-out.ts';
 import type { FaultCounts, FaultRates } from './faults.ts';
 import { type Steps, simulatedFunctions } from './functions.ts';
 import { demand, type Seen, Violation, watch } from './invariants.ts';
@@ -48,6 +49,8 @@ export interface Scenario {
   readonly pauses?: readonly { readonly at: Millis; readonly lasts: Millis; readonly of: OperationName | Target }[];
   /** When somebody redrives what has failed by then, and how often they ask. */
   readonly redrives: readonly { readonly at: Millis; readonly times: number }[];
+  /** How many items a fan-out has that is there from the start, for tasks that name its items. */
+  readonly items?: number;
   /** When somebody purges the elect, the group and the batch queue: what was in them is for a doctor to find. */
   readonly purges: readonly Millis[];
   readonly faults: FaultRates;
@@ -130,9 +133,16 @@ class World {
     this.#chaos.onViolation = onViolation;
     const [tables, now, seen] = [this.#tables, () => this.#scheduler.now, this.#seen];
     watch({ tables, config: scenario.config, groupQueue: this.#queues.group, now, seen }, onViolation);
+    tables.watcher.fanOut = (before, { status }) => {
+      const { items } = scenario;
+      if (items !== undefined && status === 'complete' && before?.status !== status)
+        this.#judge(() => checkCompletion(tables, items));
+    };
   }
 
   async run(): Promise<Report> {
+    const { items } = this.#scenario;
+    if (items !== undefined) await openFanOut(this.#tables, items, this.#start('opener', LEADER_TIMEOUT).deps);
     for (const { at, body } of this.#scenario.sends)
       this.#scheduler.after(at, () => this.#sent.push({ messageId: this.#queues.register.send(body), body }));
     for (const { at, target } of this.#scenario.flushes) this.#scheduler.after(at, () => this.#flush(target));
@@ -176,14 +186,26 @@ class World {
   }
 
   #checkEnd(ended: boolean): void {
-    try {
+    this.#judge(() => {
       const left = Object.entries(this.#queues).map(([name, queue]) => [name, queue.messages.size]);
       demand(ended, 'the run does not end', Object.fromEntries(left));
       checkAtRest(this.#evidence());
+    });
+  }
+
+  #judge(check: () => void): void {
+    try {
+      check();
     } catch (cause) {
       if (!(cause instanceof Violation)) throw cause;
-      this.#violation = cause;
+      this.#violation ??= cause;
     }
+  }
+
+  /** Somebody is told of something. */
+  #tell(messages: readonly CallbackMessage[]): number {
+    for (const message of messages) this.#judge(() => checkOrder(this.#tables, message));
+    return this.#told.push(...messages);
   }
 
   #start(name: string, timeout: Millis): Started {
@@ -195,14 +217,15 @@ class World {
       tables: this.#tables,
       queues: this.#queues,
       rejected: this.#rejected,
-      told: this.#told,
+      told: { push: (...messages: CallbackMessage[]) => this.#tell(messages) },
       log: this.#log,
+      ...(this.#scenario.items === undefined ? {} : { nodeSize: ITEM_NODES }),
     };
     return startProcess(around, name, run, timeout);
   }
 
   #evidence(): Evidence {
-    const { config, patrol, faults, faultsEnd, pauses = [] } = this.#scenario;
+    const { config, patrol, faults, faultsEnd, pauses = [], items } = this.#scenario;
     const isLimited = Object.values(config.operations).some(
       ({ concurrency: { perTarget, total }, circuit }) => perTarget !== null || total !== null || circuit !== null,
     );
@@ -216,6 +239,7 @@ class World {
       rejected: this.#rejected,
       log: this.#log,
       told: this.#told,
+      ...(items === undefined ? {} : { items }),
       seen: this.#seen,
       flushes: this.#flushes,
       cancelled: new Set((this.#scenario.cancels ?? []).map(({ id }) => id)),

@@ -4,11 +4,13 @@
  * They stand in for single steps or ports.
  */
 import type { Target } from '../../../src/batching/ids.ts';
+import { fanningOut } from '../../../src/simulation/fanned-out.ts';
 import { NO_FAULTS } from '../../../src/simulation/faults.ts';
 import { plain } from '../../../src/simulation/plain.ts';
 import { withOperations } from '../../../src/simulation/with-operations.ts';
 import type { Scenario } from '../../../src/simulation/world.ts';
 import type { Bug } from './bug.ts';
+import * as fanned from './fanning-out.ts';
 import * as handling from './handling.ts';
 import * as leading from './leading.ts';
 import * as policy from './policy.ts';
@@ -220,6 +222,8 @@ export const KNOWN_BUGS: readonly KnownBug[] = [
   ['priorities that are overlooked', sharing.prioritiesAreOverlooked, /whose turn is later/, nothingGoesWrong],
   ['tasks that end in silence', sharing.settlementsAreUntold, /wants to hear how a task ended/],
   ['redrives that tell nobody', sharing.registersTellNobody, /wants to hear how a task ended/],
+  ['callbacks that go before their acks', fanned.callbacksGoFirst, /told after its item was acked/, fanningOut],
+  ['acks that are forgotten after a crash', fanned.repeatedBatchesAckNothing, /item shows how its task/, fanningOut],
 ];
 
 /** A schedule with a bug put back. */

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { fanningOut } from '../../src/simulation/fanned-out.ts';
+import { scenarioOf } from '../../src/simulation/scenario.ts';
+import { runSchedules } from '../../src/simulation/schedules.ts';
+
+const seed = Number(process.env.GROUPAGE_SEED ?? Date.now() % 1_000_000_000);
+
+describe('tasks that are items of a fan-out, under all faults', () => {
+  it(`ack themselves, and the last completes it: 300 schedules from seed ${seed}`, async () => {
+    let [complete, open, failed, redriven, levels] = [0, 0, 0, 0, 0];
+    const summary = await runSchedules(seed, 300, fanningOut, ({ tables }) => {
+      for (const { status, ended, groups } of tables.fanOuts.values()) {
+        if (status === 'complete') complete += 1;
+        else open += 1;
+        failed += ended?.failed ?? 0;
+        levels = Math.max(levels, Math.ceil(Math.log(groups) / Math.log(3)));
+      }
+      for (const { run, fanOutItem, state } of tables.tasks.values())
+        if (fanOutItem !== undefined && run > 1 && state.status === 'succeeded') redriven += 1;
+      return true;
+    });
+    expect(summary.violations).toEqual([]);
+    expect(complete).toBeGreaterThan(150);
+    expect(open + complete).toBeGreaterThan(280);
+    expect(failed).toBeGreaterThan(100);
+    // Whose items are to stay failed.
+    expect(redriven).toBeGreaterThan(50);
+    expect(levels).toBe(3);
+  }, 600_000);
+
+  it('are those of every fifth schedule, and the others are as they were', () => {
+    expect(scenarioOf(20).items).toBeGreaterThan(0);
+    expect(scenarioOf(21).items).toBeUndefined();
+    expect(fanningOut(scenarioOf(20))).toEqual(scenarioOf(20));
+  });
+});
