@@ -5,6 +5,7 @@ import { CommandFailure, WrongUsage } from '../failure.ts';
 import { cancelCommand } from './cancel.ts';
 import { checkCommand } from './check.ts';
 import { doctorCommand } from './doctor.ts';
+import { fanOutCommand } from './fan-out.ts';
 import { flushCommand } from './flush.ts';
 import { batchesCommand, targetsCommand, tasksCommand } from './lists.ts';
 import { operationsCommand } from './operations.ts';
@@ -33,21 +34,26 @@ const program = (): Command => {
     pauseCommand(),
     resumeCommand(),
     redriveCommand(),
+    fanOutCommand(),
     doctorCommand(),
     checkCommand(),
   ]) {
-    if (command.name() !== 'check')
-      command
-        .option(
-          '--stack <name>',
-          'talk to this CloudFormation stack, with the credentials and region of the environment',
-        )
-        .option('--api <url>', "the HTTP API to talk to (default: the stack's, or that of this folder's local stack)");
-    groupage.addCommand(
-      eachOnce(command.option('--json', 'print JSON').showHelpAfterError('(--help shows how)').exitOverride()),
-    );
+    for (const each of command.commands) withShared(each);
+    groupage.addCommand(command.commands.length > 0 ? refusing(command) : withShared(command));
   }
   return groupage;
+};
+
+/** How wrong usage is answered. */
+const refusing = (command: Command): Command => command.showHelpAfterError('(--help shows how)').exitOverride();
+
+/** What every command takes, and how it is refused. */
+const withShared = (command: Command): Command => {
+  if (command.name() !== 'check')
+    command
+      .option('--stack <name>', 'talk to this CloudFormation stack, with the credentials and region of the environment')
+      .option('--api <url>', "the HTTP API to talk to (default: the stack's, or that of this folder's local stack)");
+  return eachOnce(refusing(command.option('--json', 'print JSON')));
 };
 
 /** Of two values of an option the last would count, without a word. */

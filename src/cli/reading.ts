@@ -6,3 +6,10 @@ export const someId = (text: string): string => {
   if (text === '') throw new InvalidArgumentError('It takes the id of a task.');
   return text;
 };
+
+/** How often something is looked at, in seconds. */
+export const everyOption = (text: string): number => {
+  const value = Number(text);
+  if (!(value >= 0.2)) throw new InvalidArgumentError('It takes a number of seconds from 0.2.');
+  return value;
+};

@@ -125,3 +125,29 @@ const FOUND = {
 /** A page of what the doctor looks at. */
 export const TARGETS_EXAMINED = z.looseObject({ targets: z.array(z.string()), ...FOUND });
 export const BATCHES_EXAMINED = z.looseObject({ batches: z.number(), ...FOUND });
+
+export const FAN_OUT = z.looseObject({
+  id: z.string(),
+  status: z.enum(['open', 'sealed', 'complete', 'expired']),
+  total: z.number(),
+  succeeded: z.number().optional(),
+  failed: z.number(),
+  pending: z.number().optional(),
+  countsAreAtLeast: z.boolean().optional(),
+  userKey: z.string().optional(),
+  callback: z.string().optional(),
+  failFast: z.union([z.looseObject({ count: z.number() }), z.looseObject({ share: z.number() })]).optional(),
+  because: z.string().optional(),
+  createdAt: z.string(),
+  endedAt: z.string().optional(),
+});
+export type FanOutShape = z.infer<typeof FAN_OUT>;
+
+/** What adding, sealing and acking answer, and a page of failed items. */
+export const ADDED = z.looseObject({ groups: z.array(z.looseObject({ id: z.number(), count: z.number() })) });
+export const SEALED = z.looseObject({ complete: z.boolean() });
+export const ACKED = z.looseObject({
+  fanOuts: z.array(z.looseObject({ id: z.string(), complete: z.boolean(), userKey: z.string().optional() })),
+  unknown: z.array(z.string()),
+});
+export const FAILED_ITEMS = z.looseObject({ items: z.array(z.string()), cursor: z.string().optional() });

@@ -150,5 +150,6 @@ const padded = (text: string, width: number, right: boolean): string => {
   return right ? space + text : text + space;
 };
 
-const cut = (text: string, width: number): string =>
+/** A line that a terminal would break is cut, and loses its colours. */
+export const cut = (text: string, width: number): string =>
   stripVTControlCharacters(text).length <= width ? text : stripVTControlCharacters(text).slice(0, width);

@@ -1,6 +1,6 @@
 /** `groupage watch`: the flow, live in a terminal. */
 import { setTimeout } from 'node:timers/promises';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import pLimit from 'p-limit';
 import { CommandFailure } from '../failure.ts';
 import { type ApiClient, ApiFailure } from './api-client.ts';
@@ -8,6 +8,7 @@ import { connect } from './connect.ts';
 import { operationsOf } from './operations.ts';
 import { dim, printable, printJson, red } from './output.ts';
 import { allTargets, CONCURRENCY, listed } from './pages.ts';
+import { everyOption } from './reading.ts';
 import { BATCH, type CommonOptions, type OperationShape } from './shapes.ts';
 import { byUrgency, draw, type Screen, type Snapshot } from './watch-view.ts';
 
@@ -16,16 +17,10 @@ interface WatchOptions extends CommonOptions {
   readonly once?: boolean;
 }
 
-const interval = (text: string): number => {
-  const value = Number(text);
-  if (!(value >= 0.2)) throw new InvalidArgumentError('It takes a number of seconds from 0.2.');
-  return value;
-};
-
 export const watchCommand = (): Command =>
   new Command('watch')
     .description('watch the flow: waiting tasks, leaders, batches, fill, failures')
-    .option('--every <seconds>', 'how often to look', interval, 1)
+    .option('--every <seconds>', 'how often to look', everyOption, 1)
     .option('--once', 'look once (also when the output is no terminal)')
     .action((options: WatchOptions) => watch(options));
 

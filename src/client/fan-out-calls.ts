@@ -1,7 +1,7 @@
 /** What fan-outs take in several calls of the API: items are added and acked a part at a time, none twice. */
 import pLimit from 'p-limit';
 import type { ItemOutcome } from '../fan-out/fan-out.ts';
-import { type ItemId, parseItemId } from '../fan-out/ids.ts';
+import { type FanOutId, type ItemId, itemIdOf, parseItemId } from '../fan-out/ids.ts';
 
 /** Asks the API: POST, with a body in JSON. Answers its JSON. */
 export type Ask = (path: string, body: object) => Promise<unknown>;
@@ -27,6 +27,13 @@ export async function* addInCalls(
     const { groups } = (await ask(`/fan-outs/${encodeURIComponent(fanOut)}/items`, part)) as { groups: AddedGroup[] };
     yield groups;
   }
+}
+
+/** The ids of items, group by group. */
+export async function* itemsOf(fanOut: string, added: AsyncIterable<readonly AddedGroup[]>): AsyncGenerator<string> {
+  for await (const groups of added)
+    for (const { id: group, count } of groups)
+      for (let index = 0; index < count; index += 1) yield itemIdOf({ fanOut: fanOut as FanOutId, group, index });
 }
 
 /** An item that is done: its id, if it succeeded. */

@@ -12,9 +12,8 @@
  */
 import { monotonicFactory } from 'ulid';
 import type { FailFast } from '../fan-out/fan-out.ts';
-import { type FanOutId, itemIdOf } from '../fan-out/ids.ts';
 import { type ApiOptions, askingApi } from './ask-api.ts';
-import { type Acked, ackInCalls, addInCalls, type DoneItem } from './fan-out-calls.ts';
+import { type Acked, ackInCalls, addInCalls, type DoneItem, itemsOf } from './fan-out-calls.ts';
 
 export { type ApiOptions, ApiRefused, ApiUnavailable } from './ask-api.ts';
 export { type Acked, type DoneItem, MalformedItem } from './fan-out-calls.ts';
@@ -107,10 +106,3 @@ export const createFanOutClient = (options: ApiOptions): FanOutClient => {
     ack: (items, { onProgress } = {}) => ackInCalls(ask, items, onProgress),
   };
 };
-
-/** The ids of items, group by group. */
-export async function* itemsOf(fanOut: string, added: ReturnType<typeof addInCalls>): AsyncGenerator<string> {
-  for await (const groups of added)
-    for (const { id: group, count } of groups)
-      for (let index = 0; index < count; index += 1) yield itemIdOf({ fanOut: fanOut as FanOutId, group, index });
-}

@@ -1,0 +1,130 @@
+/** `groupage fan-out add` and `ack`: any number of items, of which no more than some thousands are held. */
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { ulid } from 'ulid';
+import type { ZodType } from 'zod';
+import {
+  type Acked,
+  type AddedGroup,
+  type Ask,
+  ackInCalls,
+  addInCalls,
+  type DoneItem,
+  itemsOf,
+} from '../client/fan-out-calls.ts';
+import { CommandFailure, WrongUsage } from '../failure.ts';
+import { ITEM_ID_RULE, parseItemId } from '../fan-out/ids.ts';
+import { type ApiClient, ApiFailure } from './api-client.ts';
+import { connect } from './connect.ts';
+import { groupsTable } from './fan-out-view.ts';
+import { complain, green, plural, printable, printJson } from './output.ts';
+import { ACKED, ADDED, type CommonOptions } from './shapes.ts';
+
+interface AddOptions extends CommonOptions {
+  readonly token?: string;
+  readonly items?: boolean;
+}
+
+const asking =
+  (api: ApiClient): Ask =>
+  async (path, body) => {
+    const shape: ZodType<object> = path.endsWith('/acks') ? ACKED : ADDED;
+    return (await api.post(path, JSON.stringify(body), shape)).value;
+  };
+
+export const addItems = async (id: string, count: number, options: AddOptions): Promise<void> => {
+  const { token = ulid(), items = false, json = false } = options;
+  if (items && json) throw new WrongUsage('--items prints plain lines: leave --json out, or --items');
+  const added = addInCalls(asking(await connect(options)), id, count, token);
+  try {
+    if (items) return await printLines(itemsOf(id, added));
+    const groups: AddedGroup[] = [];
+    for await (const some of added) groups.push(...some);
+    const said = `${plural(count, 'item')} added to ${printable(id)}`;
+    console.log(json ? printJson(JSON.stringify({ groups, token })) : `${said}\n\n${groupsTable(id, groups)}`);
+  } catch (cause) {
+    // What is refused is refused for good: again would be no help.
+    const isRefused = cause instanceof ApiFailure && cause.status < 500;
+    if (!(cause instanceof CommandFailure) || isRefused) throw cause;
+    const again = `groupage fan-out add ${id} ${count}${items ? ' --items' : ''} --token ${JSON.stringify(token)}`;
+    throw new CommandFailure(
+      `${cause.message}\nWhether items were added is not known; to add these, and none twice: ${again}`,
+    );
+  }
+};
+
+/** As fast as they are read, so that whoever stops reading stops the adding. */
+const printLines = async (lines: AsyncIterable<string>): Promise<void> => {
+  let text = '';
+  const flush = async (): Promise<void> => {
+    if (text !== '' && !process.stdout.write(text)) await once(process.stdout, 'drain');
+    text = '';
+  };
+  for await (const line of lines) {
+    text += `${line}\n`;
+    if (text.length > 16_384) await flush();
+  }
+  await flush();
+};
+
+interface AckOptions extends CommonOptions {
+  readonly failed?: boolean;
+}
+
+export const ackItems = async (items: readonly string[], options: AckOptions): Promise<void> => {
+  if (items.length === 0 && process.stdin.isTTY)
+    throw new WrongUsage('give ids of items, or have them on the standard input, one a line');
+  const outcome = options.failed ? 'failed' : 'succeeded';
+  const ask = asking(await connect(options));
+  let acked = 0;
+  const isLive = process.stderr.isTTY;
+  const onProgress = (count: number): void => {
+    acked = count;
+    if (isLive) process.stderr.write(`\r${plural(count, 'item')} acked`);
+  };
+  try {
+    const answer = await ackInCalls(ask, done(items.length > 0 ? given(items) : linesOfInput(), outcome), onProgress);
+    if (isLive) process.stderr.write('\r\u001b[K');
+    report(answer, acked, options);
+  } catch (cause) {
+    if (isLive && acked > 0) process.stderr.write('\n');
+    if (!(cause instanceof CommandFailure) || acked === 0) throw cause;
+    throw new CommandFailure(
+      `${cause.message}\n${plural(acked, 'item was', 'items were')} acked; all of them can be acked again`,
+    );
+  }
+};
+
+/** With the place of what is no item, which the answer to it would not know. */
+async function* done(
+  items: Iterable<readonly [string, string]> | AsyncIterable<readonly [string, string]>,
+  outcome: 'succeeded' | 'failed',
+): AsyncGenerator<DoneItem> {
+  for await (const [item, place] of items) {
+    if (!parseItemId(item)) throw new CommandFailure(`${place}${JSON.stringify(item.slice(0, 200))} ${ITEM_ID_RULE}`);
+    yield { item, outcome };
+  }
+}
+
+const given = (items: readonly string[]) => items.map((item) => [item, ''] as const);
+
+async function* linesOfInput(): AsyncGenerator<readonly [string, string]> {
+  let number = 0;
+  for await (const line of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
+    number += 1;
+    if (line.trim() !== '') yield [line.trim(), `line ${number}: `];
+  }
+}
+
+const report = ({ fanOuts, unknown }: Acked, acked: number, { json }: CommonOptions): void => {
+  if (json) console.log(printJson(JSON.stringify({ acked, fanOuts, unknown })));
+  else {
+    console.log(`${plural(acked - unknown.length, 'item')} acked`);
+    for (const { id, complete, userKey } of fanOuts)
+      console.log(
+        `${printable(id)} is ${complete ? `${green('complete')}${userKey === undefined ? '' : printable(` (${userKey})`)}` : 'not complete yet'}`,
+      );
+    complain(unknown.map((item) => `${item} is unknown`));
+  }
+  if (unknown.length > 0) process.exitCode = 1;
+};
