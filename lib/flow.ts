@@ -191,7 +191,7 @@ export class Flow extends Construct {
         ['Targets'],
       )
       .table('batchTable', this.#tables.batch, ['GetItem'])
-      .table('fanOutTable', this.#tables.fanOut, [...ACKS, 'Query', 'BatchWriteItem'], ['ByCheckAt'])
+      .table('fanOutTable', this.#tables.fanOut, [...ACKS, 'BatchWriteItem'], ['ByCheckAt'])
       .sends(this.#allQueues())
       .takesFrom(this.#deadLetters());
     // The next minute comes anyway: a sweep that failed is not repeated at once.

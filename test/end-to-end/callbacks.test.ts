@@ -137,7 +137,9 @@ it("a task's own destination is told where the operation has none, and of that t
 it('an event for a destination that is not configured lies in the rejected queue', async () => {
   await put('callbackQueue', { to: 'nobody', event: got[0] });
   const refused = await eventually(async () => (await flow.rejected()).find(({ body }) => body.includes('"nobody"')));
-  expect(refused.errors).toEqual([{ path: 'to', reason: expect.stringMatching(/"nobody"; configured are told$/) }]);
+  expect(refused.errors).toEqual([
+    { path: 'to', reason: expect.stringMatching(/"nobody"; configured are told, fan-outs$/) },
+  ]);
 });
 
 it('while a destination is gone results are as they are; its event becomes a dead letter, and comes when it is back', async () => {

@@ -21,8 +21,10 @@ export const operationAt = (url: string, { timeout = '20s', ...fields }: Fields 
   retry: { minDelay: '100ms', maxDelay: '1s', ...fields.retry },
 });
 
-/** The queue of the one destination. */
+/** The queue of the destination that operations name. */
 export const TOLD_QUEUE = 'groupage-suite-told';
+/** That of the destination which is told of fan-outs alone: one file reads it, and takes it away. */
+export const FAN_OUTS_QUEUE = 'groupage-suite-fan-outs';
 
 const OPERATIONS = {
   ship: {},
@@ -87,7 +89,7 @@ export type OperationOfSuite = keyof typeof OPERATIONS;
 /** @param url of the downstream of all of them. @param told queue of the destination. */
 export const suiteInput = (url: string, told = TOLD_QUEUE): ConfigInput => ({
   operations: Object.fromEntries(Object.entries(OPERATIONS).map(([name, fields]) => [name, operationAt(url, fields)])),
-  destinations: { told: { kind: 'queue', name: told } },
+  destinations: { told: { kind: 'queue', name: told }, 'fan-outs': { kind: 'queue', name: FAN_OUTS_QUEUE } },
 });
 
 export const suiteConfig = (url: string, told?: string): Config => configFrom(suiteInput(url, told));

@@ -1,0 +1,169 @@
+/** Tasks that are items of fan-outs ack themselves, whichever function ends them, and the last completes its fan-out. */
+import { setTimeout } from 'node:timers/promises';
+import { CreateQueueCommand, DeleteQueueCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dynamoDBFanOuts } from '../../src/aws/dynamodb-fan-outs.ts';
+import { dynamoDBTasks } from '../../src/aws/dynamodb-tasks.ts';
+import { sqsQueues } from '../../src/aws/sqs-queues.ts';
+import { setting } from '../../src/environment.ts';
+import { addItems } from '../../src/fan-out/add-items.ts';
+import type { FanOutDeps } from '../../src/fan-out/deps.ts';
+import type { NewFanOut } from '../../src/fan-out/fan-out.ts';
+import { type FanOutId, fanOutId, itemIdOf } from '../../src/fan-out/ids.ts';
+import { seal } from '../../src/fan-out/seal.ts';
+import { id as taskId, token } from '../factories/factories.ts';
+import { eventually, type Flow, startFlow } from './flow.ts';
+import { FAN_OUTS_QUEUE, suiteConfig } from './operations.ts';
+import { ask, waitingIn } from './together.ts';
+
+/** A group as large as they get, and the 150 items that one write takes. */
+const [GROUP, AT_ONCE] = [450, 150];
+
+let flow: Flow;
+let deps: FanOutDeps;
+let QueueUrl: string | undefined;
+beforeAll(async () => {
+  flow = await startFlow('burst');
+  const { clients, settings } = flow.backend;
+  ({ QueueUrl } = await clients.sqs.send(new CreateQueueCommand({ QueueName: FAN_OUTS_QUEUE })));
+  deps = {
+    config: suiteConfig(flow.downstream.url),
+    fanOuts: dynamoDBFanOuts(clients.dynamodb, setting(settings, 'fanOutTable')),
+    queues: sqsQueues(clients.sqs, { callback: flow.queue('callbackQueue') }),
+    machine: { now: Date.now, sleep: setTimeout, random: Math.random, token: () => token('unused') },
+    report: () => {},
+  };
+  flow.downstream.behave(({ items }) => ({
+    status: 200,
+    body: {
+      results: items.map(({ id, payload }) =>
+        payload.fail ? { id, status: 'failed', error: 'it tore' } : { id, status: 'succeeded' },
+      ),
+    },
+  }));
+});
+afterAll(async () => {
+  await flow.backend.clients.sqs.send(new DeleteQueueCommand({ QueueUrl }));
+  await flow.stop();
+});
+
+/** Each test has fan-outs of its own, in each run. */
+const run = Date.now().toString(36);
+const opened = async (name: string, count: number, fields: Partial<NewFanOut> = {}): Promise<FanOutId> => {
+  const id = fanOutId(`${name}-${run}`) as FanOutId;
+  const now = Date.now();
+  await deps.fanOuts.open({ id, createdAt: now, ...fields }, now + 120_000);
+  await addItems(deps, id, count, token('all'));
+  return id;
+};
+const itemOf = (fanOut: FanOutId, n: number) => itemIdOf({ fanOut, group: Math.floor(n / GROUP), index: n % GROUP });
+
+it('250 tasks of one fan-out, some of which fail, are counted one by one, and told of once when they are all done', async () => {
+  const fanOut = await opened('catalog', 250, { callback: 'fan-outs', userKey: 'catalog-7' });
+  const ids = await flow.send(
+    Array.from({ length: 250 }, (_, n) => ({
+      operation: flow.operation,
+      payload: { depot: 'catalog', n, ...(n % 10 === 3 ? { fail: true } : {}) },
+      fanOutItem: itemOf(fanOut, n),
+    })),
+  );
+  const tasks = await flow.ended(ids);
+  expect(tasks.map(({ fanOutItem }) => fanOutItem)).toEqual(ids.map((_, n) => itemOf(fanOut, n)));
+  expect((await deps.fanOuts.read(fanOut))?.status).toBe('open');
+  expect(await seal(deps, fanOut)).toMatchObject({ kind: 'sealed' });
+  const ended = await eventually(async () => (await deps.fanOuts.read(fanOut))?.ended);
+  expect(ended).toMatchObject({ because: 'all-done', failed: 25 });
+  const slots = (await deps.fanOuts.node(fanOut, { level: 0, n: 0 }))?.slots;
+  expect(slots).toEqual(Array.from({ length: 250 }, (_, n) => n % 10 !== 3));
+  const events: { id: string; data: object }[] = [];
+  /** SQS may hold one back once; there is no other. */
+  for (let quiet = 0; quiet < 3; ) {
+    const { Messages = [] } = await flow.backend.clients.sqs.send(
+      new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 1 }),
+    );
+    events.push(...Messages.map(({ Body = '' }) => JSON.parse(Body)));
+    quiet = events.length > 0 ? quiet + 1 : 0;
+  }
+  expect(new Set(events.map(({ id }) => id))).toEqual(new Set([`${fanOut}.completed`]));
+  expect(events[0]?.data).toMatchObject({ total: 250, succeeded: 225, failed: 25, userKey: 'catalog-7' });
+});
+
+describe('the last item of a group that is not the only one is acked, and its group in the parent of all, by', () => {
+  /** Groups of a fan-out that tolerates too much to be noted item by item: of the first one all but an item is done. */
+  const allButOne = async (name: string): Promise<{ fanOut: FanOutId; fanOutItem: string }> => {
+    const fanOut = await opened(name, GROUP + 1, { failFast: { count: 200 } });
+    for (let from = 0; from < GROUP; from += AT_ONCE) {
+      const indexes = Array.from({ length: AT_ONCE }, (_, n) => from + n).filter((index) => index < GROUP - 1);
+      const slots = new Map(indexes.map((index) => [index, true]));
+      await deps.fanOuts.ack(fanOut, { level: 0, n: 0 }, { slots, failed: 0, at: Date.now() });
+    }
+    return { fanOut, fanOutItem: itemOf(fanOut, GROUP - 1) };
+  };
+  const parent = (fanOut: FanOutId) =>
+    eventually(async () => (await deps.fanOuts.node(fanOut, { level: 1, n: 0 }))?.slots.slice(0, 2));
+  const patient = (depot: string, more: object) => ({ operation: 'patient', payload: { depot }, ...more });
+
+  it('the batch handler, for a task that was called about', async () => {
+    const { fanOut, fanOutItem } = await allButOne('handled');
+    await flow.send([{ operation: flow.operation, payload: { depot: 'handled' }, fanOutItem }]);
+    expect(await parent(fanOut)).toEqual([true, null]);
+  });
+
+  it('the leader of its Target, for a task that expires', async () => {
+    const { fanOut, fanOutItem } = await allButOne('expired');
+    await flow.send([patient('expired', { fanOutItem, expiresIn: '1s' })]);
+    expect(await parent(fanOut)).toEqual([true, null]);
+  });
+
+  it('the API, for a task that is cancelled', async () => {
+    const { fanOut, fanOutItem } = await allButOne('cancelled');
+    const [id] = await flow.send([patient('cancelled', { fanOutItem })]);
+    await eventually(async () => (await ask(flow, 'DELETE', `/tasks/${id}`)).code === 200);
+    expect(await parent(fanOut)).toEqual([true, null]);
+  });
+
+  it('register, for a task that is sent again after somebody ended it and stopped', async () => {
+    const { fanOut, fanOutItem } = await allButOne('settled');
+    const id = taskId(`settled-${run}`);
+    const message = patient('settled', { fanOutItem, id });
+    await flow.send([message]);
+    await eventually(async () => (await waitingIn(flow.of('patient'), 'settled')) === 1);
+    const tasks = dynamoDBTasks(flow.backend.clients.dynamodb, setting(flow.backend.settings, 'taskTable'));
+    const task = await tasks.get(id);
+    if (!task) throw new Error('it is not registered');
+    const error = { code: 'cancelled', message: 'by a process that died then', retriable: true };
+    await tasks.settle([{ task, as: { status: 'failed', error } }], { at: Date.now(), keep: 3_600_000 });
+    await flow.send([message]);
+    expect(await parent(fanOut)).toEqual([true, null]);
+  });
+});
+
+describe('the sweep', () => {
+  const sweep = () => flow.backend.invoke('SweepHandler', { source: 'aws.events' });
+
+  it('climbs from a group that was finished by somebody who stopped, and clears one away that has ended', async () => {
+    const fanOut = await opened('left', GROUP + 1, { failFast: { count: 200 } });
+    const ended = await opened('ended', 1);
+    for (let from = 0; from < GROUP; from += AT_ONCE) {
+      const slots = new Map(Array.from({ length: AT_ONCE }, (_, n) => [from + n, true]));
+      await deps.fanOuts.ack(fanOut, { level: 0, n: 0 }, { slots, failed: 0, at: Date.now() });
+    }
+    const { checkAt = 0 } = (await deps.fanOuts.read(fanOut)) ?? {};
+    expect(await deps.fanOuts.checkAgain(fanOut, checkAt, { checkAt: Date.now() - 1_000 })).toBe(true);
+    const past = Date.now() - 1_000;
+    await deps.fanOuts.end(ended, {
+      status: 'expired',
+      from: ['open'],
+      because: 'idle',
+      failed: 0,
+      at: past,
+      checkAt: past,
+    });
+    await eventually(async () => {
+      await sweep();
+      const node = await deps.fanOuts.node(fanOut, { level: 1, n: 0 });
+      const isGone = (await deps.fanOuts.node(ended, { level: 0, n: 0 })) === undefined;
+      return node?.slots[0] === true && isGone;
+    });
+  });
+});
