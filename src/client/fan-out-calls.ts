@@ -7,7 +7,7 @@ import { type FanOutId, type ItemId, itemIdOf, parseItemId } from '../fan-out/id
 export type Ask = (path: string, body: object) => Promise<unknown>;
 
 /** Items that are added by one call: a hundred groups, which take it a second or so. */
-export const ADDED_AT_ONCE = 45_000;
+const ADDED_AT_ONCE = 45_000;
 
 /** A group that was added: its items are `fanOut:id:0` to `fanOut:id:(count-1)`. */
 export interface AddedGroup {

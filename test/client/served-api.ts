@@ -10,7 +10,7 @@ import { memoryStores } from '../contract/stores.ts';
 import { tellingOps } from '../fan-out/kit.ts';
 
 /** What becomes of a request: it is done and the answer lost, lost itself, or answered like this. */
-export type Fate = 'answer-lost' | 'request-lost' | number;
+type Fate = 'answer-lost' | 'request-lost' | number;
 
 export interface ServedApi {
   readonly url: string;

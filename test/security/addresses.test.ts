@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { readOpening } from '../../src/api/fan-out-input.ts';
 import { parseRegisterMessage } from '../../src/batching/register-message.ts';
 import { parseConfig } from '../../src/config/schema.ts';
 import { aConfig } from '../factories/factories.ts';
@@ -62,6 +63,18 @@ describe('a register message', () => {
   });
 });
 
+describe('whoever opens a fan-out', () => {
+  it('names a destination that is told of its end, and is refused with an address, which is not repeated', () => {
+    for (const callback of [METADATA, { url: METADATA }, [METADATA], 'arn:aws:sqs:eu-central-1:111111111111:theirs']) {
+      const open = () => readOpening(aConfig(), JSON.stringify({ callback }));
+      const reason = expect.stringMatching(
+        /^must be the name of a (?:configured )?destination(?:; none is configured)?$/,
+      );
+      expect(open).toThrow(expect.objectContaining({ status: 400, errors: [{ path: 'callback', reason }] }));
+    }
+  });
+});
+
 describe('the configuration', () => {
   it('leads to nothing but http and https, and holds no password', () => {
     for (const url of [
@@ -84,7 +97,7 @@ describe('the configuration', () => {
 
 describe('what runs in a function', () => {
   /** The folders whose files are bundled into functions. */
-  const IN_FUNCTIONS = ['lambdas', 'src/api', 'src/aws', 'src/batching', 'src/downstream'];
+  const IN_FUNCTIONS = ['lambdas', 'src/api', 'src/aws', 'src/batching', 'src/downstream', 'src/fan-out'];
   /** Whatever could open a connection by an address, or start a program that does. */
   const BY_ADDRESS =
     /\bfetch\(|\bnew (?:WebSocket|EventSource)\b|'node:(?:https?2?|net|tls|dgram|dns|child_process)[/']|'undici'/;
