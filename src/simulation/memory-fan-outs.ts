@@ -5,7 +5,7 @@ import type { Acked, FanOuts, Slots } from '../fan-out/store.ts';
 import type { Position } from '../fan-out/tree.ts';
 import { type Gate, through } from './gate.ts';
 import { behind, type Lag, upToDate } from './remembered.ts';
-import { putFanOut, type Tables } from './tables.ts';
+import { nodeKey, putFanOut, putFanOutNode, type Tables } from './tables.ts';
 
 /** What a node holds: less than in a table, so that a tree of some levels needs few items. */
 export interface NodeSize {
@@ -16,7 +16,6 @@ export interface NodeSize {
 /** As DynamoDB's rows have it (T1, T3). */
 export const FULL_SIZE: NodeSize = { width: 450, acksAtOnce: 150 };
 
-export const nodeKey = (id: FanOutId, { level, n }: Position): string => `${id}#${level}.${n}`;
 const tokenKey = (id: FanOutId, token: string): string => `${id}#${token}`;
 
 export const memoryFanOuts = (
@@ -67,8 +66,7 @@ export const memoryFanOuts = (
       await gate(
         'fanOuts.putGroups',
         groups.map(({ n, size }) => () => {
-          const key = nodeKey(id, { level: 0, n });
-          if (!tables.fanOutNodes.has(key)) tables.fanOutNodes.set(key, emptyNode(size, at));
+          if (!nodeAt(id, { level: 0, n })) putFanOutNode(tables, id, { level: 0, n }, emptyNode(size, at));
         }),
       );
     },
@@ -87,13 +85,13 @@ export const memoryFanOuts = (
         const isFree = node && [...slots.slots.keys()].every((slot) => node.slots[slot] === null);
         if (!isFree) return { isWritten: false, node };
         const after = withSlots(node, slots);
-        tables.fanOutNodes.set(nodeKey(id, position), after);
+        putFanOutNode(tables, id, position, after);
         return { isWritten: true, node: countsOf(after) };
       }),
     putNode: (id, position, slots) =>
       through(gate, 'fanOuts.putNode', () => {
         if (nodeAt(id, position)) return false;
-        tables.fanOutNodes.set(nodeKey(id, position), withSlots(emptyNode(width, slots.at), slots));
+        putFanOutNode(tables, id, position, withSlots(emptyNode(width, slots.at), slots));
         return true;
       }),
     seal: async (id, at) => {

@@ -17,24 +17,41 @@ interface Enough {
   readonly lives?: number;
 }
 
+/** Schedules of one kind: who runs them, and how what they came to is summed. */
+interface Kind<Summary> {
+  readonly worker: URL;
+  readonly none: Summary;
+  readonly plus: (a: Summary, b: Summary) => Summary;
+}
+
 /**
- * Runs schedules from `firstSeed` on.
+ * Runs schedules of tasks from `firstSeed` on.
  *
  * @param onProgress is told of every chunk.
  */
-export const runInParallel = async (
+export const runInParallel = (
+  firstSeed: number,
+  enough: Enough,
+  onProgress: (sofar: Summary) => void,
+): Promise<Summary> => inParallel(TASKS, firstSeed, enough, onProgress);
+
+const TASKS: Kind<Summary> = { worker: new URL('./worker.ts', import.meta.url), none: NO_RUNS, plus };
+
+/** Runs schedules of any kind. @param onProgress is told of every chunk. */
+export const inParallel = async <Some extends object>(
+  { worker: url, none, plus }: Kind<Some>,
   firstSeed: number,
   { runs = Number.POSITIVE_INFINITY, lives = Number.POSITIVE_INFINITY }: Enough,
-  onProgress: (sofar: Summary) => void,
-): Promise<Summary> => {
-  let [seed, summary] = [firstSeed, NO_RUNS];
+  onProgress: (sofar: Some) => void,
+): Promise<Some> => {
+  let [seed, summary] = [firstSeed, none];
   const work = async (): Promise<void> => {
-    const worker = new Worker(new URL('./worker.ts', import.meta.url));
+    const worker = new Worker(url);
     try {
-      while (seed < firstSeed + runs && summary.lives < lives) {
+      while (seed < firstSeed + runs && livesOf(summary) < lives) {
         const chunk = { seed, runs: Math.min(CHUNK, firstSeed + runs - seed) };
         seed += chunk.runs;
-        const answer = await answerOf(worker, chunk);
+        const answer = await answerOf<Some>(worker, chunk);
         summary = plus(summary, answer);
         onProgress(summary);
       }
@@ -46,10 +63,13 @@ export const runInParallel = async (
   return summary;
 };
 
-const answerOf = (worker: Worker, chunk: Chunk): Promise<Summary> =>
+const livesOf = (summary: object): number =>
+  'lives' in summary && typeof summary.lives === 'number' ? summary.lives : 0;
+
+const answerOf = <Some>(worker: Worker, chunk: Chunk): Promise<Some> =>
   new Promise((resolve, reject) => {
     const onExit = (code: number): void => reject(new Error(`a thread of the simulation ended with code ${code}`));
-    worker.once('message', (summary: Summary) => {
+    worker.once('message', (summary: Some) => {
       worker.off('error', reject).off('exit', onExit);
       resolve(summary);
     });

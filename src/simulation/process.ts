@@ -9,7 +9,7 @@ import type { Invocation, WorkingQueue } from '../ports.ts';
 import type { Chaos } from './chaos.ts';
 import { defectOf, defectToldIn } from './defects.ts';
 import { faultyGate, type Process } from './faults.ts';
-import { through } from './gate.ts';
+import { type Gate, through } from './gate.ts';
 import { memoryBatches } from './memory-batches.ts';
 import { FULL_SIZE, memoryFanOuts, type NodeSize } from './memory-fan-outs.ts';
 import { memoryLocks } from './memory-locks.ts';
@@ -19,7 +19,8 @@ import { memoryDeadLetters, memoryQueues } from './memory-queues.ts';
 import { memoryTasks } from './memory-tasks.ts';
 import { memoryWaiting } from './memory-waiting.ts';
 import type { SimulatedQueue } from './queue.ts';
-import { MAX_LAG } from './remembered.ts';
+import type { Random } from './random.ts';
+import { type Lag, MAX_LAG } from './remembered.ts';
 import { type CallLog, simulatedDownstream } from './simulated-downstream.ts';
 import type { Tables } from './tables.ts';
 import { brief } from './trace.ts';
@@ -44,11 +45,21 @@ export interface Started {
   readonly invocation: Invocation;
 }
 
-/** Starts a process that its platform ends after `timeout`. */
-export const startProcess = (around: Surroundings, fn: string, run: number, timeout: Millis): Started => {
-  const { scheduler, rates } = around.chaos;
+/** A process, and what it has of the world by itself. */
+export interface Life extends Pick<Deps, 'machine' | 'report'> {
+  readonly name: string;
+  readonly gate: Gate;
+  readonly random: Random;
+  /** How far an eventually consistent read is behind. */
+  readonly lag: Lag;
+  readonly invocation: Invocation;
+}
+
+/** Begins a process that its platform ends after `timeout`. */
+export const beginLife = (chaos: Chaos, fn: string, run: number, timeout: Millis): Life => {
+  const { scheduler, rates } = chaos;
   const name = `${fn}-λ${run}`;
-  const random = around.chaos.chanceOf(name);
+  const random = chaos.chanceOf(name);
   const process: Process = {
     name,
     function: fn,
@@ -57,7 +68,38 @@ export const startProcess = (around: Surroundings, fn: string, run: number, time
     endsAt: scheduler.now + timeout,
     outlivesTimeout: false,
   };
-  return { name, deps: depsOf(around, process), invocation: { timeLeft: () => process.endsAt - scheduler.now } };
+  return {
+    name,
+    gate: faultyGate(chaos, process),
+    random,
+    lag: () => random.int(0, MAX_LAG),
+    invocation: { timeLeft: () => process.endsAt - scheduler.now },
+    machine: machineOf(chaos, process),
+    report: (event) => {
+      chaos.trace(() => `${name}  · ${brief(event)}`);
+      const defect = defectToldIn(name, event);
+      if (defect) chaos.onViolation(defect);
+    },
+  };
+};
+
+/** Starts a process that has everything. */
+export const startProcess = (around: Surroundings, fn: string, run: number, timeout: Millis): Started => {
+  const life = beginLife(around.chaos, fn, run, timeout);
+  return { name: life.name, deps: depsOf(around, life), invocation: life.invocation };
+};
+
+const machineOf = ({ scheduler }: Chaos, { name, random, clockOffset }: Process): Deps['machine'] => {
+  let tokens = 0;
+  return {
+    now: () => scheduler.now + clockOffset,
+    sleep: (duration) => scheduler.wait(duration),
+    random: () => random.next(),
+    token: () => {
+      tokens += 1;
+      return `${name}.${tokens}` as Token;
+    },
+  };
 };
 
 /** Functions that throw give their messages back. What no fault explains ends the run: it is the code's own. */
@@ -77,27 +119,8 @@ export const failed = (chaos: Chaos, name: string, cause: unknown): void => {
   if (defect) chaos.onViolation(defect);
 };
 
-const depsOf = (around: Surroundings, process: Process): Deps => {
+const depsOf = (around: Surroundings, { gate, random, lag, machine, report }: Life): Deps => {
   const { config, chaos, tables, queues, rejected, told, log, nodeSize = FULL_SIZE } = around;
-  const { scheduler, trace } = chaos;
-  const { name, random } = process;
-  const gate = faultyGate(chaos, process);
-  const lag = (): Millis => random.int(0, MAX_LAG);
-  let tokens = 0;
-  const machine: Deps['machine'] = {
-    now: () => scheduler.now + process.clockOffset,
-    sleep: (duration) => scheduler.wait(duration),
-    random: () => random.next(),
-    token: () => {
-      tokens += 1;
-      return `${name}.${tokens}` as Token;
-    },
-  };
-  const report: Deps['report'] = (event) => {
-    trace(() => `${name}  · ${brief(event)}`);
-    const defect = defectToldIn(name, event);
-    if (defect) chaos.onViolation(defect);
-  };
   return {
     config,
     tasks: memoryTasks(tables, gate, lag),

@@ -143,7 +143,7 @@ const handling = (seed: number): Pick<Operation, 'downstream' | 'retry' | 'callb
 };
 
 /** Each kind of fault is off in a third of the scenarios, so that every mixture comes up. */
-const faults = (random: Random): FaultRates => {
+export const faults = (random: Random): FaultRates => {
   const rate = (most: number): number => (random.chance(1 / 3) ? 0 : random.next() * most);
   return {
     crash: rate(0.05),

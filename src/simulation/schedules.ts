@@ -1,5 +1,5 @@
 /** Many schedules, one after the other, and what they came to. */
-import { type FaultCounts, noFaultCounts } from './faults.ts';
+import { type FaultCounts, noFaultCounts, plusFaults } from './faults.ts';
 import { scenarioOf } from './scenario.ts';
 import { type Report, runSchedule, type Scenario } from './world.ts';
 
@@ -30,9 +30,7 @@ export const plus = (a: Summary, b: Summary): Summary => ({
   lives: a.lives + b.lives,
   batches: a.batches + b.batches,
   calls: a.calls + b.calls,
-  faults: Object.fromEntries(
-    Object.entries(a.faults).map(([kind, count]) => [kind, count + b.faults[kind as keyof FaultCounts]]),
-  ) as FaultCounts,
+  faults: plusFaults(a.faults, b.faults),
   violations: [...a.violations, ...b.violations],
 });
 

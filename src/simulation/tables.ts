@@ -8,6 +8,7 @@ import type { Task } from '../batching/task.ts';
 import type { FanOut, Node } from '../fan-out/fan-out.ts';
 import type { FanOutId } from '../fan-out/ids.ts';
 import type { Reservation } from '../fan-out/store.ts';
+import type { Position } from '../fan-out/tree.ts';
 import type { InputKey } from '../merging/inputs.ts';
 import type { Marks } from '../merging/merge.ts';
 import type { PatrolMark } from '../ports.ts';
@@ -23,6 +24,7 @@ export interface Watcher {
   /** A Target began or ceased to wait for room in this operation. */
   waitingTarget?(operation: OperationName): void;
   fanOut?(before: FanOut | undefined, after: FanOut): void;
+  fanOutNode?(id: FanOutId, position: Position, before: Node | undefined, after: Node): void;
 }
 
 export interface StoredPayload {
@@ -105,6 +107,16 @@ export const putFanOut = (tables: Tables, fanOut: FanOut): void => {
   const before = tables.fanOuts.get(fanOut.id);
   tables.fanOuts.set(fanOut.id, fanOut);
   tables.watcher.fanOut?.(before, fanOut);
+};
+
+/** The key of a node's row. */
+export const nodeKey = (id: FanOutId, { level, n }: Position): string => `${id}#${level}.${n}`;
+
+export const putFanOutNode = (tables: Tables, id: FanOutId, position: Position, node: Node): void => {
+  const key = nodeKey(id, position);
+  const before = tables.fanOutNodes.get(key);
+  tables.fanOutNodes.set(key, node);
+  tables.watcher.fanOutNode?.(id, position, before, node);
 };
 
 export const putLock = (tables: Tables, target: Target, lock: Lock, before: Lock): void => {
