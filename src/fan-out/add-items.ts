@@ -7,7 +7,7 @@ import type { Reservation } from './store.ts';
 import { groupSizes } from './tree.ts';
 
 /** A group that was added; its items are `fanOutId:n:0` to `fanOutId:n:(size-1)`. */
-export interface Group {
+interface Group {
   readonly n: number;
   readonly size: number;
 }

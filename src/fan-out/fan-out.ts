@@ -122,7 +122,7 @@ export const nextOf = (fanOut: FanOut | undefined, position: Position, node: Nod
 };
 
 /** How many failed items a fan-out tolerates; undefined where it tolerates all, or does not know yet how many a share is. */
-export const tolerated = ({ failFast, status, total }: FanOut): number | undefined => {
+const tolerated = ({ failFast, status, total }: FanOut): number | undefined => {
   if (!failFast) return undefined;
   if ('count' in failFast) return failFast.count;
   return status === 'open' ? undefined : Math.floor(failFast.share * total);

@@ -14,9 +14,10 @@ import { seal } from '../fan-out/seal.ts';
 import type { Evidence } from './evidence.ts';
 import { openGate } from './gate.ts';
 import { demand } from './invariants.ts';
-import { memoryFanOuts, type NodeSize, nodeKey } from './memory-fan-outs.ts';
+import { memoryFanOuts, type NodeSize } from './memory-fan-outs.ts';
 import { seeded, seedOf } from './random.ts';
 import type { Tables } from './tables.ts';
+import { nodeKey } from './tables.ts';
 import type { Scenario } from './world.ts';
 
 const FAN_OUT = 'f' as FanOutId;

@@ -13,7 +13,7 @@ import { type StepKit, stepKit } from '../batching/step-kit.ts';
 import { memoryStores } from '../contract/stores.ts';
 import { aConfig, NOW } from '../factories/factories.ts';
 
-export const WIDTH = 3;
+const WIDTH = 3;
 export const FAN_OUT = fanOutId('f') as FanOutId;
 export const token = (text: string): Token => text as Token;
 
