@@ -5,7 +5,7 @@ import { withOperations } from './with-operations.ts';
 import type { Scenario } from './world.ts';
 
 /** Without caps, windows, quiet, circuits and rates; and without what producers may wish for. */
-export const plain = (scenario: Scenario): Scenario => ({
+export const plain = ({ items: _, ...scenario }: Scenario): Scenario => ({
   ...scenario,
   config: withOperations(scenario.config, bare),
   sends: scenario.sends.map(({ at, body }) => ({ at, body: withoutWishes(body) })),
