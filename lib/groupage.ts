@@ -55,6 +55,16 @@ export class Groupage extends Construct {
     this.batchQueue.grantSendMessages(job);
   }
 
+  /** The HTTP API, up to its version: what `createFanOutClient` wants, say. */
+  get apiUrl(): string {
+    return `${this.flow.apiUrl.url}v1`;
+  }
+
+  /** Lets a service call the HTTP API, which is not less than all of it: to open fan-outs, to ack their items. */
+  grantApi(service: IGrantable): void {
+    this.flow.apiUrl.grantInvokeUrl(service);
+  }
+
   /** Lets a producer send register messages. */
   grantRegister(producer: IGrantable): void {
     this.registerQueue.grantSendMessages(producer);

@@ -42,6 +42,30 @@ describe('the construct Groupage', () => {
     ]);
   });
 
+  it('lets a service call the API through its URL, and do no more', () => {
+    const stack = new Stack(new App(), 'TheirStack');
+    const service = new Role(stack, 'Service', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+    const groupage = new Groupage(stack, 'Groupage', { config: { operations: OPERATIONS } });
+    groupage.grantApi(service);
+    const template = Template.fromStack(stack).toJSON() as Parameters<typeof statementsOfRole>[0];
+    const allowed = statementsOfRole(template, stack.getLogicalId(service.node.defaultChild as never));
+    expect(allowed.map(({ Action, Resource, Condition }) => [Action, idOf(Resource), Condition])).toEqual([
+      [
+        'lambda:InvokeFunctionUrl',
+        'GroupageFlowApiHandlerFunction7C6E3EB9',
+        { StringEquals: { 'lambda:FunctionUrlAuthType': 'AWS_IAM' } },
+      ],
+      [
+        'lambda:InvokeFunction',
+        'GroupageFlowApiHandlerFunction7C6E3EB9',
+        { Bool: { 'lambda:InvokedViaFunctionUrl': true } },
+      ],
+    ]);
+    expect(stack.resolve(groupage.apiUrl)).toEqual({
+      'Fn::Join': ['', [{ 'Fn::GetAtt': ['GroupageFlowApiHandlerFunctionFunctionUrl8604C4AA', 'FunctionUrl'] }, 'v1']],
+    });
+  });
+
   it('refuses a configuration that is wrong, in words', () => {
     const stack = new Stack(new App(), 'TheirStack');
     const broken = { operations: { ship: { ...OPERATIONS.ship, target: 'depot' } } };
