@@ -13,7 +13,16 @@ import type { Millis } from '../batching/ids.ts';
 import type { FanOutId } from '../fan-out/ids.ts';
 import type { Acked, FanOuts, Slots } from '../fan-out/store.ts';
 import type { Position } from '../fan-out/tree.ts';
-import { conditionally, execute, getAll, type Item, insertion, queryIndex, writeAll } from './dynamodb.ts';
+import {
+  besideTransactions,
+  conditionally,
+  execute,
+  getAll,
+  type Item,
+  insertion,
+  queryIndex,
+  writeAll,
+} from './dynamodb.ts';
 import {
   countsOf,
   endedFields,
@@ -24,6 +33,7 @@ import {
   nodeOf,
   nodeRow,
   PATROL_NAMES,
+  reservationOf,
   tokenKey,
   tokenRow,
   walkItem,
@@ -54,19 +64,16 @@ export const dynamoDBFanOuts = (client: DynamoDBDocumentClient, table: string): 
     return row && fanOutOf(row);
   };
   const change = async (id: FanOutId, { set, when, values }: Change) => {
-    const answer = await conditionally(
-      client.send(
-        new UpdateCommand({
-          TableName: table,
-          Key: headerKey(id),
-          UpdateExpression: set,
-          ConditionExpression: when,
-          ...(/#status/.test(set + when) ? { ExpressionAttributeNames: STATUS } : {}),
-          ...(values ? { ExpressionAttributeValues: values } : {}),
-          ReturnValues: 'ALL_NEW',
-        }),
-      ),
-    );
+    const update = new UpdateCommand({
+      TableName: table,
+      Key: headerKey(id),
+      UpdateExpression: set,
+      ConditionExpression: when,
+      ...(/#status/.test(set + when) ? { ExpressionAttributeNames: STATUS } : {}),
+      ...(values ? { ExpressionAttributeValues: values } : {}),
+      ReturnValues: 'ALL_NEW',
+    });
+    const answer = await conditionally(besideTransactions(() => client.send(update)));
     return answer?.Attributes && fanOutOf(answer.Attributes);
   };
   return {
@@ -76,16 +83,17 @@ export const dynamoDBFanOuts = (client: DynamoDBDocumentClient, table: string): 
     open: async (fanOut, checkAt) => {
       const row = newHeader(fanOut, checkAt);
       const put = new PutCommand({ TableName: table, Item: row, ConditionExpression: 'attribute_not_exists(Id)' });
-      if (await conditionally(client.send(put))) return { isNew: true, stored: fanOutOf(row) };
+      if (await conditionally(besideTransactions(() => client.send(put))))
+        return { isNew: true, stored: fanOutOf(row) };
       const stored = await read(fanOut.id);
       if (!stored) throw new Error(`fan-out ${fanOut.id} went while it was opened again: open it once more`);
       return { isNew: false, stored };
     },
     reservation: async (id, token) => {
       const row = await get(tokenKey(id, token));
-      return row && { first: row.First as number, count: row.Count as number };
+      return row && reservationOf(row);
     },
-    reserve: (id, token, { first, count, groups, at }) =>
+    reserve: (id, token, { first, count, openedAt, groups, at }) =>
       unlessCancelled(
         client.send(
           new TransactWriteCommand({
@@ -95,7 +103,7 @@ export const dynamoDBFanOuts = (client: DynamoDBDocumentClient, table: string): 
                   TableName: table,
                   Key: headerKey(id),
                   UpdateExpression: 'SET Touched = :at ADD G :groups, #total :count, V :one',
-                  ConditionExpression: '#status = :open AND G = :first',
+                  ConditionExpression: '#status = :open AND G = :first AND CreatedAt = :opened',
                   ExpressionAttributeNames: { ...STATUS, '#total': 'Total' },
                   ExpressionAttributeValues: {
                     ':at': at,
@@ -104,14 +112,16 @@ export const dynamoDBFanOuts = (client: DynamoDBDocumentClient, table: string): 
                     ':one': 1,
                     ':open': 'open',
                     ':first': first,
+                    ':opened': openedAt,
                   },
                 },
               },
               {
                 Put: {
                   TableName: table,
-                  Item: tokenRow(id, token, { first, count }, at + KEEP_TOKENS),
-                  ConditionExpression: 'attribute_not_exists(Id)',
+                  Item: tokenRow(id, token, { first, count, openedAt }, at + KEEP_TOKENS),
+                  ConditionExpression: 'attribute_not_exists(Id) OR OpenedAt <> :opened',
+                  ExpressionAttributeValues: { ':opened': openedAt },
                 },
               },
             ],
@@ -211,7 +221,15 @@ export const dynamoDBFanOuts = (client: DynamoDBDocumentClient, table: string): 
   };
 };
 
-/** False where a condition failed, or somebody else's transaction was faster. */
+/** Why a transaction is not done just now: of others it is no use to ask again. */
+const PASSING = new Set([
+  'ConditionalCheckFailed',
+  'TransactionConflict',
+  'ThrottlingError',
+  'ProvisionedThroughputExceeded',
+]);
+
+/** False where a condition failed, somebody else's write was faster, or DynamoDB was too busy: then nothing is written. */
 const unlessCancelled = async (transaction: Promise<unknown>): Promise<boolean> => {
   try {
     await transaction;
@@ -219,8 +237,7 @@ const unlessCancelled = async (transaction: Promise<unknown>): Promise<boolean> 
   } catch (cause) {
     if (!(cause instanceof TransactionCanceledException)) throw cause;
     const codes = (cause.CancellationReasons ?? []).map(({ Code }) => Code);
-    const isRace = codes.some((code) => code === 'ConditionalCheckFailed' || code === 'TransactionConflict');
-    if (!isRace) throw cause;
+    if (!codes.some((code) => PASSING.has(code ?? ''))) throw cause;
     return false;
   }
 };

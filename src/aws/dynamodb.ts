@@ -1,5 +1,5 @@
 /** How this project talks to DynamoDB: many statements a request, conditions as values, throttling waited out. */
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { ConditionalCheckFailedException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
 import {
   BatchExecuteStatementCommand,
   BatchGetCommand,
@@ -142,6 +142,26 @@ export const conditionally = async <T>(write: Promise<T>): Promise<T | undefined
     if (cause instanceof ConditionalCheckFailedException) return undefined;
     throw cause;
   }
+};
+
+/**
+ * A write of one row that transactions write too: while one of them holds the row DynamoDB refuses others, and the SDK does
+ * not ask again.
+ *
+ * @throws GaveUp when the row is still held in the end.
+ */
+export const besideTransactions = async <T>(write: () => Promise<T>): Promise<T> => {
+  const answers: T[] = [];
+  await inRounds([write], async () => {
+    try {
+      answers.push(await write());
+      return [];
+    } catch (cause) {
+      if (!(cause instanceof TransactionConflictException)) throw cause;
+      return [{ each: write, cause }];
+    }
+  });
+  return answers[0] as T;
 };
 
 /** One page of an index, by its partition key. Eventually consistent, as indexes are. */

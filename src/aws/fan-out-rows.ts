@@ -90,10 +90,17 @@ export const nodeRow = (id: FanOutId, position: Position, size: number, seenAt: 
 export const countsOf = ({ k, f, Seen }: Item): NodeCounts => ({ left: k, failed: f, seenAt: Seen });
 export const nodeOf = (row: Item): Node => ({ ...countsOf(row), slots: row.r as (boolean | null)[] });
 
-export const tokenRow = (id: FanOutId, token: Token, { first, count }: Reservation, expires: number): Item => ({
+export const tokenRow = (id: FanOutId, token: Token, take: Reservation, expires: number): Item => ({
   ...tokenKey(id, token),
-  First: first,
-  Count: count,
+  First: take.first,
+  Count: take.count,
+  OpenedAt: take.openedAt,
   ExpiresAt: expiresAt(expires, 0),
   Version: VERSION,
+});
+
+export const reservationOf = ({ First, Count, OpenedAt }: Item): Reservation => ({
+  first: First,
+  count: Count,
+  openedAt: OpenedAt,
 });

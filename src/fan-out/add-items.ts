@@ -38,14 +38,14 @@ export const addItems = async (deps: FanOutDeps, id: FanOutId, count: number, to
   for (let tried = 0; tried < TRIES; tried += 1) {
     const known = await fanOuts.reservation(id, token);
     const fanOut = await fanOuts.read(id);
-    if (known) return putGroups(deps, fanOut, known, count);
     if (!fanOut) return { kind: 'unknown' };
+    if (isOf(fanOut, known)) return putGroups(deps, fanOut, known, count);
     if (fanOut.status !== 'open') {
       // It may have been closed after our own earlier try: between the two reads.
       const taken = await fanOuts.reservation(id, token);
-      return taken ? putGroups(deps, fanOut, taken, count) : { kind: 'closed', status: fanOut.status };
+      return isOf(fanOut, taken) ? putGroups(deps, fanOut, taken, count) : { kind: 'closed', status: fanOut.status };
     }
-    const take = { first: fanOut.groups, count };
+    const take = { first: fanOut.groups, count, openedAt: fanOut.createdAt };
     const groups = groupSizes(count, fanOuts.width).length;
     if (await fanOuts.reserve(id, token, { ...take, groups, at: machine.now() }))
       return putGroups(deps, fanOut, take, count);
@@ -54,14 +54,17 @@ export const addItems = async (deps: FanOutDeps, id: FanOutId, count: number, to
   throw new FanOutBusy(id);
 };
 
+/** Whether a token took something of this fan-out, and not of another one that had its id. */
+const isOf = ({ createdAt }: FanOut, taken: Reservation | undefined): taken is Reservation =>
+  taken?.openedAt === createdAt;
+
 /** Any number of times: whoever reserved the groups may have stopped before. */
 const putGroups = async (
   { fanOuts, machine }: FanOutDeps,
-  fanOut: FanOut | undefined,
+  fanOut: FanOut,
   { first, count: taken }: Reservation,
   count: number,
 ): Promise<Added> => {
-  if (!fanOut) return { kind: 'unknown' };
   if (fanOut.status === 'expired') return { kind: 'closed', status: fanOut.status };
   if (taken !== count) return { kind: 'other-count', count: taken };
   const groups = groupSizes(count, fanOuts.width).map((size, index): Group => ({ n: first + index, size }));

@@ -14,6 +14,8 @@ export interface Reservation {
   readonly first: number;
   /** How many items it added. */
   readonly count: number;
+  /** When the fan-out was opened: what a token took may be known for longer than a fan-out, whose id may be taken again. */
+  readonly openedAt: Millis;
 }
 
 /** What to write into a node. */
@@ -50,7 +52,7 @@ export interface FanOuts {
   read(id: FanOutId): Promise<FanOut | undefined>;
   /** T2. What the token took, if it did. */
   reservation(id: FanOutId, token: Token): Promise<Reservation | undefined>;
-  /** T2. Takes groups for a token that has taken none, if the fan-out is open and has as many groups as `first`. */
+  /** T2. Takes groups for a token that has taken none of this fan-out, if it is open and has as many groups as `first`. */
   reserve(
     id: FanOutId,
     token: Token,

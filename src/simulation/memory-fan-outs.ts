@@ -51,12 +51,12 @@ export const memoryFanOuts = (
     read: (id) => through(gate, 'fanOuts.read', () => tables.fanOuts.get(id)),
     reservation: (id, token) =>
       through(gate, 'fanOuts.reservation', () => tables.reservations.get(tokenKey(id, token))),
-    reserve: (id, token, { first, count, groups, at }) =>
+    reserve: (id, token, { first, count, openedAt, groups, at }) =>
       through(gate, 'fanOuts.reserve', () => {
         const fanOut = tables.fanOuts.get(id);
-        if (fanOut?.status !== 'open' || fanOut.groups !== first) return false;
-        if (tables.reservations.has(tokenKey(id, token))) return false;
-        tables.reservations.set(tokenKey(id, token), { first, count });
+        if (fanOut?.status !== 'open' || fanOut.groups !== first || fanOut.createdAt !== openedAt) return false;
+        if (tables.reservations.get(tokenKey(id, token))?.openedAt === openedAt) return false;
+        tables.reservations.set(tokenKey(id, token), { first, count, openedAt });
         const { total, version } = fanOut;
         const more = { groups: first + groups, total: total + count, touchedAt: at, version: version + 1 };
         putFanOut(tables, { ...fanOut, ...more });

@@ -26,7 +26,7 @@ describeEach('fan-outs', storeKinds, (stores) => {
     return id;
   };
   const reserved = (id: FanOutId, name: string, first: number, count: number, groups = 1): Promise<boolean> =>
-    store().reserve(id, token(name), { first, count, groups, at: NOW + 1 });
+    store().reserve(id, token(name), { first, count, openedAt: NOW, groups, at: NOW + 1 });
 
   it('are opened once, with what their opener said', async () => {
     const id = newId();
@@ -53,7 +53,7 @@ describeEach('fan-outs', storeKinds, (stores) => {
     const id = await opened();
     expect(await store().reservation(id, token('a'))).toBeUndefined();
     expect(await reserved(id, 'a', 0, 900, 2)).toBe(true);
-    expect(await store().reservation(id, token('a'))).toEqual({ first: 0, count: 900 });
+    expect(await store().reservation(id, token('a'))).toEqual({ first: 0, count: 900, openedAt: NOW });
     expect(await store().read(id)).toMatchObject({ groups: 2, total: 900, version: 1, touchedAt: NOW + 1 });
     expect(await reserved(id, 'b', 0, 5), 'whoever saw fewer groups').toBe(false);
     expect(await reserved(id, 'a', 2, 5), 'a token that has taken some').toBe(false);
@@ -61,6 +61,8 @@ describeEach('fan-outs', storeKinds, (stores) => {
     expect(await reserved(id, 'b', 2, 5)).toBe(true);
     expect(await store().read(id)).toMatchObject({ groups: 3, total: 905, version: 2 });
     expect(await reserved(newId(), 'a', 0, 1), 'a fan-out that is not there').toBe(false);
+    const ofAnother = { first: 3, count: 1, openedAt: NOW - 1, groups: 1, at: NOW + 1 };
+    expect(await store().reserve(id, token('c'), ofAnother), 'one that had its id before').toBe(false);
   });
 
   it('give none once they are sealed', async () => {
