@@ -282,7 +282,8 @@ const ackInput = (
       ...(has(true) ? { ':y': true } : {}),
       ...(has(false) ? { ':n': false } : {}),
     },
-    ReturnValues: 'ALL_NEW',
+    // Not the whole row: its slots are six kilobytes of JSON.
+    ReturnValues: 'UPDATED_NEW',
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   };
 };

@@ -14,7 +14,7 @@ export interface Progress {
   readonly isAtLeast?: true;
 }
 
-/** Nodes that are read for one answer at the most: half a read unit each. A million items have some 2,200. */
+/** Nodes that are read for one answer at the most: a read unit each. A million items have some 2,200. */
 const NODES_READ = 5_000;
 
 export const progressOf = async (fanOuts: FanOuts, fanOut: FanOut): Promise<Progress> => {
