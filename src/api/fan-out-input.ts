@@ -13,6 +13,8 @@ import { badRequest, readObject, readOptionalObject, unknownFields } from './inp
 const ADDED_MAX = 450_000;
 /** Items that one call acks at the most. */
 const ACKED_MAX = 1_000;
+/** Of all items that a fan-out can have less than one; and DynamoDB has no numbers below 1e-130. */
+const LEAST_SHARE = 1e-12;
 
 /** How somebody wants a fan-out to be; without an id it gets one. */
 export type Opening = Partial<Omit<NewFanOut, 'createdAt'>>;
@@ -109,7 +111,7 @@ const failFastProblems = (failFast: unknown): Problem[] => {
       'failFast.count',
       `must be a whole number from 0 to ${TOLERATED_MAX}`,
     );
-  const isShare = typeof share === 'number' && share >= 0 && share <= 1;
-  if (share !== undefined) return unless(isShare, 'failFast.share', 'must be a number from 0 to 1');
+  const isShare = typeof share === 'number' && share <= 1 && (share === 0 || share >= LEAST_SHARE);
+  if (share !== undefined) return unless(isShare, 'failFast.share', `must be 0, or a number from ${LEAST_SHARE} to 1`);
   return [{ path: 'failFast', reason: form }];
 };

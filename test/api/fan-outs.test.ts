@@ -70,6 +70,7 @@ describe('opening', () => {
     const text = 'must be well-formed text of 1 to 256 bytes';
     const form = 'must be {"count": 0 to 100} or {"share": 0 to 1}: what is tolerated';
     const count = 'must be a whole number from 0 to 100';
+    const share = 'must be 0, or a number from 1e-12 to 1';
     const unknown = expect.stringMatching(/^is unknown; known are /);
     for (const [body, ...errors] of [
       [{ id: 'a:b' }, ['id', expect.stringContaining('1 to 64 characters')]],
@@ -91,7 +92,8 @@ describe('opening', () => {
       [{ id: 'ok', failFast: { count: 101 } }, ['failFast.count', count]],
       [{ id: 'ok', failFast: { count: 0.5 } }, ['failFast.count', count]],
       [{ id: 'ok', failFast: { count: '1' } }, ['failFast.count', count]],
-      [{ id: 'ok', failFast: { share: 1.01 } }, ['failFast.share', 'must be a number from 0 to 1']],
+      [{ id: 'ok', failFast: { share: 1.01 } }, ['failFast.share', share]],
+      [{ id: 'ok', failFast: { share: 1e-200 } }, ['failFast.share', share]],
     ] as const)
       expect([body, await ask('', body)]).toMatchObject([
         body,
