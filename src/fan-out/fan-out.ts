@@ -125,7 +125,8 @@ export const nextOf = (fanOut: FanOut | undefined, position: Position, node: Nod
 const tolerated = ({ failFast, status, total }: FanOut): number | undefined => {
   if (!failFast) return undefined;
   if ('count' in failFast) return failFast.count;
-  return status === 'open' ? undefined : Math.floor(failFast.share * total);
+  // 0.29 of 100 comes to a little less than 29 in binary.
+  return status === 'open' ? undefined : Math.floor(failFast.share * total * (1 + 2 * Number.EPSILON));
 };
 
 /** T7. Whether so many failed items are more than are tolerated. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { type FanOut, isTooMany } from '../../src/fan-out/fan-out.ts';
 import { failedItems, progressOf } from '../../src/fan-out/progress.ts';
 import { seal } from '../../src/fan-out/seal.ts';
 import type { FanOuts } from '../../src/fan-out/store.ts';
@@ -209,6 +210,22 @@ describe('fail fast', () => {
     expect(await kit.read()).toMatchObject({ status: 'open' });
     expect(await seal(kit, FAN_OUT)).toMatchObject({ complete: true });
     expect(kit.told()).toMatchObject([{ data: { because: 'too-many-failed', failed: 3 } }]);
+  });
+
+  it('of a share tolerates exactly that of all items, whatever the share is in binary', () => {
+    const [id, fails] = [FAN_OUT, []];
+    for (let percent = 0; percent <= 100; percent += 1)
+      for (const total of [0, 1, 50, 100, 700, 45_000]) {
+        const fanOut: FanOut = {
+          ...{ id, fails, total, createdAt: NOW, touchedAt: NOW, status: 'sealed', groups: 1, version: 1 },
+          failFast: { share: percent / 100 },
+        };
+        const most = Math.floor((percent * total) / 100);
+        expect([isTooMany(fanOut, most), isTooMany(fanOut, most + 1)], `${percent}% of ${total}`).toEqual([
+          false,
+          true,
+        ]);
+      }
   });
 
   it('of a share that no row can note is known when groups are done', async () => {

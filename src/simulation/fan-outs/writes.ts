@@ -92,11 +92,11 @@ const checkEnd = (watched: Watched, before: FanOut, after: FanOut): void => {
   checkEvent(after, tally);
 };
 
-/** As the issue has it: more failed items than a number, or than a share of all, once it is known how many all are. */
+/** As the issue has it: more failed items than a number, or than a share of all, once it is known how many all are. Shares are tenths here. */
 const toleratedOf = ({ failFast, total }: FanOut, before: FanOut['status']): number => {
   if (!failFast) return Number.POSITIVE_INFINITY;
   if ('count' in failFast) return failFast.count;
-  return before === 'open' ? Number.POSITIVE_INFINITY : Math.floor(failFast.share * total);
+  return before === 'open' ? Number.POSITIVE_INFINITY : Math.floor((Math.round(failFast.share * 10) * total) / 10);
 };
 
 const checkIdle = ({ policy, skew, lookTime }: Watched, before: FanOut, { ended }: FanOut, book: Book): void => {
