@@ -241,6 +241,24 @@ describe('fail fast', () => {
     expect(await kit.read()).toMatchObject({ ended: { because: 'too-many-failed', failed: 160 } });
   });
 
+  it('of a share that no row can note is summed where something failed: groups without it read none of the others', async () => {
+    const kit = fanOutKit(undefined, 10);
+    await kit.open({ failFast: { share: 0.1 } });
+    const items = itemsOf(await kit.add(1_500));
+    await seal(kit, FAN_OUT);
+    const { counts } = kit.fanOuts;
+    let sums = 0;
+    kit.fanOuts.counts = (id, positions) => {
+      sums += 1;
+      return counts(id, positions);
+    };
+    await kit.ack(items.slice(0, 500));
+    expect(sums).toBe(0);
+    await kit.ack(items.slice(500, 501), 'failed');
+    await kit.ack(items.slice(501, 510));
+    expect(sums).toBe(1);
+  });
+
   it('lists what failed, group by group', async () => {
     const kit = fanOutKit();
     await kit.open();
