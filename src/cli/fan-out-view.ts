@@ -25,7 +25,9 @@ const moment = (iso: string): string => `${printable(iso)} (${ago(iso)} ago)`;
 const number = (count: number): string => count.toLocaleString('en');
 
 const tolerated = (failFast: NonNullable<FanOutShape['failFast']>): string =>
-  'count' in failFast ? plural(Number(failFast.count), 'item') : `${Number(failFast.share) * 100}% of them`;
+  'count' in failFast
+    ? plural(Number(failFast.count), 'item')
+    : `${Number((Number(failFast.share) * 100).toPrecision(12))}% of them`;
 
 export const describe = (fanOut: FanOutShape): string => {
   const { id, total, succeeded, failed, pending, countsAreAtLeast, userKey, callback, failFast, createdAt, endedAt } =

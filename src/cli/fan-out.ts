@@ -24,7 +24,7 @@ const wholeNumber = (text: string): number => {
 const tolerance = (text: string): FailFast => {
   const [, number = '', percent] = /^(\d{1,9}(?:\.\d{1,9})?)(%?)$/.exec(text) ?? [];
   if (number === '') throw new InvalidArgumentError('It takes a number of items such as 3, or a share such as 10%.');
-  return percent === '%' ? { share: Number(number) / 100 } : { count: Number(number) };
+  return percent === '%' ? { share: Number(`${number}e-2`) } : { count: Number(number) };
 };
 
 export const fanOutCommand = (): Command => {

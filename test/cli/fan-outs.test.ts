@@ -48,6 +48,14 @@ describe('groupage fan-out, on a local stack,', () => {
     expect(await run('ack', 'cli:0:0')).toEqual({ code: 1, out: '0 items acked\n', err: 'cli:0:0 is unknown\n' });
   });
 
+  it('tolerates the share that was said, to the digit', async () => {
+    const { id, failFast } = JSON.parse((await run('open', '--json', '--fail-fast', '0.7%')).out);
+    expect(failFast).toEqual({ share: 0.007 });
+    expect((await run('show', id)).out).toContain('tolerates  0.7% of them failed\n');
+    const other = (await run('open', '--fail-fast', '29%')).out.trim();
+    expect((await run('show', other)).out).toContain('tolerates  29% of them failed\n');
+  });
+
   it('answers in JSON', async () => {
     const id = JSON.parse((await run('open', '--json', '--fail-fast', '3')).out).id as string;
     const added = JSON.parse((await run('add', id, '2', '--token', 't', '--json')).out);
