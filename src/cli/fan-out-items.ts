@@ -17,6 +17,7 @@ import { ITEM_ID_RULE, parseItemId } from '../fan-out/ids.ts';
 import { type ApiClient, ApiFailure } from './api-client.ts';
 import { connect } from './connect.ts';
 import { groupsTable } from './fan-out-view.ts';
+import { orInterrupted } from './interruption.ts';
 import { complain, green, plural, printable, printJson } from './output.ts';
 import { ACKED, ADDED, type CommonOptions } from './shapes.ts';
 
@@ -35,21 +36,24 @@ const asking =
 export const addItems = async (id: string, count: number, options: AddOptions): Promise<void> => {
   const { token = ulid(), items = false, json = false } = options;
   if (items && json) throw new WrongUsage('--items prints plain lines: leave --json out, or --items');
-  const added = addInCalls(asking(await connect(options)), id, count, token);
+  const ask = asking(await connect(options));
+  const again = `to add these, and none twice: groupage fan-out add ${id} ${count}${items ? ' --items' : ''} --token ${JSON.stringify(token)}`;
+  // Items that nobody was given nobody acks. Whoever had enough of them (`--items | head`) ends it as Ctrl-C does.
+  const interrupted = (): void => console.error(printable(`interrupted; items may have been added; ${again}`));
+  const added = addInCalls(ask, id, count, token);
   try {
-    if (items) return await printLines(itemsOf(id, added));
+    if (items) return await orInterrupted(interrupted, () => printLines(itemsOf(id, added)));
     const groups: AddedGroup[] = [];
-    for await (const some of added) groups.push(...some);
+    await orInterrupted(interrupted, async () => {
+      for await (const some of added) groups.push(...some);
+    });
     const said = `${plural(count, 'item')} added to ${printable(id)}`;
     console.log(json ? printJson(JSON.stringify({ groups, token })) : `${said}\n\n${groupsTable(id, groups)}`);
   } catch (cause) {
     // What is refused is refused for good: again would be no help.
     const isRefused = cause instanceof ApiFailure && cause.status < 500;
     if (!(cause instanceof CommandFailure) || isRefused) throw cause;
-    const again = `groupage fan-out add ${id} ${count}${items ? ' --items' : ''} --token ${JSON.stringify(token)}`;
-    throw new CommandFailure(
-      `${cause.message}\nWhether items were added is not known; to add these, and none twice: ${again}`,
-    );
+    throw new CommandFailure(`${cause.message}\nWhether items were added is not known; ${again}`);
   }
 };
 
@@ -75,23 +79,32 @@ export const ackItems = async (items: readonly string[], options: AckOptions): P
   if (items.length === 0 && process.stdin.isTTY)
     throw new WrongUsage('give ids of items, or have them on the standard input, one a line');
   const outcome = options.failed ? 'failed' : 'succeeded';
-  const ask = asking(await connect(options));
+  const send = asking(await connect(options));
+  let isSent = false;
+  const ask: Ask = (path, body) => {
+    isSent = true;
+    return send(path, body);
+  };
   let acked = 0;
+  const soFar = (): string => `${plural(acked, 'item was', 'items were')} acked; all of them can be acked again`;
   const isLive = process.stderr.isTTY;
   const onProgress = (count: number): void => {
     acked = count;
     if (isLive) process.stderr.write(`\r${plural(count, 'item')} acked`);
   };
   try {
-    const answer = await ackInCalls(ask, done(items.length > 0 ? given(items) : linesOfInput(), outcome), onProgress);
+    const all = done(items.length > 0 ? given(items) : linesOfInput(), outcome);
+    const answer = await orInterrupted(
+      () => console.error(`${isLive ? '\n' : ''}${soFar()}`),
+      () => ackInCalls(ask, all, onProgress),
+    );
     if (isLive) process.stderr.write('\r\u001b[K');
     report(answer, acked, options);
   } catch (cause) {
     if (isLive && acked > 0) process.stderr.write('\n');
-    if (!(cause instanceof CommandFailure) || acked === 0) throw cause;
-    throw new CommandFailure(
-      `${cause.message}\n${plural(acked, 'item was', 'items were')} acked; all of them can be acked again`,
-    );
+    // Where the one call that was made got no answer nobody knows.
+    if (!(cause instanceof CommandFailure) || (isSent && acked === 0)) throw cause;
+    throw new CommandFailure(`${cause.message}\n${isSent ? soFar() : 'nothing was acked'}`);
   }
 };
 
@@ -117,7 +130,7 @@ async function* linesOfInput(): AsyncGenerator<readonly [string, string]> {
 }
 
 const report = ({ fanOuts, unknown }: Acked, acked: number, { json }: CommonOptions): void => {
-  if (json) console.log(printJson(JSON.stringify({ acked, fanOuts, unknown })));
+  if (json) console.log(printJson(JSON.stringify({ acked: acked - unknown.length, fanOuts, unknown })));
   else {
     console.log(`${plural(acked - unknown.length, 'item')} acked`);
     for (const { id, complete, userKey } of fanOuts)

@@ -1,5 +1,6 @@
 /** `groupage fan-out …`: N items, of which it is known exactly once that the last is done. */
 import { Command, InvalidArgumentError } from 'commander';
+import { isTokenOfCalls, TOKEN_OF_CALLS_RULE } from '../client/fan-out-calls.ts';
 import type { FailFast } from '../fan-out/fan-out.ts';
 import { connect } from './connect.ts';
 import { ackItems, addItems } from './fan-out-items.ts';
@@ -11,7 +12,13 @@ import { type CommonOptions, FAILED_ITEMS, FAN_OUT, SEALED } from './shapes.ts';
 
 /** Of no id the API would understand something else. */
 const someFanOut = (text: string): string => {
-  if (text === '') throw new InvalidArgumentError('It takes the id of a fan-out.');
+  if (/^\.{0,2}$/.test(text)) throw new InvalidArgumentError('It takes the id of a fan-out.');
+  return text;
+};
+
+/** Said before it is asked for: the calls' tokens are longer. */
+const tokenOfCalls = (text: string): string => {
+  if (!isTokenOfCalls(text)) throw new InvalidArgumentError(`It takes ${TOKEN_OF_CALLS_RULE}.`);
   return text;
 };
 
@@ -70,7 +77,7 @@ const add = (): Command =>
     .description('add items to a fan-out that is open')
     .argument('<id>', "the fan-out's id", someFanOut)
     .argument('<count>', 'how many', wholeNumber)
-    .option('--token <text>', 'name the addition: made again with the same token it adds nothing more')
+    .option('--token <text>', 'name the addition: made again with the same token it adds nothing more', tokenOfCalls)
     .option('--items', "print every item's id, one a line, instead of the groups")
     .action(addItems);
 

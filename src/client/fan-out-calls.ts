@@ -9,6 +9,12 @@ export type Ask = (path: string, body: object) => Promise<unknown>;
 /** Items that are added by one call: a hundred groups, which take it a second or so. */
 const ADDED_AT_ONCE = 45_000;
 
+/** Each call's token is made from it, with the call's number after it; the API takes 64 characters. */
+const TOKEN_MAX = 48;
+export const TOKEN_OF_CALLS_RULE = `well-formed text of 1 to ${TOKEN_MAX} characters`;
+export const isTokenOfCalls = (token: string): boolean =>
+  token !== '' && token.length <= TOKEN_MAX && token.isWellFormed();
+
 /** A group that was added: its items are `fanOut:id:0` to `fanOut:id:(count-1)`. */
 export interface AddedGroup {
   readonly id: number;

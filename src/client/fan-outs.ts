@@ -13,7 +13,15 @@
 import { monotonicFactory } from 'ulid';
 import type { FailFast } from '../fan-out/fan-out.ts';
 import { type ApiOptions, askingApi } from './ask-api.ts';
-import { type Acked, ackInCalls, addInCalls, type DoneItem, itemsOf } from './fan-out-calls.ts';
+import {
+  type Acked,
+  ackInCalls,
+  addInCalls,
+  type DoneItem,
+  isTokenOfCalls,
+  itemsOf,
+  TOKEN_OF_CALLS_RULE,
+} from './fan-out-calls.ts';
 
 export { type ApiOptions, ApiRefused, ApiUnavailable } from './ask-api.ts';
 export { type Acked, type DoneItem, MalformedItem } from './fan-out-calls.ts';
@@ -77,9 +85,6 @@ export interface FanOutClient {
   ack(items: Iterable<DoneItem> | AsyncIterable<DoneItem>, options?: AckOptions): Promise<Acked>;
 }
 
-/** A part of it has the number of a call after it, and the API takes 64. */
-const TOKEN_MAX = 48;
-
 const newId = monotonicFactory();
 
 /** Each call is tried seven times where no answer comes, or 429 or 5xx: it does nothing twice. @throws TypeError where `api` is no address for it. */
@@ -90,8 +95,7 @@ export const createFanOutClient = (options: ApiOptions): FanOutClient => {
     add: (count, { token = newId() } = {}) => {
       if (!Number.isSafeInteger(count) || count < 1)
         throw new RangeError(`add takes a whole number from 1, not ${count}`);
-      if (token === '' || token.length > TOKEN_MAX || !token.isWellFormed())
-        throw new RangeError(`a token is well-formed text of 1 to ${TOKEN_MAX} characters`);
+      if (!isTokenOfCalls(token)) throw new RangeError(`a token is ${TOKEN_OF_CALLS_RULE}`);
       return itemsOf(id, addInCalls(ask, id, count, token));
     },
     seal: async () => (await ask(`/fan-outs/${encodeURIComponent(id)}/seal`, {})) as { complete: boolean },

@@ -6,7 +6,7 @@ import { groupsTable, progressLine } from '../../src/cli/fan-out-view.ts';
 import { writeLocalFile } from '../../src/local/local-file.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { type LocalFlow, startLocalFlow } from '../local/flow.ts';
-import { ApiError, type FakeApi, fakeApi } from './fake-api.ts';
+import { ApiError, type FakeApi, fakeApi, NEVER } from './fake-api.ts';
 import { groupage } from './groupage.ts';
 
 describe('groupage fan-out, on a local stack,', () => {
@@ -65,7 +65,7 @@ describe('groupage fan-out, on a local stack,', () => {
     const acked = await run('ack', '--json', '--failed', `${id}:0:0`, `${id}:9:0`);
     expect([acked.code, JSON.parse(acked.out)]).toEqual([
       1,
-      { acked: 2, fanOuts: [{ id, complete: false }], unknown: [`${id}:9:0`] },
+      { acked: 1, fanOuts: [{ id, complete: false }], unknown: [`${id}:9:0`] },
     ]);
     expect(JSON.parse((await run('show', id, '--failed', '--json')).out)).toEqual({ items: [`${id}:0:0`] });
     expect(JSON.parse((await run('delete', id, '--json')).out)).toMatchObject({ id, because: 'deleted' });
@@ -116,6 +116,9 @@ describe('groupage fan-out, on a local stack,', () => {
       [['open', '--fail-fast', 'some'], 2, 'It takes a number of items such as 3, or a share such as 10%'],
       [['open', '--id', 'a', '--id', 'b'], 2, "option '--id <id>' is given twice"],
       [['show', ''], 2, 'It takes the id of a fan-out'],
+      [['delete', '..'], 2, 'It takes the id of a fan-out'],
+      [['add', 'shut', '1', '--token', 'x'.repeat(49)], 2, 'It takes well-formed text of 1 to 48 characters'],
+      [['add', 'shut', '1', '--token', ''], 2, 'It takes well-formed text of 1 to 48 characters'],
       [['watch', 'shut', '--every', '0'], 2, 'It takes a number of seconds'],
       [[], 2, 'Usage: groupage fan-out'],
       [['mend'], 2, "unknown command 'mend'"],
@@ -128,7 +131,7 @@ describe('groupage fan-out, on a local stack,', () => {
     }
     expect(await piped('shut:0:0\n\nbad\n', 'ack')).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/^line 3: "bad" must/),
+      err: expect.stringMatching(/^line 3: "bad" must .*\nnothing was acked\n$/),
     });
   });
 });
@@ -158,6 +161,32 @@ describe('groupage fan-out, when the API fails,', () => {
         `POST /v1/fan-outs/f/items {"count":5000,"token":"${token}.1"}`,
       ],
     ]);
+  });
+
+  const hundred = { groups: Array.from({ length: 100 }, (_, id) => ({ id, count: 450 })) };
+
+  it('says how to add the same items where Ctrl-C, or who reads them, ends it', async () => {
+    for (const end of ['Ctrl-C', 'no reader']) {
+      fake.answer({ 'POST /fan-outs/f/items': [hundred, NEVER] });
+      const ran = run(['add', 'f', '90000', '--items']);
+      if (end === 'no reader') ran.child.stdout?.destroy();
+      else await eventually(() => fake.asked.length === 2);
+      if (end === 'Ctrl-C') ran.child.kill('SIGINT');
+      const { code, err } = await ran;
+      const [, token] = /"token":"(\w+)\.0"/.exec(fake.asked[0] ?? '') ?? [];
+      const again = `to add these, and none twice: groupage fan-out add f 90000 --items --token "${token}"\n`;
+      expect([end, code, err]).toEqual([end, 130, expect.stringContaining(again)]);
+    }
+  });
+
+  it('says how many were acked before Ctrl-C', async () => {
+    const answers = Array.from({ length: 10 }, () => ({ fanOuts: [], unknown: [] }));
+    fake.answer({ 'POST /fan-outs/acks': [...answers, NEVER] });
+    const lines = Array.from({ length: 11_000 }, (_, index) => `f:${index}:0`);
+    const ran = run(['ack'], lines.join('\n'));
+    await eventually(() => fake.asked.length === 11);
+    ran.child.kill('SIGINT');
+    expect(await ran).toEqual({ code: 130, out: '', err: '10,000 items were acked; all of them can be acked again\n' });
   });
 
   it('says how many were acked', async () => {
