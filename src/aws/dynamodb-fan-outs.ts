@@ -4,6 +4,7 @@ import {
   type DynamoDBDocumentClient,
   GetCommand,
   PutCommand,
+  QueryCommand,
   TransactWriteCommand,
   UpdateCommand,
   type UpdateCommandInput,
@@ -13,16 +14,7 @@ import type { Millis } from '../batching/ids.ts';
 import type { FanOutId } from '../fan-out/ids.ts';
 import type { Acked, FanOuts, Slots } from '../fan-out/store.ts';
 import type { Position } from '../fan-out/tree.ts';
-import {
-  besideTransactions,
-  conditionally,
-  execute,
-  getAll,
-  type Item,
-  insertion,
-  queryIndex,
-  writeAll,
-} from './dynamodb.ts';
+import { besideTransactions, conditionally, execute, getAll, type Item, insertion, writeAll } from './dynamodb.ts';
 import {
   countsOf,
   endedFields,
@@ -295,8 +287,14 @@ const duePage = async (
   now: Millis,
   limit: number,
 ): Promise<readonly Item[]> => {
-  const keyShape = { Id: 'string', Patrol: 'string', CheckAt: 'number' } as const;
-  const index = { table, index: 'ByCheckAt', key: 'Patrol', value: patrol, keyShape, newestFirst: false };
-  const { items } = await queryIndex(client, index, limit, undefined);
-  return items.filter(({ CheckAt }) => (CheckAt as number) <= now);
+  const { Items: rows = [] } = await client.send(
+    new QueryCommand({
+      TableName: table,
+      IndexName: 'ByCheckAt',
+      KeyConditionExpression: 'Patrol = :patrol AND CheckAt <= :now',
+      ExpressionAttributeValues: { ':patrol': patrol, ':now': now },
+      Limit: limit,
+    }),
+  );
+  return rows;
 };

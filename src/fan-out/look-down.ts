@@ -22,20 +22,21 @@ export const firstParent = ({ groups }: Pick<FanOut, 'groups'>, width: number): 
 /**
  * @param from by `positionAt`
  * @param mayGoOn asked before each node; its argument is how many nodes have been read
- * @param onChild is given each child whose slot is empty, with what it comes to
+ * @param onChild is given each child whose slot is empty, with what it comes to; and answers whether there is time for more
  */
 export const lookDown = async (
   fanOuts: Pick<FanOuts, 'node' | 'counts' | 'width'>,
   { id, groups }: FanOut,
   from: number,
   mayGoOn: (read: number) => boolean,
-  onChild: (position: Position, counts: NodeCounts) => Promise<void> = async () => {},
+  onChild: (position: Position, counts: NodeCounts) => Promise<boolean> = async () => true,
 ): Promise<Sight> => {
   let [failed, left, seenAt, read] = [0, 0, 0, 0];
   for (let next = from; ; next += 1) {
     const position = positionAt(next, groups, fanOuts.width);
     if (!position) return { failed, left, seenAt };
-    if (!mayGoOn(read)) return { failed, left, seenAt, next };
+    const before: Sight = { failed, left, seenAt, next };
+    if (!mayGoOn(read)) return before;
     const node = await fanOuts.node(id, position);
     const empty = childrenOf(position, groups, fanOuts.width).filter((_, slot) => !node?.slots[slot]);
     const counts = await fanOuts.counts(id, empty);
@@ -48,7 +49,8 @@ export const lookDown = async (
       if (isOfGroups) failed += child?.failed ?? 0;
       if (isOfGroups) left += child?.left ?? fanOuts.width;
       seenAt = Math.max(seenAt, child?.seenAt ?? 0);
-      if (child) await onChild(empty[index] as Position, child);
+      // The same node again, next time: what was done for its children shows there.
+      if (child && !(await onChild(empty[index] as Position, child))) return before;
     }
   }
 };

@@ -4,6 +4,7 @@
  *
  * It meets a fan-out after twice its age each time, by its sparse index: one that lives for seconds is never met.
  */
+import pLimit from 'p-limit';
 import type { Millis } from '../batching/ids.ts';
 import { MINUTE } from '../batching/timings.ts';
 import { climb } from './climb.ts';
@@ -19,8 +20,8 @@ import { type Position, positionAt } from './tree.ts';
 const [FIRST_LOOK, LONGEST_PAUSE]: readonly [Millis, Millis] = [2 * MINUTE, 60 * MINUTE];
 /** Longer than a function runs: whoever saw a fan-out before it ended writes nothing any more. */
 const SETTLED: Millis = 15 * MINUTE;
-/** Fan-outs that are asked for at once. */
-const PAGE = 100;
+/** Fan-outs that are asked for at once, and visited at once. */
+const [PAGE, VISITS] = [100, 8];
 /** Rows that are deleted at once. */
 const ROWS = 250;
 
@@ -37,11 +38,11 @@ export const patrolFanOuts = async (deps: FanOutDeps, mayGoOn: () => boolean): P
     const due = await deps.fanOuts.due(deps.machine.now(), PAGE + visited.size);
     const next = due.filter((id) => !visited.has(id));
     if (next.length === 0) break;
-    for (const id of next) {
-      if (!mayGoOn()) break;
+    await pLimit(VISITS).map(next, async (id) => {
+      if (!mayGoOn()) return;
       visited.add(id);
       await visit(deps, id, mayGoOn).catch((cause: unknown) => failures.push(cause));
-    }
+    });
     if (!mayGoOn()) break;
   }
   if (failures.length > 0) throw new AggregateError(failures, `fan-outs: ${failures.map(String).join('; ')}`);
@@ -60,9 +61,10 @@ const look = async (deps: FanOutDeps, fanOut: FanOut, due: Millis, mayGoOn: () =
   const { id, groups } = fanOut;
   const walk = fanOut.walk?.groups === groups ? fanOut.walk : undefined;
   const from = walk?.next ?? firstParent(fanOut, fanOuts.width);
-  const climbChild = async (position: Position, counts: Parameters<typeof climb>[3]): Promise<void> => {
-    if (!isDone(fanOut, position, counts, fanOuts.width)) return;
+  const climbChild = async (position: Position, counts: Parameters<typeof climb>[3]): Promise<boolean> => {
+    if (!isDone(fanOut, position, counts, fanOuts.width)) return true;
     await climb(deps, id, position, counts, true);
+    return mayGoOn();
   };
   const sight = await lookDown(fanOuts, fanOut, from, mayGoOn, climbChild);
   const failed = sight.failed + (walk?.failed ?? 0);
