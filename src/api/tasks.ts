@@ -114,7 +114,7 @@ const idProblems = (task: SentTask, firsts: Firsts): Problem[] => {
   const first = firsts.get(task.id);
   return !first || isSameTask(first.task, task)
     ? []
-    : [{ path: 'id', reason: `is that of tasks[${first.index}], which has another operation or payload` }];
+    : [{ path: 'id', reason: `is that of tasks[${first.index}], which has another operation, payload or fanOutItem` }];
 };
 
 /** A redrive is right where register reads it, and here it would be wrong in three ways of which none is the matter. */

@@ -92,7 +92,7 @@ const insert = async ({ tasks, report }: RegisterDeps, valid: readonly Valid[]) 
 
 const conflict = (task: Pick<SentTask, 'id'>): Problem => ({
   path: 'id',
-  reason: `${task.id} was registered before with another operation or payload; the first one stands`,
+  reason: `${task.id} was registered before with another operation, payload or fanOutItem; the first one stands`,
 });
 
 const NOTHING: Arrivals = { tasks: 0, bytes: 0, weight: 0, largest: 0, startBy: Number.POSITIVE_INFINITY };

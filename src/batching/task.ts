@@ -131,14 +131,16 @@ export const printItem = (id: TaskId, payload: string): string => `{"id":${JSON.
 export const itemBytes = (id: TaskId, payload: string): number => Buffer.byteLength(printItem(id, payload)) + 1;
 
 /** What makes two messages with one id the same task. */
-type Meant = Pick<NewTask, 'operation' | 'payloadHash'>;
+type Meant = Pick<NewTask, 'operation' | 'payloadHash' | 'fanOutItem'>;
 
 /**
  * Whether a message describes the task that is stored under its id. If not, the id was used for something else: the
- * message is refused, the stored task stays.
+ * message is refused, the stored task stays. Another item of a fan-out would never be done, and nobody would say so.
  */
 export const isSameTask = (stored: Meant, sent: Meant): boolean =>
-  stored.operation === sent.operation && stored.payloadHash === sent.payloadHash;
+  stored.operation === sent.operation &&
+  stored.payloadHash === sent.payloadHash &&
+  (sent.fanOutItem === undefined || stored.fanOutItem === sent.fanOutItem);
 
 /** What a result says of the payload of the task that it is for. */
 export const payloadRowOf = ({ payloadApart, payloadHash, run }: Task): Pick<TaskResult, 'payloadRow'> =>

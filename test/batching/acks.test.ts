@@ -158,10 +158,14 @@ suite('a task that is an item of a fan-out', () => {
     expect(await slots()).toEqual([false, null, null, null]);
   });
 
-  it('keeps the item that it was registered with', async () => {
-    await register(kit, [message(0, item(0))]);
-    await register(kit, [message(0, item(1)), message(0)]);
-    expect(kit.sent.rejected).toEqual([]);
+  it('keeps the item that it was registered with; with another one, which nobody would ack, it is refused', async () => {
+    await register(kit, [message(0, item(0)), message(0, item(1)), message(0)]);
+    await register(kit, [message(0, item(0)), message(0, item(2)), message(1)]);
+    await register(kit, [message(1, item(3))]);
+    const reason = expect.stringContaining('was registered before with another operation, payload or fanOutItem');
+    expect(kit.sent.rejected.map(({ body, problems }) => [JSON.parse(body).fanOutItem, problems])).toEqual(
+      [1, 2, 3].map((index) => [item(index).fanOutItem, [{ path: 'id', reason }]]),
+    );
     await cancel(kit, id(`${depot}-0`));
     expect(await slots()).toEqual([false, null, null, null]);
   });
