@@ -83,7 +83,10 @@ const noSuchFanOut = (id: string): HttpProblem =>
   );
 
 const isExpired = (id: FanOutId): HttpProblem =>
-  new HttpProblem(409, `fan-out ${id} has expired: nothing happened for too long, or somebody deleted it`);
+  new HttpProblem(
+    409,
+    `fan-out ${id} has expired: nothing happened for too long, or somebody deleted it; open another one, with another id`,
+  );
 
 /** @throws HttpProblem */
 const nameOf = (text: string): FanOutId => {

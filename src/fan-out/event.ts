@@ -24,7 +24,8 @@ export const eventOfEnd = (
   const type = status === 'complete' ? 'completed' : 'expired';
   const event = {
     specversion: '1.0',
-    id: `${id}.${type}`,
+    // With the moment of its opening: an id may be given to another fan-out once this one is forgotten.
+    id: `${id}.${fanOut.createdAt}.${type}`,
     source: '/groupage/fan-outs',
     type: `groupage.fan-out.${type}`,
     subject: id,

@@ -126,7 +126,7 @@ export const checkFannedOut = ({ tables, told, items = 0 }: Evidence): void => {
   demand(!isComplete || fanOut?.ended?.failed === failed, 'a fan-out counts what failed', { fanOut, slots });
   const ends = told.map(({ event }) => JSON.parse(event) as { id: string; type: string }).filter(isOfFanOut);
   demand(
-    ends.every(({ id }) => id === `${FAN_OUT}.completed`) && ends.length > 0 === isComplete,
+    ends.every(({ id }) => id === `${FAN_OUT}.${fanOut?.createdAt}.completed`) && ends.length > 0 === isComplete,
     "a fan-out's end is told, under one id",
     { ends, fanOut },
   );

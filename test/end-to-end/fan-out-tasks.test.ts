@@ -88,7 +88,8 @@ it('250 tasks of one fan-out, some of which fail, are counted one by one, and to
     events.push(...Messages.map(({ Body = '' }) => JSON.parse(Body)));
     quiet = events.length > 0 ? quiet + 1 : 0;
   }
-  expect(new Set(events.map(({ id }) => id))).toEqual(new Set([`${fanOut}.completed`]));
+  const { createdAt } = (await deps.fanOuts.read(fanOut)) ?? {};
+  expect(new Set(events.map(({ id }) => id))).toEqual(new Set([`${fanOut}.${createdAt}.completed`]));
   expect(events[0]?.data).toMatchObject({ total: 250, succeeded: 225, failed: 25, userKey: 'catalog-7' });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { failedItems, progressOf } from '../../src/fan-out/progress.ts';
 import { seal } from '../../src/fan-out/seal.ts';
+import { NOW } from '../factories/factories.ts';
 import { FAN_OUT, fanOutKit, itemId, itemsOf } from './kit.ts';
 
 const shuffled = <T>(all: readonly T[], seed: number): T[] =>
@@ -28,7 +29,7 @@ describe('a fan-out', () => {
         expect(await kit.read()).toMatchObject({ status: 'complete', ended: { failed, because: 'all-done' } });
         expect(kit.told()).toMatchObject([
           {
-            id: 'f.completed',
+            id: `f.${NOW}.completed`,
             type: 'groupage.fan-out.completed',
             data: { total: count, failed, userKey: 'catalog-7' },
           },
@@ -54,7 +55,7 @@ describe('a fan-out', () => {
     const kit = fanOutKit();
     await kit.open();
     expect(await seal(kit, FAN_OUT)).toMatchObject({ kind: 'sealed', complete: true });
-    expect(kit.told()).toMatchObject([{ id: 'f.completed', data: { total: 0, succeeded: 0, failed: 0 } }]);
+    expect(kit.told()).toMatchObject([{ id: `f.${NOW}.completed`, data: { total: 0, succeeded: 0, failed: 0 } }]);
   });
 
   it('answers a repeated ack as the first, and counts it once', async () => {

@@ -37,7 +37,7 @@ describe('the patrol', () => {
       expect(await kit.read(), 'it is not due yet').toMatchObject({ status: 'sealed' });
       await patrolFor(kit, 5 * MINUTE);
       expect(await kit.read()).toMatchObject({ status: 'complete', ended: { because: 'all-done', failed: 0 } });
-      expect(kit.told()).toMatchObject([{ id: 'f.completed', data: { total: count, succeeded: count } }]);
+      expect(kit.told()).toMatchObject([{ id: `f.${NOW}.completed`, data: { total: count, succeeded: count } }]);
       expect(kit.events).toContainEqual({ event: 'fan-out-repaired', fanOut: FAN_OUT });
     }
   });
@@ -51,7 +51,7 @@ describe('the patrol', () => {
     expect(await kit.read()).toMatchObject({ status: 'complete', event: { to: 'ops' } });
     expect(kit.told()).toEqual([]);
     await patrolFor(kit, 3 * MINUTE);
-    expect(kit.told()).toMatchObject([{ id: 'f.completed' }]);
+    expect(kit.told()).toMatchObject([{ id: `f.${NOW}.completed` }]);
     expect(await kit.read()).not.toHaveProperty('event');
   });
 
@@ -83,7 +83,7 @@ describe('the patrol', () => {
       await patrolFor(kit, idle + HOUR);
       expect(await kit.read()).toMatchObject({ status: 'expired', ended: { because: 'idle', failed: 0 } });
       const data = { id: FAN_OUT, status: 'expired', because: 'idle', total: 8, userKey: 'u' };
-      expect(kit.told()).toMatchObject([{ id: 'f.expired', type: 'groupage.fan-out.expired', data }]);
+      expect(kit.told()).toMatchObject([{ id: `f.${NOW}.expired`, type: 'groupage.fan-out.expired', data }]);
       expect(await kit.ack(['0:0']), 'late').toMatchObject({ fanOuts: [], unknown: [`${FAN_OUT}:0:0`] });
       expect(await kit.fanOuts.node(FAN_OUT, { level: 0, n: 0 })).toBeUndefined();
       expect(await kit.add(1)).toEqual({ kind: 'closed', status: 'expired' });

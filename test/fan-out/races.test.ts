@@ -185,7 +185,7 @@ describe('fail fast', () => {
       const { fanOuts } = await kit.ack(['2:2'], 'failed');
       expect(fanOuts).toEqual([{ id: FAN_OUT, complete: true, userKey: 'u' }]);
       expect(kit.told()).toMatchObject([
-        { id: 'f.completed', data: { because: 'too-many-failed', failed: 3, total: 10 } },
+        { id: `f.${NOW}.completed`, data: { because: 'too-many-failed', failed: 3, total: 10 } },
       ]);
       expect(kit.told()[0]?.data).not.toHaveProperty('succeeded');
       expect(await kit.add(1)).toEqual({ kind: 'closed', status: 'complete' });
