@@ -175,8 +175,13 @@ class World {
   #atRest(): boolean {
     const { now } = this.#scheduler;
     const isPaused = [...this.#tables.operations.values(), ...this.#tables.locks.values()].some(({ paused }) => paused);
+    // Room that a crash left taken is given back by the sweep alone, and it may die in several minutes running.
+    const mayGetRoom =
+      now - START < this.#scenario.faultsEnd &&
+      [...this.#tables.waitingTargets.values()].some((targets) => targets.size > 0);
     const isQuiet =
       !isPaused &&
+      !mayGetRoom &&
       now - START > this.#lastEvent &&
       Object.values(this.#queues).every((queue) => queue.isEmpty) &&
       !(this.#queues.group.wasPurged && [...this.#tables.locks.values()].some((lock) => isHeld(lock, now)));

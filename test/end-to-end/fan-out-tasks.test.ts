@@ -110,7 +110,8 @@ describe('the last item of a group that is not the only one is acked, and its gr
 
   it('the batch handler, for a task that was called about', async () => {
     const { fanOut, fanOutItem } = await allButOne('handled');
-    await flow.send([{ operation: flow.operation, payload: { depot: 'handled' }, fanOutItem }]);
+    // It fails: a fan-out that tolerates many failures sums them when a group with one is done.
+    await flow.send([{ operation: flow.operation, payload: { depot: 'handled', fail: true }, fanOutItem }]);
     expect(await parent(fanOut)).toEqual([true, null]);
   });
 
