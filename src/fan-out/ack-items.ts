@@ -5,6 +5,7 @@ import type { FanOutDeps } from './deps.ts';
 import { noteFails } from './fail-fast.ts';
 import type { ItemOutcome, Node, NodeCounts, Standing } from './fan-out.ts';
 import { type FanOutId, type Item, type ItemId, itemIdOf } from './ids.ts';
+import type { Position } from './tree.ts';
 
 /** An item, and how it ended. */
 export interface ItemAck {
@@ -72,28 +73,31 @@ interface PartAnswer {
 }
 
 const ackPart = async (deps: FanOutDeps, { id, group, results }: Part): Promise<PartAnswer> => {
-  const { node, isRepeat, failed, beyond } = await write(deps, { id, group, results });
+  const written = await write(deps, { id, group, results });
+  const { node, beyond } = written;
   const unknown = (indexes: Iterable<number>): ItemId[] =>
     [...indexes].map((index) => itemIdOf({ fanOut: id, group, index }));
   const nobody: PartAnswer = { id, standing: { isUnknown: true, isComplete: false }, unknown: unknown(results.keys()) };
   if (!node || beyond.length === results.size) return nobody;
-  const noted =
-    failed.length > 0
-      ? await noteFails(
-          deps,
-          id,
-          failed.map((index) => `${group}:${index}`),
-        )
-      : undefined;
-  // What is unknown stays so, and what is complete needs nobody to climb.
-  const isSettled = noted?.isUnknown || noted?.isComplete;
-  const waits: Standing = { isComplete: false };
-  const standing = isSettled
-    ? noted
-    : node.left === 0
-      ? await climb(deps, id, { level: 0, n: group }, node, isRepeat)
-      : waits;
+  const standing = await standingAfter(deps, id, { level: 0, n: group }, node, written);
   return standing.isUnknown ? nobody : { id, standing, unknown: unknown(beyond) };
+};
+
+/** What follows from a group that was acked. */
+const standingAfter = async (
+  deps: FanOutDeps,
+  id: FanOutId,
+  group: Position,
+  node: NodeCounts,
+  { failed, isRepeat }: Written,
+): Promise<Standing> => {
+  if (failed.length > 0) {
+    const names = failed.map((index) => `${group.n}:${index}`);
+    const noted = await noteFails(deps, id, names);
+    // What is unknown stays so, and what is complete needs nobody to climb.
+    if (noted.isUnknown || noted.isComplete) return noted;
+  }
+  return node.left === 0 ? climb(deps, id, group, node, isRepeat) : { isComplete: false };
 };
 
 interface Written {

@@ -25,8 +25,7 @@ export const climb = async (
   for (;;) {
     const fanOut = await fanOuts.read(id);
     switch (nextOf(fanOut, position, counts, fanOuts.width)) {
-      case 'unknown':
-      case 'complete':
+      case 'over':
         return standingOf(fanOut);
       case 'wait':
         // A child was done. If something failed in it, what is summed over the nodes has changed; the sum reads a row for

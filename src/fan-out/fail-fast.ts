@@ -8,8 +8,7 @@ import { nodesAt } from './tree.ts';
 /** Notes items that failed, if the fan-out wants to know. @param fails `group:index` */
 export const noteFails = async (deps: FanOutDeps, id: FanOutId, fails: readonly string[]): Promise<Standing> => {
   const fanOut = await deps.fanOuts.read(id);
-  const isOpen = fanOut?.status === 'open' || fanOut?.status === 'sealed';
-  if (!fanOut?.failFast || !isOpen || sumsFailures(fanOut)) return standingOf(fanOut);
+  if (!fanOut?.failFast || fanOut.ended || sumsFailures(fanOut)) return standingOf(fanOut);
   const unknown = fails.filter((each) => !fanOut.fails.includes(each)).slice(0, TOLERATED_MAX + 1);
   const noted = unknown.length > 0 ? await deps.fanOuts.noteFails(id, unknown, TOLERATED_MAX) : fanOut;
   return failFastIfDue(deps, noted ?? fanOut);
@@ -20,7 +19,7 @@ export const noteFails = async (deps: FanOutDeps, id: FanOutId, fails: readonly 
  * one by one up to {@link TOLERATED_MAX}; more are summed over the groups that are done.
  */
 export const failFastIfDue = async (deps: FanOutDeps, fanOut: FanOut): Promise<Standing> => {
-  if (fanOut.status !== 'open' && fanOut.status !== 'sealed') return standingOf(fanOut);
+  if (fanOut.ended) return standingOf(fanOut);
   const failed = sumsFailures(fanOut) ? await failedInDone(deps, fanOut) : fanOut.fails.length;
   return standingOf(isTooMany(fanOut, failed) ? await failFast(deps, fanOut, failed) : fanOut);
 };

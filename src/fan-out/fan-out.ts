@@ -6,12 +6,13 @@
  *       │──too many failed────────────────────────────▶ complete
  *       └──────────────┴──idle too long, or deleted────▶ expired
  *
- * Each arrow is one conditional write that one caller wins. A fan-out that has ended never changes again.
+ * Each arrow is one conditional write that one caller wins. A fan-out that has ended never changes again, but that one
+ * which is complete may be deleted, too.
  */
 import type { Millis } from '../batching/ids.ts';
 import type { CallbackMessage } from '../callbacks/callback.ts';
 import type { FanOutId } from './ids.ts';
-import { childrenOf, nodesAt, type Position } from './tree.ts';
+import { childCount, nodesAt, type Position } from './tree.ts';
 
 /** How an item ended. The first outcome that is acked stands. */
 export type ItemOutcome = 'succeeded' | 'failed';
@@ -90,7 +91,7 @@ export interface NodeCounts {
 
 /** Whether all that a node is to hold is done, as this header gives it. A group is as large as it was made. */
 export const isDone = ({ groups }: FanOut, position: Position, { left }: NodeCounts, width: number): boolean =>
-  left === 0 || (position.level > 0 && width - left >= childrenOf(position, groups, width).length);
+  left === 0 || (position.level > 0 && width - left >= childCount(position, groups, width));
 
 /** How a fan-out stands, for whoever acks or seals. */
 export interface Standing {
@@ -107,15 +108,14 @@ export const standingOf = (fanOut: FanOut | undefined): Standing =>
     : { isComplete: fanOut.status === 'complete', fanOut };
 
 /** What follows from a node, given the header as it is *after* the node was written. */
-export type Next = 'unknown' | 'complete' | 'wait' | 'end' | 'climb';
+export type Next = 'over' | 'wait' | 'end' | 'climb';
 
 /**
- * T4. `end`: the one node of its level is done and nothing can come beside it. `climb`: its slot in its parent can be
+ * T4. `over`: the fan-out has ended, or nobody knows it. `end`: the one node of its level is done and nothing can come beside it. `climb`: its slot in its parent can be
  * acked, for good. While a fan-out is open only full nodes are done for good.
  */
 export const nextOf = (fanOut: FanOut | undefined, position: Position, node: NodeCounts, width: number): Next => {
-  if (!fanOut || fanOut.status === 'expired') return 'unknown';
-  if (fanOut.status === 'complete') return 'complete';
+  if (!fanOut || fanOut.ended) return 'over';
   if (!isDone(fanOut, position, node, width)) return 'wait';
   if (fanOut.status === 'open') return node.left === 0 ? 'climb' : 'wait';
   return nodesAt(fanOut.groups, position.level, width) === 1 ? 'end' : 'climb';

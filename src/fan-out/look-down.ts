@@ -2,7 +2,7 @@
 import type { Millis } from '../batching/ids.ts';
 import type { FanOut, NodeCounts } from './fan-out.ts';
 import type { FanOuts } from './store.ts';
-import { childrenOf, nodesAt, type Position, positionAt } from './tree.ts';
+import { childrenOf, type Position, positionAt } from './tree.ts';
 
 /** What was seen, from `from` on. */
 export interface Sight {
@@ -16,11 +16,8 @@ export interface Sight {
   readonly next?: number;
 }
 
-/** Where a look begins: at the first node that has children. */
-export const firstParent = ({ groups }: Pick<FanOut, 'groups'>, width: number): number => nodesAt(groups, 0, width);
-
 /**
- * @param from by `positionAt`
+ * @param from by `positionAt`; at `groups` is the first node that has children
  * @param mayGoOn asked before each node; its argument is how many nodes have been read
  * @param onChild is given each child whose slot is empty, with what it comes to; and answers whether there is time for more
  */

@@ -10,9 +10,9 @@ import { MINUTE } from '../batching/timings.ts';
 import { climb } from './climb.ts';
 import type { FanOutDeps } from './deps.ts';
 import { expire, failFast, sendEvent } from './end.ts';
-import { type FanOut, isDone, isIdle, isTooMany, type Walk } from './fan-out.ts';
+import { type FanOut, isDone, isIdle, isTooMany, type NodeCounts, type Walk } from './fan-out.ts';
 import type { FanOutId } from './ids.ts';
-import { firstParent, lookDown } from './look-down.ts';
+import { lookDown } from './look-down.ts';
 import { finishSealed } from './seal.ts';
 import { type Position, positionAt } from './tree.ts';
 
@@ -60,8 +60,8 @@ const look = async (deps: FanOutDeps, fanOut: FanOut, due: Millis, mayGoOn: () =
   const { config, fanOuts, machine, report } = deps;
   const { id, groups } = fanOut;
   const walk = fanOut.walk?.groups === groups ? fanOut.walk : undefined;
-  const from = walk?.next ?? firstParent(fanOut, fanOuts.width);
-  const climbChild = async (position: Position, counts: Parameters<typeof climb>[3]): Promise<boolean> => {
+  const from = walk?.next ?? groups;
+  const climbChild = async (position: Position, counts: NodeCounts): Promise<boolean> => {
     if (!isDone(fanOut, position, counts, fanOuts.width)) return true;
     await climb(deps, id, position, counts, true);
     return mayGoOn();

@@ -2,9 +2,8 @@
 import { countsAtEnd } from './event.ts';
 import type { FanOut } from './fan-out.ts';
 import { type ItemId, itemIdOf } from './ids.ts';
-import { firstParent, lookDown } from './look-down.ts';
+import { lookDown } from './look-down.ts';
 import type { FanOuts } from './store.ts';
-import { nodesAt } from './tree.ts';
 
 export interface Progress {
   readonly succeeded?: number;
@@ -20,8 +19,7 @@ const NODES_READ = 5_000;
 export const progressOf = async (fanOuts: FanOuts, fanOut: FanOut): Promise<Progress> => {
   const { total, ended } = fanOut;
   if (ended) return { ...countsAtEnd(total, ended), ...(ended.because === 'all-done' ? { pending: 0 } : {}) };
-  const from = firstParent(fanOut, fanOuts.width);
-  const { failed, left, next } = await lookDown(fanOuts, fanOut, from, (read) => read < NODES_READ);
+  const { failed, left, next } = await lookDown(fanOuts, fanOut, fanOut.groups, (read) => read < NODES_READ);
   if (next !== undefined) return { failed, isAtLeast: true };
   const pending = Math.min(left, total);
   return { succeeded: Math.max(0, total - pending - failed), failed, pending };
@@ -38,7 +36,7 @@ export const failedItems = async (
   { id, groups }: FanOut,
   from: number,
 ): Promise<{ readonly items: readonly ItemId[]; readonly next?: number }> => {
-  const to = Math.min(nodesAt(groups, 0, fanOuts.width), from + GROUPS_READ);
+  const to = Math.min(groups, from + GROUPS_READ);
   const positions = Array.from({ length: Math.max(0, to - from) }, (_, index) => ({ level: 0, n: from + index }));
   const counts = await fanOuts.counts(id, positions);
   const items: ItemId[] = [];

@@ -25,19 +25,23 @@ export const parentOf = ({ level, n }: Position, width: number): Position & { re
   slot: n % width,
 });
 
-/** The children that a node has when the fan-out has so many groups: of consecutive numbers. */
-export const childrenOf = ({ level, n }: Position, groups: number, width: number): readonly Position[] => {
-  const from = n * width;
-  const to = Math.min(from + width, nodesAt(groups, level - 1, width));
-  return Array.from({ length: Math.max(0, to - from) }, (_, slot) => ({ level: level - 1, n: from + slot }));
-};
+/** How many children a node has when the fan-out has so many groups. */
+export const childCount = ({ level, n }: Position, groups: number, width: number): number =>
+  Math.max(0, Math.min(width, nodesAt(groups, level - 1, width) - n * width));
+
+/** The children that a node has then: of consecutive numbers. */
+export const childrenOf = (node: Position, groups: number, width: number): readonly Position[] =>
+  Array.from({ length: childCount(node, groups, width) }, (_, slot) => ({
+    level: node.level - 1,
+    n: node.n * width + slot,
+  }));
 
 /** The sizes of the groups that hold `count` items: all of them full but the last. */
 export const groupSizes = (count: number, width: number): readonly number[] =>
   Array.from({ length: Math.ceil(count / width) }, (_, n) => Math.min(width, count - n * width));
 
 /**
- * Where node `index` is, when all nodes are counted level by level. One level above the top is counted too: a full top
+ * Where node `index` is, when all nodes are counted level by level: the groups come first, then their parents. One level above the top is counted too: a full top
  * climbs while the fan-out is open, since more may come beside it.
  */
 export const positionAt = (index: number, groups: number, width: number): Position | undefined => {
