@@ -13,7 +13,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Millis } from '../batching/ids.ts';
 import type { FanOutId } from '../fan-out/ids.ts';
 import type { Acked, FanOuts, Slots } from '../fan-out/store.ts';
-import type { Position } from '../fan-out/tree.ts';
+import { FULL_SIZE, type Position } from '../fan-out/tree.ts';
 import { besideTransactions, conditionally, execute, getAll, type Item, insertion, writeAll } from './dynamodb.ts';
 import {
   countsOf,
@@ -32,10 +32,6 @@ import {
 } from './fan-out-rows.ts';
 import { expiresAt } from './task-rows.ts';
 
-/** T1. As many slots as a row within 1,024 bytes has room for, its names included: every ack is one write unit. */
-const WIDTH = 450;
-/** T3. An expression has 300 operators at the most: 299 in a condition on 150 items. */
-const ACKS_AT_ONCE = 150;
 /** How long a token is known: an `add` is not repeated after a month. */
 const KEEP_TOKENS: Millis = 30 * 24 * 60 * 60_000;
 
@@ -69,8 +65,7 @@ export const dynamoDBFanOuts = (client: DynamoDBDocumentClient, table: string): 
     return answer?.Attributes && fanOutOf(answer.Attributes);
   };
   return {
-    width: WIDTH,
-    acksAtOnce: ACKS_AT_ONCE,
+    ...FULL_SIZE,
     read,
     open: async (fanOut, checkAt) => {
       const row = newHeader(fanOut, checkAt);
@@ -140,7 +135,7 @@ export const dynamoDBFanOuts = (client: DynamoDBDocumentClient, table: string): 
     putNode: async (id, position, slots) => {
       const put = new PutCommand({
         TableName: table,
-        Item: nodeRow(id, position, WIDTH, slots.at, slots),
+        Item: nodeRow(id, position, FULL_SIZE.width, slots.at, slots),
         ConditionExpression: 'attribute_not_exists(Id)',
       });
       return (await conditionally(client.send(put))) !== undefined;

@@ -2,6 +2,7 @@
 import pLimit from 'p-limit';
 import type { ItemOutcome } from '../fan-out/fan-out.ts';
 import { type FanOutId, type ItemId, itemIdOf, parseItemId } from '../fan-out/ids.ts';
+import { FULL_SIZE } from '../fan-out/tree.ts';
 
 /** Asks the API: POST, with a body in JSON. Answers its JSON. */
 export type Ask = (path: string, body: object) => Promise<unknown>;
@@ -68,8 +69,8 @@ export class MalformedItem extends Error {
 
 /** Items that are held, to find those of one group among them. */
 const HELD = 10_000;
-/** Items that one call takes, calls that are made at once, and items of a group that are written together. */
-const [CALL, CALLS_AT_ONCE, WRITTEN_AT_ONCE] = [1_000, 4, 150];
+/** Items that one call takes, and calls that are made at once. */
+const [CALL, CALLS_AT_ONCE] = [1_000, 4];
 
 /** Acks items, those of a group together. @param onProgress is told how many are acked so far. @throws MalformedItem */
 export const ackInCalls = async (
@@ -111,8 +112,8 @@ const written = ([item, outcome]: Done): DoneItem => (outcome === 'succeeded' ? 
 const callsOf = (items: readonly Done[]): readonly (readonly Done[])[] => {
   const calls: Done[][] = [];
   for (const group of Map.groupBy(items, ([item]) => item.slice(0, item.lastIndexOf(':'))).values())
-    for (let from = 0; from < group.length; from += WRITTEN_AT_ONCE) {
-      const part = group.slice(from, from + WRITTEN_AT_ONCE);
+    for (let from = 0; from < group.length; from += FULL_SIZE.acksAtOnce) {
+      const part = group.slice(from, from + FULL_SIZE.acksAtOnce);
       const last = calls.at(-1);
       if (last && last.length + part.length <= CALL) last.push(...part);
       else calls.push(part);

@@ -6,7 +6,7 @@ import type { Millis, Token } from '../batching/ids.ts';
 import type { CallbackMessage } from '../callbacks/callback.ts';
 import type { Ended, FanOut, NewFanOut, Node, NodeCounts, Walk } from './fan-out.ts';
 import type { FanOutId } from './ids.ts';
-import type { Position } from './tree.ts';
+import type { NodeSize, Position } from './tree.ts';
 
 /** What one `add` took. */
 export interface Reservation {
@@ -42,11 +42,7 @@ export interface Ending extends Ended {
   readonly checkAt: Millis;
 }
 
-export interface FanOuts {
-  /** T1. Slots of a node, and items of a group at the most. */
-  readonly width: number;
-  /** T3. Items that one ack takes at the most. */
-  readonly acksAtOnce: number;
+export interface FanOuts extends NodeSize {
   /** Stores a fan-out if absent. Answers the stored one. @param checkAt when the patrol looks at it first */
   open(fanOut: NewFanOut, checkAt: Millis): Promise<{ readonly isNew: boolean; readonly stored: FanOut }>;
   read(id: FanOutId): Promise<FanOut | undefined>;

@@ -4,6 +4,20 @@
  * children a node, follows from the number of groups alone. Pure.
  */
 
+/** What a row holds. */
+export interface NodeSize {
+  /** T1. Slots of a node, and items of a group at the most. */
+  readonly width: number;
+  /** T3. Items that one ack takes at the most. */
+  readonly acksAtOnce: number;
+}
+
+/**
+ * DynamoDB's: as many slots as a row within 1,024 bytes has room for, its names included, so that every ack is one write
+ * unit; and 299 of the 300 operators that a condition may have.
+ */
+export const FULL_SIZE: NodeSize = { width: 450, acksAtOnce: 150 };
+
 export interface Position {
   readonly level: number;
   readonly n: number;

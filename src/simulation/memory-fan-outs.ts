@@ -2,28 +2,15 @@
 import type { FanOut, Node, NodeCounts } from '../fan-out/fan-out.ts';
 import type { FanOutId } from '../fan-out/ids.ts';
 import type { Acked, FanOuts, Slots } from '../fan-out/store.ts';
-import type { Position } from '../fan-out/tree.ts';
+import { FULL_SIZE, type NodeSize, type Position } from '../fan-out/tree.ts';
 import { type Gate, through } from './gate.ts';
 import { behind, type Lag, upToDate } from './remembered.ts';
 import { nodeKey, putFanOut, putFanOutNode, type Tables } from './tables.ts';
 
-/** What a node holds: less than in a table, so that a tree of some levels needs few items. */
-export interface NodeSize {
-  readonly width: number;
-  readonly acksAtOnce: number;
-}
-
-/** As DynamoDB's rows have it (T1, T3). */
-export const FULL_SIZE: NodeSize = { width: 450, acksAtOnce: 150 };
-
 const tokenKey = (id: FanOutId, token: string): string => `${id}#${token}`;
 
-export const memoryFanOuts = (
-  tables: Tables,
-  gate: Gate,
-  { width, acksAtOnce }: NodeSize = FULL_SIZE,
-  lag: Lag = upToDate,
-): FanOuts => {
+/** @param size of nodes: with smaller ones a tree of some levels needs few items */
+export const memoryFanOuts = (tables: Tables, gate: Gate, size: NodeSize = FULL_SIZE, lag: Lag = upToDate): FanOuts => {
   /** A conditional write: `next` gives the header to write, or undefined where the condition fails. */
   const write = (
     call: string,
@@ -38,8 +25,7 @@ export const memoryFanOuts = (
     });
   const nodeAt = (id: FanOutId, position: Position): Node | undefined => tables.fanOutNodes.get(nodeKey(id, position));
   return {
-    width,
-    acksAtOnce,
+    ...size,
     open: (fanOut, checkAt) =>
       through(gate, 'fanOuts.open', () => {
         const stored = tables.fanOuts.get(fanOut.id);
@@ -91,7 +77,7 @@ export const memoryFanOuts = (
     putNode: (id, position, slots) =>
       through(gate, 'fanOuts.putNode', () => {
         if (nodeAt(id, position)) return false;
-        putFanOutNode(tables, id, position, withSlots(emptyNode(width, slots.at), slots));
+        putFanOutNode(tables, id, position, withSlots(emptyNode(size.width, slots.at), slots));
         return true;
       }),
     seal: async (id, at) => {

@@ -4,7 +4,7 @@
  */
 import type { Millis } from '../../batching/ids.ts';
 import type { Item } from '../../fan-out/ids.ts';
-import type { NodeSize } from '../memory-fan-outs.ts';
+import type { NodeSize } from '../../fan-out/tree.ts';
 
 interface Group {
   readonly size: number;

@@ -5,9 +5,8 @@ import type { CallbackMessage } from '../../callbacks/callback.ts';
 import type { FanOutPolicy } from '../../config/resolved.ts';
 import type { FanOut, Node } from '../../fan-out/fan-out.ts';
 import type { FanOutId } from '../../fan-out/ids.ts';
-import type { Position } from '../../fan-out/tree.ts';
+import type { NodeSize, Position } from '../../fan-out/tree.ts';
 import { demand } from '../invariants.ts';
-import type { NodeSize } from '../memory-fan-outs.ts';
 import type { Tables } from '../tables.ts';
 import type { Book, Tally } from './ledger.ts';
 
