@@ -1,5 +1,4 @@
 /** Fan-outs on DynamoDB. */
-import { ConditionalCheckFailedException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import {
   type DynamoDBDocumentClient,
   GetCommand,
@@ -7,14 +6,22 @@ import {
   QueryCommand,
   TransactWriteCommand,
   UpdateCommand,
-  type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Millis } from '../batching/ids.ts';
 import type { FanOutId } from '../fan-out/ids.ts';
-import type { Acked, FanOuts, Slots } from '../fan-out/store.ts';
-import { FULL_SIZE, type Position } from '../fan-out/tree.ts';
-import { besideTransactions, conditionally, execute, getAll, type Item, insertion, writeAll } from './dynamodb.ts';
+import type { FanOuts } from '../fan-out/store.ts';
+import { FULL_SIZE } from '../fan-out/tree.ts';
+import {
+  besideTransactions,
+  conditionally,
+  execute,
+  getAll,
+  type Item,
+  insertion,
+  transactionally,
+  writeAll,
+} from './dynamodb.ts';
+import { ackNode } from './fan-out-acks.ts';
 import {
   countsOf,
   endedFields,
@@ -81,7 +88,7 @@ export const dynamoDBFanOuts = (client: DynamoDBDocumentClient, table: string): 
       return row && reservationOf(row);
     },
     reserve: (id, token, { first, count, openedAt, groups, at }) =>
-      unlessCancelled(
+      transactionally(
         client.send(
           new TransactWriteCommand({
             TransactItems: [
@@ -131,7 +138,7 @@ export const dynamoDBFanOuts = (client: DynamoDBDocumentClient, table: string): 
       const byKey = new Map(rows.map((row) => [row.Id as string, countsOf(row)]));
       return keys.map(({ Id }) => byKey.get(Id as string));
     },
-    ack: (id, position, slots) => ack(client, table, id, position, slots),
+    ack: (id, position, slots) => ackNode(client, table, id, position, slots),
     putNode: async (id, position, slots) => {
       const put = new PutCommand({
         TableName: table,
@@ -205,73 +212,6 @@ export const dynamoDBFanOuts = (client: DynamoDBDocumentClient, table: string): 
         values: { ':expires': expiresAt(expires, 0) },
       });
     },
-  };
-};
-
-/** Why a transaction is not done just now: of others it is no use to ask again. */
-const PASSING = new Set([
-  'ConditionalCheckFailed',
-  'TransactionConflict',
-  'ThrottlingError',
-  'ProvisionedThroughputExceeded',
-]);
-
-/** False where a condition failed, somebody else's write was faster, or DynamoDB was too busy: then nothing is written. */
-const unlessCancelled = async (transaction: Promise<unknown>): Promise<boolean> => {
-  try {
-    await transaction;
-    return true;
-  } catch (cause) {
-    if (!(cause instanceof TransactionCanceledException)) throw cause;
-    const codes = (cause.CancellationReasons ?? []).map(({ Code }) => Code);
-    if (!codes.some((code) => PASSING.has(code ?? ''))) throw cause;
-    return false;
-  }
-};
-
-/** T3. */
-const ack = async (
-  client: DynamoDBDocumentClient,
-  table: string,
-  id: FanOutId,
-  position: Position,
-  slots: Slots,
-): Promise<Acked> => {
-  try {
-    const { Attributes = {} } = await client.send(new UpdateCommand(ackInput(table, id, position, slots)));
-    return { isWritten: true, node: countsOf(Attributes) };
-  } catch (cause) {
-    if (!(cause instanceof ConditionalCheckFailedException)) throw cause;
-    return { isWritten: false, node: cause.Item && nodeOf(unmarshall(cause.Item)) };
-  }
-};
-
-/** The names are short since an expression has 4,096 bytes at the most, with 150 items in it. */
-const ackInput = (
-  table: string,
-  id: FanOutId,
-  position: Position,
-  { slots, failed, at }: Slots,
-): UpdateCommandInput => {
-  const all = [...slots];
-  const set = all.map(([slot, succeeded]) => `r[${slot}]=${succeeded ? ':y' : ':n'}`);
-  const has = (outcome: boolean): boolean => all.some(([, succeeded]) => succeeded === outcome);
-  return {
-    TableName: table,
-    Key: nodeKey(id, position),
-    UpdateExpression: `SET ${set.join(',')},Seen=:t ADD k :k,f :f`,
-    ConditionExpression: all.map(([slot]) => `r[${slot}]=:u`).join(' AND '),
-    ExpressionAttributeValues: {
-      ':u': null,
-      ':k': -all.length,
-      ':f': failed,
-      ':t': at,
-      ...(has(true) ? { ':y': true } : {}),
-      ...(has(false) ? { ':n': false } : {}),
-    },
-    // Not the whole row: its slots are six kilobytes of JSON.
-    ReturnValues: 'UPDATED_NEW',
-    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   };
 };
 

@@ -1,5 +1,9 @@
 /** How this project talks to DynamoDB: many statements a request, conditions as values, throttling waited out. */
-import { ConditionalCheckFailedException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
+import {
+  ConditionalCheckFailedException,
+  TransactionCanceledException,
+  TransactionConflictException,
+} from '@aws-sdk/client-dynamodb';
 import {
   BatchExecuteStatementCommand,
   BatchGetCommand,
@@ -141,6 +145,20 @@ export const conditionally = async <T>(write: Promise<T>): Promise<T | undefined
   } catch (cause) {
     if (cause instanceof ConditionalCheckFailedException) return undefined;
     throw cause;
+  }
+};
+
+/** A transaction: false where a condition failed, somebody else was faster, or DynamoDB was too busy. Then nothing is written. */
+export const transactionally = async (transaction: Promise<unknown>): Promise<boolean> => {
+  try {
+    await transaction;
+    return true;
+  } catch (cause) {
+    if (!(cause instanceof TransactionCanceledException)) throw cause;
+    const codes = (cause.CancellationReasons ?? []).flatMap(({ Code }) => Code ?? []);
+    // Of whatever else it is no use to ask again.
+    if (!codes.some((code) => REFUSED.has(code) || TRANSIENT.has(code))) throw cause;
+    return false;
   }
 };
 

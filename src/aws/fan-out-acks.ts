@@ -1,0 +1,54 @@
+/** Acks of a fan-out's nodes on DynamoDB (T3): up to 150 slots of a row in one conditional update. */
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { type DynamoDBDocumentClient, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import type { FanOutId } from '../fan-out/ids.ts';
+import type { Acked, Slots } from '../fan-out/store.ts';
+import type { Position } from '../fan-out/tree.ts';
+import { countsOf, nodeKey, nodeOf } from './fan-out-rows.ts';
+
+/** Writes slots if every one of them is empty; otherwise the row comes back as it is. */
+export const ackNode = async (
+  client: DynamoDBDocumentClient,
+  table: string,
+  id: FanOutId,
+  position: Position,
+  slots: Slots,
+): Promise<Acked> => {
+  try {
+    const { Attributes = {} } = await client.send(new UpdateCommand(ackInput(table, id, position, slots)));
+    return { isWritten: true, node: countsOf(Attributes) };
+  } catch (cause) {
+    if (!(cause instanceof ConditionalCheckFailedException)) throw cause;
+    return { isWritten: false, node: cause.Item && nodeOf(unmarshall(cause.Item)) };
+  }
+};
+
+/** The names are short since an expression has 4,096 bytes at the most, with 150 items in it. */
+const ackInput = (
+  table: string,
+  id: FanOutId,
+  position: Position,
+  { slots, failed, at }: Slots,
+): UpdateCommandInput => {
+  const all = [...slots];
+  const set = all.map(([slot, succeeded]) => `r[${slot}]=${succeeded ? ':y' : ':n'}`);
+  const has = (outcome: boolean): boolean => all.some(([, succeeded]) => succeeded === outcome);
+  return {
+    TableName: table,
+    Key: nodeKey(id, position),
+    UpdateExpression: `SET ${set.join(',')},Seen=:t ADD k :k,f :f`,
+    ConditionExpression: all.map(([slot]) => `r[${slot}]=:u`).join(' AND '),
+    ExpressionAttributeValues: {
+      ':u': null,
+      ':k': -all.length,
+      ':f': failed,
+      ':t': at,
+      ...(has(true) ? { ':y': true } : {}),
+      ...(has(false) ? { ':n': false } : {}),
+    },
+    // Not the whole row: its slots are six kilobytes of JSON.
+    ReturnValues: 'UPDATED_NEW',
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  };
+};
