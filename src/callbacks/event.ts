@@ -1,4 +1,5 @@
 /** How a task ended, as a CloudEvent (1.0, in JSON). Pure. */
+import type { Millis } from '../batching/ids.ts';
 import { rawMembers, sendable } from '../batching/json-text.ts';
 import type { Task, TaskState } from '../batching/task.ts';
 
@@ -10,17 +11,32 @@ export type Ended = Extract<TaskState, { readonly status: 'succeeded' | 'failed'
  * ever written twice. Its `source` names the operation alone; see {@link leaving}.
  */
 export const eventOf = (task: Task, state: Ended): string => {
-  const attributes = {
-    specversion: '1.0',
+  const attributes = attributesOf({
     id: `${task.id}.${task.run}`,
-    source: sourceOf([task.operation]),
+    of: task.operation,
     type: `groupage.task.${state.status}`,
     subject: task.id,
-    time: new Date(state.finishedAt).toISOString(),
-    datacontenttype: 'application/json',
-  };
+    at: state.finishedAt,
+  });
   return withMember(JSON.stringify(attributes), 'data', dataOf(task, state));
 };
+
+/** What every event of ours says of itself, without its data. @param about whose `of` makes the source, until it leaves */
+export const attributesOf = (about: {
+  readonly id: string;
+  readonly of: string;
+  readonly type: string;
+  readonly subject: string;
+  readonly at: Millis;
+}) => ({
+  specversion: '1.0',
+  id: about.id,
+  source: sourceOf([about.of]),
+  type: about.type,
+  subject: about.subject,
+  time: new Date(about.at).toISOString(),
+  datacontenttype: 'application/json',
+});
 
 const dataOf = (task: Task, state: Ended): string => {
   const fields = {

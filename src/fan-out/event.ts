@@ -1,5 +1,6 @@
 /** How a fan-out ended, as a CloudEvent (1.0, in JSON). Pure. */
 import type { CallbackMessage } from '../callbacks/callback.ts';
+import { attributesOf } from '../callbacks/event.ts';
 import type { Config } from '../config/resolved.ts';
 import type { Ended, FanOut } from './fan-out.ts';
 
@@ -23,14 +24,14 @@ export const eventOfEnd = (
   const { id, total, userKey } = fanOut;
   const type = status === 'complete' ? 'completed' : 'expired';
   const event = {
-    specversion: '1.0',
-    // With the moment of its opening: an id may be given to another fan-out once this one is forgotten.
-    id: `${id}.${fanOut.createdAt}.${type}`,
-    source: '/groupage/fan-outs',
-    type: `groupage.fan-out.${type}`,
-    subject: id,
-    time: new Date(ended.at).toISOString(),
-    datacontenttype: 'application/json',
+    ...attributesOf({
+      // With the moment of its opening: an id may be given to another fan-out once this one is forgotten.
+      id: `${id}.${fanOut.createdAt}.${type}`,
+      of: 'fan-outs',
+      type: `groupage.fan-out.${type}`,
+      subject: id,
+      at: ended.at,
+    }),
     data: {
       id,
       status,
