@@ -19,6 +19,7 @@ import { type FanOutId, fanOutId, type Item } from '../src/fan-out/ids.ts';
 import { failedItems, progressOf } from '../src/fan-out/progress.ts';
 import { seal } from '../src/fan-out/seal.ts';
 import type { FanOuts } from '../src/fan-out/store.ts';
+import { FULL_SIZE } from '../src/fan-out/tree.ts';
 import { synthesise } from '../src/local/assembly.ts';
 import { localClients, startEngines } from '../src/local/engines.ts';
 import { createTables } from '../src/local/resources.ts';
@@ -44,6 +45,7 @@ const [items, consumers, duplicates] = [values.items, values.consumers, values.d
 const ADD = 45_000;
 /** One item in so many fails. */
 const FAILS = 1_000;
+const isToFail = ({ group, index }: Item): boolean => (group * FULL_SIZE.width + index) % FAILS === 7;
 
 const parsed = parseConfig({
   operations: { ship: { target: [], downstream: { kind: 'http', url: 'http://127.0.0.1:9/' } } },
@@ -123,7 +125,7 @@ const run = async (atOnce: number) => {
     for (let part = parts[next++]; part; part = parts[next++]) {
       const acks = part.map((item) => ({
         item,
-        outcome: (item.group * 450 + item.index) % FAILS === 7 ? ('failed' as const) : ('succeeded' as const),
+        outcome: isToFail(item) ? ('failed' as const) : ('succeeded' as const),
       }));
       const { fanOuts, unknown } = await ackItems(deps, acks);
       assert.equal(unknown.length, 0);
@@ -134,7 +136,7 @@ const run = async (atOnce: number) => {
   const seconds = (performance.now() - from) / 1_000;
 
   const [writeUnits, readUnits] = [total(bill.writeUnits) / items, total(bill.readUnits) / items];
-  const failed = all.filter(({ group, index }) => (group * 450 + index) % FAILS === 7).length;
+  const failed = all.filter(isToFail).length;
   const fanOut = await store.read(id);
   assert(fanOut);
   assert.deepEqual(await progressOf(store, fanOut), { succeeded: items - failed, failed, pending: 0 });

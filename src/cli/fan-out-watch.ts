@@ -1,5 +1,6 @@
 /** `groupage fan-out watch ID`: a line that is drawn again on a terminal; a line for each change where there is none. */
 import { setTimeout } from 'node:timers/promises';
+import { pathOf } from '../client/fan-out-calls.ts';
 import { CommandFailure } from '../failure.ts';
 import { type ApiClient, ApiFailure } from './api-client.ts';
 import { connect } from './connect.ts';
@@ -38,7 +39,7 @@ export const watchFanOut = async (id: string, { every, ...options }: WatchOption
   }
 };
 
-const look = (api: ApiClient, id: string) => api.get(`/fan-outs/${encodeURIComponent(id)}`, FAN_OUT);
+const look = (api: ApiClient, id: string) => api.get(pathOf(id), FAN_OUT);
 
 /** A stack that is restarted or busy comes back; whoever does not know the fan-out any more does not. */
 const lookAgain = async (api: ApiClient, id: string, isLive: boolean) => {

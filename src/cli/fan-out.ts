@@ -1,6 +1,6 @@
 /** `groupage fan-out …`: N items, of which it is known exactly once that the last is done. */
 import { Command, InvalidArgumentError } from 'commander';
-import { isTokenOfCalls, TOKEN_OF_CALLS_RULE } from '../client/fan-out-calls.ts';
+import { isTokenOfCalls, pathOf, TOKEN_OF_CALLS_RULE } from '../client/fan-out-calls.ts';
 import type { FailFast } from '../fan-out/fan-out.ts';
 import { connect } from './connect.ts';
 import { ackItems, addItems } from './fan-out-items.ts';
@@ -48,9 +48,6 @@ Examples:
   groupage fan-out watch catalog-7`,
   );
 };
-
-/** Where a fan-out is in the API. */
-const pathOf = (id: string): string => `/fan-outs/${encodeURIComponent(id)}`;
 
 interface OpenOptions extends CommonOptions {
   readonly id?: string;

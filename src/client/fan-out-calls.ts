@@ -22,6 +22,9 @@ export interface AddedGroup {
   readonly count: number;
 }
 
+/** Where a fan-out is in the API. */
+export const pathOf = (fanOut: string): string => `/fan-outs/${encodeURIComponent(fanOut)}`;
+
 /** Adds items, a call for each {@link ADDED_AT_ONCE} of them, and each only when somebody wants its groups. @param token the calls' tokens are made from it */
 export async function* addInCalls(
   ask: Ask,
@@ -31,7 +34,7 @@ export async function* addInCalls(
 ): AsyncGenerator<readonly AddedGroup[]> {
   for (let n = 0; n * ADDED_AT_ONCE < count; n += 1) {
     const part = { count: Math.min(ADDED_AT_ONCE, count - n * ADDED_AT_ONCE), token: `${token}.${n}` };
-    const { groups } = (await ask(`/fan-outs/${encodeURIComponent(fanOut)}/items`, part)) as { groups: AddedGroup[] };
+    const { groups } = (await ask(`${pathOf(fanOut)}/items`, part)) as { groups: AddedGroup[] };
     yield groups;
   }
 }

@@ -20,6 +20,7 @@ import {
   type DoneItem,
   isTokenOfCalls,
   itemsOf,
+  pathOf,
   TOKEN_OF_CALLS_RULE,
 } from './fan-out-calls.ts';
 
@@ -98,7 +99,7 @@ export const createFanOutClient = (options: ApiOptions): FanOutClient => {
       if (!isTokenOfCalls(token)) throw new RangeError(`a token is ${TOKEN_OF_CALLS_RULE}`);
       return itemsOf(id, addInCalls(ask, id, count, token));
     },
-    seal: async () => (await ask(`/fan-outs/${encodeURIComponent(id)}/seal`, {})) as { complete: boolean },
+    seal: async () => (await ask(`${pathOf(id)}/seal`, {})) as { complete: boolean },
   });
   return {
     // Named here, so that a lost answer can be asked for again.
