@@ -16,6 +16,7 @@ export class Tables extends Construct {
   readonly batchLock: Table;
   readonly batch: Table;
   readonly fanOut: Table;
+  readonly list: Table;
 
   constructor(scope: Construct, id: string, { retain = true }: TablesProps = {}) {
     super(scope, id);
@@ -69,5 +70,8 @@ export class Tables extends Construct {
       sortKey: number('CheckAt'),
       projectionType: ProjectionType.KEYS_ONLY,
     });
+
+    // No index: a list's header is a row of the fan-outs' table, and everything else of it is found from that one.
+    this.list = new Table(this, 'List', { ...shared, partitionKey: string('Id'), sortKey: string('Entry') });
   }
 }

@@ -7,6 +7,7 @@ export const ENVIRONMENT = {
   batchLockTable: 'GROUPAGE_BATCH_LOCK_TABLE',
   batchTable: 'GROUPAGE_BATCH_TABLE',
   fanOutTable: 'GROUPAGE_FAN_OUT_TABLE',
+  listTable: 'GROUPAGE_LIST_TABLE',
   registerQueue: 'GROUPAGE_REGISTER_QUEUE_URL',
   electQueue: 'GROUPAGE_ELECT_QUEUE_URL',
   groupQueue: 'GROUPAGE_GROUP_QUEUE_URL',

@@ -37,6 +37,10 @@ const FAN_OUT = {
   AttributeDefinitions: attributes({ Id: 'S', Patrol: 'S', CheckAt: 'N' }),
   GlobalSecondaryIndexes: [index('ByCheckAt', 'Patrol', 'CheckAt')],
 };
+const LIST = {
+  KeySchema: key('Id', 'Entry'),
+  AttributeDefinitions: attributes({ Id: 'S', Entry: 'S' }),
+};
 /** No name, so that none is in the way of another; not FIFO. */
 const ANY = {};
 const urlOf = (fn: string) => ({ TargetFunctionArn: { 'Fn::GetAtt': [fn, 'Arn'] } });
@@ -47,6 +51,7 @@ const PINNED = {
   TablesBatchLock9626B399: BATCH_LOCK,
   TablesBatch5B4FD9E3: BATCH,
   TablesFanOut3A7CD797: FAN_OUT,
+  TablesList140E571F: LIST,
   FlowRegisterQueue144E2D8C: ANY,
   FlowRegisterDeadLetters8BF888A5: ANY,
   FlowElectQueue767CF7C8: ANY,
@@ -71,6 +76,7 @@ const THEIR_PINNED = {
   GroupageTablesBatchLock6677D351: BATCH_LOCK,
   GroupageTablesBatchF0EF8A7D: BATCH,
   GroupageTablesFanOutC79487F9: FAN_OUT,
+  GroupageTablesListCE842444: LIST,
   GroupageFlowRegisterQueue9E02D6CB: ANY,
   GroupageFlowRegisterDeadLetters253D6EF7: ANY,
   GroupageFlowElectQueue023EC74F: ANY,

@@ -21,7 +21,7 @@ const policy = (name: 'DeletionPolicy' | 'UpdateReplacePolicy', value: string) =
 };
 
 describe('the tables', () => {
-  it.each(SUBJECTS)('are four in $name', ({ template }) => expect(ofType(template, TABLE)).toHaveLength(4));
+  it.each(SUBJECTS)('are five in $name', ({ template }) => expect(ofType(template, TABLE)).toHaveLength(5));
 });
 
 promise('every table is one that these rules know', tablesAreOfOneKind, [
