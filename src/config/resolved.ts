@@ -55,10 +55,19 @@ export interface FanOutPolicy {
   readonly callback: string | null;
 }
 
+/** What holds for every deferred list. */
+interface ListPolicy {
+  /** How long one that has ended can be looked up. */
+  readonly keep: Millis;
+  /** The destination that is told how lists end which name none; null for nobody. */
+  readonly callback: string | null;
+}
+
 export interface Config {
   readonly version: 1;
   readonly operations: Readonly<Record<OperationName, Operation>>;
   readonly fanOuts: FanOutPolicy;
+  readonly lists: ListPolicy;
   readonly destinations: Readonly<Record<string, Destination>>;
 }
 

@@ -10,6 +10,7 @@ import type { Parsed, Problem } from '../batching/problems.ts';
 import type { Config, Operation } from './resolved.ts';
 import { destinationSchema } from './sections/endpoints.ts';
 import { fanOutsSchema } from './sections/fan-outs.ts';
+import { listsSchema } from './sections/lists.ts';
 import { operationSchema } from './sections/operation.ts';
 import { fault, mustUnseen, section } from './sections/rules.ts';
 import { passedOver, unknownKey } from './unknown-keys.ts';
@@ -28,9 +29,10 @@ const configSchema = section(
       .record(name('a destination'), destinationSchema, mustUnseen('an object of destinations by their names'))
       .default({}),
     fanOuts: fanOutsSchema,
+    lists: listsSchema,
   },
   'an object with "operations"',
-).superRefine(({ operations, destinations, fanOuts }, context) => {
+).superRefine(({ operations, destinations, fanOuts, lists }, context) => {
   const known = Object.keys(destinations);
   const are = known.length > 0 ? `configured are ${known.join(', ')}` : 'there are none under "destinations"';
   const mustBeKnown = (path: readonly string[], destination: string | null): void => {
@@ -41,6 +43,7 @@ const configSchema = section(
     for (const [outcome, destination] of Object.entries(callbacks))
       mustBeKnown(['operations', operation, 'callbacks', outcome], destination);
   mustBeKnown(['fanOuts', 'callback'], fanOuts.callback);
+  mustBeKnown(['lists', 'callback'], lists.callback);
 });
 
 /** What `groupage.config.ts` exports. Only `target` and `downstream` of an operation are required. */
@@ -56,12 +59,12 @@ export const parseConfig = (input: unknown): Parsed<Config> => {
   const named = new Set(found.map(({ path }) => path));
   const problems = [...passedOver(input).filter(({ path }) => !named.has(path)), ...found];
   if (!parsed.success || problems.length > 0) return { ok: false, problems };
-  const { operations, destinations, fanOuts } = parsed.data;
+  const { operations, destinations, fanOuts, lists } = parsed.data;
   const resolved = Object.entries(operations).map(([operation, { target, ...rest }]): [string, Operation] => [
     operation,
     { operation: operation as OperationName, keys: target, ...rest },
   ]);
-  return { ok: true, value: { version: 1, operations: Object.fromEntries(resolved), fanOuts, destinations } };
+  return { ok: true, value: { version: 1, operations: Object.fromEntries(resolved), fanOuts, lists, destinations } };
 };
 
 const problemsOf = (issue: z.core.$ZodIssue, input: unknown): Problem[] => {

@@ -5,11 +5,12 @@ import { nearest } from './hints.ts';
 import { destinationKeys, downstreamKeys } from './sections/endpoints.ts';
 import { fanOutKeys } from './sections/fan-outs.ts';
 import { secretKeys } from './sections/headers.ts';
+import { listKeys } from './sections/lists.ts';
 import { operationKeys } from './sections/operation.ts';
 
 type Path = readonly PropertyKey[];
 
-const ROOT_KEYS = ['operations', 'destinations', 'fanOuts'];
+const ROOT_KEYS = ['operations', 'destinations', 'fanOuts', 'lists'];
 
 /** Why `key` cannot be at `path` of a configuration, with what may have been meant. */
 export const unknownKey = (input: unknown, path: Path, key: string): string => {
@@ -19,10 +20,11 @@ export const unknownKey = (input: unknown, path: Path, key: string): string => {
 };
 
 const knownAt = (input: unknown, path: Path): readonly string[] => {
-  const [list, , ...parts] = path;
-  if (list === undefined) return ROOT_KEYS;
-  if (list === 'fanOuts') return fanOutKeys;
-  const within = list === 'destinations' ? ['destination', ...parts] : parts;
+  const [section, , ...parts] = path;
+  if (section === undefined) return ROOT_KEYS;
+  if (section === 'fanOuts') return fanOutKeys;
+  if (section === 'lists') return listKeys;
+  const within = section === 'destinations' ? ['destination', ...parts] : parts;
   const [part = 'operation', inside] = within;
   // A secret, be it that of the calls or of one header.
   if (inside !== undefined) return secretKeys;

@@ -46,6 +46,7 @@ const ofTasks = (seed: number): Scenario => {
       version: 1,
       operations: { [OPERATION]: { ...operation(random), ...handling(seed) } },
       fanOuts: { idleOpen: 120 * MINUTE, idleSealed: 7 * 24 * 60 * MINUTE, keep: 7 * 24 * 60 * MINUTE, callback: null },
+      lists: { keep: 7 * 24 * 60 * MINUTE, callback: null },
       destinations: { ops },
     },
     sends: [...sends, ...oddSends(random, sends)],

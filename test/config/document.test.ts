@@ -5,10 +5,13 @@ import { parseConfig } from '../../src/config/schema.ts';
 import { destinationKeys, downstreamKeys } from '../../src/config/sections/endpoints.ts';
 import { fanOutKeys } from '../../src/config/sections/fan-outs.ts';
 import { secretKeys } from '../../src/config/sections/headers.ts';
+import { listKeys } from '../../src/config/sections/lists.ts';
 import { operationKeys } from '../../src/config/sections/operation.ts';
 import { HTTP, problemsOf } from './problems.ts';
 
 const text = readFileSync(join(import.meta.dirname, '../../docs/configuration.md'), 'utf8');
+/** The sections that are nobody's operation. */
+const OF_ALL = ['fanOuts', 'lists'];
 /** The rows of every table of keys. */
 const rows = text
   .split('\n')
@@ -25,8 +28,9 @@ describe('the page of the configuration', () => {
     const keys = [
       'operations',
       'destinations',
-      'fanOuts',
+      ...OF_ALL,
       ...fanOutKeys.map((key) => `fanOuts.${key}`),
+      ...listKeys.map((key) => `lists.${key}`),
       ...(operationKeys.operation ?? []).filter((key) => withRow.includes(key) || !sections.includes(key)),
       ...sections.flatMap((name) => (operationKeys[name] ?? []).map((key) => `${name}.${key}`)),
       ...every(downstreamKeys).map((key) => `downstream.${key}`),
@@ -50,7 +54,7 @@ describe('the page of the configuration', () => {
         section === 'downstream'
           ? { downstream: { ...HTTP, [key ?? '']: value } }
           : { [section]: key === undefined ? value : { [key]: value } };
-      const [whole, operation] = section === 'fanOuts' ? [set, {}] : [{}, set];
+      const [whole, operation] = OF_ALL.includes(section) ? [set, {}] : [{}, set];
       const again = parseConfig({ operations: { ship: { target: [], downstream: HTTP, ...operation } }, ...whole });
       expect([keyOf(row), again]).toEqual([keyOf(row), parsed]);
     }
@@ -66,10 +70,10 @@ describe('the page of the configuration', () => {
       const [section = '', key] = name.split('.');
       if (['operations', 'destinations', 'secret'].includes(section) || name === 'downstream.kind') continue;
       const value = JSON.parse((row[4] ?? '').replaceAll('`', '')) as unknown;
-      if (section === 'fanOuts') {
-        const fanOuts = key === undefined ? value : { [key]: value };
+      if (OF_ALL.includes(section)) {
+        const ofAll = key === undefined ? value : { [key]: value };
         const destinations = { ops: { kind: 'queue', name: 'ops' } };
-        const config = { operations: { ship: { target: [], downstream: HTTP } }, destinations, fanOuts };
+        const config = { operations: { ship: { target: [], downstream: HTTP } }, destinations, [section]: ofAll };
         expect([name, parseConfig(config)]).toEqual([name, { ok: true, value: expect.any(Object) }]);
         continue;
       }

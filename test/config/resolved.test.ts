@@ -17,6 +17,7 @@ describe('a configuration', () => {
       ok: true,
       value: {
         fanOuts: { idleOpen: 7_200_000, idleSealed: 604_800_000, keep: 604_800_000, callback: null },
+        lists: { keep: 604_800_000, callback: null },
         version: 1,
         operations: {
           ship: {

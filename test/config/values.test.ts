@@ -148,6 +148,16 @@ describe('a configuration as a whole', () => {
     expect(problemsIn({ operations: { ship }, fanOuts })).toEqual([problem]),
   );
 
+  it.each<[unknown, string]>([
+    [{ keep: '59s' }, `lists.keep ${DURATION('1m', '90d')} "59s"`],
+    [{ keep: '91d' }, `lists.keep ${DURATION('1m', '90d')} "91d"`],
+    [{ callback: 7 }, 'lists.callback must be the name of a configured destination, or null for nobody, not a number'],
+    [{ callback: 'ops' }, 'lists.callback names an unknown destination, "ops": there are none under "destinations"'],
+    [{ kepe: '1h' }, 'lists.kepe is unknown; did you mean "keep"?'],
+    [{ idleOpen: '1h' }, 'lists.idleOpen is unknown; known are keep, callback'],
+    [null, 'lists must be an object, not null'],
+  ])('%#: lists: %s', (lists, problem) => expect(problemsIn({ operations: { ship }, lists })).toEqual([problem]));
+
   it('that is a promise is told so', () => {
     expect(problemsIn(Promise.resolve({ operations: { ship } }))[0]).toBe(
       'must be a plain object, as {…} makes one, not a Promise',

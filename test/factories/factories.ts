@@ -154,5 +154,6 @@ export const aConfig = (...operations: readonly Partial<Operation>[]): Config =>
     }),
   ),
   fanOuts: { idleOpen: 7_200_000, idleSealed: 604_800_000, keep: 604_800_000, callback: null },
+  lists: { keep: 604_800_000, callback: null },
   destinations: {},
 });

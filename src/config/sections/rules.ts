@@ -60,6 +60,10 @@ export const section = <Shape extends z.core.$ZodLooseShape>(shape: Shape, be = 
 export const text = (pattern: RegExp, be: string) =>
   z.custom<string>((value) => typeof value === 'string' && pattern.test(value), must(be));
 
+/** Who is told where nobody is named; whether there is one of that name is a matter of the whole configuration. */
+export const toldOtherwise = () =>
+  z.string(mustUnseen('the name of a configured destination, or null for nobody')).nullable().default(null);
+
 /** A fault of how values go together, at the one that has to change; the sentence tells the others, which may be defaults. */
 export const fault = (context: z.RefinementCtx, path: readonly string[], message: string): void =>
   context.addIssue({ code: 'custom', path: [...path], message });

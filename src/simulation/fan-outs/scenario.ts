@@ -70,6 +70,7 @@ export const fanOutScenarioOf = (seed: number): FanOutScenario => {
       version: 1,
       operations: {},
       fanOuts: { ...idle, keep, callback: random.chance(0.9) ? 'ops' : null },
+      lists: { keep, callback: null },
       destinations: { ops: { kind: 'queue', name: 'ops' } },
     },
     nodeSize: isLarge
