@@ -14,6 +14,7 @@ export const composeApp = (environment: Environment, host: Host) => {
     batches: parts.batches(),
     operations: parts.operations(),
     fanOuts: parts.fanOuts(),
+    lists: parts.lists(),
   };
   const onError = (cause: unknown): void =>
     host.log.error('request failed', { cause: cause instanceof Error ? cause.stack : String(cause) });

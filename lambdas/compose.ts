@@ -9,6 +9,7 @@ import { ulid } from 'ulid';
 import { type AwsClients, awsClients } from '../src/aws/clients.ts';
 import { dynamoDBBatches } from '../src/aws/dynamodb-batches.ts';
 import { dynamoDBFanOuts } from '../src/aws/dynamodb-fan-outs.ts';
+import { dynamoDBLists } from '../src/aws/dynamodb-lists.ts';
 import { dynamoDBLocks } from '../src/aws/dynamodb-locks.ts';
 import { dynamoDBOperations } from '../src/aws/dynamodb-operations.ts';
 import { dynamoDBProcessed } from '../src/aws/dynamodb-processed.ts';
@@ -83,7 +84,8 @@ const machine: Machine = {
 export const partsOf = (environment: Environment, { clients, log, onEvent }: Host) => {
   const { dynamodb, sqs } = clients;
   const config = JSON.parse(readFileSync(join(environment.LAMBDA_TASK_ROOT ?? '', CONFIG_ASSET), 'utf8')) as Config;
-  const table = (name: 'taskTable' | 'batchLockTable' | 'batchTable' | 'fanOutTable') => setting(environment, name);
+  const table = (name: 'taskTable' | 'batchLockTable' | 'batchTable' | 'fanOutTable' | 'listTable') =>
+    setting(environment, name);
   const url = (name: Parameters<typeof setting>[1]) => optionalSetting(environment, name);
   const urls = Object.fromEntries(
     (['register', 'elect', 'group', 'batch', 'callback', 'rejected'] as const).flatMap((queue) => {
@@ -103,6 +105,7 @@ export const partsOf = (environment: Environment, { clients, log, onEvent }: Hos
     batches: () => dynamoDBBatches(dynamodb, table('batchTable')),
     operations: () => dynamoDBOperations(dynamodb, table('batchLockTable')),
     fanOuts: () => dynamoDBFanOuts(dynamodb, table('fanOutTable')),
+    lists: () => dynamoDBLists(dynamodb, table('fanOutTable'), table('listTable')),
     queues: () => sqsQueues(sqs, urls),
     deadLetters: () =>
       sqsDeadLetters(sqs, urls, {

@@ -13,6 +13,7 @@ export const compose = (environment: Environment, host: Host) => {
     locks: parts.locks(),
     batches: parts.batches(),
     fanOuts: parts.fanOuts(),
+    lists: parts.lists(),
     queues: parts.queues(),
   };
   return async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {

@@ -6,7 +6,7 @@ import { atFirstInvocation, type Host, invocationOf, partsOf } from './compose.t
 
 export const compose = (environment: Environment, host: Host) => {
   const parts = partsOf(environment, host);
-  const { deadLetters, waiting, locks, batches, operations, fanOuts, queues, patrolMarks } = parts;
+  const { deadLetters, waiting, locks, batches, operations, fanOuts, lists, queues, patrolMarks } = parts;
   const deps = {
     ...parts.base,
     deadLetters: deadLetters(),
@@ -15,6 +15,7 @@ export const compose = (environment: Environment, host: Host) => {
     batches: batches(),
     operations: operations(),
     fanOuts: fanOuts(),
+    lists: lists(),
     queues: queues(),
     patrolMarks: patrolMarks(),
   };

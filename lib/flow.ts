@@ -97,7 +97,9 @@ export class Flow extends Construct {
       .table('batchLockTable', this.#tables.batchLock, ['BatchWriteItem', 'BatchGetItem', 'PartiQLInsert', 'Query'])
       .table('batchTable', this.#tables.batch, ['GetItem'])
       .table('fanOutTable', this.#tables.fanOut, ACKS)
+      .table('listTable', this.#tables.list, ['GetItem', 'PutItem', 'Query'])
       .sends({
+        registerQueue: this.registerQueue.queue,
         electQueue: this.electQueue.queue,
         groupQueue: this.groupQueue.queue,
         rejectedQueue: this.rejectedQueue.queue,
@@ -192,6 +194,7 @@ export class Flow extends Construct {
       )
       .table('batchTable', this.#tables.batch, ['GetItem'])
       .table('fanOutTable', this.#tables.fanOut, [...ACKS, 'BatchWriteItem'], ['ByCheckAt'])
+      .table('listTable', this.#tables.list, ['Query', 'BatchWriteItem'])
       .sends(this.#allQueues())
       .takesFrom(this.#deadLetters());
     // The next minute comes anyway: a sweep that failed is not repeated at once.
@@ -237,6 +240,15 @@ export class Flow extends Construct {
       )
       .table('batchTable', this.#tables.batch, ['GetItem'], ['ByTarget'])
       .table('fanOutTable', this.#tables.fanOut, [...ACKS, 'PartiQLInsert', 'BatchWriteItem'])
+      .table('listTable', this.#tables.list, [
+        'GetItem',
+        'BatchGetItem',
+        'PutItem',
+        'UpdateItem',
+        'PartiQLInsert',
+        'BatchWriteItem',
+        'Query',
+      ])
       .sends(this.#allQueues())
       .takesFrom(letters)
       .counts(letters)

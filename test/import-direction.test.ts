@@ -35,8 +35,10 @@ const PURE = [
   ),
   ...['inputs', 'merge', 'answers'].map((name) => `src/merging/${name}`),
   ...['event', 'fan-out', 'ids', 'store', 'tree'].map((name) => `src/fan-out/${name}`),
+  ...['ids', 'list', 'store', 'trigger-message'].map((name) => `src/deferred/${name}`),
 ];
 const FAN_OUT = 'src/fan-out/';
+const DEFERRED = 'src/deferred/';
 const STEPS = 'src/batching/';
 
 /** Who may import what, the most particular first: each file is held to the first rule that fits it. */
@@ -47,7 +49,8 @@ const RULES: readonly { readonly files: readonly string[]; readonly may: readonl
     may: [...PURE, 'src/ports'],
   },
   { files: [FAN_OUT], may: [...PURE, FAN_OUT, 'src/ports'] },
-  { files: [STEPS], may: [...PURE, FAN_OUT, STEPS, 'src/ports'] },
+  { files: [DEFERRED], may: [...PURE, FAN_OUT, DEFERRED, 'src/ports'] },
+  { files: [STEPS], may: [...PURE, FAN_OUT, DEFERRED, STEPS, 'src/ports'] },
   {
     files: ['src/callbacks/'],
     may: [...PURE, STEPS, 'src/ports', 'src/callbacks/', 'src/downstream/http-headers'],
@@ -55,8 +58,11 @@ const RULES: readonly { readonly files: readonly string[]; readonly may: readonl
   { files: ['src/downstream/', 'src/config/'], may: [...PURE, 'src/config/', 'src/downstream/'] },
   { files: ['src/merging/'], may: [...PURE, 'src/merging/', 'src/ports'] },
   { files: ['src/aws/'], may: [...PURE, 'src/ports', 'src/aws/', 'src/callbacks/deliver'] },
-  { files: ['src/simulation/'], may: [...PURE, FAN_OUT, STEPS, 'src/merging/', 'src/ports', 'src/simulation/'] },
-  { files: ['src/api/'], may: [...PURE, FAN_OUT, STEPS, 'src/ports', 'src/api/'] },
+  {
+    files: ['src/simulation/'],
+    may: [...PURE, FAN_OUT, DEFERRED, STEPS, 'src/merging/', 'src/ports', 'src/simulation/'],
+  },
+  { files: ['src/api/'], may: [...PURE, FAN_OUT, DEFERRED, STEPS, 'src/ports', 'src/api/'] },
   { files: ['src/client/'], may: [...PURE, 'src/aws/', 'src/client/'] },
   {
     files: ['lambdas/'],

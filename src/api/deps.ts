@@ -10,6 +10,7 @@ export type ApiDeps = Pick<
   | 'batches'
   | 'operations'
   | 'fanOuts'
+  | 'lists'
   | 'queues'
   | 'deadLetters'
   | 'machine'

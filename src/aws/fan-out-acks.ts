@@ -2,7 +2,7 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import type { FanOutId } from '../fan-out/ids.ts';
+import { type FanOutId, isNumbered } from '../fan-out/ids.ts';
 import type { Acked, Slots } from '../fan-out/store.ts';
 import type { Position } from '../fan-out/tree.ts';
 import { countsOf, nodeKey, nodeOf } from './fan-out-rows.ts';
@@ -17,12 +17,15 @@ export const ackNode = async (
 ): Promise<Acked> => {
   try {
     const { Attributes = {} } = await client.send(new UpdateCommand(ackInput(table, id, position, slots)));
-    return { isWritten: true, node: countsOf(Attributes) };
+    return { isWritten: true, node: isWhole(id, position) ? nodeOf(Attributes) : countsOf(Attributes) };
   } catch (cause) {
     if (!(cause instanceof ConditionalCheckFailedException)) throw cause;
     return { isWritten: false, node: cause.Item && nodeOf(unmarshall(cause.Item)) };
   }
 };
+
+/** T9. Whether its slots tell more than their number. */
+const isWhole = (id: FanOutId, { level }: Position): boolean => level === 0 && isNumbered(id);
 
 /** The names are short since an expression has 4,096 bytes at the most, with 150 items in it. */
 const ackInput = (
@@ -47,8 +50,8 @@ const ackInput = (
       ...(has(true) ? { ':y': true } : {}),
       ...(has(false) ? { ':n': false } : {}),
     },
-    // Not the whole row: its slots are six kilobytes of JSON.
-    ReturnValues: 'UPDATED_NEW',
+    // Not the whole row, where nobody wants it: its slots are six kilobytes of JSON.
+    ReturnValues: isWhole(id, position) ? 'ALL_NEW' : 'UPDATED_NEW',
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   };
 };

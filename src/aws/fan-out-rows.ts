@@ -3,7 +3,7 @@ import { digest, type Token } from '../batching/ids.ts';
 import type { EndReason, FailFast, FanOut, NewFanOut, Node, NodeCounts, Walk } from '../fan-out/fan-out.ts';
 import type { FanOutId } from '../fan-out/ids.ts';
 import type { Ending, Reservation, Slots } from '../fan-out/store.ts';
-import type { Position } from '../fan-out/tree.ts';
+import { FULL_SIZE, groupSizes, type Position } from '../fan-out/tree.ts';
 import type { Item } from './dynamodb.ts';
 import { expiresAt } from './task-rows.ts';
 
@@ -36,14 +36,15 @@ export const newHeader = (fanOut: NewFanOut, checkAt: number): Item => ({
   ...(fanOut.failFast === undefined ? {} : { FailFast: fanOut.failFast }),
 });
 
+/** Of one that is numbered the groups follow from the items. */
 export const fanOutOf = (row: Item): FanOut => ({
   id: row.Id as FanOutId,
   status: row.Status as FanOut['status'],
-  groups: row.G as number,
+  groups: (row.G as number | undefined) ?? groupSizes(row.Total as number, FULL_SIZE.width).length,
   total: row.Total as number,
   version: row.V as number,
   createdAt: row.CreatedAt as number,
-  touchedAt: row.Touched as number,
+  touchedAt: (row.Touched ?? row.CreatedAt) as number,
   fails: [...((row.Fails as Set<string> | undefined) ?? [])],
   ...(row.UserKey === undefined ? {} : { userKey: row.UserKey as string }),
   ...(row.Callback === undefined ? {} : { callback: row.Callback as string }),

@@ -1,5 +1,6 @@
 /** What the steps are given. Each takes only what it names. */
 import type { Config } from '../config/resolved.ts';
+import type { Lists } from '../deferred/store.ts';
 import type { Downstream } from '../downstream/downstream.ts';
 import type { FanOuts } from '../fan-out/store.ts';
 import type {
@@ -24,6 +25,7 @@ export interface Deps {
   readonly batches: Batches;
   readonly operations: Operations;
   readonly fanOuts: FanOuts;
+  readonly lists: Lists;
   readonly queues: Queues;
   readonly machine: Machine;
   readonly report: Report;

@@ -111,7 +111,7 @@ export type FlowEvent =
   | {
       readonly event: 'fan-out-ended';
       readonly fanOut: FanOutId;
-      readonly status: 'complete' | 'expired';
+      readonly status: 'complete' | 'expired' | 'cancelled';
       readonly because: EndReason;
       readonly total: number;
       readonly failed: number;

@@ -2,6 +2,7 @@
 import * as z from 'zod/mini';
 import { parseDuration } from '../config/duration.ts';
 import { type Config, type Operation, operationNamed } from '../config/resolved.ts';
+import { asksForJobs } from '../deferred/trigger-message.ts';
 import { ITEM_ID_RULE, type ItemId, parseItemId } from '../fan-out/ids.ts';
 import { keysIn } from '../merging/inputs.ts';
 import { type Millis, OPERATION_NAME_PATTERN, type TaskId, taskId } from './ids.ts';
@@ -23,6 +24,16 @@ export interface RegisterMessage {
 export interface Refused {
   readonly message: RegisterMessage;
   readonly problems: readonly Problem[];
+  /** The item of the deferred list's job that it is, which has failed by that. */
+  readonly job?: ItemId;
+}
+
+/** A message that may be registered, as the task that it becomes. */
+export interface Valid {
+  readonly message: RegisterMessage;
+  readonly task: NewTask;
+  /** See {@link Refused.job}. */
+  readonly job?: ItemId;
 }
 
 /** A task that may be registered; it gets its `createdAt` when it is, and what counts from there. */
@@ -223,8 +234,8 @@ export const withId = (body: string, messageId: string): string => {
   const json = parseJson(body);
   // What is no object is left as it is: register will refuse it and say so.
   if (!json.ok || !isObject(json.value) || Object.hasOwn(json.value, 'id')) return body;
-  // So is a redrive that names no task: named after its message it would be about another one.
-  if (asksForRun(json.value)) return body;
+  // So is a redrive that names no task: named after its message it would be about another one. A trigger has its list's name.
+  if (asksForRun(json.value) || asksForJobs(json.value)) return body;
   const rest = body.slice(body.indexOf('{') + 1);
   return `{"id":${JSON.stringify(messageId)}${Object.keys(json.value).length > 0 ? ',' : ''}${rest}`;
 };

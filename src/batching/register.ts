@@ -1,11 +1,12 @@
 /**
  * Register: messages become waiting tasks, and each of their Targets gets a leader if it has none (rules R1 to R4).
- * A message may also ask for another run of a task that failed.
+ * A message may also ask for another run of a task that failed, or for tasks from jobs of a deferred list.
  *
  * Many messages at once, any of them for the second time. A refused one goes to the rejected queue with its reasons
  * and costs the others nothing.
  */
 import { operationFor } from '../config/resolved.ts';
+import { parseTrigger, printTrigger } from '../deferred/trigger-message.ts';
 import { delayPast } from './delay.ts';
 import type { Deps } from './deps.ts';
 import { operationOf, type Target } from './ids.ts';
@@ -20,21 +21,25 @@ import {
   type RegisterMessage,
   registeredAt,
   type SentTask,
+  type Valid,
 } from './register-message.ts';
 import type { Rejection } from './rejection.ts';
 import { settleAgain } from './settle.ts';
 import { isSameTask, type NewTask, type Task } from './task.ts';
+import { ackEnded } from './tell.ts';
 import { LEASE, SOON } from './timings.ts';
+import { type AskedTrigger, triggeredJobs } from './triggered.ts';
 
 type RegisterDeps = Pick<
   Deps,
-  'config' | 'tasks' | 'waiting' | 'locks' | 'batches' | 'fanOuts' | 'queues' | 'machine' | 'report'
+  'config' | 'tasks' | 'waiting' | 'locks' | 'batches' | 'fanOuts' | 'lists' | 'queues' | 'machine' | 'report'
 >;
 
 /** Registers a batch of messages: all or, when it rejects, perhaps some. Repeat it. */
 export const register = async (deps: RegisterDeps, messages: readonly RegisterMessage[]): Promise<void> => {
-  const { valid, redrives, refused } = sort(deps, messages);
-  const { registered, conflicts } = await insert(deps, valid);
+  const { valid, redrives, triggers, refused } = sort(deps, messages);
+  const jobs = await triggeredJobs(deps, triggers);
+  const { registered, conflicts } = await insert(deps, [...valid, ...jobs.valid]);
   const redriven = await redrive(deps, redrives);
   // A task may be in both, the later look at it counts.
   const known = new Map([...registered, ...redriven.tasks].map((task) => [task.id, task]));
@@ -42,27 +47,25 @@ export const register = async (deps: RegisterDeps, messages: readonly RegisterMe
   await settleAgain(deps, registered);
   await deps.waiting.put(waiting);
   await notice(deps, arrivals(waiting));
-  await reject(deps, [...refused, ...conflicts, ...redriven.refused]);
+  await reject(deps, [...refused, ...jobs.refused, ...conflicts, ...redriven.refused]);
+  // Last: until then the message comes back, and these jobs with it.
+  if (jobs.next.length > 0) await deps.queues.register(jobs.next.map(printTrigger));
 };
-
-interface Valid {
-  readonly message: RegisterMessage;
-  readonly task: NewTask;
-}
 
 const sort = ({ config, machine }: RegisterDeps, messages: readonly RegisterMessage[]) => {
   const valid: Valid[] = [];
   const redrives: RedriveMessage[] = [];
+  const triggers: AskedTrigger[] = [];
   const refused: Refused[] = [];
   const createdAt = machine.now();
   for (const message of messages) {
-    const asked = parseRedrive(message.body);
-    const parsed = asked ?? parseRegisterMessage(config, message);
+    const parsed = parseRedrive(message.body) ?? parseTrigger(message.body) ?? parseRegisterMessage(config, message);
     if (!parsed.ok) refused.push({ message, problems: parsed.problems });
     else if ('run' in parsed.value) redrives.push({ message, asked: parsed.value });
+    else if ('list' in parsed.value) triggers.push({ message, asked: parsed.value });
     else valid.push({ message, task: registeredAt(parsed.value, createdAt) });
   }
-  return { valid, redrives, refused };
+  return { valid, redrives, triggers, refused };
 };
 
 /**
@@ -86,7 +89,7 @@ const insert = async ({ tasks, report }: RegisterDeps, valid: readonly Valid[]) 
   const conflicts = valid.filter((sent) => !isStored(sent));
   return {
     registered,
-    conflicts: conflicts.map(({ message, task }): Refused => ({ message, problems: [conflict(task)] })),
+    conflicts: conflicts.map(({ task, ...sent }): Refused => ({ ...sent, problems: [conflict(task)] })),
   };
 };
 
@@ -158,14 +161,19 @@ const nudge = async (deps: RegisterDeps, target: Target, lock: Lock, arrivals: A
   if (rows.length > 0 && due(rows, policy, now).do === 'seal') await queues.group(hint, 0);
 };
 
-const reject = async ({ queues, machine, report }: RegisterDeps, refused: readonly Refused[]): Promise<void> => {
+const reject = async (deps: RegisterDeps, refused: readonly Refused[]): Promise<void> => {
   if (refused.length === 0) return;
+  const { queues, machine, report } = deps;
   const at = machine.now();
   await queues.reject(
     refused.map(({ message: { messageId, body }, problems }): Rejection => ({ messageId, body, problems, at })),
   );
   const reasons = refused.flatMap(({ problems }) => problems.map(describeProblem));
   report({ event: 'rejected', messages: refused.length, reasons: [...new Set(reasons)].slice(0, 10) });
+  await ackEnded(
+    deps,
+    refused.flatMap(({ job }) => (job === undefined ? [] : [{ fanOutItem: job, status: 'failed' }])),
+  );
 };
 
 /**

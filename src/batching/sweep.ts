@@ -16,6 +16,7 @@ type SweepDeps = Pick<
   | 'batches'
   | 'operations'
   | 'fanOuts'
+  | 'lists'
   | 'queues'
   | 'machine'
   | 'patrolMarks'

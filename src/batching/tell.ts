@@ -6,7 +6,7 @@
 import { callbackOf, hasDestinations } from '../callbacks/callback.ts';
 import { type Config, operationNamed } from '../config/resolved.ts';
 import { ackItems } from '../fan-out/ack-items.ts';
-import { parseItemId } from '../fan-out/ids.ts';
+import { parseStoredItem } from '../fan-out/ids.ts';
 import type { Deps } from './deps.ts';
 import type { Outcome, Task } from './task.ts';
 
@@ -36,7 +36,7 @@ export const ackEnded = async (
   ended: readonly (Pick<Task, 'fanOutItem'> & Pick<Outcome, 'status'>)[],
 ): Promise<void> => {
   const acks = ended.flatMap(({ fanOutItem, status: outcome }) => {
-    const item = parseItemId(fanOutItem);
+    const item = fanOutItem && parseStoredItem(fanOutItem);
     return item ? [{ item, outcome }] : [];
   });
   if (acks.length === 0) return;

@@ -3,9 +3,10 @@ import pLimit from 'p-limit';
 import { climb } from './climb.ts';
 import type { FanOutDeps } from './deps.ts';
 import { noteFails } from './fail-fast.ts';
-import type { ItemOutcome, Node, NodeCounts, Standing } from './fan-out.ts';
-import { type FanOutId, type Item, type ItemId, itemIdOf } from './ids.ts';
-import type { Position } from './tree.ts';
+import { type ItemOutcome, isGoing, mayBeDone, type Node, type NodeCounts, type Standing } from './fan-out.ts';
+import { type FanOutId, type Item, type ItemId, isNumbered, itemIdOf } from './ids.ts';
+import type { Slots } from './store.ts';
+import { numberedSize, type Position } from './tree.ts';
 
 /** An item, and how it ended. */
 export interface ItemAck {
@@ -88,7 +89,7 @@ const standingAfter = async (
   deps: FanOutDeps,
   id: FanOutId,
   group: Position,
-  node: NodeCounts,
+  node: NodeCounts & Partial<Pick<Node, 'slots'>>,
   { failed, isRepeat }: Written,
 ): Promise<Standing> => {
   if (failed.length > 0) {
@@ -97,12 +98,13 @@ const standingAfter = async (
     // What is unknown stays so, and what is complete needs nobody to climb.
     if (noted.isUnknown || noted.isComplete) return noted;
   }
-  return node.left === 0 ? climb(deps, id, group, node, isRepeat) : { isComplete: false };
+  const slots = isNumbered(id) ? node.slots : undefined;
+  return mayBeDone(node, slots) ? climb(deps, id, group, node, isRepeat) : { isComplete: false };
 };
 
 interface Written {
   /** The group as it is then; none if there is no such row. */
-  readonly node?: NodeCounts;
+  readonly node?: NodeCounts & Partial<Pick<Node, 'slots'>>;
   /** Somebody else's write, or an earlier one, left it so. */
   readonly isRepeat: boolean;
   /** Those of the items that have failed, whoever said so first. */
@@ -112,7 +114,8 @@ interface Written {
 }
 
 /** Writes what is not written yet; each time that it is refused less is left. */
-const write = async ({ fanOuts, machine }: FanOutDeps, { id, group, results }: Part): Promise<Written> => {
+const write = async (deps: FanOutDeps, { id, group, results }: Part): Promise<Written> => {
+  const { fanOuts, machine } = deps;
   const failedBefore: number[] = [];
   const beyond: number[] = [];
   let open = results;
@@ -122,7 +125,12 @@ const write = async ({ fanOuts, machine }: FanOutDeps, { id, group, results }: P
     const acked = await fanOuts.ack(id, { level: 0, n: group }, slots);
     if (acked.isWritten) return { node: acked.node, isRepeat: false, failed: [...failedBefore, ...failed], beyond };
     const { node } = acked;
-    if (!node) return { isRepeat: false, failed: [], beyond };
+    if (!node) {
+      const made = isNumbered(id) ? await putLeaf(deps, id, group, open) : 'none';
+      if (made === 'none') return { isRepeat: false, failed: [], beyond };
+      if (made === 'there') continue;
+      return { ...made, isRepeat: false, beyond: [...beyond, ...made.beyond] };
+    }
     for (const index of open.keys()) {
       if (node.slots[index] === undefined) beyond.push(index);
       else if (node.slots[index] === false) failedBefore.push(index);
@@ -132,6 +140,35 @@ const write = async ({ fanOuts, machine }: FanOutDeps, { id, group, results }: P
     if (left.size === open.size) throw new Error(`group ${group} of fan-out ${id} refuses items that it shows as open`);
     open = left;
   }
+};
+
+/**
+ * T9. A group that is numbered is put by its first ack, as parents are, with a slot for each item that may ever come.
+ *
+ * @returns `none` for items that there are not, `there` where somebody else has put it meanwhile
+ */
+const putLeaf = async (
+  { fanOuts, machine }: FanOutDeps,
+  id: FanOutId,
+  n: number,
+  results: Results,
+): Promise<Pick<Written, 'node' | 'failed' | 'beyond'> | 'none' | 'there'> => {
+  const { width } = fanOuts;
+  const fanOut = await fanOuts.read(id);
+  if (!fanOut || isGoing(fanOut, machine.now())) return 'none';
+  const size = numberedSize(fanOut.total, n, width);
+  const here = new Map([...results].filter(([index]) => index < size));
+  if (here.size === 0) return 'none';
+  const failed = [...here].flatMap(([index, succeeded]) => (succeeded ? [] : [index]));
+  const slots: Slots = { slots: here, failed: failed.length, at: machine.now() };
+  if (!(await fanOuts.putNode(id, { level: 0, n }, slots))) return 'there';
+  const node = {
+    left: width - here.size,
+    failed: failed.length,
+    seenAt: slots.at,
+    slots: Array.from({ length: width }, (_, index) => here.get(index) ?? null),
+  };
+  return { node, failed, beyond: [...results.keys()].filter((index) => index >= size) };
 };
 
 const stillOpen = ({ slots }: Node, results: Results): Results =>

@@ -5,13 +5,14 @@ import { hasDestinations } from '../callbacks/callback.ts';
 import type { FanOutDeps } from './deps.ts';
 import { eventOfEnd } from './event.ts';
 import type { EndReason, FanOut } from './fan-out.ts';
+import { type FanOutId, isNumbered } from './ids.ts';
 
 /** After this the patrol sends an event that nobody has said to be sent. */
 const EVENT_OVERDUE: Millis = MINUTE;
 
 /** What ends it: as which status, from which, and why. */
 interface Cause {
-  readonly status: 'complete' | 'expired';
+  readonly status: 'complete' | 'expired' | 'cancelled';
   readonly from: readonly FanOut['status'][];
   readonly because: EndReason;
   readonly failed: number;
@@ -45,11 +46,15 @@ export const expire = (deps: FanOutDeps, fanOut: FanOut, failed: number): Promis
     version: fanOut.version,
   });
 
+/** D9. What of a deferred list has not been handed out never will be. */
+export const cancelRest = (deps: FanOutDeps, fanOut: FanOut): Promise<FanOut | undefined> =>
+  end(deps, fanOut, { status: 'cancelled', from: ['open', 'sealed'], because: 'cancelled', failed: 0 });
+
 /** Somebody deletes it; not one whose event is on its way. */
 export const discard = (deps: FanOutDeps, fanOut: FanOut): Promise<FanOut | undefined> =>
   end(deps, fanOut, {
     status: 'expired',
-    from: ['open', 'sealed', 'complete'],
+    from: ['open', 'sealed', 'complete', 'cancelled'],
     because: 'deleted',
     failed: fanOut.ended?.failed ?? fanOut.fails.length,
   });
@@ -61,7 +66,7 @@ const end = async (deps: FanOutDeps, fanOut: FanOut, cause: Cause): Promise<FanO
   const { status, because, failed } = cause;
   const at = machine.now();
   const event = eventOfEnd(config, fanOut, status, { at, because, failed });
-  const checkAt = event ? at + EVENT_OVERDUE : cleanedAt(config, status, at);
+  const checkAt = event ? at + EVENT_OVERDUE : cleanedAt(config, id, status, at);
   const isMine = await fanOuts.end(id, { ...cause, at, checkAt, ...(event ? { event } : {}) });
   if (isMine) report({ event: 'fan-out-ended', fanOut: id, status, because, total: fanOut.total, failed });
   const stored = await fanOuts.read(id);
@@ -71,8 +76,12 @@ const end = async (deps: FanOutDeps, fanOut: FanOut, cause: Cause): Promise<FanO
 };
 
 /** When the rows of an ended fan-out may go: acks of one that is complete are answered for a while. */
-const cleanedAt = ({ fanOuts: { keep } }: FanOutDeps['config'], status: FanOut['status'], at: Millis): Millis =>
-  status === 'complete' ? at + keep : at;
+const cleanedAt = (config: FanOutDeps['config'], id: FanOutId, status: FanOut['status'], at: Millis): Millis =>
+  status === 'expired' ? at : at + keepOf(config, id);
+
+/** How long what has ended is known. */
+export const keepOf = ({ fanOuts, lists }: FanOutDeps['config'], id: FanOutId): Millis =>
+  (isNumbered(id) ? lists : fanOuts).keep;
 
 /** Sends the event of an ended fan-out; more than once does no harm, since it has one id. */
 export const sendEvent = async (
@@ -83,5 +92,5 @@ export const sendEvent = async (
   // Without destinations no λ would take it.
   if (hasDestinations(config)) await queues.callbacks([event]);
   else report({ event: 'fan-out-untold', fanOut: id, destination: event.to });
-  await fanOuts.forgetEvent(id, cleanedAt(config, status, ended.at));
+  await fanOuts.forgetEvent(id, cleanedAt(config, id, status, ended.at));
 };

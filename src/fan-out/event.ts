@@ -2,11 +2,15 @@
 import type { CallbackMessage } from '../callbacks/callback.ts';
 import { attributesOf } from '../callbacks/event.ts';
 import type { Config } from '../config/resolved.ts';
+import { listOf } from '../deferred/ids.ts';
 import type { Ended, FanOut } from './fan-out.ts';
+import { isNumbered } from './ids.ts';
 
-/** The destination that is told: the fan-out's own, or the configured one; nobody where there is none, or it was deleted. */
-const destinationOf = ({ fanOuts }: Config, { callback }: FanOut, { because }: Ended): string | undefined =>
-  because === 'deleted' ? undefined : (callback ?? fanOuts.callback ?? undefined);
+/** The destination that is told: its own, or the configured one; nobody where there is none, or somebody ended it himself. */
+const destinationOf = ({ fanOuts, lists }: Config, { id, callback }: FanOut, { because }: Ended): string | undefined =>
+  because === 'deleted' || because === 'cancelled'
+    ? undefined
+    : (callback ?? (isNumbered(id) ? lists : fanOuts).callback ?? undefined);
 
 /** How a fan-out that has ended is counted: of one that ended before all were done the rest is not known. */
 export const countsAtEnd = (total: number, { because, failed }: Ended) =>
@@ -16,19 +20,21 @@ export const countsAtEnd = (total: number, { because, failed }: Ended) =>
 export const eventOfEnd = (
   config: Config,
   fanOut: FanOut,
-  status: 'complete' | 'expired',
+  status: 'complete' | 'expired' | 'cancelled',
   ended: Ended,
 ): CallbackMessage | undefined => {
   const to = destinationOf(config, fanOut, ended);
   if (to === undefined) return undefined;
-  const { id, total, userKey } = fanOut;
+  const { total, userKey } = fanOut;
+  // A deferred list is told of under its own name, which is what its tracker is called after.
+  const [id, kind] = isNumbered(fanOut.id) ? [listOf(fanOut.id), 'list' as const] : [fanOut.id, 'fan-out' as const];
   const type = status === 'complete' ? 'completed' : 'expired';
   const event = {
     ...attributesOf({
       // With the moment of its opening: an id may be given to another fan-out once this one is forgotten.
       id: `${id}.${fanOut.createdAt}.${type}`,
-      of: 'fan-outs',
-      type: `groupage.fan-out.${type}`,
+      of: `${kind}s`,
+      type: `groupage.${kind}.${type}`,
       subject: id,
       at: ended.at,
     }),
@@ -38,7 +44,7 @@ export const eventOfEnd = (
       because: ended.because,
       total,
       ...countsAtEnd(total, ended),
-      ...(userKey === undefined ? {} : { userKey }),
+      ...(userKey === undefined ? {} : { [kind === 'list' ? 'name' : 'userKey']: userKey }),
       createdAt: new Date(fanOut.createdAt).toISOString(),
     },
   };

@@ -4,15 +4,20 @@
  *     open ──seal──▶ sealed ──the last item is done──▶ complete
  *       │              │──too many failed─────────────▶ complete
  *       │──too many failed────────────────────────────▶ complete
- *       └──────────────┴──idle too long, or deleted────▶ expired
+ *       ├──────────────┼──idle too long, or deleted────▶ expired
+ *       └──────────────┴──of a deferred list────────────▶ cancelled
  *
  * Each arrow is one conditional write that one caller wins. A fan-out that has ended never changes again, but that one
  * which is complete may be deleted, too.
  */
 import type { Millis } from '../batching/ids.ts';
+import { MINUTE } from '../batching/timings.ts';
 import type { CallbackMessage } from '../callbacks/callback.ts';
-import type { FanOutId } from './ids.ts';
-import { childCount, nodesAt, type Position } from './tree.ts';
+import { type FanOutId, isNumbered } from './ids.ts';
+import { childCount, nodesAt, numberedSize, type Position } from './tree.ts';
+
+/** Longer than a function runs: whoever saw a fan-out before it ended writes nothing any more. */
+export const SETTLED: Millis = 15 * MINUTE;
 
 /** How an item ended. The first outcome that is acked stands. */
 export type ItemOutcome = 'succeeded' | 'failed';
@@ -36,7 +41,7 @@ export interface NewFanOut {
 }
 
 /** Why a fan-out ended. */
-export type EndReason = 'all-done' | 'too-many-failed' | 'idle' | 'deleted';
+export type EndReason = 'all-done' | 'too-many-failed' | 'idle' | 'deleted' | 'cancelled';
 
 export interface Ended {
   readonly at: Millis;
@@ -57,7 +62,7 @@ export interface Walk {
 
 /** A fan-out as it is stored: its header. */
 export interface FanOut extends NewFanOut {
-  readonly status: 'open' | 'sealed' | 'complete' | 'expired';
+  readonly status: 'open' | 'sealed' | 'complete' | 'expired' | 'cancelled';
   readonly groups: number;
   readonly total: number;
   /** When it was opened, added to or sealed last. What its items tell of is on its nodes. */
@@ -89,9 +94,27 @@ export interface NodeCounts {
   readonly seenAt: Millis;
 }
 
-/** Whether all that a node is to hold is done, as this header gives it. A group is as large as it was made. */
-export const isDone = ({ groups }: FanOut, position: Position, { left }: NodeCounts, width: number): boolean =>
-  left === 0 || (position.level > 0 && width - left >= childCount(position, groups, width));
+/** How much a node is to hold, as this header gives it; undefined for a group that is as large as it was made. */
+export const sizeOf = ({ id, groups, total }: FanOut, position: Position, width: number): number | undefined => {
+  if (position.level > 0) return childCount(position, groups, width);
+  return isNumbered(id) ? numberedSize(total, position.n, width) : undefined;
+};
+
+/** Whether all that a node is to hold is done. */
+export const isDone = (fanOut: FanOut, position: Position, { left }: NodeCounts, width: number): boolean =>
+  left === 0 || width - left >= (sizeOf(fanOut, position, width) ?? Number.POSITIVE_INFINITY);
+
+/**
+ * Whether a group may be done, as far as it shows by itself. T9: one that is numbered has more slots than items while it is the last, of which those in front are set then.
+ *
+ * @param slots the group's, of one that is numbered
+ */
+export const mayBeDone = ({ left }: NodeCounts, slots: Node['slots'] | undefined): boolean =>
+  left === 0 || (slots !== undefined && slots.indexOf(null) === slots.length - left);
+
+/** Whether its rows go, or will before somebody who sees it now has written his last one. */
+export const isGoing = ({ status, ended, checkAt = 0 }: FanOut, now: Millis): boolean =>
+  status === 'expired' || (ended !== undefined && checkAt <= now + SETTLED);
 
 /** How a fan-out stands, for whoever acks or seals. */
 export interface Standing {
@@ -136,10 +159,11 @@ export const isTooMany = (fanOut: FanOut, failed: number): boolean =>
 /** Whether failed items are too many to be noted one by one, and are summed over the nodes instead. */
 export const sumsFailures = (fanOut: FanOut): boolean => (tolerated(fanOut) ?? 0) > TOLERATED_MAX;
 
-/** Whether nothing has happened for too long. @param seenAt when something was acked last */
+/** Whether nothing has happened for too long; to a deferred list nothing has to. @param seenAt when something was acked last */
 export const isIdle = (
-  { status, touchedAt }: FanOut,
+  { id, status, touchedAt }: FanOut,
   seenAt: Millis,
   idle: { readonly open: Millis; readonly sealed: Millis },
   now: Millis,
-): boolean => (status === 'open' || status === 'sealed') && Math.max(touchedAt, seenAt) + idle[status] < now;
+): boolean =>
+  !isNumbered(id) && (status === 'open' || status === 'sealed') && Math.max(touchedAt, seenAt) + idle[status] < now;

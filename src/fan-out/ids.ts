@@ -16,6 +16,12 @@ export interface Item {
   readonly index: number;
 }
 
+/**
+ * T9. What the tracker of something else begins with (a deferred list's): its items are numbered through all adds. No fan-out's id does,
+ * so that nobody from outside can name it, or ack its items.
+ */
+const NUMBERED = '~';
+
 const FAN_OUT_ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/;
 export const FAN_OUT_ID_RULE =
   'must be a text of 1 to 64 characters of A-Z a-z 0-9 . _ @ - and begin with a letter or a digit';
@@ -28,9 +34,19 @@ export const ITEM_ID_RULE = 'must be the id of an item, such as "01J9ZQ4:0:17" (
 export const fanOutId = (value: unknown): FanOutId | undefined =>
   typeof value === 'string' && FAN_OUT_ID_PATTERN.test(value) ? (value as FanOutId) : undefined;
 
+/** T9. Whether a fan-out's items are numbered through all adds: all of its groups are full but the last. */
+export const isNumbered = (id: FanOutId): boolean => id.startsWith(NUMBERED);
+
 export const itemIdOf = ({ fanOut, group, index }: Item): ItemId => `${fanOut}:${group}:${index}` as ItemId;
 
-/** The item that an id names, there or not; undefined for what is no item's id. */
+/** The item that a stored id names, whoever numbered it. */
+export const parseStoredItem = (id: ItemId): Item | undefined => {
+  if (!isNumbered(id as string as FanOutId)) return parseItemId(id);
+  const item = parseItemId(id.slice(NUMBERED.length));
+  return item && { ...item, fanOut: `${NUMBERED}${item.fanOut}` as FanOutId };
+};
+
+/** The item that somebody's id names, there or not; undefined for what is no item's id. */
 export const parseItemId = (value: unknown): Item | undefined => {
   const [, fanOut, group, index] = (typeof value === 'string' && ITEM_PATTERN.exec(value)) || [];
   return fanOut === undefined ? undefined : { fanOut: fanOut as FanOutId, group: Number(group), index: Number(index) };

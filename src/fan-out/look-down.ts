@@ -1,6 +1,6 @@
 /** Looks at what is not done in a fan-out: down from each node to the children whose slots are empty (T8). */
 import type { Millis } from '../batching/ids.ts';
-import type { FanOut, NodeCounts } from './fan-out.ts';
+import { type FanOut, type NodeCounts, sizeOf } from './fan-out.ts';
 import type { FanOuts } from './store.ts';
 import { childrenOf, type Position, positionAt } from './tree.ts';
 
@@ -23,11 +23,12 @@ export interface Sight {
  */
 export const lookDown = async (
   fanOuts: Pick<FanOuts, 'node' | 'counts' | 'width'>,
-  { id, groups }: FanOut,
+  fanOut: FanOut,
   from: number,
   mayGoOn: (read: number) => boolean,
   onChild: (position: Position, counts: NodeCounts) => Promise<boolean> = async () => true,
 ): Promise<Sight> => {
+  const { id, groups } = fanOut;
   let [failed, left, seenAt, read] = [0, 0, 0, 0];
   for (let next = from; ; next += 1) {
     const position = positionAt(next, groups, fanOuts.width);
@@ -44,10 +45,17 @@ export const lookDown = async (
     seenAt = Math.max(seenAt, node?.seenAt ?? 0);
     for (const [index, child] of counts.entries()) {
       if (isOfGroups) failed += child?.failed ?? 0;
-      if (isOfGroups) left += child?.left ?? fanOuts.width;
+      if (isOfGroups) left += leftIn(fanOut, empty[index] as Position, child, fanOuts.width);
       seenAt = Math.max(seenAt, child?.seenAt ?? 0);
       // The same node again, next time: what was done for its children shows there.
       if (child && !(await onChild(empty[index] as Position, child))) return before;
     }
   }
+};
+
+/** Of a group that is numbered, slots without items are none that are not done. */
+const leftIn = (fanOut: FanOut, position: Position, group: NodeCounts | undefined, width: number): number => {
+  const size = sizeOf(fanOut, position, width);
+  if (!group) return size ?? width;
+  return size === undefined ? group.left : size - (width - group.left);
 };

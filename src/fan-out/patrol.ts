@@ -7,30 +7,37 @@
 import pLimit from 'p-limit';
 import type { Millis } from '../batching/ids.ts';
 import { MINUTE } from '../batching/timings.ts';
+import { listOf } from '../deferred/ids.ts';
+import type { Lists } from '../deferred/store.ts';
 import { climb } from './climb.ts';
 import type { FanOutDeps } from './deps.ts';
-import { expire, failFast, sendEvent } from './end.ts';
-import { type FanOut, isDone, isIdle, isTooMany, type NodeCounts, type Walk } from './fan-out.ts';
-import type { FanOutId } from './ids.ts';
+import { expire, failFast, keepOf, sendEvent } from './end.ts';
+import { type FanOut, isDone, isIdle, isTooMany, type NodeCounts, SETTLED, type Walk } from './fan-out.ts';
+import { type FanOutId, isNumbered } from './ids.ts';
 import { lookDown } from './look-down.ts';
 import { finishSealed } from './seal.ts';
 import { type Position, positionAt } from './tree.ts';
 
 /** How long until the patrol looks at a fan-out first, and at the longest. */
 const [FIRST_LOOK, LONGEST_PAUSE]: readonly [Millis, Millis] = [2 * MINUTE, 60 * MINUTE];
-/** Longer than a function runs: whoever saw a fan-out before it ended writes nothing any more. */
-const SETTLED: Millis = 15 * MINUTE;
 /** Fan-outs that are asked for at once, and visited at once. */
 const [PAGE, VISITS] = [100, 8];
 /** Rows that are deleted at once. */
 const ROWS = 250;
+/** Where no node is any more. */
+const END = Number.MAX_SAFE_INTEGER;
 
 /** When the patrol looks next at a fan-out of this age. */
 export const nextLook = (createdAt: Millis, now: Millis): Millis =>
   now + Math.min(Math.max(now - createdAt, FIRST_LOOK), LONGEST_PAUSE);
 
+/** A deferred list has more than its tracker, which goes with it. */
+export interface PatrolDeps extends FanOutDeps {
+  readonly lists: Pick<Lists, 'clear'>;
+}
+
 /** @throws AggregateError of what failed, once each had its turn. */
-export const patrolFanOuts = async (deps: FanOutDeps, mayGoOn: () => boolean): Promise<void> => {
+export const patrolFanOuts = async (deps: PatrolDeps, mayGoOn: () => boolean): Promise<void> => {
   const visited = new Set<FanOutId>();
   const failures: unknown[] = [];
   for (;;) {
@@ -49,7 +56,7 @@ export const patrolFanOuts = async (deps: FanOutDeps, mayGoOn: () => boolean): P
 };
 
 /** Looks after one fan-out, if it is due. */
-export const visit = async (deps: FanOutDeps, id: FanOutId, mayGoOn: () => boolean): Promise<void> => {
+export const visit = async (deps: PatrolDeps, id: FanOutId, mayGoOn: () => boolean): Promise<void> => {
   const fanOut = await deps.fanOuts.read(id);
   if (fanOut?.checkAt === undefined || fanOut.checkAt > deps.machine.now()) return;
   if (fanOut.event) return sendEvent(deps, fanOut);
@@ -90,10 +97,12 @@ const look = async (deps: FanOutDeps, fanOut: FanOut, due: Millis, mayGoOn: () =
  * it before it ended may put another row meanwhile, a group's or a parent's: soon after an end they go once more.
  */
 const clear = async (
-  { config, fanOuts, machine }: FanOutDeps,
+  { config, fanOuts, lists, machine }: PatrolDeps,
   { id, groups, ended, checkAt, walk }: FanOut,
   mayGoOn: () => boolean,
 ): Promise<void> => {
+  const endedAt = ended?.at ?? 0;
+  const isSettled = (): boolean => machine.now() >= endedAt + SETTLED;
   for (let next = walk?.next ?? 0; ; next += ROWS) {
     const positions = Array.from({ length: ROWS }, (_, index) => positionAt(next + index, groups, fanOuts.width));
     const there = positions.filter((position) => position !== undefined);
@@ -105,7 +114,9 @@ const clear = async (
     }
     await fanOuts.removeNodes(id, there);
   }
-  const [now, endedAt] = [machine.now(), ended?.at ?? 0];
-  if (now < endedAt + SETTLED) await fanOuts.checkAgain(id, checkAt ?? now, { checkAt: endedAt + SETTLED });
-  else await fanOuts.bury(id, Math.max(now, endedAt + config.fanOuts.keep));
+  const now = machine.now();
+  if (isNumbered(id) && !(await lists.clear(listOf(id), groups, { mayGoOn, isSettled: isSettled() })))
+    await fanOuts.checkAgain(id, checkAt ?? now, { checkAt: now, walk: { next: END, groups, failed: 0, seenAt: 0 } });
+  else if (!isSettled()) await fanOuts.checkAgain(id, checkAt ?? now, { checkAt: endedAt + SETTLED });
+  else await fanOuts.bury(id, Math.max(now, endedAt + keepOf(config, id)));
 };

@@ -18,7 +18,9 @@ const NODES_READ = 5_000;
 
 export const progressOf = async (fanOuts: FanOuts, fanOut: FanOut): Promise<Progress> => {
   const { total, ended } = fanOut;
-  if (ended) return { ...countsAtEnd(total, ended), ...(ended.because === 'all-done' ? { pending: 0 } : {}) };
+  // What was handed out of a list before it was cancelled goes on.
+  if (ended && ended.because !== 'cancelled')
+    return { ...countsAtEnd(total, ended), ...(ended.because === 'all-done' ? { pending: 0 } : {}) };
   const { failed, left, next } = await lookDown(fanOuts, fanOut, fanOut.groups, (read) => read < NODES_READ);
   if (next !== undefined) return { failed, isAtLeast: true };
   const pending = Math.min(left, total);

@@ -26,14 +26,17 @@ export interface Slots {
   readonly at: Millis;
 }
 
-/** Whether the slots were empty, all of them, and are written now; otherwise the node as it is, if there is one. */
+/**
+ * Whether the slots were empty, all of them, and are written now; otherwise the node as it is, if there is one. T9: of a group
+ * that is numbered its slots come, too.
+ */
 export type Acked =
-  | { readonly isWritten: true; readonly node: NodeCounts }
+  | { readonly isWritten: true; readonly node: NodeCounts & Partial<Pick<Node, 'slots'>> }
   | { readonly isWritten: false; readonly node: Node | undefined };
 
 /** The one change that ends a fan-out. */
 export interface Ending extends Ended {
-  readonly status: 'complete' | 'expired';
+  readonly status: 'complete' | 'expired' | 'cancelled';
   /** The statuses that it may end from. */
   readonly from: readonly FanOut['status'][];
   /** If given: only if nothing changed since. */

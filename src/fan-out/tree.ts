@@ -50,6 +50,10 @@ export const childrenOf = (node: Position, groups: number, width: number): reado
     n: node.n * width + slot,
   }));
 
+/** T9. How many items a group has when all of a fan-out's are numbered through. */
+export const numberedSize = (total: number, n: number, width: number): number =>
+  Math.max(0, Math.min(width, total - n * width));
+
 /** The sizes of the groups that hold `count` items: all of them full but the last. */
 export const groupSizes = (count: number, width: number): readonly number[] =>
   Array.from({ length: Math.ceil(count / width) }, (_, n) => Math.min(width, count - n * width));

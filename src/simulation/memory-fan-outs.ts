@@ -1,6 +1,6 @@
 /** Fan-outs in memory. */
 import type { FanOut, Node, NodeCounts } from '../fan-out/fan-out.ts';
-import type { FanOutId } from '../fan-out/ids.ts';
+import { type FanOutId, isNumbered } from '../fan-out/ids.ts';
 import type { Acked, FanOuts, Slots } from '../fan-out/store.ts';
 import { FULL_SIZE, type NodeSize, type Position } from '../fan-out/tree.ts';
 import { type Gate, through } from './gate.ts';
@@ -72,7 +72,7 @@ export const memoryFanOuts = (tables: Tables, gate: Gate, size: NodeSize = FULL_
         if (!isFree) return { isWritten: false, node };
         const after = withSlots(node, slots);
         putFanOutNode(tables, id, position, after);
-        return { isWritten: true, node: countsOf(after) };
+        return { isWritten: true, node: position.level === 0 && isNumbered(id) ? after : countsOf(after) };
       }),
     putNode: (id, position, slots) =>
       through(gate, 'fanOuts.putNode', () => {

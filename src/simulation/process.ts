@@ -13,6 +13,7 @@ import { faultyGate, type Process } from './faults.ts';
 import { type Gate, through } from './gate.ts';
 import { memoryBatches } from './memory-batches.ts';
 import { memoryFanOuts } from './memory-fan-outs.ts';
+import { memoryLists } from './memory-lists.ts';
 import { memoryLocks } from './memory-locks.ts';
 import { memoryOperations } from './memory-operations.ts';
 import { memoryProcessed } from './memory-processed.ts';
@@ -130,6 +131,7 @@ const depsOf = (around: Surroundings, { gate, random, lag, machine, report }: Li
     batches: memoryBatches(tables, gate, lag),
     operations: memoryOperations(tables, gate),
     fanOuts: memoryFanOuts(tables, gate, nodeSize, lag),
+    lists: memoryLists(tables, gate, nodeSize),
     queues: memoryQueues(queues, rejected, gate, told),
     deadLetters: memoryDeadLetters(queues, rejected, gate),
     patrolMarks: {

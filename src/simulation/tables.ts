@@ -1,10 +1,13 @@
 /** The tables in memory, and a watcher who sees every write: the simulation's invariants are checked there. */
 import type { Batch } from '../batching/batch.ts';
-import type { BatchId, Millis, OperationName, Target, TaskId } from '../batching/ids.ts';
+import type { BatchId, Millis, OperationName, Target, TaskId, Token } from '../batching/ids.ts';
 import type { Lock } from '../batching/lock.ts';
 import type { Waiting } from '../batching/policy.ts';
 import type { OperationState, WaitingTarget } from '../batching/slots.ts';
 import type { Task } from '../batching/task.ts';
+import type { ListId } from '../deferred/ids.ts';
+import type { Range } from '../deferred/list.ts';
+import type { Append, JobResult } from '../deferred/store.ts';
 import type { FanOut, Node } from '../fan-out/fan-out.ts';
 import type { FanOutId } from '../fan-out/ids.ts';
 import type { Reservation } from '../fan-out/store.ts';
@@ -54,6 +57,13 @@ export interface Tables {
   readonly fanOutNodes: Map<string, Node>;
   /** By fan-out and token. */
   readonly reservations: Map<string, Reservation>;
+  /** Deferred lists: what was added, by list and token, and from where on it is the list's. */
+  readonly listAppends: Map<string, Append>;
+  readonly listSegments: Map<string, Range & { readonly id: ListId; readonly token: Token }>;
+  /** By list, token and place among those that were added together. */
+  readonly listJobs: Map<string, string>;
+  readonly listTriggers: Map<string, readonly Range[]>;
+  readonly listResults: Map<string, JobResult>;
   /** Attempts at claiming a candidate, refused ones too: each is paid for. */
   claims: number;
   patrolMark: PatrolMark | undefined;
@@ -77,6 +87,11 @@ export const emptyTables = (newTable: NewTable = () => new Map()): Tables => ({
   fanOuts: newTable(),
   fanOutNodes: new Map(),
   reservations: new Map(),
+  listAppends: new Map(),
+  listSegments: new Map(),
+  listJobs: new Map(),
+  listTriggers: new Map(),
+  listResults: new Map(),
   claims: 0,
   patrolMark: undefined,
   watcher: {},

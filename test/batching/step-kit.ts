@@ -48,6 +48,7 @@ export const stepKit = (stores: Stores, config: Config = aConfig()): StepKit => 
     batches: stores.batches,
     operations: stores.operations,
     fanOuts: stores.fanOuts,
+    lists: stores.lists,
     now: NOW,
     chance: 0.5,
     sent: { registered: [], elect: [], resume: [], group: [], batch: [], rejected: [], callbacks: [], revived: [] },

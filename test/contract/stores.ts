@@ -2,6 +2,7 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { dynamoDBBatches } from '../../src/aws/dynamodb-batches.ts';
 import { dynamoDBFanOuts } from '../../src/aws/dynamodb-fan-outs.ts';
+import { dynamoDBLists } from '../../src/aws/dynamodb-lists.ts';
 import { dynamoDBLocks } from '../../src/aws/dynamodb-locks.ts';
 import { dynamoDBOperations } from '../../src/aws/dynamodb-operations.ts';
 import { dynamoDBProcessed } from '../../src/aws/dynamodb-processed.ts';
@@ -9,11 +10,13 @@ import { dynamoDBTasks } from '../../src/aws/dynamodb-tasks.ts';
 import { dynamoDBWaiting } from '../../src/aws/dynamodb-waiting.ts';
 import { payloadKey as payloadRowKey } from '../../src/aws/task-rows.ts';
 import type { Task } from '../../src/batching/task.ts';
+import type { Lists } from '../../src/deferred/store.ts';
 import type { FanOuts } from '../../src/fan-out/store.ts';
 import type { Batches, Locks, Operations, ProcessedKeys, Tasks, WaitingTasks } from '../../src/ports.ts';
 import { type Gate, openGate } from '../../src/simulation/gate.ts';
 import { memoryBatches } from '../../src/simulation/memory-batches.ts';
 import { memoryFanOuts } from '../../src/simulation/memory-fan-outs.ts';
+import { memoryLists } from '../../src/simulation/memory-lists.ts';
 import { memoryLocks } from '../../src/simulation/memory-locks.ts';
 import { memoryOperations } from '../../src/simulation/memory-operations.ts';
 import { memoryProcessed } from '../../src/simulation/memory-processed.ts';
@@ -30,6 +33,7 @@ export interface Stores {
   readonly batches: Batches;
   readonly operations: Operations;
   readonly fanOuts: FanOuts;
+  readonly lists: Lists;
   readonly processed: ProcessedKeys;
   /** Whether the time to live of a payload in a row of its own runs. */
   payloadExpires(task: Pick<Task, 'id' | 'payloadHash'>): Promise<boolean>;
@@ -43,6 +47,7 @@ export const memoryStores = (tables = emptyTables(), gate: Gate = openGate): Sto
   batches: memoryBatches(tables, gate),
   operations: memoryOperations(tables, gate),
   fanOuts: memoryFanOuts(tables, gate),
+  lists: memoryLists(tables, gate),
   processed: memoryProcessed(tables, gate),
   payloadExpires: async (task) => tables.payloads.get(payloadKey(task))?.expires === true,
   stop: async () => {},
@@ -59,6 +64,7 @@ export const dynamoDBStores = ({ clients: { dynamodb }, tables, stop }: Resource
   batches: dynamoDBBatches(dynamodb, tables.batch),
   operations: dynamoDBOperations(dynamodb, tables.batchLock),
   fanOuts: dynamoDBFanOuts(dynamodb, tables.fanOut),
+  lists: dynamoDBLists(dynamodb, tables.fanOut, tables.list),
   processed: dynamoDBProcessed(dynamodb, tables.batchLock),
   payloadExpires: async (task) => {
     const get = new GetCommand({ TableName: tables.task, Key: payloadRowKey(task), ConsistentRead: true });

@@ -8,7 +8,7 @@ export interface FanOutSummary {
   readonly runs: number;
   readonly fanOuts: number;
   readonly items: number;
-  readonly ends: Readonly<Record<EndReason, number>>;
+  readonly ends: Readonly<Record<Exclude<EndReason, 'cancelled'>, number>>;
   readonly faults: FaultCounts;
   readonly violations: readonly { readonly seed: number; readonly message: string }[];
 }

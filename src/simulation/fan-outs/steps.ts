@@ -1,9 +1,8 @@
 /** The steps of fan-outs that a schedule runs. */
 import { ackItems } from '../../fan-out/ack-items.ts';
 import { addItems } from '../../fan-out/add-items.ts';
-import type { FanOutDeps } from '../../fan-out/deps.ts';
 import { discard } from '../../fan-out/end.ts';
-import { patrolFanOuts, visit } from '../../fan-out/patrol.ts';
+import { type PatrolDeps, patrolFanOuts, visit } from '../../fan-out/patrol.ts';
 import { seal } from '../../fan-out/seal.ts';
 
 export const STEPS = { addItems, ackItems, seal, discard, patrolFanOuts, visit };
@@ -13,5 +12,5 @@ export type FanOutSteps = typeof STEPS;
 export interface Patched {
   readonly steps?: Partial<FanOutSteps>;
   /** Changes what every process is given. */
-  readonly deps?: (deps: FanOutDeps) => FanOutDeps;
+  readonly deps?: (deps: PatrolDeps) => PatrolDeps;
 }

@@ -6,15 +6,15 @@
 import type { Millis } from '../../batching/ids.ts';
 import { MINUTE } from '../../batching/timings.ts';
 import type { CallbackMessage } from '../../callbacks/callback.ts';
-import type { FanOutDeps } from '../../fan-out/deps.ts';
 import type { FanOutId } from '../../fan-out/ids.ts';
-import { nextLook } from '../../fan-out/patrol.ts';
+import { nextLook, type PatrolDeps } from '../../fan-out/patrol.ts';
 import type { Invocation } from '../../ports.ts';
 import { Chaos, type FaultPoint } from '../chaos.ts';
 import type { FaultCounts } from '../faults.ts';
 import { through } from '../gate.ts';
 import { demand, Violation } from '../invariants.ts';
 import { memoryFanOuts } from '../memory-fan-outs.ts';
+import { memoryLists } from '../memory-lists.ts';
 import { attempt, beginLife } from '../process.ts';
 import type { Random } from '../random.ts';
 import { Remembered } from '../remembered.ts';
@@ -52,7 +52,7 @@ const PAUSED: Millis = 20 * MINUTE;
 export const runFanOuts = (scenario: FanOutScenario, traced = false): Promise<FanOutReport> =>
   new FanOutWorld(scenario, traced).run();
 
-type Step<T> = (deps: FanOutDeps, invocation: Invocation, random: Random) => Promise<T>;
+type Step<T> = (deps: PatrolDeps, invocation: Invocation, random: Random) => Promise<T>;
 
 class FanOutWorld {
   readonly #scenario: FanOutScenario;
@@ -156,9 +156,10 @@ class FanOutWorld {
     const run = (this.#processes.get(fn) ?? 0) + 1;
     this.#processes.set(fn, run);
     const { name, gate, random, lag, machine, report, invocation } = beginLife(this.#chaos, fn, run, timeout);
-    const deps: FanOutDeps = {
+    const deps: PatrolDeps = {
       config: this.#scenario.config,
       fanOuts: memoryFanOuts(this.#tables, gate, this.#scenario.nodeSize, lag),
+      lists: memoryLists(this.#tables, gate, this.#scenario.nodeSize),
       queues: {
         callbacks: (messages) =>
           through(gate, 'queues.callbacks', () => {
@@ -237,7 +238,7 @@ class FanOutWorld {
     }
   }
 
-  async #open({ fanOuts, machine }: FanOutDeps, id: FanOutId): Promise<void> {
+  async #open({ fanOuts, machine }: PatrolDeps, id: FanOutId): Promise<void> {
     const { failFast } = this.#scenario.fanOuts.get(id) ?? {};
     const createdAt = machine.now();
     await fanOuts.open({ id, createdAt, ...(failFast ? { failFast } : {}) }, nextLook(createdAt, createdAt));

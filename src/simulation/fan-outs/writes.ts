@@ -30,6 +30,8 @@ const ARROWS: Readonly<Record<FanOut['status'], readonly FanOut['status'][]>> = 
   sealed: ['sealed', 'complete', 'expired'],
   complete: ['complete', 'expired'],
   expired: ['expired'],
+  // Lists alone are cancelled.
+  cancelled: ['cancelled'],
 };
 
 export const checkHeader = (watched: Watched, before: FanOut | undefined, after: FanOut): void => {
@@ -86,6 +88,7 @@ const checkEnd = (watched: Watched, before: FanOut, after: FanOut): void => {
       checkIdle(watched, before, after, book);
       break;
     case 'deleted':
+    case 'cancelled':
       break;
   }
   checkEvent(after, tally);

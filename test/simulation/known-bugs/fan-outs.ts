@@ -18,7 +18,7 @@ import { NO_FAULTS } from '../../../src/simulation/faults.ts';
 
 type Change = (store: FanOuts, deps: FanOutDeps) => Partial<FanOuts>;
 
-const withStore = (deps: FanOutDeps, change: Change): FanOutDeps => ({
+const withStore = <Deps extends FanOutDeps>(deps: Deps, change: Change): Deps => ({
   ...deps,
   fanOuts: { ...deps.fanOuts, ...change(deps.fanOuts, deps) },
 });

@@ -1,0 +1,217 @@
+/** Deferred lists on DynamoDB. */
+import {
+  type DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+  type UpdateCommandInput,
+} from '@aws-sdk/lib-dynamodb';
+import { type ListId, listOf } from '../deferred/ids.ts';
+import { endOf, type Lease } from '../deferred/list.ts';
+import type { JobResult, Lists } from '../deferred/store.ts';
+import { FULL_SIZE } from '../fan-out/tree.ts';
+import {
+  besideTransactions,
+  conditionally,
+  execute,
+  getAll,
+  type Item,
+  insertion,
+  transactionally,
+  writeAll,
+} from './dynamodb.ts';
+import { leaseChange, updateOf } from './list-changes.ts';
+import { clearList } from './list-clearing.ts';
+import { readJobs, rowsBetween } from './list-jobs.ts';
+import {
+  appendKey,
+  appendOf,
+  appendRow,
+  jobRows,
+  listKey,
+  listOfRow,
+  newListRow,
+  rangesOf,
+  resultKey,
+  resultOf,
+  resultRow,
+  secondsOf,
+  segmentRow,
+  triggerKey,
+  triggerRow,
+} from './list-rows.ts';
+
+const { width } = FULL_SIZE;
+
+const STATUS = { '#status': 'Status' };
+const HANDS_OUT = '#status IN (:open, :sealed)';
+const OPEN_OR_SEALED = { ':open': 'open', ':sealed': 'sealed' };
+
+/** @param headers the FanOut table, which has the lists' own rows @param table what is in them */
+export const dynamoDBLists = (client: DynamoDBDocumentClient, headers: string, table: string): Lists => {
+  const get = async (from: string, key: Item): Promise<Item | undefined> =>
+    (await client.send(new GetCommand({ TableName: from, Key: key, ConsistentRead: true }))).Item;
+  const read = async (id: ListId) => {
+    const row = await get(headers, listKey(id));
+    return row && listOfRow(row);
+  };
+  const update = (id: ListId, input: Omit<UpdateCommandInput, 'TableName' | 'Key'>) =>
+    conditionally(
+      besideTransactions(() => client.send(new UpdateCommand({ TableName: headers, Key: listKey(id), ...input }))),
+    );
+  return {
+    open: async (list, checkAt) => {
+      const row = newListRow(list, checkAt);
+      const put = new PutCommand({ TableName: headers, Item: row, ConditionExpression: 'attribute_not_exists(Id)' });
+      if (await conditionally(besideTransactions(() => client.send(put))))
+        return { isNew: true, stored: listOfRow(row) };
+      const stored = await read(listOf(list.id));
+      if (!stored) throw new Error(`list ${listOf(list.id)} went while it was opened again: open it once more`);
+      return { isNew: false, stored };
+    },
+    read,
+    append: async (id, token) => {
+      const row = await get(table, appendKey(id, token));
+      return row && appendOf(row);
+    },
+    beginAppend: async (id, token, append) => {
+      const put = new PutCommand({
+        TableName: table,
+        Item: appendRow(id, token, append),
+        ConditionExpression: 'attribute_not_exists(Id)',
+      });
+      return (await conditionally(client.send(put))) !== undefined;
+    },
+    putJobs: (id, token, payloads) =>
+      writeAll(
+        client,
+        table,
+        jobRows(id, token, payloads).map((put) => ({ put })),
+      ),
+    publish: (id, token, { first, count, at }) =>
+      transactionally(
+        client.send(
+          new TransactWriteCommand({
+            TransactItems: [
+              {
+                Update: {
+                  TableName: headers,
+                  Key: listKey(id),
+                  UpdateExpression: 'SET #total = :end, Touched = :at ADD V :one',
+                  ConditionExpression: '#status = :open AND #total = :first',
+                  ExpressionAttributeNames: { ...STATUS, '#total': 'Total' },
+                  ExpressionAttributeValues: {
+                    ':end': first + count,
+                    ':first': first,
+                    ':at': at,
+                    ':one': 1,
+                    ':open': 'open',
+                  },
+                },
+              },
+              { Put: { TableName: table, Item: segmentRow(id, { first, count, token }) } },
+              {
+                Update: {
+                  TableName: table,
+                  Key: appendKey(id, token),
+                  UpdateExpression: 'SET #first = :first',
+                  ConditionExpression: 'attribute_exists(Id) AND attribute_not_exists(#first)',
+                  ExpressionAttributeNames: { '#first': 'First' },
+                  ExpressionAttributeValues: { ':first': first },
+                },
+              },
+            ],
+          }),
+        ),
+      ),
+    jobs: (id, range) => readJobs(client, table, id, range),
+    leaseFresh: async (id, { key, count, until, total, most }): Promise<Lease | undefined> => {
+      const answer = await update(id, {
+        UpdateExpression: 'SET lf.#key = Head, ln.#key = :count, le.#key = :until, Head = Head + :count',
+        ConditionExpression: `${HANDS_OUT} AND Head <= :last AND attribute_not_exists(lf.#key) AND size(lf) < :most`,
+        ExpressionAttributeNames: { ...STATUS, '#key': key },
+        ExpressionAttributeValues: {
+          ...OPEN_OR_SEALED,
+          ':count': count,
+          ':until': secondsOf(until),
+          ':last': total - count,
+          ':most': most,
+        },
+        ReturnValues: 'UPDATED_NEW',
+      });
+      const end = answer?.Attributes?.Head as number | undefined;
+      return end === undefined ? undefined : { key, first: end - count, count, until };
+    },
+    change: async (id, from, to, how) => {
+      const { set, remove, when, names, values } = leaseChange(from, to);
+      const answer = await update(id, {
+        UpdateExpression: updateOf(set, remove),
+        ConditionExpression: [...when, ...(how === 'handing-out' ? [HANDS_OUT] : [])].join(' AND '),
+        ExpressionAttributeNames: { ...names, ...(how === 'handing-out' ? STATUS : {}) },
+        ExpressionAttributeValues: { ...values, ...(how === 'handing-out' ? OPEN_OR_SEALED : {}) },
+      });
+      return answer !== undefined;
+    },
+    trigger: async (id, token) => {
+      const row = await get(table, triggerKey(id, token));
+      return row && rangesOf(row);
+    },
+    take: (id, token, { ranges, from, rest, head, fresh }) => {
+      const { set, remove, when, names, values } = leaseChange(from, rest ? [rest] : []);
+      return transactionally(
+        client.send(
+          new TransactWriteCommand({
+            TransactItems: [
+              {
+                Update: {
+                  TableName: headers,
+                  Key: listKey(id),
+                  UpdateExpression: updateOf([...set, 'Head = :next'], remove),
+                  ConditionExpression: [...when, HANDS_OUT, 'Head = :head'].join(' AND '),
+                  ExpressionAttributeNames: { ...names, ...STATUS },
+                  ExpressionAttributeValues: { ...values, ...OPEN_OR_SEALED, ':head': head, ':next': head + fresh },
+                },
+              },
+              {
+                Put: {
+                  TableName: table,
+                  Item: triggerRow(id, token, ranges),
+                  ConditionExpression: 'attribute_not_exists(Id)',
+                },
+              },
+            ],
+          }),
+        ),
+      );
+    },
+    putResults: (id, results) => putResults(client, table, id, results),
+    results: async (id, range) => {
+      const rows: JobResult[] = [];
+      const last = endOf(range) - 1;
+      for (let first = range.first; first <= last; first = (Math.floor(first / width) + 1) * width) {
+        const to = resultKey(id, last, width).Entry as string;
+        const part = await rowsBetween(client, { TableName: table }, resultKey(id, first, width), to);
+        rows.push(...part.map(resultOf));
+      }
+      return rows;
+    },
+    clear: (id, groups, how) => clearList(client, table, id, groups, width, how),
+  };
+};
+
+/** A statement that is refused has somebody's result in its way: that one is read. */
+const putResults = async (
+  client: DynamoDBDocumentClient,
+  table: string,
+  id: ListId,
+  results: readonly JobResult[],
+): Promise<readonly JobResult[]> => {
+  const statements = results.map((result) => insertion(table, resultRow(id, result, width)));
+  const isMine = await execute(client, statements);
+  const refused = results.filter((_, index) => !isMine[index]);
+  const keys = refused.map(({ token }) => resultKey(id, token, width));
+  const rows = keys.length > 0 ? await getAll(client, table, keys) : [];
+  const others = new Map(rows.map(resultOf).map((result) => [result.token, result]));
+  return results.map((result) => others.get(result.token) ?? result);
+};

@@ -1,0 +1,59 @@
+/** What is written to a list's row: leases in the place of others, each only if it is as it was seen (D2 to D7). */
+import type { Lease } from '../deferred/list.ts';
+import type { Seen } from '../deferred/store.ts';
+import type { Item } from './dynamodb.ts';
+import { secondsOf } from './list-rows.ts';
+
+export interface LeaseChange {
+  readonly set: readonly string[];
+  readonly remove: readonly string[];
+  readonly when: readonly string[];
+  readonly names: Readonly<Record<string, string>>;
+  readonly values: Item;
+}
+
+/** Names are short, since an expression has 4,096 bytes at the most, with forty leases in it. */
+export const leaseChange = (from: readonly Seen[], to: readonly Lease[]): LeaseChange => {
+  const names = new Map<string, string>();
+  const nameOf = (key: string): string => {
+    const name = names.get(key) ?? `#${names.size}`;
+    names.set(key, name);
+    return name;
+  };
+  const values: Item = {};
+  const placeOf = (value: number): string => {
+    const name = `:${Object.keys(values).length}`;
+    values[name] = value;
+    return name;
+  };
+  const when = from.flatMap(({ key, first, count, until }) => {
+    const name = nameOf(key);
+    return [
+      `lf.${name}=${placeOf(first)}`,
+      `ln.${name}=${placeOf(count)}`,
+      ...(until === undefined ? [] : [`le.${name}=${placeOf(secondsOf(until))}`]),
+    ];
+  });
+  const kept = new Set<string>(to.map(({ key }) => key));
+  const gone = from.filter(({ key }) => !kept.has(key));
+  const seen = new Set<string>(from.map(({ key }) => key));
+  const isNew = to.filter(({ key }) => !seen.has(key)).map(({ key }) => `attribute_not_exists(lf.${nameOf(key)})`);
+  const set = to.flatMap(({ key, first, count, until }) => {
+    const name = nameOf(key);
+    return [`lf.${name}=${placeOf(first)}`, `ln.${name}=${placeOf(count)}`, `le.${name}=${placeOf(secondsOf(until))}`];
+  });
+  return {
+    set,
+    remove: gone.flatMap(({ key }) => ['lf', 'ln', 'le'].map((map) => `${map}.${nameOf(key)}`)),
+    when: [...when, ...isNew],
+    names: Object.fromEntries([...names].map(([key, name]) => [name, key])),
+    values,
+  };
+};
+
+/** The change as one update expression. */
+export const updateOf = (set: readonly string[], remove: readonly string[]): string =>
+  [
+    ...(set.length > 0 ? [`SET ${set.join(', ')}`] : []),
+    ...(remove.length > 0 ? [`REMOVE ${remove.join(', ')}`] : []),
+  ].join(' ');

@@ -1,0 +1,48 @@
+/** Clears a deferred list's rows away, page by page: what is gone is not asked for again. */
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { ListId } from '../deferred/ids.ts';
+import type { Clearing } from '../deferred/store.ts';
+import { type Item, writeAll } from './dynamodb.ts';
+import { rowsBetween } from './list-jobs.ts';
+import { APPENDS, jobsKey, resultKey, tokenOfAppend } from './list-rows.ts';
+
+/** Behind every name of a row, and behind the names that begin with some letter. */
+const LAST = '~';
+
+export const clearList = async (
+  client: DynamoDBDocumentClient,
+  table: string,
+  id: ListId,
+  groups: number,
+  width: number,
+  { mayGoOn, isSettled }: Clearing,
+): Promise<boolean> => {
+  const query = {
+    TableName: table,
+    ProjectionExpression: 'Id, Entry',
+  };
+  /** Deletes rows of a partition; false where there was no time. */
+  const remove = async (from: Item, to = LAST): Promise<boolean> => {
+    if (!mayGoOn()) return false;
+    let isAll = true;
+    const rows = await rowsBetween(client, query, from, to, () => {
+      isAll = mayGoOn();
+      return !isAll;
+    });
+    await writeAll(
+      client,
+      table,
+      rows.map(({ Id, Entry }) => ({ delete: { Id, Entry } })),
+    );
+    return isAll;
+  };
+  const appends = await rowsBetween(client, query, { Id: id, Entry: APPENDS }, `${APPENDS}${LAST}`);
+  for (const row of appends) {
+    if (!(await remove({ ...jobsKey(id, tokenOfAppend(row), 0) }))) return false;
+    // Last: by it the jobs are found, also those that somebody is still about to store.
+    if (isSettled) await writeAll(client, table, [{ delete: { Id: row.Id, Entry: row.Entry } }]);
+  }
+  for (let group = 0; group < groups; group += 1)
+    if (!(await remove(resultKey(id, group * width, width)))) return false;
+  return (await remove({ Id: id, Entry: 's#' }, `s#${LAST}`)) && (await remove({ Id: id, Entry: 't#' }, `t#${LAST}`));
+};

@@ -1,0 +1,128 @@
+/** The jobs of deferred lists on DynamoDB: stored by what added them, found by their numbers. */
+import { type DynamoDBDocumentClient, QueryCommand, type QueryCommandInput } from '@aws-sdk/lib-dynamodb';
+import type { ListId } from '../deferred/ids.ts';
+import { endOf, type Job, type Range } from '../deferred/list.ts';
+import type { Item } from './dynamodb.ts';
+import { jobsKey, type Segment, segmentKey, segmentOf } from './list-rows.ts';
+
+/** What is read for one answer, in bytes: Lambda answers with six megabytes at the most. */
+const READ_BYTES = 4_000_000;
+
+/** Rows of one partition whose names are from one to another. Stops after a page where `enough` says so. */
+export const rowsBetween = async (
+  client: DynamoDBDocumentClient,
+  query: Pick<QueryCommandInput, 'TableName'> & Partial<QueryCommandInput>,
+  { Id, Entry }: Item,
+  to: string,
+  enough: (rows: readonly Item[]) => boolean = () => false,
+): Promise<readonly Item[]> => {
+  const rows: Item[] = [];
+  let start: Item | undefined;
+  do {
+    const page = await client.send(
+      new QueryCommand({
+        ...query,
+        ConsistentRead: true,
+        KeyConditionExpression: 'Id = :id AND Entry BETWEEN :from AND :to',
+        ExpressionAttributeValues: { ':id': Id, ':from': Entry, ':to': to },
+        ExclusiveStartKey: start,
+      }),
+    );
+    rows.push(...(page.Items ?? []));
+    start = enough(rows) ? undefined : page.LastEvaluatedKey;
+  } while (start);
+  return rows;
+};
+
+/** The last row of a partition up to one: that which a number is in. */
+const rowUpTo = async (
+  client: DynamoDBDocumentClient,
+  table: string,
+  from: string,
+  { Id, Entry }: Item,
+): Promise<Item | undefined> => {
+  const { Items: [row] = [] } = await client.send(
+    new QueryCommand({
+      TableName: table,
+      ConsistentRead: true,
+      KeyConditionExpression: 'Id = :id AND Entry BETWEEN :from AND :to',
+      ExpressionAttributeValues: { ':id': Id, ':from': from, ':to': Entry },
+      ScanIndexForward: false,
+      Limit: 1,
+    }),
+  );
+  return row;
+};
+
+/** What was added together, as far as a range lies in it. */
+const segmentsOf = async (
+  client: DynamoDBDocumentClient,
+  table: string,
+  id: ListId,
+  range: Range,
+): Promise<readonly Segment[]> => {
+  const first = await rowUpTo(client, table, 's#', segmentKey(id, range.first));
+  if (!first) return [];
+  const segment = segmentOf(first);
+  if (endOf(segment) >= endOf(range)) return [segment];
+  const last = segmentKey(id, endOf(range) - 1);
+  const rest = await rowsBetween(client, { TableName: table }, segmentKey(id, endOf(segment)), last.Entry as string);
+  return [segment, ...rest.map(segmentOf)];
+};
+
+/** Jobs of a range, or as many of the first as may be read at once. */
+export const readJobs = async (
+  client: DynamoDBDocumentClient,
+  table: string,
+  id: ListId,
+  range: Range,
+): Promise<readonly Job[]> => {
+  const jobs: Job[] = [];
+  let bytes = 0;
+  for (const segment of await segmentsOf(client, table, id, range)) {
+    const from = Math.max(range.first, segment.first);
+    const to = Math.min(endOf(range), endOf(segment));
+    const part = await jobsIn(client, table, id, segment, { first: from, count: to - from }, READ_BYTES - bytes);
+    for (const job of part) {
+      bytes += Buffer.byteLength(job.payload);
+      if (bytes > READ_BYTES && jobs.length > 0) return jobs;
+      jobs.push(job);
+    }
+    if ((jobs.at(-1)?.token ?? -1) + 1 < to) return jobs;
+  }
+  return jobs;
+};
+
+const jobsIn = async (
+  client: DynamoDBDocumentClient,
+  table: string,
+  id: ListId,
+  { first, token }: Segment,
+  range: Range,
+  most: number,
+): Promise<readonly Job[]> => {
+  const [from, to] = [range.first - first, endOf(range) - first];
+  const enough = (rows: readonly Item[]): boolean => rows.reduce((sum, row) => sum + bytesIn(row), 0) > most;
+  // Whatever begins with what was added first needs no look for the row that it is in.
+  const begin = from === 0 ? undefined : await rowUpTo(client, table, '0000', jobsKey(id, token, from));
+  const next = begin ? Number(begin.Entry) + (begin.Payloads as string[]).length : from;
+  const rest =
+    next < to
+      ? await rowsBetween(
+          client,
+          { TableName: table },
+          jobsKey(id, token, next),
+          jobsKey(id, token, to - 1).Entry as string,
+          enough,
+        )
+      : [];
+  return [...(begin ? [begin] : []), ...rest].flatMap(({ Entry, Payloads }) =>
+    (Payloads as string[]).flatMap((payload, offset) => {
+      const index = Number(Entry) + offset;
+      return index >= from && index < to ? [{ token: first + index, payload }] : [];
+    }),
+  );
+};
+
+const bytesIn = ({ Payloads }: Item): number =>
+  (Payloads as string[]).reduce((sum, payload) => sum + Buffer.byteLength(payload), 0);

@@ -1,0 +1,52 @@
+/** Triggered jobs (D7): what a trigger took of a deferred list is registered as if it had been sent, and so refused with its reasons where it does not fit. */
+import { startJobs } from '../deferred/start-jobs.ts';
+import type { TriggerMessage } from '../deferred/trigger-message.ts';
+import type { Deps } from './deps.ts';
+import {
+  parseRegisterMessage,
+  type Refused,
+  type RegisterMessage,
+  registeredAt,
+  type Valid,
+} from './register-message.ts';
+
+/** A message that goes on with a trigger. */
+export interface AskedTrigger {
+  readonly message: RegisterMessage;
+  readonly asked: TriggerMessage;
+}
+
+export interface TriggeredJobs {
+  readonly valid: readonly Valid[];
+  readonly refused: readonly Refused[];
+  /** What is to be sent once these are registered. */
+  readonly next: readonly TriggerMessage[];
+}
+
+/** Some jobs of each trigger. */
+export const triggeredJobs = async (
+  deps: Pick<Deps, 'config' | 'lists' | 'fanOuts' | 'machine'>,
+  messages: readonly AskedTrigger[],
+): Promise<TriggeredJobs> => {
+  const { config, machine } = deps;
+  const valid: Valid[] = [];
+  const refused: Refused[] = [];
+  const next: TriggerMessage[] = [];
+  for (const { message, asked } of messages) {
+    const started = await startJobs(deps, asked);
+    for (const { body, item } of started.jobs) {
+      const job = { ...message, body };
+      const parsed = parseRegisterMessage(config, job);
+      // The list is told that it failed: nobody would be, otherwise, and it would never complete.
+      if (!parsed.ok) refused.push({ message: job, problems: parsed.problems, job: item });
+      else
+        valid.push({
+          message: job,
+          task: { ...registeredAt(parsed.value, machine.now()), fanOutItem: item },
+          job: item,
+        });
+    }
+    if (started.next) next.push(started.next);
+  }
+  return { valid, refused, next };
+};

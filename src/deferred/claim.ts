@@ -1,0 +1,114 @@
+/** Claim (D2, D3): a worker gets a range of jobs for a while; the same one again, for the same claim. */
+import type { Millis } from '../batching/ids.ts';
+import { contend, ListBusy } from './contend.ts';
+import type { ListDeps } from './deps.ts';
+import { doneIn } from './done.ts';
+import { type ClaimId, type Handle, handleOf, type LeaseKey, type ListId, leaseKeyOf } from './ids.ts';
+import { CLAIMS_MAX, endOf, freed, type Job, type Lease, type List, leaseEnd, planClaim } from './list.ts';
+
+export type Claimed =
+  | { readonly kind: 'claimed'; readonly handle: Handle; readonly jobs: readonly Job[]; readonly until: Millis }
+  /** There is nothing to be had now; whether there will be, the status says, and what others have. */
+  | { readonly kind: 'none'; readonly status: List['status'] }
+  /** Somebody cancelled it, or deleted it. */
+  | { readonly kind: 'closed'; readonly status: List['status'] }
+  | { readonly kind: 'unknown' };
+
+export interface Claim {
+  readonly claim: ClaimId;
+  /** As many jobs as that at the most. */
+  readonly count: number;
+  /** For how long. */
+  readonly lease: Millis;
+}
+
+/** First come, first served. @throws ListBusy */
+export const claimJobs = (deps: ListDeps, id: ListId, claim: Claim): Promise<Claimed> =>
+  contend(deps.machine, id, () => tryToClaim(deps, id, claim));
+
+const tryToClaim = async (
+  deps: ListDeps,
+  id: ListId,
+  { claim, count, lease: span }: Claim,
+): Promise<Claimed | undefined> => {
+  const { lists, machine } = deps;
+  const list = await lists.read(id);
+  if (!list || list.status === 'expired') return list ? { kind: 'closed', status: list.status } : { kind: 'unknown' };
+  const key = leaseKeyOf(claim);
+  const now = machine.now();
+  const until = leaseEnd(now, span);
+  const plan = planClaim(list, key, count, now);
+  switch (plan.do) {
+    case 'hand-out':
+      return handOut(deps, id, claim, plan.lease, 'once more');
+    case 'renew':
+      return take(deps, id, claim, [plan.lease], [{ ...plan.lease, until }]);
+    case 'take': {
+      const lease = { ...plan.range, key, until };
+      return take(deps, id, claim, plan.from, [lease, ...(plan.rest ? [plan.rest] : [])]);
+    }
+    case 'fresh':
+      return leaseFresh(deps, list, id, claim, { key, count: plan.count, until });
+    case 'none':
+      return { kind: 'none', status: list.status };
+    case 'wait':
+      throw new ListBusy(id, `${CLAIMS_MAX} claims are under way, which is as many as there can be`);
+    case 'refuse':
+      return { kind: list.status === 'cancelled' ? 'closed' : 'none', status: list.status };
+  }
+};
+
+/** @param to the first of them is the claimer's */
+const take = async (deps: ListDeps, id: ListId, claim: ClaimId, from: readonly Lease[], to: readonly Lease[]) => {
+  // Whoever has an expired lease may go on with it, after a cancel too; others get nothing then.
+  const how = from[0]?.key === to[0]?.key ? 'any-time' : 'handing-out';
+  return (await deps.lists.change(id, from, to, how))
+    ? handOut(deps, id, claim, to[0] as Lease, 'once more')
+    : undefined;
+};
+
+const leaseFresh = async (
+  deps: ListDeps,
+  { total }: List,
+  id: ListId,
+  claim: ClaimId,
+  wanted: { readonly key: LeaseKey; readonly count: number; readonly until: Millis },
+) => {
+  const lease = await deps.lists.leaseFresh(id, { ...wanted, total, most: CLAIMS_MAX });
+  return lease && handOut(deps, id, claim, lease, 'for the first time');
+};
+
+/**
+ * What was handed out before may be done in part. Where all of it is, nobody needs the lease: whoever did the work stopped before he gave it back.
+ *
+ * Jobs that are too large for one answer go back to the pool.
+ */
+const handOut = async (
+  deps: ListDeps,
+  id: ListId,
+  claim: ClaimId,
+  lease: Lease,
+  how: 'for the first time' | 'once more',
+): Promise<Claimed | undefined> => {
+  const { lists, fanOuts } = deps;
+  const done = how === 'once more' ? await doneIn(fanOuts, id, lease) : new Map();
+  if (done.size === lease.count) {
+    await lists.change(id, [lease], [], 'any-time');
+    return undefined;
+  }
+  const jobs = await lists.jobs(id, lease);
+  const last = jobs.at(-1);
+  if (!last) return undefined;
+  const end = last.token + 1;
+  const mine = { ...lease, count: end - lease.first };
+  if (end < endOf(lease)) {
+    const rest = freed({ first: end, count: endOf(lease) - end });
+    if (!(await lists.change(id, [lease], [mine, rest], 'any-time'))) return undefined;
+  }
+  return {
+    kind: 'claimed',
+    handle: handleOf(id, claim, mine),
+    jobs: jobs.filter(({ token }) => !done.has(token)),
+    until: lease.until,
+  };
+};

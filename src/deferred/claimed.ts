@@ -1,0 +1,93 @@
+/** What becomes of a claim (D4 to D6): it is renewed, its jobs are done, or they go back to the pool. */
+import type { Millis } from '../batching/ids.ts';
+import { ackItems } from '../fan-out/ack-items.ts';
+import { type ItemOutcome, isGoing } from '../fan-out/fan-out.ts';
+import type { ListDeps } from './deps.ts';
+import { doneIn } from './done.ts';
+import { type Handled, itemOf, type ListId, leaseKeyOf, trackerOf } from './ids.ts';
+import { freed, type Lease, type List, leaseEnd, type Range, tokensOf } from './list.ts';
+import type { JobResult } from './store.ts';
+
+/** A claim as its handle names it. */
+export type Held = Exclude<Handled, string>;
+
+/** D4. The lease of a claim, if it still has those jobs, and nobody else got them. */
+const leaseOf = ({ leases }: List, { claim, range }: Held): Lease | undefined => {
+  const key = leaseKeyOf(claim);
+  return leases.find((lease) => lease.key === key && lease.first === range.first && lease.count === range.count);
+};
+
+type NotHeld = { readonly kind: 'lost' } | { readonly kind: 'unknown' };
+
+/** A lease as D4 wants it: whenever it ends. */
+const whenever = ({ key, first, count }: Lease) => ({ key, first, count });
+
+/** From now on, for so long. */
+export const renew = async (
+  { lists, machine }: ListDeps,
+  id: ListId,
+  held: Held,
+  span: Millis,
+): Promise<{ readonly kind: 'renewed'; readonly until: Millis } | NotHeld> => {
+  const list = await lists.read(id);
+  if (!list) return { kind: 'unknown' };
+  const lease = leaseOf(list, held);
+  const until = leaseEnd(machine.now(), span);
+  const isMine = lease && (await lists.change(id, [whenever(lease)], [{ ...lease, until }], 'any-time'));
+  return isMine ? { kind: 'renewed', until } : { kind: 'lost' };
+};
+
+/** D6. What is not done goes back to the pool. Again is harmless. */
+export const release = async (
+  { lists }: ListDeps,
+  id: ListId,
+  held: Held,
+): Promise<{ readonly kind: 'released'; readonly count: number } | { readonly kind: 'unknown' }> => {
+  const list = await lists.read(id);
+  if (!list) return { kind: 'unknown' };
+  const lease = leaseOf(list, held);
+  const isMine = lease && (await lists.change(id, [whenever(lease)], [freed(lease)], 'any-time'));
+  return { kind: 'released', count: isMine ? lease.count : 0 };
+};
+
+/** Results of some jobs, or how all of them ended. */
+export type Completion = readonly JobResult[] | ItemOutcome;
+
+export type Completed = { readonly kind: 'done'; readonly complete: boolean } | NotHeld;
+
+/**
+ * D5. Checks the lease, acks the tracker, and only then ends the lease: with its last job. Whoever has no lease (any more) hears that his jobs are done if they are: he was
+ * not answered, or somebody else did them; otherwise that they are not his.
+ */
+export const complete = async (deps: ListDeps, id: ListId, held: Held, completion: Completion): Promise<Completed> => {
+  const { lists, fanOuts, machine } = deps;
+  const list = await lists.read(id);
+  if (!list || isGoing(list, machine.now())) return { kind: 'unknown' };
+  const lease = leaseOf(list, held);
+  const results = typeof completion === 'string' ? resultsOf(held.range, completion) : completion;
+  if (!lease) {
+    const done = await doneIn(fanOuts, id, held.range);
+    return results.every(({ token }) => done.has(token))
+      ? { kind: 'done', complete: list.status === 'complete' }
+      : { kind: 'lost' };
+  }
+  const isComplete = await ack(deps, id, results);
+  const isAll = results.length === lease.count || (await doneIn(fanOuts, id, lease)).size === lease.count;
+  // Refused where somebody took it meanwhile: he will find them done.
+  if (isAll) await lists.change(id, [whenever(lease)], [], 'any-time');
+  return { kind: 'done', complete: isComplete };
+};
+
+const resultsOf = (range: Range, outcome: ItemOutcome): readonly JobResult[] =>
+  tokensOf(range).map((token) => ({ token, outcome }));
+
+/** The result before the ack: what is done has its result. Of two workers with one job the first one's stands. */
+const ack = async ({ lists, ...deps }: ListDeps, id: ListId, results: readonly JobResult[]): Promise<boolean> => {
+  const told = results.filter(({ result, error }) => result !== undefined || error !== undefined);
+  const stored = told.length > 0 ? await lists.putResults(id, told) : [];
+  const outcomes = new Map([...results, ...stored].map(({ token, outcome }) => [token, outcome]));
+  const { width } = deps.fanOuts;
+  const acks = [...outcomes].map(([token, outcome]) => ({ item: itemOf(id, token, width), outcome }));
+  const answer = await ackItems(deps, acks);
+  return answer.fanOuts.some((each) => each.id === trackerOf(id) && each.complete);
+};

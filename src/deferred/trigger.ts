@@ -1,0 +1,67 @@
+/** Trigger (D7): jobs of a list become tasks of its operation, once for each token however often it is asked for. */
+import type { Token } from '../batching/ids.ts';
+import { contend } from './contend.ts';
+import type { ListDeps } from './deps.ts';
+import type { ListId } from './ids.ts';
+import { countOf, handsOut, type List, planTrigger, type Range } from './list.ts';
+import { printTrigger } from './trigger-message.ts';
+
+/** How many jobs, or what share of all that the list has. */
+export type Wanted = { readonly count: number } | { readonly percent: number };
+
+export type Triggered =
+  | { readonly kind: 'triggered'; readonly count: number }
+  /** It hands out nothing any more: nothing was triggered. */
+  | { readonly kind: 'closed'; readonly status: Exclude<List['status'], 'open' | 'sealed'> }
+  /** Its jobs are for workers that claim them. */
+  | { readonly kind: 'no-operation' }
+  | { readonly kind: 'unknown' };
+
+/** Rounded up: four times 25 percent are all. */
+const countWanted = (wanted: Wanted, { total }: List): number =>
+  // 0.07 of 100 comes to a little more than 7 in binary.
+  'count' in wanted ? wanted.count : Math.ceil((wanted.percent * total * (1 - 2 * Number.EPSILON)) / 100);
+
+/**
+ * Takes the jobs. The message that makes tasks of them goes first: what is taken is not forgotten if whoever asked stops here.
+ *
+ * @throws ListBusy
+ */
+export const trigger = async (deps: ListDeps, id: ListId, wanted: Wanted, token: Token): Promise<Triggered> => {
+  const { lists, queues } = deps;
+  const known = await lists.trigger(id, token);
+  const list = await lists.read(id);
+  if (!list) return { kind: 'unknown' };
+  if (known) return { kind: 'triggered', count: countOf(known) };
+  if (list.operation === undefined) return { kind: 'no-operation' };
+  const count = countWanted(wanted, list);
+  if (handsOut(list)) await queues.register([printTrigger({ list: id, token, count, from: 0 })]);
+  const taken = await takeJobs(deps, id, token, count);
+  return 'ranges' in taken ? { kind: 'triggered', count: countOf(taken.ranges) } : taken;
+};
+
+/**
+ * D7. What a token stands for: what it took before, or takes now. Of nothing that is left it takes nothing, which is noted, too.
+ *
+ * @throws ListBusy
+ */
+export const takeJobs = async (
+  { lists, machine }: Pick<ListDeps, 'lists' | 'machine'>,
+  id: ListId,
+  token: Token,
+  count: number,
+): Promise<{ readonly ranges: readonly Range[] } | Extract<Triggered, { readonly kind: 'closed' | 'unknown' }>> =>
+  contend(machine, id, async () => {
+    const known = await lists.trigger(id, token);
+    if (known) return { ranges: known };
+    const list = await lists.read(id);
+    if (!list) return { kind: 'unknown' };
+    const { status, head } = list;
+    if (status !== 'open' && status !== 'sealed') {
+      // It may have been closed after our own earlier try: between the two reads.
+      const ranges = await lists.trigger(id, token);
+      return ranges ? { ranges } : { kind: 'closed', status };
+    }
+    const plan = planTrigger(list, count, machine.now());
+    return (await lists.take(id, token, { ...plan, head })) ? { ranges: plan.ranges } : undefined;
+  });
