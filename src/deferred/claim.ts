@@ -84,31 +84,24 @@ const leaseFresh = async (
  * Jobs that are too large for one answer go back to the pool.
  */
 const handOut = async (
-  deps: ListDeps,
+  { lists, fanOuts }: ListDeps,
   id: ListId,
   claim: ClaimId,
   lease: Lease,
   how: 'for the first time' | 'once more',
 ): Promise<Claimed | undefined> => {
-  const { lists, fanOuts } = deps;
   const done = how === 'once more' ? await doneIn(fanOuts, id, lease) : new Map();
-  if (done.size === lease.count) {
-    await lists.change(id, [lease], [], 'any-time');
-    return undefined;
-  }
-  const jobs = await lists.jobs(id, lease);
-  const last = jobs.at(-1);
-  if (!last) return undefined;
-  const end = last.token + 1;
+  const jobs = done.size < lease.count ? await lists.jobs(id, lease) : [];
+  // None are there of a list that is being deleted.
+  if (jobs.length === 0 && done.size < lease.count) return undefined;
+  const end = jobs.length > 0 ? lease.first + jobs.length : endOf(lease);
+  const rest = end < endOf(lease) ? [freed({ first: end, count: endOf(lease) - end })] : [];
   const mine = { ...lease, count: end - lease.first };
-  if (end < endOf(lease)) {
-    const rest = freed({ first: end, count: endOf(lease) - end });
-    if (!(await lists.change(id, [lease], [mine, rest], 'any-time'))) return undefined;
-  }
-  return {
-    kind: 'claimed',
-    handle: handleOf(id, claim, mine),
-    jobs: jobs.filter(({ token }) => !done.has(token)),
-    until: lease.until,
-  };
+  const open = jobs.filter(({ token }) => !done.has(token));
+  const keeps = open.length > 0 ? [mine] : [];
+  const isChanged = open.length === 0 || rest.length > 0;
+  if (isChanged && !(await lists.change(id, [lease], [...keeps, ...rest], 'any-time'))) return undefined;
+  return open.length > 0
+    ? { kind: 'claimed', handle: handleOf(id, claim, mine), jobs: open, until: lease.until }
+    : undefined;
 };
