@@ -113,9 +113,12 @@ export const memoryLists = (
       ),
     clear: (id, _, { mayGoOn, isSettled }) =>
       through(gate, 'lists.clear', () => {
-        for (const table of [tables.listJobs, tables.listResults, tables.listSegments, tables.listTriggers])
-          if (!(mayGoOn() && clearOf(table, id))) return false;
-        return isSettled ? clearOf(tables.listAppends, id) : true;
+        // Jobs are found by what says that they were to be stored.
+        for (const append of tables.listAppends.keys())
+          if (append.startsWith(keyOf(id, '')) && !(mayGoOn() && clearOf(tables.listJobs, `${append}#`))) return false;
+        for (const table of [tables.listResults, tables.listSegments, tables.listTriggers])
+          if (!(mayGoOn() && clearOf(table, keyOf(id, '')))) return false;
+        return isSettled ? clearOf(tables.listAppends, keyOf(id, '')) : true;
       }),
   };
 };
@@ -125,8 +128,8 @@ const NEW = { status: 'open', groups: 0, total: 0, version: 0, fails: [], head: 
 /** No list's id has a `#`. */
 const keyOf = (id: ListId, ...rest: readonly (string | number)[]): string => [id, ...rest].join('#');
 
-const clearOf = (table: Map<string, unknown>, id: ListId): true => {
-  for (const key of table.keys()) if (key.startsWith(keyOf(id, ''))) table.delete(key);
+const clearOf = (table: Map<string, unknown>, prefix: string): true => {
+  for (const key of table.keys()) if (key.startsWith(prefix)) table.delete(key);
   return true;
 };
 

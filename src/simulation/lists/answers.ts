@@ -17,7 +17,8 @@ export interface Asked {
   readonly before: List | undefined;
   readonly after: List | undefined;
   readonly askedAt: Millis;
-  readonly now: Millis;
+  /** What is stored of what came of a job. */
+  readonly said: (token: number) => JobResult | undefined;
 }
 
 const isDeleted = ({ after }: Asked): boolean => after?.status === 'expired';
@@ -105,6 +106,13 @@ export const checkCompleted = (asked: Asked, held: Held, results: readonly JobRe
   if (answer.kind !== 'done') return;
   for (const { token } of results)
     demand(book.jobs[token]?.done !== undefined || isDeleted(asked), 'what is said to be done is done', subject);
+  // A job that becomes a task after all ends as that does.
+  if (before?.operation === undefined)
+    for (const { token } of results) {
+      const said = asked.said(token);
+      const isSo = said === undefined || (said.outcome === 'succeeded') === book.jobs[token]?.done;
+      demand(isSo || isDeleted(asked), 'what is said of a job is how it ended', { ...subject, said });
+    }
   demand(
     !answer.complete || after?.status === 'complete' || isDeleted(asked),
     'only what is complete is said to be',

@@ -260,7 +260,8 @@ class ListWorld {
     const { tables, scheduler } = this.#asking;
     const read = (): List | undefined => tables.fanOuts.get(trackerOf(id)) as List | undefined;
     const [before, askedAt] = [read(), scheduler.now];
-    return () => ({ id, book: this.#bookOf(id), before, after: read(), askedAt, now: scheduler.now });
+    const said = (token: number) => tables.listResults.get(`${id}#${token}`);
+    return () => ({ id, book: this.#bookOf(id), before, after: read(), askedAt, said });
   }
 
   #patrolEachMinute(): void {

@@ -74,6 +74,11 @@ const isLive = ({ until }: Lease): boolean => until !== 0;
 /** D2, D3, D7. Jobs change hands. */
 const moveJobs = (watched: Watched, id: ListId, book: Book, before: List, after: List): void => {
   const subject = { before, after };
+  if (before.status !== 'open' && before.status !== 'sealed') {
+    const had = new Set(before.leases.filter(isLive).map(({ key }) => key));
+    const isOver = after.head === before.head && after.leases.every((lease) => !isLive(lease) || had.has(lease.key));
+    demand(isOver, 'nothing is handed out once it is over', subject);
+  }
   const places = new Map<number, Place>();
   let end = 0;
   for (const lease of after.leases) {

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { listScenarioOf } from '../../src/simulation/lists/scenario.ts';
+import { runListSchedules } from '../../src/simulation/lists/schedules.ts';
+import { runLists } from '../../src/simulation/lists/world.ts';
+import { LIST_BUGS, withListBug } from './known-bugs/lists.ts';
+
+/** Fresh schedules every time, so that the machines that run the tests keep looking; the seed is printed. */
+const RUNS = 300;
+const seed = Number(process.env.GROUPAGE_SEED ?? Date.now() % 1_000_000_000);
+
+describe('deferred lists, under crashes, pauses, lost replies, throttling, skew and whoever comes at once', () => {
+  it(`keep every promise in ${RUNS} schedules from seed ${seed}`, async () => {
+    console.log(`lists from seed ${seed}; replay one with: npm run simulate:lists -- --trace --seed N`);
+    const { violations, ends, jobs, tasks } = await runListSchedules(seed, RUNS);
+    expect(violations).toEqual([]);
+    expect(jobs).toBeGreaterThan(RUNS);
+    expect(tasks).toBeGreaterThan(RUNS / 2);
+    for (const [end, count] of Object.entries(ends)) expect(count, end).toBeGreaterThan(0);
+  }, 120_000);
+
+  it('replay to the letter: by their seed, and by the faults that happened', async () => {
+    const [once, again] = [await runLists(listScenarioOf(seed), true), await runLists(listScenarioOf(seed), true)];
+    expect(again.trace).toEqual(once.trace);
+    expect(once.trace.length).toBeGreaterThan(10);
+    const scripted = await runLists({ ...listScenarioOf(seed), script: once.happened }, true);
+    expect(scripted.trace).toEqual(once.trace);
+  });
+});
+
+describe('the judges of deferred lists', () => {
+  it.each(LIST_BUGS.map((known) => ({ name: known[0], known })))(
+    'find $name',
+    async ({ known }) => {
+      const [, , promise] = known;
+      const { violations } = await runListSchedules(
+        1,
+        4_000,
+        (scenario) => withListBug(known, scenario),
+        (report) => !report.violation,
+      );
+      expect(violations[0]?.message).toMatch(promise);
+    },
+    120_000,
+  );
+
+  it.each(LIST_BUGS.flatMap(([name, , promise, where]) => (where ? [{ name, promise, where }] : [])))(
+    'find nothing where $name would show, but is not',
+    async ({ name, promise, where }) => {
+      const { violations } = await runListSchedules(1, 15, (scenario) =>
+        withListBug([name, {}, promise, where], scenario),
+      );
+      expect(violations).toEqual([]);
+    },
+    60_000,
+  );
+});
