@@ -2,6 +2,7 @@
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { UnknownOperation } from '../config/resolved.ts';
+import { ListBusy } from '../deferred/contend.ts';
 import { FanOutBusy } from '../fan-out/add-items.ts';
 import { InvalidCursor } from '../ports.ts';
 import { batchRoutes } from './batches.ts';
@@ -9,6 +10,7 @@ import { deadLetterRoutes } from './dead-letters.ts';
 import type { ApiDeps } from './deps.ts';
 import { doctorRoutes } from './doctor.ts';
 import { fanOutRoutes } from './fan-outs.ts';
+import { listRoutes } from './lists.ts';
 import { operationRoutes } from './operations.ts';
 import { HttpProblem } from './problem.ts';
 import { redriveRoutes } from './redrive.ts';
@@ -42,6 +44,16 @@ const METHODS = [
   ['/v1/fan-outs/:id/failed', 'GET'],
   ['/v1/fan-outs/:id/items', 'POST'],
   ['/v1/fan-outs/:id/seal', 'POST'],
+  ['/v1/lists', 'POST'],
+  ['/v1/lists/:id', 'GET, DELETE'],
+  ['/v1/lists/:id/jobs', 'GET, POST'],
+  ['/v1/lists/:id/seal', 'POST'],
+  ['/v1/lists/:id/cancel', 'POST'],
+  ['/v1/lists/:id/triggers', 'POST'],
+  ['/v1/lists/:id/claims', 'POST'],
+  ['/v1/lists/:id/claims/:claim', 'PUT'],
+  ['/v1/lists/:id/claims/:claim/complete', 'POST'],
+  ['/v1/lists/:id/claims/:claim/release', 'POST'],
 ] as const;
 
 export const api = (deps: ApiDeps): Hono => {
@@ -56,6 +68,7 @@ export const api = (deps: ApiDeps): Hono => {
   app.route('/v1/dead-letters', deadLetterRoutes(deps));
   app.route('/v1/doctor', doctorRoutes(deps));
   app.route('/v1/fan-outs', fanOutRoutes(deps));
+  app.route('/v1/lists', listRoutes(deps));
   for (const [path, methods] of METHODS)
     app.all(path, ({ req }) => {
       const problem = new HttpProblem(405, `${req.path} takes ${methods}, not ${req.method}`).toResponse();
@@ -71,7 +84,7 @@ export const api = (deps: ApiDeps): Hono => {
     if (cause instanceof UnknownOperation) return new HttpProblem(409, cause.message).toResponse();
     if (cause instanceof InvalidCursor)
       return new HttpProblem(400, cause.message, [{ path: 'cursor', reason: cause.message }]).toResponse();
-    if (cause instanceof FanOutBusy) return later(cause.message);
+    if (cause instanceof FanOutBusy || cause instanceof ListBusy) return later(cause.message);
     deps.onError(cause);
     return new HttpProblem(500, 'something went wrong here; the log says what').toResponse();
   });

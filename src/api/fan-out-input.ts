@@ -1,12 +1,12 @@
 /** Reads what callers say of fan-outs; every problem of a body is named. */
-import { isToken, type Token } from '../batching/ids.ts';
+import type { Token } from '../batching/ids.ts';
 import { isObject } from '../batching/json-text.ts';
 import type { Problem } from '../batching/problems.ts';
-import { unknownCallback } from '../batching/register-message.ts';
 import type { Config } from '../config/resolved.ts';
 import type { ItemAck } from '../fan-out/ack-items.ts';
 import { type NewFanOut, TOLERATED_MAX, USER_KEY_MAX_BYTES } from '../fan-out/fan-out.ts';
 import { FAN_OUT_ID_RULE, fanOutId, ITEM_ID_RULE, parseItemId } from '../fan-out/ids.ts';
+import { callbackProblems, isWhole, textProblems, tokenProblems, unless } from './fields.ts';
 import { badRequest, readObject, readOptionalObject, unknownFields } from './input.ts';
 
 /** Items that one call adds at the most: a thousand groups, which are written in its time. */
@@ -26,11 +26,7 @@ export const readOpening = (config: Config, text: string): Opening => {
   const problems = [
     ...unknownFields(body, ['id', 'userKey', 'callback', 'failFast']),
     ...unless(id === undefined || fanOutId(id) !== undefined, 'id', FAN_OUT_ID_RULE),
-    ...unless(
-      userKey === undefined || isUserKey(userKey),
-      'userKey',
-      `must be well-formed text of 1 to ${USER_KEY_MAX_BYTES} bytes`,
-    ),
+    ...textProblems('userKey', userKey, USER_KEY_MAX_BYTES),
     ...callbackProblems(config, callback),
     ...(failFast === undefined ? [] : failFastProblems(failFast)),
   ];
@@ -45,7 +41,7 @@ export const readAdd = (text: string): { readonly count: number; readonly token?
   const problems = [
     ...unknownFields(body, ['count', 'token']),
     ...unless(isWhole(count, 1, ADDED_MAX), 'count', `must be a whole number from 1 to ${ADDED_MAX}`),
-    ...unless(token === undefined || isToken(token), 'token', 'must be well-formed text of 1 to 64 characters'),
+    ...tokenProblems(token),
   ];
   if (problems.length > 0) throw badRequest(problems);
   return body as { count: number; token?: Token };
@@ -84,20 +80,6 @@ const readAck = (value: unknown): ItemAck | readonly Problem[] => {
     ...unless(item !== undefined, isLong ? 'item' : '', ITEM_ID_RULE),
     ...unless(isOutcome, 'outcome', 'must be succeeded or failed'),
   ];
-};
-
-const unless = (isFit: boolean, path: string, reason: string): Problem[] => (isFit ? [] : [{ path, reason }]);
-
-const isWhole = (value: unknown, least: number, most: number): boolean =>
-  Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
-
-const isUserKey = (value: unknown): boolean =>
-  typeof value === 'string' && value !== '' && value.isWellFormed() && Buffer.byteLength(value) <= USER_KEY_MAX_BYTES;
-
-const callbackProblems = (config: Config, callback: unknown): Problem[] => {
-  if (callback === undefined) return [];
-  if (typeof callback === 'string') return unknownCallback(config, callback);
-  return [{ path: 'callback', reason: 'must be the name of a configured destination' }];
 };
 
 /** Either so many, or such a share: of both nobody would know which counts. */

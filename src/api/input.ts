@@ -6,6 +6,9 @@ import type { Problem } from '../batching/problems.ts';
 import { utf8 } from '../batching/utf8.ts';
 import { HttpProblem } from './problem.ts';
 
+/** Of answers into which texts are spliced as they came. */
+export const JSON_TYPE = { 'content-type': 'application/json' };
+
 /** What one `POST /tasks` takes at the most. */
 const TASKS_MAX = 1_000;
 
@@ -108,12 +111,27 @@ export const readPaging = (
   most: number,
   usual: number,
 ): { limit: number; cursor: string | undefined } => {
-  const text = context.req.query('limit') ?? String(usual);
+  const { limit, problems } = readLimit(context, most, usual);
+  if (problems.length > 0) throw badRequest(problems);
+  return { limit, cursor: context.req.query('cursor') };
+};
+
+/** The `limit` of a list whose elements are numbered, and `from` where it is to go on. @throws HttpProblem */
+export const readPlace = (context: Context, most: number, usual: number): { limit: number; from: number } => {
+  const from = context.req.query('from') ?? '0';
+  const { limit, problems } = readLimit(context, most, usual);
+  const isNumber = /^(0|[1-9]\d{0,11})$/.test(from);
+  const all = [...(isNumber ? [] : [{ path: 'from', reason: 'must be a whole number, 0 or more' }]), ...problems];
+  if (all.length > 0) throw badRequest(all);
+  return { limit, from: Number(from) };
+};
+
+const readLimit = ({ req }: Context, most: number, usual: number): { limit: number; problems: readonly Problem[] } => {
+  const text = req.query('limit') ?? String(usual);
   const limit = Number(text);
   // A number has many more ways to be written, which hardly anybody means.
-  if (!/^[1-9]\d{0,3}$/.test(text) || limit > most)
-    throw badRequest([{ path: 'limit', reason: `must be a whole number from 1 to ${most}` }]);
-  return { limit, cursor: context.req.query('cursor') };
+  const isFit = /^[1-9]\d{0,3}$/.test(text) && limit <= most;
+  return { limit, problems: isFit ? [] : [{ path: 'limit', reason: `must be a whole number from 1 to ${most}` }] };
 };
 
 /** One of some words. @throws HttpProblem */

@@ -10,6 +10,7 @@ import type { Page } from '../ports.ts';
 import type { ApiDeps } from './deps.ts';
 import {
   badRequest,
+  JSON_TYPE,
   readChoice,
   readPaging,
   readTarget,
@@ -22,8 +23,6 @@ import { expectTarget } from './known-target.ts';
 import { HttpProblem } from './problem.ts';
 import { printTask } from './views.ts';
 import { waitsFor } from './waits-for.ts';
-
-const JSON_TYPE = { 'content-type': 'application/json' };
 
 export const taskRoutes = (deps: ApiDeps): Hono => {
   const routes = new Hono();

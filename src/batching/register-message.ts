@@ -171,7 +171,7 @@ const wishes = (
   ...(fanOutItem === undefined ? {} : { fanOutItem: fanOutItem as ItemId }),
 });
 
-const unknownOperation = (config: Config, name: string): Problem => {
+export const unknownOperation = (config: Config, name: string): Problem => {
   const known = listed(Object.keys(config.operations));
   return {
     path: 'operation',

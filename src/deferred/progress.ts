@@ -13,27 +13,46 @@ export interface ListProgress {
   /** Jobs that somebody has claimed. */
   readonly leased: number;
   /** Jobs that are tasks, and not done. */
-  readonly started: number;
-  readonly succeeded: number;
+  readonly started?: number;
+  readonly succeeded?: number;
+  /** Where `started` and `succeeded` are left out the list is too large to be counted while it runs: at least so many. */
   readonly failed: number;
 }
+
+type Sight = Pick<FanOuts, 'node' | 'width'>;
 
 /** Leases that are looked at at once. */
 const AT_ONCE = 8;
 
 export const listProgress = async (fanOuts: FanOuts, list: List, now: Millis): Promise<ListProgress> => {
-  const { succeeded = 0, failed } = await progressOf(fanOuts, list);
-  const id = listOf(list.id);
-  const open = await pLimit(AT_ONCE).map(list.leases, async (lease) => ({
-    lease,
-    count: lease.count - (await doneIn(fanOuts, id, lease)).size,
-  }));
-  const sum = (fits: (lease: Lease) => boolean): number =>
-    open.reduce((all, { lease, count }) => all + (fits(lease) ? count : 0), 0);
-  const free = sum((lease) => isFree(lease, now));
-  const leased = sum((lease) => !isFree(lease, now));
+  const { succeeded, failed } = await progressOf(fanOuts, list);
+  // A lease may be left of somebody who stopped once all of its jobs were done.
+  if (list.status === 'complete')
+    return { available: 0, leased: 0, started: 0, ...(succeeded === undefined ? {} : { succeeded }), failed };
+  const free = await openIn(fanOuts, list, (lease) => isFree(lease, now));
+  const leased = await openIn(fanOuts, list, (lease) => !isFree(lease, now));
   const fresh = freshOf(list);
-  // What was read a moment later may be done by now.
-  const started = Math.max(0, list.total - fresh - free - leased - succeeded - failed);
-  return { available: handsOut(list) ? fresh + free : 0, leased, started, succeeded, failed };
+  return {
+    available: handsOut(list) ? fresh + free : 0,
+    leased,
+    ...(succeeded === undefined
+      ? {}
+      : // What was read a moment later may be done by now.
+        { started: Math.max(0, list.total - fresh - free - leased - succeeded - failed), succeeded }),
+    failed,
+  };
+};
+
+/** Jobs that could be handed out now. */
+export const availableIn = async (fanOuts: Sight, list: List, now: Millis): Promise<number> =>
+  handsOut(list) ? freshOf(list) + (await openIn(fanOuts, list, (lease) => isFree(lease, now))) : 0;
+
+/** Jobs of some leases that are not done. */
+const openIn = async (fanOuts: Sight, list: List, fits: (lease: Lease) => boolean): Promise<number> => {
+  const id = listOf(list.id);
+  const counts = await pLimit(AT_ONCE).map(
+    list.leases.filter(fits),
+    async (lease) => lease.count - (await doneIn(fanOuts, id, lease)).size,
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
 };

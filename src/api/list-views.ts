@@ -1,0 +1,46 @@
+/** What the HTTP API shows of deferred lists and their jobs. */
+import { listOf } from '../deferred/ids.ts';
+import type { ShownJob } from '../deferred/jobs-page.ts';
+import type { Job, List } from '../deferred/list.ts';
+import type { ListProgress } from '../deferred/progress.ts';
+import { iso } from './iso.ts';
+
+/** @param progress left out where there is nothing to count any more */
+export const listView = (list: List, progress: ListProgress | undefined) => {
+  const { id, status, operation, userKey, callback, total, createdAt, ended } = list;
+  return {
+    id: listOf(id),
+    status: status === 'expired' ? 'deleted' : status,
+    ...(operation === undefined ? {} : { operation }),
+    ...(userKey === undefined ? {} : { name: userKey }),
+    ...(callback === undefined ? {} : { callback }),
+    total,
+    ...(progress ? countsView(progress) : {}),
+    createdAt: iso(createdAt),
+    ...(ended ? { endedAt: iso(ended.at) } : {}),
+  };
+};
+
+const countsView = ({ available, leased, started, succeeded, failed }: ListProgress) => ({
+  available,
+  leased,
+  ...(started === undefined || succeeded === undefined
+    ? { failed, countsAreAtLeast: true }
+    : { started, done: succeeded + failed, succeeded, failed }),
+});
+
+/** As JSON text, in which the payload is as it was sent. */
+export const printJob = ({ token, payload }: Job): string => `{"token":${token},"payload":${payload}}`;
+
+/** Likewise, with how it stands. */
+export const printShownJob = ({ token, status, payload, task, result, error }: ShownJob): string => {
+  const named = [
+    `"token":${token}`,
+    `"status":"${status}"`,
+    `"payload":${payload}`,
+    ...(task === undefined ? [] : [`"task":${JSON.stringify(task)}`]),
+    ...(result === undefined ? [] : [`"result":${result}`]),
+    ...(error === undefined ? [] : [`"error":${JSON.stringify(error)}`]),
+  ];
+  return `{${named.join(',')}}`;
+};
