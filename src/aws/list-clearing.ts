@@ -6,8 +6,10 @@ import { type Item, writeAll } from './dynamodb.ts';
 import { rowsBetween } from './list-jobs.ts';
 import { APPENDS, jobsKey, resultKey, tokenOfAppend } from './list-rows.ts';
 
-/** Behind every name of a row, and behind the names that begin with some letter. */
+/** Behind every row that has only digits for a name. */
 const LAST = '~';
+/** Behind every name that begins so, whatever token it goes on with: `$` comes after `#`. */
+const behind = (begin: string): string => begin.replace(/#$/, '$');
 
 export const clearList = async (
   client: DynamoDBDocumentClient,
@@ -36,7 +38,7 @@ export const clearList = async (
     );
     return isAll;
   };
-  const appends = await rowsBetween(client, query, { Id: id, Entry: APPENDS }, `${APPENDS}${LAST}`);
+  const appends = await rowsBetween(client, query, { Id: id, Entry: APPENDS }, behind(APPENDS));
   for (const row of appends) {
     if (!(await remove({ ...jobsKey(id, tokenOfAppend(row), 0) }))) return false;
     // Last: by it the jobs are found, also those that somebody is still about to store.
@@ -44,5 +46,5 @@ export const clearList = async (
   }
   for (let group = 0; group < groups; group += 1)
     if (!(await remove(resultKey(id, group * width, width)))) return false;
-  return (await remove({ Id: id, Entry: 's#' }, `s#${LAST}`)) && (await remove({ Id: id, Entry: 't#' }, `t#${LAST}`));
+  return (await remove({ Id: id, Entry: 's#' }, behind('s#'))) && (await remove({ Id: id, Entry: 't#' }, behind('t#')));
 };

@@ -57,9 +57,9 @@ export const tokenOfAppend = ({ Entry }: Item): Token => (Entry as string).slice
 export const segmentKey = (id: ListId, first: number): Item => ({ Id: id, Entry: `s#${padded(first, 12)}` });
 /** `t#token`: what a trigger took. */
 export const triggerKey = (id: ListId, token: Token): Item => ({ Id: id, Entry: `t#${token}` });
-/** Jobs that were added together are a partition, some to a row; by the first of them among those. */
+/** Jobs that were added together are a partition, some to a row; by the first of them among those. No token makes it another one. */
 export const jobsKey = (id: ListId, token: Token, index: number): Item => ({
-  Id: `${id}#${token}`,
+  Id: `${id}#a#${token}`,
   Entry: padded(index, 4),
 });
 /** Results are spread as their items are in the tracker. */

@@ -151,6 +151,31 @@ describeEach('deferred lists', storeKinds, (stores) => {
     }
   });
 
+  it('take whatever names an addition or a trigger, and find it again to clear it away', async () => {
+    const id = await opened();
+    const names = ['r#0', 'ü', '~~', '#', 'a#b', '\uffff', '0000'].map(token);
+    for (const [n, name] of names.entries()) {
+      const first = 2 * n;
+      await store().beginAppend(id, name, append({ count: 2 }));
+      await store().putJobs(id, name, [`{"n":${first}}`, `{"n":${first + 1}}`]);
+      expect(await store().publish(id, name, { first, count: 2, at: NOW })).toBe(true);
+      await store().take(id, name, { ranges: [], from: [], head: 0, fresh: 0 });
+    }
+    // A result is where a job is not, whatever that was added by.
+    await store().putResults(id, [{ token: 0, outcome: 'succeeded' }]);
+    const range = { first: 0, count: 2 * names.length };
+    const jobs = Array.from({ length: range.count }, (_, n) => ({ token: n, payload: `{"n":${n}}` }));
+    expect(await store().jobs(id, range)).toEqual(jobs);
+    expect(await store().results(id, range)).toEqual([{ token: 0, outcome: 'succeeded' }]);
+    expect(await store().clear(id, 1, ALL)).toBe(true);
+    for (const name of names)
+      expect([name, await store().append(id, name), await store().trigger(id, name)]).toEqual([
+        name,
+        undefined,
+        undefined,
+      ]);
+  });
+
   it('answer as many of the first jobs as come to some megabytes', async () => {
     const id = await opened();
     const payloads = Array.from({ length: 25 }, (_, n) => `{"n":${n},"text":"${'x'.repeat(250_000)}"}`);
