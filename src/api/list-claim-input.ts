@@ -52,7 +52,10 @@ export const readCompletion = (text: string, range: Range): Completion => {
   const body = readOptionalObject(text);
   const { jobs } = body;
   const odd = unknownFields(body, ['jobs']);
-  if (jobs === undefined && odd.length === 0) return 'succeeded';
+  if (jobs === undefined) {
+    if (odd.length > 0) throw badRequest(odd);
+    return 'succeeded';
+  }
   const isList = Array.isArray(jobs) && jobs.length > 0 && jobs.length <= range.count;
   const raw = isList ? rawElements(rawMembers(text).get('jobs') ?? '[]') : [];
   const read = raw.map((each, index) => readResult((jobs as unknown[])[index], each, range));

@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { ISO_NOW, someJobs, startedLists } from './list-kit.ts';
+import { api } from '../../src/api/app.ts';
+import { type ClaimId, handleOf, type ListId } from '../../src/deferred/ids.ts';
+import { openGate } from '../../src/simulation/gate.ts';
+import { memoryFanOuts } from '../../src/simulation/memory-fan-outs.ts';
+import { memoryLists } from '../../src/simulation/memory-lists.ts';
+import { emptyTables } from '../../src/simulation/tables.ts';
+import { stepKit } from '../batching/step-kit.ts';
+import { memoryStores } from '../contract/stores.ts';
+import { NOW } from '../factories/factories.ts';
+import { type Answer, ISO_NOW, listConfig, someJobs, startedLists } from './list-kit.ts';
 
 const NONE = { total: 0, available: 0, leased: 0, started: 0, done: 0, succeeded: 0, failed: 0 };
 const SOME = { status: 'open', ...NONE, createdAt: ISO_NOW };
@@ -110,4 +119,257 @@ describe('adding', () => {
     expect(await ask('/f')).toMatchObject({ total: 0 });
     expect([tables.listAppends.size, tables.listJobs.size]).toEqual([0, 0]);
   });
+});
+
+describe('sealing', () => {
+  it('completes what has no jobs, or none that are open; again answers the same', async () => {
+    const { ask, told } = startedLists();
+    await ask('', { id: 'f', name: 'k' });
+    const complete = { code: 200, id: 'f', name: 'k', ...SOME, status: 'complete', endedAt: ISO_NOW };
+    expect(await ask('/f/seal', {})).toEqual(complete);
+    expect(await ask('/f/seal', undefined, 'POST')).toEqual(complete);
+    expect(told()).toMatchObject([{ type: 'groupage.list.completed', data: { id: 'f', total: 0, name: 'k' } }]);
+    await ask('', { id: 'g' });
+    await ask('/g/jobs', { jobs: someJobs(1), token: 'a' });
+    expect(await ask('/g/seal', {})).toMatchObject({ status: 'sealed', total: 1, available: 1 });
+    const detail = 'list g is sealed: nothing is added to it any more';
+    expect(await ask('/g/jobs', { jobs: someJobs(1) })).toMatchObject({ code: 409, detail });
+    expect(await ask('/g/jobs', { jobs: someJobs(1), token: 'a' })).toMatchObject({ code: 200, first: 0 });
+  });
+
+  it('takes nothing in its body, and neither does cancelling', async () => {
+    const { ask } = startedLists();
+    await ask('', { id: 'f' });
+    for (const path of ['/f/seal', '/f/cancel'])
+      expect(await ask(path, { count: 1 })).toMatchObject({ code: 400, errors: [{ path: 'count' }] });
+    expect(await ask('/f')).toMatchObject({ status: 'open' });
+  });
+});
+
+describe('cancelling', () => {
+  it('keeps what waits from ever starting; what was handed out goes on', async () => {
+    const { ask, holding, told, registerAll } = startedLists();
+    await holding(10, { operation: 'ship' });
+    await ask('/f/triggers', { count: 2 });
+    const { claimId } = await ask('/f/claims', { count: 3, leaseSeconds: 60 });
+    const cancelled = {
+      status: 'cancelled',
+      total: 10,
+      available: 0,
+      leased: 3,
+      started: 2,
+      done: 0,
+      endedAt: ISO_NOW,
+    };
+    expect(await ask('/f/cancel', {})).toMatchObject({ code: 200, ...cancelled });
+    expect(await ask('/f/cancel', undefined, 'POST')).toMatchObject({ code: 200, ...cancelled });
+    for (const [path, body] of [
+      ['/f/jobs', { jobs: someJobs(1) }],
+      ['/f/triggers', { count: 1 }],
+      ['/f/claims', { count: 1, leaseSeconds: 60 }],
+      ['/f/seal', {}],
+    ] as const)
+      expect(await ask(path, body)).toMatchObject({
+        code: 409,
+        detail: expect.stringMatching(/^list f is cancelled: /),
+      });
+    await registerAll();
+    expect(await ask(`/f/claims/${claimId}/complete`, {})).toEqual({ code: 200, complete: false });
+    expect(await ask('/f')).toMatchObject({ status: 'cancelled', leased: 0, started: 2, done: 3, succeeded: 3 });
+    expect(told()).toEqual([]);
+  });
+
+  it('of a list that is complete comes too late', async () => {
+    const { ask } = startedLists();
+    await ask('', { id: 'f' });
+    await ask('/f/seal', {});
+    const detail = 'list f is complete: there is nothing to cancel any more';
+    expect(await ask('/f/cancel', {})).toMatchObject({ code: 409, detail });
+    expect(await ask('/f')).toMatchObject({ status: 'complete' });
+  });
+});
+
+describe('deleting', () => {
+  it('ends it without a word, and all that it had is gone; again is harmless', async () => {
+    const { ask, holding, tables, told, kit } = startedLists();
+    await holding(10, { name: 'k' });
+    const { claimId } = await ask('/f/claims', { count: 5, leaseSeconds: 60 });
+    await ask(`/f/claims/${claimId}/complete`, {
+      jobs: [
+        { token: 0, result: 1 },
+        { token: 1, status: 'failed' },
+      ],
+    });
+    const deleted = {
+      code: 200,
+      id: 'f',
+      name: 'k',
+      status: 'deleted',
+      total: 10,
+      createdAt: ISO_NOW,
+      endedAt: ISO_NOW,
+    };
+    const counts = { available: 5, leased: 3, started: 0, done: 2, succeeded: 1, failed: 1 };
+    expect(await ask('/f', undefined, 'DELETE')).toEqual({ ...deleted, ...counts });
+    expect(await ask('/f', undefined, 'DELETE')).toEqual(deleted);
+    expect(told()).toEqual([]);
+    const { listJobs, listSegments, listResults, listTriggers, fanOutNodes } = tables;
+    expect([listJobs, listSegments, listResults, listTriggers, fanOutNodes].map(({ size }) => size)).toEqual([
+      0, 0, 0, 0, 0,
+    ]);
+    kit.now += 16 * 60_000;
+    expect(await ask('/f', undefined, 'DELETE')).toEqual(deleted);
+    expect(tables.listAppends.size).toBe(0);
+  });
+
+  it('is said to whoever asks for it then', async () => {
+    const { ask, holding } = startedLists();
+    await holding(10);
+    const { claimId } = await ask('/f/claims', { count: 5, leaseSeconds: 60 });
+    await ask('/f', undefined, 'DELETE');
+    for (const [path, body, method] of callsOf('/f', claimId as string).filter(
+      ([path, , method]) => path !== '/f' || method !== 'DELETE',
+    ))
+      expect([path, method, await ask(path, body, method)]).toMatchObject([
+        path,
+        method,
+        { code: 404, detail: 'list f was deleted' },
+      ]);
+    expect(await ask('', { id: 'f' })).toMatchObject({
+      code: 409,
+      detail: 'list f was there, and was deleted: take another id',
+    });
+  });
+
+  it('waits for the event of its end', async () => {
+    const { ask, kit, trackerOf } = startedLists();
+    await ask('', { id: 'f' });
+    const { forgetEvent } = kit.fanOuts;
+    kit.fanOuts.forgetEvent = async () => {};
+    await ask('/f/seal', {});
+    const detail = "the event of list f's end is on its way: try again in a moment";
+    expect(await ask('/f', undefined, 'DELETE')).toMatchObject({ code: 409, detail });
+    expect(await ask('/f')).toMatchObject({ status: 'complete' });
+    kit.fanOuts.forgetEvent = forgetEvent;
+    await forgetEvent.call(kit.fanOuts, trackerOf(), NOW + 1);
+    expect(await ask('/f', undefined, 'DELETE')).toMatchObject({ code: 200, status: 'deleted' });
+  });
+
+  it('takes no body', async () => {
+    const { ask } = startedLists();
+    await ask('', { id: 'f' });
+    expect(await ask('/f', { dryRun: true }, 'DELETE')).toMatchObject({ code: 400, errors: [{ path: 'dryRun' }] });
+    expect(await ask('/f')).toMatchObject({ status: 'open' });
+  });
+});
+
+const callsOf = (list: string, claim: string) =>
+  [
+    [list, undefined, 'GET'],
+    [list, undefined, 'DELETE'],
+    [`${list}/jobs`, undefined, 'GET'],
+    [`${list}/jobs`, { jobs: someJobs(1) }, 'POST'],
+    [`${list}/seal`, {}, 'POST'],
+    [`${list}/cancel`, {}, 'POST'],
+    [`${list}/triggers`, { count: 1 }, 'POST'],
+    [`${list}/claims`, { count: 1, leaseSeconds: 60 }, 'POST'],
+    [`${list}/claims/${claim}`, { leaseSeconds: 60 }, 'PUT'],
+    [`${list}/claims/${claim}/complete`, {}, 'POST'],
+    [`${list}/claims/${claim}/release`, {}, 'POST'],
+  ] as const;
+
+it('a list that is not there is not there for any call', async () => {
+  const { ask } = startedLists();
+  for (const name of ['nobody', 'a%3Ab', '%F0%9F%98%80', 'x'.repeat(65), '~nobody'])
+    for (const [path, body, method] of callsOf(
+      `/${name}`,
+      handleOf(name as ListId, 'c' as ClaimId, { first: 0, count: 1 }),
+    ))
+      expect([path, method, await ask(path, body, method)]).toMatchObject([
+        path,
+        method,
+        { code: 404, detail: expect.stringContaining('there is no list "') },
+      ]);
+});
+
+it('a list is none to those who ask for fan-outs', async () => {
+  const { ask, kit, holding } = startedLists();
+  await holding(1);
+  const app = api({ ...kit, newId: () => 'x', onError: (cause) => console.error(cause) });
+  for (const id of ['f', '~f', '%7Ef']) expect((await app.request(`/v1/fan-outs/${id}`)).status).toBe(404);
+  const acks = await app.request('/v1/fan-outs/acks', { method: 'POST', body: '{"items":["~f:0:0"]}' });
+  expect(acks.status).toBe(400);
+  expect(await ask('/f')).toMatchObject({ available: 1, done: 0 });
+});
+
+it('asked for by too many at once, says when to ask again', async () => {
+  const { ask, request, holding, kit } = startedLists();
+  await holding(3, { operation: 'ship' });
+  kit.lists.publish = async () => false;
+  kit.lists.take = async () => false;
+  kit.lists.leaseFresh = async () => undefined;
+  for (const [path, body] of [
+    ['/f/jobs', { jobs: someJobs(1), token: 'a' }],
+    ['/f/triggers', { count: 1, token: 'a' }],
+    ['/f/claims', { count: 1, leaseSeconds: 60, claimId: 'a' }],
+  ] as const) {
+    const busy = await request(path, body);
+    expect([path, busy.status, busy.headers.get('retry-after')]).toEqual([path, 503, '1']);
+    expect(await busy.json()).toMatchObject({
+      title: 'Busy',
+      detail: expect.stringContaining('same token or claimId'),
+    });
+  }
+  expect(await ask('/f')).toMatchObject({ total: 3, available: 3 });
+});
+
+it('a list that is too large to be counted while it runs says so', async () => {
+  const kit = stepKit(memoryStores(), listConfig());
+  const tables = emptyTables();
+  const narrow = { width: 3, acksAtOnce: 2 };
+  const app = api({
+    ...kit,
+    fanOuts: memoryFanOuts(tables, openGate, narrow),
+    lists: memoryLists(tables, openGate, narrow),
+    newId: () => `t${tables.listAppends.size}`,
+    onError: (cause) => console.error(cause),
+  });
+  const ask = async (path: string, body?: object): Promise<Answer> => {
+    const response = await app.request(`/v1/lists${path}`, body && { method: 'POST', body: JSON.stringify(body) });
+    return (await response.json()) as Answer;
+  };
+  await ask('', { id: 'f' });
+  for (let n = 0; n < 16; n += 1) await ask('/f/jobs', { jobs: someJobs(1_000) });
+  const { claimId } = await ask('/f/claims', { count: 2, leaseSeconds: 60 });
+  await ask(`/f/claims/${claimId}/complete`, { jobs: [{ token: 0, status: 'failed' }] });
+  const { failed, ...shown } = await ask('/f');
+  expect(shown).toEqual({
+    id: 'f',
+    status: 'open',
+    total: 16_000,
+    available: 15_998,
+    leased: 1,
+    countsAreAtLeast: true,
+    createdAt: ISO_NOW,
+  });
+  expect(failed).toBeLessThanOrEqual(1);
+});
+
+it('other methods are told which there are', async () => {
+  const { request } = startedLists();
+  for (const [path, method, allowed] of [
+    ['', 'GET', 'POST'],
+    ['/f', 'POST', 'GET, DELETE'],
+    ['/f/jobs', 'PUT', 'GET, POST'],
+    ['/f/seal', 'GET', 'POST'],
+    ['/f/cancel', 'DELETE', 'POST'],
+    ['/f/triggers', 'GET', 'POST'],
+    ['/f/claims', 'GET', 'POST'],
+    ['/f/claims/c', 'GET', 'PUT'],
+    ['/f/claims/c/complete', 'PUT', 'POST'],
+    ['/f/claims/c/release', 'DELETE', 'POST'],
+  ] as const) {
+    const response = await request(path, undefined, method);
+    expect([path, method, response.status, response.headers.get('allow')]).toEqual([path, method, 405, allowed]);
+  }
 });
