@@ -1,0 +1,234 @@
+/** A deferred list with small groups, all that surrounds it, and other processes that see the same tables through gates of their own. */
+import { expect } from 'vitest';
+import type { Token } from '../../src/batching/ids.ts';
+import { triggeredJobs } from '../../src/batching/triggered.ts';
+import type { Config } from '../../src/config/resolved.ts';
+import { append } from '../../src/deferred/append.ts';
+import { type Claimed, claimJobs } from '../../src/deferred/claim.ts';
+import { type Completion, complete, type Held, release, renew } from '../../src/deferred/claimed.ts';
+import { type ClaimId, type Handle, type ListId, listId, parseHandle, trackerOf } from '../../src/deferred/ids.ts';
+import type { List, NewList } from '../../src/deferred/list.ts';
+import type { JobResult, Lists } from '../../src/deferred/store.ts';
+import { trigger, type Wanted } from '../../src/deferred/trigger.ts';
+import { parseTrigger, printTrigger } from '../../src/deferred/trigger-message.ts';
+import { ackItems } from '../../src/fan-out/ack-items.ts';
+import { parseStoredItem } from '../../src/fan-out/ids.ts';
+import { patrolFanOuts } from '../../src/fan-out/patrol.ts';
+import type { FanOuts } from '../../src/fan-out/store.ts';
+import { type Gate, openGate, through } from '../../src/simulation/gate.ts';
+import { memoryFanOuts } from '../../src/simulation/memory-fan-outs.ts';
+import { memoryLists } from '../../src/simulation/memory-lists.ts';
+import { emptyTables, type Tables } from '../../src/simulation/tables.ts';
+import { type StepKit, stepKit } from '../batching/step-kit.ts';
+import { memoryStores } from '../contract/stores.ts';
+import { aConfig, NOW, operationName } from '../factories/factories.ts';
+
+export const LIST = listId('l') as ListId;
+const TRACKER = trackerOf(LIST);
+export const MINUTE = 60_000;
+export const token = (text: string): Token => text as Token;
+
+/** What a claim was answered. */
+export type Got = Extract<Claimed, { kind: 'claimed' }>;
+
+/** All that somebody may ask of a list, by one process. */
+export interface Process extends StepKit {
+  /** The stores, in which a test may put something in between. */
+  lists: Lists;
+  fanOuts: FanOuts;
+  readonly tables: Tables;
+  /** @param what a number of jobs, or their names */
+  add(what: number | readonly string[], name?: string): ReturnType<typeof append>;
+  claim(claim: string, count: number, span?: number): Promise<Claimed>;
+  /** Fails where nothing is got. */
+  got(claim: string, count: number, span?: number): Promise<Got>;
+  complete(handle: Handle, completion?: Completion): ReturnType<typeof complete>;
+  renew(handle: Handle, span?: number): ReturnType<typeof renew>;
+  release(handle: Handle): ReturnType<typeof release>;
+  trigger(wanted: Wanted | number, name?: string): ReturnType<typeof trigger>;
+  patrol(): Promise<void>;
+}
+
+export interface ListKit extends Process {
+  open(fields?: Partial<NewList>): Promise<List>;
+  read(): Promise<List>;
+  /** Another process, each call of which goes through a gate. */
+  behind(gate: Gate): Process;
+  /** What the messages of triggers make tasks of, until none goes on: the ids of their items. */
+  start(): Promise<readonly string[]>;
+  /** Tasks have ended. @param items as {@link ListKit.start} answers them */
+  end(items: readonly string[], outcome?: 'succeeded' | 'failed'): Promise<void>;
+  /** Jobs that are done, and how. */
+  done(): ReadonlyMap<number, boolean>;
+  told(): readonly { readonly id: string; readonly data: Record<string, unknown> }[];
+  /** Looks each minute for so long. */
+  patrolFor(span: number): Promise<void>;
+}
+
+/** Tells `ops` of the list's end. */
+export const tellingOps = (keep = 24 * 60 * MINUTE): Config => ({
+  ...aConfig({ operation: operationName('ship') }),
+  destinations: { ops: { kind: 'queue', name: 'ops' } },
+  lists: { keep, callback: 'ops' },
+});
+
+export const held = (handle: Handle, id = LIST): Held => {
+  const parsed = parseHandle(id, handle);
+  if (typeof parsed === 'string') throw new Error(`no handle: ${handle}`);
+  return parsed;
+};
+
+export const result = (job: number, fields: Partial<JobResult> = {}): JobResult => ({
+  token: job,
+  outcome: 'succeeded',
+  ...fields,
+});
+
+export const tokensIn = (claimed: Claimed): readonly number[] =>
+  claimed.kind === 'claimed' ? claimed.jobs.map((job) => job.token) : [];
+
+interface Size {
+  readonly width?: number;
+  readonly acksAtOnce?: number;
+  readonly pageBytes?: number;
+}
+
+export const listKit = ({ width = 3, acksAtOnce = 2, pageBytes }: Size = {}, config = tellingOps()): ListKit => {
+  const tables = emptyTables();
+  const storesBehind = (gate: Gate) => ({
+    fanOuts: memoryFanOuts(tables, gate, { width, acksAtOnce }),
+    lists: memoryLists(tables, gate, { width, acksAtOnce }, pageBytes),
+  });
+  const base = stepKit({ ...memoryStores(tables), ...storesBehind(openGate) }, config);
+  let adds = 0;
+  const processOf = (kit: StepKit): Process => {
+    const process: Process = Object.assign(kit, {
+      tables,
+      add: (what: number | readonly string[], name?: string) => {
+        adds += 1;
+        const jobs = typeof what === 'number' ? Array.from({ length: what }, (_, n) => `${name ?? ''}${n}`) : what;
+        const payloads = jobs.map((job) => `{"depot":"MUC","job":"${job}"}`);
+        return append(kit, LIST, payloads, token(name ?? `add-${adds}`));
+      },
+      claim: (claim: string, count: number, span = MINUTE) =>
+        claimJobs(kit, LIST, { claim: claim as ClaimId, count, lease: span }),
+      got: async (claim: string, count: number, span = MINUTE) => {
+        const answer = await process.claim(claim, count, span);
+        if (answer.kind !== 'claimed') throw new Error(`not claimed: ${JSON.stringify(answer)}`);
+        return answer;
+      },
+      complete: (handle: Handle, completion: Completion = 'succeeded') => complete(kit, LIST, held(handle), completion),
+      renew: (handle: Handle, span = MINUTE) => renew(kit, LIST, held(handle), span),
+      release: (handle: Handle) => release(kit, LIST, held(handle)),
+      trigger: (wanted: Wanted | number, name = 't') =>
+        trigger(kit, LIST, typeof wanted === 'number' ? { count: wanted } : wanted, token(name)),
+      patrol: () => patrolFanOuts(kit, () => true),
+    });
+    return process;
+  };
+  const process = processOf(base);
+  return Object.assign(process, {
+    open: async (fields: Partial<NewList> = {}) =>
+      (await process.lists.open({ id: TRACKER, createdAt: NOW, operation: 'ship', ...fields }, NOW + 2 * MINUTE))
+        .stored,
+    read: async () => {
+      const list = await process.lists.read(LIST);
+      if (!list) throw new Error('there is no list');
+      return list;
+    },
+    behind: (gate: Gate) => {
+      const { queues } = base;
+      // The clock, and what was sent, are those of all.
+      return processOf({
+        ...base,
+        ...storesBehind(gate),
+        queues: {
+          ...queues,
+          register: (bodies) => through(gate, 'queues.register', () => queues.register(bodies)).then(() => {}),
+          callbacks: (messages) => through(gate, 'queues.callbacks', () => queues.callbacks(messages)).then(() => {}),
+        },
+      });
+    },
+    start: async () => {
+      const items: string[] = [];
+      for (;;) {
+        const body = process.sent.registered.shift();
+        const asked = body === undefined ? undefined : parseTrigger(body);
+        if (body === undefined || !asked?.ok) return items;
+        const { valid, next } = await triggeredJobs(process, [
+          { message: { messageId: 'm', body }, asked: asked.value },
+        ]);
+        items.push(...valid.map(({ job }) => job as string));
+        process.sent.registered.push(...next.map(printTrigger));
+      }
+    },
+    end: async (items: readonly string[], outcome: 'succeeded' | 'failed' = 'succeeded') => {
+      const acks = items.map((each) => ({ item: parseStoredItem(each as never) as never, outcome }));
+      await ackItems(process, acks);
+    },
+    done: () => doneOf(tables, width),
+    told: () => process.sent.callbacks.map(({ event }) => JSON.parse(event)),
+    patrolFor: async (span: number) => {
+      for (const until = process.now + span; process.now < until; process.now += MINUTE) await process.patrol();
+    },
+  });
+};
+
+const doneOf = (tables: Tables, width: number): ReadonlyMap<number, boolean> => {
+  const prefix = `${TRACKER}#0.`;
+  const done = new Map<number, boolean>();
+  for (const [key, { slots }] of tables.fanOutNodes) {
+    if (!key.startsWith(prefix)) continue;
+    const group = Number(key.slice(prefix.length));
+    for (const [index, slot] of slots.entries()) if (slot !== null) done.set(group * width + index, slot);
+  }
+  return done;
+};
+
+/** What holds at every moment between two writes: no job is lost, and none is in two hands. */
+export const expectWhole = (kit: ListKit): void => {
+  const list = kit.tables.fanOuts.get(TRACKER) as List | undefined;
+  if (!list || list.status === 'expired') return;
+  const done = kit.done();
+  const hands = new Map<number, string>();
+  const give = (first: number, count: number, to: string) => {
+    for (let job = first; job < first + count; job += 1) {
+      expect(hands.get(job), `job ${job}, which ${to} has`).toBeUndefined();
+      hands.set(job, to);
+    }
+  };
+  for (const lease of list.leases) give(lease.first, lease.count, lease.key);
+  for (const [name, ranges] of kit.tables.listTriggers) for (const { first, count } of ranges) give(first, count, name);
+  expect(list.head).toBeLessThanOrEqual(list.total);
+  for (let job = 0; job < list.total; job += 1) {
+    if (job < list.head) expect(hands.has(job) || done.has(job), `job ${job} is lost`).toBe(true);
+    else expect(hands.get(job), `job ${job} is in nobody's hands yet`).toBeUndefined();
+  }
+  for (const job of [...hands.keys(), ...done.keys()]) expect(job).toBeLessThan(list.head);
+  expectSegments(kit, list);
+};
+
+/** What was added stands behind one another, each once, with all of its jobs. */
+const expectSegments = ({ tables }: ListKit, { total }: List): void => {
+  let next = 0;
+  for (const { first, count, token: name } of [...tables.listSegments.values()].sort((a, b) => a.first - b.first)) {
+    expect(first).toBe(next);
+    expect(tables.listAppends.get(`${LIST}#${name}`)).toMatchObject({ first, count });
+    for (let index = 0; index < count; index += 1) expect(tables.listJobs.has(`${LIST}#${name}#${index}`)).toBe(true);
+    next += count;
+  }
+  expect(next).toBe(total);
+  const appends = [...tables.listAppends.values()].filter(({ first }) => first !== undefined);
+  expect(appends).toHaveLength(tables.listSegments.size);
+};
+
+/** What a list holds beside its header. */
+export const rowsLeft = ({ tables }: ListKit): number =>
+  [
+    tables.fanOutNodes,
+    tables.listAppends,
+    tables.listSegments,
+    tables.listJobs,
+    tables.listTriggers,
+    tables.listResults,
+  ].reduce((sum, { size }) => sum + size, 0);
