@@ -112,9 +112,9 @@ export const isDone = (fanOut: FanOut, position: Position, { left }: NodeCounts,
 export const mayBeDone = ({ left }: NodeCounts, slots: Node['slots'] | undefined): boolean =>
   left === 0 || (slots !== undefined && slots.indexOf(null) === slots.length - left);
 
-/** Whether its rows go, or will before somebody who sees it now has written his last one. */
-export const isGoing = ({ status, ended, checkAt = 0 }: FanOut, now: Millis): boolean =>
-  status === 'expired' || (ended !== undefined && checkAt <= now + SETTLED);
+/** Whether its rows go, or will before somebody who sees it now has written his last one. While its event is to be sent it is due for that, and stays. */
+export const isGoing = ({ status, ended, event, checkAt = 0 }: FanOut, now: Millis): boolean =>
+  status === 'expired' || (ended !== undefined && event === undefined && checkAt <= now + SETTLED);
 
 /** How a fan-out stands, for whoever acks or seals. */
 export interface Standing {
