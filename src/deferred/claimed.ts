@@ -30,24 +30,26 @@ export const renew = async (
   span: Millis,
 ): Promise<{ readonly kind: 'renewed'; readonly until: Millis } | NotHeld> => {
   const list = await lists.read(id);
-  if (!list) return { kind: 'unknown' };
+  if (!list || list.status === 'expired') return { kind: 'unknown' };
   const lease = leaseOf(list, held);
   const until = leaseEnd(machine.now(), span);
   const isMine = lease && (await lists.change(id, [whenever(lease)], [{ ...lease, until }], 'any-time'));
   return isMine ? { kind: 'renewed', until } : { kind: 'lost' };
 };
 
-/** D6. What is not done goes back to the pool. Again is harmless. */
+/** D6. What is not done goes back to the pool, and is counted. Again is harmless. */
 export const release = async (
-  { lists }: ListDeps,
+  { lists, fanOuts }: ListDeps,
   id: ListId,
   held: Held,
 ): Promise<{ readonly kind: 'released'; readonly count: number } | { readonly kind: 'unknown' }> => {
   const list = await lists.read(id);
-  if (!list) return { kind: 'unknown' };
+  if (!list || list.status === 'expired') return { kind: 'unknown' };
   const lease = leaseOf(list, held);
-  const isMine = lease && (await lists.change(id, [whenever(lease)], [freed(lease)], 'any-time'));
-  return { kind: 'released', count: isMine ? lease.count : 0 };
+  if (!lease) return { kind: 'released', count: 0 };
+  const count = lease.count - (await doneIn(fanOuts, id, lease)).size;
+  const isMine = await lists.change(id, [whenever(lease)], count > 0 ? [freed(lease)] : [], 'any-time');
+  return { kind: 'released', count: isMine ? count : 0 };
 };
 
 /** Results of some jobs, or how all of them ended. */

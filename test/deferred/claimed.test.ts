@@ -164,6 +164,8 @@ describe('a claim that is completed', () => {
     const { handle } = await kit.got('a', 2);
     await discard(kit, await kit.read());
     expect(await kit.complete(handle)).toEqual({ kind: 'unknown' });
+    expect(await kit.renew(handle)).toEqual({ kind: 'unknown' });
+    expect(await kit.release(handle)).toEqual({ kind: 'unknown' });
     expect(kit.done().size).toBe(0);
     for (const step of ['complete', 'renew', 'release'] as const)
       expect(await listKit()[step](handle)).toEqual({ kind: 'unknown' });
@@ -192,4 +194,21 @@ describe('a claim that is released', () => {
     expectWhole(kit);
   });
 
+  it('gives back what is not done, and counts that', async () => {
+    const kit = await holding(5);
+    const { handle } = await kit.got('a', 4);
+    await kit.complete(handle, [result(1), result(3)]);
+    expect(await kit.release(handle)).toEqual({ kind: 'released', count: 2 });
+    expect(tokensIn(await kit.claim('b', 4))).toEqual([0, 2]);
+    expectWhole(kit);
+  });
+
+  it('with all of its jobs done leaves nothing behind', async () => {
+    const kit = await holding(2);
+    const { handle } = await kit.got('a', 2);
+    await kit.end([`~${LIST}:0:0`, `~${LIST}:0:1`]);
+    expect(await kit.release(handle)).toEqual({ kind: 'released', count: 0 });
+    expect(await kit.read()).toMatchObject({ leases: [] });
+    expectWhole(kit);
+  });
 });
