@@ -73,7 +73,7 @@ export const complete = async (deps: ListDeps, id: ListId, held: Held, completio
       ? { kind: 'done', complete: list.status === 'complete' }
       : { kind: 'lost' };
   }
-  const isComplete = await ack(deps, id, results);
+  const isComplete = await ack(deps, id, lease, results);
   const isAll = results.length === lease.count || (await doneIn(fanOuts, id, lease)).size === lease.count;
   // Refused where somebody took it meanwhile: he will find them done.
   if (isAll) await lists.change(id, [whenever(lease)], [], 'any-time');
@@ -83,13 +83,20 @@ export const complete = async (deps: ListDeps, id: ListId, held: Held, completio
 const resultsOf = (range: Range, outcome: ItemOutcome): readonly JobResult[] =>
   tokensOf(range).map((token) => ({ token, outcome }));
 
-/** The result before the ack: what is done has its result. Of two workers with one job the first one's stands. */
-const ack = async ({ lists, ...deps }: ListDeps, id: ListId, results: readonly JobResult[]): Promise<boolean> => {
+/** The result before the ack: what is done has its result. Of two workers with one job the first one's stands, if he told none that none. */
+const ack = async (
+  { lists, ...deps }: ListDeps,
+  id: ListId,
+  range: Range,
+  results: readonly JobResult[],
+): Promise<boolean> => {
+  const { fanOuts } = deps;
   const told = results.filter(({ result, error }) => result !== undefined || error !== undefined);
-  const stored = told.length > 0 ? await lists.putResults(id, told) : [];
+  const done = told.length > 0 ? await doneIn(fanOuts, id, range) : new Map();
+  const open = told.filter(({ token }) => !done.has(token));
+  const stored = open.length > 0 ? await lists.putResults(id, open) : [];
   const outcomes = new Map([...results, ...stored].map(({ token, outcome }) => [token, outcome]));
-  const { width } = deps.fanOuts;
-  const acks = [...outcomes].map(([token, outcome]) => ({ item: itemOf(id, token, width), outcome }));
+  const acks = [...outcomes].map(([token, outcome]) => ({ item: itemOf(id, token, fanOuts.width), outcome }));
   const answer = await ackItems(deps, acks);
   return answer.fanOuts.some((each) => each.id === trackerOf(id) && each.complete);
 };

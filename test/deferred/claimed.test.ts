@@ -105,6 +105,15 @@ describe('a claim that is completed', () => {
     expect(await kit.read()).toMatchObject({ leases: [] });
   });
 
+  it('gives no job a result that was done before without one', async () => {
+    const kit = await holding(3);
+    const { handle } = await kit.got('a', 3);
+    await kit.complete(handle, [result(0, { outcome: 'failed' }), result(1)]);
+    await kit.complete(handle, [late(0), late(1), late(2)]);
+    expect(kit.done().get(0)).toBe(false);
+    expect(await results(kit)).toEqual([late(2)]);
+  });
+
   for (const when of ['before', 'after'] as const)
     it(`by somebody who died ${when} any of his calls is done by asking again, with one result for each job`, async () => {
       const cuts = await atEachCut(async (n) => {
