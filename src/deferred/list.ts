@@ -114,17 +114,25 @@ export interface TriggerPlan {
   readonly fresh: number;
 }
 
-/** D7. All that is left, where that is less. */
-export const planTrigger = (list: List, count: number, now: Millis): TriggerPlan => {
+/** What a trigger looks at beside fresh jobs: as much as one write can. */
+export const freeToTrigger = ({ leases }: List, now: Millis): readonly Lease[] =>
+  leases.filter((lease) => isFree(lease, now)).slice(0, SEEN_MAX);
+
+/** D7. All that is left, where that is less. @param free with what of them is not done: that alone is handed out */
+export const planTrigger = (
+  list: List,
+  count: number,
+  free: readonly { readonly lease: Lease; readonly open: readonly Range[] }[],
+): TriggerPlan => {
   const from: Lease[] = [];
   const ranges: Range[] = [];
   let wanted = count;
-  for (const lease of list.leases.filter((each) => isFree(each, now)).slice(0, SEEN_MAX)) {
+  for (const { lease, open } of free) {
     if (wanted === 0) break;
-    const taken = Math.min(wanted, lease.count);
+    const taken = partOf(open, 0, wanted);
     from.push(lease);
-    ranges.push({ first: lease.first, count: taken });
-    wanted -= taken;
+    ranges.push(...taken);
+    wanted -= countOf(taken);
   }
   const fresh = Math.min(wanted, freshOf(list));
   const [lease, range] = [from.at(-1), ranges.at(-1)];
@@ -132,8 +140,20 @@ export const planTrigger = (list: List, count: number, now: Millis): TriggerPlan
     from,
     fresh,
     ranges: fresh > 0 ? [...ranges, { first: list.head, count: fresh }] : ranges,
-    ...(lease && range ? restOf(endOf(range), endOf(lease)) : {}),
+    // Something is left of the last one where it was enough.
+    ...(wanted === 0 && lease && range ? restOf(endOf(range), endOf(lease)) : {}),
   };
+};
+
+/** A range without some of its jobs. */
+export const without = (range: Range, done: Pick<ReadonlySet<number>, 'has'>): readonly Range[] => {
+  const open: Range[] = [];
+  for (const token of tokensOf(range).filter((each) => !done.has(each))) {
+    const last = open.at(-1);
+    if (last && endOf(last) === token) open[open.length - 1] = { ...last, count: last.count + 1 };
+    else open.push({ first: token, count: 1 });
+  }
+  return open;
 };
 
 export const countOf = (ranges: readonly Range[]): number => ranges.reduce((sum, { count }) => sum + count, 0);

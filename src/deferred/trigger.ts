@@ -1,9 +1,11 @@
 /** Trigger (D7): jobs of a list become tasks of its operation, once for each token however often it is asked for. */
-import type { Token } from '../batching/ids.ts';
+import pLimit from 'p-limit';
+import type { Millis, Token } from '../batching/ids.ts';
 import { contend } from './contend.ts';
 import type { ListDeps } from './deps.ts';
+import { doneIn } from './done.ts';
 import type { ListId } from './ids.ts';
-import { countOf, handsOut, type List, planTrigger, type Range } from './list.ts';
+import { countOf, freeToTrigger, handsOut, type List, planTrigger, type Range, without } from './list.ts';
 import { printTrigger } from './trigger-message.ts';
 
 /** How many jobs, or what share of all that the list has. */
@@ -32,6 +34,7 @@ export const trigger = async (deps: ListDeps, id: ListId, wanted: Wanted, token:
   const known = await lists.trigger(id, token);
   const list = await lists.read(id);
   if (!list) return { kind: 'unknown' };
+  if (list.status === 'expired') return { kind: 'closed', status: list.status };
   if (known) return { kind: 'triggered', count: countOf(known) };
   if (list.operation === undefined) return { kind: 'no-operation' };
   const count = countWanted(wanted, list);
@@ -40,18 +43,21 @@ export const trigger = async (deps: ListDeps, id: ListId, wanted: Wanted, token:
   return 'ranges' in taken ? { kind: 'triggered', count: countOf(taken.ranges) } : taken;
 };
 
+type TakeDeps = Pick<ListDeps, 'lists' | 'fanOuts' | 'machine'>;
+
 /**
  * D7. What a token stands for: what it took before, or takes now. Of nothing that is left it takes nothing, which is noted, too.
  *
  * @throws ListBusy
  */
 export const takeJobs = async (
-  { lists, machine }: Pick<ListDeps, 'lists' | 'machine'>,
+  deps: TakeDeps,
   id: ListId,
   token: Token,
   count: number,
-): Promise<{ readonly ranges: readonly Range[] } | Extract<Triggered, { readonly kind: 'closed' | 'unknown' }>> =>
-  contend(machine, id, async () => {
+): Promise<{ readonly ranges: readonly Range[] } | Extract<Triggered, { readonly kind: 'closed' | 'unknown' }>> => {
+  const { lists, machine } = deps;
+  return contend(machine, id, async () => {
     const known = await lists.trigger(id, token);
     if (known) return { ranges: known };
     const list = await lists.read(id);
@@ -62,6 +68,17 @@ export const takeJobs = async (
       const ranges = await lists.trigger(id, token);
       return ranges ? { ranges } : { kind: 'closed', status };
     }
-    const plan = planTrigger(list, count, machine.now());
+    const plan = planTrigger(list, count, await openInFree(deps, id, list, machine.now()));
     return (await lists.take(id, token, { ...plan, head })) ? { ranges: plan.ranges } : undefined;
   });
+};
+
+/** Free ranges that are looked at at once. */
+const AT_ONCE = 8;
+
+/** Whoever had them may have done some. */
+const openInFree = ({ fanOuts }: TakeDeps, id: ListId, list: List, now: Millis) =>
+  pLimit(AT_ONCE).map(freeToTrigger(list, now), async (lease) => ({
+    lease,
+    open: without(lease, await doneIn(fanOuts, id, lease)),
+  }));
