@@ -4,6 +4,7 @@
  */
 import { parseCallback, unknownDestination } from '../callbacks/callback.ts';
 import type { Config } from '../config/resolved.ts';
+import { parseTrigger } from '../deferred/trigger-message.ts';
 import type { DeadLetter } from '../ports.ts';
 import { isObject, parseJson } from './json-text.ts';
 import { UnreadableMessage } from './messages.ts';
@@ -53,7 +54,7 @@ const reviveOne = async (
   // Under the id that it would have had: to register it again is harmless.
   const body = withId(refused, messageId);
   // As the register λ will, but for the tables.
-  const parsed = parseRedrive(body) ?? parseRegisterMessage(deps.config, { messageId, body });
+  const parsed = parseRedrive(body) ?? parseTrigger(body) ?? parseRegisterMessage(deps.config, { messageId, body });
   if (!parsed.ok) return `it would be refused again: ${describeInBrief(parsed.problems)}`;
   sent.add(await revive(deps, { from: 'rejected', to: 'register', letter, body, delay: 0 }));
   return undefined;
