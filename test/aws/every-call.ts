@@ -1,0 +1,172 @@
+/** Every call of every port that works on tables, at least once. */
+import { slotOf } from '../../src/batching/slots.ts';
+import type { Task } from '../../src/batching/task.ts';
+import { type LeaseKey, type ListId, listId, trackerOf } from '../../src/deferred/ids.ts';
+import { type FanOutId, fanOutId } from '../../src/fan-out/ids.ts';
+import type { InputKey } from '../../src/merging/inputs.ts';
+import type { PatrolMarks } from '../../src/ports.ts';
+import { fresh } from '../contract/names.ts';
+import type { Stores } from '../contract/stores.ts';
+import { aPostponed, aStart, aTask, candidate, NOW, operationName, token } from '../factories/factories.ts';
+
+type Port = 'tasks' | 'waiting' | 'locks' | 'batches' | 'operations' | 'fanOuts' | 'lists' | 'processed';
+export type Ports = Pick<Stores, Port> & {
+  readonly patrolMarks: PatrolMarks;
+  /** No port: what a local start reads before anything else. */
+  readonly recovery: { voidLeases(): Promise<unknown>; voidAttempts(): Promise<unknown> };
+};
+
+/** Every call of every port, in a place where it reads if it ever does: mostly, where it is refused. */
+export const callAll = async (ports: Ports): Promise<void> => {
+  const { tasks, waiting, locks, batches, operations, processed, patrolMarks, recovery } = ports;
+  const { t, target, batch } = fresh();
+  const task = aTask({ id: t(1), target, payload: `{"s":"${'x'.repeat(2_000)}"}` });
+  const end = { id: batch, target, attempts: 1, at: NOW, keep: 1_000 };
+  const error = { code: 'bad', message: 'm', retriable: false };
+  for (const _ of ['done', 'refused']) {
+    await tasks.insert([task]);
+    await tasks.storePayloads([{ ...task, run: 1 }]);
+    await tasks.claim([candidate(t(1))], batch);
+    await tasks.members([t(1)], batch);
+    await tasks.payload(t(1));
+    await tasks.finish([{ id: t(1), outcome: { status: 'failed', error } }], end);
+  }
+  const settlement = { task: { id: t(1), run: 1, target }, as: { status: 'failed', error } as const };
+  await tasks.settle([settlement], { at: NOW, keep: 1_000 });
+  await tasks.all([t(1)]);
+  await tasks.outlines([t(1)]);
+  await tasks.failed(target, 9);
+  const failed = (await tasks.get(t(1))) as Task;
+  for (const _ of ['done', 'refused']) await tasks.redrive([failed], NOW);
+
+  const [operation, slot] = [operationName(`op-${target.length}`), slotOf(target, 1, 1)];
+  const pause = { id: 'p', by: 'circuit', since: NOW } as const;
+  for (const _ of ['done', 'refused']) {
+    await operations.takeSlot(operation, slot, 1);
+    await operations.freeSlot(operation, slot);
+    await operations.enqueue(operation, { target, at: NOW, fence: 1 });
+    await operations.waiting(operation, 9);
+    await operations.dequeue(operation, { target, at: NOW, fence: 1 });
+    await operations.pause(operation, pause);
+    await operations.resume(operation, pause.id);
+    await operations.addFailure(operation);
+    await operations.resetFailures(operation);
+    await operations.reserveCall(operation, 0, NOW);
+    await operations.read(operation);
+  }
+
+  await waiting.put([{ ...task, run: 1 }]);
+  const [row] = await waiting.first(target, 9);
+  await waiting.has(target, row?.entry ?? '');
+  await waiting.page(target, 9);
+  await waiting.count(target, 9);
+  await locks.glance(target);
+  await waiting.remove(target, [row?.entry ?? '']);
+
+  const [mine, next] = [
+    { fence: 2, token: token('a') },
+    { fence: 3, token: token('b') },
+  ];
+  for (const _ of ['done', 'refused']) {
+    await locks.enlist([target], NOW);
+    await locks.burn(target, 1, 0, NOW);
+    await locks.acquire(target, { ...mine, seen: { fence: 1 }, now: NOW, until: NOW + 1 });
+    await locks.handOver(target, mine, { token: next.token, seen: { fence: 2 }, now: NOW, until: NOW + 1 });
+    await locks.openBatch(target, next, { batch, round: 1, by: token('turn'), until: NOW + 1 });
+    await locks.closeBatch(target, batch);
+    await locks.land(target, batch);
+    await locks.block(target, next, { round: 1, at: NOW });
+    await locks.pause(target, { id: 'p', by: 'person', since: NOW }, NOW);
+    await locks.resume(target, 'p');
+    await locks.release(target, next);
+    await locks.flush(target, NOW);
+  }
+  await locks.read(target);
+  await locks.readAll([target]);
+  await locks.targets(operationName('ship'), 9);
+
+  for (const _ of ['done', 'refused']) {
+    const candidates = [candidate(t(1))];
+    const formed = { id: batch, target, sealedBy: 'full', candidates, oldestAt: NOW, createdAt: NOW } as const;
+    await batches.seal(await batches.form(formed), [], NOW, 1_000);
+    await batches.start(batch, aStart(1, NOW, NOW));
+    await batches.postpone(batch, 1, aPostponed(NOW));
+    const counts = { succeeded: 0, failed: 1 };
+    await batches.finish(batch, 1, { status: 'failed', counts, at: NOW, keep: 1_000 });
+  }
+  await batches.get(batch);
+  await batches.ofTarget(target, 9);
+
+  await processed.remember(target, [{ key: '"a"' as InputKey, marks: [] }], NOW, 1_000);
+  await processed.known(target, ['"a"' as InputKey], NOW);
+
+  await patrolMarks.write({ operation: operationName('ship'), seen: 1, lastRound: 1 });
+  await patrolMarks.read();
+  await recovery.voidLeases();
+  await recovery.voidAttempts();
+  await callFanOuts(ports);
+  await callLists(ports);
+};
+
+const callFanOuts = async ({ fanOuts }: Ports): Promise<void> => {
+  const id = fanOutId(`f-${fresh().t(1)}`) as FanOutId;
+  const [group, slots] = [
+    { level: 0, n: 0 },
+    { slots: new Map([[0, true]]), failed: 0, at: NOW },
+  ];
+  for (const _ of ['done', 'refused']) {
+    await fanOuts.open({ id, createdAt: NOW }, NOW);
+    await fanOuts.reserve(id, token('a'), { first: 0, count: 3, groups: 1, openedAt: NOW, at: NOW });
+    await fanOuts.putGroups(id, [{ n: 0, size: 3 }], NOW);
+    await fanOuts.ack(id, group, slots);
+    await fanOuts.putNode(id, { level: 1, n: 0 }, slots);
+    await fanOuts.noteFails(id, ['0:1'], 0);
+    await fanOuts.seal(id, NOW);
+    await fanOuts.checkAgain(id, NOW, { checkAt: NOW + 1 });
+    const ending = { status: 'complete', from: ['sealed'], because: 'all-done', failed: 0 } as const;
+    await fanOuts.end(id, { ...ending, at: NOW, checkAt: NOW, event: { to: 'ops', event: '{}' } });
+    await fanOuts.forgetEvent(id, NOW);
+    await fanOuts.bury(id, NOW);
+  }
+  await fanOuts.read(id);
+  await fanOuts.reservation(id, token('a'));
+  await fanOuts.node(id, group);
+  await fanOuts.counts(id, [group]);
+  await fanOuts.due(NOW, 9);
+  await fanOuts.removeNodes(id, [group]);
+};
+
+const callLists = async ({ lists }: Ports): Promise<void> => {
+  const id = listId(`l-${fresh().t(1)}`) as ListId;
+  const name = token('a');
+  const [first, second] = [
+    { count: 2, first: 0 },
+    { count: 2, first: 2 },
+  ];
+  for (const _ of ['done', 'refused']) {
+    await lists.open({ id: trackerOf(id), createdAt: NOW }, NOW);
+    await lists.beginAppend(id, name, { count: 2, hash: 'h' });
+    await lists.putJobs(id, name, ['{"n":0}', '{"n":1}']);
+    await lists.publish(id, name, { ...first, at: NOW });
+    const lease = await lists.leaseFresh(id, { key: leaseKey('a'), count: 1, until: NOW, total: 2, most: 1 });
+    if (lease) await lists.change(id, [lease], [], 'any-time');
+    await lists.take(id, name, { ranges: [{ first: 1, count: 1 }], from: [], head: 1, fresh: 1 });
+    await lists.putResults(id, [{ token: 0, outcome: 'succeeded' }]);
+  }
+  await lists.beginAppend(id, token('b'), { count: 2, hash: 'h' });
+  await lists.putJobs(id, token('b'), ['{"n":2}', '{"n":3}']);
+  await lists.publish(id, token('b'), { ...second, at: NOW });
+  await lists.read(id);
+  await lists.append(id, name);
+  // Within what was added together, and across it.
+  for (const range of [
+    { first: 1, count: 1 },
+    { first: 1, count: 3 },
+  ])
+    await lists.jobs(id, range);
+  await lists.trigger(id, name);
+  await lists.results(id, { first: 0, count: 2 });
+  await lists.clear(id, 1, { mayGoOn: () => true, isSettled: true });
+};
+
+const leaseKey = (text: string): LeaseKey => text as LeaseKey;
