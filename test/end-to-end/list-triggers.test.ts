@@ -1,0 +1,233 @@
+/** Jobs of deferred lists that are triggered become tasks, through the register queue, and each that ends is done in its list. */
+import { setTimeout } from 'node:timers/promises';
+import { SendMessageCommand } from '@aws-sdk/client-sqs';
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dynamoDBFanOuts } from '../../src/aws/dynamodb-fan-outs.ts';
+import { dynamoDBLists } from '../../src/aws/dynamodb-lists.ts';
+import { dynamoDBTasks } from '../../src/aws/dynamodb-tasks.ts';
+import { sqsQueues } from '../../src/aws/sqs-queues.ts';
+import { append } from '../../src/deferred/append.ts';
+import type { ListDeps } from '../../src/deferred/deps.ts';
+import { type ListId, listId, taskOf, trackerOf } from '../../src/deferred/ids.ts';
+import { listProgress } from '../../src/deferred/progress.ts';
+import { trigger } from '../../src/deferred/trigger.ts';
+import { printTrigger } from '../../src/deferred/trigger-message.ts';
+import { setting } from '../../src/environment.ts';
+import { discard } from '../../src/fan-out/end.ts';
+import { seal } from '../../src/fan-out/seal.ts';
+import { token } from '../factories/factories.ts';
+import { expectEachTaskInOneBatch } from './each-once.ts';
+import { eventually, type Flow, startFlow } from './flow.ts';
+import { type OperationOfSuite, suiteConfig } from './operations.ts';
+import { ask } from './together.ts';
+
+const SIZE = 50;
+/** Of the operation, in ms: a batch that is not full was sealed for its age. */
+const MAX_WAIT = 5_000;
+
+let flow: Flow;
+let deps: ListDeps;
+beforeAll(async () => {
+  flow = await startFlow('burst');
+  const { clients, settings } = flow.backend;
+  const [headers, table] = [setting(settings, 'fanOutTable'), setting(settings, 'listTable')];
+  deps = {
+    config: suiteConfig(flow.downstream.url),
+    fanOuts: dynamoDBFanOuts(clients.dynamodb, headers),
+    lists: dynamoDBLists(clients.dynamodb, headers, table),
+    queues: sqsQueues(clients.sqs, { register: flow.queue('registerQueue'), callback: flow.queue('callbackQueue') }),
+    machine: { now: Date.now, sleep: setTimeout, random: Math.random, token: () => token('unused') },
+    report: () => {},
+  };
+  flow.downstream.behave(({ items }) => ({
+    status: 200,
+    body: {
+      results: items.map(({ id, payload }) =>
+        payload.fail ? { id, status: 'failed', error: 'it tore' } : { id, status: 'succeeded' },
+      ),
+    },
+  }));
+});
+afterAll(() => flow.stop());
+
+/** Each test has lists of its own, in each run. */
+const run = Date.now().toString(36);
+const opened = async (
+  name: string,
+  payloads: readonly object[],
+  operation: OperationOfSuite = 'ship',
+): Promise<ListId> => {
+  const id = listId(`${name}-${run}`) as ListId;
+  const now = Date.now();
+  await deps.lists.open({ id: trackerOf(id), createdAt: now, operation }, now + 120_000);
+  const texts = payloads.map((payload) => JSON.stringify(payload));
+  expect(await append(deps, id, texts, token('all'))).toMatchObject({ kind: 'appended', first: 0 });
+  return id;
+};
+const jobs = (depot: string, count: number) => Array.from({ length: count }, (_, n) => ({ depot, n }));
+const tokens = (count: number) => Array.from({ length: count }, (_, n) => n);
+const tasksOf = (id: ListId, count: number) => tokens(count).map((n) => taskOf(id, n));
+const progress = async (id: ListId) => {
+  const list = await deps.lists.read(id);
+  return list && listProgress(deps.fanOuts, list, Date.now());
+};
+const ended = (id: ListId) => eventually(async () => (await deps.lists.read(id))?.ended);
+const storedTasks = () => dynamoDBTasks(flow.backend.clients.dynamodb, setting(flow.backend.settings, 'taskTable'));
+
+it('1,200 jobs that two trigger at once go through in full batches, each once, and complete their list', async () => {
+  const COUNT = 1_200;
+  const id = await opened('large', jobs('large', 1_000), 'burst');
+  const more = jobs('large', COUNT).slice(1_000);
+  expect(
+    await append(
+      deps,
+      id,
+      more.map((each) => JSON.stringify(each)),
+      token('more'),
+    ),
+  ).toMatchObject({ total: COUNT });
+  const from = performance.now();
+  const asked = await Promise.all([300, COUNT].map((count, n) => trigger(deps, id, { count }, token(`t${n}`))));
+  expect(asked.reduce((sum, each) => sum + (each.kind === 'triggered' ? each.count : 0), 0)).toBe(COUNT);
+  expect(await trigger(deps, id, { count: 1 }, token('t0'))).toEqual(asked[0]);
+  await seal(deps, trackerOf(id));
+  await flow.settled(tasksOf(id, COUNT));
+  const calls = flow.calls('large');
+  expectEachTaskInOneBatch(calls, tasksOf(id, COUNT));
+  expect(calls.flatMap(({ items }) => items)).toHaveLength(COUNT);
+  expect(calls.flatMap(({ items }) => items).every((item) => item.id === `${id}:${item.payload.n}`)).toBe(true);
+  const waited = Math.ceil((performance.now() - from) / MAX_WAIT);
+  expect(calls.length).toBeLessThanOrEqual(COUNT / SIZE + waited);
+  expect(await ended(id)).toMatchObject({ because: 'all-done', failed: 0 });
+});
+
+it('a job that fails downstream, one that is refused and one whose task is another one are counted as failed', async () => {
+  const depot = 'mixed';
+  const id = await opened(depot, [
+    { depot, n: 0 },
+    { depot, n: 1, fail: true },
+    { depots: depot, n: 2 },
+    { depot, n: 3 },
+    { depot, n: 4 },
+  ]);
+  await flow.send([{ operation: 'ship', id: taskOf(id, 3), payload: { depot: 'elsewhere' } }]);
+  await flow.settled([taskOf(id, 3)]);
+  await trigger(deps, id, { percent: 100 }, token('t'));
+  await flow.settled([0, 1, 3, 4].map((n) => taskOf(id, n)));
+  await eventually(async () => (await progress(id))?.started === 0);
+  expect(await progress(id)).toEqual({ available: 0, leased: 0, started: 0, succeeded: 2, failed: 3 });
+  expect((await deps.fanOuts.node(trackerOf(id), { level: 0, n: 0 }))?.slots.slice(0, 5)).toEqual([
+    true,
+    false,
+    false,
+    false,
+    true,
+  ]);
+  await seal(deps, trackerOf(id));
+  expect(await ended(id)).toMatchObject({ failed: 3 });
+  const refused = (await flow.rejected()).filter(({ body }) => body.includes(id));
+  expect(refused.map(({ body, errors }) => [JSON.parse(body).id, errors[0]?.path]).toSorted()).toEqual([
+    [taskOf(id, 2), 'payload.depot'],
+    [taskOf(id, 3), 'id'],
+  ]);
+});
+
+describe('the last job of a full group is acked, and its group in the parent of all, by', () => {
+  const GROUP = 450;
+  /** A list of a group and one job more, of which all but the group's last job have been done by workers. */
+  const allButOne = async (name: string, last: object, operation: OperationOfSuite): Promise<ListId> => {
+    const id = await opened(name, [...jobs(name, GROUP - 1), last, { depot: name }], operation);
+    for (let first = 0; first < GROUP; first += 150) {
+      const indexes = tokens(150).map((n) => first + n);
+      const slots = new Map(indexes.filter((n) => n < GROUP - 1).map((n) => [n, true]));
+      const written = { slots, failed: 0, at: Date.now() };
+      const leaf = { level: 0, n: 0 };
+      if (first === 0) await deps.fanOuts.putNode(trackerOf(id), leaf, written);
+      else await deps.fanOuts.ack(trackerOf(id), leaf, written);
+    }
+    // The trigger takes those that are done, too: they start no task.
+    await trigger(deps, id, { count: GROUP }, token('t'));
+    return id;
+  };
+  const parent = (id: ListId) =>
+    eventually(async () => (await deps.fanOuts.node(trackerOf(id), { level: 1, n: 0 }))?.slots.slice(0, 2));
+
+  it('the batch handler, for a task that was called about', async () => {
+    const id = await allButOne('list-handled', { depot: 'list-handled', fail: true }, 'ship');
+    expect(await parent(id)).toEqual([true, null]);
+    expect(
+      flow
+        .of('ship')
+        .calls('list-handled')
+        .flatMap(({ items }) => items),
+    ).toHaveLength(1);
+    expect((await deps.fanOuts.counts(trackerOf(id), [{ level: 1, n: 0 }]))[0]?.failed).toBe(1);
+  });
+
+  it('register, for a job that is refused', async () => {
+    expect(await parent(await allButOne('list-refused', { depots: 'list-refused' }, 'ship'))).toEqual([true, null]);
+  });
+
+  it('the API, for a task that is cancelled', async () => {
+    const id = await allButOne('list-cancelled', { depot: 'list-cancelled' }, 'patient');
+    const task = taskOf(id, GROUP - 1);
+    await eventually(async () => (await storedTasks().get(task)) !== undefined);
+    await eventually(async () => (await ask(flow, 'DELETE', `/tasks/${task}`)).code === 200);
+    expect(await parent(id)).toEqual([true, null]);
+  });
+});
+
+it('whoever triggered and stopped before he had taken anything is stood in for by his message', async () => {
+  const id = await opened('stood-in', jobs('stood-in', 20));
+  const message = printTrigger({ list: id, token: token('t'), count: 7, from: 0 });
+  // Twice: SQS delivers at least once.
+  for (const _ of [1, 2])
+    await flow.backend.clients.sqs.send(
+      new SendMessageCommand({ QueueUrl: flow.queue('registerQueue'), MessageBody: message }),
+    );
+  await flow.settled(tasksOf(id, 7));
+  expect(await trigger(deps, id, { count: 9 }, token('t'))).toEqual({ kind: 'triggered', count: 7 });
+  await eventually(async () => (await progress(id))?.succeeded === 7);
+  expect(await progress(id)).toEqual({ available: 13, leased: 0, started: 0, succeeded: 7, failed: 0 });
+});
+
+describe('the sweep', () => {
+  const sweep = () => flow.backend.invoke('SweepHandler', { source: 'aws.events' });
+  const rowsIn = async (partition: string): Promise<number> => {
+    const query = new QueryCommand({
+      TableName: setting(flow.backend.settings, 'listTable'),
+      KeyConditionExpression: 'Id = :id',
+      ExpressionAttributeValues: { ':id': partition },
+      ConsistentRead: true,
+    });
+    return (await flow.backend.clients.dynamodb.send(query)).Items?.length ?? 0;
+  };
+
+  it('completes a list that was sealed by somebody who stopped, and clears away one that was deleted', async () => {
+    const left = await opened('left', jobs('left', 2));
+    await deps.fanOuts.putNode(
+      trackerOf(left),
+      { level: 0, n: 0 },
+      { slots: new Map([0, 1].map((n) => [n, true])), failed: 0, at: Date.now() },
+    );
+    await deps.fanOuts.seal(trackerOf(left), Date.now());
+    const { checkAt = 0 } = (await deps.fanOuts.read(trackerOf(left))) ?? {};
+    expect(await deps.fanOuts.checkAgain(trackerOf(left), checkAt, { checkAt: Date.now() - 1_000 })).toBe(true);
+    const gone = await opened('gone', jobs('gone', 30));
+    await deps.lists.putResults(gone, [{ token: 3, outcome: 'succeeded' }]);
+    await trigger(deps, gone, { count: 1 }, token('t'));
+    await flow.settled(tasksOf(gone, 1));
+    const header = await deps.fanOuts.read(trackerOf(gone));
+    if (!header) throw new Error('it is not there');
+    await discard(deps, header);
+    await eventually(async () => {
+      await sweep();
+      const isComplete = (await deps.lists.read(left))?.status === 'complete';
+      const rows = await Promise.all([rowsIn(`${gone}#all`), rowsIn(`${gone}#r#0`), rowsIn(gone)]);
+      // What was added is known by its token for a while: somebody may be about to add.
+      return isComplete && rows.join() === '0,0,1';
+    });
+    expect(await deps.fanOuts.node(trackerOf(gone), { level: 0, n: 0 })).toBeUndefined();
+  });
+});
