@@ -138,7 +138,7 @@ it('an event for a destination that is not configured lies in the rejected queue
   await put('callbackQueue', { to: 'nobody', event: got[0] });
   const refused = await eventually(async () => (await flow.rejected()).find(({ body }) => body.includes('"nobody"')));
   expect(refused.errors).toEqual([
-    { path: 'to', reason: expect.stringMatching(/"nobody"; configured are told, fan-outs$/) },
+    { path: 'to', reason: expect.stringMatching(/"nobody"; configured are told, fan-outs, lists$/) },
   ]);
 });
 

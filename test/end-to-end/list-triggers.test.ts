@@ -1,7 +1,6 @@
 /** Jobs of deferred lists that are triggered become tasks, through the register queue, and each that ends is done in its list. */
 import { setTimeout } from 'node:timers/promises';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
-import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dynamoDBFanOuts } from '../../src/aws/dynamodb-fan-outs.ts';
 import { dynamoDBLists } from '../../src/aws/dynamodb-lists.ts';
@@ -20,7 +19,7 @@ import { token } from '../factories/factories.ts';
 import { expectEachTaskInOneBatch } from './each-once.ts';
 import { eventually, type Flow, startFlow } from './flow.ts';
 import { type OperationOfSuite, suiteConfig } from './operations.ts';
-import { ask } from './together.ts';
+import { ask, rowsOfList } from './together.ts';
 
 const SIZE = 50;
 /** Of the operation, in ms: a batch that is not full was sealed for its age. */
@@ -194,16 +193,6 @@ it('whoever triggered and stopped before he had taken anything is stood in for b
 
 describe('the sweep', () => {
   const sweep = () => flow.backend.invoke('SweepHandler', { source: 'aws.events' });
-  const rowsIn = async (partition: string): Promise<number> => {
-    const query = new QueryCommand({
-      TableName: setting(flow.backend.settings, 'listTable'),
-      KeyConditionExpression: 'Id = :id',
-      ExpressionAttributeValues: { ':id': partition },
-      ConsistentRead: true,
-    });
-    return (await flow.backend.clients.dynamodb.send(query)).Items?.length ?? 0;
-  };
-
   it('completes a list that was sealed by somebody who stopped, and clears away one that was deleted', async () => {
     const left = await opened('left', jobs('left', 2));
     await deps.fanOuts.putNode(
@@ -218,15 +207,17 @@ describe('the sweep', () => {
     await deps.lists.putResults(gone, [{ token: 3, outcome: 'succeeded' }]);
     await trigger(deps, gone, { count: 1 }, token('t'));
     await flow.settled(tasksOf(gone, 1));
+    // What was added, its token and its place, the trigger, and a result.
+    expect(await rowsOfList(flow, gone)).toHaveLength(5);
     const header = await deps.fanOuts.read(trackerOf(gone));
     if (!header) throw new Error('it is not there');
     await discard(deps, header);
     await eventually(async () => {
       await sweep();
       const isComplete = (await deps.lists.read(left))?.status === 'complete';
-      const rows = await Promise.all([rowsIn(`${gone}#all`), rowsIn(`${gone}#r#0`), rowsIn(gone)]);
+      const rows = await rowsOfList(flow, gone);
       // What was added is known by its token for a while: somebody may be about to add.
-      return isComplete && rows.join() === '0,0,1';
+      return isComplete && rows.join() === `${gone} a#all`;
     });
     expect(await deps.fanOuts.node(trackerOf(gone), { level: 0, n: 0 })).toBeUndefined();
   });

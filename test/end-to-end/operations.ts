@@ -23,8 +23,9 @@ export const operationAt = (url: string, { timeout = '20s', ...fields }: Fields 
 
 /** The queue of the destination that operations name. */
 export const TOLD_QUEUE = 'groupage-suite-told';
-/** That of the destination which is told of fan-outs alone: one file reads it, and takes it away. */
+/** Those of the destinations that are told of fan-outs alone, and of deferred lists: one file reads each, and takes it away. */
 export const FAN_OUTS_QUEUE = 'groupage-suite-fan-outs';
+export const LISTS_QUEUE = 'groupage-suite-lists';
 
 const OPERATIONS = {
   ship: {},
@@ -89,7 +90,11 @@ export type OperationOfSuite = keyof typeof OPERATIONS;
 /** @param url of the downstream of all of them. @param told queue of the destination. */
 export const suiteInput = (url: string, told = TOLD_QUEUE): ConfigInput => ({
   operations: Object.fromEntries(Object.entries(OPERATIONS).map(([name, fields]) => [name, operationAt(url, fields)])),
-  destinations: { told: { kind: 'queue', name: told }, 'fan-outs': { kind: 'queue', name: FAN_OUTS_QUEUE } },
+  destinations: {
+    told: { kind: 'queue', name: told },
+    'fan-outs': { kind: 'queue', name: FAN_OUTS_QUEUE },
+    lists: { kind: 'queue', name: LISTS_QUEUE },
+  },
 });
 
 export const suiteConfig = (url: string, told?: string): Config => configFrom(suiteInput(url, told));

@@ -1,5 +1,7 @@
 /** What several tests do with calls: gather tasks for one, count those that are under way at once. */
 import { setTimeout } from 'node:timers/promises';
+import { ScanCommand, type ScanCommandOutput } from '@aws-sdk/lib-dynamodb';
+import { setting } from '../../src/environment.ts';
 import type { Behaviour, ReceivedCall } from '../factories/downstream.ts';
 import { eventually, type Flow } from './flow.ts';
 
@@ -19,6 +21,26 @@ export const ask = async (
 export const waitingIn = async (flow: Flow, depot: string): Promise<number> => {
   const query = new URLSearchParams({ target: flow.target(depot), limit: '100' });
   return ((await flow.get(`/tasks?${query}`)) as { tasks?: object[] }).tasks?.length ?? 0;
+};
+
+/** The rows that hold what a deferred list has, as `Id Entry`, in no order. */
+export const rowsOfList = async ({ backend: { clients, settings } }: Flow, list: string): Promise<string[]> => {
+  const rows: string[] = [];
+  let start: Record<string, unknown> | undefined;
+  do {
+    const page: ScanCommandOutput = await clients.dynamodb.send(
+      new ScanCommand({
+        TableName: setting(settings, 'listTable'),
+        FilterExpression: 'begins_with(Id, :list)',
+        ExpressionAttributeValues: { ':list': list },
+        ConsistentRead: true,
+        ExclusiveStartKey: start,
+      }),
+    );
+    rows.push(...(page.Items ?? []).map(({ Id, Entry }) => `${Id} ${Entry}`));
+    start = page.LastEvaluatedKey;
+  } while (start);
+  return rows;
 };
 
 /** Sends tasks while their operation is paused, and resumes it when all of them wait, however slow the machine is. */
