@@ -1,4 +1,5 @@
 /** Counts what AWS would bill: capacity units as DynamoDB reports them, SQS requests, invocations. */
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import type { AwsClients } from '../src/aws/clients.ts';
 
 /** Counts by what they were for, e.g. `Tables-Task UpdateItem`. */
@@ -30,17 +31,45 @@ interface Consumed {
   readonly CapacityUnits?: number;
 }
 
+/** Part of a row, read consistently: the engine charges for the part, DynamoDB for the row. */
+const isPart = (name: string, input: object): boolean =>
+  name === 'GetItemCommand' && 'ProjectionExpression' in input && 'ConsistentRead' in input;
+
+/** A row's read units by its write units: four kilobytes each instead of one. */
+const wholeRead = (writeUnits = 1): number => Math.ceil(writeUnits / 4);
+
+export interface Metering {
+  /** What a request was for, if not its table and its name. */
+  readonly nameOf?: (table: string | undefined, command: string, input: object) => string;
+  /** Is told of each conditional write of one row that was refused: no answer states its cost, which is that of the row. @param units what the row cost when it was written last */
+  readonly onRefusal?: (name: string, units: number) => void;
+}
+
 /** Makes clients that count. Every request asks DynamoDB what it consumed. */
-export const metered = (clients: AwsClients, bill: Bill): AwsClients => {
+export const metered = (
+  clients: AwsClients,
+  bill: Bill,
+  { nameOf = (table, command) => `${table} ${command}`, onRefusal = () => {} }: Metering = {},
+): AwsClients => {
+  const lastUnits = new Map<string, number>();
   clients.dynamodb.middlewareStack.add(
     (next, context) => async (args) => {
       Object.assign(args.input, { ReturnConsumedCapacity: 'TOTAL' });
-      const answer = await next(args);
       const name = String(context.commandName);
+      const { TableName: table, Key } = args.input as { TableName?: string; Key?: object };
+      const row = JSON.stringify([table, Key]);
+      const answer = await next(args).catch((cause: unknown) => {
+        if (cause instanceof ConditionalCheckFailedException)
+          onRefusal(nameOf(table, name.replace('Command', ''), args.input), lastUnits.get(row) ?? 1);
+        throw cause;
+      });
       const counts = READS.has(name) ? bill.readUnits : bill.writeUnits;
       const { ConsumedCapacity } = answer.output as { ConsumedCapacity?: Consumed | Consumed[] };
-      for (const { TableName, CapacityUnits = 0 } of [ConsumedCapacity ?? []].flat())
-        add(counts, `${TableName} ${name.replace('Command', '')}`, CapacityUnits);
+      for (const { TableName, CapacityUnits = 0 } of [ConsumedCapacity ?? []].flat()) {
+        if (Key && counts === bill.writeUnits) lastUnits.set(row, CapacityUnits);
+        const units = isPart(name, args.input) ? wholeRead(lastUnits.get(row)) : CapacityUnits;
+        add(counts, nameOf(TableName, name.replace('Command', ''), args.input), units);
+      }
       return answer;
     },
     { step: 'initialize', name: 'meter' },

@@ -1,0 +1,50 @@
+/** Rows of single jobs, as the ways without tokens have them. */
+import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { type Item, writeAll } from '../../../src/aws/dynamodb.ts';
+import { payloadOf } from '../../lists/world.ts';
+import { type JobTable, jobIdOf, type Taken } from './way.ts';
+
+export const createJobTable = async ({ client, table }: Pick<JobTable, 'client' | 'table'>): Promise<void> => {
+  await client.send(
+    new CreateTableCommand({
+      TableName: table,
+      BillingMode: 'PAY_PER_REQUEST',
+      KeySchema: [
+        { AttributeName: 'Id', KeyType: 'HASH' },
+        { AttributeName: 'Job', KeyType: 'RANGE' },
+      ],
+      AttributeDefinitions: [
+        { AttributeName: 'Id', AttributeType: 'S' },
+        { AttributeName: 'Job', AttributeType: 'S' },
+      ],
+    }),
+  );
+};
+
+/** Jobs of a list from one to another, as they are before or after they were done. */
+export const putJobRows = (
+  { client, table, list }: JobTable,
+  from: number,
+  to: number,
+  status: 'waiting' | 'done',
+): Promise<void> =>
+  writeAll(
+    client,
+    table,
+    Array.from({ length: Math.max(0, to - from) }, (_, index): { readonly put: Item } => ({
+      put: { Id: list, Job: jobIdOf(from + index), Status: status, Payload: payloadOf(from + index) },
+    })),
+  );
+
+export const completeRow = async ({ client, table, list }: JobTable, { job }: Taken): Promise<void> => {
+  await client.send(
+    new UpdateCommand({
+      TableName: table,
+      Key: { Id: list, Job: job },
+      UpdateExpression: 'SET #status = :done',
+      ExpressionAttributeNames: { '#status': 'Status' },
+      ExpressionAttributeValues: { ':done': 'done' },
+    }),
+  );
+};

@@ -1,0 +1,64 @@
+/**
+ * The first way: each job is a row with a status, and whoever claims looks for the first that waits and marks it as his, if it still waits.
+ *
+ * As well as it can be done: the list is one partition, read in order and a page at a time, eventually consistent at half the price, since the condition decides; whoever
+ * loses a job goes on with the next one in hand instead of reading again.
+ */
+import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { conditionally, type Item } from '../../../src/aws/dynamodb.ts';
+import { completeRow, putJobRows } from './job-rows.ts';
+import type { JobTable, Taken, Way } from './way.ts';
+
+/** Rows that one request looks at: a few requests for a long list, and not much too much for a short one. */
+const PAGE = 1_000;
+
+export const scanning = async (jobs: JobTable): Promise<Way> => {
+  await putJobRows(jobs, 0, jobs.jobs, 'waiting');
+  let gone = 0;
+  return {
+    advance: async (done) => {
+      await putJobRows(jobs, gone, done, 'done');
+      gone = done;
+    },
+    claim: async () => {
+      let start: Item | undefined;
+      do {
+        const page = await waiting(jobs, start);
+        for (const row of page.rows)
+          if (await isMine(jobs, row)) return { job: row.Job, payload: row.Payload } as Taken;
+        start = page.next;
+      } while (start);
+      return undefined;
+    },
+    complete: (taken) => completeRow(jobs, taken),
+  };
+};
+
+const STATUS = { '#status': 'Status' };
+
+const waiting = async ({ client, table, list }: JobTable, start: Item | undefined) => {
+  const { Items = [], LastEvaluatedKey } = await client.send(
+    new QueryCommand({
+      TableName: table,
+      KeyConditionExpression: 'Id = :list',
+      FilterExpression: '#status = :waiting',
+      ExpressionAttributeNames: STATUS,
+      ExpressionAttributeValues: { ':list': list, ':waiting': 'waiting' },
+      Limit: PAGE,
+      ExclusiveStartKey: start,
+    }),
+  );
+  return { rows: Items, next: LastEvaluatedKey };
+};
+
+const isMine = async ({ client, table }: JobTable, { Id, Job }: Item): Promise<boolean> => {
+  const update = new UpdateCommand({
+    TableName: table,
+    Key: { Id, Job },
+    UpdateExpression: 'SET #status = :leased',
+    ConditionExpression: '#status = :waiting',
+    ExpressionAttributeNames: STATUS,
+    ExpressionAttributeValues: { ':leased': 'leased', ':waiting': 'waiting' },
+  });
+  return (await conditionally(client.send(update))) !== undefined;
+};

@@ -1,0 +1,31 @@
+/** The third way, ours: jobs are numbered, and the next number is in the list's row, with who has which. It takes leases, and each is handed out again should its worker die. */
+import { strict as assert } from 'node:assert';
+import { claimJobs } from '../../../src/deferred/claim.ts';
+import { complete } from '../../../src/deferred/claimed.ts';
+import type { ListId } from '../../../src/deferred/ids.ts';
+import { takeJobs } from '../../../src/deferred/trigger.ts';
+import { claimNamed, heldBy, openList, tokenNamed, type World } from '../../lists/world.ts';
+import type { Way } from './way.ts';
+
+const LEASE = 300_000;
+
+export const byTokens = async ({ deps }: Pick<World, 'deps'>, id: ListId, jobs: number): Promise<Way> => {
+  await openList({ deps }, id, jobs);
+  return {
+    advance: async (done) => {
+      const list = await deps.lists.read(id);
+      assert(list && list.head <= done);
+      if (list.head < done) await takeJobs(deps, id, tokenNamed(`to-${done}`), done - list.head);
+    },
+    claim: async (claimer) => {
+      const claimed = await claimJobs(deps, id, { claim: claimNamed(claimer), count: 1, lease: LEASE });
+      if (claimed.kind !== 'claimed') return undefined;
+      const [job] = claimed.jobs;
+      assert(job);
+      return { job: claimed.handle, payload: job.payload };
+    },
+    complete: async ({ job }) => {
+      assert.equal((await complete(deps, id, heldBy(id, job), 'succeeded')).kind, 'done');
+    },
+  };
+};

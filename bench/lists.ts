@@ -1,0 +1,107 @@
+/**
+ * `npm run bench:lists`: deferred lists on the embedded engine, with the real steps; some ten minutes. Each part is one of `--parts`:
+ *
+ * - `storm`: 100,000 jobs, 64 claimers at once, some of whose writes are answered with an error though they happened, and some of whom die holding a lease.
+ * - `length`: what a claim and its completion cost in lists of 100, 10,000 and 100,000 jobs.
+ * - `leases`: the same with 1 to 64 live claims.
+ * - `ways`: what a claim costs by scanning for the first free job, by popping from a stored list of ids, and by tokens.
+ *
+ * Counted as DynamoDB bills it: consumed capacity as each answer states it. Fails where a count is not exact, or a cost is not what is promised.
+ * `--quick` is a small version, which looks at counts alone. `--docs` writes docs/lists-cost.md and docs/images/lists.svg.
+ */
+import { strict as assert } from 'node:assert';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { whole } from '../src/simulation/whole.ts';
+import { costByLeases, costByLength, type LeaseCost } from './lists/costs.ts';
+import { pictureOf } from './lists/picture.ts';
+import { documentOf } from './lists/report.ts';
+import { runStorm } from './lists/storm.ts';
+import { compareWays } from './lists/ways.ts';
+import { startWorld, type World } from './lists/world.ts';
+
+const PARTS = ['storm', 'length', 'leases', 'ways'] as const;
+type Part = (typeof PARTS)[number];
+
+const { values } = parseArgs({
+  options: {
+    parts: { type: 'string', default: PARTS.join(',') },
+    jobs: { type: 'string' },
+    claimers: { type: 'string' },
+    seed: { type: 'string', default: '42' },
+    quick: { type: 'boolean', default: false },
+    docs: { type: 'boolean', default: false },
+  },
+});
+const parts = new Set(values.parts.split(','));
+for (const part of parts) assert(PARTS.includes(part as Part), `--parts: ${part} is none of ${PARTS.join(', ')}`);
+const { quick } = values;
+const jobs = whole('jobs', values.jobs ?? (quick ? '1000' : '100000'), 1);
+const claimers = whole('claimers', values.claimers ?? (quick ? '16' : '64'), 1);
+
+const storm = (world: World) =>
+  runStorm(world, { jobs, claimers, atOnce: 25, lost: 0.2, dying: 0.1, seed: whole('seed', values.seed, 0) });
+
+/** What a claim may cost more in one list than in another. */
+const TOLERANCE = 1.1;
+
+const length = async (world: World) => {
+  const cost = await costByLength(world, quick ? [100, 3_000] : [100, 10_000, 100_000], quick ? 8 : 400);
+  const { writeUnits, readUnits, medianMs } = cost.largestToSmallest;
+  assert(writeUnits <= TOLERANCE && readUnits <= TOLERANCE, `units grow with the list: ${JSON.stringify(cost)}`);
+  assert(quick || medianMs <= TOLERANCE, `latency differs by more than a tenth: ${JSON.stringify(cost)}`);
+  return cost;
+};
+
+const unitsAt = (costs: readonly LeaseCost[], row: LeaseCost['row'], live: number): number => {
+  const cost = costs.find((each) => each.row === row && each.live === live);
+  return cost ? cost.claim + cost.completion : 0;
+};
+
+const leases = async (world: World) => {
+  const most = quick ? 24 : 64;
+  const costs = await costByLeases(world, most, quick ? 200 : 100_000);
+  assert(unitsAt(costs, 'short', 20) <= 2, 'a claim and its completion cost more than 2 units with 20 live claims');
+  for (const row of ['short', 'longest'] as const)
+    assert(
+      unitsAt(costs, row, most) <= 6,
+      `a claim and its completion cost more than 6 units with ${most} live claims`,
+    );
+  return costs;
+};
+
+const ways = (world: World) =>
+  compareWays(world, {
+    lengths: quick ? [100, 1_000] : [100, 1_000, 10_000, 30_000, 100_000],
+    claimers: quick ? 2 : 8,
+    rounds: quick ? 1 : 2,
+    withLargest: !quick,
+  });
+
+/** Each part has an engine of its own: what one of them stored does not slow the next one down. */
+const inWorld = async <T>(part: Part, run: (world: World) => Promise<T>): Promise<T | undefined> => {
+  if (!parts.has(part)) return undefined;
+  const world = await startWorld();
+  try {
+    return await run(world);
+  } finally {
+    await world.stop();
+  }
+};
+
+const figures = {
+  storm: await inWorld('storm', storm),
+  length: await inWorld('length', length),
+  leases: await inWorld('leases', leases),
+  ways: await inWorld('ways', ways),
+};
+console.log(JSON.stringify(figures, null, 2));
+
+if (values.docs) {
+  const { storm, length, leases, ways } = figures;
+  assert(storm && length && leases && ways && !quick, '--docs wants all parts, and in full');
+  const docs = join(import.meta.dirname, '..', 'docs');
+  writeFileSync(join(docs, 'lists-cost.md'), documentOf({ storm, length, leases, ways }));
+  writeFileSync(join(docs, 'images', 'lists.svg'), pictureOf(ways));
+}

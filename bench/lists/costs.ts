@@ -1,0 +1,179 @@
+/** What a claim costs, with its completion: by the length of the list, which should not matter, and by how many others have claimed something. */
+import { strict as assert } from 'node:assert';
+import { claimJobs } from '../../src/deferred/claim.ts';
+import { complete } from '../../src/deferred/claimed.ts';
+import type { ListId } from '../../src/deferred/ids.ts';
+import { takeJobs } from '../../src/deferred/trigger.ts';
+import { total } from '../meter.ts';
+import {
+  claimNamed,
+  heldBy,
+  newListId,
+  openList,
+  spending,
+  TRACKER,
+  tokenNamed,
+  totalBut,
+  type World,
+} from './world.ts';
+
+const LEASE = 300_000;
+
+const claimOne = async ({ deps }: World, id: ListId, name: string) => {
+  const claimed = await claimJobs(deps, id, { claim: claimNamed(name), count: 1, lease: LEASE });
+  assert(claimed.kind === 'claimed');
+  return claimed;
+};
+
+const completeIt = async ({ deps }: World, id: ListId, handle: string): Promise<void> => {
+  assert.equal((await complete(deps, id, heldBy(id, handle), 'succeeded')).kind, 'done');
+};
+
+/** Hands so many jobs out, as a trigger does. */
+const skip = async ({ deps }: World, id: ListId, count: number, name: string): Promise<void> => {
+  if (count > 0) assert('ranges' in (await takeJobs(deps, id, tokenNamed(name), count)));
+};
+
+const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
+const round = (value: number, digits = 2): number => Number(value.toFixed(digits));
+
+interface Sample {
+  readonly write: number;
+  readonly read: number;
+  readonly ms: number;
+}
+
+/** Claim and completion of one job; the tracker's units apart. */
+const sample = async (world: World, id: ListId, name: string): Promise<Sample> => {
+  const from = performance.now();
+  const [, { write, read }] = await spending(world, async () => {
+    const { handle } = await claimOne(world, id, name);
+    await completeIt(world, id, handle);
+  });
+  return { write: totalBut(write, TRACKER), read: totalBut(read, TRACKER), ms: performance.now() - from };
+};
+
+/** Of each hundred jobs as many are measured, at the same places of what was added together. */
+const [FROM, MEASURED] = [50, 40];
+const ADDED = 1_000;
+
+/** A list that is measured a hundred jobs at a time: where these are, and a new list where there are no more. */
+class Measured {
+  readonly samples: Sample[] = [];
+  readonly #world: World;
+  readonly #jobs: number;
+  #lists = 0;
+  #id: ListId | undefined;
+  #head = 0;
+  constructor(world: World, jobs: number) {
+    this.#world = world;
+    this.#jobs = jobs;
+  }
+
+  /** Goes to the next place. The first one of a list is in its middle. */
+  async advance(): Promise<void> {
+    const next = this.#id === undefined ? this.#middle() : (Math.floor(this.#head / ADDED) + 1) * ADDED + FROM;
+    if (this.#id === undefined || next + MEASURED >= this.#jobs) await this.#open();
+    const to = this.#head === 0 ? this.#middle() : next;
+    await skip(this.#world, this.#list(), to - this.#head, `to-${to}`);
+    this.#head = to;
+    // Not measured: it may be the first job of its group, whose row it puts.
+    await sample(this.#world, this.#list(), `${to}-first`);
+    this.#head += 1;
+  }
+
+  async measure(): Promise<void> {
+    this.samples.push(await sample(this.#world, this.#list(), `claim-${this.#head}`));
+    this.#head += 1;
+  }
+
+  async #open(): Promise<void> {
+    this.#lists += 1;
+    this.#id = newListId(`length-${this.#jobs}-${this.#lists}`);
+    this.#head = 0;
+    await openList(this.#world, this.#id, this.#jobs);
+  }
+
+  #middle(): number {
+    return Math.floor(this.#jobs / 2 / ADDED) * ADDED + FROM;
+  }
+
+  #list(): ListId {
+    assert(this.#id);
+    return this.#id;
+  }
+
+  report() {
+    const { samples } = this;
+    const mean = (of: (each: Sample) => number): number =>
+      samples.reduce((sum, each) => sum + of(each), 0) / samples.length;
+    return {
+      jobs: this.#jobs,
+      claims: samples.length,
+      writeUnits: round(mean(({ write }) => write)),
+      readUnits: round(mean(({ read }) => read)),
+      medianMs: round(median(samples.map(({ ms }) => ms))),
+    };
+  }
+}
+
+/** Claims and completions of one job each in lists of several lengths, one after the other in turns, so that whatever else this machine does hits them alike. */
+export const costByLength = async (world: World, lengths: readonly number[], claims: number) => {
+  const lists = lengths.map((jobs) => new Measured(world, jobs));
+  for (let done = 0; done < claims; done += 1) {
+    if (done % (MEASURED - 1) === 0) for (const list of lists) await list.advance();
+    // Not always in the same order: who comes first may find caches cold.
+    for (let turn = 0; turn < lists.length; turn += 1) await lists[(done + turn) % lists.length]?.measure();
+  }
+  const reports = lists.map((list) => list.report());
+  const ratio = (of: (report: (typeof reports)[number]) => number): number =>
+    round(Math.max(...reports.map(of)) / Math.min(...reports.map(of)), 3);
+  return {
+    lists: reports,
+    largestToSmallest: {
+      writeUnits: ratio(({ writeUnits }) => writeUnits),
+      readUnits: ratio(({ readUnits }) => readUnits),
+      medianMs: ratio(({ medianMs }) => medianMs),
+    },
+  };
+};
+
+/** How a list's row may be: as short as most are, or with all that its opener may choose as long as it may be. */
+const ROWS = [
+  { row: 'short', id: 'short-1', name: undefined },
+  { row: 'longest', id: 'l'.repeat(64), name: 'n'.repeat(64) },
+] as const;
+
+/** Write units of a claim and its completion, where so many claims are live with it. */
+export interface LeaseCost {
+  readonly row: (typeof ROWS)[number]['row'];
+  readonly live: number;
+  readonly claim: number;
+  readonly completion: number;
+  readonly tracker: number;
+}
+
+/** With one live claim, with two, and so on. Numbers have as many digits as in a list of so many jobs. */
+export const costByLeases = async (world: World, most: number, jobs: number): Promise<readonly LeaseCost[]> => {
+  const costs: LeaseCost[] = [];
+  for (const { row, id: name, name: userKey } of ROWS) {
+    const id = newListId(name);
+    await openList(world, id, jobs, userKey);
+    await skip(world, id, jobs - 2 * most, 'all-but-some');
+    for (let live = 1; live <= most; live += 1) {
+      const [claimed, claim] = await spending(world, () => claimOne(world, id, `measured-${live}`));
+      const [, completion] = await spending(world, () => completeIt(world, id, claimed.handle));
+      const completions = totalBut(completion.write, TRACKER);
+      const tracker = total(completion.write) - completions;
+      costs.push({ row, live, claim: total(claim.write), completion: completions, tracker });
+      await claimOne(world, id, `other-${live}`);
+    }
+  }
+  return costs;
+};
+
+/** Up to how many live claims one costs so much, with its completion: by the units. */
+export const stepsOf = (costs: readonly LeaseCost[]): ReadonlyMap<number, number> =>
+  new Map(costs.map(({ live, claim, completion }) => [claim + completion, live]));
+
+export type LengthReport = Awaited<ReturnType<typeof costByLength>>;

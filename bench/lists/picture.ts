@@ -1,0 +1,89 @@
+/** The cost curves as a picture: plain SVG on a card of its own, so that it reads on a dark page, too. */
+import { ALT } from './report.ts';
+import { WAYS, type WayCost, type WayName } from './ways.ts';
+
+const [WIDTH, HEIGHT] = [1_120, 420];
+/** Of a panel: how far from the card's edges and from the next one, and how large. */
+const [LEFT, TOP, PANEL, TALL, STEP] = [64, 84, 280, 260, 364];
+
+const COLOURS: Readonly<Record<WayName, string>> = { scan: '#cf222e', pop: '#9a6700', tokens: '#0969da' };
+const LABELS: Readonly<Record<WayName, string>> = {
+  scan: 'scan for the first free job',
+  pop: 'pop from a stored list of ids',
+  tokens: 'tokens (Groupage)',
+};
+
+const PANELS: readonly (readonly [string, (cost: WayCost) => number])[] = [
+  ['write units a claim', ({ writeUnits }) => writeUnits],
+  ['read units a claim', ({ readUnits }) => readUnits],
+  ['milliseconds a claim', ({ ms }) => ms],
+];
+
+const STYLE = `text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif;fill:#1f2328}
+.t{font-size:15px;font-weight:600} .l{font-size:12px;fill:#57606a} .y{text-anchor:end} .x{text-anchor:middle}
+.g{stroke:#d0d7de;stroke-width:1} .w{fill:none;stroke-width:2.5}
+${WAYS.map((way) => `.${way}{stroke:${COLOURS[way]};fill:${COLOURS[way]}}`).join(' ')}`;
+
+/** Both axes are logarithmic: each line is a decade. */
+export const pictureOf = (costs: readonly WayCost[]): string => {
+  const jobs = costs.map((cost) => cost.jobs);
+  const x = scale(decades(jobs), 0, PANEL);
+  const panels = PANELS.map(([title, of], index) => panel(costs, title, of, x, LEFT + index * STEP));
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" role="img" aria-label="${ALT}">`,
+    `<style>\n${STYLE}\n</style>`,
+    `<rect x="0" y="0" width="${WIDTH}" height="${HEIGHT}" rx="12" fill="#ffffff"/>`,
+    ...WAYS.map(legend),
+    ...panels,
+    `<text x="${WIDTH / 2}" y="${TOP + TALL + 52}" class="l x">jobs in the list; both axes are logarithmic</text>`,
+    '</svg>\n',
+  ].join('\n');
+};
+
+const legend = (way: WayName, index: number): string => {
+  const at = LEFT + index * 270;
+  return `<path d="M${at} 30H${at + 26}" class="w ${way}"/><text x="${at + 34}" y="35" class="t">${LABELS[way]}</text>`;
+};
+
+/** From one power of ten to another, around all values. */
+const decades = (values: readonly number[]): readonly [number, number] => {
+  const [least, most] = [Math.min(...values), Math.max(...values)].map(Math.log10) as [number, number];
+  return [Math.floor(least), Math.max(Math.ceil(most), Math.floor(least) + 1)];
+};
+
+interface Scale {
+  readonly lines: readonly number[];
+  at(value: number): number;
+}
+
+const scale = ([from, to]: readonly [number, number], start: number, end: number): Scale => ({
+  lines: Array.from({ length: to - from + 1 }, (_, index) => 10 ** (from + index)),
+  at: (value) => Number((start + ((Math.log10(value) - from) / (to - from)) * (end - start)).toFixed(1)),
+});
+
+const named = (value: number): string => value.toLocaleString('en');
+
+const panel = (
+  costs: readonly WayCost[],
+  title: string,
+  of: (cost: WayCost) => number,
+  x: Scale,
+  left: number,
+): string => {
+  const y = scale(decades(costs.map(of)), TALL, 0);
+  const across = y.lines.map(
+    (value) =>
+      `<path d="M0 ${y.at(value)}H${PANEL}" class="g"/><text x="-8" y="${y.at(value) + 4}" class="l y">${named(value)}</text>`,
+  );
+  const up = x.lines.map((value) => `<text x="${x.at(value)}" y="${TALL + 20}" class="l x">${named(value)}</text>`);
+  const lines = WAYS.map((way) => {
+    const points = costs.filter((cost) => cost.way === way).map((cost) => [x.at(cost.jobs), y.at(of(cost))] as const);
+    const dots = points.map(([cx, cy]) => `<circle cx="${cx}" cy="${cy}" r="3.5" class="${way}"/>`);
+    return `<path d="M${points.map((point) => point.join(' ')).join('L')}" class="w ${way}"/>${dots.join('')}${way === 'pop' ? end(points.at(-1)) : ''}`;
+  });
+  return `<g transform="translate(${left} ${TOP})"><text x="0" y="-14" class="t">${title}</text>${[...across, ...up, ...lines].join('')}</g>`;
+};
+
+/** The last length that fits into a row. */
+const end = (point: readonly [number, number] | undefined): string =>
+  point ? `<text x="${point[0] + 8}" y="${point[1] + 4}" class="l">400 KB</text>` : '';

@@ -1,0 +1,283 @@
+/**
+ * Many claimers at once, some of whose writes are answered with an error though they happened, and some of whom die holding a lease: is every job done, once, with one result?
+ *
+ * The machine's clock moves on with each claim that is asked for, so that leases end without anybody waiting, and long after a worker who lives is done with his.
+ */
+import { strict as assert } from 'node:assert';
+import { claimJobs } from '../../src/deferred/claim.ts';
+import { complete } from '../../src/deferred/claimed.ts';
+import { ListBusy } from '../../src/deferred/contend.ts';
+import type { ListDeps } from '../../src/deferred/deps.ts';
+import { type ListId, trackerOf } from '../../src/deferred/ids.ts';
+import { endOf, type Job } from '../../src/deferred/list.ts';
+import type { JobResult } from '../../src/deferred/store.ts';
+import { visit } from '../../src/fan-out/patrol.ts';
+import { progressOf } from '../../src/fan-out/progress.ts';
+import { seal } from '../../src/fan-out/seal.ts';
+import { type Random, seeded } from '../../src/simulation/random.ts';
+import { total } from '../meter.ts';
+import { claimNamed, heldBy, LIST_ROW, newListId, openList, spending, TRACKER, type World } from './world.ts';
+
+export interface Storm {
+  readonly jobs: number;
+  readonly claimers: number;
+  /** Jobs that a claim asks for. */
+  readonly atOnce: number;
+  /** Of the writes, those whose answer is lost. */
+  readonly lost: number;
+  /** Of the claims, those whose worker dies. */
+  readonly dying: number;
+  readonly seed: number;
+}
+
+/** One job in so many fails. */
+const FAILS = 1_000;
+const outcomeOf = (token: number) => (token % FAILS === 7 ? 'failed' : 'succeeded');
+
+const LEASE = 600_000;
+/** By how much the clock moves on with each claim: a worker who lives sees no more than some hundreds of others' before he is done. */
+const TICK = 1_000;
+
+class LostReply extends Error {
+  override readonly name = 'LostReply';
+}
+
+/** A worker stops here, and is never heard of again. */
+class Death extends Error {
+  override readonly name = 'Death';
+}
+
+type Fate = 'lives' | 'dies unanswered' | 'dies holding it' | 'dies amid completing';
+const WAYS_TO_DIE: readonly Fate[] = ['dies unanswered', 'dies holding it', 'dies amid completing'];
+
+/** Writes happen, and of some nobody hears. */
+const lossy = (deps: ListDeps, random: Random, rate: number, onLoss: () => void): ListDeps => {
+  const losing =
+    <Args extends readonly unknown[], T>(call: (...args: Args) => Promise<T>) =>
+    async (...args: Args): Promise<T> => {
+      const answer = await call(...args);
+      if (!random.chance(rate)) return answer;
+      onLoss();
+      throw new LostReply('the answer was lost');
+    };
+  const { lists, fanOuts } = deps;
+  return {
+    ...deps,
+    lists: {
+      ...lists,
+      leaseFresh: losing(lists.leaseFresh),
+      change: losing(lists.change),
+      putResults: losing(lists.putResults),
+    },
+    fanOuts: {
+      ...fanOuts,
+      ack: losing(fanOuts.ack),
+      putNode: losing(fanOuts.putNode),
+      end: losing(fanOuts.end),
+      forgetEvent: losing(fanOuts.forgetEvent),
+    },
+  };
+};
+
+/** Asks again and again, as workers do. */
+const untilAnswered = async <T>(ask: () => Promise<T>): Promise<T> => {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (cause) {
+      if (!(cause instanceof LostReply)) throw cause;
+    }
+  }
+};
+
+/** What the workers saw; a list cannot tell it. */
+class Seen {
+  claims = 0;
+  deaths = 0;
+  takeovers = 0;
+  busy = 0;
+  lostReplies = 0;
+  /** Jobs whose work somebody finished, and how often. */
+  readonly worked = new Map<number, number>();
+  /** Who has a job for how long, as he was told. */
+  readonly #held = new Map<number, { readonly by: string; readonly until: number }>();
+
+  handedOut(by: string, jobs: readonly Job[], until: number, now: number): void {
+    this.claims += 1;
+    let isTakeover = false;
+    for (const { token } of jobs) {
+      const before = this.#held.get(token);
+      if (before && before.by !== by) {
+        assert(before.until < now, `job ${token} is ${before.by}'s until ${before.until}, and ${by} has it at ${now}`);
+        isTakeover = true;
+      }
+      this.#held.set(token, { by, until });
+    }
+    if (isTakeover) this.takeovers += 1;
+  }
+
+  finished(tokens: readonly number[]): void {
+    for (const token of tokens) this.worked.set(token, (this.worked.get(token) ?? 0) + 1);
+  }
+}
+
+const work = (by: string, jobs: readonly Job[]): JobResult[] =>
+  jobs.map(({ token, payload }) => {
+    const { job } = JSON.parse(payload) as { job: string };
+    assert.equal(Number(job), token, 'each token has the payload that was added as that one');
+    return { token, outcome: outcomeOf(token), result: JSON.stringify({ by }) };
+  });
+
+export const runStorm = async (world: World, storm: Storm) => {
+  const id = newListId(`storm-${storm.seed}`);
+  const [, adding] = await spending(world, () => openList(world, id, storm.jobs));
+  assert.equal((await seal(world.deps, trackerOf(id))).kind, 'sealed');
+  const refusedBefore = new Map(world.refused);
+  const seen = new Seen();
+  const from = performance.now();
+  const [, spent] = await spending(world, () => workAll(world, storm, id, seen));
+  const seconds = (performance.now() - from) / 1_000;
+  const refused = (what: string): number => (world.refused.get(what) ?? 0) - (refusedBefore.get(what) ?? 0);
+  const { completedBy, counts } = await check(world, storm, id, seen);
+  const per = (units: number): number => Number((units / storm.jobs).toFixed(4));
+  const written = (what: string): number => spent.write.get(what) ?? 0;
+  return {
+    ...storm,
+    ...counts,
+    completedBy,
+    claims: seen.claims,
+    deaths: seen.deaths,
+    takeovers: seen.takeovers,
+    lostReplies: seen.lostReplies,
+    toldToWait: seen.busy,
+    conflicts: refused(LIST_ROW),
+    workedTwice: [...seen.worked.values()].filter((times) => times > 1).length,
+    writeUnitsPerJob: {
+      adding: per(total(adding.write)),
+      claimsAndCompletions: per(written(LIST_ROW)),
+      tracker: per(written(TRACKER)),
+      results: per(total(spent.write) - written(LIST_ROW) - written(TRACKER)),
+    },
+    writeUnitsPerClaim: Number((written(LIST_ROW) / seen.claims).toFixed(2)),
+    readUnitsPerJob: per(total(spent.read)),
+    jobsPerSecond: Math.round(storm.jobs / seconds),
+  };
+};
+
+const workAll = async (world: World, storm: Storm, id: ListId, seen: Seen): Promise<void> => {
+  const random = seeded(storm.seed);
+  const onLoss = (): void => {
+    seen.lostReplies += 1;
+  };
+  const deps = lossy(world.deps, random, storm.lost, onLoss);
+  let next = 0;
+  /** One worker after the other, with a new name each time. */
+  const worker = async (): Promise<void> => {
+    for (;;) {
+      const fate = random.chance(storm.dying) ? random.pick(WAYS_TO_DIE) : 'lives';
+      const name = `worker-${next++}`;
+      try {
+        if ((await workOnce({ world, deps, id, seen, atOnce: storm.atOnce }, name, fate)) === 'nothing left') return;
+      } catch (cause) {
+        if (!(cause instanceof Death)) throw cause;
+        seen.deaths += 1;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: storm.claimers }, worker));
+};
+
+interface Place {
+  readonly world: World;
+  readonly deps: ListDeps;
+  readonly id: ListId;
+  readonly seen: Seen;
+  readonly atOnce: number;
+}
+
+const workOnce = async (place: Place, name: string, fate: Fate): Promise<'worked' | 'nothing left'> => {
+  const { deps, id, seen } = place;
+  const claimed = await claim(place, name);
+  if (claimed === 'nothing left') return claimed;
+  // He never heard what he got, and nobody else did.
+  if (fate === 'dies unanswered') throw new Death();
+  const { jobs, handle, until } = claimed;
+  seen.handedOut(name, jobs, until, deps.machine.now());
+  if (fate === 'dies holding it') throw new Death();
+  const results = work(name, jobs);
+  const held = heldBy(id, handle);
+  const part = results.slice(0, Math.ceil(results.length / 2));
+  if (fate === 'dies amid completing') {
+    seen.finished(part.map(({ token }) => token));
+    // At the first answer that he does not get, if not after it.
+    await complete(deps, id, held, part).catch((cause: unknown) => {
+      if (!(cause instanceof LostReply)) throw cause;
+    });
+    throw new Death();
+  }
+  seen.finished(results.map(({ token }) => token));
+  // Every other one in two parts.
+  const parts = held.range.first % (2 * place.atOnce) === 0 ? [part, results.slice(part.length)] : [results];
+  for (const some of parts.filter(({ length }) => length > 0)) {
+    const done = await untilAnswered(() => complete(deps, id, held, some));
+    assert.equal(done.kind, 'done', `${name} has lost ${handle}`);
+  }
+  return 'worked';
+};
+
+const claim = async ({ world, deps, id, seen, atOnce }: Place, name: string) => {
+  for (;;) {
+    world.passTime(TICK);
+    try {
+      const claimed = await untilAnswered(() =>
+        claimJobs(deps, id, { claim: claimNamed(name), count: atOnce, lease: LEASE }),
+      );
+      if (claimed.kind === 'claimed') return claimed;
+      assert(claimed.kind === 'none', `a claim was answered ${claimed.kind}`);
+      if (claimed.status === 'complete' || (await isAllDone(deps, id))) return 'nothing left';
+      await deps.machine.sleep(5);
+    } catch (cause) {
+      if (!(cause instanceof ListBusy)) throw cause;
+      seen.busy += 1;
+    }
+  }
+};
+
+/** Whoever did the last job may have died before he said that it was: then nobody holds anything, and the patrol ends the list. */
+const isAllDone = async ({ lists }: ListDeps, id: ListId): Promise<boolean> => {
+  const list = await lists.read(id);
+  return list !== undefined && list.head === list.total && list.leases.length === 0;
+};
+
+const check = async (world: World, { jobs }: Storm, id: ListId, seen: Seen) => {
+  const { deps, events, callbacks } = world;
+  const tracker = trackerOf(id);
+  const completedBy = (await deps.lists.read(id))?.status === 'complete' ? 'a worker' : 'the patrol';
+  world.passTime(2 * 3_600_000);
+  if (completedBy === 'the patrol') await visit(deps, tracker, () => true);
+  const list = await deps.lists.read(id);
+  assert(list);
+  assert.equal(list.status, 'complete');
+  assert.equal(list.leases.length, 0);
+  const failed = Array.from({ length: jobs }, (_, token) => outcomeOf(token)).filter((each) => each === 'failed');
+  assert.deepEqual(await progressOf(deps.fanOuts, list), {
+    succeeded: jobs - failed.length,
+    failed: failed.length,
+    pending: 0,
+  });
+  const results = await deps.lists.results(id, { first: 0, count: jobs });
+  assert.equal(results.length, jobs);
+  assert.equal(new Set(results.map(({ token }) => token)).size, jobs);
+  for (const { token, outcome } of results) {
+    assert(token < endOf({ first: 0, count: jobs }) && seen.worked.has(token), `nobody worked on job ${token}`);
+    assert.equal(outcome, outcomeOf(token));
+  }
+  assert.equal(events.filter(({ event }) => event === 'fan-out-ended').length, 1);
+  const told = new Set(callbacks.map(({ event }) => event)).size;
+  return {
+    completedBy,
+    counts: { total: list.total, results: results.length, failed: failed.length, eventsOfTheEnd: told },
+  };
+};
+
+export type StormReport = Awaited<ReturnType<typeof runStorm>>;

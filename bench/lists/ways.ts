@@ -1,0 +1,144 @@
+/** The three ways to hand out a job, side by side: the same jobs, the same claimers, the same meter, each in turn at the same places of its list. */
+import { strict as assert } from 'node:assert';
+import { createJobTable, putJobRows } from '../baselines/lists/job-rows.ts';
+import { popping } from '../baselines/lists/pop.ts';
+import { scanning } from '../baselines/lists/scan.ts';
+import { byTokens } from '../baselines/lists/tokens.ts';
+import { type JobTable, RowTooLarge, type Taken, type Way } from '../baselines/lists/way.ts';
+import { total } from '../meter.ts';
+import { newListId, payloadOf, spending, TRACKER, totalBut, type World } from './world.ts';
+
+export const WAYS = ['scan', 'pop', 'tokens'] as const;
+export type WayName = (typeof WAYS)[number];
+
+export interface WayCost {
+  readonly way: WayName;
+  readonly jobs: number;
+  readonly claims: number;
+  /** Each of a claim, on average over the list's life. */
+  readonly writeUnits: number;
+  readonly readUnits: number;
+  /** Median. */
+  readonly ms: number;
+  /** Writes of a claim that were refused, since somebody else was faster: their units are among the others. */
+  readonly refused: number;
+  /** To say that a claimed job is done; the tracker's row apart, which the other ways do not have. */
+  readonly completion: number;
+}
+
+export interface Comparison {
+  readonly lengths: readonly number[];
+  readonly claimers: number;
+  /** Claims of each claimer at each of the places. */
+  readonly rounds: number;
+  /** Whether the longest list of ids that fits into a row is measured, too. */
+  readonly withLargest: boolean;
+}
+
+/** Where a list is measured: how much of it is gone by then. */
+const PLACES = [0, 0.2, 0.4, 0.6, 0.8];
+
+const round = (value: number, digits = 2): number => Number(value.toFixed(digits));
+const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
+
+export const compareWays = async (world: World, comparison: Comparison): Promise<readonly WayCost[]> => {
+  const table = { client: world.clients.dynamodb, table: 'Ways-Job' };
+  await createJobTable(table);
+  const most = comparison.withLargest ? await idsInARow({ ...table, list: 'most', jobs: 0 }) : Number.POSITIVE_INFINITY;
+  const costs: WayCost[] = [];
+  const lengths = new Set([...comparison.lengths, ...(comparison.withLargest ? [most] : [])]);
+  for (const jobs of [...lengths].sort((a, b) => a - b)) {
+    const names = WAYS.filter((way) => (way === 'pop' ? jobs <= most : comparison.lengths.includes(jobs)));
+    const ways = new Map<WayName, Way>();
+    for (const name of names) ways.set(name, await MAKE[name](world, { ...table, list: `${name}-${jobs}`, jobs }));
+    costs.push(...(await compareAt(world, ways, jobs, comparison)));
+  }
+  return costs;
+};
+
+const MAKE: Readonly<Record<WayName, (world: World, jobs: JobTable) => Promise<Way>>> = {
+  scan: (_, jobs) => scanning(jobs),
+  pop: async (_, jobs) => {
+    await putJobRows(jobs, 0, jobs.jobs, 'waiting');
+    return popping(jobs);
+  },
+  tokens: (world, { list, jobs }) => byTokens(world, newListId(list), jobs),
+};
+
+/** How many ids the engine takes in one row. */
+const idsInARow = async (table: JobTable): Promise<number> => {
+  let [least, most] = [1, 100_000];
+  while (least < most) {
+    const jobs = Math.ceil((least + most) / 2);
+    const isTooLarge = await popping({ ...table, jobs }).then(
+      () => false,
+      (cause: unknown) => {
+        if (!(cause instanceof RowTooLarge)) throw cause;
+        return true;
+      },
+    );
+    [least, most] = isTooLarge ? [least, jobs - 1] : [jobs, most];
+  }
+  return least;
+};
+
+class Tally {
+  readonly ms: number[] = [];
+  write = 0;
+  read = 0;
+  refused = 0;
+  completion = 0;
+}
+
+const compareAt = async (
+  world: World,
+  ways: ReadonlyMap<WayName, Way>,
+  jobs: number,
+  { claimers, rounds }: Comparison,
+): Promise<readonly WayCost[]> => {
+  const tallies = new Map([...ways.keys()].map((name) => [name, new Tally()]));
+  for (const place of PLACES) {
+    const from = Math.floor(place * jobs);
+    for (const way of ways.values()) await way.advance(from);
+    for (let each = 0; each < rounds; each += 1)
+      for (const [name, way] of ways) {
+        const taken = await measure(world, way, claimers, `${from}-${each}`, tallies.get(name) as Tally);
+        assertNext(taken, from + each * claimers);
+      }
+  }
+  return [...tallies].map(([way, { ms, write, read, refused, completion }]) => ({
+    way,
+    jobs,
+    claims: ms.length,
+    writeUnits: round(write / ms.length),
+    readUnits: round(read / ms.length),
+    ms: round(median(ms)),
+    refused: round(refused / ms.length),
+    completion: round(completion / ms.length),
+  }));
+};
+
+/** Each claimer claims a job, all at once; then all are done. */
+const measure = async (world: World, way: Way, claimers: number, name: string, tally: Tally): Promise<Taken[]> => {
+  const claim = async (_: unknown, claimer: number): Promise<Taken> => {
+    const from = performance.now();
+    const taken = await way.claim(`claim-${name}-${claimer}`);
+    tally.ms.push(performance.now() - from);
+    assert(taken);
+    return taken;
+  };
+  const before = total(world.refused);
+  const [taken, { write, read }] = await spending(world, () => Promise.all(Array.from({ length: claimers }, claim)));
+  tally.refused += total(world.refused) - before;
+  tally.write += total(write);
+  tally.read += total(read);
+  const [, done] = await spending(world, () => Promise.all(taken.map((each) => way.complete(each))));
+  tally.completion += totalBut(done.write, TRACKER);
+  return taken;
+};
+
+/** All ways hand out the same jobs, each once, and the first first. */
+const assertNext = (taken: readonly Taken[], from: number): void => {
+  const expected = taken.map((_, index) => payloadOf(from + index));
+  assert.deepEqual(taken.map(({ payload }) => payload).sort(), expected);
+};

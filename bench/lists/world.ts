@@ -1,0 +1,159 @@
+/** What the benchmark of deferred lists runs on: the embedded engine, the template's tables, the real steps, and a meter. */
+import { strict as assert } from 'node:assert';
+import { setTimeout } from 'node:timers/promises';
+import { dynamoDBFanOuts } from '../../src/aws/dynamodb-fan-outs.ts';
+import { dynamoDBLists } from '../../src/aws/dynamodb-lists.ts';
+import type { FlowEvent } from '../../src/batching/events.ts';
+import type { Token } from '../../src/batching/ids.ts';
+import type { CallbackMessage } from '../../src/callbacks/callback.ts';
+import { parseConfig } from '../../src/config/schema.ts';
+import { append } from '../../src/deferred/append.ts';
+import type { ListDeps } from '../../src/deferred/deps.ts';
+import { type ClaimId, type ListId, listId, parseHandle, trackerOf } from '../../src/deferred/ids.ts';
+import { synthesise } from '../../src/local/assembly.ts';
+import { localClients, startEngines } from '../../src/local/engines.ts';
+import { createTables } from '../../src/local/resources.ts';
+import { CloudAssembly } from '../../src/local/template.ts';
+import { add, type Bill, metered, newBill, total } from '../meter.ts';
+
+/** Where a list's units go: its own row, its tracker's nodes, or the rows of its jobs and results. */
+export const LIST_ROW = 'list row';
+export const TRACKER = 'tracker';
+
+export interface World {
+  readonly deps: ListDeps;
+  readonly bill: Bill;
+  readonly clients: ReturnType<typeof localClients>;
+  readonly events: readonly FlowEvent[];
+  readonly callbacks: readonly CallbackMessage[];
+  /** How often conditional writes were refused, since somebody else was faster; what they cost is in the bill. */
+  readonly refused: ReadonlyMap<string, number>;
+  /** Moves the machine's clock on, so that leases end without anybody waiting. */
+  passTime(ms: number): void;
+  stop(): Promise<void>;
+}
+
+interface Keyed {
+  readonly Key?: { readonly Id?: string };
+  readonly Item?: { readonly Id?: string };
+}
+
+const idOf = (input: object): string => {
+  const { Key, Item } = input as Keyed;
+  return (Key ?? Item)?.Id ?? '';
+};
+
+export const startWorld = async (): Promise<World> => {
+  const parsed = parseConfig({
+    operations: { ship: { target: [], downstream: { kind: 'http', url: 'http://127.0.0.1:9/' } } },
+    destinations: { ops: { kind: 'queue', name: 'ops' } },
+    lists: { callback: 'ops' },
+  });
+  assert(parsed.ok);
+  const engines = await startEngines({ ports: { dynamodb: 0, sqs: 0 } });
+  const endpoints = { dynamodb: engines.dynamodb.endpoint, sqs: engines.sqs.endpoint };
+  const assembly = new CloudAssembly(synthesise(parsed.value), endpoints);
+  await createTables(assembly, localClients(endpoints).dynamodb);
+  const named = (end: string): string =>
+    assembly.all('AWS::DynamoDB::Table').find(({ name }) => name.endsWith(end))?.name ?? '';
+  const [headers, table] = [named('Tables-FanOut'), named('Tables-List')];
+  const bill = newBill();
+  const refused = new Map<string, number>();
+  let moved = 0;
+  const nameOf = (of: string | undefined, command: string, input: object): string => {
+    if (of !== headers) return `${of} ${command}`;
+    return idOf(input).includes('#') ? TRACKER : LIST_ROW;
+  };
+  // Patient: so many requests at once on few processors may take seconds.
+  const clients = metered(localClients({ ...endpoints, patient: true }), bill, {
+    nameOf,
+    onRefusal: (name, units) => {
+      add(bill.writeUnits, name, units);
+      add(refused, name);
+    },
+  });
+  const events: FlowEvent[] = [];
+  const callbacks: CallbackMessage[] = [];
+  const deps: ListDeps = {
+    config: parsed.value,
+    fanOuts: dynamoDBFanOuts(clients.dynamodb, headers),
+    lists: dynamoDBLists(clients.dynamodb, headers, table),
+    queues: { callbacks: async (messages) => void callbacks.push(...messages), register: async () => {} },
+    machine: {
+      now: () => Date.now() + moved,
+      sleep: async (span) => setTimeout(span),
+      random: Math.random,
+      token: () => 'none' as Token,
+    },
+    report: (event) => void events.push(event),
+  };
+  const passTime = (ms: number): void => {
+    moved += ms;
+  };
+  return { deps, bill, clients, events, callbacks, refused, passTime, stop: () => engines.stop() };
+};
+
+/** Units of each kind, by what they were for. */
+export interface Spent {
+  readonly write: ReadonlyMap<string, number>;
+  readonly read: ReadonlyMap<string, number>;
+}
+
+/** What was spent while something ran, and what it answered. */
+export const spending = async <T>({ bill }: Pick<World, 'bill'>, run: () => Promise<T>): Promise<[T, Spent]> => {
+  const [writes, reads] = [new Map(bill.writeUnits), new Map(bill.readUnits)];
+  const answer = await run();
+  return [answer, { write: less(bill.writeUnits, writes), read: less(bill.readUnits, reads) }];
+};
+
+const less = (now: ReadonlyMap<string, number>, before: ReadonlyMap<string, number>): Map<string, number> => {
+  const spent = new Map<string, number>();
+  for (const [name, units] of now) add(spent, name, units - (before.get(name) ?? 0));
+  return spent;
+};
+
+/** All that was spent but for some of it. */
+export const totalBut = (units: ReadonlyMap<string, number>, but: string): number =>
+  total(units) - (units.get(but) ?? 0);
+
+export const newListId = (name: string): ListId => {
+  const id = listId(name);
+  assert(id);
+  return id;
+};
+
+/** What one call takes. */
+const APPEND = 1_000;
+
+/** Opens a list of so many jobs: all payloads are of one size, so that rows of jobs are, too. */
+export const openList = async (
+  { deps }: Pick<World, 'deps'>,
+  id: ListId,
+  jobs: number,
+  name?: string,
+): Promise<void> => {
+  const { lists, machine } = deps;
+  const userKey = name === undefined ? {} : { userKey: name };
+  const opened = { id: trackerOf(id), createdAt: machine.now(), operation: 'ship', ...userKey };
+  await lists.open(opened, machine.now() + 3_600_000);
+  for (let first = 0; first < jobs; first += APPEND) {
+    const payloads = Array.from({ length: Math.min(APPEND, jobs - first) }, (_, n) => payloadOf(first + n));
+    const added = await append(deps, id, payloads, `add-${first}` as Token);
+    assert(added.kind === 'appended');
+  }
+};
+
+/** A hundred bytes or so. */
+export const payloadOf = (job: number): string =>
+  JSON.stringify({ job: String(job).padStart(9, '0'), parcel: 'x'.repeat(70) });
+
+/** A claim's jobs by its handle, as the API reads it. */
+export const heldBy = (id: ListId, handle: string) => {
+  const held = parseHandle(id, handle);
+  assert(typeof held !== 'string');
+  return held;
+};
+
+export const claimNamed = (name: string): ClaimId => name as ClaimId;
+/** Names a trigger, or what is added. */
+export const tokenNamed = (name: string): Token => name as Token;
