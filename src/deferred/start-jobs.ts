@@ -11,7 +11,7 @@ import { takeJobs } from './trigger.ts';
 import type { TriggerMessage } from './trigger-message.ts';
 
 /** A job that is to be a task: the register message that it comes to, and the item that the task is. */
-export interface StartedJob {
+interface StartedJob {
   readonly body: string;
   readonly item: ItemId;
 }

@@ -20,7 +20,7 @@ export interface Append {
 export type Seen = Pick<Lease, 'key' | 'first' | 'count'> & Partial<Pick<Lease, 'until'>>;
 
 /** D7. What a trigger takes, given what was read. */
-export interface Taking {
+interface Taking {
   readonly ranges: readonly Range[];
   readonly from: readonly Seen[];
   readonly rest?: Lease;

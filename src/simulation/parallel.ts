@@ -18,7 +18,7 @@ interface Enough {
 }
 
 /** Schedules of one kind: who runs them, and how what they came to is summed. */
-interface Kind<Summary> {
+export interface Kind<Summary> {
   readonly worker: URL;
   readonly none: Summary;
   readonly plus: (a: Summary, b: Summary) => Summary;

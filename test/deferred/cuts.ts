@@ -2,7 +2,7 @@
 import type { Gate } from '../../src/simulation/gate.ts';
 
 /** The process is gone. */
-export class Gone extends Error {
+class Gone extends Error {
   override readonly name = 'Gone';
 }
 

@@ -66,13 +66,13 @@ export interface ListKit extends Process {
 }
 
 /** Tells `ops` of the list's end. */
-export const tellingOps = (keep = 24 * 60 * MINUTE): Config => ({
+const tellingOps = (keep = 24 * 60 * MINUTE): Config => ({
   ...aConfig({ operation: operationName('ship') }),
   destinations: { ops: { kind: 'queue', name: 'ops' } },
   lists: { keep, callback: 'ops' },
 });
 
-export const held = (handle: Handle, id = LIST): Held => {
+const held = (handle: Handle, id = LIST): Held => {
   const parsed = parseHandle(id, handle);
   if (typeof parsed === 'string') throw new Error(`no handle: ${handle}`);
   return parsed;

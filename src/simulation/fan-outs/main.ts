@@ -2,46 +2,14 @@
  * `npm run simulate:fan-outs -- [--runs N] [--seed S]`: looks for a schedule of fan-outs that breaks a promise.
  * `… -- --seed S --trace`: replays one schedule and prints everything that happened in it.
  */
-import { parseArgs } from 'node:util';
-import { inParallel } from '../parallel.ts';
-import { brief, readable } from '../trace.ts';
-import { whole } from '../whole.ts';
+import { search } from '../search.ts';
 import { fanOutScenarioOf } from './scenario.ts';
 import { NO_FAN_OUTS, plusFanOuts } from './schedules.ts';
 import { runFanOuts } from './world.ts';
 
-const { values } = parseArgs({
-  options: { runs: { type: 'string' }, seed: { type: 'string' }, trace: { type: 'boolean', default: false } },
+await search({
+  script: 'simulate:fan-outs',
+  schedules: { worker: new URL('./worker.ts', import.meta.url), none: NO_FAN_OUTS, plus: plusFanOuts },
+  replay: (seed) => runFanOuts(fanOutScenarioOf(seed), true),
+  count: ({ items }) => `${items} items`,
 });
-const seed = values.seed === undefined ? Date.now() % 1_000_000_000 : whole('seed', values.seed);
-
-const replay = async (): Promise<void> => {
-  const { trace, violation } = await runFanOuts(fanOutScenarioOf(seed), true);
-  console.log(readable(trace));
-  console.log(violation ? `VIOLATION ${violation.promise}: ${brief(violation.subject)}` : 'no violation');
-};
-
-const look = async (): Promise<void> => {
-  const runs = whole('runs', values.runs ?? '1000');
-  const from = performance.now();
-  let told = from;
-  const thread = { worker: new URL('./worker.ts', import.meta.url), none: NO_FAN_OUTS, plus: plusFanOuts };
-  const summary = await inParallel(thread, seed, { runs }, (sofar) => {
-    if (performance.now() - told < 10_000) return;
-    told = performance.now();
-    console.error(`${sofar.runs} schedules, ${sofar.items} items, ${sofar.violations.length} violations …`);
-  });
-  const { violations, ...figures } = summary;
-  for (const broken of violations)
-    console.log(
-      `seed ${broken.seed}: ${broken.message.slice(0, 1_000)}\n  replay: npm run simulate:fan-outs -- --trace --seed ${broken.seed}`,
-    );
-  const schedulesPerSecond = Math.round((1_000 * summary.runs) / (performance.now() - from));
-  console.log(
-    JSON.stringify({ firstSeed: seed, ...figures, violations: violations.length, schedulesPerSecond }, null, 2),
-  );
-  process.exitCode = violations.length > 0 ? 1 : 0;
-};
-
-if (values.trace) await replay();
-else await look();
