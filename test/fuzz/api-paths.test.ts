@@ -4,12 +4,12 @@ import { send, startWith } from './api.ts';
 import { fuzz } from './fuzz.ts';
 
 const PLACES =
-  '/v1 /v1/tasks /v1/batches /v1/targets /v1/targets/flush /v1/tasks/known /v1/operations /v1/operations/ship /v1/fan-outs /v1/fan-outs/known /'.split(
+  '/v1 /v1/tasks /v1/batches /v1/targets /v1/targets/flush /v1/tasks/known /v1/operations /v1/operations/ship /v1/fan-outs /v1/fan-outs/known /v1/lists /v1/lists/known /v1/lists/known/claims /'.split(
     ' ',
   );
 const segment = fc.oneof(
   fc.constantFrom(
-    ...'known failed items seal acks .. . %2e%2e % %FF %00 %0d%0a __proto__ constructor * :id ship%2Fdepot=MUC%231%231'.split(
+    ...'known failed items seal acks jobs cancel triggers claims complete release .. . %2e%2e % %FF %00 %0d%0a __proto__ constructor * :id ship%2Fdepot=MUC%231%231'.split(
       ' ',
     ),
   ),
@@ -19,7 +19,7 @@ const segment = fc.oneof(
 );
 const pair = fc
   .tuple(
-    fc.constantFrom('target', 'status', 'limit', 'cursor', 'operation', '__proto__', 'constructor', ''),
+    fc.constantFrom('target', 'status', 'limit', 'cursor', 'from', 'operation', '__proto__', 'constructor', ''),
     fc.oneof(
       fc.constantFrom(...'ship/depot=MUC ship plain failed created 1 100 101 -1 1e2 NaN ship.e30 e30 % %FF'.split(' ')),
       fc.string({ unit: 'binary', maxLength: 8 }).map((each) => encodeURIComponent(each.toWellFormed())),
@@ -34,6 +34,8 @@ const KNOWN = [
   '/v1/batches?target=ship/depot=MUC',
   '/v1/fan-outs/known?',
   '/v1/fan-outs/known/failed?',
+  '/v1/lists/known?',
+  '/v1/lists/known/jobs?',
 ];
 const path = fc.oneof(
   {
@@ -57,8 +59,8 @@ const method = fc.oneof(
 it('every path, with every method and query, is answered', () =>
   fuzz(fc.tuple(method, path), ['200', '400', '404', '405'], async ([how, where]) => {
     await startWith('{"operation":"ship","id":"known","payload":{"depot":"MUC"}}');
-    await send('/v1/fan-outs', { method: 'POST', body: '{"id":"known"}' });
+    for (const kind of ['fan-outs', 'lists']) await send(`/v1/${kind}`, { method: 'POST', body: '{"id":"known"}' });
     const { status } = await send(where, { method: how });
-    // A fan-out is opened without a body: once in a while a path does.
+    // A fan-out or a list is opened without a body: once in a while a path does.
     return status === 201 ? '200' : String(status);
   }));

@@ -30,6 +30,11 @@ export const startWith = async (...bodies: readonly string[]): Promise<void> => 
     tables.fanOuts,
     tables.fanOutNodes,
     tables.reservations,
+    tables.listAppends,
+    tables.listSegments,
+    tables.listJobs,
+    tables.listTriggers,
+    tables.listResults,
   ])
     table.clear();
   for (const list of [...Object.values(kit.sent), kit.events, failures]) list.length = 0;

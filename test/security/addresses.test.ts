@@ -2,7 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readOpening } from '../../src/api/fan-out-input.ts';
+import { readOpening as readFanOut } from '../../src/api/fan-out-input.ts';
+import { readOpening as readList } from '../../src/api/list-input.ts';
 import { parseRegisterMessage } from '../../src/batching/register-message.ts';
 import { parseConfig } from '../../src/config/schema.ts';
 import { aConfig } from '../factories/factories.ts';
@@ -63,10 +64,13 @@ describe('a register message', () => {
   });
 });
 
-describe('whoever opens a fan-out', () => {
+describe.each([
+  { what: 'a fan-out', read: readFanOut },
+  { what: 'a deferred list', read: readList },
+])('whoever opens $what', ({ read }) => {
   it('names a destination that is told of its end, and is refused with an address, which is not repeated', () => {
     for (const callback of [METADATA, { url: METADATA }, [METADATA], 'arn:aws:sqs:eu-central-1:111111111111:theirs']) {
-      const open = () => readOpening(aConfig(), JSON.stringify({ callback }));
+      const open = () => read(aConfig(), JSON.stringify({ callback }));
       const reason = expect.stringMatching(
         /^must be the name of a (?:configured )?destination(?:; none is configured)?$/,
       );
@@ -97,7 +101,15 @@ describe('the configuration', () => {
 
 describe('what runs in a function', () => {
   /** The folders whose files are bundled into functions. */
-  const IN_FUNCTIONS = ['lambdas', 'src/api', 'src/aws', 'src/batching', 'src/downstream', 'src/fan-out'];
+  const IN_FUNCTIONS = [
+    'lambdas',
+    'src/api',
+    'src/aws',
+    'src/batching',
+    'src/deferred',
+    'src/downstream',
+    'src/fan-out',
+  ];
   /** Whatever could open a connection by an address, or start a program that does. */
   const BY_ADDRESS =
     /\bfetch\(|\bnew (?:WebSocket|EventSource)\b|'node:(?:https?2?|net|tls|dgram|dns|child_process)[/']|'undici'/;

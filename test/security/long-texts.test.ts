@@ -10,6 +10,7 @@ import { isTarget, taskId } from '../../src/batching/ids.ts';
 import { isObject, parseJson, rawElements, rawMembers } from '../../src/batching/json-text.ts';
 import { printable, printJson } from '../../src/cli/output.ts';
 import { parseDuration } from '../../src/config/duration.ts';
+import { claimId, type ListId, listId, parseHandle } from '../../src/deferred/ids.ts';
 import { readAnswer } from '../../src/downstream/http-answer.ts';
 import { parseRetryAfter } from '../../src/downstream/retry.ts';
 import { fanOutId, parseItemId } from '../../src/fan-out/ids.ts';
@@ -44,6 +45,9 @@ const LONG_WINDED = [
 it('names, headers, cursors and whatever else is matched by a pattern', () => {
   for (const text of LONG_WINDED) {
     expect([fanOutId(text), parseItemId(text), parseItemId(`f:${text}`)]).toEqual([undefined, undefined, undefined]);
+    expect([listId(text), claimId(text)]).toEqual([undefined, undefined]);
+    for (const handle of [text, `a.${text}`, `a.0.1.${text}`, `${text}.0.1.abcdef`])
+      expect(parseHandle('f' as ListId, handle)).toBe('no-handle');
     expect([taskId(text), isTarget(text), parseDuration(text), revivalsOf(text)]).toEqual([
       undefined,
       false,
