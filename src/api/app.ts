@@ -58,7 +58,10 @@ const METHODS = [
 
 export const api = (deps: ApiDeps): Hono => {
   const app = new Hono();
-  const tooLarge = new HttpProblem(413, `the body has more than ${BODY_MAX_BYTES} bytes: send fewer tasks at once`);
+  const tooLarge = new HttpProblem(
+    413,
+    `the body has more than ${BODY_MAX_BYTES} bytes: send fewer tasks, or jobs, at once`,
+  );
   app.use(bodyLimit({ maxSize: BODY_MAX_BYTES, onError: () => tooLarge.toResponse() }));
   app.route('/v1/tasks/redrive', redriveRoutes(deps));
   app.route('/v1/tasks', taskRoutes(deps));
