@@ -29,16 +29,15 @@ type StartDeps = Pick<ListDeps, 'lists' | 'fanOuts' | 'machine'>;
 
 export const startJobs = async (deps: StartDeps, message: TriggerMessage): Promise<Started> => {
   const { lists } = deps;
-  const { list: id, token, count, from } = message;
-  const taken = await takeJobs(deps, id, token, count);
-  // Of a list that takes no trigger any more nothing was taken, and whoever asked has been told so.
-  if (!('ranges' in taken)) return { jobs: [] };
+  const { list: id, from } = message;
   const list = await lists.read(id);
   if (!list || list.operation === undefined || list.status === 'expired') return { jobs: [] };
+  const ranges = await rangesOf(deps, message);
+  if (!ranges) return { jobs: [] };
   const started: StartedJob[] = [];
   let position = from;
   // As many ranges as it takes, of which the last may be too large to be read at once.
-  for (const range of partOf(taken.ranges, from, JOBS_AT_ONCE)) {
+  for (const range of partOf(ranges, from, JOBS_AT_ONCE)) {
     const jobs = await lists.jobs(id, range);
     const open = await notDone(deps, id, range, jobs);
     for (const job of open) started.push(startedOf(deps, id, list.operation, job));
@@ -47,8 +46,21 @@ export const startJobs = async (deps: StartDeps, message: TriggerMessage): Promi
   }
   return {
     jobs: started,
-    ...(position > from && position < countOf(taken.ranges) ? { next: { ...message, from: position } } : {}),
+    ...(position > from && position < countOf(ranges) ? { next: { ...message, from: position } } : {}),
   };
+};
+
+/**
+ * What the trigger took, or takes now. Of a list that takes none any more nothing was taken, and whoever asked has been told so. Amid a trigger nothing is taken: whoever
+ * may send tasks may send such a message, too, and the jobs that it passes over would never start.
+ */
+const rangesOf = async (
+  deps: StartDeps,
+  { list, token, count, from }: TriggerMessage,
+): Promise<readonly Range[] | undefined> => {
+  if (from > 0) return deps.lists.trigger(list, token);
+  const taken = await takeJobs(deps, list, token, count);
+  return 'ranges' in taken ? taken.ranges : undefined;
 };
 
 const notDone = async ({ fanOuts }: StartDeps, id: ListId, range: Range, jobs: readonly Job[]) => {

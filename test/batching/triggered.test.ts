@@ -136,6 +136,18 @@ suite('jobs of a deferred list that are triggered', () => {
     expect([kit.sent.rejected, kit.sent.registered]).toEqual([[], []]);
   });
 
+  it('are not taken by a message that nobody of ours sent: one amid a trigger that was never begun, or for a list of workers', async () => {
+    const pulled = listId(`pulled-${depot}`) as ListId;
+    await opened(10);
+    await kit.lists.open({ id: trackerOf(pulled), createdAt: NOW }, NOW + 120_000);
+    await opened(10, undefined, pulled);
+    const forged = { trigger: 'forged', count: 10 };
+    await deliver(JSON.stringify({ list, ...forged, from: 7 }), JSON.stringify({ list: pulled, ...forged, from: 0 }));
+    for (const each of [list, pulled])
+      expect([(await tasks(10, each)).length, (await kit.lists.read(each))?.head]).toEqual([0, 0]);
+    expect(kit.sent.registered).toEqual([]);
+  });
+
   it('that are done start no task any more', async () => {
     await opened(3);
     const body = await triggered(3);
