@@ -2,7 +2,9 @@
 
 import type { FlowEvent } from '../batching/events.ts';
 import { plural } from '../cli/output.ts';
+import { listOf } from '../deferred/ids.ts';
 import { inFull } from '../downstream/downstream.ts';
+import { type FanOutId, isNumbered } from '../fan-out/ids.ts';
 
 /** A line for people, or nothing for events that are only of interest in a log. */
 export const describe = (event: FlowEvent): string | undefined => {
@@ -46,11 +48,11 @@ export const describe = (event: FlowEvent): string | undefined => {
     case 'untold':
       return `✗ nobody was told of ${plural(event.tasks, 'task')}: ${event.destinations.join(', ')} ${event.destinations.length === 1 ? 'is' : 'are'} not configured`;
     case 'fan-out-ended':
-      return `${event.status === 'complete' ? '✓' : '✗'} fan-out ${event.fanOut} ${event.status} (${event.because}): ${plural(event.total, 'item')}, ${event.failed} failed`;
+      return `${event.status === 'complete' ? '✓' : '✗'} ${named(event.fanOut)} ${event.status} (${event.because}): ${plural(event.total, isNumbered(event.fanOut) ? 'job' : 'item')}, ${event.failed} failed`;
     case 'fan-out-repaired':
-      return `↻ fan-out ${event.fanOut} had nobody to complete it`;
+      return `↻ ${named(event.fanOut)} had nobody to complete it`;
     case 'fan-out-untold':
-      return `✗ nobody was told of fan-out ${event.fanOut}: ${event.destination} is not configured`;
+      return `✗ nobody was told of ${named(event.fanOut)}: ${event.destination} is not configured`;
     case 'unknown-items':
       return `✗ ${plural(event.items, 'item')} of no fan-out that is known, such as ${event.first}: nothing was done for them`;
     case 'delivered':
@@ -66,6 +68,9 @@ export const describe = (event: FlowEvent): string | undefined => {
       return undefined;
   }
 };
+
+/** A deferred list goes by its own name, and not by its tracker's. */
+const named = (id: FanOutId): string => (isNumbered(id) ? `list ${listOf(id)}` : `fan-out ${id}`);
 
 /** Who has a job waits for its report, and not for another call. */
 const postponed = (event: FlowEvent & { readonly event: 'postponed' }): string => {

@@ -1,4 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
+import { cancel } from '../../src/batching/cancel.ts';
 import { reviveDeadLetters } from '../../src/batching/dead-letters.ts';
 import { reviveRefused } from '../../src/batching/refused-letters.ts';
 import { register } from '../../src/batching/register.ts';
@@ -146,6 +147,16 @@ suite('jobs of a deferred list that are triggered', () => {
     for (const each of [list, pulled])
       expect([(await tasks(10, each)).length, (await kit.lists.read(each))?.head]).toEqual([0, 0]);
     expect(kit.sent.registered).toEqual([]);
+  });
+
+  it('are ended by their own tasks: no message that somebody sends can be one of a list', async () => {
+    await opened(2);
+    await register(kit, [message(0, { fanOutItem: `~${list}:0:0` }), message(1, { fanOutItem: `${list}:0:0` })]);
+    expect(kit.sent.rejected.map(({ problems }) => problems)).toEqual([
+      [{ path: 'fanOutItem', reason: expect.stringContaining('must be the id of an item') }],
+    ]);
+    await cancel(kit, id(`${depot}-1`));
+    expect(await slots(2)).toBeUndefined();
   });
 
   it('that are done start no task any more', async () => {

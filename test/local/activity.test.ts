@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { FanOutId } from '../../src/fan-out/ids.ts';
 import { describe as lineOf } from '../../src/local/activity.ts';
 import { batchId, NOW, operationName, target } from '../factories/factories.ts';
+
+const tracker = (id: string): FanOutId => id as FanOutId;
 
 describe('npm start', () => {
   it('does not count failures where one was enough', () => {
@@ -57,4 +60,20 @@ describe('npm start', () => {
     ['a dead letter', { ...letter, queue: 'elect' }, '↻ dead letter of elect sent again (2)'],
     ['a refused message', { ...letter, queue: 'rejected' }, '↻ refused message sent again'],
   ] as const)('has a line for %s that was put right', (_, event, line) => expect(lineOf(event)).toBe(line));
+
+  const ended = { event: 'fan-out-ended', status: 'complete', because: 'all-done', total: 1, failed: 0 } as const;
+  it.each([
+    ['a fan-out', { ...ended, fanOut: tracker('catalog') }, '✓ fan-out catalog complete (all-done): 1 item, 0 failed'],
+    ['a list', { ...ended, fanOut: tracker('~night') }, '✓ list night complete (all-done): 1 job, 0 failed'],
+    [
+      'a list that the patrol completed',
+      { event: 'fan-out-repaired', fanOut: tracker('~night') },
+      '↻ list night had nobody to complete it',
+    ],
+    [
+      'a list whose destination is gone',
+      { event: 'fan-out-untold', fanOut: tracker('~night'), destination: 'ops' },
+      '✗ nobody was told of list night: ops is not configured',
+    ],
+  ] as const)('calls %s by its name', (_, event, line) => expect(lineOf(event)).toBe(line));
 });
