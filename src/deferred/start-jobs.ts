@@ -24,6 +24,8 @@ export interface Started {
 
 /** Jobs that one message makes tasks of: a second's work, so that whoever comes behind it hardly waits. */
 export const JOBS_AT_ONCE = 500;
+/** More than this a function need not hold of them; about. */
+const BYTES_AT_ONCE = 8_000_000;
 
 type StartDeps = Pick<ListDeps, 'lists' | 'fanOuts' | 'machine'>;
 
@@ -35,14 +37,15 @@ export const startJobs = async (deps: StartDeps, message: TriggerMessage): Promi
   const ranges = await rangesOf(deps, message);
   if (!ranges) return { jobs: [] };
   const started: StartedJob[] = [];
-  let position = from;
+  let [position, bytes] = [from, 0];
   // As many ranges as it takes, of which the last may be too large to be read at once.
   for (const range of partOf(ranges, from, JOBS_AT_ONCE)) {
     const jobs = await lists.jobs(id, range);
     const open = await notDone(deps, id, range, jobs);
     for (const job of open) started.push(startedOf(deps, id, list.operation, job));
     position += jobs.length;
-    if (jobs.length < range.count) break;
+    bytes += jobs.reduce((sum, { payload }) => sum + payload.length, 0);
+    if (jobs.length < range.count || bytes > BYTES_AT_ONCE) break;
   }
   return {
     jobs: started,

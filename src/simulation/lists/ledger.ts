@@ -1,6 +1,6 @@
 /** What is known of a list without asking the code that is judged: from the rows as they were written, and from what people were told. */
 import type { Millis } from '../../batching/ids.ts';
-import type { Range } from '../../deferred/list.ts';
+import type { List, Range } from '../../deferred/list.ts';
 import type { Wanted } from '../../deferred/trigger.ts';
 
 /** Where a job is. */
@@ -25,6 +25,8 @@ export class Book {
   readonly refused = new Set<string>();
   /** What each token was said to want to trigger. */
   readonly wanted = new Map<string, readonly Wanted[]>();
+  /** The list as whoever takes for a token has read it. */
+  readonly seenBy = new Map<string, List>();
   /** Tokens of triggers that have taken what they take. */
   readonly taken = new Set<string>();
 

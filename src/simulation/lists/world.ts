@@ -7,8 +7,9 @@ import type { Token } from '../../batching/ids.ts';
 import type { Task } from '../../batching/task.ts';
 import { MINUTE } from '../../batching/timings.ts';
 import type { CallbackMessage } from '../../callbacks/callback.ts';
-import { type ListId, trackerOf } from '../../deferred/ids.ts';
+import { type ListId, listOf, trackerOf } from '../../deferred/ids.ts';
 import type { List } from '../../deferred/list.ts';
+import type { Lists } from '../../deferred/store.ts';
 import type { Wanted } from '../../deferred/trigger.ts';
 import { nextLook } from '../../fan-out/patrol.ts';
 import { Asking, type AskingReport, type Step } from '../asking.ts';
@@ -80,7 +81,7 @@ class ListWorld {
       locks: memoryLocks(tables, gate, lag),
       batches: memoryBatches(tables, gate, lag),
       fanOuts: memoryFanOuts(tables, gate, nodeSize, lag),
-      lists: memoryLists(tables, gate, nodeSize, pageBytes),
+      lists: this.#noting(memoryLists(tables, gate, nodeSize, pageBytes)),
       queues: {
         register: (bodies) => through(gate, 'queues.register', () => this.#arrive(bodies)),
         callbacks: (messages) =>
@@ -101,6 +102,22 @@ class ListWorld {
       },
     };
     return patched?.deps?.(deps) ?? deps;
+  }
+
+  /** Notes what somebody has read before he takes jobs: what comes meanwhile he need not take. */
+  #noting(lists: Lists): Lists {
+    let read: List | undefined;
+    return {
+      ...lists,
+      read: async (id) => {
+        read = await lists.read(id);
+        return read;
+      },
+      take: (id, token, taking) => {
+        if (read && listOf(read.id) === id) this.#bookOf(id).seenBy.set(token, read);
+        return lists.take(id, token, taking);
+      },
+    };
   }
 
   #watch(): void {

@@ -161,6 +161,12 @@ const triggersAreOverlooked = store(({ take }, { machine }) => ({
   take: (id, _, taking) => take(id, machine.token(), taking),
 }));
 
+/** D7 as the design has it: what was given back is for claims alone. */
+const takesFreshJobsAlone = store(({ take }) => ({
+  take: (id, token, { ranges, head, fresh }) =>
+    take(id, token, { ranges: ranges.filter(({ first }) => first >= head), from: [], head, fresh }),
+}));
+
 /** D7. Of the jobs of one message none come after the first part of them. */
 const goesOnWithNothing = step({
   register: (deps, messages) => register({ ...deps, queues: { ...deps.queues, register: async () => {} } }, messages),
@@ -289,6 +295,7 @@ export const LIST_BUGS: readonly ListBug[] = [
   ['claims that die with their worker', neverTakesOver, LOST],
   ['triggers that are sent once they are taken', sendsAfterwards, LOST],
   ['triggers that are overlooked', triggersAreOverlooked, /^a trigger takes no more than it wants/],
+  ['triggers of fresh jobs alone', takesFreshJobsAlone, /^a trigger takes all that is left/],
   ['triggers that do not go on', goesOnWithNothing, LOST],
   ['a cancel that is overlooked', cancelIsOverlooked, /^nothing is handed out once it is over/, claimsMeetTheCancel],
   ['renewals of what is lost', renewsWhatIsLost, TWICE],
