@@ -183,9 +183,9 @@ describe('jobs', () => {
     await ask('/f/triggers', { count: 4 });
     await registerAll();
     const batch = { id: batchIdOf(MUC, 1, 1), target: MUC, attempts: 1, keep: 1_000 };
-    const end = async (n: number, outcome: Outcome) => {
+    const end = async (n: number, outcome: Outcome, run = 1) => {
       const id = `f:${n}` as TaskId;
-      await kit.tasks.claim([candidateOf(id, 1)], batch.id);
+      await kit.tasks.claim([candidateOf(id, run)], batch.id);
       await kit.tasks.finish([{ id, outcome }], { ...batch, at: NOW });
       await tell(kit, await kit.tasks.all([id]));
     };
@@ -193,8 +193,10 @@ describe('jobs', () => {
     await end(1, { status: 'failed', error: { code: 'c', message: 'm', retriable: false } });
     await end(2, { status: 'failed', error: { code: 'c', message: 'm', retriable: true } });
     await kit.tasks.redrive(await kit.tasks.all(['f:2' as TaskId]), NOW);
+    await end(2, { status: 'succeeded', result: '"late"' }, 2);
+    expect(await kit.tasks.get('f:2' as TaskId)).toMatchObject({ state: { status: 'succeeded' } });
     // Somebody else's, which has such a name.
-    await holding(1, {}, 'g');
+    await holding(1, { operation: 'ship' }, 'g');
     await register(kit, [{ messageId: 'm', body: '{"operation":"ship","id":"g:0","payload":{"depot":"MUC"}}' }]);
     await claimAll(ask, 'g');
     const text = await (await request('/f/jobs')).text();
@@ -205,7 +207,10 @@ describe('jobs', () => {
       { token: 2, status: 'failed', payload: { depot: 'MUC', n: 2 }, task: 'f:2' },
       { token: 3, status: 'started', payload: { depot: 'MUC', n: 3 }, task: 'f:3' },
     ]);
-    expect(await ask('/g/jobs')).toMatchObject({ jobs: [{ token: 0, status: 'succeeded' }] });
+    expect(await ask('/g/jobs')).toEqual({
+      code: 200,
+      jobs: [{ token: 0, status: 'succeeded', payload: { depot: 'MUC', n: 0 } }],
+    });
   });
 
   it('show no result of whoever came too late with another outcome', async () => {
