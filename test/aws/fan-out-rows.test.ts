@@ -1,13 +1,12 @@
 /** Rows of fan-outs that outlive others, and writes that meet a transaction: what no engine here does by itself. */
-import { TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import type { AwsClients } from '../../src/aws/clients.ts';
 import { dynamoDBFanOuts } from '../../src/aws/dynamodb-fan-outs.ts';
 import { type FanOutId, fanOutId } from '../../src/fan-out/ids.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
 import { NOW } from '../factories/factories.ts';
 import { FAN_OUT, type FanOutKit, fanOutKit, token } from '../fan-out/kit.ts';
+import { cancelled, HELD, PLAIN_WRITES, refused, TRANSACTIONS, taken } from './refused.ts';
 
 let resources: Resources;
 beforeAll(async () => {
@@ -32,28 +31,7 @@ it('a token of a fan-out that is gone is none of another that has its id', async
   expect(await kit.read()).toMatchObject({ total: 500, groups: 2 });
 });
 
-/** The next so many requests of a kind are refused, as DynamoDB does, and not sent. */
-const refused = (
-  { dynamodb }: AwsClients,
-  kind: RegExp,
-  times: number,
-  cause: Error,
-): { readonly left: () => number } => {
-  let left = times;
-  const meddle =
-    <Args, Answer>(next: (args: Args) => Promise<Answer>, { commandName }: { readonly commandName?: string }) =>
-    async (args: Args): Promise<Answer> => {
-      if (left === 0 || !kind.test(commandName ?? '')) return next(args);
-      left -= 1;
-      throw cause;
-    };
-  dynamodb.middlewareStack.add(meddle as never, { step: 'initialize', name: 'refused', override: true });
-  return { left: () => left };
-};
-afterEach(() => resources.clients.dynamodb.middlewareStack.remove('refused'));
-
-const HELD = new TransactionConflictException({ message: 'said to be held by a transaction', $metadata: {} });
-const PLAIN_WRITES = /^(Put|Update)ItemCommand$/;
+afterEach(() => taken(resources.clients));
 
 it('a header that somebody adds to just now is written a moment later', async () => {
   const id = fanOutId('added-to') as FanOutId;
@@ -79,17 +57,11 @@ it('an add whose transaction is throttled tries again; one that is malformed is 
   await kit.open({ id: fanOutId('throttled') as FanOutId });
   const reserved = () =>
     kit.fanOuts.reserve('throttled' as FanOutId, token('a'), { first: 0, count: 1, openedAt: NOW, groups: 1, at: NOW });
-  const cancelled = (Code: string) =>
-    new TransactionCanceledException({
-      message: Code,
-      $metadata: {},
-      CancellationReasons: [{ Code: 'None' }, { Code }],
-    });
   for (const code of ['ThrottlingError', 'ProvisionedThroughputExceeded', 'TransactionConflict']) {
-    refused(resources.clients, /^TransactWriteItemsCommand$/, 1, cancelled(code));
+    refused(resources.clients, TRANSACTIONS, 1, cancelled(code));
     expect(await reserved(), code).toBe(false);
   }
-  refused(resources.clients, /^TransactWriteItemsCommand$/, 1, cancelled('ValidationError'));
+  refused(resources.clients, TRANSACTIONS, 1, cancelled('ValidationError'));
   await expect(reserved()).rejects.toThrow('ValidationError');
   expect(await reserved()).toBe(true);
 });

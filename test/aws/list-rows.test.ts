@@ -1,0 +1,54 @@
+/** Writes of deferred lists that meet a transaction, which no engine here refuses by itself. */
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { append } from '../../src/deferred/append.ts';
+import { claimJobs } from '../../src/deferred/claim.ts';
+import { claimId, type ListId, listId, trackerOf } from '../../src/deferred/ids.ts';
+import { takeJobs } from '../../src/deferred/trigger.ts';
+import { makeResources, type Resources } from '../backends/resources.ts';
+import { stepKit } from '../batching/step-kit.ts';
+import { dynamoDBStores } from '../contract/stores.ts';
+import { NOW, token } from '../factories/factories.ts';
+import { cancelled, HELD, PLAIN_WRITES, refused, TRANSACTIONS, taken } from './refused.ts';
+
+let resources: Resources;
+beforeAll(async () => {
+  resources = await makeResources();
+});
+afterAll(() => resources.stop());
+afterEach(() => taken(resources.clients));
+
+const kit = () => stepKit(dynamoDBStores(resources));
+const opened = async (name: string): Promise<ListId> => {
+  const id = listId(name) as ListId;
+  await kit().lists.open({ id: trackerOf(id), createdAt: NOW, operation: 'ship' }, NOW + 120_000);
+  expect(await append(kit(), id, ['{"n":0}', '{"n":1}', '{"n":2}'], token('all'))).toMatchObject({ total: 3 });
+  return id;
+};
+
+it('a list that somebody adds to, or triggers, just now is claimed and given back a moment later', async () => {
+  const id = await opened('beside');
+  const claim = claimId('w');
+  if (!claim) throw new Error('that is an id');
+  const { left } = refused(resources.clients, PLAIN_WRITES, 2, HELD);
+  expect(await claimJobs(kit(), id, { claim, count: 2, lease: 60_000 })).toMatchObject({ kind: 'claimed' });
+  expect(left()).toBe(0);
+  const [lease] = (await kit().lists.read(id))?.leases ?? [];
+  if (!lease) throw new Error('it is not there');
+  refused(resources.clients, PLAIN_WRITES, 2, HELD);
+  expect(await kit().lists.change(id, [lease], [], 'any-time')).toBe(true);
+  expect(await kit().lists.read(id)).toMatchObject({ head: 2, leases: [] });
+});
+
+it('an addition or a trigger whose transaction is cancelled for somebody else is done again, once; a malformed one is a defect', async () => {
+  const id = await opened('cancelled');
+  for (const [n, code] of ['ThrottlingError', 'ProvisionedThroughputExceeded', 'TransactionConflict'].entries()) {
+    const added = refused(resources.clients, TRANSACTIONS, 2, cancelled(code));
+    expect(await append(kit(), id, ['{}'], token(code))).toMatchObject({ first: 3 + n, total: 4 + n });
+    expect(added.left()).toBe(0);
+    refused(resources.clients, TRANSACTIONS, 2, cancelled(code));
+    expect(await takeJobs(kit(), id, token(code), 1)).toEqual({ ranges: [{ first: n, count: 1 }] });
+  }
+  refused(resources.clients, TRANSACTIONS, 1, cancelled('ValidationError'));
+  await expect(takeJobs(kit(), id, token('t'), 1)).rejects.toThrow('ValidationError');
+  expect(await kit().lists.read(id)).toMatchObject({ total: 6, head: 3 });
+});
