@@ -21,8 +21,8 @@ const PANELS: readonly (readonly [string, (cost: WayCost) => number])[] = [
 
 const STYLE = `text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif;fill:#1f2328}
 .t{font-size:15px;font-weight:600} .l{font-size:12px;fill:#57606a} .y{text-anchor:end} .x{text-anchor:middle}
-.g{stroke:#d0d7de;stroke-width:1} .w{fill:none;stroke-width:2.5}
-${WAYS.map((way) => `.${way}{stroke:${COLOURS[way]};fill:${COLOURS[way]}}`).join(' ')}`;
+.g{stroke:#d0d7de;stroke-width:1} .h{stroke:#ffffff;stroke-width:4;paint-order:stroke} .w{fill:none;stroke-width:2.5}
+${WAYS.map((way) => `.${way}{stroke:${COLOURS[way]}} circle.${way}{fill:${COLOURS[way]}}`).join(' ')}`;
 
 /** Both axes are logarithmic: each line is a decade. */
 export const pictureOf = (costs: readonly WayCost[]): string => {
@@ -41,7 +41,7 @@ export const pictureOf = (costs: readonly WayCost[]): string => {
 };
 
 const legend = (way: WayName, index: number): string => {
-  const at = LEFT + index * 270;
+  const at = LEFT + index * 300;
   return `<path d="M${at} 30H${at + 26}" class="w ${way}"/><text x="${at + 34}" y="35" class="t">${LABELS[way]}</text>`;
 };
 
@@ -86,4 +86,4 @@ const panel = (
 
 /** The last length that fits into a row. */
 const end = (point: readonly [number, number] | undefined): string =>
-  point ? `<text x="${point[0] + 8}" y="${point[1] + 4}" class="l">400 KB</text>` : '';
+  point ? `<text x="${point[0] - 8}" y="${point[1] - 6}" class="l y h">400 KB: no more fit</text>` : '';
