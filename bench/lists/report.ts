@@ -74,7 +74,7 @@ ${table(
   [
     ['results, one for each job', storm.results],
     ['jobs that the tracker counts', storm.total],
-    ['jobs that two had at once', 0],
+    ['jobs that two had at once', storm.hadByTwo],
     ['claims', storm.claims],
     ['workers who died', storm.deaths],
     ['claims that took over what another one had', storm.takeovers],

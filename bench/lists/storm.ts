@@ -1,10 +1,11 @@
 /**
  * Many claimers at once, some of whose writes are answered with an error though they happened, and some of whom die holding a lease: is every job done, once, with one result?
  *
- * The machine's clock moves on with each claim that is asked for, so that leases end without anybody waiting, and long after a worker who lives is done with his.
+ * The machine's clock moves on with each claim, so that leases end without anybody waiting, and long after a worker who lives is done with his: where nobody gets anything it
+ * moves on only while nobody who lives has something.
  */
 import { strict as assert } from 'node:assert';
-import { claimJobs } from '../../src/deferred/claim.ts';
+import { type Claimed, claimJobs } from '../../src/deferred/claim.ts';
 import { complete } from '../../src/deferred/claimed.ts';
 import { ListBusy } from '../../src/deferred/contend.ts';
 import type { ListDeps } from '../../src/deferred/deps.ts';
@@ -34,9 +35,11 @@ export interface Storm {
 const FAILS = 1_000;
 const outcomeOf = (token: number) => (token % FAILS === 7 ? 'failed' : 'succeeded');
 
-const LEASE = 600_000;
-/** By how much the clock moves on with each claim: a worker who lives sees no more than some hundreds of others' before he is done. */
+const LEASE = 300_000;
+/** By how much the clock moves on with each claim: a worker who lives sees some tens of others' before he is done. */
 const TICK = 1_000;
+/** Where nobody gets anything: how long one waits before he asks again, and by how much the clock then moves on, once for all who wait. */
+const [PAUSE, IDLE_TICK] = [50, 3_000];
 
 class LostReply extends Error {
   override readonly name = 'LostReply';
@@ -96,7 +99,21 @@ class Seen {
   deaths = 0;
   takeovers = 0;
   busy = 0;
+  /** Jobs that somebody got while another one had them, as he was told. */
+  atOnce = 0;
   lostReplies = 0;
+  /** Workers who live and have something. */
+  holding = 0;
+  #idleAt = 0;
+
+  /** Whether so much time has passed in which nobody could do anything. */
+  isIdle(): boolean {
+    const now = performance.now();
+    if (this.holding > 0 || now < this.#idleAt + PAUSE) return false;
+    this.#idleAt = now;
+    return true;
+  }
+
   /** Jobs whose work somebody finished, and how often. */
   readonly worked = new Map<number, number>();
   /** Who has a job for how long, as he was told. */
@@ -108,8 +125,8 @@ class Seen {
     for (const { token } of jobs) {
       const before = this.#held.get(token);
       if (before && before.by !== by) {
-        assert(before.until < now, `job ${token} is ${before.by}'s until ${before.until}, and ${by} has it at ${now}`);
         isTakeover = true;
+        if (before.until >= now) this.atOnce += 1;
       }
       this.#held.set(token, { by, until });
     }
@@ -150,6 +167,7 @@ export const runStorm = async (world: World, storm: Storm) => {
     takeovers: seen.takeovers,
     lostReplies: seen.lostReplies,
     toldToWait: seen.busy,
+    hadByTwo: seen.atOnce,
     conflicts: refused(LIST_ROW),
     workedTwice: [...seen.worked.values()].filter((times) => times > 1).length,
     writeUnitsPerJob: {
@@ -196,14 +214,29 @@ interface Place {
 }
 
 const workOnce = async (place: Place, name: string, fate: Fate): Promise<'worked' | 'nothing left'> => {
-  const { deps, id, seen } = place;
+  const { deps, seen } = place;
   const claimed = await claim(place, name);
   if (claimed === 'nothing left') return claimed;
   // He never heard what he got, and nobody else did.
   if (fate === 'dies unanswered') throw new Death();
-  const { jobs, handle, until } = claimed;
-  seen.handedOut(name, jobs, until, deps.machine.now());
+  seen.handedOut(name, claimed.jobs, claimed.until, deps.machine.now());
   if (fate === 'dies holding it') throw new Death();
+  seen.holding += 1;
+  try {
+    await completeAll(place, name, claimed, fate);
+  } finally {
+    seen.holding -= 1;
+  }
+  return 'worked';
+};
+
+const completeAll = async (
+  { deps, id, seen, atOnce }: Place,
+  name: string,
+  claimed: Got,
+  fate: Fate,
+): Promise<void> => {
+  const { jobs, handle } = claimed;
   const results = work(name, jobs);
   const held = heldBy(id, handle);
   const part = results.slice(0, Math.ceil(results.length / 2));
@@ -217,29 +250,33 @@ const workOnce = async (place: Place, name: string, fate: Fate): Promise<'worked
   }
   seen.finished(results.map(({ token }) => token));
   // Every other one in two parts.
-  const parts = held.range.first % (2 * place.atOnce) === 0 ? [part, results.slice(part.length)] : [results];
+  const parts = held.range.first % (2 * atOnce) === 0 ? [part, results.slice(part.length)] : [results];
   for (const some of parts.filter(({ length }) => length > 0)) {
     const done = await untilAnswered(() => complete(deps, id, held, some));
     assert.equal(done.kind, 'done', `${name} has lost ${handle}`);
   }
-  return 'worked';
 };
 
-const claim = async ({ world, deps, id, seen, atOnce }: Place, name: string) => {
+type Got = Extract<Claimed, { readonly kind: 'claimed' }>;
+
+const claim = async ({ world, deps, id, seen, atOnce }: Place, name: string): Promise<Got | 'nothing left'> => {
   for (;;) {
-    world.passTime(TICK);
     try {
       const claimed = await untilAnswered(() =>
         claimJobs(deps, id, { claim: claimNamed(name), count: atOnce, lease: LEASE }),
       );
-      if (claimed.kind === 'claimed') return claimed;
+      if (claimed.kind === 'claimed') {
+        world.passTime(TICK);
+        return claimed;
+      }
       assert(claimed.kind === 'none', `a claim was answered ${claimed.kind}`);
       if (claimed.status === 'complete' || (await isAllDone(deps, id))) return 'nothing left';
-      await deps.machine.sleep(5);
     } catch (cause) {
       if (!(cause instanceof ListBusy)) throw cause;
       seen.busy += 1;
     }
+    await deps.machine.sleep(PAUSE);
+    if (seen.isIdle()) world.passTime(IDLE_TICK);
   }
 };
 
@@ -259,6 +296,7 @@ const check = async (world: World, { jobs }: Storm, id: ListId, seen: Seen) => {
   assert(list);
   assert.equal(list.status, 'complete');
   assert.equal(list.leases.length, 0);
+  assert.equal(seen.atOnce, 0, 'jobs were handed out while somebody had them');
   const failed = Array.from({ length: jobs }, (_, token) => outcomeOf(token)).filter((each) => each === 'failed');
   assert.deepEqual(await progressOf(deps.fanOuts, list), {
     succeeded: jobs - failed.length,
