@@ -66,7 +66,7 @@ export interface ListKit extends Process {
 }
 
 /** Tells `ops` of the list's end. */
-const tellingOps = (keep = 24 * 60 * MINUTE): Config => ({
+export const tellingOps = (keep = 24 * 60 * MINUTE): Config => ({
   ...aConfig({ operation: operationName('ship') }),
   destinations: { ops: { kind: 'queue', name: 'ops' } },
   lists: { keep, callback: 'ops' },
