@@ -203,6 +203,19 @@ describe('a claim that is released', () => {
     expectWhole(kit);
   });
 
+  it('and claimed anew under its name is another one, though it begins with the same job', async () => {
+    const kit = await holding(5);
+    const first = await kit.got('a', 4);
+    await kit.release(first.handle);
+    const second = await kit.got('a', 2);
+    expect(await kit.complete(first.handle)).toEqual({ kind: 'lost' });
+    expect(await kit.renew(first.handle)).toEqual({ kind: 'lost' });
+    expect(await kit.release(first.handle)).toEqual({ kind: 'released', count: 0 });
+    expect(await kit.renew(second.handle)).toMatchObject({ kind: 'renewed' });
+    expect(kit.done().size).toBe(0);
+    expectWhole(kit);
+  });
+
   it('gives back what is not done, and counts that', async () => {
     const kit = await holding(5);
     const { handle } = await kit.got('a', 4);

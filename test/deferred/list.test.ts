@@ -126,6 +126,7 @@ const trigger = (world: World, count: number): World => {
   const { ranges, from, rest, fresh } = planTrigger(list, count, free);
   const left = countOf(free.flatMap(({ open }) => open)) + list.total - list.head;
   expect(countOf(ranges), 'as many as were wanted, or all').toBe(Math.min(count, left));
+  if (rest) expect(countOf(ranges), 'a rest only where it was enough').toBe(count);
   for (const token of ranges.flatMap(tokensOf)) expect(gone.has(token), `job ${token}, again`).toBe(false);
   return {
     ...world,

@@ -66,6 +66,13 @@ describe('a trigger', () => {
       const kit = await holding(count, { width: 450, acksAtOnce: 150 });
       expect(await kit.trigger({ percent }), `${percent}% of ${count}`).toEqual({ kind: 'triggered', count: each });
     }
+    for (let hundredths = 1; hundredths <= 10_000; hundredths += 7) {
+      const kit = await holding(0);
+      const total = 100 * hundredths;
+      kit.tables.fanOuts.set(TRACKER, { ...(await kit.read()), total });
+      const count = Math.ceil((hundredths * total) / 10_000);
+      expect(await kit.trigger({ percent: hundredths / 100 }), `${hundredths / 100}%`).toMatchObject({ count });
+    }
     const kit = await holding(10);
     for (const name of ['a', 'b', 'c', 'd']) await kit.trigger({ percent: 25 }, name);
     expect(await kit.read()).toMatchObject({ head: 10 });
@@ -164,6 +171,16 @@ describe('a trigger', () => {
     });
   });
 
+  it('that sees the list closed looks again whether its message was first', async () => {
+    const kit = await holding(7);
+    const { gate } = gateAt(5, 'before', async (call) => {
+      expect(call).toBe('lists.read');
+      await kit.start();
+      await cancelRest(kit, await kit.read());
+    });
+    expect(await kit.behind(gate).trigger(4)).toEqual({ kind: 'triggered', count: 4 });
+  });
+
   it('beside others at once takes jobs of its own', async () => {
     const kit = await holding(40);
     const { handle } = await kit.got('a', 7);
@@ -227,13 +244,12 @@ describe('the message of a trigger', () => {
 
   it('goes on where the jobs were too large to be read at once', async () => {
     const kit = await holding(9, { pageBytes: 100 });
-    const { handle } = await kit.got('a', 2);
-    await kit.release(handle);
+    expect(tokensIn(await kit.claim('a', 7)), 'four go back').toEqual([0, 1, 2]);
     await kit.trigger(9);
     const first = await startJobs(kit, message());
-    expect(first.jobs.length).toBeLessThan(9);
-    expect(first.next).toEqual(message(first.jobs.length));
-    expect(await kit.start()).toEqual(items(kit, 0, 1, 2, 3, 4, 5, 6, 7, 8));
+    expect(first.jobs).toHaveLength(3);
+    expect(first.next).toEqual(message(3));
+    expect(await kit.start()).toEqual(items(kit, 3, 4, 5, 6, 7, 8));
   });
 
   it('that comes twice makes no task again of what is done', async () => {
