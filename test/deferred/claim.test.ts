@@ -197,6 +197,18 @@ describe('a claim', () => {
     expectWhole(kit);
   });
 
+  it('gets nothing of a list that is cancelled before it has taken something, free or fresh', async () => {
+    for (const isFree of [true, false]) {
+      const kit = await holding(4);
+      if (isFree) await kit.release((await kit.got('early', 4)).handle);
+      const { gate } = gateAt(2, 'before', async (call) => {
+        expect(call).toBe(isFree ? 'lists.change' : 'lists.leaseFresh');
+        await cancelRest(kit, await kit.read());
+      });
+      expect(await kit.behind(gate).claim('a', 2)).toEqual({ kind: 'closed', status: 'cancelled' });
+    }
+  });
+
   it('of a list that is closed gets nothing', async () => {
     const kit = await holding(0);
     await seal(kit, `~${LIST}` as never);

@@ -62,6 +62,17 @@ describe('a claim that is completed', () => {
     expect(await results(kit), 'a job without one has no row').toEqual(all);
   });
 
+  it('while it is renewed is over all the same', async () => {
+    await atEachCut(async (n) => {
+      const kit = await holding(3);
+      const { handle } = await kit.got('a', 2);
+      const { gate, isReached } = gateAt(n, 'before', async () => void (await kit.renew(handle, n * MINUTE)));
+      await kit.behind(gate).complete(handle);
+      expect(await kit.read()).toMatchObject({ leases: [] });
+      return isReached();
+    });
+  });
+
   it('late, once another one has done the jobs, hears that they are done; otherwise that they are not his', async () => {
     const kit = await holding(3);
     const a = await kit.got('a', 3);

@@ -31,6 +31,13 @@ const scene = async (): Promise<Scene> => {
   return { kit, mine, over };
 };
 
+/** The same, and nothing is free: whoever comes gets fresh jobs. */
+const withoutFree = async (): Promise<Scene> => {
+  const on = await scene();
+  await on.kit.trigger(3, 'free ones');
+  return on;
+};
+
 type Step = (by: Process, scene: Scene) => Promise<unknown>;
 const told =
   (by: string, outcome: 'succeeded' | 'failed' = 'succeeded') =>
@@ -129,26 +136,41 @@ const run = (step: Step, by: Process, on: Scene): Promise<unknown> =>
     if (!(cause instanceof Error) || !['Gone', 'ListBusy'].includes(cause.name)) throw cause;
   });
 
-describe.each(Object.entries(STEPS))('%s', (name, step) => {
-  it.each(Object.entries(STEPS))('that stops anywhere for %s', async (other, between) => {
-    await atEachCut(async (n) => {
-      const on = await scene();
-      const answers: unknown[] = [];
-      const { gate, isReached } = gateAt(n, 'before', async () => {
-        answers.push(await run(between, on.kit, on));
-        expectWhole(on.kit);
-      });
-      answers.push(await run(step, on.kit.behind(gate), on));
+/** One step stops before each of its calls in turn, the other one runs there, and the first goes on. */
+const race = async (
+  begin: () => Promise<Scene>,
+  [name, step]: readonly [string, Step],
+  [other, between]: readonly [string, Step],
+): Promise<void> => {
+  await atEachCut(async (n) => {
+    const on = await begin();
+    const answers: unknown[] = [];
+    const { gate, isReached } = gateAt(n, 'before', async () => {
+      answers.push(await run(between, on.kit, on));
       expectWhole(on.kit);
-      if (name !== other) expectApart(on.kit, answers);
-      const isToldByAll = ![name, other].some((each) => each.endsWith('without a word'));
-      await expectResults(on.kit, isToldByAll);
-      const before = await resultsOf(on.kit);
-      await finish(on);
-      if ((await on.kit.read()).status !== 'expired') expect(await resultsOf(on.kit), 'for good').toEqual(before);
-      return isReached();
     });
+    answers.push(await run(step, on.kit.behind(gate), on));
+    expectWhole(on.kit);
+    if (name !== other) expectApart(on.kit, answers);
+    const isToldByAll = ![name, other].some((each) => each.endsWith('without a word'));
+    await expectResults(on.kit, isToldByAll);
+    const before = await resultsOf(on.kit);
+    await finish(on);
+    if ((await on.kit.read()).status !== 'expired') expect(await resultsOf(on.kit), 'for good').toEqual(before);
+    return isReached();
   });
+};
+
+const TAKERS = Object.entries(STEPS).filter(([name]) => /claim of|another claim|trigger|append|cancel/.test(name));
+
+describe.each(TAKERS)('of a list of which nothing is free, %s', (name, step) => {
+  it.each(TAKERS)('that stops anywhere for %s', (other, between) => race(withoutFree, [name, step], [other, between]));
+});
+
+describe.each(Object.entries(STEPS))('%s', (name, step) => {
+  it.each(Object.entries(STEPS))('that stops anywhere for %s', (other, between) =>
+    race(scene, [name, step], [other, between]),
+  );
 
   it.each(['before', 'after'] as const)('that dies %s any of its calls loses nothing', async (when) => {
     await atEachCut(async (n) => {
