@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { ulid } from 'ulid';
 import type { ZodType } from 'zod';
+import type { Ask } from '../client/ask.ts';
 import {
   type Acked,
   type AddedGroup,
-  type Ask,
   ackInCalls,
   addInCalls,
   type DoneItem,

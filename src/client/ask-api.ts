@@ -3,7 +3,7 @@ import { SQSClient, type SQSClientConfig } from '@aws-sdk/client-sqs';
 import { requestSigner } from '../aws/signed-request.ts';
 import { isObject, parseJson } from '../batching/json-text.ts';
 import { describeProblems, type Problem, reasonOf } from '../batching/problems.ts';
-import type { Ask } from './fan-out-calls.ts';
+import type { Ask } from './ask.ts';
 
 export interface ApiOptions {
   /** The API up to its version: a function URL (`https://….lambda-url.REGION.on.aws/v1`) or one on this machine. */
@@ -60,13 +60,29 @@ const [TRIES, FIRST_PAUSE, LONGEST_PAUSE] = [7, 100, 5_000];
 /** How long one answer is waited for (ms): the API's function has 20 s. */
 const TIMEOUT = 30_000;
 
+/** Waits for some milliseconds, or until the signal aborts. */
+export const rest = async (pause: number, signal?: AbortSignal): Promise<void> => {
+  if (signal?.aborted) return;
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, pause);
+    signal?.addEventListener('abort', end, { once: true });
+  });
+};
+
 /** @throws TypeError where the address cannot be the API's. */
 export const askingApi = ({ api, fetch: send = fetch, ...options }: ApiOptions): Ask => {
   const base = addressOf(api);
   const sign = isHere(base) ? undefined : signerFor(base, options);
   const url = base.href.replace(/\/$/, '');
-  return async (path, body) => {
-    const init = { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+  return async (path, body, { method = 'POST', signal } = {}) => {
+    const text = typeof body === 'object' ? JSON.stringify(body) : body;
+    const init =
+      text === undefined ? { method } : { method, body: text, headers: { 'content-type': 'application/json' } };
     for (let tries = 1; ; tries += 1) {
       // A signature holds for some minutes, so each try has its own.
       const request = sign ? await sign(`${url}${path}`, init) : { address: `${url}${path}`, init };
@@ -76,7 +92,8 @@ export const askingApi = ({ api, fetch: send = fetch, ...options }: ApiOptions):
         if (cause instanceof ApiRefused) throw cause;
         if (tries === TRIES) throw new ApiUnavailable(base.origin, tries, cause);
         const pause = Math.random() * Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** tries);
-        await new Promise((resolve) => setTimeout(resolve, pause + (cause instanceof Busy ? cause.pause : 0)));
+        await rest(pause + (cause instanceof Busy ? cause.pause : 0), signal);
+        signal?.throwIfAborted();
       }
     }
   };

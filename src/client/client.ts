@@ -16,6 +16,7 @@ import type { Duration } from '../config/duration.ts';
 export { GaveUp } from '../aws/rounds.ts';
 export { SqsFailure } from '../aws/sqs.ts';
 export * from './fan-outs.ts';
+export * from './lists.ts';
 
 /** Operations and the type of their payloads, e.g. `{ 'distribute-parcels': Parcel }`. */
 export type Operations = Readonly<Record<string, object>>;

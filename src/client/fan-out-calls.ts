@@ -3,9 +3,7 @@ import pLimit from 'p-limit';
 import type { ItemOutcome } from '../fan-out/fan-out.ts';
 import { type FanOutId, type ItemId, itemIdOf, parseItemId } from '../fan-out/ids.ts';
 import { FULL_SIZE } from '../fan-out/tree.ts';
-
-/** Asks the API: POST, with a body in JSON. Answers its JSON. */
-export type Ask = (path: string, body: object) => Promise<unknown>;
+import type { Ask } from './ask.ts';
 
 /** Items that are added by one call: a hundred groups, which take it a second or so. */
 const ADDED_AT_ONCE = 45_000;

@@ -16,9 +16,9 @@ export interface ServedApi {
   readonly url: string;
   readonly kit: StepKit;
   /** Method, path and body of each request, in the order in which they came. */
-  readonly asked: { readonly path: string; readonly body: Record<string, unknown> }[];
-  /** Of a request, that comes for the n-th time, from 1; undefined: nothing happens to it. */
-  fate: (n: number) => Fate | undefined;
+  readonly asked: { readonly method: string; readonly path: string; readonly body: Record<string, unknown> }[];
+  /** Of a request, that comes for the n-th time, from 1, by method and path; undefined: nothing happens to it. */
+  fate: (n: number, request: string) => Fate | undefined;
   stop(): Promise<void>;
 }
 
@@ -34,8 +34,9 @@ export const servedApi = async (): Promise<ServedApi> => {
   const server = createServer(
     getRequestListener(async (request, { incoming }) => {
       const text = await request.clone().text();
-      asked.push({ path: new URL(request.url).pathname, body: text === '' ? {} : JSON.parse(text) });
-      const fate = served.fate(timesOf(`${request.url} ${text}`));
+      const { pathname: path } = new URL(request.url);
+      asked.push({ method: request.method, path, body: text === '' ? {} : JSON.parse(text) });
+      const fate = served.fate(timesOf(`${request.method} ${request.url} ${text}`), `${request.method} ${path}`);
       if (typeof fate === 'number')
         return Response.json(
           { detail: `as the test says: ${fate}` },
