@@ -1,24 +1,18 @@
 /** `groupage fan-out …`: N items, of which it is known exactly once that the last is done. */
 import { Command, InvalidArgumentError } from 'commander';
-import { isTokenOfCalls, pathOf, TOKEN_OF_CALLS_RULE } from '../client/fan-out-calls.ts';
+import { pathOf } from '../client/fan-out-calls.ts';
 import type { FailFast } from '../fan-out/fan-out.ts';
 import { connect } from './connect.ts';
 import { ackItems, addItems } from './fan-out-items.ts';
 import { describe } from './fan-out-view.ts';
 import { watchFanOut } from './fan-out-watch.ts';
 import { printable, printJson } from './output.ts';
-import { everyOption } from './reading.ts';
+import { everyOption, tokenOfCalls } from './reading.ts';
 import { type CommonOptions, FAILED_ITEMS, FAN_OUT, SEALED } from './shapes.ts';
 
 /** Of no id the API would understand something else. */
 const someFanOut = (text: string): string => {
   if (/^\.{0,2}$/.test(text)) throw new InvalidArgumentError('It takes the id of a fan-out.');
-  return text;
-};
-
-/** Said before it is asked for: the calls' tokens are longer. */
-const tokenOfCalls = (text: string): string => {
-  if (!isTokenOfCalls(text)) throw new InvalidArgumentError(`It takes ${TOKEN_OF_CALLS_RULE}.`);
   return text;
 };
 

@@ -1,6 +1,8 @@
-/** The lines of a file as register messages. */
-import { createReadStream } from 'node:fs';
+/** The lines of a file: as register messages, or as payloads. */
+import { createReadStream, statSync } from 'node:fs';
 import { isObject, parseJson } from '../batching/json-text.ts';
+import { reasonOf } from '../batching/problems.ts';
+import { PAYLOAD_MAX_BYTES } from '../batching/task.ts';
 import { utf8 } from '../batching/utf8.ts';
 import { CommandFailure } from '../failure.ts';
 
@@ -13,6 +15,17 @@ export const CHUNK = 1_000;
 const CHUNK_BYTES = 5_500_000;
 /** What one message may have. */
 const LINE_BYTES = 1_000_000;
+
+/** How many bytes a file has. @throws CommandFailure */
+export const sizeOf = (file: string): number => {
+  try {
+    const found = statSync(file);
+    if (!found.isDirectory()) return found.size;
+  } catch (cause) {
+    throw new CommandFailure(`${file} cannot be read: ${reasonOf(cause)}`);
+  }
+  throw new CommandFailure(`${file} is a folder: it takes a file of JSON lines`);
+};
 
 /** The payload is spliced in as it was written: parsing it could change its numbers. */
 export const messageOf = (fields: object, payload: string): string =>
@@ -57,23 +70,43 @@ export async function* chunksOf(file: string, operation: string | undefined, fie
 
 async function* linesOf(file: string, operation: string | undefined, fields: object): AsyncGenerator<Line> {
   const problemOf = operation === undefined ? notJson : notAPayload;
+  for await (const { number, line, bytes: read } of textsOf(file)) {
+    if (line === undefined) {
+      yield { number, text: '', bytes: read, problem: NOT_UTF8 };
+      continue;
+    }
+    const text = operation === undefined ? line : messageOf({ operation, ...fields }, line);
+    const bytes = Buffer.byteLength(text) + 1;
+    const problem = bytes > LINE_BYTES ? `has ${bytes} bytes: no task is as large` : problemOf(line);
+    yield { number, text, bytes, ...(problem === undefined ? {} : { problem }) };
+  }
+}
+
+/** The lines of a file as payloads, as they were written. Empty lines are nothing. @throws CommandFailure */
+export async function* payloadsIn(file: string): AsyncGenerator<Line> {
+  for await (const { number, line, bytes } of textsOf(file)) {
+    const size = Buffer.byteLength(line ?? '');
+    const large = `has ${size} bytes: a payload has at most ${PAYLOAD_MAX_BYTES}`;
+    const problem = line === undefined ? NOT_UTF8 : size > PAYLOAD_MAX_BYTES ? large : notAPayload(line);
+    yield { number, text: line ?? '', bytes, ...(problem === undefined ? {} : { problem }) };
+  }
+}
+
+const NOT_UTF8 = 'is not UTF-8';
+
+/** The lines of a file that are not empty, with what each takes of it; without a text where it is none. @throws CommandFailure */
+async function* textsOf(
+  file: string,
+): AsyncGenerator<{ readonly number: number; readonly line: string | undefined; readonly bytes: number }> {
   const input = file === '-' ? process.stdin : createReadStream(file);
   let number = 0;
   try {
     for await (const read of linesIn(input)) {
       number += 1;
       const decoded = utf8(read);
-      if (decoded === undefined) {
-        yield { number, text: '', bytes: read.length + 1, problem: 'is not UTF-8' };
-        continue;
-      }
       // Some editors begin a file with a byte order mark.
-      const line = (number === 1 ? decoded.replace(/^\ufeff/, '') : decoded).replace(/\r$/, '');
-      if (line.trim() === '') continue;
-      const text = operation === undefined ? line : messageOf({ operation, ...fields }, line);
-      const bytes = Buffer.byteLength(text) + 1;
-      const problem = bytes > LINE_BYTES ? `has ${bytes} bytes: no task is as large` : problemOf(line);
-      yield { number, text, bytes, ...(problem === undefined ? {} : { problem }) };
+      const line = (number === 1 ? decoded?.replace(/^\ufeff/, '') : decoded)?.replace(/\r$/, '');
+      if (line?.trim() !== '') yield { number, line, bytes: read.length + 1 };
     }
   } catch (cause) {
     if (!(cause instanceof Error && 'syscall' in cause)) throw cause;

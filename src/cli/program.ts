@@ -4,6 +4,7 @@ import { InvalidConfig } from '../config/load.ts';
 import { CommandFailure, WrongUsage } from '../failure.ts';
 import { cancelCommand } from './cancel.ts';
 import { checkCommand } from './check.ts';
+import { deferredCommand } from './deferred.ts';
 import { doctorCommand } from './doctor.ts';
 import { fanOutCommand } from './fan-out.ts';
 import { flushCommand } from './flush.ts';
@@ -35,6 +36,7 @@ const program = (): Command => {
     resumeCommand(),
     redriveCommand(),
     fanOutCommand(),
+    deferredCommand(),
     doctorCommand(),
     checkCommand(),
   ]) {

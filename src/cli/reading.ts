@@ -1,5 +1,6 @@
 /** Reads what several commands are given. */
 import { InvalidArgumentError } from 'commander';
+import { isTokenOfCalls, TOKEN_OF_CALLS_RULE } from '../client/fan-out-calls.ts';
 
 /** Of no id the API would understand its list. */
 export const someId = (text: string): string => {
@@ -12,4 +13,10 @@ export const everyOption = (text: string): number => {
   const value = Number(text);
   if (!(value >= 0.2)) throw new InvalidArgumentError('It takes a number of seconds from 0.2.');
   return value;
+};
+
+/** Said before it is asked for: the calls' tokens are longer. */
+export const tokenOfCalls = (text: string): string => {
+  if (!isTokenOfCalls(text)) throw new InvalidArgumentError(`It takes ${TOKEN_OF_CALLS_RULE}.`);
+  return text;
 };

@@ -1,13 +1,12 @@
 /** `groupage send`: registers one task, or the lines of a file. */
-import { statSync } from 'node:fs';
 import { progress } from '@clack/prompts';
 import { Command, InvalidArgumentError } from 'commander';
-import { describeProblem, reasonOf } from '../batching/problems.ts';
+import { describeProblem } from '../batching/problems.ts';
 import { CommandFailure, WrongUsage } from '../failure.ts';
 import { type ApiClient, ApiFailure } from './api-client.ts';
 import { connect } from './connect.ts';
 import { orInterrupted } from './interruption.ts';
-import { CHUNK, chunksOf, type Line, messageOf, notAPayload } from './lines.ts';
+import { CHUNK, chunksOf, type Line, messageOf, notAPayload, sizeOf } from './lines.ts';
 import { complain, plural, printable, printJson } from './output.ts';
 import { type CommonOptions, REGISTERED } from './shapes.ts';
 
@@ -153,16 +152,6 @@ const sendFile = async (operation: string | undefined, file: string, options: Se
       report(sent, options, cause.message);
     }
   });
-};
-
-const sizeOf = (file: string): number => {
-  try {
-    const found = statSync(file);
-    if (!found.isDirectory()) return found.size;
-  } catch (cause) {
-    throw new CommandFailure(`${file} cannot be read: ${reasonOf(cause)}`);
-  }
-  throw new CommandFailure(`${file} is a folder: --file takes a file of JSON lines`);
 };
 
 /** @param stopped why not everything was sent. */

@@ -151,3 +151,31 @@ export const ACKED = z.looseObject({
   unknown: z.array(z.string()),
 });
 export const FAILED_ITEMS = z.looseObject({ items: z.array(z.string()), cursor: z.string().optional() });
+
+export const LIST = z.looseObject({
+  id: z.string(),
+  status: z.enum(['open', 'sealed', 'complete', 'cancelled']),
+  operation: z.string().optional(),
+  name: z.string().optional(),
+  total: z.number(),
+  available: z.number(),
+  leased: z.number(),
+  started: z.number(),
+  done: z.number(),
+  succeeded: z.number(),
+  failed: z.number(),
+  createdAt: z.string(),
+  endedAt: z.string().optional(),
+});
+export type ListShape = z.infer<typeof LIST>;
+
+/** What deleting, adding, triggering, claiming and giving back answer of a list, and a page of its jobs. */
+export const LIST_DELETED = z.looseObject({ id: z.string(), total: z.number() });
+export const JOBS_ADDED = z.looseObject({ first: z.number(), count: z.number(), total: z.number() });
+export const TRIGGERED = z.looseObject({ triggered: z.number(), left: z.number() });
+export const CLAIMED = z.union([
+  z.looseObject({ claimId: z.string(), jobs: z.array(z.unknown()), expiresAt: z.string() }),
+  z.looseObject({ jobs: z.tuple([]), status: z.string() }),
+]);
+export const RELEASED = z.looseObject({ released: z.number() });
+export const JOBS = z.looseObject({ jobs: z.array(z.unknown()), next: z.number().optional() });

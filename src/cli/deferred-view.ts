@@ -1,0 +1,60 @@
+/** Prints deferred lists for people, and their jobs as JSON lines. */
+import { rawElements, rawMembers } from '../batching/json-text.ts';
+import { listPath } from '../client/list-calls.ts';
+import type { ApiClient } from './api-client.ts';
+import { ago, fields, green, printable, printJson, red } from './output.ts';
+import { type CommonOptions, JOBS, type ListShape } from './shapes.ts';
+
+const BAR = 30;
+const number = (count: number): string => count.toLocaleString('en');
+const moment = (iso: string): string => `${printable(iso)} (${ago(iso)} ago)`;
+
+const coloured = ({ status }: ListShape): string => {
+  if (status === 'complete') return green(status);
+  return status === 'cancelled' ? red(status) : status;
+};
+
+/** What is done, what somebody has, and what waits: each full where nothing else is. */
+export const bar = ({ total, done, leased, started }: ListShape): string => {
+  const cells = (count: number): number => (total === 0 ? 0 : Math.floor((count / total) * BAR));
+  const [full, half] = [cells(done), cells(done + leased + started)];
+  return `${'█'.repeat(full)}${'▒'.repeat(half - full)}${'░'.repeat(BAR - half)}`;
+};
+
+export const describe = (list: ListShape): string => {
+  const { id, operation, name, total, available, leased, started, done, succeeded, failed, createdAt, endedAt } = list;
+  return fields([
+    ['id', printable(id)],
+    ['status', coloured(list)],
+    ['jobs', `${bar(list)}  ${number(done)} of ${number(total)} done`],
+    ['available', number(available)],
+    ['claimed', number(leased)],
+    ['started', number(started)],
+    ['succeeded', number(succeeded)],
+    ['failed', failed > 0 ? red(number(failed)) : number(failed)],
+    ['name', name && printable(name)],
+    ['operation', operation && printable(operation)],
+    ['created', moment(createdAt)],
+    ['ended', endedAt && moment(endedAt)],
+  ]);
+};
+
+/** The jobs of an answer as they were sent, a line each: parsed, a number could become another one. */
+export const jobLines = (answer: string): readonly string[] =>
+  // Outside of its strings a line feed is a space; in them there is none.
+  rawElements(rawMembers(answer).get('jobs') ?? '[]').map((job) => job.replaceAll(/[\r\n]+/g, ' '));
+
+export const printJobs = async (api: ApiClient, id: string, { json }: CommonOptions): Promise<void> => {
+  const all: string[] = [];
+  let from: number | undefined = 0;
+  do {
+    const { text, value }: { text: string; value: { next?: number | undefined } } = await api.get(
+      `${listPath(id)}/jobs?${new URLSearchParams({ from: String(from), limit: '500' })}`,
+      JOBS,
+    );
+    if (json) all.push(...jobLines(text));
+    else for (const line of jobLines(text)) console.log(printJson(line));
+    from = value.next;
+  } while (from !== undefined);
+  if (json) console.log(printJson(`{"jobs":[${all.join(',')}]}`));
+};
