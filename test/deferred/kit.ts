@@ -7,7 +7,7 @@ import { append } from '../../src/deferred/append.ts';
 import { type Claimed, claimJobs } from '../../src/deferred/claim.ts';
 import { type Completion, complete, type Held, release, renew } from '../../src/deferred/claimed.ts';
 import { type ClaimId, type Handle, type ListId, listId, parseHandle, trackerOf } from '../../src/deferred/ids.ts';
-import type { List, NewList } from '../../src/deferred/list.ts';
+import type { List, NewList, Range } from '../../src/deferred/list.ts';
 import type { JobResult, Lists } from '../../src/deferred/store.ts';
 import { trigger, type Wanted } from '../../src/deferred/trigger.ts';
 import { parseTrigger, printTrigger } from '../../src/deferred/trigger-message.ts';
@@ -188,38 +188,43 @@ const doneOf = (tables: Tables, width: number): ReadonlyMap<number, boolean> => 
 /** What holds at every moment between two writes: no job is lost, and none is in two hands. */
 export const expectWhole = (kit: ListKit): void => {
   const list = kit.tables.fanOuts.get(TRACKER) as List | undefined;
-  if (!list || list.status === 'expired') return;
+  if (list && list.status !== 'expired') expect([...faultsIn(kit, list), ...faultsInAdded(kit, list)]).toEqual([]);
+};
+
+const faultsIn = (kit: ListKit, { head, total, leases }: List): readonly string[] => {
   const done = kit.done();
+  const faults: string[] = [];
   const hands = new Map<number, string>();
-  const give = (first: number, count: number, to: string) => {
+  const give = ({ first, count }: Range, to: string) => {
     for (let job = first; job < first + count; job += 1) {
-      expect(hands.get(job), `job ${job}, which ${to} has`).toBeUndefined();
+      if (hands.has(job)) faults.push(`job ${job}: ${hands.get(job)} and ${to} have it`);
+      if (job >= head) faults.push(`job ${job}: ${to} has it, and it is fresh`);
       hands.set(job, to);
     }
   };
-  for (const lease of list.leases) give(lease.first, lease.count, lease.key);
-  for (const [name, ranges] of kit.tables.listTriggers) for (const { first, count } of ranges) give(first, count, name);
-  expect(list.head).toBeLessThanOrEqual(list.total);
-  for (let job = 0; job < list.total; job += 1) {
-    if (job < list.head) expect(hands.has(job) || done.has(job), `job ${job} is lost`).toBe(true);
-    else expect(hands.get(job), `job ${job} is in nobody's hands yet`).toBeUndefined();
-  }
-  for (const job of [...hands.keys(), ...done.keys()]) expect(job).toBeLessThan(list.head);
-  expectSegments(kit, list);
+  for (const lease of leases) give(lease, lease.key);
+  for (const [name, ranges] of kit.tables.listTriggers) for (const range of ranges) give(range, name);
+  for (let job = 0; job < head; job += 1) if (!hands.has(job) && !done.has(job)) faults.push(`job ${job} is lost`);
+  for (const job of done.keys()) if (job >= head) faults.push(`job ${job} is done, and fresh`);
+  if (head > total) faults.push(`${head} jobs were handed out, of ${total}`);
+  return faults;
 };
 
 /** What was added stands behind one another, each once, with all of its jobs. */
-const expectSegments = ({ tables }: ListKit, { total }: List): void => {
+const faultsInAdded = ({ tables }: ListKit, { total }: List): readonly string[] => {
+  const faults: string[] = [];
   let next = 0;
   for (const { first, count, token: name } of [...tables.listSegments.values()].sort((a, b) => a.first - b.first)) {
-    expect(first).toBe(next);
-    expect(tables.listAppends.get(`${LIST}#${name}`)).toMatchObject({ first, count });
-    for (let index = 0; index < count; index += 1) expect(tables.listJobs.has(`${LIST}#${name}#${index}`)).toBe(true);
+    const added = tables.listAppends.get(`${LIST}#${name}`);
+    if (first !== next || added?.first !== first || added.count !== count) faults.push(`${name} is not at ${next}`);
+    for (let index = 0; index < count; index += 1)
+      if (!tables.listJobs.has(`${LIST}#${name}#${index}`)) faults.push(`job ${index} of ${name} is not there`);
     next += count;
   }
-  expect(next).toBe(total);
-  const appends = [...tables.listAppends.values()].filter(({ first }) => first !== undefined);
-  expect(appends).toHaveLength(tables.listSegments.size);
+  if (next !== total) faults.push(`${next} jobs were added, of ${total}`);
+  const added = [...tables.listAppends.values()].filter(({ first }) => first !== undefined);
+  if (added.length !== tables.listSegments.size) faults.push('a token has no jobs, or two have the same');
+  return faults;
 };
 
 /** What a list holds beside its header. */
