@@ -88,6 +88,8 @@ ${table(
     ['read units a job', storm.readUnitsPerJob],
   ],
 )}
+
+With the leases of the dead the list is at its limit of 64 live claims most of the time: a write of its row costs three units then, and so does one that is refused.
 `;
 
 export const ALT =
