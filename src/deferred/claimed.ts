@@ -74,7 +74,8 @@ export const complete = async (deps: ListDeps, id: ListId, held: Held, completio
       : { kind: 'lost' };
   }
   const isComplete = await ack(deps, id, lease, results);
-  const isAll = results.length === lease.count || (await doneIn(fanOuts, id, lease)).size === lease.count;
+  const named = new Set(results.map(({ token }) => token));
+  const isAll = named.size === lease.count || (await doneIn(fanOuts, id, lease)).size === lease.count;
   // Refused where somebody took it meanwhile: he will find them done.
   if (isAll) await lists.change(id, [whenever(lease)], [], 'any-time');
   return { kind: 'done', complete: isComplete };

@@ -149,8 +149,8 @@ describe('a configuration as a whole', () => {
   );
 
   it.each<[unknown, string]>([
-    [{ keep: '59s' }, `lists.keep ${DURATION('1m', '90d')} "59s"`],
-    [{ keep: '91d' }, `lists.keep ${DURATION('1m', '90d')} "91d"`],
+    [{ keep: '59s' }, `lists.keep ${DURATION('1d', '90d')} "59s"`],
+    [{ keep: '91d' }, `lists.keep ${DURATION('1d', '90d')} "91d"`],
     [{ callback: 7 }, 'lists.callback must be the name of a configured destination, or null for nobody, not a number'],
     [{ callback: 'ops' }, 'lists.callback names an unknown destination, "ops": there are none under "destinations"'],
     [{ kepe: '1h' }, 'lists.kepe is unknown; did you mean "keep"?'],

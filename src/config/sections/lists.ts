@@ -1,9 +1,9 @@
 /** What holds for every deferred list. */
-import { MINUTE } from '../../batching/timings.ts';
 import { DAY, duration, section, toldOtherwise } from './rules.ts';
 
 const fields = section({
-  keep: duration(MINUTE, 90 * DAY).default(7 * DAY),
+  // Claims of a list that is cancelled go on for up to half a day.
+  keep: duration(DAY, 90 * DAY).default(7 * DAY),
   callback: toldOtherwise(),
 });
 export const listsSchema = fields.prefault({});
