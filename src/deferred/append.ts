@@ -31,8 +31,9 @@ export const append = async (
     if (known?.first !== undefined) return appended(list, known.first, count);
     if (list.status !== 'open') {
       // It may have been closed after our own earlier try: between the two reads.
-      const first = (await lists.append(id, token))?.first;
-      return first === undefined ? { kind: 'closed', status: list.status } : appended(list, first, count);
+      const again = await lists.append(id, token);
+      if (again && again.hash !== hash) return { kind: 'other-jobs' };
+      return again?.first === undefined ? { kind: 'closed', status: list.status } : appended(list, again.first, count);
     }
     if (!known && !(await lists.beginAppend(id, token, { count, hash }))) return undefined;
     if (!isStored) await lists.putJobs(id, token, payloads);

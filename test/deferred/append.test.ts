@@ -114,6 +114,16 @@ describe('an append', () => {
     expect(await kit.behind(gate).add(4, 'a')).toEqual({ kind: 'appended', first: 0, count: 4, total: 4 });
   });
 
+  it('that sees the list closed is refused where the token had other jobs meanwhile', async () => {
+    const kit = listKit();
+    await kit.open();
+    const { gate } = gateAt(2, 'before', async () => {
+      await kit.add(4, 'a');
+      await seal(kit, TRACKER);
+    });
+    expect(await kit.behind(gate).add(5, 'a')).toEqual({ kind: 'other-jobs' });
+  });
+
   it('by many at once under tokens of their own gets each his numbers', async () => {
     const kit = listKit();
     await kit.open();
