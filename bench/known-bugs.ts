@@ -1,32 +1,65 @@
 /**
- * `npm run bench:known-bugs -- --runs N --seed S`: each bug that was once made is put back, and runs over the same
- * schedules: in how many of them the checker finds it. What a checker does not find with its bugs in, it cannot promise.
+ * `npm run bench:known-bugs -- --of tasks|fan-outs|lists --runs N --seed S`: each bug that was once made is put back, and
+ * runs over the same schedules: in how many of them the checker finds it. What a checker does not find with its bugs in, it
+ * cannot promise.
  */
 import { parseArgs } from 'node:util';
+import { runFanOutSchedules } from '../src/simulation/fan-outs/schedules.ts';
+import { runListSchedules } from '../src/simulation/lists/schedules.ts';
 import { runSchedules } from '../src/simulation/schedules.ts';
 import { promiseOf } from '../src/simulation/shrink.ts';
 import { whole } from '../src/simulation/whole.ts';
-import type { Scenario } from '../src/simulation/world.ts';
 import { KNOWN_BUGS, withBug } from '../test/simulation/known-bugs/catalogue.ts';
+import { FAN_OUT_BUGS, withFanOutBug } from '../test/simulation/known-bugs/fan-outs.ts';
+import { LIST_BUGS, withListBug } from '../test/simulation/known-bugs/lists.ts';
 
 const { values } = parseArgs({
-  options: { runs: { type: 'string', default: '1000' }, seed: { type: 'string', default: '1' } },
+  options: {
+    of: { type: 'string', default: 'tasks' },
+    runs: { type: 'string', default: '1000' },
+    seed: { type: 'string', default: '1' },
+  },
 });
 const [runs, seed] = [whole('runs', values.runs, 1), whole('seed', values.seed, 0)];
 
-const row = async (name: string, change: (scenario: Scenario) => Scenario): Promise<void> => {
-  const { violations } = await runSchedules(seed, runs, change);
+type Found = Pick<Awaited<ReturnType<typeof runSchedules>>, 'violations'>;
+
+/** Schedules as they are, and with each bug in them. */
+const KINDS: Readonly<Record<string, () => readonly (readonly [name: string, find: () => Promise<Found>])[]>> = {
+  tasks: () => [
+    ['Groupage', () => runSchedules(seed, runs)],
+    ...KNOWN_BUGS.map((known) => [known[0], () => runSchedules(seed, runs, (each) => withBug(known, each))] as const),
+  ],
+  'fan-outs': () => [
+    ['Groupage', () => runFanOutSchedules(seed, runs)],
+    ...FAN_OUT_BUGS.map(
+      (known) => [known[0], () => runFanOutSchedules(seed, runs, (each) => withFanOutBug(known, each))] as const,
+    ),
+  ],
+  lists: () => [
+    ['Groupage', () => runListSchedules(seed, runs)],
+    ...LIST_BUGS.map(
+      (known) => [known[0], () => runListSchedules(seed, runs, (each) => withListBug(known, each))] as const,
+    ),
+  ],
+};
+
+const rowOf = (name: string, { violations }: Found): string => {
   const [first] = violations;
   const promises = new Map<string, number>();
   for (const { message } of violations) promises.set(promiseOf(message), (promises.get(promiseOf(message)) ?? 0) + 1);
   const [most] = [...promises].toSorted(([, a], [, b]) => b - a);
   const share = `${((100 * violations.length) / runs).toFixed(violations.length > 0 ? 1 : 0)}%`;
-  console.log(`| ${[name, violations.length, share, first?.seed ?? '', most?.[0] ?? ''].join(' | ')} |`);
+  return `| ${[name, violations.length, share, first?.seed ?? '', most?.[0] ?? ''].join(' | ')} |`;
 };
 
+const kind = KINDS[values.of];
+if (!kind) {
+  console.error(`--of takes one of ${Object.keys(KINDS).join(', ')}, not ${values.of}`);
+  process.exit(2);
+}
 console.log(`${runs} schedules from seed ${seed}\n`);
 console.log(
   '|  | schedules that break a promise |  | first seed | the promise, most often |\n| --- | --: | --: | --: | --- |',
 );
-await row('Groupage', (scenario) => scenario);
-for (const known of KNOWN_BUGS) await row(known[0], (scenario) => withBug(known, scenario));
+for (const [name, find] of kind()) console.log(rowOf(name, await find()));
