@@ -16,6 +16,8 @@ import type { ListSteps, WorldDeps } from './steps.ts';
 const ALWAYS = Number.POSITIVE_INFINITY;
 /** How long somebody waits who got nothing. */
 const PAUSE: Millis = 10_000;
+/** How long he takes, at the most, until he claims again. */
+const BREATH: Millis = 1_000;
 
 type Got = Claimed & { readonly kind: 'claimed' };
 
@@ -44,7 +46,7 @@ export class PullingWorker {
       const got = await this.#claim();
       if (got === 'over') return;
       if (got) await this.#do(got);
-      else await scheduler.wait(PAUSE);
+      await scheduler.wait(got ? this.#random.int(0, BREATH) : PAUSE);
     }
   }
 

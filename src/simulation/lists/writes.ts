@@ -98,7 +98,9 @@ const moveJobs = (watched: Watched, id: ListId, book: Book, before: List, after:
     const place = places.get(token) ?? (job.place === 'triggered' ? 'triggered' : 'gone');
     const isTaken = job.place === 'triggered' || job.place === 'gone';
     demand(!isTaken || place === job.place, 'what has been handed out for good is not handed out again', subject);
-    demand(place !== 'gone' || isTaken || job.done !== undefined, 'only what is done is let go of', {
+    // Of a deleted list nobody keeps books any more.
+    const isLetGo = place === 'gone' && !isTaken && after.status !== 'expired';
+    demand(!isLetGo || job.done !== undefined, 'only what is done is let go of', {
       ...subject,
       token,
     });
