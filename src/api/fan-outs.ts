@@ -31,7 +31,10 @@ export const fanOutRoutes = (deps: ApiDeps): Hono => {
     const { isNew, stored } = await fanOuts.open(opening, nextLook(now, now));
     const [other] = isNew ? [] : differences(stored, opening);
     if (other)
-      throw new HttpProblem(409, `fan-out ${id} is there already, with another ${other}: take another id, or the same`);
+      throw new HttpProblem(
+        409,
+        `fan-out ${id} is there already, with another ${other}: take another id, or give the same ${other}`,
+      );
     return context.json(await viewOf(stored), isNew ? 201 : 200);
   });
 

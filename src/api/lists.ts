@@ -111,7 +111,10 @@ const expectSame = (id: ListId, stored: List, { operation, userKey, callback }: 
     ...(stored.callback === callback ? [] : ['callback']),
   ];
   if (other)
-    throw new HttpProblem(409, `list ${id} is there already, with another ${other}: take another id, or the same`);
+    throw new HttpProblem(
+      409,
+      `list ${id} is there already, with another ${other}: take another id, or give the same ${other}`,
+    );
 };
 
 /** It may have been taken out of the configuration since the list was opened. @throws HttpProblem */

@@ -61,7 +61,7 @@ describe('opening', () => {
     ] as const)
       expect(await ask('', other)).toMatchObject({
         code: 409,
-        detail: `fan-out f is there already, with another ${what}: take another id, or the same`,
+        detail: `fan-out f is there already, with another ${what}: take another id, or give the same ${what}`,
       });
   });
 

@@ -35,7 +35,7 @@ describe('opening', () => {
     await ask('/f/jobs', { jobs: someJobs(2) });
     expect(await ask('', fields)).toMatchObject({ code: 200, id: 'f', total: 2 });
     for (const what of ['operation', 'name', 'callback']) {
-      const detail = `list f is there already, with another ${what}: take another id, or the same`;
+      const detail = `list f is there already, with another ${what}: take another id, or give the same ${what}`;
       expect(await ask('', { ...fields, [what]: undefined })).toMatchObject({ code: 409, detail });
     }
     expect(await ask('', { ...fields, name: 'b' })).toMatchObject({ code: 409 });
