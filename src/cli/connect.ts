@@ -13,6 +13,10 @@ export const connect = async ({ api, stack }: CommonOptions, folder = process.cw
   return stackApi(stack, api);
 };
 
+/** What a command that is told to somebody needs to reach the same API. No secret is in an address that `connect` took. */
+export const toSameApi = ({ api, stack }: CommonOptions): string =>
+  [stack === undefined ? '' : ` --stack ${stack}`, api === undefined ? '' : ` --api ${JSON.stringify(api)}`].join('');
+
 /** The stack that runs in this folder, or in one above it. */
 const localUrl = (folder: string): string => {
   const file = readLocalFile(folder);

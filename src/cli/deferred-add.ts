@@ -6,7 +6,7 @@ import type { Ask } from '../client/ask.ts';
 import { addCall, inCalls } from '../client/list-calls.ts';
 import { CommandFailure, WrongUsage } from '../failure.ts';
 import { type ApiClient, ApiFailure } from './api-client.ts';
-import { connect } from './connect.ts';
+import { connect, toSameApi } from './connect.ts';
 import { orInterrupted } from './interruption.ts';
 import { type Line, payloadsIn, sizeOf } from './lines.ts';
 import { plural, printable, printJson } from './output.ts';
@@ -38,7 +38,7 @@ export const addJobs = async (id: string, file: string, options: AddOptions): Pr
   const ask = asking(await connect(options));
   const bar = process.stderr.isTTY ? progress({ max: Math.max(1, bytes), output: process.stderr }) : undefined;
   const far: Progress = { jobs: 0, upTo: 0 };
-  const again = `to add the rest, and none twice: groupage lists add ${id} ${JSON.stringify(file)} --token ${JSON.stringify(token)}`;
+  const again = `to add the rest, and none twice: groupage lists add ${id} ${JSON.stringify(file)} --token ${JSON.stringify(token)}${toSameApi(options)}`;
   const interrupted = (): void => {
     // The bar's line is not ended.
     if (bar) console.error();

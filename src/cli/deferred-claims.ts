@@ -3,7 +3,7 @@ import { ulid } from 'ulid';
 import { listPath } from '../client/list-calls.ts';
 import { CommandFailure } from '../failure.ts';
 import { ApiFailure } from './api-client.ts';
-import { connect } from './connect.ts';
+import { connect, toSameApi } from './connect.ts';
 import { jobLines } from './deferred-view.ts';
 import { plural, printable, printJson } from './output.ts';
 import { CLAIMED, type CommonOptions, RELEASED, SEALED } from './shapes.ts';
@@ -24,11 +24,13 @@ export const claimJobs = async (id: string, options: ClaimOptions): Promise<void
     for (const line of jobLines(text)) console.log(printJson(line));
     if (!('expiresAt' in value)) return console.error(printable(`nothing to claim: ${id} is ${String(value.status)}`));
     const said = `claim ${String(value.claimId)} has ${plural(value.jobs.length, 'job')} until ${String(value.expiresAt)}`;
-    console.error(printable(`${said}; then: groupage lists complete ${id} ${String(value.claimId)}`));
+    console.error(
+      printable(`${said}; then: groupage lists complete ${id} ${String(value.claimId)}${toSameApi(options)}`),
+    );
   } catch (cause) {
     const isRefused = cause instanceof ApiFailure && cause.status < 500;
     if (!(cause instanceof CommandFailure) || isRefused) throw cause;
-    const again = `groupage lists claim ${id} --count ${count} --lease ${lease} --claim-id ${claimId}`;
+    const again = `groupage lists claim ${id} --count ${count} --lease ${lease} --claim-id ${claimId}${toSameApi(options)}`;
     throw new CommandFailure(`${cause.message}\nWhether jobs were claimed is not known; to be answered them: ${again}`);
   }
 };
@@ -44,9 +46,9 @@ export const completeClaim = async (id: string, claim: string, options: Complete
   const body = tokens ? { jobs: tokens.map((token) => ({ token, status })) } : {};
   const api = await connect(options);
   const { text, value } = await api.post(`${pathOf(id, claim)}/complete`, JSON.stringify(body), SEALED);
-  console.log(
-    options.json ? printJson(text) : printable(`${id} is ${value.complete ? 'complete' : 'not complete yet'}`),
-  );
+  const what = options.jobs ? plural(options.jobs.length, 'job is', 'jobs are') : 'all jobs of the claim are';
+  const said = `${what} done; ${id} is ${value.complete ? 'complete' : 'not complete yet'}`;
+  console.log(options.json ? printJson(text) : printable(said));
 };
 
 /** Those that a claim has, as its handle says. */

@@ -9,29 +9,38 @@ const BAR = 30;
 const number = (count: number): string => count.toLocaleString('en');
 const moment = (iso: string): string => `${printable(iso)} (${ago(iso)} ago)`;
 
-const coloured = ({ status }: ListShape): string => {
+const coloured = ({ status, total, done }: ListShape): string => {
+  if (status === 'open' && total > 0 && done === total)
+    return 'open; all jobs are done: it is complete once it is sealed';
   if (status === 'complete') return green(status);
   return status === 'cancelled' ? red(status) : status;
 };
 
 /** What is done, what somebody has, and what waits: each full where nothing else is. */
-export const bar = ({ total, done, leased, started }: ListShape): string => {
+export const bar = ({ total, done = 0, leased, started = 0 }: ListShape): string => {
   const cells = (count: number): number => (total === 0 ? 0 : Math.floor((count / total) * BAR));
   const [full, half] = [cells(done), cells(done + leased + started)];
   return `${'█'.repeat(full)}${'▒'.repeat(half - full)}${'░'.repeat(BAR - half)}`;
 };
 
+/** Of a list that is very large not all is counted. */
+const howFar = (list: ListShape): string =>
+  list.done === undefined
+    ? `${number(list.total)}, too many to count those that are done`
+    : `${bar(list)}  ${number(list.done)} of ${number(list.total)} done`;
+
 export const describe = (list: ListShape): string => {
-  const { id, operation, name, total, available, leased, started, done, succeeded, failed, createdAt, endedAt } = list;
+  const { id, operation, name, available, leased, started, succeeded, failed, createdAt, endedAt } = list;
+  const failures = `${number(failed)}${list.countsAreAtLeast ? ' or more' : ''}`;
   return fields([
     ['id', printable(id)],
     ['status', coloured(list)],
-    ['jobs', `${bar(list)}  ${number(done)} of ${number(total)} done`],
+    ['jobs', howFar(list)],
     ['available', number(available)],
     ['claimed', number(leased)],
-    ['started', number(started)],
-    ['succeeded', number(succeeded)],
-    ['failed', failed > 0 ? red(number(failed)) : number(failed)],
+    ['started', started === undefined ? undefined : number(started)],
+    ['succeeded', succeeded === undefined ? undefined : number(succeeded)],
+    ['failed', failed > 0 ? red(failures) : failures],
     ['name', name && printable(name)],
     ['operation', operation && printable(operation)],
     ['created', moment(createdAt)],

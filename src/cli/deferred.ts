@@ -5,7 +5,7 @@ import type { ZodType } from 'zod';
 import { listPath } from '../client/list-calls.ts';
 import { CommandFailure, WrongUsage } from '../failure.ts';
 import { ApiFailure } from './api-client.ts';
-import { connect } from './connect.ts';
+import { connect, toSameApi } from './connect.ts';
 import { addJobs } from './deferred-add.ts';
 import { claimJobs, completeClaim, releaseClaim } from './deferred-claims.ts';
 import { describe, printJobs } from './deferred-view.ts';
@@ -121,7 +121,7 @@ const triggerJobs = async (id: string, { count, percent, token = ulid(), ...opti
     if (!(cause instanceof CommandFailure) || isRefused) throw cause;
     const wanted = count === undefined ? `--percent ${percent}` : `--count ${count}`;
     throw new CommandFailure(
-      `${cause.message}\nWhether jobs were triggered is not known; to trigger these, and none twice: groupage lists trigger ${id} ${wanted} --token ${JSON.stringify(token)}`,
+      `${cause.message}\nWhether jobs were triggered is not known; to trigger these, and none twice: groupage lists trigger ${id} ${wanted} --token ${JSON.stringify(token)}${toSameApi(options)}`,
     );
   }
 };
@@ -141,7 +141,7 @@ const complete = (): Command =>
     .action(completeClaim);
 
 const wholeOrZero = (text: string, before: readonly number[] = []): readonly number[] => {
-  if (!/^(0|[1-9]\d{0,11})$/.test(text)) throw new InvalidArgumentError('It takes the tokens of jobs, such as 17.');
+  if (!/^(0|[1-9]\d{0,11})$/.test(text)) throw new InvalidArgumentError('It takes the tokens of jobs, such as 17 18.');
   return [...before, Number(text)];
 };
 

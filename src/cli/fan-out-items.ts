@@ -15,7 +15,7 @@ import {
 import { CommandFailure, WrongUsage } from '../failure.ts';
 import { ITEM_ID_RULE, parseItemId } from '../fan-out/ids.ts';
 import { type ApiClient, ApiFailure } from './api-client.ts';
-import { connect } from './connect.ts';
+import { connect, toSameApi } from './connect.ts';
 import { groupsTable } from './fan-out-view.ts';
 import { orInterrupted } from './interruption.ts';
 import { complain, green, plural, printable, printJson } from './output.ts';
@@ -37,7 +37,7 @@ export const addItems = async (id: string, count: number, options: AddOptions): 
   const { token = ulid(), items = false, json = false } = options;
   if (items && json) throw new WrongUsage('--items prints plain lines: leave --json out, or --items');
   const ask = asking(await connect(options));
-  const again = `to add these, and none twice: groupage fan-out add ${id} ${count}${items ? ' --items' : ''} --token ${JSON.stringify(token)}`;
+  const again = `to add these, and none twice: groupage fan-out add ${id} ${count}${items ? ' --items' : ''} --token ${JSON.stringify(token)}${toSameApi(options)}`;
   // Items that nobody was given nobody acks. Whoever had enough of them (`--items | head`) ends it as Ctrl-C does.
   const interrupted = (): void => console.error(printable(`interrupted; items may have been added; ${again}`));
   const added = addInCalls(ask, id, count, token);

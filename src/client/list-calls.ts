@@ -16,11 +16,13 @@ export interface ListView {
   readonly available: number;
   /** Jobs that somebody has claimed, and not done. */
   readonly leased: number;
-  /** Jobs that are tasks by now, and not done. */
-  readonly started: number;
-  readonly done: number;
-  readonly succeeded: number;
+  /** Jobs that are tasks by now, and not done. This and the next two are left out where more than some two million jobs are not done. */
+  readonly started?: number;
+  readonly done?: number;
+  readonly succeeded?: number;
   readonly failed: number;
+  /** There may be more that failed: they are too many to be counted. */
+  readonly countsAreAtLeast?: boolean;
   readonly createdAt: string;
   readonly endedAt?: string;
 }

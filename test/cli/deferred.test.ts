@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bar, jobLines } from '../../src/cli/deferred-view.ts';
+import { toSameApi } from '../../src/cli/connect.ts';
+import { bar, jobLines, describe as show } from '../../src/cli/deferred-view.ts';
 import { writeLocalFile } from '../../src/local/local-file.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { type LocalFlow, startLocalFlow } from '../local/flow.ts';
@@ -66,17 +67,23 @@ describe('groupage lists, on a local stack,', () => {
     });
     const [, claim = ''] = /^claim (\S+)/.exec(first.err) ?? [];
     expect(await run('claim', 'pull', '--count', '2', '--lease', '600', '--claim-id', 'me')).toEqual(first);
-    expect(await run('complete', 'pull', claim, '--jobs', '0')).toEqual(said('pull is not complete yet\n'));
+    expect(await run('complete', 'pull', claim, '--jobs', '0')).toEqual(
+      said('1 job is done; pull is not complete yet\n'),
+    );
     expect((await run('release', 'pull', claim)).out).toMatch(/^\d jobs? released\n$/);
     expect(await run('complete', 'pull', claim)).toMatchObject({ code: 1, out: '' });
     const { claimId, jobs } = JSON.parse((await run('claim', 'pull', '--count', '5', '--json')).out);
     expect(jobs).toEqual([{ token: 1, payload: { b: [1, 2.5] } }]);
-    expect(await run('complete', 'pull', claimId, '--jobs', '1')).toEqual(said('pull is not complete yet\n'));
+    expect(await run('complete', 'pull', claimId, '--jobs', '1')).toEqual(
+      said('1 job is done; pull is not complete yet\n'),
+    );
     const last = JSON.parse((await run('claim', 'pull', '--json')).out);
     expect(await run('seal', 'pull')).toEqual(said('pull is sealed\n'));
     expect(await run('claim', 'pull')).toEqual({ code: 0, out: '', err: 'nothing to claim: pull is sealed\n' });
     expect((await run('show', 'pull')).out).toMatch(/^jobs +█{20}▒{10} {2}2 of 3 done$/m);
-    expect(await run('complete', 'pull', last.claimId, '--failed')).toEqual(said('pull is complete\n'));
+    expect(await run('complete', 'pull', last.claimId, '--failed')).toEqual(
+      said('all jobs of the claim are done; pull is complete\n'),
+    );
     const listed = (await run('show', 'pull', '--jobs')).out.trimEnd().split('\n');
     expect(listed.map((line) => JSON.parse(line).status)).toEqual(['succeeded', 'succeeded', 'failed']);
     expect(listed[0]).toContain(`"payload":${odd[0]}`);
@@ -181,10 +188,10 @@ describe('groupage lists, when the API fails,', () => {
   it('says how to add the rest, and none twice', async () => {
     fake.answer({ 'POST /lists/l/jobs': [added, broken] });
     const { code, err } = await run(['add', 'l', '-'], lines(1_500).join('\n'));
-    const [, token] = /--token "(\w+)"\n$/.exec(err) ?? [];
+    const [, token] = /--token "(\w+)" --api \S+\n$/.exec(err) ?? [];
     expect([code, err]).toEqual([
       1,
-      `something went wrong here\n1,000 jobs added, up to line 1000; whether more were is not known; to add the rest, and none twice: groupage lists add l "-" --token "${token}"\n`,
+      `something went wrong here\n1,000 jobs added, up to line 1000; whether more were is not known; to add the rest, and none twice: groupage lists add l "-" --token "${token}" --api "${fake.url}"\n`,
     ]);
     expect(fake.asked.map((each) => /"token":"([^"]+)"/.exec(each)?.[1])).toEqual([`${token}.0`, `${token}.1`]);
   });
@@ -197,7 +204,7 @@ describe('groupage lists, when the API fails,', () => {
     expect(await ran).toEqual({
       code: 130,
       out: '',
-      err: 'interrupted; 1,000 jobs added, up to line 1000; whether more were is not known; to add the rest, and none twice: groupage lists add l "-" --token "t"\n',
+      err: `interrupted; 1,000 jobs added, up to line 1000; whether more were is not known; to add the rest, and none twice: groupage lists add l "-" --token "t" --api "${fake.url}"\n`,
     });
   });
 
@@ -217,12 +224,43 @@ describe('groupage lists, when the API fails,', () => {
     expect(triggered).toEqual({
       code: 1,
       out: '',
-      err: `too many ask of it at once\nWhether jobs were triggered is not known; to trigger these, and none twice: groupage lists trigger l --percent 2.5 --token "${token}"\n`,
+      err: `too many ask of it at once\nWhether jobs were triggered is not known; to trigger these, and none twice: groupage lists trigger l --percent 2.5 --token "${token}" --api "${fake.url}"\n`,
     });
     const claimed = await run(['claim', 'l', '--count', '3']);
     const [, claimId] = /"claimId":"(\w+)"/.exec(fake.asked[1] ?? '') ?? [];
-    expect(claimed.err).toContain(`groupage lists claim l --count 3 --lease 60 --claim-id ${claimId}\n`);
+    expect(claimed.err).toContain(
+      `groupage lists claim l --count 3 --lease 60 --claim-id ${claimId} --api "${fake.url}"\n`,
+    );
   });
+});
+
+describe('groupage lists, of a list so large that the API does not count what is done,', () => {
+  let fake: FakeApi;
+  beforeAll(async () => {
+    fake = await fakeApi();
+  });
+  afterAll(() => fake.close());
+
+  it('shows what is known, and seals it', async () => {
+    const counts = { total: 9_000_000, available: 5_000_000, leased: 7, failed: 3, countsAreAtLeast: true };
+    const huge = { id: 'huge', status: 'open', ...counts, createdAt: '2026-01-01T00:00:00.000Z' };
+    fake.answer({ 'GET /lists/huge': huge, 'POST /lists/huge/seal': { ...huge, status: 'sealed' } });
+    const run = (...args: string[]) => groupage(tmpdir(), ['lists', ...args, '--api', fake.url]);
+    expect(await run('show', 'huge')).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(
+        /^id +huge\nstatus +open\njobs +9,000,000, too many to count those that are done\navailable +5,000,000\nclaimed +7\nfailed +3 or more\ncreated .*\n$/,
+      ),
+    });
+    expect(await run('seal', 'huge')).toMatchObject({ code: 0, out: 'huge is sealed\n' });
+  });
+});
+
+it('a command that is told to somebody goes to the API of the one that tells it', () => {
+  expect(toSameApi({})).toBe('');
+  expect(toSameApi({ stack: 'Groupage-prod-Flow', api: 'https://gateway.internal/v1' })).toBe(
+    ' --stack Groupage-prod-Flow --api "https://gateway.internal/v1"',
+  );
 });
 
 describe('a list is shown', () => {
@@ -235,6 +273,13 @@ describe('a list is shown', () => {
     expect(drawn(3, 3, 0, 0)).toBe('█'.repeat(30));
     expect(drawn(100_000, 99_999, 1, 0)).toBe(`${'█'.repeat(29)}▒`);
     expect(drawn(30, 10, 5, 5)).toBe(`${'█'.repeat(10)}${'▒'.repeat(10)}${'░'.repeat(10)}`);
+  });
+
+  it('with what it waits for, where all is done and nobody sealed it', () => {
+    const status = (total: number, done: number, stands: 'open' | 'sealed' = 'open') =>
+      /^status +(.*)$/m.exec(show({ ...list, status: stands, total, done, leased: 0, started: 0 }))?.[1];
+    expect(status(3, 3)).toBe('open; all jobs are done: it is complete once it is sealed');
+    expect([status(3, 2), status(0, 0), status(3, 3, 'sealed')]).toEqual(['open', 'open', 'sealed']);
   });
 
   it('with each of its jobs in one line, whatever was between its words', () => {

@@ -153,7 +153,7 @@ describe('groupage fan-out, when the API fails,', () => {
   it('says how to add the same items, and none twice', async () => {
     fake.answer({ 'POST /fan-outs/f/items': [{ groups: [{ id: 0, count: 45_000 }] }, broken] });
     const { code, err } = await run(['add', 'f', '50000']);
-    const [, token] = /groupage fan-out add f 50000 --token "(\w+)"\n$/.exec(err) ?? [];
+    const [, token] = /groupage fan-out add f 50000 --token "(\w+)" --api "[^"]+"\n$/.exec(err) ?? [];
     expect([code, fake.asked]).toEqual([
       1,
       [
@@ -174,7 +174,7 @@ describe('groupage fan-out, when the API fails,', () => {
       if (end === 'Ctrl-C') ran.child.kill('SIGINT');
       const { code, err } = await ran;
       const [, token] = /"token":"(\w+)\.0"/.exec(fake.asked[0] ?? '') ?? [];
-      const again = `to add these, and none twice: groupage fan-out add f 90000 --items --token "${token}"\n`;
+      const again = `to add these, and none twice: groupage fan-out add f 90000 --items --token "${token}" --api "${fake.url}"\n`;
       expect([end, code, err]).toEqual([end, 130, expect.stringContaining(again)]);
     }
   });
