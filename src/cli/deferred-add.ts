@@ -1,5 +1,4 @@
 /** `groupage lists add`: jobs from a file of JSON lines, of which no more than one call's are held. */
-import { progress } from '@clack/prompts';
 import { ulid } from 'ulid';
 import { describeProblem } from '../batching/problems.ts';
 import type { Ask } from '../client/ask.ts';
@@ -10,6 +9,7 @@ import { connect, toSameApi } from './connect.ts';
 import { orInterrupted } from './interruption.ts';
 import { type Line, payloadsIn, sizeOf } from './lines.ts';
 import { plural, printable, printJson } from './output.ts';
+import { progressBar } from './progress-bar.ts';
 import { type CommonOptions, JOBS_ADDED } from './shapes.ts';
 
 interface AddOptions extends CommonOptions {
@@ -36,7 +36,7 @@ export const addJobs = async (id: string, file: string, options: AddOptions): Pr
     throw new WrongUsage('name a file of JSON lines, or have them on the standard input');
   const bytes = file === '-' ? 0 : sizeOf(file);
   const ask = asking(await connect(options));
-  const bar = process.stderr.isTTY ? progress({ max: Math.max(1, bytes), output: process.stderr }) : undefined;
+  const bar = progressBar(bytes);
   const far: Progress = { jobs: 0, upTo: 0 };
   const again = `to add the rest, and none twice: groupage lists add ${id} ${JSON.stringify(file)} --token ${JSON.stringify(token)}${toSameApi(options)}`;
   const interrupted = (): void => {

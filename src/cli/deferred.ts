@@ -51,6 +51,7 @@ Examples:
   groupage lists add spring parcels.jsonl
   groupage lists trigger spring --percent 10
   groupage lists claim spring --count 100 --lease 60 > jobs.jsonl
+  groupage lists complete spring CLAIM
   groupage lists seal spring
   groupage lists show spring`,
   );

@@ -1,5 +1,4 @@
 /** `groupage send`: registers one task, or the lines of a file. */
-import { progress } from '@clack/prompts';
 import { Command, InvalidArgumentError } from 'commander';
 import { describeProblem } from '../batching/problems.ts';
 import { CommandFailure, WrongUsage } from '../failure.ts';
@@ -8,6 +7,7 @@ import { connect } from './connect.ts';
 import { orInterrupted } from './interruption.ts';
 import { CHUNK, chunksOf, type Line, messageOf, notAPayload, sizeOf } from './lines.ts';
 import { complain, plural, printable, printJson } from './output.ts';
+import { progressBar } from './progress-bar.ts';
 import { type CommonOptions, REGISTERED } from './shapes.ts';
 
 /** Fields of a register message that options give. */
@@ -127,7 +127,7 @@ const sendFile = async (operation: string | undefined, file: string, options: Se
   const api = await connect(options);
   const bytes = file === '-' ? 0 : sizeOf(file);
   const sent: Sent = { ids: [], refused: [], upTo: 0 };
-  const bar = process.stderr.isTTY ? progress({ max: Math.max(1, bytes), output: process.stderr }) : undefined;
+  const bar = progressBar(bytes);
   const interrupted = (): void => {
     // The bar's line is not ended.
     if (bar) console.error();
