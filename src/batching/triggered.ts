@@ -1,4 +1,5 @@
 /** Triggered jobs (D7): what a trigger took of a deferred list is registered as if it had been sent, and so refused with its reasons where it does not fit. */
+import pLimit from 'p-limit';
 import { startJobs } from '../deferred/start-jobs.ts';
 import type { TriggerMessage } from '../deferred/trigger-message.ts';
 import type { Deps } from './deps.ts';
@@ -23,6 +24,9 @@ export interface TriggeredJobs {
   readonly next: readonly TriggerMessage[];
 }
 
+/** Triggers that are gone on with at once: one whose list is busy waits, and the others do not wait for it. */
+const AT_ONCE = 5;
+
 /** Some jobs of each trigger. */
 export const triggeredJobs = async (
   deps: Pick<Deps, 'config' | 'lists' | 'fanOuts' | 'machine'>,
@@ -32,8 +36,11 @@ export const triggeredJobs = async (
   const valid: Valid[] = [];
   const refused: Refused[] = [];
   const next: TriggerMessage[] = [];
-  for (const { message, asked } of messages) {
-    const started = await startJobs(deps, asked);
+  const all = await pLimit(AT_ONCE).map(messages, async ({ message, asked }) => ({
+    message,
+    started: await startJobs(deps, asked, messages.length),
+  }));
+  for (const { message, started } of all) {
     for (const { body, item } of started.jobs) {
       const job = { ...message, body };
       const parsed = parseRegisterMessage(config, job);

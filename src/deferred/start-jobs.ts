@@ -22,14 +22,17 @@ export interface Started {
   readonly next?: TriggerMessage;
 }
 
-/** Jobs that one message makes tasks of: a second's work, so that whoever comes behind it hardly waits. */
+/** Jobs that are made tasks of at once, by all messages together: a second's work, so that whoever comes behind them hardly waits, and a function has time for it. */
 export const JOBS_AT_ONCE = 500;
+/** Ranges that one message looks at: some reads each, and each may be of one job, where whoever had them did every other one. */
+const RANGES_AT_ONCE = 50;
 /** More than this a function need not hold of them; about. */
 const BYTES_AT_ONCE = 8_000_000;
 
 type StartDeps = Pick<ListDeps, 'lists' | 'fanOuts' | 'machine'>;
 
-export const startJobs = async (deps: StartDeps, message: TriggerMessage): Promise<Started> => {
+/** @param messages of how many triggers it is one that go on together: they share what a function can do */
+export const startJobs = async (deps: StartDeps, message: TriggerMessage, messages = 1): Promise<Started> => {
   const { lists } = deps;
   const { list: id, from } = message;
   const list = await lists.read(id);
@@ -39,13 +42,13 @@ export const startJobs = async (deps: StartDeps, message: TriggerMessage): Promi
   const started: StartedJob[] = [];
   let [position, bytes] = [from, 0];
   // As many ranges as it takes, of which the last may be too large to be read at once.
-  for (const range of partOf(ranges, from, JOBS_AT_ONCE)) {
+  for (const range of partOf(ranges, from, Math.ceil(JOBS_AT_ONCE / messages)).slice(0, RANGES_AT_ONCE)) {
     const jobs = await lists.jobs(id, range);
     const open = await notDone(deps, id, range, jobs);
     for (const job of open) started.push(startedOf(deps, id, list.operation, job));
     position += jobs.length;
     bytes += jobs.reduce((sum, { payload }) => sum + payload.length, 0);
-    if (jobs.length < range.count || bytes > BYTES_AT_ONCE) break;
+    if (jobs.length < range.count || bytes > BYTES_AT_ONCE / messages) break;
   }
   return {
     jobs: started,

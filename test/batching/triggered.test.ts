@@ -6,6 +6,7 @@ import { register } from '../../src/batching/register.ts';
 import { printRejection } from '../../src/batching/rejection.ts';
 import { append } from '../../src/deferred/append.ts';
 import { type ListId, listId, taskOf, trackerOf } from '../../src/deferred/ids.ts';
+import { JOBS_AT_ONCE } from '../../src/deferred/start-jobs.ts';
 import { trigger } from '../../src/deferred/trigger.ts';
 import { cancelRest } from '../../src/fan-out/end.ts';
 import { seal } from '../../src/fan-out/seal.ts';
@@ -58,6 +59,21 @@ suite('jobs of a deferred list that are triggered', () => {
     await deliver(body, body);
     expect(await kit.waiting.first(where, 9)).toHaveLength(2);
     expect([kit.sent.rejected, kit.sent.registered, kit.sent.elect.length]).toEqual([[], [], 2]);
+  });
+
+  it('of many triggers that come together are no more at once than those of one, so that a function has time for them', async () => {
+    await opened(900);
+    const bodies: string[] = [];
+    for (let n = 0; n < 10; n += 1) {
+      await trigger(kit, list, { count: 90 }, token(`t-${n}`));
+      bodies.push(...kit.sent.registered.splice(0));
+    }
+    await deliver(...bodies);
+    const started = await tasks(900);
+    expect(started.length).toBeGreaterThan(400);
+    expect(started.length).toBeLessThanOrEqual(JOBS_AT_ONCE);
+    while (kit.sent.registered.length > 0) await deliver(...kit.sent.registered.splice(0));
+    expect(await tasks(900)).toHaveLength(900);
   });
 
   it('are rejected with their reasons where they do not fit, and count as failed; the others go on', async () => {

@@ -242,8 +242,29 @@ describe('the message of a trigger', () => {
     expect(all).toEqual(items(kit, ...Array.from({ length: 1_203 }, (_, job) => job)));
   });
 
+  it('makes fewer where others are gone on with at once, and of jobs that lie far apart', async () => {
+    const kit = await holding(1_203, { width: 450, acksAtOnce: 150 });
+    await kit.trigger(1_203);
+    expect((await startJobs(kit, message(), 10)).next).toEqual(message(JOBS_AT_ONCE / 10));
+    const odd = Array.from({ length: 600 }, (_, n) => ({ first: 2 * n + 1, count: 1 }));
+    kit.tables.listTriggers.set(`${LIST}#u`, odd);
+    let reads = 0;
+    const { jobs } = kit.lists;
+    kit.lists = {
+      ...kit.lists,
+      jobs: (...args) => {
+        reads += 1;
+        return jobs(...args);
+      },
+    };
+    const far = await startJobs(kit, { ...message(), token: token('u') });
+    expect(reads).toBeLessThanOrEqual(50);
+    expect(far.jobs.map(({ item }) => item)).toEqual(items(kit, ...odd.slice(0, reads).map(({ first }) => first)));
+    expect(far.next).toEqual({ ...message(reads), token: token('u') });
+  });
+
   it('goes on where the jobs were too large to be read at once', async () => {
-    const kit = await holding(9, { pageBytes: 100 });
+    const kit = await holding(9, { pageBytes: 120 });
     expect(tokensIn(await kit.claim('a', 7)), 'four go back').toEqual([0, 1, 2]);
     await kit.trigger(9);
     const first = await startJobs(kit, message());
