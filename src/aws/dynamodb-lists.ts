@@ -81,7 +81,8 @@ export const dynamoDBLists = (client: DynamoDBDocumentClient, headers: string, t
         Item: appendRow(id, token, append),
         ConditionExpression: 'attribute_not_exists(Id)',
       });
-      return (await conditionally(client.send(put))) !== undefined;
+      // Another try with its token may be publishing what it has stored.
+      return (await conditionally(besideTransactions(() => client.send(put)))) !== undefined;
     },
     putJobs: (id, token, payloads) =>
       writeAll(

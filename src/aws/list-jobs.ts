@@ -1,12 +1,15 @@
 /** The jobs of deferred lists on DynamoDB: stored by what added them, found by their numbers. */
 import { type DynamoDBDocumentClient, QueryCommand, type QueryCommandInput } from '@aws-sdk/lib-dynamodb';
+import { bytesInString } from '../batching/json-text.ts';
 import type { ListId } from '../deferred/ids.ts';
 import { endOf, type Job, type Range } from '../deferred/list.ts';
 import type { Item } from './dynamodb.ts';
 import { jobsKey, type Segment, segmentKey, segmentOf } from './list-rows.ts';
 
-/** What is read for one answer, in bytes: Lambda answers with six megabytes at the most. */
+/** What is read for one answer, in bytes as they count there. */
 const READ_BYTES = 4_000_000;
+/** Jobs of several additions that are read at once: each may have 256 KB. */
+const JOBS_AT_ONCE = 16;
 
 /** Rows of one partition whose names are from one to another. Stops after a page where `enough` says so. */
 export const rowsBetween = async (
@@ -79,18 +82,39 @@ export const readJobs = async (
 ): Promise<readonly Job[]> => {
   const jobs: Job[] = [];
   let bytes = 0;
-  for (const segment of await segmentsOf(client, table, id, range)) {
-    const from = Math.max(range.first, segment.first);
-    const to = Math.min(endOf(range), endOf(segment));
-    const part = await jobsIn(client, table, id, segment, { first: from, count: to - from }, READ_BYTES - bytes);
-    for (const job of part) {
-      bytes += Buffer.byteLength(job.payload);
-      if (bytes > READ_BYTES && jobs.length > 0) return jobs;
+  let next = range.first;
+  for (const some of together(await segmentsOf(client, table, id, range))) {
+    const most = READ_BYTES - bytes;
+    const parts = await Promise.all(
+      some.map((segment) => jobsIn(client, table, id, segment, overlap(range, segment), most)),
+    );
+    for (const job of parts.flat()) {
+      bytes += bytesInString(job.payload);
+      if (job.token !== next || (bytes > READ_BYTES && jobs.length > 0)) return jobs;
       jobs.push(job);
+      next += 1;
     }
-    if ((jobs.at(-1)?.token ?? -1) + 1 < to) return jobs;
+    if (next < Math.min(endOf(range), endOf(some.at(-1) as Segment))) return jobs;
   }
   return jobs;
+};
+
+const overlap = (a: Range, b: Range): Range => {
+  const first = Math.max(a.first, b.first);
+  return { first, count: Math.min(endOf(a), endOf(b)) - first };
+};
+
+/** Small ones some at once: a thousand jobs that were added one by one are a thousand of them. */
+const together = (segments: readonly Segment[]): readonly (readonly Segment[])[] => {
+  const all: Segment[][] = [];
+  let held = 0;
+  for (const segment of segments) {
+    const last = held + segment.count <= JOBS_AT_ONCE ? all.at(-1) : undefined;
+    held = last ? held + segment.count : segment.count;
+    if (last) last.push(segment);
+    else all.push([segment]);
+  }
+  return all;
 };
 
 const jobsIn = async (

@@ -13,6 +13,12 @@ import { type Parsed, reasonOf } from './problems.ts';
  */
 const MARKS_MAX = 1_000_000;
 
+/**
+ * Bytes of a text within a JSON string, as the body of a function's event or answer is one: each quote and backslash takes two. Lambda counts these, and takes six megabytes
+ * at the most.
+ */
+export const bytesInString = (text: string): number => Buffer.byteLength(JSON.stringify(text));
+
 /** A value, or what keeps a text from being one. Its reason quotes nothing of the text: reasons are logged. */
 export const parseJson = (text: string): Parsed<unknown> => {
   if (hasTooManyMarks(text)) return refused(`has more than ${MARKS_MAX} brackets and commas: send less at once`);

@@ -1,4 +1,5 @@
 /** What deferred lists take in several calls of the API: jobs are added a part at a time, none twice, and read page by page. */
+import { bytesInString } from '../batching/json-text.ts';
 import { PAYLOAD_MAX_BYTES } from '../batching/task.ts';
 import type { Ask } from './ask.ts';
 
@@ -48,9 +49,6 @@ const BYTES_AT_ONCE = 4_000_000;
 /** A call with so much is full: the largest payload might not fit any more. */
 const FULL_BYTES = BYTES_AT_ONCE - 2 * PAYLOAD_MAX_BYTES - 1_000;
 
-/** Bytes of a text within a JSON string. */
-const bytesOf = (text: string): number => Buffer.byteLength(JSON.stringify(text));
-
 /**
  * Jobs in parts that a call takes. A part ends by what is in it, never by what comes next: those before a job that is mended, or left out, stay as they were, and so do their
  * tokens.
@@ -62,7 +60,7 @@ export async function* inCalls<Part extends { readonly text: string }>(
   let bytes = 0;
   for await (const job of jobs) {
     call.push(job);
-    bytes += bytesOf(job.text) + 20;
+    bytes += bytesInString(job.text) + 20;
     if (call.length < AT_ONCE && bytes < FULL_BYTES) continue;
     yield call;
     [call, bytes] = [[], 0];

@@ -1,5 +1,6 @@
 /** The jobs of a list, and how each stands: for whoever looks. */
 import type { TaskId } from '../batching/ids.ts';
+import { bytesInString } from '../batching/json-text.ts';
 import type { Task } from '../batching/task.ts';
 import type { ItemOutcome } from '../fan-out/fan-out.ts';
 import { itemIdOf } from '../fan-out/ids.ts';
@@ -26,7 +27,7 @@ export interface JobsPage {
   readonly next?: number;
 }
 
-/** What an answer has room for, in bytes: Lambda's have six megabytes at the most. */
+/** What an answer has room for, in bytes as they count there. */
 const PAGE_BYTES = 4_000_000;
 /** Jobs that are read at once: each may have a payload and a result of 256 KB. */
 const READ_AT_ONCE = 25;
@@ -63,7 +64,7 @@ export const jobsPage = async (
 };
 
 const bytesOf = ({ payload, result = '', error }: ShownJob): number =>
-  Buffer.byteLength(payload) + Buffer.byteLength(result) + Buffer.byteLength(error?.message ?? '');
+  bytesInString(payload) + bytesInString(result) + (error ? bytesInString(JSON.stringify(error)) : 0);
 
 /** As many of them as are read at once. */
 const shownJobs = async (

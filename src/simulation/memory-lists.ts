@@ -1,4 +1,5 @@
 /** Deferred lists in memory: a list's own row is its tracker's header. */
+import { bytesInString } from '../batching/json-text.ts';
 import { type ListId, listOf, trackerOf } from '../deferred/ids.ts';
 import { endOf, handsOut, type Lease, type List, type Range } from '../deferred/list.ts';
 import type { Lists, Seen } from '../deferred/store.ts';
@@ -68,7 +69,7 @@ export const memoryLists = (
           )
           .flatMap(({ token, payload }) => {
             if (payload === undefined || token < range.first || token >= endOf(range)) return [];
-            bytes += Buffer.byteLength(payload);
+            bytes += bytesInString(payload);
             return bytes > pageBytes && token > range.first ? [] : [{ token, payload }];
           });
       }),

@@ -8,7 +8,7 @@ import { makeResources, type Resources } from '../backends/resources.ts';
 import { stepKit } from '../batching/step-kit.ts';
 import { dynamoDBStores } from '../contract/stores.ts';
 import { NOW, token } from '../factories/factories.ts';
-import { cancelled, HELD, PLAIN_WRITES, refused, TRANSACTIONS, taken } from './refused.ts';
+import { atOnce, cancelled, HELD, PLAIN_WRITES, refused, TRANSACTIONS, taken } from './refused.ts';
 
 let resources: Resources;
 beforeAll(async () => {
@@ -37,6 +37,23 @@ it('a list that somebody adds to, or triggers, just now is claimed and given bac
   refused(resources.clients, PLAIN_WRITES, 2, HELD);
   expect(await kit().lists.change(id, [lease], [], 'any-time')).toBe(true);
   expect(await kit().lists.read(id)).toMatchObject({ head: 2, leases: [] });
+});
+
+it('an addition that begins while its other try is just being published is told what that came to', async () => {
+  const id = await opened('twice');
+  const { left } = refused(resources.clients, PLAIN_WRITES, 2, HELD);
+  expect(await append(kit(), id, ['{}'], token('again'))).toMatchObject({ first: 3, total: 4 });
+  expect(left()).toBe(0);
+});
+
+it('jobs that were added one by one are read some at once: a function has seconds for a thousand of them', async () => {
+  const id = listId('singles') as ListId;
+  await kit().lists.open({ id: trackerOf(id), createdAt: NOW, operation: 'ship' }, NOW + 120_000);
+  for (let n = 0; n < 40; n += 1) await append(kit(), id, [`{"n":${n}}`], token(`one-${n}`));
+  const { most } = atOnce(resources.clients, /^QueryCommand$/);
+  const jobs = await kit().lists.jobs(id, { first: 0, count: 40 });
+  expect(jobs).toEqual(Array.from({ length: 40 }, (_, n) => ({ token: n, payload: `{"n":${n}}` })));
+  expect(most()).toBeGreaterThan(4);
 });
 
 it('an addition or a trigger whose transaction is cancelled for somebody else is done again, once; a malformed one is a defect', async () => {

@@ -21,6 +21,23 @@ export const refused = (
   return { left: () => left };
 };
 
+/** How many requests of a kind are under way together. */
+export const atOnce = ({ dynamodb }: AwsClients, kind: RegExp): { readonly most: () => number } => {
+  let [open, most] = [0, 0];
+  const count =
+    <Args, Answer>(next: (args: Args) => Promise<Answer>, { commandName }: { readonly commandName?: string }) =>
+    async (args: Args): Promise<Answer> => {
+      if (!kind.test(commandName ?? '')) return next(args);
+      open += 1;
+      most = Math.max(most, open);
+      return next(args).finally(() => {
+        open -= 1;
+      });
+    };
+  dynamodb.middlewareStack.add(count as never, { step: 'initialize', name: 'refused', override: true });
+  return { most: () => most };
+};
+
 /** From now on all requests are sent. */
 export const taken = ({ dynamodb }: AwsClients): boolean => dynamodb.middlewareStack.remove('refused');
 

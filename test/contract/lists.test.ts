@@ -192,6 +192,24 @@ describeEach('deferred lists', storeKinds, (stores) => {
     expect(await store().jobs(id, { first: 24, count: 1 })).toHaveLength(1);
   });
 
+  it('answer as many as an answer has room for, in which each quote takes two bytes', async () => {
+    const id = await opened();
+    const payloads = Array.from({ length: 15 }, (_, n) => `{"n":${n},"text":"${'\\"'.repeat(125_000)}"}`);
+    await store().beginAppend(id, token('a'), append({ count: payloads.length }));
+    await store().putJobs(id, token('a'), payloads);
+    await store().publish(id, token('a'), { first: 0, count: payloads.length, at: NOW });
+    const jobs = await store().jobs(id, { first: 0, count: 15 });
+    const answer = JSON.stringify(JSON.stringify(jobs.map(({ payload }) => JSON.parse(payload))));
+    expect(answer.length).toBeLessThan(6_000_000);
+    expect(answer.length).toBeGreaterThan(3_000_000);
+  });
+
+  it('find jobs that were added one by one, in their order', async () => {
+    const id = await holding(60, 1);
+    const jobs = await store().jobs(id, { first: 7, count: 50 });
+    expect(jobs).toEqual(Array.from({ length: 50 }, (_, n) => ({ token: 7 + n, payload: `{"n":${7 + n}}` })));
+  });
+
   it('lease the next jobs, to one for each key, as long as there are some', async () => {
     const id = await holding(10);
     expect(await leased(id, 'a', 4)).toEqual(lease('a', 0, 4));

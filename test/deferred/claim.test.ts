@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { bytesInString } from '../../src/batching/json-text.ts';
 import { CLOCK_SKEW } from '../../src/batching/timings.ts';
 import { CLAIMS_MAX } from '../../src/deferred/list.ts';
 import { cancelRest, discard } from '../../src/fan-out/end.ts';
@@ -161,7 +162,7 @@ describe('a claim', () => {
   });
 
   it('gives back what is too large for one answer', async () => {
-    const size = Buffer.byteLength('{"depot":"MUC","job":"add0"}');
+    const size = bytesInString('{"depot":"MUC","job":"add0"}');
     const kit = await holding(6, { pageBytes: 2 * size });
     const got = await kit.got('a', 5);
     expect(got.handle).toMatch(/^a\.0\.2\./);
@@ -173,7 +174,7 @@ describe('a claim', () => {
   });
 
   it('of which the first part that fits into an answer is done gets the next one', async () => {
-    const size = Buffer.byteLength('{"depot":"MUC","job":"add0"}');
+    const size = bytesInString('{"depot":"MUC","job":"add0"}');
     const kit = await holding(6, { pageBytes: 2 * size });
     const { handle } = await kit.got('dead', 6);
     await kit
