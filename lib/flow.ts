@@ -97,7 +97,7 @@ export class Flow extends Construct {
       .table('batchLockTable', this.#tables.batchLock, ['BatchWriteItem', 'BatchGetItem', 'PartiQLInsert', 'Query'])
       .table('batchTable', this.#tables.batch, ['GetItem'])
       .table('fanOutTable', this.#tables.fanOut, ACKS)
-      .table('listTable', this.#tables.list, ['GetItem', 'PutItem', 'Query'])
+      .table('listTable', this.#tables.list, ['GetItem', 'PutItem', 'UpdateItem', 'Query'])
       .sends({
         registerQueue: this.registerQueue.queue,
         electQueue: this.electQueue.queue,

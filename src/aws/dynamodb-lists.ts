@@ -32,12 +32,12 @@ import {
   listKey,
   listOfRow,
   newListRow,
-  rangesOf,
   resultKey,
   resultOf,
   resultRow,
   secondsOf,
   segmentRow,
+  takenOf,
   triggerKey,
   triggerRow,
 } from './list-rows.ts';
@@ -156,7 +156,17 @@ export const dynamoDBLists = (client: DynamoDBDocumentClient, headers: string, t
     },
     trigger: async (id, token) => {
       const row = await get(table, triggerKey(id, token));
-      return row && rangesOf(row);
+      return row && takenOf(row);
+    },
+    goOn: async (id, token, started) => {
+      const update = new UpdateCommand({
+        TableName: table,
+        Key: triggerKey(id, token),
+        UpdateExpression: 'SET Started = :started',
+        ConditionExpression: 'attribute_exists(Id) AND (attribute_not_exists(Started) OR Started < :started)',
+        ExpressionAttributeValues: { ':started': started },
+      });
+      await conditionally(besideTransactions(() => client.send(update)));
     },
     take: (id, token, { ranges, from, rest, head, fresh }) => {
       const { set, remove, when, names, values } = leaseChange(from, rest ? [rest] : []);

@@ -5,7 +5,7 @@ import type { Token } from '../batching/ids.ts';
 import { SECOND } from '../batching/timings.ts';
 import { type LeaseKey, type ListId, trackerOf } from '../deferred/ids.ts';
 import type { Lease, List, NewList, Range } from '../deferred/list.ts';
-import type { Append, JobResult } from '../deferred/store.ts';
+import type { Append, JobResult, Taken } from '../deferred/store.ts';
 import type { Item } from './dynamodb.ts';
 import { fanOutOf, headerKey, newHeader } from './fan-out-rows.ts';
 
@@ -104,8 +104,10 @@ export const triggerRow = (id: ListId, token: Token, ranges: readonly Range[]): 
   Version: VERSION,
 });
 
-export const rangesOf = ({ Ranges }: Item): readonly Range[] =>
-  (Ranges as [number, number][]).map(([first, count]) => ({ first, count }));
+export const takenOf = ({ Ranges, Started = 0 }: Item): Taken => ({
+  ranges: (Ranges as [number, number][]).map(([first, count]) => ({ first, count })),
+  started: Started,
+});
 
 /** Bytes of jobs that share a row: four write units, and one to read. */
 const ROW_BYTES = 3_900;

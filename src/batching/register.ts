@@ -6,7 +6,7 @@
  * and costs the others nothing.
  */
 import { operationFor } from '../config/resolved.ts';
-import { parseTrigger, printTrigger } from '../deferred/trigger-message.ts';
+import { parseTrigger } from '../deferred/trigger-message.ts';
 import { delayPast } from './delay.ts';
 import type { Deps } from './deps.ts';
 import { operationOf, type Target } from './ids.ts';
@@ -28,7 +28,7 @@ import { settleAgain } from './settle.ts';
 import { isSameTask, type NewTask, type Task } from './task.ts';
 import { ackEnded } from './tell.ts';
 import { LEASE, SOON } from './timings.ts';
-import { type AskedTrigger, triggeredJobs } from './triggered.ts';
+import { type AskedTrigger, goOn, triggeredJobs } from './triggered.ts';
 
 type RegisterDeps = Pick<
   Deps,
@@ -49,7 +49,7 @@ export const register = async (deps: RegisterDeps, messages: readonly RegisterMe
   await notice(deps, arrivals(waiting));
   await reject(deps, [...refused, ...jobs.refused, ...conflicts, ...redriven.refused]);
   // Last: until then the message comes back, and these jobs with it.
-  if (jobs.next.length > 0) await deps.queues.register(jobs.next.map(printTrigger));
+  await goOn(deps, jobs);
 };
 
 const sort = ({ config, machine }: RegisterDeps, messages: readonly RegisterMessage[]) => {

@@ -1,7 +1,7 @@
 /** Triggered jobs (D7): what a trigger took of a deferred list is registered as if it had been sent, and so refused with its reasons where it does not fit. */
 import pLimit from 'p-limit';
 import { startJobs } from '../deferred/start-jobs.ts';
-import type { TriggerMessage } from '../deferred/trigger-message.ts';
+import { printTrigger, type TriggerMessage } from '../deferred/trigger-message.ts';
 import type { Deps } from './deps.ts';
 import {
   parseRegisterMessage,
@@ -20,8 +20,8 @@ export interface AskedTrigger {
 export interface TriggeredJobs {
   readonly valid: readonly Valid[];
   readonly refused: readonly Refused[];
-  /** What is to be sent once these are registered. */
-  readonly next: readonly TriggerMessage[];
+  /** How far each trigger is once these are registered, and whether there are more. */
+  readonly reached: readonly { readonly at: TriggerMessage; readonly goesOn: boolean }[];
 }
 
 /** Triggers that are gone on with at once: one whose list is busy waits, and the others do not wait for it. */
@@ -35,7 +35,7 @@ export const triggeredJobs = async (
   const { config, machine } = deps;
   const valid: Valid[] = [];
   const refused: Refused[] = [];
-  const next: TriggerMessage[] = [];
+  const reached: { at: TriggerMessage; goesOn: boolean }[] = [];
   const all = await pLimit(AT_ONCE).map(messages, async ({ message, asked }) => ({
     message,
     started: await startJobs(deps, asked, messages.length),
@@ -53,7 +53,17 @@ export const triggeredJobs = async (
           job: item,
         });
     }
-    if (started.next) next.push(started.next);
+    if (started.reached) reached.push({ at: started.reached, goesOn: started.goesOn });
   }
-  return { valid, refused, next };
+  return { valid, refused, reached };
+};
+
+/** Goes on with triggers of which some jobs are registered. What goes on is sent before it is noted that it was. */
+export const goOn = async (
+  { lists, queues }: Pick<Deps, 'lists' | 'queues'>,
+  { reached }: Pick<TriggeredJobs, 'reached'>,
+): Promise<void> => {
+  const next = reached.filter(({ goesOn }) => goesOn).map(({ at }) => printTrigger(at));
+  if (next.length > 0) await queues.register(next);
+  for (const { at } of reached) await lists.goOn(at.list, at.token, at.from);
 };

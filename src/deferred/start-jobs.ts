@@ -7,6 +7,7 @@ import type { ListDeps } from './deps.ts';
 import { doneIn } from './done.ts';
 import { itemOf, type ListId, taskOf } from './ids.ts';
 import { countOf, type Job, partOf, type Range } from './list.ts';
+import type { Taken } from './store.ts';
 import { takeJobs } from './trigger.ts';
 import type { TriggerMessage } from './trigger-message.ts';
 
@@ -18,9 +19,13 @@ interface StartedJob {
 
 export interface Started {
   readonly jobs: readonly StartedJob[];
-  /** What is to be sent once these are tasks, if there are more. */
-  readonly next?: TriggerMessage;
+  /** How far the trigger is once these are tasks, if it is farther than before. */
+  readonly reached?: TriggerMessage;
+  /** Whether there are more. */
+  readonly goesOn: boolean;
 }
+
+const NOTHING: Started = { jobs: [], goesOn: false };
 
 /** Jobs that are made tasks of at once, by all messages together: a second's work, so that whoever comes behind them hardly waits, and a function has time for it. */
 export const JOBS_AT_ONCE = 500;
@@ -36,9 +41,12 @@ export const startJobs = async (deps: StartDeps, message: TriggerMessage, messag
   const { lists } = deps;
   const { list: id, from } = message;
   const list = await lists.read(id);
-  if (!list || list.operation === undefined || list.status === 'expired') return { jobs: [] };
-  const ranges = await rangesOf(deps, message);
-  if (!ranges) return { jobs: [] };
+  if (!list || list.operation === undefined || list.status === 'expired') return NOTHING;
+  const taken = await takenBy(deps, message);
+  // It comes a second time, and whoever had it before has sent what goes on: if each did, those that come twice
+  // would multiply from message to message.
+  if (!taken || from < taken.started) return NOTHING;
+  const { ranges } = taken;
   const started: StartedJob[] = [];
   let [position, bytes] = [from, 0];
   // As many ranges as it takes, of which the last may be too large to be read at once.
@@ -50,23 +58,19 @@ export const startJobs = async (deps: StartDeps, message: TriggerMessage, messag
     bytes += jobs.reduce((sum, { payload }) => sum + payload.length, 0);
     if (jobs.length < range.count || bytes > BYTES_AT_ONCE / messages) break;
   }
-  return {
-    jobs: started,
-    ...(position > from && position < countOf(ranges) ? { next: { ...message, from: position } } : {}),
-  };
+  return position > from
+    ? { jobs: started, reached: { ...message, from: position }, goesOn: position < countOf(ranges) }
+    : NOTHING;
 };
 
 /**
  * What the trigger took, or takes now. Of a list that takes none any more nothing was taken, and whoever asked has been told so. Amid a trigger nothing is taken: whoever
  * may send tasks may send such a message, too, and the jobs that it passes over would never start.
  */
-const rangesOf = async (
-  deps: StartDeps,
-  { list, token, count, from }: TriggerMessage,
-): Promise<readonly Range[] | undefined> => {
+const takenBy = async (deps: StartDeps, { list, token, count, from }: TriggerMessage): Promise<Taken | undefined> => {
   if (from > 0) return deps.lists.trigger(list, token);
   const taken = await takeJobs(deps, list, token, count);
-  return 'ranges' in taken ? taken.ranges : undefined;
+  return 'ranges' in taken ? taken : undefined;
 };
 
 const notDone = async ({ fanOuts }: StartDeps, id: ListId, range: Range, jobs: readonly Job[]) => {

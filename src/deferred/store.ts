@@ -16,6 +16,12 @@ export interface Append {
   readonly first?: number;
 }
 
+/** D7. What a trigger took, and how many of these jobs are tasks: a message that is behind that comes a second time. */
+export interface Taken {
+  readonly ranges: readonly Range[];
+  readonly started: number;
+}
+
 /** A lease as it was read; without `until`: whenever it ends. */
 export type Seen = Pick<Lease, 'key' | 'first' | 'count'> & Partial<Pick<Lease, 'until'>>;
 
@@ -66,7 +72,9 @@ export interface Lists {
   /** D3 to D6. Puts leases in the place of others that are as they were seen. @param how `handing-out`: only if the list does */
   change(id: ListId, from: readonly Seen[], to: readonly Lease[], how: 'handing-out' | 'any-time'): Promise<boolean>;
   /** D7. What a trigger took, if it did. */
-  trigger(id: ListId, token: Token): Promise<readonly Range[] | undefined>;
+  trigger(id: ListId, token: Token): Promise<Taken | undefined>;
+  /** D7. So many of the jobs that a trigger took are tasks, and whoever goes on from there has been told to. */
+  goOn(id: ListId, token: Token, started: number): Promise<void>;
   /** D7. Takes jobs for a token that has taken none, if all is as it was seen and the list hands out jobs. */
   take(id: ListId, token: Token, taking: Taking): Promise<boolean>;
   /** Stores results; of two for one job the first stands. Answers those that are stored, in the order asked. */

@@ -5,7 +5,8 @@ import { contend } from './contend.ts';
 import type { ListDeps } from './deps.ts';
 import { doneIn } from './done.ts';
 import type { ListId } from './ids.ts';
-import { countOf, freeToTrigger, handsOut, type List, planTrigger, type Range, without } from './list.ts';
+import { countOf, freeToTrigger, handsOut, type List, planTrigger, without } from './list.ts';
+import type { Taken } from './store.ts';
 import { printTrigger } from './trigger-message.ts';
 
 /** How many jobs, or what share of all that the list has. */
@@ -35,7 +36,7 @@ export const trigger = async (deps: ListDeps, id: ListId, wanted: Wanted, token:
   const list = await lists.read(id);
   if (!list) return { kind: 'unknown' };
   if (list.status === 'expired') return { kind: 'closed', status: list.status };
-  if (known) return { kind: 'triggered', count: countOf(known) };
+  if (known) return { kind: 'triggered', count: countOf(known.ranges) };
   if (list.operation === undefined) return { kind: 'no-operation' };
   const count = countWanted(wanted, list);
   if (handsOut(list)) await queues.register([printTrigger({ list: id, token, count, from: 0 })]);
@@ -55,21 +56,20 @@ export const takeJobs = async (
   id: ListId,
   token: Token,
   count: number,
-): Promise<{ readonly ranges: readonly Range[] } | Extract<Triggered, { readonly kind: 'closed' | 'unknown' }>> => {
+): Promise<Taken | Extract<Triggered, { readonly kind: 'closed' | 'unknown' }>> => {
   const { lists, machine } = deps;
   return contend(machine, id, async () => {
     const known = await lists.trigger(id, token);
-    if (known) return { ranges: known };
+    if (known) return known;
     const list = await lists.read(id);
     if (!list) return { kind: 'unknown' };
     const { status, head } = list;
     if (status !== 'open' && status !== 'sealed') {
       // It may have been closed after our own earlier try: between the two reads.
-      const ranges = await lists.trigger(id, token);
-      return ranges ? { ranges } : { kind: 'closed', status };
+      return (await lists.trigger(id, token)) ?? { kind: 'closed', status };
     }
     const plan = planTrigger(list, count, await openInFree(deps, id, list, machine.now()));
-    return (await lists.take(id, token, { ...plan, head })) ? { ranges: plan.ranges } : undefined;
+    return (await lists.take(id, token, { ...plan, head })) ? { ranges: plan.ranges, started: 0 } : undefined;
   });
 };
 

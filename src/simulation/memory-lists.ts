@@ -90,12 +90,18 @@ export const memoryLists = (
           : { ...list, leases: inPlaceOf(list, from, to) },
       ),
     trigger: (id, token) => through(gate, 'lists.trigger', () => tables.listTriggers.get(keyOf(id, token))),
+    goOn: async (id, token, started) => {
+      await through(gate, 'lists.goOn', () => {
+        const taken = tables.listTriggers.get(keyOf(id, token));
+        if (taken && taken.started < started) tables.listTriggers.set(keyOf(id, token), { ...taken, started });
+      });
+    },
     take: (id, token, { ranges, from, rest, head, fresh }) =>
       write('lists.take', id, (list) => {
         const to = rest ? [rest] : [];
         if (!handsOut(list) || list.head !== head || tables.listTriggers.has(keyOf(id, token))) return undefined;
         if (!fits(list, from, to)) return undefined;
-        tables.listTriggers.set(keyOf(id, token), ranges);
+        tables.listTriggers.set(keyOf(id, token), { ranges, started: 0 });
         return { ...list, head: head + fresh, leases: inPlaceOf(list, from, to) };
       }),
     putResults: (id, results) =>

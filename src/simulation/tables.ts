@@ -7,7 +7,7 @@ import type { OperationState, WaitingTarget } from '../batching/slots.ts';
 import type { Task } from '../batching/task.ts';
 import type { ListId } from '../deferred/ids.ts';
 import type { Range } from '../deferred/list.ts';
-import type { Append, JobResult } from '../deferred/store.ts';
+import type { Append, JobResult, Taken } from '../deferred/store.ts';
 import type { FanOut, Node } from '../fan-out/fan-out.ts';
 import type { FanOutId } from '../fan-out/ids.ts';
 import type { Reservation } from '../fan-out/store.ts';
@@ -62,7 +62,7 @@ export interface Tables {
   readonly listSegments: Map<string, Range & { readonly id: ListId; readonly token: Token }>;
   /** By list, token and place among those that were added together. */
   readonly listJobs: Map<string, string>;
-  readonly listTriggers: Map<string, readonly Range[]>;
+  readonly listTriggers: Map<string, Taken>;
   readonly listResults: Map<string, JobResult>;
   /** Attempts at claiming a candidate, refused ones too: each is paid for. */
   claims: number;

@@ -99,6 +99,7 @@ const PROMISED: {
     change: 'none',
     trigger: 'strong',
     take: 'none',
+    goOn: 'none',
     putResults: 'strong',
     results: 'strong',
     clear: 'strong',

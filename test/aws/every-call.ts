@@ -165,6 +165,7 @@ const callLists = async ({ lists }: Ports): Promise<void> => {
   ])
     await lists.jobs(id, range);
   await lists.trigger(id, name);
+  await lists.goOn(id, name, 1);
   await lists.results(id, { first: 0, count: 2 });
   await lists.clear(id, 1, { mayGoOn: () => true, isSettled: true });
 };

@@ -58,7 +58,7 @@ suite('jobs of a deferred list that are triggered', () => {
     expect(await kit.tasks.payload(taskOf(list, 1))).toBe(JSON.stringify({ depot, n: 1 }));
     await deliver(body, body);
     expect(await kit.waiting.first(where, 9)).toHaveLength(2);
-    expect([kit.sent.rejected, kit.sent.registered, kit.sent.elect.length]).toEqual([[], [], 2]);
+    expect([kit.sent.rejected, kit.sent.registered, kit.sent.elect.length]).toEqual([[], [], 1]);
   });
 
   it('of many triggers that come together are no more at once than those of one, so that a function has time for them', async () => {

@@ -290,13 +290,18 @@ describeEach('deferred lists', storeKinds, (stores) => {
     expect(await store().take(id, token('t'), { ...taking, from: [{ ...a, count: 5 }] }), 'another lease').toBe(false);
     expect(await store().trigger(id, token('t'))).toBeUndefined();
     expect(await store().take(id, token('t'), taking)).toBe(true);
-    expect(await store().trigger(id, token('t'))).toEqual(ranges);
+    expect(await store().trigger(id, token('t'))).toEqual({ ranges, started: 0 });
+    await store().goOn(id, token('t'), 4);
+    await store().goOn(id, token('t'), 3);
+    expect(await store().trigger(id, token('t'))).toEqual({ ranges, started: 4 });
+    await store().goOn(id, token('never'), 4);
+    expect(await store().trigger(id, token('never'))).toBeUndefined();
     expect(await store().read(id)).toMatchObject({ head: 6, leases: [rest] });
     const more = { ranges: [{ first: 6, count: 1 }], from: [], head: 6, fresh: 1 };
     expect(await store().take(id, token('t'), more), 'twice').toBe(false);
     expect(await store().read(id)).toMatchObject({ head: 6 });
     expect(await store().take(id, token('nothing'), { ranges: [], from: [], head: 6, fresh: 0 })).toBe(true);
-    expect(await store().trigger(id, token('nothing'))).toEqual([]);
+    expect(await store().trigger(id, token('nothing'))).toEqual({ ranges: [], started: 0 });
   });
 
   it('keep the first result of each job', async () => {

@@ -1,7 +1,7 @@
 /** A deferred list with small groups, all that surrounds it, and other processes that see the same tables through gates of their own. */
 import { expect } from 'vitest';
 import type { Token } from '../../src/batching/ids.ts';
-import { triggeredJobs } from '../../src/batching/triggered.ts';
+import { goOn, triggeredJobs } from '../../src/batching/triggered.ts';
 import type { Config } from '../../src/config/resolved.ts';
 import { append } from '../../src/deferred/append.ts';
 import { type Claimed, claimJobs } from '../../src/deferred/claim.ts';
@@ -10,7 +10,7 @@ import { type ClaimId, type Handle, type ListId, listId, parseHandle, trackerOf 
 import type { List, NewList, Range } from '../../src/deferred/list.ts';
 import type { JobResult, Lists } from '../../src/deferred/store.ts';
 import { trigger, type Wanted } from '../../src/deferred/trigger.ts';
-import { parseTrigger, printTrigger } from '../../src/deferred/trigger-message.ts';
+import { parseTrigger } from '../../src/deferred/trigger-message.ts';
 import { ackItems } from '../../src/fan-out/ack-items.ts';
 import { parseStoredItem } from '../../src/fan-out/ids.ts';
 import { patrolFanOuts } from '../../src/fan-out/patrol.ts';
@@ -155,11 +155,11 @@ export const listKit = ({ width = 3, acksAtOnce = 2, pageBytes }: Size = {}, con
         const body = process.sent.registered.shift();
         const asked = body === undefined ? undefined : parseTrigger(body);
         if (body === undefined || !asked?.ok) return items;
-        const { valid, next } = await triggeredJobs(process, [
+        const { valid, reached } = await triggeredJobs(process, [
           { message: { messageId: 'm', body }, asked: asked.value },
         ]);
         items.push(...valid.map(({ job }) => job as string));
-        process.sent.registered.push(...next.map(printTrigger));
+        await goOn(process, { reached });
       }
     },
     end: async (items: readonly string[], outcome: 'succeeded' | 'failed' = 'succeeded') => {
@@ -203,7 +203,7 @@ const faultsIn = (kit: ListKit, { head, total, leases }: List): readonly string[
     }
   };
   for (const lease of leases) give(lease, lease.key);
-  for (const [name, ranges] of kit.tables.listTriggers) for (const range of ranges) give(range, name);
+  for (const [name, { ranges }] of kit.tables.listTriggers) for (const range of ranges) give(range, name);
   for (let job = 0; job < head; job += 1) if (!hands.has(job) && !done.has(job)) faults.push(`job ${job} is lost`);
   for (const job of done.keys()) if (job >= head) faults.push(`job ${job} is done, and fresh`);
   if (head > total) faults.push(`${head} jobs were handed out, of ${total}`);

@@ -78,7 +78,7 @@ const expectApart = (kit: ListKit, answers: readonly unknown[]): void => {
   const byJob = Map.groupBy(all, ({ job }) => job);
   for (const [job, hands] of byJob) expect(new Set(hands.map(({ by }) => by)).size, `job ${job}`).toBe(1);
   for (const { job } of all)
-    for (const [name, ranges] of kit.tables.listTriggers)
+    for (const [name, { ranges }] of kit.tables.listTriggers)
       for (const { first, count } of ranges)
         expect(job >= first && job < first + count, `job ${job} of ${name}`).toBe(false);
 };

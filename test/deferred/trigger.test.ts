@@ -16,7 +16,9 @@ const holding = async (count: number, size = {}): Promise<ListKit> => {
   return kit;
 };
 const taken = (kit: ListKit, name = 't'): readonly Range[] | undefined =>
-  kit.tables.listTriggers.get(`${LIST}#${name}`);
+  kit.tables.listTriggers.get(`${LIST}#${name}`)?.ranges;
+/** What is sent to go on. */
+const nextOf = ({ reached, goesOn }: Awaited<ReturnType<typeof startJobs>>) => (goesOn ? reached : undefined);
 const items = (kit: ListKit, ...jobs: readonly number[]): string[] =>
   jobs.map((job) => `~${LIST}:${Math.floor(job / kit.fanOuts.width)}:${job % kit.fanOuts.width}`);
 
@@ -236,7 +238,7 @@ describe('the message of a trigger', () => {
       const started = await startJobs(kit, next);
       parts.push(started.jobs.length);
       all.push(...started.jobs.map(({ item }) => item));
-      next = started.next;
+      next = nextOf(started);
     }
     expect(parts).toEqual([JOBS_AT_ONCE, JOBS_AT_ONCE, 203]);
     expect(all).toEqual(items(kit, ...Array.from({ length: 1_203 }, (_, job) => job)));
@@ -245,9 +247,9 @@ describe('the message of a trigger', () => {
   it('makes fewer where others are gone on with at once, and of jobs that lie far apart', async () => {
     const kit = await holding(1_203, { width: 450, acksAtOnce: 150 });
     await kit.trigger(1_203);
-    expect((await startJobs(kit, message(), 10)).next).toEqual(message(JOBS_AT_ONCE / 10));
+    expect(nextOf(await startJobs(kit, message(), 10))).toEqual(message(JOBS_AT_ONCE / 10));
     const odd = Array.from({ length: 600 }, (_, n) => ({ first: 2 * n + 1, count: 1 }));
-    kit.tables.listTriggers.set(`${LIST}#u`, odd);
+    kit.tables.listTriggers.set(`${LIST}#u`, { ranges: odd, started: 0 });
     let reads = 0;
     const { jobs } = kit.lists;
     kit.lists = {
@@ -260,7 +262,7 @@ describe('the message of a trigger', () => {
     const far = await startJobs(kit, { ...message(), token: token('u') });
     expect(reads).toBeLessThanOrEqual(50);
     expect(far.jobs.map(({ item }) => item)).toEqual(items(kit, ...odd.slice(0, reads).map(({ first }) => first)));
-    expect(far.next).toEqual({ ...message(reads), token: token('u') });
+    expect(nextOf(far)).toEqual({ ...message(reads), token: token('u') });
   });
 
   it('goes on where the jobs were too large to be read at once', async () => {
@@ -269,7 +271,7 @@ describe('the message of a trigger', () => {
     await kit.trigger(9);
     const first = await startJobs(kit, message());
     expect(first.jobs).toHaveLength(3);
-    expect(first.next).toEqual(message(3));
+    expect(nextOf(first)).toEqual(message(3));
     expect(await kit.start()).toEqual(items(kit, 3, 4, 5, 6, 7, 8));
   });
 
@@ -280,14 +282,30 @@ describe('the message of a trigger', () => {
     expect((await startJobs(kit, message())).jobs.map(({ item }) => item)).toEqual(items(kit, 1, 2));
   });
 
+  it('that comes a second time goes on no more than once: those that come twice do not multiply', async () => {
+    const kit = await holding(8, { pageBytes: 50 });
+    await kit.trigger(8);
+    const [first] = kit.sent.registered;
+    await kit.start();
+    expect(await startJobs(kit, message())).toEqual({ jobs: [], goesOn: false });
+    kit.sent.registered.push(first as string, first as string);
+    expect(await kit.start()).toEqual([]);
+    const amid = await holding(8, { pageBytes: 50 });
+    await amid.trigger(8);
+    const part = await startJobs(amid, message());
+    expect(nextOf(part), 'whoever died before it was noted does so again').toEqual(
+      nextOf(await startJobs(amid, message())),
+    );
+  });
+
   it('that comes once its list is gone makes none', async () => {
     const kit = await holding(4);
     await kit.trigger(4);
     await discard(kit, await kit.read());
-    expect(await startJobs(kit, message())).toEqual({ jobs: [] });
+    expect(await startJobs(kit, message())).toEqual({ jobs: [], goesOn: false });
     await kit.patrol();
-    expect(await startJobs(kit, message())).toEqual({ jobs: [] });
-    expect(await startJobs(listKit(), message())).toEqual({ jobs: [] });
+    expect(await startJobs(kit, message())).toEqual({ jobs: [], goesOn: false });
+    expect(await startJobs(listKit(), message())).toEqual({ jobs: [], goesOn: false });
   });
 
   it('hands the payload on as it was sent', async () => {

@@ -10,12 +10,17 @@ export interface ListEvidence {
   readonly tables: Tables;
   readonly books: ReadonlyMap<ListId, Book>;
   readonly told: readonly CallbackMessage[];
+  /** Register messages that were sent. */
+  readonly messages: number;
   /** The destination that wants to know. */
   readonly callback: string | null;
 }
 
 /** @throws Violation */
-export const checkListsAtRest = ({ tables, books, told, callback }: ListEvidence): void => {
+export const checkListsAtRest = ({ tables, books, told, callback, messages }: ListEvidence): void => {
+  const all = [...books.values()];
+  const asks = all.reduce((sum, { wanted }) => sum + [...wanted.values()].flat().length, 0);
+  const jobs = all.reduce((sum, book) => sum + book.jobs.length, 0);
   for (const list of tables.fanOuts.values() as IterableIterator<List>) {
     const { id: tracker, status, ended, total, head, leases } = list;
     const id = listOf(tracker);
@@ -50,6 +55,7 @@ export const checkListsAtRest = ({ tables, books, told, callback }: ListEvidence
       );
     checkHeard(told, list, id, callback);
   }
+  demand(messages <= 10 * (asks + jobs), 'what comes twice does not multiply', { messages, asks, jobs });
   demand(tables.fanOutNodes.size === 0, 'nothing is left of a tracker that has ended', [...tables.fanOutNodes]);
   for (const name of ['listAppends', 'listSegments', 'listJobs', 'listTriggers', 'listResults'] as const)
     demand(tables[name].size === 0, 'nothing is left of a list that has ended', { name, rows: [...tables[name]] });

@@ -66,7 +66,7 @@ class ListWorld {
     const isQuiet = () => [...tables.fanOuts.values()].every(({ checkAt }) => checkAt === undefined);
     const report = await this.#asking.run(isQuiet, () => {
       const { callback } = this.#scenario.config.lists;
-      checkListsAtRest({ tables, books: this.#books, told: this.#told, callback });
+      checkListsAtRest({ tables, books: this.#books, told: this.#told, callback, messages: this.#messages });
     });
     return { ...report, books: this.#books };
   }

@@ -113,7 +113,7 @@ const countOf = (wanted: Wanted, total: number): number =>
 
 /** What triggers have taken that was not booked yet. */
 const takenNow = ({ tables }: Watched, id: ListId, book: Book): readonly Range[] =>
-  [...tables.listTriggers].flatMap(([key, ranges]) => {
+  [...tables.listTriggers].flatMap(([key, { ranges }]) => {
     if (!key.startsWith(`${id}#`)) return [];
     const name = key.slice(id.length + 1);
     if (book.taken.has(name)) return [];
