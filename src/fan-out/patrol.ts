@@ -8,7 +8,7 @@ import pLimit from 'p-limit';
 import type { Millis } from '../batching/ids.ts';
 import { MINUTE } from '../batching/timings.ts';
 import { listOf } from '../deferred/ids.ts';
-import type { Lists } from '../deferred/store.ts';
+import type { Clearing, Lists } from '../deferred/store.ts';
 import { climb } from './climb.ts';
 import type { FanOutDeps } from './deps.ts';
 import { expire, failFast, keepOf, sendEvent } from './end.ts';
@@ -93,30 +93,36 @@ const look = async (deps: FanOutDeps, fanOut: FanOut, due: Millis, mayGoOn: () =
 };
 
 /**
- * The rows of a fan-out that has ended go, a part at a time where there are many; its header goes by itself, later. Who saw
- * it before it ended may put another row meanwhile, a group's or a parent's: soon after an end they go once more.
+ * The rows of a fan-out that has ended go, a part at a time where there are many; its header goes by itself, later. Who saw it before it ended may put another row
+ * meanwhile, a group's or a parent's: whatever went before nobody does any more goes once more from the beginning.
  */
-const clear = async (
-  { config, fanOuts, lists, machine }: PatrolDeps,
-  { id, groups, ended, checkAt, walk }: FanOut,
-  mayGoOn: () => boolean,
-): Promise<void> => {
-  const endedAt = ended?.at ?? 0;
-  const isSettled = (): boolean => machine.now() >= endedAt + SETTLED;
-  for (let next = walk?.next ?? 0; ; next += ROWS) {
+const clear = async (deps: PatrolDeps, fanOut: FanOut, mayGoOn: () => boolean): Promise<void> => {
+  const { config, fanOuts, machine } = deps;
+  const { id, groups, ended, checkAt, walk } = fanOut;
+  const settledAt = (ended?.at ?? 0) + SETTLED;
+  // As it was at the beginning: clearing takes its time.
+  const isSettled = machine.now() >= settledAt;
+  const rest = await clearFrom(deps, fanOut, isSettled ? (walk?.next ?? 0) : 0, { mayGoOn, isSettled });
+  const now = machine.now();
+  if (!isSettled) await fanOuts.checkAgain(id, checkAt ?? now, { checkAt: settledAt });
+  else if (rest === undefined) await fanOuts.bury(id, Math.max(now, settledAt - SETTLED + keepOf(config, id)));
+  else
+    await fanOuts.checkAgain(id, checkAt ?? now, { checkAt: now, walk: { next: rest, groups, failed: 0, seenAt: 0 } });
+};
+
+/** @returns where to go on, if that was not all: by `positionAt` */
+const clearFrom = async (
+  { fanOuts, lists }: PatrolDeps,
+  { id, groups }: FanOut,
+  from: number,
+  how: Clearing,
+): Promise<number | undefined> => {
+  for (let next = from; ; next += ROWS) {
     const positions = Array.from({ length: ROWS }, (_, index) => positionAt(next + index, groups, fanOuts.width));
     const there = positions.filter((position) => position !== undefined);
     if (there.length === 0) break;
-    if (!mayGoOn()) {
-      const now = machine.now();
-      await fanOuts.checkAgain(id, checkAt ?? now, { checkAt: now, walk: { next, groups, failed: 0, seenAt: 0 } });
-      return;
-    }
+    if (!how.mayGoOn()) return next;
     await fanOuts.removeNodes(id, there);
   }
-  const now = machine.now();
-  if (isNumbered(id) && !(await lists.clear(listOf(id), groups, { mayGoOn, isSettled: isSettled() })))
-    await fanOuts.checkAgain(id, checkAt ?? now, { checkAt: now, walk: { next: END, groups, failed: 0, seenAt: 0 } });
-  else if (!isSettled()) await fanOuts.checkAgain(id, checkAt ?? now, { checkAt: endedAt + SETTLED });
-  else await fanOuts.bury(id, Math.max(now, endedAt + keepOf(config, id)));
+  return !isNumbered(id) || (await lists.clear(listOf(id), groups, how)) ? undefined : END;
 };

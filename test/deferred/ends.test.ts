@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { itemOf } from '../../src/deferred/ids.ts';
+import { itemOf, trackerOf } from '../../src/deferred/ids.ts';
 import { listProgress } from '../../src/deferred/progress.ts';
 import { cancelRest, discard } from '../../src/fan-out/end.ts';
 import { SETTLED } from '../../src/fan-out/fan-out.ts';
@@ -261,6 +261,30 @@ describe('a list that is deleted', () => {
     await kit.patrolFor(SETTLED + 10 * MINUTE);
     expect(rowsLeft(kit)).toBe(0);
     expect((await kit.read()).checkAt).toBeUndefined();
+  });
+
+  it('leaves no row behind where clearing goes on past the moment after which nobody writes any more', async () => {
+    for (const isDoneAtOnce of [true, false]) {
+      const kit = await holding(9);
+      await discard(kit, await kit.read());
+      const { clear } = kit.lists;
+      let asked = 0;
+      kit.lists = {
+        ...kit.lists,
+        clear: async (id, groups, how) => {
+          asked += 1;
+          if (asked > 1) return clear(id, groups, how);
+          // Somebody who saw it before it ended is amid an ack.
+          await kit.fanOuts.putNode(trackerOf(id), { level: 0, n: 1 }, { slots: new Map(), failed: 0, at: kit.now });
+          const isAll = await clear(id, groups, how);
+          kit.now += SETTLED;
+          return isDoneAtOnce && isAll;
+        },
+      };
+      await kit.patrolFor(SETTLED + 10 * MINUTE);
+      expect(rowsLeft(kit), isDoneAtOnce ? 'at once' : 'in parts').toBe(0);
+      expect((await kit.read()).checkAt).toBeUndefined();
+    }
   });
 });
 
