@@ -1,5 +1,6 @@
 /** Claim (D2, D3): a worker gets a range of jobs for a while; the same one again, for the same claim. */
 import type { Millis } from '../batching/ids.ts';
+import { isGoing } from '../fan-out/fan-out.ts';
 import { contend, ListBusy } from './contend.ts';
 import type { ListDeps } from './deps.ts';
 import { doneIn } from './done.ts';
@@ -34,8 +35,10 @@ const tryToClaim = async (
   const { lists, machine } = deps;
   const list = await lists.read(id);
   if (!list || list.status === 'expired') return list ? { kind: 'closed', status: list.status } : { kind: 'unknown' };
-  const key = leaseKeyOf(claim);
   const now = machine.now();
+  // It ended long ago: its jobs are gone, or about to go.
+  if (isGoing(list, now)) return { kind: 'unknown' };
+  const key = leaseKeyOf(claim);
   const until = leaseEnd(now, span);
   const plan = planClaim(list, key, count, now);
   switch (plan.do) {

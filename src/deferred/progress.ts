@@ -15,7 +15,7 @@ export interface ListProgress {
   /** Jobs that are tasks, and not done. */
   readonly started?: number;
   readonly succeeded?: number;
-  /** Where `started` and `succeeded` are left out the list is too large to be counted while it runs: at least so many. */
+  /** Where `started` and `succeeded` are left out the list is too large to be counted while it runs, or was cancelled so long ago that its rows are gone: at least so many. */
   readonly failed: number;
 }
 
@@ -25,6 +25,8 @@ type Sight = Pick<FanOuts, 'node' | 'width'>;
 const AT_ONCE = 8;
 
 export const listProgress = async (fanOuts: FanOuts, list: List, now: Millis): Promise<ListProgress> => {
+  // Of one that was cancelled only its rows tell what was done, and they are gone.
+  if (list.status === 'cancelled' && list.checkAt === undefined) return { available: 0, leased: 0, failed: 0 };
   const { succeeded, failed } = await progressOf(fanOuts, list);
   // A lease may be left of somebody who stopped once all of its jobs were done.
   if (list.status === 'complete')

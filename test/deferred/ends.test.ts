@@ -176,6 +176,17 @@ describe('a list that is cancelled', () => {
     expect(rowsLeft(kit)).toBe(0);
     expect(await kit.read(), 'for whoever looks').toMatchObject({ status: 'cancelled' });
   });
+
+  it('is known no more to those who claim once its rows are gone, and says nothing of what it cannot count', async () => {
+    const kit = await holding(9);
+    await kit.got('a', 3);
+    await cancel(kit);
+    kit.now += 24 * 60 * MINUTE;
+    await kit.patrolFor(2 * MINUTE);
+    expect(rowsLeft(kit)).toBe(0);
+    expect(await kit.claim('a', 3)).toEqual({ kind: 'unknown' });
+    expect(await looks(kit)).toEqual({ available: 0, leased: 0, failed: 0 });
+  });
 });
 
 describe('a list that is deleted', () => {
