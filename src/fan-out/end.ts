@@ -83,6 +83,16 @@ const cleanedAt = (config: FanOutDeps['config'], id: FanOutId, status: FanOut['s
 export const keepOf = ({ fanOuts, lists }: FanOutDeps['config'], id: FanOutId): Millis =>
   (isNumbered(id) ? lists : fanOuts).keep;
 
+/**
+ * How long the id of what has ended is taken. A list's tasks are named after it, and known for longer perhaps: those of another one with its id would be taken for
+ * them, and done or refused without anybody having been called.
+ */
+export const takenFor = (config: FanOutDeps['config'], id: FanOutId): Millis =>
+  Math.max(
+    keepOf(config, id),
+    ...(isNumbered(id) ? Object.values(config.operations).map(({ keepTasks }) => keepTasks) : []),
+  );
+
 /** Sends the event of an ended fan-out; more than once does no harm, since it has one id. */
 export const sendEvent = async (
   { config, fanOuts, queues, report }: FanOutDeps,

@@ -11,7 +11,7 @@ import { listOf } from '../deferred/ids.ts';
 import type { Clearing, Lists } from '../deferred/store.ts';
 import { climb } from './climb.ts';
 import type { FanOutDeps } from './deps.ts';
-import { expire, failFast, keepOf, sendEvent } from './end.ts';
+import { expire, failFast, sendEvent, takenFor } from './end.ts';
 import { type FanOut, isDone, isIdle, isTooMany, type NodeCounts, SETTLED, type Walk } from './fan-out.ts';
 import { type FanOutId, isNumbered } from './ids.ts';
 import { lookDown } from './look-down.ts';
@@ -105,7 +105,7 @@ const clear = async (deps: PatrolDeps, fanOut: FanOut, mayGoOn: () => boolean): 
   const rest = await clearFrom(deps, fanOut, isSettled ? (walk?.next ?? 0) : 0, { mayGoOn, isSettled });
   const now = machine.now();
   if (!isSettled) await fanOuts.checkAgain(id, checkAt ?? now, { checkAt: settledAt });
-  else if (rest === undefined) await fanOuts.bury(id, Math.max(now, settledAt - SETTLED + keepOf(config, id)));
+  else if (rest === undefined) await fanOuts.bury(id, Math.max(now, settledAt - SETTLED + takenFor(config, id)));
   else
     await fanOuts.checkAgain(id, checkAt ?? now, { checkAt: now, walk: { next: rest, groups, failed: 0, seenAt: 0 } });
 };

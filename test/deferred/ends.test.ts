@@ -299,6 +299,35 @@ describe('a list that is deleted', () => {
   });
 });
 
+describe('the id of a list that has ended', () => {
+  const freeAt = async (end: (kit: ListKit) => Promise<unknown>, keepTasks: number): Promise<number | undefined> => {
+    const config = tellingOps();
+    const operations = Object.entries(config.operations).map(([name, each]) => [name, { ...each, keepTasks }]);
+    const kit = listKit({}, { ...config, operations: Object.fromEntries(operations) });
+    await kit.open();
+    await end(kit);
+    const { bury } = kit.fanOuts;
+    let free: number | undefined;
+    kit.fanOuts.bury = (id, expires) => {
+      free = expires;
+      return bury(id, expires);
+    };
+    await kit.patrol();
+    kit.now += DAY + MINUTE;
+    await kit.patrol();
+    return free;
+  };
+
+  it('is taken for as long as tasks are known that are named after it: those of another one would be taken for them', async () => {
+    for (const end of [remove, cancel, (kit: ListKit) => seal(kit, TRACKER)])
+      expect(await freeAt(end, 30 * DAY)).toBe(NOW + 30 * DAY);
+  });
+
+  it('is taken for as long as the list can be looked up, where that is longer', async () => {
+    expect(await freeAt(cancel, MINUTE)).toBe(NOW + DAY + MINUTE);
+  });
+});
+
 describe('how a list stands', () => {
   it('adds up to its total, whoever has what', async () => {
     const kit = await holding(20);
