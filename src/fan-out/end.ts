@@ -80,7 +80,7 @@ const cleanedAt = (config: FanOutDeps['config'], id: FanOutId, status: FanOut['s
   status === 'expired' ? at : at + keepOf(config, id);
 
 /** How long what has ended is known. */
-export const keepOf = ({ fanOuts, lists }: FanOutDeps['config'], id: FanOutId): Millis =>
+const keepOf = ({ fanOuts, lists }: FanOutDeps['config'], id: FanOutId): Millis =>
   (isNumbered(id) ? lists : fanOuts).keep;
 
 /**
