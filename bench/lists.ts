@@ -1,12 +1,14 @@
 /**
  * `npm run bench:lists`: deferred lists on the embedded engine, with the real steps; some ten minutes. Each part is one of `--parts`:
  *
- * - `storm`: 100,000 jobs, 64 claimers at once, some of whose writes are answered with an error though they happened, and some of whom die holding a lease.
+ * - `storm`: 100,000 jobs, 64 claimers at once, some of whose writes are answered with an error though they happened,
+ *   and some of whom die holding a lease.
  * - `length`: what a claim and its completion cost in lists of 100, 10,000 and 100,000 jobs.
  * - `leases`: the same with 1 to 64 live claims.
  * - `ways`: what a claim costs by scanning for the first free job, by popping from a stored list of ids, and by tokens.
  *
- * Counted as DynamoDB bills it: consumed capacity as each answer states it. Fails where a count is not exact, or a cost is not what is promised.
+ * Counted as DynamoDB bills it: consumed capacity as each answer states it. Fails where a count is not exact, or a cost
+ * is not what is promised.
  * `--quick` is a small version, which looks at counts alone. `--docs` writes docs/lists-cost.md and docs/images/lists.svg.
  */
 import { strict as assert } from 'node:assert';

@@ -41,7 +41,10 @@ const wholeRead = (writeUnits = 1): number => Math.ceil(writeUnits / 4);
 export interface Metering {
   /** What a request was for, if not its table and its name. */
   readonly nameOf?: (table: string | undefined, command: string, input: object) => string;
-  /** Is told of each conditional write of one row that was refused: no answer states its cost, which is that of the row. @param units what the row cost when it was written last */
+  /**
+   * Is told of each conditional write of one row that was refused: no answer states its cost, which is that of the row.
+   * @param units what the row cost when it was written last
+   */
   readonly onRefusal?: (name: string, units: number) => void;
 }
 

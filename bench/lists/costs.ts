@@ -1,4 +1,7 @@
-/** What a claim costs, with its completion: by the length of the list, which should not matter, and by how many others have claimed something. */
+/**
+ * What a claim costs, with its completion: by the length of the list, which should not matter, and by how many others
+ * have claimed something.
+ */
 import { strict as assert } from 'node:assert';
 import { claimJobs } from '../../src/deferred/claim.ts';
 import { complete } from '../../src/deferred/claimed.ts';
@@ -117,7 +120,10 @@ class Measured {
   }
 }
 
-/** Claims and completions of one job each in lists of several lengths, one after the other in turns, so that whatever else this machine does hits them alike. */
+/**
+ * Claims and completions of one job each in lists of several lengths, one after the other in turns, so that whatever
+ * else this machine does hits them alike.
+ */
 export const costByLength = async (world: World, lengths: readonly number[], claims: number) => {
   const lists = lengths.map((jobs) => new Measured(world, jobs));
   for (let done = 0; done < claims; done += 1) {

@@ -1,8 +1,9 @@
 /**
- * Many claimers at once, some of whose writes are answered with an error though they happened, and some of whom die holding a lease: is every job done, once, with one result?
+ * Many claimers at once, some of whose writes are answered with an error though they happened, and some of whom die
+ * holding a lease: is every job done, once, with one result?
  *
- * The machine's clock moves on with each claim, so that leases end without anybody waiting, and long after a worker who lives is done with his: where nobody gets anything it
- * moves on only while nobody who lives has something.
+ * The machine's clock moves on with each claim, so that leases end without anybody waiting, and long after a worker who
+ * lives is done with his: where nobody gets anything it moves on only while nobody who lives has something.
  */
 import { strict as assert } from 'node:assert';
 import { type Claimed, claimJobs } from '../../src/deferred/claim.ts';
@@ -38,7 +39,10 @@ const outcomeOf = (token: number) => (token % FAILS === 7 ? 'failed' : 'succeede
 const LEASE = 300_000;
 /** By how much the clock moves on with each claim: a worker who lives sees some tens of others' before he is done. */
 const TICK = 1_000;
-/** Where nobody gets anything: how long one waits before he asks again, and by how much the clock then moves on, once for all who wait. */
+/**
+ * Where nobody gets anything: how long one waits before he asks again, and by how much the clock then moves on, once
+ * for all who wait.
+ */
 const [PAUSE, IDLE_TICK] = [50, 3_000];
 
 class LostReply extends Error {
@@ -280,7 +284,10 @@ const claim = async ({ world, deps, id, seen, atOnce }: Place, name: string): Pr
   }
 };
 
-/** Whoever did the last job may have died before he said that it was: then nobody holds anything, and the patrol ends the list. */
+/**
+ * Whoever did the last job may have died before he said that it was: then nobody holds anything, and the patrol ends
+ * the list.
+ */
 const isAllDone = async ({ lists }: ListDeps, id: ListId): Promise<boolean> => {
   const list = await lists.read(id);
   return list !== undefined && list.head === list.total && list.leases.length === 0;

@@ -1,4 +1,7 @@
-/** The three ways to hand out a job, side by side: the same jobs, the same claimers, the same meter, each in turn at the same places of its list. */
+/**
+ * The three ways to hand out a job, side by side: the same jobs, the same claimers, the same meter, each in turn at the
+ * same places of its list.
+ */
 import { strict as assert } from 'node:assert';
 import { createJobTable, putJobRows } from '../baselines/lists/job-rows.ts';
 import { popping } from '../baselines/lists/pop.ts';

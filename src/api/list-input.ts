@@ -56,7 +56,8 @@ export interface AddedJobs {
 }
 
 /**
- * Jobs that are to be added. Where they are to become tasks each is checked as if it were sent: what cannot become one is refused now, and not when nobody looks.
+ * Jobs that are to be added. Where they are to become tasks each is checked as if it were sent: what cannot become one
+ * is refused now, and not when nobody looks.
  *
  * @throws HttpProblem
  */

@@ -1,5 +1,6 @@
 /**
- * The rows of deferred lists (design, section 8): the list's own is its tracker's header, in the FanOut table; what it holds is in the List table.
+ * The rows of deferred lists (design, section 8): the list's own is its tracker's header, in the FanOut table; what it
+ * holds is in the List table.
  */
 import type { Token } from '../batching/ids.ts';
 import { SECOND } from '../batching/timings.ts';
@@ -57,7 +58,10 @@ export const tokenOfAppend = ({ Entry }: Item): Token => (Entry as string).slice
 export const segmentKey = (id: ListId, first: number): Item => ({ Id: id, Entry: `s#${padded(first, 12)}` });
 /** `t#token`: what a trigger took. */
 export const triggerKey = (id: ListId, token: Token): Item => ({ Id: id, Entry: `t#${token}` });
-/** Jobs that were added together are a partition, some to a row; by the first of them among those. No token makes it another one. */
+/**
+ * Jobs that were added together are a partition, some to a row; by the first of them among those. No token makes it
+ * another one.
+ */
 export const jobsKey = (id: ListId, token: Token, index: number): Item => ({
   Id: `${id}#a#${token}`,
   Entry: padded(index, 4),

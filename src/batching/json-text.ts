@@ -14,8 +14,8 @@ import { type Parsed, reasonOf } from './problems.ts';
 const MARKS_MAX = 1_000_000;
 
 /**
- * Bytes of a text within a JSON string, as the body of a function's event or answer is one: each quote and backslash takes two. Lambda counts these, and takes six megabytes
- * at the most.
+ * Bytes of a text within a JSON string, as the body of a function's event or answer is one: each quote and backslash
+ * takes two. Lambda counts these, and takes six megabytes at the most.
  */
 export const bytesInString = (text: string): number => Buffer.byteLength(JSON.stringify(text));
 
@@ -53,7 +53,10 @@ const hasTooManyMarks = (text: string): boolean => {
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The members of the object that `text` holds: decoded key to raw value. Of two equal keys the last wins, as in JSON.parse. */
+/**
+ * The members of the object that `text` holds: decoded key to raw value. Of two equal keys the last wins, as in
+ * JSON.parse.
+ */
 export const rawMembers = (text: string): ReadonlyMap<string, string> => {
   const members = new Map<string, string>();
   let at = skipSpace(text, 0) + 1;

@@ -234,7 +234,8 @@ export const withId = (body: string, messageId: string): string => {
   const json = parseJson(body);
   // What is no object is left as it is: register will refuse it and say so.
   if (!json.ok || !isObject(json.value) || Object.hasOwn(json.value, 'id')) return body;
-  // So is a redrive that names no task: named after its message it would be about another one. A trigger has its list's name.
+  // So is a redrive that names no task: named after its message it would be about another one. A trigger has its list's
+  // name.
   if (asksForRun(json.value) || asksForJobs(json.value)) return body;
   const rest = body.slice(body.indexOf('{') + 1);
   return `{"id":${JSON.stringify(messageId)}${Object.keys(json.value).length > 0 ? ',' : ''}${rest}`;

@@ -130,7 +130,8 @@ const notice = async (deps: RegisterDeps, arrived: ReadonlyMap<Target, Arrivals>
       return lock && isHeld(lock, now) ? [[target, lock] as const] : [];
     }),
   );
-  // Who waits for room, or may not begin another batch, is waked when that is over: what comes meanwhile waits with the rest.
+  // Who waits for room, or may not begin another batch, is waked when that is over: what comes meanwhile waits with the
+  // rest.
   const isOff = (lock: Lock | undefined, target: Target): boolean =>
     lock !== undefined &&
     (lock.blocked !== undefined || isClosed(lock, operationFor(config, operationOf(target)).concurrency));
@@ -154,7 +155,8 @@ const nudge = async (deps: RegisterDeps, target: Target, lock: Lock, arrivals: A
   const { batch: policy, concurrency } = operationFor(config, operationOf(target));
   if (isClosed(lock, concurrency)) return;
   const hint: GroupMessage = { target, fence: lock.fence, token: lock.holder, hint: true };
-  // Whoever sleeps longer than a task may wait is waked when that expires, if one message reaches so far: he looks again by then otherwise.
+  // Whoever sleeps longer than a task may wait is waked when that expires, if one message reaches so far: he looks
+  // again by then otherwise.
   if (arrivals.startBy < lock.lockedUntil - LEASE) await queues.group(hint, delayPast(arrivals.startBy, now));
   if (!looksForFullness(arrivals, policy, machine.random())) return;
   const rows = await waiting.first(target, policy.maxSize);

@@ -1,4 +1,7 @@
-/** Sweep, each minute: send dead letters again, later and later, see to slots, look after fan-outs, and patrol a slice of the lock rows. */
+/**
+ * Sweep, each minute: send dead letters again, later and later, see to slots, look after fan-outs, and patrol a slice
+ * of the lock rows.
+ */
 import { patrolFanOuts } from '../fan-out/patrol.ts';
 import type { DeadLetter, Invocation } from '../ports.ts';
 import { isGivenUp, reviveDeadLetters, sourceQueues } from './dead-letters.ts';

@@ -1,4 +1,7 @@
-/** Triggered jobs (D7): what a trigger took of a deferred list is registered as if it had been sent, and so refused with its reasons where it does not fit. */
+/**
+ * Triggered jobs (D7): what a trigger took of a deferred list is registered as if it had been sent, and so refused with
+ * its reasons where it does not fit.
+ */
 import pLimit from 'p-limit';
 import { startJobs } from '../deferred/start-jobs.ts';
 import { printTrigger, type TriggerMessage } from '../deferred/trigger-message.ts';

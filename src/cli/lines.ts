@@ -94,7 +94,10 @@ export async function* payloadsIn(file: string): AsyncGenerator<Line> {
 
 const NOT_UTF8 = 'is not UTF-8';
 
-/** The lines of a file that are not empty, with what each takes of it; without a text where it is none. @throws CommandFailure */
+/**
+ * The lines of a file that are not empty, with what each takes of it; without a text where it is none. @throws
+ * CommandFailure
+ */
 async function* textsOf(
   file: string,
 ): AsyncGenerator<{ readonly number: number; readonly line: string | undefined; readonly bytes: number }> {

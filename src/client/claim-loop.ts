@@ -9,10 +9,13 @@
  *        ├──nothing, or too many claim──▶ waiting
  *        └──no more to come──▶ ended
  *
- * - claiming: under one claimId until it is answered, so that jobs which were granted in an answer that was lost are had by asking again.
- * - waiting: others may give jobs back, or die with them, and more may be added. Somebody who completes the list, or stops the loop, wakes it.
- * - ended: the list is complete or cancelled; or sealed with nothing to be had, and claimed by nobody, so that nothing can come back; or the loop stops. It stops by its signal,
- *   or by an error: a handler's that is not JobFailed, or the API's that asking again does not help. Then all claimers give back what they have, and end.
+ * - claiming: under one claimId until it is answered, so that jobs which were granted in an answer that was lost are
+ *   had by asking again.
+ * - waiting: others may give jobs back, or die with them, and more may be added. Somebody who completes the list, or
+ *   stops the loop, wakes it.
+ * - ended: the list is complete or cancelled; or sealed with nothing to be had, and claimed by nobody, so that
+ *   nothing can come back; or the loop stops. It stops by its signal, or by an error: a handler's that is not
+ *   JobFailed, or the API's that asking again does not help. Then all claimers give back what they have, and end.
  */
 import { monotonicFactory } from 'ulid';
 import { CLAIM_ID_RULE, claimId as parseClaimId } from '../deferred/ids.ts';
@@ -25,7 +28,10 @@ export type { HandledJob } from './claim-work.ts';
 export interface ClaimLoopOptions {
   /** Jobs that one claim has at the most: 1 to 1,000. */
   readonly count: number;
-  /** How long a claim is kept for whoever does not renew it any more: 1 to 43,200. Each claim is renewed in time while its jobs are done. */
+  /**
+   * How long a claim is kept for whoever does not renew it any more: 1 to 43,200. Each claim is renewed in time while
+   * its jobs are done.
+   */
   readonly leaseSeconds: number;
   /** Jobs of one claim that the handler gets at once. @default 1 */
   readonly concurrency?: number;
@@ -51,7 +57,8 @@ const newId = monotonicFactory();
 /**
  * Works on a list until it is complete, cancelled or drained, or the signal aborts.
  *
- * @param handler does one job. What it answers is the job's result; a job that has failed throws JobFailed. With any other error the loop ends, and the job is given back.
+ * @param handler does one job. What it answers is the job's result; a job that has failed throws JobFailed. With any
+ * other error the loop ends, and the job is given back.
  * @throws RangeError, ApiRefused, ApiUnavailable, whatever the handler throws: after what is not done was given back.
  */
 export const claimLoop = async <Payload extends object>(

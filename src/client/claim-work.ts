@@ -5,12 +5,13 @@
  *       ├──the loop stops──▶ stopping ──handlers have ended──▶ given back
  *       └──refused, or not renewed in time──▶ lost
  *
- * - held: at most `concurrency` jobs are with the handler; where one ends, the next begins. The lease is renewed each third of it. What is done is told as it ends, that of
- *   a moment together, by one call at a time.
- * - stopping (somebody aborts, or a handler broke, of this claim or another one): no job goes to the handler any more. Those that are there hear of it by their signal, and
- *   are waited for, with the lease renewed; what they finish all the same is told, and the rest goes back to the pool.
- * - lost: as above, but somebody else may have the jobs. What was finished is still told where the end passed unrenewed, since that is accepted as long as nobody took them;
- *   not where the API has refused the claim.
+ * - held: at most `concurrency` jobs are with the handler; where one ends, the next begins. The lease is renewed each
+ *   third of it. What is done is told as it ends, that of a moment together, by one call at a time.
+ * - stopping (somebody aborts, or a handler broke, of this claim or another one): no job goes to the handler any
+ *   more. Those that are there hear of it by their signal, and are waited for, with the lease renewed; what they finish
+ *   all the same is told, and the rest goes back to the pool.
+ * - lost: as above, but somebody else may have the jobs. What was finished is still told where the end passed
+ *   unrenewed, since that is accepted as long as nobody took them; not where the API has refused the claim.
  *
  * Each job goes to the handler at the most once, never after the loss, and is counted once: told, given back, or lost.
  */
@@ -24,11 +25,17 @@ import type { Claim, ClaimedJob } from './lists.ts';
 /** What the API takes of an error, in bytes. */
 const [CODE_MAX_BYTES, MESSAGE_MAX_BYTES] = [128, 4_096];
 
-/** Thrown by a handler where the job itself has failed: it is done then, and nobody gets it again. Any other error stops the loop, and gives the job back. */
+/**
+ * Thrown by a handler where the job itself has failed: it is done then, and nobody gets it again. Any other error stops
+ * the loop, and gives the job back.
+ */
 export class JobFailed extends Error {
   override readonly name = 'JobFailed';
   readonly code: string;
-  /** @param code tells programs what went wrong: 1 to 128 bytes @param message tells people, its first 4,096 bytes at the most @throws RangeError */
+  /**
+   * @param code tells programs what went wrong: 1 to 128 bytes @param message tells people, its first 4,096 bytes at
+   * the most @throws RangeError
+   */
   constructor(code: string, message: string, options?: ErrorOptions) {
     if (code === '' || !code.isWellFormed() || Buffer.byteLength(code) > CODE_MAX_BYTES)
       throw new RangeError(`the code of a failed job is well-formed text of 1 to ${CODE_MAX_BYTES} bytes`);

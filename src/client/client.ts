@@ -67,7 +67,8 @@ export interface Client<Known extends Operations> {
    * they bring their ids.
    *
    * @returns their ids, in order.
-   * @throws UnsendableTask before anything of its hundreds is sent; SqsFailure when SQS refuses one for good; GaveUp when it keeps not taking some.
+   * @throws UnsendableTask before anything of its hundreds is sent; SqsFailure when SQS refuses one for good; GaveUp
+   * when it keeps not taking some.
    */
   sendAll(
     tasks: Iterable<TaskToSend<Known>> | AsyncIterable<TaskToSend<Known>>,

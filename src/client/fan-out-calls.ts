@@ -23,7 +23,10 @@ export interface AddedGroup {
 /** Where a fan-out is in the API. */
 export const pathOf = (fanOut: string): string => `/fan-outs/${encodeURIComponent(fanOut)}`;
 
-/** Adds items, a call for each {@link ADDED_AT_ONCE} of them, and each only when somebody wants its groups. @param token the calls' tokens are made from it */
+/**
+ * Adds items, a call for each {@link ADDED_AT_ONCE} of them, and each only when somebody wants its groups. @param token
+ * the calls' tokens are made from it
+ */
 export async function* addInCalls(
   ask: Ask,
   fanOut: string,

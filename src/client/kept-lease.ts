@@ -28,8 +28,8 @@ interface LeaseOptions {
 }
 
 /**
- * Renews it at once where a third of it is over already. It ends by this machine's clock, counted from before the claim, or its renewal, was asked for: others get it a little
- * later at the earliest.
+ * Renews it at once where a third of it is over already. It ends by this machine's clock, counted from before the
+ * claim, or its renewal, was asked for: others get it a little later at the earliest.
  */
 export const keepLease = async ({ renew, span, since, onBroken }: LeaseOptions): Promise<KeptLease> => {
   const [lost, over] = [new AbortController(), new AbortController()];

@@ -1,4 +1,7 @@
-/** What deferred lists take in several calls of the API: jobs are added a part at a time, none twice, and read page by page. */
+/**
+ * What deferred lists take in several calls of the API: jobs are added a part at a time, none twice, and read page by
+ * page.
+ */
 import { bytesInString } from '../batching/json-text.ts';
 import { PAYLOAD_MAX_BYTES } from '../batching/task.ts';
 import type { Ask } from './ask.ts';
@@ -17,7 +20,10 @@ export interface ListView {
   readonly available: number;
   /** Jobs that somebody has claimed, and not done. */
   readonly leased: number;
-  /** Jobs that are tasks by now, and not done. This and the next two are left out where more than some two million jobs are not done. */
+  /**
+   * Jobs that are tasks by now, and not done. This and the next two are left out where more than some two million jobs
+   * are not done.
+   */
   readonly started?: number;
   readonly done?: number;
   readonly succeeded?: number;
@@ -43,15 +49,18 @@ export interface ListedJob {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** Jobs that one call takes, to add them or as done; none has more bytes, as Lambda counts them: in its event the body is a JSON string, and every quote of it counts twice. */
+/**
+ * Jobs that one call takes, to add them or as done; none has more bytes, as Lambda counts them: in its event the body
+ * is a JSON string, and every quote of it counts twice.
+ */
 const AT_ONCE = 1_000;
 const BYTES_AT_ONCE = 4_000_000;
 /** A call with so much is full: the largest payload might not fit any more. */
 const FULL_BYTES = BYTES_AT_ONCE - 2 * PAYLOAD_MAX_BYTES - 1_000;
 
 /**
- * Jobs in parts that a call takes. A part ends by what is in it, never by what comes next: those before a job that is mended, or left out, stay as they were, and so do their
- * tokens.
+ * Jobs in parts that a call takes. A part ends by what is in it, never by what comes next: those before a job that is
+ * mended, or left out, stay as they were, and so do their tokens.
  */
 export async function* inCalls<Part extends { readonly text: string }>(
   jobs: Iterable<Part> | AsyncIterable<Part>,
@@ -77,7 +86,10 @@ export interface AddedJobs {
   readonly total: number;
 }
 
-/** Adds the jobs of one call, all of them or none. @param payloads JSON texts, which go in as they are @param n the call's number */
+/**
+ * Adds the jobs of one call, all of them or none. @param payloads JSON texts, which go in as they are @param n the
+ * call's number
+ */
 export const addCall = async (
   ask: Ask,
   list: string,
@@ -114,7 +126,10 @@ export interface DoneJob {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** Whether the list is complete with these; the answer to the last part counts. @param jobs undefined: all of the claim's, which have succeeded */
+/**
+ * Whether the list is complete with these; the answer to the last part counts. @param jobs undefined: all of the
+ * claim's, which have succeeded
+ */
 export const completeCalls = async (
   ask: Ask,
   claim: string,

@@ -35,9 +35,15 @@ export type { AddedJobs, DeletedList, DoneJob, ListedJob, ListView } from './lis
 export { UnsendableJob } from './list-jobs.ts';
 
 export interface ListToCreate {
-  /** 1 to 64 characters of A-Z a-z 0-9 . _ @ -. Made up if absent. One that is there already, and is the same, is opened again. */
+  /**
+   * 1 to 64 characters of A-Z a-z 0-9 . _ @ -. Made up if absent. One that is there already, and is the same, is opened
+   * again.
+   */
   readonly id?: string;
-  /** The operation of the tasks that its jobs become when they are triggered. Without one they are for workers that claim them. */
+  /**
+   * The operation of the tasks that its jobs become when they are triggered. Without one they are for workers that
+   * claim them.
+   */
   readonly operation?: string;
   /** Shown with it, and told at its end. 1 to 64 bytes. */
   readonly name?: string;
@@ -46,7 +52,10 @@ export interface ListToCreate {
 }
 
 export interface AddJobsOptions {
-  /** Names the addition, in 1 to 48 characters: who adds the same jobs again with it, after a crash say, adds none twice. Made up if absent. */
+  /**
+   * Names the addition, in 1 to 48 characters: who adds the same jobs again with it, after a crash say, adds none
+   * twice. Made up if absent.
+   */
   readonly token?: string;
   /** Is told how many jobs have been added so far. */
   readonly onProgress?: (added: number) => void;
@@ -74,7 +83,10 @@ export interface ClaimedJob<Payload extends object> {
   readonly payload: Payload;
 }
 
-/** Jobs that nobody else gets until `expiresAt`. Each of its calls may be refused with 409 once they are not its own any more. */
+/**
+ * Jobs that nobody else gets until `expiresAt`. Each of its calls may be refused with 409 once they are not its own any
+ * more.
+ */
 export interface Claim<Payload extends object> {
   readonly kind: 'claimed';
   /** The handle of the claim. */
@@ -115,7 +127,8 @@ export interface DeferredList<Payload extends object> {
   /** Ends it without telling anybody, with all that was stored. Again is harmless. */
   delete(): Promise<DeletedList>;
   /**
-   * So many jobs become tasks of the list's operation, or such a share of all that it has: those that are left, where that is less.
+   * So many jobs become tasks of the list's operation, or such a share of all that it has: those that are left, where
+   * that is less.
    *
    * @returns how many, and how many are left.
    */
@@ -135,7 +148,10 @@ export interface ListClient {
 
 const newId = monotonicFactory();
 
-/** Each call is tried seven times where no answer comes, or 429 or 5xx: it does nothing twice. @throws TypeError where `api` is no address for it. */
+/**
+ * Each call is tried seven times where no answer comes, or 429 or 5xx: it does nothing twice. @throws TypeError where
+ * `api` is no address for it.
+ */
 export const createListClient = (options: ApiOptions): ListClient => {
   const ask = askingApi(options);
   return {

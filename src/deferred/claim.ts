@@ -82,7 +82,8 @@ const leaseFresh = async (
 };
 
 /**
- * What was handed out before may be done in part. Where all of it is, nobody needs the lease: whoever did the work stopped before he gave it back.
+ * What was handed out before may be done in part. Where all of it is, nobody needs the lease: whoever did the work
+ * stopped before he gave it back.
  *
  * Jobs that are too large for one answer go back to the pool.
  */

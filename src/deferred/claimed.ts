@@ -58,8 +58,9 @@ export type Completion = readonly JobResult[] | ItemOutcome;
 export type Completed = { readonly kind: 'done'; readonly complete: boolean } | NotHeld;
 
 /**
- * D5. Checks the lease, acks the tracker, and only then ends the lease: with its last job. Whoever has no lease (any more) hears that his jobs are done if they are: he was
- * not answered, or somebody else did them; otherwise that they are not his.
+ * D5. Checks the lease, acks the tracker, and only then ends the lease: with its last job. Whoever has no lease (any
+ * more) hears that his jobs are done if they are: he was not answered, or somebody else did them; otherwise that they
+ * are not his.
  */
 export const complete = async (deps: ListDeps, id: ListId, held: Held, completion: Completion): Promise<Completed> => {
   const { lists, fanOuts, machine } = deps;
@@ -84,7 +85,10 @@ export const complete = async (deps: ListDeps, id: ListId, held: Held, completio
 const resultsOf = (range: Range, outcome: ItemOutcome): readonly JobResult[] =>
   tokensOf(range).map((token) => ({ token, outcome }));
 
-/** The result before the ack: what is done has its result. Of two workers with one job the first one's stands, if he told none that none. */
+/**
+ * The result before the ack: what is done has its result. Of two workers with one job the first one's stands, if he
+ * told none that none.
+ */
 const ack = async (
   { lists, ...deps }: ListDeps,
   id: ListId,

@@ -1,11 +1,13 @@
 /**
- * A deferred list: jobs that wait until they are asked for, numbered in the order in which they were added (design, section 8). Pure.
+ * A deferred list: jobs that wait until they are asked for, numbered in the order in which they were added (design,
+ * section 8). Pure.
  *
  *     0 ───────────── head ──────────── total
  *       handed out          fresh
  *
- * What was handed out is either leased, or free again, or gone: to tasks, or done. A job's number is its token. The list's row is the header of its tracker (T9), and
- * has its life: open ──▶ sealed ──▶ complete; or cancelled, from open or sealed.
+ * What was handed out is either leased, or free again, or gone: to tasks, or done. A job's number is its token. The
+ * list's row is the header of its tracker (T9), and has its life: open ──▶ sealed ──▶ complete; or cancelled, from open
+ * or sealed.
  */
 import type { Millis } from '../batching/ids.ts';
 import { CLOCK_SKEW, SECOND } from '../batching/timings.ts';

@@ -15,7 +15,10 @@ export interface ListProgress {
   /** Jobs that are tasks, and not done. */
   readonly started?: number;
   readonly succeeded?: number;
-  /** Where `started` and `succeeded` are left out the list is too large to be counted while it runs, or was cancelled so long ago that its rows are gone: at least so many. */
+  /**
+   * Where `started` and `succeeded` are left out the list is too large to be counted while it runs, or was cancelled so
+   * long ago that its rows are gone: at least so many.
+   */
   readonly failed: number;
 }
 

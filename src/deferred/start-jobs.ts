@@ -1,6 +1,6 @@
 /**
- * Start (D7): what a trigger took becomes tasks, some at a time, by the λ that registers tasks. Again is harmless: the tasks have their jobs' names, and a job that is done
- * starts no task any more.
+ * Start (D7): what a trigger took becomes tasks, some at a time, by the λ that registers tasks. Again is harmless: the
+ * tasks have their jobs' names, and a job that is done starts no task any more.
  */
 import { type ItemId, itemIdOf } from '../fan-out/ids.ts';
 import type { ListDeps } from './deps.ts';
@@ -27,9 +27,15 @@ export interface Started {
 
 const NOTHING: Started = { jobs: [], goesOn: false };
 
-/** Jobs that are made tasks of at once, by all messages together: a second's work, so that whoever comes behind them hardly waits, and a function has time for it. */
+/**
+ * Jobs that are made tasks of at once, by all messages together: a second's work, so that whoever comes behind them
+ * hardly waits, and a function has time for it.
+ */
 export const JOBS_AT_ONCE = 500;
-/** Ranges that one message looks at: some reads each, and each may be of one job, where whoever had them did every other one. */
+/**
+ * Ranges that one message looks at: some reads each, and each may be of one job, where whoever had them did every other
+ * one.
+ */
 const RANGES_AT_ONCE = 50;
 /** More than this a function need not hold of them; about. */
 const BYTES_AT_ONCE = 8_000_000;
@@ -64,8 +70,9 @@ export const startJobs = async (deps: StartDeps, message: TriggerMessage, messag
 };
 
 /**
- * What the trigger took, or takes now. Of a list that takes none any more nothing was taken, and whoever asked has been told so. Amid a trigger nothing is taken: whoever
- * may send tasks may send such a message, too, and the jobs that it passes over would never start.
+ * What the trigger took, or takes now. Of a list that takes none any more nothing was taken, and whoever asked has been
+ * told so. Amid a trigger nothing is taken: whoever may send tasks may send such a message, too, and the jobs that it
+ * passes over would never start.
  */
 const takenBy = async (deps: StartDeps, { list, token, count, from }: TriggerMessage): Promise<Taken | undefined> => {
   if (from > 0) return deps.lists.trigger(list, token);

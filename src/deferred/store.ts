@@ -1,6 +1,7 @@
 /**
- * What the steps of deferred lists need of the world beside the tracker (`src/fan-out/store.ts`), in the domain's words. As with `src/ports.ts`: all reads are strongly
- * consistent, and a promise that rejects leaves open whether the write happened.
+ * What the steps of deferred lists need of the world beside the tracker (`src/fan-out/store.ts`), in the domain's
+ * words. As with `src/ports.ts`: all reads are strongly consistent, and a promise that rejects leaves open whether the
+ * write happened.
  */
 import type { Millis, Token } from '../batching/ids.ts';
 import type { ItemOutcome } from '../fan-out/fan-out.ts';
@@ -62,14 +63,17 @@ export interface Lists {
   /** Jobs of a range, in their order: all, or as many of the first as come to some megabytes. */
   jobs(id: ListId, range: Range): Promise<readonly Job[]>;
   /**
-   * D2. Leases the next `count` jobs that were never handed out, if there are so many of the `total` that were seen, the list hands out jobs, fewer than `most` are leased,
-   * and the key is free.
+   * D2. Leases the next `count` jobs that were never handed out, if there are so many of the `total` that were seen,
+   * the list hands out jobs, fewer than `most` are leased, and the key is free.
    */
   leaseFresh(
     id: ListId,
     take: Pick<Lease, 'key' | 'count' | 'until'> & { readonly total: number; readonly most: number },
   ): Promise<Lease | undefined>;
-  /** D3 to D6. Puts leases in the place of others that are as they were seen. @param how `handing-out`: only if the list does */
+  /**
+   * D3 to D6. Puts leases in the place of others that are as they were seen. @param how `handing-out`: only if the list
+   * does
+   */
   change(id: ListId, from: readonly Seen[], to: readonly Lease[], how: 'handing-out' | 'any-time'): Promise<boolean>;
   /** D7. What a trigger took, if it did. */
   trigger(id: ListId, token: Token): Promise<Taken | undefined>;
@@ -81,7 +85,10 @@ export interface Lists {
   putResults(id: ListId, results: readonly JobResult[]): Promise<readonly JobResult[]>;
   /** Results of a range, where there are some. */
   results(id: ListId, range: Range): Promise<readonly JobResult[]>;
-  /** Deletes what a list has beside its tracker. Answers whether all of it is gone; if not, ask again. @param groups of its tracker */
+  /**
+   * Deletes what a list has beside its tracker. Answers whether all of it is gone; if not, ask again. @param groups of
+   * its tracker
+   */
   clear(id: ListId, groups: number, how: Clearing): Promise<boolean>;
 }
 

@@ -26,7 +26,8 @@ const countWanted = (wanted: Wanted, { total }: List): number =>
   'count' in wanted ? wanted.count : Math.ceil((wanted.percent * total * (1 - 2 * Number.EPSILON)) / 100);
 
 /**
- * Takes the jobs. The message that makes tasks of them goes first: what is taken is not forgotten if whoever asked stops here.
+ * Takes the jobs. The message that makes tasks of them goes first: what is taken is not forgotten if whoever asked
+ * stops here.
  *
  * @throws ListBusy
  */
@@ -47,7 +48,8 @@ export const trigger = async (deps: ListDeps, id: ListId, wanted: Wanted, token:
 type TakeDeps = Pick<ListDeps, 'lists' | 'fanOuts' | 'machine'>;
 
 /**
- * D7. What a token stands for: what it took before, or takes now. Of nothing that is left it takes nothing, which is noted, too.
+ * D7. What a token stands for: what it took before, or takes now. Of nothing that is left it takes nothing, which is
+ * noted, too.
  *
  * @throws ListBusy
  */

@@ -70,7 +70,8 @@ const end = async (deps: FanOutDeps, fanOut: FanOut, cause: Cause): Promise<FanO
   const isMine = await fanOuts.end(id, { ...cause, at, checkAt, ...(event ? { event } : {}) });
   if (isMine) report({ event: 'fan-out-ended', fanOut: id, status, because, total: fanOut.total, failed });
   const stored = await fanOuts.read(id);
-  // Whoever ended it sends its event, and knows himself by the moment where the answer was lost. If he stops here, the patrol does.
+  // Whoever ended it sends its event, and knows himself by the moment where the answer was lost. If he stops here, the
+  // patrol does.
   if (stored?.event && (isMine || stored.ended?.at === at)) await sendEvent(deps, stored);
   return stored;
 };
@@ -84,8 +85,8 @@ const keepOf = ({ fanOuts, lists }: FanOutDeps['config'], id: FanOutId): Millis 
   (isNumbered(id) ? lists : fanOuts).keep;
 
 /**
- * How long the id of what has ended is taken. A list's tasks are named after it, and known for longer perhaps: those of another one with its id would be taken for
- * them, and done or refused without anybody having been called.
+ * How long the id of what has ended is taken. A list's tasks are named after it, and known for longer perhaps: those of
+ * another one with its id would be taken for them, and done or refused without anybody having been called.
  */
 export const takenFor = (config: FanOutDeps['config'], id: FanOutId): Millis =>
   Math.max(

@@ -6,7 +6,10 @@ import { listOf } from '../deferred/ids.ts';
 import type { Ended, FanOut } from './fan-out.ts';
 import { isNumbered } from './ids.ts';
 
-/** The destination that is told: its own, or the configured one; nobody where there is none, or somebody ended it himself. */
+/**
+ * The destination that is told: its own, or the configured one; nobody where there is none, or somebody ended it
+ * himself.
+ */
 const destinationOf = ({ fanOuts, lists }: Config, { id, callback }: FanOut, { because }: Ended): string | undefined =>
   because === 'deleted' || because === 'cancelled'
     ? undefined

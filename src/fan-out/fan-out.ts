@@ -105,14 +105,18 @@ export const isDone = (fanOut: FanOut, position: Position, { left }: NodeCounts,
   left === 0 || width - left >= (sizeOf(fanOut, position, width) ?? Number.POSITIVE_INFINITY);
 
 /**
- * Whether a group may be done, as far as it shows by itself. T9: one that is numbered has more slots than items while it is the last, of which those in front are set then.
+ * Whether a group may be done, as far as it shows by itself. T9: one that is numbered has more slots than items while
+ * it is the last, of which those in front are set then.
  *
  * @param slots the group's, of one that is numbered
  */
 export const mayBeDone = ({ left }: NodeCounts, slots: Node['slots'] | undefined): boolean =>
   left === 0 || (slots !== undefined && slots.indexOf(null) === slots.length - left);
 
-/** Whether its rows go, or will before somebody who sees it now has written his last one. While its event is to be sent it is due for that, and stays. */
+/**
+ * Whether its rows go, or will before somebody who sees it now has written his last one. While its event is to be sent
+ * it is due for that, and stays.
+ */
 export const isGoing = ({ status, ended, event, checkAt = 0 }: FanOut, now: Millis): boolean =>
   status === 'expired' || (ended !== undefined && event === undefined && checkAt <= now + SETTLED);
 
@@ -134,8 +138,9 @@ export const standingOf = (fanOut: FanOut | undefined): Standing =>
 export type Next = 'over' | 'wait' | 'end' | 'climb';
 
 /**
- * T4. `over`: the fan-out has ended, or nobody knows it. `end`: the one node of its level is done and nothing can come beside it. `climb`: its slot in its parent can be
- * acked, for good. While a fan-out is open only full nodes are done for good.
+ * T4. `over`: the fan-out has ended, or nobody knows it. `end`: the one node of its level is done and nothing can come
+ * beside it. `climb`: its slot in its parent can be acked, for good. While a fan-out is open only full nodes are done
+ * for good.
  */
 export const nextOf = (fanOut: FanOut | undefined, position: Position, node: NodeCounts, width: number): Next => {
   if (!fanOut || fanOut.ended) return 'over';
@@ -159,7 +164,10 @@ export const isTooMany = (fanOut: FanOut, failed: number): boolean =>
 /** Whether failed items are too many to be noted one by one, and are summed over the nodes instead. */
 export const sumsFailures = (fanOut: FanOut): boolean => (tolerated(fanOut) ?? 0) > TOLERATED_MAX;
 
-/** Whether nothing has happened for too long; to a deferred list nothing has to. @param seenAt when something was acked last */
+/**
+ * Whether nothing has happened for too long; to a deferred list nothing has to. @param seenAt when something was acked
+ * last
+ */
 export const isIdle = (
   { id, status, touchedAt }: FanOut,
   seenAt: Millis,

@@ -2,7 +2,10 @@
 
 declare const brand: unique symbol;
 
-/** Names a fan-out. Matches {@link FAN_OUT_ID_PATTERN}: no `:`, which parts item ids, and short, since it is in every key. */
+/**
+ * Names a fan-out. Matches {@link FAN_OUT_ID_PATTERN}: no `:`, which parts item ids, and short, since it is in every
+ * key.
+ */
 export type FanOutId = string & { readonly [brand]: 'FanOutId' };
 /** `fanOutId:groupId:index`: one item, as consumers are given it. */
 export type ItemId = string & { readonly [brand]: 'ItemId' };
@@ -17,8 +20,8 @@ export interface Item {
 }
 
 /**
- * T9. What the tracker of something else begins with (a deferred list's): its items are numbered through all adds. No fan-out's id does,
- * so that nobody from outside can name it, or ack its items.
+ * T9. What the tracker of something else begins with (a deferred list's): its items are numbered through all adds. No
+ * fan-out's id does, so that nobody from outside can name it, or ack its items.
  */
 const NUMBERED = '~';
 
@@ -26,7 +29,10 @@ const FAN_OUT_ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/;
 export const FAN_OUT_ID_RULE =
   'must be a text of 1 to 64 characters of A-Z a-z 0-9 . _ @ - and begin with a letter or a digit';
 
-/** A number without leading zeros: an item has one way to be written. Groups of 9 digits are more than DynamoDB would like. */
+/**
+ * A number without leading zeros: an item has one way to be written. Groups of 9 digits are more than DynamoDB would
+ * like.
+ */
 const ITEM_PATTERN = /^([A-Za-z0-9][A-Za-z0-9._@-]{0,63}):(0|[1-9]\d{0,8}):(0|[1-9]\d{0,3})$/;
 export const ITEM_ID_RULE = 'must be the id of an item, such as "01J9ZQ4:0:17" (fanOutId:groupId:index)';
 

@@ -93,8 +93,9 @@ const look = async (deps: FanOutDeps, fanOut: FanOut, due: Millis, mayGoOn: () =
 };
 
 /**
- * The rows of a fan-out that has ended go, a part at a time where there are many; its header goes by itself, later. Who saw it before it ended may put another row
- * meanwhile, a group's or a parent's: whatever went before nobody does any more goes once more from the beginning.
+ * The rows of a fan-out that has ended go, a part at a time where there are many; its header goes by itself, later. Who
+ * saw it before it ended may put another row meanwhile, a group's or a parent's: whatever went before nobody does any
+ * more goes once more from the beginning.
  */
 const clear = async (deps: PatrolDeps, fanOut: FanOut, mayGoOn: () => boolean): Promise<void> => {
   const { config, fanOuts, machine } = deps;

@@ -27,8 +27,8 @@ export interface Slots {
 }
 
 /**
- * Whether the slots were empty, all of them, and are written now; otherwise the node as it is, if there is one. T9: of a group
- * that is numbered its slots come, too.
+ * Whether the slots were empty, all of them, and are written now; otherwise the node as it is, if there is one. T9: of
+ * a group that is numbered its slots come, too.
  */
 export type Acked =
   | { readonly isWritten: true; readonly node: NodeCounts & Partial<Pick<Node, 'slots'>> }

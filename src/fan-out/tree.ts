@@ -59,8 +59,8 @@ export const groupSizes = (count: number, width: number): readonly number[] =>
   Array.from({ length: Math.ceil(count / width) }, (_, n) => Math.min(width, count - n * width));
 
 /**
- * Where node `index` is, when all nodes are counted level by level: the groups come first, then their parents. One level above the top is counted too: a full top
- * climbs while the fan-out is open, since more may come beside it.
+ * Where node `index` is, when all nodes are counted level by level: the groups come first, then their parents. One
+ * level above the top is counted too: a full top climbs while the fan-out is open, since more may come beside it.
  */
 export const positionAt = (index: number, groups: number, width: number): Position | undefined => {
   let rest = index;

@@ -1,6 +1,6 @@
 /**
- * A world of people who ask until they are answered, each time by a process of its own, under a virtual clock: of features whose steps no message drives. Ends when nobody
- * wants anything any more, or at the first broken promise.
+ * A world of people who ask until they are answered, each time by a process of its own, under a virtual clock: of
+ * features whose steps no message drives. Ends when nobody wants anything any more, or at the first broken promise.
  */
 import type { Millis } from '../batching/ids.ts';
 import { MINUTE } from '../batching/timings.ts';

@@ -1,4 +1,7 @@
-/** What the commands that look for a schedule that breaks a promise have in common: `-- [--runs N] [--seed S]`, or `-- --seed S --trace` to replay one. */
+/**
+ * What the commands that look for a schedule that breaks a promise have in common: `-- [--runs N] [--seed S]`, or `--
+ * --seed S --trace` to replay one.
+ */
 import { parseArgs } from 'node:util';
 import type { AskingReport } from './asking.ts';
 import { inParallel, type Kind } from './parallel.ts';

@@ -1,4 +1,7 @@
-/** A claim and its end are paid for with one write unit each while a list has twenty claims, and with three while it has as many as it can have. */
+/**
+ * A claim and its end are paid for with one write unit each while a list has twenty claims, and with three while it has
+ * as many as it can have.
+ */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { metered, newBill, total } from '../../bench/meter.ts';
 import { dynamoDBLists } from '../../src/aws/dynamodb-lists.ts';

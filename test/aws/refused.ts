@@ -1,4 +1,7 @@
-/** Requests that DynamoDB refuses while somebody's transaction is under way, or while it is too busy: no engine here does. */
+/**
+ * Requests that DynamoDB refuses while somebody's transaction is under way, or while it is too busy: no engine here
+ * does.
+ */
 import { TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
 import type { AwsClients } from '../../src/aws/clients.ts';
 

@@ -1,4 +1,7 @@
-/** A deferred list with small groups, all that surrounds it, and other processes that see the same tables through gates of their own. */
+/**
+ * A deferred list with small groups, all that surrounds it, and other processes that see the same tables through gates
+ * of their own.
+ */
 import { expect } from 'vitest';
 import type { Token } from '../../src/batching/ids.ts';
 import { goOn, triggeredJobs } from '../../src/batching/triggered.ts';

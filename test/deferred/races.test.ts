@@ -71,7 +71,10 @@ const STEPS: Readonly<Record<string, Step>> = {
   'a look': async (by) => listProgress(by.fanOuts, (await by.lists.read(LIST)) as never, by.now),
 };
 
-/** Of two jobs that were handed out to two, whoever they are: nothing else is handed out twice while both have their time. */
+/**
+ * Of two jobs that were handed out to two, whoever they are: nothing else is handed out twice while both have their
+ * time.
+ */
 const expectApart = (kit: ListKit, answers: readonly unknown[]): void => {
   const claimed = answers.filter((each): each is Got => (each as Got | undefined)?.kind === 'claimed');
   const all = claimed.flatMap(({ handle, jobs }) => jobs.map((job) => ({ by: handle.split('.')[0], job: job.token })));
@@ -85,7 +88,10 @@ const expectApart = (kit: ListKit, answers: readonly unknown[]): void => {
 
 const resultsOf = (kit: ListKit) => kit.lists.results(LIST, { first: 0, count: 99 });
 
-/** What is done has at most one result. It goes with how it ended, unless that is the word of somebody who told no result: whoever shows it looks. */
+/**
+ * What is done has at most one result. It goes with how it ended, unless that is the word of somebody who told no
+ * result: whoever shows it looks.
+ */
 const expectResults = async (kit: ListKit, isToldByAll: boolean): Promise<void> => {
   const done = kit.done();
   const stored = await resultsOf(kit);

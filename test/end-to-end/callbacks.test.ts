@@ -1,4 +1,7 @@
-/** Initiators are told how their tasks ended, however they ended. Signed HTTP destinations are in test/local/callbacks.test.ts. */
+/**
+ * Initiators are told how their tasks ended, however they ended. Signed HTTP destinations are in
+ * test/local/callbacks.test.ts.
+ */
 import { setTimeout } from 'node:timers/promises';
 import {
   CreateQueueCommand,

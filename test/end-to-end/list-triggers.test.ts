@@ -1,4 +1,7 @@
-/** Jobs of deferred lists that are triggered become tasks, through the register queue, and each that ends is done in its list. */
+/**
+ * Jobs of deferred lists that are triggered become tasks, through the register queue, and each that ends is done in its
+ * list.
+ */
 import { setTimeout } from 'node:timers/promises';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

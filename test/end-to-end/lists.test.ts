@@ -1,4 +1,7 @@
-/** Deferred lists through the stack's API: what is triggered flows in full batches, what is claimed is a worker's, and each list ends once. */
+/**
+ * Deferred lists through the stack's API: what is triggered flows in full batches, what is claimed is a worker's, and
+ * each list ends once.
+ */
 import {
   CreateQueueCommand,
   DeleteMessageCommand,

@@ -23,7 +23,10 @@ export const operationAt = (url: string, { timeout = '20s', ...fields }: Fields 
 
 /** The queue of the destination that operations name. */
 export const TOLD_QUEUE = 'groupage-suite-told';
-/** Those of the destinations that are told of fan-outs alone, and of deferred lists: one file reads each, and takes it away. */
+/**
+ * Those of the destinations that are told of fan-outs alone, and of deferred lists: one file reads each, and takes it
+ * away.
+ */
 export const FAN_OUTS_QUEUE = 'groupage-suite-fan-outs';
 export const LISTS_QUEUE = 'groupage-suite-lists';
 

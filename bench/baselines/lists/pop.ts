@@ -1,9 +1,10 @@
 /**
- * The second way: the list's row has the ids of the jobs that wait, in their order, and whoever claims takes the first away if it still is the first. What he does then is in
- * the job's own row.
+ * The second way: the list's row has the ids of the jobs that wait, in their order, and whoever claims takes the first
+ * away if it still is the first. What he does then is in the job's own row.
  *
- * As well as it can be done: the first id alone comes over the wire, though DynamoDB charges for the whole row; and consistent, since who reads late loses a write, which
- * costs the most. A set in place of the list would lose less often, for the same bytes, and forget the order.
+ * As well as it can be done: the first id alone comes over the wire, though DynamoDB charges for the whole row; and
+ * consistent, since who reads late loses a write, which costs the most. A set in place of the list would lose less
+ * often, for the same bytes, and forget the order.
  */
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { conditionally } from '../../../src/aws/dynamodb.ts';

@@ -1,8 +1,10 @@
 /**
- * The first way: each job is a row with a status, and whoever claims looks for the first that waits and marks it as his, if it still waits.
+ * The first way: each job is a row with a status, and whoever claims looks for the first that waits and marks it as
+ * his, if it still waits.
  *
- * As well as it can be done: the list is one partition, read in order and a page at a time, eventually consistent at half the price, since the condition decides; whoever
- * loses a job goes on with the next one in hand instead of reading again.
+ * As well as it can be done: the list is one partition, read in order and a page at a time, eventually consistent at
+ * half the price, since the condition decides; whoever loses a job goes on with the next one in hand instead of reading
+ * again.
  */
 import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { conditionally, type Item } from '../../../src/aws/dynamodb.ts';

@@ -1,4 +1,7 @@
-/** The third way, ours: jobs are numbered, and the next number is in the list's row, with who has which. It takes leases, and each is handed out again should its worker die. */
+/**
+ * The third way, ours: jobs are numbered, and the next number is in the list's row, with who has which. It takes
+ * leases, and each is handed out again should its worker die.
+ */
 import { strict as assert } from 'node:assert';
 import { claimJobs } from '../../../src/deferred/claim.ts';
 import { complete } from '../../../src/deferred/claimed.ts';

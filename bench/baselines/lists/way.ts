@@ -1,4 +1,7 @@
-/** A way to hand each job of a list out once, as the published account has three; all do the same jobs for the same claimers. */
+/**
+ * A way to hand each job of a list out once, as the published account has three; all do the same jobs for the same
+ * claimers.
+ */
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 
 /** A job that somebody has, as its way names it. */

@@ -64,6 +64,9 @@ export const text = (pattern: RegExp, be: string) =>
 export const toldOtherwise = () =>
   z.string(mustUnseen('the name of a configured destination, or null for nobody')).nullable().default(null);
 
-/** A fault of how values go together, at the one that has to change; the sentence tells the others, which may be defaults. */
+/**
+ * A fault of how values go together, at the one that has to change; the sentence tells the others, which may be
+ * defaults.
+ */
 export const fault = (context: z.RefinementCtx, path: readonly string[], message: string): void =>
   context.addIssue({ code: 'custom', path: [...path], message });

@@ -94,7 +94,10 @@ const checkEnd = (watched: Watched, before: FanOut, after: FanOut): void => {
   checkEvent(after, tally);
 };
 
-/** As the issue has it: more failed items than a number, or than a share of all, once it is known how many all are. Shares are tenths here. */
+/**
+ * As the issue has it: more failed items than a number, or than a share of all, once it is known how many all are.
+ * Shares are tenths here.
+ */
 const toleratedOf = ({ failFast, total }: FanOut, before: FanOut['status']): number => {
   if (!failFast) return Number.POSITIVE_INFINITY;
   if ('count' in failFast) return failFast.count;

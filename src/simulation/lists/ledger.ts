@@ -1,4 +1,7 @@
-/** What is known of a list without asking the code that is judged: from the rows as they were written, and from what people were told. */
+/**
+ * What is known of a list without asking the code that is judged: from the rows as they were written, and from what
+ * people were told.
+ */
 import type { Millis } from '../../batching/ids.ts';
 import type { List, Range } from '../../deferred/list.ts';
 import type { Wanted } from '../../deferred/trigger.ts';

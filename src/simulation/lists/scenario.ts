@@ -1,4 +1,7 @@
-/** Scenarios of deferred lists from a seed: a few dozen jobs, whoever adds, claims, triggers and ends; every fault at some rate. */
+/**
+ * Scenarios of deferred lists from a seed: a few dozen jobs, whoever adds, claims, triggers and ends; every fault at
+ * some rate.
+ */
 import type { Millis, OperationName, Token } from '../../batching/ids.ts';
 import { MINUTE } from '../../batching/timings.ts';
 import type { Config, Operation } from '../../config/resolved.ts';

@@ -1,7 +1,8 @@
 /**
- * One schedule of deferred lists: the real steps on tables in memory, under a virtual clock, with the real step that registers tasks. People add, trigger, seal; workers
- * claim, die, renew and give back; tasks end by themselves; the patrol comes each minute. In the end somebody seals each list and works until it is complete, cancels it, or
- * deletes it; then nothing may be left.
+ * One schedule of deferred lists: the real steps on tables in memory, under a virtual clock, with the real step that
+ * registers tasks. People add, trigger, seal; workers claim, die, renew and give back; tasks end by themselves; the
+ * patrol comes each minute. In the end somebody seals each list and works until it is complete, cancels it, or deletes
+ * it; then nothing may be left.
  */
 import type { Token } from '../../batching/ids.ts';
 import type { Task } from '../../batching/task.ts';

@@ -1,4 +1,7 @@
-/** Bugs of deferred lists that were made once, by drafts or to try the checker. They stand in for single steps, or for what the store answers. */
+/**
+ * Bugs of deferred lists that were made once, by drafts or to try the checker. They stand in for single steps, or for
+ * what the store answers.
+ */
 
 import type { Token } from '../../../src/batching/ids.ts';
 import { register } from '../../../src/batching/register.ts';
