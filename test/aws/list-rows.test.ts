@@ -63,7 +63,7 @@ it('an addition or a trigger whose transaction is cancelled for somebody else is
     expect(await append(kit(), id, ['{}'], token(code))).toMatchObject({ first: 3 + n, total: 4 + n });
     expect(added.left()).toBe(0);
     refused(resources.clients, TRANSACTIONS, 2, cancelled(code));
-    expect(await takeJobs(kit(), id, token(code), 1)).toEqual({ ranges: [{ first: n, count: 1 }] });
+    expect(await takeJobs(kit(), id, token(code), 1)).toEqual({ ranges: [{ first: n, count: 1 }], started: 0 });
   }
   refused(resources.clients, TRANSACTIONS, 1, cancelled('ValidationError'));
   await expect(takeJobs(kit(), id, token('t'), 1)).rejects.toThrow('ValidationError');

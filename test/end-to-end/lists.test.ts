@@ -10,6 +10,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { dynamoDBFanOuts } from '../../src/aws/dynamodb-fan-outs.ts';
+import { dynamoDBLists } from '../../src/aws/dynamodb-lists.ts';
 import { type ListId, taskOf, trackerOf } from '../../src/deferred/ids.ts';
 import { setting } from '../../src/environment.ts';
 import { expectEachTaskInOneBatch } from './each-once.ts';
@@ -51,6 +52,10 @@ const tokens = (first: number, count: number) => Array.from({ length: count }, (
 const tasksOf = (id: ListId, count: number) => tokens(0, count).map((n) => taskOf(id, n));
 const tokensIn = ({ jobs: claimed }: Record<string, unknown>): number[] =>
   (claimed as { token: number }[]).map(({ token }) => token);
+const store = () => {
+  const { clients, settings } = flow.backend;
+  return dynamoDBLists(clients.dynamodb, setting(settings, 'fanOutTable'), setting(settings, 'listTable'));
+};
 /** From the table: each look by the API is a process where functions are deployed. */
 const status = async (id: ListId) => {
   const { clients, settings } = flow.backend;
@@ -177,6 +182,10 @@ it('workers claim jobs, give them back, renew and complete them, each with its o
   const last = await claim('w4', 100);
   expect(tokensIn(last)).toEqual([8, 9]);
   expect(await claim('w5', 1)).toEqual({ code: 200, jobs: [], status: 'sealed' });
+  // Somebody who had it died before he said that it is done: his result stands.
+  await store().putResults(id, [{ token: 8, outcome: 'succeeded', result: '"first"' }]);
+  const late = [{ token: 8, result: 'second' }];
+  expect(await end(last.claimId, 'complete', { jobs: late })).toEqual({ code: 200, complete: false });
   expect(await end(last.claimId, 'complete')).toEqual({ code: 200, complete: true });
   expect(await end(last.claimId, 'complete')).toEqual({ code: 200, complete: true });
   expect(await claim('w5', 1)).toEqual({ code: 200, jobs: [], status: 'complete' });
@@ -187,6 +196,7 @@ it('workers claim jobs, give them back, renew and complete them, each with its o
     { token: 1, status: 'succeeded', payload: { depot: id, n: 1 }, result: { a: [1] } },
     { token: 2, status: 'failed', payload: { depot: id, n: 2 }, error: { code: 'torn', message: 'it tore' } },
   ]);
+  expect((await look(id, '/jobs?from=8&limit=1')).jobs).toMatchObject([{ token: 8, result: 'first' }]);
 });
 
 it('of a list that is cancelled nothing more is handed out; what was goes on, and nobody is told', async () => {
