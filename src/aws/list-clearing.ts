@@ -2,7 +2,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { ListId } from '../deferred/ids.ts';
 import type { Clearing } from '../deferred/store.ts';
-import { type Item, writeAll } from './dynamodb.ts';
+import { CONCURRENCY, type Item, writeAll } from './dynamodb.ts';
 import { rowsBetween } from './list-jobs.ts';
 import { APPENDS, jobsKey, resultKey, tokenOfAppend } from './list-rows.ts';
 
@@ -44,7 +44,11 @@ export const clearList = async (
     // Last: by it the jobs are found, also those that somebody is still about to store.
     if (isSettled) await writeAll(client, table, [{ delete: { Id: row.Id, Entry: row.Entry } }]);
   }
-  for (let group = 0; group < groups; group += 1)
-    if (!(await remove(resultKey(id, group * width, width)))) return false;
+  // Some at once, since each is asked for again when this did not get to the end.
+  for (let first = 0; first < groups; first += CONCURRENCY) {
+    const some = Array.from({ length: Math.min(CONCURRENCY, groups - first) }, (_, n) => first + n);
+    const areGone = await Promise.all(some.map((group) => remove(resultKey(id, group * width, width))));
+    if (areGone.includes(false)) return false;
+  }
   return (await remove({ Id: id, Entry: 's#' }, behind('s#'))) && (await remove({ Id: id, Entry: 't#' }, behind('t#')));
 };

@@ -121,11 +121,14 @@ export const memoryLists = (
     clear: (id, _, { mayGoOn, isSettled }) =>
       through(gate, 'lists.clear', () => {
         // Jobs are found by what says that they were to be stored.
-        for (const append of tables.listAppends.keys())
-          if (append.startsWith(keyOf(id, '')) && !(mayGoOn() && clearOf(tables.listJobs, `${append}#`))) return false;
+        for (const append of tables.listAppends.keys()) {
+          if (!append.startsWith(keyOf(id, ''))) continue;
+          if (!(mayGoOn() && clearOf(tables.listJobs, `${append}#`))) return false;
+          if (isSettled) tables.listAppends.delete(append);
+        }
         for (const table of [tables.listResults, tables.listSegments, tables.listTriggers])
           if (!(mayGoOn() && clearOf(table, keyOf(id, '')))) return false;
-        return isSettled ? clearOf(tables.listAppends, keyOf(id, '')) : true;
+        return true;
       }),
   };
 };

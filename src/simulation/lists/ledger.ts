@@ -28,8 +28,8 @@ export class Book {
   readonly refused = new Set<string>();
   /** What each token was said to want to trigger. */
   readonly wanted = new Map<string, readonly Wanted[]>();
-  /** The list as whoever takes for a token has read it. */
-  readonly seenBy = new Map<string, List>();
+  /** The list as those who take for a token have read it, each. */
+  readonly seenBy = new Map<string, readonly List[]>();
   /** Tokens of triggers that have taken what they take. */
   readonly taken = new Set<string>();
 

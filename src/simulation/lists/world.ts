@@ -115,7 +115,8 @@ class ListWorld {
         return read;
       },
       take: (id, token, taking) => {
-        if (read && listOf(read.id) === id) this.#bookOf(id).seenBy.set(token, read);
+        const { seenBy } = this.#bookOf(id);
+        if (read && listOf(read.id) === id) seenBy.set(token, [...(seenBy.get(token) ?? []), read]);
         return lists.take(id, token, taking);
       },
     };

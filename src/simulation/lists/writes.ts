@@ -123,17 +123,14 @@ const takenNow = ({ tables }: Watched, id: ListId, book: Book): readonly Range[]
     const most = Math.max(0, ...wanted.map((each) => countOf(each, book.jobs.length)));
     const subject = { id, name, ranges, wanted };
     demand(count <= most, 'a trigger takes no more than it wants', subject);
-    const least = Math.min(
-      leftIn(book, book.seenBy.get(name)),
-      ...wanted.map((each) => ('count' in each ? each.count : 0)),
-    );
+    const left = (book.seenBy.get(name) ?? []).map((list) => leftIn(book, list));
+    const least = Math.min(...left, ...wanted.map((each) => ('count' in each ? each.count : 0)));
     demand(count >= least, 'a trigger takes all that is left, if that is less', subject);
     return ranges;
   });
 
 /** What was fresh in a list, or given back and not done. */
-const leftIn = (book: Book, list: List | undefined): number => {
-  if (!list) return 0;
+const leftIn = (book: Book, list: List): number => {
   const open = (lease: Lease): number => book.at(lease).filter(({ done }) => done === undefined).length;
   const free = list.leases.filter((lease) => !isLive(lease));
   return free.reduce((sum, lease) => sum + open(lease), list.total - list.head);
