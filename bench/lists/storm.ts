@@ -6,9 +6,9 @@
  * lives is done with his: where nobody gets anything it moves on only while nobody who lives has something.
  */
 import { strict as assert } from 'node:assert';
+import { ListBusy } from '../../src/deferred/busy.ts';
 import { type Claimed, claimJobs } from '../../src/deferred/claim.ts';
 import { complete } from '../../src/deferred/claimed.ts';
-import { ListBusy } from '../../src/deferred/contend.ts';
 import type { ListDeps } from '../../src/deferred/deps.ts';
 import { type ListId, trackerOf } from '../../src/deferred/ids.ts';
 import { endOf, type Job } from '../../src/deferred/list.ts';

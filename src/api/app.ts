@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { UnknownOperation } from '../config/resolved.ts';
-import { ListBusy } from '../deferred/contend.ts';
+import { ListBusy } from '../deferred/busy.ts';
 import { FanOutBusy } from '../fan-out/add-items.ts';
 import { InvalidCursor } from '../ports.ts';
 import { batchRoutes } from './batches.ts';

@@ -1,6 +1,6 @@
 /** Append (D1): a list gets more jobs, all of them at once, once for each token however often it is asked for. */
 import { digest, type Token } from '../batching/ids.ts';
-import { contend } from './contend.ts';
+import { takeTurns } from './busy.ts';
 import type { ListDeps } from './deps.ts';
 import type { ListId } from './ids.ts';
 import type { List } from './list.ts';
@@ -23,7 +23,7 @@ export const append = async (
   const { lists, machine } = deps;
   const [count, hash] = [payloads.length, digest(payloads.join('\n'))];
   let isStored = false;
-  return contend(machine, id, async () => {
+  return takeTurns(machine, id, async () => {
     const known = await lists.append(id, token);
     const list = await lists.read(id);
     if (!list) return { kind: 'unknown' };

@@ -1,7 +1,7 @@
 /** Claim (D2, D3): a worker gets a range of jobs for a while; the same one again, for the same claim. */
 import type { Millis } from '../batching/ids.ts';
 import { isGoing } from '../fan-out/fan-out.ts';
-import { contend, ListBusy } from './contend.ts';
+import { ListBusy, takeTurns } from './busy.ts';
 import type { ListDeps } from './deps.ts';
 import { doneIn } from './done.ts';
 import { type ClaimId, type Handle, handleOf, type LeaseKey, type ListId, leaseKeyOf } from './ids.ts';
@@ -25,7 +25,7 @@ export interface Claim {
 
 /** First come, first served. @throws ListBusy */
 export const claimJobs = (deps: ListDeps, id: ListId, claim: Claim): Promise<Claimed> =>
-  contend(deps.machine, id, () => tryToClaim(deps, id, claim));
+  takeTurns(deps.machine, id, () => tryToClaim(deps, id, claim));
 
 const tryToClaim = async (
   deps: ListDeps,

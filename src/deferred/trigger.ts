@@ -1,7 +1,7 @@
 /** Trigger (D7): jobs of a list become tasks of its operation, once for each token however often it is asked for. */
 import pLimit from 'p-limit';
 import type { Millis, Token } from '../batching/ids.ts';
-import { contend } from './contend.ts';
+import { takeTurns } from './busy.ts';
 import type { ListDeps } from './deps.ts';
 import { doneIn } from './done.ts';
 import type { ListId } from './ids.ts';
@@ -60,7 +60,7 @@ export const takeJobs = async (
   count: number,
 ): Promise<Taken | Extract<Triggered, { readonly kind: 'closed' | 'unknown' }>> => {
   const { lists, machine } = deps;
-  return contend(machine, id, async () => {
+  return takeTurns(machine, id, async () => {
     const known = await lists.trigger(id, token);
     if (known) return known;
     const list = await lists.read(id);

@@ -1,5 +1,6 @@
 /** Add (T2): a fan-out gets more items, in groups of its own, once for each token however often it is asked for. */
 import type { Token } from '../batching/ids.ts';
+import { contend, type Patience } from './contend.ts';
 import type { FanOutDeps } from './deps.ts';
 import type { FanOut } from './fan-out.ts';
 import type { FanOutId } from './ids.ts';
@@ -20,9 +21,8 @@ export type Added =
   /** The token stands for another number of items: nothing was added. */
   | { readonly kind: 'other-count'; readonly count: number };
 
-/** How often a race for the next group is lost before it is said: each loser lets others through. */
-const TRIES = 20;
-const PAUSE = 20;
+/** How often a race for the next group is lost before it is said. */
+const PATIENCE: Patience = { tries: 20, pause: 20 };
 
 /** Adders of one fan-out wait for each other, and there are too many of them. */
 export class FanOutBusy extends Error {
@@ -35,23 +35,27 @@ export class FanOutBusy extends Error {
 /** @throws FanOutBusy */
 export const addItems = async (deps: FanOutDeps, id: FanOutId, count: number, token: Token): Promise<Added> => {
   const { fanOuts, machine } = deps;
-  for (let tried = 0; tried < TRIES; tried += 1) {
-    const known = await fanOuts.reservation(id, token);
-    const fanOut = await fanOuts.read(id);
-    if (!fanOut) return { kind: 'unknown' };
-    if (isOf(fanOut, known)) return putGroups(deps, fanOut, known, count);
-    if (fanOut.status !== 'open') {
-      // It may have been closed after our own earlier try: between the two reads.
-      const taken = await fanOuts.reservation(id, token);
-      return isOf(fanOut, taken) ? putGroups(deps, fanOut, taken, count) : { kind: 'closed', status: fanOut.status };
-    }
-    const take = { first: fanOut.groups, count, openedAt: fanOut.createdAt };
-    const groups = groupSizes(count, fanOuts.width).length;
-    if (await fanOuts.reserve(id, token, { ...take, groups, at: machine.now() }))
-      return putGroups(deps, fanOut, take, count);
-    await machine.sleep(machine.random() * PAUSE * 2 ** Math.min(tried, 5));
-  }
-  throw new FanOutBusy(id);
+  return contend(
+    machine,
+    PATIENCE,
+    async () => {
+      const known = await fanOuts.reservation(id, token);
+      const fanOut = await fanOuts.read(id);
+      if (!fanOut) return { kind: 'unknown' };
+      if (isOf(fanOut, known)) return putGroups(deps, fanOut, known, count);
+      if (fanOut.status !== 'open') {
+        // It may have been closed after our own earlier try: between the two reads.
+        const taken = await fanOuts.reservation(id, token);
+        return isOf(fanOut, taken) ? putGroups(deps, fanOut, taken, count) : { kind: 'closed', status: fanOut.status };
+      }
+      const take = { first: fanOut.groups, count, openedAt: fanOut.createdAt };
+      const groups = groupSizes(count, fanOuts.width).length;
+      return (await fanOuts.reserve(id, token, { ...take, groups, at: machine.now() }))
+        ? putGroups(deps, fanOut, take, count)
+        : undefined;
+    },
+    () => new FanOutBusy(id),
+  );
 };
 
 /** Whether a token took something of this fan-out, and not of another one that had its id. */

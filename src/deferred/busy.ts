@@ -1,9 +1,9 @@
-/** Tries again what somebody else was faster at, later and later, until it is said that too many want the same. */
+/** Who wants something of a list takes turns with others who do, until it is said that there are too many of them. */
+import { contend, type Patience } from '../fan-out/contend.ts';
 import type { Machine } from '../ports.ts';
 import type { ListId } from './ids.ts';
 
-const TRIES = 25;
-const PAUSE = 15;
+const PATIENCE: Patience = { tries: 25, pause: 15 };
 
 /** Too many want something of one list at once. */
 export class ListBusy extends Error {
@@ -14,15 +14,8 @@ export class ListBusy extends Error {
 }
 
 /** @param attempt answers undefined where another one was faster. @throws ListBusy */
-export const contend = async <T>(
-  { random, sleep }: Pick<Machine, 'random' | 'sleep'>,
+export const takeTurns = <T>(
+  machine: Pick<Machine, 'random' | 'sleep'>,
   id: ListId,
   attempt: () => Promise<T | undefined>,
-): Promise<T> => {
-  for (let tried = 0; tried < TRIES; tried += 1) {
-    const answer = await attempt();
-    if (answer !== undefined) return answer;
-    await sleep(random() * PAUSE * 2 ** Math.min(tried, 5));
-  }
-  throw new ListBusy(id);
-};
+): Promise<T> => contend(machine, PATIENCE, attempt, () => new ListBusy(id));
