@@ -36,9 +36,12 @@ const PURE = [
   ...['inputs', 'merge', 'answers'].map((name) => `src/merging/${name}`),
   ...['event', 'fan-out', 'ids', 'store', 'tree'].map((name) => `src/fan-out/${name}`),
   ...['ids', 'list', 'store', 'trigger-message'].map((name) => `src/deferred/${name}`),
+  ...['ids', 'fleet', 'timings', 'silence', 'balance', 'decide', 'store', 'events'].map((name) => `src/fleet/${name}`),
 ];
 const FAN_OUT = 'src/fan-out/';
 const DEFERRED = 'src/deferred/';
+const FLEET = 'src/fleet/';
+const FLEET_RUNTIME = 'src/fleet/runtime/';
 const STEPS = 'src/batching/';
 
 /** Who may import what, the most particular first: each file is held to the first rule that fits it. */
@@ -50,6 +53,11 @@ const RULES: readonly { readonly files: readonly string[]; readonly may: readonl
   },
   { files: [FAN_OUT], may: [...PURE, FAN_OUT, 'src/ports'] },
   { files: [DEFERRED], may: [...PURE, FAN_OUT, DEFERRED, 'src/ports'] },
+  { files: [FLEET_RUNTIME], may: [...PURE, FLEET, 'src/aws/'] },
+  {
+    files: [FLEET],
+    may: [...PURE, ...['member', 'heart', 'hands', 'life', 'belonging'].map((name) => `${FLEET}${name}`)],
+  },
   { files: [STEPS], may: [...PURE, FAN_OUT, DEFERRED, STEPS, 'src/ports'] },
   {
     files: ['src/callbacks/'],
@@ -60,7 +68,7 @@ const RULES: readonly { readonly files: readonly string[]; readonly may: readonl
   { files: ['src/aws/'], may: [...PURE, 'src/ports', 'src/aws/', 'src/callbacks/deliver'] },
   {
     files: ['src/simulation/'],
-    may: [...PURE, FAN_OUT, DEFERRED, STEPS, 'src/merging/', 'src/ports', 'src/simulation/'],
+    may: [...PURE, FAN_OUT, DEFERRED, FLEET, STEPS, 'src/merging/', 'src/ports', 'src/simulation/'],
   },
   { files: ['src/api/'], may: [...PURE, FAN_OUT, DEFERRED, STEPS, 'src/ports', 'src/api/'] },
   { files: ['src/client/'], may: [...PURE, 'src/aws/', 'src/client/'] },

@@ -1,0 +1,179 @@
+/**
+ * Fleets on DynamoDB: a partition of the table for each, with a row for each lease and one for each node. Leases sort before
+ * nodes, so that one query reads who owns a lease after the lease (design, section 9).
+ */
+
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import {
+  DeleteCommand,
+  type DynamoDBDocumentClient,
+  PutCommand,
+  QueryCommand,
+  UpdateCommand,
+  type UpdateCommandInput,
+  type UpdateCommandOutput,
+} from '@aws-sdk/lib-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import type { FleetName, NodeKey } from '../fleet/ids.ts';
+import type { Fleets, Held } from '../fleet/store.ts';
+import { conditionally, type Item } from './dynamodb.ts';
+import { expiryOf, fleetOf, leaseKey, leaseOf, NAMES, nameRow, nodeKeyOf, nodeRow } from './fleet-rows.ts';
+
+type Change = Omit<UpdateCommandInput, 'TableName' | 'Key'>;
+
+interface OwnersChange {
+  readonly UpdateExpression: string;
+  readonly names?: Record<string, string>;
+  readonly values?: Item;
+  /** Beside that of the owner, with its ` AND `. */
+  readonly condition?: string;
+}
+
+/** Words of DynamoDB's own. */
+const NEXT = { '#Next': 'Next' };
+
+export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): Fleets => {
+  const send = (key: Item, change: Change): Promise<UpdateCommandOutput> =>
+    client.send(new UpdateCommand({ TableName: table, Key: key, ...change }));
+  const update = (key: Item, change: Change): Promise<UpdateCommandOutput | undefined> =>
+    conditionally(send(key, change));
+  const updated = async (key: Item, change: Change): Promise<boolean> => (await update(key, change)) !== undefined;
+  /** P8. A write of whoever holds a lease, and of nobody else. */
+  const byOwner = (fleet: FleetName, held: Held, { names, values, condition, ...change }: OwnersChange) =>
+    updated(leaseKey(fleet, held.partition), {
+      ...change,
+      ConditionExpression: `#Owner = :me AND Fence = :fence${condition ?? ''}`,
+      ExpressionAttributeNames: { '#Owner': 'Owner', ...names },
+      ExpressionAttributeValues: { ':me': held.owner, ':fence': held.fence, ...values },
+    });
+
+  return {
+    join: async (fleet, node) => {
+      await client.send(new PutCommand({ TableName: table, Item: nameRow(fleet) }));
+      const put = { TableName: table, Item: nodeRow(fleet, node), ConditionExpression: 'attribute_not_exists(Entry)' };
+      // A request that comes a second time must not undo an eviction. No other node has this key.
+      await conditionally(client.send(new PutCommand(put)));
+    },
+    beat: async (fleet, { key, beat, ttl, beatAt, leaving }) => {
+      try {
+        await send(nodeKeyOf(fleet, key), {
+          UpdateExpression: `SET Beat = :beat, #Ttl = :ttl, BeatAt = :at, ExpiresAt = :expires${leaving ? ', Leaving = :leaving' : ''}`,
+          // A heartbeat that comes late must not stand in for a later one, whose Ttl may be another.
+          ConditionExpression: 'Beat < :beat AND attribute_not_exists(Evicted)',
+          ExpressionAttributeNames: { '#Ttl': 'Ttl' },
+          ExpressionAttributeValues: {
+            ':beat': beat,
+            ':ttl': ttl,
+            ':at': beatAt,
+            ':expires': expiryOf(beatAt),
+            ...(leaving ? { ':leaving': true } : {}),
+          },
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        });
+        return true;
+      } catch (cause) {
+        if (!(cause instanceof ConditionalCheckFailedException)) throw cause;
+        // Then it was written before, without an answer.
+        return cause.Item !== undefined && unmarshall(cause.Item).Evicted === undefined;
+      }
+    },
+    read: async (fleet) => {
+      const rows: Item[] = [];
+      let from: Item | undefined;
+      do {
+        const page = await client.send(
+          new QueryCommand({
+            TableName: table,
+            KeyConditionExpression: 'Fleet = :fleet',
+            ExpressionAttributeValues: { ':fleet': fleet },
+            ConsistentRead: true,
+            ExclusiveStartKey: from,
+          }),
+        );
+        rows.push(...(page.Items ?? []));
+        from = page.LastEvaluatedKey;
+      } while (from);
+      return fleetOf(rows);
+    },
+    evict: (fleet, node, beat) =>
+      updated(nodeKeyOf(fleet, node), {
+        UpdateExpression: 'SET Evicted = :evicted',
+        ConditionExpression: 'Beat = :beat AND attribute_not_exists(Evicted)',
+        ExpressionAttributeValues: { ':evicted': true, ':beat': beat },
+      }),
+    take: async (fleet, { partition, owner, fence }, by, at) => {
+      const isNew = owner === undefined && fence === 0;
+      const answer = await update(leaseKey(fleet, partition), {
+        UpdateExpression: 'SET #Owner = :by, Fence = :next, Since = :at, Version = :version REMOVE #Next',
+        ConditionExpression: isNew
+          ? 'attribute_not_exists(Fence)'
+          : `Fence = :fence AND ${owner === undefined ? 'attribute_not_exists(#Owner)' : '#Owner = :owner'}`,
+        ExpressionAttributeNames: { '#Owner': 'Owner', '#Next': 'Next' },
+        ExpressionAttributeValues: {
+          ':by': by,
+          ':next': fence + 1,
+          ':at': at,
+          ':version': 1,
+          ...(isNew ? {} : { ':fence': fence }),
+          ...(owner === undefined ? {} : { ':owner': owner }),
+        },
+        ReturnValues: 'ALL_NEW',
+      });
+      return answer?.Attributes && leaseOf(answer.Attributes);
+    },
+    ask: (fleet, { partition, owner, fence }, by) =>
+      updated(leaseKey(fleet, partition), {
+        UpdateExpression: 'SET #Next = :by',
+        ConditionExpression: '#Owner = :owner AND Fence = :fence AND attribute_not_exists(#Next)',
+        ExpressionAttributeNames: { '#Owner': 'Owner', '#Next': 'Next' },
+        ExpressionAttributeValues: { ':by': by, ':owner': owner, ':fence': fence },
+      }),
+    decline: (fleet, held, asker) =>
+      byOwner(fleet, held, {
+        UpdateExpression: 'REMOVE #Next',
+        condition: ' AND #Next = :asker',
+        names: NEXT,
+        values: { ':asker': asker },
+      }),
+    handOver: (fleet, held, to, at) =>
+      byOwner(
+        fleet,
+        held,
+        to === undefined
+          ? { UpdateExpression: 'REMOVE #Owner, #Next, Since', names: NEXT }
+          : {
+              UpdateExpression: 'SET #Owner = :to, Fence = :next, Since = :at REMOVE #Next',
+              names: NEXT,
+              values: { ':to': to, ':next': held.fence + 1, ':at': at },
+            },
+      ),
+    checkpoint: (fleet, held, text) =>
+      byOwner(fleet, held, { UpdateExpression: 'SET Checkpoint = :text', values: { ':text': text } }),
+    leave: async (fleet, node) => {
+      await client.send(new DeleteCommand({ TableName: table, Key: nodeKeyOf(fleet, node) }));
+    },
+    names: async () => {
+      const page = await client.send(
+        new QueryCommand({
+          TableName: table,
+          KeyConditionExpression: 'Fleet = :names',
+          ExpressionAttributeValues: { ':names': NAMES },
+          ConsistentRead: true,
+        }),
+      );
+      return (page.Items ?? []).map((row) => row.Entry as FleetName);
+    },
+    drain: (fleet, node, draining) =>
+      updated(nodeKeyOf(fleet, node), {
+        UpdateExpression: draining ? 'SET Draining = :draining' : 'REMOVE Draining',
+        ConditionExpression: 'attribute_exists(Entry)',
+        ...(draining ? { ExpressionAttributeValues: { ':draining': true } } : {}),
+      }),
+    pin: (fleet, partition, to: NodeKey | undefined) =>
+      updated(leaseKey(fleet, partition), {
+        UpdateExpression: to === undefined ? 'REMOVE Pin' : 'SET Pin = :to',
+        ConditionExpression: 'attribute_exists(Entry)',
+        ...(to === undefined ? {} : { ExpressionAttributeValues: { ':to': to } }),
+      }),
+  };
+};

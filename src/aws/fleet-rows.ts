@@ -1,0 +1,63 @@
+/** The rows of fleets: keys, and what is in them. */
+import { MINUTE } from '../batching/timings.ts';
+import type { Fleet, Lease, Node } from '../fleet/fleet.ts';
+import type { FleetName, NodeKey, PartitionId } from '../fleet/ids.ts';
+import type { Item } from './dynamodb.ts';
+import { expiresAt } from './task-rows.ts';
+
+const VERSION = 1;
+const LEASE = 'lease#';
+const NODE = 'node#';
+
+/** The partition of the fleets' names: no fleet's name begins so. */
+export const NAMES = '~fleets';
+
+/** Long enough to be seen the day after. A node that beats is never that old. */
+const KEPT = 24 * 60 * MINUTE;
+
+export const leaseKey = (fleet: FleetName, partition: PartitionId): Item => ({
+  Fleet: fleet,
+  Entry: `${LEASE}${partition}`,
+});
+export const nodeKeyOf = (fleet: FleetName, node: NodeKey): Item => ({ Fleet: fleet, Entry: `${NODE}${node}` });
+export const nameRow = (fleet: FleetName): Item => ({ Fleet: NAMES, Entry: fleet, Version: VERSION });
+
+/** When the row of a node goes that beat last at that moment. */
+export const expiryOf = (beatAt: number): number => expiresAt(beatAt, KEPT);
+
+export const nodeRow = (fleet: FleetName, { key, beat, ttl, startedAt, beatAt }: Node): Item => ({
+  ...nodeKeyOf(fleet, key),
+  Beat: beat,
+  Ttl: ttl,
+  StartedAt: startedAt,
+  BeatAt: beatAt,
+  ExpiresAt: expiryOf(beatAt),
+  Version: VERSION,
+});
+
+/** All rows of a fleet. */
+export const fleetOf = (rows: readonly Item[]): Fleet => ({
+  leases: rows.filter(({ Entry }) => (Entry as string).startsWith(LEASE)).map(leaseOf),
+  nodes: rows.filter(({ Entry }) => (Entry as string).startsWith(NODE)).map(nodeOf),
+});
+
+export const leaseOf = (row: Item): Lease => ({
+  partition: (row.Entry as string).slice(LEASE.length) as PartitionId,
+  fence: row.Fence as number,
+  ...(row.Owner === undefined ? {} : { owner: row.Owner as NodeKey }),
+  ...(row.Next === undefined ? {} : { next: row.Next as NodeKey }),
+  ...(row.Pin === undefined ? {} : { pin: row.Pin as NodeKey }),
+  ...(row.Since === undefined ? {} : { since: row.Since as number }),
+  ...(row.Checkpoint === undefined ? {} : { checkpoint: row.Checkpoint as string }),
+});
+
+const nodeOf = (row: Item): Node => ({
+  key: (row.Entry as string).slice(NODE.length) as NodeKey,
+  beat: row.Beat as number,
+  ttl: row.Ttl as number,
+  startedAt: row.StartedAt as number,
+  beatAt: row.BeatAt as number,
+  ...(row.Evicted === undefined ? {} : { evicted: true }),
+  ...(row.Leaving === undefined ? {} : { leaving: true }),
+  ...(row.Draining === undefined ? {} : { draining: true }),
+});

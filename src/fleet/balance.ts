@@ -1,0 +1,122 @@
+/**
+ * P5. Who is to have which partition: as little is moved as possible, and nothing once all is even.
+ *
+ * Free partitions are dealt, the heaviest first, each to whoever has the least (longest processing time first: Graham,
+ * Bounds on Multiprocessing Timing Anomalies, 1969). Then partitions go from who has more to who has less, as long as
+ * the difference is greater than what moves: each such move makes the sum of the squared loads smaller, so that it ends,
+ * and no two nodes' plans undo each other. With equal weights that leaves everyone the floor or the ceiling of their
+ * share, the ceilings with those that have the most already.
+ *
+ * The same fleet gives the same plan, whoever makes it.
+ */
+import type { NodeKey, PartitionId } from './ids.ts';
+
+export interface Placed {
+  readonly partition: PartitionId;
+  readonly weight: number;
+  /** Who has it, or is about to; nobody while it is free. One that is no member keeps it to himself: it is not placed. */
+  readonly at: NodeKey | undefined;
+  /** Who is to have it whatever others have. */
+  readonly pin: NodeKey | undefined;
+  /** Nothing is under way with it. */
+  readonly mayMove: boolean;
+  /** What came last goes first: it has the least that others would have to build up again. */
+  readonly since: number;
+}
+
+export interface Plan {
+  readonly deals: readonly { readonly partition: PartitionId; readonly to: NodeKey }[];
+  readonly moves: readonly { readonly partition: PartitionId; readonly from: NodeKey; readonly to: NodeKey }[];
+}
+
+interface Holder {
+  readonly key: NodeKey;
+  load: number;
+  readonly has: Placed[];
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+const byLoad = (a: Holder, b: Holder): number =>
+  a.load - b.load || a.has.length - b.has.length || compare(a.key, b.key);
+
+export const balance = (members: readonly NodeKey[], placed: readonly Placed[]): Plan => {
+  if (members.length === 0) return { deals: [], moves: [] };
+  const holders = new Map(members.map((key): [NodeKey, Holder] => [key, { key, load: 0, has: [] }]));
+  const give = (each: Placed, to: Holder): void => {
+    to.has.push(each);
+    to.load += each.weight;
+  };
+  for (const each of placed) {
+    const holder = each.at === undefined ? undefined : holders.get(each.at);
+    if (holder) give(each, holder);
+  }
+  const pinned = pins(placed, holders);
+  return { deals: deal(placed, holders, give), moves: [...pinned, ...level(holders)] };
+};
+
+/** Those that are pinned elsewhere go there first: the rest is evened out around them. */
+const pins = (placed: readonly Placed[], holders: ReadonlyMap<NodeKey, Holder>): Plan['moves'] =>
+  placed.flatMap((each) => {
+    const [from, to] = [each.at && holders.get(each.at), each.pin && holders.get(each.pin)];
+    if (!from || !to || from === to || !each.mayMove) return [];
+    move(each, from, to);
+    return [{ partition: each.partition, from: from.key, to: to.key }];
+  });
+
+const deal = (
+  placed: readonly Placed[],
+  holders: ReadonlyMap<NodeKey, Holder>,
+  give: (each: Placed, to: Holder) => void,
+): Plan['deals'] =>
+  placed
+    .filter(({ at }) => at === undefined)
+    .sort((a, b) => b.weight - a.weight || compare(a.partition, b.partition))
+    .map((each) => {
+      const pinned = each.pin && holders.get(each.pin);
+      const to = pinned || ([...holders.values()].sort(byLoad)[0] as Holder);
+      give(each, to);
+      return { partition: each.partition, to: to.key };
+    });
+
+/** Evens out. What was dealt a moment ago does not move: it would be dealt to somebody else. */
+const level = (holders: ReadonlyMap<NodeKey, Holder>): Plan['moves'] => {
+  const moves: { partition: PartitionId; from: NodeKey; to: NodeKey }[] = [];
+  for (let next = best(holders); next; next = best(holders)) {
+    move(next.each, next.from, next.to);
+    moves.push({ partition: next.each.partition, from: next.from.key, to: next.to.key });
+  }
+  return moves;
+};
+
+/** From whoever has the most that has something to give, to whoever has the least. */
+const best = (holders: ReadonlyMap<NodeKey, Holder>) => {
+  const sorted = [...holders.values()].sort(byLoad);
+  for (const to of sorted)
+    for (let index = sorted.length - 1; index >= 0; index -= 1) {
+      const from = sorted[index] as Holder;
+      const difference = from.load - to.load;
+      if (difference <= 0) break;
+      const each = fitting(from, difference);
+      if (each) return { each, from, to };
+    }
+  return undefined;
+};
+
+/** Of what evens two out, what does so best. */
+const fitting = ({ key, has }: Holder, difference: number): Placed | undefined =>
+  has
+    .filter(({ at, mayMove, pin, weight }) => at === key && mayMove && pin !== key && weight < difference)
+    .sort(
+      (a, b) =>
+        Math.abs(a.weight - difference / 2) - Math.abs(b.weight - difference / 2) ||
+        b.since - a.since ||
+        compare(b.partition, a.partition),
+    )[0];
+
+const move = (each: Placed, from: Holder, to: Holder): void => {
+  from.has.splice(from.has.indexOf(each), 1);
+  from.load -= each.weight;
+  // As it is: who has it now is the one to be asked.
+  to.has.push(each);
+  to.load += each.weight;
+};

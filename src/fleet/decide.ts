@@ -1,0 +1,163 @@
+/**
+ * What a node does next, from what it has read and what it remembers: a pure decision, the same in every node.
+ *
+ * Of a partition a node is in one of these states:
+ * - not its own: it may *take* it (free, and dealt to it) or *ask* for it (P6);
+ * - its own in the table, and not begun: it *begins*, unless it is to give everything away;
+ * - working: it goes on, until it is asked for (*drain*), or the table says that it is another's (*drop*);
+ * - draining: the work on it comes to an end; then it is handed over, which is no decision any more.
+ */
+import { balance, type Placed, type Plan } from './balance.ts';
+import { type Fleet, isFree, isMember, type Lease, type Node, type Share } from './fleet.ts';
+import type { NodeKey, PartitionId } from './ids.ts';
+import { isSilent, type Memory } from './silence.ts';
+import { LEFT_LYING_LOOKS, NEWCOMER_LOOKS } from './timings.ts';
+
+/** What a node has of a partition. */
+export interface Holding {
+  readonly partition: PartitionId;
+  readonly fence: number;
+  readonly isDraining: boolean;
+}
+
+export interface View {
+  readonly me: NodeKey;
+  readonly fleet: Fleet;
+  readonly memory: Memory;
+  readonly shares: readonly Share[];
+  readonly holdings: ReadonlyMap<PartitionId, Holding>;
+  /** It is to give everything away, and to go. */
+  readonly isLeaving: boolean;
+}
+
+/** Enough of a lease to say which one. */
+export type Owned = Pick<Lease, 'partition' | 'fence'>;
+
+export type Action =
+  /** This life is over. */
+  | { readonly do: 'go-away' }
+  | { readonly do: 'evict'; readonly node: NodeKey; readonly beat: number }
+  | { readonly do: 'take'; readonly lease: Lease }
+  | { readonly do: 'ask'; readonly lease: Lease }
+  | { readonly do: 'decline'; readonly lease: Lease }
+  | { readonly do: 'begin'; readonly lease: Lease }
+  /** To whoever asked for it; to nobody without one. */
+  | { readonly do: 'drain'; readonly lease: Owned; readonly to: NodeKey | undefined }
+  | { readonly do: 'drop'; readonly partition: PartitionId };
+
+/** @returns what to do, in this order. */
+export const decide = (view: View): readonly Action[] => {
+  const nodes = new Map(view.fleet.nodes.map((node) => [node.key, node]));
+  const me = nodes.get(view.me);
+  if (!me || me.evicted) return [{ do: 'go-away' }];
+  const givesAllAway = view.isLeaving || me.draining === true;
+  return [
+    ...own(view, givesAllAway),
+    ...evictions(view),
+    ...(givesAllAway ? giveAway(view) : [...consent(view, nodes), ...(isSettled(view) ? wants(view, nodes) : [])]),
+  ];
+};
+
+/** P10. */
+const isSettled = ({ memory }: View): boolean => memory.looks >= NEWCOMER_LOOKS;
+
+/** What the table says is its own, and what no longer is. */
+const own = ({ me, fleet, holdings }: View, givesAllAway: boolean): Action[] => {
+  const mine = new Map(fleet.leases.filter(({ owner }) => owner === me).map((lease) => [lease.partition, lease]));
+  const dropped = [...holdings.values()]
+    .filter(({ partition, fence }) => mine.get(partition)?.fence !== fence)
+    .map(({ partition }): Action => ({ do: 'drop', partition }));
+  const begun = [...mine.values()].filter(({ partition, fence }) => holdings.get(partition)?.fence !== fence);
+  return [
+    ...dropped,
+    ...begun.map((lease): Action => {
+      // Nothing was begun, so that nothing has to end.
+      if (givesAllAway) return { do: 'drain', lease, to: undefined };
+      return { do: 'begin', lease };
+    }),
+  ];
+};
+
+const evictions = ({ me, fleet, memory }: View): Action[] =>
+  fleet.nodes
+    .filter((node) => node.key !== me && isSilent(memory, node))
+    .map(({ key, beat }): Action => ({ do: 'evict', node: key, beat }));
+
+const giveAway = ({ holdings }: View): Action[] =>
+  [...holdings.values()]
+    .filter(({ isDraining }) => !isDraining)
+    .map((lease): Action => ({ do: 'drain', lease, to: undefined }));
+
+/** P6. What is asked for is given, where that still makes it more even; and to nobody who can't have it. */
+const consent = (view: View, nodes: ReadonlyMap<NodeKey, Node>): Action[] => {
+  const { me, fleet, holdings } = view;
+  const loads = loadsOf(view, nodes);
+  const weights = weightsOf(view);
+  return fleet.leases.flatMap((lease): Action[] => {
+    const { partition, owner, next, pin, fence } = lease;
+    const holding = holdings.get(partition);
+    if (owner !== me || next === undefined || (holding && (holding.isDraining || holding.fence !== fence))) return [];
+    const weight = weights.get(partition) ?? 1;
+    const [mine, theirs] = [loads.get(me) ?? 0, loads.get(next) ?? 0];
+    const asker = nodes.get(next);
+    // The loads are those after it has moved.
+    const makesEven = mine + weight > theirs;
+    if (asker && isMember(asker) && (makesEven || pin === next)) return [{ do: 'drain', lease, to: next }];
+    loads.set(me, mine + weight);
+    loads.set(next, theirs - weight);
+    return [{ do: 'decline', lease }];
+  });
+};
+
+const weightsOf = ({ shares }: View): Map<PartitionId, number> =>
+  new Map(shares.map(({ partition, weight }) => [partition, weight]));
+
+/** Whose a partition is, or is about to be; of one that its owner is to give away, nobody knows yet. */
+const holderOf = (lease: Lease, nodes: ReadonlyMap<NodeKey, Node>): NodeKey | undefined => {
+  if (isFree(lease, nodes)) return undefined;
+  const next = lease.next === undefined ? undefined : nodes.get(lease.next);
+  return next && isMember(next) ? next.key : lease.owner;
+};
+
+const loadsOf = (view: View, nodes: ReadonlyMap<NodeKey, Node>): Map<NodeKey, number> => {
+  const weights = weightsOf(view);
+  const loads = new Map<NodeKey, number>();
+  for (const lease of view.fleet.leases) {
+    const [holder, weight] = [holderOf(lease, nodes), weights.get(lease.partition)];
+    if (holder !== undefined && weight !== undefined) loads.set(holder, (loads.get(holder) ?? 0) + weight);
+  }
+  return loads;
+};
+
+/** P5. What the plan has for this node: free ones to take, others to ask for. */
+const wants = (view: View, nodes: ReadonlyMap<NodeKey, Node>): Action[] => {
+  const { me } = view;
+  const leases = new Map(view.fleet.leases.map((lease) => [lease.partition, lease]));
+  const leaseOf = (partition: PartitionId): Lease => leases.get(partition) ?? { partition, fence: 0 };
+  const { deals, moves } = planFor(view, nodes);
+  const taken = deals
+    .filter(({ partition, to }) => to === me || isLeftLying(view, partition))
+    .map(({ partition }): Action => ({ do: 'take', lease: leaseOf(partition) }));
+  const asked = moves
+    .filter(({ to }) => to === me)
+    .map(({ partition }): Action => ({ do: 'ask', lease: leaseOf(partition) }));
+  return [...taken, ...asked];
+};
+
+/** P11. Whoever it was dealt to does not take it: its configuration may not have it. */
+const isLeftLying = ({ memory }: View, partition: PartitionId): boolean =>
+  (memory.free.get(partition) ?? 0) >= LEFT_LYING_LOOKS;
+
+/** The plan for a fleet as it is. Partitions that are not shared by the one who asks are not in it. */
+export const planFor = ({ fleet, shares }: Pick<View, 'fleet' | 'shares'>, nodes: ReadonlyMap<NodeKey, Node>): Plan => {
+  const leases = new Map(fleet.leases.map((lease) => [lease.partition, lease]));
+  const placed = shares.map(({ partition, weight }): Placed => {
+    const lease = leases.get(partition) ?? { partition, fence: 0 };
+    const { since = 0, next, pin } = lease;
+    return { partition, weight, at: holderOf(lease, nodes), pin, mayMove: next === undefined, since };
+  });
+  return balance(
+    fleet.nodes.filter(isMember).map(({ key }) => key),
+    placed,
+  );
+};

@@ -1,0 +1,67 @@
+/** P1, P7. The heartbeats of one life of a node, and until when they let it work. */
+import type { Millis } from '../batching/ids.ts';
+import type { NodeKey } from './ids.ts';
+import { attempt, FAILED, type MemberDeps, type Setting } from './member.ts';
+import { type Beat, deadlineOf, type Gap, recentGaps, ttlOf } from './timings.ts';
+
+/** `unknown`: the call failed, and others may have seen it all the same. */
+export type Pulse = 'alive' | 'evicted' | 'unknown';
+
+export class Heart {
+  readonly #key: NodeKey;
+  readonly #deps: MemberDeps;
+  readonly #setting: Setting;
+  #beats = 0;
+  #written: Beat | undefined;
+  #writtenAt: Millis = 0;
+  #unknown: readonly Beat[] = [];
+  #gaps: readonly Gap[] = [];
+
+  constructor(key: NodeKey, deps: MemberDeps, setting: Setting) {
+    this.#key = key;
+    this.#deps = deps;
+    this.#setting = setting;
+  }
+
+  /** The first heartbeat. Until it is known to be written the node owns nothing, and no deadline depends on it. */
+  async join(): Promise<Pulse> {
+    const { fleets, clock } = this.#deps;
+    const { fleet, cycle } = this.#setting;
+    const beat = { sentAt: clock.now(), ttl: ttlOf([], cycle) };
+    const node = { key: this.#key, beat: 0, ttl: beat.ttl, startedAt: clock.wall(), beatAt: clock.wall() };
+    if ((await attempt(this.#deps, 'join', () => fleets.join(fleet, node))) === FAILED) return 'unknown';
+    this.#wrote(beat);
+    return 'alive';
+  }
+
+  async beat(isLeaving: boolean): Promise<Pulse> {
+    const { fleets, clock } = this.#deps;
+    const { fleet, cycle } = this.#setting;
+    const sentAt = clock.now();
+    this.#gaps = recentGaps(this.#gaps, sentAt);
+    const beat = { sentAt, ttl: ttlOf(this.#gaps, cycle) };
+    this.#beats += 1;
+    this.#unknown = [...this.#unknown, beat];
+    this.#extend();
+    const row = { key: this.#key, beat: this.#beats, ttl: beat.ttl, beatAt: clock.wall() };
+    const isAlive = await attempt(this.#deps, 'beat', () =>
+      fleets.beat(fleet, isLeaving ? { ...row, leaving: true } : row),
+    );
+    if (isAlive === FAILED) return 'unknown';
+    if (isAlive) this.#wrote(beat);
+    return isAlive ? 'alive' : 'evicted';
+  }
+
+  #wrote(beat: Beat): void {
+    const now = this.#deps.clock.now();
+    if (this.#written) this.#gaps = [...this.#gaps, { endedAt: now, span: now - this.#writtenAt }];
+    this.#written = beat;
+    this.#writtenAt = now;
+    this.#unknown = [];
+    this.#extend();
+  }
+
+  #extend(): void {
+    if (this.#written) this.#deps.work.mayUntil(deadlineOf(this.#written, this.#unknown));
+  }
+}

@@ -1,0 +1,45 @@
+/** The identifiers of fleets, their nodes and their partitions: built and parsed here and nowhere else. */
+
+declare const brand: unique symbol;
+
+/** Names a fleet: a table can hold several. */
+export type FleetName = string & { readonly [brand]: 'FleetName' };
+/** Names a share of the fleet's work. */
+export type PartitionId = string & { readonly [brand]: 'PartitionId' };
+/** What people call a node. Two processes may have the same one. */
+export type NodeId = string & { readonly [brand]: 'NodeId' };
+/** `id@epoch`: one life of a node. It ends with its process, or when others take it for dead; the next one is another. */
+export type NodeKey = string & { readonly [brand]: 'NodeKey' };
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
+const NODE = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/;
+const EPOCH = /^[0-9a-z]{1,26}$/;
+
+export const FLEET_NAME_RULE =
+  'must be a text of 1 to 128 characters of A-Z a-z 0-9 . _ : - and begin with a letter or a digit';
+export const NODE_ID_RULE =
+  'must be a text of 1 to 64 characters of A-Z a-z 0-9 . _ : - and begin with a letter or a digit';
+
+/** Returns the name when it may name a fleet, otherwise undefined. */
+export const fleetName = (value: unknown): FleetName | undefined =>
+  typeof value === 'string' && NAME.test(value) ? (value as FleetName) : undefined;
+
+/** Returns the id when it may name a partition, otherwise undefined. */
+export const partitionId = (value: unknown): PartitionId | undefined =>
+  typeof value === 'string' && NAME.test(value) ? (value as PartitionId) : undefined;
+
+/** Returns the id when it may name a node, otherwise undefined. */
+export const nodeId = (value: unknown): NodeId | undefined =>
+  typeof value === 'string' && NODE.test(value) ? (value as NodeId) : undefined;
+
+/** @param epoch differs for each life of a node: lower-case letters and digits */
+export const nodeKey = (id: NodeId, epoch: string): NodeKey => `${id}@${epoch}` as NodeKey;
+
+/** Returns the key when it may name a life of a node, otherwise undefined. */
+export const parseNodeKey = (value: unknown): NodeKey | undefined => {
+  if (typeof value !== 'string') return undefined;
+  const [id, epoch, ...more] = value.split('@');
+  return nodeId(id) !== undefined && EPOCH.test(epoch ?? '') && more.length === 0 ? (value as NodeKey) : undefined;
+};
+
+export const nodeIdOf = (key: NodeKey): NodeId => key.slice(0, key.indexOf('@')) as NodeId;

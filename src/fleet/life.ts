@@ -1,0 +1,153 @@
+/**
+ * One life of a node: it joins, beats, looks and does what is decided, until it has left or was evicted.
+ *
+ * Beats and looks go on beside each other: whatever else takes its time, the next heartbeat does not wait for it.
+ */
+import type { Millis } from '../batching/ids.ts';
+import { decide } from './decide.ts';
+import { Hands } from './hands.ts';
+import { Heart } from './heart.ts';
+import type { NodeKey } from './ids.ts';
+import { attempt, FAILED, type MemberDeps, type Setting, Sleeper } from './member.ts';
+import { type Memory, NOTHING_SEEN, remember } from './silence.ts';
+import type { Held } from './store.ts';
+import { JITTER } from './timings.ts';
+
+export type LifeEnd = 'evicted' | 'left';
+
+export class Life {
+  readonly #key: NodeKey;
+  readonly #deps: MemberDeps;
+  readonly #setting: Setting;
+  /** Between two looks. */
+  readonly #sleeper: Sleeper;
+  /** Between two beats. */
+  readonly #rest: Sleeper;
+  readonly #heart: Heart;
+  readonly #hands: Hands;
+  readonly #over = Promise.withResolvers<LifeEnd>();
+  #end: LifeEnd | undefined;
+  #leavingSince: Millis | undefined;
+  #memory: Memory = NOTHING_SEEN;
+
+  constructor(key: NodeKey, deps: MemberDeps, setting: Setting) {
+    this.#key = key;
+    this.#deps = deps;
+    this.#setting = setting;
+    this.#sleeper = new Sleeper(deps.clock);
+    this.#rest = new Sleeper(deps.clock);
+    this.#heart = new Heart(key, deps, setting);
+    this.#hands = new Hands(key, deps, setting, this.#sleeper);
+  }
+
+  /** Resolves when this life is over. */
+  async run(): Promise<LifeEnd> {
+    await this.#join();
+    if (this.#end) return this.#end;
+    this.#deps.report({ event: 'joined' });
+    void this.#beating();
+    void this.#looking();
+    return this.#over.promise;
+  }
+
+  /** Gives all away, and goes. */
+  leave(): void {
+    this.#leavingSince ??= this.#deps.clock.now();
+    this.#wakeUp();
+  }
+
+  /** The work on a partition that was to be drained has ended. */
+  async drained(held: Held): Promise<void> {
+    await this.#hands.drained(held);
+    if (this.#isLeaving && this.#hands.holdings.size === 0) this.#sleeper.wakeAll();
+  }
+
+  get #isLeaving(): boolean {
+    return this.#leavingSince !== undefined;
+  }
+
+  async #join(): Promise<void> {
+    while (!this.#isLeaving) {
+      if ((await this.#heart.join()) === 'alive') return;
+      await this.#sleeper.sleep(this.#setting.cycle / 5);
+    }
+    this.#finish('left');
+  }
+
+  async #beating(): Promise<void> {
+    const { clock, work, report } = this.#deps;
+    const { cycle, maxBlocked } = this.#setting;
+    let isBlocked = false;
+    let wasLeaving = this.#isLeaving;
+    await this.#rest.sleep(this.#around(cycle));
+    while (!this.#end) {
+      const from = clock.now();
+      const span = work.silentFor();
+      if (span > maxBlocked && !isBlocked) report({ event: 'blocked', span });
+      isBlocked = span > maxBlocked;
+      wasLeaving = this.#isLeaving;
+      if (!isBlocked && (await this.#heart.beat(wasLeaving)) === 'evicted') return this.#finish('evicted');
+      if (wasLeaving === this.#isLeaving)
+        await this.#rest.sleep(Math.max(from + this.#around(cycle) - clock.now(), cycle / 5));
+    }
+  }
+
+  async #looking(): Promise<void> {
+    const { clock } = this.#deps;
+    const { cycle } = this.#setting;
+    while (!this.#end) {
+      const from = clock.now();
+      await this.#look();
+      this.#giveUp();
+      // Whoever is about to go does not keep others waiting.
+      const span = this.#isLeaving ? cycle / 5 : this.#around(cycle);
+      if (!this.#end) await this.#sleeper.sleep(Math.max(from + span - clock.now(), cycle / 10));
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { fleets, clock } = this.#deps;
+    const { fleet: name, shares, cycle } = this.#setting;
+    const isLeaving = this.#isLeaving;
+    const from = clock.now();
+    const fleet = await attempt(this.#deps, 'read', () => fleets.read(name));
+    if (fleet === FAILED || this.#end) return;
+    this.#memory = remember(this.#memory, fleet, { from, to: clock.now() }, cycle);
+    const { holdings } = this.#hands;
+    const actions = decide({ me: this.#key, fleet, memory: this.#memory, shares, holdings, isLeaving });
+    if (actions.some((action) => action.do === 'go-away')) return this.#finish('evicted');
+    await this.#hands.perform(actions);
+    const owns = fleet.leases.some(({ owner }) => owner === this.#key);
+    if (isLeaving && !owns && holdings.size === 0) await this.#go();
+  }
+
+  /** Nothing is its own any more. */
+  async #go(): Promise<void> {
+    const { fleets } = this.#deps;
+    const isGone = await attempt(this.#deps, 'leave', () => fleets.leave(this.#setting.fleet, this.#key));
+    if (isGone !== FAILED) this.#finish('left');
+  }
+
+  /** What could not be given away in time is taken once this node is silent. */
+  #giveUp(): void {
+    const since = this.#leavingSince;
+    if (since !== undefined && this.#deps.clock.now() - since >= this.#setting.leaveWithin) this.#finish('left');
+  }
+
+  #finish(end: LifeEnd): void {
+    if (this.#end) return;
+    this.#end = end;
+    this.#hands.dropAll(end === 'evicted' ? 'evicted' : 'drain-timeout');
+    this.#wakeUp();
+    this.#over.resolve(end);
+  }
+
+  #wakeUp(): void {
+    this.#sleeper.wakeAll();
+    this.#rest.wakeAll();
+  }
+
+  #around(cycle: Millis): Millis {
+    return cycle * (1 + JITTER * (2 * this.#deps.clock.random() - 1));
+  }
+}

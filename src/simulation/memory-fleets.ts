@@ -1,0 +1,100 @@
+/** Fleets in memory. */
+import type { Fleet, Lease, Node } from '../fleet/fleet.ts';
+import type { FleetName, NodeKey, PartitionId } from '../fleet/ids.ts';
+import type { Fleets, Held } from '../fleet/store.ts';
+import { type Gate, openGate, through } from './gate.ts';
+
+export interface FleetRows {
+  readonly nodes: Map<NodeKey, Node>;
+  readonly leases: Map<PartitionId, Lease>;
+}
+
+export type FleetTables = Map<FleetName, FleetRows>;
+
+export const memoryFleets = (tables: FleetTables = new Map(), gate: Gate = openGate): Fleets => {
+  const rowsOf = (name: FleetName): FleetRows =>
+    tables.get(name) ?? (tables.set(name, { nodes: new Map(), leases: new Map() }).get(name) as FleetRows);
+  /** A conditional write: `next` gives the row to write, or undefined where the condition fails. */
+  const changeNode = (call: string, name: FleetName, key: NodeKey, next: (node: Node) => Node | undefined) =>
+    through(gate, call, () => {
+      const { nodes } = rowsOf(name);
+      const before = nodes.get(key);
+      const after = before && next(before);
+      if (after) nodes.set(key, after);
+      return after !== undefined;
+    });
+  const changeLease = (
+    call: string,
+    name: FleetName,
+    partition: PartitionId,
+    next: (lease: Lease | undefined) => Lease | undefined,
+  ): Promise<Lease | undefined> =>
+    through(gate, call, () => {
+      const { leases } = rowsOf(name);
+      const after = next(leases.get(partition));
+      if (after) leases.set(partition, after);
+      return after;
+    });
+  const changeHeld = async (call: string, name: FleetName, held: Held, next: (lease: Lease) => Lease | undefined) =>
+    (await changeLease(call, name, held.partition, (lease) =>
+      lease?.owner === held.owner && lease.fence === held.fence ? next(lease) : undefined,
+    )) !== undefined;
+
+  return {
+    join: (name, node) =>
+      through(gate, 'fleets.join', () => {
+        rowsOf(name).nodes.set(node.key, node);
+      }),
+    beat: (name, { key, ...beat }) =>
+      changeNode('fleets.beat', name, key, (node) => {
+        if (node.evicted) return undefined;
+        return beat.beat > node.beat ? { ...node, ...beat } : node;
+      }),
+    read: (name) =>
+      through(gate, 'fleets.read', (): Fleet => {
+        const { nodes, leases } = rowsOf(name);
+        return { nodes: inOrder(nodes), leases: inOrder(leases) };
+      }),
+    evict: (name, key, beat) =>
+      changeNode('fleets.evict', name, key, (node) =>
+        node.beat === beat && !node.evicted ? { ...node, evicted: true } : undefined,
+      ),
+    take: (name, seen, by, at) =>
+      changeLease('fleets.take', name, seen.partition, (lease) => {
+        const { owner, fence } = lease ?? { fence: 0, owner: undefined };
+        if (owner !== seen.owner || fence !== seen.fence) return undefined;
+        const { next: _, ...rest } = lease ?? { partition: seen.partition };
+        return { ...rest, owner: by, fence: fence + 1, since: at };
+      }),
+    ask: async (name, seen, by) =>
+      (await changeLease('fleets.ask', name, seen.partition, (lease) =>
+        lease && lease.owner === seen.owner && lease.fence === seen.fence && lease.next === undefined
+          ? { ...lease, next: by }
+          : undefined,
+      )) !== undefined,
+    decline: (name, held, asker) =>
+      changeHeld('fleets.decline', name, held, ({ next, ...lease }) => (next === asker ? lease : undefined)),
+    handOver: (name, held, to, at) =>
+      changeHeld('fleets.handOver', name, held, ({ next: _, owner: __, since: ___, ...lease }) =>
+        to === undefined ? lease : { ...lease, owner: to, fence: lease.fence + 1, since: at },
+      ),
+    checkpoint: (name, held, checkpoint) =>
+      changeHeld('fleets.checkpoint', name, held, (lease) => ({ ...lease, checkpoint })),
+    leave: (name, key) =>
+      through(gate, 'fleets.leave', () => {
+        rowsOf(name).nodes.delete(key);
+      }),
+    names: () => through(gate, 'fleets.names', () => [...tables.keys()].sort()),
+    drain: (name, key, draining) =>
+      changeNode('fleets.drain', name, key, ({ draining: _, ...node }) => (draining ? { ...node, draining } : node)),
+    pin: async (name, partition, to) =>
+      (await changeLease('fleets.pin', name, partition, (lease) => {
+        if (!lease) return undefined;
+        const { pin: _, ...rest } = lease;
+        return to === undefined ? rest : { ...rest, pin: to };
+      })) !== undefined,
+  };
+};
+
+const inOrder = <Key extends string, Row>(rows: ReadonlyMap<Key, Row>): readonly Row[] =>
+  [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
