@@ -1,0 +1,87 @@
+/** What fleets promise, checked with every unit of work, every checkpoint, and in the end. */
+import type { Millis } from '../../batching/ids.ts';
+import type { NodeKey, PartitionId } from '../../fleet/ids.ts';
+import type { Held } from '../../fleet/store.ts';
+import type { FleetRows } from '../memory-fleets.ts';
+import type { FleetScenario } from './scenario.ts';
+
+/** Within which all has settled: the longest Ttl, a long time away, and some cycles. */
+const QUIET: Millis = 10 * 60_000;
+/** Where more calls fail than that, nobody can say when all has settled. */
+const MANY_ERRORS = 0.1;
+
+export class Judge {
+  readonly #scenario: FleetScenario;
+  readonly #rows: FleetRows;
+  readonly #onBroken: (promise: string) => void;
+  /** The highest fence with which a checkpoint was stored. */
+  readonly #accepted = new Map<PartitionId, number>();
+  wrongCheckpoints = 0;
+
+  constructor(scenario: FleetScenario, rows: FleetRows, onBroken: (promise: string) => void) {
+    this.#scenario = scenario;
+    this.#rows = rows;
+    this.#onBroken = onBroken;
+  }
+
+  /** P7. Whoever may work by its own deadline still has the lease. */
+  unit(name: string, id: PartitionId, fence: number): void {
+    const lease = this.#rows.leases.get(id);
+    if (!lease?.owner?.startsWith(`${name}@`) || lease.fence !== fence)
+      this.#onBroken(
+        `P7: ${name} begins a unit of partition ${id} with fence ${fence}, which ${lease?.owner} has with ${lease?.fence}`,
+      );
+  }
+
+  /** P8. Nobody stores a checkpoint after one of a later owner. */
+  checkpoint({ partition, owner, fence }: Held): void {
+    const accepted = this.#accepted.get(partition) ?? 0;
+    this.#accepted.set(partition, Math.max(accepted, fence));
+    if (fence >= accepted) return;
+    this.wrongCheckpoints += 1;
+    this.#onBroken(`P8: ${owner} stored a checkpoint of partition ${partition} with fence ${fence} after ${accepted}`);
+  }
+
+  /** From then on nothing happens any more, counted from the start. */
+  get quietSince(): Millis {
+    const { nodes, measureFrom } = this.#scenario;
+    return Math.max(
+      measureFrom,
+      ...nodes.flatMap(({ startsAt, incidents }) => [
+        startsAt,
+        ...incidents.map((incident) => incident.at + ('span' in incident ? incident.span : 0)),
+      ]),
+    );
+  }
+
+  /** P5. No two loads differ by more than the heaviest that could move. */
+  get isEven(): boolean {
+    const loads = [...this.#loads().values()];
+    return (
+      loads.length === 0 || Math.max(...loads) - Math.min(...loads) <= Math.max(1, ...(this.#scenario.weights ?? []))
+    );
+  }
+
+  /** After a time in which nothing happened any more. @param alive the names of those who run */
+  end(alive: readonly string[]): void {
+    const { endsAt, storeErrors, partitions } = this.#scenario;
+    const { leases } = this.#rows;
+    if (endsAt - this.quietSince < QUIET || alive.length === 0 || storeErrors > MANY_ERRORS) return;
+    if (leases.size !== partitions) this.#onBroken(`${partitions - leases.size} partitions were never taken`);
+    for (const { owner, partition } of leases.values())
+      if (owner === undefined || !alive.some((name) => owner.startsWith(`${name}@`)))
+        this.#onBroken(`partition ${partition} is nobody's in the end, or that of somebody who is gone (${owner})`);
+    if (!this.isEven) this.#onBroken(`loads are ${JSON.stringify(Object.fromEntries(this.#loads()))} in the end`);
+  }
+
+  #loads(): ReadonlyMap<NodeKey, number> {
+    const { nodes, leases } = this.#rows;
+    const members = [...nodes.values()].filter(({ evicted }) => !evicted);
+    const loads = new Map(members.map(({ key }): [NodeKey, number] => [key, 0]));
+    for (const { owner, partition } of leases.values()) {
+      const weight = this.#scenario.weights?.[Number(partition)] ?? 1;
+      if (owner !== undefined && loads.has(owner)) loads.set(owner, (loads.get(owner) ?? 0) + weight);
+    }
+    return loads;
+  }
+}

@@ -1,0 +1,108 @@
+/** A node as `runFleet` puts it together, with its process in the place of two threads. */
+import type { Millis } from '../../batching/ids.ts';
+import { Belonging } from '../../fleet/belonging.ts';
+import type { LifeEvent } from '../../fleet/events.ts';
+import type { FleetName, NodeId, PartitionId } from '../../fleet/ids.ts';
+import type { Setting, Work } from '../../fleet/member.ts';
+import type { Partition } from '../../fleet/runtime/partition.ts';
+import { Workers } from '../../fleet/runtime/workers.ts';
+import type { Fleets, Held } from '../../fleet/store.ts';
+import { CYCLE } from '../../fleet/timings.ts';
+import type { SimulatedProcess } from './process.ts';
+import type { FleetScenario } from './scenario.ts';
+
+export const FLEET = 'simulated' as FleetName;
+const MAX_BLOCKED: Millis = 60_000;
+export const DRAIN_TIMEOUT: Millis = 20_000;
+
+export interface Around {
+  readonly scenario: FleetScenario;
+  readonly process: SimulatedProcess;
+  readonly fleets: Fleets;
+  readonly onPartition: (partition: Partition) => Promise<void>;
+  readonly onBegin: (held: Held) => void;
+  readonly onCheckpoint: (held: Held) => void;
+  readonly report: (event: LifeEvent) => void;
+  /** What stands in the place of something real: to try the judges. */
+  readonly changed: ((work: Work, drained: (held: Held) => void) => Partial<Work>) | undefined;
+}
+
+export interface RunningNode {
+  readonly over: Promise<void>;
+  /** As SIGTERM does. */
+  leave(): void;
+  /** As `drainTimeout` does. */
+  giveUp(): void;
+}
+
+export const startNode = (around: Around): RunningNode => {
+  const { process, fleets, report, changed, scenario } = around;
+  let lives = 0;
+  const drained = (held: Held): void => {
+    void belonging.drained(held);
+  };
+  const { work, workers } = workOf(around, drained);
+  const belonging = new Belonging(
+    {
+      fleets,
+      clock: process.clock,
+      work: { ...work, ...changed?.(work, drained) },
+      report,
+      id: process.name as NodeId,
+      epoch: () => {
+        lives += 1;
+        return `${lives}`;
+      },
+      onLife: () => {},
+    },
+    settingOf(scenario),
+  );
+  return { over: belonging.run(), leave: () => belonging.leave(), giveUp: () => workers.giveUp() };
+};
+
+const settingOf = ({ weights, partitions }: FleetScenario): Setting => ({
+  fleet: FLEET,
+  shares: Array.from({ length: partitions }, (_, index) => ({
+    partition: `${index}` as PartitionId,
+    weight: weights?.[index] ?? 1,
+  })),
+  cycle: CYCLE,
+  maxBlocked: MAX_BLOCKED,
+  leaveWithin: DRAIN_TIMEOUT + 2 * CYCLE,
+});
+
+const workOf = (
+  { process, fleets, onPartition, onBegin, onCheckpoint, report }: Around,
+  drained: (held: Held) => void,
+): { readonly work: Work; readonly workers: Workers } => {
+  let deadline: Millis = 0;
+  let later = Promise.withResolvers<void>();
+  const workers = new Workers({
+    clock: { now: () => process.now(), sleep: (span) => process.work(span) },
+    onPartition,
+    deadline: () => deadline,
+    nextDeadline: () => later.promise,
+    checkpoint: async (held, text) => {
+      const isStored = await fleets.checkpoint(FLEET, held, text);
+      if (isStored) onCheckpoint(held);
+      return isStored;
+    },
+    drained,
+    report,
+  });
+  const work: Work = {
+    begin: (held, checkpoint) => {
+      onBegin(held);
+      workers.begin(held, checkpoint);
+    },
+    drain: (held) => workers.drain(held),
+    drop: (held, reason) => workers.drop(held, reason),
+    mayUntil: (moment) => {
+      deadline = moment;
+      later.resolve();
+      later = Promise.withResolvers();
+    },
+    silentFor: () => process.silentFor,
+  };
+  return { work, workers };
+};
