@@ -5,6 +5,7 @@
  */
 import type { Millis } from '../batching/ids.ts';
 import { decide } from './decide.ts';
+import type { Fleet } from './fleet.ts';
 import { Hands } from './hands.ts';
 import { Heart } from './heart.ts';
 import type { NodeKey } from './ids.ts';
@@ -97,28 +98,33 @@ export class Life {
     const { cycle } = this.#setting;
     while (!this.#end) {
       const from = clock.now();
-      await this.#look();
+      const isSomethingComing = await this.#look();
       this.#giveUp();
-      // Whoever is about to go does not keep others waiting.
-      const span = this.#isLeaving ? cycle / 5 : this.#around(cycle);
+      // Nobody is to work on a partition for no longer than need be.
+      const span = this.#isLeaving || isSomethingComing ? cycle / 5 : this.#around(cycle);
       if (!this.#end) await this.#sleeper.sleep(Math.max(from + span - clock.now(), cycle / 10));
     }
   }
 
-  async #look(): Promise<void> {
+  /** @returns whether something is about to change hands */
+  async #look(): Promise<boolean> {
     const { fleets, clock } = this.#deps;
     const { fleet: name, shares, cycle } = this.#setting;
     const isLeaving = this.#isLeaving;
     const from = clock.now();
     const fleet = await attempt(this.#deps, 'read', () => fleets.read(name));
-    if (fleet === FAILED || this.#end) return;
+    if (fleet === FAILED || this.#end) return false;
     this.#memory = remember(this.#memory, fleet, { from, to: clock.now() }, cycle);
     const { holdings } = this.#hands;
     const actions = decide({ me: this.#key, fleet, memory: this.#memory, shares, holdings, isLeaving });
-    if (actions.some((action) => action.do === 'go-away')) return this.#finish('evicted');
+    if (actions.some((action) => action.do === 'go-away')) {
+      this.#finish('evicted');
+      return false;
+    }
     await this.#hands.perform(actions);
     const owns = fleet.leases.some(({ owner }) => owner === this.#key);
     if (isLeaving && !owns && holdings.size === 0) await this.#go();
+    return actions.some((action) => action.do === 'ask') || isAboutToChange(fleet, this.#key);
   }
 
   /** Nothing is its own any more. */
@@ -151,3 +157,9 @@ export class Life {
     return cycle * (1 + JITTER * (2 * this.#deps.clock.random() - 1));
   }
 }
+
+/** What this node has asked for, and what whoever is about to go still has. */
+const isAboutToChange = ({ nodes, leases }: Fleet, me: NodeKey): boolean => {
+  const leaving = new Set(nodes.filter((node) => node.leaving && !node.evicted).map(({ key }) => key));
+  return leases.some(({ owner, next }) => next === me || (owner !== undefined && leaving.has(owner)));
+};

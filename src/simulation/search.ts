@@ -3,7 +3,7 @@
  * --seed S --trace` to replay one.
  */
 import { parseArgs } from 'node:util';
-import type { AskingReport } from './asking.ts';
+import type { Violation } from './invariants.ts';
 import { inParallel, type Kind } from './parallel.ts';
 import { brief, readable } from './trace.ts';
 import { whole } from './whole.ts';
@@ -14,12 +14,18 @@ interface Found {
   readonly violations: readonly { readonly seed: number; readonly message: string }[];
 }
 
+/** What happened in one schedule, and which promise was broken, if one was. */
+export interface Replayed {
+  readonly trace: readonly string[];
+  readonly violation?: Pick<Violation, 'promise' | 'subject'> | string | undefined;
+}
+
 export interface Search<Some extends Found> {
   /** The script in package.json. */
   readonly script: string;
   readonly schedules: Kind<Some>;
   /** Runs one schedule, and keeps what happens. */
-  readonly replay: (seed: number) => Promise<AskingReport>;
+  readonly replay: (seed: number) => Promise<Replayed>;
   /** What to say of those that were run, beside their number. */
   readonly count: (sofar: Some) => string;
 }
@@ -33,7 +39,7 @@ export const search = async <Some extends Found>({ script, schedules, replay, co
   if (values.trace) {
     const { trace, violation } = await replay(seed);
     console.log(readable(trace));
-    console.log(violation ? `VIOLATION ${violation.promise}: ${brief(violation.subject)}` : 'no violation');
+    console.log(violation === undefined ? 'no violation' : `VIOLATION ${inWords(violation)}`);
     return;
   }
   const from = performance.now();
@@ -54,3 +60,6 @@ export const search = async <Some extends Found>({ script, schedules, replay, co
   );
   process.exitCode = violations.length > 0 ? 1 : 0;
 };
+
+const inWords = (violation: NonNullable<Replayed['violation']>): string =>
+  typeof violation === 'string' ? violation : `${violation.promise}: ${brief(violation.subject)}`;

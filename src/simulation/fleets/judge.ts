@@ -13,24 +13,57 @@ const MANY_ERRORS = 0.1;
 export class Judge {
   readonly #scenario: FleetScenario;
   readonly #rows: FleetRows;
+  readonly #isAlive: (name: string) => boolean;
   readonly #onBroken: (promise: string) => void;
+  /** Who is at a unit of it. */
+  readonly #running = new Map<PartitionId, Set<string>>();
   /** The highest fence with which a checkpoint was stored. */
   readonly #accepted = new Map<PartitionId, number>();
   wrongCheckpoints = 0;
 
-  constructor(scenario: FleetScenario, rows: FleetRows, onBroken: (promise: string) => void) {
+  constructor(
+    scenario: FleetScenario,
+    rows: FleetRows,
+    isAlive: (name: string) => boolean,
+    onBroken: (promise: string) => void,
+  ) {
     this.#scenario = scenario;
     this.#rows = rows;
+    this.#isAlive = isAlive;
     this.#onBroken = onBroken;
   }
 
-  /** P7. Whoever may work by its own deadline still has the lease. */
-  unit(name: string, id: PartitionId, fence: number): void {
+  /**
+   * P6, P7. Whoever may work by its own deadline still has the lease; and whoever had it before has ended, if it gave it
+   * away.
+   */
+  unitBegins(name: string, id: PartitionId, fence: number): void {
+    for (const other of this.#running.get(id) ?? [])
+      if (other !== name && this.#isOfTheFleet(other))
+        this.#onBroken(
+          `P6: ${name} begins a unit of partition ${id} while ${other}, who gave it away, still works on it`,
+        );
+    this.#running.set(id, new Set([...(this.#running.get(id) ?? []), name]));
     const lease = this.#rows.leases.get(id);
     if (!lease?.owner?.startsWith(`${name}@`) || lease.fence !== fence)
       this.#onBroken(
         `P7: ${name} begins a unit of partition ${id} with fence ${fence}, which ${lease?.owner} has with ${lease?.fence}`,
       );
+  }
+
+  unitEnds(name: string, id: PartitionId): void {
+    this.#running.get(id)?.delete(name);
+  }
+
+  /** It was told to stop at once: what it is at is its own. */
+  dropped(name: string, id: PartitionId): void {
+    this.unitEnds(name, id);
+  }
+
+  /** It was not taken for dead, and is not. */
+  #isOfTheFleet(name: string): boolean {
+    const lives = [...this.#rows.nodes.values()].filter(({ key }) => key.startsWith(`${name}@`));
+    return this.#isAlive(name) && lives.length > 0 && lives.every(({ evicted }) => !evicted);
   }
 
   /** P8. Nobody stores a checkpoint after one of a later owner. */

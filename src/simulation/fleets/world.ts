@@ -56,7 +56,12 @@ class FleetWorld {
     this.#scenario = scenario;
     this.#options = options;
     this.#ledger = new Ledger(START + scenario.measureFrom);
-    this.#judge = new Judge(scenario, this.#rows, (promise) => this.#broken(promise));
+    this.#judge = new Judge(
+      scenario,
+      this.#rows,
+      (name) => this.#alive().includes(name),
+      (promise) => this.#broken(promise),
+    );
   }
 
   async run(): Promise<FleetOutcome> {
@@ -143,6 +148,7 @@ class FleetWorld {
   }
 
   #report(name: string, event: LifeEvent): void {
+    if (event.event === 'dropped') this.#judge.dropped(name, event.partition);
     this.#tell(() => `${name}  ${JSON.stringify('cause' in event ? { ...event, cause: String(event.cause) } : event)}`);
   }
 
@@ -153,10 +159,11 @@ class FleetWorld {
     let done = Number(partition.from ?? 0);
     while (!partition.signal.aborted) {
       partition.assertOwned();
-      this.#judge.unit(name, partition.id, partition.fence);
+      this.#judge.unitBegins(name, partition.id, partition.fence);
       await process.work(unit + OVERHEAD * (process.times - 1), (from, to) =>
         this.#ledger.worked({ partition: partition.id, node: name, from, to }),
       );
+      this.#judge.unitEnds(name, partition.id);
       done += 1;
       if (done % 2 === 0) await partition.checkpoint(`${done}`);
     }

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { fleetScenarioOf } from '../../src/simulation/fleets/random-scenario.ts';
+import { runFleetSchedules } from '../../src/simulation/fleets/schedules.ts';
+import { runFleetScenario } from '../../src/simulation/fleets/world.ts';
+import { FLEET_BUGS } from './known-bugs/fleets.ts';
+
+/** Fresh schedules every time, so that the machines that run the tests keep looking; the seed is printed. */
+const RUNS = 60;
+const seed = Number(process.env.GROUPAGE_SEED ?? Date.now() % 1_000_000_000);
+
+describe('fleets, under pauses, overload, crashes, blocked threads, and a table whose calls fail', () => {
+  it(`keep every promise in ${RUNS} schedules from seed ${seed}`, async () => {
+    console.log(`fleets from seed ${seed}; replay one with: npm run simulate:fleets -- --trace --seed N`);
+    const { violations, nodes, moved } = await runFleetSchedules(seed, RUNS);
+    expect(violations).toEqual([]);
+    expect(nodes).toBeGreaterThan(RUNS);
+    expect(moved).toBeGreaterThan(RUNS);
+  });
+
+  it('replay to the letter, by their seed', async () => {
+    const traceOf = async () => {
+      const trace: string[] = [];
+      await runFleetScenario(fleetScenarioOf(seed), { unit: 3_000, onLine: (line) => trace.push(line) });
+      return trace;
+    };
+    const [once, again] = [await traceOf(), await traceOf()];
+    expect(again).toEqual(once);
+    expect(once.length).toBeGreaterThan(0);
+  });
+});
+
+describe('the judges of fleets', () => {
+  it.each(FLEET_BUGS.map(([name, bug, promise]) => ({ name, bug, promise })))(
+    'find $name',
+    async ({ bug, promise }) => {
+      const { violations } = await runFleetSchedules(
+        1,
+        150,
+        () => ({ bug }),
+        (broken) => broken.length === 0,
+      );
+      expect(violations[0]?.message).toMatch(promise);
+    },
+  );
+});

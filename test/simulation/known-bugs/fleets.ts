@@ -1,0 +1,74 @@
+/** Bugs of fleets that were made once, by drafts or to try the judges: what stands in the place of something real. */
+import type { Work } from '../../../src/fleet/member.ts';
+import type { Fleets, Held } from '../../../src/fleet/store.ts';
+import type { FleetBug } from '../../../src/simulation/fleets/world.ts';
+import type { FleetRows } from '../../../src/simulation/memory-fleets.ts';
+
+/** Its name, what it puts back, and the promise that it breaks. */
+export type KnownFleetBug = readonly [name: string, bug: FleetBug, promise: RegExp];
+
+const store = (fleets: (real: Fleets, rows: FleetRows) => Partial<Fleets>): FleetBug => ({ fleets });
+const work = (change: (real: Work, drained: (held: Held) => void) => Partial<Work>): FleetBug => ({ work: change });
+
+export const FLEET_BUGS: readonly KnownFleetBug[] = [
+  [
+    'a node that goes on after its deadline',
+    work(({ mayUntil }) => ({ mayUntil: () => mayUntil(Number.MAX_SAFE_INTEGER) })),
+    /P6|P7/,
+  ],
+  [
+    'a deadline that others do not wait for',
+    work(({ mayUntil }) => ({ mayUntil: (deadline) => mayUntil(deadline + 40_000) })),
+    /P6|P7/,
+  ],
+  [
+    'checkpoints of whoever stores one, without a look at the fence',
+    store((_, { leases }) => ({
+      checkpoint: async (_fleet, { partition }, checkpoint) => {
+        const lease = leases.get(partition);
+        if (lease) leases.set(partition, { ...lease, checkpoint });
+        return true;
+      },
+    })),
+    /P7|P8/,
+  ],
+  [
+    'an evicted node that is heard all the same',
+    store(({ beat }) => ({
+      beat: async (fleet, row) => {
+        await beat(fleet, row);
+        return true;
+      },
+    })),
+    /P6|P7/,
+  ],
+  [
+    'a partition that is handed over while its work still runs',
+    work(({ drain }, drained) => ({
+      drain: (held) => {
+        drained(held);
+        drain(held);
+      },
+    })),
+    /P6/,
+  ],
+  [
+    'a node that takes what it should ask for',
+    store(({ take }) => ({
+      ask: async (fleet, seen, by) => (await take(fleet, seen, by, 0)) !== undefined,
+    })),
+    /P7/,
+  ],
+  [
+    'a hand-over that leaves the fence as it is',
+    store(({ handOver }, { leases }) => ({
+      handOver: async (fleet, held, to, at) => {
+        const isGiven = await handOver(fleet, held, to, at);
+        const lease = leases.get(held.partition);
+        if (isGiven && to !== undefined && lease) leases.set(held.partition, { ...lease, fence: held.fence });
+        return isGiven;
+      },
+    })),
+    /P7|P8|end/,
+  ],
+];
