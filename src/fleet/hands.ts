@@ -24,6 +24,8 @@ export class Hands {
   readonly #setting: Setting;
   readonly #sleeper: Sleeper;
   readonly #holdings = new Map<PartitionId, InHand>();
+  /** The fences that it has given away: what was read before may still call them its own. */
+  readonly #given = new Map<PartitionId, number>();
   #isOver = false;
 
   constructor(key: NodeKey, deps: MemberDeps, setting: Setting, sleeper: Sleeper) {
@@ -105,6 +107,7 @@ export class Hands {
 
   #begin({ partition, fence, checkpoint }: Lease): void {
     if (this.#isOver || this.#holdings.get(partition)?.fence === fence) return;
+    if (fence <= (this.#given.get(partition) ?? 0)) return;
     const holding = { partition, fence, isDraining: false };
     this.#holdings.set(partition, holding);
     this.#deps.report({ event: 'acquired', partition, fence });
@@ -132,6 +135,7 @@ export class Hands {
       if (isGiven !== FAILED) {
         // Refused, it is another's already.
         if (isGiven) report({ event: 'handed-over', partition, fence, ...(to === undefined ? {} : { to }) });
+        this.#given.set(partition, fence);
         if (this.#holdings.get(partition) === holding) this.#holdings.delete(partition);
         return;
       }

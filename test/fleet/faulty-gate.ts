@@ -1,0 +1,31 @@
+/** A gate through which calls on the table fail. */
+import type { Gate } from '../../src/simulation/gate.ts';
+
+export class CallFailed extends Error {
+  override readonly name = 'CallFailed';
+}
+
+/** `after`: the call has had its effect, and its answer is lost. */
+export type When = 'before' | 'after';
+
+interface Fault {
+  /** The call's name in the port; every call without one. */
+  readonly call?: string;
+  readonly when: When;
+  /** @default - for as long as `isOn` says so */
+  readonly times?: number;
+  readonly isOn?: () => boolean;
+}
+
+/** Lets calls fail, and counts those. */
+export const faulty = ({ call, when, times = Infinity, isOn = () => true }: Fault) => {
+  let failed = 0;
+  const gate: Gate = async (name, effects) => {
+    const fails = failed < times && isOn() && (call === undefined || name === `fleets.${call}`);
+    if (!fails) return effects.map((effect) => effect());
+    failed += 1;
+    if (when === 'after') for (const effect of effects) effect();
+    throw new CallFailed(`${name}, ${when} its effect`);
+  };
+  return { gate, failed: () => failed };
+};

@@ -1,0 +1,242 @@
+/** Nodes that come and go as they should: real nodes over a table in memory. */
+import { describe, expect, it } from 'vitest';
+import { key, partition } from './records.ts';
+import { CYCLE, SimulatedFleet } from './simulated-fleet.ts';
+
+/** How many of each call a node made. */
+const made = ({ calls }: SimulatedFleet, by: string, call: string, from = 0): number =>
+  calls.slice(from).filter((each) => each.by === by && each.call === `fleets.${call}`).length;
+
+const settled = async (fleet: SimulatedFleet): Promise<void> => {
+  await fleet.until(() => fleet.isWhole);
+  await fleet.pass(4 * CYCLE);
+};
+
+describe('a node that joins', () => {
+  it('looks three times before it takes what nobody has, and then takes all at once', async () => {
+    const fleet = new SimulatedFleet(64);
+    fleet.start('a');
+    await fleet.until(() => fleet.of('acquired').length > 0);
+    expect(made(fleet, 'a', 'read')).toBe(3);
+    await fleet.until(() => fleet.isWhole);
+    expect(made(fleet, 'a', 'read')).toBe(3);
+    expect(fleet.counts).toEqual({ a: 64 });
+  });
+
+  it('with others at the same time takes its share, and nothing has to move afterwards', async () => {
+    const fleet = new SimulatedFleet(64);
+    for (const name of ['a', 'b', 'c', 'd', 'e']) fleet.start(name);
+    await settled(fleet);
+    expect(Object.values(fleet.counts).sort()).toEqual([12, 13, 13, 13, 13]);
+    expect([fleet.of('asked').length, fleet.of('handed-over').length]).toEqual([0, 0]);
+  });
+
+  it.each([
+    { partitions: 8, before: 1, moves: 4 },
+    { partitions: 64, before: 3, moves: 16 },
+    { partitions: 64, before: 1, moves: 32 },
+    { partitions: 7, before: 2, moves: 2 },
+    { partitions: 3, before: 3, moves: 0 },
+    { partitions: 1, before: 4, moves: 0 },
+  ])('asks $before others for exactly $moves of $partitions, and no other is moved', async ({ before, ...of }) => {
+    const fleet = new SimulatedFleet(of.partitions);
+    for (let n = 0; n < before; n += 1) fleet.start(`n${n}`);
+    await settled(fleet);
+    fleet.start('late');
+    await fleet.pass(4 * CYCLE);
+    await settled(fleet);
+    expect(fleet.of('asked').map(({ by }) => by)).toEqual(Array(of.moves).fill('late@1'));
+    expect(fleet.of('handed-over').map(({ to }) => to)).toEqual(Array(of.moves).fill('late@1'));
+    expect(fleet.of('declined')).toEqual([]);
+    const counts = [...fleet.nodes.values()].map(({ working }) => working.size);
+    expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
+  });
+
+  it('gets a partition once the work on it has ended, and not before', async () => {
+    const fleet = new SimulatedFleet(2);
+    const a = fleet.start('a');
+    a.drainTakes = 7 * CYCLE;
+    await settled(fleet);
+    const b = fleet.start('b');
+    await fleet.until(() => a.draining.size === 1);
+    const [name] = a.draining.keys();
+    await fleet.pass(6 * CYCLE);
+    expect([a.working.size, b.working.size], 'it is still at work').toEqual([2, 0]);
+    await settled(fleet);
+    expect([[...a.working.keys()], [...b.working.keys()]]).toEqual([
+      [partition(0), partition(1)].filter((each) => each !== name),
+      [name],
+    ]);
+    expect(fleet.of('draining')).toHaveLength(1);
+  });
+
+  it('goes on with what the one before it has stored', async () => {
+    const fleet = new SimulatedFleet(2);
+    const a = fleet.start('a');
+    await settled(fleet);
+    for (const held of a.working.values())
+      await fleet.people.checkpoint('flights' as never, held, `of ${held.partition}`);
+    const b = fleet.start('b');
+    await fleet.until(() => b.working.size === 1);
+    const [name] = b.working.keys();
+    expect(b.checkpoints.get(name as never)).toBe(`of ${name}`);
+  });
+
+  it('is named again after a call that failed before it could join', async () => {
+    const fleet = new SimulatedFleet(4);
+    let isDown = true;
+    fleet.start('a', {
+      gate: async (_, effects) => {
+        if (isDown) throw new Error('down');
+        return effects.map((effect) => effect());
+      },
+    });
+    await fleet.pass(20 * CYCLE);
+    expect(fleet.of('joined')).toEqual([]);
+    expect(fleet.of('store-failed').every(({ call }) => call === 'join')).toBe(true);
+    isDown = false;
+    await settled(fleet);
+    expect(fleet.of('joined').map(({ by }) => by)).toEqual(['a@1']);
+    expect(fleet.counts).toEqual({ a: 4 });
+  });
+});
+
+describe('a node whose reading takes its time', () => {
+  it.each([1_000, 3_500, 4_500, 6_000])(
+    'begins nothing again that it handed over meanwhile: work that ends after %i ms',
+    async (span) => {
+      const fleet = new SimulatedFleet(8);
+      const a = fleet.start('a', {
+        gate: async (call, effects) => {
+          const answers = effects.map((effect) => effect());
+          if (call === 'fleets.read') await fleet.scheduler.wait(2_000);
+          return answers;
+        },
+      });
+      a.drainTakes = span;
+      await settled(fleet);
+      fleet.start('b');
+      await fleet.until(() => fleet.of('handed-over').length === 4);
+      await settled(fleet);
+      expect(
+        fleet.of('acquired').filter(({ by }) => by === 'a@1'),
+        'once each',
+      ).toHaveLength(8);
+      expect(a.dropped).toEqual([]);
+    },
+  );
+});
+
+describe('a node that stays', () => {
+  it('moves nothing, asks for nothing, and writes one heartbeat a cycle and nothing else', async () => {
+    const fleet = new SimulatedFleet(64);
+    for (const name of ['a', 'b', 'c', 'd']) fleet.start(name);
+    await settled(fleet);
+    const [told, calls] = [fleet.told.length, fleet.calls.length];
+    const cycles = 360;
+    await fleet.pass(cycles * CYCLE);
+    expect(fleet.told.length - told, 'events').toBe(0);
+    for (const name of ['a', 'b', 'c', 'd']) {
+      const beats = made(fleet, name, 'beat', calls);
+      expect(beats / cycles).toBeGreaterThan(0.97);
+      expect(beats / cycles).toBeLessThan(1.03);
+    }
+    expect(new Set(fleet.calls.slice(calls).map(({ call }) => call))).toEqual(new Set(['fleets.read', 'fleets.beat']));
+  });
+
+  it('beats no more often for having much to hand over', async () => {
+    const fleet = new SimulatedFleet(256);
+    fleet.start('a').drainTakes = 300;
+    await settled(fleet);
+    const [calls, from] = [fleet.calls.length, fleet.scheduler.now];
+    for (const name of ['b', 'c', 'd']) fleet.start(name);
+    await fleet.until(() => fleet.of('handed-over').length === 192);
+    const cycles = (fleet.scheduler.now - from) / CYCLE;
+    expect(made(fleet, 'a', 'beat', calls)).toBeLessThanOrEqual(Math.ceil(cycles / 0.9));
+  });
+});
+
+describe('a node that leaves', () => {
+  it('gives all away, each to nobody in particular, and its row goes', async () => {
+    const fleet = new SimulatedFleet(9);
+    const [a] = ['a', 'b', 'c'].map((name) => fleet.start(name));
+    await settled(fleet);
+    const calls = fleet.calls.length;
+    a?.leave();
+    await fleet.until(() => a?.hasLeft === true);
+    expect(fleet.rows.nodes.map((node) => node.key).sort()).toEqual([key('b'), key('c')]);
+    expect(fleet.of('handed-over').map(({ by, to }) => [by, to])).toEqual(Array(3).fill(['a@1', undefined]));
+    expect(made(fleet, 'a', 'beat', calls), 'that it leaves is told by one more heartbeat').toBeLessThanOrEqual(2);
+    await settled(fleet);
+    expect(fleet.counts).toEqual({ b: 5, c: 4 });
+    expect(fleet.of('asked')).toEqual([]);
+    expect(fleet.of('evicted-another')).toEqual([]);
+  });
+
+  it('tells that it has left, once', async () => {
+    const fleet = new SimulatedFleet(2);
+    const a = fleet.start('a');
+    await settled(fleet);
+    a.leave();
+    a.leave();
+    await fleet.until(() => a.hasLeft);
+    expect(fleet.of('left').map(({ by }) => by)).toEqual(['a@1']);
+    expect(fleet.of('evicted')).toEqual([]);
+  });
+
+  it('before it has taken anything goes at once, and nobody finds its row', async () => {
+    const fleet = new SimulatedFleet(4);
+    const a = fleet.start('a');
+    await fleet.until(() => fleet.of('joined').length === 1);
+    a.leave();
+    await fleet.until(() => a.hasLeft);
+    expect(fleet.rows.nodes).toEqual([]);
+    expect(fleet.of('acquired')).toEqual([]);
+  });
+
+  it('before it could join ends without a row', async () => {
+    const fleet = new SimulatedFleet(4);
+    const a = fleet.start('a');
+    a.leave();
+    await fleet.pass(4 * CYCLE);
+    expect([a.hasLeft, fleet.rows.nodes]).toEqual([true, []]);
+  });
+
+  it('while it joins goes as soon as it has joined', async () => {
+    const fleet = new SimulatedFleet(4);
+    const a = fleet.start('a');
+    await fleet.until(() => fleet.calls.length === 1);
+    a.leave();
+    await fleet.until(() => a.hasLeft);
+    expect([fleet.of('joined').length, fleet.of('left').length, fleet.rows.nodes.length]).toEqual([1, 1, 0]);
+  });
+
+  it('waits for work that takes its time, and drops what has not ended within the time there is', async () => {
+    const fleet = new SimulatedFleet(4);
+    const [a, b] = [fleet.start('a'), fleet.start('b')];
+    await settled(fleet);
+    a.drainTakes = Infinity;
+    a.leave();
+    await fleet.pass(25_000);
+    expect([a.hasLeft, a.working.size, b.working.size], 'it still has some seconds').toEqual([false, 2, 2]);
+    await fleet.until(() => a.hasLeft);
+    expect(a.dropped.map(({ reason }) => reason)).toEqual(['drain-timeout', 'drain-timeout']);
+    expect(a.working.size).toBe(0);
+    await settled(fleet);
+    expect(fleet.counts, 'once it was silent').toEqual({ b: 4 });
+    expect(fleet.of('evicted-another').map(({ other }) => other)).toEqual(['a@1']);
+  });
+
+  it('all at once leave nothing behind, and whoever comes next finds all free', async () => {
+    const fleet = new SimulatedFleet(16);
+    const nodes = ['a', 'b', 'c', 'd'].map((name) => fleet.start(name));
+    await settled(fleet);
+    for (const node of nodes) node.leave();
+    await fleet.until(() => nodes.every(({ hasLeft }) => hasLeft));
+    expect(fleet.rows.nodes).toEqual([]);
+    expect(fleet.rows.leases.map(({ owner }) => owner)).toEqual(Array(16).fill(undefined));
+    fleet.start('e');
+    await settled(fleet);
+    expect(fleet.counts).toEqual({ e: 16 });
+  });
+});
