@@ -44,8 +44,8 @@ export class Belonging {
       const away = awayFor(evictions.length, cycle);
       report({ event: 'evicted', away });
       // Nobody needs its row any more. If it stays it goes by its time to live.
-      void attempt(this.#deps, 'leave', () => fleets.leave(fleet, key));
-      await this.#sleeper.sleep(away);
+      await attempt(this.#deps, 'leave', () => fleets.leave(fleet, key));
+      if (!this.#isLeaving) await this.#sleeper.sleep(away);
     }
   }
 

@@ -29,6 +29,8 @@ export class Life {
   readonly #over = Promise.withResolvers<LifeEnd>();
   #end: LifeEnd | undefined;
   #leavingSince: Millis | undefined;
+  /** Its row may be gone, whatever was answered. */
+  #isGoing = false;
   #memory: Memory = NOTHING_SEEN;
 
   constructor(key: NodeKey, deps: MemberDeps, setting: Setting) {
@@ -48,7 +50,9 @@ export class Life {
     this.#deps.report({ event: 'joined' });
     void this.#beating();
     void this.#looking();
-    return this.#over.promise;
+    const end = await this.#over.promise;
+    if (end === 'left') this.#deps.report({ event: 'left' });
+    return end;
   }
 
   /** Gives all away, and goes. */
@@ -87,7 +91,7 @@ export class Life {
       if (span > maxBlocked && !isBlocked) report({ event: 'blocked', span });
       isBlocked = span > maxBlocked;
       wasLeaving = this.#isLeaving;
-      if (!isBlocked && (await this.#heart.beat(wasLeaving)) === 'evicted') return this.#finish('evicted');
+      if (!isBlocked && (await this.#heart.beat(wasLeaving)) === 'evicted') return this.#finishGone();
       if (wasLeaving === this.#isLeaving)
         await this.#rest.sleep(Math.max(from + this.#around(cycle) - clock.now(), cycle / 5));
     }
@@ -118,7 +122,7 @@ export class Life {
     const { holdings } = this.#hands;
     const actions = decide({ me: this.#key, fleet, memory: this.#memory, shares, holdings, isLeaving });
     if (actions.some((action) => action.do === 'go-away')) {
-      this.#finish('evicted');
+      this.#finishGone();
       return false;
     }
     await this.#hands.perform(actions);
@@ -130,6 +134,7 @@ export class Life {
   /** Nothing is its own any more. */
   async #go(): Promise<void> {
     const { fleets } = this.#deps;
+    this.#isGoing = true;
     const isGone = await attempt(this.#deps, 'leave', () => fleets.leave(this.#setting.fleet, this.#key));
     if (isGone !== FAILED) this.#finish('left');
   }
@@ -138,6 +143,11 @@ export class Life {
   #giveUp(): void {
     const since = this.#leavingSince;
     if (since !== undefined && this.#deps.clock.now() - since >= this.#setting.leaveWithin) this.#finish('left');
+  }
+
+  /** There is no row of it that it could write. */
+  #finishGone(): void {
+    this.#finish(this.#isGoing ? 'left' : 'evicted');
   }
 
   #finish(end: LifeEnd): void {

@@ -1,0 +1,160 @@
+/** A store that fails: before a call has its effect, or after it, when only its answer is lost. */
+import { describe, expect, it } from 'vitest';
+import { faulty, type When } from './faulty-gate.ts';
+import { FLEET } from './records.ts';
+import { CYCLE, SimulatedFleet, TTL } from './simulated-fleet.ts';
+
+/** Runs on, and says of how many moments two nodes could have worked on one partition. */
+const watched = async (fleet: SimulatedFleet, span: number): Promise<number> => {
+  let twice = 0;
+  for (const until = fleet.scheduler.now + span; fleet.scheduler.now < until; ) {
+    await fleet.pass(50);
+    twice += Number(fleet.workedTwice.length > 0);
+  }
+  return twice;
+};
+
+const even = (fleet: SimulatedFleet): boolean => {
+  const counts = Object.values(fleet.counts);
+  return fleet.isWhole && Math.max(...counts) - Math.min(...counts) <= 1;
+};
+
+const CALLS = ['join', 'beat', 'read', 'take', 'ask', 'decline', 'handOver', 'evict', 'leave'] as const;
+
+describe.each(['before', 'after'] as const)('a call that fails %s its effect', (when: When) => {
+  it.each(CALLS)('%s: three times of each node; all is worked on again, by one each', async (call) => {
+    const fleet = new SimulatedFleet(12);
+    const faults = ['a', 'b', 'c', 'd'].map((name) => {
+      const fault = faulty({ call, when, times: 3 });
+      fleet.start(name, { gate: fault.gate });
+      return fault;
+    });
+    const [a, b] = [...fleet.nodes.values()];
+    let twice = await watched(fleet, 10 * CYCLE);
+    // Somebody leaves, somebody comes, somebody dies, and somebody asks for what is not to be had.
+    a?.leave();
+    twice += await watched(fleet, 6 * CYCLE);
+    const late = faulty({ call, when, times: 3 });
+    fleet.start('e', { gate: late.gate });
+    twice += await watched(fleet, 6 * CYCLE);
+    await askInVain(fleet);
+    twice += await watched(fleet, 3 * CYCLE);
+    if (b) b.blockedSince = fleet.scheduler.now - TTL * 10;
+    twice += await watched(fleet, 6 * TTL);
+    await fleet.until(() => even(fleet));
+    expect(fleet.of('store-failed').filter((each) => each.call !== call)).toEqual([]);
+    expect([...faults, late].reduce((sum, { failed }) => sum + failed(), 0)).toBeGreaterThan(0);
+    expect(twice, 'moments in which two could work on one').toBe(0);
+    await fleet.until(() => a?.hasLeft === true);
+    expect(
+      fleet.of('evicted').map(({ by }) => by),
+      'nobody else was taken for dead',
+    ).toEqual(['b@1']);
+    await fleet.pass(TTL);
+    const told = fleet.of('acquired').length;
+    await fleet.pass(20 * CYCLE);
+    expect(fleet.of('acquired'), 'it is calm').toHaveLength(told);
+  });
+});
+
+/** Everybody is asked for one of theirs by whoever has most. */
+const askInVain = async (fleet: SimulatedFleet): Promise<void> => {
+  const { leases, nodes } = fleet.rows;
+  const count = (of: string | undefined) => leases.filter(({ owner }) => owner === of).length;
+  const [most] = nodes.toSorted((one, other) => count(other.key) - count(one.key));
+  for (const { key } of nodes) {
+    const lease = leases.find(({ owner }) => owner === key);
+    if (lease && most && most.key !== key) await fleet.people.ask(FLEET, lease, most.key);
+  }
+};
+
+describe('a store that fails for a while', () => {
+  it('for less than two thirds of a Ttl: nobody stops, and nothing moves', async () => {
+    const fleet = new SimulatedFleet(16);
+    let isDown = false;
+    const { gate } = faulty({ when: 'before', isOn: () => isDown });
+    const nodes = ['a', 'b', 'c'].map((name) => fleet.start(name, { gate }));
+    await fleet.until(() => fleet.isWhole);
+    await fleet.pass(4 * CYCLE);
+    const acquired = fleet.of('acquired').length;
+    isDown = true;
+    await fleet.pass(12_000);
+    expect(nodes.map(({ mayWork }) => mayWork)).toEqual([true, true, true]);
+    isDown = false;
+    await fleet.pass(30 * CYCLE);
+    expect(fleet.of('acquired')).toHaveLength(acquired);
+    expect(fleet.of('evicted')).toEqual([]);
+    expect(nodes.flatMap(({ dropped }) => dropped)).toEqual([]);
+  });
+
+  it.each(['before', 'after'] as const)(
+    'for ten minutes, calls failing %s their effect: all stop, and go on where they were',
+    async (when) => {
+      const fleet = new SimulatedFleet(16);
+      let isDown = false;
+      const { gate } = faulty({ when, isOn: () => isDown });
+      const nodes = ['a', 'b', 'c'].map((name) => fleet.start(name, { gate }));
+      await fleet.until(() => fleet.isWhole);
+      await fleet.pass(4 * CYCLE);
+      const before = fleet.counts;
+      isDown = true;
+      await fleet.pass(600_000);
+      expect(
+        nodes.map(({ mayWork }) => mayWork),
+        'past its deadline',
+      ).toEqual([false, false, false]);
+      isDown = false;
+      await fleet.until(() => nodes.every(({ mayWork }) => mayWork));
+      await fleet.pass(30 * CYCLE);
+      expect([fleet.isWhole, fleet.counts]).toEqual([true, before]);
+      expect(fleet.of('evicted')).toEqual([]);
+    },
+  );
+
+  it('for one node alone: the others take over, and it comes back', async () => {
+    const fleet = new SimulatedFleet(12);
+    let isDown = false;
+    const { gate } = faulty({ when: 'before', isOn: () => isDown });
+    const cut = fleet.start('a', { gate });
+    for (const name of ['b', 'c']) fleet.start(name);
+    await fleet.until(() => fleet.isWhole);
+    await fleet.pass(4 * CYCLE);
+    isDown = true;
+    expect(await watched(fleet, 3 * TTL)).toBe(0);
+    expect(fleet.rows.leases.filter(({ owner }) => owner === 'a@1')).toEqual([]);
+    isDown = false;
+    await fleet.until(() => cut.lives.length === 2 && even(fleet) && cut.working.size === 4);
+    expect(fleet.of('evicted').map(({ by }) => by)).toEqual(['a@1']);
+    expect(cut.dropped.map(({ reason }) => reason)).toEqual(Array(4).fill('evicted'));
+  });
+});
+
+describe('a node that leaves', () => {
+  it('and does not hear that its row is gone has left all the same', async () => {
+    const fleet = new SimulatedFleet(4);
+    const { gate } = faulty({ call: 'leave', when: 'after' });
+    const a = fleet.start('a', { gate });
+    await fleet.until(() => fleet.isWhole);
+    const from = fleet.scheduler.now;
+    a.leave();
+    await fleet.until(() => a.hasLeft);
+    expect(fleet.scheduler.now - from, 'at its next look').toBeLessThan(2 * CYCLE);
+    expect([fleet.of('left').length, fleet.of('evicted').length]).toEqual([1, 0]);
+  });
+
+  it('and is taken for dead meanwhile does not wait for its return', async () => {
+    const fleet = new SimulatedFleet(4);
+    const a = fleet.start('a');
+    await fleet.until(() => fleet.isWhole);
+    a.drainTakes = Infinity;
+    a.leave();
+    await fleet.until(() => a.draining.size === 4);
+    const from = fleet.scheduler.now;
+    const [row] = fleet.rows.nodes;
+    await fleet.people.evict(FLEET, a.life, row?.beat ?? -1, from);
+    await fleet.until(() => a.hasLeft);
+    expect(fleet.scheduler.now - from).toBeLessThan(2 * CYCLE);
+    expect(a.dropped.map(({ reason }) => reason)).toEqual(Array(4).fill('evicted'));
+    expect(fleet.rows.nodes).toEqual([]);
+  });
+});
