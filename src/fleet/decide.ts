@@ -83,12 +83,15 @@ const evictions = ({ me, fleet, memory }: View): Action[] =>
     .filter((node) => node.key !== me && isSilent(memory, node))
     .map(({ key, beat }): Action => ({ do: 'evict', node: key, beat }));
 
-const giveAway = ({ holdings }: View): Action[] =>
-  [...holdings.values()]
-    .filter(({ isDraining }) => !isDraining)
+const giveAway = ({ me, fleet, holdings }: View): Action[] =>
+  fleet.leases
+    .filter(({ partition, owner, fence }) => {
+      const holding = holdings.get(partition);
+      return owner === me && holding?.fence === fence && !holding.isDraining;
+    })
     .map((lease): Action => ({ do: 'drain', lease, to: undefined }));
 
-/** P6. What is asked for is given, where that still makes it more even; and to nobody who can't have it. */
+/** P6. What is asked for is given, where that still makes it more even, or somebody wants it there; to members alone. */
 const consent = (view: View, nodes: ReadonlyMap<NodeKey, Node>): Action[] => {
   const { me, fleet, holdings } = view;
   const loads = loadsOf(view, nodes);
@@ -97,12 +100,12 @@ const consent = (view: View, nodes: ReadonlyMap<NodeKey, Node>): Action[] => {
     const { partition, owner, next, pin, fence } = lease;
     const holding = holdings.get(partition);
     if (owner !== me || next === undefined || (holding && (holding.isDraining || holding.fence !== fence))) return [];
+    if (!memberOf(next, nodes)) return [{ do: 'decline', lease }];
     const weight = weights.get(partition) ?? 1;
     const [mine, theirs] = [loads.get(me) ?? 0, loads.get(next) ?? 0];
-    const asker = nodes.get(next);
+    const pinned = memberOf(pin, nodes);
     // The loads are those after it has moved.
-    const makesEven = mine + weight > theirs;
-    if (asker && isMember(asker) && (makesEven || pin === next)) return [{ do: 'drain', lease, to: next }];
+    if (pinned ? pinned === next : mine + weight > theirs) return [{ do: 'drain', lease, to: next }];
     loads.set(me, mine + weight);
     loads.set(next, theirs - weight);
     return [{ do: 'decline', lease }];
@@ -112,11 +115,16 @@ const consent = (view: View, nodes: ReadonlyMap<NodeKey, Node>): Action[] => {
 const weightsOf = ({ shares }: View): Map<PartitionId, number> =>
   new Map(shares.map(({ partition, weight }) => [partition, weight]));
 
+/** That node, if partitions may be given to it. */
+const memberOf = (key: NodeKey | undefined, nodes: ReadonlyMap<NodeKey, Node>): NodeKey | undefined => {
+  const node = key === undefined ? undefined : nodes.get(key);
+  return node && isMember(node) ? key : undefined;
+};
+
 /** Whose a partition is, or is about to be; of one that its owner is to give away, nobody knows yet. */
 const holderOf = (lease: Lease, nodes: ReadonlyMap<NodeKey, Node>): NodeKey | undefined => {
   if (isFree(lease, nodes)) return undefined;
-  const next = lease.next === undefined ? undefined : nodes.get(lease.next);
-  return next && isMember(next) ? next.key : lease.owner;
+  return memberOf(lease.next, nodes) ?? lease.owner;
 };
 
 const loadsOf = (view: View, nodes: ReadonlyMap<NodeKey, Node>): Map<NodeKey, number> => {

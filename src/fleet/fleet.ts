@@ -65,7 +65,10 @@ export const CHECKPOINT_MAX_BYTES = 4_096;
 export const isMember = ({ evicted, leaving, draining }: Node): boolean => !evicted && !leaving && !draining;
 
 /** P4. Whether a lease may be taken: nobody has it, or its owner can never beat again. */
-export const isFree = ({ owner }: Pick<Lease, 'owner'>, nodes: ReadonlyMap<NodeKey, Node>): boolean => {
+export const isFree = (
+  { owner }: { readonly owner?: NodeKey | undefined },
+  nodes: ReadonlyMap<NodeKey, Node>,
+): boolean => {
   if (owner === undefined) return true;
   const node = nodes.get(owner);
   return node === undefined || node.evicted === true;

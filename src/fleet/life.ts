@@ -118,7 +118,7 @@ export class Life {
     const from = clock.now();
     const fleet = await attempt(this.#deps, 'read', () => fleets.read(name));
     if (fleet === FAILED || this.#end) return false;
-    this.#memory = remember(this.#memory, fleet, { from, to: clock.now() }, cycle);
+    this.#memory = remember(this.#memory, fleet, shares, { from, to: clock.now() }, cycle);
     const { holdings } = this.#hands;
     const actions = decide({ me: this.#key, fleet, memory: this.#memory, shares, holdings, isLeaving });
     if (actions.some((action) => action.do === 'go-away')) {

@@ -6,7 +6,7 @@
  * read for a while, learnt nothing about the others meanwhile.
  */
 import type { Millis } from '../batching/ids.ts';
-import { type Fleet, isFree, type Node } from './fleet.ts';
+import { type Fleet, isFree, type Node, type Share } from './fleet.ts';
 import type { NodeKey, PartitionId } from './ids.ts';
 import { JITTER, READS_MIN } from './timings.ts';
 
@@ -29,23 +29,30 @@ export interface Memory {
   readonly readAt: Millis | undefined;
   readonly looks: number;
   readonly sightings: ReadonlyMap<NodeKey, Sighting>;
-  /** For how many reads a partition has been free. */
+  /** For how many reads a partition has been free, also one that nobody ever had. */
   readonly free: ReadonlyMap<PartitionId, number>;
 }
 
 export const NOTHING_SEEN: Memory = { readAt: undefined, looks: 0, sightings: new Map(), free: new Map() };
 
-export const remember = (memory: Memory, fleet: Fleet, { from, to }: Look, cycle: Millis): Memory => {
+export const remember = (
+  memory: Memory,
+  fleet: Fleet,
+  shares: readonly Share[],
+  { from, to }: Look,
+  cycle: Millis,
+): Memory => {
   // As much as surely lies between the two: what was seen stood still no shorter.
   const passed = memory.readAt === undefined ? 0 : Math.min(from - memory.readAt, cycle * (1 + JITTER));
   const nodes = new Map(fleet.nodes.map((node) => [node.key, node]));
+  const owners = new Map(fleet.leases.map(({ partition, owner }) => [partition, owner]));
   return {
     readAt: to,
     looks: memory.looks + 1,
     sightings: new Map(fleet.nodes.map((node) => [node.key, sightingOf(memory.sightings.get(node.key), node, passed)])),
     free: new Map(
-      fleet.leases
-        .filter((lease) => isFree(lease, nodes))
+      shares
+        .filter(({ partition }) => isFree({ owner: owners.get(partition) }, nodes))
         .map(({ partition }) => [partition, (memory.free.get(partition) ?? 0) + 1]),
     ),
   };

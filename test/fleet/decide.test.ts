@@ -1,0 +1,257 @@
+/** What a node does next, in each state that a partition can be in for it, and each thing that can be read of it. */
+import { describe, expect, it } from 'vitest';
+import { type Action, decide, type Holding, type View } from '../../src/fleet/decide.ts';
+import type { Lease, Node } from '../../src/fleet/fleet.ts';
+import type { PartitionId } from '../../src/fleet/ids.ts';
+import { type Memory, NOTHING_SEEN, remember } from '../../src/fleet/silence.ts';
+import { aFleet, aLease, aNode, key, partition, shares } from './records.ts';
+import { CYCLE } from './simulated-fleet.ts';
+
+interface Situation {
+  readonly nodes?: readonly (string | Node)[];
+  readonly leases?: readonly Lease[];
+  /** How many partitions are shared. */
+  readonly of?: number;
+  /** What `me` works on. */
+  readonly holdings?: readonly Partial<Holding>[];
+  /** How often it has read the fleet as it is. @default 3 */
+  readonly looks?: number;
+  readonly isLeaving?: boolean;
+}
+
+const looked = (fleet: View['fleet'], shared: View['shares'], looks: number, every = CYCLE): Memory =>
+  Array.from({ length: looks }, (_, n) => n * every).reduce(
+    (memory, at) => remember(memory, fleet, shared, { from: at, to: at }, CYCLE),
+    NOTHING_SEEN,
+  );
+
+const viewOf = ({ nodes = ['me', 'you'], leases = [], of = leases.length, ...rest }: Situation): View => {
+  const [fleet, shared] = [aFleet(nodes, leases), shares(of)];
+  const holdings = (rest.holdings ?? []).map((each): [PartitionId, Holding] => {
+    const holding = { partition: partition(0), fence: 1, isDraining: false, ...each };
+    return [holding.partition, holding];
+  });
+  return {
+    me: key('me'),
+    fleet,
+    shares: shared,
+    memory: looked(fleet, shared, rest.looks ?? 3),
+    holdings: new Map(holdings),
+    isLeaving: rest.isLeaving ?? false,
+  };
+};
+
+/** Actions, a text each. */
+const said = (situation: Situation): string[] =>
+  decide(viewOf(situation)).map((action: Action) => {
+    switch (action.do) {
+      case 'go-away':
+        return 'go away';
+      case 'evict':
+        return `evict ${action.node} ${action.beat}`;
+      case 'drop':
+        return `drop ${action.partition}`;
+      case 'drain':
+        return `drain ${action.lease.partition} for ${action.to ?? 'anybody'}`;
+      default:
+        return `${action.do} ${action.lease.partition}`;
+    }
+  });
+
+const mine = (name: number, fields: Parameters<typeof aLease>[1] = {}) => aLease(name, { owner: 'me', ...fields });
+const yours = (name: number, fields: Parameters<typeof aLease>[1] = {}) => aLease(name, { owner: 'you', ...fields });
+const holding = (name: number, fields: Partial<Holding> = {}) => ({ partition: partition(name), ...fields });
+
+describe('a partition, by what the table says (across) and what is in hand (down)', () => {
+  const ROWS: Readonly<Record<string, Situation>> = {
+    'is mine': { leases: [mine(0), yours(1)] },
+    'is mine, under a later fence': { leases: [mine(0, { fence: 2 }), yours(1)] },
+    'is mine, and asked for': { leases: [mine(0, { next: 'you' }), mine(1)] },
+    'is another’s': { leases: [yours(0), mine(1)] },
+    'is nobody’s': { leases: [aLease(0), yours(1)] },
+    'is that of a node that is gone': { leases: [aLease(0, { owner: 'gone' }), yours(1)] },
+    'has no row': { leases: [yours(1)] },
+  };
+  const HANDS: Readonly<Record<string, readonly Partial<Holding>[]>> = {
+    nothing: [],
+    working: [{}],
+    draining: [{ isDraining: true }],
+  };
+  const rest = (leases: readonly Lease[] = []) =>
+    leases.flatMap((each) => (each.partition === '1' && each.owner === 'me@1' ? [holding(1)] : []));
+
+  it.each([
+    ['is mine', 'nothing', ['begin 0']],
+    ['is mine', 'working', []],
+    ['is mine', 'draining', []],
+    ['is mine, under a later fence', 'nothing', ['begin 0']],
+    ['is mine, under a later fence', 'working', ['drop 0', 'begin 0']],
+    ['is mine, under a later fence', 'draining', ['drop 0', 'begin 0']],
+    ['is mine, and asked for', 'nothing', ['begin 0', 'drain 0 for you@1']],
+    ['is mine, and asked for', 'working', ['drain 0 for you@1']],
+    ['is mine, and asked for', 'draining', []],
+    ['is another’s', 'nothing', []],
+    ['is another’s', 'working', ['drop 0']],
+    ['is another’s', 'draining', ['drop 0']],
+    ['is nobody’s', 'nothing', ['take 0']],
+    ['is nobody’s', 'working', ['drop 0', 'take 0']],
+    ['is nobody’s', 'draining', ['drop 0', 'take 0']],
+    ['is that of a node that is gone', 'nothing', ['take 0']],
+    ['is that of a node that is gone', 'working', ['drop 0', 'take 0']],
+    ['has no row', 'nothing', ['take 0']],
+    ['has no row', 'working', ['drop 0', 'take 0']],
+  ])('%s, %s in hand: %j', (row, hands, expected) => {
+    const situation = ROWS[row] as Situation;
+    const holdings = [...(HANDS[hands] ?? []), ...rest(situation.leases)];
+    expect(said({ ...situation, of: 2, holdings })).toEqual(expected);
+  });
+});
+
+describe('a node that is to give all away', () => {
+  const WHY: Readonly<Record<string, Situation>> = {
+    leaving: { isLeaving: true },
+    draining: { nodes: [aNode('me', { draining: true }), 'you'] },
+  };
+  it.each(Object.entries(WHY))(
+    '%s: drains what it works on, gives what it has not begun, and takes nothing',
+    (_, why) => {
+      const leases = [mine(0), mine(1, { next: 'you' }), mine(2), aLease(3)];
+      const holdings = [holding(0), holding(1), holding(2, { isDraining: true })];
+      expect(said({ ...why, leases, holdings })).toEqual(['drain 0 for anybody', 'drain 1 for anybody']);
+      expect(said({ ...why, leases, holdings: [] })).toEqual([
+        'drain 0 for anybody',
+        'drain 1 for anybody',
+        'drain 2 for anybody',
+      ]);
+    },
+  );
+
+  it.each(Object.entries(WHY))('%s: still drops what is another’s, and ends who is silent', (_, why) => {
+    expect(said({ ...why, leases: [yours(0)], holdings: [holding(0)], looks: 9 })).toEqual(['drop 0', 'evict you@1 1']);
+  });
+
+  it('and is not to any more takes its share again', () => {
+    const leases = [yours(0), yours(1), yours(2), yours(3)];
+    const draining = { nodes: [aNode('me', { draining: true }), 'you'], leases };
+    expect(said(draining)).toEqual([]);
+    expect(said({ ...draining, nodes: ['me', 'you'] })).toEqual(['ask 3', 'ask 2']);
+  });
+
+  it('gets nothing of others: who leaves, drains or was ended is dealt nothing and given nothing', () => {
+    for (const fields of [{ leaving: true }, { draining: true }, { evicted: true }] as const) {
+      const nodes = ['me', aNode('you', fields)];
+      expect(said({ nodes, of: 4 })).toEqual(['take 0', 'take 1', 'take 2', 'take 3']);
+      const asked = [mine(0, { next: 'you' }), mine(1), mine(2)];
+      const holdings = [holding(0), holding(1), holding(2)];
+      expect(said({ nodes, leases: asked, holdings })).toEqual(['decline 0']);
+    }
+  });
+
+  it('keeps what it still works on: others do not ask it, they wait until it gives', () => {
+    const nodes = ['me', aNode('you', { draining: true })];
+    expect(said({ nodes, leases: [yours(0), yours(1), yours(2), yours(3)] })).toEqual([]);
+  });
+});
+
+describe('a node that is asked', () => {
+  const having = (names: readonly number[]) => names.map((name) => holding(name));
+
+  it('gives as many as makes it even, and declines the rest', () => {
+    const leases = [0, 1, 2, 3].map((name) => mine(name, { next: 'you' }));
+    expect(said({ leases, holdings: having([0, 1, 2, 3]) })).toEqual([
+      'decline 0',
+      'decline 1',
+      'drain 2 for you@1',
+      'drain 3 for you@1',
+    ]);
+  });
+
+  it('declines where the asker has as much by now', () => {
+    const leases = [mine(0, { next: 'you' }), mine(1), yours(2)];
+    expect(said({ leases, holdings: having([0, 1]) })).toEqual(['decline 0']);
+  });
+
+  it('declines where nobody asks any more: the asker is gone', () => {
+    const leases = [mine(0, { next: 'gone' }), mine(1)];
+    expect(said({ leases, holdings: having([0, 1]) })).toEqual(['decline 0']);
+  });
+
+  it('counts what it declines to those that are gone as its own, and once', () => {
+    const leases = [mine(0, { next: 'gone' }), mine(1, { next: 'you' }), yours(2)];
+    expect(said({ leases, holdings: having([0, 1]) })).toEqual(['decline 0', 'decline 1']);
+  });
+
+  it('does not ask back for what it gives', () => {
+    const leases = [mine(0, { next: 'you' }), mine(1), mine(2)];
+    expect(said({ leases, holdings: having([0, 1, 2]) })).toEqual(['drain 0 for you@1']);
+  });
+
+  it('consents before its third look, too', () => {
+    const leases = [mine(0, { next: 'you' }), mine(1)];
+    expect(said({ leases, holdings: having([0, 1]), looks: 1 })).toEqual(['drain 0 for you@1']);
+  });
+});
+
+describe('a partition that somebody wants elsewhere', () => {
+  it('is asked for by that node, even or not, and given to it', () => {
+    const leases = [yours(0, { pin: 'me' }), mine(1), mine(2)];
+    expect(said({ leases, holdings: [holding(1), holding(2)] })).toEqual(['ask 0']);
+    const asked = [mine(0, { pin: 'you', next: 'you' }), yours(1), yours(2)];
+    expect(said({ leases: asked, holdings: [holding(0)] })).toContain('drain 0 for you@1');
+  });
+
+  it('is not given away by that node, whoever asked for it before', () => {
+    const leases = [mine(0, { pin: 'me', next: 'you' }), mine(1), mine(2)];
+    expect(said({ leases, holdings: [holding(0), holding(1), holding(2)] })).toContain('decline 0');
+  });
+
+  it('is given to nobody but that node, whoever asked for it before', () => {
+    const nodes = ['me', 'you', 'third'];
+    const leases = [mine(0, { pin: 'third', next: 'you' }), mine(1), mine(2)];
+    const holdings = [holding(0), holding(1), holding(2)];
+    expect(said({ nodes, leases, holdings })).toEqual(['decline 0']);
+  });
+
+  it.each(['gone', 'drained'])('is anybody’s where that node is %s', (pin) => {
+    const nodes = ['me', 'you', aNode('drained', { draining: true })];
+    const leases = [mine(0, { pin, next: 'you' }), mine(1)];
+    expect(said({ nodes, leases, holdings: [holding(0), holding(1)] })).toEqual(['drain 0 for you@1']);
+    expect(said({ nodes, leases: [aLease(0, { pin }), yours(1)] })).toEqual(['take 0']);
+  });
+});
+
+describe('a node that looks', () => {
+  it('takes and asks for nothing before its third look', () => {
+    for (const leases of [[], [yours(0), yours(1), yours(2)]]) {
+      expect(said({ leases, of: 3, looks: 1 })).toEqual([]);
+      expect(said({ leases, of: 3, looks: 2 })).toEqual([]);
+      expect(said({ leases, of: 3, looks: 3 })).not.toEqual([]);
+    }
+  });
+
+  it('goes away when its row is gone, or says that others took it for dead, and does nothing else', () => {
+    const leases = [mine(0), aLease(1)];
+    expect(said({ nodes: ['you'], leases })).toEqual(['go away']);
+    expect(said({ nodes: [aNode('me', { evicted: true }), 'you'], leases, isLeaving: true })).toEqual(['go away']);
+  });
+
+  it('ends who is silent for its Ttl, with the heartbeat that it saw, and never itself', () => {
+    expect(said({ looks: 7 })).toEqual(['evict you@1 1']);
+    expect(said({ looks: 6 })).toEqual([]);
+    expect(said({ nodes: ['me', aNode('you', { evicted: true })], looks: 9 })).toEqual([]);
+    expect(said({ nodes: ['me', aNode('you', { leaving: true, beat: 4 })], looks: 9 })).toEqual(['evict you@1 4']);
+  });
+
+  it.each([
+    { kind: 'with a row', leases: [aLease(0), aLease(1), aLease(2), aLease(3)] },
+    { kind: 'that never had a row', leases: [] },
+  ])('takes all that others left lying for five looks: partitions $kind', ({ leases }) => {
+    const before = { leases, of: 4, looks: 4 };
+    expect(said(before)).toEqual(['take 0', 'take 2']);
+    expect(said({ ...before, looks: 5 })).toEqual(['take 0', 'take 1', 'take 2', 'take 3']);
+  });
+
+  it('takes nothing that it does not share', () => {
+    expect(said({ leases: [aLease(0), aLease(7)], of: 2, looks: 9, nodes: ['me'] })).toEqual(['take 0', 'take 1']);
+  });
+});
