@@ -103,15 +103,14 @@ const best = (holders: ReadonlyMap<NodeKey, Holder>) => {
 };
 
 /** Of what evens two out, what does so best. */
-const fitting = ({ key, has }: Holder, difference: number): Placed | undefined =>
-  has
+const fitting = ({ key, has }: Holder, difference: number): Placed | undefined => {
+  const off = ({ weight }: Placed): number => Math.abs(weight - difference / 2);
+  const order = (a: Placed, b: Placed): number =>
+    off(a) - off(b) || b.since - a.since || compare(b.partition, a.partition);
+  return has
     .filter(({ at, mayMove, pin, weight }) => at === key && mayMove && pin !== key && weight < difference)
-    .sort(
-      (a, b) =>
-        Math.abs(a.weight - difference / 2) - Math.abs(b.weight - difference / 2) ||
-        b.since - a.since ||
-        compare(b.partition, a.partition),
-    )[0];
+    .reduce<Placed | undefined>((best, each) => (best && order(best, each) < 0 ? best : each), undefined);
+};
 
 const move = (each: Placed, from: Holder, to: Holder): void => {
   from.has.splice(from.has.indexOf(each), 1);
