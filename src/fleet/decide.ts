@@ -54,9 +54,20 @@ export const decide = (view: View): readonly Action[] => {
   return [
     ...own(view, givesAllAway),
     ...evictions(view),
-    ...(givesAllAway ? giveAway(view) : [...consent(view, nodes), ...(isSettled(view) ? wants(view, nodes) : [])]),
+    ...(givesAllAway ? giveAway(view) : giveAndTake(view, nodes)),
   ];
 };
+
+/** What it asks for goes by what it answers: two that counted on what they decline would ask each other for ever. */
+const giveAndTake = (view: View, nodes: ReadonlyMap<NodeKey, Node>): Action[] => {
+  const answers = consent(view, nodes);
+  const declined = new Set(answers.flatMap((each) => (each.do === 'decline' ? [each.lease.partition] : [])));
+  const leases = view.fleet.leases.map((lease) => (declined.has(lease.partition) ? keptOf(lease) : lease));
+  const after = { ...view, fleet: { ...view.fleet, leases } };
+  return [...answers, ...(isSettled(view) ? wants(after, nodes) : [])];
+};
+
+const keptOf = ({ next: _, ...lease }: Lease): Lease => lease;
 
 /** P10. */
 const isSettled = ({ memory }: View): boolean => memory.looks >= NEWCOMER_LOOKS;

@@ -11,6 +11,8 @@ export class Heart {
   readonly #key: NodeKey;
   readonly #deps: MemberDeps;
   readonly #setting: Setting;
+  /** When the first try to join was sent: that one may be what others see, if its answer was lost. */
+  #joinedAt: Millis | undefined;
   #beats = 0;
   #written: Beat | undefined;
   #writtenAt: Millis = 0;
@@ -27,7 +29,8 @@ export class Heart {
   async join(): Promise<Pulse> {
     const { fleets, clock } = this.#deps;
     const { fleet, cycle } = this.#setting;
-    const beat = { sentAt: clock.now(), ttl: ttlOf([], cycle) };
+    this.#joinedAt ??= clock.now();
+    const beat = { sentAt: this.#joinedAt, ttl: ttlOf([], cycle) };
     const node = { key: this.#key, beat: 0, ttl: beat.ttl, startedAt: clock.wall(), beatAt: clock.wall() };
     if ((await attempt(this.#deps, 'join', () => fleets.join(fleet, node))) === FAILED) return 'unknown';
     this.#wrote(beat);

@@ -181,6 +181,11 @@ describe('a node that is asked', () => {
     expect(said({ leases, holdings: having([0, 1]) })).toEqual(['decline 0', 'decline 1']);
   });
 
+  it('asks for nothing on account of what it declines: the other one would do the same', () => {
+    const leases = [mine(0, { next: 'you' }), mine(1, { next: 'you' }), mine(2), yours(3), yours(4), yours(5)];
+    expect(said({ leases, holdings: having([0, 1, 2]) })).toEqual(['decline 0', 'decline 1']);
+  });
+
   it('does not ask back for what it gives', () => {
     const leases = [mine(0, { next: 'you' }), mine(1), mine(2)];
     expect(said({ leases, holdings: having([0, 1, 2]) })).toEqual(['drain 0 for you@1']);

@@ -1,0 +1,144 @@
+/** Nodes that decide from what they read a while ago, each from something else, and all at once. */
+import { describe, expect, it } from 'vitest';
+import { decide } from '../../src/fleet/decide.ts';
+import type { Fleet, Share } from '../../src/fleet/fleet.ts';
+import { Hands } from '../../src/fleet/hands.ts';
+import type { NodeKey } from '../../src/fleet/ids.ts';
+import { type Clock, type MemberDeps, Sleeper } from '../../src/fleet/member.ts';
+import { NOTHING_SEEN } from '../../src/fleet/silence.ts';
+import { type FleetRows, memoryFleets } from '../../src/simulation/memory-fleets.ts';
+import { type Random, seeded } from '../../src/simulation/random.ts';
+import { aNode, FLEET, key, partition } from './records.ts';
+import { CYCLE } from './simulated-fleet.ts';
+
+const CLOCK: Clock = { now: () => 0, wall: () => 0, sleep: async () => {}, random: () => 0.5 };
+
+/** Nodes without a clock: each reads when it is told to, and acts from what it read last. */
+class Stale {
+  readonly rows: FleetRows = { nodes: new Map(), leases: new Map() };
+  readonly fleets = memoryFleets(new Map([[FLEET, this.rows]]));
+  readonly hands = new Map<NodeKey, Hands>();
+  readonly seen = new Map<NodeKey, Fleet>();
+  readonly shares: readonly Share[];
+  handedOver = 0;
+
+  constructor(count: number, shares: readonly Share[]) {
+    this.shares = shares;
+    for (let n = 0; n < count; n += 1) this.add(`n${n}`);
+  }
+
+  add(name: string): void {
+    const me = key(name);
+    this.rows.nodes.set(me, aNode(name));
+    const deps: MemberDeps = {
+      fleets: this.fleets,
+      clock: CLOCK,
+      work: {
+        begin: () => {},
+        drain: (held) => {
+          queueMicrotask(() => void hands.drained(held));
+        },
+        drop: () => {},
+        mayUntil: () => {},
+        silentFor: () => 0,
+      },
+      report: ({ event }) => {
+        this.handedOver += Number(event === 'handed-over');
+      },
+    };
+    const setting = { fleet: FLEET, shares: this.shares, cycle: CYCLE, maxBlocked: 1, leaveWithin: 1 };
+    const hands = new Hands(me, deps, setting, new Sleeper(CLOCK));
+    this.hands.set(me, hands);
+    this.seen.set(me, { nodes: [aNode(name)], leases: [] });
+  }
+
+  async read(me: NodeKey): Promise<void> {
+    this.seen.set(me, await this.fleets.read(FLEET));
+  }
+
+  /** @returns how much it had to do */
+  async act(me: NodeKey): Promise<number> {
+    const [hands, fleet] = [this.hands.get(me) as Hands, this.seen.get(me) as Fleet];
+    const memory = { ...NOTHING_SEEN, looks: 3 };
+    const actions = decide({ me, fleet, memory, shares: this.shares, holdings: hands.holdings, isLeaving: false });
+    await hands.perform(actions);
+    await new Promise((resolve) => setImmediate(resolve));
+    return actions.length;
+  }
+
+  /** Each reads and acts in turn until nobody has anything to do. @returns how many rounds that took */
+  async settle(most: number): Promise<number> {
+    for (let round = 0; ; round += 1) {
+      let done = 0;
+      for (const me of this.hands.keys()) {
+        await this.read(me);
+        done += await this.act(me);
+      }
+      if (done === 0) return round;
+      if (round === most) throw new Error(`not settled after ${most} rounds`);
+    }
+  }
+
+  loads(): number[] {
+    const weights = new Map(this.shares.map((share) => [share.partition, share.weight]));
+    const load = (me: NodeKey) =>
+      [...this.rows.leases.values()].reduce(
+        (sum, each) => sum + (each.owner === me ? (weights.get(each.partition) ?? 0) : 0),
+        0,
+      );
+    return [...this.hands.keys()].map(load);
+  }
+}
+
+const anyShares = (random: Random, isWeighted: boolean): Share[] =>
+  Array.from({ length: random.int(1, 24) }, (_, n) => ({
+    partition: partition(n),
+    weight: isWeighted ? random.int(1, 9) : 1,
+  }));
+
+/** For a while any of them reads, or acts from what it read before, in any order; two at once now and then. */
+const muddle = async (fleet: Stale, random: Random, steps: number): Promise<void> => {
+  const all = [...fleet.hands.keys()];
+  for (let step = 0; step < steps; step += 1) {
+    if (random.chance(0.4)) await fleet.read(random.pick(all));
+    else await Promise.all([fleet.act(random.pick(all)), random.chance(0.5) ? fleet.act(random.pick(all)) : 0]);
+  }
+};
+
+describe('nodes that act from stale views', () => {
+  it.each([
+    { weights: 'equal', isWeighted: false },
+    { weights: 'any', isWeighted: true },
+  ])('never undo each other for ever: all is even a few rounds later, weights $weights', async ({ isWeighted }) => {
+    for (let seed = 0; seed < 60; seed += 1) {
+      const random = seeded(seed);
+      const fleet = new Stale(random.int(2, 6), anyShares(random, isWeighted));
+      await muddle(fleet, random, 60);
+      fleet.add('late');
+      await muddle(fleet, random, 60);
+      await fleet.settle(12);
+      const loads = fleet.loads();
+      const heaviest = Math.max(...fleet.shares.map(({ weight }) => weight));
+      expect(Math.max(...loads) - Math.min(...loads), `seed ${seed}`).toBeLessThanOrEqual(heaviest);
+      for (const { owner, next } of fleet.rows.leases.values())
+        expect([owner === undefined, next]).toEqual([false, undefined]);
+    }
+  });
+
+  it('settle also while all views stay a few steps old', async () => {
+    for (let seed = 0; seed < 60; seed += 1) {
+      const random = seeded(seed);
+      const fleet = new Stale(random.int(2, 6), anyShares(random, false));
+      const all = [...fleet.hands.keys()];
+      // All read the same, then all act; and so on: nobody sees what the others of its round do.
+      for (let round = 0; round < 10; round += 1) {
+        for (const me of all) await fleet.read(me);
+        await Promise.all(all.map((me) => fleet.act(me)));
+      }
+      const { handedOver } = fleet;
+      expect(await fleet.settle(0), `seed ${seed}`).toBe(0);
+      expect(fleet.handedOver).toBe(handedOver);
+      expect(Math.max(...fleet.loads()) - Math.min(...fleet.loads())).toBeLessThanOrEqual(1);
+    }
+  });
+});
