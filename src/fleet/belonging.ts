@@ -39,13 +39,15 @@ export class Belonging {
       onLife(key);
       this.#life = new Life(key, this.#deps, this.#setting);
       if ((await this.#life.run()) === 'left') return;
+      // Nobody waits for one that is about to go anyway.
+      if (this.#isLeaving) return;
       const now = clock.now();
       evictions = [...evictions.filter((at) => now - at < FORGIVEN), now];
       const away = awayFor(evictions.length, cycle);
       report({ event: 'evicted', away });
       // Nobody needs its row any more. If it stays it goes by its time to live.
-      await attempt(this.#deps, 'leave', () => fleets.leave(fleet, key));
-      if (!this.#isLeaving) await this.#sleeper.sleep(away);
+      void attempt(this.#deps, 'leave', () => fleets.leave(fleet, key));
+      await this.#sleeper.sleep(away);
     }
   }
 

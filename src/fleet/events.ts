@@ -15,7 +15,7 @@ export type DropReason =
 
 export type FleetEvent = { readonly fleet: FleetName; readonly node: NodeKey } & (
   | { readonly event: 'joined' | 'left' }
-  /** P9. Others took it for dead; it comes back after `away` ms, unless it is to leave. */
+  /** P9. Others took it for dead; it comes back after `away` ms. */
   | { readonly event: 'evicted'; readonly away: Millis }
   /** P3. It has ended the life of another one. */
   | { readonly event: 'evicted-another'; readonly other: NodeKey }

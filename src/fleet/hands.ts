@@ -24,7 +24,7 @@ export class Hands {
   readonly #setting: Setting;
   readonly #sleeper: Sleeper;
   readonly #holdings = new Map<PartitionId, InHand>();
-  /** The fences that it has given away: what was read before may still call them its own. */
+  /** The fences under which partitions were given away: a reading that began before shows them as its own still. */
   readonly #given = new Map<PartitionId, number>();
   #isOver = false;
 
@@ -107,7 +107,7 @@ export class Hands {
 
   #begin({ partition, fence, checkpoint }: Lease): void {
     if (this.#isOver || this.#holdings.get(partition)?.fence === fence) return;
-    if (fence <= (this.#given.get(partition) ?? 0)) return;
+    if ((this.#given.get(partition) ?? 0) >= fence) return;
     const holding = { partition, fence, isDraining: false };
     this.#holdings.set(partition, holding);
     this.#deps.report({ event: 'acquired', partition, fence });
@@ -134,8 +134,8 @@ export class Hands {
       );
       if (isGiven !== FAILED) {
         // Refused, it is another's already.
-        if (isGiven) report({ event: 'handed-over', partition, fence, ...(to === undefined ? {} : { to }) });
         this.#given.set(partition, fence);
+        if (isGiven) report({ event: 'handed-over', partition, fence, ...(to === undefined ? {} : { to }) });
         if (this.#holdings.get(partition) === holding) this.#holdings.delete(partition);
         return;
       }

@@ -11,9 +11,9 @@ export class Heart {
   readonly #key: NodeKey;
   readonly #deps: MemberDeps;
   readonly #setting: Setting;
-  /** When the first try to join was sent: that one may be what others see, if its answer was lost. */
-  #joinedAt: Millis | undefined;
   #beats = 0;
+  /** When it tried to join first: others may have seen that, whatever came of it here. */
+  #joining: Millis | undefined;
   #written: Beat | undefined;
   #writtenAt: Millis = 0;
   #unknown: readonly Beat[] = [];
@@ -29,8 +29,8 @@ export class Heart {
   async join(): Promise<Pulse> {
     const { fleets, clock } = this.#deps;
     const { fleet, cycle } = this.#setting;
-    this.#joinedAt ??= clock.now();
-    const beat = { sentAt: this.#joinedAt, ttl: ttlOf([], cycle) };
+    this.#joining ??= clock.now();
+    const beat = { sentAt: this.#joining, ttl: ttlOf([], cycle) };
     const node = { key: this.#key, beat: 0, ttl: beat.ttl, startedAt: clock.wall(), beatAt: clock.wall() };
     if ((await attempt(this.#deps, 'join', () => fleets.join(fleet, node))) === FAILED) return 'unknown';
     this.#wrote(beat);
