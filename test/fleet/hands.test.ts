@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import type { LifeEvent } from '../../src/fleet/events.ts';
+import type { Lease } from '../../src/fleet/fleet.ts';
+import { Hands } from '../../src/fleet/hands.ts';
+import { type FleetName, type NodeId, nodeKey, type PartitionId } from '../../src/fleet/ids.ts';
+import { type Clock, Sleeper } from '../../src/fleet/member.ts';
+import { memoryFleets } from '../../src/simulation/memory-fleets.ts';
+
+const FLEET = 'f' as FleetName;
+const [ME, OTHER] = [nodeKey('me' as NodeId, '1'), nodeKey('other' as NodeId, '1')];
+const PARTITION = 'p' as PartitionId;
+
+/** A node that has one partition in hand, under its first fence. */
+const holding = async () => {
+  const clock: Clock = { now: () => 0, wall: () => 0, sleep: async () => {}, random: () => 0.5 };
+  const fleets = memoryFleets();
+  const told: LifeEvent['event'][] = [];
+  const work = { begin: () => {}, drain: () => {}, drop: () => {}, mayUntil: () => {}, silentFor: () => 0 };
+  const setting = { fleet: FLEET, shares: [], cycle: 5_000, maxBlocked: 60_000, leaveWithin: 30_000 };
+  const deps = { fleets, clock, work, report: ({ event }: LifeEvent) => void told.push(event) };
+  const hands = new Hands(ME, deps, setting, new Sleeper(clock));
+  await hands.perform([{ do: 'take', lease: { partition: PARTITION, fence: 0 } }]);
+  const [lease] = (await fleets.read(FLEET)).leases as [Lease];
+  expect(lease).toMatchObject({ owner: ME, fence: 1 });
+  return { hands, fleets, told, lease, held: { partition: PARTITION, fence: 1, owner: ME } };
+};
+
+it('what was given away is not begun again because of a reading from before', async () => {
+  const { hands, told, lease, held } = await holding();
+  await hands.perform([{ do: 'drain', lease, to: OTHER }]);
+  await hands.drained(held);
+  await hands.perform([{ do: 'begin', lease }]);
+  expect(told).toEqual(['acquired', 'draining', 'handed-over']);
+  expect(hands.holdings.size).toBe(0);
+});
+
+it('what was given away is begun again when it comes back', async () => {
+  const { hands, told, lease, held } = await holding();
+  await hands.perform([{ do: 'drain', lease, to: undefined }]);
+  await hands.drained(held);
+  await hands.perform([{ do: 'take', lease: { partition: PARTITION, fence: 1 } }]);
+  expect(told).toEqual(['acquired', 'draining', 'handed-over', 'acquired']);
+  expect(hands.holdings.get(PARTITION)?.fence).toBe(2);
+});
