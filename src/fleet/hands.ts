@@ -44,10 +44,13 @@ export class Hands {
     await Promise.all(actions.map((action) => limit(() => this.#perform(action))));
   }
 
-  /** The work on a partition that was to be drained has ended. */
+  /** The work on a partition has ended: it was to be drained, or there is no more time. */
   async drained({ partition, fence }: Held): Promise<void> {
-    const holding = this.#holdings.get(partition);
-    if (holding?.isDraining && holding.fence === fence) await this.#handOver(holding);
+    const before = this.#holdings.get(partition);
+    if (before?.fence !== fence) return;
+    const holding = { ...before, isDraining: true };
+    this.#holdings.set(partition, holding);
+    await this.#handOver(holding);
   }
 
   /** This life is over. */

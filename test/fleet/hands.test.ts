@@ -42,3 +42,10 @@ it('what was given away is begun again when it comes back', async () => {
   expect(told).toEqual(['acquired', 'draining', 'handed-over', 'acquired']);
   expect(hands.holdings.get(PARTITION)?.fence).toBe(2);
 });
+
+it('work that ends before it was asked to is given away all the same', async () => {
+  const { hands, told, held, fleets } = await holding();
+  await hands.drained(held);
+  expect(told).toEqual(['acquired', 'handed-over']);
+  expect((await fleets.read(FLEET)).leases).toEqual([{ partition: PARTITION, fence: 1 }]);
+});
