@@ -30,13 +30,11 @@ const belonging = new Belonging(
       random: Math.random,
     },
     work: {
-      begin: (held, checkpoint) => tell({ do: 'begin', held, checkpoint }),
+      begin: (held, checkpoint) => tell({ do: 'begin', held, checkpoint, life: shared.life }),
       drain: (held) => tell({ do: 'drain', held }),
       drop: (held, reason) => tell({ do: 'drop', held, reason }),
       mayUntil: (deadline) => {
-        const wasLate = monotonic() >= shared.deadline;
-        shared.deadline = deadline;
-        if (wasLate) tell({ do: 'go-on' });
+        if (shared.extend(deadline)) tell({ do: 'go-on' });
       },
       silentFor: () => monotonic() - shared.signOfLife,
     },
@@ -45,6 +43,7 @@ const belonging = new Belonging(
     epoch: () => ulid().toLowerCase(),
     onLife: (key) => {
       me = key;
+      shared.nextLife();
     },
   },
   setting,

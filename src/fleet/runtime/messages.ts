@@ -28,7 +28,13 @@ export interface ThreadData {
 export type ToHeartbeats = { readonly do: 'leave' } | { readonly do: 'drained'; readonly held: Held };
 
 export type ToWorkers =
-  | { readonly do: 'begin'; readonly held: Held; readonly checkpoint: string | undefined }
+  | {
+      readonly do: 'begin';
+      readonly held: Held;
+      readonly checkpoint: string | undefined;
+      /** Of the node's lives the one that it is held in: the first is 1. */
+      readonly life: number;
+    }
   | { readonly do: 'drain'; readonly held: Held }
   | { readonly do: 'drop'; readonly held: Held; readonly reason: DropReason }
   /** There is a later deadline. */

@@ -28,7 +28,7 @@ export interface FleetOptions {
   readonly node?: string;
   /** How long what runs may take to end, once all is to be given away, in ms. @default 20000 */
   readonly drainTimeout?: Millis;
-  /** Who blocks the event loop for longer than that loses its partitions, in ms. @default 60000 */
+  /** Who blocks the event loop for longer than that loses its partitions, in ms: a cycle or more, 1,000 at least. @default 60000 */
   readonly maxBlocked?: Millis;
   /** How often a node beats and looks, in ms: 200 to 60,000. Who is silent for six of them is dead. @default 5000 */
   readonly cycle?: Millis;
@@ -56,6 +56,9 @@ const isSpan = (value: unknown, least: Millis, most: Millis): boolean =>
 const spanProblem = (name: string, value: unknown, least: Millis, most: Millis): string[] =>
   isSpan(value, least, most) ? [] : [`${name} must be a number of ms from ${least} to ${most}`];
 
+/** More than a cycle, and than a few of the signs of life that are looked for. */
+const maxBlockedLeast = (cycle: unknown): Millis => (isSpan(cycle, 1_000, 60_000) ? (cycle as Millis) : 1_000);
+
 /** @throws InvalidFleetOptions */
 export const checkedOptions = (options: FleetOptions) => {
   const { drainTimeout = 20_000, maxBlocked = 60_000, cycle = CYCLE, table, node = '' } = options;
@@ -70,7 +73,7 @@ export const checkedOptions = (options: FleetOptions) => {
     ...((typeof table === 'string' ? table : table?.table) ? [] : ['table must be the name of a FleetTable']),
     ...spanProblem('drainTimeout', drainTimeout, 0, 86_400_000),
     ...spanProblem('cycle', cycle, 200, 60_000),
-    ...spanProblem('maxBlocked', maxBlocked, cycle, 86_400_000),
+    ...spanProblem('maxBlocked', maxBlocked, maxBlockedLeast(cycle), 86_400_000),
   ];
   if (fleet === undefined || id === undefined || 'problems' in shares || problems.length > 0)
     throw new InvalidFleetOptions(problems);
@@ -81,12 +84,12 @@ export const checkedOptions = (options: FleetOptions) => {
 const sharesOf = (
   partitions: FleetOptions['partitions'],
 ): { readonly shares: readonly Share[] } | { readonly problems: readonly string[] } => {
-  const count = typeof partitions === 'number' ? partitions : partitions?.length;
+  const count = Array.isArray(partitions) ? partitions.length : (partitions as number);
   if (!Number.isInteger(count) || count < 1 || count > PARTITIONS_MAX)
     return { problems: [`partitions must be 1 to ${PARTITIONS_MAX}: a number of them, or a list`] };
   const given = typeof partitions === 'number' ? Array.from({ length: count }, (_, index) => `${index}`) : partitions;
   const shares = given.map((each) => {
-    const { id, weight } = typeof each === 'string' ? { id: each, weight: 1 } : each;
+    const { id, weight } = typeof each === 'string' ? { id: each, weight: 1 } : { ...each };
     return { partition: id as PartitionId, weight };
   });
   const seen = new Set<string>();

@@ -18,8 +18,8 @@ import { CheckpointTooLarge, type Partition, PartitionDraining, PartitionLost } 
 export interface WorkDeps {
   readonly clock: Pick<Clock, 'now' | 'sleep'>;
   readonly onPartition: (partition: Partition) => Promise<void>;
-  /** P7. Until when this node may work, by the clock. */
-  readonly deadline: () => Millis;
+  /** P7. Until when what is held may be worked on, by the clock. */
+  readonly deadline: (held: Held) => Millis;
   /** Resolves when there is a later deadline. */
   readonly nextDeadline: () => Promise<void>;
   /** P8. */
@@ -61,9 +61,11 @@ export class PartitionWork {
         await Promise.race([this.#deps.nextDeadline(), this.#over.promise]);
         continue;
       }
+      const from = clock.now();
       const failure = await this.#once();
-      if (failure === undefined) pause = PAUSE_MIN;
-      else {
+      // What went well for longer than the longest pause has not failed again and again.
+      if (failure === undefined || clock.now() - from >= PAUSE_MAX) pause = PAUSE_MIN;
+      if (failure !== undefined) {
         report({ event: 'work-failed', ...this.#name, pause, cause: failure.cause }, this.#held);
         await Promise.race([clock.sleep(pause), this.#over.promise]);
         pause = Math.min(2 * pause, PAUSE_MAX);
@@ -97,7 +99,7 @@ export class PartitionWork {
   }
 
   get #isLate(): boolean {
-    return this.#deps.clock.now() >= this.#deps.deadline();
+    return this.#deps.clock.now() >= this.#deps.deadline(this.#held);
   }
 
   get #name() {
@@ -127,6 +129,10 @@ export class PartitionWork {
       return call.ending.signal.aborted ? undefined : { cause };
     } finally {
       this.#call = undefined;
+      // Whatever it has left running must not go on: it would not be told of anything any more.
+      const error = new PartitionLost(this.#held.partition, 'ended');
+      call.lost.abort(error);
+      call.ending.abort(error);
     }
   }
 

@@ -4,12 +4,15 @@ import type { DropReason } from '../events.ts';
 import { CHECKPOINT_MAX_BYTES } from '../fleet.ts';
 import type { PartitionId } from '../ids.ts';
 
+/** Why a partition is not to be worked on: of a call that has ended, whatever else it has left running. */
+type LostReason = DropReason | 'ended';
+
 /** The partition is not, or no longer, to be worked on. Let it pass: `onPartition` is called again if it comes back. */
 export class PartitionLost extends Error {
   override readonly name = 'PartitionLost';
   readonly partition: string;
-  readonly reason: DropReason;
-  constructor(partition: string, reason: DropReason) {
+  readonly reason: LostReason;
+  constructor(partition: string, reason: LostReason) {
     super(`partition ${partition} is not to be worked on here any more: ${WHY[reason]}`);
     this.partition = partition;
     this.reason = reason;
@@ -26,10 +29,11 @@ export class PartitionDraining extends Error {
   }
 }
 
-const WHY: Readonly<Record<DropReason, string>> = {
+const WHY: Readonly<Record<LostReason, string>> = {
   evicted: 'this node was silent for so long that others took it for dead',
   taken: 'it is another node’s',
   deadline: 'the last heartbeat of this node is too long ago to be sure of it',
+  ended: 'the call of onPartition that it was given to has ended',
   'drain-timeout': 'its work did not end within the time that there was to give it away',
 };
 

@@ -5,8 +5,10 @@
 import { hostname } from 'node:os';
 import { setTimeout as setTimer } from 'node:timers';
 import { setTimeout } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import type { FleetEvent } from '../events.ts';
+import type { NodeKey } from '../ids.ts';
 import type { Setting } from '../member.ts';
 import { fleetsAt } from './at.ts';
 import type { ThreadData, ToHeartbeats, ToWorkers } from './messages.ts';
@@ -26,6 +28,19 @@ export class HeartbeatsStopped extends Error {
   override readonly name = 'HeartbeatsStopped';
 }
 
+/** Its name, the endpoint, the region or the permissions are not right: `cause` is what DynamoDB said. */
+export class FleetTableUnreadable extends Error {
+  override readonly name = 'FleetTableUnreadable';
+  readonly table: string;
+  constructor(table: string, cause: unknown) {
+    super(
+      `the table ${table} of the fleet cannot be read: ${cause instanceof Error ? `${cause.name}: ${cause.message}` : cause}`,
+      { cause },
+    );
+    this.table = table;
+  }
+}
+
 /** A host's name, as far as a node may be called so. */
 const usualName = (): string =>
   `${hostname().replaceAll(/[^A-Za-z0-9._:-]/g, '-')}-${process.pid}`.slice(-64).replace(/^[^A-Za-z0-9]+/, '');
@@ -36,14 +51,19 @@ const usualName = (): string =>
  *
  * Costs a write unit and a read of the fleet's rows each cycle, and a write for each partition that moves.
  *
- * @throws InvalidFleetOptions; what DynamoDB says when the table can't be read; HeartbeatsStopped
+ * @throws InvalidFleetOptions; FleetTableUnreadable; HeartbeatsStopped; what `onEvent` throws, and all ends at once then
  */
 export const runFleet = async (options: FleetOptions): Promise<void> => {
   const { onPartition, onEvent = tellTrouble, signal, stopOn = ['SIGTERM', 'SIGINT'] } = options;
-  const { at, id, fleet, shares, cycle, maxBlocked, drainTimeout } = checkedOptions({ node: usualName(), ...options });
+  const { at, id, fleet, shares, cycle, maxBlocked, drainTimeout } = checkedOptions({
+    ...options,
+    node: options.node ?? usualName(),
+  });
   const fleets = fleetsAt(at);
   // What is wrong with the table, its name or the permissions shows before anything begins.
-  await fleets.read(fleet);
+  await fleets.read(fleet).catch((cause: unknown) => {
+    throw new FleetTableUnreadable(at.table, cause);
+  });
 
   const shared = new Shared();
   shared.showLife();
@@ -52,20 +72,31 @@ export const runFleet = async (options: FleetOptions): Promise<void> => {
     workerData: { at, id, setting, shared: shared.buffer } satisfies ThreadData,
   });
   const ask = (message: ToHeartbeats): void => thread.postMessage(message);
+  const over = Promise.withResolvers<void>();
+  // What a listener of events throws is its own, and must not end what was begun half-way.
+  const tell = (event: FleetEvent): void => {
+    try {
+      onEvent(event);
+    } catch (cause) {
+      over.reject(cause);
+    }
+  };
+  /** Of the node's keys. */
+  const lives = new Map<NodeKey, number>();
   let later = Promise.withResolvers<void>();
   const workers = new Workers({
     clock: { now: monotonic, sleep: async (span) => setTimeout(span, undefined, { ref: false }) },
     onPartition,
-    deadline: () => shared.deadline,
+    deadline: ({ owner }) => shared.deadlineOf(lives.get(owner) ?? 0),
     nextDeadline: () => later.promise,
     checkpoint: (held, text) => fleets.checkpoint(fleet, held, text),
     drained: (held) => ask({ do: 'drained', held }),
-    report: (event, { owner }) => onEvent({ ...event, fleet, node: owner }),
+    report: (event, { owner }) => tell({ ...event, fleet, node: owner }),
   });
-  const over = Promise.withResolvers<void>();
   const hear = (message: ToWorkers): void => {
     switch (message.do) {
       case 'begin':
+        lives.set(message.held.owner, message.life);
         workers.begin(message.held, message.checkpoint);
         break;
       case 'drain':
@@ -79,21 +110,14 @@ export const runFleet = async (options: FleetOptions): Promise<void> => {
         later = Promise.withResolvers();
         break;
       case 'tell':
-        onEvent(message.event);
+        tell(message.event);
         break;
       case 'over':
         over.resolve();
         break;
     }
   };
-  thread.on('message', (message: ToWorkers) => {
-    // What a listener of events throws is its own, and must not end what was begun half-way.
-    try {
-      hear(message);
-    } catch (cause) {
-      over.reject(cause);
-    }
-  });
+  thread.on('message', hear);
   thread.on('error', (cause) => over.reject(new HeartbeatsStopped('the thread of the heartbeats failed', { cause })));
   thread.on('exit', (code) => over.reject(new HeartbeatsStopped(`the thread of the heartbeats ended with ${code}`)));
 
@@ -140,5 +164,8 @@ const tellTrouble = (event: FleetEvent): void => {
 
 const TROUBLE: ReadonlySet<FleetEvent['event']> = new Set(['evicted', 'work-failed', 'store-failed', 'blocked']);
 
-const withCauses = (_: string, value: unknown): unknown =>
-  value instanceof Error ? (value.stack ?? String(value)) : value;
+/** Anything can be thrown, also what no JSON can be made of. */
+const withCauses = (name: string, value: unknown): unknown => {
+  if (value instanceof Error) return value.stack ?? String(value);
+  return name === 'cause' && typeof value !== 'string' ? inspect(value) : value;
+};

@@ -1,0 +1,377 @@
+/** One or two nodes on a real table: what `runFleet` promises to whoever calls it. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import type { Worker } from 'node:worker_threads';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { FleetName } from '../../src/fleet/ids.ts';
+import { fleetsAt } from '../../src/fleet/runtime/at.ts';
+import type { TableAt } from '../../src/fleet/runtime/messages.ts';
+import {
+  type FleetEvent,
+  type FleetOptions,
+  InvalidFleetOptions,
+  type Partition,
+  PartitionDraining,
+  PartitionLost,
+  runFleet,
+} from '../../src/fleet/runtime/run-fleet.ts';
+import { openDoor } from '../../src/local/door.ts';
+import { type DynamoDBEngine, startDynamoDB } from '../../src/local/dynamodb-engine.ts';
+import { makeFleetTable } from '../../src/local/fleet-table.ts';
+import { eventually } from '../end-to-end/flow.ts';
+
+let engine: DynamoDBEngine;
+let table: TableAt;
+let fleets = 0;
+beforeAll(async () => {
+  engine = await startDynamoDB({ port: 0 });
+  table = await makeFleetTable(engine.endpoint, 'Fleet');
+});
+afterAll(() => engine?.stop());
+
+const untilAborted = (signal: AbortSignal): Promise<unknown> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    else signal.addEventListener('abort', resolve, { once: true });
+  });
+
+/** A node in a fleet of its own, unless it is told which. Works on nothing, until it is told to stop. */
+const start = (options: Partial<FleetOptions> = {}) => {
+  const events: FleetEvent[] = [];
+  const stop = new AbortController();
+  fleets += 1;
+  const fleet = (options.fleet ?? `fleet-${fleets}`) as FleetName;
+  const done = runFleet({
+    fleet,
+    table,
+    partitions: 2,
+    node: `node-${fleets}`,
+    // Six of them let a busy machine be late.
+    cycle: 400,
+    stopOn: [],
+    signal: stop.signal,
+    onPartition: async ({ signal }) => void (await untilAborted(signal)),
+    onEvent: (event) => events.push(event),
+    ...options,
+  });
+  // Whoever waits for it sees it later.
+  done.catch(() => {});
+  const rows = () => fleetsAt(options.table === undefined ? table : (options.table as TableAt)).read(fleet);
+  const owned = async (): Promise<number> => (await rows()).leases.filter(({ owner }) => owner !== undefined).length;
+  const told = (name: FleetEvent['event']) => events.filter(({ event }) => event === name);
+  return { fleet, done, stop: () => stop.abort(), events, told, rows, owned };
+};
+
+const rejection = async (promise: Promise<unknown>): Promise<Error> => {
+  const [outcome] = await Promise.allSettled([promise]);
+  if (outcome.status === 'fulfilled') throw new Error('it did not fail');
+  return outcome.reason;
+};
+
+describe('options', () => {
+  it('name each problem that they have', async () => {
+    const wrong = {
+      fleet: 'no spaces',
+      table: '',
+      node: '',
+      partitions: ['a', 'a', { id: 'b', weight: 0.5 }, { id: '~', weight: 1 }],
+      onPartition: undefined as unknown as FleetOptions['onPartition'],
+      drainTimeout: -1,
+      cycle: 100,
+      maxBlocked: 999,
+    };
+    const error = (await rejection(runFleet(wrong))) as InvalidFleetOptions;
+    expect(error).toBeInstanceOf(InvalidFleetOptions);
+    expect(error.problems.map((problem) => problem.split(' ')[0])).toEqual([
+      'fleet',
+      'node',
+      'partitions[1]',
+      'partitions[2].weight',
+      'partitions[3]',
+      'onPartition',
+      'table',
+      'drainTimeout',
+      'cycle',
+      'maxBlocked',
+    ]);
+    for (const problem of error.problems) expect(error.message).toContain(problem);
+  });
+
+  it.for([0, 4_097, 1.5, [], null, '3', [null]])('partitions can not be %j', async (partitions) => {
+    const options = { fleet: 'f', table, onPartition: async () => {}, partitions: partitions as number };
+    expect(await rejection(runFleet(options))).toBeInstanceOf(InvalidFleetOptions);
+  });
+
+  it('a table that is not there is named at once', async () => {
+    const error = await rejection(start({ table: { ...table, table: 'Nowhere' } }).done);
+    expect(error).toMatchObject({ name: 'FleetTableUnreadable', table: 'Nowhere' });
+    expect(error.message).toMatch(/Nowhere.*ResourceNotFoundException/);
+  });
+
+  it('a table that it may not read is named at once, with what DynamoDB said', async () => {
+    const answer = JSON.stringify({ __type: 'AccessDeniedException', message: 'not authorized to perform Query' });
+    const server = createServer((_, outgoing) => void outgoing.writeHead(400).end(answer));
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const error = await rejection(start({ table: { ...table, endpoint } }).done);
+    expect(error.message).toMatch(/Fleet .*AccessDeniedException: not authorized to perform Query/);
+    server.close();
+  });
+});
+
+describe.concurrent('a node that ends', () => {
+  it('has given all away and is gone, when its signal aborts', async () => {
+    const reasons: unknown[] = [];
+    const node = start({
+      onPartition: async (partition) => {
+        await untilAborted(partition.signal);
+        reasons.push(partition.signal.reason, partition.lost.aborted);
+        // It may still work, and say how far it came.
+        partition.assertOwned();
+        await partition.checkpoint(`the end of ${partition.id}`);
+      },
+    });
+    await eventually(async () => (await node.owned()) === 2);
+    node.stop();
+    await node.done;
+    expect(reasons).toEqual([expect.any(PartitionDraining), false, expect.any(PartitionDraining), false]);
+    expect(await node.rows()).toEqual({
+      nodes: [],
+      leases: ['0', '1'].map((partition) => ({ partition, fence: 1, checkpoint: `the end of ${partition}` })),
+    });
+    expect(node.told('handed-over')).toHaveLength(2);
+    expect(node.events.at(-1)?.event).toBe('handed-over');
+  });
+
+  it('had its signal aborted before it began', async () => {
+    const node = start({ signal: AbortSignal.abort() });
+    await node.done;
+    expect((await node.rows()).nodes).toEqual([]);
+    expect(node.told('acquired')).toEqual([]);
+  });
+
+  it.for([0, 600])('gives up work that ignores its signals, after %i ms', async (drainTimeout) => {
+    const lost: unknown[] = [];
+    const stubborn = Promise.withResolvers<void>();
+    const node = start({
+      drainTimeout,
+      onPartition: async (partition) => {
+        partition.lost.addEventListener('abort', () => lost.push(partition.lost.reason));
+        await stubborn.promise;
+      },
+    });
+    await eventually(async () => (await node.owned()) === 2);
+    node.stop();
+    await node.done;
+    expect(lost).toHaveLength(2);
+    for (const reason of lost) expect(reason).toMatchObject({ name: 'PartitionLost', reason: 'drain-timeout' });
+    // Others need not wait until it is taken for dead.
+    expect(await node.rows()).toEqual({
+      nodes: [],
+      leases: ['0', '1'].map((partition) => ({ partition, fence: 1 })),
+    });
+    stubborn.resolve();
+  });
+});
+
+describe.concurrent('what works on a partition', () => {
+  it('is called again when it throws, with growing pauses, from the last checkpoint', async () => {
+    const froms: unknown[] = [];
+    const calls: Partition[] = [];
+    const node = start({
+      partitions: 1,
+      onPartition: async (partition) => {
+        froms.push(partition.from);
+        calls.push(partition);
+        if (calls.length === 1) await partition.checkpoint('so far');
+        if (calls.length <= 2) throw new Error(`for the ${calls.length}. time`);
+        await untilAborted(partition.signal);
+      },
+    });
+    await eventually(() => calls.length === 3);
+    expect(froms).toEqual([undefined, 'so far', 'so far']);
+    expect(node.told('work-failed')).toMatchObject([
+      { partition: '0', fence: 1, pause: 1_000, cause: new Error('for the 1. time') },
+      { partition: '0', fence: 1, pause: 2_000, cause: new Error('for the 2. time') },
+    ]);
+    // What a call has left running must not go on beside the next one.
+    expect(() => calls[0]?.assertOwned()).toThrow(/has ended/);
+    expect(() => calls[2]?.assertOwned()).not.toThrow();
+    node.stop();
+    await node.done;
+  });
+
+  it('keeps its partition when it returns, and is not called again', async () => {
+    let calls = 0;
+    const node = start({
+      onPartition: async () => {
+        calls += 1;
+      },
+    });
+    await eventually(() => node.told('finished').length === 2);
+    const beats = async () => (await node.rows()).nodes[0]?.beat ?? 0;
+    const before = await beats();
+    await eventually(async () => (await beats()) > before + 3);
+    expect(calls).toBe(2);
+    expect(await node.owned()).toBe(2);
+    node.stop();
+    await node.done;
+    expect((await node.rows()).nodes).toEqual([]);
+  });
+
+  it('is refused a checkpoint that is too large, and goes on', async () => {
+    const refused = Promise.withResolvers<unknown>();
+    const node = start({
+      partitions: 1,
+      onPartition: async (partition) => {
+        // In bytes, not in characters.
+        await partition.checkpoint('ö'.repeat(2_049)).catch(refused.resolve);
+        await partition.checkpoint('ö'.repeat(2_048));
+        await untilAborted(partition.signal);
+      },
+    });
+    expect(await refused.promise).toMatchObject({ name: 'CheckpointTooLarge', message: expect.stringMatching(/4098/) });
+    await eventually(async () => (await node.rows()).leases[0]?.checkpoint?.length === 2_048);
+    node.stop();
+    await node.done;
+    expect(node.told('work-failed')).toEqual([]);
+  });
+
+  it('goes over to a second node, in its own time and with its checkpoint', async () => {
+    const reasons: unknown[] = [];
+    const first = start({
+      partitions: 4,
+      onPartition: async (partition) => {
+        await untilAborted(partition.signal);
+        reasons.push(partition.signal.reason);
+        await partition.checkpoint('from the first');
+      },
+    });
+    await eventually(async () => (await first.owned()) === 4);
+    const froms: unknown[] = [];
+    const second = start({
+      fleet: first.fleet,
+      partitions: 4,
+      onPartition: async ({ from, fence, signal }) => {
+        froms.push([fence, from]);
+        await untilAborted(signal);
+      },
+    });
+    await eventually(() => froms.length === 2);
+    expect(reasons).toEqual([expect.any(PartitionDraining), expect.any(PartitionDraining)]);
+    expect(froms).toEqual([
+      [2, 'from the first'],
+      [2, 'from the first'],
+    ]);
+    second.stop();
+    await second.done;
+    first.stop();
+    await first.done;
+  });
+
+  it('is told that its partition is another’s, by the first checkpoint that is refused', async () => {
+    const caught = Promise.withResolvers<PartitionLost>();
+    let fleet = '' as FleetName;
+    const node = start({
+      partitions: 1,
+      onPartition: async (partition) => {
+        if (partition.fence > 1) return;
+        const [lease] = (await fleetsAt(table).read(fleet)).leases;
+        if (!lease?.owner) throw new Error('it has no lease');
+        // Somebody who does not keep to the rules.
+        await fleetsAt(table).handOver(fleet, { ...lease, owner: lease.owner }, undefined, 0);
+        await partition.checkpoint('too late').catch(caught.resolve);
+        expect(() => partition.assertOwned()).toThrow(PartitionLost);
+        expect(partition.signal.reason).toBeInstanceOf(PartitionLost);
+      },
+    });
+    fleet = node.fleet;
+    expect(await caught.promise).toMatchObject({ name: 'PartitionLost', reason: 'taken', partition: '0' });
+    // Nobody's, it is taken again, under another fence.
+    await eventually(() => node.told('acquired').length === 2);
+    expect((await node.rows()).leases[0]).not.toHaveProperty('checkpoint');
+    expect(node.told('work-failed')).toEqual([]);
+    node.stop();
+    await node.done;
+  });
+});
+
+describe('what goes wrong', () => {
+  it.for(['joined', 'finished', 'work-failed'] as const)(
+    'a listener that throws at `%s` ends it with that',
+    async (at) => {
+      const lost: AbortSignal[] = [];
+      const node = start({
+        onPartition: async (partition) => {
+          lost.push(partition.lost);
+          if (at === 'work-failed') throw new Error('of the work');
+        },
+        onEvent: ({ event }) => {
+          if (event === at) throw new Error('of the listener');
+        },
+      });
+      expect((await rejection(node.done)).message).toBe('of the listener');
+      for (const { aborted } of lost) expect(aborted).toBe(true);
+    },
+  );
+
+  it('the thread of the heartbeats dies: nothing is worked on without it', async () => {
+    const threads: Worker[] = [];
+    const seen = (thread: Worker): number => threads.push(thread);
+    process.on('worker', seen);
+    const partitions: Partition[] = [];
+    const node = start({
+      onPartition: async (partition) => {
+        partitions.push(partition);
+        await untilAborted(partition.signal);
+      },
+    });
+    await eventually(() => partitions.length === 2);
+    process.off('worker', seen);
+    expect(threads).toHaveLength(1);
+    await threads[0]?.terminate();
+    expect((await rejection(node.done)).name).toBe('HeartbeatsStopped');
+    for (const { signal, assertOwned } of partitions) {
+      expect(signal.reason).toMatchObject({ name: 'PartitionLost', reason: 'deadline' });
+      expect(assertOwned).toThrow(PartitionLost);
+    }
+  });
+
+  it('the table is away for longer than the deadline: work stops, and goes on at the same place afterwards', async () => {
+    let door = await openDoor(0, engine.endpoint);
+    try {
+      const calls: Partition[] = [];
+      const node = start({
+        table: { ...table, endpoint: door.endpoint },
+        onPartition: async (partition) => {
+          calls.push(partition);
+          while (!partition.signal.aborted) {
+            partition.assertOwned();
+            await setTimeout(5);
+          }
+        },
+      });
+      await eventually(() => calls.length === 2);
+      const [before] = (await fleetsAt(table).read(node.fleet)).nodes;
+      await door.stop();
+      await eventually(() => calls.every(({ lost }) => lost.aborted));
+      for (const { lost, assertOwned } of calls) {
+        expect(lost.reason).toMatchObject({ reason: 'deadline' });
+        expect(assertOwned).toThrow(PartitionLost);
+      }
+      expect(calls).toHaveLength(2);
+      door = await openDoor(Number(new URL(door.endpoint).port), engine.endpoint);
+      await eventually(() => calls.length === 4);
+      expect(calls.map(({ id, fence }) => `${id}/${fence}`).sort()).toEqual(['0/1', '0/1', '1/1', '1/1']);
+      expect(node.told('acquired')).toHaveLength(2);
+      expect(node.told('store-failed').length).toBeGreaterThan(0);
+      expect(node.told('work-failed')).toEqual([]);
+      expect((await fleetsAt(table).read(node.fleet)).nodes.map(({ key }) => key)).toEqual([before?.key]);
+      node.stop();
+      await node.done;
+    } finally {
+      await door.stop();
+    }
+  });
+});
