@@ -1,0 +1,66 @@
+/**
+ * `npm run bench:fleet-processes`: worker processes that share 64 partitions through the embedded engine, and what happens to
+ * them: SIGKILL, SIGSTOP and SIGCONT, busy loops, a rolling restart. Each unit of work is written down; the rules of
+ * `fleet-processes/verdict.ts` are checked on all of it, and each chapter's moves against the fewest there can be.
+ *
+ * - `--full`: as they run in the cloud: 8 workers, a cycle of 5 s, stopped for 60 s, busy for 30 s; some ten minutes.
+ * - without it: a cycle of 1 s, and shorter spans; some three minutes.
+ * - `--only 'a busy loop,SIGKILL'`: some of the chapters.
+ */
+import { parseArgs } from 'node:util';
+import { table } from '../src/cli/output.ts';
+import { startDynamoDB } from '../src/local/dynamodb-engine.ts';
+import { makeFleetTable } from '../src/local/fleet-table.ts';
+import { temporaryFolder } from '../src/temporary-folder.ts';
+import { Crew } from './fleet-processes/crew.ts';
+import { CHAPTERS, type Told, tell } from './fleet-processes/story.ts';
+
+const [WORKERS, PARTITIONS] = [8, 64];
+
+const { values } = parseArgs({ options: { full: { type: 'boolean', default: false }, only: { type: 'string' } } });
+const names = values.only?.split(',');
+const odd = names?.filter((name) => !CHAPTERS.some((chapter) => chapter.name === name)) ?? [];
+if (odd.length > 0) {
+  console.error(`there is no chapter ${odd.join(', ')}: ${CHAPTERS.map(({ name }) => name).join(', ')}`);
+  process.exit(2);
+}
+
+const cycle = values.full ? 5_000 : 1_000;
+const maxBlocked = 12 * cycle;
+// The longest block ends well after it was taken for dead: 12 cycles, its Ttl of 6, and some.
+const spans = { pause: 12 * cycle, block: 6 * cycle, longBlock: maxBlocked + 11 * cycle };
+
+const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
+const engine = await startDynamoDB({ port: 0 });
+const at = await makeFleetTable(engine.endpoint, 'Fleet');
+const folder = temporaryFolder('fleet-processes');
+const crew = new Crew({ fleet: 'bench', table: at, partitions: PARTITIONS, cycle, maxBlocked, folder });
+console.log(`${WORKERS} workers, ${PARTITIONS} partitions, a cycle of ${seconds(cycle)}`);
+const onChapter = ({ name, moves, longestPause }: Told): void =>
+  console.log(`${name}: ${moves} moved, the longest pause of a partition ${seconds(longestPause)}`);
+try {
+  const { chapters, whole, ttl } = await tell(crew, WORKERS, spans, { onChapter, ...(names ? { names } : {}) });
+  const rows = chapters.map(
+    ({ name, moves, expected: [least, most], refused, overlaps, longestPause, seconds: took }) => [
+      name,
+      moves,
+      least === most ? String(least) : `${least} to ${most}`,
+      overlaps,
+      refused,
+      seconds(longestPause),
+      seconds(took * 1_000),
+    ],
+  );
+  console.log(`\n${table(['', 'moved', 'expected', 'overlaps', 'refused', 'longest pause', 'settled after'], rows)}`);
+  console.log(
+    `\n${whole.units.toLocaleString('en')} units of work, ${whole.accepted.toLocaleString('en')} checkpoints accepted and ${whole.refused} refused; the longest Ttl that was published ${seconds(ttl)}, the longest overlap ${seconds(whole.longestOverlap)}; ${whole.violations.length} rules broken`,
+  );
+  const moved = chapters
+    .filter(({ moves, expected: [least, most] }) => moves < least || moves > most)
+    .map(({ name, moves, expected }) => `${name}: ${moves} moved, not ${expected.join(' to ')}`);
+  for (const wrong of [...whole.violations.slice(0, 50), ...moved]) console.error(wrong);
+  if (whole.violations.length + moved.length > 0) process.exitCode = 1;
+} finally {
+  await crew.end();
+  await engine.stop();
+}

@@ -1,0 +1,114 @@
+/** What happens to the workers, one after the other, and how many partitions may move by it. */
+import type { Crew } from './crew.ts';
+import { type Logged, monotonic, readEntries } from './log.ts';
+import { type Verdict, verdictOf } from './verdict.ts';
+
+export interface Spans {
+  /** For how long a process is stopped, in ms. */
+  readonly pause: number;
+  /** For how long a main thread is busy: less than `maxBlocked`. */
+  readonly block: number;
+  /** And so long that others take it for dead: `maxBlocked`, a Ttl, and some cycles. */
+  readonly longBlock: number;
+}
+
+interface Chapter {
+  readonly name: string;
+  readonly happens: (crew: Crew, spans: Spans, died: Map<string, number>) => Promise<unknown>;
+  /** Of so many partitions that a worker has: the least and the most that move. */
+  readonly moves: (share: number, workers: number) => readonly [number, number];
+}
+
+const kill = async (crew: Crew, name: string, died: Map<string, number>): Promise<void> => {
+  const pid = crew.pidOf(name);
+  await crew.kill(name);
+  died.set(`${name}#${pid}`, monotonic());
+};
+
+export const CHAPTERS: readonly Chapter[] = [
+  { name: 'nothing', happens: (crew) => crew.cycles(6), moves: () => [0, 0] },
+  { name: 'a busy loop', happens: (crew, { block }) => crew.block('w3', block), moves: () => [0, 0] },
+  { name: 'SIGKILL', happens: (crew, _, died) => kill(crew, 'w1', died), moves: (share) => [share, share] },
+  { name: 'a new one', happens: async (crew) => crew.start('w1'), moves: (share) => [share, share] },
+  {
+    name: 'SIGSTOP and SIGCONT',
+    happens: (crew, { pause }) => crew.pause('w2', pause),
+    moves: (share) => [share, 2 * share],
+  },
+  {
+    name: 'a busy loop for too long',
+    happens: (crew, { longBlock }) => crew.block('w4', longBlock),
+    moves: (share) => [share, 2 * share],
+  },
+  {
+    name: 'SIGKILL of two at once',
+    happens: (crew, _, died) => Promise.all(['w1', 'w2'].map((name) => kill(crew, name, died))),
+    moves: (share) => [2 * share, 2 * share],
+  },
+  {
+    name: 'two new ones',
+    happens: async (crew) => {
+      for (const name of ['w1', 'w2']) crew.start(name);
+    },
+    moves: (share) => [2 * share, 2 * share],
+  },
+  {
+    name: 'a rolling restart',
+    happens: async (crew) => {
+      for (const name of [...crew.names].sort()) {
+        await crew.stop(name);
+        crew.start(name);
+        await crew.cycles(2);
+      }
+    },
+    // What is given away goes to others, and the next one that comes gets its share from those.
+    moves: (share, workers) => [share * workers, 2 * share * workers],
+  },
+];
+
+export interface Told extends Pick<Verdict, 'moves' | 'overlaps' | 'longestOverlap' | 'refused' | 'longestPause'> {
+  readonly name: string;
+  readonly expected: readonly [number, number];
+  readonly seconds: number;
+}
+
+export interface Story {
+  readonly chapters: readonly Told[];
+  readonly whole: Verdict;
+  /** The longest Ttl that was published, in ms. */
+  readonly ttl: number;
+}
+
+/** @param names of chapters, in their order; all without it */
+export const tell = async (
+  crew: Crew,
+  workers: number,
+  spans: Spans,
+  { names, onChapter = () => {} }: { names?: readonly string[]; onChapter?: (told: Told) => void } = {},
+): Promise<Story> => {
+  const { cycle, partitions, folder } = crew.setting;
+  const died = new Map<string, number>();
+  for (let n = 1; n <= workers; n += 1) crew.start(`w${n}`);
+  await crew.settled();
+  const chapters: Told[] = [];
+  for (const { name, happens, moves } of CHAPTERS) {
+    if (names && !names.includes(name)) continue;
+    const from = monotonic();
+    await happens(crew, spans, died);
+    await crew.settled();
+    const to = monotonic();
+    // With what was worked on last before: all had been settled for longer than that.
+    const within = readEntries(folder).filter(({ at }: Logged) => at >= from - cycle && at < to);
+    const verdict = verdictOf(within, died, 2 * cycle);
+    const expected = moves(partitions / workers, workers);
+    const told = { ...figuresOf(verdict), name, expected, seconds: (to - from) / 1_000 };
+    chapters.push(told);
+    onChapter(told);
+  }
+  for (const name of [...crew.names]) await crew.stop(name);
+  return { chapters, whole: verdictOf(readEntries(folder), died, 2 * cycle), ttl: crew.ttl };
+};
+
+const figuresOf = ({ moves, overlaps, longestOverlap, refused, longestPause }: Verdict) => ({
+  ...{ moves, overlaps, longestOverlap, refused, longestPause },
+});

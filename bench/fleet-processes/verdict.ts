@@ -1,0 +1,146 @@
+/**
+ * What a log of workers shows. The rules, for each partition:
+ *
+ * 1. A fence is of one process.
+ * 2. A process works on it once at a time.
+ * 3. No unit begins under a fence once one has begun under a later fence.
+ * 4. P7: a unit that takes less than two cycles (a third of the shortest Ttl) has ended before one begins under a later
+ *    fence. A longer one, of a process that stood still while it ran, may overlap: it had begun before its deadline, by 3
+ *    also before all units of later fences, and so overlaps them by less than its own length.
+ * 5. P8: no checkpoint is accepted under a fence that was sent after a unit has begun under a later one.
+ * 6. Accepted values never go back, and whoever goes on does so from the last of them.
+ */
+import type { Logged } from './log.ts';
+
+export interface Unit {
+  readonly who: string;
+  readonly p: string;
+  readonly fence: number;
+  readonly begin: number;
+  /** Infinite where SIGKILL came before it. */
+  readonly end: number;
+}
+
+export interface Verdict {
+  readonly violations: readonly string[];
+  readonly units: number;
+  /** How often a partition went from one process to another one. */
+  readonly moves: number;
+  /** Units that overlap one of a later fence, as rule 4 lets them; the longest of these overlaps, in ms. */
+  readonly overlaps: number;
+  readonly longestOverlap: number;
+  /** Checkpoints. */
+  readonly accepted: number;
+  readonly refused: number;
+  /** The longest between the begins of two units of a partition, in ms. */
+  readonly longestPause: number;
+}
+
+type Checkpoint = Extract<Logged, { is: 'checkpoint' }>;
+
+const grouped = <T extends { readonly p: string }>(all: readonly T[]): ReadonlyMap<string, readonly T[]> =>
+  Map.groupBy(all, ({ p }) => p);
+
+/** Of entries in the order of their time. SIGKILL ended what has no end. */
+export const unitsOf = (entries: readonly Logged[]): readonly Unit[] => {
+  const units: { -readonly [Name in keyof Unit]: Unit[Name] }[] = [];
+  const open = new Map<string, (typeof units)[number]>();
+  for (const entry of entries) {
+    if (entry.is !== 'begin' && entry.is !== 'end') continue;
+    const { who, p, fence, at } = entry;
+    const key = `${who} ${p}`;
+    if (entry.is === 'begin') {
+      const unit = { who, p, fence, begin: at, end: Number.POSITIVE_INFINITY };
+      units.push(unit);
+      open.set(key, unit);
+    } else {
+      const unit = open.get(key);
+      if (unit) unit.end = at;
+      open.delete(key);
+    }
+  }
+  return units;
+};
+
+/** @param died when each process was killed @param shortest units take no part in overlaps: two cycles, in ms */
+export const verdictOf = (entries: readonly Logged[], died: ReadonlyMap<string, number>, shortest: number): Verdict => {
+  const violations: string[] = [];
+  const units = unitsOf(entries).map((unit) => ({ ...unit, end: Math.min(unit.end, died.get(unit.who) ?? unit.end) }));
+  const checkpoints = grouped(entries.filter((entry): entry is Checkpoint => entry.is === 'checkpoint'));
+  let [moves, overlaps, longestOverlap, longestPause] = [0, 0, 0, 0];
+  for (const [p, own] of grouped(units)) {
+    violations.push(...ofOrder(p, own), ...ofCheckpoints(p, own, checkpoints.get(p) ?? [], entries));
+    moves += changes(own).filter(([before, unit]) => before.who !== unit.who).length;
+    for (const [before, unit] of pairs(own)) longestPause = Math.max(longestPause, unit.begin - before.begin);
+    for (const [unit, later] of overlapping(own)) {
+      const span = Math.min(unit.end, later.end) - later.begin;
+      if (unit.end - unit.begin < shortest)
+        violations.push(`4. ${p}: a unit of ${unit.end - unit.begin} ms overlaps the next owner's by ${span} ms`);
+      overlaps += 1;
+      longestOverlap = Math.max(longestOverlap, span);
+    }
+  }
+  const of = (outcome: Checkpoint['outcome']): number =>
+    [...checkpoints.values()].flat().filter((each) => each.outcome === outcome).length;
+  return {
+    ...{ violations, units: units.length, moves, overlaps, longestOverlap, longestPause },
+    accepted: of('accepted'),
+    refused: of('refused'),
+  };
+};
+
+const pairs = <T>(all: readonly T[]): readonly (readonly [T, T])[] =>
+  all.slice(1).map((each, index) => [all[index] as T, each]);
+
+/** Where the fence changes. */
+const changes = (units: readonly Unit[]) => pairs(units).filter(([before, unit]) => before.fence !== unit.fence);
+
+const overlapping = (units: readonly Unit[]): readonly (readonly [Unit, Unit])[] =>
+  // Of one fence none overlap, by rule 2: only a few lie open at once.
+  changes(units).flatMap(([, later]) =>
+    units
+      .filter(({ fence, begin, end }) => fence < later.fence && begin <= later.begin && end > later.begin)
+      .map((unit): readonly [Unit, Unit] => [unit, later]),
+  );
+
+/** Rules 1 to 3. */
+const ofOrder = (p: string, units: readonly Unit[]): readonly string[] => {
+  const owners = new Map<number, string>();
+  return units.flatMap((unit, index): string[] => {
+    const before = units[index - 1];
+    const owner = owners.get(unit.fence) ?? unit.who;
+    owners.set(unit.fence, owner);
+    const wrong: string[] = [];
+    if (owner !== unit.who) wrong.push(`1. ${p}: fence ${unit.fence} is of ${owner} and of ${unit.who}`);
+    if (before?.who === unit.who && before.end > unit.begin)
+      wrong.push(`2. ${p}: ${unit.who} works on it twice at once, at ${unit.begin}`);
+    if (before && before.fence > unit.fence)
+      wrong.push(`3. ${p}: ${unit.who} begins under fence ${unit.fence} at ${unit.begin}, after ${before.fence}`);
+    return wrong;
+  });
+};
+
+/** Rules 5 and 6. */
+const ofCheckpoints = (
+  p: string,
+  units: readonly Unit[],
+  checkpoints: readonly Checkpoint[],
+  entries: readonly Logged[],
+): readonly string[] => {
+  const wrong: string[] = [];
+  const accepted = checkpoints.filter(({ outcome }) => outcome === 'accepted');
+  for (const { from, fence, value } of accepted) {
+    const later = units.find((unit) => unit.fence > fence);
+    if (later && later.begin < from)
+      wrong.push(`5. ${p}: ${value} is accepted under fence ${fence}, after ${later.fence}`);
+  }
+  for (const [before, next] of pairs([...accepted].sort((a, b) => a.fence - b.fence || a.from - b.from)))
+    if (next.value < before.value)
+      wrong.push(`6. ${p}: the checkpoint goes back from ${before.value} to ${next.value}`);
+  for (const call of entries) {
+    if (call.is !== 'call' || call.p !== p) continue;
+    const last = Math.max(0, ...accepted.filter(({ fence }) => fence < call.fence).map(({ value }) => value));
+    if (call.from < last) wrong.push(`6. ${p}: ${call.who} goes on from ${call.from}, though ${last} was accepted`);
+  }
+  return wrong;
+};

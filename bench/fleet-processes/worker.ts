@@ -1,0 +1,88 @@
+/** A worker process: small units of work on each of its partitions, written down. Told to, it blocks its main thread. */
+import { openSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import type { TableAt } from '../../src/fleet/runtime/messages.ts';
+import { type Partition, PartitionLost, runFleet } from '../../src/fleet/runtime/run-fleet.ts';
+import { type Entry, monotonic, writeEntry } from './log.ts';
+
+export interface WorkerSetting {
+  readonly name: string;
+  readonly fleet: string;
+  readonly table: TableAt;
+  readonly partitions: number;
+  readonly cycle: number;
+  readonly maxBlocked: number;
+  readonly folder: string;
+}
+
+/** How long a unit takes, what lies between two, and every how many a checkpoint is stored. */
+export const [UNIT, REST, UNITS_TO_CHECKPOINT] = [50, 150, 5] as const;
+
+const setting = JSON.parse(process.argv[2] ?? '{}') as WorkerSetting;
+const file = openSync(join(setting.folder, `${setting.name}#${process.pid}.jsonl`), 'a');
+const log = (entry: Entry): void => writeEntry(file, entry);
+
+const isOwned = (partition: Partition): boolean => {
+  try {
+    partition.assertOwned();
+    return true;
+  } catch (cause) {
+    if (cause instanceof PartitionLost) return false;
+    throw cause;
+  }
+};
+
+/** Also one who has lost it tries to store how far it came: whether that counts is the table's to say. */
+const store = async (partition: Partition, value: number): Promise<void> => {
+  const { id: p, fence } = partition;
+  const from = monotonic();
+  const outcome = await partition.checkpoint(String(value)).then(
+    () => 'accepted' as const,
+    (cause: unknown) => (cause instanceof PartitionLost ? ('refused' as const) : ('unknown' as const)),
+  );
+  log({ is: 'checkpoint', from, at: monotonic(), p, fence, value, outcome });
+};
+
+const onPartition = async (partition: Partition): Promise<void> => {
+  const { id: p, fence, signal } = partition;
+  let value = Number(partition.from ?? 0);
+  log({ is: 'call', at: monotonic(), p, fence, from: value });
+  // They would all go at once otherwise.
+  await setTimeout(Math.random() * REST);
+  for (;;) {
+    const at = monotonic();
+    if (signal.aborted || !isOwned(partition)) break;
+    log({ is: 'begin', at, p, fence });
+    await setTimeout(UNIT);
+    log({ is: 'end', at: monotonic(), p, fence });
+    value += 1;
+    if (value % UNITS_TO_CHECKPOINT === 0) await store(partition, value);
+    await setTimeout(REST);
+  }
+  await store(partition, value);
+};
+
+/** Nothing else goes on in this thread meanwhile. */
+const block = (span: number): void => {
+  const until = monotonic() + span;
+  while (monotonic() < until);
+};
+
+process.on('message', (message: { readonly block: number }) => block(message.block));
+const orphaned = (): never => process.exit(1);
+// Whoever started it is gone.
+process.on('disconnect', orphaned);
+
+const { name, fleet, table, partitions, cycle, maxBlocked } = setting;
+await runFleet({
+  ...{ fleet, table, partitions, cycle, maxBlocked, node: name, onPartition },
+  onEvent: (event) =>
+    log({
+      is: 'event',
+      at: monotonic(),
+      event: 'cause' in event ? { ...event, cause: String(event.cause) } : event,
+    }),
+});
+process.off('disconnect', orphaned);
+process.disconnect();
