@@ -2,7 +2,7 @@
 import type { Millis } from '../../batching/ids.ts';
 import { Belonging } from '../../fleet/belonging.ts';
 import type { LifeEvent } from '../../fleet/events.ts';
-import type { FleetName, NodeId, PartitionId } from '../../fleet/ids.ts';
+import type { FleetName, NodeId, NodeKey, PartitionId } from '../../fleet/ids.ts';
 import type { Setting, Work } from '../../fleet/member.ts';
 import type { Partition } from '../../fleet/runtime/partition.ts';
 import { Workers } from '../../fleet/runtime/workers.ts';
@@ -41,7 +41,8 @@ export const startNode = (around: Around): RunningNode => {
   const drained = (held: Held): void => {
     void belonging.drained(held);
   };
-  const { work, workers } = workOf(around, drained);
+  let me: NodeKey | undefined;
+  const { work, workers } = workOf(around, drained, () => me);
   const belonging = new Belonging(
     {
       fleets,
@@ -53,7 +54,9 @@ export const startNode = (around: Around): RunningNode => {
         lives += 1;
         return `${lives}`;
       },
-      onLife: () => {},
+      onLife: (key) => {
+        me = key;
+      },
     },
     settingOf(scenario),
   );
@@ -74,13 +77,14 @@ const settingOf = ({ weights, partitions }: FleetScenario): Setting => ({
 const workOf = (
   { process, fleets, onPartition, onBegin, onCheckpoint, report }: Around,
   drained: (held: Held) => void,
+  me: () => NodeKey | undefined,
 ): { readonly work: Work; readonly workers: Workers } => {
   let deadline: Millis = 0;
   let later = Promise.withResolvers<void>();
   const workers = new Workers({
     clock: { now: () => process.now(), sleep: (span) => process.work(span) },
     onPartition,
-    deadline: () => deadline,
+    deadline: ({ owner }) => (owner === me() ? deadline : 0),
     nextDeadline: () => later.promise,
     checkpoint: async (held, text) => {
       const isStored = await fleets.checkpoint(FLEET, held, text);
