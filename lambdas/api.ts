@@ -15,6 +15,7 @@ export const composeApp = (environment: Environment, host: Host) => {
     operations: parts.operations(),
     fanOuts: parts.fanOuts(),
     lists: parts.lists(),
+    fleets: parts.fleets(),
   };
   const onError = (cause: unknown): void =>
     host.log.error('request failed', { cause: cause instanceof Error ? cause.stack : String(cause) });

@@ -9,6 +9,7 @@ import { ulid } from 'ulid';
 import { type AwsClients, awsClients } from '../src/aws/clients.ts';
 import { dynamoDBBatches } from '../src/aws/dynamodb-batches.ts';
 import { dynamoDBFanOuts } from '../src/aws/dynamodb-fan-outs.ts';
+import { dynamoDBFleets } from '../src/aws/dynamodb-fleets.ts';
 import { dynamoDBLists } from '../src/aws/dynamodb-lists.ts';
 import { dynamoDBLocks } from '../src/aws/dynamodb-locks.ts';
 import { dynamoDBOperations } from '../src/aws/dynamodb-operations.ts';
@@ -84,8 +85,7 @@ const machine: Machine = {
 export const partsOf = (environment: Environment, { clients, log, onEvent }: Host) => {
   const { dynamodb, sqs } = clients;
   const config = JSON.parse(readFileSync(join(environment.LAMBDA_TASK_ROOT ?? '', CONFIG_ASSET), 'utf8')) as Config;
-  const table = (name: 'taskTable' | 'batchLockTable' | 'batchTable' | 'fanOutTable' | 'listTable') =>
-    setting(environment, name);
+  const table = (name: Extract<Parameters<typeof setting>[1], `${string}Table`>) => setting(environment, name);
   const url = (name: Parameters<typeof setting>[1]) => optionalSetting(environment, name);
   const urls = Object.fromEntries(
     (['register', 'elect', 'group', 'batch', 'callback', 'rejected'] as const).flatMap((queue) => {
@@ -106,6 +106,7 @@ export const partsOf = (environment: Environment, { clients, log, onEvent }: Hos
     operations: () => dynamoDBOperations(dynamodb, table('batchLockTable')),
     fanOuts: () => dynamoDBFanOuts(dynamodb, table('fanOutTable')),
     lists: () => dynamoDBLists(dynamodb, table('fanOutTable'), table('listTable')),
+    fleets: () => dynamoDBFleets(dynamodb, table('fleetTable')),
     queues: () => sqsQueues(sqs, urls),
     deadLetters: () =>
       sqsDeadLetters(sqs, urls, {

@@ -249,6 +249,7 @@ export class Flow extends Construct {
         'BatchWriteItem',
         'Query',
       ])
+      .table('fleetTable', this.#tables.fleet.table, ['Query', 'UpdateItem'])
       .sends(this.#allQueues())
       .takesFrom(letters)
       .counts(letters)

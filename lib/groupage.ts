@@ -7,6 +7,8 @@ import { type ConfigInput, parseConfig } from '../src/config/schema.ts';
 import { Flow } from './flow.ts';
 import { Tables, type TablesProps } from './tables.ts';
 
+export { FleetTable, type FleetTableProps } from './fleet-table.ts';
+
 export interface GroupageProps extends TablesProps {
   /** What `groupage.config.ts` exports. */
   readonly config: ConfigInput;

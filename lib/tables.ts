@@ -1,7 +1,8 @@
 /** The tables (design, section 4). Their keys are part of the stored data: changing one replaces a table. */
-import { RemovalPolicy } from 'aws-cdk-lib';
-import { AttributeType, BillingMode, ProjectionType, Table, type TableProps } from 'aws-cdk-lib/aws-dynamodb';
+import { ProjectionType, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
+import { FleetTable } from './fleet-table.ts';
+import { number, sharedTableProps, string } from './table-props.ts';
 
 export interface TablesProps {
   /**
@@ -17,20 +18,11 @@ export class Tables extends Construct {
   readonly batch: Table;
   readonly fanOut: Table;
   readonly list: Table;
+  readonly fleet: FleetTable;
 
   constructor(scope: Construct, id: string, { retain = true }: TablesProps = {}) {
     super(scope, id);
-    // No `encryption`: DynamoDB encrypts every table anyway, with a key that AWS owns, at no cost, and nobody can switch
-    // that off. KMS would add requests to pay for and to be throttled by; it can be chosen later without a new table.
-    const shared: Omit<TableProps, 'partitionKey'> = {
-      billingMode: BillingMode.PAY_PER_REQUEST,
-      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      timeToLiveAttribute: 'ExpiresAt',
-      deletionProtection: retain,
-      removalPolicy: retain ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
-    };
-    const string = (name: string) => ({ name, type: AttributeType.STRING });
-    const number = (name: string) => ({ name, type: AttributeType.NUMBER });
+    const shared = sharedTableProps(retain);
 
     this.task = new Table(this, 'Task', { ...shared, partitionKey: string('Id') });
     // Sparse: failed rows alone have a FailedTarget, so finding those that need a person costs the others nothing.
@@ -73,5 +65,7 @@ export class Tables extends Construct {
 
     // No index: a list's header is a row of the fan-outs' table, and everything else of it is found from that one.
     this.list = new Table(this, 'List', { ...shared, partitionKey: string('Id'), sortKey: string('Entry') });
+
+    this.fleet = new FleetTable(this, 'Fleet', { retain });
   }
 }

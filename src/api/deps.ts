@@ -1,5 +1,6 @@
 /** What the HTTP API is given. */
 import type { Deps } from '../batching/deps.ts';
+import type { Fleets } from '../fleet/store.ts';
 
 export type ApiDeps = Pick<
   Deps,
@@ -16,6 +17,7 @@ export type ApiDeps = Pick<
   | 'machine'
   | 'report'
 > & {
+  readonly fleets: Pick<Fleets, 'names' | 'read' | 'drain' | 'pin'>;
   /** Names a task or a fan-out whose sender did not. */
   readonly newId: () => string;
   /** Is told of a failure, of which the answer says little or nothing. */

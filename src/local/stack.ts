@@ -23,7 +23,7 @@ export interface Addresses {
       readonly callback?: string;
     }
   >;
-  readonly tables: Readonly<Record<'task' | 'batchLock' | 'batch' | 'fanOut' | 'list', string>>;
+  readonly tables: Readonly<Record<'task' | 'batchLock' | 'batch' | 'fanOut' | 'list' | 'fleet', string>>;
 }
 
 /** Engines that run, and what begins the names of one stack's resources there. */
@@ -142,6 +142,6 @@ const addressesOf = (
       ...named(['register', 'elect', 'group', 'batch', 'rejected'], (name) => `${name}Queue`),
       ...(callback === undefined ? {} : { callback }),
     },
-    tables: named(['task', 'batchLock', 'batch', 'fanOut', 'list'], (name) => `${name}Table`),
+    tables: named(['task', 'batchLock', 'batch', 'fanOut', 'list', 'fleet'], (name) => `${name}Table`),
   };
 };

@@ -62,7 +62,7 @@ export const countOf = (found: readonly string[]): Record<string, number> =>
 /** What `leftOf` counts of a whole stage that tells nobody. */
 export const WHOLE_STAGE = {
   stack: 2,
-  table: 5,
+  table: 6,
   queue: 9,
   function: 6,
   'event source': 4,
@@ -73,7 +73,7 @@ export const WHOLE_STAGE = {
 /** And of one that has destinations: a queue with its dead letters, and a function that works it off. */
 export const STAGE_WITH_CALLBACKS = {
   stack: 2,
-  table: 5,
+  table: 6,
   queue: 11,
   function: 7,
   'event source': 5,

@@ -24,7 +24,7 @@ import { freshPrefix } from './here.ts';
 
 export interface Resources {
   readonly clients: AwsClients;
-  readonly tables: Readonly<Record<'task' | 'batchLock' | 'batch' | 'fanOut' | 'list', string>>;
+  readonly tables: Readonly<Record<'task' | 'batchLock' | 'batch' | 'fanOut' | 'list' | 'fleet', string>>;
   readonly queues: Readonly<Record<WorkingQueue | 'rejected', string>>;
   readonly deadLetters: Readonly<Record<WorkingQueue, string>>;
   stop(): Promise<void>;
@@ -52,7 +52,10 @@ export const makeResources = async (): Promise<Resources> => {
   const working = ['register', 'elect', 'group', 'batch'] as const;
   return {
     clients,
-    tables: of(['task', 'batchLock', 'batch', 'fanOut', 'list'], (name) => ending(tables, `Tables-${capital(name)}`)),
+    tables: {
+      ...of(['task', 'batchLock', 'batch', 'fanOut', 'list'], (name) => ending(tables, `Tables-${capital(name)}`)),
+      fleet: ending(tables, 'Tables-Fleet-Table'),
+    },
     queues: of([...working, 'rejected'], (name) => ending(queues, `Flow-${capital(name)}-Queue`)),
     deadLetters: of(working, (name) => ending(queues, `Flow-${capital(name)}-DeadLetters`)),
     stop: async () => {

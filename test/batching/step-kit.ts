@@ -7,6 +7,7 @@ import type { Rejection } from '../../src/batching/rejection.ts';
 import type { CallbackMessage } from '../../src/callbacks/callback.ts';
 import type { Config } from '../../src/config/resolved.ts';
 import type { Answer, Call } from '../../src/downstream/downstream.ts';
+import type { Fleets } from '../../src/fleet/store.ts';
 import type { DeadLetter, Delivery, LetterQueue, PatrolMark, SourceQueue } from '../../src/ports.ts';
 import type { Stores } from '../contract/stores.ts';
 import { aConfig, NOW } from '../factories/factories.ts';
@@ -15,6 +16,8 @@ import { aConfig, NOW } from '../factories/factories.ts';
 type Delayed<Message> = Message & { readonly delay: number };
 
 export interface StepKit extends Deps {
+  /** No step needs them: the API does. */
+  readonly fleets: Fleets;
   now: number;
   readonly sent: {
     readonly registered: string[];
@@ -49,6 +52,7 @@ export const stepKit = (stores: Stores, config: Config = aConfig()): StepKit => 
     operations: stores.operations,
     fanOuts: stores.fanOuts,
     lists: stores.lists,
+    fleets: stores.fleets,
     now: NOW,
     chance: 0.5,
     sent: { registered: [], elect: [], resume: [], group: [], batch: [], rejected: [], callbacks: [], revived: [] },

@@ -2,6 +2,7 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { dynamoDBBatches } from '../../src/aws/dynamodb-batches.ts';
 import { dynamoDBFanOuts } from '../../src/aws/dynamodb-fan-outs.ts';
+import { dynamoDBFleets } from '../../src/aws/dynamodb-fleets.ts';
 import { dynamoDBLists } from '../../src/aws/dynamodb-lists.ts';
 import { dynamoDBLocks } from '../../src/aws/dynamodb-locks.ts';
 import { dynamoDBOperations } from '../../src/aws/dynamodb-operations.ts';
@@ -12,10 +13,12 @@ import { payloadKey as payloadRowKey } from '../../src/aws/task-rows.ts';
 import type { Task } from '../../src/batching/task.ts';
 import type { Lists } from '../../src/deferred/store.ts';
 import type { FanOuts } from '../../src/fan-out/store.ts';
+import type { Fleets } from '../../src/fleet/store.ts';
 import type { Batches, Locks, Operations, ProcessedKeys, Tasks, WaitingTasks } from '../../src/ports.ts';
 import { type Gate, openGate } from '../../src/simulation/gate.ts';
 import { memoryBatches } from '../../src/simulation/memory-batches.ts';
 import { memoryFanOuts } from '../../src/simulation/memory-fan-outs.ts';
+import { memoryFleets } from '../../src/simulation/memory-fleets.ts';
 import { memoryLists } from '../../src/simulation/memory-lists.ts';
 import { memoryLocks } from '../../src/simulation/memory-locks.ts';
 import { memoryOperations } from '../../src/simulation/memory-operations.ts';
@@ -34,6 +37,7 @@ export interface Stores {
   readonly operations: Operations;
   readonly fanOuts: FanOuts;
   readonly lists: Lists;
+  readonly fleets: Fleets;
   readonly processed: ProcessedKeys;
   /** Whether the time to live of a payload in a row of its own runs. */
   payloadExpires(task: Pick<Task, 'id' | 'payloadHash'>): Promise<boolean>;
@@ -48,6 +52,7 @@ export const memoryStores = (tables = emptyTables(), gate: Gate = openGate): Sto
   operations: memoryOperations(tables, gate),
   fanOuts: memoryFanOuts(tables, gate),
   lists: memoryLists(tables, gate),
+  fleets: memoryFleets(new Map(), gate),
   processed: memoryProcessed(tables, gate),
   payloadExpires: async (task) => tables.payloads.get(payloadKey(task))?.expires === true,
   stop: async () => {},
@@ -65,6 +70,7 @@ export const dynamoDBStores = ({ clients: { dynamodb }, tables, stop }: Resource
   operations: dynamoDBOperations(dynamodb, tables.batchLock),
   fanOuts: dynamoDBFanOuts(dynamodb, tables.fanOut),
   lists: dynamoDBLists(dynamodb, tables.fanOut, tables.list),
+  fleets: dynamoDBFleets(dynamodb, tables.fleet),
   processed: dynamoDBProcessed(dynamodb, tables.batchLock),
   payloadExpires: async (task) => {
     const get = new GetCommand({ TableName: tables.task, Key: payloadRowKey(task), ConsistentRead: true });

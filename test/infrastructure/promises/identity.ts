@@ -41,6 +41,10 @@ const LIST = {
   KeySchema: key('Id', 'Entry'),
   AttributeDefinitions: attributes({ Id: 'S', Entry: 'S' }),
 };
+const FLEET = {
+  KeySchema: key('Fleet', 'Entry'),
+  AttributeDefinitions: attributes({ Fleet: 'S', Entry: 'S' }),
+};
 /** No name, so that none is in the way of another; not FIFO. */
 const ANY = {};
 const urlOf = (fn: string) => ({ TargetFunctionArn: { 'Fn::GetAtt': [fn, 'Arn'] } });
@@ -52,6 +56,7 @@ const PINNED = {
   TablesBatch5B4FD9E3: BATCH,
   TablesFanOut3A7CD797: FAN_OUT,
   TablesList140E571F: LIST,
+  TablesFleetTable85CCF76B: FLEET,
   FlowRegisterQueue144E2D8C: ANY,
   FlowRegisterDeadLetters8BF888A5: ANY,
   FlowElectQueue767CF7C8: ANY,
@@ -77,6 +82,7 @@ const THEIR_PINNED = {
   GroupageTablesBatchF0EF8A7D: BATCH,
   GroupageTablesFanOutC79487F9: FAN_OUT,
   GroupageTablesListCE842444: LIST,
+  GroupageTablesFleetTableA7198F1B: FLEET,
   GroupageFlowRegisterQueue9E02D6CB: ANY,
   GroupageFlowRegisterDeadLetters253D6EF7: ANY,
   GroupageFlowElectQueue023EC74F: ANY,

@@ -21,7 +21,7 @@ const policy = (name: 'DeletionPolicy' | 'UpdateReplacePolicy', value: string) =
 };
 
 describe('the tables', () => {
-  it.each(SUBJECTS)('are five in $name', ({ template }) => expect(ofType(template, TABLE)).toHaveLength(5));
+  it.each(SUBJECTS)('are six in $name', ({ template }) => expect(ofType(template, TABLE)).toHaveLength(6));
 });
 
 promise('every table is one that these rules know', tablesAreOfOneKind, [
@@ -51,12 +51,13 @@ promise('every table is paid by the request', tablesArePaidByRequest, [
 ]);
 
 describe('the end of a row', () => {
-  it('is written into one attribute, in seconds, by tasks, payloads, locks and batches', async () => {
+  it('is written into one attribute, in seconds, by tasks, payloads, locks, batches and the nodes of fleets', async () => {
     expect(await expiryAttributes()).toEqual({
       tasks: ['ExpiresAt'],
       payloads: ['ExpiresAt'],
       locks: ['ExpiresAt'],
       batches: ['ExpiresAt'],
+      nodes: ['ExpiresAt'],
     });
   });
 });

@@ -1,9 +1,11 @@
 /** Which attributes the stores write a row's end into: seen by having them write, with the values looked for. */
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { dynamoDBBatches } from '../../../src/aws/dynamodb-batches.ts';
+import { dynamoDBFleets } from '../../../src/aws/dynamodb-fleets.ts';
 import { dynamoDBLocks } from '../../../src/aws/dynamodb-locks.ts';
 import { dynamoDBTasks } from '../../../src/aws/dynamodb-tasks.ts';
 import { batchId, id, NOW, target, token } from '../../factories/factories.ts';
+import { aNode, fleet } from '../../factories/fleets.ts';
 
 const KEEP = 12_345_000;
 /** What a row's end may be, give or take what lock rows outlive their batches by: whole seconds, not milliseconds. */
@@ -54,7 +56,9 @@ const expiriesIn = (writes: readonly Write[]): string[] => [
 ];
 
 /** By the kind of row. */
-export const expiryAttributes = async (): Promise<Record<'tasks' | 'payloads' | 'locks' | 'batches', string[]>> => {
+export const expiryAttributes = async (): Promise<
+  Record<'tasks' | 'payloads' | 'locks' | 'batches' | 'nodes', string[]>
+> => {
   const batch = { id: batchId('b'), target: target('ship/depot=MUC'), attempts: 1, at: NOW, keep: KEEP };
   const payloadRow = { payloadHash: 'h', run: 1 };
   const writesOf = async (write: (client: DynamoDBDocumentClient) => Promise<unknown>): Promise<Write[]> => {
@@ -73,10 +77,12 @@ export const expiryAttributes = async (): Promise<Record<'tasks' | 'payloads' | 
     const end = { status: 'succeeded', counts: { succeeded: 1, failed: 0 }, at: NOW, keep: KEEP } as const;
     return dynamoDBBatches(client, 'B').finish(batch.id, 1, end);
   });
+  const beaten = await writesOf((client) => dynamoDBFleets(client, 'F').beat(fleet('f'), aNode({ beat: 1 })));
   return {
     tasks: expiriesIn(finished.slice(0, 1)),
     payloads: expiriesIn(finished.slice(1)),
     locks: expiriesIn(locked),
     batches: expiriesIn(batched),
+    nodes: expiriesIn(beaten),
   };
 };

@@ -1,0 +1,55 @@
+/** The table that fleets share their partitions through (design, section 9), with Groupage or without. */
+import { Table } from 'aws-cdk-lib/aws-dynamodb';
+import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
+import { Construct } from 'constructs';
+import { sharedTableProps, string } from './table-props.ts';
+
+export interface FleetTableProps {
+  /**
+   * Whether the table outlives its stack, protected from deletion.
+   * @default true
+   */
+  readonly retain?: boolean;
+}
+
+/**
+ * A table for any number of fleets: what `runFleet` wants as its `table`. Nothing else of Groupage is needed.
+ *
+ * ```ts
+ * const fleets = new FleetTable(this, 'Fleet');
+ * fleets.grantWork(workerTask.taskRole);
+ * workerTask.defaultContainer?.addEnvironment('FLEET_TABLE', fleets.table.tableName);
+ * ```
+ *
+ * Its key is part of the stored data: changing it replaces the table.
+ */
+export class FleetTable extends Construct {
+  readonly table: Table;
+
+  constructor(scope: Construct, id: string, { retain = true }: FleetTableProps = {}) {
+    super(scope, id);
+    this.table = new Table(this, 'Table', {
+      ...sharedTableProps(retain),
+      partitionKey: string('Fleet'),
+      sortKey: string('Entry'),
+    });
+  }
+
+  /** Lets a worker take part in the fleets of this table, and do no more: it can't see what other tables there are. */
+  grantWork(worker: IGrantable): Grant {
+    return this.#grant(worker, ['Query', 'PutItem', 'UpdateItem', 'DeleteItem']);
+  }
+
+  /** Lets somebody look at the fleets of this table, drain nodes and move partitions. */
+  grantOperate(operator: IGrantable): Grant {
+    return this.#grant(operator, ['Query', 'UpdateItem']);
+  }
+
+  #grant(grantee: IGrantable, actions: readonly string[]): Grant {
+    return Grant.addToPrincipal({
+      grantee,
+      actions: actions.map((action) => `dynamodb:${action}`),
+      resourceArns: [this.table.tableArn],
+    });
+  }
+}

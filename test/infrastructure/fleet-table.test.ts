@@ -1,0 +1,106 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { App, Stack } from 'aws-cdk-lib';
+import { Template as Synthesised } from 'aws-cdk-lib/assertions';
+import { type IGrantable, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { describe, expect, it } from 'vitest';
+import { FleetTable, type FleetTableProps } from '../../lib/groupage.ts';
+import { dynamoDBFleets } from '../../src/aws/dynamodb-fleets.ts';
+import type { Fleets } from '../../src/fleet/store.ts';
+import { aNode, fleet, held, nodeOf, partition } from '../factories/fleets.ts';
+import { usesOf } from '../permissions/uses.ts';
+import { statementsOfRole } from './rules/flow.ts';
+import { rowsExpireBy, tablesCanBeRestored, tablesOutliveTheirStack } from './rules/tables.ts';
+import { idOf, ofType, type Template } from './rules/template.ts';
+
+const synthesised = (props: FleetTableProps = {}, grant: (fleets: FleetTable, role: IGrantable) => void = () => {}) => {
+  const stack = new Stack(new App(), 'TheirStack');
+  const fleets = new FleetTable(stack, 'Fleet', props);
+  const role = new Role(stack, 'Worker', { assumedBy: new ServicePrincipal('ecs-tasks.amazonaws.com') });
+  grant(fleets, role);
+  const template = Synthesised.fromStack(stack).toJSON() as Template;
+  return { template, statements: statementsOfRole(template, stack.getLogicalId(role.node.defaultChild as never)) };
+};
+
+/** What a call of the store needs, as IAM would see it. */
+const actionsOf = async (use: (fleets: Fleets) => Promise<unknown>): Promise<string[]> => {
+  const actions: string[] = [];
+  const send = async (command: { input: object }): Promise<object> => {
+    actions.push(...usesOf(command.constructor.name, command.input).map(({ action }) => action));
+    return {};
+  };
+  await use(dynamoDBFleets({ send } as unknown as DynamoDBDocumentClient, 'T'));
+  return actions;
+};
+
+/** Of `new FleetTable(stack, 'Fleet')` right below a stack. Never change it: their stacks have deployed it. */
+const ID = 'FleetTable4A611C9B';
+
+const NAME = fleet('f');
+const LEASE = { partition: partition('p'), fence: 1, owner: nodeOf('a') };
+
+/** Everything that a node calls in its life. */
+const WORK: { readonly [Call in Exclude<keyof Fleets, 'names' | 'drain' | 'pin'>]: (fleets: Fleets) => unknown } = {
+  join: (fleets) => fleets.join(NAME, aNode()),
+  beat: (fleets) => fleets.beat(NAME, aNode({ beat: 1 })),
+  read: (fleets) => fleets.read(NAME),
+  evict: (fleets) => fleets.evict(NAME, nodeOf('a'), 1, 0),
+  take: (fleets) => fleets.take(NAME, LEASE, nodeOf('b'), 0),
+  ask: (fleets) => fleets.ask(NAME, LEASE, nodeOf('b')),
+  decline: (fleets) => fleets.decline(NAME, held(LEASE), nodeOf('b')),
+  handOver: (fleets) => fleets.handOver(NAME, held(LEASE), nodeOf('b'), 0),
+  checkpoint: (fleets) => fleets.checkpoint(NAME, held(LEASE), 'x'),
+  leave: (fleets) => fleets.leave(NAME, nodeOf('a')),
+};
+/** And what people call. */
+const OPERATE: { readonly [Call in 'names' | 'read' | 'drain' | 'pin']: (fleets: Fleets) => unknown } = {
+  names: (fleets) => fleets.names(),
+  read: (fleets) => fleets.read(NAME),
+  drain: (fleets) => fleets.drain(NAME, nodeOf('a'), true),
+  pin: (fleets) => fleets.pin(NAME, partition('p'), nodeOf('a')),
+};
+
+describe("a fleet's table of its own", () => {
+  it('is one table, of the same kind as all others, and nothing else', () => {
+    const { template } = synthesised();
+    expect(Object.values(template.Resources).map(({ Type }) => Type)).toEqual([
+      'AWS::DynamoDB::Table',
+      'AWS::IAM::Role',
+    ]);
+    expect(ofType(template, 'AWS::DynamoDB::Table')).toMatchObject([
+      [
+        ID,
+        {
+          BillingMode: 'PAY_PER_REQUEST',
+          KeySchema: [
+            { AttributeName: 'Fleet', KeyType: 'HASH' },
+            { AttributeName: 'Entry', KeyType: 'RANGE' },
+          ],
+          AttributeDefinitions: [
+            { AttributeName: 'Fleet', AttributeType: 'S' },
+            { AttributeName: 'Entry', AttributeType: 'S' },
+          ],
+        },
+      ],
+    ]);
+    for (const rule of [tablesOutliveTheirStack(true), tablesCanBeRestored, rowsExpireBy('ExpiresAt')])
+      expect(rule(template)).toEqual([]);
+  });
+
+  it('is thrown away with its stack only where asked to', () => {
+    expect(tablesOutliveTheirStack(false)(synthesised({ retain: false }).template)).toEqual([]);
+  });
+
+  it.each([
+    ['a worker', WORK, (table: FleetTable, role: IGrantable) => table.grantWork(role)],
+    ['whoever looks, drains and moves', OPERATE, (table: FleetTable, role: IGrantable) => table.grantOperate(role)],
+  ])('lets %s do what the store does for it, and no more, on that table alone', async (_, calls, grant) => {
+    const { statements } = synthesised({}, grant);
+    const used = new Set<string>();
+    for (const call of Object.values(calls))
+      for (const action of await actionsOf(async (fleets) => call(fleets))) used.add(action);
+    expect(statements).toHaveLength(1);
+    const [{ Action, Resource } = { Action: [], Resource: '' }] = statements;
+    expect([...Action].toSorted()).toEqual([...used].toSorted());
+    expect(idOf(Resource)).toBe(ID);
+  });
+});
