@@ -38,6 +38,25 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
   const update = (key: Item, change: Change): Promise<UpdateCommandOutput | undefined> =>
     conditionally(send(key, change));
   const updated = async (key: Item, change: Change): Promise<boolean> => (await update(key, change)) !== undefined;
+  /** In the order of their entries. */
+  const rowsUnder = async (key: string): Promise<readonly Item[]> => {
+    const rows: Item[] = [];
+    let from: Item | undefined;
+    do {
+      const page = await client.send(
+        new QueryCommand({
+          TableName: table,
+          KeyConditionExpression: 'Fleet = :key',
+          ExpressionAttributeValues: { ':key': key },
+          ConsistentRead: true,
+          ExclusiveStartKey: from,
+        }),
+      );
+      rows.push(...(page.Items ?? []));
+      from = page.LastEvaluatedKey;
+    } while (from);
+    return rows;
+  };
   /** P8. A write of whoever holds a lease, and of nobody else. */
   const byOwner = (fleet: FleetName, held: Held, { names, values, condition, ...change }: OwnersChange) =>
     updated(leaseKey(fleet, held.partition), {
@@ -77,24 +96,7 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
         return cause.Item !== undefined && unmarshall(cause.Item).Evicted === undefined;
       }
     },
-    read: async (fleet) => {
-      const rows: Item[] = [];
-      let from: Item | undefined;
-      do {
-        const page = await client.send(
-          new QueryCommand({
-            TableName: table,
-            KeyConditionExpression: 'Fleet = :fleet',
-            ExpressionAttributeValues: { ':fleet': fleet },
-            ConsistentRead: true,
-            ExclusiveStartKey: from,
-          }),
-        );
-        rows.push(...(page.Items ?? []));
-        from = page.LastEvaluatedKey;
-      } while (from);
-      return fleetOf(rows);
-    },
+    read: async (fleet) => fleetOf(await rowsUnder(fleet)),
     evict: (fleet, node, beat) =>
       updated(nodeKeyOf(fleet, node), {
         UpdateExpression: 'SET Evicted = :evicted',
@@ -152,17 +154,7 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
     leave: async (fleet, node) => {
       await client.send(new DeleteCommand({ TableName: table, Key: nodeKeyOf(fleet, node) }));
     },
-    names: async () => {
-      const page = await client.send(
-        new QueryCommand({
-          TableName: table,
-          KeyConditionExpression: 'Fleet = :names',
-          ExpressionAttributeValues: { ':names': NAMES },
-          ConsistentRead: true,
-        }),
-      );
-      return (page.Items ?? []).map((row) => row.Entry as FleetName);
-    },
+    names: async () => (await rowsUnder(NAMES)).map(({ Entry }) => Entry as FleetName),
     drain: (fleet, node, draining) =>
       updated(nodeKeyOf(fleet, node), {
         UpdateExpression: draining ? 'SET Draining = :draining' : 'REMOVE Draining',

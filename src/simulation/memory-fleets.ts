@@ -12,15 +12,18 @@ export interface FleetRows {
 export type FleetTables = Map<FleetName, FleetRows>;
 
 export const memoryFleets = (tables: FleetTables = new Map(), gate: Gate = openGate): Fleets => {
-  const rowsOf = (name: FleetName): FleetRows =>
-    tables.get(name) ?? (tables.set(name, { nodes: new Map(), leases: new Map() }).get(name) as FleetRows);
+  /** Of a fleet that is written to: reading one does not make it. */
+  const rowsOf = (name: FleetName): FleetRows => {
+    const rows = tables.get(name) ?? { nodes: new Map(), leases: new Map() };
+    tables.set(name, rows);
+    return rows;
+  };
   /** A conditional write: `next` gives the row to write, or undefined where the condition fails. */
   const changeNode = (call: string, name: FleetName, key: NodeKey, next: (node: Node) => Node | undefined) =>
     through(gate, call, () => {
-      const { nodes } = rowsOf(name);
-      const before = nodes.get(key);
+      const before = tables.get(name)?.nodes.get(key);
       const after = before && next(before);
-      if (after) nodes.set(key, after);
+      if (after) rowsOf(name).nodes.set(key, after);
       return after !== undefined;
     });
   const changeLease = (
@@ -30,9 +33,8 @@ export const memoryFleets = (tables: FleetTables = new Map(), gate: Gate = openG
     next: (lease: Lease | undefined) => Lease | undefined,
   ): Promise<Lease | undefined> =>
     through(gate, call, () => {
-      const { leases } = rowsOf(name);
-      const after = next(leases.get(partition));
-      if (after) leases.set(partition, after);
+      const after = next(tables.get(name)?.leases.get(partition));
+      if (after) rowsOf(name).leases.set(partition, after);
       return after;
     });
   const changeHeld = async (call: string, name: FleetName, held: Held, next: (lease: Lease) => Lease | undefined) =>
@@ -43,7 +45,9 @@ export const memoryFleets = (tables: FleetTables = new Map(), gate: Gate = openG
   return {
     join: (name, node) =>
       through(gate, 'fleets.join', () => {
-        rowsOf(name).nodes.set(node.key, node);
+        const { nodes } = rowsOf(name);
+        // A request that comes a second time must not undo an eviction.
+        if (!nodes.has(node.key)) nodes.set(node.key, node);
       }),
     beat: (name, { key, ...beat }) =>
       changeNode('fleets.beat', name, key, (node) => {
@@ -52,7 +56,7 @@ export const memoryFleets = (tables: FleetTables = new Map(), gate: Gate = openG
       }),
     read: (name) =>
       through(gate, 'fleets.read', (): Fleet => {
-        const { nodes, leases } = rowsOf(name);
+        const { nodes, leases } = tables.get(name) ?? NOTHING;
         return { nodes: inOrder(nodes), leases: inOrder(leases) };
       }),
     evict: (name, key, beat) =>
@@ -82,7 +86,7 @@ export const memoryFleets = (tables: FleetTables = new Map(), gate: Gate = openG
       changeHeld('fleets.checkpoint', name, held, (lease) => ({ ...lease, checkpoint })),
     leave: (name, key) =>
       through(gate, 'fleets.leave', () => {
-        rowsOf(name).nodes.delete(key);
+        tables.get(name)?.nodes.delete(key);
       }),
     names: () => through(gate, 'fleets.names', () => [...tables.keys()].sort()),
     drain: (name, key, draining) =>
@@ -95,6 +99,8 @@ export const memoryFleets = (tables: FleetTables = new Map(), gate: Gate = openG
       })) !== undefined,
   };
 };
+
+const NOTHING: FleetRows = { nodes: new Map(), leases: new Map() };
 
 const inOrder = <Key extends string, Row>(rows: ReadonlyMap<Key, Row>): readonly Row[] =>
   [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);

@@ -104,6 +104,21 @@ const PROMISED: {
     results: 'strong',
     clear: 'strong',
   },
+  fleets: {
+    join: 'none',
+    beat: 'none',
+    read: 'strong',
+    evict: 'none',
+    take: 'none',
+    ask: 'none',
+    decline: 'none',
+    handOver: 'none',
+    checkpoint: 'none',
+    leave: 'none',
+    names: 'strong',
+    drain: 'none',
+    pin: 'none',
+  },
   processed: { known: 'strong', remember: 'none' },
   patrolMarks: { read: 'strong', write: 'none' },
   recovery: { voidLeases: 'strong', voidAttempts: 'strong' },
@@ -135,7 +150,7 @@ const readsIn = (commandName: string, input: object): Reads[] => {
 /** The ports, and how each of their calls has read so far. */
 const watched = () => {
   const { clients, tables } = resources;
-  const { tasks, waiting, locks, batches, operations, fanOuts, lists, processed } = dynamoDBStores(resources);
+  const { tasks, waiting, locks, batches, operations, fanOuts, lists, fleets, processed } = dynamoDBStores(resources);
   const seen: Record<string, Record<string, Reads[]>> = {};
   let noted: Reads[] = [];
   clients.dynamodb.middlewareStack.add(
@@ -172,6 +187,7 @@ const watched = () => {
     operations: watch('operations', operations),
     fanOuts: watch('fanOuts', fanOuts),
     lists: watch('lists', lists),
+    fleets: watch('fleets', fleets),
     processed: watch('processed', processed),
     patrolMarks: watch('patrolMarks', dynamoDBPatrolMarks(clients.dynamodb, tables.batchLock)),
     recovery: watch('recovery', {

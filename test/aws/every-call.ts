@@ -8,8 +8,9 @@ import type { PatrolMarks } from '../../src/ports.ts';
 import { fresh } from '../contract/names.ts';
 import type { Stores } from '../contract/stores.ts';
 import { aPostponed, aStart, aTask, candidate, NOW, operationName, token } from '../factories/factories.ts';
+import { aNode, fleet, nodeOf, partition } from '../factories/fleets.ts';
 
-type Port = 'tasks' | 'waiting' | 'locks' | 'batches' | 'operations' | 'fanOuts' | 'lists' | 'processed';
+type Port = 'tasks' | 'waiting' | 'locks' | 'batches' | 'operations' | 'fanOuts' | 'lists' | 'fleets' | 'processed';
 export type Ports = Pick<Stores, Port> & {
   readonly patrolMarks: PatrolMarks;
   /** No port: what a local start reads before anything else. */
@@ -106,6 +107,7 @@ export const callAll = async (ports: Ports): Promise<void> => {
   await recovery.voidAttempts();
   await callFanOuts(ports);
   await callLists(ports);
+  await callFleets(ports);
 };
 
 const callFanOuts = async ({ fanOuts }: Ports): Promise<void> => {
@@ -168,6 +170,27 @@ const callLists = async ({ lists }: Ports): Promise<void> => {
   await lists.goOn(id, name, 1);
   await lists.results(id, { first: 0, count: 2 });
   await lists.clear(id, 1, { mayGoOn: () => true, isSettled: true });
+};
+
+const callFleets = async ({ fleets }: Ports): Promise<void> => {
+  const name = fleet(`f-${fresh().t(1)}`);
+  const [a, b] = [nodeOf('a'), nodeOf('b')];
+  const lease = { partition: partition('p'), fence: 1, owner: a };
+  for (const _ of ['done', 'refused']) {
+    await fleets.join(name, aNode({ key: a }));
+    await fleets.beat(name, aNode({ key: a, beat: 1 }));
+    await fleets.take(name, { partition: lease.partition, fence: 0 }, a, NOW);
+    await fleets.pin(name, lease.partition, b);
+    await fleets.ask(name, lease, b);
+    await fleets.decline(name, lease, b);
+    await fleets.checkpoint(name, lease, 'c');
+    await fleets.handOver(name, lease, b, NOW);
+    await fleets.drain(name, a, true);
+    await fleets.evict(name, a, 1, NOW);
+  }
+  await fleets.read(name);
+  await fleets.names();
+  await fleets.leave(name, a);
 };
 
 const leaseKey = (text: string): LeaseKey => text as LeaseKey;

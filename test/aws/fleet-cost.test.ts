@@ -1,0 +1,128 @@
+/**
+ * What a fleet costs. Each of its writes is one write unit, however many partitions a node has, as long as a lease has no
+ * large checkpoint. A reading of 64 partitions and 4 nodes is three read units, and grows with the checkpoints alone.
+ */
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { metered, newBill, total } from '../../bench/meter.ts';
+import { dynamoDBFleets } from '../../src/aws/dynamodb-fleets.ts';
+import type { Lease } from '../../src/fleet/fleet.ts';
+import type { FleetName, NodeKey } from '../../src/fleet/ids.ts';
+import type { Fleets } from '../../src/fleet/store.ts';
+import { makeResources, type Resources } from '../backends/resources.ts';
+import { aNode, fleet, held, nodeOf, partition } from '../factories/fleets.ts';
+
+/** Names and numbers as long as they get in use: DynamoDB pays for characters and digits. */
+const now = 1_790_000_000_123;
+const NODES = [1, 2, 3, 4].map((n) =>
+  nodeOf(`ip-10-0-12-${n}.eu-central-1.compute.internal-4711@01kbdm4z1f9x2p7q8r5t6v3w0y`),
+);
+const [A, B] = NODES as [NodeKey, NodeKey];
+const partitionAt = (n: number) => partition(`flights-${String(n).padStart(2, '0')}`);
+
+let resources: Resources;
+const bill = newBill();
+let fleets: Fleets;
+beforeAll(async () => {
+  resources = await makeResources();
+  const { dynamodb } = metered(resources.clients, bill);
+  fleets = dynamoDBFleets(dynamodb, resources.tables.fleet);
+});
+afterAll(() => resources.stop());
+
+/** What a call consumes, in write and in read units. */
+const spent = async (call: () => Promise<unknown>): Promise<{ writes: number; reads: number }> => {
+  const [writes, reads] = [total(bill.writeUnits), total(bill.readUnits)];
+  expect(await call()).not.toBe(false);
+  return { writes: total(bill.writeUnits) - writes, reads: total(bill.readUnits) - reads };
+};
+
+/** A fleet of 4 nodes with 16 partitions each. */
+const settled = async (name: FleetName): Promise<readonly Lease[]> => {
+  for (const key of NODES) await fleets.join(name, aNode({ key, startedAt: now, beatAt: now }));
+  const leases: Lease[] = [];
+  for (let n = 0; n < 64; n += 1)
+    leases.push(
+      (await fleets.take(name, { partition: partitionAt(n), fence: 0 }, NODES[n % 4] as NodeKey, now)) as Lease,
+    );
+  return leases;
+};
+
+it('a heartbeat is one write unit, for all partitions of its node', async () => {
+  const name = fleet('beats');
+  await settled(name);
+  const beat = { key: A, beat: 12_345, ttl: 30_000, beatAt: now + 5_000 };
+  expect(await spent(() => fleets.beat(name, beat))).toEqual({ writes: 1, reads: 0 });
+  expect(await spent(() => fleets.beat(name, { ...beat, beat: 12_346, leaving: true }))).toEqual({
+    writes: 1,
+    reads: 0,
+  });
+});
+
+it('whatever happens to a partition is one write unit each time', async () => {
+  const name = fleet('leases');
+  const one = { writes: 1, reads: 0 };
+  let lease: Lease | undefined;
+  const take = async () => {
+    lease = await fleets.take(name, { partition: partitionAt(7), fence: 0 }, A, now);
+    return lease !== undefined;
+  };
+  expect(await spent(take)).toEqual(one);
+  const mine = lease as unknown as Lease;
+  expect(await spent(() => fleets.ask(name, mine, B))).toEqual(one);
+  expect(await spent(() => fleets.decline(name, held(mine), B))).toEqual(one);
+  expect(await spent(() => fleets.checkpoint(name, held(mine), 'x'.repeat(512)))).toEqual(one);
+  expect(await spent(() => fleets.handOver(name, held(mine), B, now + 1))).toEqual(one);
+  const theirs = { ...held(mine), owner: B, fence: 2 };
+  expect(await spent(() => fleets.handOver(name, theirs, undefined, now + 2))).toEqual(one);
+  expect(await spent(() => fleets.pin(name, partitionAt(7), A))).toEqual(one);
+});
+
+it('a checkpoint is a write unit for each kilobyte of its row', async () => {
+  const name = fleet('checkpoints');
+  const lease = (await fleets.take(name, { partition: partitionAt(0), fence: 0 }, A, now)) as Lease;
+  const { writes } = await spent(() => fleets.checkpoint(name, held(lease), 'x'.repeat(4_096)));
+  expect(writes).toBe(5);
+});
+
+it('a life is two write units to begin with, one to be evicted and one to leave', async () => {
+  const name = fleet('lives');
+  const key = A;
+  expect(await spent(() => fleets.join(name, aNode({ key })))).toEqual({ writes: 2, reads: 0 });
+  expect(await spent(() => fleets.evict(name, key, 0, now))).toEqual({ writes: 1, reads: 0 });
+  expect(await spent(() => fleets.leave(name, key))).toEqual({ writes: 1, reads: 0 });
+});
+
+it('a reading of 64 partitions and 4 nodes is as many read units as their rows have four kilobytes', async () => {
+  const name = fleet('readings');
+  const leases = await settled(name);
+  expect(await spent(() => fleets.read(name))).toEqual({ writes: 0, reads: 3 });
+  for (const lease of leases) await fleets.checkpoint(name, held(lease), 'x'.repeat(512));
+  expect(await spent(() => fleets.read(name))).toEqual({ writes: 0, reads: 11 });
+});
+
+it('rows of nodes expire a day after their last heartbeat, rows of leases and of names never', async () => {
+  const name = fleet('expiry');
+  await settled(name);
+  await fleets.beat(name, { key: A, beat: 1, ttl: 30_000, beatAt: now + 5_000 });
+  const rowsUnder = async (key: string) => {
+    const query = {
+      TableName: resources.tables.fleet,
+      KeyConditionExpression: 'Fleet = :key',
+      ExpressionAttributeValues: { ':key': key },
+      ConsistentRead: true,
+    };
+    return (await resources.clients.dynamodb.send(new QueryCommand(query))).Items ?? [];
+  };
+  const rows = await rowsUnder(name);
+  const expiring = rows.filter(({ ExpiresAt }) => ExpiresAt !== undefined);
+  expect(expiring.map(({ Entry }) => Entry)).toEqual(NODES.map((key) => `node#${key}`));
+  const day = 24 * 3_600;
+  const second = (at: number): number => Math.ceil(at / 1_000);
+  expect(expiring.map(({ ExpiresAt }) => ExpiresAt)).toEqual([
+    second(now + 5_000) + day,
+    ...NODES.slice(1).map(() => second(now) + day),
+  ]);
+  expect(rows).toHaveLength(68);
+  expect((await rowsUnder('~fleets')).map(({ ExpiresAt }) => ExpiresAt).filter((at) => at !== undefined)).toEqual([]);
+});
