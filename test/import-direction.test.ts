@@ -36,7 +36,9 @@ const PURE = [
   ...['inputs', 'merge', 'answers'].map((name) => `src/merging/${name}`),
   ...['event', 'fan-out', 'ids', 'store', 'tree'].map((name) => `src/fan-out/${name}`),
   ...['ids', 'list', 'store', 'trigger-message'].map((name) => `src/deferred/${name}`),
-  ...['ids', 'fleet', 'timings', 'silence', 'balance', 'decide', 'store', 'events'].map((name) => `src/fleet/${name}`),
+  ...['ids', 'fleet', 'timings', 'silence', 'balance', 'decide', 'store', 'events', 'view'].map(
+    (name) => `src/fleet/${name}`,
+  ),
 ];
 const FAN_OUT = 'src/fan-out/';
 const DEFERRED = 'src/deferred/';

@@ -10,6 +10,7 @@ import { deadLetterRoutes } from './dead-letters.ts';
 import type { ApiDeps } from './deps.ts';
 import { doctorRoutes } from './doctor.ts';
 import { fanOutRoutes } from './fan-outs.ts';
+import { fleetRoutes } from './fleets.ts';
 import { listRoutes } from './lists.ts';
 import { operationRoutes } from './operations.ts';
 import { HttpProblem } from './problem.ts';
@@ -54,6 +55,10 @@ const METHODS = [
   ['/v1/lists/:id/claims/:claim', 'PUT'],
   ['/v1/lists/:id/claims/:claim/complete', 'POST'],
   ['/v1/lists/:id/claims/:claim/release', 'POST'],
+  ['/v1/fleets', 'GET'],
+  ['/v1/fleets/:name', 'GET'],
+  ['/v1/fleets/:name/nodes/:node/drain', 'POST'],
+  ['/v1/fleets/:name/partitions/:partition/move', 'POST'],
 ] as const;
 
 export const api = (deps: ApiDeps): Hono => {
@@ -72,6 +77,7 @@ export const api = (deps: ApiDeps): Hono => {
   app.route('/v1/doctor', doctorRoutes(deps));
   app.route('/v1/fan-outs', fanOutRoutes(deps));
   app.route('/v1/lists', listRoutes(deps));
+  app.route('/v1/fleets', fleetRoutes(deps));
   for (const [path, methods] of METHODS)
     app.all(path, ({ req }) => {
       const problem = new HttpProblem(405, `${req.path} takes ${methods}, not ${req.method}`).toResponse();

@@ -1,15 +1,16 @@
 import fc from 'fast-check';
 import { it } from 'vitest';
-import { send, startWith } from './api.ts';
+import { aNode, fleet } from '../factories/fleets.ts';
+import { kit, send, startWith } from './api.ts';
 import { fuzz } from './fuzz.ts';
 
 const PLACES =
-  '/v1 /v1/tasks /v1/batches /v1/targets /v1/targets/flush /v1/tasks/known /v1/operations /v1/operations/ship /v1/fan-outs /v1/fan-outs/known /v1/lists /v1/lists/known /v1/lists/known/claims /'.split(
+  '/v1 /v1/tasks /v1/batches /v1/targets /v1/targets/flush /v1/tasks/known /v1/operations /v1/operations/ship /v1/fan-outs /v1/fan-outs/known /v1/lists /v1/lists/known /v1/lists/known/claims /v1/fleets /v1/fleets/known /v1/fleets/known/nodes /v1/fleets/known/partitions /'.split(
     ' ',
   );
 const segment = fc.oneof(
   fc.constantFrom(
-    ...'known failed items seal acks jobs cancel triggers claims complete release .. . %2e%2e % %FF %00 %0d%0a __proto__ constructor * :id ship%2Fdepot=MUC%231%231'.split(
+    ...'known failed items seal acks jobs cancel triggers drain move claims complete release .. . %2e%2e % %FF %00 %0d%0a __proto__ constructor * :id ship%2Fdepot=MUC%231%231'.split(
       ' ',
     ),
   ),
@@ -36,6 +37,7 @@ const KNOWN = [
   '/v1/fan-outs/known/failed?',
   '/v1/lists/known?',
   '/v1/lists/known/jobs?',
+  '/v1/fleets/known?',
 ];
 const path = fc.oneof(
   {
@@ -60,6 +62,7 @@ it('every path, with every method and query, is answered', () =>
   fuzz(fc.tuple(method, path), ['200', '400', '404', '405'], async ([how, where]) => {
     await startWith('{"operation":"ship","id":"known","payload":{"depot":"MUC"}}');
     for (const kind of ['fan-outs', 'lists']) await send(`/v1/${kind}`, { method: 'POST', body: '{"id":"known"}' });
+    await kit.fleets.join(fleet('known'), aNode());
     const { status } = await send(where, { method: how });
     // A fan-out or a list is opened without a body: once in a while a path does.
     return status === 201 ? '200' : String(status);

@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { ScanCommand } from '@aws-sdk/client-dynamodb';
+import { DeleteTableCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it } from 'vitest';
 import type { AwsClients } from '../../src/aws/clients.ts';
@@ -46,3 +46,16 @@ it.each([
     expect((await onTables(folder, scan('Tables-Task'))).Count).toBe(1);
   },
 );
+
+it('a folder of before there were fleets gets their table, and keeps what it has', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'groupage-of-before-'));
+  await onTables(folder, async ({ dynamodb }) => {
+    await dynamodb.send(new PutCommand({ TableName: 'Tables-Task', Item: { Id: 'kept', Status: 'created' } }));
+    await dynamodb.send(new DeleteTableCommand({ TableName: 'Tables-Fleet-Table' }));
+  });
+  const counts = await onTables(folder, async ({ dynamodb }) => {
+    const count = async (TableName: string) => (await dynamodb.send(new ScanCommand({ TableName }))).Count;
+    return [await count('Tables-Fleet-Table'), await count('Tables-Task')];
+  });
+  expect(counts).toEqual([0, 1]);
+});

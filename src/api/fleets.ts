@@ -1,0 +1,119 @@
+/** `/v1/fleets`: which there are, how one stands, drain a node, move a partition. */
+import { Hono } from 'hono';
+import { type Fleet, isMember, type Node } from '../fleet/fleet.ts';
+import { type FleetName, fleetName, type NodeKey } from '../fleet/ids.ts';
+import { type FleetView, fleetView, nodeMeant } from '../fleet/view.ts';
+import type { ApiDeps } from './deps.ts';
+import { readDrain, readMove } from './fleet-input.ts';
+import { readText, takesQuery } from './input.ts';
+import { HttpProblem } from './problem.ts';
+
+type FleetDeps = Pick<ApiDeps, 'fleets'>;
+
+/** Bytes of a view, as JSON in JSON: Lambda answers with 6 MB at the most. */
+const VIEW_MAX = 5_500_000;
+/** As many as anybody looks through. */
+const CANDIDATES_SHOWN = 20;
+
+export const fleetRoutes = (deps: FleetDeps): Hono => {
+  const { fleets } = deps;
+  const routes = new Hono();
+
+  routes.get('/', takesQuery(), async (context) => context.json({ fleets: await fleets.names() }));
+
+  routes.get('/:name', takesQuery(), async (context) => {
+    const { name, fleet } = await lookUp(deps, context.req.param('name'));
+    return context.json(asFarAsItFits(fleetView(name, fleet)));
+  });
+
+  routes.post('/:name/nodes/:node/drain', takesQuery(), async (context) => {
+    const draining = readDrain(await readText(context));
+    const { name, fleet } = await lookUp(deps, context.req.param('name'));
+    const node = livingNode(name, fleet, context.req.param('node'));
+    if (!(await fleets.drain(name, node.key, draining))) throw noSuchNode(name, node.key, []);
+    const after = await fleets.read(name);
+    const view = fleetView(name, after).nodes.find((each) => each.node === node.key);
+    if (!view) throw noSuchNode(name, node.key, []);
+    const isLast = draining && !after.nodes.some(isMember);
+    return context.json({ ...view, ...(isLast ? { warning: nobodyLeft(name) } : {}) });
+  });
+
+  routes.post('/:name/partitions/:partition/move', takesQuery(), async (context) => {
+    const wanted = readMove(await readText(context));
+    const { name, fleet } = await lookUp(deps, context.req.param('name'));
+    const lease = fleet.leases.find(({ partition }) => partition === context.req.param('partition'));
+    if (!lease) throw noSuchPartition(name, context.req.param('partition'));
+    const to = wanted === null ? undefined : livingNode(name, fleet, wanted);
+    if (to?.leaving) throw new HttpProblem(409, `node ${to.key} is about to leave: name another one`);
+    if (!(await fleets.pin(name, lease.partition, to?.key))) throw noSuchPartition(name, lease.partition);
+    const after = await fleets.read(name);
+    const view = fleetView(name, after).partitions.find(({ id }) => id === lease.partition);
+    return context.json({ ...view, ...(to?.draining ? { warning: isDraining(to.key) } : {}) });
+  });
+
+  return routes;
+};
+
+const asFarAsItFits = (view: FleetView): FleetView & { readonly checkpointsOmitted?: true } => {
+  if (Buffer.byteLength(JSON.stringify(JSON.stringify(view))) <= VIEW_MAX) return view;
+  const partitions = view.partitions.map(({ checkpoint: _, ...rest }) => rest);
+  return { ...view, partitions, checkpointsOmitted: true };
+};
+
+const noSuchFleet = (text: string): HttpProblem =>
+  new HttpProblem(
+    404,
+    `there is no fleet ${JSON.stringify(text.slice(0, 200))}: nobody has ever joined one of that name`,
+  );
+
+const noSuchPartition = (fleet: FleetName, text: string): HttpProblem =>
+  new HttpProblem(
+    404,
+    `fleet ${fleet} has no partition ${JSON.stringify(text.slice(0, 200))}: one that no node has ever taken is not known here`,
+  );
+
+const noSuchNode = (fleet: FleetName, text: string, candidates: readonly NodeKey[]): HttpProblem => {
+  const others = candidates.length === 0 ? 'no node is there' : `there are ${listed(candidates)}`;
+  return new HttpProblem(404, `fleet ${fleet} has no node ${JSON.stringify(text.slice(0, 200))}: ${others}`);
+};
+
+const listed = (keys: readonly NodeKey[]): string => {
+  const rest = keys.length - CANDIDATES_SHOWN;
+  return `${keys.slice(0, CANDIDATES_SHOWN).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+};
+
+/** A fleet that somebody has joined, though all may have left. @throws HttpProblem */
+const lookUp = async ({ fleets }: FleetDeps, text: string): Promise<{ name: FleetName; fleet: Fleet }> => {
+  const name = fleetName(text);
+  if (name === undefined) throw noSuchFleet(text);
+  const fleet = await fleets.read(name);
+  const isEmpty = fleet.nodes.length === 0 && fleet.leases.length === 0;
+  if (isEmpty && !(await fleets.names()).includes(name)) throw noSuchFleet(text);
+  return { name, fleet };
+};
+
+/** The node that is meant, whose life is not over. @throws HttpProblem */
+const livingNode = (name: FleetName, { nodes }: Fleet, text: string): Node => {
+  const meant = nodeMeant(nodes, text);
+  switch (meant.kind) {
+    case 'one':
+      if (meant.node.evicted)
+        throw new HttpProblem(
+          409,
+          `node ${meant.node.key} was evicted: this life of it is over, the next has another key`,
+        );
+      return meant.node;
+    case 'several':
+      throw new HttpProblem(
+        409,
+        `fleet ${name} has several nodes ${text}: name one by its key, ${listed(meant.candidates)}`,
+      );
+    case 'none':
+      throw noSuchNode(name, text, meant.candidates);
+  }
+};
+
+const nobodyLeft = (name: FleetName): string =>
+  `no node of fleet ${name} takes partitions now: nobody works on them until another one joins, or one is no longer drained`;
+
+const isDraining = (key: NodeKey): string => `node ${key} is draining: it gets the partition once it no longer is`;
