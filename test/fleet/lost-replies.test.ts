@@ -155,6 +155,9 @@ describe('a node that leaves', () => {
     await fleet.until(() => a.hasLeft);
     expect(fleet.scheduler.now - from).toBeLessThan(2 * CYCLE);
     expect(a.dropped.map(({ reason }) => reason)).toEqual(Array(4).fill('evicted'));
-    expect(fleet.rows.nodes.map(({ evicted }) => evicted), 'nobody looks at that any more').toEqual([true]);
+    expect(
+      fleet.rows.nodes.map(({ evicted }) => evicted),
+      'nobody looks at that any more',
+    ).toEqual([true]);
   });
 });

@@ -141,7 +141,7 @@ describe.concurrent('a node that ends', () => {
       leases: ['0', '1'].map((partition) => ({ partition, fence: 1, checkpoint: `the end of ${partition}` })),
     });
     expect(node.told('handed-over')).toHaveLength(2);
-    expect(node.events.at(-1)?.event).toBe('handed-over');
+    expect(node.events.at(-1)?.event).toBe('left');
   });
 
   it('had its signal aborted before it began', async () => {

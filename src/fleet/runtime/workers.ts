@@ -34,7 +34,9 @@ export class Workers {
   /** There is no more time to end in: what still runs is told to stop, and given away all the same. */
   giveUp(): void {
     for (const { held, work } of this.#works.values()) {
+      const { partition, fence } = held;
       work.drop('drain-timeout');
+      this.#deps.report({ event: 'dropped', partition, fence, reason: 'drain-timeout' }, held);
       this.#deps.drained(held);
     }
   }
