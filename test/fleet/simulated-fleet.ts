@@ -23,6 +23,8 @@ interface NodeOptions {
   readonly setting?: Partial<Setting>;
 }
 
+const NEVER = new Promise<never>(() => {});
+
 /** How long a call takes, and how much of it before it has its effect. */
 const LATENCY: readonly [number, number] = [2, 12];
 
@@ -54,13 +56,14 @@ export class SimulatedFleet {
   start(name: string, options: NodeOptions = {}): SimulatedNode {
     const random = seeded(seedOf(this.#random.int(0, 2 ** 31), name));
     const gate: Gate = async (call, effects) => {
+      if (node.isDead) return NEVER;
       this.calls.push({ by: name, call });
       await this.scheduler.wait(random.int(...LATENCY));
       const answers = await (options.gate ?? openGate)(call, effects);
       await this.scheduler.wait(random.int(...LATENCY));
       return answers;
     };
-    const node = new SimulatedNode(name as NodeId, this, memoryFleets(this.#tables, gate), random, {
+    const node: SimulatedNode = new SimulatedNode(name as NodeId, this, memoryFleets(this.#tables, gate), random, {
       fleet: FLEET,
       shares: options.shares ?? this.shares,
       cycle: CYCLE,
@@ -136,6 +139,7 @@ export class SimulatedNode {
   /** Since when it has been blocked. */
   blockedSince: number | undefined;
   hasLeft = false;
+  isDead = false;
 
   constructor(id: NodeId, fleet: SimulatedFleet, fleets: Fleets, random: Random, setting: Setting) {
     this.id = id;
@@ -179,6 +183,13 @@ export class SimulatedNode {
 
   leave(): void {
     this.#belonging.leave();
+  }
+
+  /** It ends without a word. */
+  crash(): void {
+    this.isDead = true;
+    this.working.clear();
+    this.draining.clear();
   }
 
   #work(): Work {

@@ -1,0 +1,239 @@
+/** The work on one partition: working, suspended, draining, dropped. */
+import { describe, expect, it } from 'vitest';
+import { CheckpointTooLarge, PartitionDraining, PartitionLost } from '../../src/fleet/runtime/partition.ts';
+import { partition } from './records.ts';
+import { aborted, begun, lost, P0, Thread } from './working-thread.ts';
+
+describe('a partition that is worked on', () => {
+  it('comes with its name, its fence and what was stored last', async () => {
+    const { last } = await begun(undefined, 'so far');
+    expect(last.partition).toMatchObject({ id: partition(0), fence: 1, from: 'so far' });
+    expect([last.partition.signal.aborted, last.partition.lost.aborted]).toEqual([false, false]);
+    expect(() => last.partition.assertOwned()).not.toThrow();
+  });
+
+  it('stays when its work has nothing more to do, which is told; it is not called again, and given away when asked for', async () => {
+    const thread = await begun(async () => {});
+    await thread.pass(600_000);
+    expect([thread.calls.length, thread.events, thread.drained]).toEqual([1, ['finished'], []]);
+    thread.workers.drain(P0);
+    await thread.pass(0);
+    expect(thread.drained).toEqual([P0]);
+  });
+
+  it('is called again after it threw: after 1, 2, 4, … 60 s', async () => {
+    const thread = await begun(async () => {
+      throw new Error('broken');
+    });
+    thread.extend(Number.MAX_SAFE_INTEGER);
+    await thread.pass(400_000);
+    const pauses = thread.told.flatMap((each) => (each.event === 'work-failed' ? [each.pause] : []));
+    expect(pauses.slice(0, 9)).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60].map((seconds) => seconds * 1_000));
+    const at = thread.calls.map((call) => call.at);
+    expect(at.slice(1).map((each, n) => each - (at[n] ?? 0))).toEqual(pauses.slice(0, at.length - 1));
+    expect(thread.told[0]).toMatchObject({
+      event: 'work-failed',
+      partition: '0',
+      fence: 1,
+      cause: new Error('broken'),
+    });
+  });
+
+  it('is called again also when it throws before it waits for anything', async () => {
+    const thread = await begun(() => {
+      throw new Error('at once');
+    });
+    await thread.pass(1_500);
+    expect([thread.calls.length, thread.events]).toEqual([2, ['work-failed', 'work-failed']]);
+  });
+
+  it('goes on from its newest checkpoint after it threw', async () => {
+    const thread = await begun(async (given) => {
+      await given.checkpoint(`after ${given.from}`);
+      throw new Error('broken');
+    }, 'none');
+    await thread.pass(1_000);
+    expect(thread.last.partition.from).toBe('after none');
+  });
+});
+
+describe('a checkpoint', () => {
+  it('that is refused loses the partition, and the work on it is not called again', async () => {
+    let failed: unknown;
+    const thread = new Thread();
+    thread.stores = async () => false;
+    thread.work = async (given) => {
+      failed = await given.checkpoint('late').catch((cause: unknown) => cause);
+      expect(given.signal.aborted && given.lost.aborted).toBe(true);
+      expect(() => given.assertOwned()).toThrow(PartitionLost);
+      throw failed;
+    };
+    thread.workers.begin(P0, undefined);
+    await thread.pass(0);
+    await thread.pass(600_000);
+    expect(failed).toEqual(lost('taken'));
+    expect([thread.calls.length, thread.events, thread.drained]).toEqual([1, [], []]);
+  });
+
+  it('of 4,096 bytes is stored, and a longer one is refused before it is sent', async () => {
+    const thread = await begun();
+    await thread.last.partition.checkpoint('é'.repeat(2_048));
+    await expect(thread.last.partition.checkpoint('é'.repeat(2_048).concat('!'))).rejects.toThrow(CheckpointTooLarge);
+    expect(thread.stored).toHaveLength(1);
+    expect(() => thread.last.partition.assertOwned(), 'it is its own all the same').not.toThrow();
+  });
+
+  it('that fails is the worker’s to try again: nobody knows whether it is stored', async () => {
+    const thread = await begun();
+    thread.stores = async () => {
+      throw new Error('no answer');
+    };
+    await expect(thread.last.partition.checkpoint('again')).rejects.toThrow('no answer');
+    expect(thread.last.partition.signal.aborted).toBe(false);
+  });
+
+  it('is asked of the table also past the deadline: that knows whose it is', async () => {
+    const thread = await begun(({ signal }) => aborted(signal).then(() => new Promise(() => {})));
+    await thread.passDeadline();
+    await thread.last.partition.checkpoint('still mine');
+    expect(thread.stored).toEqual(['still mine']);
+  });
+});
+
+describe('a partition whose deadline has passed', () => {
+  it('is not to be worked on: assertOwned says so before anybody has looked', async () => {
+    const thread = await begun();
+    await thread.pass(1_000_000 - 1);
+    expect(() => thread.last.partition.assertOwned()).not.toThrow();
+    await thread.pass(1);
+    expect(() => thread.last.partition.assertOwned()).toThrow(PartitionLost);
+    expect(thread.last.partition.signal.reason).toEqual(lost('deadline'));
+  });
+
+  it('has its signals aborted, and is begun again once there is a later one, with its newest checkpoint', async () => {
+    const thread = await begun();
+    await thread.last.partition.checkpoint('here');
+    await thread.passDeadline();
+    expect([thread.last.partition.signal.reason, thread.last.partition.lost.reason]).toEqual([
+      lost('deadline'),
+      lost('deadline'),
+    ]);
+    await thread.pass(60_000);
+    expect([thread.calls.length, thread.drained, thread.events]).toEqual([1, [], []]);
+    thread.extend(2_000_000);
+    await thread.pass(0);
+    expect([thread.calls.length, thread.last.partition.from, thread.last.partition.signal.aborted]).toEqual([
+      2,
+      'here',
+      false,
+    ]);
+  });
+
+  it('is not begun again by a later one that has passed, too', async () => {
+    const thread = await begun();
+    await thread.passDeadline();
+    await thread.pass(10_000);
+    thread.extend(1_005_000);
+    await thread.pass(0);
+    expect(thread.calls).toHaveLength(1);
+    thread.extend(1_020_000);
+    await thread.pass(0);
+    expect(thread.calls).toHaveLength(2);
+  });
+
+  it('is not begun again before the last call has ended', async () => {
+    const hanging = Promise.withResolvers<void>();
+    const thread = await begun(() => hanging.promise);
+    await thread.passDeadline();
+    thread.extend(2_000_000);
+    await thread.pass(60_000);
+    expect(thread.calls).toHaveLength(1);
+    expect(() => thread.last.partition.assertOwned(), 'what was told to stop stays stopped').toThrow(PartitionLost);
+    hanging.resolve();
+    await thread.pass(0);
+    expect(thread.calls).toHaveLength(2);
+  });
+
+  it('is begun late where its work was given to a node past its deadline', async () => {
+    const thread = new Thread();
+    thread.extend(0);
+    thread.workers.begin(P0, undefined);
+    await thread.pass(60_000);
+    expect(thread.calls).toEqual([]);
+    thread.extend(1_000_000);
+    await thread.pass(0);
+    expect(thread.calls).toHaveLength(1);
+  });
+
+  it('is given away at once when it is asked for, and never begun again', async () => {
+    const thread = await begun();
+    await thread.passDeadline();
+    thread.workers.drain(P0);
+    thread.extend(2_000_000);
+    await thread.pass(60_000);
+    expect([thread.calls.length, thread.drained]).toEqual([1, [P0]]);
+  });
+
+  it('and that is dropped then is never begun again', async () => {
+    const thread = await begun();
+    await thread.passDeadline();
+    thread.workers.drop(P0, 'taken');
+    thread.extend(2_000_000);
+    await thread.pass(60_000);
+    expect([thread.calls.length, thread.drained]).toEqual([1, []]);
+  });
+});
+
+describe('a partition that is drained', () => {
+  it('ends in its own time, may be worked on and stored until then, and is given away once', async () => {
+    const ending = Promise.withResolvers<void>();
+    const thread = await begun(() => ending.promise);
+    thread.workers.drain(P0);
+    thread.workers.drain(P0);
+    const { signal, lost: gone } = thread.last.partition;
+    expect([signal.reason instanceof PartitionDraining, gone.aborted]).toEqual([true, false]);
+    expect(() => thread.last.partition.assertOwned()).not.toThrow();
+    await thread.last.partition.checkpoint('the last');
+    await thread.pass(60_000);
+    expect(thread.drained).toEqual([]);
+    ending.resolve();
+    await thread.pass(0);
+    expect([thread.drained, thread.events, thread.calls.length]).toEqual([[P0], [], 1]);
+  });
+
+  it('before it was begun, or in the pause after it threw, is given away at once', async () => {
+    const unbegun = new Thread();
+    unbegun.workers.begin(P0, undefined);
+    unbegun.workers.drain(P0);
+    await unbegun.pass(0);
+    expect([unbegun.calls, unbegun.drained]).toEqual([[], [P0]]);
+    const pausing = await begun(async () => {
+      throw new Error('broken');
+    });
+    pausing.workers.drain(P0);
+    await pausing.pass(0);
+    expect([pausing.calls.length, pausing.drained]).toEqual([1, [P0]]);
+  });
+
+  it('is given away also if its work throws what it was told', async () => {
+    const thread = await begun(async ({ signal }) => {
+      await aborted(signal);
+      throw signal.reason;
+    });
+    thread.workers.drain(P0);
+    await thread.pass(0);
+    expect([thread.drained, thread.events]).toEqual([[P0], []]);
+  });
+
+  it('and dropped meanwhile is another’s: it is not given away', async () => {
+    const thread = await begun(({ lost: gone }) => aborted(gone));
+    thread.workers.drain(P0);
+    thread.workers.drop(P0, 'evicted');
+    await thread.pass(0);
+    expect([thread.last.isOver, thread.last.partition.lost.reason, thread.drained]).toEqual([
+      true,
+      lost('evicted'),
+      [],
+    ]);
+  });
+});

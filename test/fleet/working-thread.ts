@@ -1,0 +1,96 @@
+/** The thread that works on partitions, in virtual time: its deadline and its table are what a test says. */
+import { expect } from 'vitest';
+import type { LifeEvent } from '../../src/fleet/events.ts';
+import type { Partition } from '../../src/fleet/runtime/partition.ts';
+import { Workers } from '../../src/fleet/runtime/workers.ts';
+import type { Held } from '../../src/fleet/store.ts';
+import { Scheduler } from '../../src/simulation/scheduler.ts';
+import { held } from './records.ts';
+
+export const P0 = held(0, 'a');
+
+/** Resolves once a signal has aborted. */
+export const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve());
+  });
+
+interface Call {
+  readonly partition: Partition;
+  readonly at: number;
+  isOver: boolean;
+}
+
+export class Thread {
+  readonly scheduler = new Scheduler(0);
+  readonly calls: Call[] = [];
+  readonly drained: Held[] = [];
+  readonly told: LifeEvent[] = [];
+  readonly stored: string[] = [];
+  /** What the table answers to a checkpoint. */
+  stores: () => Promise<boolean> = async () => true;
+  /** What works on a partition; it ends well when that is asked for, unless a test says otherwise. */
+  work: (partition: Partition) => Promise<void> = ({ signal }) => aborted(signal);
+  #deadline = 1_000_000;
+  #later = Promise.withResolvers<void>();
+
+  readonly workers = new Workers({
+    clock: { now: () => this.scheduler.now, sleep: (span) => this.scheduler.wait(span) },
+    onPartition: (given) => {
+      const call = { partition: given, at: this.scheduler.now, isOver: false };
+      this.calls.push(call);
+      return this.work(given).finally(() => {
+        call.isOver = true;
+      });
+    },
+    deadline: () => this.#deadline,
+    nextDeadline: () => this.#later.promise,
+    checkpoint: (_, text) => {
+      this.stored.push(text);
+      return this.stores();
+    },
+    drained: (which) => this.drained.push(which),
+    report: (event) => this.told.push(event),
+  });
+
+  /** As when a heartbeat was written. */
+  extend(deadline: number): void {
+    this.#deadline = deadline;
+    this.#later.resolve();
+    this.#later = Promise.withResolvers();
+  }
+
+  async pass(span: number): Promise<void> {
+    let isOver = false;
+    this.scheduler.after(span, () => {
+      isOver = true;
+    });
+    await this.scheduler.run(() => isOver, this.scheduler.now + span);
+  }
+
+  /** The deadline passes, and is looked for. */
+  async passDeadline(): Promise<void> {
+    await this.pass(this.#deadline - this.scheduler.now);
+    this.workers.suspendLate();
+    await this.pass(0);
+  }
+
+  get last(): Call {
+    return this.calls.at(-1) as Call;
+  }
+
+  get events(): string[] {
+    return this.told.map(({ event }) => event);
+  }
+}
+
+export const begun = async (work?: Thread['work'], checkpoint?: string): Promise<Thread> => {
+  const thread = new Thread();
+  if (work) thread.work = work;
+  thread.workers.begin(P0, checkpoint);
+  await thread.pass(0);
+  return thread;
+};
+
+export const lost = (reason: string) => expect.objectContaining({ name: 'PartitionLost', partition: '0', reason });
