@@ -157,10 +157,31 @@ const wants = (view: View, nodes: ReadonlyMap<NodeKey, Node>): Action[] => {
   const taken = deals
     .filter(({ partition, to }) => to === me || isLeftLying(view, partition))
     .map(({ partition }): Action => ({ do: 'take', lease: leaseOf(partition) }));
-  const asked = moves
-    .filter(({ to }) => to === me)
-    .map(({ partition }): Action => ({ do: 'ask', lease: leaseOf(partition) }));
+  const asked = sureOf(
+    moves.filter(({ to }) => to === me),
+    view,
+    nodes,
+  ).map(({ partition }): Action => ({ do: 'ask', lease: leaseOf(partition) }));
   return [...taken, ...asked];
+};
+
+/**
+ * Of its moves those that make it more even as it is, without what others are to do first. So each that is asked for makes
+ * the sum of the squared loads smaller, where all count that were asked for, and none that is declined makes it greater:
+ * asking comes to an end.
+ */
+const sureOf = (moves: Plan['moves'], view: View, nodes: ReadonlyMap<NodeKey, Node>): Plan['moves'] => {
+  const loads = loadsOf(view, nodes);
+  const weights = weightsOf(view);
+  const pins = new Map(view.fleet.leases.map(({ partition, pin }) => [partition, pin]));
+  return moves.filter(({ partition, from, to }) => {
+    const weight = weights.get(partition) ?? 1;
+    const [theirs, mine] = [loads.get(from) ?? 0, loads.get(to) ?? 0];
+    if (theirs - mine <= weight && pins.get(partition) !== to) return false;
+    loads.set(from, theirs - weight);
+    loads.set(to, mine + weight);
+    return true;
+  });
 };
 
 /** P11. Whoever it was dealt to does not take it: its configuration may not have it. */
