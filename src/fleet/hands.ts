@@ -117,14 +117,17 @@ export class Hands {
     this.#deps.work.begin(this.#held(holding), checkpoint);
   }
 
-  async #drain({ partition, fence }: Owned, to: NodeKey | undefined): Promise<void> {
+  #drain({ partition, fence }: Owned, to: NodeKey | undefined): void {
     const isBegun = this.#holdings.get(partition)?.fence === fence;
     const holding = { partition, fence, isDraining: true, to };
     this.#holdings.set(partition, holding);
-    // What was not begun has not to end.
-    if (!isBegun) return this.#handOver(holding);
-    this.#deps.report({ event: 'draining', partition, fence });
-    this.#deps.work.drain(this.#held(holding));
+    if (isBegun) {
+      this.#deps.report({ event: 'draining', partition, fence });
+      this.#deps.work.drain(this.#held(holding));
+    } else {
+      // What was not begun has not to end. It is tried until it is done: nothing else is to wait for that.
+      void this.#handOver(holding);
+    }
   }
 
   async #handOver(holding: InHand): Promise<void> {

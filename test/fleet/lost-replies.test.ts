@@ -142,6 +142,22 @@ describe('a node that leaves', () => {
     expect([fleet.of('left').length, fleet.of('evicted').length]).toEqual([1, 0]);
   });
 
+  it('and cannot give away what it never began goes when its time is over all the same', async () => {
+    const fleet = new SimulatedFleet(2);
+    const { gate } = faulty({ call: 'handOver', when: 'before' });
+    fleet.start('a');
+    await fleet.until(() => fleet.isWhole);
+    const b = fleet.start('b', { gate });
+    await fleet.until(() => fleet.rows.leases.some(({ owner }) => owner === b.life));
+    expect(b.working.size).toBe(0);
+    const from = fleet.scheduler.now;
+    b.leave();
+    await fleet.until(() => b.hasLeft);
+    expect(fleet.scheduler.now - from, '30 s, and a look').toBeLessThan(30_000 + 2 * CYCLE);
+    expect([b.working.size, fleet.of('acquired').filter(({ by }) => by === b.life)]).toEqual([0, []]);
+    await fleet.until(() => fleet.isWhole);
+  });
+
   it('and is taken for dead meanwhile does not wait for its return', async () => {
     const fleet = new SimulatedFleet(4);
     const a = fleet.start('a');
