@@ -137,7 +137,7 @@ const anyWeighted = fc
     ),
   }));
 
-const RUNS = { numRuns: 1_500 };
+const RUNS = { numRuns: 800 };
 
 /** It may go: nothing is under way with it, and nobody wants it where it is. */
 const isLoose = ({ mayMove, pin, at }: Placed): boolean => mayMove && pin !== at;

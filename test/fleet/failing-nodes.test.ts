@@ -89,6 +89,23 @@ describe('a node that others took for dead', () => {
     expect(fleet.rows.nodes.map(({ key }) => key).sort(), 'its row is gone').toEqual(['b@1', 'c@1']);
   });
 
+  it('begins nothing of what it was about to take', async () => {
+    const fleet = new SimulatedFleet(4);
+    const a = fleet.start('a', {
+      gate: async (call, effects) => {
+        const answers = effects.map((effect) => effect());
+        if (call === 'fleets.take') await fleet.scheduler.wait(4 * CYCLE);
+        return answers;
+      },
+    });
+    await fleet.until(() => fleet.rows.leases.length === 4);
+    await evict(fleet, a);
+    await fleet.pass(5 * CYCLE);
+    expect([fleet.of('evicted').length, fleet.of('acquired'), a.working.size]).toEqual([1, [], 0]);
+    await fleet.until(() => fleet.isWhole);
+    expect(fleet.rows.leases.map(({ owner, fence }) => [owner, fence])).toEqual(Array(4).fill(['a@2', 2]));
+  });
+
   it('stays away 6 cycles, then 12, 24, …, and comes back as another one each time', async () => {
     const { fleet, nodes } = await settled(4, 'a', 'b');
     const [a] = nodes;

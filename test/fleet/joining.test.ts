@@ -173,6 +173,19 @@ describe('a node that leaves', () => {
     expect(fleet.of('evicted-another')).toEqual([]);
   });
 
+  it('while a heartbeat is under way tells it with the next one, which does not wait for a cycle', async () => {
+    const fleet = new SimulatedFleet(2);
+    const a = fleet.start('a');
+    a.drainTakes = 20_000;
+    await settled(fleet);
+    const beats = made(fleet, 'a', 'beat');
+    await fleet.until(() => made(fleet, 'a', 'beat') === beats + 1);
+    expect(fleet.rows.nodes[0]?.beat, 'it has not come to the table').toBe(beats);
+    a.leave();
+    await fleet.pass(CYCLE / 5);
+    expect([made(fleet, 'a', 'beat'), fleet.rows.nodes[0]?.leaving]).toEqual([beats + 2, true]);
+  });
+
   it('tells that it has left, once', async () => {
     const fleet = new SimulatedFleet(2);
     const a = fleet.start('a');

@@ -8,7 +8,7 @@ import { CYCLE, SimulatedFleet, TTL } from './simulated-fleet.ts';
 const watched = async (fleet: SimulatedFleet, span: number): Promise<number> => {
   let twice = 0;
   for (const until = fleet.scheduler.now + span; fleet.scheduler.now < until; ) {
-    await fleet.pass(50);
+    await fleet.pass(200);
     twice += Number(fleet.workedTwice.length > 0);
   }
   return twice;

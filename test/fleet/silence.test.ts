@@ -174,13 +174,16 @@ const beaten = async (all: readonly Sent[]): Promise<readonly Moment[]> => {
 
 describe('an observer, whenever it reads and however its reads take', () => {
   it('never ends a node that may still work, by its own deadline', async () => {
-    const reads = fc.array(fc.record({ after: fc.integer({ min: 1, max: 9_000 }), takes: fc.nat({ max: 4_000 }) }), {
-      minLength: 20,
-      maxLength: 80,
-    });
+    const reads = (after: number, takes: number, maxLength: number) =>
+      fc.array(fc.record({ after: fc.integer({ min: 1, max: after }), takes: fc.nat({ max: takes }) }), {
+        minLength: 20,
+        maxLength,
+      });
+    // As it may be, and one that misses nothing.
+    const anyReads = fc.oneof(reads(9_000, 4_000, 80), reads(900, 0, 300));
     let ended = 0;
     await fc.assert(
-      fc.asyncProperty(fc.array(anySent, { minLength: 1, maxLength: 14 }), reads, async (all, looks) => {
+      fc.asyncProperty(fc.array(anySent, { minLength: 1, maxLength: 14 }), anyReads, async (all, looks) => {
         const moments = await beaten(all);
         const inTable = moments.filter(({ at }, index) => index === 0 || at >= (moments[index - 1]?.at ?? 0));
         const asOf = (at: number): Moment | undefined => inTable.filter((each) => each.at <= at).at(-1);
@@ -199,8 +202,8 @@ describe('an observer, whenever it reads and however its reads take', () => {
           return;
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: 1_000 },
     );
-    expect(ended, 'often enough to mean something').toBeGreaterThan(200);
+    expect(ended, 'often enough to mean something').toBeGreaterThan(100);
   });
 });
