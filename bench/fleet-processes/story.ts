@@ -17,7 +17,14 @@ interface Chapter {
   readonly happens: (crew: Crew, spans: Spans, died: Map<string, number>) => Promise<unknown>;
   /** Of so many partitions that a worker has: the least and the most that move. */
   readonly moves: (share: number, workers: number) => readonly [number, number];
+  /** For how long a partition may be worked on by nobody, in ms. */
+  readonly pause: (crew: Crew, spans: Spans) => number;
 }
+
+/** What is given away is dealt within a look or two; to a newcomer, who takes nothing in its first three (P10). */
+const givenAway = ({ setting: { cycle } }: Crew): number => 6 * cycle;
+/** Its Ttl has to pass, as others see it, and then what it had is dealt. */
+const taken = ({ ttl, setting: { cycle } }: Crew): number => ttl + 5 * cycle;
 
 const kill = async (crew: Crew, name: string, died: Map<string, number>): Promise<void> => {
   const pid = crew.pidOf(name);
@@ -26,24 +33,37 @@ const kill = async (crew: Crew, name: string, died: Map<string, number>): Promis
 };
 
 export const CHAPTERS: readonly Chapter[] = [
-  { name: 'nothing', happens: (crew) => crew.cycles(6), moves: () => [0, 0] },
-  { name: 'a busy loop', happens: (crew, { block }) => crew.block('w3', block), moves: () => [0, 0] },
-  { name: 'SIGKILL', happens: (crew, _, died) => kill(crew, 'w1', died), moves: (share) => [share, share] },
-  { name: 'a new one', happens: async (crew) => crew.start('w1'), moves: (share) => [share, share] },
+  { name: 'nothing', happens: (crew) => crew.cycles(6), moves: () => [0, 0], pause: ({ setting: { cycle } }) => cycle },
+  {
+    name: 'a busy loop',
+    happens: (crew, { block }) => crew.block('w3', block),
+    moves: () => [0, 0],
+    pause: ({ setting: { cycle } }, { block }) => block + cycle,
+  },
+  {
+    name: 'SIGKILL',
+    happens: (crew, _, died) => kill(crew, 'w1', died),
+    moves: (share) => [share, share],
+    pause: taken,
+  },
+  { name: 'a new one', happens: async (crew) => crew.start('w1'), moves: (share) => [share, share], pause: givenAway },
   {
     name: 'SIGSTOP and SIGCONT',
     happens: (crew, { pause }) => crew.pause('w2', pause),
     moves: (share) => [share, 2 * share],
+    pause: taken,
   },
   {
     name: 'a busy loop for too long',
     happens: (crew, { longBlock }) => crew.block('w4', longBlock),
     moves: (share) => [share, 2 * share],
+    pause: (crew) => crew.setting.maxBlocked + taken(crew),
   },
   {
     name: 'SIGKILL of two at once',
     happens: (crew, _, died) => Promise.all(['w1', 'w2'].map((name) => kill(crew, name, died))),
     moves: (share) => [2 * share, 2 * share],
+    pause: taken,
   },
   {
     name: 'two new ones',
@@ -51,6 +71,7 @@ export const CHAPTERS: readonly Chapter[] = [
       for (const name of ['w1', 'w2']) crew.start(name);
     },
     moves: (share) => [2 * share, 2 * share],
+    pause: givenAway,
   },
   {
     name: 'a rolling restart',
@@ -63,12 +84,15 @@ export const CHAPTERS: readonly Chapter[] = [
     },
     // What is given away goes to others, and the next one that comes gets its share from those.
     moves: (share, workers) => [share * workers, 2 * share * workers],
+    pause: givenAway,
   },
 ];
 
 export interface Told extends Pick<Verdict, 'moves' | 'overlaps' | 'longestOverlap' | 'refused' | 'longestPause'> {
   readonly name: string;
   readonly expected: readonly [number, number];
+  /** `longestPause` may be so long. */
+  readonly stated: number;
   readonly seconds: number;
 }
 
@@ -91,7 +115,7 @@ export const tell = async (
   for (let n = 1; n <= workers; n += 1) crew.start(`w${n}`);
   await crew.settled();
   const chapters: Told[] = [];
-  for (const { name, happens, moves } of CHAPTERS) {
+  for (const { name, happens, moves, pause } of CHAPTERS) {
     if (names && !names.includes(name)) continue;
     const from = monotonic();
     await happens(crew, spans, died);
@@ -101,11 +125,11 @@ export const tell = async (
     const within = readEntries(folder).filter(({ at }: Logged) => at >= from - cycle && at < to);
     const verdict = verdictOf(within, died, 2 * cycle);
     const expected = moves(partitions / workers, workers);
-    const told = { ...figuresOf(verdict), name, expected, seconds: (to - from) / 1_000 };
+    const told = { ...figuresOf(verdict), name, expected, stated: pause(crew, spans), seconds: (to - from) / 1_000 };
     chapters.push(told);
     onChapter(told);
   }
-  for (const name of [...crew.names]) await crew.stop(name);
+  await Promise.all(crew.names.map((name) => crew.stop(name)));
   return { chapters, whole: verdictOf(readEntries(folder), died, 2 * cycle), ttl: crew.ttl };
 };
 

@@ -12,7 +12,7 @@
  */
 import type { Logged } from './log.ts';
 
-export interface Unit {
+interface Unit {
   readonly who: string;
   readonly p: string;
   readonly fence: number;
@@ -42,7 +42,7 @@ const grouped = <T extends { readonly p: string }>(all: readonly T[]): ReadonlyM
   Map.groupBy(all, ({ p }) => p);
 
 /** Of entries in the order of their time. SIGKILL ended what has no end. */
-export const unitsOf = (entries: readonly Logged[]): readonly Unit[] => {
+const unitsOf = (entries: readonly Logged[]): readonly Unit[] => {
   const units: { -readonly [Name in keyof Unit]: Unit[Name] }[] = [];
   const open = new Map<string, (typeof units)[number]>();
   for (const entry of entries) {

@@ -1,0 +1,40 @@
+/** The stream: real flights (US domestic, early 2001; from the package vega-datasets), in partitions by their origin. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Flight } from '../flights/downstream.ts';
+
+/** Beside the package's entry; it exports no data files. */
+const DATA = fileURLToPath(new URL('../data/flights-20k.json', import.meta.resolve('vega-datasets')));
+
+export const PARTITIONS = 16;
+
+/** What is kept of each origin: whole numbers, so that sums are exact. */
+export type Delays = Record<string, { flights: number; minutes: number }>;
+
+/** A flight's place in a replay that takes from 0 to 1. */
+export interface Departure extends Flight {
+  readonly after: number;
+}
+
+const momentOf = ({ date }: Flight): number => Date.parse(`${date.replaceAll('/', '-').replace(' ', 'T')}Z`);
+
+/** The first so many, in their order. */
+export const readFlights = (count: number): readonly Departure[] => {
+  const flights = (JSON.parse(readFileSync(DATA, 'utf8')) as Flight[])
+    .toSorted((a, b) => momentOf(a) - momentOf(b))
+    .slice(0, count);
+  const [first, last] = [flights[0], flights.at(-1)].map((flight) => momentOf(flight as Flight)) as [number, number];
+  return flights.map((flight) => ({ ...flight, after: (momentOf(flight) - first) / Math.max(1, last - first) }));
+};
+
+/** All flights of an origin are in one partition. */
+export const partitionOf = ({ origin }: Flight): string =>
+  String(createHash('sha256').update(origin).digest().readUInt32BE() % PARTITIONS);
+
+export const count = (delays: Delays, flights: readonly Flight[]): void => {
+  for (const { origin, delay } of flights) {
+    const of = delays[origin] ?? { flights: 0, minutes: 0 };
+    delays[origin] = { flights: of.flights + 1, minutes: of.minutes + delay };
+  }
+};

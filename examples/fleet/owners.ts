@@ -1,0 +1,48 @@
+/** Who owned what, and when: from what the workers tell. */
+import type { FleetEvent } from '../../src/fleet/events.ts';
+
+export interface Owned {
+  readonly partition: string;
+  readonly worker: string;
+  /** ms */
+  readonly from: number;
+  to: number;
+}
+
+export class Owners {
+  readonly spans: Owned[] = [];
+  /** By worker's process and partition: what is owned now. */
+  readonly #open = new Map<string, Owned>();
+
+  /** @param life of a process: its name is that of the next one, too */
+  hear(worker: string, life: number, event: FleetEvent, at: number): void {
+    if (!('partition' in event)) return;
+    const key = `${worker} ${life} ${event.partition}`;
+    if (event.event === 'acquired') {
+      const span = { partition: event.partition, worker, from: at, to: Number.POSITIVE_INFINITY };
+      this.#open.set(key, span);
+      this.spans.push(span);
+    } else if (event.event === 'handed-over' || event.event === 'dropped') this.#close(key, at);
+  }
+
+  /** A process is gone, and has told nothing of it. */
+  gone(worker: string, life: number, at: number): void {
+    for (const key of [...this.#open.keys()]) if (key.startsWith(`${worker} ${life} `)) this.#close(key, at);
+  }
+
+  /** How often a partition went to somebody else from then on, and for how long one was nobody's at most. */
+  between(from: number, to: number): { readonly moved: number; readonly nobodys: number } {
+    const changes = [...Map.groupBy(this.spans, ({ partition }) => partition).values()].flatMap((spans) => {
+      const sorted = spans.toSorted((a, b) => a.from - b.from);
+      return sorted.slice(1).map((next, index) => ({ before: sorted[index] as Owned, next }));
+    });
+    const within = changes.filter(({ next }) => next.from >= from && next.from < to);
+    return { moved: within.length, nobodys: Math.max(0, ...within.map(({ before, next }) => next.from - before.to)) };
+  }
+
+  #close(key: string, at: number): void {
+    const span = this.#open.get(key);
+    if (span) span.to = at;
+    this.#open.delete(key);
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * Workers that share the flights stream and keep state for their partitions of it, while one joins, one is killed and one is
+ * restarted. In the end each flight was counted once.
+ *
+ *   npm run example:fleet                       about a minute
+ *   npm run example:fleet -- --out FOLDER       where the picture goes
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { isDeepStrictEqual, parseArgs } from 'node:util';
+import { plural, table } from '../../src/cli/output.ts';
+import type { FleetEvent } from '../../src/fleet/events.ts';
+import type { FleetName } from '../../src/fleet/ids.ts';
+import { fleetsAt } from '../../src/fleet/runtime/at.ts';
+import { startDynamoDB } from '../../src/local/dynamodb-engine.ts';
+import { makeFleetTable } from '../../src/local/fleet-table.ts';
+import { temporaryFolder } from '../../src/temporary-folder.ts';
+import { count, type Delays, PARTITIONS, readFlights } from './flights.ts';
+import { Owners } from './owners.ts';
+import { pictureOf } from './picture.ts';
+import type { Place, WorkerSetting } from './worker.ts';
+
+/** A fifth of the usual one, so that all of it fits into a minute. */
+const CYCLE = 1_000;
+/** In which the first workers find each other and their shares, before the stream begins, in ms. */
+const LEAD = 7_000;
+
+const usage = (): never => {
+  console.error('usage: npm run example:fleet -- [--flights 1000…20000] [--seconds 10…600] [--out FOLDER | --docs]');
+  process.exit(2);
+};
+const readOptions = () => {
+  try {
+    return parseArgs({
+      options: {
+        flights: { type: 'string', default: '20000' },
+        seconds: { type: 'string', default: '42' },
+        out: { type: 'string' },
+        docs: { type: 'boolean', default: false },
+      },
+    }).values;
+  } catch {
+    return usage();
+  }
+};
+const options = readOptions();
+const [flights, span] = [Number(options.flights), Number(options.seconds) * 1_000];
+if (!Number.isInteger(flights) || flights < 1_000 || flights > 20_000 || !(span >= 10_000 && span <= 600_000)) usage();
+if (options.docs && options.out !== undefined) usage();
+
+const engine = await startDynamoDB({ port: 0 });
+const at = await makeFleetTable(engine.endpoint, 'Fleet');
+const fleets = fleetsAt(at);
+const states = temporaryFolder('fleet-states');
+const beganAt = Date.now();
+const startsAt = beganAt + LEAD;
+const setting: Omit<WorkerSetting, 'name'> = { table: at, cycle: CYCLE, states, flights, startsAt, span };
+
+const owners = new Owners();
+const workers = new Map<string, ChildProcess>();
+const counted = { flights: 0 };
+
+const start = (name: string): void => {
+  const child = fork(join(import.meta.dirname, 'worker.ts'), [JSON.stringify({ ...setting, name })]);
+  const life = child.pid ?? 0;
+  workers.set(name, child);
+  child.on('message', (message: { counted: number } | { event: FleetEvent; at: number }) => {
+    if ('counted' in message) counted.flights += message.counted;
+    else owners.hear(name, life, message.event, message.at);
+  });
+  child.once('exit', () => owners.gone(name, life, Date.now()));
+};
+/** @returns when it has ended. */
+const end = async (name: string, signal: NodeJS.Signals): Promise<void> => {
+  const child = workers.get(name);
+  workers.delete(name);
+  child?.kill(signal);
+  if (child) await once(child, 'exit');
+};
+
+/** When, as a share of the replay. */
+const INCIDENTS: readonly (readonly [number, string, () => unknown])[] = [
+  [0.17, 'w5 joins', () => start('w5')],
+  [0.38, 'SIGKILL of w2', () => end('w2', 'SIGKILL')],
+  [0.68, 'SIGTERM of w3', () => end('w3', 'SIGTERM')],
+  [0.8, 'w3 starts again', () => start('w3')],
+];
+const happened: { name: string; at: number }[] = [];
+
+const places = async (): Promise<readonly Place[]> =>
+  (await fleets.read('flights' as FleetName)).leases.flatMap(({ checkpoint }) =>
+    checkpoint === undefined ? [] : [JSON.parse(checkpoint) as Place],
+  );
+const reached = async (): Promise<number> => (await places()).reduce((sum, { position }) => sum + position, 0);
+
+const stream = readFlights(flights);
+console.log(
+  `${plural(flights, 'flight')} in ${PARTITIONS} partitions within ${span / 1_000} s, 4 workers, a cycle of ${CYCLE / 1_000} s.`,
+);
+for (const name of ['w1', 'w2', 'w3', 'w4']) start(name);
+for (const [share, name, happen] of INCIDENTS) {
+  await setTimeout(Math.max(0, startsAt + share * span - Date.now()));
+  happened.push({ name, at: Date.now() });
+  console.log(`${String(Math.round((Date.now() - beganAt) / 1_000)).padStart(3)} s  ${name}`);
+  await happen();
+}
+const patience = Date.now() + span + 120_000;
+while ((await reached()) < flights && Date.now() < patience) await setTimeout(CYCLE / 2);
+const endsAt = Date.now();
+await Promise.all([...workers.keys()].map((name) => end(name, 'SIGTERM')));
+
+const kept: Delays = {};
+for (const { file } of await places()) Object.assign(kept, JSON.parse(readFileSync(join(states, file), 'utf8')));
+await engine.stop();
+const direct: Delays = {};
+count(direct, stream);
+
+const rows = [{ name: '4 workers begin', at: beganAt }, ...happened].map(({ name, at: from }, index) => {
+  const { moved, nobodys } = owners.between(from, happened[index]?.at ?? endsAt);
+  return [name, `${Math.round((from - beganAt) / 1_000)} s`, moved, `${(nobodys / 1_000).toFixed(1)} s`];
+});
+console.log(`\n${table(['', 'at', 'moved', 'nobody’s for at most'], rows)}\n`);
+
+const folder = options.docs
+  ? join(import.meta.dirname, '../../docs/images')
+  : (options.out ?? mkdtempSync(join(tmpdir(), 'groupage-fleet-example-')));
+mkdirSync(folder, { recursive: true });
+const picture = join(folder, options.docs ? 'fleet-example.svg' : 'owners.svg');
+writeFileSync(
+  picture,
+  pictureOf({
+    ...{ spans: owners.spans, workers: ['w1', 'w2', 'w3', 'w4', 'w5'], partitions: PARTITIONS },
+    incidents: happened.map(({ name, at: then }) => ({ name, at: then - beganAt })),
+    ...{ from: beganAt, to: endsAt },
+  }),
+);
+
+const [sum, origins] = [Object.values(kept).reduce((all, each) => all + each.flights, 0), Object.keys(kept).length];
+console.log(
+  `${plural(sum, 'flight')} of ${plural(origins, 'origin')} in the states that the checkpoints name; ${plural(counted.flights - sum, 'flight')} had to be counted again, as no checkpoint named a state with them.`,
+);
+console.log(`Who owned what: ${picture}`);
+if (isDeepStrictEqual(kept, direct)) console.log('The same as the whole stream, counted directly: each flight once.');
+else {
+  console.error('NOT the same as the whole stream, counted directly');
+  process.exitCode = 1;
+}

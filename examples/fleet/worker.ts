@@ -1,0 +1,80 @@
+/** A worker: keeps the delays of each origin in its partitions of the stream, for as long as they are its own. */
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import type { TableAt } from '../../src/fleet/runtime/messages.ts';
+import { type Partition, runFleet } from '../../src/fleet/runtime/run-fleet.ts';
+import { count, type Delays, PARTITIONS, partitionOf, readFlights } from './flights.ts';
+
+export interface WorkerSetting {
+  readonly name: string;
+  readonly table: TableAt;
+  readonly cycle: number;
+  /** Where states are kept: it stands for a bucket that all workers reach. */
+  readonly states: string;
+  readonly flights: number;
+  /** The replay began then, and takes so long, in ms. */
+  readonly startsAt: number;
+  readonly span: number;
+}
+
+/** A checkpoint: how far the stream was read, and the file with what came of it. */
+export interface Place {
+  readonly position: number;
+  readonly file: string;
+}
+
+/** Flights in a unit of work, at most, and the time between two units. */
+const [UNIT, REST] = [50, 200] as const;
+
+const setting = JSON.parse(process.argv[2] ?? '{}') as WorkerSetting;
+const { name, table, cycle, states, startsAt, span } = setting;
+const streams = Map.groupBy(readFlights(setting.flights), partitionOf);
+
+const restore = async (checkpoint: string | undefined): Promise<{ place: Place | undefined; delays: Delays }> => {
+  if (checkpoint === undefined) return { place: undefined, delays: {} };
+  const place = JSON.parse(checkpoint) as Place;
+  return { place, delays: JSON.parse(await readFile(join(states, place.file), 'utf8')) };
+};
+
+/**
+ * The state goes into a file of a new name, and counts from the moment at which a checkpoint names it. A worker that has lost
+ * the partition meanwhile may still write its file: its checkpoint is refused, and nobody ever reads it.
+ */
+const keep = async (partition: Partition, position: number, delays: Delays, before?: Place): Promise<Place> => {
+  const place = { position, file: `${partition.id}-${position}-${partition.fence}.json` };
+  await writeFile(join(states, place.file), JSON.stringify(delays));
+  await partition.checkpoint(JSON.stringify(place));
+  if (before) await rm(join(states, before.file), { force: true });
+  return place;
+};
+
+const onPartition = async (partition: Partition): Promise<void> => {
+  const { id, signal, from } = partition;
+  const stream = streams.get(id) ?? [];
+  let { place, delays } = await restore(from);
+  while (!signal.aborted && (place?.position ?? 0) < stream.length) {
+    partition.assertOwned();
+    const reached = (Date.now() - startsAt) / span;
+    const position = place?.position ?? 0;
+    const due = stream.slice(position, position + UNIT).filter(({ after }) => after <= reached);
+    if (due.length > 0) {
+      count(delays, due);
+      process.send?.({ counted: due.length });
+      place = await keep(partition, position + due.length, delays, place);
+    }
+    await setTimeout(REST);
+  }
+};
+
+const orphaned = (): never => process.exit(1);
+// Whoever started it is gone.
+process.on('disconnect', orphaned);
+await runFleet({
+  ...{ fleet: 'flights', table, node: name, partitions: PARTITIONS, cycle, onPartition },
+  // Less than what the platform waits before it kills.
+  drainTimeout: 5_000,
+  onEvent: (event) => process.send?.({ event, at: Date.now() }),
+});
+process.off('disconnect', orphaned);
+process.disconnect();
