@@ -26,8 +26,6 @@ import type { Place, WorkerSetting } from './worker.ts';
 
 /** A fifth of the usual one, so that all of it fits into a minute. */
 const CYCLE = 1_000;
-/** In which the first workers find each other and their shares, before the stream begins, in ms. */
-const LEAD = 7_000;
 
 const usage = (): never => {
   console.error('usage: npm run example:fleet -- [--flights 1000…20000] [--seconds 10…600] [--out FOLDER | --docs]');
@@ -38,7 +36,7 @@ const readOptions = () => {
     return parseArgs({
       options: {
         flights: { type: 'string', default: '20000' },
-        seconds: { type: 'string', default: '42' },
+        seconds: { type: 'string', default: '45' },
         out: { type: 'string' },
         docs: { type: 'boolean', default: false },
       },
@@ -56,9 +54,7 @@ const engine = await startDynamoDB({ port: 0 });
 const at = await makeFleetTable(engine.endpoint, 'Fleet');
 const fleets = fleetsAt(at);
 const states = temporaryFolder('fleet-states');
-const beganAt = Date.now();
-const startsAt = beganAt + LEAD;
-const setting: Omit<WorkerSetting, 'name'> = { table: at, cycle: CYCLE, states, flights, startsAt, span };
+let setting: Omit<WorkerSetting, 'name'> = { table: at, cycle: CYCLE, states, flights, span };
 
 const owners = new Owners();
 const workers = new Map<string, ChildProcess>();
@@ -85,16 +81,19 @@ const end = async (name: string, signal: NodeJS.Signals): Promise<void> => {
 /** When, as a share of the replay. */
 const INCIDENTS: readonly (readonly [number, string, () => unknown])[] = [
   [0.17, 'w5 joins', () => start('w5')],
-  [0.38, 'SIGKILL of w2', () => end('w2', 'SIGKILL')],
-  [0.68, 'SIGTERM of w3', () => end('w3', 'SIGTERM')],
-  [0.8, 'w3 starts again', () => start('w3')],
+  [0.36, 'SIGKILL of w2', () => end('w2', 'SIGKILL')],
+  [0.64, 'SIGTERM of w3', () => end('w3', 'SIGTERM')],
+  [0.74, 'w3 starts again', () => start('w3')],
 ];
 const happened: { name: string; at: number }[] = [];
 
+const leases = async () => (await fleets.read('flights' as FleetName)).leases;
 const places = async (): Promise<readonly Place[]> =>
-  (await fleets.read('flights' as FleetName)).leases.flatMap(({ checkpoint }) =>
-    checkpoint === undefined ? [] : [JSON.parse(checkpoint) as Place],
-  );
+  (await leases()).flatMap(({ checkpoint }) => (checkpoint === undefined ? [] : [JSON.parse(checkpoint) as Place]));
+const isEven = async (): Promise<boolean> => {
+  const counts = [...Map.groupBy(await leases(), ({ owner }) => owner).values()].map(({ length }) => length);
+  return counts.length === workers.size && Math.max(...counts) - Math.min(...counts) <= 1;
+};
 const reached = async (): Promise<number> => (await places()).reduce((sum, { position }) => sum + position, 0);
 
 const stream = readFlights(flights);
@@ -102,14 +101,22 @@ console.log(
   `${plural(flights, 'flight')} in ${PARTITIONS} partitions within ${span / 1_000} s, 4 workers, a cycle of ${CYCLE / 1_000} s.`,
 );
 for (const name of ['w1', 'w2', 'w3', 'w4']) start(name);
+// The stream waits for them: until each partition is somebody's, and for what else they may have to even out.
+while ((await leases()).filter(({ owner }) => owner !== undefined).length < PARTITIONS) await setTimeout(CYCLE / 5);
+await setTimeout(2 * CYCLE);
+const startsAt = Date.now();
+setting = { ...setting, startsAt };
+for (const worker of workers.values()) worker.send({ startsAt });
 for (const [share, name, happen] of INCIDENTS) {
   await setTimeout(Math.max(0, startsAt + share * span - Date.now()));
   happened.push({ name, at: Date.now() });
-  console.log(`${String(Math.round((Date.now() - beganAt) / 1_000)).padStart(3)} s  ${name}`);
+  console.log(`${String(Math.round((Date.now() - startsAt) / 1_000)).padStart(3)} s  ${name}`);
   await happen();
 }
 const patience = Date.now() + span + 120_000;
-while ((await reached()) < flights && Date.now() < patience) await setTimeout(CYCLE / 2);
+while (((await reached()) < flights || !(await isEven())) && Date.now() < patience) await setTimeout(CYCLE / 2);
+// So that the last of it can be seen in the picture.
+await setTimeout(3 * CYCLE);
 const endsAt = Date.now();
 await Promise.all([...workers.keys()].map((name) => end(name, 'SIGTERM')));
 
@@ -119,9 +126,9 @@ await engine.stop();
 const direct: Delays = {};
 count(direct, stream);
 
-const rows = [{ name: '4 workers begin', at: beganAt }, ...happened].map(({ name, at: from }, index) => {
+const rows = [{ name: 'the stream begins', at: startsAt }, ...happened].map(({ name, at: from }, index) => {
   const { moved, nobodys } = owners.between(from, happened[index]?.at ?? endsAt);
-  return [name, `${Math.round((from - beganAt) / 1_000)} s`, moved, `${(nobodys / 1_000).toFixed(1)} s`];
+  return [name, `${Math.round((from - startsAt) / 1_000)} s`, moved, `${(nobodys / 1_000).toFixed(1)} s`];
 });
 console.log(`\n${table(['', 'at', 'moved', 'nobody’s for at most'], rows)}\n`);
 
@@ -134,8 +141,8 @@ writeFileSync(
   picture,
   pictureOf({
     ...{ spans: owners.spans, workers: ['w1', 'w2', 'w3', 'w4', 'w5'], partitions: PARTITIONS },
-    incidents: happened.map(({ name, at: then }) => ({ name, at: then - beganAt })),
-    ...{ from: beganAt, to: endsAt },
+    incidents: happened.map(({ name, at: then }) => ({ name, at: then - startsAt })),
+    ...{ from: startsAt, to: endsAt },
   }),
 );
 

@@ -13,8 +13,9 @@ export interface WorkerSetting {
   /** Where states are kept: it stands for a bucket that all workers reach. */
   readonly states: string;
   readonly flights: number;
-  /** The replay began then, and takes so long, in ms. */
-  readonly startsAt: number;
+  /** When the replay began; without it that is told later, by a message. */
+  readonly startsAt?: number;
+  /** It takes so long, in ms. */
   readonly span: number;
 }
 
@@ -28,7 +29,11 @@ export interface Place {
 const [UNIT, REST] = [50, 200] as const;
 
 const setting = JSON.parse(process.argv[2] ?? '{}') as WorkerSetting;
-const { name, table, cycle, states, startsAt, span } = setting;
+const { name, table, cycle, states, span } = setting;
+let { startsAt = Number.POSITIVE_INFINITY } = setting;
+process.on('message', (message: { readonly startsAt: number }) => {
+  startsAt = message.startsAt;
+});
 const streams = Map.groupBy(readFlights(setting.flights), partitionOf);
 
 const restore = async (checkpoint: string | undefined): Promise<{ place: Place | undefined; delays: Delays }> => {
