@@ -7,6 +7,7 @@ import { checkCommand } from './check.ts';
 import { deferredCommand } from './deferred.ts';
 import { doctorCommand } from './doctor.ts';
 import { fanOutCommand } from './fan-out.ts';
+import { fleetCommand } from './fleet.ts';
 import { flushCommand } from './flush.ts';
 import { batchesCommand, targetsCommand, tasksCommand } from './lists.ts';
 import { operationsCommand } from './operations.ts';
@@ -37,6 +38,7 @@ const program = (): Command => {
     redriveCommand(),
     fanOutCommand(),
     deferredCommand(),
+    fleetCommand(),
     doctorCommand(),
     checkCommand(),
   ]) {

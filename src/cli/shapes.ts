@@ -180,3 +180,39 @@ export const CLAIMED = z.union([
 ]);
 export const RELEASED = z.looseObject({ released: z.number() });
 export const JOBS = z.looseObject({ jobs: z.array(z.unknown()), next: z.number().optional() });
+
+export const FLEETS = z.looseObject({ fleets: z.array(z.string()) });
+
+/** A node, and what draining it answers. */
+export const FLEET_NODE = z.looseObject({
+  node: z.string(),
+  status: z.string(),
+  ttlSeconds: z.number(),
+  startedAt: z.string(),
+  lastBeatAt: z.string(),
+  partitions: z.number(),
+  warning: z.string().optional(),
+});
+export type FleetNodeShape = z.infer<typeof FLEET_NODE>;
+
+/** A partition, and what moving it answers. */
+export const FLEET_PARTITION = z.looseObject({
+  id: z.string(),
+  status: z.string(),
+  owner: z.string().optional(),
+  lastOwner: z.string().optional(),
+  next: z.string().optional(),
+  pin: z.string().optional(),
+  since: z.string().optional(),
+  fence: z.number(),
+  checkpoint: z.string().optional(),
+  warning: z.string().optional(),
+});
+export type FleetPartitionShape = z.infer<typeof FLEET_PARTITION>;
+
+export const FLEET = z.looseObject({
+  id: z.string(),
+  nodes: z.array(FLEET_NODE),
+  partitions: z.array(FLEET_PARTITION),
+});
+export type FleetShape = z.infer<typeof FLEET>;

@@ -3,14 +3,14 @@ import { type Fleet, isFree, type Lease, type Node } from './fleet.ts';
 import { type FleetName, type NodeId, type NodeKey, nodeIdOf, type PartitionId } from './ids.ts';
 
 /** `evicted`: this life of it is over; its row is still there. */
-export type NodeStatus = 'working' | 'draining' | 'leaving' | 'evicted';
+type NodeStatus = 'working' | 'draining' | 'leaving' | 'evicted';
 
 /**
  * - `owned`: its owner works on it;
  * - `asked`: likewise, until it has given it to `next`;
  * - `free`: nobody works on it, and whoever it is dealt to takes it.
  */
-export type PartitionStatus = 'owned' | 'asked' | 'free';
+type PartitionStatus = 'owned' | 'asked' | 'free';
 
 export interface NodeView {
   /** Its key: one life of it. */

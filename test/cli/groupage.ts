@@ -16,8 +16,9 @@ export const groupage = (
   cwd: string,
   args: readonly string[],
   input = '',
+  env: NodeJS.ProcessEnv = process.env,
 ): Promise<Ran> & { readonly child: ChildProcess } => {
-  const child = spawn(NODE, [join(ROOT, 'bin/groupage.ts'), ...args], { cwd });
+  const child = spawn(NODE, [join(ROOT, 'bin/groupage.ts'), ...args], { cwd, env });
   const ran = new Promise<Ran>((resolve) => {
     const [out, err]: [string[], string[]] = [[], []];
     child.stdout.on('data', (data) => out.push(String(data)));
