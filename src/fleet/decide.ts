@@ -189,7 +189,7 @@ const isLeftLying = ({ memory }: View, partition: PartitionId): boolean =>
   (memory.free.get(partition) ?? 0) >= LEFT_LYING_LOOKS;
 
 /** The plan for a fleet as it is. Partitions that are not shared by the one who asks are not in it. */
-export const planFor = ({ fleet, shares }: Pick<View, 'fleet' | 'shares'>, nodes: ReadonlyMap<NodeKey, Node>): Plan => {
+const planFor = ({ fleet, shares }: Pick<View, 'fleet' | 'shares'>, nodes: ReadonlyMap<NodeKey, Node>): Plan => {
   const leases = new Map(fleet.leases.map((lease) => [lease.partition, lease]));
   const placed = shares.map(({ partition, weight }): Placed => {
     const lease = leases.get(partition) ?? { partition, fence: 0 };

@@ -15,7 +15,7 @@ interface Found {
 }
 
 /** What happened in one schedule, and which promise was broken, if one was. */
-export interface Replayed {
+interface Replayed {
   readonly trace: readonly string[];
   readonly violation?: Pick<Violation, 'promise' | 'subject'> | string | undefined;
 }
