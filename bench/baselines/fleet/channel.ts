@@ -1,0 +1,56 @@
+/** What hosts tell each other: published to all that have subscribed, some milliseconds later, or lost. */
+import type { Millis } from '../../../src/batching/ids.ts';
+import type { Random } from '../../../src/simulation/random.ts';
+import type { Scheduler } from '../../../src/simulation/scheduler.ts';
+
+export type Notice =
+  /** Of the first subscription: about hosts. */
+  | { readonly about: 'host'; readonly host: string; readonly is: 'there' | 'gone' }
+  /** Of the second one: about partitions. */
+  | {
+      readonly about: 'partition';
+      readonly partition: string;
+      readonly by: string;
+      readonly until: Millis | undefined;
+    };
+
+/** Between publishing and hearing. */
+const [SOONEST, LATEST]: readonly [Millis, Millis] = [20, 100];
+
+interface Subscriber {
+  readonly hear: (notice: Notice) => void;
+  /** From each publisher it hears things in their order. */
+  readonly last: Map<string, Millis>;
+}
+
+export class Channel {
+  readonly #scheduler: Scheduler;
+  readonly #random: Random;
+  readonly #lost: number;
+  readonly #subscribers = new Map<string, Subscriber>();
+
+  /** @param lost how many notices do not arrive, 0 to 1, each subscriber for itself */
+  constructor(scheduler: Scheduler, random: Random, lost: number) {
+    this.#scheduler = scheduler;
+    this.#random = random;
+    this.#lost = lost;
+  }
+
+  subscribe(host: string, hear: (notice: Notice) => void): void {
+    this.#subscribers.set(host, { hear, last: new Map() });
+  }
+
+  unsubscribe(host: string): void {
+    this.#subscribers.delete(host);
+  }
+
+  publish(from: string, notice: Notice): void {
+    const { now } = this.#scheduler;
+    for (const [host, { hear, last }] of this.#subscribers) {
+      if (host === from || this.#random.chance(this.#lost)) continue;
+      const at = Math.max(last.get(from) ?? 0, now + this.#random.int(SOONEST, LATEST));
+      last.set(from, at);
+      this.#scheduler.after(at - now, () => hear(notice));
+    }
+  }
+}

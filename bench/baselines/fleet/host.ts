@@ -1,0 +1,239 @@
+/**
+ * A host of the published algorithm. What it knows is in two tables, and what it does is one thing after another: the
+ * notices that came, then the tasks in the order in which they became due. An overloaded host is late with all of them.
+ *
+ * Of a partition it believes one of these:
+ * - somebody else's, until a moment: it leaves it alone so long;
+ * - nobody's: it tries to acquire it while it has too few;
+ * - its own: it works on it and renews its lock, until it releases it, or a refusal or a notice says that it is another's.
+ */
+import type { Millis } from '../../../src/batching/ids.ts';
+import type { SimulatedProcess } from '../../../src/simulation/fleets/process.ts';
+import type { Channel, Notice } from './channel.ts';
+import type { Answer, Locks } from './locks.ts';
+import { MAXIMUM, type Reading } from './reading.ts';
+import { orFailed } from './work.ts';
+
+export interface HostDeps {
+  readonly process: SimulatedProcess;
+  readonly locks: Locks;
+  readonly channel: Channel;
+  readonly partitions: readonly string[];
+  readonly reading: Reading;
+  readonly work: { begin(partition: string): void; end(partition: string): void };
+}
+
+/** Of one that is its own there is one such object for as long as it is. */
+interface Known {
+  readonly holder: string;
+  until: Millis;
+}
+
+/** What it takes a host that is not overloaded to hear a notice. */
+const HEARING: Millis = 0.25;
+/** After a renewal that failed. */
+const RETRY: Millis = 1_000;
+
+export class Host {
+  readonly #deps: HostDeps;
+  readonly #name: string;
+  /** The first table: the others, and when they were last heard of. */
+  readonly #hosts = new Map<string, Millis>();
+  /** The second one: whose partitions are, as far as it has heard, its own in the order in which it got them. */
+  readonly #partitions = new Map<string, Known>();
+  readonly #notices: Notice[] = [];
+  readonly #tasks: (() => Promise<void>)[] = [];
+  #wake = (): void => {};
+  #isAdjusting = false;
+  #isLeaving = false;
+  #hasLeft = false;
+
+  constructor(deps: HostDeps) {
+    this.#deps = deps;
+    this.#name = deps.process.name;
+  }
+
+  /** Resolves once it has left. */
+  async run(): Promise<void> {
+    const { channel, process, reading } = this.#deps;
+    const { announce, balance } = reading.spans;
+    channel.subscribe(this.#name, (notice) => {
+      this.#notices.push(notice);
+      this.#wake();
+    });
+    this.#announce();
+    void this.#every(announce, async () => this.#announce());
+    // By then it has heard of everybody who is there.
+    void process.sleep(announce).then(async () => {
+      await this.#queued(async () => this.#balance());
+      await this.#every(balance, async () => this.#balance());
+    });
+    while (!this.#hasLeft) {
+      const notice = this.#notices.shift();
+      const task = notice ? undefined : this.#tasks.shift();
+      if (notice) {
+        await process.work(HEARING * process.times);
+        this.#hear(notice);
+      } else if (task) await task();
+      else await this.#somethingToDo();
+    }
+  }
+
+  leave(): void {
+    this.#isLeaving = true;
+    void this.#queued(async () => {
+      const { channel } = this.#deps;
+      channel.publish(this.#name, { about: 'host', host: this.#name, is: 'gone' });
+      for (const partition of this.#own) await this.#release(partition);
+      channel.unsubscribe(this.#name);
+      this.#hasLeft = true;
+    });
+  }
+
+  get #own(): readonly string[] {
+    return [...this.#partitions].filter(([, { holder }]) => holder === this.#name).map(([partition]) => partition);
+  }
+
+  get #maximum(): number {
+    const { partitions, reading } = this.#deps;
+    return MAXIMUM[reading.maximum](partitions.length, this.#hosts.size + 1);
+  }
+
+  #somethingToDo(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  /** Resolves with what the task answers, once it was its turn. */
+  #queued<T>(task: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#tasks.push(() => task().then(resolve, reject));
+      this.#wake();
+    });
+  }
+
+  /** Counted from the end of the last time: a host that is late does not get later and later. */
+  async #every(span: Millis, task: () => Promise<void>): Promise<void> {
+    while (!this.#isLeaving) {
+      await this.#deps.process.sleep(span);
+      await this.#queued(task);
+    }
+  }
+
+  #announce(): void {
+    if (this.#isLeaving) return;
+    this.#deps.channel.publish(this.#name, { about: 'host', host: this.#name, is: 'there' });
+  }
+
+  #hear(notice: Notice): void {
+    if (notice.about === 'host') this.#hearOfHost(notice.host, notice.is);
+    else this.#hearOfPartition(notice);
+  }
+
+  #hearOfHost(host: string, is: 'there' | 'gone'): void {
+    const isNews = is === 'there' ? !this.#hosts.has(host) : this.#hosts.delete(host);
+    if (is === 'there') this.#hosts.set(host, this.#deps.process.now());
+    if (isNews) this.#adjustSoon();
+  }
+
+  #hearOfPartition({ partition, by, until }: Notice & { readonly about: 'partition' }): void {
+    const known = this.#partitions.get(partition);
+    if (until === undefined) {
+      if (known?.holder === by) this.#partitions.delete(partition);
+      this.#adjustSoon();
+    } else if (known === undefined || known.until < until) {
+      this.#isAnothers(partition, { holder: by, until });
+    }
+  }
+
+  #isAnothers(partition: string, known: Known): void {
+    if (this.#partitions.get(partition)?.holder === this.#name) this.#deps.work.end(partition);
+    this.#partitions.set(partition, known);
+  }
+
+  #balance(): void {
+    const { process, reading } = this.#deps;
+    for (const [host, heardAt] of this.#hosts)
+      if (process.now() - heardAt > reading.spans.forget) this.#hosts.delete(host);
+    this.#adjustSoon();
+  }
+
+  /** One release or attempt at a time, so that what else is due comes in between. */
+  #adjustSoon(): void {
+    if (this.#isAdjusting || this.#isLeaving) return;
+    this.#isAdjusting = true;
+    void this.#queued(async () => {
+      const goesOn = await this.#adjust();
+      this.#isAdjusting = false;
+      if (goesOn) this.#adjustSoon();
+    });
+  }
+
+  /** @returns whether there may be more to do now */
+  async #adjust(): Promise<boolean> {
+    const own = this.#own;
+    const newest = own.at(-1);
+    if (this.#isLeaving || own.length === this.#maximum) return false;
+    if (own.length > this.#maximum) return newest !== undefined && this.#release(newest);
+    const { clock, random } = this.#deps.process;
+    const free = this.#deps.partitions.filter((each) => (this.#partitions.get(each)?.until ?? 0) <= clock.wall());
+    const others = free.filter((each) => this.#partitions.get(each)?.holder !== this.#name);
+    return others.length > 0 && this.#acquire(random.pick(others));
+  }
+
+  async #acquire(partition: string): Promise<boolean> {
+    const { locks, channel, work } = this.#deps;
+    const answer = await this.#call('locks.acquire', () => locks.acquire(partition, this.#name));
+    if (answer?.lock === undefined) return false;
+    const known = { ...answer.lock };
+    // What it got last is the last one in its table.
+    this.#partitions.delete(partition);
+    this.#partitions.set(partition, known);
+    if (answer.isDone) {
+      channel.publish(this.#name, { about: 'partition', partition, by: this.#name, until: known.until });
+      work.begin(partition);
+      void this.#keep(partition, known);
+    }
+    return true;
+  }
+
+  /** Renews a lock for as long as it is its own. */
+  async #keep(partition: string, mine: Known): Promise<void> {
+    const { renew } = this.#deps.reading.spans;
+    const isMine = (): boolean => this.#partitions.get(partition) === mine && !this.#isLeaving;
+    let pause = renew;
+    for (;;) {
+      await this.#deps.process.sleep(pause);
+      if (!isMine()) return;
+      pause = await this.#queued(async () => (!isMine() || (await this.#renew(partition, mine)) ? renew : RETRY));
+    }
+  }
+
+  /** @returns whether the store has answered */
+  async #renew(partition: string, mine: Known): Promise<boolean> {
+    const { locks } = this.#deps;
+    const answer = await this.#call('locks.renew', () => locks.renew(partition, this.#name));
+    if (answer === undefined) return false;
+    if (answer.isDone) mine.until = answer.lock?.until ?? mine.until;
+    else this.#isAnothers(partition, answer.lock ?? { holder: '', until: 0 });
+    return true;
+  }
+
+  /** What the store is not known to have released ends by itself. @returns whether the store has answered */
+  async #release(partition: string): Promise<boolean> {
+    const { locks, channel, work } = this.#deps;
+    work.end(partition);
+    this.#partitions.delete(partition);
+    const answer = await this.#call('locks.release', () => locks.release(partition, this.#name));
+    if (answer?.isDone)
+      channel.publish(this.#name, { about: 'partition', partition, by: this.#name, until: undefined });
+    return answer !== undefined;
+  }
+
+  /** Undefined when the call failed: nobody knows whether it did what it was to do. */
+  async #call(name: string, call: () => Answer): Promise<Answer | undefined> {
+    const answers = await this.#deps.process.gate(name, [call]).catch(orFailed);
+    return answers?.[0];
+  }
+}

@@ -1,0 +1,71 @@
+/** What a host of the published algorithm does with the partitions that it believes to be its own: the same as with ours. */
+import type { Millis } from '../../../src/batching/ids.ts';
+import type { Ledger } from '../../../src/simulation/fleets/ledger.ts';
+import type { SimulatedProcess } from '../../../src/simulation/fleets/process.ts';
+import type { Scheduler } from '../../../src/simulation/scheduler.ts';
+
+/** A unit of work, and by how much an overloaded host takes longer for it, for each time by which it is slower. */
+const [UNIT, OVERHEAD]: readonly [Millis, Millis] = [500, 20];
+/** Units to a checkpoint: one a second. */
+const UNITS = 2;
+
+interface Working {
+  endedAt: Millis | undefined;
+}
+
+export class PublishedWork {
+  readonly #process: SimulatedProcess;
+  readonly #scheduler: Scheduler;
+  readonly #ledger: Ledger;
+  readonly #onCheckpoint: (partition: string) => void;
+  readonly #working = new Map<string, Working>();
+
+  /** @param onCheckpoint is told when one reaches the store, which takes it from anybody: there is no fence */
+  constructor(
+    process: SimulatedProcess,
+    scheduler: Scheduler,
+    ledger: Ledger,
+    onCheckpoint: (partition: string) => void,
+  ) {
+    this.#process = process;
+    this.#scheduler = scheduler;
+    this.#ledger = ledger;
+    this.#onCheckpoint = onCheckpoint;
+  }
+
+  begin(partition: string): void {
+    this.#ledger.acquired(partition, this.#process.name, this.#scheduler.now);
+    const working: Working = { endedAt: undefined };
+    this.#working.set(partition, working);
+    void this.#work(partition, working);
+  }
+
+  /** At once: it does not wait for what is under way. */
+  end(partition: string): void {
+    const working = this.#working.get(partition);
+    if (working) working.endedAt = this.#scheduler.now;
+    this.#working.delete(partition);
+  }
+
+  async #work(partition: string, working: Working): Promise<void> {
+    while (working.endedAt === undefined) {
+      for (let unit = 0; unit < UNITS && working.endedAt === undefined; unit += 1) await this.#unit(partition, working);
+      if (working.endedAt !== undefined) return;
+      // Of one that fails the next one says all that it did.
+      await this.#process.gate('checkpoint', [() => this.#onCheckpoint(partition)]).catch(orFailed);
+    }
+  }
+
+  async #unit(partition: string, working: Working): Promise<void> {
+    await this.#process.work(UNIT + OVERHEAD * (this.#process.times - 1), (from, until) => {
+      const to = Math.min(until, working.endedAt ?? until);
+      if (to > from) this.#ledger.worked({ partition, node: this.#process.name, from, to });
+    });
+  }
+}
+
+/** @throws whatever is not a call that failed as the scenario wants it */
+export const orFailed = (cause: unknown): undefined => {
+  if (cause instanceof Error && cause.name === 'SimulatedFailure') return undefined;
+  throw cause;
+};
