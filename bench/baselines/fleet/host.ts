@@ -5,7 +5,9 @@
  * Of a partition it believes one of these:
  * - somebody else's, until a moment: it leaves it alone so long;
  * - nobody's: it tries to acquire it while it has too few;
- * - its own: it works on it and renews its lock, until it releases it, or a refusal or a notice says that it is another's.
+ * - its own: it works on it and renews its lock, until it is to release it, or a refusal or a notice says that it is
+ *   another's;
+ * - draining: the unit of work that is under way ends; then it releases it.
  */
 import type { Millis } from '../../../src/batching/ids.ts';
 import type { SimulatedProcess } from '../../../src/simulation/fleets/process.ts';
@@ -20,7 +22,11 @@ export interface HostDeps {
   readonly channel: Channel;
   readonly partitions: readonly string[];
   readonly reading: Reading;
-  readonly work: { begin(partition: string): void; end(partition: string): void };
+  readonly work: {
+    begin(partition: string): void;
+    /** Resolves when the unit that is under way has ended. */
+    end(partition: string): Promise<void>;
+  };
 }
 
 /** Of one that is its own there is one such object for as long as it is. */
@@ -29,6 +35,8 @@ interface Known {
   until: Millis;
 }
 
+/** Its own no more, and not yet anybody else's. */
+const DRAINING: Known = { holder: '', until: Number.POSITIVE_INFINITY };
 /** What it takes a host that is not overloaded to hear a notice. */
 const HEARING: Millis = 0.25;
 /** After a renewal that failed. */
@@ -84,7 +92,9 @@ export class Host {
     void this.#queued(async () => {
       const { channel } = this.#deps;
       channel.publish(this.#name, { about: 'host', host: this.#name, is: 'gone' });
-      for (const partition of this.#own) await this.#release(partition);
+      const own = this.#own;
+      await Promise.all(own.map((partition) => this.#drain(partition)));
+      for (const partition of own) await this.#release(partition);
       channel.unsubscribe(this.#name);
       this.#hasLeft = true;
     });
@@ -148,7 +158,7 @@ export class Host {
   }
 
   #isAnothers(partition: string, known: Known): void {
-    if (this.#partitions.get(partition)?.holder === this.#name) this.#deps.work.end(partition);
+    if (this.#partitions.get(partition)?.holder === this.#name) void this.#deps.work.end(partition);
     this.#partitions.set(partition, known);
   }
 
@@ -175,7 +185,11 @@ export class Host {
     const own = this.#own;
     const newest = own.at(-1);
     if (this.#isLeaving || own.length === this.#maximum) return false;
-    if (own.length > this.#maximum) return newest !== undefined && this.#release(newest);
+    if (own.length > this.#maximum && newest !== undefined) {
+      // What else is due does not wait for that.
+      void this.#drain(newest).then(() => this.#queued(() => this.#release(newest)));
+      return true;
+    }
     const { clock, random } = this.#deps.process;
     const free = this.#deps.partitions.filter((each) => (this.#partitions.get(each)?.until ?? 0) <= clock.wall());
     const others = free.filter((each) => this.#partitions.get(each)?.holder !== this.#name);
@@ -220,15 +234,19 @@ export class Host {
     return true;
   }
 
-  /** What the store is not known to have released ends by itself. @returns whether the store has answered */
-  async #release(partition: string): Promise<boolean> {
-    const { locks, channel, work } = this.#deps;
-    work.end(partition);
-    this.#partitions.delete(partition);
+  /** Resolves when it may be released. */
+  #drain(partition: string): Promise<void> {
+    this.#partitions.set(partition, DRAINING);
+    return this.#deps.work.end(partition);
+  }
+
+  /** What the store is not known to have released ends by itself. */
+  async #release(partition: string): Promise<void> {
+    const { locks, channel } = this.#deps;
     const answer = await this.#call('locks.release', () => locks.release(partition, this.#name));
+    this.#partitions.delete(partition);
     if (answer?.isDone)
       channel.publish(this.#name, { about: 'partition', partition, by: this.#name, until: undefined });
-    return answer !== undefined;
   }
 
   /** Undefined when the call failed: nobody knows whether it did what it was to do. */

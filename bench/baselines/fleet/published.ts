@@ -22,7 +22,8 @@
  * - Notices take 20 to 100 ms and cost nothing; one publisher's arrive in their order; what came in a pause is not lost, and
  *   is heard before anything else. So a host that comes back hears first of whom it forgot, and what it lost.
  * - A host that comes waits until it has heard the others; one that goes says so before it releases anything, and everybody
- *   who has too few by then tries at once. What is released is what came last, without a time to drain.
+ *   who has too few by then tries at once. What is released is what came last, once the unit of work under way has ended,
+ *   while the host goes on with other things.
  * - Attempts are in an order of chance, so that hosts seldom meet at one lock. A refusal says until when the lock lasts, and
  *   it is not tried again before. A lock that has ended may still be renewed if nobody else took it.
  * - A timer begins anew when its task is done. A renewal that failed is repeated after a second.

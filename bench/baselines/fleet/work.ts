@@ -10,7 +10,8 @@ const [UNIT, OVERHEAD]: readonly [Millis, Millis] = [500, 20];
 const UNITS = 2;
 
 interface Working {
-  endedAt: Millis | undefined;
+  isEnding: boolean;
+  readonly ended: PromiseWithResolvers<void>;
 }
 
 export class PublishedWork {
@@ -35,30 +36,32 @@ export class PublishedWork {
 
   begin(partition: string): void {
     this.#ledger.acquired(partition, this.#process.name, this.#scheduler.now);
-    const working: Working = { endedAt: undefined };
+    const working: Working = { isEnding: false, ended: Promise.withResolvers() };
     this.#working.set(partition, working);
     void this.#work(partition, working);
   }
 
-  /** At once: it does not wait for what is under way. */
-  end(partition: string): void {
+  /** Resolves when the unit that is under way has ended. */
+  end(partition: string): Promise<void> {
     const working = this.#working.get(partition);
-    if (working) working.endedAt = this.#scheduler.now;
+    if (working === undefined) return Promise.resolve();
+    working.isEnding = true;
     this.#working.delete(partition);
+    return working.ended.promise;
   }
 
   async #work(partition: string, working: Working): Promise<void> {
-    while (working.endedAt === undefined) {
-      for (let unit = 0; unit < UNITS && working.endedAt === undefined; unit += 1) await this.#unit(partition, working);
-      if (working.endedAt !== undefined) return;
+    for (let units = 1; !working.isEnding; units += 1) {
+      await this.#unit(partition);
       // Of one that fails the next one says all that it did.
-      await this.#process.gate('checkpoint', [() => this.#onCheckpoint(partition)]).catch(orFailed);
+      if (units % UNITS === 0)
+        await this.#process.gate('checkpoint', [() => this.#onCheckpoint(partition)]).catch(orFailed);
     }
+    working.ended.resolve();
   }
 
-  async #unit(partition: string, working: Working): Promise<void> {
-    await this.#process.work(UNIT + OVERHEAD * (this.#process.times - 1), (from, until) => {
-      const to = Math.min(until, working.endedAt ?? until);
+  #unit(partition: string): Promise<void> {
+    return this.#process.work(UNIT + OVERHEAD * (this.#process.times - 1), (from, to) => {
       if (to > from) this.#ledger.worked({ partition, node: this.#process.name, from, to });
     });
   }

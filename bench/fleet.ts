@@ -1,0 +1,69 @@
+/**
+ * `npm run bench:fleet`: how partitions are shared by ours and by the published algorithm that it stands in for, in the same
+ * scenarios under the virtual clock; some minutes. Prints a row for each run as it ends, and fails where ours breaks what
+ * it promises (`bench/fleet/promises.ts`).
+ *
+ * `--nodes 2,4,8,16` says how many nodes there are, and `--seed` which chance it is. `--json` prints the runs, without who
+ * worked on what. `--quick` is a small version. `--docs` writes docs/fleet-bench.md and docs/images/fleet.svg.
+ */
+import { strict as assert } from 'node:assert';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { HALF_AN_HOUR, SCENARIO_NAMES, type ScenarioName, SOME_MINUTES } from '../src/simulation/fleets/scenarios.ts';
+import { whole } from '../src/simulation/whole.ts';
+import { CONTENDERS, OURS } from './fleet/contenders.ts';
+import { altOf, pictureOf } from './fleet/picture.ts';
+import { brokenBy } from './fleet/promises.ts';
+import { documentOf, tableOf } from './fleet/report.ts';
+import { type Case, type Run, runAll } from './fleet/runs.ts';
+
+const { values } = parseArgs({
+  options: {
+    nodes: { type: 'string' },
+    seed: { type: 'string', default: '1' },
+    json: { type: 'boolean', default: false },
+    quick: { type: 'boolean', default: false },
+    docs: { type: 'boolean', default: false },
+  },
+});
+const { quick, docs, json } = values;
+if (docs && (quick || values.nodes !== undefined)) {
+  console.error('--docs wants all nodes, and not --quick');
+  process.exit(2);
+}
+const seed = whole('seed', values.seed, 0);
+const counts = (values.nodes ?? (quick ? '4' : '2,4,8,16')).split(',').map((count) => whole('nodes', count, 1));
+const QUICK: readonly ScenarioName[] = ['steady', 'one joins', 'one crashes', 'one slow ×100'];
+const scenarios = quick ? QUICK : SCENARIO_NAMES;
+const timing = quick ? SOME_MINUTES : HALF_AN_HOUR;
+
+const cases = scenarios.flatMap((scenario) =>
+  counts.flatMap((nodes) => CONTENDERS.map((contender): Case => ({ scenario, nodes, contender, seed, timing }))),
+);
+const tell = (run: Run): void => {
+  if (!json) console.log(tableOf([run]).split('\n').at(-1));
+};
+if (!json) console.log(tableOf([]));
+const runs = await runAll(cases, tell);
+if (json) {
+  const withoutWork = runs.map(({ outcome: { worked: _, ...outcome }, ...run }) => ({ ...run, outcome }));
+  console.log(JSON.stringify(withoutWork, null, 2));
+}
+
+if (docs) {
+  const [told, compared] = [runs.filter(isTelling), runs.filter(({ nodes }) => nodes === 4)];
+  assert.equal(told.length, 2);
+  const folder = join(import.meta.dirname, '..', 'docs');
+  writeFileSync(join(folder, 'fleet-bench.md'), documentOf(runs, altOf(told), seed));
+  writeFileSync(join(folder, 'images', 'fleet.svg'), pictureOf(told, compared));
+}
+
+/** What the picture shows. */
+function isTelling({ scenario, nodes, contender }: Run): boolean {
+  return scenario === 'one slow ×1000' && nodes === 4 && (contender === OURS || contender === CONTENDERS[1]);
+}
+
+const broken = runs.flatMap(brokenBy);
+for (const promise of broken) console.error(`BROKEN: ${promise}`);
+process.exitCode = broken.length > 0 ? 1 : 0;

@@ -1,0 +1,92 @@
+/** Who worked on what in one scenario, and what was moved in all: plain SVG on a card of its own, for dark pages, too. */
+import type { Millis } from '../../src/batching/ids.ts';
+import { PARTITIONS } from '../../src/simulation/fleets/scenarios.ts';
+import { CONTENDERS, type ContenderName } from './contenders.ts';
+import type { Run } from './runs.ts';
+
+const WIDTH = 1_120;
+/** Of the two panels: how far from the card's edges, how wide, and how high a partition is. */
+const [LEFT, TOP, WIDE, ROW] = [64, 84, 1_020, 2.5];
+const TALL = PARTITIONS * ROW;
+/** Between the tops of the panels, and of the bars. */
+const [STEP, BAR, GROUP, LABELS] = [TALL + 70, 7, 30, 190];
+const MINUTE: Millis = 60_000;
+
+const NODES = ['#0969da', '#bf8700', '#1a7f37', '#8250df', '#cf222e'] as const;
+const BARS: Readonly<Record<ContenderName, string>> = {
+  Groupage: '#0969da',
+  'published, ceil(P / N)': '#cf222e',
+  'published, floor(P / N) + 1': '#bf8700',
+};
+
+const STYLE = `text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif;fill:#1f2328}
+.t{font-size:15px;font-weight:600} .l{font-size:12px;fill:#57606a} .n{font-size:10px;fill:#57606a}
+.y{text-anchor:end} .x{text-anchor:middle} .g{stroke:#d0d7de;stroke-width:1} .p{fill:#f6f8fa} .w{fill:none;stroke-width:${ROW}}
+${NODES.map((colour, index) => `.n${index}{stroke:${colour}}`).join(' ')}`;
+
+/** @param told the runs of one scenario, of the two panels @param runs those whose moves are compared */
+export const pictureOf = (told: readonly Run[], runs: readonly Run[]): string => {
+  const scenarios = [...new Set(runs.map(({ scenario }) => scenario))];
+  const below = TOP + told.length * STEP + 20;
+  const height = below + scenarios.length * GROUP + 30;
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-label="${altOf(told)}">`,
+    `<style>\n${STYLE}\n</style>`,
+    `<rect x="0" y="0" width="${WIDTH}" height="${height}" rx="12" fill="#ffffff"/>`,
+    `<text x="${LEFT}" y="36" class="t">Who worked on which of ${PARTITIONS} partitions: ${told[0]?.scenario}, ${told[0]?.nodes} nodes</text>`,
+    ...told.map((run, index) => panel(run, TOP + index * STEP)),
+    `<text x="${LEFT}" y="${below - 24}" class="t">Partitions moved in half an hour, with ${runs[0]?.nodes} nodes</text>`,
+    ...CONTENDERS.map((name, index) => legend(name, 470 + index * 190, below - 24)),
+    bars(runs, scenarios, below),
+    '</svg>\n',
+  ].join('\n');
+};
+
+export const altOf = (told: readonly Run[]): string =>
+  `Who worked on which partition over half an hour, ${told[0]?.scenario}: ${told
+    .map(({ contender, outcome }) => `with ${contender} ${outcome.moved} moved`)
+    .join(', ')}; below, how many moved in each scenario.`;
+
+const short = (value: number): number => Number(value.toFixed(1));
+
+/** A line for each partition, in the colour of whoever works on it; where nobody does there is none. */
+const panel = ({ contender, outcome, timing }: Run, top: number): string => {
+  const { measureFrom, endsAt } = timing;
+  const x = (at: Millis): number => short(((Math.max(at, measureFrom) - measureFrom) / (endsAt - measureFrom)) * WIDE);
+  const names = [...new Set(outcome.worked.map(({ node }) => node))].sort();
+  const lines = names.map((name, index) => {
+    const stretches = outcome.worked.filter(({ node, to }) => node === name && to > measureFrom);
+    const path = stretches.map(({ partition, from, to }) => `M${x(from)} ${(Number(partition) + 0.5) * ROW}H${x(to)}`);
+    return `<path d="${path.join('')}" class="w n${index % NODES.length}"/>`;
+  });
+  const minutes = Array.from(
+    { length: Math.floor((endsAt - measureFrom) / (5 * MINUTE)) + 1 },
+    (_, index) => index * 5,
+  );
+  const marks = minutes.map(
+    (at) => `<text x="${x(measureFrom + at * MINUTE)}" y="${TALL + 16}" class="l x">${at} min</text>`,
+  );
+  return [
+    `<g transform="translate(${LEFT} ${top})"><text x="0" y="-10" class="l">${contender}: ${outcome.moved} moved</text>`,
+    `<rect x="0" y="0" width="${WIDE}" height="${TALL}" class="p"/>`,
+    ...lines,
+    `${marks.join('')}</g>`,
+  ].join('\n');
+};
+
+const legend = (name: ContenderName, x: number, y: number): string =>
+  `<rect x="${x}" y="${y - 9}" width="12" height="9" fill="${BARS[name]}"/><text x="${x + 18}" y="${y}" class="l">${name}</text>`;
+
+const bars = (runs: readonly Run[], scenarios: readonly string[], top: number): string => {
+  const most = Math.max(1, ...runs.map(({ outcome }) => outcome.moved));
+  const groups = scenarios.map((scenario, row) => {
+    const y = row * GROUP;
+    const each = CONTENDERS.map((name, index) => {
+      const moved = runs.find((run) => run.scenario === scenario && run.contender === name)?.outcome.moved ?? 0;
+      const [at, wide] = [y + index * (BAR + 1), short((moved / most) * (WIDE - LABELS - 40))];
+      return `<rect x="${LABELS}" y="${at}" width="${wide}" height="${BAR}" fill="${BARS[name]}"/><text x="${LABELS + wide + 4}" y="${at + BAR}" class="n">${moved}</text>`;
+    });
+    return `<text x="${LABELS - 10}" y="${y + 16}" class="l y">${scenario}</text>${each.join('')}`;
+  });
+  return `<g transform="translate(${LEFT} ${top})">${groups.join('\n')}</g>`;
+};

@@ -1,0 +1,60 @@
+/** What ours promises in these scenarios. */
+import type { FleetOutcome } from '../../src/simulation/fleets/scenario.ts';
+import { PARTITIONS, type ScenarioName } from '../../src/simulation/fleets/scenarios.ts';
+import { OURS } from './contenders.ts';
+import type { Run } from './runs.ts';
+
+/** With four nodes: one heartbeat for each node and cycle, and none for a partition. */
+const WRITE_UNITS_MAX = 3_000;
+
+interface Promised {
+  readonly says: string;
+  readonly isKept: (outcome: FleetOutcome, nodes: number) => boolean;
+}
+
+const NOTHING_MOVES: Promised = { says: 'nothing moves', isKept: ({ moved }) => moved === 0 };
+const THE_OPTIMUM_MOVES: Promised = {
+  says: 'exactly the optimum moves',
+  isKept: ({ moved, optimum }) => moved === optimum,
+};
+const THERE_AND_BACK: Promised = {
+  says: 'no more moves than there and back',
+  isKept: ({ moved }, nodes) => moved <= 2 * Math.ceil(PARTITIONS / nodes),
+};
+
+const ALWAYS: readonly Promised[] = [
+  { says: 'no checkpoint of a past owner is stored', isKept: ({ wrongCheckpoints }) => wrongCheckpoints === 0 },
+  { says: 'nothing else is violated', isKept: ({ violations }) => violations.length === 0 },
+];
+
+const IN_A: Readonly<Partial<Record<ScenarioName, readonly Promised[]>>> = {
+  steady: [
+    NOTHING_MOVES,
+    {
+      says: `at most ${WRITE_UNITS_MAX.toLocaleString('en')} write units an hour with four nodes`,
+      isKept: ({ writeUnitsPerHour }, nodes) => nodes !== 4 || writeUnitsPerHour <= WRITE_UNITS_MAX,
+    },
+  ],
+  'one joins': [THE_OPTIMUM_MOVES],
+  'one leaves': [THE_OPTIMUM_MOVES],
+  'one crashes': [THE_OPTIMUM_MOVES],
+  'one slow ×10': [NOTHING_MOVES],
+  'one slow ×100': [NOTHING_MOVES],
+  'all slow ×10': [NOTHING_MOVES],
+  'all slow ×100': [NOTHING_MOVES],
+  'one pauses 60 s': [THERE_AND_BACK],
+  '10% of notifications lost': [NOTHING_MOVES],
+  '50% of notifications lost': [NOTHING_MOVES],
+  '5% of calls fail': [NOTHING_MOVES],
+};
+
+/** What was promised and not kept in a run, in words. The published algorithm promises nothing. */
+export const brokenBy = ({ contender, scenario, nodes, seed, outcome }: Run): readonly string[] =>
+  contender === OURS
+    ? [...ALWAYS, ...(IN_A[scenario] ?? [])]
+        .filter(({ isKept }) => !isKept(outcome, nodes))
+        .map(({ says }) => {
+          const { worked: _, ...counts } = outcome;
+          return `${scenario}, ${nodes} nodes, seed ${seed}: ${says}, but ${JSON.stringify(counts)}`;
+        })
+    : [];

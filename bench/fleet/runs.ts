@@ -1,0 +1,52 @@
+/** All runs of the benchmark, on all cores: each depends on its scenario and seed alone. */
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import type { FleetOutcome } from '../../src/simulation/fleets/scenario.ts';
+import type { ScenarioName, Timing } from '../../src/simulation/fleets/scenarios.ts';
+import type { ContenderName } from './contenders.ts';
+
+/** What is run. */
+export interface Case {
+  readonly scenario: ScenarioName;
+  /** How many there are at first. */
+  readonly nodes: number;
+  readonly contender: ContenderName;
+  readonly seed: number;
+  readonly timing: Timing;
+}
+
+export interface Run extends Case {
+  readonly outcome: FleetOutcome;
+}
+
+/** @param onRun is told of each of them, as they end @returns all of them, in the order of the cases */
+export const runAll = async (cases: readonly Case[], onRun: (run: Run) => void = () => {}): Promise<readonly Run[]> => {
+  const runs: Run[] = [];
+  const waiting = [...cases.entries()];
+  const thread = async (): Promise<void> => {
+    const worker = new Worker(new URL('./worker.ts', import.meta.url));
+    try {
+      for (let next = waiting.shift(); next; next = waiting.shift()) {
+        const [index, each] = next;
+        const run = { ...each, outcome: await outcomeOf(worker, each) };
+        runs[index] = run;
+        onRun(run);
+      }
+    } finally {
+      await worker.terminate();
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(availableParallelism(), cases.length) }, thread));
+  return runs;
+};
+
+const outcomeOf = (worker: Worker, each: Case): Promise<FleetOutcome> =>
+  new Promise((resolve, reject) => {
+    const onExit = (code: number): void => reject(new Error(`a thread of the benchmark ended with code ${code}`));
+    worker.once('message', (outcome: FleetOutcome) => {
+      worker.off('error', reject).off('exit', onExit);
+      resolve(outcome);
+    });
+    worker.once('error', reject).once('exit', onExit);
+    worker.postMessage(each);
+  });
