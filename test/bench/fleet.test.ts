@@ -1,0 +1,241 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { Channel, type Notice } from '../../bench/baselines/fleet/channel.ts';
+import { Locks } from '../../bench/baselines/fleet/locks.ts';
+import { runPublishedFleet } from '../../bench/baselines/fleet/published.ts';
+import { type Formula, MAXIMUM, SPANS } from '../../bench/baselines/fleet/reading.ts';
+import { CONTENDERS, OURS } from '../../bench/fleet/contenders.ts';
+import { altOf, pictureOf } from '../../bench/fleet/picture.ts';
+import { brokenBy } from '../../bench/fleet/promises.ts';
+import { movesTable, tableOf } from '../../bench/fleet/report.ts';
+import type { Run } from '../../bench/fleet/runs.ts';
+import type { FleetOutcome } from '../../src/simulation/fleets/scenario.ts';
+import {
+  fleetScenario,
+  HALF_AN_HOUR,
+  SCENARIO_NAMES,
+  type ScenarioName,
+  SOME_MINUTES,
+} from '../../src/simulation/fleets/scenarios.ts';
+import { seeded } from '../../src/simulation/random.ts';
+import { Scheduler } from '../../src/simulation/scheduler.ts';
+
+const published = (name: ScenarioName, maximum: Formula = 'parentheses', nodes = 4, seed = 1): Promise<FleetOutcome> =>
+  runPublishedFleet(fleetScenario(name, nodes, seed, SOME_MINUTES), { maximum, spans: SPANS });
+
+/** A unit of work, with the checkpoint after it: what is under way at the end is not counted any more. */
+const A_UNIT = 1_000;
+
+describe('the model of the published algorithm for sharing partitions', () => {
+  it.each<Formula>(['parentheses', 'sentence'])(
+    'works on every partition, once, where nothing goes wrong: %s',
+    async (maximum) => {
+      const outcome = await published('steady', maximum);
+      expect(outcome).toMatchObject({ moved: 0, optimum: 0, doubleWorked: 0, wrongCheckpoints: 0, violations: [] });
+      expect(outcome.longestOrphaned).toBeLessThan(A_UNIT);
+      expect(new Set(outcome.worked.map(({ partition }) => partition)).size).toBe(64);
+    },
+  );
+
+  it('is even where all can have the most, and cannot be where the formula gives some of them more', async () => {
+    expect((await published('steady', 'parentheses')).balancedAfter).toBe(0);
+    expect((await published('steady', 'sentence')).balancedAfter).toBeUndefined();
+  });
+
+  it('renews each lock by itself: more than twenty thousand write units an hour', async () => {
+    const renewals = (64 * 3_600_000) / SPANS.renew;
+    expect((await published('steady')).writeUnitsPerHour / renewals).toBeCloseTo(1, 1);
+  });
+
+  it('gives a host that joins what evens all out, and moves nothing else', async () => {
+    expect(await published('one joins')).toMatchObject({
+      moved: 12,
+      optimum: 12,
+      doubleWorked: 0,
+      wrongCheckpoints: 0,
+    });
+  });
+
+  it.each<[ScenarioName, number]>([
+    ['one leaves', 2 * A_UNIT],
+    ['one crashes', SPANS.lock + SPANS.balance + A_UNIT],
+  ])('lets others take what somebody had, in time: %s', async (name, within) => {
+    const { moved, optimum, longestOrphaned, wrongCheckpoints } = await published(name);
+    expect({ moved, wrongCheckpoints }).toEqual({ moved: optimum, wrongCheckpoints: 0 });
+    expect(longestOrphaned).toBeLessThan(within);
+  });
+
+  it('moves partitions of a host that is too slow to renew its locks, two work on one, and nothing refuses either', async () => {
+    const scenario = fleetScenario('one slow ×1000', 4, 1, HALF_AN_HOUR);
+    const outcome = await runPublishedFleet(scenario, { maximum: 'parentheses', spans: SPANS });
+    expect(outcome.optimum).toBe(0);
+    expect(outcome.moved).toBeGreaterThan(64);
+    expect(outcome.doubleWorked).toBeGreaterThan(0);
+    expect(outcome.wrongCheckpoints).toBeGreaterThan(0);
+  });
+
+  it('runs the same for the same seed, and otherwise for another', async () => {
+    const [once, again, other] = await Promise.all(
+      [1, 1, 2].map((seed) => published('one crashes', 'sentence', 4, seed)),
+    );
+    expect(again).toEqual(once);
+    expect(other).not.toEqual(once);
+  });
+});
+
+describe('the two formulas', () => {
+  it('differ where the hosts divide the partitions, and nowhere else', () => {
+    for (let partitions = 1; partitions <= 40; partitions += 1)
+      for (let hosts = 1; hosts <= 40; hosts += 1) {
+        const [parentheses, sentence] = [MAXIMUM.parentheses(partitions, hosts), MAXIMUM.sentence(partitions, hosts)];
+        expect(sentence - parentheses, `${partitions} / ${hosts}`).toBe(partitions % hosts === 0 ? 1 : 0);
+        expect(parentheses * hosts).toBeGreaterThanOrEqual(partitions);
+      }
+    expect([MAXIMUM.parentheses(64, 4), MAXIMUM.sentence(64, 4)]).toEqual([16, 17]);
+  });
+});
+
+describe('the store of locks', () => {
+  const store = () => {
+    const clock = { now: 0 };
+    return { clock, locks: new Locks(() => clock.now, 100) };
+  };
+
+  it('gives a lock to one host at a time, until it has ended', () => {
+    const { clock, locks } = store();
+    expect(locks.acquire('p', 'a').isDone).toBe(true);
+    clock.now = 99;
+    expect(locks.acquire('p', 'b')).toEqual({ isDone: false, lock: { holder: 'a', until: 100 } });
+    clock.now = 100;
+    expect(locks.acquire('p', 'b')).toEqual({ isDone: true, lock: { holder: 'b', until: 200 } });
+    expect(locks.holderOf('p')).toBe('b');
+  });
+
+  it('lets nobody but its holder renew or release one', () => {
+    const { clock, locks } = store();
+    locks.acquire('p', 'a');
+    expect(locks.renew('p', 'b').isDone).toBe(false);
+    expect(locks.release('p', 'b').isDone).toBe(false);
+    clock.now = 150;
+    expect(locks.renew('p', 'a')).toEqual({ isDone: true, lock: { holder: 'a', until: 250 } });
+    expect(locks.release('p', 'a').isDone).toBe(true);
+    expect(locks.renew('p', 'a').isDone).toBe(false);
+    expect(locks.acquire('p', 'b').isDone).toBe(true);
+  });
+});
+
+describe('notices', () => {
+  const heard = async (lost: number): Promise<readonly string[]> => {
+    const scheduler = new Scheduler(0);
+    const channel = new Channel(scheduler, seeded(1), lost);
+    const all: string[] = [];
+    for (const host of ['a', 'b'])
+      channel.subscribe(host, (notice: Notice) => notice.about === 'host' && all.push(`${host}: ${notice.host}`));
+    for (let index = 0; index < 100; index += 1) channel.publish('a', { about: 'host', host: `${index}`, is: 'there' });
+    await scheduler.run(() => false, 1_000);
+    return all;
+  };
+
+  it('reach all others, in the order of their publisher', async () => {
+    expect(await heard(0)).toEqual(Array.from({ length: 100 }, (_, index) => `b: ${index}`));
+  });
+
+  it('are lost as often as the scenario says', async () => {
+    const { length } = await heard(0.5);
+    expect(length).toBeGreaterThan(25);
+    expect(length).toBeLessThan(75);
+    expect(await heard(1)).toEqual([]);
+  });
+});
+
+const KEPT: FleetOutcome = {
+  moved: 0,
+  optimum: 0,
+  balancedAfter: 0,
+  longestOrphaned: 0,
+  doubleWorked: 0,
+  wrongCheckpoints: 0,
+  writeUnitsPerHour: 2_880,
+  violations: [],
+  worked: [{ partition: '3', node: 'node-0', from: 0, to: 1_800_000 }],
+};
+const aRun = (change: Partial<Run>, outcome: Partial<FleetOutcome> = {}): Run => ({
+  scenario: 'steady',
+  nodes: 4,
+  contender: OURS,
+  seed: 1,
+  timing: HALF_AN_HOUR,
+  outcome: { ...KEPT, ...outcome },
+  ...change,
+});
+
+describe('what ours promises', () => {
+  it.each(SCENARIO_NAMES)('is kept by an outcome in which nothing moved that need not: %s', (scenario) => {
+    expect(brokenBy(aRun({ scenario }))).toEqual([]);
+  });
+
+  it.each<[ScenarioName, Partial<FleetOutcome>]>([
+    ['steady', { moved: 1 }],
+    ['steady', { writeUnitsPerHour: 3_001 }],
+    ['one joins', { moved: 13, optimum: 12 }],
+    ['one crashes', { moved: 15, optimum: 16 }],
+    ['one pauses 60 s', { moved: 33 }],
+    ['all slow ×100', { moved: 1 }],
+    ['5% of calls fail', { moved: 1 }],
+    ['one slow ×1000', { wrongCheckpoints: 1 }],
+    ['deployment, new first', { violations: ['P7'] }],
+  ])('is broken in %s by %o, and that is said', (scenario, outcome) => {
+    expect(brokenBy(aRun({ scenario }, outcome))).toEqual([expect.stringContaining(`${scenario}, 4 nodes, seed 1`)]);
+    expect(brokenBy(aRun({ scenario, contender: 'published, ceil(P / N)' }, outcome))).toEqual([]);
+  });
+});
+
+describe('tables and picture', () => {
+  const runs = CONTENDERS.map((contender, index) =>
+    aRun({ contender }, { moved: 10 * index, balancedAfter: undefined }),
+  );
+
+  it('have a row for each run, and a column of moves for each number of nodes', () => {
+    expect(tableOf(runs).split('\n')).toHaveLength(2 + CONTENDERS.length);
+    expect(tableOf(runs)).toContain('| never |');
+    expect(movesTable(runs)).toContain('| steady | 0 / 10 / 20 (0) |');
+  });
+
+  it('show who worked on what, and longer bars for more moves', () => {
+    const picture = pictureOf(runs.slice(0, 2), runs);
+    expect(picture).not.toMatch(/NaN|undefined|Infinity/);
+    expect(picture.match(/<path d="M0 8.75H850" class="w n0"\/>/g)).toHaveLength(2);
+    const widths = [...picture.matchAll(/width="(\S+)" height="7"/g)].map(([, width]) => Number(width));
+    expect(widths).toEqual(widths.toSorted((a, b) => a - b));
+    expect(new Set(widths).size).toBe(3);
+    expect(altOf(runs.slice(0, 2))).toContain('with Groupage 0 moved');
+  });
+});
+
+describe('npm run bench:fleet', () => {
+  const run = (...args: string[]) =>
+    promisify(execFile)(process.execPath, [join(import.meta.dirname, '../../bench/fleet.ts'), ...args]);
+
+  it('runs everybody through the same scenarios, and finds what ours promises kept', async () => {
+    const runs = JSON.parse((await run('--quick', '--json')).stdout) as Run[];
+    expect(new Set(runs.map(({ contender }) => contender))).toEqual(new Set(CONTENDERS));
+    const ours = runs.filter(({ contender }) => contender === OURS);
+    expect(ours.map(({ scenario, outcome }) => [scenario, outcome.moved])).toEqual([
+      ['steady', 0],
+      ['one joins', 12],
+      ['one crashes', 16],
+      ['one slow ×100', 0],
+    ]);
+  });
+
+  it('says what is wrong with its arguments, with status 2', async () => {
+    const wrong = { '--nodes=none': '--nodes takes', '--seed=x': '--seed takes', '--docs --quick': '--docs wants' };
+    for (const [args, message] of Object.entries(wrong))
+      await expect(run(...args.split(' '))).rejects.toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(message),
+      });
+  });
+});
