@@ -1,5 +1,6 @@
 /** Who worked on what in one scenario, and what was moved in all: plain SVG on a card of its own, for dark pages, too. */
 import type { Millis } from '../../src/batching/ids.ts';
+import type { FleetOutcome } from '../../src/simulation/fleets/scenario.ts';
 import { PARTITIONS } from '../../src/simulation/fleets/scenarios.ts';
 import { CONTENDERS, type ContenderName } from './contenders.ts';
 import type { Run } from './runs.ts';
@@ -54,9 +55,12 @@ const panel = ({ contender, outcome, timing }: Run, top: number): string => {
   const { measureFrom, endsAt } = timing;
   const x = (at: Millis): number => short(((Math.max(at, measureFrom) - measureFrom) / (endsAt - measureFrom)) * WIDE);
   const names = [...new Set(outcome.worked.map(({ node }) => node))].sort();
+  const rows = rowsOf(outcome.worked.filter(({ to }) => to > measureFrom));
   const lines = names.map((name, index) => {
     const stretches = outcome.worked.filter(({ node, to }) => node === name && to > measureFrom);
-    const path = stretches.map(({ partition, from, to }) => `M${x(from)} ${(Number(partition) + 0.5) * ROW}H${x(to)}`);
+    const path = stretches.map(
+      ({ partition, from, to }) => `M${x(from)} ${(rows.indexOf(partition) + 0.5) * ROW}H${x(to)}`,
+    );
     return `<path d="${path.join('')}" class="w n${index % NODES.length}"/>`;
   });
   const minutes = Array.from(
@@ -72,6 +76,16 @@ const panel = ({ contender, outcome, timing }: Run, top: number): string => {
     ...lines,
     `${marks.join('')}</g>`,
   ].join('\n');
+};
+
+/** Partitions by whoever has them at first: what stays is one area. */
+const rowsOf = (worked: FleetOutcome['worked']): readonly string[] => {
+  const first = new Map<string, string>();
+  for (const { partition, node } of worked.toSorted((a, b) => a.from - b.from))
+    if (!first.has(partition)) first.set(partition, node);
+  return [...first]
+    .sort(([p, a], [q, b]) => a.localeCompare(b, 'en', { numeric: true }) || Number(p) - Number(q))
+    .map(([partition]) => partition);
 };
 
 const legend = (name: ContenderName, x: number, y: number): string =>

@@ -206,7 +206,7 @@ describe('tables and picture', () => {
   it('show who worked on what, and longer bars for more moves', () => {
     const picture = pictureOf(runs.slice(0, 2), runs);
     expect(picture).not.toMatch(/NaN|undefined|Infinity/);
-    expect(picture.match(/<path d="M0 8.75H850" class="w n0"\/>/g)).toHaveLength(2);
+    expect(picture.match(/<path d="M0 1.25H850" class="w n0"\/>/g)).toHaveLength(2);
     const widths = [...picture.matchAll(/width="(\S+)" height="7"/g)].map(([, width]) => Number(width));
     expect(widths).toEqual(widths.toSorted((a, b) => a - b));
     expect(new Set(widths).size).toBe(3);
