@@ -178,30 +178,35 @@ describe('an observer, whenever it reads and however its reads take', () => {
       fc.array(fc.record({ after: fc.integer({ min: 1, max: after }), takes: fc.nat({ max: takes }) }), {
         minLength: 20,
         maxLength,
+        size: 'max',
       });
     // As it may be, and one that misses nothing.
     const anyReads = fc.oneof(reads(9_000, 4_000, 80), reads(900, 0, 300));
     let ended = 0;
     await fc.assert(
-      fc.asyncProperty(fc.array(anySent, { minLength: 1, maxLength: 14 }), anyReads, async (all, looks) => {
-        const moments = await beaten(all);
-        const inTable = moments.filter(({ at }, index) => index === 0 || at >= (moments[index - 1]?.at ?? 0));
-        const asOf = (at: number): Moment | undefined => inTable.filter((each) => each.at <= at).at(-1);
-        let [memory, now] = [NOTHING_SEEN, 0];
-        for (const { after, takes } of looks) {
-          const from = now + after;
-          now = from + takes;
-          const seen = asOf(from);
-          if (!seen?.node) continue;
-          memory = remember(memory, aFleet([seen.node]), [], { from, to: now }, CYCLE);
-          const latest = asOf(now);
-          // It is ended unless it has beaten since, which its row shows.
-          if (!isSilent(memory, seen.node) || latest?.node?.beat !== seen.node.beat) continue;
-          ended += 1;
-          expect(latest.deadline).toBeLessThanOrEqual(now);
-          return;
-        }
-      }),
+      fc.asyncProperty(
+        fc.array(anySent, { minLength: 1, maxLength: 14, size: 'max' }),
+        anyReads,
+        async (all, looks) => {
+          const moments = await beaten(all);
+          const inTable = moments.filter(({ at }, index) => index === 0 || at >= (moments[index - 1]?.at ?? 0));
+          const asOf = (at: number): Moment | undefined => inTable.filter((each) => each.at <= at).at(-1);
+          let [memory, now] = [NOTHING_SEEN, 0];
+          for (const { after, takes } of looks) {
+            const from = now + after;
+            now = from + takes;
+            const seen = asOf(from);
+            if (!seen?.node) continue;
+            memory = remember(memory, aFleet([seen.node]), [], { from, to: now }, CYCLE);
+            const latest = asOf(now);
+            // It is ended unless it has beaten since, which its row shows.
+            if (!isSilent(memory, seen.node) || latest?.node?.beat !== seen.node.beat) continue;
+            ended += 1;
+            expect(latest.deadline).toBeLessThanOrEqual(now);
+            return;
+          }
+        },
+      ),
       { numRuns: 1_000 },
     );
     expect(ended, 'often enough to mean something').toBeGreaterThan(100);
