@@ -1,7 +1,7 @@
 /** A gate through which calls on the table fail. */
 import type { Gate } from '../../src/simulation/gate.ts';
 
-export class CallFailed extends Error {
+class CallFailed extends Error {
   override readonly name = 'CallFailed';
 }
 
