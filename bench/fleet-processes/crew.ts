@@ -45,11 +45,14 @@ export class Crew {
     if (code !== 0) throw new Error(`worker ${name} ended with ${code}`);
   }
 
-  /** Nothing of it goes on for a while: SIGSTOP, and SIGCONT. */
+  /** Nothing of it goes on for a while, at least until others have what it had: SIGSTOP, and SIGCONT. */
   async pause(name: string, span: number): Promise<void> {
     const child = this.#workers.get(name);
     child?.kill('SIGSTOP');
     await setTimeout(span);
+    // How long others wait is theirs to say: on a machine that is busy they wait longer.
+    while ((await this.read()).leases.some(({ owner }) => owner !== undefined && nodeIdOf(owner) === name))
+      await this.cycles(1);
     child?.kill('SIGCONT');
   }
 

@@ -4,7 +4,7 @@ import { type Logged, monotonic, readEntries } from './log.ts';
 import { type Verdict, verdictOf } from './verdict.ts';
 
 export interface Spans {
-  /** For how long a process is stopped, in ms. */
+  /** For how long a process is stopped at least, in ms. */
   readonly pause: number;
   /** For how long a main thread is busy: less than `maxBlocked`. */
   readonly block: number;

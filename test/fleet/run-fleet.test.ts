@@ -156,6 +156,8 @@ describe.concurrent('a node that ends', () => {
     const stubborn = Promise.withResolvers<void>();
     const node = start({
       drainTimeout,
+      // Two of them are there for giving it away, however busy the machine is.
+      cycle: 3_000,
       onPartition: async (partition) => {
         partition.lost.addEventListener('abort', () => lost.push(partition.lost.reason));
         await stubborn.promise;
