@@ -74,8 +74,8 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
       await conditionally(client.send(new PutCommand(put)));
     },
     beat: async (fleet, { key, beat, ttl, beatAt, leaving }) => {
-      try {
-        await send(nodeKeyOf(fleet, key), {
+      const written = await unlessWritten(
+        send(nodeKeyOf(fleet, key), {
           UpdateExpression: `SET Beat = :beat, #Ttl = :ttl, BeatAt = :at, ExpiresAt = :expires${leaving ? ', Leaving = :leaving' : ''}`,
           // A heartbeat that comes late must not stand in for a later one, whose Ttl may be another.
           ConditionExpression: 'Beat < :beat AND attribute_not_exists(Evicted)',
@@ -88,13 +88,9 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
             ...(leaving ? { ':leaving': true } : {}),
           },
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-        });
-        return true;
-      } catch (cause) {
-        if (!(cause instanceof ConditionalCheckFailedException)) throw cause;
-        // Then it was written before, without an answer.
-        return cause.Item !== undefined && unmarshall(cause.Item).Evicted === undefined;
-      }
+        }),
+      );
+      return written === undefined || (written.Beat !== undefined && written.Evicted === undefined);
     },
     read: async (fleet) => fleetOf(await rowsUnder(fleet)),
     evict: (fleet, node, beat) =>
@@ -106,7 +102,7 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
     take: async (fleet, { partition, owner, fence }, by, at) => {
       const isNew = owner === undefined && fence === 0;
       const answer = await update(leaseKey(fleet, partition), {
-        UpdateExpression: 'SET #Owner = :by, Fence = :next, Since = :at, Version = :version REMOVE #Next',
+        UpdateExpression: 'SET #Owner = :by, Fence = :next, Since = :at, Version = :version REMOVE #Next, CheckpointNo',
         ConditionExpression: isNew
           ? 'attribute_not_exists(Fence)'
           : `Fence = :fence AND ${owner === undefined ? 'attribute_not_exists(#Owner)' : '#Owner = :owner'}`,
@@ -142,15 +138,26 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
         fleet,
         held,
         to === undefined
-          ? { UpdateExpression: 'REMOVE #Owner, #Next, Since', names: NEXT }
+          ? { UpdateExpression: 'REMOVE #Owner, #Next, Since, CheckpointNo', names: NEXT }
           : {
-              UpdateExpression: 'SET #Owner = :to, Fence = :next, Since = :at REMOVE #Next',
+              UpdateExpression: 'SET #Owner = :to, Fence = :next, Since = :at REMOVE #Next, CheckpointNo',
               names: NEXT,
               values: { ':to': to, ':next': held.fence + 1, ':at': at },
             },
       ),
-    checkpoint: (fleet, held, text) =>
-      byOwner(fleet, held, { UpdateExpression: 'SET Checkpoint = :text', values: { ':text': text } }),
+    checkpoint: async (fleet, { partition, owner, fence }, text, count) => {
+      const stored = await unlessWritten(
+        send(leaseKey(fleet, partition), {
+          UpdateExpression: 'SET Checkpoint = :text, CheckpointNo = :count',
+          ConditionExpression:
+            '#Owner = :me AND Fence = :fence AND (attribute_not_exists(CheckpointNo) OR CheckpointNo < :count)',
+          ExpressionAttributeNames: { '#Owner': 'Owner' },
+          ExpressionAttributeValues: { ':me': owner, ':fence': fence, ':text': text, ':count': count },
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        }),
+      );
+      return stored === undefined || (stored.Owner === owner && stored.Fence === fence);
+    },
     leave: async (fleet, node) => {
       await client.send(new DeleteCommand({ TableName: table, Key: nodeKeyOf(fleet, node) }));
     },
@@ -168,4 +175,18 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
         ...(to === undefined ? {} : { ExpressionAttributeValues: { ':to': to } }),
       }),
   };
+};
+
+/**
+ * What the row is for which a write was refused; undefined where it was not. The same write, or a later one, may have been
+ * there before it.
+ */
+const unlessWritten = async (write: Promise<unknown>): Promise<Item | undefined> => {
+  try {
+    await write;
+    return undefined;
+  } catch (cause) {
+    if (!(cause instanceof ConditionalCheckFailedException)) throw cause;
+    return cause.Item ? unmarshall(cause.Item) : {};
+  }
 };

@@ -48,6 +48,7 @@ export const leaseOf = (row: Item): Lease => ({
   ...(row.Next === undefined ? {} : { next: row.Next as NodeKey }),
   ...(row.Pin === undefined ? {} : { pin: row.Pin as NodeKey }),
   ...(row.Since === undefined ? {} : { since: row.Since as number }),
+  ...(row.CheckpointNo === undefined ? {} : { stored: row.CheckpointNo as number }),
   ...(row.Checkpoint === undefined ? {} : { checkpoint: row.Checkpoint as string }),
 });
 

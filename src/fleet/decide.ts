@@ -11,7 +11,7 @@ import { balance, type Placed, type Plan } from './balance.ts';
 import { type Fleet, isFree, isMember, type Lease, type Node, type Share } from './fleet.ts';
 import type { NodeKey, PartitionId } from './ids.ts';
 import { isSilent, type Memory } from './silence.ts';
-import { LEFT_LYING_LOOKS, NEWCOMER_LOOKS } from './timings.ts';
+import { FORGET_LOOKS, LEFT_LYING_LOOKS, NEWCOMER_LOOKS } from './timings.ts';
 
 /** What a node has of a partition. */
 export interface Holding {
@@ -28,6 +28,8 @@ export interface View {
   readonly holdings: ReadonlyMap<PartitionId, Holding>;
   /** It is to give everything away, and to go. */
   readonly isLeaving: boolean;
+  /** Whoever works on its partitions shows no sign of life: it could begin nothing. */
+  readonly isBlocked?: boolean;
 }
 
 /** Enough of a lease to say which one. */
@@ -37,6 +39,8 @@ export type Action =
   /** This life is over. */
   | { readonly do: 'go-away' }
   | { readonly do: 'evict'; readonly node: NodeKey; readonly beat: number }
+  /** Its life was ended long ago: everybody reads its row all the same. */
+  | { readonly do: 'forget'; readonly node: NodeKey }
   | { readonly do: 'take'; readonly lease: Lease }
   | { readonly do: 'ask'; readonly lease: Lease }
   | { readonly do: 'decline'; readonly lease: Lease }
@@ -54,6 +58,7 @@ export const decide = (view: View): readonly Action[] => {
   return [
     ...own(view, givesAllAway),
     ...evictions(view),
+    ...forgotten(view),
     ...(givesAllAway ? giveAway(view) : giveAndTake(view, nodes)),
   ];
 };
@@ -64,13 +69,17 @@ const giveAndTake = (view: View, nodes: ReadonlyMap<NodeKey, Node>): Action[] =>
   const declined = new Set(answers.flatMap((each) => (each.do === 'decline' ? [each.lease.partition] : [])));
   const leases = view.fleet.leases.map((lease) => (declined.has(lease.partition) ? keptOf(lease) : lease));
   const after = { ...view, fleet: { ...view.fleet, leases } };
-  return [...answers, ...(isSettled(view) ? wants(after, nodes) : [])];
+  return view.isBlocked ? answers : [...answers, ...wants(after, nodes)];
 };
 
 const keptOf = ({ next: _, ...lease }: Lease): Lease => lease;
 
+/** P10. Who comes to a fleet that is at work may take at once what lies there: nobody is about to come with it. */
+const mayTake = (view: View, nodes: ReadonlyMap<NodeKey, Node>): boolean =>
+  maySettle(view) || view.fleet.leases.some((lease) => lease.owner !== view.me && !isFree(lease, nodes));
+
 /** P10. */
-const isSettled = ({ memory }: View): boolean => memory.looks >= NEWCOMER_LOOKS;
+const maySettle = ({ memory }: View): boolean => memory.looks >= NEWCOMER_LOOKS;
 
 /** What the table says is its own, and what no longer is. */
 const own = ({ me, fleet, holdings }: View, givesAllAway: boolean): Action[] => {
@@ -93,6 +102,18 @@ const evictions = ({ me, fleet, memory }: View): Action[] =>
   fleet.nodes
     .filter((node) => node.key !== me && isSilent(memory, node))
     .map(({ key, beat }): Action => ({ do: 'evict', node: key, beat }));
+
+/** One of them is enough to do so: nodes that crash again and again would else be read by all for a day. */
+const forgotten = ({ me, fleet, memory }: View): Action[] => {
+  const [first] = fleet.nodes
+    .filter(isMember)
+    .map(({ key }) => key)
+    .sort();
+  if (first !== me) return [];
+  return fleet.nodes
+    .filter(({ key, evicted }) => evicted && (memory.sightings.get(key)?.reads ?? 0) >= FORGET_LOOKS)
+    .map(({ key }): Action => ({ do: 'forget', node: key }));
+};
 
 const giveAway = ({ me, fleet, holdings }: View): Action[] =>
   fleet.leases
@@ -154,14 +175,12 @@ const wants = (view: View, nodes: ReadonlyMap<NodeKey, Node>): Action[] => {
   const leases = new Map(view.fleet.leases.map((lease) => [lease.partition, lease]));
   const leaseOf = (partition: PartitionId): Lease => leases.get(partition) ?? { partition, fence: 0 };
   const { deals, moves } = planFor(view, nodes);
-  const taken = deals
+  const taken = (mayTake(view, nodes) ? deals : [])
     .filter(({ partition, to }) => to === me || isLeftLying(view, partition))
     .map(({ partition }): Action => ({ do: 'take', lease: leaseOf(partition) }));
-  const asked = sureOf(
-    moves.filter(({ to }) => to === me),
-    view,
-    nodes,
-  ).map(({ partition }): Action => ({ do: 'ask', lease: leaseOf(partition) }));
+  const asked = sureOf(maySettle(view) ? moves.filter(({ to }) => to === me) : [], view, nodes).map(
+    ({ partition }): Action => ({ do: 'ask', lease: leaseOf(partition) }),
+  );
   return [...taken, ...asked];
 };
 

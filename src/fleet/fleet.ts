@@ -43,6 +43,8 @@ export interface Lease {
   readonly since?: Millis;
   /** What an owner has stored last. */
   readonly checkpoint?: string;
+  /** How many its owner has stored. */
+  readonly stored?: number;
 }
 
 /** All of a fleet's rows. The nodes were read after the leases, so that who owns one is there. */

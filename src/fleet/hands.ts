@@ -72,6 +72,9 @@ export class Hands {
         if (isOver === true) report({ event: 'evicted-another', other: node });
         return;
       }
+      case 'forget':
+        await attempt(this.#deps, 'leave', () => fleets.leave(fleet, action.node));
+        return;
       case 'take':
         return this.#take(action.lease);
       case 'ask': {

@@ -7,6 +7,11 @@ import { type Beat, deadlineOf, type Gap, recentGaps, ttlOf } from './timings.ts
 /** `unknown`: the call failed, and others may have seen it all the same. */
 export type Pulse = 'alive' | 'evicted' | 'unknown';
 
+interface Sent extends Beat {
+  /** Of the row. */
+  readonly beat: number;
+}
+
 export class Heart {
   readonly #key: NodeKey;
   readonly #deps: MemberDeps;
@@ -16,7 +21,7 @@ export class Heart {
   #joining: Millis | undefined;
   #written: Beat | undefined;
   #writtenAt: Millis = 0;
-  #unknown: readonly Beat[] = [];
+  #unknown: readonly Sent[] = [];
   #gaps: readonly Gap[] = [];
 
   constructor(key: NodeKey, deps: MemberDeps, setting: Setting) {
@@ -42,8 +47,8 @@ export class Heart {
     const { fleet, cycle } = this.#setting;
     const sentAt = clock.now();
     this.#gaps = recentGaps(this.#gaps, sentAt);
-    const beat = { sentAt, ttl: ttlOf(this.#gaps, cycle) };
     this.#beats += 1;
+    const beat = { sentAt, ttl: ttlOf(this.#gaps, cycle), beat: this.#beats };
     this.#unknown = [...this.#unknown, beat];
     this.#extend();
     const row = { key: this.#key, beat: this.#beats, ttl: beat.ttl, beatAt: clock.wall() };
@@ -55,12 +60,19 @@ export class Heart {
     return isAlive ? 'alive' : 'evicted';
   }
 
-  #wrote(beat: Beat): void {
+  /** A reading shows its own heartbeat: it was written, whatever became of the answer. */
+  seen(beat: number): void {
+    const written = this.#unknown.find((each) => each.beat === beat);
+    if (written) this.#wrote(written);
+  }
+
+  #wrote(beat: Beat & { readonly beat?: number }): void {
     const now = this.#deps.clock.now();
     if (this.#written) this.#gaps = [...this.#gaps, { endedAt: now, span: now - this.#writtenAt }];
     this.#written = beat;
     this.#writtenAt = now;
-    this.#unknown = [];
+    // Those that were sent since may be seen as well.
+    this.#unknown = this.#unknown.filter((each) => each.beat > (beat.beat ?? 0));
     this.#extend();
   }
 

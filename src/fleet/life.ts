@@ -112,15 +112,18 @@ export class Life {
 
   /** @returns whether something is about to change hands */
   async #look(): Promise<boolean> {
-    const { fleets, clock } = this.#deps;
+    const { fleets, clock, work } = this.#deps;
     const { fleet: name, shares, cycle } = this.#setting;
     const isLeaving = this.#isLeaving;
     const from = clock.now();
     const fleet = await attempt(this.#deps, 'read', () => fleets.read(name));
     if (fleet === FAILED || this.#end) return false;
     this.#memory = remember(this.#memory, fleet, shares, { from, to: clock.now() }, cycle);
+    const own = fleet.nodes.find(({ key }) => key === this.#key);
+    if (own && !own.evicted) this.#heart.seen(own.beat);
     const { holdings } = this.#hands;
-    const actions = decide({ me: this.#key, fleet, memory: this.#memory, shares, holdings, isLeaving });
+    const isBlocked = work.silentFor() > cycle;
+    const actions = decide({ me: this.#key, fleet, memory: this.#memory, shares, holdings, isLeaving, isBlocked });
     if (actions.some((action) => action.do === 'go-away')) {
       this.#finishGone();
       return false;

@@ -30,8 +30,13 @@ export interface Fleets {
   decline(fleet: FleetName, held: Held, asker: NodeKey): Promise<boolean>;
   /** P6. The owner gives it away: to another one, or to whoever takes it. Its fence grows with another owner. */
   handOver(fleet: FleetName, held: Held, to: NodeKey | undefined, at: Millis): Promise<boolean>;
-  /** P8. Stores a checkpoint, if the lease is still held. */
-  checkpoint(fleet: FleetName, held: Held, text: string): Promise<boolean>;
+  /**
+   * P8. Stores a checkpoint, if the lease is still held. One that comes late, after a later one of its owner, changes
+   * nothing, and is answered as if it had come in time.
+   *
+   * @param count of the owner's checkpoints of this lease: the first is 1
+   */
+  checkpoint(fleet: FleetName, held: Held, text: string, count: number): Promise<boolean>;
   /** A node's row goes. */
   leave(fleet: FleetName, node: NodeKey): Promise<void>;
 

@@ -14,6 +14,9 @@ export const NEWCOMER_LOOKS = 3;
 /** P11. After so many looks a partition that another one left lying is anybody's. */
 export const LEFT_LYING_LOOKS = 5;
 
+/** P3. For so many looks (ten minutes) the row of a life that was ended is there to be seen. */
+export const FORGET_LOOKS = 120;
+
 /** Between the writing of two heartbeats. */
 export interface Gap {
   readonly endedAt: Millis;

@@ -67,7 +67,7 @@ export const memoryFleets = (tables: FleetTables = new Map(), gate: Gate = openG
       changeLease('fleets.take', name, seen.partition, (lease) => {
         const { owner, fence } = lease ?? { fence: 0, owner: undefined };
         if (owner !== seen.owner || fence !== seen.fence) return undefined;
-        const { next: _, ...rest } = lease ?? { partition: seen.partition };
+        const { next: _, stored: __, ...rest } = lease ?? { partition: seen.partition };
         return { ...rest, owner: by, fence: fence + 1, since: at };
       }),
     ask: async (name, seen, by) =>
@@ -79,11 +79,13 @@ export const memoryFleets = (tables: FleetTables = new Map(), gate: Gate = openG
     decline: (name, held, asker) =>
       changeHeld('fleets.decline', name, held, ({ next, ...lease }) => (next === asker ? lease : undefined)),
     handOver: (name, held, to, at) =>
-      changeHeld('fleets.handOver', name, held, ({ next: _, owner: __, since: ___, ...lease }) =>
+      changeHeld('fleets.handOver', name, held, ({ next: _, owner: __, since: ___, stored: ____, ...lease }) =>
         to === undefined ? lease : { ...lease, owner: to, fence: lease.fence + 1, since: at },
       ),
-    checkpoint: (name, held, checkpoint) =>
-      changeHeld('fleets.checkpoint', name, held, (lease) => ({ ...lease, checkpoint })),
+    checkpoint: (name, held, checkpoint, count) =>
+      changeHeld('fleets.checkpoint', name, held, (lease) =>
+        count > (lease.stored ?? 0) ? { ...lease, checkpoint, stored: count } : lease,
+      ),
     leave: (name, key) =>
       through(gate, 'fleets.leave', () => {
         tables.get(name)?.nodes.delete(key);

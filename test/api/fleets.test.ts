@@ -59,7 +59,7 @@ describe('the HTTP API of fleets', () => {
       await taken('p-4', nodeOf('x')),
     ] as const;
     await kit.fleets.evict(F, nodeOf('d'), 0, NOW);
-    await kit.fleets.checkpoint(F, held(mine), '{"offset":12}');
+    await kit.fleets.checkpoint(F, held(mine), '{"offset":12}', 1);
     await kit.fleets.ask(F, asked, nodeOf('e'));
     await kit.fleets.ask(F, gone, nodeOf('e'));
     await kit.fleets.pin(F, partition('p-1'), nodeOf('e'));
@@ -115,7 +115,7 @@ describe('the HTTP API of fleets', () => {
   it('leaves checkpoints out where all of them would be more than an answer can have', async () => {
     await joined(A);
     const text = '"'.repeat(4_096);
-    for (let n = 0; n < 400; n += 1) await kit.fleets.checkpoint(F, held(await taken(`p-${n}`, A)), text);
+    for (let n = 0; n < 400; n += 1) await kit.fleets.checkpoint(F, held(await taken(`p-${n}`, A)), text, 1);
     const { partitions, checkpointsOmitted } = (await ask('/flights')) as unknown as {
       partitions: { checkpoint?: string }[];
       checkpointsOmitted?: boolean;

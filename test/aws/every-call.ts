@@ -183,7 +183,7 @@ const callFleets = async ({ fleets }: Ports): Promise<void> => {
     await fleets.pin(name, lease.partition, b);
     await fleets.ask(name, lease, b);
     await fleets.decline(name, lease, b);
-    await fleets.checkpoint(name, lease, 'c');
+    await fleets.checkpoint(name, lease, 'c', 1);
     await fleets.handOver(name, lease, b, NOW);
     await fleets.drain(name, a, true);
     await fleets.evict(name, a, 1, NOW);

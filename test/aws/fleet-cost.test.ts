@@ -71,7 +71,7 @@ it('whatever happens to a partition is one write unit each time', async () => {
   const mine = lease as unknown as Lease;
   expect(await spent(() => fleets.ask(name, mine, B))).toEqual(one);
   expect(await spent(() => fleets.decline(name, held(mine), B))).toEqual(one);
-  expect(await spent(() => fleets.checkpoint(name, held(mine), 'x'.repeat(512)))).toEqual(one);
+  expect(await spent(() => fleets.checkpoint(name, held(mine), 'x'.repeat(512), 1))).toEqual(one);
   expect(await spent(() => fleets.handOver(name, held(mine), B, now + 1))).toEqual(one);
   const theirs = { ...held(mine), owner: B, fence: 2 };
   expect(await spent(() => fleets.handOver(name, theirs, undefined, now + 2))).toEqual(one);
@@ -81,7 +81,7 @@ it('whatever happens to a partition is one write unit each time', async () => {
 it('a checkpoint is a write unit for each kilobyte of its row', async () => {
   const name = fleet('checkpoints');
   const lease = (await fleets.take(name, { partition: partitionAt(0), fence: 0 }, A, now)) as Lease;
-  const { writes } = await spent(() => fleets.checkpoint(name, held(lease), 'x'.repeat(4_096)));
+  const { writes } = await spent(() => fleets.checkpoint(name, held(lease), 'x'.repeat(4_096), 1));
   expect(writes).toBe(5);
 });
 
@@ -97,7 +97,7 @@ it('a reading of 64 partitions and 4 nodes is as many read units as their rows h
   const name = fleet('readings');
   const leases = await settled(name);
   expect(await spent(() => fleets.read(name))).toEqual({ writes: 0, reads: 3 });
-  for (const lease of leases) await fleets.checkpoint(name, held(lease), 'x'.repeat(512));
+  for (const lease of leases) await fleets.checkpoint(name, held(lease), 'x'.repeat(512), 1);
   expect(await spent(() => fleets.read(name))).toEqual({ writes: 0, reads: 11 });
 });
 

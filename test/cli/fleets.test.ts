@@ -87,7 +87,7 @@ describe('groupage fleet', () => {
     it('lists each partition', async () => {
       await joined(A);
       const lease = await taken('p-0', A);
-      await store.checkpoint(name, held(lease), 'x'.repeat(100));
+      await store.checkpoint(name, held(lease), 'x'.repeat(100), 1);
       await taken('p-1', nodeOf('gone'));
       const { out } = await ask(['show', name, '--partitions']);
       expect(out).toMatch(/^PARTITION +STATUS +OWNER +FOR +FENCE +NEXT +MOVED TO +CHECKPOINT\n/);

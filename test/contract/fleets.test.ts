@@ -137,7 +137,7 @@ describeEach('fleets', storeKinds, (stores) => {
 
   it('P4: give the lease of a dead owner to whoever has seen it as it is, with its checkpoint', async () => {
     const { name, lease } = await owned();
-    await store().checkpoint(name, held(lease), 'as far as this');
+    await store().checkpoint(name, held(lease), 'as far as this', 1);
     await store().ask(name, lease, C);
     expect(await store().take(name, { ...lease, owner: C }, B, NOW), 'of another owner').toBeUndefined();
     expect(await store().take(name, { ...lease, fence: 2 }, B, NOW), 'of another fence').toBeUndefined();
@@ -174,7 +174,7 @@ describeEach('fleets', storeKinds, (stores) => {
 
   it('P6: hand a lease over to another node, with a higher fence; checkpoint and pin stay', async () => {
     const { name, lease } = await owned();
-    await store().checkpoint(name, held(lease), 'c');
+    await store().checkpoint(name, held(lease), 'c', 1);
     await store().pin(name, P, B);
     await store().ask(name, lease, B);
     expect(await store().handOver(name, { ...held(lease), fence: 0 }, B, NOW)).toBe(false);
@@ -193,7 +193,7 @@ describeEach('fleets', storeKinds, (stores) => {
 
   it('P6: hand a lease over to nobody, as it was but without an owner, for whoever takes it with a higher fence', async () => {
     const { name, lease } = await owned();
-    await store().checkpoint(name, held(lease), 'c');
+    await store().checkpoint(name, held(lease), 'c', 1);
     await store().pin(name, P, B);
     await store().ask(name, lease, B);
     expect(await store().handOver(name, held(lease), undefined, NOW)).toBe(true);
@@ -206,16 +206,31 @@ describeEach('fleets', storeKinds, (stores) => {
 
   it('P8: store the checkpoints of an owner, each instead of the one before', async () => {
     const { name, lease } = await owned();
-    for (const text of ['', 'one', 'ü'.repeat(CHECKPOINT_MAX_BYTES / 2)]) {
-      expect(await store().checkpoint(name, held(lease), text)).toBe(true);
-      expect(await leaseIn(name)).toEqual({ ...lease, checkpoint: text });
+    for (const [index, text] of ['', 'one', 'ü'.repeat(CHECKPOINT_MAX_BYTES / 2)].entries()) {
+      expect(await store().checkpoint(name, held(lease), text, index + 1)).toBe(true);
+      expect(await leaseIn(name)).toEqual({ ...lease, checkpoint: text, stored: index + 1 });
     }
+  });
+
+  it('P8: leave a checkpoint as it is when one of before comes late, or comes again, and do not call that lost', async () => {
+    const { name, lease } = await owned();
+    for (const [text, count] of [
+      ['two', 2],
+      ['one', 1],
+      ['two again', 2],
+    ] as const)
+      expect(await store().checkpoint(name, held(lease), text, count), text).toBe(true);
+    expect(await leaseIn(name)).toEqual({ ...lease, checkpoint: 'two', stored: 2 });
+    await store().handOver(name, held(lease), B, NOW);
+    expect(await store().checkpoint(name, held(lease), 'three', 3)).toBe(false);
+    expect(await store().checkpoint(name, { partition: P, owner: B, fence: 2 }, 'its first', 1)).toBe(true);
+    expect(await leaseIn(name)).toMatchObject({ owner: B, checkpoint: 'its first', stored: 1 });
   });
 
   it('P8: refuse checkpoints of an owner of before, whatever became of the lease', async () => {
     const { name, lease } = await owned();
-    const stale = () => store().checkpoint(name, held(lease), 'stale');
-    expect(await store().checkpoint(name, { ...held(lease), partition: partition('x') }, 'stale'), 'of none').toBe(
+    const stale = () => store().checkpoint(name, held(lease), 'stale', 1);
+    expect(await store().checkpoint(name, { ...held(lease), partition: partition('x') }, 'stale', 1), 'of none').toBe(
       false,
     );
     await store().ask(name, lease, B);
@@ -227,7 +242,7 @@ describeEach('fleets', storeKinds, (stores) => {
     await store().handOver(name, held(others), A, NOW);
     expect(await stale(), 'when it is its own again, with another fence').toBe(false);
     expect(await leaseIn(name)).toMatchObject({ owner: A, fence: 3, checkpoint: 'stale' });
-    expect(await store().checkpoint(name, { partition: P, owner: A, fence: 3 }, 'new')).toBe(true);
+    expect(await store().checkpoint(name, { partition: P, owner: A, fence: 3 }, 'new', 1)).toBe(true);
   });
 
   it('are told by people which nodes to drain, also such as were evicted, and none that is not there', async () => {
@@ -270,7 +285,7 @@ describeEach('fleets', storeKinds, (stores) => {
       await Promise.all(
         names.slice(from, from + 20).map(async (id) => {
           const lease = (await store().take(name, { partition: id, fence: 0 }, A, NOW)) as Lease;
-          await store().checkpoint(name, held(lease), `${id}:`.padEnd(CHECKPOINT_MAX_BYTES, 'x'));
+          await store().checkpoint(name, held(lease), `${id}:`.padEnd(CHECKPOINT_MAX_BYTES, 'x'), 1);
         }),
       );
     await store().join(name, aNode({ key: B }));
@@ -290,7 +305,7 @@ describeEach('fleets', storeKinds, (stores) => {
     const mine = (await store().take(one, UNKNOWN, A, NOW)) as Lease;
     expect(await store().read(two)).toEqual({ nodes: [], leases: [] });
     const theirs = (await store().take(two, UNKNOWN, B, NOW + 1)) as Lease;
-    expect(await store().checkpoint(two, held(mine), 'mine')).toBe(false);
+    expect(await store().checkpoint(two, held(mine), 'mine', 1)).toBe(false);
     expect(await store().drain(two, A, true)).toBe(false);
     expect(await store().beat(two, { key: A, beat: 1, ttl: 30_000, beatAt: NOW })).toBe(false);
     await store().leave(two, A);

@@ -17,6 +17,7 @@ interface Situation {
   /** How often it has read the fleet as it is. @default 3 */
   readonly looks?: number;
   readonly isLeaving?: boolean;
+  readonly isBlocked?: boolean;
 }
 
 const looked = (fleet: View['fleet'], shared: View['shares'], looks: number, every = CYCLE): Memory =>
@@ -38,6 +39,7 @@ const viewOf = ({ nodes = ['me', 'you'], leases = [], of = leases.length, ...res
     memory: looked(fleet, shared, rest.looks ?? 3),
     holdings: new Map(holdings),
     isLeaving: rest.isLeaving ?? false,
+    isBlocked: rest.isBlocked ?? false,
   };
 };
 
@@ -49,6 +51,8 @@ const said = (situation: Situation): string[] =>
         return 'go away';
       case 'evict':
         return `evict ${action.node} ${action.beat}`;
+      case 'forget':
+        return `forget ${action.node}`;
       case 'drop':
         return `drop ${action.partition}`;
       case 'drain':
@@ -231,6 +235,27 @@ describe('a node that looks', () => {
       expect(said({ leases, of: 3, looks: 1 })).toEqual([]);
       expect(said({ leases, of: 3, looks: 2 })).toEqual([]);
       expect(said({ leases, of: 3, looks: 3 })).not.toEqual([]);
+    }
+  });
+
+  it('takes what lies there at its first look where others are at work, and asks for nothing before its third', () => {
+    const leases = [yours(0), yours(1), aLease(2)];
+    expect(said({ leases, of: 3, looks: 1 })).toEqual(['take 2']);
+    expect(said({ leases: [yours(0), yours(1), yours(2), aLease(3)], of: 4, looks: 1 })).toEqual(['take 3']);
+  });
+
+  it('forgets a life that was ended long ago, if it is the first of the members', () => {
+    const gone = aNode('gone', { evicted: true });
+    const forgets = (situation: Situation) => said(situation).filter((each) => each.startsWith('forget'));
+    expect(forgets({ nodes: ['me', 'you', gone], leases: [], looks: 120 })).toEqual([]);
+    expect(forgets({ nodes: ['me', 'you', gone], leases: [], looks: 121 })).toEqual(['forget gone@1']);
+    expect(forgets({ nodes: ['me', 'another', gone], leases: [], looks: 121 })).toEqual([]);
+  });
+
+  it('takes and asks for nothing while whoever works on its partitions is blocked', () => {
+    for (const leases of [[], [yours(0), yours(1), yours(2)]]) {
+      expect(said({ leases, of: 3, isBlocked: true })).toEqual([]);
+      expect(said({ leases, of: 3 })).not.toEqual([]);
     }
   });
 

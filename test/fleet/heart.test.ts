@@ -1,25 +1,15 @@
 import { expect, it } from 'vitest';
 import { Heart } from '../../src/fleet/heart.ts';
 import { type FleetName, type NodeId, nodeKey } from '../../src/fleet/ids.ts';
+import type { Fleets } from '../../src/fleet/store.ts';
 import { memoryFleets } from '../../src/simulation/memory-fleets.ts';
 
-it('P7: who joins in a second try may have been seen since the first', async () => {
-  let now = 0;
-  let tries = 0;
-  const fleets = memoryFleets();
-  const deadlines: number[] = [];
-  const heart = new Heart(
+const heartOf = (fleets: Fleets, now: () => number, deadlines: number[]): Heart =>
+  new Heart(
     nodeKey('me' as NodeId, '1'),
     {
-      fleets: {
-        ...fleets,
-        join: async (fleet, node) => {
-          await fleets.join(fleet, node);
-          tries += 1;
-          if (tries === 1) throw new Error('the answer was lost');
-        },
-      },
-      clock: { now: () => now, wall: () => 0, sleep: async () => {}, random: () => 0.5 },
+      fleets,
+      clock: { now, wall: () => 0, sleep: async () => {}, random: () => 0.5 },
       work: {
         begin: () => {},
         drain: () => {},
@@ -30,6 +20,55 @@ it('P7: who joins in a second try may have been seen since the first', async () 
       report: () => {},
     },
     { fleet: 'f' as FleetName, shares: [], cycle: 5_000, maxBlocked: 60_000, leaveWithin: 30_000 },
+  );
+
+it('P7: a heartbeat whose answer is lost counts, from when it was sent, once a reading shows it', async () => {
+  let now = 0;
+  const fleets = memoryFleets();
+  const deadlines: number[] = [];
+  const heart = heartOf(
+    {
+      ...fleets,
+      beat: async (fleet, beat) => {
+        await fleets.beat(fleet, beat);
+        throw new Error('the answer was lost');
+      },
+    },
+    () => now,
+    deadlines,
+  );
+  await heart.join();
+  for (const at of [5_000, 10_000]) {
+    now = at;
+    expect(await heart.beat(false)).toBe('unknown');
+  }
+  // Until then that of joining.
+  expect(deadlines.at(-1)).toBe(20_000);
+  heart.seen(1);
+  expect(deadlines.at(-1)).toBe(25_000);
+  heart.seen(2);
+  expect(deadlines.at(-1)).toBe(30_000);
+  heart.seen(1);
+  heart.seen(7);
+  expect(deadlines.at(-1)).toBe(30_000);
+});
+
+it('P7: who joins in a second try may have been seen since the first', async () => {
+  let now = 0;
+  let tries = 0;
+  const fleets = memoryFleets();
+  const deadlines: number[] = [];
+  const heart = heartOf(
+    {
+      ...fleets,
+      join: async (fleet, node) => {
+        await fleets.join(fleet, node);
+        tries += 1;
+        if (tries === 1) throw new Error('the answer was lost');
+      },
+    },
+    () => now,
+    deadlines,
   );
   expect(await heart.join()).toBe('unknown');
   now = 12_000;

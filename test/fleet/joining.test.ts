@@ -75,7 +75,7 @@ describe('a node that joins', () => {
     const a = fleet.start('a');
     await settled(fleet);
     for (const held of a.working.values())
-      await fleet.people.checkpoint('flights' as never, held, `of ${held.partition}`);
+      await fleet.people.checkpoint('flights' as never, held, `of ${held.partition}`, 1);
     const b = fleet.start('b');
     await fleet.until(() => b.working.size === 1);
     const [name] = b.working.keys();

@@ -225,6 +225,16 @@ describe('a partition that is drained', () => {
     expect([thread.drained, thread.events]).toEqual([[P0], []]);
   });
 
+  it('tells of what its work throws that nobody told it, and is given away all the same', async () => {
+    const thread = await begun(async ({ signal }) => {
+      await aborted(signal);
+      throw new Error('the disk is full');
+    });
+    thread.workers.drain(P0);
+    await thread.pass(0);
+    expect([thread.drained, thread.events]).toEqual([[P0], ['work-failed']]);
+  });
+
   it('and dropped meanwhile is another’s: it is not given away', async () => {
     const thread = await begun(({ lost: gone }) => aborted(gone));
     thread.workers.drain(P0);

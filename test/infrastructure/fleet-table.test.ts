@@ -48,7 +48,7 @@ const WORK: { readonly [Call in Exclude<keyof Fleets, 'names' | 'drain' | 'pin'>
   ask: (fleets) => fleets.ask(NAME, LEASE, nodeOf('b')),
   decline: (fleets) => fleets.decline(NAME, held(LEASE), nodeOf('b')),
   handOver: (fleets) => fleets.handOver(NAME, held(LEASE), nodeOf('b'), 0),
-  checkpoint: (fleets) => fleets.checkpoint(NAME, held(LEASE), 'x'),
+  checkpoint: (fleets) => fleets.checkpoint(NAME, held(LEASE), 'x', 1),
   leave: (fleets) => fleets.leave(NAME, nodeOf('a')),
 };
 /** And what people call. */

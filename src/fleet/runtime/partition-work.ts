@@ -23,7 +23,7 @@ export interface WorkDeps {
   /** Resolves when there is a later deadline. */
   readonly nextDeadline: () => Promise<void>;
   /** P8. */
-  readonly checkpoint: (held: Held, text: string) => Promise<boolean>;
+  readonly checkpoint: (held: Held, text: string, count: number) => Promise<boolean>;
   readonly drained: (held: Held) => void;
   readonly report: (event: LifeEvent, held: Held) => void;
 }
@@ -40,6 +40,8 @@ export class PartitionWork {
   readonly #held: Held;
   readonly #deps: WorkDeps;
   #checkpoint: string | undefined;
+  /** How many checkpoints were to be stored. */
+  #stored = 0;
   #call: Call | undefined;
   #isDraining = false;
   #dropped: DropReason | undefined;
@@ -63,8 +65,8 @@ export class PartitionWork {
       }
       const from = clock.now();
       const failure = await this.#once();
-      // What went well for longer than the longest pause has not failed again and again.
-      if (failure === undefined || clock.now() - from >= PAUSE_MAX) pause = PAUSE_MIN;
+      // What went well for longer than it was paused before has not failed again and again.
+      if (failure === undefined || clock.now() - from >= pause) pause = PAUSE_MIN;
       if (failure !== undefined) {
         report({ event: 'work-failed', ...this.#name, pause, cause: failure.cause }, this.#held);
         await Promise.race([clock.sleep(pause), this.#over.promise]);
@@ -126,7 +128,7 @@ export class PartitionWork {
       }
       return undefined;
     } catch (cause) {
-      return call.ending.signal.aborted ? undefined : { cause };
+      return isExplained(call, cause) ? undefined : { cause };
     } finally {
       this.#call = undefined;
       // Whatever it has left running must not go on: it would not be told of anything any more.
@@ -156,7 +158,8 @@ export class PartitionWork {
   async #store(text: string, lost: AbortController): Promise<void> {
     const bytes = Buffer.byteLength(text);
     if (bytes > CHECKPOINT_MAX_BYTES) throw new CheckpointTooLarge(bytes);
-    if (await this.#deps.checkpoint(this.#held, text)) {
+    this.#stored += 1;
+    if (await this.#deps.checkpoint(this.#held, text, this.#stored)) {
       this.#checkpoint = text;
       return;
     }
@@ -165,3 +168,10 @@ export class PartitionWork {
     throw new PartitionLost(this.#held.partition, 'taken');
   }
 }
+
+/** Whether a call ended because it was told to, by what it threw. */
+const isExplained = ({ ending }: Call, cause: unknown): boolean =>
+  ending.signal.aborted &&
+  (cause instanceof PartitionLost ||
+    cause instanceof PartitionDraining ||
+    (cause instanceof Error && cause.name === 'AbortError'));

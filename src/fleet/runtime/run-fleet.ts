@@ -3,30 +3,17 @@
  * docs/fleet.md.
  */
 import { hostname } from 'node:os';
-import { setTimeout as setTimer } from 'node:timers';
-import { setTimeout } from 'node:timers/promises';
 import { inspect } from 'node:util';
-import { Worker } from 'node:worker_threads';
 import type { FleetEvent } from '../events.ts';
-import type { NodeKey } from '../ids.ts';
 import type { Setting } from '../member.ts';
 import { fleetsAt } from './at.ts';
-import type { ThreadData, ToHeartbeats, ToWorkers } from './messages.ts';
 import { checkedOptions, type FleetOptions } from './options.ts';
-import { monotonic, Shared } from './shared.ts';
-import { Workers } from './workers.ts';
+import { Threads } from './threads.ts';
 
 export type { FleetEvent } from '../events.ts';
 export { type FleetOptions, InvalidFleetOptions } from './options.ts';
 export { CheckpointTooLarge, type Partition, PartitionDraining, PartitionLost } from './partition.ts';
-
-/** How often the thread that works shows that it is not blocked, and looks whether its deadline has passed. */
-const TICK = 250;
-
-/** The thread of the heartbeats has ended, or could not begin: nothing can be worked on without it. */
-export class HeartbeatsStopped extends Error {
-  override readonly name = 'HeartbeatsStopped';
-}
+export { HeartbeatsStopped } from './threads.ts';
 
 /** Its name, the endpoint, the region or the permissions are not right: `cause` is what DynamoDB said. */
 export class FleetTableUnreadable extends Error {
@@ -65,78 +52,14 @@ export const runFleet = async (options: FleetOptions): Promise<void> => {
     throw new FleetTableUnreadable(at.table, cause);
   });
 
-  const shared = new Shared();
-  shared.showLife();
   const setting: Setting = { fleet, shares, cycle, maxBlocked, leaveWithin: drainTimeout + 2 * cycle };
-  const thread = new Worker(new URL('./heartbeat-thread.ts', import.meta.url), {
-    workerData: { at, id, setting, shared: shared.buffer } satisfies ThreadData,
-  });
-  const ask = (message: ToHeartbeats): void => thread.postMessage(message);
-  const over = Promise.withResolvers<void>();
-  // What a listener of events throws is its own, and must not end what was begun half-way.
-  const tell = (event: FleetEvent): void => {
-    try {
-      onEvent(event);
-    } catch (cause) {
-      over.reject(cause);
-    }
-  };
-  /** Of the node's keys. */
-  const lives = new Map<NodeKey, number>();
-  let later = Promise.withResolvers<void>();
-  const workers = new Workers({
-    clock: { now: monotonic, sleep: async (span) => setTimeout(span, undefined, { ref: false }) },
-    onPartition,
-    deadline: ({ owner }) => shared.deadlineOf(lives.get(owner) ?? 0),
-    nextDeadline: () => later.promise,
-    checkpoint: (held, text) => fleets.checkpoint(fleet, held, text),
-    drained: (held) => ask({ do: 'drained', held }),
-    report: (event, { owner }) => tell({ ...event, fleet, node: owner }),
-  });
-  const hear = (message: ToWorkers): void => {
-    switch (message.do) {
-      case 'begin':
-        lives.set(message.held.owner, message.life);
-        workers.begin(message.held, message.checkpoint);
-        break;
-      case 'drain':
-        workers.drain(message.held);
-        break;
-      case 'drop':
-        workers.drop(message.held, message.reason);
-        break;
-      case 'go-on':
-        later.resolve();
-        later = Promise.withResolvers();
-        break;
-      case 'tell':
-        tell(message.event);
-        break;
-      case 'over':
-        over.resolve();
-        break;
-    }
-  };
-  thread.on('message', hear);
-  thread.on('error', (cause) => over.reject(new HeartbeatsStopped('the thread of the heartbeats failed', { cause })));
-  thread.on('exit', (code) => over.reject(new HeartbeatsStopped(`the thread of the heartbeats ended with ${code}`)));
-
-  const ticking = setInterval(() => {
-    shared.showLife();
-    workers.suspendLate();
-  }, TICK);
-  const leave = (): void => {
-    ask({ do: 'leave' });
-    setTimer(() => workers.giveUp(), drainTimeout).unref();
-  };
-  const stopping = stopWith(signal, stopOn, leave);
+  const threads = new Threads({ at, id, setting }, { fleets, onPartition, onEvent });
+  const stopping = stopWith(signal, stopOn, () => threads.leave(drainTimeout));
   try {
-    await over.promise;
+    await threads.over;
   } finally {
     stopping.forget();
-    workers.dropAll();
-    clearInterval(ticking);
-    await thread.terminate();
+    await threads.stop();
   }
 };
 

@@ -86,8 +86,8 @@ const workOf = (
     onPartition,
     deadline: ({ owner }) => (owner === me() ? deadline : 0),
     nextDeadline: () => later.promise,
-    checkpoint: async (held, text) => {
-      const isStored = await fleets.checkpoint(FLEET, held, text);
+    checkpoint: async (held, text, count) => {
+      const isStored = await fleets.checkpoint(FLEET, held, text, count);
       if (isStored) onCheckpoint(held);
       return isStored;
     },

@@ -109,10 +109,13 @@ export class SimulatedProcess {
     for (let left = span; left > 0; ) {
       const from = this.#scheduler.now;
       await this.#scheduler.wait(left);
-      const until = Math.min(this.#scheduler.now, this.#stoppedSince(from));
+      const stoppedAt = this.#stoppedSince(from);
+      const until = Math.min(this.#scheduler.now, stoppedAt);
       note(from, Math.min(until, this.#diedAt));
-      left -= until - from;
       await this.#untilAtWork();
+      // Nothing came into it: the clock's own steps are no reason to go on.
+      if (stoppedAt > until) return;
+      left -= until - from;
     }
   }
 
