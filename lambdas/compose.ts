@@ -21,7 +21,7 @@ import type { Token } from '../src/batching/ids.ts';
 import { hasDestinations } from '../src/callbacks/callback.ts';
 import { type Config, keepTasksIn } from '../src/config/resolved.ts';
 import type { Secrets } from '../src/downstream/secret.ts';
-import { CONFIG_ASSET, type Environment, optionalSetting, setting } from '../src/environment.ts';
+import { CONFIG_ASSET, type Environment, optionalSetting, type Setting, setting } from '../src/environment.ts';
 import type { Delivery, Invocation, Machine, Report } from '../src/ports.ts';
 import { type Log, reportTo } from './log.ts';
 import { embeddedMetrics, measureTo } from './metrics.ts';
@@ -85,8 +85,8 @@ const machine: Machine = {
 export const partsOf = (environment: Environment, { clients, log, onEvent }: Host) => {
   const { dynamodb, sqs } = clients;
   const config = JSON.parse(readFileSync(join(environment.LAMBDA_TASK_ROOT ?? '', CONFIG_ASSET), 'utf8')) as Config;
-  const table = (name: Extract<Parameters<typeof setting>[1], `${string}Table`>) => setting(environment, name);
-  const url = (name: Parameters<typeof setting>[1]) => optionalSetting(environment, name);
+  const table = (name: Extract<Setting, `${string}Table`>) => setting(environment, name);
+  const url = (name: Setting) => optionalSetting(environment, name);
   const urls = Object.fromEntries(
     (['register', 'elect', 'group', 'batch', 'callback', 'rejected'] as const).flatMap((queue) => {
       const value = url(`${queue}Queue`);

@@ -26,14 +26,14 @@ const withGap = (lines: readonly string[]): string[] => (lines.length > 0 ? ['',
 
 const nodesTable = (nodes: readonly FleetNodeShape[], now: number): string =>
   table(
-    ['NODE', 'STATUS', 'PARTITIONS', 'LAST HEARTBEAT', 'TTL', 'RUNS FOR'],
+    ['NODE', 'STATUS', 'PARTITIONS', 'LAST HEARTBEAT', 'TTL', 'BEGAN'],
     nodes.map((node) => [
       node.node,
       isSilent(node, now) ? `${node.status}, silent` : node.status,
       node.partitions,
       `${ago(node.lastBeatAt, now)} ago`,
       `${node.ttlSeconds} s`,
-      ago(node.startedAt, now),
+      `${ago(node.startedAt, now)} ago`,
     ]),
   );
 
@@ -51,7 +51,9 @@ const names = (partitions: readonly FleetPartitionShape[]): string => {
 const remarks = ({ nodes, partitions }: FleetShape, now: number): string[] => {
   const free = partitions.filter(({ status }) => status === 'free');
   const asked = partitions.filter(({ status }) => status === 'asked');
-  const pinned = partitions.filter(({ pin }) => pin !== undefined);
+  // Those whose node is gone are balanced again.
+  const living = new Set(nodes.flatMap(({ node, status }) => (status === 'evicted' ? [] : [node])));
+  const pinned = partitions.filter(({ pin }) => pin !== undefined && living.has(pin));
   const works = nodes.some(({ status }) => status === 'working');
   const why = works
     ? 'nobody works on them until a node takes them: in a few cycles, if one that works has them in its configuration'
@@ -76,12 +78,12 @@ const remarks = ({ nodes, partitions }: FleetShape, now: number): string[] => {
 /** A line for each partition. */
 export const partitionsTable = ({ partitions }: FleetShape, now = Date.now()): string =>
   table(
-    ['PARTITION', 'STATUS', 'OWNER', 'FOR', 'FENCE', 'NEXT', 'MOVED TO', 'CHECKPOINT'],
+    ['PARTITION', 'STATUS', 'OWNER', 'SINCE', 'FENCE', 'NEXT', 'MOVED TO', 'CHECKPOINT'],
     partitions.map(({ id, status, owner, lastOwner, since, fence, next, pin, checkpoint }) => [
       id,
       status,
       owner ?? (lastOwner === undefined ? '' : `(${lastOwner})`),
-      ago(since, now),
+      since === undefined ? '' : `${ago(since, now)} ago`,
       fence,
       next ?? '',
       pin ?? '',

@@ -90,7 +90,7 @@ describe('groupage fleet', () => {
       await store.checkpoint(name, held(lease), 'x'.repeat(100), 1);
       await taken('p-1', nodeOf('gone'));
       const { out } = await ask(['show', name, '--partitions']);
-      expect(out).toMatch(/^PARTITION +STATUS +OWNER +FOR +FENCE +NEXT +MOVED TO +CHECKPOINT\n/);
+      expect(out).toMatch(/^PARTITION +STATUS +OWNER +SINCE +FENCE +NEXT +MOVED TO +CHECKPOINT\n/);
       expect(out).toMatch(/\np-0 +owned +a@1 .* 1 +x{39}…\n/);
       expect(out).toMatch(/\np-1 +free +\(gone@1\) .* 1\n$/);
     });
@@ -230,8 +230,8 @@ describe('a fleet in words', () => {
       [
         'f: 1 node, 1 partition',
         '',
-        'NODE  STATUS   PARTITIONS  LAST HEARTBEAT  TTL   RUNS FOR',
-        'a@1   working           1  4.0 s ago       30 s  10 min',
+        'NODE  STATUS   PARTITIONS  LAST HEARTBEAT  TTL   BEGAN',
+        'a@1   working           1  4.0 s ago       30 s  10 min ago',
         '',
         'a@1: p',
       ].join('\n'),
@@ -245,6 +245,16 @@ describe('a fleet in words', () => {
     expect(text).toContain('about to move: p\n');
     expect(text).toContain('silent: no heartbeat for longer than its TTL');
     expect(shown([node({ status: 'evicted', lastBeatAt: iso(99_000) })], [])).not.toContain('silent');
+  });
+
+  it('names what was moved by hand for as long as its node lives', () => {
+    const pinned = [
+      lease({ id: 'here', pin: 'a@1' }),
+      lease({ id: 'gone', pin: 'b@1' }),
+      lease({ id: 'dead', pin: 'c@1' }),
+    ];
+    const text = shown([node(), node({ node: 'c@1', status: 'evicted' })], pinned);
+    expect(text).toContain('\nmoved by hand: here\n');
   });
 
   it('says what to do where no node takes what is free', () => {

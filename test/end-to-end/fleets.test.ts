@@ -23,7 +23,8 @@ const IDS = Array.from({ length: 6 }, (_, n) => partition(`p-${n}`));
 const SETTING = {
   fleet: NAME,
   shares: IDS.map((id) => ({ partition: id, weight: 1 })),
-  cycle: 1_000,
+  // Long enough that nobody is taken for dead on a machine with other work to do.
+  cycle: 2_000,
   maxBlocked: 600_000,
   leaveWithin: 60_000,
 };
