@@ -115,7 +115,8 @@ ${tableOf(runs.filter(({ nodes }) => nodes === TOLD_NODES))}
 
 - **Moved**: a partition began to be worked on by another node than the last one. **The optimum** is the fewest that can, from
   counts alone: those of whoever dies or leaves, and what evens out the rest. A node that is slow, paused or cut off is still there,
-  so that nothing has to move for it.
+  so that nothing has to move for it. In a deployment it depends on which nodes have one more than others, and is that of one way to
+  choose them: another one may come to some fewer, and so does who does not even out.
 - **Even after**: from the last incident until the last partition moved; *never* where numbers differ by more than one in the end.
 - **Longest without work**: the longest that any partition was worked on by nobody. A node that is paused works on nothing; one that
   is slow works, slowly. Half a second of it is a unit of work that was under way when the run ended.
