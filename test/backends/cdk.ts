@@ -1,6 +1,6 @@
 /** The CDK's own command line, as somebody in this repository would run it. */
 import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { ConfigInput } from '../../src/config/schema.ts';
@@ -46,12 +46,18 @@ export const cdkFor = (cloud: Cloud, stage: string, input: ConfigInput): Cdk => 
   const config = join(folder, 'groupage.config.json');
   writeFileSync(config, JSON.stringify(input));
   // Each with an output of its own: several may synthesise at once.
-  const shared = ['-c', `stage=${stage}`, '--output', join(folder, 'cdk.out')];
+  const output = join(folder, 'cdk.out');
+  const synthesised = ['-c', `stage=${stage}`, '--output', output];
+  // Removing looks for the stacks' names alone: those of the last synthesis do.
+  const app = (command: string): string[] =>
+    command === 'destroy' && existsSync(join(output, 'manifest.json')) ? ['--app', output] : synthesised;
   const tags = Object.entries(cloud.tags).flatMap(([key, value]) => ['--tags', `${key}=${value}`]);
   return (command, ...args) =>
-    runIn(cloud, 'cdk', [command, ...args, ...(command === 'deploy' ? tags : []), ...shared], {
+    runIn(cloud, 'cdk', [command, ...args, ...(command === 'deploy' ? tags : []), ...app(command)], {
       GROUPAGE_CONFIG: config,
       CDK_DISABLE_CLI_TELEMETRY: 'true',
+      // It says the same of a template each time, in warnings, for most of what a synthesis takes: here once is enough.
+      ...(command === 'diff' ? {} : { CDK_VALIDATION: 'false' }),
     });
 };
 

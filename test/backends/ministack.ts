@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { stackNames } from '../../lib/stage.ts';
 import { freePort } from '../../src/local/free-port.ts';
 import { suiteInput } from '../end-to-end/operations.ts';
-import { cdkFor, deployAll, destroyAll, ROOT, succeeded } from './cdk.ts';
+import { cdkFor, deployAll, ROOT, succeeded } from './cdk.ts';
 import { type Cloud, enter } from './cloud.ts';
 import { fitToEmulator } from './emulator-fit.ts';
 import { startProgram } from './engines/program.ts';
@@ -84,16 +84,14 @@ export const startOnMinistack = async (): Promise<Started> => {
     const downstreamPort = await lastingPort();
     const downstreamUrl = `http://127.0.0.1:${downstreamPort}/batch`;
     const cdk = cdkFor(cloud, STAGE, suiteInput(downstreamUrl));
-    succeeded(await cdk('bootstrap'));
+    succeeded(await cdk('bootstrap', `aws://${cloud.account}/${cloud.region}`));
     await deployAll(cdk);
     await fitToEmulator(cloud);
     const { flow: stackName } = stackNames(STAGE);
     return {
       given: { functions: 'deployed', cloud, stackName, downstreamUrl, downstreamPort },
-      stop: async () => {
-        await destroyAll(cdk);
-        await emulator.stop();
-      },
+      // The stage goes with the emulator; that stages can be destroyed is tested on others (test/deployment).
+      stop: () => emulator.stop(),
     };
   } catch (cause) {
     await emulator.stop();

@@ -5,7 +5,11 @@ import { loadConfig } from '../../src/config/load.ts';
 
 const SECONDS = 15;
 
-const app = groupageApp({ config: await loadConfig(process.env.GROUPAGE_CONFIG ?? '') });
+const app = groupageApp({
+  config: await loadConfig(process.env.GROUPAGE_CONFIG ?? ''),
+  // It only warns, and takes most of the time.
+  builtinCloudFormationValidation: false,
+});
 for (const stack of app.node.children)
   if (stack instanceof Stack && stack.stackName.endsWith('-Data')) {
     const handle = new CfnResource(stack, 'Handle', { type: 'AWS::CloudFormation::WaitConditionHandle' });

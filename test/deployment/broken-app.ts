@@ -3,7 +3,11 @@ import { Aws, CfnResource, Stack } from 'aws-cdk-lib';
 import { groupageApp } from '../../lib/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
 
-const app = groupageApp({ config: await loadConfig(process.env.GROUPAGE_CONFIG ?? '') });
+const app = groupageApp({
+  config: await loadConfig(process.env.GROUPAGE_CONFIG ?? ''),
+  // It only warns, and takes most of the time.
+  builtinCloudFormationValidation: false,
+});
 for (const stack of app.node.children)
   if (stack instanceof Stack && stack.stackName.endsWith('-Flow'))
     new CfnResource(stack, 'Taken', {
