@@ -3,10 +3,9 @@ import { fanOutScenarioOf } from '../../src/simulation/fan-outs/scenario.ts';
 import { runFanOutSchedules } from '../../src/simulation/fan-outs/schedules.ts';
 import { runFanOuts } from '../../src/simulation/fan-outs/world.ts';
 import { FAN_OUT_BUGS, withFanOutBug } from './known-bugs/fan-outs.ts';
+import { atLeast, seed } from './of-this-run.ts';
 
-/** Fresh schedules every time, so that the machines that run the tests keep looking; the seed is printed. */
-const RUNS = 300;
-const seed = Number(process.env.GROUPAGE_SEED ?? Date.now() % 1_000_000_000);
+const RUNS = atLeast(150);
 
 describe('fan-outs, under crashes, pauses, lost replies, throttling, skew and whoever comes at once', () => {
   it(`keep every promise in ${RUNS} schedules from seed ${seed}`, async () => {

@@ -3,10 +3,9 @@ import { listScenarioOf } from '../../src/simulation/lists/scenario.ts';
 import { runListSchedules } from '../../src/simulation/lists/schedules.ts';
 import { runLists } from '../../src/simulation/lists/world.ts';
 import { LIST_BUGS, withListBug } from './known-bugs/lists.ts';
+import { atLeast, seed } from './of-this-run.ts';
 
-/** Fresh schedules every time, so that the machines that run the tests keep looking; the seed is printed. */
-const RUNS = 300;
-const seed = Number(process.env.GROUPAGE_SEED ?? Date.now() % 1_000_000_000);
+const RUNS = atLeast(150);
 
 describe('deferred lists, under crashes, pauses, lost replies, throttling, skew and whoever comes at once', () => {
   it(`keep every promise in ${RUNS} schedules from seed ${seed}`, async () => {

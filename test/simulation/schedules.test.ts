@@ -6,10 +6,9 @@ import { scenarioOf } from '../../src/simulation/scenario.ts';
 import { runSchedules } from '../../src/simulation/schedules.ts';
 import { runSchedule, type Scenario } from '../../src/simulation/world.ts';
 import { losersFinishToo } from './known-bugs/leading.ts';
+import { atLeast, seed } from './of-this-run.ts';
 
-/** Fresh schedules every time, so that the machines that run the tests keep looking; the seed is printed. */
-const RUNS = Number(process.env.GROUPAGE_SCHEDULES ?? 600);
-const seed = Number(process.env.GROUPAGE_SEED ?? Date.now() % 1_000_000_000);
+const RUNS = atLeast(300);
 
 describe('the core, under crashes, pauses, duplicates, lost replies, throttling, skew and dead letters', () => {
   it(`keeps every promise in ${RUNS} schedules from seed ${seed}`, async () => {
@@ -35,8 +34,8 @@ describe('the core, under crashes, pauses, duplicates, lost replies, throttling,
 
 describe('schedules on several threads', () => {
   it('come to what they come to one after the other, and are as many as were asked for', async () => {
-    const parallel = await runInParallel(seed, { runs: 203 }, () => {});
-    expect(parallel).toEqual(await runSchedules(seed, 203));
+    const parallel = await runInParallel(seed, { runs: 103 }, () => {});
+    expect(parallel).toEqual(await runSchedules(seed, 103));
   });
 
   it('begin as they would anywhere: a first event settles before the second', async () => {
@@ -57,7 +56,7 @@ describe('the cost, where nothing goes wrong and everything comes at once,', () 
       faults: NO_FAULTS,
       sends: scenario.sends.map(({ at, body }) => ({ at: at / 20, body })),
     });
-    await runSchedules(seed, 500, atOnce, ({ tables }) => {
+    await runSchedules(seed, 200, atOnce, ({ tables }) => {
       claims += tables.claims;
       for (const batch of tables.batches.values()) candidates += batch.candidates.length;
       return true;

@@ -1,0 +1,7 @@
+/** The schedules of this run of the tests: others each time, so that the machines that run them keep looking. */
+
+/** The first one's; tests print it, and it repeats the run. */
+export const seed = Number(process.env.GROUPAGE_SEED ?? Date.now() % 1_000_000_000);
+
+/** How many there are of a kind: enough that everything that is counted happens. `GROUPAGE_SCHEDULES` asks for more. */
+export const atLeast = (usual: number): number => Math.max(usual, Number(process.env.GROUPAGE_SCHEDULES ?? 0));
