@@ -17,9 +17,8 @@ export let where: Target;
 export let kit: StepKit;
 export const config = aConfig({ batch: aPolicy({ maxSize: 4, maxWait: 5_000 }) });
 
-const kinds = storeKinds.filter(({ name }) => name !== 'DynamoDB Local');
 export const suite = (subject: string, tests: (fresh: () => StepKit) => void): void =>
-  describeEach(subject, kinds, (stores) => {
+  describeEach(subject, storeKinds, (stores) => {
     const fresh = (): StepKit => stepKit(stores(), config);
     beforeEach(() => {
       made += 1;

@@ -1,8 +1,11 @@
 /** Runs a suite for each implementation of a port. */
 import { afterAll, beforeAll, describe } from 'vitest';
+import { backendName } from '../backends/given.ts';
 
 export interface Kind<Started> {
   readonly name: string;
+  /** Whether it is the same whatever the backend: it runs with the default one, and tells nothing new on another. */
+  readonly inMemory?: boolean;
   start(): Promise<Started>;
 }
 
@@ -11,7 +14,7 @@ export const describeEach = <Started extends { stop(): Promise<void> }>(
   kinds: readonly Kind<Started>[],
   suite: (started: () => Started) => void,
 ): void => {
-  for (const { name, start } of kinds)
+  for (const { name, start } of kinds.filter(({ inMemory }) => !inMemory || backendName() === 'embedded'))
     describe(`${subject} on ${name}`, () => {
       let running: Started | undefined;
       beforeAll(async () => {

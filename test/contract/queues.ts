@@ -125,6 +125,6 @@ const onBackend = async (): Promise<StartedQueues> => {
 };
 
 export const queueKinds: readonly Kind<StartedQueues>[] = [
-  { name: 'the simulation', start: inSimulation },
+  { name: 'the simulation', inMemory: true, start: inSimulation },
   { name: 'SQS', start: onBackend },
 ];

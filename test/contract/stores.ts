@@ -80,6 +80,6 @@ export const dynamoDBStores = ({ clients: { dynamodb }, tables, stop }: Resource
 });
 
 export const storeKinds: readonly Kind<Stores>[] = [
-  { name: 'memory', start: async () => memoryStores() },
+  { name: 'memory', inMemory: true, start: async () => memoryStores() },
   { name: 'DynamoDB', start: async () => dynamoDBStores(await makeResources()) },
 ];
