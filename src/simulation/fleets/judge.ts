@@ -41,7 +41,7 @@ export class Judge {
     for (const other of this.#running.get(id) ?? [])
       if (other !== name && this.#isOfTheFleet(other))
         this.#onBroken(
-          `P6: ${name} begins a unit of partition ${id} while ${other}, who gave it away, still works on it`,
+          `P6: ${name} begins a unit of partition ${id} while ${other}, who had it before, still works on it`,
         );
     this.#running.set(id, new Set([...(this.#running.get(id) ?? []), name]));
     const lease = this.#rows.leases.get(id);

@@ -4,8 +4,8 @@ import type { Fleets, Held } from '../../../src/fleet/store.ts';
 import type { FleetBug } from '../../../src/simulation/fleets/world.ts';
 import type { FleetRows } from '../../../src/simulation/memory-fleets.ts';
 
-/** Its name, what it puts back, and the promise that it breaks. */
-export type KnownFleetBug = readonly [name: string, bug: FleetBug, promise: RegExp];
+/** Its name, what it puts back, the promise that it breaks, and the first seed that shows it. */
+export type KnownFleetBug = readonly [name: string, bug: FleetBug, promise: RegExp, seed: number];
 
 const store = (fleets: (real: Fleets, rows: FleetRows) => Partial<Fleets>): FleetBug => ({ fleets });
 const work = (change: (real: Work, drained: (held: Held) => void) => Partial<Work>): FleetBug => ({ work: change });
@@ -15,11 +15,13 @@ export const FLEET_BUGS: readonly KnownFleetBug[] = [
     'a node that goes on after its deadline',
     work(({ mayUntil }) => ({ mayUntil: () => mayUntil(Number.MAX_SAFE_INTEGER) })),
     /P6|P7/,
+    92,
   ],
   [
     'a deadline that others do not wait for',
     work(({ mayUntil }) => ({ mayUntil: (deadline) => mayUntil(deadline + 40_000) })),
     /P6|P7/,
+    284,
   ],
   [
     'checkpoints of whoever stores one, without a look at the fence',
@@ -31,6 +33,7 @@ export const FLEET_BUGS: readonly KnownFleetBug[] = [
       },
     })),
     /P7|P8/,
+    1,
   ],
   [
     'an evicted node that is heard all the same',
@@ -41,6 +44,7 @@ export const FLEET_BUGS: readonly KnownFleetBug[] = [
       },
     })),
     /P6|P7/,
+    92,
   ],
   [
     'a partition that is handed over while its work still runs',
@@ -51,6 +55,7 @@ export const FLEET_BUGS: readonly KnownFleetBug[] = [
       },
     })),
     /P6/,
+    1,
   ],
   [
     'a node that takes what it should ask for',
@@ -58,6 +63,7 @@ export const FLEET_BUGS: readonly KnownFleetBug[] = [
       ask: async (fleet, seen, by) => (await take(fleet, seen, by, 0)) !== undefined,
     })),
     /P7/,
+    1,
   ],
   [
     'a hand-over that leaves the fence as it is',
@@ -70,5 +76,6 @@ export const FLEET_BUGS: readonly KnownFleetBug[] = [
       },
     })),
     /P7|P8|end/,
+    8,
   ],
 ];
