@@ -4,10 +4,11 @@
  * it promises (`bench/fleet/promises.ts`).
  *
  * `--nodes 2,4,8,16` says how many nodes there are, and `--seed` which chance it is. `--json` prints the runs, without who
- * worked on what. `--quick` is a small version. `--docs` writes docs/fleet-bench.md and docs/images/fleet.svg.
+ * worked on what. `--quick` is a small version. `--docs` writes docs/fleet-bench.md, docs/images/fleet.svg and
+ * the figures in docs/fleet.md.
  */
 import { strict as assert } from 'node:assert';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { HALF_AN_HOUR, SCENARIO_NAMES, type ScenarioName, SOME_MINUTES } from '../src/simulation/fleets/scenarios.ts';
@@ -15,7 +16,7 @@ import { whole } from '../src/simulation/whole.ts';
 import { CONTENDERS, OURS } from './fleet/contenders.ts';
 import { altOf, pictureOf } from './fleet/picture.ts';
 import { brokenBy } from './fleet/promises.ts';
-import { documentOf, TOLD_NODES, tableOf } from './fleet/report.ts';
+import { documentOf, TOLD_NODES, tableOf, withFigures } from './fleet/report.ts';
 import { type Case, type Run, runAll } from './fleet/runs.ts';
 
 const { values } = parseArgs({
@@ -57,6 +58,8 @@ if (docs) {
   const folder = join(import.meta.dirname, '..', 'docs');
   writeFileSync(join(folder, 'fleet-bench.md'), documentOf(runs, altOf(told), `--seed ${seed} --nodes ${counts}`));
   writeFileSync(join(folder, 'images', 'fleet.svg'), pictureOf(told, compared));
+  const guide = join(folder, 'fleet.md');
+  writeFileSync(guide, withFigures(readFileSync(guide, 'utf8'), runs, altOf(told)));
 }
 
 /** What the picture shows. */

@@ -73,6 +73,23 @@ const span = (ms: number): string => `${ms / 1_000} s`;
 /** With so many nodes everything is told of, and of other numbers what was moved. */
 export const TOLD_NODES = 4;
 
+const [BEGIN, END] = ['<!-- made by bench:fleet, from here -->', '<!-- to here -->'];
+
+/** A page with new figures where it has some. @param alt of the picture */
+export const withFigures = (page: string, runs: readonly Run[], alt: string): string => {
+  const [before, rest] = page.split(BEGIN);
+  const [, after] = rest?.split(END) ?? [];
+  if (before === undefined || after === undefined) throw new Error(`the page has no ${BEGIN} … ${END}`);
+  const figures = [
+    `![${alt}](images/fleet.svg)`,
+    `All ${runs.length / CONTENDERS.length} runs of each, with ${PARTITIONS} partitions and ${uniqueOf(runs, 'nodes').join(', ')} nodes:`,
+    sumsTable(runs),
+    `Partitions moved, ${OURS} / published with ceil(P / N) / published with floor(P / N) + 1 (the optimum):`,
+    movesTable(runs),
+  ];
+  return [`${before}${BEGIN}`, ...figures, `${END}${after}`].join('\n\n');
+};
+
 /** @param alt of the picture @param args that gave the runs */
 export const documentOf = (runs: readonly Run[], alt: string, args: string): string => `# Sharing partitions, compared
 
@@ -108,8 +125,8 @@ ${tableOf(runs.filter(({ nodes }) => nodes === TOLD_NODES))}
   in a steady state, and whoever has fewer keeps trying the others' locks.
 - **Ours begins again later after a crash**, by some ten seconds: a heartbeat has to stand still for a whole Ttl, over several looks.
 - **Ours works on nothing that it cannot be sure of.** While no call succeeds, or hardly any, it stops at its deadline, where the
-  published algorithm goes on and hopes. The same at ×1000: a node's heartbeats are still written, but their answers come after
-  the client has given up. So it keeps its partitions, and mostly does not work on them until it is well.
+  published algorithm goes on and hopes. At ×1000 most answers come after the client has given up: a node keeps its partitions, and
+  works on them while a look has shown it its own heartbeat.
 
 ## What is what
 
