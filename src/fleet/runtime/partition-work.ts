@@ -45,8 +45,8 @@ export class PartitionWork {
   #call: Call | undefined;
   #isDraining = false;
   #dropped: DropReason | undefined;
-  /** Resolves when it is drained or dropped. */
-  readonly #over = Promise.withResolvers<void>();
+  /** Ends what it waits for, if it does: it is drained or dropped. */
+  #onOver: () => void = () => {};
 
   constructor(held: Held, checkpoint: string | undefined, deps: WorkDeps) {
     this.#held = held;
@@ -60,7 +60,7 @@ export class PartitionWork {
     let pause = PAUSE_MIN;
     while (!this.#isOver) {
       if (this.#isLate) {
-        await Promise.race([this.#deps.nextDeadline(), this.#over.promise]);
+        await this.#untilOver(this.#deps.nextDeadline());
         continue;
       }
       const from = clock.now();
@@ -69,7 +69,7 @@ export class PartitionWork {
       if (failure === undefined || clock.now() - from >= pause) pause = PAUSE_MIN;
       if (failure !== undefined) {
         report({ event: 'work-failed', ...this.#name, pause, cause: failure.cause }, this.#held);
-        await Promise.race([clock.sleep(pause), this.#over.promise]);
+        await this.#untilOver(clock.sleep(pause));
         pause = Math.min(2 * pause, PAUSE_MAX);
       }
     }
@@ -81,19 +81,28 @@ export class PartitionWork {
     if (this.#isOver) return;
     this.#isDraining = true;
     this.#call?.ending.abort(new PartitionDraining(this.#held.partition));
-    this.#over.resolve();
+    this.#onOver();
   }
 
   drop(reason: DropReason): void {
     if (this.#dropped !== undefined) return;
     this.#dropped = reason;
     this.#abort(reason);
-    this.#over.resolve();
+    this.#onOver();
   }
 
   /** P7. To be called when the deadline has passed. */
   suspend(): void {
     if (this.#isLate) this.#abort('deadline');
+  }
+
+  /** Waits for something, or until it is over. A promise for that, kept for weeks, would keep all who ever waited. */
+  #untilOver(something?: Promise<unknown>): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onOver = resolve;
+      if (this.#isOver) resolve();
+      void something?.then(() => resolve());
+    });
   }
 
   get #isOver(): boolean {
@@ -124,7 +133,7 @@ export class PartitionWork {
       // It has nothing more to do, and keeps the partition: others would have nothing more to do either.
       if (!call.ending.signal.aborted) {
         this.#deps.report({ event: 'finished', ...this.#name }, this.#held);
-        await this.#over.promise;
+        await this.#untilOver();
       }
       return undefined;
     } catch (cause) {
