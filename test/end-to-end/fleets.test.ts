@@ -62,7 +62,8 @@ const counts = ({ nodes }: FleetView): Record<string, number> =>
 const settled = (expected: Record<string, number>): Promise<FleetView> =>
   eventually(async () => {
     const view = await look();
-    const isDone = view.partitions.length === IDS.length && view.partitions.every(({ status }) => status === 'owned');
+    // Until one of them has joined there is no fleet of that name.
+    const isDone = view.partitions?.length === IDS.length && view.partitions.every(({ status }) => status === 'owned');
     return isDone && JSON.stringify(counts(view)) === JSON.stringify(expected) ? view : undefined;
   });
 const drain = (node: string, draining: boolean) =>
