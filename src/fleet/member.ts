@@ -64,10 +64,10 @@ export const attempt = async <T>(
 
 /** Sleeps that can be ended, all at once. */
 export class Sleeper {
-  readonly #clock: Clock;
+  readonly #clock: Pick<Clock, 'sleep'>;
   readonly #sleeping = new Set<() => void>();
 
-  constructor(clock: Clock) {
+  constructor(clock: Pick<Clock, 'sleep'>) {
     this.#clock = clock;
   }
 

@@ -58,6 +58,25 @@ describe('a partition that is worked on', () => {
 });
 
 describe('a checkpoint', () => {
+  it('that is answered after a later one is not where to go on from', async () => {
+    const answers = [Promise.withResolvers<boolean>(), Promise.withResolvers<boolean>()] as const;
+    const thread = new Thread();
+    thread.stores = () => (answers[thread.stored.length - 1] as (typeof answers)[0]).promise;
+    thread.work = async (given) => {
+      if (given.from !== undefined) return aborted(given.signal);
+      await Promise.all(['first', 'second'].map((text) => given.checkpoint(text)));
+      throw new Error('broken');
+    };
+    thread.workers.begin(P0, undefined);
+    await thread.pass(0);
+    answers[1].resolve(true);
+    await thread.pass(0);
+    answers[0].resolve(true);
+    await thread.pass(0);
+    await thread.pass(1_000);
+    expect([thread.calls.length, thread.last.partition.from]).toEqual([2, 'second']);
+  });
+
   it('that is refused loses the partition, and the work on it is not called again', async () => {
     let failed: unknown;
     const thread = new Thread();

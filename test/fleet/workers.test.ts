@@ -52,6 +52,18 @@ describe('a partition that is dropped', () => {
     expect(thread.calls.map((call) => call.partition.fence)).toEqual([1, 5]);
   });
 
+  it('and comes back beside a call that never ends is given away when it is asked for', async () => {
+    const thread = await begun(() => new Promise(() => {}));
+    thread.workers.drop(P0, 'taken');
+    const back = held(0, 'a', 3);
+    thread.workers.begin(back, undefined);
+    await thread.pass(0);
+    expect([thread.calls.length, thread.drained]).toEqual([1, []]);
+    thread.workers.drain(back);
+    await thread.pass(0);
+    expect([thread.calls.length, thread.drained]).toEqual([1, [back]]);
+  });
+
   it('by its name only under that fence', async () => {
     const thread = await begun();
     thread.workers.drop(held(0, 'a', 2), 'taken');
@@ -87,6 +99,15 @@ describe('all at once', () => {
     await thread.pass(0);
     thread.workers.giveUp();
     expect(thread.drained).toHaveLength(3);
+  });
+
+  it('what was dropped before is told of once, also if it never ends', async () => {
+    const thread = await three(() => new Promise(() => {}));
+    thread.workers.drop(held(0, 'a'), 'taken');
+    thread.workers.giveUp();
+    await thread.pass(0);
+    expect(thread.told.flatMap((each) => (each.event === 'dropped' ? [each.partition] : []))).toEqual(['1', '2']);
+    expect(thread.drained.map((each) => each.partition)).toEqual(['1', '2']);
   });
 
   it('without heartbeats nothing may be worked on, and nothing is begun again', async () => {

@@ -11,7 +11,7 @@
 import type { Millis } from '../../batching/ids.ts';
 import type { DropReason, LifeEvent } from '../events.ts';
 import { CHECKPOINT_MAX_BYTES } from '../fleet.ts';
-import type { Clock } from '../member.ts';
+import { type Clock, Sleeper } from '../member.ts';
 import type { Held } from '../store.ts';
 import { CheckpointTooLarge, type Partition, PartitionDraining, PartitionLost } from './partition.ts';
 
@@ -40,18 +40,21 @@ export class PartitionWork {
   readonly #held: Held;
   readonly #deps: WorkDeps;
   #checkpoint: string | undefined;
-  /** How many checkpoints were to be stored. */
+  /** How many checkpoints were to be stored, and which of them is the newest that is: several may be under way at once. */
+  #sent = 0;
   #stored = 0;
   #call: Call | undefined;
   #isDraining = false;
   #dropped: DropReason | undefined;
-  /** Ends what it waits for, if it does: it is drained or dropped. */
-  #onOver: () => void = () => {};
+  readonly #over = Promise.withResolvers<void>();
+  /** Of calls that failed. */
+  readonly #pauses: Sleeper;
 
   constructor(held: Held, checkpoint: string | undefined, deps: WorkDeps) {
     this.#held = held;
     this.#checkpoint = checkpoint;
     this.#deps = deps;
+    this.#pauses = new Sleeper(deps.clock);
   }
 
   /** Resolves when nothing runs any more. */
@@ -60,7 +63,7 @@ export class PartitionWork {
     let pause = PAUSE_MIN;
     while (!this.#isOver) {
       if (this.#isLate) {
-        await this.#untilOver(this.#deps.nextDeadline());
+        await Promise.race([this.#deps.nextDeadline(), this.#over.promise]);
         continue;
       }
       const from = clock.now();
@@ -69,11 +72,12 @@ export class PartitionWork {
       if (failure === undefined || clock.now() - from >= pause) pause = PAUSE_MIN;
       if (failure !== undefined) {
         report({ event: 'work-failed', ...this.#name, pause, cause: failure.cause }, this.#held);
-        await this.#untilOver(clock.sleep(pause));
+        // No race with the end of it all: what fails for weeks would leave something there each time.
+        if (!this.#isOver) await this.#pauses.sleep(pause);
         pause = Math.min(2 * pause, PAUSE_MAX);
       }
     }
-    if (this.#dropped === undefined) this.#deps.drained(this.#held);
+    if (!this.isDropped) this.#deps.drained(this.#held);
   }
 
   /** Lets the work end in its own time. */
@@ -81,14 +85,28 @@ export class PartitionWork {
     if (this.#isOver) return;
     this.#isDraining = true;
     this.#call?.ending.abort(new PartitionDraining(this.#held.partition));
-    this.#onOver();
+    this.#end();
   }
 
   drop(reason: DropReason): void {
-    if (this.#dropped !== undefined) return;
+    if (this.isDropped) return;
     this.#dropped = reason;
     this.#abort(reason);
-    this.#onOver();
+    this.#end();
+  }
+
+  #end(): void {
+    this.#over.resolve();
+    this.#pauses.wakeAll();
+  }
+
+  /** Resolves when it is drained or dropped. */
+  get over(): Promise<void> {
+    return this.#over.promise;
+  }
+
+  get isDropped(): boolean {
+    return this.#dropped !== undefined;
   }
 
   /** P7. To be called when the deadline has passed. */
@@ -96,17 +114,8 @@ export class PartitionWork {
     if (this.#isLate) this.#abort('deadline');
   }
 
-  /** Waits for something, or until it is over. A promise for that, kept for weeks, would keep all who ever waited. */
-  #untilOver(something?: Promise<unknown>): Promise<void> {
-    return new Promise((resolve) => {
-      this.#onOver = resolve;
-      if (this.#isOver) resolve();
-      void something?.then(() => resolve());
-    });
-  }
-
   get #isOver(): boolean {
-    return this.#isDraining || this.#dropped !== undefined;
+    return this.#isDraining || this.isDropped;
   }
 
   get #isLate(): boolean {
@@ -133,7 +142,7 @@ export class PartitionWork {
       // It has nothing more to do, and keeps the partition: others would have nothing more to do either.
       if (!call.ending.signal.aborted) {
         this.#deps.report({ event: 'finished', ...this.#name }, this.#held);
-        await this.#untilOver();
+        await this.#over.promise;
       }
       return undefined;
     } catch (cause) {
@@ -167,9 +176,11 @@ export class PartitionWork {
   async #store(text: string, lost: AbortController): Promise<void> {
     const bytes = Buffer.byteLength(text);
     if (bytes > CHECKPOINT_MAX_BYTES) throw new CheckpointTooLarge(bytes);
-    this.#stored += 1;
-    if (await this.#deps.checkpoint(this.#held, text, this.#stored)) {
-      this.#checkpoint = text;
+    this.#sent += 1;
+    const count = this.#sent;
+    if (await this.#deps.checkpoint(this.#held, text, count)) {
+      // The answer to an earlier one may come later.
+      if (count > this.#stored) [this.#stored, this.#checkpoint] = [count, text];
       return;
     }
     this.drop('taken');

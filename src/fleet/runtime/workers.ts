@@ -34,6 +34,8 @@ export class Workers {
   /** There is no more time to end in: what still runs is told to stop, and given away all the same. */
   giveUp(): void {
     for (const { held, work } of this.#works.values()) {
+      // Another's, or gone with a life of before: it has been told, and only does not end.
+      if (work.isDropped) continue;
       const { partition, fence } = held;
       work.drop('drain-timeout');
       this.#deps.report({ event: 'dropped', partition, fence, reason: 'drain-timeout' }, held);
@@ -54,7 +56,8 @@ export class Workers {
   /** One partition is worked on once at a time, also where it comes back before the last call has ended. */
   async #after(held: Held, work: PartitionWork): Promise<void> {
     const others = [...this.#works.values()].filter((other) => other.held.partition === held.partition);
-    await Promise.all(others.map(({ done }) => done));
+    // Drained before that, it is given away at once: a call that never ends would keep it from everybody.
+    await Promise.race([Promise.all(others.map(({ done }) => done)), work.over]);
     await work.run();
     this.#works.delete(keyOf(held));
   }
