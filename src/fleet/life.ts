@@ -12,7 +12,7 @@ import type { NodeKey } from './ids.ts';
 import { attempt, FAILED, type MemberDeps, type Setting, Sleeper } from './member.ts';
 import { type Memory, NOTHING_SEEN, remember } from './silence.ts';
 import type { Held } from './store.ts';
-import { JITTER } from './timings.ts';
+import { blockedAfter, JITTER } from './timings.ts';
 
 export type LifeEnd = 'evicted' | 'left';
 
@@ -122,7 +122,7 @@ export class Life {
     const own = fleet.nodes.find(({ key }) => key === this.#key);
     if (own && !own.evicted) this.#heart.seen(own.beat);
     const { holdings } = this.#hands;
-    const isBlocked = work.silentFor() > cycle;
+    const isBlocked = work.silentFor() > blockedAfter(cycle);
     const actions = decide({ me: this.#key, fleet, memory: this.#memory, shares, holdings, isLeaving, isBlocked });
     if (actions.some((action) => action.do === 'go-away')) {
       this.#finishGone();

@@ -9,13 +9,19 @@ export const JITTER = 0.1;
 const RECENT: Millis = 10 * 60_000;
 /** P2. How often a heartbeat has to be seen unchanged, however long ago it was first. */
 export const READS_MIN = 4;
-/** P10. How many times a newcomer looks before it takes or asks: others that come with it are there by then. */
+/** P10. How many times a newcomer looks before it asks, or takes the first: others that come with it are there by then. */
 export const NEWCOMER_LOOKS = 3;
 /** P11. After so many looks a partition that another one left lying is anybody's. */
 export const LEFT_LYING_LOOKS = 5;
 
-/** P3. For so many looks (ten minutes) the row of a life that was ended is there to be seen. */
+/** P3. For so many looks (ten minutes, where nothing changes hands) the row of a life that was ended is there to be seen. */
 export const FORGET_LOOKS = 120;
+
+/** Signs of life come four times a second: a shorter silence than this says nothing, however short the cycle is. */
+const SILENCE_LEAST: Millis = 1_000;
+
+/** Who has shown no sign of life for longer than that is blocked, and is given nothing. */
+export const blockedAfter = (cycle: Millis): Millis => Math.max(cycle, SILENCE_LEAST);
 
 /** Between the writing of two heartbeats. */
 export interface Gap {

@@ -1,7 +1,7 @@
 /** For how long a node is trusted: P1, P7, P9. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { awayFor, type Beat, deadlineOf, type Gap, recentGaps, ttlOf } from '../../src/fleet/timings.ts';
+import { awayFor, type Beat, blockedAfter, deadlineOf, type Gap, recentGaps, ttlOf } from '../../src/fleet/timings.ts';
 
 const CYCLE = 5_000;
 const gaps = (...spans: number[]): Gap[] => spans.map((span) => ({ endedAt: 0, span }));
@@ -61,4 +61,8 @@ it('an evicted node stays away 6 cycles, then twice as long each time, up to 180
   expect([1, 2, 3, 4, 5, 6, 7, 60].map((evictions) => awayFor(evictions, CYCLE) / CYCLE)).toEqual([
     6, 12, 24, 48, 96, 180, 180, 180,
   ]);
+});
+
+it('who works shows life four times a second, and is not blocked between two of these, however short a cycle is', () => {
+  expect([200, 1_000, CYCLE].map(blockedAfter)).toEqual([1_000, 1_000, CYCLE]);
 });
