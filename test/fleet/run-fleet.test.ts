@@ -80,6 +80,8 @@ describe('options', () => {
       drainTimeout: -1,
       cycle: 100,
       maxBlocked: 999,
+      signal: 'SIGTERM' as unknown as AbortSignal,
+      stopOn: ['SIGKILL'] as NodeJS.Signals[],
     };
     const error = (await rejection(runFleet(wrong))) as InvalidFleetOptions;
     expect(error).toBeInstanceOf(InvalidFleetOptions);
@@ -90,6 +92,8 @@ describe('options', () => {
       'partitions[2].weight',
       'partitions[3]',
       'onPartition',
+      'signal',
+      'stopOn',
       'table',
       'drainTimeout',
       'cycle',
@@ -147,8 +151,19 @@ describe.concurrent('a node that ends', () => {
   it('had its signal aborted before it began', async () => {
     const node = start({ signal: AbortSignal.abort() });
     await node.done;
-    expect((await node.rows()).nodes).toEqual([]);
-    expect(node.told('acquired')).toEqual([]);
+    expect(await node.rows()).toEqual({ nodes: [], leases: [] });
+    expect(node.events, 'it does not even join').toEqual([]);
+  });
+
+  it('is told to stop twice in a moment, by whoever passes a signal on: that is once', async () => {
+    const node = start({ stopOn: ['SIGUSR2'] });
+    await eventually(async () => (await node.owned()) === 2);
+    process.emit('SIGUSR2');
+    expect(process.listenerCount('SIGUSR2'), 'without one it would end the process').toBe(1);
+    process.emit('SIGUSR2');
+    await node.done;
+    expect(node.told('handed-over')).toHaveLength(2);
+    expect(process.listenerCount('SIGUSR2')).toBe(0);
   });
 
   it.for([0, 600])('gives up work that ignores its signals, after %i ms', async (drainTimeout) => {
@@ -300,6 +315,22 @@ describe.concurrent('what works on a partition', () => {
 });
 
 describe('what goes wrong', () => {
+  it('a listener throws while more is on its way to this thread: nothing of that is begun any more', async () => {
+    const lost: AbortSignal[] = [];
+    const node = start({
+      partitions: 20,
+      cycle: 200,
+      onPartition: async (partition) => void lost.push(partition.lost),
+      onEvent: ({ event }) => {
+        // Blocked, so that what the other thread says meanwhile comes all at once.
+        if (event === 'joined') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
+        if (event === 'finished') throw new Error('of the listener');
+      },
+    });
+    expect((await rejection(node.done)).message).toBe('of the listener');
+    expect(lost.map(({ aborted }) => aborted)).toEqual(lost.map(() => true));
+  });
+
   it.for(['joined', 'finished', 'work-failed'] as const)(
     'a listener that throws at `%s` ends it with that',
     async (at) => {

@@ -1,9 +1,10 @@
 /** What `runFleet` takes, and what is wrong with it. */
+import { constants } from 'node:os';
 import type { Millis } from '../../batching/ids.ts';
 import type { FleetEvent } from '../events.ts';
 import { type Share, WEIGHT_MAX } from '../fleet.ts';
 import { FLEET_NAME_RULE, fleetName, NODE_ID_RULE, nodeId, type PartitionId, partitionId } from '../ids.ts';
-import { CYCLE } from '../timings.ts';
+import { blockedAfter, CYCLE } from '../timings.ts';
 import type { TableAt } from './messages.ts';
 import type { Partition } from './partition.ts';
 
@@ -56,8 +57,15 @@ const isSpan = (value: unknown, least: Millis, most: Millis): boolean =>
 const spanProblem = (name: string, value: unknown, least: Millis, most: Millis): string[] =>
   isSpan(value, least, most) ? [] : [`${name} must be a number of ms from ${least} to ${most}`];
 
-/** More than a cycle, and than a few of the signs of life that are looked for. */
-const maxBlockedLeast = (cycle: unknown): Millis => (isSpan(cycle, 1_000, 60_000) ? (cycle as Millis) : 1_000);
+const isAborting = (value: unknown): boolean => value === undefined || value instanceof AbortSignal;
+
+/** Of the process's, those that can be heard. */
+const areSignals = (value: unknown): boolean =>
+  Array.isArray(value) &&
+  value.every((name) => Object.hasOwn(constants.signals, name) && name !== 'SIGKILL' && name !== 'SIGSTOP');
+
+/** Who is blocked and given nothing is not yet given up. */
+const maxBlockedLeast = (cycle: unknown): Millis => blockedAfter(isSpan(cycle, 200, 60_000) ? (cycle as Millis) : 0);
 
 /** @throws InvalidFleetOptions */
 export const checkedOptions = (options: FleetOptions) => {
@@ -70,6 +78,8 @@ export const checkedOptions = (options: FleetOptions) => {
     ...(id === undefined ? [`node ${NODE_ID_RULE}`] : []),
     ...('problems' in shares ? shares.problems : []),
     ...(typeof options.onPartition === 'function' ? [] : ['onPartition must be a function']),
+    ...(isAborting(options.signal) ? [] : ['signal must be an AbortSignal']),
+    ...(areSignals(options.stopOn ?? []) ? [] : ['stopOn must be a list of signals that a process can hear']),
     ...((typeof table === 'string' ? table : table?.table) ? [] : ['table must be the name of a FleetTable']),
     ...spanProblem('drainTimeout', drainTimeout, 0, 86_400_000),
     ...spanProblem('cycle', cycle, 200, 60_000),

@@ -4,6 +4,7 @@
  */
 import { hostname } from 'node:os';
 import { inspect } from 'node:util';
+import type { Millis } from '../../batching/ids.ts';
 import type { FleetEvent } from '../events.ts';
 import type { Setting } from '../member.ts';
 import { fleetsAt } from './at.ts';
@@ -52,6 +53,7 @@ export const runFleet = async (options: FleetOptions): Promise<void> => {
     throw new FleetTableUnreadable(at.table, cause);
   });
 
+  if (signal?.aborted) return;
   const setting: Setting = { fleet, shares, cycle, maxBlocked, leaveWithin: drainTimeout + 2 * cycle };
   const threads = new Threads({ at, id, setting }, { fleets, onPartition, onEvent });
   const stopping = stopWith(signal, stopOn, () => threads.leave(drainTimeout));
@@ -63,21 +65,24 @@ export const runFleet = async (options: FleetOptions): Promise<void> => {
   }
 };
 
-/** Calls `leave`, once: when the signal aborts, or the process is told to stop. Told a second time, it ends at once. */
+/** Who starts a process may pass a signal on that it was sent as well: npm, `timeout`. Within that they are one. */
+const TOGETHER: Millis = 1_000;
+
+/** Calls `leave`, once: when the signal aborts, or the process is told to stop. Told so again later, it ends at once. */
 const stopWith = (signal: AbortSignal | undefined, stopOn: readonly NodeJS.Signals[], leave: () => void) => {
+  let forgetting: NodeJS.Timeout | undefined;
   const forget = (): void => {
+    clearTimeout(forgetting);
     signal?.removeEventListener('abort', stop);
     for (const name of stopOn) process.off(name, stop);
   };
   const stop = (): void => {
-    forget();
+    if (forgetting) return;
+    forgetting = setTimeout(forget, TOGETHER).unref();
     leave();
   };
-  if (signal?.aborted) stop();
-  else {
-    signal?.addEventListener('abort', stop);
-    for (const name of stopOn) process.on(name, stop);
-  }
+  signal?.addEventListener('abort', stop);
+  for (const name of stopOn) process.on(name, stop);
   return { forget };
 };
 

@@ -79,6 +79,8 @@ export class Threads {
 
   /** Ends both. What still runs is told to stop. */
   async stop(): Promise<void> {
+    // What is on its way would be begun, and nobody would end it.
+    this.#thread.removeAllListeners('message');
     this.#workers.dropAll();
     clearInterval(this.#ticking);
     await this.#thread.terminate();
