@@ -52,7 +52,9 @@ export interface Beat {
  * @param written the last that is known to be written @param unknown sent since, without an answer: others may see these
  */
 export const deadlineOf = (written: Beat, unknown: readonly Beat[]): Millis =>
-  Math.min(...[written, ...unknown].map(({ sentAt, ttl }) => sentAt + Math.floor((ttl * 2) / 3)));
+  unknown.reduce((least, beat) => Math.min(least, trustedUntil(beat)), trustedUntil(written));
+
+const trustedUntil = ({ sentAt, ttl }: Beat): Millis => sentAt + Math.floor((ttl * 2) / 3);
 
 /** P9. How long an evicted node stays away: twice as long each time, while that happens again and again. */
 export const awayFor = (evictions: number, cycle: Millis): Millis => cycle * Math.min(6 * 2 ** (evictions - 1), 180);

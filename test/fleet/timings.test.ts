@@ -45,6 +45,11 @@ describe('a node’s deadline (P7)', () => {
     expect(deadlineOf({ sentAt: 1_000, ttl: 30_000 }, [])).toBe(21_000);
   });
 
+  it('is found also after days in which nothing was answered', () => {
+    const unknown = Array.from({ length: 500_000 }, (_, index) => ({ sentAt: 5_000 * (index + 1), ttl: 30_000 }));
+    expect(deadlineOf({ sentAt: 0, ttl: 30_000 }, unknown)).toBe(20_000);
+  });
+
   it('is the earliest of those that others may have seen', () => {
     const beat = fc.record({ sentAt: fc.nat(), ttl: fc.integer({ min: 1, max: 120_000 }) });
     fc.assert(

@@ -35,8 +35,8 @@ export class Threads {
   readonly #onEvent: (event: FleetEvent) => void;
   readonly #ticking: NodeJS.Timeout;
   readonly #over = Promise.withResolvers<void>();
-  /** Of the node's keys. */
-  readonly #lives = new Map<NodeKey, number>();
+  /** That in which a partition was given last, and which of the node's it is. One of before may not work any more. */
+  #life: { readonly of: NodeKey; readonly number: number } | undefined;
   #later = Promise.withResolvers<void>();
 
   constructor(data: Omit<ThreadData, 'shared'>, { fleets, onPartition, onEvent }: ThreadDeps) {
@@ -46,7 +46,7 @@ export class Threads {
     this.#workers = new Workers({
       clock: { now: monotonic, sleep: async (span) => setTimeout(span, undefined, { ref: false }) },
       onPartition,
-      deadline: ({ owner }) => this.#shared.deadlineOf(this.#lives.get(owner) ?? 0),
+      deadline: ({ owner }) => (this.#life?.of === owner ? this.#shared.deadlineOf(this.#life.number) : 0),
       nextDeadline: () => this.#later.promise,
       checkpoint: (held, text, count) => fleets.checkpoint(fleet, held, text, count),
       drained: (held) => this.#ask({ do: 'drained', held }),
@@ -102,7 +102,7 @@ export class Threads {
   #hear(message: ToWorkers): void {
     switch (message.do) {
       case 'begin':
-        this.#lives.set(message.held.owner, message.life);
+        this.#life = { of: message.held.owner, number: message.life };
         this.#workers.begin(message.held, message.checkpoint);
         break;
       case 'drain':
