@@ -12,7 +12,7 @@ import type { NodeKey } from './ids.ts';
 import { attempt, FAILED, type MemberDeps, type Setting, Sleeper } from './member.ts';
 import { type Memory, NOTHING_SEEN, remember } from './silence.ts';
 import type { Held } from './store.ts';
-import { blockedAfter, JITTER } from './timings.ts';
+import { blockedAfter, HURRIED_LOOKS, JITTER } from './timings.ts';
 
 export type LifeEnd = 'evicted' | 'left';
 
@@ -32,6 +32,8 @@ export class Life {
   /** Its row may be gone, whatever was answered. */
   #isGoing = false;
   #memory: Memory = NOTHING_SEEN;
+  /** How many looks may still come sooner than usual. */
+  #haste = HURRIED_LOOKS;
 
   constructor(key: NodeKey, deps: MemberDeps, setting: Setting) {
     this.#key = key;
@@ -104,10 +106,17 @@ export class Life {
       const from = clock.now();
       const isSomethingComing = await this.#look();
       this.#giveUp();
-      // Nobody is to work on a partition for no longer than need be.
-      const span = this.#isLeaving || isSomethingComing ? cycle / 5 : this.#around(cycle);
+      const span = this.#isLeaving || this.#mayHurry(isSomethingComing) ? cycle / 5 : this.#around(cycle);
       if (!this.#end) await this.#sleeper.sleep(Math.max(from + span - clock.now(), cycle / 10));
     }
+  }
+
+  /** Nobody is to work on a partition for no longer than need be; but what never comes is not to be looked for that often. */
+  #mayHurry(isSomethingComing: boolean): boolean {
+    const isHurried = isSomethingComing && this.#haste > 0;
+    if (isHurried) this.#haste -= 1;
+    else if (!isSomethingComing) this.#haste = Math.min(this.#haste + 1, HURRIED_LOOKS);
+    return isHurried;
   }
 
   /** @returns whether something is about to change hands */

@@ -14,6 +14,9 @@ export const NEWCOMER_LOOKS = 3;
 /** P11. After so many looks a partition that another one left lying is anybody's. */
 export const LEFT_LYING_LOOKS = 5;
 
+/** How many looks come five times as often as usual while something is about to change hands, before it takes too long. */
+export const HURRIED_LOOKS = 30;
+
 /** P3. For so many looks (ten minutes, where nothing changes hands) the row of a life that was ended is there to be seen. */
 export const FORGET_LOOKS = 120;
 
