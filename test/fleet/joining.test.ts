@@ -70,6 +70,23 @@ describe('a node that joins', () => {
     expect(fleet.of('draining')).toHaveLength(1);
   });
 
+  it('looks more often for what it asked for, and no longer once that takes long', async () => {
+    const fleet = new SimulatedFleet(2);
+    const a = fleet.start('a');
+    a.drainTakes = 1_000 * CYCLE;
+    await settled(fleet);
+    fleet.start('b');
+    await fleet.until(() => a.draining.size === 1);
+    const readsWithin = async (span: number): Promise<number> => {
+      const before = fleet.calls.length;
+      await fleet.pass(span);
+      return fleet.calls.slice(before).filter(({ by, call }) => by === 'b' && call === 'fleets.read').length;
+    };
+    expect(await readsWithin(4 * CYCLE)).toBeGreaterThan(15);
+    await fleet.pass(4 * CYCLE);
+    expect(await readsWithin(20 * CYCLE)).toBeLessThan(25);
+  });
+
   it('goes on with what the one before it has stored', async () => {
     const fleet = new SimulatedFleet(2);
     const a = fleet.start('a');
