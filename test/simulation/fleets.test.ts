@@ -3,10 +3,9 @@ import { fleetScenarioOf } from '../../src/simulation/fleets/random-scenario.ts'
 import { runFleetSchedules } from '../../src/simulation/fleets/schedules.ts';
 import { runFleetScenario } from '../../src/simulation/fleets/world.ts';
 import { FLEET_BUGS } from './known-bugs/fleets.ts';
+import { atLeast, seed } from './of-this-run.ts';
 
-/** Fresh schedules every time, so that the machines that run the tests keep looking; the seed is printed. */
-const RUNS = 60;
-const seed = Number(process.env.GROUPAGE_SEED ?? Date.now() % 1_000_000_000);
+const RUNS = atLeast(60);
 
 describe('fleets, under pauses, overload, crashes, blocked threads, and a table whose calls fail', () => {
   it(`keep every promise in ${RUNS} schedules from seed ${seed}`, async () => {
