@@ -168,6 +168,7 @@ describe.concurrent('a node that ends', () => {
 
   it.for([0, 600])('gives up work that ignores its signals, after %i ms', async (drainTimeout) => {
     const lost: unknown[] = [];
+    let begun = 0;
     const stubborn = Promise.withResolvers<void>();
     const node = start({
       drainTimeout,
@@ -175,10 +176,11 @@ describe.concurrent('a node that ends', () => {
       cycle: 3_000,
       onPartition: async (partition) => {
         partition.lost.addEventListener('abort', () => lost.push(partition.lost.reason));
+        begun += 1;
         await stubborn.promise;
       },
     });
-    await eventually(async () => (await node.owned()) === 2);
+    await eventually(async () => begun === 2);
     node.stop();
     await node.done;
     expect(lost).toHaveLength(2);

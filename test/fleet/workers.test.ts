@@ -93,6 +93,15 @@ describe('all at once', () => {
     expect(thread.drained.map((each) => each.partition).sort()).toEqual(['0', '1', '2']);
   });
 
+  it('what comes after that is given away, and not begun', async () => {
+    const thread = await three();
+    thread.workers.giveUp();
+    thread.workers.begin(held(3, 'a'), undefined);
+    await thread.pass(0);
+    expect(thread.calls.map((call) => call.partition.id)).toEqual(['0', '1', '2']);
+    expect(thread.drained.map((each) => each.partition).sort()).toEqual(['0', '1', '2', '3']);
+  });
+
   it('what has ended before is not given away a second time', async () => {
     const thread = await three();
     for (const name of [0, 1, 2]) thread.workers.drain(held(name, 'a'));

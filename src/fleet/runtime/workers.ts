@@ -13,11 +13,18 @@ export class Workers {
   readonly #deps: WorkDeps;
   readonly #works = new Map<string, Working>();
 
+  #hasGivenUp = false;
+
   constructor(deps: WorkDeps) {
     this.#deps = deps;
   }
 
   begin(held: Held, checkpoint: string | undefined): void {
+    // It was on its way when there was no more time: nothing was begun that would have to end.
+    if (this.#hasGivenUp) {
+      this.#deps.drained(held);
+      return;
+    }
     const work = new PartitionWork(held, checkpoint, this.#deps);
     const done = this.#after(held, work);
     this.#works.set(keyOf(held), { held, work, done });
@@ -33,6 +40,7 @@ export class Workers {
 
   /** There is no more time to end in: what still runs is told to stop, and given away all the same. */
   giveUp(): void {
+    this.#hasGivenUp = true;
     for (const { held, work } of this.#works.values()) {
       // Another's, or gone with a life of before: it has been told, and only does not end.
       if (work.isDropped) continue;
