@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { FleetOutcome } from '../../src/simulation/fleets/scenario.ts';
 import type { ScenarioName, Timing } from '../../src/simulation/fleets/scenarios.ts';
+import { answerOf } from '../../src/simulation/parallel.ts';
 import type { ContenderName } from './contenders.ts';
 
 /** What is run. */
@@ -28,7 +29,7 @@ export const runAll = async (cases: readonly Case[], onRun: (run: Run) => void =
     try {
       for (let next = waiting.shift(); next; next = waiting.shift()) {
         const [index, each] = next;
-        const run = { ...each, outcome: await outcomeOf(worker, each) };
+        const run = { ...each, outcome: await answerOf<FleetOutcome>(worker, each) };
         runs[index] = run;
         onRun(run);
       }
@@ -39,14 +40,3 @@ export const runAll = async (cases: readonly Case[], onRun: (run: Run) => void =
   await Promise.all(Array.from({ length: Math.min(availableParallelism(), cases.length) }, thread));
   return runs;
 };
-
-const outcomeOf = (worker: Worker, each: Case): Promise<FleetOutcome> =>
-  new Promise((resolve, reject) => {
-    const onExit = (code: number): void => reject(new Error(`a thread of the benchmark ended with code ${code}`));
-    worker.once('message', (outcome: FleetOutcome) => {
-      worker.off('error', reject).off('exit', onExit);
-      resolve(outcome);
-    });
-    worker.once('error', reject).once('exit', onExit);
-    worker.postMessage(each);
-  });

@@ -17,7 +17,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { FleetName, NodeKey } from '../fleet/ids.ts';
 import type { Fleets, Held } from '../fleet/store.ts';
 import { conditionally, type Item } from './dynamodb.ts';
-import { expiryOf, fleetOf, leaseKey, leaseOf, NAMES, nameRow, nodeKeyOf, nodeRow } from './fleet-rows.ts';
+import { expiryOf, fleetOf, leaseKey, leaseOf, NAMES, nameRow, nodeKeyOf, nodeRow, VERSION } from './fleet-rows.ts';
 
 type Change = Omit<UpdateCommandInput, 'TableName' | 'Key'>;
 
@@ -30,6 +30,7 @@ interface OwnersChange {
 }
 
 /** Words of DynamoDB's own. */
+const OWNER = { '#Owner': 'Owner' };
 const NEXT = { '#Next': 'Next' };
 
 export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): Fleets => {
@@ -62,7 +63,7 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
     updated(leaseKey(fleet, held.partition), {
       ...change,
       ConditionExpression: `#Owner = :me AND Fence = :fence${condition ?? ''}`,
-      ExpressionAttributeNames: { '#Owner': 'Owner', ...names },
+      ExpressionAttributeNames: { ...OWNER, ...names },
       ExpressionAttributeValues: { ':me': held.owner, ':fence': held.fence, ...values },
     });
 
@@ -106,12 +107,12 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
         ConditionExpression: isNew
           ? 'attribute_not_exists(Fence)'
           : `Fence = :fence AND ${owner === undefined ? 'attribute_not_exists(#Owner)' : '#Owner = :owner'}`,
-        ExpressionAttributeNames: { '#Owner': 'Owner', '#Next': 'Next' },
+        ExpressionAttributeNames: { ...OWNER, ...NEXT },
         ExpressionAttributeValues: {
           ':by': by,
           ':next': fence + 1,
           ':at': at,
-          ':version': 1,
+          ':version': VERSION,
           ...(isNew ? {} : { ':fence': fence }),
           ...(owner === undefined ? {} : { ':owner': owner }),
         },
@@ -123,7 +124,7 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
       updated(leaseKey(fleet, partition), {
         UpdateExpression: 'SET #Next = :by',
         ConditionExpression: '#Owner = :owner AND Fence = :fence AND attribute_not_exists(#Next)',
-        ExpressionAttributeNames: { '#Owner': 'Owner', '#Next': 'Next' },
+        ExpressionAttributeNames: { ...OWNER, ...NEXT },
         ExpressionAttributeValues: { ':by': by, ':owner': owner, ':fence': fence },
       }),
     decline: (fleet, held, asker) =>
@@ -151,7 +152,7 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
           UpdateExpression: 'SET Checkpoint = :text, CheckpointNo = :count',
           ConditionExpression:
             '#Owner = :me AND Fence = :fence AND (attribute_not_exists(CheckpointNo) OR CheckpointNo < :count)',
-          ExpressionAttributeNames: { '#Owner': 'Owner' },
+          ExpressionAttributeNames: OWNER,
           ExpressionAttributeValues: { ':me': owner, ':fence': fence, ':text': text, ':count': count },
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
         }),

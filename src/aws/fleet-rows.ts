@@ -5,7 +5,7 @@ import type { FleetName, NodeKey, PartitionId } from '../fleet/ids.ts';
 import type { Item } from './dynamodb.ts';
 import { expiresAt } from './task-rows.ts';
 
-const VERSION = 1;
+export const VERSION = 1;
 const LEASE = 'lease#';
 const NODE = 'node#';
 

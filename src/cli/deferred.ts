@@ -10,19 +10,11 @@ import { addJobs } from './deferred-add.ts';
 import { claimJobs, completeClaim, releaseClaim } from './deferred-claims.ts';
 import { describe, printJobs } from './deferred-view.ts';
 import { plural, printable, printJson } from './output.ts';
-import { tokenOfCalls } from './reading.ts';
+import { somePart, tokenOfCalls } from './reading.ts';
 import { type CommonOptions, LIST, LIST_DELETED, type ListShape, TRIGGERED } from './shapes.ts';
 
-/** Of no id the API would understand something else. */
-const someList = (text: string): string => {
-  if (/^\.{0,2}$/.test(text)) throw new InvalidArgumentError('It takes the id of a list.');
-  return text;
-};
-
-const someClaim = (text: string): string => {
-  if (/^\.{0,2}$/.test(text)) throw new InvalidArgumentError('It takes what the claim was answered.');
-  return text;
-};
+const someList = somePart('the id of a list');
+const someClaim = somePart('what the claim was answered');
 
 const wholeNumber = (text: string): number => {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It takes a whole number from 1.');

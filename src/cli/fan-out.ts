@@ -7,14 +7,10 @@ import { ackItems, addItems } from './fan-out-items.ts';
 import { describe } from './fan-out-view.ts';
 import { watchFanOut } from './fan-out-watch.ts';
 import { printable, printJson } from './output.ts';
-import { everyOption, tokenOfCalls } from './reading.ts';
+import { everyOption, somePart, tokenOfCalls } from './reading.ts';
 import { type CommonOptions, FAILED_ITEMS, FAN_OUT, SEALED } from './shapes.ts';
 
-/** Of no id the API would understand something else. */
-const someFanOut = (text: string): string => {
-  if (/^\.{0,2}$/.test(text)) throw new InvalidArgumentError('It takes the id of a fan-out.');
-  return text;
-};
+const someFanOut = somePart('the id of a fan-out');
 
 const wholeNumber = (text: string): number => {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It takes a whole number from 1 to 999999999.');

@@ -1,26 +1,20 @@
 /** `groupage fleet …`: workers that share partitions: how they stand, drain one, move a partition. */
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { WrongUsage } from '../failure.ts';
 import type { ApiClient } from './api-client.ts';
 import { connect } from './connect.ts';
 import { describeFleet, partitionsTable } from './fleet-view.ts';
 import { complain, plural, printable, printJson } from './output.ts';
+import { somePart } from './reading.ts';
 import { type CommonOptions, FLEET, FLEET_NODE, FLEET_PARTITION, FLEETS } from './shapes.ts';
 
 interface FleetOptions extends CommonOptions {
   readonly table?: string;
 }
 
-/** Of none of these the API would understand something else. */
-const some =
-  (what: string) =>
-  (text: string): string => {
-    if (/^\.{0,2}$/.test(text)) throw new InvalidArgumentError(`It takes ${what}.`);
-    return text;
-  };
-const someFleet = some('the name of a fleet');
-const somePartition = some('the id of a partition');
-const someNode = some('the key or the id of a node');
+const someFleet = somePart('the name of a fleet');
+const somePartition = somePart('the id of a partition');
+const someNode = somePart('the key or the id of a node');
 
 const pathOf = (fleet: string): string => `/fleets/${encodeURIComponent(fleet)}`;
 

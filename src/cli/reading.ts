@@ -8,6 +8,14 @@ export const someId = (text: string): string => {
   return text;
 };
 
+/** A part of a path: of an empty one, `.` or `..` the API would understand something else. @param what it is, in words */
+export const somePart =
+  (what: string) =>
+  (text: string): string => {
+    if (/^\.{0,2}$/.test(text)) throw new InvalidArgumentError(`It takes ${what}.`);
+    return text;
+  };
+
 /** How often something is looked at, in seconds. */
 export const everyOption = (text: string): number => {
   const value = Number(text);

@@ -42,16 +42,12 @@ const byLoad = (a: Holder, b: Holder): number =>
 export const balance = (members: readonly NodeKey[], placed: readonly Placed[]): Plan => {
   if (members.length === 0) return { deals: [], moves: [] };
   const holders = new Map(members.map((key): [NodeKey, Holder] => [key, { key, load: 0, has: [] }]));
-  const give = (each: Placed, to: Holder): void => {
-    to.has.push(each);
-    to.load += each.weight;
-  };
   for (const each of placed) {
     const holder = each.at === undefined ? undefined : holders.get(each.at);
     if (holder) give(each, holder);
   }
   const pinned = pins(placed, holders);
-  return { deals: deal(placed, holders, give), moves: [...pinned, ...level(holders)] };
+  return { deals: deal(placed, holders), moves: [...pinned, ...level(holders)] };
 };
 
 /** Those that are pinned elsewhere go there first: the rest is evened out around them. */
@@ -63,11 +59,7 @@ const pins = (placed: readonly Placed[], holders: ReadonlyMap<NodeKey, Holder>):
     return [{ partition: each.partition, from: from.key, to: to.key }];
   });
 
-const deal = (
-  placed: readonly Placed[],
-  holders: ReadonlyMap<NodeKey, Holder>,
-  give: (each: Placed, to: Holder) => void,
-): Plan['deals'] =>
+const deal = (placed: readonly Placed[], holders: ReadonlyMap<NodeKey, Holder>): Plan['deals'] =>
   placed
     .filter(({ at }) => at === undefined)
     .sort((a, b) => b.weight - a.weight || compare(a.partition, b.partition))
@@ -112,10 +104,14 @@ const fitting = ({ key, has }: Holder, difference: number): Placed | undefined =
     .reduce<Placed | undefined>((best, each) => (best && order(best, each) < 0 ? best : each), undefined);
 };
 
+const give = (each: Placed, to: Holder): void => {
+  to.has.push(each);
+  to.load += each.weight;
+};
+
 const move = (each: Placed, from: Holder, to: Holder): void => {
   from.has.splice(from.has.indexOf(each), 1);
   from.load -= each.weight;
   // As it is: who has it now is the one to be asked.
-  to.has.push(each);
-  to.load += each.weight;
+  give(each, to);
 };

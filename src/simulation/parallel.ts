@@ -66,13 +66,14 @@ export const inParallel = async <Some extends object>(
 const livesOf = (summary: object): number =>
   'lives' in summary && typeof summary.lives === 'number' ? summary.lives : 0;
 
-const answerOf = <Some>(worker: Worker, chunk: Chunk): Promise<Some> =>
+/** What a thread answers to a question, one at a time. */
+export const answerOf = <Answer>(worker: Worker, question: unknown): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const onExit = (code: number): void => reject(new Error(`a thread of the simulation ended with code ${code}`));
-    worker.once('message', (summary: Some) => {
+    worker.once('message', (answer: Answer) => {
       worker.off('error', reject).off('exit', onExit);
-      resolve(summary);
+      resolve(answer);
     });
     worker.once('error', reject).once('exit', onExit);
-    worker.postMessage(chunk);
+    worker.postMessage(question);
   });

@@ -32,9 +32,7 @@
  *
  * A write unit is paid for each acquiring, renewal and release, also for refused ones.
  */
-import type { Millis } from '../../../src/batching/ids.ts';
 import { Ledger } from '../../../src/simulation/fleets/ledger.ts';
-import { optimumOf } from '../../../src/simulation/fleets/optimum.ts';
 import { SimulatedProcess } from '../../../src/simulation/fleets/process.ts';
 import type { FleetOutcome, FleetScenario, Incident, SimulatedNode } from '../../../src/simulation/fleets/scenario.ts';
 import { seeded, seedOf } from '../../../src/simulation/random.ts';
@@ -49,9 +47,6 @@ import { PublishedWork } from './work.ts';
 /** Runs a scenario until its end. The same scenario and reading give the same outcome. */
 export const runPublishedFleet = (scenario: FleetScenario, reading: Reading): Promise<FleetOutcome> =>
   new PublishedFleet(scenario, reading).run();
-
-/** What came within that is one change for those who share, as for ours. */
-const TOGETHER: Millis = 10_000;
 
 class PublishedFleet {
   readonly #scenario: FleetScenario;
@@ -68,7 +63,7 @@ class PublishedFleet {
   constructor(scenario: FleetScenario, reading: Reading) {
     this.#scenario = scenario;
     this.#reading = reading;
-    this.#ledger = new Ledger(START + scenario.measureFrom);
+    this.#ledger = new Ledger(scenario);
     this.#locks = new Locks(() => this.#scheduler.now, reading.spans.lock);
     const random = seeded(seedOf(scenario.seed, 'channel'));
     this.#channel = new Channel(this.#scheduler, random, scenario.lostNotifications);
@@ -80,18 +75,11 @@ class PublishedFleet {
     for (const node of nodes) this.#scheduler.after(node.startsAt, () => this.#start(node));
     await this.#scheduler.run(() => this.#failures.length > 0, START + endsAt);
     if (this.#failures.length > 0) throw new AggregateError(this.#failures, 'the model failed');
-    const { balancedAfter, worked, ...outcome } = this.#ledger.outcome(
-      START + endsAt,
-      START + quietSince(this.#scenario),
-    );
     return {
-      ...outcome,
-      optimum: optimumOf(this.#scenario, TOGETHER),
-      balancedAfter: this.#isEven() ? balancedAfter : undefined,
+      ...this.#ledger.outcome(this.#isEven()),
       wrongCheckpoints: this.#wrongCheckpoints,
       // It promises nothing.
       violations: [],
-      worked: worked.map((stretch) => ({ ...stretch, from: stretch.from - START, to: stretch.to - START })),
     };
   }
 
@@ -145,13 +133,3 @@ class PublishedFleet {
     return Math.max(0, ...counts.values()) - Math.min(...counts.values()) <= 1;
   }
 }
-
-/** From then on nothing happens to anybody any more. */
-const quietSince = ({ nodes, measureFrom }: FleetScenario): Millis =>
-  Math.max(
-    measureFrom,
-    ...nodes.flatMap(({ startsAt, incidents }) => [
-      startsAt,
-      ...incidents.map((incident) => incident.at + ('span' in incident ? incident.span : 0)),
-    ]),
-  );

@@ -3,7 +3,7 @@ import type { Millis } from '../../batching/ids.ts';
 import type { NodeKey, PartitionId } from '../../fleet/ids.ts';
 import type { Held } from '../../fleet/store.ts';
 import type { FleetRows } from '../memory-fleets.ts';
-import type { FleetScenario } from './scenario.ts';
+import { type FleetScenario, quietSince } from './scenario.ts';
 
 /** Within which all has settled: the longest Ttl, a long time away, and some cycles. */
 const QUIET: Millis = 10 * 60_000;
@@ -75,18 +75,6 @@ export class Judge {
     this.#onBroken(`P8: ${owner} stored a checkpoint of partition ${partition} with fence ${fence} after ${accepted}`);
   }
 
-  /** From then on nothing happens any more, counted from the start. */
-  get quietSince(): Millis {
-    const { nodes, measureFrom } = this.#scenario;
-    return Math.max(
-      measureFrom,
-      ...nodes.flatMap(({ startsAt, incidents }) => [
-        startsAt,
-        ...incidents.map((incident) => incident.at + ('span' in incident ? incident.span : 0)),
-      ]),
-    );
-  }
-
   /** P5. No two loads differ by more than the heaviest that could move. */
   get isEven(): boolean {
     const loads = [...this.#loads().values()];
@@ -99,7 +87,7 @@ export class Judge {
   end(alive: readonly string[]): void {
     const { endsAt, storeErrors, partitions } = this.#scenario;
     const { leases } = this.#rows;
-    if (endsAt - this.quietSince < QUIET || alive.length === 0 || storeErrors > MANY_ERRORS) return;
+    if (endsAt - quietSince(this.#scenario) < QUIET || alive.length === 0 || storeErrors > MANY_ERRORS) return;
     if (leases.size !== partitions) this.#onBroken(`${partitions - leases.size} partitions were never taken`);
     for (const { owner, partition } of leases.values())
       if (owner === undefined || !alive.some((name) => owner.startsWith(`${name}@`)))

@@ -1,6 +1,8 @@
 /** Who worked on which partition when, and what is to be said of it: of both algorithms of the benchmark. */
 import type { Millis } from '../../batching/ids.ts';
-import type { FleetOutcome } from './scenario.ts';
+import { START } from '../trace.ts';
+import { optimumOf } from './optimum.ts';
+import { type FleetOutcome, type FleetScenario, quietSince } from './scenario.ts';
 
 export interface Stretch {
   readonly partition: string;
@@ -13,6 +15,8 @@ export interface Stretch {
 const JOINED: Millis = 50;
 
 export class Ledger {
+  readonly #scenario: FleetScenario;
+  /** What is measured begins there. */
   readonly #from: Millis;
   readonly #worked = new Map<string, Stretch[]>();
   readonly #lastOf = new Map<string, string>();
@@ -20,9 +24,9 @@ export class Ledger {
   #lastAcquired: Millis = 0;
   #writes = 0;
 
-  /** @param from what is measured begins there */
-  constructor(from: Millis) {
-    this.#from = from;
+  constructor(scenario: FleetScenario) {
+    this.#scenario = scenario;
+    this.#from = START + scenario.measureFrom;
   }
 
   /** A node begins with a partition. */
@@ -48,22 +52,18 @@ export class Ledger {
     if (at >= this.#from) this.#writes += 1;
   }
 
-  /** @param quietSince nothing happens to anybody any more after that */
-  outcome(
-    endsAt: Millis,
-    quietSince: Millis,
-  ): Pick<
-    FleetOutcome,
-    'moved' | 'balancedAfter' | 'longestOrphaned' | 'doubleWorked' | 'writeUnitsPerHour' | 'worked'
-  > {
-    const worked = [...this.#worked.values()].flat();
+  /** @param isEven whether everybody has a fair share in the end */
+  outcome(isEven: boolean): Omit<FleetOutcome, 'wrongCheckpoints' | 'violations'> {
+    const all = [...this.#worked.values()];
+    const endsAt = START + this.#scenario.endsAt;
     return {
       moved: this.#moved,
-      balancedAfter: Math.max(0, this.#lastAcquired - quietSince),
-      longestOrphaned: Math.max(0, ...[...this.#worked.values()].map((all) => longestGap(all, this.#from, endsAt))),
-      doubleWorked: [...this.#worked.values()].reduce((sum, all) => sum + overlap(all, this.#from), 0) / 1_000,
+      optimum: optimumOf(this.#scenario),
+      balancedAfter: isEven ? Math.max(0, this.#lastAcquired - START - quietSince(this.#scenario)) : undefined,
+      longestOrphaned: Math.max(0, ...all.map((stretches) => longestGap(stretches, this.#from, endsAt))),
+      doubleWorked: all.reduce((sum, stretches) => sum + overlap(stretches, this.#from), 0) / 1_000,
       writeUnitsPerHour: Math.round((this.#writes * 3_600_000) / (endsAt - this.#from)),
-      worked,
+      worked: all.flat().map((stretch) => ({ ...stretch, from: stretch.from - START, to: stretch.to - START })),
     };
   }
 }

@@ -1,6 +1,10 @@
 /** The fewest partitions that can move in a scenario: what comes of counts alone, one each, with nobody slow or silent. */
 import type { Millis } from '../../batching/ids.ts';
+import { CYCLE } from '../../fleet/timings.ts';
 import type { FleetScenario } from './scenario.ts';
+
+/** What comes within that is one change for those who share. */
+const TOGETHER: Millis = 2 * CYCLE;
 
 interface Change {
   readonly at: Millis;
@@ -10,9 +14,9 @@ interface Change {
 
 /**
  * Who dies or leaves has its partitions taken by others; who joins gets what evens all out. Pauses, overload and failing
- * calls move nothing. Changes that come within `together` ms are one.
+ * calls move nothing.
  */
-export const optimumOf = ({ nodes, partitions, measureFrom, endsAt }: FleetScenario, together: Millis = 0): number => {
+export const optimumOf = ({ nodes, partitions, measureFrom, endsAt }: FleetScenario): number => {
   const changes = nodes
     .flatMap(({ name, startsAt, incidents }): Change[] => [
       { at: startsAt, joins: name },
@@ -26,7 +30,7 @@ export const optimumOf = ({ nodes, partitions, measureFrom, endsAt }: FleetScena
   let [free, moved] = [partitions, 0];
   for (let index = 0; index < changes.length; ) {
     const { at } = changes[index] as Change;
-    for (; index < changes.length && (changes[index] as Change).at <= at + together; index += 1) {
+    for (; index < changes.length && (changes[index] as Change).at <= at + TOGETHER; index += 1) {
       const { joins, goes } = changes[index] as Change;
       if (joins !== undefined) counts.set(joins, 0);
       if (goes !== undefined) {

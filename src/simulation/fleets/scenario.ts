@@ -38,6 +38,16 @@ export interface FleetScenario {
   readonly outage?: { readonly from: Millis; readonly to: Millis };
 }
 
+/** From then on nothing happens to anybody any more. */
+export const quietSince = ({ nodes, measureFrom }: FleetScenario): Millis =>
+  Math.max(
+    measureFrom,
+    ...nodes.flatMap(({ startsAt, incidents }) => [
+      startsAt,
+      ...incidents.map((incident) => incident.at + ('span' in incident ? incident.span : 0)),
+    ]),
+  );
+
 /** What came of it, from `measureFrom` on. */
 export interface FleetOutcome {
   /** How often a partition went from one node to another one. */

@@ -7,14 +7,12 @@ import type { LifeEvent } from '../../fleet/events.ts';
 import type { Work } from '../../fleet/member.ts';
 import type { Partition } from '../../fleet/runtime/partition.ts';
 import type { Fleets, Held } from '../../fleet/store.ts';
-import { CYCLE } from '../../fleet/timings.ts';
 import { type FleetRows, memoryFleets } from '../memory-fleets.ts';
 import { Scheduler } from '../scheduler.ts';
 import { START, seconds } from '../trace.ts';
 import { Judge } from './judge.ts';
 import { Ledger } from './ledger.ts';
 import { DRAIN_TIMEOUT, FLEET, type RunningNode, startNode } from './node.ts';
-import { optimumOf } from './optimum.ts';
 import { SimulatedProcess } from './process.ts';
 import type { FleetOutcome, FleetScenario, Incident, SimulatedNode } from './scenario.ts';
 
@@ -34,8 +32,6 @@ export interface RunOptions {
 
 /** An overloaded node's work takes longer, too: so much for each time that it is slower. */
 const OVERHEAD: Millis = 20;
-/** What comes within that is one change for those who share. */
-const TOGETHER: Millis = 2 * CYCLE;
 
 /** Runs a scenario with our own algorithm. The same one gives the same outcome. */
 export const runFleetScenario = (scenario: FleetScenario, options: RunOptions = {}): Promise<FleetOutcome> =>
@@ -55,7 +51,7 @@ class FleetWorld {
   constructor(scenario: FleetScenario, options: RunOptions) {
     this.#scenario = scenario;
     this.#options = options;
-    this.#ledger = new Ledger(START + scenario.measureFrom);
+    this.#ledger = new Ledger(scenario);
     this.#judge = new Judge(
       scenario,
       this.#rows,
@@ -69,14 +65,10 @@ class FleetWorld {
     for (const node of nodes) this.#scheduler.after(node.startsAt, () => this.#start(node));
     await this.#scheduler.run(() => this.#violations.length > 0, START + endsAt);
     if (this.#violations.length === 0) this.#judge.end(this.#alive());
-    const outcome = this.#ledger.outcome(START + endsAt, START + this.#judge.quietSince);
     return {
-      ...outcome,
-      optimum: optimumOf(this.#scenario, TOGETHER),
-      balancedAfter: this.#judge.isEven ? outcome.balancedAfter : undefined,
+      ...this.#ledger.outcome(this.#judge.isEven),
       wrongCheckpoints: this.#judge.wrongCheckpoints,
       violations: this.#violations,
-      worked: outcome.worked.map((stretch) => ({ ...stretch, from: stretch.from - START, to: stretch.to - START })),
     };
   }
 
