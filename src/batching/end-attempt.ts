@@ -77,9 +77,15 @@ const nextAttempt = (
       tries: tries - 1,
       ...inSplits,
     };
+  // Another one closed the circuit meanwhile: that this one came too early is not the tasks' fault.
+  if (isProbe(run) && rest.failure) return { retryAt: now + delay(), tries: tries - 1, ...inSplits };
   if (tries >= operation.retry.maxAttempts) return undefined;
   return { retryAt: now + delay(), tries, ...(rest.cut ? inSplits : {}) };
 };
+
+/** Whether an attempt began half-open, to see whether the downstream is back. */
+const isProbe = ({ operation: { circuit }, state }: Attempt): boolean =>
+  circuit !== null && state.failures >= circuit.failures;
 
 /** An attempt that was cut short counts unless it brought the batch further: then there is an end to them. */
 const hasProgressed = ({ batch, members }: Attempt, { cut, hasTaken }: Rest, { counts }: Tally): boolean => {

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { finishBatch } from '../../src/batching/finish-batch.ts';
 import { handleBatch } from '../../src/batching/handle-batch.ts';
 import { type BatchId, batchIdOf } from '../../src/batching/ids.ts';
+import type { Answer } from '../../src/downstream/downstream.ts';
 import { aConfig, aPolicy, NOW, operationName } from '../factories/factories.ts';
 import { PLENTY, type StepKit } from './step-kit.ts';
 import { kit, led, suite, where } from './step-suite.ts';
@@ -58,6 +59,19 @@ suite('a circuit', () => {
     await handleBatch(deps, { batchId: batch }, PLENTY);
     expect(named()).toEqual(['held', 'called', 'circuit-closed', 'finished']);
     expect((await kit.operations.read(ship)).failures).toBe(0);
+  });
+
+  it('that was half open when an attempt began does not count it, though another one has closed it by its end', async () => {
+    const batch = await sealed();
+    await kit.operations.addFailure(ship, 3);
+    const call = async (): Promise<Answer> => {
+      await kit.operations.resetFailures(ship);
+      return { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false };
+    };
+    await handleBatch({ ...guarded(3), downstreamOf: () => ({ call }) }, { batchId: batch }, PLENTY);
+    expect(named()).toEqual(['called', 'postponed']);
+    expect(await kit.batches.get(batch)).toMatchObject({ tries: 0, attempt: 1 });
+    expect((await kit.operations.read(ship)).failures).toBe(1);
   });
 
   it('opens at once where the configuration is at fault', async () => {
