@@ -31,7 +31,7 @@ export class CircuitAlarms extends Construct {
             metric: new Metric({
               namespace: NAMESPACE,
               metricName: OPENED,
-              dimensionsMap: { [STACK_DIMENSION]: Aws.STACK_NAME, [METRICS[OPENED]]: operation },
+              dimensionsMap: { [STACK_DIMENSION]: Aws.STACK_NAME, [METRICS[OPENED].by[0]]: operation },
               statistic: Stats.SUM,
               // Longer than the longest coolDown: between two openings it stays on.
               period: Duration.minutes(20),

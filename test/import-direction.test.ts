@@ -30,9 +30,17 @@ const PURE = [
   ...['resolved', 'endpoints', 'duration', 'hints', 'unknown-keys', 'schema'].map((name) => `src/config/${name}`),
   'src/config/sections/',
   ...['callback', 'event'].map((name) => `src/callbacks/${name}`),
-  ...['downstream', 'execution-event', 'http-answer', 'no-answer', 'retry', 'secret', 'signature', 'verdict'].map(
-    (name) => `src/downstream/${name}`,
-  ),
+  ...[
+    'downstream',
+    'execution-event',
+    'http-answer',
+    'no-answer',
+    'retry',
+    'secret',
+    'signature',
+    'trace',
+    'verdict',
+  ].map((name) => `src/downstream/${name}`),
   ...['inputs', 'merge', 'answers'].map((name) => `src/merging/${name}`),
   ...['event', 'fan-out', 'ids', 'store', 'tree'].map((name) => `src/fan-out/${name}`),
   ...['ids', 'list', 'store', 'trigger-message'].map((name) => `src/deferred/${name}`),
@@ -50,8 +58,8 @@ const STEPS = 'src/batching/';
 const RULES: readonly { readonly files: readonly string[]; readonly may: readonly string[] }[] = [
   { files: PURE, may: PURE },
   {
-    files: ['src/environment', 'src/failure', 'src/metrics', 'src/temporary-folder', 'src/ports'],
-    may: [...PURE, 'src/ports'],
+    files: ['src/environment', 'src/failure', 'src/metrics', 'src/measure', 'src/temporary-folder', 'src/ports'],
+    may: [...PURE, 'src/metrics', 'src/ports'],
   },
   { files: [FAN_OUT], may: [...PURE, FAN_OUT, 'src/ports'] },
   { files: [DEFERRED], may: [...PURE, FAN_OUT, DEFERRED, 'src/ports'] },
@@ -88,6 +96,7 @@ const RULES: readonly { readonly files: readonly string[]; readonly may: readonl
       'src/merging/',
       'src/environment',
       'src/metrics',
+      'src/measure',
       'lambdas/',
     ],
   },
@@ -105,7 +114,17 @@ const RULES: readonly { readonly files: readonly string[]; readonly may: readonl
     ],
   },
   {
-    files: ['src/local/', 'src/cli/', 'src/account/', 'src/deploy/', 'bin/', 'examples/', 'bench/', 'scripts/'],
+    files: [
+      'src/local/',
+      'src/console/',
+      'src/cli/',
+      'src/account/',
+      'src/deploy/',
+      'bin/',
+      'examples/',
+      'bench/',
+      'scripts/',
+    ],
     may: ['src/', 'lib/', 'lambdas/', 'bench/', 'examples/', 'test/factories/', 'test/simulation/known-bugs/'],
   },
 ];

@@ -4,6 +4,7 @@
  */
 import type { Operation } from '../config/resolved.ts';
 import { type Answer, type Reason, whyOf } from '../downstream/downstream.ts';
+import { traceparentOf } from '../downstream/trace.ts';
 import { verdictOf } from '../downstream/verdict.ts';
 import type { Invocation, Members, OpenTask } from '../ports.ts';
 import type { Batch } from './batch.ts';
@@ -177,6 +178,8 @@ const callOnce = async (
     items: items.length,
     took: deps.machine.now() - from,
     answer: said,
+    isError: answer.kind === 'refused' || answer.kind === 'unavailable',
+    traceparent: traceparentOf({ batchId, attempt }),
     ...quote,
   });
   if (answer.kind === 'results' && answer.foreign > 0)

@@ -144,7 +144,8 @@ const tryAgain = async (
   const rest = { open: left.items.map(({ id }) => id), counts: tally.counts, ...parts };
   if (!(await deps.batches.postpone(batch.id, attempt, { retryAt, tries, ...rest }))) return 'again';
   await comeBack(deps, batch, retryAt);
-  report({ event: 'postponed', batchId: batch.id, open: left.items.length, retryAt, ...whyOf(left) });
+  const { id: batchId, operation: name } = batch;
+  report({ event: 'postponed', batchId, operation: name, open: left.items.length, retryAt, ...whyOf(left) });
   return 'end';
 };
 

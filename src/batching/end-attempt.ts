@@ -134,6 +134,7 @@ const postpone = async (deps: AttemptDeps, run: Attempt, tally: Tally, rest: Res
   deps.report({
     event: 'postponed',
     batchId: batch.id,
+    operation: batch.operation,
     open: count,
     ...reporting,
     retryAt: when.retryAt,

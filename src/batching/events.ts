@@ -13,7 +13,12 @@ import type { Pause } from './slots.ts';
 
 export type FlowEvent =
   /** Messages became waiting tasks; `duplicates` were there already. */
-  | { readonly event: 'registered'; readonly tasks: number; readonly duplicates: number }
+  | {
+      readonly event: 'registered';
+      readonly operation: OperationName;
+      readonly tasks: number;
+      readonly duplicates: number;
+    }
   /** Failed tasks got another run. */
   | { readonly event: 'redriven'; readonly operation: OperationName; readonly tasks: number }
   /** Tasks ended while they waited: expired, superseded or cancelled. */
@@ -28,8 +33,13 @@ export type FlowEvent =
   | { readonly event: 'blocked'; readonly operation: OperationName; readonly target: Target }
   /** A slot whose batch was over, or never came to be, was given back. */
   | { readonly event: 'slot-freed'; readonly operation: OperationName; readonly slot: string }
-  /** Messages were refused and lie in the rejected queue. */
-  | { readonly event: 'rejected'; readonly messages: number; readonly reasons: readonly string[] }
+  /** Messages were refused and lie in the rejected queue. Of none where they name no operation that is configured. */
+  | {
+      readonly event: 'rejected';
+      readonly operation?: OperationName;
+      readonly messages: number;
+      readonly reasons: readonly string[];
+    }
   /** A Target got a leader. `takenOver`: from one whose lease had ended. */
   | { readonly event: 'led'; readonly target: Target; readonly fence: number; readonly takenOver: boolean }
   /** A batch's members are final. `waited` is from its oldest task's registration. */
@@ -52,11 +62,16 @@ export type FlowEvent =
       readonly items: number;
       readonly took: Millis;
       readonly answer: string;
+      /** It came to nothing. */
+      readonly isError: boolean;
+      /** The W3C trace context that went with it. */
+      readonly traceparent: string;
       readonly quote?: Reason['quote'];
     }
   | ({
       readonly event: 'postponed';
       readonly batchId: BatchId;
+      readonly operation: OperationName;
       readonly open: number;
       /** Those of them that have a job which reports later. Absent where none has. */
       readonly pending?: number;
@@ -144,6 +159,13 @@ export type FlowEvent =
     }
   /** A dead letter that none of the λs wrote went to the rejected queue. */
   | { readonly event: 'unreadable'; readonly queue: string; readonly messageId: string }
+  /** The patrol looked at Targets of an operation: for how long the one has waited that has waited the longest. */
+  | {
+      readonly event: 'looked';
+      readonly operation: OperationName;
+      readonly targets: number;
+      readonly oldestWaiting: Millis;
+    }
   /** Something was stuck since then, and was put right. */
   | {
       readonly event: 'repaired';

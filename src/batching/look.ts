@@ -23,14 +23,20 @@ export interface Looked {
 
 type LookDeps = Pick<Deps, 'config' | 'locks' | 'batches' | 'operations'>;
 
-/** Looks at a Target's lock and its first waiting row: half a read unit, and one for each batch that counts as under way. */
+/**
+ * Looks at a Target's lock and its first waiting row: half a read unit, and one for each batch that counts as under way.
+ *
+ * @param onWaiting is told since when the task waits whose turn is next, if one does.
+ */
 export const lookAtTarget = async (
   deps: LookDeps,
   target: Target,
   now: Millis,
   grace: Millis = GRACE,
+  onWaiting: (since: Millis) => void = () => {},
 ): Promise<Finding | undefined> => {
   const { lock, first } = await deps.locks.glance(target);
+  if (first) onWaiting(first.at);
   // First: what counts as under way decides whether what waits waits rightly.
   const stuck = await lookAtSlots(deps, target, lock, now, grace);
   if (stuck) return stuck;
@@ -65,8 +71,12 @@ const lookAtSlots = async (
   return undefined;
 };
 
-export const lookAtTargets = (deps: LookDeps & Pick<Deps, 'machine'>, targets: readonly Target[]): Promise<Looked> =>
-  lookAtEach(targets, (target) => lookAtTarget(deps, target, deps.machine.now()));
+/** @param onWaiting as of {@link lookAtTarget}. */
+export const lookAtTargets = (
+  deps: LookDeps & Pick<Deps, 'machine'>,
+  targets: readonly Target[],
+  onWaiting?: (since: Millis) => void,
+): Promise<Looked> => lookAtEach(targets, (target) => lookAtTarget(deps, target, deps.machine.now(), GRACE, onWaiting));
 
 interface BatchesLookedAt extends Looked {
   /** How many, with those that were skipped. */

@@ -11,7 +11,7 @@
  */
 import { InvalidCursor, type PatrolMark } from '../ports.ts';
 import type { Deps } from './deps.ts';
-import type { OperationName, Target } from './ids.ts';
+import type { Millis, OperationName, Target } from './ids.ts';
 import { lookAtTargets } from './look.ts';
 import { inBrief } from './problems.ts';
 import { repairAll } from './repair.ts';
@@ -56,12 +56,14 @@ const walk = async (
   mayGoOn: () => boolean,
 ): Promise<{ readonly mark: PatrolMark; readonly failures: readonly Failure[] }> => {
   const failures: Failure[] = [];
+  const waits = new Waits();
   const slice = Math.max(MIN_SLICE, Math.ceil(Math.max(from.lastRound, from.seen) / SLICES_PER_ROUND));
   let mark = from;
   try {
     for (let visited = 0; visited < slice && mayGoOn(); ) {
       const page = await deps.locks.targets(mark.operation, Math.min(PAGE, slice - visited), mark.cursor);
-      failures.push(...(await visit(deps, page.items)));
+      failures.push(...(await visit(deps, page.items, (since) => waits.since(mark.operation, since))));
+      waits.looked(mark.operation, page.items.length);
       visited += page.items.length;
       const next = advance({ ...mark, seen: mark.seen + page.items.length }, page.cursor, operations);
       mark = next.mark;
@@ -73,11 +75,42 @@ const walk = async (
     // That will not pass: the operation anew, or each minute would fail as this one.
     if (cause instanceof InvalidCursor) mark = atFirstPage(mark);
   }
+  waits.report(deps);
   return { mark, failures };
 };
 
-const visit = async (deps: PatrolDeps, targets: readonly Target[]): Promise<readonly Failure[]> => {
-  const { findings, skipped } = await lookAtTargets(deps, targets);
+/** What was seen of each operation. */
+class Waits {
+  readonly #seen = new Map<OperationName, { targets: number; since: Millis }>();
+
+  looked(operation: OperationName, targets: number): void {
+    this.#of(operation).targets += targets;
+  }
+
+  since(operation: OperationName, since: Millis): void {
+    const seen = this.#of(operation);
+    seen.since = Math.min(seen.since, since);
+  }
+
+  report({ machine, report }: Pick<PatrolDeps, 'machine' | 'report'>): void {
+    const now = machine.now();
+    for (const [operation, { targets, since }] of this.#seen)
+      report({ event: 'looked', operation, targets, oldestWaiting: Math.max(0, now - since) });
+  }
+
+  #of(operation: OperationName) {
+    const seen = this.#seen.get(operation) ?? { targets: 0, since: Number.POSITIVE_INFINITY };
+    this.#seen.set(operation, seen);
+    return seen;
+  }
+}
+
+const visit = async (
+  deps: PatrolDeps,
+  targets: readonly Target[],
+  onWaiting: (since: Millis) => void,
+): Promise<readonly Failure[]> => {
+  const { findings, skipped } = await lookAtTargets(deps, targets, onWaiting);
   const treated = await repairAll(deps, findings);
   return [
     ...skipped.map(({ id, cause }) => ({ what: id, cause })),

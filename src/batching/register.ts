@@ -5,11 +5,12 @@
  * Many messages at once, any of them for the second time. A refused one goes to the rejected queue with its reasons
  * and costs the others nothing.
  */
-import { operationFor } from '../config/resolved.ts';
+import { operationFor, operationNamed } from '../config/resolved.ts';
 import { parseTrigger } from '../deferred/trigger-message.ts';
 import { delayPast } from './delay.ts';
 import type { Deps } from './deps.ts';
-import { operationOf, type Target } from './ids.ts';
+import { type OperationName, operationOf, type Target } from './ids.ts';
+import { isObject, parseJson } from './json-text.ts';
 import { isClosed, isHeld, type Lock } from './lock.ts';
 import type { GroupMessage } from './messages.ts';
 import { type Arrivals, due, looksForFullness } from './policy.ts';
@@ -84,8 +85,11 @@ const insert = async ({ tasks, report }: RegisterDeps, valid: readonly Valid[]) 
   // Before the waiting rows: a task that can be claimed, or cancelled, has its payload.
   const apart = registered.filter(({ payloadApart, state }) => payloadApart && state.status === 'created');
   await tasks.storePayloads(apart.map((task) => ({ ...task, payload: (payloads.get(task.id) as NewTask).payload })));
-  const isNew = inserted.filter((answer) => answer.isNew).length;
-  if (same.length > 0) report({ event: 'registered', tasks: isNew, duplicates: same.length - isNew });
+  const isNew = new Set(inserted.filter((answer) => answer.isNew).map((answer) => answer.stored.id));
+  for (const [operation, sent] of Map.groupBy(same, ({ task }) => task.operation)) {
+    const tasks = new Set(sent.map(({ task }) => task.id).filter((id) => isNew.has(id))).size;
+    report({ event: 'registered', operation, tasks, duplicates: sent.length - tasks });
+  }
   const conflicts = valid.filter((sent) => !isStored(sent));
   return {
     registered,
@@ -165,17 +169,31 @@ const nudge = async (deps: RegisterDeps, target: Target, lock: Lock, arrivals: A
 
 const reject = async (deps: RegisterDeps, refused: readonly Refused[]): Promise<void> => {
   if (refused.length === 0) return;
-  const { queues, machine, report } = deps;
+  const { config, queues, machine, report } = deps;
   const at = machine.now();
   await queues.reject(
     refused.map(({ message: { messageId, body }, problems }): Rejection => ({ messageId, body, problems, at })),
   );
-  const reasons = refused.flatMap(({ problems }) => problems.map(describeProblem));
-  report({ event: 'rejected', messages: refused.length, reasons: [...new Set(reasons)].slice(0, 10) });
+  for (const [operation, same] of Map.groupBy(refused, ({ message }) => operationIn(config, message.body))) {
+    const reasons = same.flatMap(({ problems }) => problems.map(describeProblem));
+    report({
+      event: 'rejected',
+      ...(operation === undefined ? {} : { operation }),
+      messages: same.length,
+      reasons: [...new Set(reasons)].slice(0, 10),
+    });
+  }
   await ackEnded(
     deps,
     refused.flatMap(({ job }) => (job === undefined ? [] : [{ fanOutItem: job, status: 'failed' }])),
   );
+};
+
+/** The configured operation that a refused message names, if it does. */
+const operationIn = (config: RegisterDeps['config'], body: string): OperationName | undefined => {
+  const json = parseJson(body);
+  const named = json.ok && isObject(json.value) ? json.value.operation : undefined;
+  return typeof named === 'string' ? operationNamed(config, named)?.operation : undefined;
 };
 
 /**

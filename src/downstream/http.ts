@@ -7,6 +7,7 @@ import { headersFor, type Surroundings } from './http-headers.ts';
 import { whyNoAnswer } from './no-answer.ts';
 import { parseRetryAfter } from './retry.ts';
 import { SecretUnreadable } from './secret.ts';
+import { TRACE_HEADER, traceparentOf } from './trace.ts';
 
 /** As much as a call may have (`maxBytes`). Five batches at once must fit into their function's memory. */
 const ANSWER_MAX_BYTES = 6_000_000;
@@ -33,7 +34,12 @@ const post = async (target: HttpTarget, call: Call, surroundings: Surroundings):
   const configured = await inTime(headersFor(target, body, surroundings), signal);
   const response = await fetch(target.url, {
     method: 'POST',
-    headers: { ...configured, 'content-type': 'application/json', 'idempotency-key': idempotencyKey(call) },
+    headers: {
+      ...configured,
+      'content-type': 'application/json',
+      'idempotency-key': idempotencyKey(call),
+      [TRACE_HEADER]: traceparentOf(call),
+    },
     body,
     // A redirect would repeat the batch somewhere that nobody configured.
     redirect: 'manual',

@@ -5,6 +5,7 @@ import { type QueueTarget, queueNamed } from '../config/endpoints.ts';
 import { answerOfFailure } from './aws-failure.ts';
 import { type Answer, type Call, type Downstream, idempotencyKey } from './downstream.ts';
 import { printEvent } from './event.ts';
+import { TRACE_HEADER, traceparentOf } from './trace.ts';
 
 /** The message attribute with the idempotency key: named like the header of an HTTP call. */
 const KEY_ATTRIBUTE = 'Idempotency-Key';
@@ -17,7 +18,10 @@ export const queueDownstream = (target: QueueTarget, client: SQSClient): Downstr
       const signal = AbortSignal.timeout(timeout);
       const message = {
         MessageBody: sendable(printEvent(call)),
-        MessageAttributes: { [KEY_ATTRIBUTE]: { DataType: 'String', StringValue: idempotencyKey(call) } },
+        MessageAttributes: {
+          [KEY_ATTRIBUTE]: { DataType: 'String', StringValue: idempotencyKey(call) },
+          [TRACE_HEADER]: { DataType: 'String', StringValue: traceparentOf(call) },
+        },
       };
       try {
         const QueueUrl = await address(signal);

@@ -59,6 +59,7 @@ export const describe = (event: FlowEvent): string | undefined => {
     case 'blocked':
     case 'slot-freed':
     case 'held':
+    case 'looked':
     case 'registered':
     case 'led':
     case 'called':

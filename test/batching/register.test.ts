@@ -12,7 +12,7 @@ suite('register', () => {
       tasks.map((each) => candidate(each)),
     );
     expect(kit.sent.elect).toEqual([{ target: where }]);
-    expect(kit.events).toContainEqual({ event: 'registered', tasks: 3, duplicates: 0 });
+    expect(kit.events).toContainEqual({ event: 'registered', operation: 'ship', tasks: 3, duplicates: 0 });
   });
 
   it('R1: is harmless again, also after a run that stopped in the middle', async () => {

@@ -5,6 +5,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Answer } from '../../src/downstream/downstream.ts';
 import { httpDownstream } from '../../src/downstream/http.ts';
+import { traceparentOf } from '../../src/downstream/trace.ts';
 import { aDownstream, batchId, id, NOW, operationName, someSecrets, target } from '../factories/factories.ts';
 
 const call = {
@@ -123,9 +124,18 @@ describe('a downstream', () => {
       'host',
       'idempotency-key',
       'sec-fetch-mode',
+      'traceparent',
       'user-agent',
     ]);
     expect(seen[0]?.['idempotency-key']).toMatch(/^ship\/depot=MUC#1#1\.[\w-]{16}$/);
+    expect(seen[0]?.traceparent).toBe(traceparentOf(call));
+    expect(seen[0]?.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+  });
+
+  it('gets one trace a batch, and one span an attempt', () => {
+    const [first, second] = [1, 2].map((attempt) => traceparentOf({ ...call, attempt }).split('-'));
+    expect(second?.[1]).toBe(first?.[1]);
+    expect(second?.[2]).not.toBe(first?.[2]);
   });
 
   it('of a merged call gets the inputs to the letter, and the requests by their ids', async () => {

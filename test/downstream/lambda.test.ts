@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LambdaTarget } from '../../src/config/endpoints.ts';
 import { type Answer, idempotencyKey } from '../../src/downstream/downstream.ts';
 import { lambdaClient, lambdaDownstream } from '../../src/downstream/lambda.ts';
+import { traceparentOf } from '../../src/downstream/trace.ts';
 import { type AwsReply, type AwsService, awsError, startAwsService } from '../factories/aws-service.ts';
 import { aCall, id } from '../factories/factories.ts';
 
@@ -33,6 +34,7 @@ describe('a function', () => {
     expect(request?.body).toContain('{"n": 1.0}');
     expect(JSON.parse(request?.body ?? '')).toEqual({
       idempotencyKey: idempotencyKey(call),
+      traceparent: traceparentOf(call),
       batchId: call.batchId,
       operation: 'ship',
       target: call.target,

@@ -5,6 +5,7 @@ import { awsClients } from '../../src/aws/clients.ts';
 import type { QueueTarget } from '../../src/config/endpoints.ts';
 import { idempotencyKey } from '../../src/downstream/downstream.ts';
 import { queueDownstream } from '../../src/downstream/queue.ts';
+import { traceparentOf } from '../../src/downstream/trace.ts';
 import { localClients } from '../../src/local/engines.ts';
 import { type SqsEngine, startSqs } from '../../src/local/sqs-engine.ts';
 import { type AwsBehaviour, awsError, startAwsService } from '../factories/aws-service.ts';
@@ -44,6 +45,7 @@ describe('a queue', () => {
       expect(message?.Body).toContain('{"n": 1.0, "odd": "\\uffff 🚚"}');
       expect(JSON.parse(message?.Body ?? '')).toEqual({
         idempotencyKey: idempotencyKey(call),
+        traceparent: traceparentOf(call),
         batchId: call.batchId,
         operation: 'ship',
         target: call.target,
@@ -51,6 +53,7 @@ describe('a queue', () => {
         items: [{ id: 'a', payload: { n: 1, odd: '\uffff 🚚' } }],
       });
       expect(message?.MessageAttributes?.['Idempotency-Key']?.StringValue).toBe(idempotencyKey(call));
+      expect(message?.MessageAttributes?.traceparent?.StringValue).toBe(traceparentOf(call));
     },
   );
 

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StateMachineTarget } from '../../src/config/endpoints.ts';
 import { type Answer, idempotencyKey } from '../../src/downstream/downstream.ts';
 import { stepFunctionsClient, stepFunctionsDownstream } from '../../src/downstream/step-functions.ts';
+import { traceparentOf } from '../../src/downstream/trace.ts';
 import { type AwsService, awsError, startAwsService } from '../factories/aws-service.ts';
 import { aCall, batchId, id, operationName } from '../factories/factories.ts';
 
@@ -52,6 +53,7 @@ describe('a state machine', () => {
     expect(execution?.input).toContain('{"n": 1.0}');
     expect(JSON.parse(execution?.input ?? '')).toEqual({
       idempotencyKey: idempotencyKey(aCall({ items })),
+      traceparent: traceparentOf(aCall({ items })),
       batchId: 'ship/depot=MUC#1#1',
       operation: 'ship',
       target: 'ship/depot=MUC',

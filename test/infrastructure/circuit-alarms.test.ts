@@ -14,7 +14,7 @@ it('every operation with a circuit has an alarm of what its function counts, whi
     Namespace: NAMESPACE,
     MetricName: 'CircuitOpened',
     Dimensions: expect.arrayContaining([
-      { Name: METRICS.CircuitOpened, Value: 'ship' },
+      { Name: METRICS.CircuitOpened.by[0], Value: 'ship' },
       { Name: STACK_DIMENSION, Value: { Ref: 'AWS::StackName' } },
     ]),
     Statistic: 'Sum',

@@ -16,7 +16,13 @@ describe('npm start', () => {
     );
   });
 
-  const postponed = { event: 'postponed', batchId: batchId('b#1#1'), open: 3, retryAt: NOW } as const;
+  const postponed = {
+    event: 'postponed',
+    batchId: batchId('b#1#1'),
+    operation: operationName('b'),
+    open: 3,
+    retryAt: NOW,
+  } as const;
   it.each([
     ['be called about again', { ...postponed, reason: 'answered 503' }, '↻ b#1#1  3 again later: answered 503'],
     [

@@ -20,7 +20,7 @@ export const secretSchema = z.union(
 
 /** Set by every call, or by the connection. */
 const OWN_HEADERS =
-  /^(?:content-type|content-length|host|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|idempotency-key|groupage-.*)$/i;
+  /^(?:content-type|content-length|host|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|idempotency-key|traceparent|groupage-.*)$/i;
 /** Whatever their value is, it is no business of those who read a configuration. */
 const SECRET_HEADERS = /^(?:cookie|.*(?:auth|api-?key|access-?key|token|secret|passw|credential|signature).*)$/i;
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/;

@@ -1,0 +1,69 @@
+/**
+ * What the console's server tells its page, beside the answers of the HTTP API, which it hands through under `/v1`.
+ *
+ * | | |
+ * |---|---|
+ * | `GET /console/about` | {@link About} |
+ * | `GET /console/live?get=/v1/operations&get=/v1/targets?…` | server-sent events ({@link LiveEvents}): what these calls answer, whenever it has changed, the metrics, and what all that costs |
+ *
+ * Nobody is asked anything while no page is open.
+ */
+import type { DimensionName, MetricName } from '../metrics.ts';
+
+/** What the page is about. */
+export interface About {
+  /** Of what: this machine's stack, or a deployed one. */
+  readonly source:
+    | { readonly kind: 'local' }
+    | { readonly kind: 'stack'; readonly name: string; readonly region: string };
+  readonly version: string;
+  readonly operations: readonly string[];
+  /** The most that one page asks for, in read units of DynamoDB an hour: it is asked more seldom before it costs more. */
+  readonly readUnitsPerHourMax: number;
+  /** Where the metrics come from, how long after the event at the most, and what an hour of looking at them costs. */
+  readonly metrics: {
+    readonly from: 'this-process' | 'cloudwatch';
+    readonly everySeconds: number;
+    readonly dollarsPerHour: number;
+  };
+}
+
+/** Server-sent events by their names; the data are JSON. */
+export interface LiveEvents {
+  /** A call's answer is another one than before. */
+  readonly answer: { readonly path: string; readonly status: number; readonly body: unknown };
+  /** A call could not be made at all: why, in words. It is tried again. */
+  readonly trouble: { readonly path: string; readonly reason: string };
+  readonly metrics: MetricsView;
+  readonly usage: Usage;
+}
+
+/** What this page's calls have cost so far, as DynamoDB says. */
+export interface Usage {
+  readonly readUnits: number;
+  readonly seconds: number;
+  /** At the present rate. */
+  readonly readUnitsPerHour: number;
+  /** Until the next round of calls. */
+  readonly everySeconds: number;
+}
+
+/** The metrics of the last while. */
+export interface MetricsView {
+  /** Milliseconds of the epoch: when the first step began. */
+  readonly from: number;
+  /** Milliseconds that each step has. */
+  readonly step: number;
+  readonly series: readonly Series[];
+}
+
+/** One metric with its dimensions. Each list has an element a step, the oldest first. */
+export interface Series {
+  readonly metric: MetricName;
+  readonly of: Readonly<Partial<Record<DimensionName, string>>>;
+  readonly sum: readonly number[];
+  /** How many values: the mean is `sum / count`. */
+  readonly count: readonly number[];
+  /** The largest value; 0 where there is none. */
+  readonly max: readonly number[];
+}
