@@ -117,6 +117,7 @@ const RULES: readonly { readonly files: readonly string[]; readonly may: readonl
     files: [
       'src/local/',
       'src/console/',
+      'src/doctor/',
       'src/cli/',
       'src/account/',
       'src/deploy/',

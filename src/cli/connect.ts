@@ -1,7 +1,7 @@
 /** Which API a command talks to: the local stack's, one by its address, or a deployed stack's. */
 import { dirname } from 'node:path';
 import { CommandFailure } from '../failure.ts';
-import { readLocalFile } from '../local/local-file.ts';
+import { type LocalFile, readLocalFile } from '../local/local-file.ts';
 import { type ApiClient, apiClient } from './api-client.ts';
 import type { CommonOptions } from './shapes.ts';
 
@@ -18,11 +18,16 @@ export const toSameApi = ({ api, stack }: CommonOptions): string =>
   [stack === undefined ? '' : ` --stack ${stack}`, api === undefined ? '' : ` --api ${JSON.stringify(api)}`].join('');
 
 /** The stack that runs in this folder, or in one above it. */
-const localUrl = (folder: string): string => {
+export const localFile = (folder = process.cwd()): LocalFile | undefined => {
   const file = readLocalFile(folder);
-  if (file) return file.api;
   const above = dirname(folder);
-  if (above !== folder) return localUrl(above);
+  return file ?? (above === folder ? undefined : localFile(above));
+};
+
+/** @throws CommandFailure */
+const localUrl = (folder: string): string => {
+  const file = localFile(folder);
+  if (file) return file.api;
   throw new CommandFailure(
     "no local stack runs in this folder, or it is another user's: start one with `npm start`, name an API with --api URL, or a deployed stack with --stack NAME",
   );

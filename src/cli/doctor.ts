@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { WrongUsage } from '../failure.ts';
 import { connect } from './connect.ts';
+import { lookAtSettings, settingsLines } from './doctor-settings.ts';
 import { type Examined, examine } from './examine.ts';
 import { ago, green, plural, printable, red } from './output.ts';
 import { type CommonOptions, DEAD_LETTERS, type FindingShape, type SkippedShape } from './shapes.ts';
@@ -16,7 +17,7 @@ const QUICK = 1_000;
 
 export const doctorCommand = (): Command =>
   new Command('doctor')
-    .description('look for what is stuck, and what to do about it (exit status 1 if anything is)')
+    .description('look for what is stuck or set wrongly, and what to do about it (exit status 1 if anything is)')
     .option('--deep', 'look at every Target and every stored batch, not only at dead letters and the first Targets')
     .option('--repair', 'with --deep: put right what is found')
     .action((options: DoctorOptions) => doctor(options));
@@ -39,12 +40,17 @@ const doctor = async (options: DoctorOptions): Promise<void> => {
   };
   if (!json) for (const { queue, messages } of lying) console.log(red(lettersLine(queue, messages)));
   const limit = deep ? Number.POSITIVE_INFINITY : QUICK;
+  const settings = await lookAtSettings(options, api.url);
+  const lines = settingsLines(settings);
+  if (!json) for (const line of lines) console.log(red(printable(`✗ ${line}`)));
   const examined = await examine(api, { limit, batches: deep, repair, onFinding, onSkipped });
+  if (!json)
+    for (const { what, reason } of settings.unseen) console.log(printable(`? ${what} were not looked at: ${reason}`));
   const treated = findings.filter(isTreated).length;
-  const wrong = lying.length + skipped.length + findings.length - treated;
+  const wrong = lying.length + lines.length + skipped.length + findings.length - treated;
   console.log(
     json
-      ? JSON.stringify({ ok: wrong === 0, deadLetters: queues, findings, skipped, ...examined })
+      ? JSON.stringify({ ok: wrong === 0, deadLetters: queues, settings, findings, skipped, ...examined })
       : summary(examined, wrong, treated),
   );
   if (wrong > 0) process.exitCode = 1;

@@ -1,7 +1,9 @@
 /** The whole of Groupage on this machine: engines, resources, functions, API. */
 import type { Host } from '../../lambdas/compose.ts';
 import type { AwsClients } from '../aws/clients.ts';
+import { MESSAGES_AT_ONCE, SECOND } from '../batching/timings.ts';
 import type { Config } from '../config/resolved.ts';
+import type { WorkerSettings, WorkingQueueName } from '../doctor/settings.ts';
 import { type Environment, optionalSetting, type Setting, setting } from '../environment.ts';
 import { synthesise } from './assembly.ts';
 import { type EngineOptions, localClients, startEngines } from './engines.ts';
@@ -10,7 +12,7 @@ import { type LocalServer, serveLocally } from './http-server.ts';
 import { type Recovered, recover } from './recover.ts';
 import { createQueues, createTables } from './resources.ts';
 import { createNamedQueues, localServices } from './services.ts';
-import { CloudAssembly, UnknownInTemplate } from './template.ts';
+import { CloudAssembly, type Found, nameInArn, UnknownInTemplate } from './template.ts';
 
 /** Where everything is; `.groupage/local.json` holds it. */
 export interface Addresses {
@@ -24,6 +26,8 @@ export interface Addresses {
     }
   >;
   readonly tables: Readonly<Record<'task' | 'batchLock' | 'batch' | 'fanOut' | 'list' | 'fleet', string>>;
+  /** The functions, by the queue that each works off, as the template has them. */
+  readonly workers: Readonly<Partial<Record<WorkingQueueName, WorkerSettings>>>;
 }
 
 /** Engines that run, and what begins the names of one stack's resources there. */
@@ -113,7 +117,7 @@ export const runStack = async (on: OnEngines, options: RunOptions): Promise<Runn
   const stop = async (): Promise<void> => {
     for (const part of [server, ...running]) await part.stop();
   };
-  return { addresses: addressesOf(server, on, settings), settings, clients, recovered, functions, stop };
+  return { addresses: addressesOf(server, on, settings, assembly), settings, clients, recovered, functions, stop };
 };
 
 /** Every setting of any function: together they name all tables and queues. */
@@ -130,6 +134,7 @@ const addressesOf = (
   server: LocalServer,
   { dynamodb, sqs }: { dynamodb: string; sqs: string },
   settings: Environment,
+  assembly: CloudAssembly,
 ): Addresses => {
   const named = <Name extends string>(names: readonly Name[], settingOf: (name: Name) => Setting) =>
     Object.fromEntries(names.map((name) => [name, setting(settings, settingOf(name))])) as Record<Name, string>;
@@ -143,5 +148,31 @@ const addressesOf = (
       ...(callback === undefined ? {} : { callback }),
     },
     tables: named(['task', 'batchLock', 'batch', 'fanOut', 'list', 'fleet'], (name) => `${name}Table`),
+    workers: workersOf(assembly, settings),
+  };
+};
+
+/** As a deployed one is asked for, see `src/doctor`. */
+const workersOf = (assembly: CloudAssembly, settings: Environment): Addresses['workers'] =>
+  Object.fromEntries(
+    (Object.keys(MESSAGES_AT_ONCE) as WorkingQueueName[]).flatMap((queue) => {
+      const name = optionalSetting(settings, `${queue}Queue`)?.split('/').at(-1);
+      const source = assembly
+        .all('AWS::Lambda::EventSourceMapping')
+        .find(({ properties }) => nameInArn(properties.EventSourceArn) === name);
+      return source ? [[queue, workerOf(assembly, source)]] : [];
+    }),
+  );
+
+const workerOf = (assembly: CloudAssembly, { properties }: Found): WorkerSettings => {
+  const { FunctionName, BatchSize, FunctionResponseTypes, Enabled, ScalingConfig } = properties;
+  const fn = assembly.all('AWS::Lambda::Function').find(({ name }) => name === FunctionName);
+  const { MaximumConcurrency } = (ScalingConfig ?? {}) as { readonly MaximumConcurrency?: number };
+  return {
+    timeout: Number(fn?.properties.Timeout) * SECOND,
+    batchSize: Number(BatchSize),
+    reportsFailures: JSON.stringify(FunctionResponseTypes ?? []).includes('ReportBatchItemFailures'),
+    isOn: Enabled !== false,
+    ...(MaximumConcurrency === undefined ? {} : { maxConcurrency: MaximumConcurrency }),
   };
 };

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PurgeQueueCommand } from '@aws-sdk/client-sqs';
+import { PurgeQueueCommand, SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setting } from '../../src/environment.ts';
@@ -24,6 +24,33 @@ describe('groupage doctor, on a local stack,', () => {
     rmSync(folder, { recursive: true, force: true });
   });
   const run = (...args: string[]) => groupage(folder, ['doctor', ...args]);
+
+  it('finds a setting that somebody changed by hand, and says what to do', async () => {
+    const { sqs } = flow.backend.clients;
+    const set = (VisibilityTimeout: string) =>
+      sqs.send(
+        new SetQueueAttributesCommand({ QueueUrl: flow.queue('groupQueue'), Attributes: { VisibilityTimeout } }),
+      );
+    await set('15');
+    const { code, out } = await run();
+    expect([code, out]).toEqual([
+      1,
+      [
+        '✗ a message of the group queue is delivered again after 15 s, while its function may still work on it for 20 s → deploy again (`npm run deploy`), which puts it back',
+        'looked at 0 Targets: 1 finding',
+        '',
+      ].join('\n'),
+    ]);
+    const { settings } = JSON.parse((await run('--json')).out) as { settings: object };
+    expect(settings).toEqual({
+      contradictions: [expect.objectContaining({ rule: 'visibility-timeout' })],
+      throttled: [],
+      clockAheadBy: 0,
+      unseen: [],
+    });
+    await set('60');
+    expect(await run()).toEqual({ code: 0, out: 'looked at 0 Targets: nothing is wrong\n', err: '' });
+  });
 
   it('finds a batch whose message was purged, and has it handled', async () => {
     flow.downstream.behave(() => ({ status: 503, headers: { 'retry-after': '900' } }));
@@ -68,6 +95,10 @@ describe('groupage doctor, on a local stack,', () => {
     });
   });
 });
+
+/** Of an API that is named by its address nothing else is known. */
+const UNSEEN =
+  '? settings and throttling were not looked at: that takes --stack NAME, or the folder of the local stack';
 
 describe('groupage doctor', () => {
   let api: FakeApi;
@@ -114,11 +145,12 @@ describe('groupage doctor', () => {
         '✗ ship/depot=B: the leader is gone, and tasks wait, since 2 h → groupage doctor --deep --repair',
         '✗ ship/depot=C\ufffd: batch C#1#1 was begun and nobody leads, since 2 h → groupage doctor --deep --repair',
         '✗ ship/depot=D: something-new, since 2 h → groupage doctor --deep --repair',
+        UNSEEN,
         'looked at 3 Targets: 6 findings',
         '',
       ],
     ]);
-    expect(api.asked).toEqual(['GET /v1/dead-letters', 'GET /v1/doctor/targets?']);
+    expect(api.asked).toEqual(['GET /v1/dead-letters', 'HEAD /v1', 'GET /v1/doctor/targets?']);
     const json = await run('--json');
     expect([json.code, JSON.parse(json.out)]).toMatchObject([
       1,
@@ -131,7 +163,7 @@ describe('groupage doctor', () => {
     api.answer({ 'GET /dead-letters': letters({}), 'GET /doctor/targets': page });
     expect(await run()).toEqual({
       code: 0,
-      out: 'looked at the first 1,000 Targets (--deep looks at all): nothing is wrong\n',
+      out: `${UNSEEN}\nlooked at the first 1,000 Targets (--deep looks at all): nothing is wrong\n`,
       err: '',
     });
   });
@@ -161,7 +193,7 @@ describe('groupage doctor', () => {
         ],
       });
       const { code, out } = await run(...args);
-      const [first, second, last] = out.split('\n');
+      const [first, second, , last] = out.split('\n');
       expect([code, last]).toEqual(
         method === 'GET'
           ? [1, 'looked at 2 Targets and 125 batches: 2 findings']
@@ -174,6 +206,7 @@ describe('groupage doctor', () => {
       );
       expect(api.asked).toEqual([
         'GET /v1/dead-letters',
+        'HEAD /v1',
         `${method} /v1/doctor/targets?`,
         `${method} /v1/doctor/batches?target=a`,
         `${method} /v1/doctor/targets?cursor=c1`,
@@ -213,6 +246,7 @@ describe('groupage doctor', () => {
         '✗ b: could not be looked at → throttled',
         '✗ b: batch b#1#1 is overdue, its message was lost or waits behind many others, since 2 h → not repaired: operation "gone" is not\ufffd configured',
         '✗ b#1#2: could not be looked at → throttled',
+        UNSEEN,
         'looked at 2 Targets and 3 batches: 4 findings',
         '',
       ],

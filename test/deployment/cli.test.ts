@@ -1,5 +1,7 @@
+import { SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openAccount } from '../../src/account/stacks.ts';
+import type { SettingsLook } from '../../src/cli/doctor-settings.ts';
 import { deployedStack } from '../backends/backend.ts';
 import { runIn } from '../backends/cdk.ts';
 import { apiAddress } from '../backends/deployed.ts';
@@ -12,14 +14,17 @@ describe('the command line with --stack', () => {
   });
   afterAll(() => flow?.stop());
 
-  const groupage = async (...args: string[]): Promise<string> => {
+  const run = async (...args: string[]) => {
     const { cloud, stackName } = deployedStack();
     // An emulator answers for function URLs elsewhere than where their names lead.
     const address = cloud.endpoint
       ? ['--api', `${await apiAddress(await openAccount(process.env), cloud, stackName)}/v1`]
       : [];
-    const { code, output } = await runIn(cloud, 'node', ['bin/groupage.ts', ...args, '--stack', stackName, ...address]);
-    expect([code, output]).toEqual([0, expect.any(String)]);
+    return runIn(cloud, 'node', ['bin/groupage.ts', ...args, '--stack', stackName, ...address]);
+  };
+  const groupage = async (...args: string[]): Promise<string> => {
+    const { code, output } = await run(...args);
+    expect(code, output).toBe(0);
     return output;
   };
 
@@ -40,5 +45,22 @@ describe('the command line with --stack', () => {
     expect(await flow.task(id)).toMatchObject({ run: 2 });
     const dry = await groupage('redrive', '--dead-letters', 'all', '--dry-run');
     for (const queue of ['register', 'elect', 'group', 'batch']) expect(dry).toContain(`${queue}: `);
+  });
+
+  it('looks at the settings of queues, functions and tables, at throttles and at the clock', async () => {
+    const look = async () => {
+      const { settings } = JSON.parse((await run('doctor', '--json')).output) as { settings: SettingsLook };
+      // An emulator leaves out what a template says of a table's time to live: that is true of it, and found.
+      const rules = settings.contradictions.map(({ rule }) => rule);
+      return { ...settings, contradictions: rules.filter((rule) => rule !== 'no-expiry') };
+    };
+    expect(await look()).toEqual({ contradictions: [], throttled: [], clockAheadBy: 0, unseen: [] });
+    const set = (VisibilityTimeout: string) =>
+      flow.backend.clients.sqs.send(
+        new SetQueueAttributesCommand({ QueueUrl: flow.queue('electQueue'), Attributes: { VisibilityTimeout } }),
+      );
+    await set('30');
+    expect((await look()).contradictions).toEqual(['lease-visibility']);
+    await set('60');
   });
 });

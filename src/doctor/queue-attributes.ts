@@ -1,0 +1,45 @@
+/** A queue's settings, as SQS says. */
+import { GetQueueAttributesCommand, GetQueueUrlCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { isObject, parseJson } from '../batching/json-text.ts';
+import { SECOND } from '../batching/timings.ts';
+import { queueNamed } from '../config/endpoints.ts';
+import type { QueueSettings } from './settings.ts';
+
+type Attributes = Omit<QueueSettings, 'queue' | 'worker'>;
+
+/** @param url the queue's address. */
+export const queueAttributes = async (client: SQSClient, url: string): Promise<Attributes> => {
+  const own = await ask(client, url);
+  const redrive = redriveIn(own.RedrivePolicy);
+  return {
+    visibility: Number(own.VisibilityTimeout) * SECOND,
+    retention: Number(own.MessageRetentionPeriod) * SECOND,
+    ...(redrive
+      ? { deadLetters: { afterReceives: redrive.afterReceives, retention: await retentionOf(client, redrive.arn) } }
+      : {}),
+  };
+};
+
+const ask = async (client: SQSClient, QueueUrl: string): Promise<Partial<Record<string, string>>> => {
+  const { Attributes = {} } = await client.send(
+    new GetQueueAttributesCommand({
+      QueueUrl,
+      AttributeNames: ['VisibilityTimeout', 'MessageRetentionPeriod', 'RedrivePolicy'],
+    }),
+  );
+  return Attributes;
+};
+
+/** Engines write the number as a text, too. */
+const redriveIn = (
+  policy: string | undefined,
+): { readonly arn: string; readonly afterReceives: number } | undefined => {
+  const json = policy === undefined ? undefined : parseJson(policy);
+  if (!json?.ok || !isObject(json.value)) return undefined;
+  return { arn: String(json.value.deadLetterTargetArn), afterReceives: Number(json.value.maxReceiveCount) };
+};
+
+const retentionOf = async (client: SQSClient, arn: string): Promise<number> => {
+  const { QueueUrl = '' } = await client.send(new GetQueueUrlCommand(queueNamed(arn)));
+  return Number((await ask(client, QueueUrl)).MessageRetentionPeriod) * SECOND;
+};
