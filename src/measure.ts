@@ -2,7 +2,7 @@
 import type { FlowEvent } from './batching/events.ts';
 import type { Finding } from './batching/findings.ts';
 import { operationOf } from './batching/ids.ts';
-import { type DimensionName, type MetricName, NO_OPERATION } from './metrics.ts';
+import { type DimensionName, METRICS, type MetricName, NO_OPERATION } from './metrics.ts';
 
 /** What to add to metrics that have the same dimensions. */
 export interface Measured {
@@ -19,16 +19,14 @@ const REPAIRS: Readonly<Record<Finding['finding'], MetricName>> = {
   'overdue-batch': 'OverdueBatchesRepaired',
 };
 
-/** What there was none of is left out: each line costs. */
+/** What there was none of is left out: each line costs. How long something took, or how full it was, may be 0. */
 export const measured = (event: FlowEvent): readonly Measured[] =>
   measuredIn(event).flatMap(({ of, values }) => {
-    const some = Object.entries(values).filter(([name, value]) => value !== 0 || !isCounter(name as MetricName));
+    const some = Object.entries(values).filter(([name, value]) => value !== 0 || !isCount(name as MetricName));
     return some.length > 0 ? [{ of, values: Object.fromEntries(some) }] : [];
   });
 
-/** Of these a 0 says something. */
-const isCounter = (name: MetricName): boolean =>
-  name !== 'Wait' && name !== 'DownstreamLatency' && name !== 'OldestWaiting';
+const isCount = (name: MetricName): boolean => METRICS[name].unit === 'Count';
 
 /** Of each event, so that a new one does not compile until it is decided: a function that gives nothing may forget one. */
 const measuredIn = (event: FlowEvent): readonly Measured[] => {
@@ -49,15 +47,16 @@ const measuredIn = (event: FlowEvent): readonly Measured[] => {
         },
       ];
     case 'sealed':
-      return [
-        { of: { operation: event.operation, reason: event.because }, values: { BatchesSealed: 1 } },
-        { of: { operation: event.operation }, values: { FillRatio: 100 * event.fill, Wait: event.waited } },
-      ];
+      return sealed(event);
     case 'called':
       return [
         {
           of: { operation: event.operation },
-          values: { DownstreamCalls: 1, DownstreamErrors: event.isError ? 1 : 0, DownstreamLatency: event.took },
+          values: {
+            DownstreamCalls: 1,
+            DownstreamErrors: event.isError ? 1 : 0,
+            DownstreamLatency: Math.max(0, event.took),
+          },
         },
       ];
     case 'postponed':
@@ -122,6 +121,15 @@ const measuredIn = (event: FlowEvent): readonly Measured[] => {
 };
 
 type Event<Name extends FlowEvent['event']> = Extract<FlowEvent, { readonly event: Name }>;
+
+/** One whose candidates all ended before it had them goes nowhere: it is not a batch that was badly filled. */
+const sealed = ({ operation, because, size, fill, waited }: Event<'sealed'>): readonly Measured[] =>
+  size === 0
+    ? []
+    : [
+        { of: { operation, reason: because }, values: { BatchesSealed: 1 } },
+        { of: { operation }, values: { FillRatio: 100 * fill, Wait: Math.max(0, waited) } },
+      ];
 
 /** Whoever waited and was replaced has succeeded, as its row says. */
 const settled = ({ how, tasks }: Event<'settled'>): Measured['values'] =>

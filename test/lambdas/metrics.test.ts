@@ -1,29 +1,26 @@
-/** Every repair is a metric: read from what the deployed bundles print, on tables and queues where nobody else works. */
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
+/** Every metric, read from what the deployed bundles print while they do what it counts. */
 import { setTimeout } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import { CreateQueueCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
+import { CreateQueueCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AwsClients } from '../../src/aws/clients.ts';
 import { dynamoDBBatches } from '../../src/aws/dynamodb-batches.ts';
+import { dynamoDBFanOuts } from '../../src/aws/dynamodb-fan-outs.ts';
 import { dynamoDBLocks } from '../../src/aws/dynamodb-locks.ts';
 import { dynamoDBTasks } from '../../src/aws/dynamodb-tasks.ts';
 import { dynamoDBWaiting } from '../../src/aws/dynamodb-waiting.ts';
+import type { Target } from '../../src/batching/ids.ts';
 import { printBatch, printElect } from '../../src/batching/messages.ts';
 import { printRedrive } from '../../src/batching/redrive.ts';
+import type { NewTask } from '../../src/batching/task.ts';
 import { printCallback } from '../../src/callbacks/callback.ts';
 import { eventOf } from '../../src/callbacks/event.ts';
-import { ENVIRONMENT, type Environment, type Setting, setting } from '../../src/environment.ts';
-import { synthesise } from '../../src/local/assembly.ts';
-import { type Engines, localClients, startEngines } from '../../src/local/engines.ts';
-import { createQueues, createTables } from '../../src/local/resources.ts';
-import { CloudAssembly } from '../../src/local/template.ts';
-import { METRICS, NAMESPACE, STACK_DIMENSION } from '../../src/metrics.ts';
+import { setting } from '../../src/environment.ts';
+import { type FanOutId, fanOutId } from '../../src/fan-out/ids.ts';
+import { METRICS } from '../../src/metrics.ts';
 import { startTestDownstream, type TestDownstream } from '../factories/downstream.ts';
 import {
   aConfig,
   aDownstream,
+  anItem,
   aStored,
   aTask,
   batchId,
@@ -34,139 +31,85 @@ import {
   target,
   token,
 } from '../factories/factories.ts';
-
-const NODE = join(import.meta.dirname, '../../node_modules/node/bin/node');
-const STACK = 'Groupage-test-Flow';
-/** Runs a handler of a bundle once. */
-const RUN = `
-const [file, event] = process.argv.slice(1);
-const { handler } = await import(file);
-const context = { functionName: 'test', awsRequestId: 'r', getRemainingTimeInMillis: () => 50_000 };
-const answer = await handler(JSON.parse(event), context);
-if (answer?.statusCode >= 400 || answer?.batchItemFailures?.length > 0) throw new Error(JSON.stringify(answer));
-`;
-
-/** A line in the embedded metric format. */
-interface Line extends Record<string, unknown> {
-  readonly _aws: {
-    readonly CloudWatchMetrics: readonly {
-      readonly Namespace: string;
-      readonly Dimensions: readonly (readonly string[])[];
-      readonly Metrics: readonly { readonly Name: string; readonly Unit: string }[];
-    }[];
-  };
-}
-
-/** What a line says: a metric, its dimensions in order, its value. */
-const measurements = (lines: readonly Line[]): [name: string, dimensions: string, value: unknown][] =>
-  lines.flatMap((line) =>
-    line._aws.CloudWatchMetrics.flatMap(({ Namespace, Dimensions, Metrics }) => {
-      expect(Namespace).toBe(NAMESPACE);
-      return Metrics.flatMap(({ Name, Unit }) => {
-        expect(Unit).toBe('Count');
-        return Dimensions.map((names): [string, string, unknown] => [
-          Name,
-          names.map((each) => `${each}=${line[each]}`).join(' '),
-          line[Name],
-        ]);
-      });
-    }),
-  );
-
-/** What it printed, also where it failed: then its messages come back. */
-const run = async (args: readonly string[], env: Record<string, string>): Promise<string> => {
-  try {
-    return (await promisify(execFile)(NODE, args, { env })).stdout;
-  } catch (cause) {
-    if (cause instanceof Error && 'stdout' in cause && cause.message.includes('batchItemFailures'))
-      return String(cause.stdout);
-    throw cause;
-  }
-};
+import { type DeployedBundles, deployedBundles, of, recordOf } from './metrics-kit.ts';
 
 describe('the metrics', () => {
-  let engines: Engines;
-  let clients: AwsClients;
-  let assembly: CloudAssembly;
-  let settings: Environment;
+  let bundles: DeployedBundles;
   let downstream: TestDownstream;
-  const emitted = new Set<string>();
   /** What the downstream answers. */
   let status = 200;
-  beforeAll(async () => {
-    engines = await startEngines({ ports: { dynamodb: 0, sqs: 0 } });
-    const on = { dynamodb: engines.dynamodb.endpoint, sqs: engines.sqs.endpoint };
-    clients = localClients(on);
-    downstream = await startTestDownstream(async () => ({ status }));
-    const merging = { operation: operationName('merge'), merge: { keys: 'inputs[]' } };
+  /** Its operations and destinations are those of the tests below. */
+  const configured = () => {
     const reached = { downstream: aDownstream({ url: downstream.url, timeout: 20_000 }) };
+    const merging = { operation: operationName('merge'), merge: { keys: 'inputs[]' } };
     const fragile = { operation: operationName('fragile'), circuit: { failures: 1, coolDown: 1_000 } };
-    const config = {
-      ...aConfig({}, { ...merging, ...reached }, { ...fragile, ...reached }),
+    return {
+      ...aConfig(reached, { ...merging, ...reached }, { ...fragile, ...reached }),
       destinations: { ops: { kind: 'queue', name: 'ops' }, gone: { kind: 'queue', name: 'gone' } } as const,
     };
-    assembly = new CloudAssembly(synthesise(config, 'bundles'), on);
-    await Promise.all([createTables(assembly, clients.dynamodb), createQueues(assembly, clients.sqs)]);
-    const environments = assembly.all('AWS::Lambda::Function').map(({ properties }) => properties.Environment);
-    settings = Object.assign({}, ...environments.map((each) => (each as { Variables: object }).Variables));
+  };
+  beforeAll(async () => {
+    downstream = await startTestDownstream(async () => ({ status }));
+    bundles = await deployedBundles(configured());
   });
   afterAll(async () => {
     await downstream?.stop();
-    await engines?.stop();
+    await bundles?.stop();
   });
 
-  /** Invokes a function as Lambda does, in a process of its own. @returns the metrics that it printed */
-  const measured = async (part: string, event: object) => {
-    const fn = assembly.all('AWS::Lambda::Function').find(({ name }) => name.includes(part));
-    if (!fn) throw new Error(`the template has no function ${part}`);
-    const folder = assembly.codeOf(fn);
-    const { Variables } = fn.properties.Environment as { Variables: Record<string, string> };
-    const args = ['--input-type=module', '-e', RUN, join(folder, 'index.mjs'), JSON.stringify(event)];
-    const stdout = await run(args, {
-      ...Variables,
-      [ENVIRONMENT.stack]: STACK,
-      LAMBDA_TASK_ROOT: folder,
-      AWS_REGION: 'us-east-1',
-      AWS_ACCESS_KEY_ID: 'local',
-      AWS_SECRET_ACCESS_KEY: 'local',
-      AWS_ENDPOINT_URL_DYNAMODB: engines.dynamodb.endpoint,
-      AWS_ENDPOINT_URL_SQS: engines.sqs.endpoint,
-    });
-    const lines = stdout.split('\n').flatMap((line) => (line.includes('"_aws"') ? [JSON.parse(line) as Line] : []));
-    const found = measurements(lines);
-    for (const [name] of found) emitted.add(name);
-    return found.toSorted(([a], [b]) => a.localeCompare(b));
+  const stores = () => {
+    const { clients, settings } = bundles;
+    return {
+      tasks: dynamoDBTasks(clients.dynamodb, setting(settings, 'taskTable')),
+      waiting: dynamoDBWaiting(clients.dynamodb, setting(settings, 'batchLockTable')),
+      locks: dynamoDBLocks(clients.dynamodb, setting(settings, 'batchLockTable'), () => 3_600_000),
+      batches: dynamoDBBatches(clients.dynamodb, setting(settings, 'batchTable')),
+      fanOuts: dynamoDBFanOuts(clients.dynamodb, setting(settings, 'fanOutTable')),
+    };
   };
-  const stores = () => ({
-    tasks: dynamoDBTasks(clients.dynamodb, setting(settings, 'taskTable')),
-    waiting: dynamoDBWaiting(clients.dynamodb, setting(settings, 'batchLockTable')),
-    locks: dynamoDBLocks(clients.dynamodb, setting(settings, 'batchLockTable'), () => 3_600_000),
-    batches: dynamoDBBatches(clients.dynamodb, setting(settings, 'batchTable')),
+  /** The message of a sealed batch of these tasks. */
+  const sealed = async (where: Target, round: number, all: readonly NewTask[]): Promise<string> => {
+    const { tasks, batches } = stores();
+    const batch = batchId(`${where}#1#${round}`);
+    const candidates = all.map((task) => candidate(task.id));
+    await tasks.insert(all);
+    await tasks.claim(candidates, batch);
+    const forming = { id: batch, target: where, sealedBy: 'full' as const, candidates, oldestAt: NOW, createdAt: NOW };
+    await batches.seal(await batches.form(forming), [], NOW, 3_600_000);
+    return printBatch({ batchId: batch });
+  };
+
+  it('follow tasks from their registration to their results', async () => {
+    const task = (fields: object) => JSON.stringify({ operation: 'ship', payload: { depot: 'HAM' }, ...fields });
+    for (const fields of [{ coalesceKey: 'k' }, { coalesceKey: 'k' }, { expiresIn: '1s' }, { payload: {} }])
+      await bundles.send('registerQueue', task(fields));
+    await bundles.send('registerQueue', 'nothing that can be read');
+    expect(await bundles.handle('registerQueue')).toEqual([
+      ['TasksRegistered', of('operation=ship'), 3],
+      ['TasksRejected', of('operation=-'), 1],
+      ['TasksRejected', of('operation=ship'), 1],
+    ]);
+    expect(await bundles.handle('electQueue')).toEqual([['LeadersElected', of('operation=ship'), 1]]);
+    expect(await bundles.handle('groupQueue')).toEqual([
+      ['BatchesSealed', of('operation=ship', 'reason=waited'), 1],
+      ['FillRatio', of('operation=ship'), 10],
+      ['TasksExpired', of('operation=ship'), 1],
+      ['TasksFailed', of('operation=ship'), 1],
+      ['TasksSucceeded', of('operation=ship'), 1],
+      ['Wait', of('operation=ship'), 'ms'],
+    ]);
+    expect(await bundles.handle('batchQueue')).toEqual([
+      ['BatchesSucceeded', of('operation=ship'), 1],
+      ['DownstreamCalls', of('operation=ship'), 1],
+      ['DownstreamLatency', of('operation=ship'), 'ms'],
+      ['TasksSucceeded', of('operation=ship'), 1],
+    ]);
   });
-  const send = (queue: Setting, MessageBody: string) =>
-    clients.sqs.send(new SendMessageCommand({ QueueUrl: setting(settings, queue), MessageBody }));
-  const ask = (method: string, rawPath: string, rawQueryString = '') =>
-    measured('ApiHandler', {
-      version: '2.0',
-      rawPath,
-      rawQueryString,
-      headers: {},
-      requestContext: { http: { method, path: rawPath } },
-      isBase64Encoded: false,
-    });
-  const recordOf = (body: string) => ({
-    messageId: 'm',
-    body,
-    attributes: { ApproximateReceiveCount: '1' },
-    messageAttributes: {},
-    eventSourceARN: 'arn:aws:sqs:us-east-1:000000000000:queue',
-  });
-  const of = (dimension: string): string => `${STACK_DIMENSION}=${STACK} ${dimension}`;
 
   it('tell what the sweep repaired: dead letters by their queue, locks by their operation', async () => {
     const { locks, waiting } = stores();
-    for (const n of [1, 2]) await send('electDeadLetters', printElect({ target: target(`ship/depot=${n}`) }));
-    await send('groupDeadLetters', 'by hand');
+    for (const n of [1, 2]) await bundles.send('electDeadLetters', printElect({ target: target(`ship/depot=${n}`) }));
+    await bundles.send('groupDeadLetters', 'by hand');
     const task = { id: id('waits'), run: 1, createdAt: NOW, bytes: 10, target: target('ship/depot=stranded') };
     await waiting.put([task]);
     await locks.burn(task.target, 1, 0, NOW);
@@ -178,13 +121,73 @@ describe('the metrics', () => {
       if (depot === 'leaderless') await locks.openBatch(where, mine, open);
     }
 
-    expect(await measured('SweepHandler', { source: 'aws.events' })).toEqual([
+    expect(await bundles.measured('SweepHandler', { source: 'aws.events' })).toEqual([
       ['DeadLettersRevived', of('queue=elect'), 1],
       ['DeadLettersRevived', of('queue=elect'), 1],
       ['DeadLettersUnreadable', of('queue=group'), 1],
       ['ExpiredLocksRepaired', of('operation=ship'), 1],
       ['LeaderlessBatchesRepaired', of('operation=ship'), 1],
+      ...['fragile', 'merge', 'ship'].map((operation) => ['OldestWaiting', of(`operation=${operation}`), 'ms']),
       ['StrandedRepaired', of('operation=ship'), 1],
+    ]);
+  });
+
+  it('tell of a batch that is put off, and of one that fails for good', async () => {
+    const where = target('ship/depot=BRE');
+    const put = await sealed(where, 1, [aTask({ id: id('put-off'), target: where })]);
+    const refused = await sealed(where, 2, [aTask({ id: id('refused'), target: where })]);
+    const called = (errors: readonly [string, string, number][]) => [
+      ['DownstreamCalls', of('operation=ship'), 1],
+      ...errors,
+      ['DownstreamLatency', of('operation=ship'), 'ms'],
+    ];
+    status = 429;
+    expect(await bundles.measured('BatchHandler', { Records: [recordOf(put)] })).toEqual([
+      ['BatchesRetried', of('operation=ship'), 1],
+      ...called([['DownstreamErrors', of('operation=ship'), 1]]),
+    ]);
+    status = 422;
+    expect(await bundles.measured('BatchHandler', { Records: [recordOf(refused)] })).toEqual([
+      ['BatchesFailed', of('operation=ship'), 1],
+      ...called([['DownstreamErrors', of('operation=ship'), 1]]),
+      ['TasksFailed', of('operation=ship'), 1],
+    ]);
+    status = 200;
+  });
+
+  it('tell of a leader that takes over from one whose lease has ended', async () => {
+    const { locks, waiting } = stores();
+    const where = target('ship/depot=taken-over');
+    await waiting.put([{ id: id('taken-over'), run: 1, createdAt: NOW, bytes: 10, target: where }]);
+    await locks.acquire(where, { fence: 1, token: token('gone'), seen: { fence: 0 }, now: NOW, until: NOW });
+    expect(await bundles.measured('ElectHandler', { Records: [recordOf(printElect({ target: where }))] })).toEqual([
+      ['LeadersElected', of('operation=ship'), 1],
+      ['LockTakeovers', of('operation=ship'), 1],
+    ]);
+  });
+
+  it('tell how fan-outs end, who was not told of it, and which items nobody knows', async () => {
+    const { fanOuts } = stores();
+    const [left, gone] = [fanOutId('left') as FanOutId, fanOutId('gone') as FanOutId];
+    for (const each of [left, gone]) await fanOuts.open({ id: each, createdAt: NOW, callback: 'ops' }, NOW);
+    await fanOuts.seal(left, NOW);
+    // Destinations were taken out of the configuration since.
+    const nobody = { ...configured(), destinations: {} };
+    const swept = await bundles.measured('SweepHandler', { source: 'aws.events' }, nobody);
+    expect(swept.filter(([, dimensions]) => dimensions === of())).toEqual([
+      ['EventsUntold', of(), 1],
+      ['EventsUntold', of(), 1],
+      ['FanOutsCompleted', of(), 1],
+      ['FanOutsExpired', of(), 1],
+      ['FanOutsRepaired', of(), 1],
+    ]);
+    const where = target('ship/depot=items');
+    const item = aTask({ id: id('item'), target: where, fanOutItem: anItem('unknown:0:0'), callback: 'ops' });
+    const Records = [recordOf(await sealed(where, 1, [item]))];
+    const ended = await bundles.measured('BatchHandler', { Records }, nobody);
+    expect(ended.filter(([, dimensions]) => dimensions === of())).toEqual([
+      ['EventsUntold', of(), 1],
+      ['ItemsUnknown', of(), 1],
     ]);
   });
 
@@ -198,13 +201,15 @@ describe('the metrics', () => {
       candidates: [candidate('a')],
     };
     await batches.seal(await batches.form({ ...forming, oldestAt: NOW, createdAt: NOW }), [], NOW, 3_600_000);
-    await send('batchDeadLetters', '{"b":"unknown"}');
+    await bundles.send('batchDeadLetters', '{"b":"unknown"}');
     const query = `target=${encodeURIComponent(where)}`;
-    expect(await ask('GET', '/v1/doctor/batches', query)).toEqual([]);
-    expect(await ask('POST', '/v1/doctor/batches', query)).toEqual([
+    expect(await bundles.ask('GET', '/v1/doctor/batches', { query })).toEqual([]);
+    expect(await bundles.ask('POST', '/v1/doctor/batches', { query })).toEqual([
       ['OverdueBatchesRepaired', of('operation=ship'), 1],
     ]);
-    expect(await ask('POST', '/v1/dead-letters/batch/redrive')).toEqual([['DeadLettersRevived', of('queue=batch'), 1]]);
+    expect(await bundles.ask('POST', '/v1/dead-letters/batch/redrive')).toEqual([
+      ['DeadLettersRevived', of('queue=batch'), 1],
+    ]);
   });
 
   it('tell how many tasks were redriven, once each', async () => {
@@ -223,15 +228,16 @@ describe('the metrics', () => {
       by,
     );
     const Records = ids.map((each, n) => ({ messageId: `m-${n}`, body: printRedrive({ id: each, run: 1 }) }));
-    expect(await measured('RegisterHandler', { Records })).toEqual([['TasksRedriven', of('operation=ship'), 2]]);
-    expect(await measured('RegisterHandler', { Records })).toEqual([]);
+    expect(await bundles.measured('RegisterHandler', { Records })).toEqual([
+      ['TasksRedriven', of('operation=ship'), 2],
+    ]);
+    expect(await bundles.measured('RegisterHandler', { Records })).toEqual([]);
   });
 
   it('tell how many requests were merged, into how many jobs, and what was left out of them', async () => {
-    const { tasks, batches } = stores();
     const where = target('merge/depot=MUC');
+    const calls = downstream.calls.length;
     const handled = async (round: number, requests: readonly string[][]) => {
-      const batch = batchId(`${where}#1#${round}`);
       const all = requests.map((inputs, n) =>
         aTask({
           id: id(`request-${round}-${n}`),
@@ -240,62 +246,65 @@ describe('the metrics', () => {
           payload: JSON.stringify({ inputs }),
         }),
       );
-      await tasks.insert(all);
-      const candidates = all.map((task) => candidate(task.id));
-      await tasks.claim(candidates, batch);
-      const forming = {
-        id: batch,
-        target: where,
-        sealedBy: 'full' as const,
-        candidates,
-        oldestAt: NOW,
-        createdAt: NOW,
-      };
-      await batches.seal(await batches.form(forming), [], NOW, 3_600_000);
-      const record = { messageId: 'm', attributes: { ApproximateReceiveCount: '1' }, messageAttributes: {} };
-      return measured('BatchHandler', { Records: [{ ...record, body: printBatch({ batchId: batch }) }] });
+      return bundles.measured('BatchHandler', { Records: [recordOf(await sealed(where, round, all))] });
     };
     const merged = [['a', 'b'], ['b', 'c'], []];
     const ofMerge = of('operation=merge');
     expect(await handled(1, merged)).toEqual([
+      ['BatchesSucceeded', ofMerge, 1],
+      ['DownstreamCalls', ofMerge, 1],
+      ['DownstreamLatency', ofMerge, 'ms'],
       ['InputsMerged', ofMerge, 3],
       ['JobsStarted', ofMerge, 1],
       ['RequestsMerged', ofMerge, 3],
+      ['TasksSucceeded', ofMerge, 3],
     ]);
     expect(await handled(2, [['a', 'c']])).toEqual([
+      ['BatchesSucceeded', ofMerge, 1],
       ['InputsMerged', ofMerge, 2],
       ['InputsSkipped', ofMerge, 2],
       ['RequestsMerged', ofMerge, 1],
+      ['TasksSucceeded', ofMerge, 1],
     ]);
-    expect(downstream.calls).toHaveLength(1);
+    expect(downstream.calls.length - calls).toBe(1);
   });
 
-  /** A batch of one task, handled by the bundle. */
-  const handledAlone = async (operation: string, n: number) => {
-    const { tasks, batches } = stores();
-    const where = target(`${operation}/depot=MUC`);
-    const [task, batch] = [id(`${operation}-${n}`), batchId(`${where}#1#${n}`)];
-    await tasks.insert([aTask({ id: task, operation: operationName(operation), target: where })]);
-    await tasks.claim([candidate(task)], batch);
-    const forming = { id: batch, target: where, sealedBy: 'full' as const, candidates: [candidate(task)] };
-    await batches.seal(await batches.form({ ...forming, oldestAt: NOW, createdAt: NOW }), [], NOW, 3_600_000);
-    return measured('BatchHandler', { Records: [recordOf(printBatch({ batchId: batch }))] });
-  };
-
   it('tell when a circuit opens, and when a downstream takes calls again', async () => {
+    const where = target('fragile/depot=MUC');
+    const handled = async (n: number) => {
+      const task = aTask({ id: id(`fragile-${n}`), operation: operationName('fragile'), target: where });
+      return bundles.measured('BatchHandler', { Records: [recordOf(await sealed(where, n, [task]))] });
+    };
+    const ofFragile = of('operation=fragile');
     status = 503;
-    expect(await handledAlone('fragile', 1)).toEqual([['CircuitOpened', of('operation=fragile'), 1]]);
+    expect(await handled(1)).toEqual([
+      ['BatchesRetried', ofFragile, 1],
+      ['CircuitOpened', ofFragile, 1],
+      // At once, and a second time.
+      ['DownstreamCalls', ofFragile, 1],
+      ['DownstreamCalls', ofFragile, 1],
+      ['DownstreamErrors', ofFragile, 1],
+      ['DownstreamErrors', ofFragile, 1],
+      ['DownstreamLatency', ofFragile, 'ms'],
+      ['DownstreamLatency', ofFragile, 'ms'],
+    ]);
     status = 200;
     await setTimeout(1_500);
-    expect(await handledAlone('fragile', 2)).toEqual([['CircuitClosed', of('operation=fragile'), 1]]);
+    expect(await handled(2)).toEqual([
+      ['BatchesSucceeded', ofFragile, 1],
+      ['CircuitClosed', ofFragile, 1],
+      ['DownstreamCalls', ofFragile, 1],
+      ['DownstreamLatency', ofFragile, 'ms'],
+      ['TasksSucceeded', ofFragile, 1],
+    ]);
   });
 
   it('tell of events that came to their destination, and of those that did not', async () => {
-    await clients.sqs.send(new CreateQueueCommand({ QueueName: 'ops' }));
+    await bundles.clients.sqs.send(new CreateQueueCommand({ QueueName: 'ops' }));
     const ended = { status: 'succeeded', attempts: 1, finishedAt: NOW } as const;
     const event = eventOf(aStored(ended), ended);
     const delivered = async (to: string) =>
-      measured('CallbackHandler', { Records: [recordOf(printCallback({ to, event }))] });
+      bundles.measured('CallbackHandler', { Records: [recordOf(printCallback({ to, event }))] });
     expect(await delivered('ops')).toEqual([['CallbacksDelivered', of('destination=ops'), 1]]);
     expect(await delivered('gone')).toEqual([['CallbacksFailed', of('destination=gone'), 1]]);
   });
@@ -314,11 +323,12 @@ describe('the metrics', () => {
         await locks.release(where, mine);
       }
     }
-    expect(await ask('POST', '/v1/doctor/targets', 'operation=fragile')).toEqual([
+    expect(await bundles.ask('POST', '/v1/doctor/targets', { query: 'operation=fragile' })).toEqual([
       ['ForgottenRepaired', of('operation=fragile'), 1],
       ['StuckSlotsRepaired', of('operation=fragile'), 1],
     ]);
   });
 
-  it('are all that there are', () => expect([...emitted].toSorted()).toEqual(Object.keys(METRICS).toSorted()));
+  it('are all that there are', () =>
+    expect([...bundles.emitted.keys()].toSorted()).toEqual(Object.keys(METRICS).toSorted()));
 });

@@ -1,0 +1,194 @@
+/** The deployed bundles on tables and queues where nobody else works, and the metrics that they print. */
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { DeleteMessageCommand, type Message, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
+import { expect } from 'vitest';
+import type { AwsClients } from '../../src/aws/clients.ts';
+import type { Config } from '../../src/config/resolved.ts';
+import { CONFIG_ASSET, ENVIRONMENT, type Environment, type Setting, setting } from '../../src/environment.ts';
+import { synthesise } from '../../src/local/assembly.ts';
+import { localClients, startEngines } from '../../src/local/engines.ts';
+import { createQueues, createTables } from '../../src/local/resources.ts';
+import { CloudAssembly } from '../../src/local/template.ts';
+import { METRICS, type MetricName, NAMESPACE, STACK_DIMENSION } from '../../src/metrics.ts';
+import { temporaryFolder } from '../../src/temporary-folder.ts';
+
+const NODE = join(import.meta.dirname, '../../node_modules/node/bin/node');
+const STACK = 'Groupage-test-Flow';
+/** Runs a handler of a bundle once. */
+const RUN = `
+const [file, event] = process.argv.slice(1);
+const { handler } = await import(file);
+const context = { functionName: 'test', awsRequestId: 'r', getRemainingTimeInMillis: () => 50_000 };
+const answer = await handler(JSON.parse(event), context);
+if (answer?.statusCode >= 400 || answer?.batchItemFailures?.length > 0) throw new Error(JSON.stringify(answer));
+`;
+
+/** Which function works off which queue. */
+const FUNCTIONS = {
+  registerQueue: 'RegisterHandler',
+  electQueue: 'ElectHandler',
+  groupQueue: 'GroupHandler',
+  batchQueue: 'BatchHandler',
+  callbackQueue: 'CallbackHandler',
+} as const;
+
+/** A line in the embedded metric format. */
+interface Line extends Record<string, unknown> {
+  readonly _aws: {
+    readonly CloudWatchMetrics: readonly {
+      readonly Namespace: string;
+      readonly Dimensions: readonly (readonly string[])[];
+      readonly Metrics: readonly { readonly Name: string; readonly Unit: string }[];
+    }[];
+  };
+}
+
+/** A metric, its dimensions in order, its value; `ms` for how long something took. */
+export type Measurement = readonly [name: string, dimensions: string, value: unknown];
+
+/** Its name as CloudWatch knows it: with the unit, and the names of its dimensions. */
+const isAsListed = (name: string, unit: string, dimensions: readonly string[]): void => {
+  expect(Object.keys(METRICS)).toContain(name);
+  const { unit: listed, by } = METRICS[name as MetricName];
+  expect({ name, unit, dimensions }).toEqual({ name, unit: listed, dimensions: [STACK_DIMENSION, ...by] });
+};
+
+const measurements = (lines: readonly Line[]): Measurement[] =>
+  lines.flatMap((line) =>
+    line._aws.CloudWatchMetrics.flatMap(({ Namespace, Dimensions, Metrics }) => {
+      expect(Namespace).toBe(NAMESPACE);
+      return Metrics.flatMap(({ Name, Unit }) =>
+        Dimensions.map((names): Measurement => {
+          isAsListed(Name, Unit, names);
+          const value = line[Name];
+          expect(value, `${Name} is a number that is not negative`).toBeGreaterThanOrEqual(0);
+          const dimensions = names.map((each) => `${each}=${line[each]}`).join(' ');
+          return [Name, dimensions, Unit === 'Milliseconds' ? 'ms' : value];
+        }),
+      );
+    }),
+  );
+
+/** What it printed, also where it failed: then its messages come back. */
+const run = async (args: readonly string[], env: Record<string, string>): Promise<{ stdout: string; ok: boolean }> => {
+  try {
+    return { stdout: (await promisify(execFile)(NODE, args, { env })).stdout, ok: true };
+  } catch (cause) {
+    if (cause instanceof Error && 'stdout' in cause && cause.message.includes('batchItemFailures'))
+      return { stdout: String(cause.stdout), ok: false };
+    throw cause;
+  }
+};
+
+/** What a metric has beside the stack, `operation=ship`. */
+export const of = (...dimensions: readonly string[]): string =>
+  [`${STACK_DIMENSION}=${STACK}`, ...dimensions].join(' ');
+
+/** A message as an event source gives it. */
+export const recordOf = (body: string, messageId = 'm') => ({
+  messageId,
+  body,
+  attributes: { ApproximateReceiveCount: '1' },
+  messageAttributes: {},
+  eventSourceARN: 'arn:aws:sqs:us-east-1:000000000000:queue',
+});
+
+/** @param config what the functions are deployed with */
+export const deployedBundles = async (config: Config) => {
+  const engines = await startEngines({ ports: { dynamodb: 0, sqs: 0 } });
+  const on = { dynamodb: engines.dynamodb.endpoint, sqs: engines.sqs.endpoint };
+  const clients: AwsClients = localClients(on);
+  const folder = synthesise(config, 'bundles');
+  const assembly = new CloudAssembly(folder, on);
+  await Promise.all([createTables(assembly, clients.dynamodb), createQueues(assembly, clients.sqs)]);
+  const functions = assembly.all('AWS::Lambda::Function');
+  const environments = functions.map(({ properties }) => properties.Environment as { Variables: object });
+  const settings: Environment = Object.assign({}, ...environments.map(({ Variables }) => Variables));
+  const emitted = new Map<string, Set<string>>();
+
+  /**
+   * Invokes a function as Lambda does, in a process of its own.
+   *
+   * @param deployed with another configuration than the rest
+   */
+  const invoke = async (part: string, event: object, deployed?: Config) => {
+    const fn = functions.find(({ name }) => name.includes(part));
+    if (!fn) throw new Error(`the template has no function ${part}`);
+    const code = assembly.codeOf(fn);
+    const { Variables } = fn.properties.Environment as { Variables: Record<string, string> };
+    const args = ['--input-type=module', '-e', RUN, join(code, 'index.mjs'), JSON.stringify(event)];
+    const { stdout, ok } = await run(args, {
+      ...Variables,
+      [ENVIRONMENT.stack]: STACK,
+      LAMBDA_TASK_ROOT: deployed ? folderWith(deployed) : code,
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: 'local',
+      AWS_SECRET_ACCESS_KEY: 'local',
+      AWS_ENDPOINT_URL_DYNAMODB: on.dynamodb,
+      AWS_ENDPOINT_URL_SQS: on.sqs,
+    });
+    const lines = stdout.split('\n').flatMap((line) => (line.includes('"_aws"') ? [JSON.parse(line) as Line] : []));
+    const found = measurements(lines);
+    for (const [name, dimensions] of found) emitted.set(name, (emitted.get(name) ?? new Set()).add(dimensions));
+    return { found: found.toSorted(([a, at], [b, bt]) => a.localeCompare(b) || at.localeCompare(bt)), ok };
+  };
+  /** @returns the metrics that it printed, by their names */
+  const measured = async (part: string, event: object, deployed?: Config): Promise<readonly Measurement[]> =>
+    (await invoke(part, event, deployed)).found;
+
+  /** Lets a queue's function take what lies in it, as its event source would: once there is something. */
+  const handle = async (queue: keyof typeof FUNCTIONS): Promise<readonly Measurement[]> => {
+    const QueueUrl = setting(settings, queue);
+    const receive = new ReceiveMessageCommand({
+      QueueUrl,
+      MaxNumberOfMessages: 10,
+      WaitTimeSeconds: 10,
+      MessageSystemAttributeNames: ['All'],
+      MessageAttributeNames: ['All'],
+    });
+    const { Messages = [] } = await clients.sqs.send(receive);
+    expect(Messages, `messages in ${queue}`).not.toEqual([]);
+    const Records = Messages.map(({ Body = '', MessageId }) => recordOf(Body, MessageId));
+    const { found, ok } = await invoke(FUNCTIONS[queue], { Records });
+    const remove = ({ ReceiptHandle }: Message) =>
+      clients.sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
+    if (ok) await Promise.all(Messages.map(remove));
+    return found;
+  };
+
+  return {
+    clients,
+    settings,
+    /** The dimensions in which each metric was printed, so far. */
+    emitted: emitted as ReadonlyMap<string, ReadonlySet<string>>,
+    /** The folder of the templates. */
+    folder,
+    measured,
+    handle,
+    send: (queue: Setting, MessageBody: string) =>
+      clients.sqs.send(new SendMessageCommand({ QueueUrl: setting(settings, queue), MessageBody })),
+    /** @returns the metrics that a call of the API made */
+    ask: (method: string, path: string, { query = '', body }: { query?: string; body?: object } = {}) =>
+      measured('ApiHandler', {
+        version: '2.0',
+        rawPath: path,
+        rawQueryString: query,
+        headers: { 'content-type': 'application/json' },
+        requestContext: { http: { method, path } },
+        isBase64Encoded: false,
+        ...(body ? { body: JSON.stringify(body) } : {}),
+      }),
+    stop: () => engines.stop(),
+  };
+};
+
+export type DeployedBundles = Awaited<ReturnType<typeof deployedBundles>>;
+
+const folderWith = (config: Config): string => {
+  const folder = temporaryFolder('configuration');
+  writeFileSync(join(folder, CONFIG_ASSET), JSON.stringify(config));
+  return folder;
+};
