@@ -19,7 +19,7 @@ export const composeApp = (environment: Environment, host: Host) => {
   };
   const onError = (cause: unknown): void =>
     host.log.error('request failed', { cause: cause instanceof Error ? cause.stack : String(cause) });
-  const messages = { queues: parts.queues(), deadLetters: parts.deadLetters() };
+  const messages = { queues: parts.queues(), deadLetters: parts.deadLetters(), backlogs: parts.backlogs() };
   return api({ ...parts.base, ...stores, ...messages, newId: monotonicFactory(), onError });
 };
 

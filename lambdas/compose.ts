@@ -16,7 +16,7 @@ import { dynamoDBOperations } from '../src/aws/dynamodb-operations.ts';
 import { dynamoDBProcessed } from '../src/aws/dynamodb-processed.ts';
 import { dynamoDBTasks } from '../src/aws/dynamodb-tasks.ts';
 import { dynamoDBPatrolMarks, dynamoDBWaiting } from '../src/aws/dynamodb-waiting.ts';
-import { REVIVALS, revivalsOf, sqsDeadLetters, sqsQueues } from '../src/aws/sqs-queues.ts';
+import { REVIVALS, revivalsOf, sqsBacklogs, sqsDeadLetters, sqsQueues } from '../src/aws/sqs-queues.ts';
 import type { Token } from '../src/batching/ids.ts';
 import { hasDestinations } from '../src/callbacks/callback.ts';
 import { type Config, keepTasksIn } from '../src/config/resolved.ts';
@@ -108,6 +108,7 @@ export const partsOf = (environment: Environment, { clients, log, onEvent }: Hos
     lists: () => dynamoDBLists(dynamodb, table('fanOutTable'), table('listTable')),
     fleets: () => dynamoDBFleets(dynamodb, table('fleetTable')),
     queues: () => sqsQueues(sqs, urls),
+    backlogs: () => sqsBacklogs(sqs, urls),
     deadLetters: () =>
       sqsDeadLetters(sqs, urls, {
         register: setting(environment, 'registerDeadLetters'),

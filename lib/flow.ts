@@ -252,7 +252,7 @@ export class Flow extends Construct {
       .table('fleetTable', this.#tables.fleet.table, ['Query', 'UpdateItem'])
       .sends(this.#allQueues())
       .takesFrom(letters)
-      .counts(letters)
+      .counts({ ...letters, ...this.#allQueues() })
       .function.addFunctionUrl({ authType: FunctionUrlAuthType.AWS_IAM });
   }
 }

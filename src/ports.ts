@@ -356,6 +356,21 @@ export interface DeadLetters {
   count(queue: LetterQueue): Promise<number>;
 }
 
+/** About how many messages are in a queue that somebody works off. */
+export interface Backlog {
+  /** Whoever polls gets them. */
+  readonly waiting: number;
+  /** In somebody's hand. */
+  readonly inFlight: number;
+  /** Sent with a delay that is not over. */
+  readonly delayed: number;
+}
+
+export interface Backlogs {
+  /** Takes none, and hides none. */
+  of(queue: SourceQueue): Promise<Backlog>;
+}
+
 /** Where the patrol of the lock rows stands, kept between the minutes. */
 export interface PatrolMark {
   readonly operation: OperationName;

@@ -14,6 +14,7 @@ import { fleetRoutes } from './fleets.ts';
 import { listRoutes } from './lists.ts';
 import { operationRoutes } from './operations.ts';
 import { HttpProblem } from './problem.ts';
+import { queueRoutes } from './queues.ts';
 import { redriveRoutes } from './redrive.ts';
 import { targetRoutes } from './targets.ts';
 import { taskRoutes } from './tasks.ts';
@@ -35,6 +36,7 @@ const METHODS = [
   ['/v1/operations/:name', 'GET'],
   ['/v1/operations/:name/pause', 'POST'],
   ['/v1/operations/:name/resume', 'POST'],
+  ['/v1/queues', 'GET'],
   ['/v1/dead-letters', 'GET'],
   ['/v1/dead-letters/:queue/redrive', 'POST'],
   ['/v1/doctor/targets', 'GET, POST'],
@@ -73,6 +75,7 @@ export const api = (deps: ApiDeps): Hono => {
   app.route('/v1/batches', batchRoutes(deps));
   app.route('/v1/targets', targetRoutes(deps));
   app.route('/v1/operations', operationRoutes(deps));
+  app.route('/v1/queues', queueRoutes(deps));
   app.route('/v1/dead-letters', deadLetterRoutes(deps));
   app.route('/v1/doctor', doctorRoutes(deps));
   app.route('/v1/fan-outs', fanOutRoutes(deps));

@@ -1,6 +1,7 @@
 /** What the HTTP API is given. */
 import type { Deps } from '../batching/deps.ts';
 import type { Fleets } from '../fleet/store.ts';
+import type { Backlogs } from '../ports.ts';
 
 export type ApiDeps = Pick<
   Deps,
@@ -18,6 +19,7 @@ export type ApiDeps = Pick<
   | 'report'
 > & {
   readonly fleets: Pick<Fleets, 'names' | 'read' | 'drain' | 'pin'>;
+  readonly backlogs: Backlogs;
   /** Names a task or a fan-out whose sender did not. */
   readonly newId: () => string;
   /** Is told of a failure, of which the answer says little or nothing. */

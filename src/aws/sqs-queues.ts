@@ -9,7 +9,7 @@ import {
 import { printBatch, printElect, printGroup } from '../batching/messages.ts';
 import { printRejection } from '../batching/rejection.ts';
 import { printCallback } from '../callbacks/callback.ts';
-import type { DeadLetters, LetterQueue, Queues, SourceQueue } from '../ports.ts';
+import type { Backlogs, DeadLetters, LetterQueue, Queues, SourceQueue } from '../ports.ts';
 import { type Outgoing, sendAll } from './sqs.ts';
 
 /** Queue URLs; a λ has those it may use. */
@@ -67,12 +67,27 @@ export const REVIVALS = 'GroupageRevivals';
 export const revivalsOf = (text: string | undefined): number =>
   text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : 0;
 
-/** Visible, delayed, and in somebody's hand: together, all that lie in a queue. */
+/** Visible, in somebody's hand, and delayed: together, all that lie in a queue. */
 const COUNTS: readonly QueueAttributeName[] = [
   'ApproximateNumberOfMessages',
-  'ApproximateNumberOfMessagesDelayed',
   'ApproximateNumberOfMessagesNotVisible',
+  'ApproximateNumberOfMessagesDelayed',
 ];
+
+/** @returns as in {@link COUNTS}. */
+const countsOf = async (client: SQSClient, url: string): Promise<readonly number[]> => {
+  const { Attributes = {} } = await client.send(
+    new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: [...COUNTS] }),
+  );
+  return COUNTS.map((name) => Number(Attributes[name] ?? 0));
+};
+
+export const sqsBacklogs = (client: SQSClient, urls: QueueUrls): Backlogs => ({
+  of: async (queue) => {
+    const [waiting = 0, inFlight = 0, delayed = 0] = await countsOf(client, urlOf(urls, queue));
+    return { waiting, inFlight, delayed };
+  },
+});
 
 export const sqsDeadLetters = (client: SQSClient, urls: QueueUrls, deadLetterUrls: DeadLetterUrls): DeadLetters => {
   const where = (queue: LetterQueue): string =>
@@ -105,11 +120,6 @@ export const sqsDeadLetters = (client: SQSClient, urls: QueueUrls, deadLetterUrl
     remove: async (queue, { receipt }) => {
       await client.send(new DeleteMessageCommand({ QueueUrl: where(queue), ReceiptHandle: receipt }));
     },
-    count: async (queue) => {
-      const { Attributes = {} } = await client.send(
-        new GetQueueAttributesCommand({ QueueUrl: where(queue), AttributeNames: [...COUNTS] }),
-      );
-      return COUNTS.reduce((sum, name) => sum + Number(Attributes[name] ?? 0), 0);
-    },
+    count: async (queue) => (await countsOf(client, where(queue))).reduce((sum, each) => sum + each, 0),
   };
 };

@@ -2,7 +2,7 @@
 import { printBatch, printElect, printGroup } from '../batching/messages.ts';
 import { printRejection, type Rejection } from '../batching/rejection.ts';
 import type { CallbackMessage } from '../callbacks/callback.ts';
-import type { DeadLetter, DeadLetters, LetterQueue, Queues, SourceQueue, WorkingQueue } from '../ports.ts';
+import type { Backlogs, DeadLetter, DeadLetters, LetterQueue, Queues, SourceQueue, WorkingQueue } from '../ports.ts';
 import { type Gate, through } from './gate.ts';
 import type { QueuedMessage, SimulatedQueue } from './queue.ts';
 
@@ -49,6 +49,10 @@ const queueOf = (queues: SimulatedQueues, queue: SourceQueue): SimulatedQueue =>
   if (queue === 'callback') throw new Error('no event waits in a simulated queue');
   return queues[queue];
 };
+
+export const memoryBacklogs = (queues: SimulatedQueues, gate: Gate): Backlogs => ({
+  of: (queue) => through(gate, 'backlogs.of', () => queueOf(queues, queue).backlog()),
+});
 
 export const memoryDeadLetters = (queues: SimulatedQueues, rejected: Rejection[], gate: Gate): DeadLetters => {
   const lettersOf = (queue: LetterQueue): DeadLetter[] =>

@@ -11,6 +11,7 @@
  */
 import type { Millis } from '../batching/ids.ts';
 import { MINUTE } from '../batching/timings.ts';
+import type { Backlog } from '../ports.ts';
 import type { Chaos } from './chaos.ts';
 import type { Random } from './random.ts';
 
@@ -43,6 +44,7 @@ export class SimulatedQueue {
   readonly messages = new Set<QueuedMessage>();
   readonly deadLetters = new Set<QueuedMessage>();
   readonly #copies = new Set<QueuedMessage>();
+  readonly #delayed = new Set<QueuedMessage>();
   #ready: QueuedMessage[] = [];
   /** Whether messages were lost that the design counts on. */
   wasPurged = false;
@@ -68,9 +70,18 @@ export class SimulatedQueue {
     const sentAt = this.#chaos.scheduler.now;
     const message: QueuedMessage = { id, body, revivals, sentAt, receives: 0, deleted: false };
     this.messages.add(message);
+    if (delaySeconds > 0) this.#delayed.add(message);
     this.#chaos.trace(() => `  ${message.id} sent: ${body}${delaySeconds > 0 ? ` in ${delaySeconds} s` : ''}`);
     this.#later(this.#delay(delaySeconds, id), message);
     return id;
+  }
+
+  /** As SQS counts: one that is late without a delay waits. */
+  backlog(): Backlog {
+    const live = [...this.messages].filter((message) => !this.deadLetters.has(message));
+    const delayed = live.filter((message) => this.#delayed.has(message)).length;
+    const inFlight = live.filter((message) => message.receives > 0 && !this.#ready.includes(message)).length;
+    return { waiting: live.length - delayed - inFlight, inFlight, delayed };
   }
 
   /** Never early. A delay is mostly late by up to a second, one of nothing now and then by minutes. */
@@ -103,6 +114,7 @@ export class SimulatedQueue {
 
   #later(delay: Millis, message: QueuedMessage): void {
     this.#chaos.scheduler.after(delay, () => {
+      this.#delayed.delete(message);
       if (message.deleted || this.deadLetters.has(message)) return;
       this.#ready.push(message);
       this.#pollSoon();

@@ -8,7 +8,7 @@ import type { CallbackMessage } from '../../src/callbacks/callback.ts';
 import type { Config } from '../../src/config/resolved.ts';
 import type { Answer, Call } from '../../src/downstream/downstream.ts';
 import type { Fleets } from '../../src/fleet/store.ts';
-import type { DeadLetter, Delivery, LetterQueue, PatrolMark, SourceQueue } from '../../src/ports.ts';
+import type { Backlog, Backlogs, DeadLetter, Delivery, LetterQueue, PatrolMark, SourceQueue } from '../../src/ports.ts';
 import type { Stores } from '../contract/stores.ts';
 import { aConfig, NOW } from '../factories/factories.ts';
 
@@ -18,6 +18,8 @@ type Delayed<Message> = Message & { readonly delay: number };
 export interface StepKit extends Deps {
   /** No step needs them: the API does. */
   readonly fleets: Fleets;
+  readonly backlogs: Backlogs;
+  readonly backlog: Record<SourceQueue, Backlog>;
   now: number;
   readonly sent: {
     readonly registered: string[];
@@ -38,6 +40,7 @@ export interface StepKit extends Deps {
   chance: number;
 }
 
+const EMPTY: Backlog = { waiting: 0, inFlight: 0, delayed: 0 };
 export const PLENTY: Delivery = { timeLeft: () => 20_000, messageId: 'message', deliveries: 1 };
 
 export const stepKit = (stores: Stores, config: Config = aConfig()): StepKit => {
@@ -95,6 +98,8 @@ export const stepKit = (stores: Stores, config: Config = aConfig()): StepKit => 
       },
       count: async (queue) => kit.letters[queue].length,
     },
+    backlog: { register: EMPTY, elect: EMPTY, group: EMPTY, batch: EMPTY, callback: EMPTY },
+    backlogs: { of: async (queue) => kit.backlog[queue] },
     patrolMarks: {
       read: async () => mark,
       write: async (next) => {

@@ -60,6 +60,15 @@ describeEach('queues', queueKinds, (started) => {
     expect(await deadLetters.receive('group')).toEqual([]);
   });
 
+  it('tell how many messages wait, are in hand and are delayed', async () => {
+    const { queues, backlogs, hold } = started();
+    expect(await backlogs.of('batch')).toEqual({ waiting: 0, inFlight: 0, delayed: 0 });
+    for (const delay of [0, 0, 60]) await queues.batch({ batchId: batchId('backlog') }, delay);
+    expect(await backlogs.of('batch')).toEqual({ waiting: 2, inFlight: 0, delayed: 1 });
+    await hold('batch');
+    expect(await backlogs.of('batch')).toEqual({ waiting: 0, inFlight: 2, delayed: 1 });
+  });
+
   it('count dead letters without taking any, also those that somebody has in hand', async () => {
     const { queues, deadLetters, exhaust } = started();
     expect(await deadLetters.count('elect')).toBe(0);

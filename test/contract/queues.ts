@@ -1,13 +1,13 @@
 /** Every implementation of the queue ports: in simulation, and on the local SQS. */
 import { setTimeout } from 'node:timers/promises';
 import { DeleteMessageCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
-import { sqsDeadLetters, sqsQueues } from '../../src/aws/sqs-queues.ts';
+import { sqsBacklogs, sqsDeadLetters, sqsQueues } from '../../src/aws/sqs-queues.ts';
 import type { Rejection } from '../../src/batching/rejection.ts';
-import type { DeadLetters, Queues, WorkingQueue } from '../../src/ports.ts';
+import type { Backlogs, DeadLetters, Queues, WorkingQueue } from '../../src/ports.ts';
 import { Chaos } from '../../src/simulation/chaos.ts';
 import { NO_FAULTS } from '../../src/simulation/faults.ts';
 import { openGate } from '../../src/simulation/gate.ts';
-import { memoryDeadLetters, memoryQueues } from '../../src/simulation/memory-queues.ts';
+import { memoryBacklogs, memoryDeadLetters, memoryQueues } from '../../src/simulation/memory-queues.ts';
 import { SimulatedQueue } from '../../src/simulation/queue.ts';
 import { Scheduler } from '../../src/simulation/scheduler.ts';
 import { makeResources } from '../backends/resources.ts';
@@ -19,12 +19,15 @@ const WORKING: readonly WorkingQueue[] = ['register', 'elect', 'group', 'batch']
 interface StartedQueues {
   readonly queues: Queues;
   readonly deadLetters: DeadLetters;
+  readonly backlogs: Backlogs;
   /** Waits until so many messages have come, or for long; deletes them. */
   received(queue: WorkingQueue, count: number): Promise<string[]>;
   /** Milliseconds, of this queue's clock. */
   now(): number;
   /** What comes within some seconds, deleted as it comes. */
   within(queue: WorkingQueue, seconds: number): Promise<string[]>;
+  /** Takes what waits in a queue, and keeps it in hand for a while. */
+  hold(queue: WorkingQueue): Promise<void>;
   /** Lets every message of a queue fail until it is a dead letter. */
   exhaust(queue: WorkingQueue): Promise<void>;
   rejected(): Promise<string[]>;
@@ -64,6 +67,7 @@ const inSimulation = async (): Promise<StartedQueues> => {
   return {
     queues: memoryQueues(simulated, rejections, openGate),
     deadLetters: memoryDeadLetters(simulated, rejections, openGate),
+    backlogs: memoryBacklogs(simulated, openGate),
     received: async (queue, count) => {
       const come = arrived.get(queue) ?? [];
       for (let second = 0; second < PATIENCE && come.length < count; second += 1) await pass(1);
@@ -73,6 +77,11 @@ const inSimulation = async (): Promise<StartedQueues> => {
     within: async (queue, seconds) => {
       await pass(seconds);
       return arrived.get(queue)?.splice(0) ?? [];
+    },
+    hold: async (queue) => {
+      failing.add(queue);
+      await pass(0.5);
+      failing.delete(queue);
     },
     exhaust: async (queue) => {
       failing.add(queue);
@@ -109,9 +118,13 @@ const onBackend = async (): Promise<StartedQueues> => {
   return {
     queues: sqsQueues(sqs, urls),
     deadLetters: sqsDeadLetters(sqs, urls, letters),
+    backlogs: sqsBacklogs(sqs, urls),
     received: (queue, count) => collect(queue, PATIENCE, count),
     now: Date.now,
     within: (queue, seconds) => collect(queue, seconds, Number.POSITIVE_INFINITY),
+    hold: async (queue) => {
+      await take(urls[queue], 60);
+    },
     exhaust: async (queue) => {
       for (let receive = 0; receive < 7; receive += 1) {
         await take(urls[queue], 0);

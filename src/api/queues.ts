@@ -1,0 +1,22 @@
+/** `/v1/queues`: where messages wait now. Asks SQS alone, and reads no table. */
+import { Hono } from 'hono';
+import { sourceQueues } from '../batching/dead-letters.ts';
+import type { ApiDeps } from './deps.ts';
+import { takesQuery } from './input.ts';
+
+export const queueRoutes = ({ config, backlogs, deadLetters }: ApiDeps): Hono => {
+  const routes = new Hono();
+
+  routes.get('/', takesQuery(), async (context) => {
+    const [rejected, ...queues] = await Promise.all([
+      deadLetters.count('rejected'),
+      ...sourceQueues(config).map(async (queue) => {
+        const [backlog, letters] = await Promise.all([backlogs.of(queue), deadLetters.count(queue)]);
+        return { queue, ...backlog, deadLetters: letters };
+      }),
+    ]);
+    return context.json({ queues, rejected });
+  });
+
+  return routes;
+};

@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import { api } from '../../src/api/app.ts';
+import { stepKit } from '../batching/step-kit.ts';
+import { letter, refused } from '../batching/step-suite.ts';
+import { memoryStores } from '../contract/stores.ts';
+import { aConfig } from '../factories/factories.ts';
+
+const ask = async (kit: ReturnType<typeof stepKit>) => {
+  const response = await api({ ...kit, newId: () => 'new', onError: () => {} }).request('/v1/queues');
+  expect(response.status).toBe(200);
+  return (await response.json()) as { queues: { queue: string }[]; rejected: number };
+};
+
+it('tells of each queue what waits, is in hand, is delayed and is dead; and how many messages were refused', async () => {
+  const kit = stepKit(memoryStores());
+  kit.backlog.group = { waiting: 1, inFlight: 2, delayed: 3 };
+  kit.letters.batch = [letter('{}', 1), letter('{}', 2)];
+  kit.letters.rejected = [refused('{}', 1)];
+  const none = { waiting: 0, inFlight: 0, delayed: 0, deadLetters: 0 };
+  expect(await ask(kit)).toEqual({
+    queues: [
+      { queue: 'register', ...none },
+      { queue: 'elect', ...none },
+      { queue: 'group', waiting: 1, inFlight: 2, delayed: 3, deadLetters: 0 },
+      { queue: 'batch', ...none, deadLetters: 2 },
+    ],
+    rejected: 1,
+  });
+});
+
+it('tells of the callback queue where there are destinations', async () => {
+  const config = { ...aConfig(), destinations: { ops: { kind: 'queue', name: 'ops' } } } as ReturnType<typeof aConfig>;
+  const kit = stepKit(memoryStores(), config);
+  kit.backlog.callback = { waiting: 7, inFlight: 0, delayed: 0 };
+  const { queues } = await ask(kit);
+  expect(queues.at(-1)).toEqual({ queue: 'callback', waiting: 7, inFlight: 0, delayed: 0, deadLetters: 0 });
+});
