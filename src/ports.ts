@@ -219,8 +219,11 @@ export interface Locks {
   burn(target: Target, fence: number, seen: number, now: Millis): Promise<boolean>;
   /** Asks for rows that wait at `at` to be sealed at once, unless a later flush did; answers the lock as it is then. */
   flush(target: Target, at: Millis): Promise<Lock>;
-  /** Targets that have a lock row, of one operation, by name. Eventually consistent. */
-  targets(operation: OperationName, limit: number, cursor?: string): Promise<Page<Target>>;
+  /**
+   * Targets that have a lock row, of one operation, by name: all, or those whose grouping values, which follow `operation/`,
+   * begin with `prefix`. Then no others are read. Eventually consistent.
+   */
+  targets(operation: OperationName, limit: number, cursor?: string, prefix?: string): Promise<Page<Target>>;
 }
 
 export interface FormingBatch {

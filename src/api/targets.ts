@@ -11,7 +11,7 @@ export const targetRoutes = (deps: ApiDeps): Hono => {
   const { locks, waiting, machine } = deps;
   const routes = new Hono();
 
-  routes.get('/', takesQuery('operation', 'limit', 'cursor'), async (context) => {
+  routes.get('/', takesQuery('operation', 'prefix', 'limit', 'cursor'), async (context) => {
     const { items, ...next } = await targetPage(deps, context, 50);
     const targets = await Promise.all(
       items.map(async (target) => {

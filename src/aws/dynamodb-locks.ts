@@ -1,6 +1,6 @@
 /** Lock rows on DynamoDB: every change is one conditional update. */
 import { type DynamoDBDocumentClient, GetCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { type Millis, type OperationName, operationOf, type Target } from '../batching/ids.ts';
+import { type Millis, type OperationName, operationOf, type Target, targetPrefix } from '../batching/ids.ts';
 import type { Lock } from '../batching/lock.ts';
 import type { Locks, Mine } from '../ports.ts';
 import { conditionally, execute, getAll, type Item, insertion, queryIndex } from './dynamodb.ts';
@@ -211,10 +211,12 @@ export const dynamoDBLocks = (
       });
       return read(target);
     },
-    targets: async (operation, limit, cursor) => {
+    targets: async (operation, limit, cursor, prefix) => {
       const byOperation = { table, index: 'Targets', key: 'Operation', value: operation, newestFirst: false };
       const keyShape = { Target: 'string', Entry: 'string', Operation: 'string' } as const;
-      const page = await queryIndex(client, { ...byOperation, keyShape }, limit, cursor);
+      const search =
+        prefix === undefined ? {} : { search: { sort: 'Target', prefix: targetPrefix(operation, prefix) } };
+      const page = await queryIndex(client, { ...byOperation, keyShape, ...search }, limit, cursor);
       return { ...page, items: page.items.map(({ Target: target }) => target as Target) };
     },
   };

@@ -13,7 +13,7 @@ import {
   QueryCommand,
 } from '@aws-sdk/lib-dynamodb';
 import pLimit from 'p-limit';
-import type { Page } from '../ports.ts';
+import { InvalidCursor, type Page } from '../ports.ts';
 import { fromCursor, type KeyShape, parseCursor, printCursor } from './cursor.ts';
 import { inRounds, type Left } from './rounds.ts';
 
@@ -182,22 +182,33 @@ export const besideTransactions = async <T>(write: () => Promise<T>): Promise<T>
   return answers[0] as T;
 };
 
-/** One page of an index, by its partition key. Eventually consistent, as indexes are. */
+/** Nothing that is in a key of ours comes behind it. */
+const LAST_CHARACTER = '\u{10ffff}';
+
+/**
+ * One page of an index, by its partition key. Eventually consistent, as indexes are. What its sort key begins with is said by
+ * a range: the embedded engine's `begins_with` takes `a` for `A`.
+ */
 export const queryIndex = async (
   client: DynamoDBDocumentClient,
-  { table, index, key, value, keyShape, newestFirst }: IndexQuery,
+  { table, index, key, value, keyShape, newestFirst, search }: IndexQuery,
   limit: number,
   cursor: string | undefined,
 ): Promise<Page<Item>> => {
+  const from = parseCursor(cursor, keyShape, { [key]: value });
+  if (from && search && !String(from[search.sort]).startsWith(search.prefix)) throw new InvalidCursor();
   const query = new QueryCommand({
     TableName: table,
     IndexName: index,
-    KeyConditionExpression: '#key = :value',
-    ExpressionAttributeNames: { '#key': key },
-    ExpressionAttributeValues: { ':value': value },
+    KeyConditionExpression: `#key = :value${search ? ' AND #sort BETWEEN :prefix AND :end' : ''}`,
+    ExpressionAttributeNames: { '#key': key, ...(search ? { '#sort': search.sort } : {}) },
+    ExpressionAttributeValues: {
+      ':value': value,
+      ...(search ? { ':prefix': search.prefix, ':end': `${search.prefix}${LAST_CHARACTER}` } : {}),
+    },
     ScanIndexForward: !newestFirst,
     Limit: limit,
-    ExclusiveStartKey: parseCursor(cursor, keyShape, { [key]: value }),
+    ExclusiveStartKey: from,
   });
   const page = await fromCursor(cursor, client.send(query));
   return { items: page.Items ?? [], ...printCursor(page.LastEvaluatedKey) };
@@ -211,6 +222,8 @@ export interface IndexQuery {
   /** The attributes of a key of this index, the table's own included. */
   readonly keyShape: KeyShape;
   readonly newestFirst: boolean;
+  /** Only keys whose sort key begins so. */
+  readonly search?: { readonly sort: string; readonly prefix: string };
 }
 
 /** Sends everything in requests of `size`, several at once; `send` answers what it has to be asked again for. */

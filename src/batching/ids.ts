@@ -37,6 +37,9 @@ export const taskId = (text: string): TaskId | undefined => (TASK_ID_PATTERN.tes
 /** The operation that a Target belongs to: what precedes its values and its shard. */
 export const operationOf = (target: Target): OperationName => target.split(/[/~]/, 1)[0] as OperationName;
 
+/** What the Targets of an operation begin with whose grouping values begin with `prefix`. */
+export const targetPrefix = (operation: OperationName, prefix: string): string => `${operation}/${prefix}`;
+
 /** Whether something may name an operation, configured or not. */
 export const isOperationName = (value: unknown): value is OperationName =>
   typeof value === 'string' && OPERATION_NAME_PATTERN.test(value);

@@ -2,16 +2,18 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import pLimit from 'p-limit';
 import type * as z from 'zod';
+import { WrongUsage } from '../failure.ts';
 import type { ApiClient } from './api-client.ts';
 import { connect } from './connect.ts';
 import { pauseText } from './operations.ts';
-import { ago, printJson, table } from './output.ts';
+import { ago, printable, printJson, table } from './output.ts';
 import { allTargets, CONCURRENCY, listed } from './pages.ts';
 import { BATCH, type BatchShape, type CommonOptions, TASK, type TargetShape, type TaskShape } from './shapes.ts';
 
 interface ListOptions extends CommonOptions {
   readonly target?: string;
   readonly operation?: string;
+  readonly prefix?: string;
   readonly status: 'created' | 'failed';
   readonly limit: number;
 }
@@ -48,9 +50,14 @@ export const batchesCommand = (): Command =>
 export const targetsCommand = (): Command =>
   list('targets', 'list Targets: what waits, and who leads')
     .option('--operation <name>', 'of one operation (default: of all)')
+    .option('--prefix <text>', 'those whose part after the operation begins so, such as origin=MU (case matters)')
     .action(async (options: ListOptions) => {
-      const targets = await allTargets(await connect(options), options.limit + 1, options.operation);
-      show(options, 'targets', targets, targetsTable, 'no Targets yet: no task was registered');
+      const { operation, prefix } = options;
+      if (prefix !== undefined && operation === undefined) throw new WrongUsage('--prefix needs an --operation');
+      const targets = await allTargets(await connect(options), options.limit + 1, options);
+      const none =
+        prefix === undefined ? 'no Targets yet: no task was registered' : `no Target ${operation}/${prefix}…`;
+      show(options, 'targets', targets, targetsTable, printable(none));
     });
 
 const oldestFirst = (a: TaskShape, b: TaskShape): number => a.createdAt.localeCompare(b.createdAt);

@@ -39,6 +39,22 @@ const pageOf = <Shape>(key: Key, shape: z.ZodType<Shape>) =>
     Readonly<Record<Key, readonly Shape[]>> & { readonly cursor?: string }
   >;
 
+/** Which Targets: those of an operation, or of these the ones whose grouping values begin with `prefix`. */
+interface TargetSearch {
+  readonly operation?: string;
+  readonly prefix?: string;
+}
+
 /** The first Targets. */
-export const allTargets = (api: ApiClient, limit: number, operation?: string): Promise<TargetShape[]> =>
-  listed(api, 'targets', TARGET, operation === undefined ? {} : { operation }, limit);
+export const allTargets = (
+  api: ApiClient,
+  limit: number,
+  { operation, prefix }: TargetSearch = {},
+): Promise<TargetShape[]> =>
+  listed(
+    api,
+    'targets',
+    TARGET,
+    { ...(operation === undefined ? {} : { operation }), ...(prefix === undefined ? {} : { prefix }) },
+    limit,
+  );

@@ -1,5 +1,5 @@
 /** Lock rows in memory. */
-import { operationOf, type Target } from '../batching/ids.ts';
+import { operationOf, type Target, targetPrefix } from '../batching/ids.ts';
 import { isHeld, type Lock, NO_LOCK } from '../batching/lock.ts';
 import type { Locks, Mine } from '../ports.ts';
 import { type Gate, through } from './gate.ts';
@@ -105,13 +105,12 @@ export const memoryLocks = (tables: Tables, gate: Gate, lag: Lag = upToDate): Lo
       await write('locks.flush', target, (lock) => ({ ...lock, flushedAt: Math.max(lock.flushedAt ?? 0, at) }));
       return through(gate, 'locks.read', () => stored(target));
     },
-    targets: (operation, limit, cursor) =>
-      through(gate, 'locks.targets', () =>
-        pageOf(
-          [...behind(tables.locks, lag()).keys()].filter((target) => operationOf(target) === operation).sort(),
-          limit,
-          cursor,
-        ),
-      ),
+    targets: (operation, limit, cursor, prefix) =>
+      through(gate, 'locks.targets', () => {
+        const all = [...behind(tables.locks, lag()).keys()].filter((target) => operationOf(target) === operation);
+        const found =
+          prefix === undefined ? all : all.filter((target) => target.startsWith(targetPrefix(operation, prefix)));
+        return pageOf(found.sort(), limit, cursor);
+      }),
   };
 };

@@ -69,3 +69,29 @@ it('a Target that nobody registered a task of is told from one that has nothing 
     expect(await each('/tasks/redrive', { target })).toEqual({ status: 202, redriven: 0, skipped: [] });
   }
 });
+
+it('a search finds Targets of one operation by what their values begin with, and its cursor does not leave it', async () => {
+  const { ask } = await started('MUC', 'MUX', 'JFK');
+  const found = async (query: string) =>
+    ((await ask(`/targets?${query}`)) as { targets?: { target: string }[] }).targets?.map(({ target }) => target);
+  expect(await found('operation=ship&prefix=depot=MU')).toEqual(['ship/depot=MUC', 'ship/depot=MUX']);
+  expect(await found('operation=parcels&prefix=depot=J')).toEqual(['parcels/depot=JFK']);
+  expect(await found('operation=ship&prefix=depot=mu')).toEqual([]);
+  expect(await found('operation=ship&prefix=')).toHaveLength(3);
+  const first = await ask('/targets?operation=ship&prefix=depot=MU&limit=1');
+  expect(first).toMatchObject({ targets: [{ target: 'ship/depot=MUC' }] });
+  expect(await ask(`/targets?operation=ship&prefix=depot=MU&limit=1&cursor=${first.cursor}`)).toEqual({
+    status: 200,
+    targets: [expect.objectContaining({ target: 'ship/depot=MUX' })],
+  });
+});
+
+it('a search without its operation, or for what no Target has, is refused', async () => {
+  const { ask } = await started('MUC');
+  expect(await ask('/targets?prefix=depot')).toMatchObject({ status: 400, errors: [{ path: 'operation' }] });
+  expect(await ask(`/targets?operation=ship&prefix=${'x'.repeat(513)}`)).toMatchObject({
+    status: 400,
+    errors: [{ path: 'prefix' }],
+  });
+  expect(await ask('/doctor/targets?operation=ship&prefix=depot')).toMatchObject({ status: 400 });
+});

@@ -189,6 +189,10 @@ describe('the command line', () => {
     const targets = await run(['targets']);
     expect(targets.out).toMatch(/TARGET\s+WAITING\s+OLDEST\s+LEADER/);
     expect(targets.out).toContain('ship/depot=CLI');
+    const searched = await run(['targets', '--operation', 'ship', '--prefix', 'depot=CL', '--json']);
+    expect(JSON.parse(searched.out)).toMatchObject({ targets: [{ target: 'ship/depot=CLI' }] });
+    const none = await run(['targets', '--operation', 'ship', '--prefix', 'depot=cl']);
+    expect(none.out).toBe('no Target ship/depot=cl…\n');
     const batches = await run(['batches', '--target', 'ship/depot=CLI']);
     expect(batches.out).toMatch(/ship\/depot=CLI#1#1\s+succeeded\s+waited\s+1\s+10%/);
     expect(JSON.parse((await run(['batches', '--json'])).out).batches.length).toBeGreaterThan(2);
@@ -239,6 +243,7 @@ describe('the command line', () => {
       ['tasks', '--status', 'odd'],
       ['watch', '--every', 'x'],
       ['targets', '--limit', '0'],
+      ['targets', '--prefix', 'depot=CL'],
       ['send', 'ship', '{}', '--file', 'x'],
       ['status', ''],
       ['redrive', '--target', 'a', '--target', 'b'],

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { OperationName } from '../../src/batching/ids.ts';
 import { NO_LOCK } from '../../src/batching/lock.ts';
 import type { Pause } from '../../src/batching/slots.ts';
 import { batchId, candidate, NOW, target, token } from '../factories/factories.ts';
@@ -270,6 +271,31 @@ describeEach('a lock', storeKinds, (stores) => {
     await locks.enlist([listed], NOW);
     const operation = 'listing' as Parameters<typeof locks.targets>[0];
     expect((await locks.targets(operation, 2)).items).toEqual([listed]);
+  });
+
+  it('is found by what its Target begins with, case-sensitive, page by page, and never beyond', async () => {
+    const { locks } = stores();
+    const names = ['depot=MUC', 'depot=MUCX', 'depot=MU', 'depot=muc', 'depot=JFK', 'depot=NYC'];
+    const all = names.map((name) => target(`finding/${name}`));
+    await locks.enlist([...all, target('finding2/depot=MUC'), target('finding~1')], NOW);
+    const found = async (prefix: string, limit: number): Promise<unknown[]> => {
+      const items: unknown[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await locks.targets('finding' as OperationName, limit, cursor, prefix);
+        items.push(...page.items);
+        cursor = page.cursor;
+      } while (cursor !== undefined);
+      return items;
+    };
+    for (const limit of [1, 2, 9]) {
+      expect(await found('depot=MU', limit)).toEqual(
+        ['depot=MU', 'depot=MUC', 'depot=MUCX'].map((each) => `finding/${each}`),
+      );
+      expect(await found('depot=MUCX', limit)).toEqual(['finding/depot=MUCX']);
+      expect(await found('MUC', limit)).toEqual([]);
+      expect(await found('', limit)).toEqual(all.toSorted());
+    }
   });
 
   it('makes its Target known to its operation, page by page', async () => {

@@ -8,6 +8,14 @@ beforeAll(async () => {
 });
 afterAll(() => flow?.stop());
 
+describe('Targets', () => {
+  it('are found by what their values begin with', async () => {
+    await flow.ended(await flow.send([{ depot: 'searched-1' }, { depot: 'searched-2' }]));
+    const { targets } = await flow.get('/targets?operation=ship&prefix=depot%3Dsearched-');
+    expect(targets).toMatchObject(['searched-1', 'searched-2'].map((depot) => ({ target: flow.target(depot) })));
+  });
+});
+
 describe('the queues', () => {
   it('are told of at once, all of them', async () => {
     await flow.ended(await flow.send([{ depot: 'queues' }]));
