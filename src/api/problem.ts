@@ -10,6 +10,7 @@ const TITLES = {
   409: 'Conflict',
   413: 'Too large',
   500: 'Internal error',
+  502: 'Bad gateway',
   503: 'Busy',
 } as const;
 

@@ -12,17 +12,21 @@ import type { DimensionName, MetricName } from '../metrics.ts';
 
 /** What the page is about. */
 export interface About {
-  /** Of what: this machine's stack, or a deployed one. */
+  /** Of what: this machine's stack, a deployed one, or whatever has its API there. */
   readonly source:
     | { readonly kind: 'local' }
-    | { readonly kind: 'stack'; readonly name: string; readonly region: string };
+    | { readonly kind: 'stack'; readonly name: string; readonly region: string }
+    | { readonly kind: 'api'; readonly url: string };
   readonly version: string;
   readonly operations: readonly string[];
-  /** The most that one page asks for, in read units of DynamoDB an hour: it is asked more seldom before it costs more. */
+  /**
+   * The most that all pages of this server together ask for, in read units of DynamoDB an hour: they are asked for more
+   * seldom before it costs more.
+   */
   readonly readUnitsPerHourMax: number;
-  /** Where the metrics come from, how long after the event at the most, and what an hour of looking at them costs. */
+  /** Where the metrics come from, how often they are looked at, and what an hour of that costs. From nowhere: there are none. */
   readonly metrics: {
-    readonly from: 'this-process' | 'cloudwatch';
+    readonly from: 'this-process' | 'cloudwatch' | 'nowhere';
     readonly everySeconds: number;
     readonly dollarsPerHour: number;
   };
@@ -32,13 +36,13 @@ export interface About {
 export interface LiveEvents {
   /** A call's answer is another one than before. */
   readonly answer: { readonly path: string; readonly status: number; readonly body: unknown };
-  /** A call could not be made at all: why, in words. It is tried again. */
+  /** A call could not be made at all: why, in words. It is tried again. The path `metrics` stands for the metrics. */
   readonly trouble: { readonly path: string; readonly reason: string };
   readonly metrics: MetricsView;
   readonly usage: Usage;
 }
 
-/** What this page's calls have cost so far, as DynamoDB says. */
+/** What all pages of this server have cost since this one was opened, as DynamoDB says. */
 export interface Usage {
   readonly readUnits: number;
   readonly seconds: number;
@@ -54,7 +58,30 @@ export interface MetricsView {
   readonly from: number;
   /** Milliseconds that each step has. */
   readonly step: number;
+  /** Those of which there was anything meanwhile. */
   readonly series: readonly Series[];
+  readonly totals: Totals;
+}
+
+/** Sums that are exact. */
+export interface Totals {
+  /** Milliseconds of the epoch: since the local stack was started; of a deployed one, since `from`. */
+  readonly since: number;
+  /** Of each of which there is anything. */
+  readonly operations: readonly OperationTotals[];
+}
+
+export interface OperationTotals {
+  readonly operation: string;
+  readonly tasksRegistered: number;
+  readonly tasksSucceeded: number;
+  readonly tasksFailed: number;
+  /** That were sealed. */
+  readonly batches: number;
+  /** Of the downstream. */
+  readonly calls: number;
+  /** Tasks that have ended less calls, which they would have taken one by one; 0 where there were more calls. */
+  readonly callsSaved: number;
 }
 
 /** One metric with its dimensions. Each list has an element a step, the oldest first. */

@@ -1,4 +1,4 @@
-/** Serves the HTTP API on the loopback address, and to callers that are on this machine on purpose only. */
+/** Serves the HTTP API, or what is around it, on the loopback address, and to callers that are on this machine on purpose only. */
 import { type ServerType, serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import { HttpProblem } from '../api/problem.ts';
@@ -29,7 +29,7 @@ export const serveLocally = async (api: Hono, wanted: number): Promise<LocalServ
         new StartFailure(
           error.code === 'EADDRINUSE'
             ? `port ${wanted} is in use: choose another with --port`
-            : `the API could not listen on port ${wanted}: ${error.message}`,
+            : `could not listen on port ${wanted}: ${error.message}`,
         ),
       ),
     );

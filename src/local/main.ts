@@ -7,6 +7,8 @@ import { reasonOf } from '../batching/problems.ts';
 import { plural, printable, whereIs } from '../cli/output.ts';
 import { EXAMPLE_CONFIG, findConfig, InvalidConfig, loadConfig } from '../config/load.ts';
 import type { Config } from '../config/resolved.ts';
+import { localConsole } from '../console/local-console.ts';
+import { builtPage } from '../console/page-build.ts';
 import { describe } from './activity.ts';
 import { NotWritable } from './folder.ts';
 import { isWritable, lockFolder } from './folder-lock.ts';
@@ -71,9 +73,12 @@ const start = async ({ config: given, port, ephemeral, quiet }: Options): Promis
   const complain = (line: string): void => {
     if (!isBroken) print(`✗ ${line}`);
   };
+  const page = builtPage();
+  const site = localConsole(Object.keys(config.operations), page);
   const stack = await startStack({
     config,
     apiPort: port,
+    console: site.around,
     ports: port === 0 ? { dynamodb: 0, sqs: 0 } : { dynamodb: port + 1, sqs: port + 2 },
     ...(ephemeral ? {} : { folder: join(folder, LOCAL_FOLDER) }),
     host: {
@@ -83,6 +88,7 @@ const start = async ({ config: given, port, ephemeral, quiet }: Options): Promis
         error: (message, fields) => complain(`${message} ${JSON.stringify(fields)}`),
       },
       onEvent: (event) => {
+        site.onEvent(event);
         const line = quiet ? undefined : describe(event);
         if (line) print(line);
       },
@@ -105,6 +111,7 @@ const start = async ({ config: given, port, ephemeral, quiet }: Options): Promis
   const isFound = unlock !== undefined && (!ephemeral || isWritable(folder));
   if (isFound) removeFile = writeLocalFile(folder, stack.addresses);
   console.log(welcome(stack, config, own && relative(folder, own), (performance.now() - from) / 1_000));
+  void page.then((built) => built.ok || print(`! ${built.reason}`));
   if (!isFound) print(`${folder} cannot be written, so commands have to be told: --api ${stack.addresses.api}`);
 };
 
@@ -155,6 +162,7 @@ const welcome = (
     `Groupage is ready (${seconds.toFixed(1)} s), with ${file ?? 'examples/flights, since this folder has no groupage.config.ts or .json'}:`,
     ...operations,
     '',
+    `  Console   ${addresses.console}`,
     `  API       ${addresses.api}`,
     `  SQS       ${addresses.sqs}`,
     `  DynamoDB  ${addresses.dynamodb}`,

@@ -1,4 +1,6 @@
 /** The whole of Groupage on this machine: engines, resources, functions, API. */
+
+import type { Hono } from 'hono';
 import type { Host } from '../../lambdas/compose.ts';
 import type { AwsClients } from '../aws/clients.ts';
 import { MESSAGES_AT_ONCE, SECOND } from '../batching/timings.ts';
@@ -16,6 +18,8 @@ import { CloudAssembly, type Found, nameInArn, UnknownInTemplate } from './templ
 
 /** Where everything is; `.groupage/local.json` holds it. */
 export interface Addresses {
+  /** Where it has one. */
+  readonly console?: string;
   readonly api: string;
   readonly dynamodb: string;
   readonly sqs: string;
@@ -47,6 +51,8 @@ export interface RunOptions {
   /** Wraps the clients of a function, which are its own then, e.g. to count what it uses. */
   readonly clients?: (clients: AwsClients, functionName: string) => AwsClients;
   readonly onInvoke?: (functionName: string) => void;
+  /** What is served at the API's port around the API. @default - the API alone */
+  readonly console?: (api: Hono) => Hono;
   readonly onError: (error: Error) => void;
 }
 
@@ -109,7 +115,7 @@ export const runStack = async (on: OnEngines, options: RunOptions): Promise<Runn
   );
   const settings = settingsOf(functions);
   const recovered = await recover(clients, settings, config);
-  const server = await serveApi(functions, options.apiPort);
+  const server = await serveApi(functions, options);
   const running: Polling[] = [
     schedule(assembly, functions, onError),
     poll(assembly, functions, localClients({ ...on, patient: true }).sqs, onError),
@@ -117,29 +123,41 @@ export const runStack = async (on: OnEngines, options: RunOptions): Promise<Runn
   const stop = async (): Promise<void> => {
     for (const part of [server, ...running]) await part.stop();
   };
-  return { addresses: addressesOf(server, on, settings, assembly), settings, clients, recovered, functions, stop };
+  const addresses = addressesOf(server, on, settings, options.console !== undefined);
+  return {
+    addresses: { ...addresses, workers: workersOf(assembly, settings) },
+    settings,
+    clients,
+    recovered,
+    functions,
+    stop,
+  };
 };
 
 /** Every setting of any function: together they name all tables and queues. */
 const settingsOf = (functions: ReadonlyMap<string, LocalFunction>): Environment =>
   Object.assign({}, ...[...functions.values()].map(({ environment }) => environment)) as Environment;
 
-const serveApi = (functions: ReadonlyMap<string, LocalFunction>, port: number): Promise<LocalServer> => {
+const serveApi = (
+  functions: ReadonlyMap<string, LocalFunction>,
+  { apiPort, console }: RunOptions,
+): Promise<LocalServer> => {
   const api = [...functions.values()].find(({ app }) => app !== undefined)?.app;
   if (!api) throw new UnknownInTemplate('no function that serves the API');
-  return serveLocally(api, port);
+  return serveLocally(console?.(api) ?? api, apiPort);
 };
 
 const addressesOf = (
   server: LocalServer,
   { dynamodb, sqs }: { dynamodb: string; sqs: string },
   settings: Environment,
-  assembly: CloudAssembly,
-): Addresses => {
+  hasConsole: boolean,
+): Omit<Addresses, 'workers'> => {
   const named = <Name extends string>(names: readonly Name[], settingOf: (name: Name) => Setting) =>
     Object.fromEntries(names.map((name) => [name, setting(settings, settingOf(name))])) as Record<Name, string>;
   const callback = optionalSetting(settings, 'callbackQueue');
   return {
+    ...(hasConsole ? { console: `${server.endpoint}/` } : {}),
     api: `${server.endpoint}/v1`,
     dynamodb,
     sqs,
@@ -148,7 +166,6 @@ const addressesOf = (
       ...(callback === undefined ? {} : { callback }),
     },
     tables: named(['task', 'batchLock', 'batch', 'fanOut', 'list', 'fleet'], (name) => `${name}Table`),
-    workers: workersOf(assembly, settings),
   };
 };
 

@@ -1,0 +1,60 @@
+/**
+ * How often the console asks: what it reads is paid for, and competes with the work. Pure.
+ *
+ * There is a purse of read units. Rounds are paid from it, and whatever else pages ask for; it fills as time goes by. A
+ * round that nobody hurries comes so long after the last one that the purse fills by as much as it costs. One that is
+ * wanted at once, since somebody has just done something, takes what the purse has. What a round costs is known when it
+ * is over: where it was more than there was, the next one waits until that is made up for.
+ */
+import type { Millis } from '../batching/ids.ts';
+
+/**
+ * The most that all pages of a server together ask for, in read units of DynamoDB an hour: ten a second, of the 3,000 that
+ * one partition can take, for less than half a cent an hour ($0.125 a million in us-east-1). Only the round that comes
+ * upon it may go beyond.
+ */
+export const READ_UNITS_PER_HOUR_MAX = 36_000;
+
+/** What the purse holds: so much can be asked for at once, after an hour of rest or of cheap rounds. */
+const PURSE = READ_UNITS_PER_HOUR_MAX / 12;
+
+const HOUR: Millis = 3_600_000;
+
+/** In units a millisecond. A full purse and what comes into it in an hour are what an hour may cost. */
+const INCOME = (READ_UNITS_PER_HOUR_MAX - PURSE) / HOUR;
+
+/** So many units were there at that time; below 0 they are owed. */
+export interface Purse {
+  readonly units: number;
+  readonly at: Millis;
+}
+
+export const fullPurse = (now: Millis): Purse => ({ units: PURSE, at: now });
+
+export const pay = (purse: Purse, units: number, now: Millis): Purse => ({
+  units: Math.min(PURSE, purse.units + (now - purse.at) * INCOME) - units,
+  at: now,
+});
+
+/** What is known when the next round is to be fixed. */
+export interface Known {
+  /** When the last one began; undefined where there was none. */
+  readonly begun: Millis | undefined;
+  /** What a round costs, as far as anybody knows: in read units. */
+  readonly cost: number;
+  readonly purse: Purse;
+  /** Somebody waits for it. */
+  readonly isUrgent: boolean;
+  /** Between the beginnings of two rounds, at the least. */
+  readonly least: Millis;
+}
+
+/** When the next round begins. */
+export const nextRound = ({ begun, cost, purse, isUrgent, least }: Known, now: Millis): Millis => {
+  const paidFor = purse.at + (Math.min(cost, PURSE) - purse.units) / INCOME;
+  const regular = begun === undefined || isUrgent ? now : begun + betweenRounds(cost, least);
+  return Math.ceil(Math.max(now, paidFor, regular));
+};
+
+/** Between the beginnings of two rounds that nobody hurries. */
+export const betweenRounds = (cost: number, least: Millis): Millis => Math.max(least, cost / INCOME);

@@ -1,0 +1,32 @@
+/** `GET /console/live`: what a page sees change, as server-sent events. */
+import type { Handler } from 'hono';
+import { streamSSE } from 'hono/streaming';
+import { HttpProblem } from '../api/problem.ts';
+import { problemsWith } from './asked-paths.ts';
+import type { MetricsFeed } from './metrics-feed.ts';
+import { outbox } from './outbox.ts';
+import type { Rounds, Tell } from './rounds.ts';
+
+/** A line that says nothing, so often (ms): a page that hears none knows that nobody is there any more. */
+const HEARTBEAT = 15_000;
+
+type Message = { readonly event: string; readonly data: string } | 'heartbeat';
+
+export const live =
+  (rounds: Rounds, metrics: MetricsFeed): Handler =>
+  (context) => {
+    const paths = context.req.queries('get') ?? [];
+    const problems = problemsWith(paths);
+    if (problems.length > 0) throw new HttpProblem(400, 'these calls are not made for a page', problems);
+    return streamSSE(context, async (stream) => {
+      const box = outbox<Message>();
+      const tell: Tell = (event, data, about) => box.put(about, { event, data: JSON.stringify(data) });
+      const heart = setInterval(() => box.put('heartbeat', 'heartbeat'), HEARTBEAT);
+      const endings = [rounds.open(paths, tell), metrics.open(tell), () => clearInterval(heart), box.close];
+      stream.onAbort(() => {
+        for (const end of endings) end();
+      });
+      for await (const message of box)
+        await (message === 'heartbeat' ? stream.write(': \n\n') : stream.writeSSE(message));
+    });
+  };

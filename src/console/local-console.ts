@@ -1,0 +1,37 @@
+/** The console of a local stack, in the process that runs the stack and at the port of its API. */
+import type { Hono } from 'hono';
+import type { FlowEvent } from '../batching/events.ts';
+import { aboutFrom } from './about.ts';
+import { localMetrics } from './local-metrics.ts';
+import { metricsFeed } from './metrics-feed.ts';
+import type { BuiltPage } from './page-build.ts';
+import { startRounds } from './rounds.ts';
+import { consoleApp } from './server.ts';
+
+export interface LocalConsole {
+  /** Sums up what happens. */
+  onEvent(event: FlowEvent): void;
+  /** Serves it, and the API under `/v1`. */
+  around(api: Hono): Hono;
+}
+
+/** Between two rounds at the least (ms). */
+const LEAST = 2_000;
+
+/** @param operations their names. */
+export const localConsole = (operations: readonly string[], page: Promise<BuiltPage>): LocalConsole => {
+  const metrics = localMetrics();
+  return {
+    onEvent: metrics.add,
+    around: (api) => {
+      const call = async (request: Request): Promise<Response> => api.fetch(request);
+      return consoleApp({
+        call,
+        page,
+        about: aboutFrom({ kind: 'local' }, async () => operations, metrics),
+        rounds: startRounds(call, LEAST),
+        metrics: metricsFeed(metrics),
+      });
+    },
+  };
+};
