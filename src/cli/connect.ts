@@ -7,7 +7,7 @@ import type { CommonOptions } from './shapes.ts';
 
 /** @throws CommandFailure */
 export const connect = async ({ api, stack }: CommonOptions, folder = process.cwd()): Promise<ApiClient> => {
-  if (stack === undefined) return apiClient(api ?? localUrl(folder));
+  if (stack === undefined) return apiClient(api ?? localStack(folder).api);
   // The SDK takes longer to load than a local command takes.
   const { stackApi } = await import('./stack-api.ts');
   return stackApi(stack, api);
@@ -17,17 +17,12 @@ export const connect = async ({ api, stack }: CommonOptions, folder = process.cw
 export const toSameApi = ({ api, stack }: CommonOptions): string =>
   [stack === undefined ? '' : ` --stack ${stack}`, api === undefined ? '' : ` --api ${JSON.stringify(api)}`].join('');
 
-/** The stack that runs in this folder, or in one above it. */
-export const localFile = (folder = process.cwd()): LocalFile | undefined => {
+/** The stack that runs in this folder, or in one above it. @throws CommandFailure */
+export const localStack = (folder = process.cwd()): LocalFile => {
   const file = readLocalFile(folder);
+  if (file) return file;
   const above = dirname(folder);
-  return file ?? (above === folder ? undefined : localFile(above));
-};
-
-/** @throws CommandFailure */
-const localUrl = (folder: string): string => {
-  const file = localFile(folder);
-  if (file) return file.api;
+  if (above !== folder) return localStack(above);
   throw new CommandFailure(
     "no local stack runs in this folder, or it is another user's: start one with `npm start`, name an API with --api URL, or a deployed stack with --stack NAME",
   );

@@ -6,7 +6,7 @@ import { skewOf } from '../doctor/clock.ts';
 import { type Contradiction, contradictionsIn } from '../doctor/settings.ts';
 import type { Throttled } from '../doctor/throttles.ts';
 import { CommandFailure } from '../failure.ts';
-import { localFile } from './connect.ts';
+import { localStack } from './connect.ts';
 import { plural } from './output.ts';
 import type { CommonOptions } from './shapes.ts';
 
@@ -40,9 +40,9 @@ const nothing = (what: string, reason: string): Settings => ({
 });
 
 const ofLocal = async (): Promise<Settings> => {
-  const file = localFile();
-  // The API that answered a moment ago has gone, or is that of another version.
-  if (!file?.workers) return nothing('settings', 'the local stack does not tell them: start it again');
+  const file = localStack();
+  // Another version of Groupage runs there.
+  if (!file.workers) return nothing('settings', 'the local stack does not tell them: start it again');
   const [{ readLocal }, { localClients }] = await Promise.all([
     import('../doctor/local.ts'),
     import('../local/engines.ts'),

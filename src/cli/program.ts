@@ -4,6 +4,7 @@ import { InvalidConfig } from '../config/load.ts';
 import { CommandFailure, WrongUsage } from '../failure.ts';
 import { cancelCommand } from './cancel.ts';
 import { checkCommand } from './check.ts';
+import { consoleCommand } from './console.ts';
 import { deferredCommand } from './deferred.ts';
 import { doctorCommand } from './doctor.ts';
 import { fanOutCommand } from './fan-out.ts';
@@ -40,6 +41,7 @@ const program = (): Command => {
     deferredCommand(),
     fleetCommand(),
     doctorCommand(),
+    consoleCommand(),
     checkCommand(),
   ]) {
     for (const each of command.commands) withShared(each);

@@ -28,3 +28,11 @@ export const tokenOfCalls = (text: string): string => {
   if (!isTokenOfCalls(text)) throw new InvalidArgumentError(`It takes ${TOKEN_OF_CALLS_RULE}.`);
   return text;
 };
+
+/** Where to listen; 0 is any port that is free. */
+export const portOption = (text: string): number => {
+  const value = Number(text);
+  if (text === '' || !Number.isInteger(value) || value < 0 || value > 65_535)
+    throw new InvalidArgumentError('It takes a number from 0 to 65535.');
+  return value;
+};

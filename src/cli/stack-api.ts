@@ -1,7 +1,7 @@
 /** The API of a deployed stack: found by the stack's outputs, its requests signed. Loaded only where it is asked for. */
 import { type Account, type FoundStack, findStack, listStacks, openAccount } from '../account/stacks.ts';
 import { CommandFailure, WrongUsage } from '../failure.ts';
-import { type ApiClient, apiClient } from './api-client.ts';
+import { type ApiClient, apiClient, type Send } from './api-client.ts';
 import { signedSend } from './signed.ts';
 
 /** The output that makes a stack one of Groupage's. */
@@ -10,8 +10,22 @@ const OUTPUT = 'ApiUrl';
 /** What CloudFormation takes for a name, or an ARN. */
 const STACK = /^(?:[a-z][a-z0-9-]{0,127}|arn:[\w-]+:cloudformation:[\w-]+:\d+:stack\/[\w/-]+)$/i;
 
+/** A deployed stack, and the way to its API. */
+export interface ReachableStack {
+  readonly name: string;
+  readonly account: Account;
+  /** Of its API, up to the version. */
+  readonly url: string;
+  readonly send: Send;
+}
+
+export const stackApi = async (name: string, url?: string): Promise<ApiClient> => {
+  const stack = await reachStack(name, url);
+  return apiClient(stack.url, stack.send);
+};
+
 /** @param url where to reach the API instead, up to its version. @throws CommandFailure, WrongUsage */
-export const stackApi = async (name: string, url?: string, environment = process.env): Promise<ApiClient> => {
+export const reachStack = async (name: string, url?: string, environment = process.env): Promise<ReachableStack> => {
   if (!STACK.test(name))
     throw new WrongUsage(`--stack takes the name or the ARN of a stack, not ${JSON.stringify(name)}`);
   const account = await openAccount(environment);
@@ -19,7 +33,7 @@ export const stackApi = async (name: string, url?: string, environment = process
   if (!stack) throw new CommandFailure(`there is no stack ${name} in ${account.region}${await others(account)}`);
   const apiUrl = stack.outputs[OUTPUT];
   if (apiUrl === undefined) throw new CommandFailure(await withoutOutput(account, stack));
-  return apiClient(url ?? new URL('v1', apiUrl).href, signedSend(account, name));
+  return { name: stack.name, account, url: url ?? new URL('v1', apiUrl).href, send: signedSend(account, name) };
 };
 
 /** A stack that is being created has no outputs yet; another one never had this one. */

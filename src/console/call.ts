@@ -23,9 +23,61 @@ export const readUnitsOf = ({ headers }: Response): number => {
   return Number.isFinite(units) && units >= 0 ? units : UNKNOWN_READ_UNITS;
 };
 
-/** Why a call could not be made. What went wrong with the connection is said by the error's cause. */
+/** Why a call could not be made, in words. */
 export const troubleOf = (cause: unknown): string => {
   if (cause instanceof CommandFailure || !(cause instanceof Error)) return reasonOf(cause);
   if (cause.name === 'TimeoutError') return 'the API does not answer in time';
+  // What went wrong with the connection is the error's cause.
   return `the API does not answer (${reasonOf(cause.cause ?? cause)})`;
+};
+
+/** Of an answer that is handed on. What is about the connection, or the body's encoding, is not true here. */
+const HANDED_ON = ['content-type', 'allow', 'retry-after', READ_UNITS];
+
+/** How long an API elsewhere may take (ms). */
+const PATIENCE = 30_000;
+
+/**
+ * Calls an API elsewhere.
+ *
+ * @param base up to its version.
+ * @param send takes a body as text and headers as a plain object.
+ */
+export const remoteCall =
+  (base: string, send: (url: string, init: RequestInit) => Promise<Response>): CallApi =>
+  async (request) => {
+    const { pathname, search } = new URL(request.url);
+    const body = await textOf(request);
+    const type = request.headers.get('content-type') ?? 'application/json';
+    const {
+      status,
+      headers,
+      body: answer,
+    } = await send(`${base}${pathname.slice('/v1'.length)}${search}`, {
+      method: request.method,
+      ...(body === '' ? {} : { body, headers: { 'content-type': type } }),
+      signal: AbortSignal.any([request.signal, AbortSignal.timeout(PATIENCE)]),
+    });
+    const kept = HANDED_ON.flatMap((name): [string, string][] => {
+      const value = headers.get(name);
+      return value === null ? [] : [[name, value]];
+    });
+    return new Response(answer, { status, headers: kept });
+  };
+
+const orTrouble = async <T>(work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work();
+  } catch (cause) {
+    throw cause instanceof CommandFailure ? cause : new CommandFailure(troubleOf(cause), { cause });
+  }
+};
+
+/** Half a character would arrive as another one. @throws CommandFailure */
+const textOf = async (request: Request): Promise<string> => {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await request.arrayBuffer());
+  } catch (cause) {
+    throw new CommandFailure('the body is not UTF-8', { cause });
+  }
 };

@@ -26,7 +26,6 @@ export const localConsole = (operations: readonly string[], page: Promise<BuiltP
     around: (api) => {
       const call = async (request: Request): Promise<Response> => api.fetch(request);
       return consoleApp({
-        call,
         page,
         about: aboutFrom({ kind: 'local' }, async () => operations, metrics),
         rounds: startRounds(call, LEAST),

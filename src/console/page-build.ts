@@ -32,7 +32,7 @@ export const builtPage = async (): Promise<BuiltPage> => {
     if (!existsSync(folder)) await build(folder);
     return { ok: true, folder };
   } catch (cause) {
-    return { ok: false, reason: `the console's page could not be built (${whatWasSaid(cause)}); the API works` };
+    return { ok: false, reason: `the console's page could not be built (${whatWasSaid(cause)})` };
   }
 };
 

@@ -16,10 +16,8 @@ export type Tell = <Name extends keyof LiveEvents>(name: Name, event: LiveEvents
 export interface Rounds {
   /** A page wants to see these from now on. @returns what ends that. */
   open(paths: readonly string[], tell: Tell): () => void;
-  /** Somebody has done something, and wants to see what came of it. */
-  hurry(): void;
-  /** Something else was asked for, which cost so many read units. */
-  paid(units: number): void;
+  /** Another call, which is paid from the same purse. Whoever does something wants to see at once what came of it. */
+  readonly call: CallApi;
 }
 
 /** Calls at once: as many as one function of a deployed stack answers without others being started for it. */
@@ -122,11 +120,14 @@ export const startRounds = (call: CallApi, least: Millis, now: () => Millis = Da
     return () => close(page);
   };
 
-  const hurry = (): void => {
-    isUrgent = true;
+  const other: CallApi = async (request) => {
+    const answer = await call(request);
+    paid(readUnitsOf(answer));
+    if (request.method !== 'GET' && request.method !== 'HEAD') isUrgent = true;
     schedule();
+    return answer;
   };
-  return { open, hurry, paid };
+  return { open, call: other };
 };
 
 const tellOutcome = ({ paths, told, tell }: Page, path: string, outcome: Outcome): void => {

@@ -5,7 +5,7 @@
 import { Hono } from 'hono';
 import { secureHeaders } from 'hono/secure-headers';
 import { HttpProblem } from '../api/problem.ts';
-import { type CallApi, readUnitsOf, troubleOf } from './call.ts';
+import { troubleOf } from './call.ts';
 import { live } from './live.ts';
 import type { MetricsFeed } from './metrics-feed.ts';
 import type { BuiltPage } from './page-build.ts';
@@ -14,7 +14,6 @@ import type { Rounds } from './rounds.ts';
 import type { About } from './shapes.ts';
 
 export interface ConsoleParts {
-  readonly call: CallApi;
   readonly about: () => Promise<About>;
   readonly rounds: Rounds;
   readonly metrics: MetricsFeed;
@@ -30,7 +29,7 @@ const POLICY = {
   objectSrc: ["'none'"],
 };
 
-export const consoleApp = ({ call, about, rounds, metrics, page }: ConsoleParts): Hono => {
+export const consoleApp = ({ about, rounds, metrics, page }: ConsoleParts): Hono => {
   const app = new Hono();
   app.use(secureHeaders({ contentSecurityPolicy: POLICY, strictTransportSecurity: false }));
   app.get('/console/about', async (context) => {
@@ -38,12 +37,7 @@ export const consoleApp = ({ call, about, rounds, metrics, page }: ConsoleParts)
     return context.json(await inWords(about));
   });
   app.get('/console/live', live(rounds, metrics));
-  app.all('/v1/*', async ({ req }) => {
-    const answer = await inWords(() => call(req.raw));
-    rounds.paid(readUnitsOf(answer));
-    if (req.method !== 'GET') rounds.hurry();
-    return answer;
-  });
+  app.all('/v1/*', ({ req }) => inWords(() => rounds.call(req.raw)));
   app.use(pageFiles(page));
   app.notFound(({ req }) =>
     new HttpProblem(404, `there is no ${req.method} ${req.path}: the console is at /, the API under /v1`).toResponse(),

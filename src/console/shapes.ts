@@ -84,7 +84,10 @@ export interface OperationTotals {
   readonly callsSaved: number;
 }
 
-/** One metric with its dimensions. Each list has an element a step, the oldest first. */
+/**
+ * One metric with its dimensions. Each list has an element a step, the oldest first. Of counts CloudWatch is asked for
+ * `sum` alone: `count` and `max` are 0.
+ */
 export interface Series {
   readonly metric: MetricName;
   readonly of: Readonly<Partial<Record<DimensionName, string>>>;

@@ -111,7 +111,7 @@ const start = async ({ config: given, port, ephemeral, quiet }: Options): Promis
   const isFound = unlock !== undefined && (!ephemeral || isWritable(folder));
   if (isFound) removeFile = writeLocalFile(folder, stack.addresses);
   console.log(welcome(stack, config, own && relative(folder, own), (performance.now() - from) / 1_000));
-  void page.then((built) => built.ok || print(`! ${built.reason}`));
+  void page.then((built) => built.ok || print(`! ${built.reason}; everything else works`));
   if (!isFound) print(`${folder} cannot be written, so commands have to be told: --api ${stack.addresses.api}`);
 };
 
