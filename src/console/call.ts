@@ -49,20 +49,17 @@ export const remoteCall =
     const { pathname, search } = new URL(request.url);
     const body = await textOf(request);
     const type = request.headers.get('content-type') ?? 'application/json';
-    const {
-      status,
-      headers,
-      body: answer,
-    } = await send(`${base}${pathname.slice('/v1'.length)}${search}`, {
+    const init = {
       method: request.method,
       ...(body === '' ? {} : { body, headers: { 'content-type': type } }),
       signal: AbortSignal.any([request.signal, AbortSignal.timeout(PATIENCE)]),
-    });
+    };
+    const answer = await orTrouble(() => send(`${base}${pathname.slice('/v1'.length)}${search}`, init));
     const kept = HANDED_ON.flatMap((name): [string, string][] => {
-      const value = headers.get(name);
+      const value = answer.headers.get(name);
       return value === null ? [] : [[name, value]];
     });
-    return new Response(answer, { status, headers: kept });
+    return new Response(answer.body, { status: answer.status, headers: kept });
   };
 
 const orTrouble = async <T>(work: () => Promise<T>): Promise<T> => {
