@@ -232,6 +232,7 @@ export class Flow extends Construct {
     const letters = { ...this.#deadLetters(), rejectedQueue: this.rejectedQueue.queue };
     return this.#handler('ApiHandler', 'api', LEADER_TIMEOUT, 'The HTTP API')
       .table('taskTable', this.#tables.task, ['GetItem', 'BatchGetItem', 'PartiQLUpdate'], ['FailedByTarget'])
+      .scans(this.#tables.task, 'FailedByTarget')
       .table(
         'batchLockTable',
         this.#tables.batchLock,

@@ -87,6 +87,12 @@ export class Handler extends Construct {
     return this;
   }
 
+  /** Lets it read an index from one end to the other: a sparse one, in which only what is looked for is. */
+  scans(table: Table, index: string): this {
+    this.#allow([`${table.tableArn}/index/${index}`], ['dynamodb:Scan']);
+    return this;
+  }
+
   /** Lets it send to these queues. */
   sends(queues: Partial<Record<Setting, IQueue>>): this {
     return this.#queues(queues, ['sqs:SendMessage']);

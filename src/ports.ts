@@ -13,7 +13,16 @@ import type { BatchMessage, ElectMessage, GroupMessage, ResumeMessage } from './
 import type { SealReason, Waiting, WaitingTask } from './batching/policy.ts';
 import type { Rejection } from './batching/rejection.ts';
 import type { OperationState, Pause, Slot, WaitingTarget } from './batching/slots.ts';
-import type { NewTask, Outcome, PayloadRow, PayloadToStore, Settlement, Task, TaskResult } from './batching/task.ts';
+import type {
+  NewTask,
+  Outcome,
+  PayloadRow,
+  PayloadToStore,
+  Settlement,
+  Task,
+  TaskError,
+  TaskResult,
+} from './batching/task.ts';
 import type { CallbackMessage } from './callbacks/callback.ts';
 import type { InputKey } from './merging/inputs.ts';
 import type { Marks } from './merging/merge.ts';
@@ -104,6 +113,22 @@ export interface Tasks {
   payload(id: TaskId): Promise<string | undefined>;
   /** Failed tasks of a Target, newest first. Eventually consistent. */
   failed(target: Target, limit: number, cursor?: string): Promise<Page<TaskId>>;
+  /** Failed tasks of all Targets, in no order that means anything. Reads no others. Eventually consistent. */
+  failedAnywhere(limit: number, cursor?: string): Promise<Page<TaskId>>;
+  /**
+   * Why tasks failed: likewise, those of an operation among the next `limit`, or all of these. `looked` is how many there
+   * were to look at. Eventually consistent.
+   */
+  failures(
+    operation: OperationName | undefined,
+    limit: number,
+    cursor?: string,
+  ): Promise<Page<FailedTask> & { readonly looked: number }>;
+}
+
+/** A failed task, and why. */
+export interface FailedTask extends Pick<Task, 'id' | 'operation' | 'target'> {
+  readonly error: TaskError;
 }
 
 /** What a task is doing. */

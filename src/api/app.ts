@@ -9,6 +9,7 @@ import { batchRoutes } from './batches.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
 import type { ApiDeps } from './deps.ts';
 import { doctorRoutes } from './doctor.ts';
+import { failureRoutes } from './failures.ts';
 import { fanOutRoutes } from './fan-outs.ts';
 import { fleetRoutes } from './fleets.ts';
 import { listRoutes } from './lists.ts';
@@ -27,6 +28,7 @@ const METHODS = [
   ['/v1/tasks', 'GET, POST'],
   ['/v1/tasks/redrive', 'GET, POST, DELETE'],
   ['/v1/tasks/:id', 'GET, DELETE'],
+  ['/v1/failures', 'GET'],
   ['/v1/batches', 'GET'],
   ['/v1/batches/:id{.+}/complete', 'POST'],
   ['/v1/batches/:id{.+}', 'GET'],
@@ -72,6 +74,7 @@ export const api = (deps: ApiDeps): Hono => {
   app.use(bodyLimit({ maxSize: BODY_MAX_BYTES, onError: () => tooLarge.toResponse() }));
   app.route('/v1/tasks/redrive', redriveRoutes(deps));
   app.route('/v1/tasks', taskRoutes(deps));
+  app.route('/v1/failures', failureRoutes(deps));
   app.route('/v1/batches', batchRoutes(deps));
   app.route('/v1/targets', targetRoutes(deps));
   app.route('/v1/operations', operationRoutes(deps));

@@ -67,14 +67,13 @@ export const taskRoutes = (deps: ApiDeps): Hono => {
   });
 
   routes.get('/', takesQuery('target', 'status', 'limit', 'cursor'), async (context) => {
-    const target = readTarget(context.req.query('target'));
     const status = readChoice('status', context.req.query('status') ?? 'created', ['created', 'failed']);
+    const asked = context.req.query('target');
+    // What waits is found by its Target alone.
+    const target = asked === undefined && status === 'failed' ? undefined : readTarget(asked);
     const { limit, cursor } = readPaging(context, 100, 20);
-    const page: Page<TaskId> =
-      status === 'failed'
-        ? await deps.tasks.failed(target, limit, cursor)
-        : await waitingPage(deps, target, limit, cursor);
-    if (page.items.length === 0 && cursor === undefined) await expectTarget(deps, target);
+    const page = await taskPage(deps, status, target, limit, cursor);
+    if (target !== undefined && page.items.length === 0 && cursor === undefined) await expectTarget(deps, target);
     const texts = await Promise.all(page.items.map((id) => lookUp(deps, id, 'in brief')));
     const next = page.cursor === undefined ? '' : `,"cursor":${JSON.stringify(page.cursor)}`;
     return context.body(`{"tasks":[${texts.filter((text) => text !== undefined).join(',')}]${next}}`, 200, JSON_TYPE);
@@ -142,6 +141,18 @@ const lookUp = async (
   const batch = task.state.status === 'batched' ? await batches.get(task.state.batchId) : undefined;
   if (how === 'in brief') return printTask(task, batch, undefined);
   return printTask(task, batch, { payload: await tasks.payload(task.id), waitsFor: await waitsFor(deps, task, batch) });
+};
+
+/** @param target undefined for failed tasks of all of them */
+const taskPage = (
+  deps: ApiDeps,
+  status: 'created' | 'failed',
+  target: Target | undefined,
+  limit: number,
+  cursor: string | undefined,
+): Promise<Page<TaskId>> => {
+  if (target === undefined) return deps.tasks.failedAnywhere(limit, cursor);
+  return status === 'failed' ? deps.tasks.failed(target, limit, cursor) : waitingPage(deps, target, limit, cursor);
 };
 
 /** Those whose turn is next come first. */

@@ -134,7 +134,7 @@ export const dynamoDBFanOuts = (client: DynamoDBDocumentClient, table: string): 
     },
     counts: async (id, positions) => {
       const keys = positions.map((position) => nodeKey(id, position));
-      const rows = keys.length === 0 ? [] : await getAll(client, table, keys, ['Id', 'k', 'f', 'Seen']);
+      const rows = keys.length === 0 ? [] : await getAll(client, table, keys, { only: ['Id', 'k', 'f', 'Seen'] });
       const byKey = new Map(rows.map((row) => [row.Id as string, countsOf(row)]));
       return keys.map(({ Id }) => byKey.get(Id as string));
     },

@@ -15,7 +15,7 @@ export const dynamoDBProcessed = (client: DynamoDBDocumentClient, table: string)
       client,
       table,
       [...byEntry.keys()].map((entry) => rowKey(target, entry)),
-      ['Entry', 'Marks', 'Until'],
+      { only: ['Entry', 'Marks', 'Until'] },
     );
     return new Map(
       rows.flatMap((row) => {

@@ -1,26 +1,11 @@
 /** Tasks on DynamoDB. */
 import { type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
-import {
-  type BatchId,
-  type Candidate,
-  type OperationName,
-  parseCandidate,
-  type Target,
-  type TaskId,
-} from '../batching/ids.ts';
+import { type BatchId, type Candidate, type OperationName, parseCandidate, type TaskId } from '../batching/ids.ts';
 import { type NewTask, payloadRowOf, type Task, type TaskResult } from '../batching/task.ts';
 import type { ItemId } from '../fan-out/ids.ts';
 import type { EndedMember, FinishingBatch, Member, Members, OpenTask, TaskOutline, Tasks, Written } from '../ports.ts';
-import {
-  DynamoDBFailure,
-  execute,
-  getAll,
-  type IndexQuery,
-  type Item,
-  insertion,
-  queryIndex,
-  type Statement,
-} from './dynamodb.ts';
+import { DynamoDBFailure, execute, getAll, type Item, insertion, type Statement } from './dynamodb.ts';
+import { failedTasks } from './failed-tasks.ts';
 import { expiry, storePayloads } from './payloads.ts';
 import { redriveTasks } from './redrive-tasks.ts';
 import { settleTasks } from './settle-tasks.ts';
@@ -28,7 +13,10 @@ import { expiresAt, finishedFields, newTaskRow, payloadKey, taskKey, taskOf } fr
 
 export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Tasks => {
   const rowsOf = async (ids: readonly TaskId[], only?: readonly string[]): Promise<ReadonlyMap<string, Item>> => {
-    const rows = ids.length === 0 ? [] : await getAll(client, table, [...new Set(ids)].map(taskKey), only);
+    const rows =
+      ids.length === 0
+        ? []
+        : await getAll(client, table, [...new Set(ids)].map(taskKey), { ...(only ? { only } : {}) });
     return new Map(rows.map((row) => [row.Id as string, row]));
   };
   const payloadsOf = async (tasks: readonly Task[]): Promise<ReadonlyMap<string, string>> => {
@@ -88,10 +76,7 @@ export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Ta
       const task = taskOf(row);
       return task.payloadApart ? (await payloadsOf([task])).get(payloadKey(task).Id) : (row.Payload as string);
     },
-    failed: async (target, limit, cursor) => {
-      const page = await queryIndex(client, failedByTarget(table, target), limit, cursor);
-      return { ...page, items: page.items.map(({ Id }) => Id as TaskId) };
-    },
+    ...failedTasks(client, table),
   };
 };
 
@@ -103,15 +88,6 @@ const outlineOf = (row: Item): TaskOutline => ({
   operation: row.Operation as OperationName,
   status: row.Status as TaskOutline['status'],
   ...(row.BatchId === undefined ? {} : { batchId: row.BatchId as BatchId }),
-});
-
-const failedByTarget = (table: string, target: Target): IndexQuery => ({
-  table,
-  index: 'FailedByTarget',
-  key: 'FailedTarget',
-  value: target,
-  keyShape: { Id: 'string', FailedTarget: 'string', FinishedAt: 'number' },
-  newestFirst: true,
 });
 
 const insert = async (

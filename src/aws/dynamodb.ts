@@ -90,7 +90,7 @@ export const insertion = (table: string, row: Item): Statement => ({
 });
 
 /**
- * Reads rows by key, strongly consistent, in no particular order. Keys must differ.
+ * Reads rows by key, strongly consistent unless that is not wanted, in no particular order. Keys must differ.
  *
  * @param only the attributes to read; all of them without it.
  */
@@ -98,7 +98,7 @@ export const getAll = async (
   client: DynamoDBDocumentClient,
   table: string,
   keys: readonly Item[],
-  only?: readonly string[],
+  { only, isEventual = false }: { readonly only?: readonly string[]; readonly isEventual?: boolean } = {},
 ): Promise<Item[]> => {
   const items: Item[] = [];
   // `Status` and others are words of DynamoDB's own: each goes by another name.
@@ -108,7 +108,9 @@ export const getAll = async (
   };
   await inRequests(keys, GETS, async (chunk) => {
     const answer = await client.send(
-      new BatchGetCommand({ RequestItems: { [table]: { Keys: [...chunk], ConsistentRead: true, ...projection } } }),
+      new BatchGetCommand({
+        RequestItems: { [table]: { Keys: [...chunk], ConsistentRead: !isEventual, ...projection } },
+      }),
     );
     items.push(...(answer.Responses?.[table] ?? []));
     return (answer.UnprocessedKeys?.[table]?.Keys ?? []).map((key) => ({ each: key, cause: unprocessed('keys') }));

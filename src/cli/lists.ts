@@ -1,5 +1,5 @@
 /** `groupage tasks`, `batches`, `targets`: what there is. */
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import pLimit from 'p-limit';
 import type * as z from 'zod';
 import { WrongUsage } from '../failure.ts';
@@ -8,6 +8,7 @@ import { connect } from './connect.ts';
 import { pauseText } from './operations.ts';
 import { ago, printable, printJson, table } from './output.ts';
 import { allTargets, CONCURRENCY, listed } from './pages.ts';
+import { count } from './reading.ts';
 import { BATCH, type BatchShape, type CommonOptions, TASK, type TargetShape, type TaskShape } from './shapes.ts';
 
 interface ListOptions extends CommonOptions {
@@ -17,12 +18,6 @@ interface ListOptions extends CommonOptions {
   readonly status: 'created' | 'failed';
   readonly limit: number;
 }
-
-const count = (text: string): number => {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 1) throw new InvalidArgumentError('It takes a whole number from 1.');
-  return value;
-};
 
 const list = (name: string, what: string): Command =>
   new Command(name).description(what).option('--limit <n>', 'how many to show', count, 50);

@@ -7,6 +7,7 @@ import { checkCommand } from './check.ts';
 import { consoleCommand } from './console.ts';
 import { deferredCommand } from './deferred.ts';
 import { doctorCommand } from './doctor.ts';
+import { failuresCommand } from './failures.ts';
 import { fanOutCommand } from './fan-out.ts';
 import { fleetCommand } from './fleet.ts';
 import { flushCommand } from './flush.ts';
@@ -29,6 +30,7 @@ const program = (): Command => {
     statusCommand(),
     cancelCommand(),
     tasksCommand(),
+    failuresCommand(),
     batchesCommand(),
     targetsCommand(),
     operationsCommand(),

@@ -36,3 +36,10 @@ export const portOption = (text: string): number => {
     throw new InvalidArgumentError('It takes a number from 0 to 65535.');
   return value;
 };
+
+/** How many of something. */
+export const count = (text: string): number => {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 1) throw new InvalidArgumentError('It takes a whole number from 1.');
+  return value;
+};

@@ -3,6 +3,7 @@ import { Command, Option } from 'commander';
 import { CommandFailure, WrongUsage } from '../failure.ts';
 import type { ApiClient } from './api-client.ts';
 import { connect } from './connect.ts';
+import { failuresOf } from './failures.ts';
 import { orInterrupted } from './interruption.ts';
 import { complain, plural, printable, printJson } from './output.ts';
 import {
@@ -16,6 +17,7 @@ import {
 interface RedriveOptions extends CommonOptions {
   readonly target?: string;
   readonly deadLetters?: string;
+  readonly cause?: string;
   readonly dryRun?: boolean;
 }
 
@@ -33,6 +35,7 @@ export const redriveCommand = (): Command =>
         "a queue's dead letters, those of all, or the rejected queue's messages",
       ).choices([...DEAD_LETTERS, 'all', 'rejected']),
     )
+    .option('--cause <key>', 'all tasks that failed for one cause: groupage failures shows its key')
     .option('--dry-run', 'only say what would be done')
     .addHelpText(
       'after',
@@ -42,14 +45,15 @@ Twice is harmless. Refused messages go back to the register queue where they wou
 Examples:
   groupage redrive 01JD2Y0FQZ4XB8 01JD2Y0FR05MTW
   groupage redrive --target report-flights/origin=MUC --dry-run
+  groupage redrive --cause 3bXq0Zk1_f
   groupage redrive --dead-letters all`,
     )
     .action((ids: readonly string[], options: RedriveOptions) => redrive(ids, options));
 
 const redrive = async (ids: readonly string[], options: RedriveOptions): Promise<void> => {
-  const { target, deadLetters, dryRun = false } = options;
-  if ([ids.length > 0, target !== undefined, deadLetters !== undefined].filter(Boolean).length !== 1)
-    throw new WrongUsage('give either ids of tasks, or --target, or --dead-letters');
+  const { target, deadLetters, cause, dryRun = false } = options;
+  if ([ids.length > 0, ...[target, deadLetters, cause].map((each) => each !== undefined)].filter(Boolean).length !== 1)
+    throw new WrongUsage('give either ids of tasks, or --target, or --cause, or --dead-letters');
   const api = await connect(options);
   if (deadLetters !== undefined) {
     const done: LettersDone[] = [];
@@ -60,7 +64,10 @@ const redrive = async (ids: readonly string[], options: RedriveOptions): Promise
   }
   const done: Done = { redriven: 0, skipped: [] };
   return telling(
-    () => (target === undefined ? redriveIds(api, ids, dryRun, done) : redriveTarget(api, target, dryRun, done)),
+    async () => {
+      if (target !== undefined) return redriveTarget(api, target, dryRun, done);
+      return redriveIds(api, cause === undefined ? ids : await idsOf(api, cause), dryRun, done);
+    },
     (stopped) => reportTasks(done, options, stopped),
   );
 };
@@ -96,6 +103,15 @@ const redriveTarget = async (api: ApiClient, target: string, dryRun: boolean, do
   let cursor: string | undefined;
   do cursor = await ask(api, { target, cursor, dryRun }, done);
   while (cursor !== undefined);
+};
+
+/** @throws CommandFailure where nothing failed for that cause (any more). */
+const idsOf = async (api: ApiClient, cause: string): Promise<readonly string[]> => {
+  const { groups } = await failuresOf(api, Number.POSITIVE_INFINITY);
+  const group = groups.find(({ key }) => key === cause);
+  if (!group)
+    throw new CommandFailure(`no task has failed for the cause ${cause}: groupage failures shows those there are`);
+  return group.ids;
 };
 
 /** @returns the next page's cursor. */

@@ -103,6 +103,24 @@ export const DEAD_LETTERS = z.looseObject({
   queues: z.array(z.looseObject({ queue: z.string(), messages: z.number() })),
 });
 
+/** Failed tasks with one cause, among those that a page looked at. */
+const FAILURE_GROUP = z.looseObject({
+  key: z.string(),
+  operation: z.string(),
+  code: z.string(),
+  cause: z.string(),
+  message: z.string(),
+  tasks: z.number(),
+  targets: z.number(),
+  ids: z.array(z.string()),
+});
+export type FailureGroupShape = z.infer<typeof FAILURE_GROUP>;
+export const FAILURES = z.looseObject({
+  groups: z.array(FAILURE_GROUP),
+  looked: z.number(),
+  cursor: z.string().optional(),
+});
+
 const FINDING = z.looseObject({
   finding: z.string(),
   operation: z.string(),

@@ -11,7 +11,17 @@ import {
   type Task,
   type TaskResult,
 } from '../batching/task.ts';
-import type { EndedMember, FinishingBatch, Member, Members, OpenTask, TaskOutline, Tasks, Written } from '../ports.ts';
+import type {
+  EndedMember,
+  FailedTask,
+  FinishingBatch,
+  Member,
+  Members,
+  OpenTask,
+  TaskOutline,
+  Tasks,
+  Written,
+} from '../ports.ts';
 import { type Gate, through } from './gate.ts';
 import { behind, type Lag, upToDate } from './remembered.ts';
 import { newestFirst, pageOf, payloadKey, putPayload, putTask, type Tables } from './tables.ts';
@@ -107,7 +117,23 @@ export const memoryTasks = (tables: Tables, gate: Gate, lag: Lag = upToDate): Ta
       const page = pageOf(newestFirst(failed, finishedAt), limit, cursor);
       return { ...page, items: page.items.map(({ id }) => id) };
     }),
+  failedAnywhere: (limit, cursor) =>
+    through(gate, 'tasks.failedAnywhere', () => {
+      const page = pageOf(failuresIn(tables, lag()), limit, cursor);
+      return { ...page, items: page.items.map(({ id }) => id) };
+    }),
+  failures: (operation, limit, cursor) =>
+    through(gate, 'tasks.failures', () => {
+      const page = pageOf(failuresIn(tables, lag()), limit, cursor);
+      const items = page.items.filter((each) => operation === undefined || each.operation === operation);
+      return { ...page, items, looked: page.items.length };
+    }),
 });
+
+const failuresIn = (tables: Tables, lag: Millis): FailedTask[] =>
+  [...behind(tables.tasks, lag).values()].flatMap(({ id, operation, target, state }) =>
+    state.status === 'failed' ? [{ id, operation, target, error: state.error }] : [],
+  );
 
 const payloadOf = (tables: Tables, task: Task): string | undefined =>
   (task.payloadApart ? tables.payloads.get(payloadKey(task)) : tables.payloads.get(task.id))?.text;

@@ -29,6 +29,7 @@ it('a query parameter that a call does not know is refused by its name, before a
     ['GET', '/batches/known'],
     ['GET', '/targets?operation=ship'],
     ['POST', '/targets/flush'],
+    ['GET', '/failures'],
     ['GET', '/queues'],
     ['GET', '/dead-letters'],
     ['POST', '/dead-letters/elect/redrive'],

@@ -26,6 +26,8 @@ const PROMISED: {
     outlines: 'strong',
     payload: 'strong',
     failed: 'eventual',
+    failedAnywhere: 'eventual',
+    failures: 'eventual',
   },
   waiting: { put: 'none', first: 'strong', has: 'strong', page: 'eventual', remove: 'none', count: 'eventual' },
   locks: {

@@ -37,6 +37,8 @@ export const callAll = async (ports: Ports): Promise<void> => {
   await tasks.all([t(1)]);
   await tasks.outlines([t(1)]);
   await tasks.failed(target, 9);
+  await tasks.failedAnywhere(9);
+  await tasks.failures(undefined, 9);
   const failed = (await tasks.get(t(1))) as Task;
   for (const _ of ['done', 'refused']) await tasks.redrive([failed], NOW);
 

@@ -65,6 +65,27 @@ describe('groupage redrive, on a local stack,', () => {
     expect(await run('--target', target)).toEqual({ code: 0, out: `${target} has no failed tasks\n`, err: '' });
   });
 
+  it('gives all tasks that failed for one cause another run, which groupage failures shows', async () => {
+    const ids = [...(await failedTasks('CAUSE-1', 2)), ...(await failedTasks('CAUSE-2', 1))];
+    const { out } = await groupage(folder, ['failures', '--operation', 'ship']);
+    const [, key = ''] = /^ +3 {2}ship +refused +answered 422 .* {2}(\S{10})$/m.exec(out) ?? [];
+    expect(out).toMatch(/^TASKS +OPERATION +CODE +CAUSE +EXAMPLE +KEY\n/);
+    expect(out).toContain(`groupage redrive --cause ${key} gives 3 tasks another run`);
+    expect(JSON.parse((await groupage(folder, ['failures', '--json'])).out)).toMatchObject({
+      groups: [{ key, tasks: 3, targets: 2 }],
+      looked: 3,
+    });
+    expect(await run('--cause', key, '--dry-run')).toMatchObject({ code: 0, out: '3 tasks would get another run\n' });
+    expect(await run('--cause', key)).toEqual({ code: 0, out: '3 tasks get another run\n', err: '' });
+    for (const id of ids) expect(await succeeded(id)).toMatchObject({ run: 2 });
+    expect(await groupage(folder, ['failures'])).toEqual({ code: 0, out: 'no failed tasks\n', err: '' });
+    expect(await run('--cause', key)).toEqual({
+      code: 1,
+      out: '',
+      err: `no task has failed for the cause ${key}: groupage failures shows those there are\n`,
+    });
+  });
+
   it('sends dead letters again', async () => {
     const body = JSON.stringify({ operation: 'ship', id: 'was-dead', payload: { depot: 'DEAD' } });
     const QueueUrl = flow.queue('registerDeadLetters');

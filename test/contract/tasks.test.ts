@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { BatchId, Target } from '../../src/batching/ids.ts';
-import { type NewTask, PAYLOAD_MAX_BYTES } from '../../src/batching/task.ts';
-import type { FinishingBatch } from '../../src/ports.ts';
+import { type BatchId, type OperationName, operationOf, type Target, type TaskId } from '../../src/batching/ids.ts';
+import { type NewTask, PAYLOAD_MAX_BYTES, type Task } from '../../src/batching/task.ts';
+import type { FailedTask, FinishingBatch, Page } from '../../src/ports.ts';
 import { anItem, aTask, batchId, candidate, NOW } from '../factories/factories.ts';
 import { describeEach } from './describe-each.ts';
 import { fresh } from './names.ts';
@@ -243,6 +243,54 @@ describeEach('tasks', storeKinds, (stores) => {
     expect(page.items).toEqual([t(4), t(3)]);
     const rest = await stores().tasks.failed(target, 2, page.cursor);
     expect(rest.items).toEqual([t(1)]);
+  });
+
+  it('that failed are found wherever they are, each once, with why; those that are redriven are not', async () => {
+    const { tasks } = stores();
+    const [first, second] = [fresh(), fresh()];
+    const failed: TaskId[] = [];
+    for (const { t, batch, target } of [first, second]) {
+      const ids = [t(1), t(2), t(3)];
+      failed.push(...ids);
+      await tasks.insert(ids.map((each) => aTask({ id: each, target, operation: operationOf(target) })));
+      await tasks.claim(
+        ids.map((each) => candidate(each)),
+        batch,
+      );
+      const error = { code: 'bad', message: `it is ${target}`, retriable: true };
+      const outcome = { status: 'failed', error } as const;
+      await tasks.finish(
+        ids.map((each) => ({ id: each, outcome })),
+        finishing(batch, target),
+      );
+    }
+    const again = (await tasks.get(first.t(1))) as Task;
+    await tasks.redrive([again], NOW);
+    const found: FailedTask[] = [];
+    const anywhere: TaskId[] = [];
+    let [looked, cursor]: [number, string | undefined] = [0, undefined];
+    do {
+      const page = await tasks.failures(operationOf(first.target), 2, cursor);
+      found.push(...page.items.filter(({ id }) => failed.includes(id)));
+      looked += page.looked;
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    do {
+      const page: Page<TaskId> = await tasks.failedAnywhere(2, cursor);
+      anywhere.push(...page.items);
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    const left = failed.filter((each) => each !== again.id);
+    expect(anywhere.filter((each) => failed.includes(each)).toSorted()).toEqual(left.toSorted());
+    expect(found.map(({ id }) => id).toSorted()).toEqual(left.toSorted());
+    expect(looked).toBe(anywhere.length);
+    expect(found.find(({ id }) => id === second.t(1))).toEqual({
+      id: second.t(1),
+      operation: operationOf(second.target),
+      target: second.target,
+      error: { code: 'bad', message: `it is ${second.target}`, retriable: true },
+    });
+    expect((await tasks.failures('none-such' as OperationName, 1_000)).items).toEqual([]);
   });
 
   it('belong to a batch only while they show it', async () => {

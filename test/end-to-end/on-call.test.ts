@@ -1,6 +1,6 @@
 /** What a person on call asks, on the whole flow: each call with what its function may do. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Flow, startFlow } from './flow.ts';
+import { eventually, type Flow, startFlow } from './flow.ts';
 
 let flow: Flow;
 beforeAll(async () => {
@@ -13,6 +13,36 @@ describe('Targets', () => {
     await flow.ended(await flow.send([{ depot: 'searched-1' }, { depot: 'searched-2' }]));
     const { targets } = await flow.get('/targets?operation=ship&prefix=depot%3Dsearched-');
     expect(targets).toMatchObject(['searched-1', 'searched-2'].map((depot) => ({ target: flow.target(depot) })));
+  });
+});
+
+describe('failed tasks', () => {
+  it('are found wherever they are, by what went wrong, and are redriven by their group', async () => {
+    flow.downstream.behave(({ target }) =>
+      target.includes('failing') ? { status: 422, body: { error: `no room in ${target}` } } : { status: 200 },
+    );
+    const sent = await flow.send([{ depot: 'failing-1' }, { depot: 'failing-2' }]);
+    await flow.ended(sent);
+    // The index is a moment behind.
+    const group = await eventually(async () => {
+      const { groups } = (await flow.get('/failures?operation=ship')) as { groups: { ids: string[]; tasks: number }[] };
+      return groups.find(({ ids, tasks }) => tasks === 2 && sent.every((id) => ids.includes(id)));
+    });
+    expect(group).toMatchObject({
+      code: 'refused',
+      cause: 'answered 422: {"error":"no room in …"}',
+      message: expect.stringContaining('failing-'),
+      targets: 2,
+    });
+    const { tasks } = (await flow.get('/tasks?status=failed')) as { tasks: { id: string }[] };
+    expect(tasks.map(({ id }) => id)).toEqual(expect.arrayContaining(sent));
+    flow.downstream.behave(() => ({ status: 200 }));
+    const body = JSON.stringify({ ids: group.ids });
+    expect((await flow.backend.api('/tasks/redrive', { method: 'POST', body })).status).toBe(202);
+    await eventually(async () => {
+      const { groups } = (await flow.get('/failures')) as { groups: unknown[] };
+      return groups.length === 0;
+    });
   });
 });
 

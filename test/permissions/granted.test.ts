@@ -28,7 +28,12 @@ describe('what the template grants', () => {
         'sqs:SendMessage Flow-Group-Queue',
       ].map((grant) => `Flow-ElectHandler-Function ${grant}`),
     );
-    expect(grants.map(printed)).toContain('Flow-ApiHandler-Function dynamodb:Query Tables-Task/index/FailedByTarget');
+    for (const action of ['Query', 'Scan'])
+      expect(grants.map(printed)).toContain(
+        `Flow-ApiHandler-Function dynamodb:${action} Tables-Task/index/FailedByTarget`,
+      );
+    // Nothing reads a whole table.
+    expect(grants.filter(({ action }) => action === 'dynamodb:Scan')).toHaveLength(1);
   });
 
   it("tells what Lambda itself uses: polling a function's own queue, writing its own logs", () => {

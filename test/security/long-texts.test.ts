@@ -4,6 +4,7 @@
  */
 import { expect, it } from 'vitest';
 import { stageProblem } from '../../lib/stage.ts';
+import { causeOf } from '../../src/api/cause.ts';
 import { parseCursor } from '../../src/aws/cursor.ts';
 import { revivalsOf } from '../../src/aws/sqs-queues.ts';
 import { isTarget, taskId } from '../../src/batching/ids.ts';
@@ -56,6 +57,7 @@ it('names, headers, cursors and whatever else is matched by a pattern', () => {
     ]);
     expect(stageProblem(text)).toBeDefined();
     parseRetryAfter(text, NOW);
+    causeOf(text, [text]);
     printable(text);
     printJson(text);
     expect(() => parseCursor(text, { Id: 'string' }, {})).toThrow('the cursor is not one');

@@ -1,0 +1,67 @@
+/** Failed tasks, found by the sparse index that they alone are in: it costs what failed, and nothing for the others. */
+import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { type OperationName, operationOf, type Target, type TaskId } from '../batching/ids.ts';
+import type { FailedTask, Page, Tasks } from '../ports.ts';
+import { fromCursor, parseCursor, printCursor } from './cursor.ts';
+import { getAll, type IndexQuery, type Item, queryIndex } from './dynamodb.ts';
+import { taskKey, taskOf } from './task-rows.ts';
+
+export const failedTasks = (
+  client: DynamoDBDocumentClient,
+  table: string,
+): Pick<Tasks, 'failed' | 'failedAnywhere' | 'failures'> => ({
+  failed: async (target, limit, cursor) => {
+    const page = await queryIndex(client, byTarget(table, target), limit, cursor);
+    return { ...page, items: page.items.map(({ Id }) => Id as TaskId) };
+  },
+  failedAnywhere: async (limit, cursor) => {
+    const page = await scan(client, table, limit, cursor);
+    return { ...page, items: page.items.map(({ Id }) => Id as TaskId) };
+  },
+  failures: async (operation, limit, cursor) => {
+    const { items: keys, ...next } = await scan(client, table, limit, cursor);
+    const wanted = keys.filter((key) => operation === undefined || operationIn(key) === operation);
+    const ids = [...new Set(wanted.map(({ Id }) => Id as TaskId))];
+    const rows = await getAll(client, table, ids.map(taskKey), { only: FAILURE, isEventual: true });
+    return { items: rows.flatMap(failureOf), looked: keys.length, ...next };
+  },
+});
+
+const INDEX = 'FailedByTarget';
+const KEY_SHAPE = { Id: 'string', FailedTarget: 'string', FinishedAt: 'number' } as const;
+
+const byTarget = (table: string, target: Target): IndexQuery => ({
+  table,
+  index: INDEX,
+  key: 'FailedTarget',
+  value: target,
+  keyShape: KEY_SHAPE,
+  newestFirst: true,
+});
+
+const scan = async (
+  client: DynamoDBDocumentClient,
+  table: string,
+  limit: number,
+  cursor: string | undefined,
+): Promise<Page<Item>> => {
+  const scanning = new ScanCommand({
+    TableName: table,
+    IndexName: INDEX,
+    Limit: limit,
+    ExclusiveStartKey: parseCursor(cursor, KEY_SHAPE, {}),
+  });
+  const page = await fromCursor(cursor, client.send(scanning));
+  return { items: page.Items ?? [], ...printCursor(page.LastEvaluatedKey) };
+};
+
+const operationIn = ({ FailedTarget }: Item): OperationName => operationOf(FailedTarget as Target);
+
+/** The attributes of {@link failureOf}: what tells how a task stands, and why it failed. */
+const FAILURE = ['Id', 'Operation', 'Target', 'Status', 'BatchId', 'Attempts', 'FinishedAt', 'Error'];
+
+/** None of a task that has another run by now: the index is a moment behind. */
+const failureOf = (row: Item): FailedTask[] => {
+  const { id, operation, target, state } = taskOf(row);
+  return state.status === 'failed' ? [{ id, operation, target, error: state.error }] : [];
+};
