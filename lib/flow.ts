@@ -240,7 +240,7 @@ export class Flow extends Construct {
         ['Targets'],
       )
       .table('batchTable', this.#tables.batch, ['GetItem'], ['ByTarget'])
-      .table('fanOutTable', this.#tables.fanOut, [...ACKS, 'PartiQLInsert', 'BatchWriteItem'])
+      .table('fanOutTable', this.#tables.fanOut, [...ACKS, 'PartiQLInsert', 'BatchWriteItem'], ['ByCheckAt'])
       .table('listTable', this.#tables.list, [
         'GetItem',
         'BatchGetItem',

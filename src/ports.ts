@@ -10,6 +10,7 @@ import type { FlowEvent } from './batching/events.ts';
 import type { BatchId, Candidate, Millis, OperationName, Target, TaskId, Token } from './batching/ids.ts';
 import type { Lock } from './batching/lock.ts';
 import type { BatchMessage, ElectMessage, GroupMessage, ResumeMessage } from './batching/messages.ts';
+import type { Page } from './batching/page.ts';
 import type { SealReason, Waiting, WaitingTask } from './batching/policy.ts';
 import type { Rejection } from './batching/rejection.ts';
 import type { OperationState, Pause, Slot, WaitingTarget } from './batching/slots.ts';
@@ -66,12 +67,6 @@ export class InvalidCursor extends Error {
   constructor() {
     super('the cursor is not one that a page gave: leave it out to begin with the first page');
   }
-}
-
-export interface Page<T> {
-  readonly items: readonly T[];
-  /** Pass it on to get the next page; absent on the last one. */
-  readonly cursor?: string;
 }
 
 export interface Tasks {

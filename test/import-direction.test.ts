@@ -15,6 +15,7 @@ const PURE = [
     'policy',
     'delay',
     'lock',
+    'page',
     'messages',
     'rejection',
     'findings',

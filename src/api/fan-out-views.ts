@@ -3,7 +3,8 @@ import type { FanOut } from '../fan-out/fan-out.ts';
 import type { Progress } from '../fan-out/progress.ts';
 import { iso } from './iso.ts';
 
-export const fanOutView = (fanOut: FanOut, { isAtLeast, ...counts }: Progress) => {
+/** @param progress left out where nobody counted */
+export const fanOutView = (fanOut: FanOut, { isAtLeast, ...counts }: Partial<Progress> = {}) => {
   const { id, status, total, userKey, callback, failFast, createdAt, ended } = fanOut;
   return {
     id,

@@ -13,7 +13,7 @@ import { InvalidCursor } from '../ports.ts';
 import type { ApiDeps } from './deps.ts';
 import { readAcks, readAdd, readOpening } from './fan-out-input.ts';
 import { fanOutView } from './fan-out-views.ts';
-import { readText, refuseBody, takesQuery } from './input.ts';
+import { readPaging, readText, refuseBody, takesQuery } from './input.ts';
 import { HttpProblem } from './problem.ts';
 
 /** How long a request clears rows away (ms); the sweep does the rest. */
@@ -36,6 +36,12 @@ export const fanOutRoutes = (deps: ApiDeps): Hono => {
         `fan-out ${id} is there already, with another ${other}: take another id, or give the same ${other}`,
       );
     return context.json(await viewOf(stored), isNew ? 201 : 200);
+  });
+
+  routes.get('/', takesQuery('limit', 'cursor'), async (context) => {
+    const { limit, cursor } = readPaging(context, 100, 20);
+    const { items, ...next } = await fanOuts.page(limit, cursor);
+    return context.json({ fanOuts: items.map((fanOut) => fanOutView(fanOut)), ...next });
   });
 
   routes.post('/acks', takesQuery(), async (context) => {

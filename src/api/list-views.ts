@@ -5,7 +5,7 @@ import type { Job, List } from '../deferred/list.ts';
 import type { ListProgress } from '../deferred/progress.ts';
 import { iso } from './iso.ts';
 
-/** @param progress left out where there is nothing to count any more */
+/** @param progress left out where there is nothing to count any more, and where nobody counted */
 export const listView = (list: List, progress: ListProgress | undefined) => {
   const { id, status, operation, userKey, callback, total, createdAt, ended } = list;
   return {

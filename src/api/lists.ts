@@ -12,7 +12,7 @@ import { cancelRest, discard } from '../fan-out/end.ts';
 import { nextLook, visit } from '../fan-out/patrol.ts';
 import { seal } from '../fan-out/seal.ts';
 import type { ApiDeps } from './deps.ts';
-import { JSON_TYPE, readPlace, readText, refuseBody, takesQuery } from './input.ts';
+import { JSON_TYPE, readPaging, readPlace, readText, refuseBody, takesQuery } from './input.ts';
 import { listNamed, lookUp, unknownList } from './known-list.ts';
 import { listClaimRoutes } from './list-claims.ts';
 import { readJobs, readOpening, readTrigger } from './list-input.ts';
@@ -41,6 +41,12 @@ export const listRoutes = (deps: ApiDeps): Hono => {
     const { isNew, stored } = await lists.open(opening, nextLook(now, now));
     if (!isNew) expectSame(id, stored, opening);
     return context.json(await viewOf(stored), isNew ? 201 : 200);
+  });
+
+  routes.get('/', takesQuery('limit', 'cursor'), async (context) => {
+    const { limit, cursor } = readPaging(context, 100, 20);
+    const { items, ...next } = await lists.page(limit, cursor);
+    return context.json({ lists: items.map((list) => listView(list, undefined)), ...next });
   });
 
   routes.get('/:id', takesQuery(), async (context) =>

@@ -1,7 +1,8 @@
 /** The list of Targets, operation by operation, as several calls walk it. */
 import type { Context } from 'hono';
 import { type OperationName, TARGET_MAX_BYTES, type Target } from '../batching/ids.ts';
-import { InvalidCursor, type Page } from '../ports.ts';
+import type { Page } from '../batching/page.ts';
+import { InvalidCursor } from '../ports.ts';
 import type { ApiDeps } from './deps.ts';
 import { textProblems, unless } from './fields.ts';
 import { badRequest, readChoice, readPaging } from './input.ts';

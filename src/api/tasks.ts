@@ -3,10 +3,10 @@ import { Hono } from 'hono';
 import { cancel } from '../batching/cancel.ts';
 import { parseCandidate, type Target, type TaskId, taskId } from '../batching/ids.ts';
 import { isObject, parseJson } from '../batching/json-text.ts';
+import type { Page } from '../batching/page.ts';
 import type { Problem } from '../batching/problems.ts';
 import { asksForRun, parseRegisterMessage, type SentTask, withId } from '../batching/register-message.ts';
 import { isSameTask, type Task } from '../batching/task.ts';
-import type { Page } from '../ports.ts';
 import type { ApiDeps } from './deps.ts';
 import {
   badRequest,

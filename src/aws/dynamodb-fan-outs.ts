@@ -8,7 +8,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import type { Millis } from '../batching/ids.ts';
-import type { FanOutId } from '../fan-out/ids.ts';
+import { type FanOutId, isNumbered } from '../fan-out/ids.ts';
 import type { FanOuts } from '../fan-out/store.ts';
 import { FULL_SIZE } from '../fan-out/tree.ts';
 import {
@@ -37,6 +37,7 @@ import {
   tokenRow,
   walkItem,
 } from './fan-out-rows.ts';
+import { headerPage } from './header-pages.ts';
 import { expiresAt } from './task-rows.ts';
 
 /** How long a token is known: an `add` is not repeated after a month. */
@@ -190,6 +191,10 @@ export const dynamoDBFanOuts = (client: DynamoDBDocumentClient, table: string): 
       const pages = await Promise.all(PATROL_NAMES.map((patrol) => duePage(client, table, patrol, now, limit)));
       const all = pages.flat().sort((a, b) => (a.CheckAt as number) - (b.CheckAt as number));
       return all.slice(0, limit).map(({ Id }) => Id as FanOutId);
+    },
+    page: async (limit, cursor) => {
+      const page = await headerPage(client, table, (id) => !isNumbered(id), limit, cursor);
+      return { ...page, items: page.items.map(fanOutOf) };
     },
     checkAgain: async (id, seen, { checkAt, walk }) => {
       const changed = await change(id, {

@@ -10,6 +10,7 @@ import {
 import { type ListId, listOf } from '../deferred/ids.ts';
 import { endOf, type Lease } from '../deferred/list.ts';
 import type { JobResult, Lists } from '../deferred/store.ts';
+import { isNumbered } from '../fan-out/ids.ts';
 import { FULL_SIZE } from '../fan-out/tree.ts';
 import {
   besideTransactions,
@@ -21,6 +22,7 @@ import {
   transactionally,
   writeAll,
 } from './dynamodb.ts';
+import { headerPage } from './header-pages.ts';
 import { leaseChange, updateOf } from './list-changes.ts';
 import { clearList } from './list-clearing.ts';
 import { readJobs, rowsBetween } from './list-jobs.ts';
@@ -71,6 +73,10 @@ export const dynamoDBLists = (client: DynamoDBDocumentClient, headers: string, t
       return { isNew: false, stored };
     },
     read,
+    page: async (limit, cursor) => {
+      const page = await headerPage(client, headers, isNumbered, limit, cursor);
+      return { ...page, items: page.items.map(listOfRow) };
+    },
     append: async (id, token) => {
       const row = await get(table, appendKey(id, token));
       return row && appendOf(row);

@@ -13,7 +13,8 @@ import {
   QueryCommand,
 } from '@aws-sdk/lib-dynamodb';
 import pLimit from 'p-limit';
-import { InvalidCursor, type Page } from '../ports.ts';
+import type { Page } from '../batching/page.ts';
+import { InvalidCursor } from '../ports.ts';
 import { fromCursor, type KeyShape, parseCursor, printCursor } from './cursor.ts';
 import { inRounds, type Left } from './rounds.ts';
 

@@ -1,7 +1,8 @@
 /** Failed tasks, found by the sparse index that they alone are in: it costs what failed, and nothing for the others. */
 import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { type OperationName, operationOf, type Target, type TaskId } from '../batching/ids.ts';
-import type { FailedTask, Page, Tasks } from '../ports.ts';
+import type { Page } from '../batching/page.ts';
+import type { FailedTask, Tasks } from '../ports.ts';
 import { fromCursor, parseCursor, printCursor } from './cursor.ts';
 import { getAll, type IndexQuery, type Item, queryIndex } from './dynamodb.ts';
 import { taskKey, taskOf } from './task-rows.ts';

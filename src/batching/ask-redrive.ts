@@ -1,8 +1,9 @@
 /** Ask for another run of failed tasks: by messages to the register queue, which does all the writing. */
 import { type Config, operationNamed } from '../config/resolved.ts';
-import type { Page, TaskOutline, TaskRun } from '../ports.ts';
+import type { TaskOutline, TaskRun } from '../ports.ts';
 import type { Deps } from './deps.ts';
 import type { Target, TaskId } from './ids.ts';
+import type { Page } from './page.ts';
 import { printRedrive, unknown, withoutOperation } from './redrive.ts';
 
 type AskDeps = Pick<Deps, 'config' | 'tasks' | 'queues'>;

@@ -2,8 +2,8 @@
 import { rawElements, rawMembers } from '../batching/json-text.ts';
 import { listPath } from '../client/list-calls.ts';
 import type { ApiClient } from './api-client.ts';
-import { ago, fields, green, printable, printJson, red } from './output.ts';
-import { type CommonOptions, JOBS, type ListShape } from './shapes.ts';
+import { ago, fields, green, printable, printJson, red, table } from './output.ts';
+import { type CommonOptions, JOBS, type ListOutlineShape, type ListShape } from './shapes.ts';
 
 const BAR = 30;
 const number = (count: number): string => count.toLocaleString('en');
@@ -47,6 +47,19 @@ export const describe = (list: ListShape): string => {
     ['ended', endedAt && moment(endedAt)],
   ]);
 };
+
+export const listsTable = (lists: readonly ListOutlineShape[]): string =>
+  table(
+    ['LIST', 'STATUS', 'JOBS', 'OPERATION', 'AGE', 'NAME'],
+    lists.map(({ id, status, total, operation, createdAt, name }) => [
+      id,
+      status,
+      total,
+      operation ?? '',
+      ago(createdAt),
+      name ?? '',
+    ]),
+  );
 
 /** The jobs of an answer as they were sent, a line each: parsed, a number could become another one. */
 export const jobLines = (answer: string): readonly string[] =>

@@ -8,10 +8,11 @@ import { ApiFailure } from './api-client.ts';
 import { connect, toSameApi } from './connect.ts';
 import { addJobs } from './deferred-add.ts';
 import { claimJobs, completeClaim, releaseClaim } from './deferred-claims.ts';
-import { describe, printJobs } from './deferred-view.ts';
+import { describe, listsTable, printJobs } from './deferred-view.ts';
 import { plural, printable, printJson } from './output.ts';
-import { somePart, tokenOfCalls } from './reading.ts';
-import { type CommonOptions, LIST, LIST_DELETED, type ListShape, TRIGGERED } from './shapes.ts';
+import { listed, show as showAll } from './pages.ts';
+import { count as howMany, somePart, tokenOfCalls } from './reading.ts';
+import { type CommonOptions, LIST, LIST_DELETED, LIST_OUTLINE, type ListShape, TRIGGERED } from './shapes.ts';
 
 const someList = somePart('the id of a list');
 const someClaim = somePart('what the claim was answered');
@@ -33,7 +34,18 @@ export const deferredCommand = (): Command => {
     changing('seal', 'nothing is added any more: it completes with its last job'),
     changing('cancel', 'what waits never starts, and nothing is added: what runs finishes'),
   ];
-  for (const each of [create(), add(), ...changes, trigger(), claim(), complete(), release(), show(), remove()])
+  for (const each of [
+    create(),
+    add(),
+    ...changes,
+    trigger(),
+    claim(),
+    complete(),
+    release(),
+    show(),
+    listAll(),
+    remove(),
+  ])
     group.addCommand(each);
   return group.addHelpText(
     'after',
@@ -155,6 +167,15 @@ const show = (): Command =>
       if (options.jobs) return printJobs(api, id, options);
       const { text, value } = await api.get(listPath(id), LIST);
       console.log(options.json ? printJson(text) : describe(value));
+    });
+
+const listAll = (): Command =>
+  new Command('list')
+    .description('list the lists: those under way, then those that ended')
+    .option('--limit <n>', 'how many to show', howMany, 50)
+    .action(async (options: CommonOptions & { readonly limit: number }) => {
+      const all = await listed(await connect(options), 'lists', LIST_OUTLINE, {}, options.limit + 1);
+      showAll(options, 'lists', all, listsTable, 'no lists');
     });
 
 const remove = (): Command =>

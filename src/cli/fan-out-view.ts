@@ -1,7 +1,7 @@
 /** Prints fan-outs for people. */
 import type { AddedGroup } from '../client/fan-out-calls.ts';
 import { ago, fields, green, plural, printable, red, table } from './output.ts';
-import type { FanOutShape } from './shapes.ts';
+import type { FanOutOutlineShape, FanOutShape } from './shapes.ts';
 
 const coloured = ({ status, because }: FanOutShape): string => {
   const text = because === undefined || because === 'all-done' ? status : `${status} (${reason(because)})`;
@@ -48,6 +48,18 @@ export const describe = (fanOut: FanOutShape): string => {
     ['next', failed > 0 ? `groupage fan-out show ${printable(id)} --failed lists what failed` : undefined],
   ]);
 };
+
+export const fanOutsTable = (fanOuts: readonly FanOutOutlineShape[]): string =>
+  table(
+    ['FAN-OUT', 'STATUS', 'ITEMS', 'AGE', 'USER KEY'],
+    fanOuts.map(({ id, status, because, total, createdAt, userKey }) => [
+      id,
+      because === undefined || because === 'all-done' ? status : `${status} (${reason(because)})`,
+      total,
+      ago(createdAt),
+      userKey ?? '',
+    ]),
+  );
 
 const BAR = 20;
 

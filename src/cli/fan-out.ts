@@ -4,11 +4,12 @@ import { pathOf } from '../client/fan-out-calls.ts';
 import type { FailFast } from '../fan-out/fan-out.ts';
 import { connect } from './connect.ts';
 import { ackItems, addItems } from './fan-out-items.ts';
-import { describe } from './fan-out-view.ts';
+import { describe, fanOutsTable } from './fan-out-view.ts';
 import { watchFanOut } from './fan-out-watch.ts';
 import { printable, printJson } from './output.ts';
-import { everyOption, somePart, tokenOfCalls } from './reading.ts';
-import { type CommonOptions, FAILED_ITEMS, FAN_OUT, SEALED } from './shapes.ts';
+import { listed, show as showAll } from './pages.ts';
+import { count, everyOption, somePart, tokenOfCalls } from './reading.ts';
+import { type CommonOptions, FAILED_ITEMS, FAN_OUT, FAN_OUT_OUTLINE, SEALED } from './shapes.ts';
 
 const someFanOut = somePart('the id of a fan-out');
 
@@ -26,7 +27,7 @@ const tolerance = (text: string): FailFast => {
 
 export const fanOutCommand = (): Command => {
   const group = new Command('fan-out').description('hand out N items, and know exactly once that the last is done');
-  for (const each of [open(), add(), seal(), ack(), show(), watch(), remove()]) group.addCommand(each);
+  for (const each of [open(), add(), seal(), ack(), show(), listAll(), watch(), remove()]) group.addCommand(each);
   return group.addHelpText(
     'after',
     `
@@ -113,6 +114,15 @@ const listFailed = async (id: string, options: CommonOptions): Promise<void> => 
   } while (cursor !== undefined);
   if (options.json) console.log(printJson(JSON.stringify({ items: all })));
 };
+
+const listAll = (): Command =>
+  new Command('list')
+    .description('list fan-outs: those under way, then those that ended')
+    .option('--limit <n>', 'how many to show', count, 50)
+    .action(async (options: CommonOptions & { readonly limit: number }) => {
+      const all = await listed(await connect(options), 'fanOuts', FAN_OUT_OUTLINE, {}, options.limit + 1, 'fan-outs');
+      showAll(options, 'fanOuts', all, fanOutsTable, 'no fan-outs');
+    });
 
 const watch = (): Command =>
   new Command('watch')

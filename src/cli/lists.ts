@@ -6,8 +6,8 @@ import { WrongUsage } from '../failure.ts';
 import type { ApiClient } from './api-client.ts';
 import { connect } from './connect.ts';
 import { pauseText } from './operations.ts';
-import { ago, printable, printJson, table } from './output.ts';
-import { allTargets, CONCURRENCY, listed } from './pages.ts';
+import { ago, printable, table } from './output.ts';
+import { allTargets, CONCURRENCY, listed, show } from './pages.ts';
 import { count } from './reading.ts';
 import { BATCH, type BatchShape, type CommonOptions, TASK, type TargetShape, type TaskShape } from './shapes.ts';
 
@@ -57,21 +57,6 @@ export const targetsCommand = (): Command =>
 
 const oldestFirst = (a: TaskShape, b: TaskShape): number => a.createdAt.localeCompare(b.createdAt);
 const newestEnd = (a: TaskShape, b: TaskShape): number => (b.finishedAt ?? '').localeCompare(a.finishedAt ?? '');
-
-/** Shows the first `limit` of a list, and that there are more where there are. */
-const show = <Shape>(
-  { json, limit }: ListOptions,
-  name: string,
-  all: readonly Shape[],
-  tableOf: (shown: readonly Shape[]) => string,
-  none: string,
-): void => {
-  const shown = all.slice(0, limit);
-  const more = all.length > limit;
-  if (json) console.log(printJson(JSON.stringify({ [name]: shown, ...(more ? { more } : {}) })));
-  else console.log(shown.length === 0 ? none : tableOf(shown));
-  if (more && !json) console.error(`… and more: these are ${limit}, --limit <n> shows others`);
-};
 
 /** A list that the API keeps by Target: of the one asked for, or of all; of each one more than is shown. */
 const ofTargets = async <Shape>(

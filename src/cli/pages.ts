@@ -1,6 +1,7 @@
 /** The lists of the API, page by page. */
 import * as z from 'zod';
 import type { ApiClient } from './api-client.ts';
+import { printJson } from './output.ts';
 import { TARGET, type TargetShape } from './shapes.ts';
 
 /** What the API lists at once at the most. */
@@ -8,13 +9,20 @@ const PAGE_MAX = 100;
 /** Targets that are asked about at once. */
 export const CONCURRENCY = 8;
 
-/** The first `limit` of a list, page by page. @param key names the list, in the path and in the answer. @param shape of one of it. */
+/**
+ * The first `limit` of a list, page by page.
+ *
+ * @param key names the list in the answer
+ * @param shape of one of it
+ * @param path where it is
+ */
 export const listed = async <Shape>(
   api: ApiClient,
   key: Key,
   shape: z.ZodType<Shape>,
   query: Record<string, string>,
   limit: number,
+  path: string = key,
 ): Promise<Shape[]> => {
   const all: Shape[] = [];
   let cursor: string | undefined;
@@ -24,14 +32,14 @@ export const listed = async <Shape>(
       limit: String(Math.min(PAGE_MAX, limit - all.length)),
       ...(cursor === undefined ? {} : { cursor }),
     });
-    const { value } = await api.get(`/${key}?${page}`, pageOf(key, shape));
+    const { value } = await api.get(`/${path}?${page}`, pageOf(key, shape));
     all.push(...value[key]);
     cursor = value.cursor;
   } while (cursor !== undefined && all.length < limit);
   return all;
 };
 
-type Key = 'targets' | 'tasks' | 'batches';
+type Key = 'targets' | 'tasks' | 'batches' | 'fanOuts' | 'lists';
 
 /** TypeScript loses which of the two a computed name is. */
 const pageOf = <Shape>(key: Key, shape: z.ZodType<Shape>) =>
@@ -58,3 +66,18 @@ export const allTargets = (
     { ...(operation === undefined ? {} : { operation }), ...(prefix === undefined ? {} : { prefix }) },
     limit,
   );
+
+/** Shows the first `limit` of a list, and that there are more where there are. */
+export const show = <Shape>(
+  { json, limit }: { readonly json?: boolean; readonly limit: number },
+  name: string,
+  all: readonly Shape[],
+  tableOf: (shown: readonly Shape[]) => string,
+  none: string,
+): void => {
+  const shown = all.slice(0, limit);
+  const more = all.length > limit;
+  if (json) console.log(printJson(JSON.stringify({ [name]: shown, ...(more ? { more } : {}) })));
+  else console.log(shown.length === 0 ? none : tableOf(shown));
+  if (more && !json) console.error(`… and more: these are ${limit}, --limit <n> shows others`);
+};

@@ -161,6 +161,10 @@ export const FAN_OUT = z.looseObject({
 });
 export type FanOutShape = z.infer<typeof FAN_OUT>;
 
+/** As lists of them have them: nothing is counted. */
+export const FAN_OUT_OUTLINE = FAN_OUT.partial({ failed: true });
+export type FanOutOutlineShape = z.infer<typeof FAN_OUT_OUTLINE>;
+
 /** What adding, sealing and acking answer, and a page of failed items. */
 export const ADDED = z.looseObject({ groups: z.array(z.looseObject({ id: z.number(), count: z.number() })) });
 export const SEALED = z.looseObject({ complete: z.boolean() });
@@ -187,6 +191,11 @@ export const LIST = z.looseObject({
   endedAt: z.string().optional(),
 });
 export type ListShape = z.infer<typeof LIST>;
+
+export const LIST_OUTLINE = LIST.partial({ available: true, leased: true, failed: true }).extend({
+  status: z.string(),
+});
+export type ListOutlineShape = z.infer<typeof LIST_OUTLINE>;
 
 /** What deleting, adding, triggering, claiming and giving back answer of a list, and a page of its jobs. */
 export const LIST_DELETED = z.looseObject({ id: z.string(), total: z.number() });

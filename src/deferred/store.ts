@@ -4,6 +4,7 @@
  * write happened.
  */
 import type { Millis, Token } from '../batching/ids.ts';
+import type { Page } from '../batching/page.ts';
 import type { ItemOutcome } from '../fan-out/fan-out.ts';
 import type { ListId } from './ids.ts';
 import type { Job, Lease, List, NewList, Range } from './list.ts';
@@ -48,6 +49,8 @@ export interface Lists {
   /** Stores a list if absent. Answers the stored one. @param checkAt when the patrol looks at it first */
   open(list: NewList, checkAt: Millis): Promise<{ readonly isNew: boolean; readonly stored: List }>;
   read(id: ListId): Promise<List | undefined>;
+  /** Those that the patrol looks after, as `FanOuts.page` has fan-outs. Eventually consistent. */
+  page(limit: number, cursor?: string): Promise<Page<List>>;
   /** D1. What a token stands for, if it does. */
   append(id: ListId, token: Token): Promise<Append | undefined>;
   /** D1. Notes that jobs are about to be stored, if the token is free: whoever clears the list away finds them. */

@@ -3,6 +3,7 @@
  * consistent unless they say otherwise, and a promise that rejects leaves open whether the write happened.
  */
 import type { Millis, Token } from '../batching/ids.ts';
+import type { Page } from '../batching/page.ts';
 import type { CallbackMessage } from '../callbacks/callback.ts';
 import type { Ended, FanOut, NewFanOut, Node, NodeCounts, Walk } from './fan-out.ts';
 import type { FanOutId } from './ids.ts';
@@ -76,6 +77,11 @@ export interface FanOuts extends NodeSize {
   forgetEvent(id: FanOutId, checkAt: Millis): Promise<void>;
   /** T8. Those that are due to be looked at, the longest due first. Eventually consistent. */
   due(now: Millis, limit: number): Promise<readonly FanOutId[]>;
+  /**
+   * Those that the patrol looks after, but lists' trackers: under way, or ended and not cleared away yet. In the order in which
+   * it comes to them: those under way first. A page may be empty amid others. Eventually consistent.
+   */
+  page(limit: number, cursor?: string): Promise<Page<FanOut>>;
   /** T8. When to look next, if it is still due as it was `seen`. */
   checkAgain(id: FanOutId, seen: Millis, next: { readonly checkAt: Millis; readonly walk?: Walk }): Promise<boolean>;
   /** Deletes nodes, there or not. */

@@ -1,11 +1,12 @@
 /** Fan-outs in memory. */
+import type { Millis } from '../batching/ids.ts';
 import type { FanOut, Node, NodeCounts } from '../fan-out/fan-out.ts';
 import { type FanOutId, isNumbered } from '../fan-out/ids.ts';
 import type { Acked, FanOuts, Slots } from '../fan-out/store.ts';
 import { FULL_SIZE, type NodeSize, type Position } from '../fan-out/tree.ts';
 import { type Gate, through } from './gate.ts';
 import { behind, type Lag, upToDate } from './remembered.ts';
-import { nodeKey, putFanOut, putFanOutNode, type Tables } from './tables.ts';
+import { nodeKey, pageOf, putFanOut, putFanOutNode, type Tables } from './tables.ts';
 
 const tokenKey = (id: FanOutId, token: string): string => `${id}#${token}`;
 
@@ -120,6 +121,14 @@ export const memoryFanOuts = (tables: Tables, gate: Gate, size: NodeSize = FULL_
           .slice(0, limit)
           .map(({ id }) => id),
       ),
+    page: (limit, cursor) =>
+      through(gate, 'fanOuts.page', () =>
+        pageOf(
+          lookedAfter(tables, lag()).filter(({ id }) => !isNumbered(id)),
+          limit,
+          cursor,
+        ),
+      ),
     checkAgain: async (id, seen, { checkAt, walk }) => {
       const { isWritten } = await write('fanOuts.checkAgain', id, ({ walk: _, ...fanOut }) =>
         fanOut.checkAt === seen ? { ...fanOut, checkAt, ...(walk ? { walk } : {}) } : undefined,
@@ -138,6 +147,12 @@ export const memoryFanOuts = (tables: Tables, gate: Gate, size: NodeSize = FULL_
     },
   };
 };
+
+/** In the order in which the patrol comes to them. */
+export const lookedAfter = (tables: Tables, lag: Millis): FanOut[] =>
+  [...behind(tables.fanOuts, lag).values()]
+    .filter(({ checkAt }) => checkAt !== undefined)
+    .sort((a, b) => (a.checkAt ?? 0) - (b.checkAt ?? 0));
 
 const NEW = { status: 'open', groups: 0, total: 0, version: 0, fails: [] } as const;
 

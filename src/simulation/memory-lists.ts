@@ -3,9 +3,11 @@ import { bytesInString } from '../batching/json-text.ts';
 import { type ListId, listOf, trackerOf } from '../deferred/ids.ts';
 import { endOf, handsOut, type Lease, type List, type Range } from '../deferred/list.ts';
 import type { Lists, Seen } from '../deferred/store.ts';
+import { isNumbered } from '../fan-out/ids.ts';
 import { FULL_SIZE, groupSizes, type NodeSize } from '../fan-out/tree.ts';
 import { type Gate, through } from './gate.ts';
-import { putFanOut, type Tables } from './tables.ts';
+import { lookedAfter } from './memory-fan-outs.ts';
+import { pageOf, putFanOut, type Tables } from './tables.ts';
 
 /** @param pageBytes what one read of jobs comes to, at the most */
 export const memoryLists = (
@@ -33,6 +35,10 @@ export const memoryLists = (
         return { isNew: true, stored: opened };
       }),
     read: (id) => through(gate, 'lists.read', () => listAt(id)),
+    page: (limit, cursor) =>
+      through(gate, 'lists.page', () =>
+        pageOf(lookedAfter(tables, 0).filter(({ id }) => isNumbered(id)) as List[], limit, cursor),
+      ),
     append: (id, token) => through(gate, 'lists.append', () => tables.listAppends.get(keyOf(id, token))),
     beginAppend: (id, token, append) =>
       through(gate, 'lists.beginAppend', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
+import { type ListId, trackerOf } from '../../src/deferred/ids.ts';
 import { stepKit } from '../batching/step-kit.ts';
 import { memoryStores } from '../contract/stores.ts';
 import { NOW } from '../factories/factories.ts';
@@ -30,6 +31,24 @@ const started = () => {
 };
 
 const SOME = { status: 'open', total: 0, succeeded: 0, failed: 0, pending: 0, createdAt: ISO_NOW };
+
+it('lists those that are looked after, without counting what they hold', async () => {
+  const { kit, ask } = started();
+  for (const [n, fields] of [{ id: 'first', userKey: 'büro' }, { id: 'second' }, { id: 'third' }].entries()) {
+    kit.now = NOW + n;
+    await ask('', fields);
+  }
+  await ask('/first/items', { count: 3 });
+  await ask('/first/seal', {});
+  await ask('/second', undefined, 'DELETE');
+  await kit.lists.open({ id: trackerOf('list' as ListId), createdAt: NOW }, NOW);
+  const outline = { id: 'first', status: 'sealed', total: 3, userKey: 'büro', createdAt: ISO_NOW };
+  const page = await ask('?limit=1');
+  expect(page).toEqual({ code: 200, fanOuts: [outline], cursor: expect.any(String) });
+  const rest = (await ask(`?cursor=${page.cursor}`)) as { fanOuts: { id: string }[] };
+  expect(rest.fanOuts.map(({ id }) => id).toSorted()).toEqual(['second', 'third']);
+  expect(rest.fanOuts.find(({ id }) => id === 'second')).toMatchObject({ status: 'expired', because: 'deleted' });
+});
 
 describe('opening', () => {
   it('gives an id to a fan-out that brings none', async () => {
@@ -407,7 +426,7 @@ it('a fan-out that is not there is not there for any call', async () => {
 it('other methods are told which there are', async () => {
   const { request } = started();
   for (const [path, method, allowed] of [
-    ['', 'GET', 'POST'],
+    ['', 'PUT', 'GET, POST'],
     ['/f', 'POST', 'GET, DELETE'],
     ['/f/failed', 'POST', 'GET'],
     ['/f/items', 'GET', 'POST'],

@@ -358,7 +358,7 @@ it('a list that is too large to be counted while it runs says so', async () => {
 it('other methods are told which there are', async () => {
   const { request } = startedLists();
   for (const [path, method, allowed] of [
-    ['', 'GET', 'POST'],
+    ['', 'PUT', 'GET, POST'],
     ['/f', 'POST', 'GET, DELETE'],
     ['/f/jobs', 'PUT', 'GET, POST'],
     ['/f/seal', 'GET', 'POST'],

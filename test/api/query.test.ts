@@ -39,6 +39,8 @@ it('a query parameter that a call does not know is refused by its name, before a
     ['POST', '/doctor/batches?target=ship'],
     ['POST', '/fan-outs'],
     ['POST', '/fan-outs/acks'],
+    ['GET', '/fan-outs'],
+    ['GET', '/lists'],
     ['GET', '/fan-outs/known'],
     ['DELETE', '/fan-outs/known'],
     ['GET', '/fan-outs/known/failed'],
@@ -69,7 +71,14 @@ it('a dry run that is asked for otherwise than it is done is refused, and none i
 it('a limit is written in plain digits', async () => {
   const { ask } = await started();
   for (const limit of ['1e1', '0x10', '1.0', '%2B5', '%205', '05', '0', '', '101', '10000', '-1', '5%0a'])
-    for (const path of ['/targets?', '/doctor/targets?', '/tasks?target=ship&', '/batches?target=ship&']) {
+    for (const path of [
+      '/targets?',
+      '/doctor/targets?',
+      '/tasks?target=ship&',
+      '/batches?target=ship&',
+      '/fan-outs?',
+      '/lists?',
+    ]) {
       const answer = await ask('GET', `${path}limit=${limit}`);
       expect([path, limit, answer.status, await answer.json()]).toMatchObject([
         path,

@@ -85,6 +85,7 @@ const PROMISED: {
     end: 'none',
     forgetEvent: 'none',
     due: 'eventual',
+    page: 'eventual',
     checkAgain: 'none',
     removeNodes: 'none',
     bury: 'none',
@@ -92,6 +93,7 @@ const PROMISED: {
   lists: {
     open: 'strong',
     read: 'strong',
+    page: 'eventual',
     append: 'strong',
     beginAppend: 'none',
     putJobs: 'none',

@@ -137,6 +137,7 @@ const callFanOuts = async ({ fanOuts }: Ports): Promise<void> => {
   await fanOuts.node(id, group);
   await fanOuts.counts(id, [group]);
   await fanOuts.due(NOW, 9);
+  await fanOuts.page(9);
   await fanOuts.removeNodes(id, [group]);
 };
 
@@ -161,6 +162,7 @@ const callLists = async ({ lists }: Ports): Promise<void> => {
   await lists.putJobs(id, token('b'), ['{"n":2}', '{"n":3}']);
   await lists.publish(id, token('b'), { ...second, at: NOW });
   await lists.read(id);
+  await lists.page(9);
   await lists.append(id, name);
   // Within what was added together, and across it.
   for (const range of [

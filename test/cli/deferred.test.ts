@@ -49,6 +49,10 @@ describe('groupage lists, on a local stack,', () => {
     expect((await run('show', 'spring')).out).toMatch(
       /^id +spring\nstatus +complete\njobs +█{30} {2}8 of 8 done\navailable +0\nclaimed +0\nstarted +0\nsucceeded +8\nfailed +0\nname +spring parcels\noperation +ship\ncreated +\S+ \(.+ ago\)\nended +\S+ \(.+ ago\)\n$/,
     );
+    expect((await run('list')).out).toMatch(
+      /^LIST +STATUS +JOBS +OPERATION +AGE +NAME\nspring +complete +8 +ship +\d\S* \w+ +spring parcels\n$/,
+    );
+    expect(JSON.parse((await run('list', '--json')).out)).toMatchObject({ lists: [{ id: 'spring', total: 8 }] });
     expect(await run('delete', 'spring')).toEqual(said('spring is deleted, with 8 jobs\n'));
     expect(await run('show', 'spring')).toMatchObject({ code: 1, err: expect.stringContaining('deleted') });
   });

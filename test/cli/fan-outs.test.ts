@@ -44,6 +44,10 @@ describe('groupage fan-out, on a local stack,', () => {
     expect(await run('show', 'cli', '--failed')).toEqual(said('cli:1:0\n'));
     expect(JSON.parse((await run('show', 'cli', '--json')).out)).toMatchObject({ status: 'complete', succeeded: 452 });
     expect(await run('seal', 'cli')).toEqual(said('cli is complete\n'));
+    expect((await run('list')).out).toMatch(
+      /^FAN-OUT +STATUS +ITEMS +AGE +USER KEY\ncli +complete +453 +\d\S* \w+ +spring\n$/,
+    );
+    expect(JSON.parse((await run('list', '--json')).out)).toMatchObject({ fanOuts: [{ id: 'cli', total: 453 }] });
     expect(await run('delete', 'cli')).toEqual(said('cli is deleted\n'));
     expect(await run('ack', 'cli:0:0')).toEqual({ code: 1, out: '0 items acked\n', err: 'cli:0:0 is unknown\n' });
   });

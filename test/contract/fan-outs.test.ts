@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Token } from '../../src/batching/ids.ts';
+import type { Page } from '../../src/batching/page.ts';
+import { type ListId, listId, trackerOf } from '../../src/deferred/ids.ts';
+import type { FanOut } from '../../src/fan-out/fan-out.ts';
 import { type FanOutId, fanOutId } from '../../src/fan-out/ids.ts';
 import type { Slots } from '../../src/fan-out/store.ts';
 import { NOW } from '../factories/factories.ts';
@@ -206,6 +209,54 @@ describeEach('fan-outs', storeKinds, (stores) => {
     await store().bury(late, NOW);
     expect(await store().read(late)).not.toHaveProperty('checkAt');
     await expect.poll(() => store().due(-10, 10)).toEqual([]);
+  });
+
+  it('are listed while they are looked after, in the order in which they will be, page by page', async () => {
+    const { lists } = stores();
+    const [later, soon, ended, buried] = [newId(), newId(), newId(), newId()];
+    const list = listId(`l-${fresh().t(1)}`) as ListId;
+    // Before all that others left behind.
+    await store().open({ id: later, createdAt: NOW, userKey: 'later' }, -110);
+    await store().open({ id: soon, createdAt: NOW }, -130);
+    await store().open({ id: ended, createdAt: NOW }, -140);
+    await store().open({ id: buried, createdAt: NOW }, -120);
+    await lists.open({ id: trackerOf(list), createdAt: NOW, operation: 'ship' }, -125);
+    await reserved(later, 'a', 0, 3);
+    const ending = { status: 'complete', from: ['open'], because: 'all-done', failed: 1, at: NOW } as const;
+    await store().end(ended, { ...ending, checkAt: -100 });
+    await store().bury(buried, NOW);
+    const listed = async <Header extends FanOut>(
+      limit: number,
+      page: (limit: number, cursor?: string) => Promise<Page<Header>>,
+    ): Promise<Header[]> => {
+      const all: Header[] = [];
+      let cursor: string | undefined;
+      do {
+        const { items, cursor: next } = await page(limit, cursor);
+        expect(items.length).toBeLessThanOrEqual(limit);
+        all.push(...items);
+        cursor = next;
+      } while (cursor !== undefined);
+      return all.filter(({ checkAt = 0 }) => checkAt <= -100);
+    };
+    for (const limit of [1, 2, 100]) {
+      await expect
+        .poll(async () => (await listed(limit, store().page)).map(({ id }) => id))
+        .toEqual([soon, later, ended]);
+      await expect.poll(() => listed(limit, lists.page)).toMatchObject([{ id: trackerOf(list), operation: 'ship' }]);
+    }
+    expect(await listed(9, store().page)).toMatchObject([
+      { status: 'open', total: 0 },
+      { status: 'open', total: 3, userKey: 'later' },
+      { status: 'complete', ended: { because: 'all-done', failed: 1 } },
+    ]);
+    for (const [id, checkAt] of [
+      [later, -110],
+      [soon, -130],
+      [ended, -100],
+      [trackerOf(list), -125],
+    ] as const)
+      await store().checkAgain(id, checkAt, { checkAt: NOW * 2 });
   });
 
   it('lose their nodes when they are removed, there or not', async () => {

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { type BatchId, type OperationName, operationOf, type Target, type TaskId } from '../../src/batching/ids.ts';
+import type { Page } from '../../src/batching/page.ts';
 import { type NewTask, PAYLOAD_MAX_BYTES, type Task } from '../../src/batching/task.ts';
-import type { FailedTask, FinishingBatch, Page } from '../../src/ports.ts';
+import type { FailedTask, FinishingBatch } from '../../src/ports.ts';
 import { anItem, aTask, batchId, candidate, NOW } from '../factories/factories.ts';
 import { describeEach } from './describe-each.ts';
 import { fresh } from './names.ts';

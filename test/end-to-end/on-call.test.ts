@@ -46,6 +46,36 @@ describe('failed tasks', () => {
   });
 });
 
+describe('fan-outs and lists', () => {
+  it('that are looked after are listed, each kind for itself', async () => {
+    const open = (path: string, body: object) => flow.backend.api(path, { method: 'POST', body: JSON.stringify(body) });
+    for (const n of [1, 2, 3]) {
+      await open('/fan-outs', { id: `on-call-${n}`, userKey: `key-${n}` });
+      await open('/lists', { id: `on-call-${n}`, name: `name-${n}` });
+    }
+    const listed = async (key: 'fanOuts' | 'lists', path: string): Promise<{ id: string }[]> => {
+      const all: { id: string }[] = [];
+      for (let cursor = ''; ; ) {
+        const page = (await flow.get(`${path}?limit=2${cursor}`)) as Record<typeof key, { id: string }[]>;
+        all.push(...page[key]);
+        const { cursor: next } = page as { cursor?: string };
+        if (next === undefined) return all.toSorted((a, b) => a.id.localeCompare(b.id));
+        cursor = `&cursor=${next}`;
+      }
+    };
+    const shared = { status: 'open', total: 0, createdAt: expect.any(String) };
+    await expect
+      .poll(() => listed('fanOuts', '/fan-outs'), { timeout: 60_000 })
+      .toEqual([1, 2, 3].map((n) => ({ id: `on-call-${n}`, ...shared, userKey: `key-${n}` })));
+    await expect
+      .poll(() => listed('lists', '/lists'), { timeout: 60_000 })
+      .toEqual([1, 2, 3].map((n) => ({ id: `on-call-${n}`, ...shared, name: `name-${n}` })));
+    for (const path of ['/fan-outs', '/lists'])
+      for (const cursor of ['x', '', '.', 'e30', btoa('{"Id":"a","Patrol":"patrol-9","CheckAt":1}')])
+        expect((await flow.backend.api(`${path}?cursor=${cursor}`)).status, `${path} ${cursor}`).toBe(400);
+  });
+});
+
 describe('the queues', () => {
   it('are told of at once, all of them', async () => {
     await flow.ended(await flow.send([{ depot: 'queues' }]));

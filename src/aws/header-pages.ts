@@ -1,0 +1,97 @@
+/**
+ * The headers of fan-outs and lists that the patrol looks after, page by page, in the order in which it comes to them:
+ * those that are under way first, since it meets them at least each hour, then those that ended, whose rows it clears
+ * away at last. One that it meets between two pages may be shown twice, and none is left out.
+ */
+import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import type { Page } from '../batching/page.ts';
+import type { FanOutId } from '../fan-out/ids.ts';
+import { InvalidCursor } from '../ports.ts';
+import { fromCursor, type Key, parseCursor, printCursor } from './cursor.ts';
+import { getAll, type Item } from './dynamodb.ts';
+import { headerKey, PATROL_NAMES } from './fan-out-rows.ts';
+
+/** A page may have fewer than `limit`, and none, while there is a next one: the two kinds share their index. */
+export const headerPage = async (
+  client: DynamoDBDocumentClient,
+  table: string,
+  isWanted: (id: FanOutId) => boolean,
+  limit: number,
+  cursor: string | undefined,
+): Promise<Page<Item>> => {
+  const from = parsePlaces(cursor);
+  const parts = await Promise.all(
+    PATROL_NAMES.map((patrol) => fromCursor(cursor, queryPart(client, table, patrol, limit, from[patrol]))),
+  );
+  const { found, places, isLast } = walk(parts, isWanted, limit);
+  const keys = found.map(({ Id }) => headerKey(Id as FanOutId));
+  const rows = keys.length === 0 ? [] : await getAll(client, table, keys, { isEventual: true });
+  const byId = new Map(rows.map((row) => [row.Id, row]));
+  const items = found.flatMap(({ Id }) => byId.get(Id) ?? []);
+  return { items, ...(isLast ? {} : printPlaces({ ...from, ...places })) };
+};
+
+/** Keys of one partition of the index, in their order. */
+interface Part {
+  readonly keys: readonly Item[];
+  readonly isCut: boolean;
+}
+
+const queryPart = async (
+  client: DynamoDBDocumentClient,
+  table: string,
+  patrol: string,
+  limit: number,
+  from: Key | undefined,
+): Promise<Part> => {
+  const query = new QueryCommand({
+    TableName: table,
+    IndexName: 'ByCheckAt',
+    KeyConditionExpression: 'Patrol = :patrol',
+    ExpressionAttributeValues: { ':patrol': patrol },
+    Limit: limit,
+    ExclusiveStartKey: from,
+  });
+  const { Items: keys = [], LastEvaluatedKey: last } = await client.send(query);
+  return { keys, isCut: last !== undefined };
+};
+
+const dueAt = ({ CheckAt }: Item): number => CheckAt as number;
+
+/** Goes through all partitions at once, as far as what each of them showed goes. */
+const walk = (parts: readonly Part[], isWanted: (id: FanOutId) => boolean, limit: number) => {
+  const seenUntil = Math.min(...parts.flatMap(({ keys, isCut }) => (isCut ? dueAt(keys.at(-1) as Item) : [])));
+  const all = parts.flatMap(({ keys }) => keys).toSorted((a, b) => dueAt(a) - dueAt(b));
+  const found: Item[] = [];
+  const places: Record<string, Item> = {};
+  let walked = 0;
+  for (const key of all) {
+    if (found.length === limit || dueAt(key) > seenUntil) break;
+    walked += 1;
+    places[key.Patrol as string] = key;
+    if (isWanted(key.Id as FanOutId)) found.push(key);
+  }
+  return { found, places, isLast: walked === all.length && parts.every(({ isCut }) => !isCut) };
+};
+
+/** A cursor has the last key of each partition that has come so far. */
+type Places = Readonly<Record<string, Key>>;
+
+const SHAPE = { Id: 'string', Patrol: 'string', CheckAt: 'number' } as const;
+
+const printPlaces = (places: Places) => ({
+  cursor: Object.values(places)
+    .map((key) => printCursor(key).cursor)
+    .join('.'),
+});
+
+/** @throws InvalidCursor */
+const parsePlaces = (cursor: string | undefined): Places => {
+  if (cursor === undefined) return {};
+  const parts = cursor.split('.', PATROL_NAMES.length + 1);
+  const keys = parts.map((part) => parseCursor(part, SHAPE, {})).filter((key) => key !== undefined);
+  const places = Object.fromEntries(keys.map((key) => [String(key.Patrol), key]));
+  if (Object.keys(places).length < keys.length || keys.some(({ Patrol }) => !PATROL_NAMES.includes(String(Patrol))))
+    throw new InvalidCursor();
+  return places;
+};
