@@ -2,6 +2,7 @@
 import { handle } from 'hono/aws-lambda';
 import { monotonicFactory } from 'ulid';
 import { api } from '../src/api/app.ts';
+import { readMeter } from '../src/aws/read-units.ts';
 import type { Environment } from '../src/environment.ts';
 import { atFirstInvocation, type Host, partsOf } from './compose.ts';
 
@@ -20,7 +21,8 @@ export const composeApp = (environment: Environment, host: Host) => {
   const onError = (cause: unknown): void =>
     host.log.error('request failed', { cause: cause instanceof Error ? cause.stack : String(cause) });
   const messages = { queues: parts.queues(), deadLetters: parts.deadLetters(), backlogs: parts.backlogs() };
-  return api({ ...parts.base, ...stores, ...messages, newId: monotonicFactory(), onError });
+  const measured = { readMeter: readMeter(host.clients.dynamodb) };
+  return api({ ...parts.base, ...stores, ...messages, ...measured, newId: monotonicFactory(), onError });
 };
 
 type Handler = ReturnType<typeof handle>;

@@ -394,6 +394,11 @@ export interface Backlogs {
   of(queue: SourceQueue): Promise<Backlog>;
 }
 
+export interface ReadMeter {
+  /** What the reads of some work consumed, in read units, however much of it happens at one time; undefined if there were none. */
+  measure(work: () => Promise<void>): Promise<number | undefined>;
+}
+
 /** Where the patrol of the lock rows stands, kept between the minutes. */
 export interface PatrolMark {
   readonly operation: OperationName;

@@ -16,6 +16,7 @@ import { listRoutes } from './lists.ts';
 import { operationRoutes } from './operations.ts';
 import { HttpProblem } from './problem.ts';
 import { queueRoutes } from './queues.ts';
+import { tellingReadUnits } from './read-units.ts';
 import { redriveRoutes } from './redrive.ts';
 import { targetRoutes } from './targets.ts';
 import { taskRoutes } from './tasks.ts';
@@ -71,6 +72,7 @@ export const api = (deps: ApiDeps): Hono => {
     413,
     `the body has more than ${BODY_MAX_BYTES} bytes: send fewer tasks, or jobs, at once`,
   );
+  if (deps.readMeter) app.use(tellingReadUnits(deps.readMeter));
   app.use(bodyLimit({ maxSize: BODY_MAX_BYTES, onError: () => tooLarge.toResponse() }));
   app.route('/v1/tasks/redrive', redriveRoutes(deps));
   app.route('/v1/tasks', taskRoutes(deps));

@@ -1,7 +1,7 @@
 /** What the HTTP API is given. */
 import type { Deps } from '../batching/deps.ts';
 import type { Fleets } from '../fleet/store.ts';
-import type { Backlogs } from '../ports.ts';
+import type { Backlogs, ReadMeter } from '../ports.ts';
 
 export type ApiDeps = Pick<
   Deps,
@@ -20,6 +20,8 @@ export type ApiDeps = Pick<
 > & {
   readonly fleets: Pick<Fleets, 'names' | 'read' | 'drain' | 'pin'>;
   readonly backlogs: Backlogs;
+  /** Without one no answer says what was read for it. */
+  readonly readMeter?: ReadMeter;
   /** Names a task or a fan-out whose sender did not. */
   readonly newId: () => string;
   /** Is told of a failure, of which the answer says little or nothing. */

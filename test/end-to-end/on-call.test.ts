@@ -76,6 +76,14 @@ describe('fan-outs and lists', () => {
   });
 });
 
+describe('an answer', () => {
+  it('says what its reads cost', async () => {
+    const { headers } = await flow.backend.api('/tasks/nobody');
+    expect(Number(headers.get('groupage-read-units'))).toBeGreaterThan(0);
+    expect((await flow.backend.api('/queues')).headers.has('groupage-read-units')).toBe(false);
+  });
+});
+
 describe('the queues', () => {
   it('are told of at once, all of them', async () => {
     await flow.ended(await flow.send([{ depot: 'queues' }]));

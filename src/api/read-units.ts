@@ -1,0 +1,13 @@
+/** Each answer says what its reads consumed: whoever asks again and again is to know what that costs. */
+import type { MiddlewareHandler } from 'hono';
+import type { ReadMeter } from '../ports.ts';
+
+/** In read units of DynamoDB. Absent where nothing was read. */
+const READ_UNITS = 'groupage-read-units';
+
+export const tellingReadUnits =
+  ({ measure }: ReadMeter): MiddlewareHandler =>
+  async (context, next) => {
+    const units = await measure(next);
+    if (units !== undefined) context.res.headers.set(READ_UNITS, String(units));
+  };

@@ -1,0 +1,39 @@
+/** What reads of DynamoDB consume, as DynamoDB says: it is asked for the reads of measured work, and for no others. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { ReadMeter } from '../ports.ts';
+
+const READS: ReadonlySet<string | undefined> = new Set([
+  'GetItemCommand',
+  'BatchGetItemCommand',
+  'QueryCommand',
+  'ScanCommand',
+]);
+
+interface Capacity {
+  readonly CapacityUnits?: number;
+}
+
+/** Works with whatever goes through this client. Others of the client's calls go out as they would without it. */
+export const readMeter = (client: DynamoDBDocumentClient): ReadMeter => {
+  const measured = new AsyncLocalStorage<number[]>();
+  client.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        const units = READS.has(commandName) ? measured.getStore() : undefined;
+        if (!units) return next(args);
+        const answer = await next({ ...args, input: { ...args.input, ReturnConsumedCapacity: 'TOTAL' } });
+        const { ConsumedCapacity } = answer.output as { ConsumedCapacity?: Capacity | readonly Capacity[] };
+        for (const { CapacityUnits = 0 } of [ConsumedCapacity ?? []].flat()) units.push(CapacityUnits);
+        return answer;
+      },
+    { step: 'initialize' },
+  );
+  return {
+    measure: async (work) => {
+      const units: number[] = [];
+      await measured.run(units, work);
+      return units.length === 0 ? undefined : units.reduce((sum, each) => sum + each, 0);
+    },
+  };
+};

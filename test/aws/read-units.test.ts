@@ -1,0 +1,87 @@
+/** What the API says that its reads cost is what the tables said. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { api } from '../../src/api/app.ts';
+import { readMeter } from '../../src/aws/read-units.ts';
+import { register } from '../../src/batching/register.ts';
+import { makeResources, type Resources } from '../backends/resources.ts';
+import { stepKit } from '../batching/step-kit.ts';
+import { dynamoDBStores } from '../contract/stores.ts';
+
+interface Capacity {
+  readonly CapacityUnits: number;
+}
+
+let resources: Resources;
+let request: (path: string, init?: RequestInit) => Promise<Response>;
+let kit: ReturnType<typeof stepKit>;
+/** What each request to the tables asked for, and what they said. */
+const asked: unknown[] = [];
+let said = 0;
+beforeAll(async () => {
+  resources = await makeResources();
+  const { dynamodb } = resources.clients;
+  kit = stepKit(dynamoDBStores(resources));
+  const app = api({ ...kit, readMeter: readMeter(dynamodb), newId: () => 'new', onError: console.error });
+  request = async (path, init) => app.request(`/v1${path}`, init);
+  dynamodb.middlewareStack.add(
+    (next) => async (args) => {
+      asked.push((args.input as { ReturnConsumedCapacity?: string }).ReturnConsumedCapacity);
+      const answer = await next(args);
+      const { ConsumedCapacity = [] } = answer.output as { ConsumedCapacity?: Capacity | Capacity[] };
+      for (const { CapacityUnits } of [ConsumedCapacity].flat()) said += CapacityUnits;
+      return answer;
+    },
+    { step: 'initialize', priority: 'low', name: 'said' },
+  );
+  const bodies = ['MUC', 'JFK', 'NYC'].map(
+    (depot) => `{"operation":"ship","id":"${depot}","payload":{"depot":"${depot}"}}`,
+  );
+  await register(
+    kit,
+    bodies.map((body, n) => ({ messageId: `m-${n}`, body })),
+  );
+});
+afterAll(() => resources.stop());
+
+const unitsOf = (response: Response): number => Number(response.headers.get('groupage-read-units'));
+
+const PATHS = [
+  '/tasks/MUC',
+  '/tasks?target=ship/depot=MUC',
+  '/targets?operation=ship',
+  '/operations',
+  '/failures',
+  '/fan-outs',
+  '/tasks/nobody',
+];
+
+it.each(PATHS)('GET %s says what was read for it', async (path) => {
+  said = 0;
+  const units = unitsOf(await request(path));
+  expect(units).toBeGreaterThan(0);
+  expect(units).toBe(said);
+});
+
+it('requests at one time are told apart', async () => {
+  const alone: number[] = [];
+  for (const path of PATHS) alone.push(unitsOf(await request(path)));
+  const together = await Promise.all(PATHS.map(async (path) => unitsOf(await request(path))));
+  expect(together).toEqual(alone);
+  expect(new Set(alone).size).toBeGreaterThan(2);
+});
+
+it('nothing is said where nothing was read', async () => {
+  for (const path of ['/queues', '/nothing', '/targets?limit=x'])
+    expect((await request(path)).headers.has('groupage-read-units'), path).toBe(false);
+});
+
+it('what writes, and what no request of the API asks for, goes out as it always did', async () => {
+  asked.length = 0;
+  await request('/fan-outs', { method: 'POST', body: '{"id":"f"}' });
+  await kit.tasks.all(
+    (await kit.waiting.first('ship/depot=MUC' as never, 1)).map(({ candidate }) => candidate as never),
+  );
+  await kit.locks.readAll(['ship/depot=MUC' as never]);
+  expect(asked.length).toBeGreaterThan(2);
+  expect(asked.filter((each) => each !== undefined)).toEqual([]);
+});
