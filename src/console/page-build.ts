@@ -5,17 +5,16 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { reasonOf } from '../batching/problems.ts';
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const CACHE = join(ROOT, '.cache', 'console');
 const VITE = join(ROOT, 'node_modules', 'vite', 'bin', 'vite.js');
 
 /** What the page is made of, beside `console/` itself: what it imports from here, and the versions of libraries. */
-const FROM_ELSEWHERE = ['src/console/shapes.ts', 'src/metrics.ts', 'package-lock.json'];
+export const FROM_ELSEWHERE: readonly string[] = ['src/metrics.ts', 'package-lock.json'];
 
 /** Of earlier pages nothing is kept for longer (ms): somebody may still be looking at one. */
 const KEPT = 24 * 3_600_000;
@@ -25,39 +24,44 @@ export type BuiltPage =
   /** Why there is no page, and what to do. */
   | { readonly ok: false; readonly reason: string };
 
-/** The page, built if need be by a process of its own: nobody has to wait for that. Never rejects. */
-export const builtPage = async (): Promise<BuiltPage> => {
+/**
+ * The page, built if need be by a process of its own: nobody has to wait for that. Never rejects.
+ *
+ * @param root of the repository.
+ */
+export const builtPage = async (root = ROOT): Promise<BuiltPage> => {
   try {
-    const folder = join(CACHE, hashOf([...filesIn('console'), ...FROM_ELSEWHERE]));
-    if (!existsSync(folder)) await build(folder);
+    const folder = join(root, '.cache', 'console', hashOf(root, [...filesIn(root, 'console'), ...FROM_ELSEWHERE]));
+    if (!existsSync(folder)) await build(root, folder);
     return { ok: true, folder };
   } catch (cause) {
     return { ok: false, reason: `the console's page could not be built (${whatWasSaid(cause)})` };
   }
 };
 
-const filesIn = (folder: string): string[] =>
-  readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+const filesIn = (root: string, folder: string): string[] =>
+  readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name).slice(ROOT.length + 1))
+    .map(({ parentPath, name }) => relative(root, join(parentPath, name)))
     .sort();
 
-const hashOf = (files: readonly string[]): string => {
+const hashOf = (root: string, files: readonly string[]): string => {
   const hash = createHash('sha256');
   for (const file of files) {
-    const content = readFileSync(join(ROOT, file));
+    const content = readFileSync(join(root, file));
     hash.update(`${file} ${content.length}\n`).update(content);
   }
   return hash.digest('hex').slice(0, 16);
 };
 
-const build = async (folder: string): Promise<void> => {
-  mkdirSync(CACHE, { recursive: true });
-  for (const name of readdirSync(CACHE)) forgetIfOld(join(CACHE, name));
-  const making = mkdtempSync(join(CACHE, 'making-'));
+const build = async (root: string, folder: string): Promise<void> => {
+  const cache = dirname(folder);
+  mkdirSync(cache, { recursive: true });
+  for (const name of readdirSync(cache)) forgetIfOld(join(cache, name));
+  const making = mkdtempSync(join(cache, 'making-'));
   try {
     const options = ['--outDir', making, '--emptyOutDir', '--logLevel', 'warn'];
-    await promisify(execFile)(process.execPath, [VITE, 'build', join(ROOT, 'console'), ...options], { cwd: ROOT });
+    await promisify(execFile)(process.execPath, [VITE, 'build', join(root, 'console'), ...options], { cwd: root });
     renameSync(making, folder);
   } catch (cause) {
     // Somebody else was faster, with the same.

@@ -62,7 +62,7 @@ export const startRounds = (call: CallApi, least: Millis, now: () => Millis = Da
   const nextAt = (): Millis => nextRound({ begun, cost: cost(), purse, isUrgent, least }, now());
   const schedule = (): void => {
     clearTimeout(timer);
-    if (pages.size > 0 && !running) timer = setTimeout(() => void round(), nextAt() - now());
+    if (pages.size > 0 && !running) timer = setTimeout(() => void round(), Math.max(0, nextAt() - now()));
   };
 
   const round = async (): Promise<void> => {

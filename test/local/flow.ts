@@ -1,6 +1,7 @@
 /** A local stack with engines of its own, which also shows what happens inside and what it costs. */
 import { add, type Bill, metered, newBill } from '../../bench/meter.ts';
 import type { FlowEvent } from '../../src/batching/events.ts';
+import { localConsole } from '../../src/console/local-console.ts';
 import { type LocalStack, type StackOptions, startStack } from '../../src/local/stack.ts';
 import { backendOf } from '../backends/here.ts';
 import { type Flow, flowOn } from '../end-to-end/flow.ts';
@@ -19,6 +20,7 @@ export const startLocalFlow = async (fields: Fields = {}, options: Partial<Stack
   const events: FlowEvent[] = [];
   const errors: string[] = [];
   const bill = newBill();
+  const site = localConsole(['ship'], Promise.resolve({ ok: false, reason: 'nobody looks at it here' }));
   const stack = await startStack({
     config: configFrom({ operations: { ship: operationAt(downstream.url, fields) } }),
     apiPort: 0,
@@ -29,8 +31,12 @@ export const startLocalFlow = async (fields: Fields = {}, options: Partial<Stack
         warn: () => {},
         error: (message, logged) => errors.push(`${message} ${JSON.stringify(logged)}`),
       },
-      onEvent: (event) => events.push(event),
+      onEvent: (event) => {
+        events.push(event);
+        site.onEvent(event);
+      },
     },
+    console: site.around,
     clients: (clients) => metered(clients, bill),
     onInvoke: (name) => add(bill.invocations, name),
     onError: (error) => errors.push(error.message),

@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { cloudWatchMetrics } from '../../src/console/cloudwatch-metrics.ts';
+import { CommandFailure } from '../../src/failure.ts';
+import { METRICS, type MetricName } from '../../src/metrics.ts';
+import { type AwsService, awsError, startAwsService } from '../factories/aws-service.ts';
+
+const MINUTE = 60_000;
+/** Half a minute into a step. */
+const NOW = Date.UTC(2026, 0, 1, 12) + 30_000;
+const FROM = Date.UTC(2026, 0, 1, 9) + MINUTE;
+
+interface Query {
+  readonly Id: string;
+  readonly MetricStat: {
+    readonly Metric: {
+      readonly Namespace: string;
+      readonly MetricName: MetricName;
+      readonly Dimensions: readonly { readonly Name: string; readonly Value: string }[];
+    };
+    readonly Period: number;
+    readonly Stat: string;
+  };
+}
+
+interface Asked {
+  readonly MetricDataQueries: readonly Query[];
+  readonly StartTime: number;
+  readonly EndTime: number;
+  readonly NextToken?: string;
+}
+
+const dimensionsOf = ({ MetricStat: { Metric } }: Query) =>
+  Object.fromEntries(Metric.Dimensions.map(({ Name, Value }) => [Name, Value]));
+
+describe('the metrics of a deployed stack', () => {
+  let service: AwsService;
+  beforeAll(async () => {
+    service = await startAwsService();
+  });
+  beforeEach(() => {
+    service.requests.splice(0);
+    answer(() => undefined);
+  });
+  afterAll(() => service.stop());
+
+  const source = (...operations: string[]) =>
+    cloudWatchMetrics({
+      stack: 'Groupage-dev-Flow',
+      region: 'us-east-1',
+      operations: () => operations,
+      client: service.options,
+      now: () => NOW,
+    });
+  const asked = (): Asked[] => service.requests.map(({ body }) => JSON.parse(body) as Asked);
+  const queries = (): Query[] => asked().flatMap(({ MetricDataQueries }) => MetricDataQueries);
+  /** Answers each query with values at minutes of the window, as CloudWatch does. */
+  const answer = (valuesOf: (query: Query) => Readonly<Record<number, number>> | undefined): void =>
+    service.behave(({ body }) => {
+      const { MetricDataQueries } = JSON.parse(body) as Asked;
+      const MetricDataResults = MetricDataQueries.map((query) => {
+        const values = Object.entries(valuesOf(query) ?? {});
+        return {
+          Id: query.Id,
+          Label: query.MetricStat.Metric.MetricName,
+          Timestamps: values.map(([minute]) => (FROM + Number(minute) * MINUTE) / 1_000),
+          Values: values.map(([, value]) => value),
+          StatusCode: 'Complete',
+        };
+      });
+      return { body: { MetricDataResults, Messages: [] } };
+    });
+
+  it('are asked for in minutes of the last three hours, with the stack as a dimension and as they are written', async () => {
+    await source('ship').look();
+    expect(service.requests[0]?.operation).toBe('GraniteServiceVersion20100801.GetMetricData');
+    const [{ StartTime, EndTime } = { StartTime: 0, EndTime: 0 }] = asked();
+    expect([StartTime * 1_000, EndTime * 1_000]).toEqual([FROM, FROM + 180 * MINUTE]);
+    expect(EndTime * 1_000).toBeGreaterThan(NOW);
+    for (const query of queries()) {
+      const { Metric, Period } = query.MetricStat;
+      const { service: stack, ...of } = dimensionsOf(query);
+      expect([Metric.Namespace, stack, Period]).toEqual(['Groupage', 'Groupage-dev-Flow', 60]);
+      expect([Metric.MetricName, Object.keys(of)]).toEqual([Metric.MetricName, METRICS[Metric.MetricName].by]);
+    }
+    expect(new Set(queries().map(({ Id }) => Id)).size).toBe(queries().length);
+  });
+
+  it('have a mean and a maximum where those say something; counts are sums', async () => {
+    await source('ship').look();
+    const statisticsOf = (name: MetricName) =>
+      queries()
+        .filter(({ MetricStat }) => MetricStat.Metric.MetricName === name)
+        .map(({ MetricStat }) => MetricStat.Stat);
+    expect(statisticsOf('Wait')).toEqual(['Sum', 'SampleCount', 'Maximum']);
+    expect(statisticsOf('TasksRegistered')).toEqual(['Sum']);
+  });
+
+  it('become series and totals, with nothing where nothing was', async () => {
+    answer((query) => {
+      const { MetricName: name } = query.MetricStat.Metric;
+      const { operation, reason } = dimensionsOf(query);
+      if (operation !== 'ship') return undefined;
+      if (name === 'TasksRegistered') return { 0: 5, 179: 20 };
+      if (name === 'TasksSucceeded') return { 179: 24 };
+      if (name === 'TasksFailed') return { 179: 1 };
+      if (name === 'DownstreamCalls') return { 179: 3 };
+      if (name === 'BatchesSealed')
+        return reason === 'full' ? { 179: 2 } : reason === 'waited' ? { 178: 1 } : undefined;
+      if (name === 'Wait') return { 178: { Sum: 900, SampleCount: 3, Maximum: 500 }[query.MetricStat.Stat] ?? 0 };
+      return undefined;
+    });
+    const { from, step, series, totals } = await source('idle', 'ship').look();
+    expect([from, step]).toEqual([FROM, MINUTE]);
+    expect(series.map(({ metric, of }) => [metric, of.reason ?? ''].join(' ').trim()).toSorted()).toEqual([
+      'BatchesSealed full',
+      'BatchesSealed waited',
+      'DownstreamCalls',
+      'TasksFailed',
+      'TasksRegistered',
+      'TasksSucceeded',
+      'Wait',
+    ]);
+    const wait = series.find(({ metric }) => metric === 'Wait');
+    expect([wait?.of, wait?.sum.at(-2), wait?.count.at(-2), wait?.max.at(-2), wait?.sum.length]).toEqual([
+      { operation: 'ship' },
+      900,
+      3,
+      500,
+      180,
+    ]);
+    expect(totals).toEqual({
+      since: FROM,
+      operations: [
+        {
+          operation: 'ship',
+          tasksRegistered: 25,
+          tasksSucceeded: 24,
+          tasksFailed: 1,
+          batches: 3,
+          calls: 3,
+          callsSaved: 22,
+        },
+      ],
+    });
+  });
+
+  it('are asked for 500 at a time, and read to the last page', async () => {
+    service.behave(({ body }) => {
+      const { MetricDataQueries, NextToken } = JSON.parse(body) as Asked;
+      const [first] = MetricDataQueries;
+      const minute = NextToken === undefined ? 0 : 1;
+      const result = {
+        Id: first?.Id,
+        Timestamps: [(FROM + minute * MINUTE) / 1_000],
+        Values: [7],
+        StatusCode: NextToken === undefined ? 'PartialData' : 'Complete',
+      };
+      return { body: { MetricDataResults: [result], ...(NextToken === undefined ? { NextToken: 'more' } : {}) } };
+    });
+    const names = Array.from({ length: 40 }, (_, n) => `o${n}`);
+    const { series } = await source(...names).look();
+    const requests = asked();
+    expect(Math.max(...requests.map(({ MetricDataQueries }) => MetricDataQueries.length))).toBe(500);
+    expect(new Set(queries().map(({ Id }) => Id)).size).toBe(queries().length / 2);
+    expect(series[0]?.sum.slice(0, 3)).toEqual([7, 7, 0]);
+    expect(series).toHaveLength(requests.length / 2);
+  });
+
+  it('cost what is stated, and are looked at more seldom where there are many operations', async () => {
+    const one = await source('ship').about();
+    await source('ship').look();
+    expect([one.from, one.everySeconds]).toEqual(['cloudwatch', 60]);
+    expect(one.dollarsPerHour).toBeCloseTo((queries().length * 60 * 0.01) / 1_000, 9);
+    const many = await source(...Array.from({ length: 200 }, (_, n) => `o${n}`)).about();
+    expect(many.everySeconds).toBeGreaterThan(60);
+    expect(many.dollarsPerHour).toBeLessThanOrEqual(0.25);
+    expect(await source().about()).toMatchObject({ dollarsPerHour: 0 });
+  });
+
+  it('are asked for again where CloudWatch is busy', async () => {
+    let times = 0;
+    service.behave(() => {
+      times += 1;
+      return times === 1
+        ? awsError(400, 'ThrottlingException', 'Rate exceeded')
+        : { body: { MetricDataResults: [], Messages: [] } };
+    });
+    expect((await source('ship').look()).series).toEqual([]);
+    expect(times).toBe(2);
+  });
+
+  it.each([
+    ['AccessDeniedException', /need cloudwatch:GetMetricData, see docs\/console\.md/],
+    ['AccessDenied', /need cloudwatch:GetMetricData/],
+    ['ExpiredTokenException', /credentials have expired/],
+    ['UnrecognizedClientException', /does not accept these credentials/],
+    ['ThrottlingException', /asked for too much at the moment/],
+    ['InternalServiceFault', /^cannot read the metrics of Groupage-dev-Flow/],
+  ])('are not there in words after %s', async (name, words) => {
+    service.behave(() => awsError(400, name, 'says AWS'));
+    const failure = await source('ship')
+      .look()
+      .catch((cause: unknown) => cause);
+    expect(failure).toBeInstanceOf(CommandFailure);
+    expect((failure as CommandFailure).message).toMatch(words);
+    expect((failure as CommandFailure).message).toContain('says AWS');
+  });
+
+  it('are not taken for none where CloudWatch could not say them', async () => {
+    service.behave(() => ({ body: { MetricDataResults: [{ Id: 'q0', StatusCode: 'InternalError' }] } }));
+    await expect(source('ship').look()).rejects.toThrow(/could not say all metrics/);
+  });
+});

@@ -1,0 +1,95 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fullPurse, nextRound, pay, READ_UNITS_PER_HOUR_MAX } from '../../src/console/interval.ts';
+
+const HOUR = 3_600_000;
+const LEAST = 2_000;
+
+interface Day {
+  /** When rounds began, and what each cost. */
+  readonly rounds: { readonly at: number; readonly cost: number }[];
+}
+
+/** Rounds of some hours, one after the other. @param costOf a round by its number. @param isUrgent likewise */
+const run = (hours: number, costOf: (n: number) => number, isUrgent: (n: number) => boolean): Day => {
+  const rounds: Day['rounds'] = [];
+  let purse = fullPurse(0);
+  let begun: number | undefined;
+  let cost = 0;
+  for (let now = 0, n = 0; ; n += 1) {
+    now = nextRound({ begun, cost, purse, isUrgent: isUrgent(n), least: LEAST }, now);
+    if (now >= hours * HOUR) return { rounds };
+    begun = now;
+    cost = costOf(n);
+    // It takes a while, too.
+    now += 20;
+    purse = pay(purse, cost, now);
+    rounds.push({ at: begun, cost });
+  }
+};
+
+const mostInAnHour = ({ rounds }: Day): number =>
+  Math.max(
+    ...rounds.map(({ at: from }) =>
+      rounds.filter(({ at }) => at >= from && at < from + HOUR).reduce((sum, { cost }) => sum + cost, 0),
+    ),
+  );
+
+describe('rounds', () => {
+  it('come as often as they may where they cost little', () => {
+    const { rounds } = run(
+      1,
+      () => 5,
+      () => false,
+    );
+    expect(rounds).toHaveLength(HOUR / LEAST);
+  });
+
+  it('come at once where somebody waits for them, and the purse has enough', () => {
+    const purse = fullPurse(0);
+    const known = { begun: 0, cost: 50, purse, least: LEAST };
+    expect(nextRound({ ...known, isUrgent: true }, 100)).toBe(100);
+    expect(nextRound({ ...known, isUrgent: false }, 100)).toBeGreaterThanOrEqual(LEAST);
+  });
+
+  it('come the more seldom the more they cost', () => {
+    const [cheap, dear, dearer] = [10, 100, 1_000].map(
+      (cost) =>
+        run(
+          1,
+          () => cost,
+          () => false,
+        ).rounds.length,
+    );
+    expect(cheap).toBeGreaterThan(dear ?? 0);
+    expect(dear).toBeGreaterThan(dearer ?? 0);
+    expect(dearer).toBeGreaterThan(10);
+  });
+
+  it('cost no more in any hour than is stated and the one that came upon it, whatever they cost and however many are urgent', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 20, max: 6_000 }), { minLength: 1, maxLength: 20 }),
+        fc.array(fc.boolean(), { minLength: 1, maxLength: 20 }),
+        (costs, urgent) => {
+          const day = run(
+            2,
+            (n) => costs[n % costs.length] ?? 0,
+            (n) => urgent[n % urgent.length] === true,
+          );
+          expect(mostInAnHour(day)).toBeLessThanOrEqual(READ_UNITS_PER_HOUR_MAX + Math.max(...costs));
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('make up for one that cost far more than there was', () => {
+    const { rounds } = run(
+      2,
+      (n) => (n === 0 ? READ_UNITS_PER_HOUR_MAX : 1),
+      () => true,
+    );
+    expect((rounds[1]?.at ?? 0) - (rounds[0]?.at ?? 0)).toBeGreaterThan(HOUR / 2);
+  });
+});

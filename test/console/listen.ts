@@ -1,0 +1,53 @@
+/** A page's side of the live events, over real HTTP. */
+import type { LiveEvents } from '../../src/console/shapes.ts';
+
+/** An event as it came. */
+export type Heard = {
+  [Name in keyof LiveEvents]: { readonly name: Name; readonly data: LiveEvents[Name] };
+}[keyof LiveEvents];
+
+export interface Listening {
+  /** All that came so far. */
+  readonly heard: Heard[];
+  /** The latest of one kind. */
+  last<Name extends keyof LiveEvents>(
+    name: Name,
+    is?: (data: LiveEvents[Name]) => boolean,
+  ): LiveEvents[Name] | undefined;
+  /** Goes, as a page does that is closed. */
+  close(): Promise<void>;
+}
+
+/** @param site where the console is, with a slash at the end. @param paths that the API is asked for. */
+export const listen = async (site: string, paths: readonly string[]): Promise<Listening> => {
+  const heard: Heard[] = [];
+  const ending = new AbortController();
+  const query = paths.map((path) => `get=${encodeURIComponent(path)}`).join('&');
+  const response = await fetch(`${site}console/live?${query}`, { signal: ending.signal });
+  if (!response.ok || !response.body) throw new Error(`${response.status}: ${await response.text()}`);
+  const reading = read(response.body, heard).catch((cause: unknown) => {
+    if (!ending.signal.aborted) throw cause;
+  });
+  return {
+    heard,
+    last: (name, is = () => true) =>
+      heard.findLast((each) => each.name === name && is(each.data as never))?.data as never,
+    close: async () => {
+      ending.abort();
+      await reading;
+    },
+  };
+};
+
+const read = async (body: ReadableStream<Uint8Array>, heard: Heard[]): Promise<void> => {
+  let rest = '';
+  for await (const text of body.pipeThrough(new TextDecoderStream())) {
+    const messages = (rest + text).split('\n\n');
+    rest = messages.pop() ?? '';
+    for (const message of messages) {
+      const [, name] = /^event: (.*)$/m.exec(message) ?? [];
+      const [, data] = /^data: (.*)$/m.exec(message) ?? [];
+      if (name !== undefined && data !== undefined) heard.push({ name, data: JSON.parse(data) } as Heard);
+    }
+  }
+};

@@ -1,0 +1,174 @@
+import { setTimeout } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { CallApi } from '../../src/console/call.ts';
+import { READ_UNITS_PER_HOUR_MAX } from '../../src/console/interval.ts';
+import { type Rounds, startRounds, type Tell } from '../../src/console/rounds.ts';
+import type { LiveEvents } from '../../src/console/shapes.ts';
+import { CommandFailure } from '../../src/failure.ts';
+import { eventually } from '../end-to-end/flow.ts';
+
+const LEAST = 20;
+
+/** An API that counts what it is asked. */
+const startApi = (answer: (path: string, nth: number) => Response | Promise<Response>) => {
+  const asked: string[] = [];
+  let atOnce = 0;
+  let most = 0;
+  const call: CallApi = async ({ url }) => {
+    const path = new URL(url).pathname;
+    asked.push(path);
+    atOnce += 1;
+    most = Math.max(most, atOnce);
+    try {
+      return await answer(path, asked.filter((each) => each === path).length);
+    } finally {
+      atOnce -= 1;
+    }
+  };
+  return { call, asked, most: () => most };
+};
+
+const answering = (body: unknown, units = 1): Response =>
+  Response.json(body, { headers: { 'groupage-read-units': String(units) } });
+
+/** A page that notes what it is told. */
+const openPage = (rounds: Rounds, ...paths: string[]) => {
+  const told: { readonly [Name in keyof LiveEvents]: LiveEvents[Name][] } = {
+    answer: [],
+    trouble: [],
+    metrics: [],
+    usage: [],
+  };
+  const tell: Tell = (name, event) => told[name].push(event);
+  return { told, close: rounds.open(paths, tell) };
+};
+
+describe('rounds', () => {
+  it('ask nothing while no page is open, nor once the last one has gone', async () => {
+    const { call, asked } = startApi(() => answering({}));
+    const rounds = startRounds(call, LEAST);
+    await setTimeout(5 * LEAST);
+    expect(asked).toEqual([]);
+    const page = openPage(rounds, '/v1/a');
+    await eventually(() => page.told.usage.length > 2);
+    page.close();
+    const { length } = asked;
+    await setTimeout(10 * LEAST);
+    expect(asked).toHaveLength(length);
+  });
+
+  it('tell a page an answer once, and again when it is another one', async () => {
+    const { call, asked } = startApi((_, nth) => answering({ n: nth < 4 ? 1 : 2 }));
+    const page = openPage(startRounds(call, LEAST), '/v1/a');
+    await eventually(() => asked.length > 6);
+    page.close();
+    expect(page.told.answer).toEqual([
+      { path: '/v1/a', status: 200, body: { n: 1 } },
+      { path: '/v1/a', status: 200, body: { n: 2 } },
+    ]);
+  });
+
+  it('ask for what several pages want once, and tell a page that comes later what is known', async () => {
+    const { call, asked } = startApi((path) => answering({ path }));
+    const rounds = startRounds(call, 60_000);
+    const [one, two] = [openPage(rounds, '/v1/a', '/v1/b'), openPage(rounds, '/v1/b')];
+    await eventually(() => one.told.usage.length > 0);
+    expect(asked.toSorted()).toEqual(['/v1/a', '/v1/b']);
+    expect(two.told.answer).toEqual([{ path: '/v1/b', status: 200, body: { path: '/v1/b' } }]);
+    const three = openPage(rounds, '/v1/a');
+    expect(three.told.answer).toHaveLength(1);
+    for (const { close } of [one, two, three]) close();
+    expect(asked).toHaveLength(2);
+  });
+
+  it('come one after the other, however long one takes', async () => {
+    const { call, asked, most } = startApi(async () => {
+      await setTimeout(4 * LEAST);
+      return answering({});
+    });
+    const rounds = startRounds(call, LEAST);
+    const page = openPage(rounds, '/v1/a');
+    for (let n = 0; n < 5; n += 1) await rounds.call(new Request('http://x/v1/act', { method: 'POST' }));
+    await eventually(() => asked.filter((path) => path === '/v1/a').length > 2);
+    page.close();
+    // The action, and the one call of a round.
+    expect(most()).toBeLessThanOrEqual(2);
+  });
+
+  it('come at once when somebody has done something', async () => {
+    const { call, asked } = startApi(() => answering({}));
+    const rounds = startRounds(call, 600_000);
+    const page = openPage(rounds, '/v1/a');
+    await eventually(() => page.told.usage.length === 1);
+    await rounds.call(new Request('http://x/v1/act'));
+    await setTimeout(5 * LEAST);
+    expect(asked.filter((path) => path === '/v1/a')).toHaveLength(1);
+    await rounds.call(new Request('http://x/v1/act', { method: 'POST' }));
+    await eventually(() => page.told.usage.length === 2);
+    page.close();
+  });
+
+  it('say why a call could not be made, once, and what comes when it can be', async () => {
+    const { call, asked } = startApi((_, nth) => {
+      if (nth < 4) throw new CommandFailure('the credentials have expired');
+      return answering({ nth: 'any' });
+    });
+    const page = openPage(startRounds(call, LEAST), '/v1/a');
+    await eventually(() => asked.length > 5);
+    page.close();
+    expect(page.told.trouble).toEqual([{ path: '/v1/a', reason: 'the credentials have expired' }]);
+    expect(page.told.answer).toEqual([{ path: '/v1/a', status: 200, body: { nth: 'any' } }]);
+  });
+
+  it('hand on what the API refuses with, and say what is no JSON', async () => {
+    const { call } = startApi((path) =>
+      path === '/v1/a'
+        ? Response.json({ detail: 'no such' }, { status: 404 })
+        : new Response('<html>', { status: 502 }),
+    );
+    const page = openPage(startRounds(call, LEAST), '/v1/a', '/v1/b');
+    await eventually(() => page.told.usage.length > 0);
+    page.close();
+    expect(page.told.answer).toEqual([{ path: '/v1/a', status: 404, body: { detail: 'no such' } }]);
+    expect(page.told.trouble).toEqual([{ path: '/v1/b', reason: expect.stringContaining('502') }]);
+  });
+
+  it('end what is under way when the last page goes', async () => {
+    const ended: string[] = [];
+    const call: CallApi = ({ url, signal }) =>
+      new Promise((_, reject) => {
+        signal.addEventListener('abort', () => {
+          ended.push(new URL(url).pathname);
+          reject(signal.reason);
+        });
+      });
+    const rounds = startRounds(call, LEAST);
+    const page = openPage(rounds, '/v1/a');
+    await setTimeout(3 * LEAST);
+    page.close();
+    expect(ended).toEqual(['/v1/a']);
+  });
+
+  it('say what all has cost since the page came, other calls too, and rest for longer the dearer they are', async () => {
+    const { call } = startApi((path) => answering({}, path === '/v1/dear' ? 100 : 7));
+    const rounds = startRounds(call, LEAST);
+    const page = openPage(rounds, '/v1/dear');
+    await eventually(() => page.told.usage.length === 1);
+    await rounds.call(new Request('http://x/v1/other', { method: 'POST' }));
+    await eventually(() => page.told.usage.length === 2);
+    page.close();
+    const [first, second] = page.told.usage;
+    expect([first?.readUnits, second?.readUnits]).toEqual([100, 207]);
+    // So dear that it has to be asked more seldom than it could be.
+    expect(first?.everySeconds).toBeGreaterThan(5);
+    expect(first?.readUnitsPerHour).toBeLessThanOrEqual(READ_UNITS_PER_HOUR_MAX);
+  });
+
+  it('take an API that does not say what it costs for a dear one', async () => {
+    const { call } = startApi(() => Response.json({}));
+    const page = openPage(startRounds(call, LEAST), '/v1/a');
+    await eventually(() => page.told.usage.length === 1);
+    page.close();
+    expect(page.told.usage[0]?.readUnits).toBe(25);
+  });
+});

@@ -1,0 +1,198 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CallApi } from '../../src/console/call.ts';
+import { metricsFeed } from '../../src/console/metrics-feed.ts';
+import { noMetrics } from '../../src/console/no-metrics.ts';
+import type { BuiltPage } from '../../src/console/page-build.ts';
+import { startRounds } from '../../src/console/rounds.ts';
+import { consoleApp } from '../../src/console/server.ts';
+import type { About } from '../../src/console/shapes.ts';
+import { CommandFailure } from '../../src/failure.ts';
+import { type LocalServer, serveLocally } from '../../src/local/http-server.ts';
+import { eventually } from '../end-to-end/flow.ts';
+import { listen } from './listen.ts';
+
+const ABOUT: About = {
+  source: { kind: 'local' },
+  version: '1',
+  operations: ['ship'],
+  readUnitsPerHourMax: 1,
+  metrics: { from: 'nowhere', everySeconds: 1, dollarsPerHour: 0 },
+};
+
+/** An API that says what it was asked. */
+const echo: CallApi = async (asked) => {
+  const { pathname, search } = new URL(asked.url);
+  if (pathname === '/v1/broken') throw new CommandFailure('the credentials have expired');
+  return Response.json({ method: asked.method, path: pathname + search, body: await asked.text() });
+};
+
+const start = (page: BuiltPage, call = echo): Promise<LocalServer> => {
+  const app = consoleApp({
+    about: async () => ABOUT,
+    rounds: startRounds(call, 20),
+    metrics: metricsFeed(noMetrics('this is a test')),
+    page: Promise.resolve(page),
+  });
+  return serveLocally(app, 0);
+};
+
+/** Asks for a path as it is, which `fetch` would not. */
+const ask = (server: LocalServer, path: string, headers: Record<string, string> = {}, method = 'GET') =>
+  new Promise<{ status: number | undefined; type: string | undefined; text: string }>((resolve, reject) => {
+    const { hostname: host, port } = new URL(server.endpoint);
+    request({ host, port, path, method, headers }, async (response) => {
+      const text = (await response.toArray()).join('');
+      resolve({ status: response.statusCode, type: response.headers['content-type'], text });
+    })
+      .on('error', reject)
+      .end();
+  });
+
+describe("the console's server", () => {
+  let folder: string;
+  let server: LocalServer;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'groupage-console-'));
+    const page = join(folder, 'page');
+    mkdirSync(join(page, 'assets'), { recursive: true });
+    writeFileSync(join(folder, 'secret.txt'), 's3cret');
+    writeFileSync(join(page, 'index.html'), '<!doctype html>');
+    writeFileSync(join(page, 'icon.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>');
+    writeFileSync(join(page, 'assets', 'index-abc.js'), '1');
+    writeFileSync(join(page, 'assets', 'index-abc.css'), 'p{}');
+    server = await start({ ok: true, folder: page });
+  });
+  afterAll(async () => {
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('serves the page, which is looked for each time, and its parts, which never change', async () => {
+    for (const [path, type, caching] of [
+      ['/', 'text/html', 'no-cache'],
+      ['/icon.svg', 'image/svg+xml', 'no-cache'],
+      ['/assets/index-abc.js', 'text/javascript', 'public, max-age=31536000, immutable'],
+      ['/assets/index-abc.css', 'text/css', 'public, max-age=31536000, immutable'],
+    ] as const) {
+      const { status, headers } = await fetch(server.endpoint + path);
+      expect([path, status, headers.get('content-type'), headers.get('cache-control')]).toEqual([
+        path,
+        200,
+        expect.stringContaining(type),
+        caching,
+      ]);
+    }
+  });
+
+  it('lets the page load what comes from here, and nothing else', async () => {
+    for (const path of ['/', '/console/about', '/v1/tasks', '/nowhere']) {
+      const { headers } = await fetch(server.endpoint + path);
+      const policy = headers.get('content-security-policy');
+      expect(policy).toContain("default-src 'self'");
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(policy).not.toContain('unsafe');
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('access-control-allow-origin')).toBeNull();
+    }
+  });
+
+  it('serves no file of another folder', async () => {
+    for (const path of [
+      '/../secret.txt',
+      '/assets/../../secret.txt',
+      '/%2e%2e/secret.txt',
+      '/..%2fsecret.txt',
+      '/%2e%2e%2fsecret.txt',
+      '/..%5csecret.txt',
+      '/assets/%2e%2e/%2e%2e/secret.txt',
+      '//secret.txt',
+      '/%00',
+    ])
+      expect([path, await ask(server, path)]).toEqual([
+        path,
+        { status: 404, type: 'application/problem+json', text: expect.not.stringContaining('s3cret') },
+      ]);
+  });
+
+  it('answers 404 in words to what there is not', async () => {
+    for (const [method, path] of [
+      ['GET', '/nowhere'],
+      ['GET', '/console/nothing'],
+      ['POST', '/console/about'],
+      ['POST', '/'],
+    ] as const) {
+      const { status, text } = await ask(server, path, {}, method);
+      expect([status, text]).toEqual([404, expect.stringContaining(`there is no ${method} ${path}`)]);
+    }
+  });
+
+  it('hands on to the API what is for it, as it came', async () => {
+    const path = '/v1/tasks/a%2Fb?target=x%20y';
+    const post = await fetch(server.endpoint + path, { method: 'POST', body: '{"n": 1e400}' });
+    expect(await post.json()).toEqual({ method: 'POST', path, body: '{"n": 1e400}' });
+    expect(await (await fetch(`${server.endpoint}/v1/tasks`)).json()).toMatchObject({ method: 'GET' });
+  });
+
+  it('says why the API cannot be asked', async () => {
+    const response = await fetch(`${server.endpoint}/v1/broken`);
+    expect(response.status).toBe(502);
+    expect(await response.json()).toMatchObject({ detail: 'the credentials have expired' });
+  });
+
+  it('says what it is about', async () => {
+    const response = await fetch(`${server.endpoint}/console/about`);
+    expect([await response.json(), response.headers.get('cache-control')]).toEqual([ABOUT, 'no-store']);
+  });
+
+  it('answers no page of another origin, and no name that was made to lead here', async () => {
+    for (const path of ['/', '/console/about', '/console/live', '/v1/tasks', '/assets/index-abc.js'])
+      for (const headers of [
+        { origin: 'https://evil.example' },
+        { host: 'rebound.example' },
+        { 'sec-fetch-site': 'cross-site' },
+      ] as const)
+        expect([path, (await ask(server, path, { ...headers })).status]).toEqual([path, 403]);
+  });
+
+  it('refuses in words to ask for a page what is no call of the API', async () => {
+    const response = await fetch(`${server.endpoint}/console/live?get=/v1/tasks&get=/etc/passwd`);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      errors: [{ path: 'get', reason: expect.stringContaining('/etc/passwd') }],
+    });
+  });
+
+  it('tells a page what changes until it goes, and why there are no metrics', async () => {
+    let asked = 0;
+    const counting = await start({ ok: false, reason: 'no page' }, async () => {
+      asked += 1;
+      return Response.json({ asked: Math.min(asked, 3) }, { headers: { 'groupage-read-units': '1' } });
+    });
+    const page = await listen(`${counting.endpoint}/`, ['/v1/a']);
+    await eventually(() => page.last('answer', ({ body }) => (body as { asked: number }).asked === 3));
+    await eventually(() => page.last('trouble', ({ path }) => path === 'metrics'));
+    expect(page.last('trouble')).toEqual({ path: 'metrics', reason: expect.stringContaining('this is a test') });
+    await page.close();
+    // The connection's end arrives in its own time.
+    const isQuiet = async (): Promise<boolean> => {
+      const before = asked;
+      await setTimeout(300);
+      return asked === before;
+    };
+    await eventually(isQuiet);
+    await counting.stop();
+  });
+
+  it('says why there is no page, and the API works all the same', async () => {
+    const without = await start({ ok: false, reason: 'it could not be built' });
+    const response = await fetch(`${without.endpoint}/`);
+    expect([response.status, await response.json()]).toMatchObject([503, { detail: 'it could not be built' }]);
+    expect((await fetch(`${without.endpoint}/v1/tasks`)).status).toBe(200);
+    await without.stop();
+  });
+});
