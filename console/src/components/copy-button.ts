@@ -1,0 +1,43 @@
+/** Puts a text on the clipboard, and says that it did. */
+import { html, LitElement } from 'lit';
+
+const SAID_FOR = 2_000;
+
+class CopyButton extends LitElement {
+  static override readonly properties = { text: {}, label: {}, said: { state: true } };
+  declare text: string;
+  declare label: string;
+  declare said: string;
+
+  constructor() {
+    super();
+    this.text = '';
+    this.label = 'Copy';
+    this.said = '';
+  }
+
+  override createRenderRoot(): this {
+    return this;
+  }
+
+  override render() {
+    return html`<button type="button" class="small" title=${this.label} @click=${() => this.#copy()}>
+      <span class="unseen">${this.label}</span><span aria-hidden="true">${this.said || 'Copy'}</span>
+      </button><span class="unseen" role="status">${this.said}</span>`;
+  }
+
+  /** A browser may refuse, or know no clipboard where the page came without encryption. */
+  async #copy(): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(this.text);
+      this.said = 'Copied';
+    } catch (cause) {
+      this.said = cause instanceof DOMException || cause instanceof TypeError ? 'Not allowed' : String(cause);
+    }
+    setTimeout(() => {
+      this.said = '';
+    }, SAID_FOR);
+  }
+}
+
+customElements.define('copy-button', CopyButton);

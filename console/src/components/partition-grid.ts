@@ -1,0 +1,79 @@
+/** Whose each partition is, at a glance; a cell leads to moving it. */
+import { html, type TemplateResult } from 'lit';
+import { PATHS, type Reply, post } from '../api.ts';
+import { colourOf, inOrder, letterOf, shares, spokenPartition } from '../model/fleet.ts';
+import type { FleetPartitionShape, FleetShape } from '../model/shapes.ts';
+import type { Dialog, Page } from '../screen.ts';
+import { buttons } from './dialogs.ts';
+import { facts, idText, problem } from './parts.ts';
+
+export const partitionGrid = (page: Page, fleet: FleetShape): TemplateResult => html`
+  <p class="muted">${shares(fleet.nodes, fleet.partitions)}. Each cell has its owner's letter; one that is free has a dash, one that is about to move an arrow, one that is pinned a dot.</p>
+  <ul class="grid">
+    ${inOrder(fleet.partitions).map((partition) => cell(page, fleet, partition))}
+  </ul>`;
+
+const cell = (page: Page, fleet: FleetShape, partition: FleetPartitionShape): TemplateResult => {
+  const { id, status, owner, pin } = partition;
+  const colour = status === 'free' ? 'free' : `c${colourOf(fleet.nodes, owner)}`;
+  const mark = status === 'free' ? '–' : letterOf(fleet.nodes, owner);
+  const spoken = spokenPartition(partition);
+  return html`<li><button class="cell ${colour} ${status}" title=${spoken} aria-label=${spoken} @click=${() => page.open(new MoveDialog(page, fleet, partition))}>
+    <span>${id}</span><strong>${mark}${status === 'asked' ? '→' : ''}${pin ? '•' : ''}</strong></button></li>`;
+};
+
+class MoveDialog implements Dialog {
+  readonly title: string;
+  readonly #page: Page;
+  readonly #fleet: FleetShape;
+  readonly #partition: FleetPartitionShape;
+  #refused: TemplateResult | undefined;
+
+  constructor(page: Page, fleet: FleetShape, partition: FleetPartitionShape) {
+    this.title = `Partition ${partition.id}`;
+    this.#page = page;
+    this.#fleet = fleet;
+    this.#partition = partition;
+  }
+
+  render(): TemplateResult {
+    const { status, owner, lastOwner, next, pin, fence, checkpoint, since } = this.#partition;
+    return html`
+      ${facts([
+        ['Status', status],
+        ['Owner', owner && idText(owner)],
+        ['Had it last', lastOwner && idText(lastOwner)],
+        ['Goes to', next && idText(next)],
+        ['Pinned to', pin && idText(pin)],
+        ['Since', since && html`<time-ago at=${since}></time-ago>`],
+        ['Fence', fence],
+        ['Checkpoint', checkpoint && html`<code class="id">${checkpoint}</code>`],
+      ])}
+      <form @submit=${(event: SubmitEvent) => this.#submit(event)}>
+        <label>Move it to
+          <select name="to">
+            <option value="">whoever balance gives it to</option>
+            ${this.#fleet.nodes
+              .filter((node) => node.status === 'working' || node.status === 'draining')
+              .map(({ node }) => html`<option value=${node} ?selected=${node === pin}>${node}</option>`)}
+          </select>
+        </label>
+        <p class="muted">It goes there once the work on it has come to an end, and stays for as long as that node lives.</p>
+        ${this.#refused ?? ''}
+        ${buttons(this.#page, html`<button class="primary">Move</button>`)}
+      </form>`;
+  }
+
+  async #submit(event: SubmitEvent): Promise<void> {
+    event.preventDefault();
+    const to = String(new FormData(event.target as HTMLFormElement).get('to') ?? '') || null;
+    const path = `${PATHS.fleet(this.#fleet.id)}/partitions/${encodeURIComponent(this.#partition.id)}/move`;
+    const reply: Reply<FleetPartitionShape> = await post(path, { to });
+    if (reply.ok) {
+      this.#page.close();
+      const where = to === null ? 'is balanced as all others' : `goes to ${to}`;
+      this.#page.say(reply.body.warning ?? `Partition ${this.#partition.id} ${where}`, 'ok');
+    } else this.#refused = problem(reply.detail, reply.errors);
+    this.#page.redraw();
+  }
+}

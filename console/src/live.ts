@@ -1,0 +1,121 @@
+/** What the server tells while a view is open: one stream, of exactly the calls that the view shows. */
+import type { LiveEvents, MetricsView, Usage } from '../../src/console/shapes.ts';
+
+export interface Answer {
+  readonly status: number;
+  /** Parsed: large numbers may have lost digits. */
+  readonly body: unknown;
+}
+
+/** `lost`: nothing comes any more; it is tried again. */
+export type Connection = 'connecting' | 'open' | 'lost';
+
+const AGAIN: number = 2_000;
+/** A page that nobody sees for so long asks for nothing more until it is seen. */
+const HIDDEN_FOR = 60_000;
+
+export class Live {
+  connection: Connection = 'connecting';
+  metrics: MetricsView | undefined;
+  usage: Usage | undefined;
+  readonly #answers = new Map<string, Answer>();
+  readonly #troubles = new Map<string, string>();
+  readonly #changed: () => void;
+  #paths: readonly string[] = [];
+  #source: EventSource | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** @param changed is called when there is anything new to draw. */
+  constructor(changed: () => void) {
+    this.#changed = changed;
+    document.addEventListener('visibilitychange', () => this.#onVisibility());
+  }
+
+  /** Asks for these from now on, and for no others. What is known of those that stay, stays. */
+  watch(paths: readonly string[]): void {
+    if (paths.join('\n') === this.#paths.join('\n') && this.#source) return;
+    this.#paths = paths;
+    for (const known of this.#answers.keys()) if (!paths.includes(known)) this.#answers.delete(known);
+    this.#troubles.clear();
+    this.#open();
+  }
+
+  /** What a call is answered with now, whatever its status; undefined until it is. */
+  answer(path: string): Answer | undefined {
+    return this.#answers.get(path);
+  }
+
+  /** The body of a call that went well. */
+  body<Body>(path: string): Body | undefined {
+    const answer = this.#answers.get(path);
+    return answer && answer.status < 300 ? (answer.body as Body) : undefined;
+  }
+
+  /** Why calls could not be made at all, in words. */
+  get troubles(): readonly string[] {
+    return [...new Set(this.#troubles.values())];
+  }
+
+  #open(): void {
+    clearTimeout(this.#timer);
+    this.#source?.close();
+    const source = new EventSource(
+      `/console/live?${this.#paths.map((path) => `get=${encodeURIComponent(path)}`).join('&')}`,
+    );
+    this.#source = source;
+    source.onopen = () => this.#become('open');
+    source.onerror = () => this.#onError(source);
+    on(source, 'answer', (answer) => this.#onAnswer(answer));
+    on(source, 'trouble', ({ path, reason }) => {
+      this.#troubles.set(path, reason);
+      this.#changed();
+    });
+    on(source, 'metrics', (metrics) => {
+      this.metrics = metrics;
+      this.#changed();
+    });
+    on(source, 'usage', (usage) => {
+      this.usage = usage;
+      this.#changed();
+    });
+  }
+
+  #onAnswer({ path, status, body }: LiveEvents['answer']): void {
+    this.#troubles.delete(path);
+    this.#answers.set(path, { status, body });
+    this.#changed();
+  }
+
+  /** The browser tries again by itself, but not where the server refused. */
+  #onError(source: EventSource): void {
+    this.#become('lost');
+    if (source.readyState !== EventSource.CLOSED) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#open(), AGAIN);
+  }
+
+  #become(connection: Connection): void {
+    if (connection === this.connection) return;
+    this.connection = connection;
+    this.#changed();
+  }
+
+  #onVisibility(): void {
+    clearTimeout(this.#timer);
+    if (!document.hidden) {
+      if (!this.#source || this.#source.readyState === EventSource.CLOSED) this.#open();
+      return;
+    }
+    this.#timer = setTimeout(() => {
+      this.#source?.close();
+      this.#source = undefined;
+    }, HIDDEN_FOR);
+  }
+}
+
+const on = <Name extends keyof LiveEvents>(
+  source: EventSource,
+  name: Name,
+  take: (data: LiveEvents[Name]) => void,
+): void =>
+  source.addEventListener(name, ({ data }: MessageEvent<string>) => take(JSON.parse(data) as LiveEvents[Name]));

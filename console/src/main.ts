@@ -1,0 +1,13 @@
+/** The console's page. */
+import './style/base.css';
+import './style/page.css';
+import './style/forms.css';
+import './style/parts.css';
+import './style/lists.css';
+import './style/flow.css';
+import './theme.ts';
+import './components/time-ago.ts';
+import './components/copy-button.ts';
+import './components/flow-drawing.ts';
+import './components/chart-panel.ts';
+import './app.ts';

@@ -1,0 +1,101 @@
+/** What the HTTP API answers, as far as the page shows it. Those that the command line reads too are its own. */
+import type { BatchShape, FanOutShape, ListShape, OperationShape, TargetShape, TaskShape } from '../../../src/cli/shapes.ts';
+
+export type {
+  FanOutShape,
+  FleetNodeShape,
+  FleetPartitionShape,
+  FleetShape,
+  ListShape,
+  OperationShape,
+  PauseShape,
+  SkippedShape,
+  TargetShape,
+  TaskShape,
+} from '../../../src/cli/shapes.ts';
+
+export interface QueueShape {
+  readonly queue: string;
+  readonly waiting: number;
+  readonly inFlight: number;
+  readonly delayed: number;
+  readonly deadLetters: number;
+}
+export interface QueuesShape {
+  readonly queues: readonly QueueShape[];
+  readonly rejected: number;
+}
+
+export interface TargetsShape {
+  readonly targets: readonly TargetShape[];
+  readonly cursor?: string;
+}
+
+/** What a downstream answered at last, or that it did not. */
+export interface LastAttempt {
+  readonly answer: string;
+  readonly at?: string;
+  readonly quote?: string;
+}
+
+export type Batch = BatchShape & {
+  readonly operation: string;
+  readonly attempts?: number;
+  readonly pending?: number;
+  readonly members?: readonly string[];
+  readonly oldestAt?: string;
+  readonly sealedAt?: string;
+  readonly startedAt?: string;
+  readonly finishedAt?: string;
+  readonly nextAttemptAfter?: string;
+  readonly lastAttempt?: LastAttempt;
+};
+export interface BatchesShape {
+  readonly batches: readonly Batch[];
+  readonly cursor?: string;
+}
+
+export type Task = TaskShape & { readonly run?: number; readonly redrivenAt?: string };
+export interface TasksShape {
+  readonly tasks: readonly Task[];
+  readonly cursor?: string;
+}
+
+export type OperationDetails = OperationShape & {
+  readonly batches: readonly string[];
+  readonly targets: readonly { readonly target: string; readonly since: string }[];
+};
+
+/** Failed tasks of one cause, among those that were looked at. */
+export interface FailureGroup {
+  readonly key: string;
+  readonly operation: string;
+  readonly code: string;
+  /** The message without what varies from task to task. */
+  readonly cause: string;
+  /** Of one of them, as it came. */
+  readonly message: string;
+  readonly tasks: number;
+  readonly targets: number;
+  readonly ids: readonly string[];
+}
+export interface FailuresShape {
+  readonly groups: readonly FailureGroup[];
+  readonly looked: number;
+  readonly cursor?: string;
+}
+
+export interface FanOutsShape {
+  readonly fanOuts: readonly FanOutShape[];
+  readonly cursor?: string;
+}
+export interface ListsShape {
+  readonly lists: readonly ListShape[];
+  readonly cursor?: string;
+}
+export interface JobShape {
+  readonly token: number | string;
+  readonly status: string;
+  readonly task?: string;
+  readonly error?: { readonly code: string; readonly message: string };
+}

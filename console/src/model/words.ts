@@ -1,0 +1,96 @@
+/** What the API says in one word, in words for people and in a tone that has a shape of its own. Pure. */
+
+/** Each has a colour and a shape: neither says it alone. */
+export type Tone = 'ok' | 'bad' | 'warn' | 'busy' | 'idle';
+
+export interface State {
+  readonly tone: Tone;
+  readonly word: string;
+}
+
+const SEALED_BY: Readonly<Record<string, string>> = {
+  full: 'it had as many tasks as a batch may have',
+  bytes: 'another task would have made it larger than a batch may be',
+  weight: 'another task would have made it heavier than a batch may be',
+  waited: 'its oldest task had waited for as long as any may wait',
+  quiet: 'no other task had come for a while',
+  bypass: 'its task is large enough to go alone',
+  flush: 'somebody flushed its Target',
+};
+
+/** Why a batch was sealed: the end of a sentence that begins with "sealed because". */
+export const sealedBecause = (sealedBy: string): string => SEALED_BY[sealedBy] ?? sealedBy;
+
+const TASKS: Readonly<Record<string, State>> = {
+  created: { tone: 'idle', word: 'waiting' },
+  batched: { tone: 'busy', word: 'in a batch' },
+  'in-progress': { tone: 'busy', word: 'in progress' },
+  succeeded: { tone: 'ok', word: 'succeeded' },
+  failed: { tone: 'bad', word: 'failed' },
+};
+
+export const taskState = (status: string): State => TASKS[status] ?? { tone: 'idle', word: status };
+
+const BATCHES: Readonly<Record<string, State>> = {
+  forming: { tone: 'idle', word: 'forming' },
+  sealed: { tone: 'idle', word: 'sealed' },
+  'in-progress': { tone: 'busy', word: 'in progress' },
+  succeeded: { tone: 'ok', word: 'succeeded' },
+  'partly-failed': { tone: 'warn', word: 'partly failed' },
+  failed: { tone: 'bad', word: 'failed' },
+};
+
+export const batchState = (status: string): State => BATCHES[status] ?? { tone: 'idle', word: status };
+
+const TRACKERS: Readonly<Record<string, State>> = {
+  open: { tone: 'busy', word: 'open' },
+  sealed: { tone: 'busy', word: 'sealed' },
+  complete: { tone: 'ok', word: 'complete' },
+  expired: { tone: 'warn', word: 'expired' },
+  cancelled: { tone: 'warn', word: 'cancelled' },
+};
+
+/** Of a fan-out or a list. */
+export const trackerState = (status: string): State => TRACKERS[status] ?? { tone: 'idle', word: status };
+
+const NODES: Readonly<Record<string, State>> = {
+  working: { tone: 'ok', word: 'working' },
+  draining: { tone: 'warn', word: 'draining' },
+  leaving: { tone: 'warn', word: 'leaving' },
+  evicted: { tone: 'bad', word: 'evicted' },
+};
+
+export const nodeState = (status: string): State => NODES[status] ?? { tone: 'idle', word: status };
+
+const JOBS: Readonly<Record<string, State>> = {
+  waiting: { tone: 'idle', word: 'waiting' },
+  leased: { tone: 'busy', word: 'leased' },
+  started: { tone: 'busy', word: 'started' },
+  succeeded: { tone: 'ok', word: 'succeeded' },
+  failed: { tone: 'bad', word: 'failed' },
+};
+
+export const jobState = (status: string): State => JOBS[status] ?? { tone: 'idle', word: status };
+
+const BECAUSE: Readonly<Record<string, string>> = {
+  'all-done': 'all of its items are done',
+  'too-many-failed': 'too many of its items failed',
+  idle: 'nothing happened for too long',
+  deleted: 'somebody deleted it',
+};
+
+/** Why a fan-out ended. */
+export const endedBecause = (because: string): string => BECAUSE[because] ?? because;
+
+const ERRORS: Readonly<Record<string, string>> = {
+  'attempts-exhausted': 'every attempt came to nothing',
+  refused: 'the downstream refused it',
+  failed: 'the downstream said that it failed',
+  'inputs-unreadable': 'its operation came to merge later, and it names no inputs',
+  'payload-lost': 'its payload was not stored any more',
+  expired: 'no batch had it in time',
+  cancelled: 'somebody cancelled it',
+};
+
+/** What an error's code means; undefined for a downstream's own. */
+export const errorMeans = (code: string): string | undefined => ERRORS[code];

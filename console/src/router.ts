@@ -1,0 +1,134 @@
+/** The page's addresses: what is behind the `#`, so that they hold wherever the page is served. Pure. */
+
+export type Route =
+  | { readonly view: 'overview' }
+  | { readonly view: 'operation'; readonly name: string }
+  | { readonly view: 'targets'; readonly operation?: string; readonly prefix?: string; readonly cursor?: string }
+  | { readonly view: 'target'; readonly target: string; readonly cursor?: string }
+  | { readonly view: 'batch'; readonly id: string }
+  | { readonly view: 'task'; readonly id: string; readonly isNew?: true }
+  | { readonly view: 'failures'; readonly cursor?: string }
+  | { readonly view: 'fan-outs'; readonly cursor?: string }
+  | { readonly view: 'fan-out'; readonly id: string }
+  | { readonly view: 'lists'; readonly cursor?: string }
+  | { readonly view: 'list'; readonly id: string; readonly from?: string }
+  | { readonly view: 'fleets' }
+  | { readonly view: 'fleet'; readonly id: string }
+  | { readonly view: 'unknown'; readonly path: string };
+
+/** The address of a view, to be put into a link. */
+export const href = (route: Route): string => `#${pathOf(route)}`;
+
+const pathOf = (route: Route): string => {
+  switch (route.view) {
+    case 'overview':
+      return '/';
+    case 'operation':
+      return `/operations/${encodeURIComponent(route.name)}`;
+    case 'targets':
+      return `/targets${query({ operation: route.operation, prefix: route.prefix, cursor: route.cursor })}`;
+    case 'target':
+      return `/targets/${encodeURIComponent(route.target)}${query({ cursor: route.cursor })}`;
+    case 'batch':
+      return `/batches/${encodeURIComponent(route.id)}`;
+    case 'task':
+      return `/tasks/${encodeURIComponent(route.id)}${route.isNew ? '?new=1' : ''}`;
+    case 'failures':
+    case 'fan-outs':
+    case 'lists':
+      return `/${route.view}${query({ cursor: route.cursor })}`;
+    case 'fan-out':
+      return `/fan-outs/${encodeURIComponent(route.id)}`;
+    case 'list':
+      return `/lists/${encodeURIComponent(route.id)}${query({ from: route.from })}`;
+    case 'fleets':
+      return '/fleets';
+    case 'fleet':
+      return `/fleets/${encodeURIComponent(route.id)}`;
+    case 'unknown':
+      return route.path;
+  }
+};
+
+/** A query string of those that there are. */
+export const query = (of: Readonly<Record<string, string | undefined>>): string => {
+  const given = Object.entries(of).filter((pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== '');
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+};
+
+/** @param hash as the browser has it, with its `#` or without. */
+export const parseRoute = (hash: string): Route => {
+  const path = hash.replace(/^#/, '') || '/';
+  const [before = '', after = ''] = path.split('?', 2);
+  const parts = before.split('/').filter((part) => part !== '');
+  const [room = '', name] = parts;
+  const id = name === undefined ? undefined : decoded(name);
+  if (parts.length > 2 || (name !== undefined && id === undefined)) return { view: 'unknown', path };
+  const route = id === undefined ? whole(room, new URLSearchParams(after)) : one(room, id, new URLSearchParams(after));
+  return route ?? { view: 'unknown', path };
+};
+
+const whole = (room: string, params: URLSearchParams): Route | undefined => {
+  switch (room) {
+    case '':
+      return { view: 'overview' };
+    case 'targets':
+      return { view: 'targets', ...given(params, 'operation'), ...given(params, 'prefix'), ...given(params, 'cursor') };
+    case 'failures':
+    case 'fan-outs':
+    case 'lists':
+      return { view: room, ...given(params, 'cursor') };
+    case 'fleets':
+      return { view: 'fleets' };
+  }
+  return undefined;
+};
+
+const one = (room: string, id: string, params: URLSearchParams): Route | undefined => {
+  switch (room) {
+    case 'operations':
+      return { view: 'operation', name: id };
+    case 'targets':
+      return { view: 'target', target: id, ...given(params, 'cursor') };
+    case 'batches':
+      return { view: 'batch', id };
+    case 'tasks':
+      return { view: 'task', id, ...(params.has('new') ? { isNew: true as const } : {}) };
+    case 'fan-outs':
+      return { view: 'fan-out', id };
+    case 'lists':
+      return { view: 'list', id, ...given(params, 'from') };
+    case 'fleets':
+      return { view: 'fleet', id };
+  }
+  return undefined;
+};
+
+const given = <Name extends string>(params: URLSearchParams, name: Name): Partial<Record<Name, string>> => {
+  const value = params.get(name);
+  return (value ? { [name]: value } : {}) as Partial<Record<Name, string>>;
+};
+
+/** Undefined for what no link of ours has. */
+const decoded = (text: string): string | undefined => {
+  try {
+    return decodeURIComponent(text);
+  } catch (cause) {
+    if (cause instanceof URIError) return undefined;
+    throw cause;
+  }
+};
+
+/**
+ * Where somebody wants to go who typed or pasted this: a batch's id has a `#`, a Target a `/`, a task's id neither.
+ *
+ * @param operations the names of those that are configured.
+ */
+export const routeOfSearch = (typed: string, operations: readonly string[]): Route | undefined => {
+  const text = typed.trim();
+  if (text === '') return undefined;
+  if (text.includes('#')) return { view: 'batch', id: text };
+  if (text.includes('/')) return { view: 'target', target: text };
+  if (operations.includes(text)) return { view: 'operation', name: text };
+  return { view: 'task', id: text };
+};

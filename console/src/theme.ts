@@ -1,0 +1,23 @@
+/** Dark or light: as the system says, until somebody chooses, which is remembered. */
+
+export type Theme = 'system' | 'light' | 'dark';
+
+const KEY = 'groupage.theme';
+const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
+
+export const theme = (): Theme => THEMES.find((each) => each === localStorage.getItem(KEY)) ?? 'system';
+
+/** The next one in turn. */
+export const nextTheme = (): Theme => THEMES[(THEMES.indexOf(theme()) + 1) % THEMES.length] ?? 'system';
+
+export const choose = (chosen: Theme): void => {
+  localStorage.setItem(KEY, chosen);
+  show();
+};
+
+const show = (): void => {
+  if (theme() === 'system') delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme();
+};
+
+show();

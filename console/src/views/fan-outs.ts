@@ -1,0 +1,44 @@
+/** Fan-outs, the newest first. */
+import { html } from 'lit';
+import { PATHS } from '../api.ts';
+import { refused } from '../components/answered.ts';
+import { heading } from '../components/heading.ts';
+import { badge, empty, link, progress } from '../components/parts.ts';
+import { type Column, pager, table } from '../components/table.ts';
+import { count } from '../format.ts';
+import type { FanOutShape, FanOutsShape } from '../model/shapes.ts';
+import { fanOutWords } from '../model/tracked.ts';
+import { trackerState } from '../model/words.ts';
+import { href } from '../router.ts';
+import type { Page, Screen } from '../screen.ts';
+
+const COLUMNS: readonly Column<FanOutShape>[] = [
+  { name: 'Fan-out', cell: ({ id }) => link({ view: 'fan-out', id }, id, 'id') },
+  { name: 'Status', cell: ({ status }) => badge(trackerState(status)) },
+  { name: 'Done', cell: (fanOut) => progress((fanOut.succeeded ?? 0) + fanOut.failed, fanOut.total, fanOutWords(fanOut)) },
+  { name: 'Items', number: true, cell: ({ total }) => count(total) },
+  { name: 'Failed', number: true, cell: ({ failed }) => count(failed) },
+  { name: 'About', minor: true, cell: ({ userKey }) => userKey ?? '–' },
+  { name: 'Opened', number: true, cell: ({ createdAt }) => html`<time-ago at=${createdAt}></time-ago>` },
+];
+
+export const fanOutsScreen = (page: Page, cursor: string | undefined): Screen => {
+  const path = PATHS.fanOuts(cursor);
+  return {
+    title: 'Fan-outs',
+    paths: () => [path],
+    render: () => {
+      const found = page.live.body<FanOutsShape>(path);
+      return html`
+        ${heading({ name: 'Fan-outs' })}
+        <p class="lead">N items, of which it is to be known exactly once that the last is done.</p>
+        ${refused(page, path) ?? table({ name: 'Fan-outs', columns: COLUMNS, rows: found?.fanOuts, empty: none })}
+        ${pager(cursor === undefined ? undefined : href({ view: 'fan-outs' }), found?.cursor === undefined ? undefined : href({ view: 'fan-outs', cursor: found.cursor }), 'fan-outs')}`;
+    },
+  };
+};
+
+const none = empty(
+  'No fan-out yet',
+  html`Open one: <code>groupage fan-out open</code>, or <code>POST /v1/fan-outs</code>. <code>npm run example:catalog</code> shows one at work.`,
+);

@@ -1,0 +1,44 @@
+/** Deferred lists, the newest first. */
+import { html } from 'lit';
+import { PATHS } from '../api.ts';
+import { refused } from '../components/answered.ts';
+import { heading } from '../components/heading.ts';
+import { badge, empty, link, progress } from '../components/parts.ts';
+import { type Column, pager, table } from '../components/table.ts';
+import { count } from '../format.ts';
+import type { ListShape, ListsShape } from '../model/shapes.ts';
+import { listWords } from '../model/tracked.ts';
+import { trackerState } from '../model/words.ts';
+import { href } from '../router.ts';
+import type { Page, Screen } from '../screen.ts';
+
+const COLUMNS: readonly Column<ListShape>[] = [
+  { name: 'List', cell: ({ id }) => link({ view: 'list', id }, id, 'id') },
+  { name: 'Status', cell: ({ status }) => badge(trackerState(status)) },
+  { name: 'Done', cell: (list) => progress(list.done ?? 0, list.total, listWords(list)) },
+  { name: 'Jobs', number: true, cell: ({ total }) => count(total) },
+  { name: 'Failed', number: true, cell: ({ failed }) => count(failed) },
+  { name: 'Name', minor: true, cell: ({ name }) => name ?? '–' },
+  { name: 'Created', number: true, cell: ({ createdAt }) => html`<time-ago at=${createdAt}></time-ago>` },
+];
+
+export const listsScreen = (page: Page, cursor: string | undefined): Screen => {
+  const path = PATHS.lists(cursor);
+  return {
+    title: 'Lists',
+    paths: () => [path],
+    render: () => {
+      const found = page.live.body<ListsShape>(path);
+      return html`
+        ${heading({ name: 'Lists' })}
+        <p class="lead">Jobs that wait until somebody asks for them: a trigger makes tasks of them, or workers claim them.</p>
+        ${refused(page, path) ?? table({ name: 'Lists', columns: COLUMNS, rows: found?.lists, empty: none })}
+        ${pager(cursor === undefined ? undefined : href({ view: 'lists' }), found?.cursor === undefined ? undefined : href({ view: 'lists', cursor: found.cursor }), 'lists')}`;
+    },
+  };
+};
+
+const none = empty(
+  'No list yet',
+  html`Create one: <code>groupage lists create --operation NAME</code>, then <code>groupage lists add ID FILE</code>.`,
+);

@@ -1,0 +1,76 @@
+/** What somebody sees first: is all well, where is what, and what came of it. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { PATHS } from '../api.ts';
+import { refused } from '../components/answered.ts';
+import { charts } from '../components/flow-charts.ts';
+import { operationTable } from '../components/operation-table.ts';
+import { link, shape, skeleton } from '../components/parts.ts';
+import { sendHint } from '../components/send-dialog.ts';
+import { count } from '../format.ts';
+import { stations } from '../model/flow.ts';
+import { type Health, healthOf, type Trouble } from '../model/health.ts';
+import type { OperationShape, QueuesShape, TargetsShape } from '../model/shapes.ts';
+import type { Page, Screen } from '../screen.ts';
+
+/** As many Targets are added up; of others it is said that there are more. */
+const TARGETS = 50;
+const TROUBLES = 6;
+
+export const overviewScreen = (page: Page): Screen => {
+  const targetsPath = PATHS.targets({ limit: TARGETS });
+  return {
+    title: 'Overview',
+    paths: () => [PATHS.operations, PATHS.queues, targetsPath],
+    render: () => {
+      const { live, now } = page;
+      const operations = live.body<{ readonly operations: readonly OperationShape[] }>(PATHS.operations)?.operations;
+      const queues = live.body<QueuesShape>(PATHS.queues);
+      const targets = live.body<TargetsShape>(targetsPath);
+      const isKnown = operations && queues && targets && live.metrics;
+      const input = { queues, targets: targets?.targets ?? [], metrics: live.metrics, now };
+      return html`
+        ${headline(isKnown ? healthOf({ ...input, operations }) : undefined)}
+        ${refused(page, PATHS.operations) ?? nothing}
+        ${targets?.targets.length === 0 ? invitation(page) : nothing}
+        <section aria-labelledby="flow-title">
+          <h2 id="flow-title">The flow</h2>
+          <flow-drawing .stations=${stations({ queues, metrics: live.metrics, targets: targets?.targets, hasMore: targets?.cursor !== undefined })}></flow-drawing>
+        </section>
+        <section aria-labelledby="operations-title">
+          <h2 id="operations-title">Operations</h2>
+          ${operationTable(page, operations, targets?.targets)}
+        </section>
+        <section aria-labelledby="charts-title">
+          <h2 id="charts-title">The last while</h2>
+          ${charts(live.metrics, {})}
+        </section>`;
+    },
+  };
+};
+
+const headline = (health: Health | undefined): TemplateResult => {
+  const tone = !health ? 'idle' : health.troubles.length === 0 ? 'ok' : (health.troubles[0]?.tone ?? 'warn');
+  return html`
+    <section class="health ${tone}" aria-label="Is all well?">
+      <div class="top">
+        <h1 tabindex="-1">${shape(tone)}<span role="status">${health ? health.headline : 'Looking…'}</span></h1>
+        <p class="since">${health ? (health.troubles.length === 0 ? health.since : nothing) : skeleton('l')}</p>
+      </div>
+      ${
+        health && health.troubles.length > 0
+          ? html`<ul>${health.troubles.slice(0, TROUBLES).map(trouble)}</ul>
+            ${health.troubles.length > TROUBLES ? html`<p class="muted">and ${count(health.troubles.length - TROUBLES)} more</p>` : nothing}`
+          : nothing
+      }
+    </section>`;
+};
+
+const trouble = ({ tone, word, text, next, route }: Trouble): TemplateResult => html`
+  <li class=${tone}>${shape(tone)}<p><strong>${link(route, word)}</strong> ${text} <span class="muted">${next}</span></p></li>`;
+
+const invitation = (page: Page): TemplateResult => html`
+  <section class="invitation" aria-labelledby="first-title">
+    <h2 id="first-title">Send the first task</h2>
+    <p>Nothing was registered yet. A task waits with others of its Target, goes downstream in one batch with them, and gets its own result. Watch one do that.</p>
+    <p>${sendHint(page)}</p>
+  </section>`;
