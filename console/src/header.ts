@@ -7,7 +7,7 @@ import { choose, nextTheme, theme } from './theme.ts';
 /** Each part of the page, with the views that belong to it. */
 const PARTS: readonly { readonly name: string; readonly route: Route; readonly views: readonly Route['view'][] }[] = [
   { name: 'Overview', route: { view: 'overview' }, views: ['overview', 'operation'] },
-  { name: 'Targets', route: { view: 'targets' }, views: ['targets', 'target', 'batch'] },
+  { name: 'Targets', route: { view: 'targets' }, views: ['targets', 'target', 'batch', 'task'] },
   { name: 'Failures', route: { view: 'failures' }, views: ['failures'] },
   { name: 'Fan-outs', route: { view: 'fan-outs' }, views: ['fan-outs', 'fan-out'] },
   { name: 'Lists', route: { view: 'lists' }, views: ['lists', 'list'] },

@@ -10,7 +10,10 @@ export interface Answer {
 /** `lost`: nothing comes any more; it is tried again. */
 export type Connection = 'connecting' | 'open' | 'lost';
 
-const AGAIN: number = 2_000;
+/** Answers of views that were gone from. */
+const REMEMBERED = 60;
+/** Until a stream that the server refused is tried again (ms). */
+const AGAIN = 2_000;
 /** A page that nobody sees for so long asks for nothing more until it is seen. */
 const HIDDEN_FOR = 60_000;
 
@@ -31,11 +34,10 @@ export class Live {
     document.addEventListener('visibilitychange', () => this.#onVisibility());
   }
 
-  /** Asks for these from now on, and for no others. What is known of those that stay, stays. */
+  /** Asks for these from now on, and for no others. What was known of others is shown first when they are gone to again. */
   watch(paths: readonly string[]): void {
     if (paths.join('\n') === this.#paths.join('\n') && this.#source) return;
     this.#paths = paths;
-    for (const known of this.#answers.keys()) if (!paths.includes(known)) this.#answers.delete(known);
     this.#troubles.clear();
     this.#open();
   }
@@ -82,7 +84,10 @@ export class Live {
 
   #onAnswer({ path, status, body }: LiveEvents['answer']): void {
     this.#troubles.delete(path);
+    this.#answers.delete(path);
     this.#answers.set(path, { status, body });
+    const [oldest] = this.#answers.keys();
+    if (this.#answers.size > REMEMBERED && oldest !== undefined) this.#answers.delete(oldest);
     this.#changed();
   }
 

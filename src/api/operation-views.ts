@@ -47,8 +47,16 @@ export const operationView = (
   };
 };
 
-/** Which batches hold its slots, and which Targets wait for one, those whose turn is next first. */
-export const operationDetails = ({ inFlight }: OperationState, waiting: readonly WaitingTarget[]) => ({
+/**
+ * The keys of a payload that a batch's tasks share, which batches hold its slots, and which Targets wait for one, those
+ * whose turn is next first.
+ */
+export const operationDetails = (
+  { keys }: Pick<Operation, 'keys'>,
+  { inFlight }: OperationState,
+  waiting: readonly WaitingTarget[],
+) => ({
+  groupedBy: keys,
   batches: inFlight.map((slot) => {
     const { target, fence, round } = parseSlot(slot);
     return batchIdOf(target, fence, round);

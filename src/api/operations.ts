@@ -65,7 +65,7 @@ const look = async ({ operations }: ApiDeps, operation: Operation) => {
   ]);
   return {
     view: operationView(operation, state, waiting, WAITING_SHOWN),
-    details: operationDetails(state, waiting),
+    details: operationDetails(operation, state, waiting),
   };
 };
 

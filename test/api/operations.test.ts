@@ -54,6 +54,7 @@ describe('an operation', () => {
     expect(await ask('/operations/ship')).toEqual({
       status: 200,
       ...shown,
+      groupedBy: ['depot'],
       batches: ['ship/depot=MUC#4#7'],
       targets: [{ target: 'ship/depot=JFK', since: new Date(NOW - 5_000).toISOString() }],
     });

@@ -51,7 +51,7 @@ const spoken = ({ name, value = 'not known yet', unit, detail }: Station): strin
   `${name}: ${value} ${unit}${detail ? `, ${detail}` : ''}`;
 
 const outline = ({ kind }: Station, { x, y, width, height }: Place) =>
-  svg`<rect x=${x} y=${y} width=${width} height=${height} rx=${kind === 'function' ? height / 5 : 4} class="box" />`;
+  svg`<rect x=${x} y=${y} width=${width} height=${height} rx=${kind === 'function' ? 12 : 4} class="box" />`;
 
 const box = (station: Station, place: Place) => svg`
   <a href=${href(station.route)} class="station ${station.kind} ${station.tone}" aria-label=${spoken(station)}>

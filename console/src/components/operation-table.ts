@@ -10,7 +10,12 @@ import { type Column, table } from './table.ts';
 const COLUMNS: readonly Column<OperationRow>[] = [
   { name: 'Operation', cell: ({ operation }) => link({ view: 'operation', name: operation }, operation) },
   { name: 'State', cell: ({ state }) => badge(state) },
-  { name: 'Slots', number: true, minor: true, cell: ({ slots }) => (slots ? `${count(slots.taken)} of ${count(slots.total)}` : '–') },
+  {
+    name: 'Slots',
+    number: true,
+    minor: true,
+    cell: ({ slots }) => (slots ? `${count(slots.taken)} of ${count(slots.total)}` : '–'),
+  },
   { name: 'Waiting', number: true, cell: ({ waiting }) => (waiting === undefined ? '–' : count(waiting)) },
   { name: 'In / min', number: true, cell: ({ rates }) => (rates ? rate(rates.registered) : '–') },
   { name: 'Done / min', number: true, cell: ({ rates }) => (rates ? rate(rates.ended) : '–') },
@@ -19,7 +24,14 @@ const COLUMNS: readonly Column<OperationRow>[] = [
   { name: 'Failed', number: true, cell: ({ totals }) => failed(totals?.tasksFailed) },
   { name: 'Batches', number: true, minor: true, cell: ({ totals }) => number(totals?.batches) },
   { name: 'Calls', number: true, cell: ({ totals }) => number(totals?.calls) },
-  { name: 'Calls saved', number: true, cell: ({ totals, savedShare }) => (totals && savedShare !== undefined ? html`<strong>${count(totals.callsSaved)}</strong> <span class="muted">${percent(savedShare)}</span>` : '–') },
+  {
+    name: 'Calls saved',
+    number: true,
+    cell: ({ totals, savedShare }) =>
+      totals && savedShare !== undefined
+        ? html`<strong>${count(totals.callsSaved)}</strong> <span class="muted">${percent(savedShare)}</span>`
+        : '–',
+  },
 ];
 
 const number = (value: number | undefined): string => count(value ?? 0);

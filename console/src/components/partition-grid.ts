@@ -1,6 +1,6 @@
 /** Whose each partition is, at a glance; a cell leads to moving it. */
 import { html, type TemplateResult } from 'lit';
-import { PATHS, type Reply, post } from '../api.ts';
+import { PATHS, post, type Reply } from '../api.ts';
 import { colourOf, inOrder, letterOf, shares, spokenPartition } from '../model/fleet.ts';
 import type { FleetPartitionShape, FleetShape } from '../model/shapes.ts';
 import type { Dialog, Page } from '../screen.ts';

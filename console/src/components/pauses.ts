@@ -36,9 +36,7 @@ export const pauseButton = (
       run: () => post(`${path}resume`, of),
       done: `${what} is being resumed`,
     });
-  return paused
-    ? html`<button @click=${resume}>Resume…</button>`
-    : html`<button @click=${pause}>Pause…</button>`;
+  return paused ? html`<button @click=${resume}>Resume…</button>` : html`<button @click=${pause}>Pause…</button>`;
 };
 
 export const pauseNote = (what: string, { by, since, until, reason }: PauseShape): TemplateResult => html`

@@ -58,11 +58,19 @@ class RedriveDialog implements Dialog {
   }
 
   async look(): Promise<void> {
-    await this.#walk(true, () => ({ is: 'looking' }), (would) => ({ is: 'looked', would }));
+    await this.#walk(
+      true,
+      () => ({ is: 'looking' }),
+      (would) => ({ is: 'looked', would }),
+    );
   }
 
   async #run(): Promise<void> {
-    await this.#walk(false, (done) => ({ is: 'doing', done }), (done) => ({ is: 'done', done }));
+    await this.#walk(
+      false,
+      (done) => ({ is: 'doing', done }),
+      (done) => ({ is: 'done', done }),
+    );
     if (this.#phase.is === 'done') {
       this.#page.say(`${plural(this.#phase.done.redriven, this.#redrive.one)} sent on the way again`, 'ok');
     }
@@ -120,8 +128,7 @@ class RedriveDialog implements Dialog {
 
   #next(): unknown {
     const phase = this.#phase;
-    if (phase.is === 'looking' || phase.is === 'doing')
-      return html`<button class="primary" disabled>Redrive</button>`;
+    if (phase.is === 'looking' || phase.is === 'doing') return html`<button class="primary" disabled>Redrive</button>`;
     if (phase.is !== 'looked' || phase.would.redriven === 0) return nothing;
     return html`<button class="primary" @click=${() => this.#run()}>Redrive ${plural(phase.would.redriven, this.#redrive.one)}</button>`;
   }

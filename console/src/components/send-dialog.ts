@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { get, PATHS, post } from '../api.ts';
 import { examplePayload } from '../model/example-payload.ts';
-import type { TargetsShape } from '../model/shapes.ts';
+import type { OperationDetails, TargetsShape } from '../model/shapes.ts';
 import type { Dialog, Page } from '../screen.ts';
 import { buttons } from './dialogs.ts';
 import { problem } from './parts.ts';
@@ -30,19 +30,14 @@ class SendDialog implements Dialog {
     this.#operation = operation;
   }
 
-  /** What was sent last, or else what a task of a Target that is there has. */
+  /** What was sent last, or else an example. */
   async suggest(): Promise<void> {
     const operation = this.#operation;
     const last = localStorage.getItem(`${LAST}${operation}`);
-    const reply = last === null ? await get<TargetsShape>(PATHS.targets({ operation, limit: 1 })) : undefined;
+    const suggested = last ?? (await suggestionFor(operation));
     if (this.#isTouched || operation !== this.#operation) return;
-    this.#payload = last ?? examplePayload(operation, reply?.ok ? reply.body.targets[0]?.target : undefined, this.#keys());
+    this.#payload = suggested;
     this.#page.redraw();
-  }
-
-  /** The grouping keys of its operation, as the server knows the configuration. */
-  #keys(): readonly string[] {
-    return [];
   }
 
   render(): TemplateResult {
@@ -108,6 +103,16 @@ class SendDialog implements Dialog {
     this.#page.redraw();
   }
 }
+
+/** What a task of a Target that is there has, or else one of each key that the configuration groups by. */
+const suggestionFor = async (operation: string): Promise<string> => {
+  const [targets, details] = await Promise.all([
+    get<TargetsShape>(PATHS.targets({ operation, limit: 1 })),
+    get<OperationDetails>(PATHS.operation(operation)),
+  ]);
+  const target = targets.ok ? targets.body.targets[0]?.target : undefined;
+  return examplePayload(operation, target, (details.ok && details.body.groupedBy) || []);
+};
 
 /** Undefined for what is JSON. */
 const whatIsWrong = (text: string): string | undefined => {

@@ -1,8 +1,8 @@
 /** Targets: what waits where, since when, and who leads it. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { count } from '../format.ts';
-import { targetState } from '../model/target-state.ts';
 import type { TargetShape } from '../model/shapes.ts';
+import { targetState } from '../model/target-state.ts';
 import { badge, link } from './parts.ts';
 import { type Column, table } from './table.ts';
 

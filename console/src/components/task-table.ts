@@ -17,7 +17,11 @@ const WAITING: readonly Column<Task>[] = [
 const FAILED: readonly Column<Task>[] = [
   ID,
   { name: 'Error', cell: ({ error }) => (error ? idText(error.code) : '–') },
-  { name: 'The reason', minor: true, cell: ({ error }) => html`<span class="clip" title=${error?.message ?? ''}>${error?.message}</span>` },
+  {
+    name: 'The reason',
+    minor: true,
+    cell: ({ error }) => html`<span class="clip" title=${error?.message ?? ''}>${error?.message}</span>`,
+  },
   { name: 'Attempts', number: true, minor: true, cell: ({ attempts }) => count(attempts) },
   {
     name: 'Failed',
@@ -31,5 +35,4 @@ export const taskTable = (
   tasks: readonly Task[] | undefined,
   empty: TemplateResult,
   kind: 'waiting' | 'failed' = 'waiting',
-): TemplateResult =>
-  table({ name, columns: kind === 'failed' ? FAILED : WAITING, rows: tasks, expected: 3, empty });
+): TemplateResult => table({ name, columns: kind === 'failed' ? FAILED : WAITING, rows: tasks, expected: 3, empty });

@@ -24,6 +24,10 @@ export interface Chart {
 
 const NONE: MetricsView = { from: 0, step: 1_000, series: [], totals: { since: 0, operations: [] } };
 
+/** How far back the charts go, in words. */
+export const windowOf = (view: MetricsView | undefined): string =>
+  view ? duration(moments(view).length * view.step) : '…';
+
 /** @param of dimensions: of one operation, or of all. */
 export const chartsOf = (view: MetricsView = NONE, of: Series['of'] = {}): readonly Chart[] => {
   const at = moments(view);
@@ -31,7 +35,7 @@ export const chartsOf = (view: MetricsView = NONE, of: Series['of'] = {}): reado
   const wait = stepsOf(view, 'Wait', of);
   const latency = stepsOf(view, 'DownstreamLatency', of);
   const inWords = (value: number | undefined, format: (value: number) => string): string =>
-    value === undefined ? 'nothing in the last minute' : `${format(value)} in the last minute`;
+    value === undefined ? '–' : format(value);
   return [
     {
       name: 'Fill of the batches',
@@ -57,14 +61,14 @@ export const chartsOf = (view: MetricsView = NONE, of: Series['of'] = {}): reado
     },
     {
       name: 'Calls without success',
-      latest: `${count(perMinute(view, 'DownstreamErrors', of))} in the last minute`,
+      latest: count(perMinute(view, 'DownstreamErrors', of)),
       at,
       lines: [{ name: 'errors', values: sums(stepsOf(view, 'DownstreamErrors', of), at.length), as: 'bad' }],
       format: count,
     },
     {
       name: 'Tasks registered',
-      latest: `${count(perMinute(view, 'TasksRegistered', of))} in the last minute`,
+      latest: count(perMinute(view, 'TasksRegistered', of)),
       at,
       lines: [{ name: 'tasks', values: sums(stepsOf(view, 'TasksRegistered', of), at.length), as: 'bars' }],
       format: count,
@@ -100,5 +104,5 @@ const ended = (view: MetricsView, of: Series['of'], length: number): readonly nu
 const calls = (view: MetricsView, of: Series['of']): string => {
   const made = perMinute(view, 'DownstreamCalls', of);
   const tasks = perMinute(view, 'TasksSucceeded', of) + perMinute(view, 'TasksFailed', of);
-  return `${count(made)} for ${count(tasks)} tasks in the last minute`;
+  return `${count(made)} for ${count(tasks)} tasks`;
 };

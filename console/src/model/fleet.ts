@@ -17,7 +17,10 @@ const letters = (index: number): string => {
 export const COLOURS = 8;
 
 export const colourOf = (nodes: readonly Pick<FleetNodeShape, 'node'>[], node: string | undefined): number =>
-  Math.max(0, nodes.findIndex((each) => each.node === node)) % COLOURS;
+  Math.max(
+    0,
+    nodes.findIndex((each) => each.node === node),
+  ) % COLOURS;
 
 /** What a partition's cell says to those who do not see it, or point at it. */
 export const spokenPartition = ({ id, status, owner, lastOwner, next, pin }: FleetPartitionShape): string =>
@@ -35,6 +38,8 @@ export const inOrder = (partitions: readonly FleetPartitionShape[]): readonly Fl
 /** Who has how many, in a sentence: what the drawing shows, for those who do not see it. */
 export const shares = (nodes: readonly FleetNodeShape[], partitions: readonly FleetPartitionShape[]): string => {
   const free = partitions.filter(({ status }) => status === 'free').length;
-  const each = nodes.filter((node) => node.partitions > 0).map(({ node, partitions: has }) => `${node} has ${count(has)}`);
+  const each = nodes
+    .filter((node) => node.partitions > 0)
+    .map(({ node, partitions: has }) => `${node} has ${count(has)}`);
   return [...each, ...(free > 0 ? [`${count(free)} are free`] : [])].join(', ') || 'no partition was ever taken';
 };

@@ -113,8 +113,8 @@ const downstream = ({ metrics }: FlowInput): Station => {
     kind: 'outside',
     name: 'Downstream',
     value: metrics && (mean === undefined ? '–' : duration(mean)),
-    unit: 'mean answer',
-    detail: errors > 0 ? `${rate(errors)} errors / min` : 'no errors',
+    unit: 'mean',
+    detail: errors > 0 ? `${rate(errors)} errors / min` : 'time to answer, no errors',
     tone: errors > 0 ? 'bad' : mean === undefined ? 'idle' : 'ok',
     route: FAILURES,
   };

@@ -68,7 +68,9 @@ export const healthOf = (input: HealthInput): Health => {
 const headlineOf = (troubles: readonly Trouble[]): string => {
   if (troubles.length === 0) return 'All is well';
   const bad = troubles.filter(({ tone }) => tone === 'bad').length;
-  return bad > 0 ? `${plural(bad, 'thing')} ${bad === 1 ? 'needs' : 'need'} attention` : 'Working, with something to know';
+  return bad > 0
+    ? `${plural(bad, 'thing')} ${bad === 1 ? 'needs' : 'need'} attention`
+    : 'Working, with something to know';
 };
 
 const sinceWhen = ({ metrics, now }: HealthInput): string => {
@@ -134,13 +136,15 @@ const tryingAgain = (until: number, now: number): string =>
 const ofQueues = ({ queues }: HealthInput): Trouble[] => {
   const route: Route = { view: 'failures' };
   const dead = (queues?.queues ?? []).filter(({ deadLetters }) => deadLetters > 0);
-  const letters = dead.map(({ queue, deadLetters }): Trouble => ({
-    tone: 'bad',
-    word: 'dead letters',
-    text: `${plural(deadLetters, 'message')} of the ${queue} queue failed five times.`,
-    next: 'The sweep sends them again each minute; mend what they failed for, or send them now.',
-    route,
-  }));
+  const letters = dead.map(
+    ({ queue, deadLetters }): Trouble => ({
+      tone: 'bad',
+      word: 'dead letters',
+      text: `${plural(deadLetters, 'message')} of the ${queue} queue failed five times.`,
+      next: 'The sweep sends them again each minute; mend what they failed for, or send them now.',
+      route,
+    }),
+  );
   const { rejected = 0 } = queues ?? {};
   const refused: Trouble = {
     tone: 'warn',

@@ -17,7 +17,11 @@ export interface OperationRow {
   readonly savedShare: number | undefined;
 }
 
-export const operationState = ({ paused, circuit, waitingTargets }: Pick<OperationShape, 'paused' | 'circuit' | 'waitingTargets'>): State => {
+export const operationState = ({
+  paused,
+  circuit,
+  waitingTargets,
+}: Pick<OperationShape, 'paused' | 'circuit' | 'waitingTargets'>): State => {
   if (circuit === 'open') return { tone: 'bad', word: 'circuit open' };
   if (paused) return { tone: 'warn', word: 'paused' };
   if (circuit === 'half-open') return { tone: 'warn', word: 'half open' };

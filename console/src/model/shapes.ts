@@ -1,5 +1,12 @@
 /** What the HTTP API answers, as far as the page shows it. Those that the command line reads too are its own. */
-import type { BatchShape, FanOutShape, ListShape, OperationShape, TargetShape, TaskShape } from '../../../src/cli/shapes.ts';
+import type {
+  BatchShape,
+  FanOutShape,
+  ListShape,
+  OperationShape,
+  TargetShape,
+  TaskShape,
+} from '../../../src/cli/shapes.ts';
 
 export type {
   FanOutShape,
@@ -62,6 +69,7 @@ export interface TasksShape {
 }
 
 export type OperationDetails = OperationShape & {
+  readonly groupedBy?: readonly string[];
   readonly batches: readonly string[];
   readonly targets: readonly { readonly target: string; readonly since: string }[];
 };

@@ -20,7 +20,7 @@ export interface Step {
 export const timelineOf = (task: Task, batch: Batch | undefined, now: number): readonly Step[] => [
   registered(task),
   ...redriven(task),
-  ...(batch ? inBatch(task, batch, now) : []),
+  ...(batch ? inBatch(task, batch, now) : batchToCome(task)),
   ...waits(task),
   ...ended(task, batch),
 ];
@@ -29,7 +29,7 @@ const registered = (task: Task): Step => ({
   at: Date.parse(task.createdAt),
   tone: 'ok',
   title: 'Registered',
-  text: `for ${task.target}${task.priority === undefined ? '' : `, with priority ${task.priority} of 9`}`,
+  ...(task.priority === undefined ? {} : { text: `with priority ${task.priority} of 9` }),
   link: { route: { view: 'target', target: task.target }, text: task.target },
 });
 
@@ -37,6 +37,12 @@ const redriven = ({ redrivenAt, run = 1 }: Task): Step[] =>
   redrivenAt === undefined
     ? []
     : [{ at: Date.parse(redrivenAt), tone: 'warn', title: `Redriven: run ${run}`, text: 'it had failed before' }];
+
+/** What is known before its batch was looked up, or when that has expired. */
+const batchToCome = ({ batchId }: Task): Step[] =>
+  batchId === undefined
+    ? []
+    : [{ tone: 'ok', title: 'In a batch', link: { route: { view: 'batch', id: batchId }, text: batchId } }];
 
 const inBatch = (task: Task, batch: Batch, now: number): Step[] => {
   const { sealedAt, startedAt } = batch;
@@ -79,8 +85,11 @@ const attempt = (task: Task, batch: Batch, now: number): Step => {
 const waits = ({ status, waitsFor, startBy }: Task): Step[] => {
   if (status === 'succeeded' || status === 'failed') return [];
   const limit = startBy === undefined ? '' : ` It fails if no batch has it by ${clock(Date.parse(startBy), 0)}.`;
-  if (waitsFor) return [{ tone: 'busy', title: `Waits for ${waitsFor.text}`, ...(limit ? { text: limit.trim() } : {}) }];
-  return status === 'created' ? [{ tone: 'busy', title: 'Waits for its batch', ...(limit ? { text: limit.trim() } : {}) }] : [];
+  if (waitsFor)
+    return [{ tone: 'busy', title: `Waits for ${waitsFor.text}`, ...(limit ? { text: limit.trim() } : {}) }];
+  return status === 'created'
+    ? [{ tone: 'busy', title: 'Waits for its batch', ...(limit ? { text: limit.trim() } : {}) }]
+    : [];
 };
 
 const ended = (task: Task, batch: Batch | undefined): Step[] => {

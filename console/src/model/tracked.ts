@@ -5,7 +5,11 @@ import type { FanOutShape, ListShape } from './shapes.ts';
 export const fanOutWords = ({ total, succeeded, failed, pending, status }: FanOutShape): string => {
   if (total === 0) return status === 'open' ? 'no items yet' : 'no items';
   if (succeeded === undefined || pending === undefined) return `${count(failed)} failed; the others are not counted`;
-  return [`${count(succeeded)} succeeded`, ...(failed > 0 ? [`${count(failed)} failed`] : []), `${count(pending)} pending`].join(', ');
+  return [
+    `${count(succeeded)} succeeded`,
+    ...(failed > 0 ? [`${count(failed)} failed`] : []),
+    `${count(pending)} pending`,
+  ].join(', ');
 };
 
 export const listWords = ({ total, available, leased, started, done, failed }: ListShape): string => {

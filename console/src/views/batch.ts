@@ -69,9 +69,23 @@ const story = (batch: Batch, now: number): TemplateResult => {
       ['Sealed', sealedAt && html`<time-ago at=${sealedAt}></time-ago>, because ${sealedBecause(batch.sealedBy)}`],
       ['Oldest task waited', waited],
       ['First called', startedAt && html`<time-ago at=${startedAt}></time-ago>`],
-      ['Last answer', lastAttempt && html`${lastAttempt.answer}${lastAttempt.at ? html`, <time-ago at=${lastAttempt.at}></time-ago>` : nothing}`],
-      ['Next attempt', nextAttemptAfter && !finishedAt ? (isDue ? 'due' : html`<time-ago at=${nextAttemptAfter}></time-ago>, at the earliest`) : undefined],
-      ['Finished', finishedAt && html`<time-ago at=${finishedAt}></time-ago>${took ? `, ${took} after the first call` : ''}`],
+      [
+        'Last answer',
+        lastAttempt &&
+          html`${lastAttempt.answer}${lastAttempt.at ? html`, <time-ago at=${lastAttempt.at}></time-ago>` : nothing}`,
+      ],
+      [
+        'Next attempt',
+        nextAttemptAfter && !finishedAt
+          ? isDue
+            ? 'due'
+            : html`<time-ago at=${nextAttemptAfter}></time-ago>, at the earliest`
+          : undefined,
+      ],
+      [
+        'Finished',
+        finishedAt && html`<time-ago at=${finishedAt}></time-ago>${took ? `, ${took} after the first call` : ''}`,
+      ],
     ])}
     ${lastAttempt?.quote ? html`<h2>What the downstream wrote</h2><pre class="quote" tabindex="0" role="region" aria-label="What the downstream wrote">${lastAttempt.quote}</pre>` : nothing}`;
 };

@@ -79,7 +79,11 @@ const letters = (page: Page, queues: QueuesShape | undefined): TemplateResult =>
     name: 'Dead letters and refused messages',
     columns: [
       { name: 'Queue', cell: ({ name }) => name },
-      { name: 'Messages', number: true, cell: ({ messages }) => (messages > 0 ? html`<strong class="bad">${count(messages)}</strong>` : '0') },
+      {
+        name: 'Messages',
+        number: true,
+        cell: ({ messages }) => (messages > 0 ? html`<strong class="bad">${count(messages)}</strong>` : '0'),
+      },
       {
         name: 'Send again',
         cell: ({ queue, name, messages }) =>
@@ -89,7 +93,11 @@ const letters = (page: Page, queues: QueuesShape | undefined): TemplateResult =>
       },
     ],
     rows: queues && [
-      ...queues.queues.map(({ queue, deadLetters }) => ({ queue, name: `dead letters of ${queue}`, messages: deadLetters })),
+      ...queues.queues.map(({ queue, deadLetters }) => ({
+        queue,
+        name: `dead letters of ${queue}`,
+        messages: deadLetters,
+      })),
       { queue: 'rejected', name: 'rejected', messages: queues.rejected },
     ],
     expected: 5,

@@ -41,13 +41,24 @@ const about = (of: FanOutShape | undefined): TemplateResult => html`
     ${figure('Pending', of ? (of.pending === undefined ? '–' : count(of.pending)) : skeleton('s'))}
   </div>
   ${of ? progress((of.succeeded ?? 0) + of.failed, of.total, fanOutWords(of)) : nothing}
-  ${of ? facts([
-    ['About', of.userKey],
-    ['Opened', html`<time-ago at=${of.createdAt}></time-ago>`],
-    ['Ended', of.endedAt && html`<time-ago at=${of.endedAt}></time-ago>${of.because ? `, because ${endedBecause(of.because)}` : ''}`],
-    ['Told of its end', of.callback],
-    ['Waits for', of.status === 'open' ? 'its producer to seal it: more items may be added until then' : undefined],
-  ]) : nothing}`;
+  ${
+    of
+      ? facts([
+          ['About', of.userKey],
+          ['Opened', html`<time-ago at=${of.createdAt}></time-ago>`],
+          [
+            'Ended',
+            of.endedAt &&
+              html`<time-ago at=${of.endedAt}></time-ago>${of.because ? `, because ${endedBecause(of.because)}` : ''}`,
+          ],
+          ['Told of its end', of.callback],
+          [
+            'Waits for',
+            of.status === 'open' ? 'its producer to seal it: more items may be added until then' : undefined,
+          ],
+        ])
+      : nothing
+  }`;
 
 /** Items are often tasks of the same number of fields; which, only whoever made them knows. */
 const failedItems = (found: FailedItems | undefined): TemplateResult => html`

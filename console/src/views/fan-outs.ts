@@ -15,7 +15,10 @@ import type { Page, Screen } from '../screen.ts';
 const COLUMNS: readonly Column<FanOutShape>[] = [
   { name: 'Fan-out', cell: ({ id }) => link({ view: 'fan-out', id }, id, 'id') },
   { name: 'Status', cell: ({ status }) => badge(trackerState(status)) },
-  { name: 'Done', cell: (fanOut) => progress((fanOut.succeeded ?? 0) + fanOut.failed, fanOut.total, fanOutWords(fanOut)) },
+  {
+    name: 'Done',
+    cell: (fanOut) => progress((fanOut.succeeded ?? 0) + fanOut.failed, fanOut.total, fanOutWords(fanOut)),
+  },
   { name: 'Items', number: true, cell: ({ total }) => count(total) },
   { name: 'Failed', number: true, cell: ({ failed }) => count(failed) },
   { name: 'About', minor: true, cell: ({ userKey }) => userKey ?? '–' },

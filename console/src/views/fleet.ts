@@ -4,8 +4,8 @@ import { PATHS, post } from '../api.ts';
 import { refused } from '../components/answered.ts';
 import { ask } from '../components/dialogs.ts';
 import { heading } from '../components/heading.ts';
-import { badge, command, empty, figure, idText, skeleton } from '../components/parts.ts';
 import { partitionGrid } from '../components/partition-grid.ts';
+import { badge, command, empty, figure, idText, skeleton } from '../components/parts.ts';
 import { type Column, table } from '../components/table.ts';
 import { count } from '../format.ts';
 import { letterOf } from '../model/fleet.ts';
@@ -69,7 +69,8 @@ const drainButton = (page: Page, fleet: string, { node, status }: FleetNodeShape
         : 'It may have partitions again.',
       button: draining ? 'Drain' : 'Undo',
       run: () => post(`${PATHS.fleet(fleet)}/nodes/${encodeURIComponent(node)}/drain`, { draining }),
-      done: (body) => (body as FleetNodeShape).warning ?? (draining ? `${node} drains` : `${node} takes partitions again`),
+      done: (body) =>
+        (body as FleetNodeShape).warning ?? (draining ? `${node} drains` : `${node} takes partitions again`),
     });
   return html`<button class="small" @click=${drain}>${draining ? 'Drain…' : 'Undo drain…'}<span class="unseen"> ${node}</span></button>`;
 };

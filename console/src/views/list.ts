@@ -55,10 +55,17 @@ const about = (list: ListShape | undefined): TemplateResult => html`
     ${figure('Done', list ? (list.done === undefined ? '–' : count(list.done)) : skeleton('s'), list ? `${count(list.failed)} failed` : nothing)}
   </div>
   ${list ? progress(list.done ?? 0, list.total, listWords(list)) : nothing}
-  ${list ? facts([
-    ['Name', list.name],
-    ['Operation', list.operation && link({ view: 'operation', name: list.operation }, list.operation)],
-    ['Created', html`<time-ago at=${list.createdAt}></time-ago>`],
-    ['Ended', list.endedAt && html`<time-ago at=${list.endedAt}></time-ago>`],
-    ['Waits for', list.status === 'open' ? 'its producer to seal it: more jobs may be added until then' : undefined],
-  ]) : nothing}`;
+  ${
+    list
+      ? facts([
+          ['Name', list.name],
+          ['Operation', list.operation && link({ view: 'operation', name: list.operation }, list.operation)],
+          ['Created', html`<time-ago at=${list.createdAt}></time-ago>`],
+          ['Ended', list.endedAt && html`<time-ago at=${list.endedAt}></time-ago>`],
+          [
+            'Waits for',
+            list.status === 'open' ? 'its producer to seal it: more jobs may be added until then' : undefined,
+          ],
+        ])
+      : nothing
+  }`;

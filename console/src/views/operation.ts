@@ -10,6 +10,7 @@ import { sendButton } from '../components/send-dialog.ts';
 import { table } from '../components/table.ts';
 import { targetTable } from '../components/target-table.ts';
 import { count, percent } from '../format.ts';
+import { windowOf } from '../model/charts.ts';
 import { operationRows, operationState } from '../model/operation-rows.ts';
 import type { OperationDetails, TargetsShape } from '../model/shapes.ts';
 import { href } from '../router.ts';
@@ -41,7 +42,7 @@ export const operationScreen = (page: Page, name: string): Screen => {
           ${targetTable(targets?.targets, page.now, empty('No task of it was registered yet', sendButton(page, name)), 3)}
           ${targets?.cursor ? html`<p><a href=${href({ view: 'targets', operation: name })}>All of its Targets</a></p>` : nothing}
         </section>
-        <section aria-labelledby="charts-title"><h2 id="charts-title">The last while</h2>${charts(page.live.metrics, { operation: name })}</section>
+        <section aria-labelledby="charts-title"><h2 id="charts-title">The last ${windowOf(page.live.metrics)} <span class="muted">beside each name: the last minute</span></h2>${charts(page.live.metrics, { operation: name })}</section>
         ${command(operation?.paused ? `groupage resume ${name}` : `groupage pause ${name} --reason "…"`)}`;
     },
   };

@@ -7,9 +7,11 @@ import { operationTable } from '../components/operation-table.ts';
 import { link, shape, skeleton } from '../components/parts.ts';
 import { sendHint } from '../components/send-dialog.ts';
 import { count } from '../format.ts';
+import { windowOf } from '../model/charts.ts';
 import { stations } from '../model/flow.ts';
 import { type Health, healthOf, type Trouble } from '../model/health.ts';
 import type { OperationShape, QueuesShape, TargetsShape } from '../model/shapes.ts';
+import { soFar } from '../model/so-far.ts';
 import type { Page, Screen } from '../screen.ts';
 
 /** As many Targets are added up; of others it is said that there are more. */
@@ -29,7 +31,7 @@ export const overviewScreen = (page: Page): Screen => {
       const isKnown = operations && queues && targets && live.metrics;
       const input = { queues, targets: targets?.targets ?? [], metrics: live.metrics, now };
       return html`
-        ${headline(isKnown ? healthOf({ ...input, operations }) : undefined)}
+        ${headline(page, isKnown ? healthOf({ ...input, operations }) : undefined)}
         ${refused(page, PATHS.operations) ?? nothing}
         ${targets?.targets.length === 0 ? invitation(page) : nothing}
         <section aria-labelledby="flow-title">
@@ -41,14 +43,14 @@ export const overviewScreen = (page: Page): Screen => {
           ${operationTable(page, operations, targets?.targets)}
         </section>
         <section aria-labelledby="charts-title">
-          <h2 id="charts-title">The last while</h2>
+          <h2 id="charts-title">The last ${windowOf(live.metrics)} <span class="muted">beside each name: the last minute</span></h2>
           ${charts(live.metrics, {})}
         </section>`;
     },
   };
 };
 
-const headline = (health: Health | undefined): TemplateResult => {
+const headline = ({ live }: Page, health: Health | undefined): TemplateResult => {
   const tone = !health ? 'idle' : health.troubles.length === 0 ? 'ok' : (health.troubles[0]?.tone ?? 'warn');
   return html`
     <section class="health ${tone}" aria-label="Is all well?">
@@ -56,6 +58,7 @@ const headline = (health: Health | undefined): TemplateResult => {
         <h1 tabindex="-1">${shape(tone)}<span role="status">${health ? health.headline : 'Looking…'}</span></h1>
         <p class="since">${health ? (health.troubles.length === 0 ? health.since : nothing) : skeleton('l')}</p>
       </div>
+      <p class="sum">${live.metrics ? soFar(live.metrics.totals, Date.now()) : skeleton('l')}</p>
       ${
         health && health.troubles.length > 0
           ? html`<ul>${health.troubles.slice(0, TROUBLES).map(trouble)}</ul>

@@ -108,7 +108,8 @@ class TaskScreen implements Screen {
   }
 
   #result({ resultOmitted }: Task): TemplateResult {
-    if (resultOmitted) return html`<h2>Result</h2><p class="muted">It had ${bytes(resultOmitted.bytes)}: too large to be kept.</p>`;
+    if (resultOmitted)
+      return html`<h2>Result</h2><p class="muted">It had ${bytes(resultOmitted.bytes)}: too large to be kept.</p>`;
     return this.#texts.has('result')
       ? html`<h2>Result</h2>${this.#text('result')}`
       : html`<h2>Result</h2><p class="muted">The downstream gave none.</p>`;
@@ -127,7 +128,10 @@ class TaskScreen implements Screen {
 
   #unknown(): TemplateResult {
     if (this.#isNew)
-      return empty('It is being registered', 'It was sent a moment ago. This page shows it as soon as it is there; nothing has to be reloaded.');
+      return empty(
+        'It is being registered',
+        'It was sent a moment ago. This page shows it as soon as it is there; nothing has to be reloaded.',
+      );
     return html`
       ${refused(this.#page, this.#path) ?? nothing}
       <div class="empty">
@@ -154,7 +158,10 @@ const step = ({ at, tone, title, text, quote, link: to }: Step, now: number): Te
   </li>`;
 
 const waiting = (): TemplateResult[] =>
-  Array.from({ length: 3 }, () => html`<li class="idle">${shape('idle')}<div><p>${skeleton('m')}</p><p>${skeleton('l')}</p></div></li>`);
+  Array.from(
+    { length: 3 },
+    () => html`<li class="idle">${shape('idle')}<div><p>${skeleton('m')}</p><p>${skeleton('l')}</p></div></li>`,
+  );
 
 const more = (task: Task): TemplateResult =>
   facts([
@@ -164,7 +171,10 @@ const more = (task: Task): TemplateResult =>
     ['Weight', task.weight],
     ['Coalesce key', task.coalesceKey],
     ['Callback', task.callback],
-    ['Fan-out item', task.fanOutItem && link({ view: 'fan-out', id: task.fanOutItem.split(':')[0] ?? '' }, task.fanOutItem)],
+    [
+      'Fan-out item',
+      task.fanOutItem && link({ view: 'fan-out', id: task.fanOutItem.split(':')[0] ?? '' }, task.fanOutItem),
+    ],
   ]);
 
 /** What does in a shell what one would do here. */
