@@ -120,7 +120,7 @@ class GroupageConsole extends LitElement implements Page {
         : troubles.length > 0
           ? `The stack does not answer: ${troubles.join('; ')}. It is asked again by itself.`
           : undefined;
-    return html`<div class="trouble" role="status">${text ? html`<p>${shape('warn')}${text}</p>` : nothing}</div>`;
+    return html`<div class="trouble" role="status">${text ? html`<p class="text">${shape('warn')}${text}</p>` : nothing}</div>`;
   }
 
   override updated(_: PropertyValues): void {

@@ -48,7 +48,10 @@ const two = (millis: number, large: number, name: string, small: number, smallNa
 };
 
 /** Whole seconds, for what ticks. */
-export const age = (millis: number): string => duration(Math.max(0, Math.floor(millis / SECOND) * SECOND) || 0.4);
+export const age = (millis: number): string => {
+  const seconds = Math.max(0, Math.floor(millis / SECOND));
+  return seconds < 60 ? `${seconds} s` : duration(seconds * SECOND);
+};
 
 /** How long ago or ahead. */
 export const relative = (at: number, now: number): string => {

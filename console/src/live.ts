@@ -1,5 +1,7 @@
 /** What the server tells while a view is open: one stream, of exactly the calls that the view shows. */
+
 import type { LiveEvents, MetricsView, Usage } from '../../src/console/shapes.ts';
+import { get } from './api.ts';
 
 export interface Answer {
   readonly status: number;
@@ -12,6 +14,8 @@ export type Connection = 'connecting' | 'open' | 'lost';
 
 /** Answers of views that were gone from. */
 const REMEMBERED = 60;
+/** How long a view waits for its first answers until it asks for them itself (ms). */
+const PATIENCE = 1_500;
 /** Until a stream that the server refused is tried again (ms). */
 const AGAIN = 2_000;
 /** A page that nobody sees for so long asks for nothing more until it is seen. */
@@ -27,6 +31,7 @@ export class Live {
   #paths: readonly string[] = [];
   #source: EventSource | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #impatient: ReturnType<typeof setTimeout> | undefined;
 
   /** @param changed is called when there is anything new to draw. */
   constructor(changed: () => void) {
@@ -40,6 +45,8 @@ export class Live {
     this.#paths = paths;
     this.#troubles.clear();
     this.#open();
+    clearTimeout(this.#impatient);
+    this.#impatient = setTimeout(() => void this.#askAtOnce(paths), PATIENCE);
   }
 
   /** What a call is answered with now, whatever its status; undefined until it is. */
@@ -56,6 +63,17 @@ export class Live {
   /** Why calls could not be made at all, in words. */
   get troubles(): readonly string[] {
     return [...new Set(this.#troubles.values())];
+  }
+
+  /** The server spreads what it asks by itself; somebody who has just gone to a view does not wait for that. */
+  async #askAtOnce(paths: readonly string[]): Promise<void> {
+    const unknown = paths.filter((path) => !this.#answers.has(path));
+    await Promise.all(
+      unknown.map(async (path) => {
+        const reply = await get(path);
+        if (reply.ok && !this.#answers.has(path)) this.#onAnswer({ path, status: reply.status, body: reply.body });
+      }),
+    );
   }
 
   #open(): void {

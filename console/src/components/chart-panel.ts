@@ -5,6 +5,8 @@ import 'uplot/dist/uPlot.min.css';
 import type { Chart, Line } from '../model/charts.ts';
 
 const HEIGHT = 132;
+/** Steps of a scale that counts. */
+const WHOLE = Array.from({ length: 9 }, (_, power) => [1, 2, 5].map((times) => times * 10 ** power)).flat();
 
 class ChartPanel extends LitElement {
   static override readonly properties = { chart: { attribute: false } };
@@ -94,6 +96,7 @@ const optionsOf = (chart: Chart, width: number, host: Element): uPlot.Options =>
         ...axis,
         size: 54,
         space: 30,
+        ...(chart.isWhole ? { incrs: WHOLE } : {}),
         grid: { stroke: colour('--line'), width: 1 },
         values: (_, splits) => splits.map((value) => (value === null ? '' : chart.format(value))),
       },
@@ -104,10 +107,11 @@ const optionsOf = (chart: Chart, width: number, host: Element): uPlot.Options =>
 
 const timeOf = (seconds: number): string => new Date(seconds * 1_000).toTimeString().slice(0, 5);
 
-const seriesOf = ({ name, as }: Line, colour: (name: string) => string): uPlot.Series => {
+const seriesOf = ({ name, as, values }: Line, colour: (name: string) => string): uPlot.Series => {
   const stroke = colour(as === 'bad' ? '--bad' : as === 'second' ? '--chart-2' : '--chart-1');
   const bars = uPlot.paths.bars?.({ size: [0.7, 12] });
-  const points = { show: true, size: 4, fill: stroke, stroke };
+  // What stands alone has no line to be seen by.
+  const points = { show: values.includes(null), size: 4, fill: stroke, stroke };
   return as === 'bars' || as === 'bad'
     ? { label: name, stroke, fill: stroke, width: 0, points: { show: false }, ...(bars ? { paths: bars } : {}) }
     : { label: name, stroke, width: 1.5, points, ...(as === 'second' ? { dash: [5, 3] } : {}) };

@@ -18,6 +18,8 @@ export interface Chart {
   readonly at: readonly number[];
   readonly lines: readonly Line[];
   readonly format: (value: number) => string;
+  /** It counts: there is nothing between 0 and 1. */
+  readonly isWhole?: true;
   /** The top of the scale, where it is always the same. */
   readonly top?: number;
 }
@@ -65,6 +67,7 @@ export const chartsOf = (view: MetricsView = NONE, of: Series['of'] = {}): reado
       at,
       lines: [{ name: 'errors', values: sums(stepsOf(view, 'DownstreamErrors', of), at.length), as: 'bad' }],
       format: count,
+      isWhole: true,
     },
     {
       name: 'Tasks registered',
@@ -72,6 +75,7 @@ export const chartsOf = (view: MetricsView = NONE, of: Series['of'] = {}): reado
       at,
       lines: [{ name: 'tasks', values: sums(stepsOf(view, 'TasksRegistered', of), at.length), as: 'bars' }],
       format: count,
+      isWhole: true,
     },
     {
       name: 'Calls, against one per task',
@@ -82,6 +86,7 @@ export const chartsOf = (view: MetricsView = NONE, of: Series['of'] = {}): reado
         { name: 'calls made', values: sums(stepsOf(view, 'DownstreamCalls', of), at.length), as: 'first' },
       ],
       format: count,
+      isWhole: true,
     },
   ];
 };

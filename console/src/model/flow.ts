@@ -44,9 +44,9 @@ export const stations = (input: FlowInput): readonly Station[] => [
   waiting(input),
   queue(input, 'elect', 'Elect queue'),
   lambda(input, 'elect-λ', 'Elect λ', 'LeadersElected', 'leaders / min', TARGETS),
-  queue(input, 'group', 'Group queue', 'leaders wait here for their batch to fill'),
+  queue(input, 'group', 'Group queue'),
   lambda(input, 'group-λ', 'Group λ', 'BatchesSealed', 'batches / min', TARGETS),
-  queue(input, 'batch', 'Batch queue', 'retries wait here for their turn'),
+  queue(input, 'batch', 'Batch queue'),
   lambda(input, 'batch-λ', 'Batch handler λ', 'DownstreamCalls', 'calls / min'),
   downstream(input),
   results(input),
@@ -74,7 +74,7 @@ const lambda = (
   };
 };
 
-const queue = ({ queues }: FlowInput, id: string, name: string, about?: string): Station => {
+const queue = ({ queues }: FlowInput, id: string, name: string): Station => {
   const found = queues?.queues.find(({ queue }) => queue === id);
   const detail = found && `${count(found.inFlight)} in flight · ${count(found.delayed)} delayed`;
   return {
@@ -83,7 +83,7 @@ const queue = ({ queues }: FlowInput, id: string, name: string, about?: string):
     name,
     value: found && count(found.waiting),
     unit: 'waiting',
-    detail: detail ?? about ?? '',
+    detail: detail ?? '',
     tone: found && found.deadLetters > 0 ? 'bad' : found && found.waiting + found.inFlight > 0 ? 'busy' : 'idle',
     route: id === 'register' ? OVERVIEW : TARGETS,
   };

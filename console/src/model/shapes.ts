@@ -1,18 +1,20 @@
 /** What the HTTP API answers, as far as the page shows it. Those that the command line reads too are its own. */
 import type {
   BatchShape,
-  FanOutShape,
-  ListShape,
+  FanOutOutlineShape,
+  ListOutlineShape,
   OperationShape,
   TargetShape,
   TaskShape,
 } from '../../../src/cli/shapes.ts';
 
 export type {
+  FanOutOutlineShape,
   FanOutShape,
   FleetNodeShape,
   FleetPartitionShape,
   FleetShape,
+  ListOutlineShape,
   ListShape,
   OperationShape,
   PauseShape,
@@ -94,11 +96,11 @@ export interface FailuresShape {
 }
 
 export interface FanOutsShape {
-  readonly fanOuts: readonly FanOutShape[];
+  readonly fanOuts: readonly FanOutOutlineShape[];
   readonly cursor?: string;
 }
 export interface ListsShape {
-  readonly lists: readonly ListShape[];
+  readonly lists: readonly ListOutlineShape[];
   readonly cursor?: string;
 }
 export interface JobShape {

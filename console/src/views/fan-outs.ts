@@ -1,28 +1,23 @@
-/** Fan-outs, the newest first. */
+/** Fan-outs: those under way, then those that ended. How far one is it says itself, since that has to be counted. */
 import { html } from 'lit';
 import { PATHS } from '../api.ts';
 import { refused } from '../components/answered.ts';
 import { heading } from '../components/heading.ts';
-import { badge, empty, link, progress } from '../components/parts.ts';
+import { badge, empty, link } from '../components/parts.ts';
 import { type Column, pager, table } from '../components/table.ts';
 import { count } from '../format.ts';
-import type { FanOutShape, FanOutsShape } from '../model/shapes.ts';
-import { fanOutWords } from '../model/tracked.ts';
+import type { FanOutOutlineShape, FanOutsShape } from '../model/shapes.ts';
 import { trackerState } from '../model/words.ts';
 import { href } from '../router.ts';
 import type { Page, Screen } from '../screen.ts';
 
-const COLUMNS: readonly Column<FanOutShape>[] = [
+const COLUMNS: readonly Column<FanOutOutlineShape>[] = [
   { name: 'Fan-out', cell: ({ id }) => link({ view: 'fan-out', id }, id, 'id') },
   { name: 'Status', cell: ({ status }) => badge(trackerState(status)) },
-  {
-    name: 'Done',
-    cell: (fanOut) => progress((fanOut.succeeded ?? 0) + fanOut.failed, fanOut.total, fanOutWords(fanOut)),
-  },
   { name: 'Items', number: true, cell: ({ total }) => count(total) },
-  { name: 'Failed', number: true, cell: ({ failed }) => count(failed) },
   { name: 'About', minor: true, cell: ({ userKey }) => userKey ?? '–' },
   { name: 'Opened', number: true, cell: ({ createdAt }) => html`<time-ago at=${createdAt}></time-ago>` },
+  { name: 'Ended', number: true, cell: ({ endedAt }) => (endedAt ? html`<time-ago at=${endedAt}></time-ago>` : '–') },
 ];
 
 export const fanOutsScreen = (page: Page, cursor: string | undefined): Screen => {

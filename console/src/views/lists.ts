@@ -1,25 +1,23 @@
-/** Deferred lists, the newest first. */
+/** Deferred lists: those under way, then those that ended. How far one is it says itself, since that has to be counted. */
 import { html } from 'lit';
 import { PATHS } from '../api.ts';
 import { refused } from '../components/answered.ts';
 import { heading } from '../components/heading.ts';
-import { badge, empty, link, progress } from '../components/parts.ts';
+import { badge, empty, link } from '../components/parts.ts';
 import { type Column, pager, table } from '../components/table.ts';
 import { count } from '../format.ts';
-import type { ListShape, ListsShape } from '../model/shapes.ts';
-import { listWords } from '../model/tracked.ts';
+import type { ListOutlineShape, ListsShape } from '../model/shapes.ts';
 import { trackerState } from '../model/words.ts';
 import { href } from '../router.ts';
 import type { Page, Screen } from '../screen.ts';
 
-const COLUMNS: readonly Column<ListShape>[] = [
+const COLUMNS: readonly Column<ListOutlineShape>[] = [
   { name: 'List', cell: ({ id }) => link({ view: 'list', id }, id, 'id') },
   { name: 'Status', cell: ({ status }) => badge(trackerState(status)) },
-  { name: 'Done', cell: (list) => progress(list.done ?? 0, list.total, listWords(list)) },
   { name: 'Jobs', number: true, cell: ({ total }) => count(total) },
-  { name: 'Failed', number: true, cell: ({ failed }) => count(failed) },
   { name: 'Name', minor: true, cell: ({ name }) => name ?? '–' },
   { name: 'Created', number: true, cell: ({ createdAt }) => html`<time-ago at=${createdAt}></time-ago>` },
+  { name: 'Ended', number: true, cell: ({ endedAt }) => (endedAt ? html`<time-ago at=${endedAt}></time-ago>` : '–') },
 ];
 
 export const listsScreen = (page: Page, cursor: string | undefined): Screen => {
