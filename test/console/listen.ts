@@ -28,6 +28,8 @@ export const listen = async (site: string, paths: readonly string[]): Promise<Li
   const reading = read(response.body, heard).catch((cause: unknown) => {
     if (!ending.signal.aborted) throw cause;
   });
+  // Whoever waits for what never comes says so; this is said when it is closed.
+  reading.catch(() => {});
   return {
     heard,
     last: (name, is = () => true) =>

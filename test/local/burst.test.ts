@@ -1,11 +1,17 @@
+import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { total } from '../../bench/meter.ts';
+import type { OperationTotals } from '../../src/console/shapes.ts';
+import { listen } from '../console/listen.ts';
 import { expectEachTaskInOneBatch } from '../end-to-end/each-once.ts';
+import { eventually } from '../end-to-end/flow.ts';
 import { type LocalFlow, startLocalFlow } from './flow.ts';
 
 const TASKS = 10_000;
 const TARGETS = 20;
 const SIZE = 100;
+/** One in so many fails. */
+const FAILING = 500;
 /** In ms, and longer than this machine mostly takes to register them all: what is sealed for its age is the end of a Target. */
 const MAX_WAIT = 30_000;
 
@@ -16,6 +22,12 @@ describe('a burst of 10,000 tasks over 20 targets', () => {
 
   beforeAll(async () => {
     flow = await startLocalFlow({ batch: { maxSize: SIZE, maxWait: `${MAX_WAIT}ms` } });
+    flow.downstream.behave(({ items }) => ({
+      status: 200,
+      body: {
+        results: items.map(({ id, payload }) => ({ id, status: Number(payload.n) % FAILING ? 'succeeded' : 'failed' })),
+      },
+    }));
     const from = performance.now();
     ids = await flow.send(
       Array.from({ length: TASKS }, (_, n) => ({ depot: `D${n % TARGETS}`, n, text: 'x'.repeat(450) })),
@@ -53,5 +65,33 @@ describe('a burst of 10,000 tasks over 20 targets', () => {
     // Polling losers would come back for as long as their Target is led: thousands of invocations for a few leaders.
     expect(elections).toBeLessThan(TASKS / 50);
     expect(leaders).toBeLessThan(TARGETS * 10);
+  });
+
+  it('is told by the console with the numbers that are in the tables', async () => {
+    const { addresses, clients } = flow.stack;
+    const rowsOf = async (table: string): Promise<Record<string, unknown>[]> => {
+      const rows: Record<string, unknown>[] = [];
+      for await (const { Items = [] } of paginateScan({ client: clients.dynamodb }, { TableName: table }))
+        rows.push(...Items);
+      return rows;
+    };
+    const [tasks, batches] = [await rowsOf(addresses.tables.task), await rowsOf(addresses.tables.batch)];
+    const withStatus = (status: string): number => tasks.filter(({ Status }) => Status === status).length;
+    const page = await listen(addresses.console ?? '', []);
+    const shown = (): OperationTotals | undefined => page.last('metrics')?.totals.operations[0];
+    // The last batch says that it is over once its results are written.
+    await eventually(() => (shown()?.tasksSucceeded ?? 0) + (shown()?.tasksFailed ?? 0) >= TASKS);
+    await page.close();
+    expect(shown()).toEqual({
+      operation: 'ship',
+      tasksRegistered: tasks.length,
+      tasksSucceeded: withStatus('succeeded'),
+      tasksFailed: withStatus('failed'),
+      batches: batches.length,
+      calls: flow.downstream.calls.length,
+      callsSaved: TASKS - flow.downstream.calls.length,
+    });
+    expect([tasks.length, withStatus('failed')]).toEqual([TASKS, TASKS / FAILING]);
+    expect(batches.filter(({ FinishedAt }) => FinishedAt === undefined)).toEqual([]);
   });
 });
