@@ -4,6 +4,7 @@ import type { Config } from '../src/config/resolved.ts';
 import { DataStack } from './data-stack.ts';
 import { FlowStack } from './flow-stack.ts';
 import type { HandlerCode } from './handler-code.ts';
+import { OpsStack } from './ops-stack.ts';
 import { checkStage, keepsData, STAGE_TAG, stackNames } from './stage.ts';
 
 export interface GroupageAppProps extends AppProps {
@@ -33,7 +34,7 @@ export const groupageApp = ({ config, stage: given, code, ...props }: GroupageAp
     tags,
     description: 'Groupage: tables',
   });
-  new FlowStack(app, names.flow, {
+  const { flow } = new FlowStack(app, names.flow, {
     config,
     tables,
     retain,
@@ -41,5 +42,6 @@ export const groupageApp = ({ config, stage: given, code, ...props }: GroupageAp
     description: 'Groupage: queues and functions',
     ...(code ? { code } : {}),
   });
+  new OpsStack(app, names.ops, { config, flow, tables, tags, description: 'Groupage: dashboard and alarms' });
   return app;
 };

@@ -2,12 +2,11 @@
 import { Duration } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
-import { type FunctionUrl, FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
+import { type FunctionUrl, FunctionUrlAuthType, type IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { LEADER_TIMEOUT, LEADER_VISIBILITY, MESSAGES_AT_ONCE, REGISTER_VISIBILITY } from '../src/batching/timings.ts';
 import { hasDestinations } from '../src/callbacks/callback.ts';
 import { batchVisibility, type Config, callbackTimeout, handlerTimeout } from '../src/config/resolved.ts';
-import { CircuitAlarms } from './circuit-alarms.ts';
 import { destinationRights } from './destinations.ts';
 import { distinct, downstreamRights } from './endpoints.ts';
 import { ExecutionReports } from './execution-reports.ts';
@@ -42,11 +41,11 @@ export class Flow extends Construct {
   readonly rejectedQueue: RejectedQueue;
   /** Where there are destinations. */
   readonly callbackQueue: WorkingQueue | undefined;
-  readonly circuitAlarms: CircuitAlarms;
   readonly apiUrl: FunctionUrl;
   readonly #config: Config;
   readonly #tables: Tables;
   readonly #code: HandlerCode;
+  readonly #functions = new Map<HandlerName, IFunction>();
 
   constructor(scope: Construct, id: string, { config, tables, retain = true, code = bundledCode }: FlowProps) {
     super(scope, id);
@@ -71,17 +70,29 @@ export class Flow extends Construct {
     this.#group();
     this.#batchHandler();
     if (this.callbackQueue) this.#callbackHandler(this.callbackQueue);
-    this.circuitAlarms = new CircuitAlarms(this, 'Circuits', { config });
     this.#sweep();
     this.apiUrl = this.#api();
   }
 
   #handler(id: string, entry: HandlerName, timeout: number, description: string): Handler {
-    return new Handler(this, id, {
+    const handler = new Handler(this, id, {
       code: this.#code(entry, this.#config),
       timeout: Duration.millis(timeout),
       description,
     });
+    this.#functions.set(entry, handler.function);
+    return handler;
+  }
+
+  /** The λs by the names of their entries. */
+  get functions(): ReadonlyMap<HandlerName, IFunction> {
+    return this.#functions;
+  }
+
+  /** The queues that λs work off, by their names. */
+  get workingQueues(): Readonly<Record<string, WorkingQueue>> {
+    const { registerQueue: register, electQueue: elect, groupQueue: group, batchQueue: batch } = this;
+    return { register, elect, group, batch, ...(this.callbackQueue ? { callback: this.callbackQueue } : {}) };
   }
 
   #register(): void {

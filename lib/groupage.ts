@@ -3,11 +3,13 @@ import type { IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { describeProblems } from '../src/batching/problems.ts';
+import type { Config } from '../src/config/resolved.ts';
 import { type ConfigInput, parseConfig } from '../src/config/schema.ts';
 import { Flow } from './flow.ts';
 import { Tables, type TablesProps } from './tables.ts';
 
 export { FleetTable, type FleetTableProps } from './fleet-table.ts';
+export { Ops, type OpsProps } from './ops/ops.ts';
 
 export interface GroupageProps extends TablesProps {
   /** What `groupage.config.ts` exports. */
@@ -20,23 +22,27 @@ export interface GroupageProps extends TablesProps {
  * ```ts
  * const groupage = new Groupage(this, 'Groupage', { config });
  * groupage.grantRegister(producerFunction);
+ * new Ops(this, 'Ops', groupage); // its dashboard and alarms
  * ```
  *
  * @throws Error at synth, when the configuration is wrong; its message names every path and the fix.
  */
 export class Groupage extends Construct {
+  /** The configuration, with its defaults. */
+  readonly config: Config;
   readonly tables: Tables;
   readonly flow: Flow;
 
   constructor(scope: Construct, id: string, { config: input, ...tablesProps }: GroupageProps) {
     super(scope, id);
-    const config = parseConfig(input);
-    if (!config.ok)
-      throw new Error(`the configuration of ${this.node.path} is wrong:\n${describeProblems(config.problems)}`);
+    const parsed = parseConfig(input);
+    if (!parsed.ok)
+      throw new Error(`the configuration of ${this.node.path} is wrong:\n${describeProblems(parsed.problems)}`);
+    this.config = parsed.value;
     this.tables = new Tables(this, 'Tables', tablesProps);
     const { retain } = tablesProps;
     this.flow = new Flow(this, 'Flow', {
-      config: config.value,
+      config: this.config,
       tables: this.tables,
       ...(retain === undefined ? {} : { retain }),
     });

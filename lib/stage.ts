@@ -9,8 +9,12 @@ const KEEPS_DATA = 'prod';
 /** Stack names have at most 128 characters, and names that CloudFormation makes of them at most 64. */
 const STAGE = /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/i;
 
-/** The names of a stage's stacks. */
-export const stackNames = (stage: string) => ({ data: `Groupage-${stage}-Data`, flow: `Groupage-${stage}-Flow` });
+/** The names of a stage's stacks, in the order in which they are made: each uses those before it. */
+export const stackNames = (stage: string) => ({
+  data: `Groupage-${stage}-Data`,
+  flow: `Groupage-${stage}-Flow`,
+  ops: `Groupage-${stage}-Ops`,
+});
 
 /** Whether a stage's tables, and the queues that may hold tasks, stay when its stacks are removed. */
 export const keepsData = (stage: string): boolean => stage.startsWith(KEEPS_DATA);

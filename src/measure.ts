@@ -19,6 +19,9 @@ const REPAIRS: Readonly<Record<Finding['finding'], MetricName>> = {
   'overdue-batch': 'OverdueBatchesRepaired',
 };
 
+/** In no dimension: one alarm for all of them. */
+const REPAIR: Measured = { of: {}, values: { Repairs: 1 } };
+
 /** What there was none of is left out: each line costs. How long something took, or how full it was, may be 0. */
 export const measured = (event: FlowEvent): readonly Measured[] =>
   measuredIn(event).flatMap(({ of, values }) => {
@@ -88,7 +91,7 @@ const measuredIn = (event: FlowEvent): readonly Measured[] => {
     case 'unreadable':
       return [{ of: { queue: event.queue }, values: { DeadLettersUnreadable: 1 } }];
     case 'repaired':
-      return [{ of: { operation: event.operation }, values: { [REPAIRS[event.finding]]: 1 } }];
+      return [{ of: { operation: event.operation }, values: { [REPAIRS[event.finding]]: 1 } }, REPAIR];
     case 'circuit-opened':
       return [{ of: { operation: event.operation }, values: { CircuitOpened: 1 } }];
     case 'circuit-closed':
@@ -104,7 +107,7 @@ const measuredIn = (event: FlowEvent): readonly Measured[] => {
     case 'fan-out-ended':
       return [{ of: {}, values: event.status === 'complete' ? { FanOutsCompleted: 1 } : { FanOutsExpired: 1 } }];
     case 'fan-out-repaired':
-      return [{ of: {}, values: { FanOutsRepaired: 1 } }];
+      return [{ of: {}, values: { FanOutsRepaired: 1, Repairs: 1 } }];
     case 'unknown-items':
       return [{ of: {}, values: { ItemsUnknown: event.items } }];
     case 'blocked':

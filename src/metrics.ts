@@ -25,7 +25,7 @@ interface Metric {
   readonly meaning: string;
 }
 
-const counts = <By extends DimensionName>(meaning: string, ...by: readonly By[]) =>
+const counts = <const By extends readonly DimensionName[]>(meaning: string, ...by: By) =>
   ({ unit: 'Count', by, meaning }) as const;
 const lasts = (meaning: string) => ({ unit: 'Milliseconds', by: ['operation'], meaning }) as const;
 
@@ -72,6 +72,7 @@ export const METRICS = {
   ForgottenRepaired: counts('Targets that waited for room of which nobody would have told them', 'operation'),
   StuckSlotsRepaired: counts('Batches that were over and still counted as under way', 'operation'),
   OverdueBatchesRepaired: counts('Batches whose message was lost', 'operation'),
+  Repairs: counts('All that was put right: the sum of those whose names end so'),
 
   CallbacksDelivered: counts('Events that came to their destination', 'destination'),
   CallbacksFailed: counts('Tries to bring an event to its destination that came to nothing', 'destination'),

@@ -110,6 +110,7 @@ const RULES: readonly { readonly files: readonly string[]; readonly may: readonl
       'src/temporary-folder',
       'src/config/',
       'src/batching/timings',
+      'src/batching/policy',
       'src/batching/problems',
       'src/callbacks/callback',
     ],

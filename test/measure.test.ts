@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FlowEvent } from '../src/batching/events.ts';
+import type { FanOutId } from '../src/fan-out/ids.ts';
 import { measured } from '../src/measure.ts';
 import { METRICS, type MetricName } from '../src/metrics.ts';
 import { batchId, operationName, target, token } from './factories/factories.ts';
@@ -65,6 +66,15 @@ describe('an event is measured', () => {
     expect(values({ ...settled, how: 'superseded' })).toEqual({ TasksSucceeded: 2 });
     expect(values({ ...settled, how: 'cancelled' })).toEqual({ TasksFailed: 2 });
     expect(values({ ...settled, how: 'expired' })).toEqual({ TasksFailed: 2, TasksExpired: 2 });
+  });
+
+  it('as a repair of its kind, and as one of all', () => {
+    const repaired = { event: 'repaired', operation, target: where, since: 0 } as const;
+    expect(measured({ ...repaired, finding: 'stranded' })).toEqual([
+      { of: { operation }, values: { StrandedRepaired: 1 } },
+      { of: {}, values: { Repairs: 1 } },
+    ]);
+    expect(values({ event: 'fan-out-repaired', fanOut: 'f' as FanOutId })).toEqual({ FanOutsRepaired: 1, Repairs: 1 });
   });
 
   it('as a retry only where something is tried again, and no job is waited for', () => {

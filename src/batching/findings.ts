@@ -6,7 +6,6 @@ import type { Batch, BatchStatus } from './batch.ts';
 import type { BatchId, Millis, Target, Token } from './ids.ts';
 import type { Lock } from './lock.ts';
 import type { Waiting } from './policy.ts';
-import { LEASE, MINUTE } from './timings.ts';
 
 /** Something that is stuck, and since when nobody saw to it. */
 export type Finding = { readonly target: Target; readonly since: Millis } & (
@@ -42,9 +41,6 @@ export type Finding = { readonly target: Target; readonly since: Millis } & (
       readonly batchId: BatchId;
     }
 );
-
-/** A message that was just sent may still be on its way: only what is left alone for longer is stuck. */
-export const GRACE: Millis = 2 * LEASE + MINUTE;
 
 /**
  * What is stuck in a Target's queue.

@@ -5,9 +5,10 @@
 import { batchVisibility, operationNamed } from '../config/resolved.ts';
 import { pauseNow } from './circuit.ts';
 import type { Deps } from './deps.ts';
-import { type Finding, findingOf, GRACE, overdue, stuckSlot } from './findings.ts';
+import { type Finding, findingOf, overdue, stuckSlot } from './findings.ts';
 import { type BatchId, type Millis, operationOf, type Target } from './ids.ts';
 import { isClosed, type Lock } from './lock.ts';
+import { GRACE } from './timings.ts';
 
 /** What could not be looked at, and why. */
 export interface Skipped {

@@ -5,11 +5,11 @@
 import type { Config } from '../config/resolved.ts';
 import { isFinished } from './batch.ts';
 import type { Deps } from './deps.ts';
-import { GRACE } from './findings.ts';
 import { batchIdOf, type OperationName } from './ids.ts';
 import type { Lock } from './lock.ts';
 import { wakeForRoom } from './resume.ts';
 import { parseSlot, type Slot } from './slots.ts';
+import { GRACE } from './timings.ts';
 
 type SweepDeps = Pick<Deps, 'config' | 'locks' | 'batches' | 'operations' | 'queues' | 'machine' | 'report'>;
 

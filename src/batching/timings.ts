@@ -11,6 +11,8 @@ export const MINUTE: Millis = 60 * SECOND;
 export const LEADER_TIMEOUT: Millis = 20 * SECOND;
 /** How long a lock outlives the last sign of its holder. */
 export const LEASE: Millis = 45 * SECOND;
+/** A message that was just sent may still be on its way: only what is left alone for longer is stuck. */
+export const GRACE: Millis = 2 * LEASE + MINUTE;
 /** After this a message that nobody deleted is delivered again. */
 export const LEADER_VISIBILITY: Millis = 60 * SECOND;
 /** Register messages follow the rule of six timeouts: nobody waits for them to come back. */

@@ -63,12 +63,26 @@ interface ListPolicy {
   readonly callback: string | null;
 }
 
+/** Whom the alarms call, and when. */
+export interface AlarmPolicy {
+  /** The ARN of an SNS topic; null for nobody. */
+  readonly topic: string | null;
+  /** Where docs/operating.md is to be read: what alarms link to, up to the anchor. */
+  readonly runbook: string;
+  /** So many batches of an operation that failed, all of them or in part, within a quarter of an hour are too many. */
+  readonly failedBatches: number;
+}
+
+/** Where nobody is called. */
+export const NO_ALARMS: AlarmPolicy = { topic: null, runbook: 'docs/operating.md', failedBatches: 1 };
+
 export interface Config {
   readonly version: 1;
   readonly operations: Readonly<Record<OperationName, Operation>>;
   readonly fanOuts: FanOutPolicy;
   readonly lists: ListPolicy;
   readonly destinations: Readonly<Record<string, Destination>>;
+  readonly alarms: AlarmPolicy;
 }
 
 /** The operation of a name, own properties only. */

@@ -8,6 +8,7 @@ import * as z from 'zod';
 import { OPERATION_NAME_PATTERN, type OperationName } from '../batching/ids.ts';
 import type { Parsed, Problem } from '../batching/problems.ts';
 import type { Config, Operation } from './resolved.ts';
+import { alarmsSchema } from './sections/alarms.ts';
 import { destinationSchema } from './sections/endpoints.ts';
 import { fanOutsSchema } from './sections/fan-outs.ts';
 import { listsSchema } from './sections/lists.ts';
@@ -30,6 +31,7 @@ const configSchema = section(
       .default({}),
     fanOuts: fanOutsSchema,
     lists: listsSchema,
+    alarms: alarmsSchema,
   },
   'an object with "operations"',
 ).superRefine(({ operations, destinations, fanOuts, lists }, context) => {
@@ -59,12 +61,12 @@ export const parseConfig = (input: unknown): Parsed<Config> => {
   const named = new Set(found.map(({ path }) => path));
   const problems = [...passedOver(input).filter(({ path }) => !named.has(path)), ...found];
   if (!parsed.success || problems.length > 0) return { ok: false, problems };
-  const { operations, destinations, fanOuts, lists } = parsed.data;
-  const resolved = Object.entries(operations).map(([operation, { target, ...rest }]): [string, Operation] => [
+  const { operations, ...rest } = parsed.data;
+  const resolved = Object.entries(operations).map(([operation, { target, ...others }]): [string, Operation] => [
     operation,
-    { operation: operation as OperationName, keys: target, ...rest },
+    { operation: operation as OperationName, keys: target, ...others },
   ]);
-  return { ok: true, value: { version: 1, operations: Object.fromEntries(resolved), fanOuts, lists, destinations } };
+  return { ok: true, value: { version: 1, operations: Object.fromEntries(resolved), ...rest } };
 };
 
 const problemsOf = (issue: z.core.$ZodIssue, input: unknown): Problem[] => {

@@ -2,6 +2,7 @@
 import { isObject } from '../batching/json-text.ts';
 import type { Problem } from '../batching/problems.ts';
 import { nearest } from './hints.ts';
+import { alarmKeys } from './sections/alarms.ts';
 import { destinationKeys, downstreamKeys } from './sections/endpoints.ts';
 import { fanOutKeys } from './sections/fan-outs.ts';
 import { secretKeys } from './sections/headers.ts';
@@ -10,7 +11,7 @@ import { operationKeys } from './sections/operation.ts';
 
 type Path = readonly PropertyKey[];
 
-const ROOT_KEYS = ['operations', 'destinations', 'fanOuts', 'lists'];
+const ROOT_KEYS = ['operations', 'destinations', 'fanOuts', 'lists', 'alarms'];
 
 /** Why `key` cannot be at `path` of a configuration, with what may have been meant. */
 export const unknownKey = (input: unknown, path: Path, key: string): string => {
@@ -24,6 +25,7 @@ const knownAt = (input: unknown, path: Path): readonly string[] => {
   if (section === undefined) return ROOT_KEYS;
   if (section === 'fanOuts') return fanOutKeys;
   if (section === 'lists') return listKeys;
+  if (section === 'alarms') return alarmKeys;
   const within = section === 'destinations' ? ['destination', ...parts] : parts;
   const [part = 'operation', inside] = within;
   // A secret, be it that of the calls or of one header.

@@ -4,7 +4,7 @@
  * What this run made goes, so that nothing stands half-made; what was there before was taken back by CloudFormation, and
  * what another deployment made in the meantime is that one's. One thing that this run made may stay: a whole data stack
  * of the stage that keeps its data. Its tables are protected from deletion and outlive their stack, so removing it would
- * leave three tables that no stack owns.
+ * leave tables that no stack owns.
  */
 import { keepsData, stackNames } from '../../lib/stage.ts';
 import { isDoneBy, isMadeBy, type Made } from './change-set.ts';
@@ -41,10 +41,11 @@ export const afterFailure = (attempt: Attempt, left: readonly Left[]): AfterFail
   const own = left.filter(isOwn);
   const until = own.filter(({ status }) => stateOf(status) === 'busy').map(({ name, status }) => `${name} (${status})`);
   if (until.length > 0) return { do: 'wait', until };
-  const { data, flow } = stackNames(stage);
+  const names = stackNames(stage);
+  const { data } = names;
   const remove = own.filter(({ status }) => stateOf(status) !== 'whole').map(({ name }) => name);
   // What uses the data stack, whoever made it.
-  const isUsed = left.some(({ name }) => name === flow && !remove.includes(flow));
+  const isUsed = left.some(({ name }) => name === names.flow && !remove.includes(name));
   const orphans = keepsData(stage) && remove.includes(data);
   const says = left.filter((stack) => !isOwn(stack)).map((stack) => whatIs(stack, attempt));
   for (const { name } of own.filter((stack) => !remove.includes(stack.name))) {
@@ -52,7 +53,14 @@ export const afterFailure = (attempt: Attempt, left: readonly Left[]): AfterFail
     else if (keepsData(stage)) says.push(stands(data, stage));
     else remove.push(data);
   }
-  return { do: 'remove', remove: [flow, data].filter((name) => remove.includes(name)), orphans, says };
+  return {
+    do: 'remove',
+    remove: Object.values(names)
+      .toReversed()
+      .filter((name) => remove.includes(name)),
+    orphans,
+    says,
+  };
 };
 
 const stands = (data: string, stage: string): string =>

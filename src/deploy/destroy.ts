@@ -27,11 +27,11 @@ export const destroy = async ({ stage, yes }: DestroyOptions): Promise<void> => 
   const plan = planDestroy(stage, await stacksOf(account, stage), yes);
   if (plan.do === 'stop') throw new CommandFailure(plan.problems.join('\n'));
   const { keep, orphans } = plan;
-  // The flow stack uses what the data stack exports.
+  // Each uses those before it: the flow stack what the data stack exports, the ops stack both.
   const remove = plan.remove.toReversed();
   if (remove.length === 0 && keep === undefined)
     throw new CommandFailure(`there is nothing of the stage ${stage} in ${where}: is it another region or account?`);
-  console.log(`Removing ${remove.join(' and ') || 'nothing more'} from ${where}`);
+  console.log(`Removing ${remove.join(', ') || 'nothing more'} from ${where}`);
   const tables = orphans ? { tablesOf: stackNames(stage).data } : {};
   const { says, problems } = await untilInterrupted((signal) =>
     removeStacks(account, { stage, remove, ...tables }, signal),

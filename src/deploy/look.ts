@@ -22,10 +22,10 @@ export interface StageStack extends FoundStack {
   readonly changeSets: readonly string[];
 }
 
-/** A stage's stacks, as far as they exist. */
+/** A stage's stacks, as far as they exist, in the order in which they are made. */
 export const stacksOf = async (account: Account, stage: string): Promise<StageStack[]> => {
-  const { data, flow } = stackNames(stage);
-  const found = await Promise.all([data, flow].map((name) => findStack(account, name)));
+  const names = Object.values(stackNames(stage));
+  const found = await Promise.all(names.map((name) => findStack(account, name)));
   return Promise.all(
     found
       .filter((stack) => stack !== undefined)

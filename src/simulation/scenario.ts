@@ -1,7 +1,7 @@
 /** Scenarios from a seed: a few Targets, a few dozen tasks, every policy and every fault at some rate. */
 import type { Millis, OperationName, Target, TaskId } from '../batching/ids.ts';
 import { MINUTE } from '../batching/timings.ts';
-import type { Operation } from '../config/resolved.ts';
+import { NO_ALARMS, type Operation } from '../config/resolved.ts';
 import { fanningOut } from './fanned-out.ts';
 import type { FaultRates } from './faults.ts';
 import { type Random, seeded } from './random.ts';
@@ -47,6 +47,7 @@ const ofTasks = (seed: number): Scenario => {
       operations: { [OPERATION]: { ...operation(random), ...handling(seed) } },
       fanOuts: { idleOpen: 120 * MINUTE, idleSealed: 7 * 24 * 60 * MINUTE, keep: 7 * 24 * 60 * MINUTE, callback: null },
       lists: { keep: 7 * 24 * 60 * MINUTE, callback: null },
+      alarms: NO_ALARMS,
       destinations: { ops },
     },
     sends: [...sends, ...oddSends(random, sends)],

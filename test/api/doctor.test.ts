@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
-import { GRACE } from '../../src/batching/findings.ts';
 import type { BatchId, Target } from '../../src/batching/ids.ts';
 import { register } from '../../src/batching/register.ts';
+import { GRACE } from '../../src/batching/timings.ts';
 import { batchVisibility } from '../../src/config/resolved.ts';
 import { type StepKit, stepKit } from '../batching/step-kit.ts';
 import { memoryStores } from '../contract/stores.ts';

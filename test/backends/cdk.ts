@@ -61,12 +61,12 @@ export const cdkFor = (cloud: Cloud, stage: string, input: ConfigInput): Cdk => 
     });
 };
 
-/** Deploys both stacks, or updates them. @throws Error with the output */
+/** Deploys all stacks, or updates them. @throws Error with the output */
 export const deployAll = async (cdk: Cdk): Promise<void> => {
   succeeded(await cdk('deploy', '--all', '--require-approval', 'never'));
 };
 
-/** Removes both stacks. @throws Error with the output */
+/** Removes all stacks. @throws Error with the output */
 export const destroyAll = async (cdk: Cdk): Promise<void> => {
   succeeded(await cdk('destroy', '--all', '--force'));
 };

@@ -1,5 +1,11 @@
 /** What a cloud still has of a stack. */
 import { CloudFormationClient, paginateListStacks } from '@aws-sdk/client-cloudformation';
+import {
+  CloudWatchClient,
+  GetDashboardCommand,
+  paginateDescribeAlarms,
+  ResourceNotFound,
+} from '@aws-sdk/client-cloudwatch';
 import { CloudWatchLogsClient, paginateDescribeLogGroups } from '@aws-sdk/client-cloudwatch-logs';
 import { DynamoDBClient, paginateListTables } from '@aws-sdk/client-dynamodb';
 import { IAMClient, paginateListRoles } from '@aws-sdk/client-iam';
@@ -13,7 +19,7 @@ const SHORTENED = 24;
 type Names = readonly (string | undefined)[];
 
 /** Every name of a kind. */
-const KINDS: Readonly<Record<string, () => AsyncIterable<Names>>> = {
+const KINDS: Readonly<Record<string, (prefix: string, cloud: Cloud) => AsyncIterable<Names>>> = {
   stack: async function* () {
     for await (const { StackSummaries = [] } of paginateListStacks({ client: new CloudFormationClient() }, {}))
       yield StackSummaries.filter(({ StackStatus }) => StackStatus !== 'DELETE_COMPLETE').map((each) => each.StackName);
@@ -41,6 +47,20 @@ const KINDS: Readonly<Record<string, () => AsyncIterable<Names>>> = {
     for await (const { logGroups = [] } of paginateDescribeLogGroups({ client: new CloudWatchLogsClient() }, {}))
       yield logGroups.map((each) => each.logGroupName);
   },
+  alarm: async function* () {
+    for await (const { MetricAlarms = [] } of paginateDescribeAlarms({ client: new CloudWatchClient() }, {}))
+      yield MetricAlarms.map((each) => each.AlarmName);
+  },
+  // By its name: the emulator's list of them has times that the client cannot read.
+  dashboard: async function* (prefix, { region }) {
+    const DashboardName = `${prefix}Ops-${region}`;
+    try {
+      await new CloudWatchClient().send(new GetDashboardCommand({ DashboardName }));
+      yield [DashboardName];
+    } catch (cause) {
+      if (!(cause instanceof ResourceNotFound)) throw cause;
+    }
+  },
 };
 
 /** What there is of the stacks whose names begin so, each with its kind. */
@@ -48,7 +68,7 @@ export const leftOf = async (cloud: Cloud, prefix: string): Promise<string[]> =>
   enter(cloud);
   const found: string[] = [];
   for (const [kind, pages] of Object.entries(KINDS))
-    for await (const names of pages())
+    for await (const names of pages(prefix, cloud))
       for (const name of names) if (name?.includes(prefix.slice(0, SHORTENED))) found.push(`${kind} ${name}`);
   return found;
 };
@@ -59,24 +79,28 @@ export const countOf = (found: readonly string[]): Record<string, number> =>
     Object.keys(KINDS).map((kind) => [kind, found.filter((each) => each.startsWith(`${kind} `)).length]),
   );
 
-/** What `leftOf` counts of a whole stage that tells nobody. */
+/** What `leftOf` counts of a whole stage that tells nobody, with one operation that has a circuit. */
 export const WHOLE_STAGE = {
-  stack: 2,
+  stack: 3,
   table: 6,
   queue: 9,
   function: 6,
   'event source': 4,
   role: 6,
   'log group': 6,
+  alarm: 31,
+  dashboard: 1,
 };
 
 /** And of one that has destinations: a queue with its dead letters, and a function that works it off. */
 export const STAGE_WITH_CALLBACKS = {
-  stack: 2,
+  stack: 3,
   table: 6,
   queue: 11,
   function: 7,
   'event source': 5,
   role: 7,
   'log group': 7,
+  alarm: 117,
+  dashboard: 1,
 };

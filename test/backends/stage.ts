@@ -13,7 +13,7 @@ export interface Stage {
   readonly stacks: ReturnType<typeof stackNames>;
   /** Where the functions reach the test's downstream. */
   readonly downstreamUrl: string;
-  /** Deploys both stacks, or updates them. @throws Error with what the CDK said */
+  /** Deploys all stacks, or updates them. @throws Error with what the CDK said */
   deploy(input: ConfigInput): Promise<void>;
   /** Runs `cdk` with the configuration that was deployed last. */
   cdk(command: 'diff' | 'deploy' | 'destroy', ...args: string[]): Promise<Ran>;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Batch } from '../../src/batching/batch.ts';
-import { type Finding, findingOf, GRACE, overdue } from '../../src/batching/findings.ts';
+import { type Finding, findingOf, overdue } from '../../src/batching/findings.ts';
 import { type Lock, NO_LOCK } from '../../src/batching/lock.ts';
+import { GRACE } from '../../src/batching/timings.ts';
 import { aRow, batchId, candidate, NOW, operationName, target, token } from '../factories/factories.ts';
 
 const T = target('ship/depot=MUC');

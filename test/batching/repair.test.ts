@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { GRACE } from '../../src/batching/findings.ts';
 import { group } from '../../src/batching/group.ts';
 import { handleBatch } from '../../src/batching/handle-batch.ts';
 import { batchIdOf } from '../../src/batching/ids.ts';
 import { lookAtBatches, lookAtTarget } from '../../src/batching/look.ts';
 import { repair } from '../../src/batching/repair.ts';
+import { GRACE } from '../../src/batching/timings.ts';
 import { batchVisibility } from '../../src/config/resolved.ts';
 import { aConfig, batchId, NOW, operationName, token } from '../factories/factories.ts';
 import { PLENTY, type StepKit } from './step-kit.ts';

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/schema.ts';
+import { alarmKeys } from '../../src/config/sections/alarms.ts';
 import { destinationKeys, downstreamKeys } from '../../src/config/sections/endpoints.ts';
 import { fanOutKeys } from '../../src/config/sections/fan-outs.ts';
 import { secretKeys } from '../../src/config/sections/headers.ts';
@@ -11,7 +12,7 @@ import { HTTP, problemsOf } from './problems.ts';
 
 const text = readFileSync(join(import.meta.dirname, '../../docs/configuration.md'), 'utf8');
 /** The sections that are nobody's operation. */
-const OF_ALL = ['fanOuts', 'lists'];
+const OF_ALL = ['fanOuts', 'lists', 'alarms'];
 /** The rows of every table of keys. */
 const rows = text
   .split('\n')
@@ -31,6 +32,7 @@ describe('the page of the configuration', () => {
       ...OF_ALL,
       ...fanOutKeys.map((key) => `fanOuts.${key}`),
       ...listKeys.map((key) => `lists.${key}`),
+      ...alarmKeys.map((key) => `alarms.${key}`),
       ...(operationKeys.operation ?? []).filter((key) => withRow.includes(key) || !sections.includes(key)),
       ...sections.flatMap((name) => (operationKeys[name] ?? []).map((key) => `${name}.${key}`)),
       ...every(downstreamKeys).map((key) => `downstream.${key}`),

@@ -18,6 +18,7 @@ describe('a configuration', () => {
       value: {
         fanOuts: { idleOpen: 7_200_000, idleSealed: 604_800_000, keep: 604_800_000, callback: null },
         lists: { keep: 604_800_000, callback: null },
+        alarms: { topic: null, runbook: 'docs/operating.md', failedBatches: 1 },
         version: 1,
         operations: {
           ship: {

@@ -158,6 +158,22 @@ describe('a configuration as a whole', () => {
     [null, 'lists must be an object, not null'],
   ])('%#: lists: %s', (lists, problem) => expect(problemsIn({ operations: { ship }, lists })).toEqual([problem]));
 
+  const TOPIC =
+    'alarms.topic must be the ARN of a standard SNS topic, such as "arn:aws:sns:eu-central-1:111122223333:on-call" (of the region that it is deployed to), or null for nobody, not';
+  it.each<[unknown, string]>([
+    [{ topic: 'on-call' }, `${TOPIC} "on-call"`],
+    [{ topic: 'arn:aws:sqs:eu-west-1:111122223333:on-call' }, `${TOPIC} "arn:aws:sqs:eu-west-1:111122223333:on-call"`],
+    [{ topic: 'arn:aws:sns:eu-west-1:111122223333:a.fifo' }, `${TOPIC} "arn:aws:sns:eu-west-1:111122223333:a.fifo"`],
+    [{ topic: 7 }, `${TOPIC} 7`],
+    [{ failedBatches: 0 }, 'alarms.failedBatches must be a whole number from 1 to 1000000, not 0'],
+    [
+      { runbook: 'https://wiki.example/ops?id=1' },
+      'alarms.runbook must be where docs/operating.md is to be read: an address or a path, without # and ?, not a text',
+    ],
+    [{ topics: null }, 'alarms.topics is unknown; did you mean "topic"?'],
+    [null, 'alarms must be an object, not null'],
+  ])('%#: alarms: %s', (alarms, problem) => expect(problemsIn({ operations: { ship }, alarms })).toEqual([problem]));
+
   it('that is a promise is told so', () => {
     expect(problemsIn(Promise.resolve({ operations: { ship } }))[0]).toBe(
       'must be a plain object, as {…} makes one, not a Promise',

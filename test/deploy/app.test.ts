@@ -8,7 +8,7 @@ import { aConfig } from '../factories/factories.ts';
 const app = (stage: string) =>
   groupageApp({ config: aConfig(), stage, code: () => Code.fromInline('export const handler = 0') });
 
-it("both stacks are tagged as their stage's, which is how a deployment knows them again", () => {
+it("all stacks are tagged as their stage's, which is how a deployment knows them again", () => {
   for (const stage of ['dev', 'prod']) {
     const { node } = app(stage);
     for (const name of Object.values(stackNames(stage)))

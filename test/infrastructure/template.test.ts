@@ -5,3 +5,4 @@ import './promises/functions.ts';
 import './promises/roles.ts';
 import './promises/tables.ts';
 import './promises/identity.ts';
+import './promises/alarms.ts';

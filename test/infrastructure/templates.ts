@@ -5,7 +5,7 @@ import { App, Stack } from 'aws-cdk-lib';
 import { Template as Synthesised } from 'aws-cdk-lib/assertions';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { groupageApp } from '../../lib/app.ts';
-import { Groupage } from '../../lib/groupage.ts';
+import { Groupage, Ops } from '../../lib/groupage.ts';
 import type { HandlerCode } from '../../lib/handler-code.ts';
 import { stackNames } from '../../lib/stage.ts';
 import type { ConfigInput } from '../../src/config/schema.ts';
@@ -20,7 +20,7 @@ export const { context } = JSON.parse(readFileSync(join(import.meta.dirname, '..
 };
 
 /** Rules look at resources, not at code: nothing needs to be bundled. */
-const noCode: HandlerCode = () => {
+export const noCode: HandlerCode = () => {
   const folder = temporaryFolder('no-code');
   writeFileSync(join(folder, 'index.mjs'), '');
   return Code.fromAsset(folder);
@@ -68,12 +68,17 @@ const DESTINATIONS: ConfigInput['destinations'] = {
   news: { kind: 'topic', name: 'news' },
   orders: { kind: 'event-bus', name: 'orders' },
 };
-const everyKind = configFrom({ operations: EVERY_KIND, destinations: DESTINATIONS });
+export const TOPIC = 'arn:aws:sns:eu-west-1:111122223333:on-call';
+export const everyKind = configFrom({
+  operations: EVERY_KIND,
+  destinations: DESTINATIONS,
+  alarms: { topic: TOPIC, runbook: 'https://git.example/operating.md' },
+});
 
 const theirs = (): Template => {
   // No feature flags at all: the construct must keep its promises in an app of any age.
   const stack = new Stack(new App(), 'TheirStack');
-  new Groupage(stack, 'Groupage', { config: { operations: OPERATIONS } });
+  new Ops(stack, 'Ops', new Groupage(stack, 'Groupage', { config: { operations: OPERATIONS } }));
   return joined([jsonOf(stack)]);
 };
 

@@ -1,10 +1,11 @@
 /** The deployed bundles on tables and queues where nobody else works, and the metrics that they print. */
 import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DeleteMessageCommand, type Message, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { expect } from 'vitest';
+import { stackNames } from '../../lib/stage.ts';
 import type { AwsClients } from '../../src/aws/clients.ts';
 import type { Config } from '../../src/config/resolved.ts';
 import { CONFIG_ASSET, ENVIRONMENT, type Environment, type Setting, setting } from '../../src/environment.ts';
@@ -14,9 +15,11 @@ import { createQueues, createTables } from '../../src/local/resources.ts';
 import { CloudAssembly } from '../../src/local/template.ts';
 import { METRICS, type MetricName, NAMESPACE, STACK_DIMENSION } from '../../src/metrics.ts';
 import { temporaryFolder } from '../../src/temporary-folder.ts';
+import type { Template } from '../infrastructure/rules/template.ts';
 
 const NODE = join(import.meta.dirname, '../../node_modules/node/bin/node');
-const STACK = 'Groupage-test-Flow';
+/** As the template has it: what the dashboard and the alarms look for. */
+const STACK = stackNames('local').flow;
 /** Runs a handler of a bundle once. */
 const RUN = `
 const [file, event] = process.argv.slice(1);
@@ -164,8 +167,8 @@ export const deployedBundles = async (config: Config) => {
     settings,
     /** The dimensions in which each metric was printed, so far. */
     emitted: emitted as ReadonlyMap<string, ReadonlySet<string>>,
-    /** The folder of the templates. */
-    folder,
+    /** The stack with the dashboard and the alarms. */
+    ops: JSON.parse(readFileSync(join(folder, `${stackNames('local').ops}.template.json`), 'utf8')) as Template,
     measured,
     handle,
     send: (queue: Setting, MessageBody: string) =>

@@ -2,6 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { CreateQueueCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { stackNames } from '../../lib/stage.ts';
 import { dynamoDBBatches } from '../../src/aws/dynamodb-batches.ts';
 import { dynamoDBFanOuts } from '../../src/aws/dynamodb-fan-outs.ts';
 import { dynamoDBLocks } from '../../src/aws/dynamodb-locks.ts';
@@ -15,7 +16,7 @@ import { printCallback } from '../../src/callbacks/callback.ts';
 import { eventOf } from '../../src/callbacks/event.ts';
 import { setting } from '../../src/environment.ts';
 import { type FanOutId, fanOutId } from '../../src/fan-out/ids.ts';
-import { METRICS } from '../../src/metrics.ts';
+import { METRICS, type MetricName, NAMESPACE, STACK_DIMENSION } from '../../src/metrics.ts';
 import { startTestDownstream, type TestDownstream } from '../factories/downstream.ts';
 import {
   aConfig,
@@ -31,6 +32,7 @@ import {
   target,
   token,
 } from '../factories/factories.ts';
+import { metricsOfAlarms, metricsOfDashboards, type NamedMetric } from '../infrastructure/rules/dashboard.ts';
 import { type DeployedBundles, deployedBundles, of, recordOf } from './metrics-kit.ts';
 
 describe('the metrics', () => {
@@ -128,6 +130,7 @@ describe('the metrics', () => {
       ['ExpiredLocksRepaired', of('operation=ship'), 1],
       ['LeaderlessBatchesRepaired', of('operation=ship'), 1],
       ...['fragile', 'merge', 'ship'].map((operation) => ['OldestWaiting', of(`operation=${operation}`), 'ms']),
+      ...Array.from({ length: 3 }, () => ['Repairs', of(), 1]),
       ['StrandedRepaired', of('operation=ship'), 1],
     ]);
   });
@@ -174,7 +177,8 @@ describe('the metrics', () => {
     // Destinations were taken out of the configuration since.
     const nobody = { ...configured(), destinations: {} };
     const swept = await bundles.measured('SweepHandler', { source: 'aws.events' }, nobody);
-    expect(swept.filter(([, dimensions]) => dimensions === of())).toEqual([
+    // Those of the test before are repaired once more: nobody has taken their messages.
+    expect(swept.filter(([name, dimensions]) => dimensions === of() && name !== 'Repairs')).toEqual([
       ['EventsUntold', of(), 1],
       ['EventsUntold', of(), 1],
       ['FanOutsCompleted', of(), 1],
@@ -206,6 +210,7 @@ describe('the metrics', () => {
     expect(await bundles.ask('GET', '/v1/doctor/batches', { query })).toEqual([]);
     expect(await bundles.ask('POST', '/v1/doctor/batches', { query })).toEqual([
       ['OverdueBatchesRepaired', of('operation=ship'), 1],
+      ['Repairs', of(), 1],
     ]);
     expect(await bundles.ask('POST', '/v1/dead-letters/batch/redrive')).toEqual([
       ['DeadLettersRevived', of('queue=batch'), 1],
@@ -325,10 +330,39 @@ describe('the metrics', () => {
     }
     expect(await bundles.ask('POST', '/v1/doctor/targets', { query: 'operation=fragile' })).toEqual([
       ['ForgottenRepaired', of('operation=fragile'), 1],
+      ['Repairs', of(), 1],
+      ['Repairs', of(), 1],
       ['StuckSlotsRepaired', of('operation=fragile'), 1],
     ]);
   });
 
   it('are all that there are', () =>
     expect([...bundles.emitted.keys()].toSorted()).toEqual(Object.keys(METRICS).toSorted()));
+
+  it('are what the dashboard and the alarms look for: by the same names, in the same dimensions', () => {
+    const named = [...metricsOfDashboards(bundles.ops), ...metricsOfAlarms(bundles.ops)].filter(
+      ({ namespace }) => namespace === NAMESPACE,
+    );
+    expect(named.length).toBeGreaterThan(100);
+    for (const { where, name, dimensions, unit } of named) {
+      const emitted = [...(bundles.emitted.get(name) ?? [])].map((each) =>
+        each.split(' ').map((pair) => pair.split('=')[0]),
+      );
+      expect(emitted, `${name} of ${where}`).toContainEqual([STACK_DIMENSION, ...METRICS[name as MetricName].by]);
+      expect(Object.keys(dimensions).toSorted(), `${name} of ${where}`).toEqual(emitted[0]?.toSorted());
+      expect(unit ?? METRICS[name as MetricName].unit).toBe(METRICS[name as MetricName].unit);
+    }
+    // Of this stack, and of these operations: by the very values.
+    const all = new Set([...bundles.emitted].flatMap(([name, sets]) => [...sets].map((each) => `${name} ${each}`)));
+    const asEmitted = ({ name, dimensions }: NamedMetric) =>
+      `${name} ${of(...METRICS[name as MetricName].by.map((each) => `${each}=${dimensions[each]}`))}`;
+    const found = new Set(named.filter((each) => all.has(asEmitted(each))).map(({ name }) => name));
+    expect([...new Set(named.map(({ name }) => name))].filter((name) => !found.has(name))).toEqual([]);
+    for (const { dimensions } of named) expect(dimensions[STACK_DIMENSION]).toBe(stackNames('local').flow);
+  });
+
+  it('are of no Target', () => {
+    for (const sets of bundles.emitted.values())
+      for (const dimensions of sets) expect(dimensions).not.toMatch(/depot|ship\//);
+  });
 });

@@ -30,6 +30,9 @@ export const machineName = text(
   'the name or the ARN of a state machine',
 );
 
+/** Alarms take no name, and a topic that keeps order takes no alarm. */
+export const ALARM_TOPIC = new RegExp(`^arn:aws[a-z-]*:sns:[a-z0-9-]+:\\d{12}:${TOPIC}$`);
+
 /** SSM has plain names, and paths from the root. */
 export const PARAMETER_NAME = /^(?:[A-Za-z0-9_.-]{1,1000}|(?=.{1,1000}$)(?:\/[A-Za-z0-9_.-]+){1,15})$/;
 export const SECRET_NAME = nameOrArn(SECRET, 'secretsmanager', `secret:${SECRET}`);

@@ -4,7 +4,7 @@
  */
 import type { Millis, OperationName, Token } from '../../batching/ids.ts';
 import { MINUTE } from '../../batching/timings.ts';
-import type { Config, Operation } from '../../config/resolved.ts';
+import { type Config, NO_ALARMS, type Operation } from '../../config/resolved.ts';
 import type { ListId } from '../../deferred/ids.ts';
 import type { Wanted } from '../../deferred/trigger.ts';
 import { FULL_SIZE, type NodeSize } from '../../fan-out/tree.ts';
@@ -85,6 +85,7 @@ export const listScenarioOf = (seed: number): ListScenario => {
       operations: { [OPERATION]: operation },
       fanOuts: { idleOpen: 10 * MINUTE, idleSealed: 10 * MINUTE, keep: 20 * MINUTE, callback: null },
       lists: { keep: random.pick([60, 90]) * MINUTE, callback: random.chance(0.9) ? 'ops' : null },
+      alarms: NO_ALARMS,
       destinations: { ops: { kind: 'queue', name: 'ops' } },
     },
     nodeSize: random.chance(0.05)

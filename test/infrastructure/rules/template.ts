@@ -21,15 +21,15 @@ interface Exporting extends Template {
 
 /** Several stacks as one: what one imports from another becomes a reference, so that rules need not know where it is. */
 export const joined = (templates: readonly Exporting[]): Template => {
-  const exported = new Map(
-    templates.flatMap(({ Outputs = {} }) =>
-      Object.values(Outputs).flatMap(({ Value, Export }) => (Export ? [[Export.Name, Value] as const] : [])),
-    ),
-  );
+  const outputs = templates.flatMap(({ Outputs = {} }) => Object.entries(Outputs));
+  // By an export, or weakly, by the output itself.
+  const exported = new Map<string, unknown>(outputs.map(([key, { Value }]) => [key, Value]));
+  for (const [, { Value, Export }] of outputs) if (Export) exported.set(Export.Name, Value);
   const linked = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(linked);
     if (typeof value !== 'object' || value === null) return value;
-    const imported = Reflect.get(value, 'Fn::ImportValue');
+    const weak = Reflect.get(value, 'Fn::GetStackOutput') as { readonly OutputName?: string } | undefined;
+    const imported = Reflect.get(value, 'Fn::ImportValue') ?? weak?.OutputName;
     if (imported === undefined)
       return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, linked(each)]));
     if (!exported.has(String(imported))) throw new Error(`no stack exports ${String(imported)}`);

@@ -1,0 +1,71 @@
+/** The dashboard: five questions, in the order in which somebody asks them who was just called. */
+import { Aws, Duration, Stack } from 'aws-cdk-lib';
+import { type Alarm, AlarmStatusWidget, type Dashboard } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import { type CustomMetricGroup, DefaultDashboardFactory, MonitoringFacade } from 'cdk-monitoring-constructs';
+import { Construct } from 'constructs';
+import type { Config, Operation } from '../../src/config/resolved.ts';
+import type { Flow } from '../flow.ts';
+import { isItFull } from './graphs/fill.ts';
+import { isItLate } from './graphs/lateness.ts';
+import { whereIsTheBottleneck } from './graphs/limits.ts';
+import { isAnythingLost } from './graphs/losses.ts';
+import { whatDoesItCost } from './graphs/spending.ts';
+import type { MeasuredIn } from './measured.ts';
+
+/** What the graphs are of. */
+export interface Watched {
+  readonly config: Config;
+  /** Those operations that the dashboard has room for. */
+  readonly operations: readonly Operation[];
+  readonly flow: Flow;
+  readonly tables: Readonly<Record<string, Table>>;
+  readonly measured: MeasuredIn;
+}
+
+/** A dashboard has up to 2,500 metrics: an operation up to 28, each destination, queue, function and table a few. */
+const OPERATIONS_MAX = 60;
+const FULL_WIDTH = 24;
+
+/** Answers one question. */
+type Graphs = (watched: Watched) => readonly CustomMetricGroup[];
+
+const QUESTIONS: readonly (readonly [title: string, graphs: Graphs])[] = [
+  ['Is anything lost or failing?', isAnythingLost],
+  ['Is anything late?', isItLate],
+  ['Are batches full?', isItFull],
+  ['What does it cost?', whatDoesItCost],
+  ['Where is the bottleneck?', whereIsTheBottleneck],
+];
+
+interface OpsDashboardProps extends Omit<Watched, 'operations'> {
+  readonly alarms: readonly Alarm[];
+}
+
+export class OpsDashboard extends Construct {
+  /** Its name has the region in it: dashboards of all regions are listed together. */
+  readonly dashboard: Dashboard;
+
+  constructor(scope: Construct, id: string, { alarms, ...props }: OpsDashboardProps) {
+    super(scope, id);
+    const all = Object.values(props.config.operations);
+    const watched = { ...props, operations: all.slice(0, OPERATIONS_MAX) };
+    const factory = new DefaultDashboardFactory(this, 'Factory', {
+      dashboardNamePrefix: `${Stack.of(this).stackName}-${Aws.REGION}`,
+      detailDashboardRange: Duration.hours(3),
+    });
+    const facade = new MonitoringFacade(this, 'Monitoring', { dashboardFactory: factory });
+    facade.addWidget(
+      new AlarmStatusWidget({ title: 'Alarms', alarms: [...alarms], width: FULL_WIDTH, height: rowsOf(alarms.length) }),
+    );
+    if (all.length > watched.operations.length)
+      facade.addMediumHeader(`Of ${all.length} operations these graphs have the first ${watched.operations.length}`);
+    for (const [title, graphs] of QUESTIONS)
+      facade.monitorCustom({ alarmFriendlyName: title, humanReadableName: title, metricGroups: [...graphs(watched)] });
+    if (!factory.dashboard) throw new Error('the factory has made no dashboard');
+    this.dashboard = factory.dashboard;
+  }
+}
+
+/** Five alarms in a row. */
+const rowsOf = (alarms: number): number => 1 + Math.ceil(alarms / 5);

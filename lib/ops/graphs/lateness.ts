@@ -1,0 +1,29 @@
+/** Is anything late? */
+import { Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import type { CustomMetricGroup } from 'cdk-monitoring-constructs';
+import type { Watched } from '../dashboard.ts';
+import { lateAfter } from '../watches.ts';
+import { byOperation, graph, ofQueues, workingQueues } from './lines.ts';
+
+export const isItLate = (watched: Watched): CustomMetricGroup[] => {
+  const { operations } = watched;
+  return [
+    {
+      ...graph('How long the oldest task has waited (ms)', byOperation(watched, ['OldestWaiting'], Stats.MAXIMUM)),
+      horizontalAnnotations: operations.map((operation) => ({
+        value: lateAfter(operation),
+        label: `${operation.operation} is late`,
+      })),
+    },
+    {
+      ...graph('How long batches waited for their seal, p99 (ms)', byOperation(watched, ['Wait'], 'p99')),
+      horizontalAnnotations: operations.map(({ operation, batch }) => ({
+        value: batch.maxWait,
+        label: `maxWait of ${operation}`,
+      })),
+    },
+    graph('Oldest message (s)', ofQueues(workingQueues(watched), 'ApproximateAgeOfOldestMessage')),
+    graph('Tasks in', byOperation(watched, ['TasksRegistered', 'TasksRedriven'])),
+    graph('Tasks out', byOperation(watched, ['TasksSucceeded', 'TasksFailed'])),
+  ];
+};

@@ -1,0 +1,69 @@
+/** Lines of graphs: one for each operation, table, queue or function, labelled by its name. */
+import { Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import type { CustomMetricGroup, MetricWithAlarmSupport } from 'cdk-monitoring-constructs';
+import type { METRICS, MetricName } from '../../../src/metrics.ts';
+import type { Watched } from '../dashboard.ts';
+import { STEP } from '../measured.ts';
+
+/** Three graphs in a row of 24. */
+const WIDTH = 8;
+
+/** Metrics of ours that have the operation alone as dimension. */
+type OfOperation = {
+  [Name in MetricName]: (typeof METRICS)[Name]['by'] extends readonly ['operation'] ? Name : never;
+}[MetricName];
+
+export const graph = (title: string, metrics: readonly MetricWithAlarmSupport[]): CustomMetricGroup => ({
+  title,
+  metrics: [...metrics],
+  graphWidgetWidth: WIDTH,
+});
+
+/** A line an operation, or several where there are several metrics. */
+export const byOperation = (
+  { operations, measured }: Watched,
+  names: readonly OfOperation[],
+  statistic?: string,
+): MetricWithAlarmSupport[] =>
+  names.flatMap((name) =>
+    operations.map(({ operation }) =>
+      measured(name, { operation } as never, {
+        label: names.length === 1 ? operation : `${operation} ${name}`,
+        ...(statistic === undefined ? {} : { statistic }),
+      }),
+    ),
+  );
+
+/** The largest of a step, of each of these queues. */
+export const ofQueues = (queues: Readonly<Record<string, IQueue>>, metric: string): MetricWithAlarmSupport[] =>
+  Object.entries(queues).map(([label, queue]) =>
+    queue.metric(metric, { label, period: STEP, statistic: Stats.MAXIMUM }),
+  );
+
+export const ofFunctions = (
+  functions: ReadonlyMap<string, IFunction>,
+  metric: string,
+  statistic: string,
+): MetricWithAlarmSupport[] =>
+  [...functions].map(([label, fn]) => fn.metric(metric, { label, period: STEP, statistic }));
+
+export const ofTables = (
+  tables: Readonly<Record<string, Table>>,
+  metrics: readonly string[],
+): MetricWithAlarmSupport[] =>
+  Object.entries(tables).flatMap(([name, table]) =>
+    metrics.map((metric) =>
+      table.metric(metric, {
+        label: metrics.length === 1 ? name : `${name} ${metric}`,
+        period: STEP,
+        statistic: Stats.SUM,
+      }),
+    ),
+  );
+
+/** The queues that λs work off. */
+export const workingQueues = ({ flow }: Watched): Readonly<Record<string, IQueue>> =>
+  Object.fromEntries(Object.entries(flow.workingQueues).map(([name, { queue }]) => [name, queue]));

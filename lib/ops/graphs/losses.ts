@@ -1,0 +1,44 @@
+/** Is anything lost or failing? */
+import type { CustomMetricGroup } from 'cdk-monitoring-constructs';
+import type { MetricName } from '../../../src/metrics.ts';
+import type { Watched } from '../dashboard.ts';
+import { byOperation, graph, ofQueues } from './lines.ts';
+
+const REPAIRED = [
+  'StrandedRepaired',
+  'ExpiredLocksRepaired',
+  'LeaderlessBatchesRepaired',
+  'ForgottenRepaired',
+  'StuckSlotsRepaired',
+  'OverdueBatchesRepaired',
+] as const satisfies readonly MetricName[];
+
+export const isAnythingLost = (watched: Watched): CustomMetricGroup[] => {
+  const { config, flow, measured } = watched;
+  const working = Object.entries(flow.workingQueues);
+  const destinations = Object.keys(config.destinations);
+  const deadLetters = Object.fromEntries(working.map(([name, queue]) => [name, queue.deadLetters]));
+  const lying = { ...deadLetters, rejected: flow.rejectedQueue.queue };
+  const queues = working.map(([queue]) => queue);
+  return [
+    graph('Dead letters and refused messages that lie there', ofQueues(lying, 'ApproximateNumberOfMessagesVisible')),
+    graph('Dead letters sent again, or unreadable', [
+      ...queues.map((queue) => measured('DeadLettersRevived', { queue }, { label: `${queue} again` })),
+      ...queues.map((queue) => measured('DeadLettersUnreadable', { queue }, { label: `${queue} unreadable` })),
+    ]),
+    graph('Messages refused', byOperation(watched, ['TasksRejected'])),
+    graph('Tasks failed, of which some expired', byOperation(watched, ['TasksFailed', 'TasksExpired'])),
+    graph('Batches failed', byOperation(watched, ['BatchesFailed'])),
+    graph('Circuits opened, and closed', byOperation(watched, ['CircuitOpened', 'CircuitClosed'])),
+    graph('Repairs', [measured('Repairs', {}), measured('FanOutsRepaired', {}), ...byOperation(watched, REPAIRED)]),
+    graph('Leaders that took over', byOperation(watched, ['LockTakeovers'])),
+    graph('Events of which nobody knows, or is told', [
+      ...destinations.map((destination) =>
+        measured('CallbacksFailed', { destination }, { label: `${destination} failed` }),
+      ),
+      measured('EventsUntold', {}),
+      measured('FanOutsExpired', {}),
+      measured('ItemsUnknown', {}),
+    ]),
+  ];
+};

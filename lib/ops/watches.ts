@@ -1,0 +1,181 @@
+/** What is watched: all that a person should see to, and nothing that sees to itself. */
+import { Duration } from 'aws-cdk-lib';
+import { type Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import { GRACE } from '../../src/batching/timings.ts';
+import type { Config, Operation } from '../../src/config/resolved.ts';
+import type { Flow } from '../flow.ts';
+import { QUARTER, type Watch } from './alarm.ts';
+import { type MeasuredIn, STEP } from './measured.ts';
+
+/** Longer than the longest `coolDown`: between two openings its alarm stays on. */
+const CIRCUIT_SPAN = Duration.minutes(20);
+/** The patrol looks at each Target once an hour at the latest: an alarm of what it sees looks as far back. */
+const ROUND = Duration.hours(1);
+/** So many in a quarter of an hour are more than a function that died. */
+const TAKEOVERS = 3;
+/** Seconds. The register λ takes messages at once, and what it cannot take is a dead letter after ten minutes. */
+const REGISTER_AGE = 300;
+/** A function that fails or is throttled for three steps does not see to itself. */
+const LASTING = 3;
+
+/**
+ * From when on a task has waited for too long, in milliseconds: what it may wait, and twice what the doctor grants a message that is under
+ * way; once until a Target counts as stuck, and once for the patrol that repairs it.
+ */
+export const lateAfter = ({ batch }: Pick<Operation, 'batch'>): number => batch.maxWait + 2 * GRACE;
+
+export const watchesOf = (config: Config, flow: Flow, measured: MeasuredIn): Watch[] => [
+  ...Object.entries(flow.workingQueues).map(
+    ([name, { deadLetters }]): Watch => ({
+      id: `DeadLetters-${name}`,
+      metric: deadLetters.metricApproximateNumberOfMessagesVisible({ period: STEP, statistic: Stats.MAXIMUM }),
+      threshold: 1,
+      says: `Messages of the ${name} queue failed five times`,
+      todo: 'read why in the log of the function, and mend it; the sweep sends them again',
+      section: 'dead-letters',
+    }),
+  ),
+  {
+    id: 'Rejected',
+    metric: flow.rejectedQueue.queue.metricApproximateNumberOfMessagesVisible({
+      period: STEP,
+      statistic: Stats.MAXIMUM,
+    }),
+    threshold: 1,
+    says: 'Messages were refused',
+    todo: 'read the reasons, and have them sent again or delete them',
+    section: 'the-rejected-queue',
+  },
+  ...Object.values(config.operations).flatMap((operation) => watchesOfOperation(config, operation, measured)),
+  {
+    id: 'Repairs',
+    metric: measured('Repairs', {}, { period: QUARTER }),
+    threshold: 1,
+    says: 'The patrol put something right whose message was lost',
+    todo: 'find out who purged or redrove a queue, and run groupage doctor --deep',
+    section: 'something-was-stranded',
+  },
+  ...Object.keys(config.destinations).map(
+    (destination): Watch => ({
+      id: `Callbacks-${destination}`,
+      metric: measured('CallbacksFailed', { destination }),
+      threshold: 1,
+      periods: LASTING,
+      says: `The destination ${destination} takes no events`,
+      todo: 'mend it or its rights; events are kept and tried again for three days',
+      section: 'callbacks-fail',
+    }),
+  ),
+  {
+    id: 'RegisterAge',
+    metric: flow.registerQueue.queue.metricApproximateAgeOfOldestMessage({ period: STEP, statistic: Stats.MAXIMUM }),
+    threshold: REGISTER_AGE,
+    says: 'Tasks are sent faster than they are registered, or are not registered at all',
+    todo: "look at the register function's errors, throttles and concurrency",
+    section: 'register-messages-wait',
+  },
+  ...watchesOfSweep(flow),
+];
+
+const watchesOfOperation = ({ alarms }: Config, operation: Operation, measured: MeasuredIn): Watch[] => {
+  const { operation: name, circuit } = operation;
+  const of = { operation: name };
+  const late = lateAfter(operation);
+  return [
+    {
+      id: `Late-${name}`,
+      metric: measured('OldestWaiting', of, { period: ROUND, statistic: Stats.MAXIMUM }),
+      threshold: late,
+      says: `A task of ${name} has waited for ${late / 1_000} s or more, with a maxWait of ${operation.batch.maxWait / 1_000} s`,
+      todo: 'groupage targets and groupage operations say which, and what it waits for',
+      section: 'tasks-wait-too-long',
+    },
+    {
+      id: `Failed-${name}`,
+      metric: measured('BatchesFailed', of, { period: QUARTER }),
+      threshold: alarms.failedBatches,
+      says: `Tasks of ${name} have failed for good`,
+      todo: 'groupage tasks --status failed says why; mend that, and redrive them',
+      section: 'batches-fail',
+    },
+    ...(circuit
+      ? [
+          {
+            id: `Circuit-${name}`,
+            metric: measured('CircuitOpened', of, { period: CIRCUIT_SPAN }),
+            threshold: 1,
+            says: `The downstream of ${name} takes no calls, and its batches wait`,
+            todo: 'mend the downstream, or the configuration that calls it; nothing is lost meanwhile',
+            section: 'a-circuit-is-open' as const,
+          },
+        ]
+      : []),
+    {
+      id: `Takeovers-${name}`,
+      metric: measured('LockTakeovers', of, { period: QUARTER }),
+      threshold: TAKEOVERS,
+      says: `Leaders of ${name} died or were too slow, and others took over`,
+      todo: 'look for timeouts and memory in the logs of the elect-leader and group functions',
+      section: 'leaders-are-taken-over',
+    },
+  ];
+};
+
+/** Without it nothing that is lost is found, and dead letters stay where they are. */
+const watchesOfSweep = ({ functions }: Flow): Watch[] => {
+  const sweep = functions.get('sweep');
+  if (!sweep) throw new Error('the flow has no sweep');
+  return [
+    {
+      id: 'SweepRuns',
+      metric: sweep.metricInvocations({ period: STEP }),
+      threshold: 1,
+      below: true,
+      periods: LASTING,
+      says: 'The sweep has not run for a quarter of an hour',
+      todo: 'enable its rule (SweepSchedule), and see that the function is there',
+      section: 'the-sweep-does-not-run',
+    },
+    {
+      id: 'SweepErrors',
+      metric: sweep.metricErrors({ period: STEP }),
+      threshold: 1,
+      periods: LASTING,
+      says: 'The sweep fails, and with it what it repairs',
+      todo: 'its log names each thing that failed',
+      section: 'the-sweep-fails',
+    },
+  ];
+};
+
+/** Where AWS says no: a function that may not run, a table that takes no more. */
+export const watchesOfLimits = (flow: Flow, tables: Readonly<Record<string, Table>>): Watch[] => [
+  ...[...flow.functions].map(
+    ([name, fn]): Watch => ({
+      id: `Throttled-${name}`,
+      metric: fn.metricThrottles({ period: STEP }),
+      threshold: 1,
+      periods: LASTING,
+      says: `The ${name} function is throttled, and its messages wait`,
+      todo: "raise the account's quota of concurrent executions, or find who uses it up",
+      section: 'a-function-is-throttled',
+    }),
+  ),
+  ...Object.entries(tables).flatMap(([name, table]) =>
+    (['Read', 'Write'] as const).map(
+      (kind): Watch => ({
+        id: `${kind}Throttled-${name}`,
+        metric: throttleEvents(table, kind),
+        threshold: 1,
+        periods: LASTING,
+        says: `${kind}s of the table ${name} are throttled`,
+        todo: 'find the hot Target or operation, and split it (shards) or slow its producers',
+        section: 'a-table-is-throttled',
+      }),
+    ),
+  ),
+];
+
+export const throttleEvents = (table: Table, kind: 'Read' | 'Write'): Metric =>
+  table.metric(`${kind}ThrottleEvents`, { period: STEP, statistic: Stats.SUM });

@@ -1,0 +1,39 @@
+import type { Stack } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { expect, it } from 'vitest';
+import { groupageApp } from '../../lib/app.ts';
+import { stackNames } from '../../lib/stage.ts';
+import { aConfig, operationName } from '../factories/factories.ts';
+import { metricsOfDashboards, widgetsOf } from './rules/dashboard.ts';
+import { context, noCode, ours } from './templates.ts';
+
+it('the ops stack holds up no other: what it uses of them they may replace, and lose', () => {
+  const names = stackNames('dev');
+  const app = groupageApp({
+    config: aConfig(),
+    stage: 'dev',
+    context,
+    builtinCloudFormationValidation: false,
+    code: noCode,
+  });
+  const [data, flow, ops] = [names.data, names.flow, names.ops].map((name) =>
+    Template.fromStack(app.node.findChild(name) as Stack).toJSON(),
+  ) as Record<string, Record<string, object>>[];
+  expect(JSON.stringify(ops)).toContain('Fn::GetStackOutput');
+  expect(JSON.stringify(ops)).not.toContain('Fn::ImportValue');
+  expect(JSON.stringify(flow?.Outputs)).not.toContain('"Export"');
+  // What the functions use is held fast.
+  expect(JSON.stringify(data?.Outputs)).toContain('"Export"');
+  expect((app.node.findChild(names.ops) as Stack).dependencies.map(({ stackName }) => stackName)).toEqual(
+    expect.arrayContaining([names.data, names.flow]),
+  );
+});
+
+it('a dashboard takes 2,500 metrics: with more operations than it has room for it says so', () => {
+  const many = Array.from({ length: 70 }, (_, n) => ({ operation: operationName(`op-${n}`) }));
+  const template = ours('dev', aConfig(...many));
+  expect(metricsOfDashboards(template).length).toBeLessThanOrEqual(2_500);
+  const texts = widgetsOf(template).flatMap(({ properties: { markdown } }) => markdown ?? []);
+  expect(texts).toContain('## Of 70 operations these graphs have the first 60');
+  for (const { properties } of widgetsOf(template)) expect(properties.metrics?.length ?? 0).toBeLessThanOrEqual(500);
+});

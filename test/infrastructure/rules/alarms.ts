@@ -1,0 +1,114 @@
+/** What alarms watch, and what they say. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { idOf, listOf, ofType, type Rule, type Template } from './template.ts';
+
+interface Alarm {
+  readonly id: string;
+  readonly metric: string;
+  readonly description: string;
+  /** The logical id, or the text, of each dimension's value. */
+  readonly of: Readonly<Record<string, string>>;
+}
+
+const alarmsOf = (template: Template): Alarm[] =>
+  ofType(template, 'AWS::CloudWatch::Alarm').map(([id, { MetricName, AlarmDescription, Dimensions }]) => ({
+    id,
+    metric: String(MetricName),
+    description: String(AlarmDescription),
+    of: Object.fromEntries(
+      (Dimensions as { Name: string; Value: unknown }[]).map(({ Name, Value }) => [
+        Name,
+        typeof Value === 'string' ? Value : idOf(Value),
+      ]),
+    ),
+  }));
+
+/** A complaint for each resource of which an alarm of that metric is missing. */
+const unwatched = (
+  template: Template,
+  ids: readonly string[],
+  dimension: string,
+  metrics: readonly string[],
+): string[] => {
+  const watched = new Set(alarmsOf(template).map(({ metric, of }) => `${of[dimension]} ${metric}`));
+  return ids.flatMap((id) =>
+    metrics.filter((metric) => !watched.has(`${id} ${metric}`)).map((metric) => `${id} has no alarm of its ${metric}`),
+  );
+};
+
+/** Dead letters, and messages that were refused, which lie in a queue that no dead-letter queue stands behind. */
+export const lyingMessagesAreWatched: Rule = (template) => {
+  const working = ofType(template, 'AWS::SQS::Queue').filter(([, { RedrivePolicy }]) => RedrivePolicy);
+  const ids = new Set(working.map(([id]) => id));
+  const lying = ofType(template, 'AWS::SQS::Queue').flatMap(([id]) => (ids.has(id) ? [] : [id]));
+  return unwatched(template, lying, 'QueueName', ['ApproximateNumberOfMessagesVisible']);
+};
+
+export const throttlesAreWatched: Rule = (template) => [
+  ...unwatched(
+    template,
+    ofType(template, 'AWS::Lambda::Function').map(([id]) => id),
+    'FunctionName',
+    ['Throttles'],
+  ),
+  ...unwatched(
+    template,
+    ofType(template, 'AWS::DynamoDB::Table').map(([id]) => id),
+    'TableName',
+    ['ReadThrottleEvents', 'WriteThrottleEvents'],
+  ),
+];
+
+/** Functions that a schedule starts, and nobody would miss. */
+export const scheduledFunctionsAreWatched: Rule = (template) => {
+  const started = ofType(template, 'AWS::Events::Rule').flatMap(([, { ScheduleExpression, Targets }]) =>
+    ScheduleExpression ? (Targets as { Arn: unknown }[]).map(({ Arn }) => idOf(Arn)) : [],
+  );
+  return unwatched(template, started, 'FunctionName', ['Invocations', 'Errors']);
+};
+
+const RUNBOOK = readFileSync(join(import.meta.dirname, '../../../docs/operating.md'), 'utf8');
+
+/** The anchors of a page's headings, as GitHub makes them. */
+export const anchorsOf = (markdown: string): Set<string> => {
+  const seen = new Map<string, number>();
+  // What is in a block of code is no heading.
+  const headings = markdown.replace(/^```[\s\S]*?^```$/gm, '').match(/^#{1,6} .+$/gm) ?? [];
+  return new Set(
+    headings.map((heading) => {
+      const words = heading.replace(/^#+ /, '').toLowerCase();
+      const anchor = words.replace(/[^\p{L}\p{N}\s_-]/gu, '').replaceAll(' ', '-');
+      const before = seen.get(anchor) ?? 0;
+      seen.set(anchor, before + 1);
+      return before === 0 ? anchor : `${anchor}-${before}`;
+    }),
+  );
+};
+
+/** A description ends with a link to a section that there is; CloudWatch takes 1,024 characters. */
+export const alarmsLinkToTheRunbook: Rule = (template) => {
+  const anchors = anchorsOf(RUNBOOK);
+  return alarmsOf(template).flatMap(({ id, description }) => {
+    const [, says = '', anchor = ''] = /^(.{20,}: .{10,})\. \S+operating\.md#([\w-]+)$/.exec(description) ?? [];
+    if (says === '') return [`${id} does not say what is the matter, what to do, and where more is: ${description}`];
+    if (description.length > 1_024) return [`${id} says too much`];
+    return anchors.has(anchor) ? [] : [`${id} links to #${anchor}, which docs/operating.md has not`];
+  });
+};
+
+/** @param topic who is told when an alarm goes on, and when it goes off; undefined for nobody. */
+export const alarmsTell =
+  (topic: string | undefined): Rule =>
+  (template) =>
+    ofType(template, 'AWS::CloudWatch::Alarm').flatMap(([id, { AlarmActions, OKActions, ActionsEnabled }]) => {
+      const told = [AlarmActions, OKActions].map((actions) => listOf(actions as string[] | undefined));
+      const isRight = told.every((each) => JSON.stringify(each) === JSON.stringify(topic === undefined ? [] : [topic]));
+      return isRight && ActionsEnabled !== false ? [] : [`${id} tells ${JSON.stringify(told)}`];
+    });
+
+/** Another stack's metrics, math and anomalies cost more than one metric. */
+export const alarmsLookAtOneMetric: Rule = (template) =>
+  ofType(template, 'AWS::CloudWatch::Alarm').flatMap(([id, { Metrics, Dimensions }]) =>
+    Metrics === undefined && Dimensions !== undefined ? [] : [`${id} looks at more than one metric`],
+  );
