@@ -395,8 +395,8 @@ export interface Backlogs {
 }
 
 export interface ReadMeter {
-  /** What the reads of some work consumed, in read units, however much of it happens at one time; undefined if there were none. */
-  measure(work: () => Promise<void>): Promise<number | undefined>;
+  /** What the reads of some work consumed, in read units, however much of it happens at one time. */
+  measure(work: () => Promise<void>): Promise<number>;
 }
 
 /** Where the patrol of the lock rows stands, kept between the minutes. */

@@ -2,12 +2,12 @@
 import type { MiddlewareHandler } from 'hono';
 import type { ReadMeter } from '../ports.ts';
 
-/** In read units of DynamoDB. Absent where nothing was read. */
+/** In read units of DynamoDB: 0 where nothing was read. An API of an earlier version does not say it. */
 const READ_UNITS = 'groupage-read-units';
 
 export const tellingReadUnits =
   ({ measure }: ReadMeter): MiddlewareHandler =>
   async (context, next) => {
     const units = await measure(next);
-    if (units !== undefined) context.res.headers.set(READ_UNITS, String(units));
+    context.res.headers.set(READ_UNITS, String(units));
   };

@@ -33,7 +33,7 @@ export const readMeter = (client: DynamoDBDocumentClient): ReadMeter => {
     measure: async (work) => {
       const units: number[] = [];
       await measured.run(units, work);
-      return units.length === 0 ? undefined : units.reduce((sum, each) => sum + each, 0);
+      return units.reduce((sum, each) => sum + each, 0);
     },
   };
 };
