@@ -257,7 +257,7 @@ export interface FormingBatch {
 
 /** What a batch shows between attempts. */
 export interface Postponed
-  extends Required<Pick<Batch, 'tries' | 'counts'>>,
+  extends Required<Pick<Batch, 'tries' | 'counts' | 'lastAttempt'>>,
     Pick<Batch, 'open' | 'pending' | 'split'> {
   readonly retryAt: Millis;
 }

@@ -8,6 +8,7 @@ import type { Skipped } from '../batching/look.ts';
 import { reasonOf } from '../batching/problems.ts';
 import type { Treated } from '../batching/repair.ts';
 import type { Task } from '../batching/task.ts';
+import { inFull } from '../downstream/downstream.ts';
 import type { Glance } from '../ports.ts';
 import { iso } from './iso.ts';
 import { pauseView } from './operation-views.ts';
@@ -36,6 +37,7 @@ export const printTask = (
     ...(batch?.status === 'in-progress' && batch.startedBy === undefined
       ? { nextAttemptAfter: iso(batch.runUntil) }
       : {}),
+    ...(batch?.lastAttempt ? { lastReason: inFull(batch.lastAttempt) } : {}),
     ...(full?.waitsFor ? { waitsFor: full.waitsFor } : {}),
     run: task.run,
     ...(task.correlationId === undefined ? {} : { correlationId: task.correlationId }),
@@ -78,6 +80,9 @@ export const batchView = (batch: Batch, maxSize: number | undefined) => {
     ...(batch.sealedAt === undefined ? {} : { sealedAt: iso(batch.sealedAt) }),
     ...(batch.startedAt === undefined ? {} : { startedAt: iso(batch.startedAt) }),
     ...(batch.finishedAt === undefined ? {} : { finishedAt: iso(batch.finishedAt) }),
+    ...(batch.lastAttempt
+      ? { lastAttempt: { endedAt: iso(batch.lastAttempt.endedAt), reason: inFull(batch.lastAttempt) } }
+      : {}),
     ...(batch.status === 'in-progress' ? { nextAttemptAfter: iso(batch.runUntil) } : {}),
   };
 };

@@ -1,5 +1,5 @@
 /** The Batch table's rows (design, section 4). */
-import type { Batch, BatchStatus, Counts, Pending } from '../batching/batch.ts';
+import type { Batch, BatchStatus, Counts, LastAttempt, Pending } from '../batching/batch.ts';
 import {
   type BatchId,
   type Candidate,
@@ -33,6 +33,18 @@ export const newBatchRow = (batch: FormingBatch): Item => ({
 export const pendingItem = ({ ids, until }: Pending): Item => ({ Ids: [...ids], Until: until });
 const pendingOf = ({ Ids, Until }: Item): Pending => ({ ids: Ids as TaskId[], until: Until as number });
 
+/** Kept when the batch has ended: a row that was as large once is written at no other price. */
+export const lastAttemptItem = ({ endedAt, reason, quote }: LastAttempt): Item => ({
+  EndedAt: endedAt,
+  Reason: reason,
+  ...(quote === undefined ? {} : { Quote: quote }),
+});
+const lastAttemptOf = ({ EndedAt, Reason, Quote }: Item): LastAttempt => ({
+  endedAt: EndedAt as number,
+  reason: Reason as string,
+  ...(Quote === undefined ? {} : { quote: Quote as string }),
+});
+
 export const countsItem = ({ succeeded, failed }: Counts): Item => ({ Succeeded: succeeded, Failed: failed });
 
 export const batchOf = (row: Item): Batch => {
@@ -55,6 +67,7 @@ export const batchOf = (row: Item): Batch => {
     ...(row.Open === undefined ? {} : { open: row.Open as TaskId[] }),
     ...(row.Pending === undefined ? {} : { pending: pendingOf(row.Pending as Item) }),
     ...(row.Split === undefined ? {} : { split: row.Split as number }),
+    ...(row.LastAttempt === undefined ? {} : { lastAttempt: lastAttemptOf(row.LastAttempt as Item) }),
     ...(counts ? { counts: { succeeded: counts.Succeeded, failed: counts.Failed } } : {}),
     ...(row.SealedAt === undefined ? {} : { sealedAt: row.SealedAt as number }),
     ...(row.StartedAt === undefined ? {} : { startedAt: row.StartedAt as number }),

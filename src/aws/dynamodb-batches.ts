@@ -3,7 +3,7 @@ import { type DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } fr
 import { type Batch, membersOf } from '../batching/batch.ts';
 import type { BatchId } from '../batching/ids.ts';
 import type { Batches } from '../ports.ts';
-import { batchKey, batchOf, countsItem, newBatchRow, pendingItem } from './batch-rows.ts';
+import { batchKey, batchOf, countsItem, lastAttemptItem, newBatchRow, pendingItem } from './batch-rows.ts';
 import { conditionally, DynamoDBFailure, type Item, queryIndex } from './dynamodb.ts';
 import { expiresAt } from './task-rows.ts';
 
@@ -88,7 +88,7 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
       );
       return started !== undefined;
     },
-    postpone: async (id, attempt, { retryAt, tries, counts, open, pending, split }) => {
+    postpone: async (id, attempt, { retryAt, tries, counts, lastAttempt, open, pending, split }) => {
       const rest = Object.entries({ '#open': open, Pending: pending && pendingItem(pending), '#split': split });
       const kept = rest.filter(([, value]) => value !== undefined);
       const gone = rest.filter(([, value]) => value === undefined);
@@ -96,6 +96,7 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
         'RunUntil = :at',
         'Tries = :tries',
         'Counts = :counts',
+        'LastAttempt = :last',
         ...kept.map(([name]) => `${name} = ${placeholder(name)}`),
       ];
       const remove = ['StartedBy', ...gone.map(([name]) => name)];
@@ -103,6 +104,7 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
         ':at': retryAt,
         ':tries': tries,
         ':counts': countsItem(counts),
+        ':last': lastAttemptItem(lastAttempt),
         ...Object.fromEntries(kept.map(([name, value]) => [placeholder(name), value])),
         ':running': 'in-progress',
         ':attempt': attempt,

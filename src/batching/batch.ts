@@ -6,6 +6,7 @@
  * Invariants: candidates are written once; a task is a member only if it shows this batch's id; a batch with no member
  * is *succeeded* as soon as it is sealed.
  */
+import type { Reason } from '../downstream/downstream.ts';
 import type { BatchId, Candidate, Millis, OperationName, Target, TaskId, Token } from './ids.ts';
 import { parseCandidate } from './ids.ts';
 import type { SealReason } from './policy.ts';
@@ -24,6 +25,25 @@ export interface Pending {
   readonly ids: readonly TaskId[];
   readonly until: Millis;
 }
+
+/** How an attempt ended after which another is to come: when, and why something was left. */
+export interface LastAttempt extends Reason {
+  readonly endedAt: Millis;
+}
+
+/** Characters of the downstream's that are kept with a batch: its row is written with every attempt. */
+const QUOTE_MAX = 200;
+
+/** Half a surrogate pair could not be stored. */
+const shortened = (quote: string): string =>
+  quote.length <= QUOTE_MAX ? quote : `${quote.slice(0, QUOTE_MAX - 1).toWellFormed()}…`;
+
+/** The last attempt as it is kept, its quote cut where it is long. */
+export const lastAttempt = ({ reason, quote }: Reason, endedAt: Millis): LastAttempt => ({
+  endedAt,
+  reason,
+  ...(quote === undefined ? {} : { quote: shortened(quote) }),
+});
 
 export interface Batch {
   readonly id: BatchId;
@@ -49,6 +69,8 @@ export interface Batch {
   readonly pending?: Pending;
   /** Its next attempt calls in parts of so many items: the last one ran out of time amid halving. */
   readonly split?: number;
+  /** The last one that was not the end of the batch. */
+  readonly lastAttempt?: LastAttempt;
   /** Of those that are neither open nor pending. */
   readonly counts?: Counts;
   /** When its oldest candidate began to wait. */

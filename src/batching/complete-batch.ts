@@ -9,7 +9,7 @@ import { retryDelay } from '../downstream/retry.ts';
 import { verdictOf } from '../downstream/verdict.ts';
 import type { Delivery, Members, OpenTask } from '../ports.ts';
 import type { Attempt, AttemptDeps, Left } from './attempt.ts';
-import { type Batch, isFinished, membersOf, unfinishedOf } from './batch.ts';
+import { type Batch, isFinished, lastAttempt, membersOf, unfinishedOf } from './batch.ts';
 import { comeBack, finish, giveUp } from './end-attempt.ts';
 import { parseJson } from './json-text.ts';
 import { type CompletionMessage, printBatch } from './messages.ts';
@@ -142,7 +142,8 @@ const tryAgain = async (
   const retryAt = batch.open?.length ? Math.max(batch.runUntil, delayed) : delayed;
   const parts = batch.split === undefined ? {} : { split: batch.split };
   const rest = { open: left.items.map(({ id }) => id), counts: tally.counts, ...parts };
-  if (!(await deps.batches.postpone(batch.id, attempt, { retryAt, tries, ...rest }))) return 'again';
+  const ended = { ...rest, lastAttempt: lastAttempt(left, machine.now()) };
+  if (!(await deps.batches.postpone(batch.id, attempt, { retryAt, tries, ...ended }))) return 'again';
   await comeBack(deps, batch, retryAt);
   const { id: batchId, operation: name } = batch;
   report({ event: 'postponed', batchId, operation: name, open: left.items.length, retryAt, ...whyOf(left) });

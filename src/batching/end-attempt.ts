@@ -5,7 +5,7 @@ import { delayCeiling, retryDelay } from '../downstream/retry.ts';
 import { failAll } from '../downstream/verdict.ts';
 import type { Postponed } from '../ports.ts';
 import type { Attempt, AttemptDeps, Left, Rest } from './attempt.ts';
-import { type Batch, finishedStatus, membersOf } from './batch.ts';
+import { type Batch, finishedStatus, lastAttempt, membersOf } from './batch.ts';
 import { countFailure, countSuccess } from './circuit.ts';
 import { delayPast } from './delay.ts';
 import type { Millis } from './ids.ts';
@@ -124,11 +124,11 @@ const postpone = async (deps: AttemptDeps, run: Attempt, tally: Tally, rest: Res
   const open = left.flatMap(({ items }) => items.map(({ id }) => id));
   const isAll = pending.length === 0 && open.length === membersOf(batch).length;
   const until = pendingUntil(deps, run, rest);
-  const remaining = { ...(isAll ? {} : { open }), ...(pending.length > 0 ? { pending: { ids: pending, until } } : {}) };
-  if (!(await deps.batches.postpone(batch.id, attempt, { ...when, ...remaining, counts: tally.counts })))
-    return 'again';
-  await comeBack(deps, batch, when.retryAt);
   const why: Reason = left[0] ?? { reason: 'its job reports later' };
+  const remaining = { ...(isAll ? {} : { open }), ...(pending.length > 0 ? { pending: { ids: pending, until } } : {}) };
+  const ended = { counts: tally.counts, lastAttempt: lastAttempt(why, deps.machine.now()) };
+  if (!(await deps.batches.postpone(batch.id, attempt, { ...when, ...remaining, ...ended }))) return 'again';
+  await comeBack(deps, batch, when.retryAt);
   const count = open.length + pending.length;
   const reporting = pending.length > 0 ? { pending: pending.length } : {};
   deps.report({

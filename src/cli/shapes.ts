@@ -16,6 +16,7 @@ export const TASK = z.looseObject({
   batchId: z.string().optional(),
   attempts: z.number(),
   nextAttemptAfter: z.string().optional(),
+  lastReason: z.string().optional(),
   waitsFor: z.looseObject({ reason: z.string(), text: z.string() }).optional(),
   correlationId: z.string().optional(),
   priority: z.number().optional(),

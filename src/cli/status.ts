@@ -91,6 +91,7 @@ const describe = (task: TaskShape, raw: ReadonlyMap<string, string>): string =>
     ['batch', task.batchId && printable(task.batchId)],
     ['attempts', task.attempts > 0 ? String(task.attempts) : undefined],
     ['next attempt', task.nextAttemptAfter && attemptAfter(task.nextAttemptAfter)],
+    ['last attempt', task.lastReason && printable(task.lastReason)],
     ['waits for', task.waitsFor && printable(task.waitsFor.text)],
     ['created', moment(task.createdAt)],
     ['finished', task.finishedAt && moment(task.finishedAt)],

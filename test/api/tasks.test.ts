@@ -29,8 +29,16 @@ it('a task shows the time of its next attempt between two of them, and at no oth
   await kit.batches.start(id, aStart(1, NOW, NOW + 60_000));
   expect(await shown()).toMatchObject({ status: 'in-progress' });
   expect(await shown()).not.toHaveProperty('nextAttemptAfter');
-  await kit.batches.postpone(id, 1, aPostponed(NOW + 90_000));
-  expect(await shown()).toMatchObject({ attempts: 1, nextAttemptAfter: '2026-01-01T00:01:30.000Z' });
+  expect(await shown()).not.toHaveProperty('lastReason');
+  const lastAttempt = { endedAt: NOW + 500, reason: 'answered 503', quote: 'no room' };
+  await kit.batches.postpone(id, 1, aPostponed(NOW + 90_000, { lastAttempt }));
+  const postponed = { nextAttemptAfter: '2026-01-01T00:01:30.000Z' };
+  expect(await shown()).toMatchObject({ attempts: 1, ...postponed, lastReason: 'answered 503: no room' });
+  const shownBatch = await (await app.request(`/v1/batches/${encodeURIComponent(id)}`)).json();
+  expect(shownBatch).toMatchObject({
+    ...postponed,
+    lastAttempt: { endedAt: '2026-01-01T00:00:00.500Z', reason: 'answered 503: no room' },
+  });
   await kit.batches.finish(id, 1, { status: 'succeeded', counts: { succeeded: 1, failed: 0 }, at: NOW, keep: 1_000 });
   expect(await shown()).not.toHaveProperty('nextAttemptAfter');
 });

@@ -109,6 +109,7 @@ suite('a job that reports later', () => {
     ]);
     expect(await stored(batch)).toMatchObject({ runUntil: NOW + 500, tries: 1, open: [`${depot}-0`, `${depot}-1`] });
     expect(await stored(batch)).not.toHaveProperty('pending');
+    expect((await stored(batch))?.lastAttempt).toMatchObject({ reason: 'asked to retry' });
   });
 
   it('that is faster than the answer to its call is heard when that has come', async () => {

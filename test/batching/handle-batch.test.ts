@@ -69,6 +69,26 @@ suite('handle a batch', () => {
     expect(kit.sent.batch.at(-1)).toEqual({ batchId: batch, delay: 32 });
   });
 
+  it("H5: keeps why an attempt was not the last, in the downstream's words too, until the next one ends", async () => {
+    const batch = await sealed(2);
+    const later = { kind: 'unavailable', mayRetryAtOnce: false } as const;
+    kit.answers = [{ ...later, reason: 'answered 503', quote: `closed ${'x'.repeat(300)}` }];
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    const first = (await kit.batches.get(batch))?.lastAttempt;
+    expect(first).toEqual({
+      endedAt: NOW,
+      reason: 'answered 503',
+      quote: expect.stringMatching(/^closed x{192}…$/),
+    });
+    kit.now = NOW + 2_000;
+    kit.answers = [{ kind: 'results', items: new Map([[id(`${depot}-0`), { status: 'succeeded' }]]), foreign: 0 }];
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect((await kit.batches.get(batch))?.lastAttempt).toEqual({
+      endedAt: NOW + 2_000,
+      reason: 'left out of the results',
+    });
+  });
+
   it('H6: fails what is open after the last attempt, with the last reason', async () => {
     const batch = await sealed(1);
     kit.answers = [{ kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false }];

@@ -177,12 +177,14 @@ describe('the command line', () => {
 
   it('shows when the next attempt is', async () => {
     flow.downstream.behave(({ target }) =>
-      target.includes('LATER') ? { status: 503, headers: { 'retry-after': '900' } } : { status: 200 },
+      target.includes('LATER') ? { status: 503, body: 'no room', headers: { 'retry-after': '900' } } : { status: 200 },
     );
     const { out: id } = await run(['send', 'ship', '{"depot":"LATER"}']);
     await eventually(async () => (await flow.task(id.trim()))?.nextAttemptAfter !== undefined);
     const { out } = await run(['status', id.trim()]);
-    expect(out).toMatch(/\nattempts +1\nnext attempt +\d{4}-\S+Z \(in \d+ min\)\n/);
+    expect(out).toMatch(
+      /\nattempts +1\nnext attempt +\d{4}-\S+Z \(in \d+ min\)\nlast attempt +answered 503: no room\n/,
+    );
   });
 
   it('lists Targets, batches and tasks', async () => {

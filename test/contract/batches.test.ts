@@ -101,7 +101,9 @@ describeEach('a batch', storeKinds, (stores) => {
     const { batches } = stores();
     await sealed(batch, target);
     await batches.start(batch, aStart(1, NOW, NOW + 100));
+    const lastAttempt = { endedAt: NOW + 40, reason: 'answered 503', quote: '"closed", says Zoë \u{1f69a}' };
     const rest = {
+      lastAttempt,
       tries: 0,
       counts: { succeeded: 1, failed: 0 },
       open: [id('a')],
@@ -115,13 +117,14 @@ describeEach('a batch', storeKinds, (stores) => {
     await batches.postpone(batch, 2, aPostponed(NOW + 60));
     const after = await batches.get(batch);
     for (const gone of ['open', 'pending', 'split', 'startedBy']) expect(after).not.toHaveProperty(gone);
+    expect(after?.lastAttempt).toEqual({ endedAt: NOW + 60, reason: 'answered 503' });
     await batches.start(batch, aStart(3, NOW + 61, NOW + 500));
     await batches.postpone(batch, 3, { retryAt: NOW + 70, ...rest });
     const counts = { succeeded: 1, failed: 1 };
     expect(await batches.finish(batch, 3, { status: 'partly-failed', counts, at: NOW, keep: 1_000 })).toBe(true);
     const end = await batches.get(batch);
     for (const gone of ['open', 'pending', 'split']) expect(end).not.toHaveProperty(gone);
-    expect(end).toMatchObject({ counts });
+    expect(end).toMatchObject({ counts, lastAttempt });
   });
 
   it('is found by its Target once sealed, newest first', async () => {

@@ -46,6 +46,30 @@ describe('failed tasks', () => {
   });
 });
 
+describe('a task between two attempts', () => {
+  it('says what the downstream answered, and so does its batch', async () => {
+    let answers = 0;
+    flow.downstream.behave(({ target }) => {
+      if (!target.includes('later')) return { status: 200 };
+      answers += 1;
+      return answers === 1 ? { status: 503, body: 'no room', headers: { 'retry-after': '3' } } : { status: 200 };
+    });
+    const [id = ''] = await flow.send([{ depot: 'later' }]);
+    const reason = 'answered 503: no room';
+    const task = await eventually(async () => {
+      const found = await flow.task(id);
+      return found?.lastReason === undefined ? undefined : found;
+    });
+    expect(task).toMatchObject({ status: 'in-progress', lastReason: reason });
+    const [ended] = await flow.ended([id]);
+    expect(ended).not.toHaveProperty('lastReason');
+    expect(await flow.batch(ended?.batchId)).toMatchObject({
+      status: 'succeeded',
+      lastAttempt: { endedAt: expect.any(String), reason },
+    });
+  });
+});
+
 describe('fan-outs and lists', () => {
   it('that are looked after are listed, each kind for itself', async () => {
     const open = (path: string, body: object) => flow.backend.api(path, { method: 'POST', body: JSON.stringify(body) });

@@ -138,6 +138,7 @@ export const aPostponed = (retryAt: number, fields: Partial<Postponed> = {}): Po
   retryAt,
   tries: 1,
   counts: { succeeded: 0, failed: 0 },
+  lastAttempt: { endedAt: retryAt, reason: 'answered 503' },
   ...fields,
 });
 
