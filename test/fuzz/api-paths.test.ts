@@ -20,7 +20,18 @@ const segment = fc.oneof(
 );
 const pair = fc
   .tuple(
-    fc.constantFrom('target', 'status', 'limit', 'cursor', 'from', 'operation', '__proto__', 'constructor', ''),
+    fc.constantFrom(
+      'target',
+      'status',
+      'limit',
+      'cursor',
+      'from',
+      'operation',
+      'prefix',
+      '__proto__',
+      'constructor',
+      '',
+    ),
     fc.oneof(
       fc.constantFrom(...'ship/depot=MUC ship plain failed created 1 100 101 -1 1e2 NaN ship.e30 e30 % %FF'.split(' ')),
       fc.string({ unit: 'binary', maxLength: 8 }).map((each) => encodeURIComponent(each.toWellFormed())),
@@ -33,6 +44,11 @@ const KNOWN = [
   '/v1/tasks?target=ship/depot=MUC',
   '/v1/batches?target=ship',
   '/v1/batches?target=ship/depot=MUC',
+  '/v1/tasks?status=failed',
+  '/v1/failures?',
+  '/v1/queues?',
+  '/v1/fan-outs?',
+  '/v1/lists?',
   '/v1/fan-outs/known?',
   '/v1/fan-outs/known/failed?',
   '/v1/lists/known?',
