@@ -1,16 +1,23 @@
 /** `groupage console`: the web page on a deployed stack, served on this machine with the credentials of who runs it. */
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import type { RemoteStack } from '../console/remote-console.ts';
 import { CommandFailure } from '../failure.ts';
 import { StartFailure } from '../local/start-failure.ts';
 import { apiClient } from './api-client.ts';
 import { localStack } from './connect.ts';
 import { printable, withoutSecrets } from './output.ts';
-import { portOption } from './reading.ts';
 import type { CommonOptions } from './shapes.ts';
 
 /** Beside those of a local stack. */
 const PORT = 4_510;
+
+/** 0 is any port that is free. */
+const portOption = (text: string): number => {
+  const value = Number(text);
+  if (text === '' || !Number.isInteger(value) || value < 0 || value > 65_535)
+    throw new InvalidArgumentError('It takes a number from 0 to 65535.');
+  return value;
+};
 
 interface ConsoleOptions extends CommonOptions {
   readonly port: number;

@@ -9,18 +9,24 @@ import { CommandFailure } from '../failure.ts';
  */
 export type CallApi = (request: Request) => Promise<Response>;
 
-/** Of each answer: what the reads that it took consumed, in read units of DynamoDB. */
+/** Of an answer: what the reads that it took consumed, in read units of DynamoDB. Absent where nothing was read. */
 const READ_UNITS = 'groupage-read-units';
 
 /**
- * What a call is taken to have cost that does not say it: an API that was deployed with an earlier version. Most calls
- * cost less, so that the console asks more seldom than it could.
+ * What a call is taken to have cost by an API that never says it: one that was deployed with an earlier version. Most
+ * calls cost less, so that it is asked more seldom than it could be.
  */
 const UNKNOWN_READ_UNITS = 25;
 
-export const readUnitsOf = ({ headers }: Response): number => {
-  const units = Number(headers.get(READ_UNITS) ?? UNKNOWN_READ_UNITS);
-  return Number.isFinite(units) && units >= 0 ? units : UNKNOWN_READ_UNITS;
+/** Of the answers of one API what each cost. */
+export const readUnitsReader = (): ((answer: Response) => number) => {
+  let isSaid = false;
+  return ({ headers }) => {
+    const units = Number(headers.get(READ_UNITS) ?? Number.NaN);
+    if (Number.isNaN(units)) return isSaid ? 0 : UNKNOWN_READ_UNITS;
+    isSaid = true;
+    return Math.max(0, units);
+  };
 };
 
 /** Why a call could not be made, in words. */

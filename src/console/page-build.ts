@@ -13,15 +13,6 @@ import { reasonOf } from '../batching/problems.ts';
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const VITE = join(ROOT, 'node_modules', 'vite', 'bin', 'vite.js');
 
-/** What the page is made of, beside `console/` itself: what it imports from here, and the versions of libraries. */
-export const FROM_ELSEWHERE: readonly string[] = [
-  'src/console/shapes.ts',
-  'src/batching/json-text.ts',
-  'src/batching/problems.ts',
-  'src/metrics.ts',
-  'package-lock.json',
-];
-
 /** Of earlier pages nothing is kept for longer (ms): somebody may still be looking at one. */
 const KEPT = 24 * 3_600_000;
 
@@ -37,7 +28,7 @@ export type BuiltPage =
  */
 export const builtPage = async (root = ROOT): Promise<BuiltPage> => {
   try {
-    const folder = join(root, '.cache', 'console', hashOf(root, [...filesIn(root, 'console'), ...FROM_ELSEWHERE]));
+    const folder = join(root, '.cache', 'console', hashOf(root, madeOf(root)));
     if (!existsSync(folder)) await build(root, folder);
     return { ok: true, folder };
   } catch (cause) {
@@ -45,11 +36,24 @@ export const builtPage = async (root = ROOT): Promise<BuiltPage> => {
   }
 };
 
+/** All files of `console/`, what they import from elsewhere, and the versions of libraries. */
+const madeOf = (root: string): readonly string[] => {
+  const files = new Set(['package-lock.json', ...filesIn(root, 'console')]);
+  // What is added meanwhile is looked at, too.
+  for (const file of files) if (file.endsWith('.ts')) for (const imported of importsOf(root, file)) files.add(imported);
+  return [...files].sort();
+};
+
 const filesIn = (root: string, folder: string): string[] =>
   readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => relative(root, join(parentPath, name)))
-    .sort();
+    .map(({ parentPath, name }) => relative(root, join(parentPath, name)));
+
+/** Where there is no such file Vite says so. */
+const importsOf = (root: string, file: string): string[] =>
+  [...readFileSync(join(root, file), 'utf8').matchAll(/(?:from|import) '(\.{1,2}\/[^']+)'/g)]
+    .map(([, path = '']) => join(dirname(file), path))
+    .filter((path) => existsSync(join(root, path)));
 
 const hashOf = (root: string, files: readonly string[]): string => {
   const hash = createHash('sha256');

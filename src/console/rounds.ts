@@ -6,7 +6,7 @@
 import pLimit from 'p-limit';
 import type { Millis } from '../batching/ids.ts';
 import { parseJson } from '../batching/json-text.ts';
-import { type CallApi, readUnitsOf, troubleOf } from './call.ts';
+import { type CallApi, readUnitsReader, troubleOf } from './call.ts';
 import { betweenRounds, fullPurse, nextRound, pay } from './interval.ts';
 import type { LiveEvents } from './shapes.ts';
 
@@ -44,6 +44,7 @@ interface Page {
 
 /** @param least milliseconds from one round to the next, at the least. */
 export const startRounds = (call: CallApi, least: Millis, now: () => Millis = Date.now): Rounds => {
+  const unitsOf = readUnitsReader();
   const pages = new Set<Page>();
   const outcomes = new Map<string, Outcome>();
   let purse = fullPurse(now());
@@ -79,7 +80,7 @@ export const startRounds = (call: CallApi, least: Millis, now: () => Millis = Da
 
   const look = async (path: string, ending: AbortSignal): Promise<void> => {
     if (ending.aborted) return;
-    const outcome = await ask(call, path, ending);
+    const outcome = await ask(call, unitsOf, path, ending);
     paid(outcome.units);
     // Nobody may be there any more, or nobody who wants this.
     if (ending.aborted || !wanted().has(path)) return;
@@ -122,7 +123,7 @@ export const startRounds = (call: CallApi, least: Millis, now: () => Millis = Da
 
   const other: CallApi = async (request) => {
     const answer = await call(request);
-    paid(readUnitsOf(answer));
+    paid(unitsOf(answer));
     if (request.method !== 'GET' && request.method !== 'HEAD') isUrgent = true;
     schedule();
     return answer;
@@ -136,11 +137,16 @@ const tellOutcome = ({ paths, told, tell }: Page, path: string, outcome: Outcome
   outcome.tell(tell);
 };
 
-const ask = async (call: CallApi, path: string, ending: AbortSignal): Promise<Outcome> => {
+const ask = async (
+  call: CallApi,
+  unitsOf: (answer: Response) => number,
+  path: string,
+  ending: AbortSignal,
+): Promise<Outcome> => {
   try {
     const signal = AbortSignal.any([ending, AbortSignal.timeout(PATIENCE)]);
     const response = await call(new Request(new URL(path, 'http://api.invalid'), { signal }));
-    const [text, units, { status }] = [await response.text(), readUnitsOf(response), response];
+    const [text, units, { status }] = [await response.text(), unitsOf(response), response];
     const json = parseJson(text);
     if (!json.ok) return trouble(path, `the API answered ${status} with something that is not JSON`, units);
     const answer = { path, status, body: json.value };

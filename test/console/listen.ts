@@ -2,7 +2,7 @@
 import type { LiveEvents } from '../../src/console/shapes.ts';
 
 /** An event as it came. */
-export type Heard = {
+type Heard = {
   [Name in keyof LiveEvents]: { readonly name: Name; readonly data: LiveEvents[Name] };
 }[keyof LiveEvents];
 

@@ -164,11 +164,14 @@ describe('rounds', () => {
     expect(first?.readUnitsPerHour).toBeLessThanOrEqual(READ_UNITS_PER_HOUR_MAX);
   });
 
-  it('take an API that does not say what it costs for a dear one', async () => {
-    const { call } = startApi(() => Response.json({}));
-    const page = openPage(startRounds(call, LEAST), '/v1/a');
+  it('take an API that never says what it costs for a dear one, and an answer without it for one without reads', async () => {
+    const { call } = startApi((path) => (path === '/v1/said' ? answering({}, 3) : Response.json({})));
+    const rounds = startRounds(call, 600_000);
+    const page = openPage(rounds, '/v1/a');
     await eventually(() => page.told.usage.length === 1);
+    await rounds.call(new Request('http://x/v1/said', { method: 'POST' }));
+    await eventually(() => page.told.usage.length === 2);
     page.close();
-    expect(page.told.usage[0]?.readUnits).toBe(25);
+    expect(page.told.usage.map(({ readUnits }) => readUnits)).toEqual([25, 28]);
   });
 });

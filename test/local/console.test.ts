@@ -84,6 +84,7 @@ describe('the console of a local stack', () => {
     const seen = rounds(page);
     await page.close();
     const { everySeconds = 0 } = seen.at(-1) ?? {};
+    expect(seen.at(-1)?.readUnits).toBe(units);
     // So dear that it is asked for more seldom than every two seconds.
     expect((units / seen.length) * (3_600 / 2)).toBeGreaterThan(READ_UNITS_PER_HOUR_MAX);
     expect((units / seen.length) * (3_600 / everySeconds)).toBeLessThanOrEqual(READ_UNITS_PER_HOUR_MAX);
