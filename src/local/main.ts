@@ -73,7 +73,9 @@ const start = async ({ config: given, port, ephemeral, quiet }: Options): Promis
   const complain = (line: string): void => {
     if (!isBroken) print(`✗ ${line}`);
   };
-  const page = builtPage();
+  const started = Promise.withResolvers<void>();
+  // The start is not held up by it; whoever opens the page waits until it is there.
+  const page = started.promise.then(() => builtPage());
   const site = localConsole(Object.keys(config.operations), page);
   const stack = await startStack({
     config,
@@ -111,6 +113,7 @@ const start = async ({ config: given, port, ephemeral, quiet }: Options): Promis
   const isFound = unlock !== undefined && (!ephemeral || isWritable(folder));
   if (isFound) removeFile = writeLocalFile(folder, stack.addresses);
   console.log(welcome(stack, config, own && relative(folder, own), (performance.now() - from) / 1_000));
+  started.resolve();
   void page.then((built) => built.ok || print(`! ${built.reason}; everything else works`));
   if (!isFound) print(`${folder} cannot be written, so commands have to be told: --api ${stack.addresses.api}`);
 };

@@ -236,6 +236,16 @@ describe('npm start', () => {
     });
   });
 
+  it('serves the console, the first of its addresses, and builds its page where that was not done', async () => {
+    const { child, ended, ready } = start('--port', '0', '--ephemeral');
+    await ready;
+    const { console: site = '', api } = readLocalFile(folder) ?? {};
+    expect(await (await fetch(site)).text()).toContain('<groupage-console>');
+    child.kill('SIGTERM');
+    const { output } = await ended;
+    expect(output).toMatch(new RegExp(`\\n\\n  Console   ${site}\\n  API       ${api}\\n`));
+  });
+
   it('prints where tasks go, without what may be a key', async () => {
     const { child, ended, ready } = start('--port', '0', '--ephemeral');
     await ready;
