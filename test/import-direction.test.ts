@@ -116,6 +116,12 @@ const RULES: readonly { readonly files: readonly string[]; readonly may: readonl
     ],
   },
   {
+    files: ['shapes', 'interval', 'totals', 'asked-paths', 'outbox', 'cloudwatch-queries'].map(
+      (name) => `src/console/${name}`,
+    ),
+    may: [...PURE, 'src/metrics', 'src/console/shapes'],
+  },
+  {
     files: [
       'src/local/',
       'src/console/',

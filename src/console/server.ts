@@ -31,7 +31,7 @@ const POLICY = {
 
 export const consoleApp = ({ about, rounds, metrics, page }: ConsoleParts): Hono => {
   const app = new Hono();
-  app.use(secureHeaders({ contentSecurityPolicy: POLICY, strictTransportSecurity: false }));
+  app.use(secureHeaders({ contentSecurityPolicy: POLICY, xFrameOptions: 'DENY', strictTransportSecurity: false }));
   app.get('/console/about', async (context) => {
     context.header('cache-control', 'no-store');
     return context.json(await inWords(about));
