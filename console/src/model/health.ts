@@ -158,7 +158,7 @@ const ofQueues = ({ queues }: HealthInput): Trouble[] => {
 
 const ofMetrics = ({ metrics, now }: HealthInput): Trouble[] => {
   if (!metrics) return [];
-  const shown = duration(Math.max(metrics.step, now - metrics.from));
+  const shown = duration(Math.max(metrics.step, now - Math.max(metrics.from, metrics.totals.since)));
   const failed = totalOf(metrics, 'TasksFailed');
   const repaired = REPAIRS.reduce((sum, metric) => sum + totalOf(metrics, metric), 0);
   const untold = totalOf(metrics, 'CallbacksFailed');

@@ -47,7 +47,7 @@ const about = (batch: Batch | undefined, isAll: boolean, showAll: () => void, no
     ${figure('Tasks', batch ? count(batch.size) : skeleton('s'), batch ? fill(batch.fill) : nothing)}
     ${figure('Succeeded', batch ? count(batch.counts?.succeeded ?? 0) : skeleton('s'), batch ? percent((batch.counts?.succeeded ?? 0) / Math.max(1, batch.size)) : nothing)}
     ${figure('Failed', batch ? count(batch.counts?.failed ?? 0) : skeleton('s'), batch?.pending ? `${plural(batch.pending, 'job')} to report` : nothing)}
-    ${figure('Attempt', batch ? count(batch.attempt) : skeleton('s'), batch?.attempts === undefined ? nothing : `${count(batch.attempts)} count against the limit`)}
+    ${figure('Attempt', batch ? count(batch.attempt) : skeleton('s'), batch?.attempts === undefined ? nothing : `${count(batch.attempts)} of them ${batch.attempts === 1 ? 'counts' : 'count'}`)}
   </div>
   ${batch ? story(batch, now) : nothing}
   <section aria-labelledby="members-title">

@@ -15,7 +15,7 @@ import { soFar } from '../model/so-far.ts';
 import type { Page, Screen } from '../screen.ts';
 
 /** As many Targets are added up; of others it is said that there are more. */
-const TARGETS = 50;
+const TARGETS = 20;
 const TROUBLES = 6;
 
 export const overviewScreen = (page: Page): Screen => {

@@ -1,0 +1,109 @@
+import { expect, it } from 'vitest';
+import { type FlowInput, stations } from '../../../console/src/model/flow.ts';
+import { layOut } from '../../../console/src/model/flow-layout.ts';
+import { operationRows, operationState } from '../../../console/src/model/operation-rows.ts';
+import { targetState } from '../../../console/src/model/target-state.ts';
+import { ago, anOperation, aSeries, aTarget, metrics, NOW, queues } from './kit.ts';
+
+const NOTHING: FlowInput = { queues: undefined, metrics: undefined, targets: undefined, hasMore: false };
+const station = (id: string, input: Partial<FlowInput>) =>
+  stations({ ...NOTHING, ...input }).find((each) => each.id === id);
+
+it('before anything is known every station is there, without a number', () => {
+  expect(stations(NOTHING).every(({ value }) => value === undefined)).toBe(true);
+});
+
+it('a queue has what waits, is in flight and is delayed, and is red while it has dead letters', () => {
+  expect(station('group', { queues: queues() })).toMatchObject({
+    value: '1',
+    detail: '2 in flight · 3 delayed',
+    tone: 'busy',
+  });
+  expect(station('group', { queues: queues({ group: 1 }) })?.tone).toBe('bad');
+  expect(station('dead-letters', { queues: queues({ group: 1, batch: 4 }) })).toMatchObject({
+    value: '5',
+    detail: 'of group, batch',
+    route: { view: 'failures' },
+  });
+  expect(station('rejected', { queues: queues({}, 2) })).toMatchObject({ value: '2', tone: 'warn' });
+});
+
+it('a λ has its rate, and a downstream whether it errs', () => {
+  const view = metrics(
+    aSeries('DownstreamCalls', [0, 6]),
+    aSeries('DownstreamErrors', [0, 2]),
+    aSeries('DownstreamLatency', [0, 400]),
+  );
+  expect(station('batch-λ', { metrics: view })).toMatchObject({ value: '6.0', unit: 'calls / min' });
+  expect(station('downstream', { metrics: view })).toMatchObject({
+    value: '200 ms',
+    tone: 'bad',
+    detail: '2.0 errors / min',
+  });
+});
+
+it('waiting tasks are added up, and are at least that many where there are more Targets', () => {
+  const targets = [aTarget({ waiting: 3 }), aTarget({ waiting: 4 }), aTarget()];
+  expect(station('waiting', { targets })).toMatchObject({ value: '7', detail: 'in 2 Targets' });
+  expect(station('waiting', { targets, hasMore: true })).toMatchObject({ value: '7+', detail: 'in 2+ Targets' });
+});
+
+it('at any width every station has its place, within the drawing and upon no other', () => {
+  for (const width of [320, 719, 720, 1_240]) {
+    const drawing = layOut(width);
+    const places = stations(NOTHING).map(({ id }) => drawing.places.get(id));
+    for (const place of places) {
+      expect(place).toBeDefined();
+      if (!place) continue;
+      expect(place.x + place.width).toBeLessThanOrEqual(drawing.width);
+      expect(place.y + place.height).toBeLessThanOrEqual(drawing.height);
+      const upon = places.filter(
+        (other) =>
+          other &&
+          other.x < place.x + place.width &&
+          place.x < other.x + other.width &&
+          other.y < place.y + place.height &&
+          place.y < other.y + other.height,
+      );
+      expect(upon).toEqual([place]);
+    }
+  }
+});
+
+it('an operation has its totals, and its share of calls saved once anything has ended', () => {
+  const totals = {
+    operation: 'ship',
+    tasksRegistered: 12,
+    tasksSucceeded: 8,
+    tasksFailed: 2,
+    batches: 2,
+    calls: 2,
+    callsSaved: 8,
+  };
+  const view = { ...metrics(aSeries('TasksRegistered', [12])), totals: { since: 0, operations: [totals] } };
+  const [row, other] = operationRows(
+    [anOperation(), anOperation({ operation: 'sell' })],
+    [aTarget({ waiting: 5 })],
+    view,
+  );
+  expect(row).toMatchObject({ waiting: 5, savedShare: 0.8, totals, rates: { registered: 12, ended: 0 } });
+  expect(other).toMatchObject({ waiting: 0, savedShare: undefined, totals: undefined });
+});
+
+it('what holds up an operation or a Target is said, the widest first', () => {
+  const pause = { by: 'person', since: ago(1) };
+  expect(operationState(anOperation({ circuit: 'open', paused: pause })).word).toBe('circuit open');
+  expect(operationState(anOperation({ paused: pause })).word).toBe('paused');
+  expect(operationState(anOperation({ waitingTargets: 1 })).word).toBe('no room');
+  expect(operationState(anOperation({ circuit: null })).word).toBe('working');
+  const leader = { fence: 3, lockedUntil: ago(-30) };
+  const word = (fields: Parameters<typeof aTarget>[0]) => targetState(aTarget(fields), NOW).word;
+  expect(word({ paused: pause, waiting: 1 })).toBe('paused');
+  expect(word({ openBatch: 'x', waiting: 1 })).toBe('sealing');
+  expect(word({ blocked: { since: ago(1) }, waiting: 1 })).toBe('no room');
+  expect(word({ waiting: 1, oldestAt: ago(40), leader })).toBe('filling');
+  expect(word({ waiting: 1, oldestAt: ago(1) })).toBe('waiting');
+  expect(word({ waiting: 1, oldestAt: ago(40) })).toBe('no leader');
+  expect(word({ inFlight: ['x'] })).toBe('in flight');
+  expect(word({})).toBe('idle');
+});

@@ -1,0 +1,60 @@
+import { expect, it } from 'vitest';
+import {
+  age,
+  bytes,
+  clock,
+  count,
+  dollars,
+  duration,
+  percent,
+  plural,
+  rate,
+  relative,
+} from '../../../console/src/format.ts';
+
+it('what is counted has separators, and a plus where it was counted no further', () => {
+  expect([count(0), count(12_345), count(1_000, true)]).toEqual(['0', '12,345', '1,000+']);
+  expect([plural(1, 'task'), plural(2, 'task'), plural(0, 'try', 'tries')]).toEqual(['1 task', '2 tasks', '0 tries']);
+});
+
+it('a share that is not all is never said to be, nor is something nothing', () => {
+  expect([0, 0.001, 0.5, 0.999, 1].map(percent)).toEqual(['0%', '<1%', '50%', '99%', '100%']);
+});
+
+it('a rate is exact where it is small', () => {
+  expect([0, 0.01, 0.5, 9.94, 9.96, 1234.4].map(rate)).toEqual(['0', '<0.1', '0.5', '9.9', '10', '1,234']);
+});
+
+it('a duration has its two largest units', () => {
+  expect([-5, 0, 350, 1_200, 59_999, 60_000, 185_000, 8_040_000, 90_000_000].map(duration)).toEqual([
+    '0 s',
+    '0 ms',
+    '350 ms',
+    '1.2 s',
+    '59 s',
+    '1 min',
+    '3 min 5 s',
+    '2 h 14 min',
+    '1 d 1 h',
+  ]);
+});
+
+it('what ticks has whole seconds, and is ago or ahead', () => {
+  expect([age(-1), age(999), age(1_999), age(61_500)]).toEqual(['0 s', '0 s', '1 s', '1 min 1 s']);
+  expect([relative(1_000, 1_500), relative(1_000, 11_000), relative(11_000, 1_000)]).toEqual([
+    'now',
+    '10 s ago',
+    'in 10 s',
+  ]);
+});
+
+it('a time of another day has its day', () => {
+  const noon = new Date(2026, 2, 4, 12, 5, 9).getTime();
+  expect(clock(noon, noon + 60_000)).toBe('12:05:09');
+  expect(clock(noon, noon + 86_400_000)).toBe('2026-03-04 12:05:09');
+});
+
+it('bytes and dollars are as exact as they are small', () => {
+  expect([bytes(1_023), bytes(2_048), bytes(3_145_728)]).toEqual(['1023 B', '2.0 KB', '3.0 MB']);
+  expect([dollars(12), dollars(0.01234)]).toEqual(['$12.00', '$0.0123']);
+});

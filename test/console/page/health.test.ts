@@ -1,0 +1,73 @@
+import { expect, it } from 'vitest';
+import { type HealthInput, healthOf } from '../../../console/src/model/health.ts';
+import { ago, anOperation, aSeries, aTarget, metrics, NOW, queues } from './kit.ts';
+
+const health = (input: Partial<HealthInput> = {}) =>
+  healthOf({
+    operations: [anOperation()],
+    queues: queues(),
+    targets: [aTarget()],
+    metrics: metrics(),
+    now: NOW,
+    ...input,
+  });
+const words = (input: Partial<HealthInput>): string[] => health(input).troubles.map(({ word }) => word);
+
+it('all is well where nothing fails, waits too long or is held', () => {
+  const since = health({ metrics: metrics(aSeries('TasksSucceeded', [1, 2, 3])) });
+  expect(since).toMatchObject({ troubles: [], headline: 'All is well' });
+  expect(since.since).toMatch(/^Nothing went wrong since .* as far as the metrics go back\.$/);
+  expect(health().since).toBe('Nothing has happened yet that could fail.');
+});
+
+it('since when all is well is the end of the last trouble', () => {
+  const after = metrics(aSeries('DownstreamErrors', [1, 0, 0]), aSeries('TasksSucceeded', [1, 1, 1]));
+  expect(health({ metrics: after }).since).toMatch(/^Nothing went wrong since \S+\.$/);
+});
+
+it('an open circuit comes first, and says when it is tried again', () => {
+  const open = anOperation({
+    circuit: 'open',
+    failures: 5,
+    paused: { by: 'circuit', since: ago(10), until: ago(-20) },
+  });
+  const paused = anOperation({ operation: 'sell', paused: { by: 'person', since: ago(3_600), reason: 'a strike' } });
+  const { troubles, headline } = health({ operations: [paused, open] });
+  expect(headline).toBe('1 thing needs attention');
+  expect(troubles.map(({ word }) => word)).toEqual(['circuit open', 'paused']);
+  expect(troubles[0]).toMatchObject({
+    text: 'ship is not called: 5 attempts in a row came to nothing, the last 10 s ago.',
+    next: 'The next batch tries again in 20 s, by itself.',
+    route: { view: 'operation', name: 'ship' },
+  });
+  expect(troubles[1]?.text).toBe('sell was paused 1 h ago: a strike.');
+});
+
+it('an operation without room, and one that is tried again, are said', () => {
+  expect(words({ operations: [anOperation({ circuit: 'half-open', failures: 5 })] })).toEqual(['circuit half open']);
+  const full = anOperation({ waitingTargets: 100, waitingTargetsIsAtLeast: true, slots: { taken: 2, total: 2 } });
+  expect(health({ operations: [full] }).troubles[0]?.text).toBe(
+    '100+ Targets of ship wait for room: 2 of 2 slots are taken.',
+  );
+});
+
+it('dead letters and refused messages are said, by their queues', () => {
+  const { troubles } = health({ queues: queues({ batch: 2 }, 1) });
+  expect(troubles.map(({ tone, text }) => `${tone}: ${text}`)).toEqual([
+    'bad: 2 messages of the batch queue failed five times.',
+    'warn: 1 message was refused, and lies in the rejected queue with the reasons.',
+  ]);
+});
+
+it('failed tasks, repairs and callbacks that were not delivered are said', () => {
+  const view = metrics(aSeries('TasksFailed', [3]), aSeries('StrandedRepaired', [1]), aSeries('CallbacksFailed', [2]));
+  expect(words({ metrics: view })).toEqual(['failed', 'callbacks', 'repaired']);
+});
+
+it('a Target is late when its tasks wait for long with nothing that holds them', () => {
+  const late = aTarget({ waiting: 1, oldestAt: ago(400) });
+  expect(words({ targets: [late] })).toEqual(['late']);
+  expect(words({ targets: [aTarget({ waiting: 1, oldestAt: ago(30) })] })).toEqual([]);
+  expect(words({ targets: [{ ...late, blocked: { since: ago(400) } }] })).toEqual([]);
+  expect(words({ targets: [{ ...late, paused: { by: 'person', since: ago(500) } }] })).toEqual(['paused']);
+});

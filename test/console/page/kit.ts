@@ -1,0 +1,55 @@
+/** What the page is told, with what matters to a test. */
+import type { OperationShape, QueuesShape, TargetShape } from '../../../console/src/model/shapes.ts';
+import type { MetricsView, Series } from '../../../src/console/shapes.ts';
+import type { MetricName } from '../../../src/metrics.ts';
+
+export const NOW = Date.UTC(2026, 2, 4, 12);
+export const ago = (seconds: number): string => new Date(NOW - seconds * 1_000).toISOString();
+
+export const anOperation = (fields: Partial<OperationShape> = {}): OperationShape => ({
+  operation: 'ship',
+  circuit: 'closed',
+  failures: 0,
+  waitingTargets: 0,
+  ...fields,
+});
+
+export const aTarget = (fields: Partial<TargetShape> = {}): TargetShape => ({
+  target: 'ship/depot=MUC',
+  operation: 'ship',
+  waiting: 0,
+  leader: null,
+  ...fields,
+});
+
+export const queues = (deadLetters: Readonly<Record<string, number>> = {}, rejected = 0): QueuesShape => ({
+  queues: ['register', 'elect', 'group', 'batch'].map((queue) => ({
+    queue,
+    waiting: 1,
+    inFlight: 2,
+    delayed: 3,
+    deadLetters: deadLetters[queue] ?? 0,
+  })),
+  rejected,
+});
+
+/** Steps of 20 s, of which the last one is now. */
+const STEP = 20_000;
+
+export const aSeries = (
+  metric: MetricName,
+  sum: readonly number[],
+  of: Series['of'] = { operation: 'ship' },
+): Series => ({
+  metric,
+  of,
+  sum,
+  count: sum.map((value) => (value > 0 ? 2 : 0)),
+  max: sum,
+});
+
+export const metrics = (...series: readonly Series[]): MetricsView => {
+  const steps = Math.max(0, ...series.map(({ sum }) => sum.length));
+  const from = NOW - steps * STEP;
+  return { from, step: STEP, series, totals: { since: from, operations: [] } };
+};

@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { href, parseRoute, type Route, routeOfSearch } from '../../../console/src/router.ts';
+
+const ROUTES: readonly Route[] = [
+  { view: 'overview' },
+  { view: 'operation', name: 'report-flights' },
+  { view: 'targets' },
+  { view: 'targets', operation: 'ship', prefix: 'carrier=D&H L?', cursor: 'a/b+c==' },
+  { view: 'target', target: 'ship/carrier=50%25/depot=M%20UC', cursor: 'x' },
+  { view: 'batch', id: 'ship/depot=MUC#3#1' },
+  { view: 'task', id: 'a:b@c.d_e-1' },
+  { view: 'task', id: 'fresh', isNew: true },
+  { view: 'failures', cursor: 'next' },
+  { view: 'fan-outs' },
+  { view: 'fan-out', id: 'catalog' },
+  { view: 'lists', cursor: 'next' },
+  { view: 'list', id: 'night', from: '50' },
+  { view: 'fleets' },
+  { view: 'fleet', id: 'flights' },
+];
+
+it('every address leads back to its view, whatever is in its ids', () => {
+  for (const route of ROUTES) expect(parseRoute(href(route))).toEqual(route);
+});
+
+it('what is no address is a view of its own, and breaks nothing', () => {
+  expect(parseRoute('')).toEqual({ view: 'overview' });
+  for (const hash of ['#/nowhere', '#/tasks/a/b', '#/tasks/%E0%A4%A', '#/fleets/a/b/c'])
+    expect(parseRoute(hash)).toMatchObject({ view: 'unknown' });
+});
+
+it('a search leads to a batch, a Target, an operation or a task by what its text looks like', () => {
+  const of = (text: string) => routeOfSearch(text, ['ship']);
+  expect(of('  ')).toBeUndefined();
+  expect(of(' ship/depot=MUC#3#1 ')).toEqual({ view: 'batch', id: 'ship/depot=MUC#3#1' });
+  expect(of('ship/depot=MUC')).toEqual({ view: 'target', target: 'ship/depot=MUC' });
+  expect(of('ship')).toEqual({ view: 'operation', name: 'ship' });
+  expect(of('parcel-1')).toEqual({ view: 'task', id: 'parcel-1' });
+});

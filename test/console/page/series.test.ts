@@ -1,0 +1,68 @@
+import { expect, it } from 'vitest';
+import { chartsOf, windowOf } from '../../../console/src/model/charts.ts';
+import {
+  lastSeen,
+  maxima,
+  meanOfMinute,
+  means,
+  perMinute,
+  stepsOf,
+  totalOf,
+} from '../../../console/src/model/series.ts';
+import { soFar } from '../../../console/src/model/so-far.ts';
+import { aSeries, metrics, NOW } from './kit.ts';
+
+const VIEW = metrics(
+  aSeries('TasksRegistered', [9, 0, 1, 2, 3]),
+  aSeries('TasksRegistered', [0, 0, 0, 0, 4], { operation: 'parcels' }),
+  aSeries('Wait', [0, 0, 0, 0, 300]),
+);
+
+it('a metric of all operations is that of each together', () => {
+  expect(stepsOf(VIEW, 'TasksRegistered')?.sum).toEqual([9, 0, 1, 2, 7]);
+  expect(stepsOf(VIEW, 'TasksRegistered', { operation: 'parcels' })?.sum).toEqual([0, 0, 0, 0, 4]);
+  expect(stepsOf(VIEW, 'TasksFailed')).toBeUndefined();
+  expect([totalOf(VIEW, 'TasksRegistered'), totalOf(VIEW, 'TasksFailed'), totalOf(undefined, 'Wait')]).toEqual([
+    19, 0, 0,
+  ]);
+});
+
+it('a rate is what the last minute had, and of steps longer than that the last one', () => {
+  expect(perMinute(VIEW, 'TasksRegistered', { operation: 'ship' })).toBe(6);
+  expect(perMinute({ ...VIEW, step: 300_000 }, 'TasksRegistered', { operation: 'ship' })).toBeCloseTo(0.6);
+});
+
+it('a mean is of values, and where there was none there is none', () => {
+  expect(meanOfMinute(VIEW, 'Wait')).toBe(150);
+  expect(meanOfMinute(VIEW, 'DownstreamLatency')).toBeUndefined();
+  const wait = stepsOf(VIEW, 'Wait');
+  expect(means(wait)).toEqual([null, null, null, null, 150]);
+  expect(maxima(wait)).toEqual([null, null, null, null, 300]);
+});
+
+it('it is known when something was last seen', () => {
+  expect(lastSeen(VIEW, ['Wait', 'TasksFailed'])).toBe(NOW - 20_000);
+  expect(lastSeen(VIEW, ['TasksFailed'])).toBeUndefined();
+});
+
+it('charts are there before there is anything, and have a value for each moment', () => {
+  expect(chartsOf(undefined).map(({ at }) => at.length)).toEqual([0, 0, 0, 0, 0, 0]);
+  const charts = chartsOf(VIEW);
+  expect(charts.map(({ name }) => name)).toContain('Calls, against one per task');
+  for (const { at, lines } of charts) {
+    expect(at).toHaveLength(5);
+    for (const { values } of lines) expect([0, 5]).toContain(values.length);
+  }
+  expect(windowOf(VIEW)).toBe('1 min 40 s');
+});
+
+it('what came of everything is said in a sentence', () => {
+  const of = { tasksRegistered: 9, tasksSucceeded: 6, tasksFailed: 2, batches: 3, calls: 3, callsSaved: 5 };
+  const operations = [
+    { operation: 'ship', ...of },
+    { operation: 'parcels', ...of },
+  ];
+  expect(soFar({ since: NOW - 60_000, operations }, NOW)).toBe(
+    'In 1 min: 12 tasks succeeded, 4 failed, 6 calls made, 10 saved',
+  );
+});

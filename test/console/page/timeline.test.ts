@@ -1,0 +1,89 @@
+import { expect, it } from 'vitest';
+import type { Batch, Task } from '../../../console/src/model/shapes.ts';
+import { timelineOf } from '../../../console/src/model/timeline.ts';
+import { ago, NOW } from './kit.ts';
+
+const TARGET = 'ship/depot=MUC';
+const BATCH = `${TARGET}#3#1`;
+
+const aTask = (fields: Partial<Task> = {}): Task => ({
+  id: 'a',
+  operation: 'ship',
+  target: TARGET,
+  status: 'created',
+  attempts: 0,
+  run: 1,
+  createdAt: ago(60),
+  ...fields,
+});
+const aBatch = (fields: Partial<Batch> = {}): Batch => ({
+  id: BATCH,
+  target: TARGET,
+  operation: 'ship',
+  status: 'in-progress',
+  sealedBy: 'waited',
+  size: 20,
+  fill: 0.2,
+  attempt: 1,
+  createdAt: ago(50),
+  sealedAt: ago(50),
+  startedAt: ago(49),
+  ...fields,
+});
+const titles = (task: Task, batch?: Batch): string[] => timelineOf(task, batch, NOW).map(({ title }) => title);
+
+it('a task that waits says what for', () => {
+  expect(titles(aTask())).toEqual(['Registered', 'Waits for its batch']);
+  const paused = aTask({ waitsFor: { reason: 'target-paused', text: 'its Target is paused since noon' } });
+  expect(titles(paused)).toEqual(['Registered', 'Waits for its Target is paused since noon']);
+});
+
+it('a batch says why it was sealed, how full it is, and how long the task had waited', () => {
+  const [, sealed] = timelineOf(aTask({ status: 'batched', batchId: BATCH }), aBatch(), NOW);
+  expect(sealed).toMatchObject({
+    title: 'In a batch of 20 tasks',
+    text: 'sealed because its oldest task had waited for as long as any may wait, 20% full, after a wait of 10 s',
+    link: { route: { view: 'batch', id: BATCH } },
+  });
+  expect(titles(aTask({ status: 'batched', batchId: BATCH }))).toEqual(['Registered', 'In a batch']);
+});
+
+it('between two attempts it is said when the next one is, and what the last one came to', () => {
+  const task = aTask({ status: 'in-progress', batchId: BATCH, nextAttemptAfter: ago(-30) });
+  const batch = aBatch({ attempt: 2, lastAttempt: { answer: 'answered 503', at: ago(5), quote: 'busy' } });
+  expect(timelineOf(task, batch, NOW).at(-1)).toMatchObject({
+    tone: 'warn',
+    title: 'Downstream called, attempt 2',
+    text: 'it answered: answered 503; the next attempt is in 30 s, at the earliest',
+    quote: 'busy',
+  });
+});
+
+it('a task that failed ends with the reason, in the words of whoever gave it', () => {
+  const task = aTask({
+    status: 'failed',
+    batchId: BATCH,
+    attempts: 1,
+    finishedAt: ago(40),
+    error: { code: 'refused', message: 'answered 422: no such depot', retriable: false },
+  });
+  expect(timelineOf(task, aBatch(), NOW).at(-1)).toMatchObject({
+    tone: 'bad',
+    title: 'Failed: refused',
+    text: 'the downstream refused it, after 1 attempt, another run helps once the cause is mended',
+    quote: 'answered 422: no such depot',
+  });
+});
+
+it('a redriven task, one that succeeded and one that was superseded say so', () => {
+  const redriven = aTask({ run: 2, redrivenAt: ago(30), status: 'succeeded', batchId: BATCH, finishedAt: ago(10) });
+  expect(titles(redriven, aBatch())).toEqual([
+    'Registered',
+    'Redriven: run 2',
+    'In a batch of 20 tasks',
+    'Downstream called',
+    'Succeeded',
+  ]);
+  const replaced = timelineOf(aTask({ status: 'succeeded', supersededBy: 'b', finishedAt: ago(10) }), undefined, NOW);
+  expect(replaced.at(-1)).toMatchObject({ title: 'Superseded', link: { route: { view: 'task', id: 'b' } } });
+});

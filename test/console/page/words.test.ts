@@ -1,0 +1,88 @@
+import { expect, it } from 'vitest';
+import { examplePayload } from '../../../console/src/model/example-payload.ts';
+import { colourOf, inOrder, letterOf, shares, spokenPartition } from '../../../console/src/model/fleet.ts';
+import type { FleetNodeShape, FleetPartitionShape } from '../../../console/src/model/shapes.ts';
+import { fanOutWords, listWords } from '../../../console/src/model/tracked.ts';
+import { batchState, sealedBecause, taskState } from '../../../console/src/model/words.ts';
+import { ago } from './kit.ts';
+
+it('an example has the values of a Target that is there, or else each key of the configuration', () => {
+  const of = (target: string | undefined, keys: readonly string[] = []) =>
+    JSON.parse(examplePayload('ship', target, keys)) as unknown;
+  expect(of('ship/carrier=D%2FHL/route.from=M%7EUC~3')).toEqual({ carrier: 'D/HL', route: { from: 'M~UC' } });
+  expect(of(undefined, ['carrier', 'route.from', 'route.to'])).toEqual({
+    carrier: 'example',
+    route: { from: 'example', to: 'example' },
+  });
+  expect(of('ship')).toEqual({});
+});
+
+it('states and reasons are in words, also those that a later version brings', () => {
+  expect(taskState('created')).toEqual({ tone: 'idle', word: 'waiting' });
+  expect(batchState('partly-failed')).toEqual({ tone: 'warn', word: 'partly failed' });
+  expect(taskState('sleeping')).toEqual({ tone: 'idle', word: 'sleeping' });
+  expect(sealedBecause('flush')).toBe('somebody flushed its Target');
+  expect(sealedBecause('new-reason')).toBe('new-reason');
+});
+
+it('how far a fan-out or a list is, is said in words', () => {
+  const fanOut = {
+    id: 'f',
+    status: 'sealed' as const,
+    total: 10,
+    succeeded: 6,
+    failed: 1,
+    pending: 3,
+    createdAt: ago(1),
+  };
+  expect(fanOutWords(fanOut)).toBe('6 succeeded, 1 failed, 3 pending');
+  expect(fanOutWords({ ...fanOut, succeeded: undefined, pending: undefined })).toBe(
+    '1 failed; the others are not counted',
+  );
+  expect(fanOutWords({ ...fanOut, total: 0, status: 'open' })).toBe('no items yet');
+  const list = {
+    id: 'l',
+    status: 'open' as const,
+    total: 10,
+    available: 4,
+    leased: 0,
+    started: 2,
+    done: 4,
+    failed: 1,
+    createdAt: ago(1),
+  };
+  expect(listWords(list)).toBe('4 done, 1 of them failed, 2 started, 4 available');
+});
+
+it('partitions are in the order of their numbers, each with the letter of its owner', () => {
+  const node = (name: string, partitions: number): FleetNodeShape => ({
+    node: name,
+    status: 'working',
+    ttlSeconds: 30,
+    startedAt: ago(9),
+    lastBeatAt: ago(1),
+    partitions,
+  });
+  const nodes = Array.from({ length: 28 }, (_, index) => node(`n${index}`, index < 2 ? 1 : 0));
+  expect([letterOf(nodes, 'n0'), letterOf(nodes, 'n25'), letterOf(nodes, 'n26'), letterOf(nodes, 'gone')]).toEqual([
+    'A',
+    'Z',
+    'AA',
+    '',
+  ]);
+  expect(colourOf(nodes, 'n9')).toBe(1);
+  const partition = (id: string, fields: Partial<FleetPartitionShape> = {}): FleetPartitionShape => ({
+    id,
+    status: 'owned',
+    owner: 'n0',
+    fence: 1,
+    ...fields,
+  });
+  const free: FleetPartitionShape = { id: '2', status: 'free', lastOwner: 'n1', fence: 3 };
+  expect(inOrder([partition('10'), free]).map(({ id }) => id)).toEqual(['2', '10']);
+  expect(shares(nodes, [partition('10'), free])).toBe('n0 has 1, n1 has 1, 1 are free');
+  expect(spokenPartition(free)).toBe('partition 2, free, n1 had it');
+  expect(spokenPartition(partition('3', { status: 'asked', next: 'n1', pin: 'n1' }))).toBe(
+    'partition 3, of n0, about to move to n1, pinned to n1',
+  );
+});
