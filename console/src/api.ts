@@ -2,7 +2,7 @@
 import { query } from './router.ts';
 
 /** One thing that is wrong with a request, and where. */
-export interface Problem {
+interface Problem {
   readonly path: string;
   readonly reason: string;
 }
@@ -14,7 +14,7 @@ export type Reply<Body> =
 type Method = 'GET' | 'POST' | 'DELETE';
 
 /** Never throws: what a person asked for is answered in words, whatever happens. Status 0: nobody answered. */
-export const call = async <Body>(method: Method, path: string, body?: unknown): Promise<Reply<Body>> => {
+const call = async <Body>(method: Method, path: string, body?: unknown): Promise<Reply<Body>> => {
   try {
     const sent = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
     const headers = body === undefined ? {} : { 'content-type': 'application/json' };

@@ -14,7 +14,7 @@ const letters = (index: number): string => {
 };
 
 /** One of so many colours; each cell has its letters too. */
-export const COLOURS = 8;
+const COLOURS = 8;
 
 export const colourOf = (nodes: readonly Pick<FleetNodeShape, 'node'>[], node: string | undefined): number =>
   Math.max(

@@ -7,7 +7,7 @@ import { meanOfMinute, perMinute } from './series.ts';
 import type { QueuesShape, TargetShape } from './shapes.ts';
 import type { Tone } from './words.ts';
 
-export type StationKind = 'outside' | 'queue' | 'function' | 'store' | 'letters';
+type StationKind = 'outside' | 'queue' | 'function' | 'store' | 'letters';
 
 /** A stop on the way of a task. */
 export interface Station {

@@ -20,10 +20,9 @@ export type {
   PauseShape,
   SkippedShape,
   TargetShape,
-  TaskShape,
 } from '../../../src/cli/shapes.ts';
 
-export interface QueueShape {
+interface QueueShape {
   readonly queue: string;
   readonly waiting: number;
   readonly inFlight: number;
@@ -41,7 +40,7 @@ export interface TargetsShape {
 }
 
 /** What a downstream answered at last, or that it did not. */
-export interface LastAttempt {
+interface LastAttempt {
   readonly answer: string;
   readonly at?: string;
   readonly quote?: string;
