@@ -2,6 +2,9 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vite';
 
+// Whoever builds it, a test for example, wants what everybody gets.
+process.env.NODE_ENV = 'production';
+
 export default defineConfig({
   root: import.meta.dirname,
   // Wherever it is served: its own address is in the part behind the `#`.

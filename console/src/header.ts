@@ -24,7 +24,9 @@ export const header = (page: Page, route: Route, send: () => void): TemplateResu
         <button>Find</button>
       </form>
       <button class="primary send" ?disabled=${page.about === undefined} @click=${send}>Send a task</button>
-      <button class="theme" @click=${() => turn(page)} aria-label=${`Colours: ${theme()}. Change to ${nextTheme()}.`}>${themeName()}</button>
+      <button class="theme" title=${`Change to ${nextTheme()}`} @click=${() => turn(page)}>
+        <span class="unseen">Colours: </span>${themeName()}
+      </button>
     </div>
     <nav aria-label="Parts of the console"><ul>
       ${PARTS.map(

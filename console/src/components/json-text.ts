@@ -9,7 +9,7 @@ const LAID_OUT_MAX = 64 * 1_024;
 export const jsonText = (name: string, json: string): TemplateResult => html`
   <div class="json">
     <copy-button .text=${json} label=${`Copy the ${name}`}></copy-button>
-    <pre role="region" tabindex="0" aria-label=${name}>${
+    <pre role="group" tabindex="0" aria-label=${name}>${
       json.length > LAID_OUT_MAX
         ? json
         : jsonTokens(json).map(({ kind, text }) =>

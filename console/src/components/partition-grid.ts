@@ -17,9 +17,9 @@ const cell = (page: Page, fleet: FleetShape, partition: FleetPartitionShape): Te
   const { id, status, owner, pin } = partition;
   const colour = status === 'free' ? 'free' : `c${colourOf(fleet.nodes, owner)}`;
   const mark = status === 'free' ? '–' : letterOf(fleet.nodes, owner);
-  const spoken = spokenPartition(partition);
-  return html`<li><button class="cell ${colour} ${status}" title=${spoken} aria-label=${spoken} @click=${() => page.open(new MoveDialog(page, fleet, partition))}>
-    <span>${id}</span><strong>${mark}${status === 'asked' ? '→' : ''}${pin ? '•' : ''}</strong></button></li>`;
+  return html`<li><button class="cell ${colour} ${status}" title=${spokenPartition(partition)} @click=${() => page.open(new MoveDialog(page, fleet, partition))}>
+    <span>${id}</span><strong>${mark}${status === 'asked' ? '→' : ''}${pin ? '•' : ''}</strong>
+    <span class="unseen">${spokenPartition(partition)}</span></button></li>`;
 };
 
 class MoveDialog implements Dialog {

@@ -27,7 +27,7 @@ export const table = <Row>({ name, columns, rows, expected = 6, empty }: Table<R
   rows?.length === 0
     ? empty
     : html`
-      <div class="scroll" role="region" aria-label=${name} tabindex="0">
+      <div class="scroll" role="group" aria-label=${name} tabindex="0">
         <table>
           <caption class="unseen">${name}</caption>
           <thead><tr>${columns.map((each) => html`<th scope="col" class=${classOf(each)}>${each.name}</th>`)}</tr></thead>

@@ -87,5 +87,5 @@ const story = (batch: Batch, now: number): TemplateResult => {
         finishedAt && html`<time-ago at=${finishedAt}></time-ago>${took ? `, ${took} after the first call` : ''}`,
       ],
     ])}
-    ${lastAttempt?.quote ? html`<h2>What the downstream wrote</h2><pre class="quote" tabindex="0" role="region" aria-label="What the downstream wrote">${lastAttempt.quote}</pre>` : nothing}`;
+    ${lastAttempt?.quote ? html`<h2>What the downstream wrote</h2><pre class="quote" tabindex="0" role="group" aria-label="What the downstream wrote">${lastAttempt.quote}</pre>` : nothing}`;
 };

@@ -62,7 +62,7 @@ const group = (page: Page, of: FailureGroup): TemplateResult => html`
       <button @click=${() => askRedrive(page, redriveOfTasks(of.ids, `Redrive ${plural(of.tasks, 'task')} of this cause`))}>
         Redrive ${plural(of.tasks, 'task')}…</button>
     </div>
-    <pre class="quote" tabindex="0" role="region" aria-label="What one of them came to">${of.message}</pre>
+    <pre class="quote" tabindex="0" role="group" aria-label="What one of them came to">${of.message}</pre>
     <p>${plural(of.tasks, 'task')} of ${plural(of.targets, 'Target')} of ${link({ view: 'operation', name: of.operation }, of.operation)}.</p>
     <p class="examples">${of.ids.slice(0, EXAMPLES).map((id) => link({ view: 'task', id }, id, 'id'))}
       ${of.ids.length > EXAMPLES ? html`<span class="muted">and ${count(of.ids.length - EXAMPLES)} more</span>` : nothing}</p>

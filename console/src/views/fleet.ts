@@ -48,14 +48,14 @@ const about = (page: Page, fleet: FleetShape | undefined): TemplateResult => {
 };
 
 const nodeColumns = (page: Page, fleet: FleetShape | undefined): readonly Column<FleetNodeShape>[] => [
-  { name: '', cell: ({ node }) => html`<span class="letter">${letterOf(fleet?.nodes ?? [], node)}</span>` },
+  { name: 'Letter', cell: ({ node }) => html`<span class="letter">${letterOf(fleet?.nodes ?? [], node)}</span>` },
   { name: 'Node', cell: ({ node }) => idText(node) },
   { name: 'Status', cell: ({ status }) => badge(nodeState(status)) },
   { name: 'Partitions', number: true, cell: ({ partitions }) => count(partitions) },
   { name: 'Last beat', number: true, cell: ({ lastBeatAt }) => html`<time-ago at=${lastBeatAt}></time-ago>` },
   { name: 'Evicted after', number: true, minor: true, cell: ({ ttlSeconds }) => `${count(ttlSeconds)} s` },
   { name: 'Started', number: true, minor: true, cell: ({ startedAt }) => html`<time-ago at=${startedAt}></time-ago>` },
-  { name: '', cell: (node) => drainButton(page, fleet?.id ?? '', node) },
+  { name: 'Drain', cell: (node) => drainButton(page, fleet?.id ?? '', node) },
 ];
 
 const drainButton = (page: Page, fleet: string, { node, status }: FleetNodeShape): unknown => {

@@ -153,7 +153,7 @@ const step = ({ at, tone, title, text, quote, link: to }: Step, now: number): Te
       <p><strong>${title}</strong> ${at === undefined ? (tone === 'busy' ? html`<span class="muted">now</span>` : nothing) : html`<time datetime=${new Date(at).toISOString()}>${clock(at, now)}</time>`}</p>
       ${text ? html`<p>${text}</p>` : nothing}
       ${to ? html`<p>${link(to.route, to.text, 'id')}</p>` : nothing}
-      ${quote ? html`<pre class="quote" tabindex="0" role="region" aria-label="In the downstream's words">${quote}</pre>` : nothing}
+      ${quote ? html`<pre class="quote" tabindex="0" role="group" aria-label="In the downstream's words">${quote}</pre>` : nothing}
     </div>
   </li>`;
 

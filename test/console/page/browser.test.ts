@@ -1,0 +1,276 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runFleet } from '../../../src/fleet/runtime/run-fleet.ts';
+import { eventually } from '../../end-to-end/flow.ts';
+import { startTestDownstream, type TestDownstream } from '../../factories/downstream.ts';
+import { IS_WITHOUT_BROWSER, launchChromium } from './chromium.ts';
+import { type ConsoleStack, startConsoleStack } from './stack.ts';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const PATIENCE = 120_000;
+const SHIP_MUC = 'ship/depot=MUC';
+
+interface Violation {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+}
+
+describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
+  let downstream: TestDownstream;
+  let console: ConsoleStack;
+  let browser: Browser;
+  let page: Page;
+  const complaints: string[] = [];
+  let isMended = false;
+  const fleet = new AbortController();
+  let fleetEnded: Promise<void>;
+
+  /** What a browser writes into its console, but that an API answers 404 where nothing is: views say that themselves. */
+  const listenTo = (to: Page): void => {
+    to.on('pageerror', (error) => complaints.push(String(error)));
+    to.on('console', (message) => {
+      const isOfApi = message.text().startsWith('Failed to load resource') && message.location().url.includes('/v1/');
+      if (['error', 'warning'].includes(message.type()) && !isOfApi) complaints.push(message.text());
+    });
+  };
+  const open = async (options: Parameters<Browser['newContext']>[0] = {}): Promise<[BrowserContext, Page]> => {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+    context.setDefaultTimeout(PATIENCE);
+    const opened = await context.newPage();
+    listenTo(opened);
+    return [context, opened];
+  };
+  /** By tabs alone. */
+  const tabTo = async (name: RegExp): Promise<void> => {
+    for (let tabs = 0; tabs < 60; tabs += 1) {
+      await page.keyboard.press('Tab');
+      const text = await page.evaluate<string>(
+        'document.activeElement.labels?.[0]?.innerText ?? document.activeElement.innerText ?? ""',
+      );
+      if (name.test(text.trim())) return;
+    }
+    throw new Error(`no tab leads to ${name}`);
+  };
+  const heading = (text: string | RegExp) => page.locator('h1', { hasText: text });
+  const badge = (word: string) => page.locator('.heading .badge', { hasText: word });
+
+  beforeAll(async () => {
+    downstream = await startTestDownstream(({ items }) =>
+      !isMended && items.some(({ payload }) => payload.fragile === true)
+        ? { status: 422, body: 'this depot packs nothing fragile' }
+        : { status: 200, body: { results: items.map(({ id }) => ({ id, status: 'succeeded', result: { tour: 7 } })) } },
+    );
+    console = await startConsoleStack({
+      operations: {
+        ship: {
+          target: ['depot'],
+          batch: { maxSize: 10, maxWait: '1s' },
+          downstream: { kind: 'http', url: downstream.url },
+        },
+      },
+    });
+    browser = await launchChromium();
+    [, page] = await open({ colorScheme: 'light' });
+  });
+  afterAll(async () => {
+    fleet.abort();
+    await fleetEnded;
+    await browser?.close();
+    await console?.stop();
+    await downstream?.stop();
+  });
+
+  it('invites to send the first task, which the keyboard alone can do, and shows it come back with its result', async () => {
+    await page.goto(console.site);
+    await page.getByText('All is well').waitFor();
+    await page.getByText('Nothing was registered yet').waitFor();
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.innerText')).toBe('Skip to the content');
+    await tabTo(/^Send a task$/);
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'Send a test task' }).waitFor();
+    // What the configuration groups by is there already.
+    const payload = page.getByLabel('Payload');
+    await eventually(async () => (await payload.inputValue()).includes('"depot"'));
+    await tabTo(/^Payload/);
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.type('{"depot": "MUC", "order": 12345678901234567890}');
+    await tabTo(/^Send the task$/);
+    await page.keyboard.press('Enter');
+    await badge('succeeded').waitFor();
+    await page.getByText('12345678901234567890').waitFor();
+    await page.getByText('"tour"').waitFor();
+    expect(await page.evaluate('location.hash')).toMatch(/^#\/tasks\//);
+  });
+
+  it('leads from the task to its batch, which says why it was sealed, and back', async () => {
+    await page.locator('.timeline a', { hasText: `${SHIP_MUC}#` }).click();
+    await badge('succeeded').waitFor();
+    await page.getByText('its oldest task had waited for as long as any may wait').waitFor();
+    await page.goBack();
+    await heading(/^Task/).waitFor();
+    await page.goForward();
+    await heading(/^Batch/).waitFor();
+  });
+
+  it('says in the words of the API what is wrong with a task, and sends nothing', async () => {
+    await page.getByRole('button', { name: 'Send a task' }).click();
+    await page.getByLabel('Payload').fill('{"dept": "MUC"}');
+    await page.getByRole('button', { name: 'Send the task' }).click();
+    await page.locator('dialog .problem', { hasText: 'payload.depot' }).waitFor();
+    await page.keyboard.press('Escape');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+  });
+
+  it('shows a failure with what the downstream said, two clicks from its id', async () => {
+    await console.ask('/tasks', { operation: 'ship', id: 'vase-1', payload: { depot: 'MUC', fragile: true } });
+    await page.getByRole('searchbox', { name: /Find a task/ }).fill('vase-1');
+    await page.getByRole('button', { name: 'Find' }).click();
+    await badge('failed').waitFor();
+    await page.locator('.timeline .quote', { hasText: 'this depot packs nothing fragile' }).waitFor();
+  });
+
+  it('redrives what failed for one cause, after it has said how many that would be', async () => {
+    await page.getByRole('link', { name: 'Failures' }).click();
+    await page.getByText('1 failed task of 1 cause').waitFor();
+    await page.getByRole('button', { name: 'Redrive 1 task' }).click();
+    await page.getByText('Nothing has happened yet.').waitFor();
+    expect(await console.ask('/tasks/vase-1')).toMatchObject({ status: 'failed', run: 1 });
+    isMended = true;
+    await page.getByRole('dialog').getByRole('button', { name: 'Redrive 1 task' }).click();
+    await page.getByRole('dialog').getByText('was sent again').waitFor();
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByText('No task has failed').waitFor();
+    await page.goto(`${console.site}#/tasks/vase-1`);
+    await badge('succeeded').waitFor();
+    await page.getByText('Redriven: run 2').waitFor();
+  });
+
+  it('pauses with a reason, which whoever looks next reads, and resumes', async () => {
+    await page.goto(`${console.site}#/operations/ship`);
+    await page.getByRole('button', { name: 'Pause…' }).click();
+    await page.getByLabel('Why?').fill('the port is closed');
+    await page.getByRole('button', { name: 'Pause', exact: true }).click();
+    await page.locator('.note', { hasText: 'the port is closed' }).waitFor();
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.locator('.health li', { hasText: 'the port is closed' }).waitFor();
+    await page.goto(`${console.site}#/operations/ship`);
+    await page.getByRole('button', { name: 'Resume…' }).click();
+    await page.getByRole('button', { name: 'Resume', exact: true }).click();
+    await badge('working').waitFor();
+  });
+
+  it('finds Targets by what they begin with, and keeps what one typed', async () => {
+    const tasks = ['JFK', 'JNB', 'HAM'].map((depot) => ({ operation: 'ship', payload: { depot } }));
+    await console.ask('/tasks', { tasks });
+    await page.getByRole('link', { name: 'Targets' }).click();
+    await page.getByRole('searchbox', { name: 'Begins with' }).fill('depot=J');
+    await page.locator('tbody tr', { hasText: 'depot=JNB' }).waitFor();
+    await eventually(async () => (await page.locator('tbody tr').count()) === 2);
+    expect(await page.getByRole('searchbox', { name: 'Begins with' }).inputValue()).toBe('depot=J');
+  });
+
+  describe('is reachable by everybody', () => {
+    let addresses: readonly (readonly [name: string, hash: string, ready: string])[];
+    beforeAll(async () => {
+      isMended = false;
+      const { name, endpoint } = {
+        name: console.stack.addresses.tables.fleet,
+        endpoint: console.stack.addresses.dynamodb,
+      };
+      const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+      fleetEnded = runFleet({
+        fleet: 'flights',
+        table: { table: name, endpoint, region: 'local', credentials },
+        partitions: 6,
+        cycle: 500,
+        signal: fleet.signal,
+        onPartition: ({ signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve())),
+      });
+      await console.ask('/tasks', { operation: 'ship', id: 'vase-2', payload: { depot: 'HAM', fragile: true } });
+      await console.ask('/fan-outs', { id: 'catalog' });
+      await console.ask('/fan-outs/catalog/items', { count: 5 });
+      await console.ask('/fan-outs/acks', { items: [{ item: 'catalog:0:0', outcome: 'failed' }] });
+      await console.ask('/lists', { id: 'night', operation: 'ship' });
+      await console.ask('/lists/night/jobs', { jobs: [{ payload: { depot: 'MUC' } }] });
+      await eventually(async () => (await console.ask<{ status?: string }>('/tasks/vase-2')).status === 'failed');
+      const { batchId } = await console.ask<{ batchId: string }>('/tasks/vase-2');
+      const target = encodeURIComponent(SHIP_MUC);
+      addresses = [
+        ['overview', '/', '.charts canvas'],
+        ['operation', '/operations/ship', 'tbody td a'],
+        ['targets', '/targets', 'tbody td a'],
+        ['target', `/targets/${target}`, 'tbody td a'],
+        ['batch', `/batches/${encodeURIComponent(batchId)}`, '.members a'],
+        ['task', '/tasks/vase-2', '.json-key'],
+        ['unknown task', '/tasks/nobody', '.empty ol'],
+        ['failures', '/failures', '.cause a'],
+        ['fan-outs', '/fan-outs', 'tbody td a'],
+        ['fan-out', '/fan-outs/catalog', '.members li'],
+        ['lists', '/lists', 'tbody td a'],
+        ['list', '/lists/night', 'tbody .badge'],
+        ['fleets', '/fleets', 'tbody td a'],
+        ['fleet', '/fleets/flights', '.grid .cell'],
+        ['no view', '/nowhere', 'main p a'],
+      ];
+    });
+
+    const violations = async (of: Page): Promise<string[]> => {
+      const found = await of.evaluate<Violation[]>(
+        `${AXE}; axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }).then((it) => it.violations)`,
+      );
+      return found.flatMap(({ id, nodes }) =>
+        nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+      );
+    };
+
+    it.each([
+      ['light', 1280],
+      ['dark', 1280],
+      ['light', 360],
+      ['dark', 360],
+    ] as const)(
+      'every view, %s and %i wide: axe finds nothing, and nothing is wider than the window',
+      async (colorScheme, width) => {
+        const [context, view] = await open({ colorScheme, viewport: { width, height: 800 } });
+        const found: string[] = [];
+        for (const [name, hash, ready] of addresses) {
+          await view.goto(`${console.site}#${hash}`);
+          await view.locator(ready).first().waitFor();
+          for (const violation of await violations(view)) found.push(`${name}: ${violation}`);
+          const beyond = await view.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+          if (beyond > 0) found.push(`${name}: ${beyond} px too wide`);
+        }
+        await view.getByRole('button', { name: 'Send a task' }).click();
+        for (const violation of await violations(view)) found.push(`send: ${violation}`);
+        await context.close();
+        expect(found).toEqual([]);
+      },
+    );
+
+    it('colours can be chosen, and are remembered', async () => {
+      await page.getByRole('button', { name: /^Colours: Auto/ }).click();
+      await page.getByRole('button', { name: /^Colours: Light/ }).click();
+      await page.reload();
+      await page.getByRole('button', { name: /^Colours: Dark/ }).waitFor();
+      expect(await page.evaluate('getComputedStyle(document.documentElement).colorScheme')).toBe('dark');
+    });
+  });
+
+  it('says that the connection is lost, and goes on by itself when it is back', async () => {
+    await page.goto(`${console.site}#/`);
+    await page.getByText('● live').waitFor();
+    await page.context().setOffline(true);
+    await page.route('**/console/live**', (route) => route.abort());
+    await page.goto(`${console.site}#/targets`).catch(() => {});
+    await page.getByText('The connection to the console is lost').waitFor();
+    await page.unroute('**/console/live**');
+    await page.context().setOffline(false);
+    await page.getByText('● live').waitFor();
+    complaints.splice(0, complaints.length, ...complaints.filter((text) => !text.includes('net::ERR_')));
+  });
+
+  it('complains about nothing, and its policy is never violated', () => expect(complaints).toEqual([]));
+});
