@@ -72,13 +72,13 @@ export const METRICS = {
   ForgottenRepaired: counts('Targets that waited for room of which nobody would have told them', 'operation'),
   StuckSlotsRepaired: counts('Batches that were over and still counted as under way', 'operation'),
   OverdueBatchesRepaired: counts('Batches whose message was lost', 'operation'),
-  Repairs: counts('All that was put right: the sum of those whose names end so'),
+  Repairs: counts('All that was put right: the sum of the metrics that end in `Repaired`'),
 
   CallbacksDelivered: counts('Events that came to their destination', 'destination'),
   CallbacksFailed: counts('Tries to bring an event to its destination that came to nothing', 'destination'),
   EventsUntold: counts('Ends of which nobody was told: the destinations that they name are not configured'),
   FanOutsCompleted: counts('Fan-outs and lists of which all is done, or too much has failed'),
-  FanOutsExpired: counts('Fan-outs that nobody went on with, or that somebody deleted'),
+  FanOutsExpired: counts('Those that nobody went on with, or that somebody deleted or cancelled'),
   FanOutsRepaired: counts('Fan-outs whose last acks stopped half-way'),
   ItemsUnknown: counts('Items of fan-outs that nobody knows, or knows any more'),
 } as const satisfies Record<string, Metric>;

@@ -10,7 +10,7 @@ import type { AlarmPolicy } from '../../src/config/resolved.ts';
 export const QUARTER = Duration.minutes(15);
 
 /** Sections of docs/operating.md, as GitHub names their headings in addresses. */
-export type Section =
+type Section =
   | 'dead-letters'
   | 'the-rejected-queue'
   | 'batches-fail'

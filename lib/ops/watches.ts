@@ -177,5 +177,5 @@ export const watchesOfLimits = (flow: Flow, tables: Readonly<Record<string, Tabl
   ),
 ];
 
-export const throttleEvents = (table: Table, kind: 'Read' | 'Write'): Metric =>
+const throttleEvents = (table: Table, kind: 'Read' | 'Write'): Metric =>
   table.metric(`${kind}ThrottleEvents`, { period: STEP, statistic: Stats.SUM });

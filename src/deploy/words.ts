@@ -41,14 +41,16 @@ export const nextSteps = (
   stage: string,
   stacks: readonly { readonly name: string; readonly outputs: Readonly<Record<string, string>> }[],
 ): string => {
-  const { flow } = stackNames(stage);
-  const { ApiUrl, RegisterQueueUrl, RejectedQueueUrl } = stacks.find(({ name }) => name === flow)?.outputs ?? {};
+  const { flow, ops } = stackNames(stage);
+  const outputsOf = (stack: string) => stacks.find(({ name }) => name === stack)?.outputs ?? {};
+  const { ApiUrl, RegisterQueueUrl, RejectedQueueUrl } = outputsOf(flow);
   return [
     '',
     fields([
       ['register queue', RegisterQueueUrl],
       ['rejected queue', RejectedQueueUrl],
       ['API', ApiUrl],
+      ['dashboard', outputsOf(ops).DashboardName],
     ]),
     '',
     'Producers send to the register queue. To look, and to send by hand:',

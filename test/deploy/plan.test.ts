@@ -4,8 +4,8 @@ import { bootstrapLeaves, planBootstrap } from '../../src/deploy/bootstrap.ts';
 import { planDeploy, planDestroy, type Seen } from '../../src/deploy/plan.ts';
 import { stateOf } from '../../src/deploy/stack-state.ts';
 
-const NAMES = ['Groupage-dev-Data', 'Groupage-dev-Flow'];
-const PROD = ['Groupage-prod-Data', 'Groupage-prod-Flow'];
+const NAMES = ['Groupage-dev-Data', 'Groupage-dev-Flow', 'Groupage-dev-Ops'];
+const PROD = ['Groupage-prod-Data', 'Groupage-prod-Flow', 'Groupage-prod-Ops'];
 
 const aStack = (name: string, status = 'CREATE_COMPLETE', stage = name.split('-')[1] ?? ''): Seen => ({
   name,
@@ -24,7 +24,7 @@ describe('a plan to deploy', () => {
     ];
     expect(planDeploy('dev', NAMES, seen)).toEqual({
       do: 'go',
-      creates: ['Groupage-dev-Flow'],
+      creates: ['Groupage-dev-Flow', 'Groupage-dev-Ops'],
       changes: ['Groupage-dev-Data'],
     });
   });
@@ -78,7 +78,11 @@ describe('a plan to deploy', () => {
 describe('a plan to remove', () => {
   it('takes all of a stage, in any state that rests', () => {
     expect(
-      planDestroy('dev', [aStack('Groupage-dev-Data'), aStack('Groupage-dev-Flow', 'DELETE_FAILED')], false),
+      planDestroy(
+        'dev',
+        [aStack('Groupage-dev-Data'), aStack('Groupage-dev-Flow', 'DELETE_FAILED'), aStack('Groupage-dev-Ops')],
+        false,
+      ),
     ).toEqual({
       do: 'go',
       remove: NAMES,
@@ -97,7 +101,7 @@ describe('a plan to remove', () => {
       ),
     ).toEqual({
       do: 'go',
-      remove: ['Groupage-prod-Flow'],
+      remove: ['Groupage-prod-Flow', 'Groupage-prod-Ops'],
       keep: { name: 'Groupage-prod-Data', status: 'CREATE_COMPLETE' },
       orphans: false,
     });
@@ -155,7 +159,7 @@ describe('after a deployment failed', () => {
     const now = { 'Groupage-dev-Data': 'CREATE_COMPLETE', 'Groupage-dev-Flow': 'ROLLBACK_COMPLETE' };
     expect(outcome('dev', NAMES, now)).toEqual({
       do: 'remove',
-      remove: NAMES.toReversed(),
+      remove: ['Groupage-dev-Flow', 'Groupage-dev-Data'],
       orphans: false,
       says: [],
     });
@@ -163,6 +167,20 @@ describe('after a deployment failed', () => {
     expect(outcome('dev', NAMES, { 'Groupage-dev-Data': 'REVIEW_IN_PROGRESS' })).toMatchObject({
       remove: ['Groupage-dev-Data'],
     });
+  });
+
+  it('an ops stack goes alone: what it watches works without it', () => {
+    const now = {
+      'Groupage-dev-Data': 'CREATE_COMPLETE',
+      'Groupage-dev-Flow': 'CREATE_COMPLETE',
+      'Groupage-dev-Ops': 'ROLLBACK_COMPLETE',
+    };
+    expect(outcome('dev', NAMES, now)).toMatchObject({
+      remove: ['Groupage-dev-Ops'],
+      says: ['Groupage-dev-Data is whole, and stays', 'Groupage-dev-Flow is whole, and stays'],
+    });
+    const none = { ...now, 'Groupage-dev-Flow': 'ROLLBACK_COMPLETE' };
+    expect(outcome('dev', NAMES, none)).toMatchObject({ remove: NAMES.toReversed() });
   });
 
   it('what was there before stays', () => {

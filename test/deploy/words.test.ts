@@ -71,7 +71,10 @@ it('warns of a downstream that no function can reach, and of data that goes', ()
 
 it('names the stack for the command line', () => {
   const outputs = { ApiUrl: 'https://a/', RegisterQueueUrl: 'https://q' };
-  expect(nextSteps('dev', [{ name: 'Groupage-dev-Flow', outputs }])).toContain('--stack Groupage-dev-Flow');
+  const ops = { name: 'Groupage-dev-Ops', outputs: { DashboardName: 'Groupage-dev-Ops-eu-west-1' } };
+  const steps = nextSteps('dev', [{ name: 'Groupage-dev-Flow', outputs }, ops]);
+  expect(steps).toContain('--stack Groupage-dev-Flow');
+  expect(steps).toMatch(/dashboard +Groupage-dev-Ops-eu-west-1/);
 });
 
 it('shows no more of a URL than anybody may read', () => {

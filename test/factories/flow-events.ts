@@ -1,0 +1,80 @@
+/** One or more of each event that steps report: the list does not compile without one. */
+import type { FlowEvent } from '../../src/batching/events.ts';
+import type { FanOutId } from '../../src/fan-out/ids.ts';
+import { batchId, id, NOW, operationName, target } from './factories.ts';
+
+type Events = { readonly [Name in FlowEvent['event']]: readonly Extract<FlowEvent, { readonly event: Name }>[] };
+
+const operation = operationName('ship');
+const where = target('ship/depot=MUC');
+const batch = { batchId: batchId('ship/depot=MUC#1#1'), operation };
+const letter = { queue: 'elect', messageId: 'm' };
+const fanOut = 'f' as FanOutId;
+const ended = { event: 'fan-out-ended', fanOut, because: 'all-done', total: 2, failed: 0 } as const;
+const repaired = { event: 'repaired', operation, target: where, since: NOW } as const;
+const settled = { event: 'settled', operation, target: where, tasks: 1 } as const;
+const finished = { ...batch, event: 'finished', counts: { succeeded: 5, failed: 2 } } as const;
+
+const EVENTS: Events = {
+  registered: [{ event: 'registered', operation, tasks: 2, duplicates: 0 }],
+  redriven: [{ event: 'redriven', operation, tasks: 1 }],
+  settled: [
+    { ...settled, how: 'superseded' },
+    { ...settled, how: 'expired' },
+  ],
+  blocked: [{ event: 'blocked', operation, target: where }],
+  'slot-freed': [{ event: 'slot-freed', operation, slot: 's' }],
+  rejected: [{ event: 'rejected', operation, messages: 1, reasons: [] }],
+  led: [{ event: 'led', target: where, fence: 1, takenOver: true }],
+  sealed: [{ ...batch, event: 'sealed', target: where, because: 'full', size: 7, fill: 0.7, waited: 300 }],
+  called: [
+    {
+      ...batch,
+      event: 'called',
+      attempt: 1,
+      items: 7,
+      took: 20,
+      answer: 'HTTP 503',
+      isError: true,
+      traceparent: '00-0-0-01',
+    },
+  ],
+  postponed: [{ ...batch, event: 'postponed', open: 1, retryAt: NOW, reason: 'HTTP 503' }],
+  finished: [
+    { ...finished, status: 'partly-failed' },
+    { ...finished, status: 'succeeded', counts: { succeeded: 7, failed: 0 } },
+  ],
+  delivered: [{ event: 'delivered', destination: 'ops', events: 1 }],
+  'not-delivered': [{ event: 'not-delivered', destination: 'ops', cause: 'timeout' }],
+  untold: [{ event: 'untold', tasks: 1, destinations: ['ops'] }],
+  merged: [{ event: 'merged', operation, target: where, requests: 3, inputs: 5, skipped: 1, called: true }],
+  held: [{ ...batch, event: 'held', by: 'person' }],
+  'circuit-opened': [{ event: 'circuit-opened', operation, reason: 'HTTP 503', until: NOW, failures: 5 }],
+  'circuit-closed': [{ event: 'circuit-closed', operation }],
+  'fan-out-ended': [
+    { ...ended, status: 'complete' },
+    { ...ended, status: 'expired' },
+  ],
+  'fan-out-repaired': [{ event: 'fan-out-repaired', fanOut }],
+  'fan-out-untold': [{ event: 'fan-out-untold', fanOut, destination: 'ops' }],
+  'unknown-items': [{ event: 'unknown-items', items: 1, first: id('f:0:0') }],
+  'unknown-batch': [{ event: 'unknown-batch', batchId: batch.batchId }],
+  'nudge-failed': [{ event: 'nudge-failed', target: where, cause: 'timeout' }],
+  'not-revived': [{ ...letter, event: 'not-revived', cause: 'timeout' }],
+  'not-removed': [{ ...letter, event: 'not-removed', cause: 'timeout' }],
+  'foreign-message': [{ event: 'foreign-message', target: where, fence: 9 }],
+  'foreign-results': [{ event: 'foreign-results', batchId: batch.batchId, items: 1 }],
+  revived: [{ ...letter, event: 'revived', revivals: 1, delay: 2 }],
+  unreadable: [{ ...letter, event: 'unreadable' }],
+  looked: [{ event: 'looked', operation, targets: 3, oldestWaiting: 100 }],
+  repaired: [
+    { ...repaired, finding: 'stranded' },
+    { ...repaired, finding: 'expired-lock' },
+    { ...repaired, finding: 'leaderless-batch' },
+    { ...repaired, finding: 'forgotten' },
+    { ...repaired, finding: 'stuck-slot' },
+    { ...repaired, finding: 'overdue-batch' },
+  ],
+};
+
+export const EVERY_EVENT: readonly FlowEvent[] = Object.values(EVENTS).flat();
