@@ -29,14 +29,6 @@ export const tokenOfCalls = (text: string): string => {
   return text;
 };
 
-/** Where to listen; 0 is any port that is free. */
-export const portOption = (text: string): number => {
-  const value = Number(text);
-  if (text === '' || !Number.isInteger(value) || value < 0 || value > 65_535)
-    throw new InvalidArgumentError('It takes a number from 0 to 65535.');
-  return value;
-};
-
 /** How many of something. */
 export const count = (text: string): number => {
   const value = Number(text);

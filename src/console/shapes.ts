@@ -64,7 +64,7 @@ export interface MetricsView {
 }
 
 /** Sums that are exact. */
-interface Totals {
+export interface Totals {
   /** Milliseconds of the epoch: since the local stack was started; of a deployed one, since `from`. */
   readonly since: number;
   /** Of each of which there is anything. */

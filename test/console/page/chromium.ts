@@ -24,7 +24,7 @@ const found = (): string | undefined => {
 };
 
 /** Undefined where there is none, and it may be missing. */
-export const CHROMIUM = found();
+const CHROMIUM = found();
 
 /** Whether a test that wants it is to be left out; it fails where nothing may be missing. */
 export const IS_WITHOUT_BROWSER = CHROMIUM === undefined && !NOTHING_MAY_BE_MISSING;
