@@ -47,14 +47,11 @@ class FlowDrawing extends LitElement {
   }
 }
 
-const spoken = ({ name, value = 'not known yet', unit, detail }: Station): string =>
-  `${name}: ${value} ${unit}${detail ? `, ${detail}` : ''}`;
-
 const outline = ({ kind }: Station, { x, y, width, height }: Place) =>
   svg`<rect x=${x} y=${y} width=${width} height=${height} rx=${kind === 'function' ? 12 : 4} class="box" />`;
 
 const box = (station: Station, place: Place) => svg`
-  <a href=${href(station.route)} class="station ${station.kind} ${station.tone}" aria-label=${spoken(station)}>
+  <a href=${href(station.route)} class="station ${station.kind} ${station.tone}">
     ${outline(station, place)}
     <rect x=${place.x} y=${place.y + 14} width="3" height=${place.height - 28} class="edge" />
     <text x=${place.x + 14} y=${place.y + 21} class="name">${station.name}</text>
@@ -63,7 +60,7 @@ const box = (station: Station, place: Place) => svg`
   </a>`;
 
 const row = (station: Station, place: Place) => svg`
-  <a href=${href(station.route)} class="station ${station.kind} ${station.tone}" aria-label=${spoken(station)}>
+  <a href=${href(station.route)} class="station ${station.kind} ${station.tone}">
     ${outline(station, place)}
     <rect x=${place.x} y=${place.y + 10} width="3" height=${place.height - 20} class="edge" />
     <text x=${place.x + 14} y=${place.y + 19} class="name">${station.name}</text>

@@ -39,11 +39,10 @@ export interface TargetsShape {
   readonly cursor?: string;
 }
 
-/** What a downstream answered at last, or that it did not. */
+/** The last attempt after which another one was to come: why, with what the downstream answered. */
 interface LastAttempt {
-  readonly answer: string;
-  readonly at?: string;
-  readonly quote?: string;
+  readonly endedAt: string;
+  readonly reason: string;
 }
 
 export type Batch = BatchShape & {
@@ -63,7 +62,7 @@ export interface BatchesShape {
   readonly cursor?: string;
 }
 
-export type Task = TaskShape & { readonly run?: number; readonly redrivenAt?: string };
+export type Task = TaskShape & { readonly run?: number; readonly redrivenAt?: string; readonly lastReason?: string };
 export interface TasksShape {
   readonly tasks: readonly Task[];
   readonly cursor?: string;

@@ -61,26 +61,22 @@ const inBatch = (task: Task, batch: Batch, now: number): Step[] => {
   return startedAt === undefined ? [sealed] : [sealed, attempt(task, batch, now)];
 };
 
+/** What is said of the last attempt is that another one was to come; the one that ended it speaks by the end. */
 const attempt = (task: Task, batch: Batch, now: number): Step => {
   const isOpen = task.status !== 'succeeded' && task.status !== 'failed';
   const next = isOpen && task.nextAttemptAfter ? Date.parse(task.nextAttemptAfter) : undefined;
-  const { lastAttempt } = batch;
+  const quote = batch.lastAttempt?.reason ?? task.lastReason;
   return {
-    ...(lastAttempt?.at ? { at: Date.parse(lastAttempt.at) } : { at: Date.parse(batch.startedAt ?? '') }),
+    at: Date.parse(batch.lastAttempt?.endedAt ?? batch.startedAt ?? ''),
     tone: isOpen ? (next === undefined ? 'busy' : 'warn') : 'ok',
     title: batch.attempt > 1 ? `Downstream called, attempt ${count(batch.attempt)}` : 'Downstream called',
-    ...(lastAttempt ? { text: `it answered: ${lastAttempt.answer}` } : {}),
-    ...(lastAttempt?.quote ? { quote: lastAttempt.quote } : {}),
-    ...(next === undefined
-      ? {}
-      : {
-          text: [
-            ...(lastAttempt ? [`it answered: ${lastAttempt.answer}`] : []),
-            next > now ? `the next attempt is ${relative(next, now)}, at the earliest` : 'the next attempt is due',
-          ].join('; '),
-        }),
+    ...(next === undefined ? {} : { text: whenNext(next, now) }),
+    ...(quote === undefined ? {} : { quote }),
   };
 };
+
+const whenNext = (next: number, now: number): string =>
+  next > now ? `the next attempt is ${relative(next, now)}, at the earliest` : 'the next attempt is due';
 
 const waits = ({ status, waitsFor, startBy }: Task): Step[] => {
   if (status === 'succeeded' || status === 'failed') return [];

@@ -69,11 +69,7 @@ const story = (batch: Batch, now: number): TemplateResult => {
       ['Sealed', sealedAt && html`<time-ago at=${sealedAt}></time-ago>, because ${sealedBecause(batch.sealedBy)}`],
       ['Oldest task waited', waited],
       ['First called', startedAt && html`<time-ago at=${startedAt}></time-ago>`],
-      [
-        'Last answer',
-        lastAttempt &&
-          html`${lastAttempt.answer}${lastAttempt.at ? html`, <time-ago at=${lastAttempt.at}></time-ago>` : nothing}`,
-      ],
+      ['Last attempt', lastAttempt && html`ended <time-ago at=${lastAttempt.endedAt}></time-ago>`],
       [
         'Next attempt',
         nextAttemptAfter && !finishedAt
@@ -87,5 +83,5 @@ const story = (batch: Batch, now: number): TemplateResult => {
         finishedAt && html`<time-ago at=${finishedAt}></time-ago>${took ? `, ${took} after the first call` : ''}`,
       ],
     ])}
-    ${lastAttempt?.quote ? html`<h2>What the downstream wrote</h2><pre class="quote" tabindex="0" role="group" aria-label="What the downstream wrote">${lastAttempt.quote}</pre>` : nothing}`;
+    ${lastAttempt ? html`<h2>Why the last attempt was not the end</h2><pre class="quote" tabindex="0" role="group" aria-label="Why the last attempt was not the end">${lastAttempt.reason}</pre>` : nothing}`;
 };

@@ -50,12 +50,12 @@ it('a batch says why it was sealed, how full it is, and how long the task had wa
 
 it('between two attempts it is said when the next one is, and what the last one came to', () => {
   const task = aTask({ status: 'in-progress', batchId: BATCH, nextAttemptAfter: ago(-30) });
-  const batch = aBatch({ attempt: 2, lastAttempt: { answer: 'answered 503', at: ago(5), quote: 'busy' } });
+  const batch = aBatch({ attempt: 2, lastAttempt: { endedAt: ago(5), reason: 'answered 503: busy' } });
   expect(timelineOf(task, batch, NOW).at(-1)).toMatchObject({
     tone: 'warn',
     title: 'Downstream called, attempt 2',
-    text: 'it answered: answered 503; the next attempt is in 30 s, at the earliest',
-    quote: 'busy',
+    text: 'the next attempt is in 30 s, at the earliest',
+    quote: 'answered 503: busy',
   });
 });
 
