@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 import { CommandFailure } from '../failure.ts';
 import type { CallApi } from './call.ts';
-import { READ_UNITS_PER_HOUR_MAX } from './interval.ts';
+import type { Limits } from './interval.ts';
 import type { MetricsSource } from './metrics-source.ts';
 import type { About } from './shapes.ts';
 
@@ -19,12 +19,17 @@ export const operationsOf = async (call: CallApi): Promise<readonly string[]> =>
 
 /** @param operations their names. */
 export const aboutFrom =
-  (source: About['source'], operations: () => Promise<readonly string[]>, metrics: MetricsSource) =>
+  (
+    source: About['source'],
+    { readUnitsPerHourMax }: Limits,
+    operations: () => Promise<readonly string[]>,
+    metrics: MetricsSource,
+  ) =>
   async (): Promise<About> => ({
     source,
     version,
     operations: await operations(),
-    readUnitsPerHourMax: READ_UNITS_PER_HOUR_MAX,
+    readUnitsPerHourMax,
     metrics: await metrics.about(),
   });
 

@@ -8,20 +8,30 @@
  */
 import type { Millis } from '../batching/ids.ts';
 
-/**
- * The most that all pages of a server together ask for, in read units of DynamoDB an hour: ten a second, of the 3,000 that
- * one partition can take, for less than half a cent an hour ($0.125 a million in us-east-1). Only the round that comes
- * upon it may go beyond.
- */
-export const READ_UNITS_PER_HOUR_MAX = 36_000;
+/** What a server holds to, whatever its pages ask for. */
+export interface Limits {
+  /** Between the beginnings of two rounds, at the least. */
+  readonly least: Millis;
+  /** All pages together, in read units of DynamoDB an hour. Only the round that comes upon it may go beyond. */
+  readonly readUnitsPerHourMax: number;
+}
 
-/** What the purse holds: so much can be asked for at once, after an hour of rest or of cheap rounds. */
-const PURSE = READ_UNITS_PER_HOUR_MAX / 12;
+/** It costs nothing, but the machine's time: 25 units a second let a page with fifty Targets be up to date. */
+export const LOCAL: Limits = { least: 2_000, readUnitsPerHourMax: 90_000 };
+
+/**
+ * Each call is an invocation, which takes a while. Ten units a second, of the 3,000 that one partition can take, for less
+ * than half a cent an hour ($0.125 a million in us-east-1).
+ */
+export const DEPLOYED: Limits = { least: 10_000, readUnitsPerHourMax: 36_000 };
 
 const HOUR: Millis = 3_600_000;
 
+/** What the purse holds: so much can be asked for at once, after an hour of rest or of cheap rounds. */
+const sizeOf = ({ readUnitsPerHourMax }: Limits): number => readUnitsPerHourMax / 12;
+
 /** In units a millisecond. A full purse and what comes into it in an hour are what an hour may cost. */
-const INCOME = (READ_UNITS_PER_HOUR_MAX - PURSE) / HOUR;
+const incomeOf = (limits: Limits): number => (limits.readUnitsPerHourMax - sizeOf(limits)) / HOUR;
 
 /** So many units were there at that time; below 0 they are owed. */
 export interface Purse {
@@ -29,10 +39,10 @@ export interface Purse {
   readonly at: Millis;
 }
 
-export const fullPurse = (now: Millis): Purse => ({ units: PURSE, at: now });
+export const fullPurse = (limits: Limits, now: Millis): Purse => ({ units: sizeOf(limits), at: now });
 
-export const pay = (purse: Purse, units: number, now: Millis): Purse => ({
-  units: Math.min(PURSE, purse.units + (now - purse.at) * INCOME) - units,
+export const pay = (purse: Purse, units: number, limits: Limits, now: Millis): Purse => ({
+  units: Math.min(sizeOf(limits), purse.units + (now - purse.at) * incomeOf(limits)) - units,
   at: now,
 });
 
@@ -45,16 +55,14 @@ export interface Known {
   readonly purse: Purse;
   /** Somebody waits for it. */
   readonly isUrgent: boolean;
-  /** Between the beginnings of two rounds, at the least. */
-  readonly least: Millis;
 }
 
 /** When the next round begins. */
-export const nextRound = ({ begun, cost, purse, isUrgent, least }: Known, now: Millis): Millis => {
-  const paidFor = purse.at + (Math.min(cost, PURSE) - purse.units) / INCOME;
-  const regular = begun === undefined || isUrgent ? now : begun + betweenRounds(cost, least);
+export const nextRound = ({ begun, cost, purse, isUrgent }: Known, limits: Limits, now: Millis): Millis => {
+  const paidFor = purse.at + (Math.min(cost, sizeOf(limits)) - purse.units) / incomeOf(limits);
+  const regular = begun === undefined || isUrgent ? now : begun + betweenRounds(cost, limits);
   return Math.ceil(Math.max(now, paidFor, regular));
 };
 
 /** Between the beginnings of two rounds that nobody hurries. */
-export const betweenRounds = (cost: number, least: Millis): Millis => Math.max(least, cost / INCOME);
+export const betweenRounds = (cost: number, limits: Limits): Millis => Math.max(limits.least, cost / incomeOf(limits));

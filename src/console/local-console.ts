@@ -2,6 +2,7 @@
 import type { Hono } from 'hono';
 import type { FlowEvent } from '../batching/events.ts';
 import { aboutFrom } from './about.ts';
+import { LOCAL } from './interval.ts';
 import { localMetrics } from './local-metrics.ts';
 import { metricsFeed } from './metrics-feed.ts';
 import type { BuiltPage } from './page-build.ts';
@@ -15,9 +16,6 @@ export interface LocalConsole {
   around(api: Hono): Hono;
 }
 
-/** Between two rounds at the least (ms). */
-const LEAST = 2_000;
-
 /** @param operations their names. */
 export const localConsole = (operations: readonly string[], page: Promise<BuiltPage>): LocalConsole => {
   const metrics = localMetrics();
@@ -27,8 +25,8 @@ export const localConsole = (operations: readonly string[], page: Promise<BuiltP
       const call = async (request: Request): Promise<Response> => api.fetch(request);
       return consoleApp({
         page,
-        about: aboutFrom({ kind: 'local' }, async () => operations, metrics),
-        rounds: startRounds(call, LEAST),
+        about: aboutFrom({ kind: 'local' }, LOCAL, async () => operations, metrics),
+        rounds: startRounds(call, LOCAL),
         metrics: metricsFeed(metrics),
       });
     },

@@ -4,6 +4,7 @@ import { CommandFailure } from '../failure.ts';
 import { type LocalServer, serveLocally } from '../local/http-server.ts';
 import { aboutFrom, operationsOf } from './about.ts';
 import type { CallApi } from './call.ts';
+import { DEPLOYED } from './interval.ts';
 import { metricsFeed } from './metrics-feed.ts';
 import type { MetricsSource } from './metrics-source.ts';
 import { builtPage } from './page-build.ts';
@@ -18,13 +19,10 @@ export interface RemoteStack {
   metrics(operations: () => readonly string[]): MetricsSource;
 }
 
-/** Between two rounds at the least (ms): each call is an invocation, which takes a while. */
-const LEAST = 10_000;
-
 /** @throws CommandFailure when there is no page, or the stack cannot be reached. @throws StartFailure when the port is taken. */
 export const serveConsole = async ({ source, call, metrics }: RemoteStack, port: number): Promise<LocalServer> => {
   const page = builtPage();
-  const rounds = startRounds(call, LEAST);
+  const rounds = startRounds(call, DEPLOYED);
   let known = await operationsOf(rounds.call);
   const built = await page;
   if (!built.ok) throw new CommandFailure(built.reason);
@@ -33,6 +31,11 @@ export const serveConsole = async ({ source, call, metrics }: RemoteStack, port:
     return known;
   };
   const from = metrics(() => known);
-  const app = consoleApp({ about: aboutFrom(source, operations, from), rounds, metrics: metricsFeed(from), page });
+  const app = consoleApp({
+    about: aboutFrom(source, DEPLOYED, operations, from),
+    rounds,
+    metrics: metricsFeed(from),
+    page,
+  });
   return serveLocally(app, port);
 };

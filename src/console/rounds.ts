@@ -7,7 +7,7 @@ import pLimit from 'p-limit';
 import type { Millis } from '../batching/ids.ts';
 import { parseJson } from '../batching/json-text.ts';
 import { type CallApi, readUnitsReader, troubleOf } from './call.ts';
-import { betweenRounds, fullPurse, nextRound, pay } from './interval.ts';
+import { betweenRounds, fullPurse, type Limits, nextRound, pay } from './interval.ts';
 import type { LiveEvents } from './shapes.ts';
 
 /** Is told of something about which it knows nothing newer. */
@@ -42,12 +42,11 @@ interface Page {
   readonly told: Map<string, string>;
 }
 
-/** @param least milliseconds from one round to the next, at the least. */
-export const startRounds = (call: CallApi, least: Millis, now: () => Millis = Date.now): Rounds => {
+export const startRounds = (call: CallApi, limits: Limits, now: () => Millis = Date.now): Rounds => {
   const unitsOf = readUnitsReader();
   const pages = new Set<Page>();
   const outcomes = new Map<string, Outcome>();
-  let purse = fullPurse(now());
+  let purse = fullPurse(limits, now());
   let spent = 0;
   let begun: Millis | undefined;
   let isUrgent = false;
@@ -57,10 +56,10 @@ export const startRounds = (call: CallApi, least: Millis, now: () => Millis = Da
   const wanted = (): Set<string> => new Set([...pages].flatMap(({ paths }) => [...paths]));
   const cost = (): number => [...wanted()].reduce((sum, path) => sum + (outcomes.get(path)?.units ?? 0), 0);
   const paid = (units: number): void => {
-    purse = pay(purse, units, now());
+    purse = pay(purse, units, limits, now());
     spent += units;
   };
-  const nextAt = (): Millis => nextRound({ begun, cost: cost(), purse, isUrgent, least }, now());
+  const nextAt = (): Millis => nextRound({ begun, cost: cost(), purse, isUrgent }, limits, now());
   const schedule = (): void => {
     clearTimeout(timer);
     if (pages.size > 0 && !running) timer = setTimeout(() => void round(), Math.max(0, nextAt() - now()));
@@ -89,7 +88,7 @@ export const startRounds = (call: CallApi, least: Millis, now: () => Millis = Da
   };
 
   const tellUsage = ({ tell, openedAt, spentBefore }: Page): void => {
-    const each = Math.max(nextAt() - now(), betweenRounds(cost(), least));
+    const each = Math.max(nextAt() - now(), betweenRounds(cost(), limits));
     tell(
       'usage',
       {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fullPurse, nextRound, pay, READ_UNITS_PER_HOUR_MAX } from '../../src/console/interval.ts';
+import { fullPurse, type Limits, nextRound, pay } from '../../src/console/interval.ts';
 
 const HOUR = 3_600_000;
-const LEAST = 2_000;
+const LIMITS: Limits = { least: 2_000, readUnitsPerHourMax: 36_000 };
 
 interface Day {
   /** When rounds began, and what each cost. */
@@ -13,17 +13,17 @@ interface Day {
 /** Rounds of some hours, one after the other. @param costOf a round by its number. @param isUrgent likewise */
 const run = (hours: number, costOf: (n: number) => number, isUrgent: (n: number) => boolean): Day => {
   const rounds: Day['rounds'] = [];
-  let purse = fullPurse(0);
+  let purse = fullPurse(LIMITS, 0);
   let begun: number | undefined;
   let cost = 0;
   for (let now = 0, n = 0; ; n += 1) {
-    now = nextRound({ begun, cost, purse, isUrgent: isUrgent(n), least: LEAST }, now);
+    now = nextRound({ begun, cost, purse, isUrgent: isUrgent(n) }, LIMITS, now);
     if (now >= hours * HOUR) return { rounds };
     begun = now;
     cost = costOf(n);
     // It takes a while, too.
     now += 20;
-    purse = pay(purse, cost, now);
+    purse = pay(purse, cost, LIMITS, now);
     rounds.push({ at: begun, cost });
   }
 };
@@ -42,14 +42,14 @@ describe('rounds', () => {
       () => 5,
       () => false,
     );
-    expect(rounds).toHaveLength(HOUR / LEAST);
+    expect(rounds).toHaveLength(HOUR / LIMITS.least);
   });
 
   it('come at once where somebody waits for them, and the purse has enough', () => {
-    const purse = fullPurse(0);
-    const known = { begun: 0, cost: 50, purse, least: LEAST };
-    expect(nextRound({ ...known, isUrgent: true }, 100)).toBe(100);
-    expect(nextRound({ ...known, isUrgent: false }, 100)).toBeGreaterThanOrEqual(LEAST);
+    const purse = fullPurse(LIMITS, 0);
+    const known = { begun: 0, cost: 50, purse };
+    expect(nextRound({ ...known, isUrgent: true }, LIMITS, 100)).toBe(100);
+    expect(nextRound({ ...known, isUrgent: false }, LIMITS, 100)).toBeGreaterThanOrEqual(LIMITS.least);
   });
 
   it('come the more seldom the more they cost', () => {
@@ -77,7 +77,7 @@ describe('rounds', () => {
             (n) => costs[n % costs.length] ?? 0,
             (n) => urgent[n % urgent.length] === true,
           );
-          expect(mostInAnHour(day)).toBeLessThanOrEqual(READ_UNITS_PER_HOUR_MAX + Math.max(...costs));
+          expect(mostInAnHour(day)).toBeLessThanOrEqual(LIMITS.readUnitsPerHourMax + Math.max(...costs));
         },
       ),
       { numRuns: 60 },
@@ -87,7 +87,7 @@ describe('rounds', () => {
   it('make up for one that cost far more than there was', () => {
     const { rounds } = run(
       2,
-      (n) => (n === 0 ? READ_UNITS_PER_HOUR_MAX : 1),
+      (n) => (n === 0 ? LIMITS.readUnitsPerHourMax : 1),
       () => true,
     );
     expect((rounds[1]?.at ?? 0) - (rounds[0]?.at ?? 0)).toBeGreaterThan(HOUR / 2);

@@ -1,13 +1,15 @@
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { CallApi } from '../../src/console/call.ts';
-import { READ_UNITS_PER_HOUR_MAX } from '../../src/console/interval.ts';
+import type { Limits } from '../../src/console/interval.ts';
 import { type Rounds, startRounds, type Tell } from '../../src/console/rounds.ts';
 import type { LiveEvents } from '../../src/console/shapes.ts';
 import { CommandFailure } from '../../src/failure.ts';
 import { eventually } from '../end-to-end/flow.ts';
 
 const LEAST = 20;
+const MAX = 36_000;
+const LIMITS: Limits = { least: LEAST, readUnitsPerHourMax: MAX };
 
 /** An API that counts what it is asked. */
 const startApi = (answer: (path: string, nth: number) => Response | Promise<Response>) => {
@@ -46,7 +48,7 @@ const openPage = (rounds: Rounds, ...paths: string[]) => {
 describe('rounds', () => {
   it('ask nothing while no page is open, nor once the last one has gone', async () => {
     const { call, asked } = startApi(() => answering({}));
-    const rounds = startRounds(call, LEAST);
+    const rounds = startRounds(call, LIMITS);
     await setTimeout(5 * LEAST);
     expect(asked).toEqual([]);
     const page = openPage(rounds, '/v1/a');
@@ -59,7 +61,7 @@ describe('rounds', () => {
 
   it('tell a page an answer once, and again when it is another one', async () => {
     const { call, asked } = startApi((_, nth) => answering({ n: nth < 4 ? 1 : 2 }));
-    const page = openPage(startRounds(call, LEAST), '/v1/a');
+    const page = openPage(startRounds(call, LIMITS), '/v1/a');
     await eventually(() => asked.length > 6);
     page.close();
     expect(page.told.answer).toEqual([
@@ -70,7 +72,7 @@ describe('rounds', () => {
 
   it('ask for what several pages want once, and tell a page that comes later what is known', async () => {
     const { call, asked } = startApi((path) => answering({ path }));
-    const rounds = startRounds(call, 60_000);
+    const rounds = startRounds(call, { ...LIMITS, least: 60_000 });
     const [one, two] = [openPage(rounds, '/v1/a', '/v1/b'), openPage(rounds, '/v1/b')];
     await eventually(() => one.told.usage.length > 0);
     expect(asked.toSorted()).toEqual(['/v1/a', '/v1/b']);
@@ -86,7 +88,7 @@ describe('rounds', () => {
       await setTimeout(4 * LEAST);
       return answering({});
     });
-    const rounds = startRounds(call, LEAST);
+    const rounds = startRounds(call, LIMITS);
     const page = openPage(rounds, '/v1/a');
     for (let n = 0; n < 5; n += 1) await rounds.call(new Request('http://x/v1/act', { method: 'POST' }));
     await eventually(() => asked.filter((path) => path === '/v1/a').length > 2);
@@ -97,7 +99,7 @@ describe('rounds', () => {
 
   it('come at once when somebody has done something', async () => {
     const { call, asked } = startApi(() => answering({}));
-    const rounds = startRounds(call, 600_000);
+    const rounds = startRounds(call, { ...LIMITS, least: 600_000 });
     const page = openPage(rounds, '/v1/a');
     await eventually(() => page.told.usage.length === 1);
     await rounds.call(new Request('http://x/v1/act'));
@@ -113,7 +115,7 @@ describe('rounds', () => {
       if (nth < 4) throw new CommandFailure('the credentials have expired');
       return answering({ nth: 'any' });
     });
-    const page = openPage(startRounds(call, LEAST), '/v1/a');
+    const page = openPage(startRounds(call, LIMITS), '/v1/a');
     await eventually(() => asked.length > 5);
     page.close();
     expect(page.told.trouble).toEqual([{ path: '/v1/a', reason: 'the credentials have expired' }]);
@@ -126,7 +128,7 @@ describe('rounds', () => {
         ? Response.json({ detail: 'no such' }, { status: 404 })
         : new Response('<html>', { status: 502 }),
     );
-    const page = openPage(startRounds(call, LEAST), '/v1/a', '/v1/b');
+    const page = openPage(startRounds(call, LIMITS), '/v1/a', '/v1/b');
     await eventually(() => page.told.usage.length > 0);
     page.close();
     expect(page.told.answer).toEqual([{ path: '/v1/a', status: 404, body: { detail: 'no such' } }]);
@@ -142,7 +144,7 @@ describe('rounds', () => {
           reject(signal.reason);
         });
       });
-    const rounds = startRounds(call, LEAST);
+    const rounds = startRounds(call, LIMITS);
     const page = openPage(rounds, '/v1/a');
     await setTimeout(3 * LEAST);
     page.close();
@@ -151,7 +153,7 @@ describe('rounds', () => {
 
   it('say what all has cost since the page came, other calls too, and rest for longer the dearer they are', async () => {
     const { call } = startApi((path) => answering({}, path === '/v1/dear' ? 100 : 7));
-    const rounds = startRounds(call, LEAST);
+    const rounds = startRounds(call, LIMITS);
     const page = openPage(rounds, '/v1/dear');
     await eventually(() => page.told.usage.length === 1);
     await rounds.call(new Request('http://x/v1/other', { method: 'POST' }));
@@ -161,12 +163,12 @@ describe('rounds', () => {
     expect([first?.readUnits, second?.readUnits]).toEqual([100, 207]);
     // So dear that it has to be asked more seldom than it could be.
     expect(first?.everySeconds).toBeGreaterThan(5);
-    expect(first?.readUnitsPerHour).toBeLessThanOrEqual(READ_UNITS_PER_HOUR_MAX);
+    expect(first?.readUnitsPerHour).toBeLessThanOrEqual(MAX);
   });
 
   it('take an API that never says what it costs for a dear one, and an answer without it for one without reads', async () => {
     const { call } = startApi((path) => (path === '/v1/said' ? answering({}, 3) : Response.json({})));
-    const rounds = startRounds(call, 600_000);
+    const rounds = startRounds(call, { ...LIMITS, least: 600_000 });
     const page = openPage(rounds, '/v1/a');
     await eventually(() => page.told.usage.length === 1);
     await rounds.call(new Request('http://x/v1/said', { method: 'POST' }));

@@ -34,7 +34,7 @@ const echo: CallApi = async (asked) => {
 const start = (page: BuiltPage, call = echo): Promise<LocalServer> => {
   const app = consoleApp({
     about: async () => ABOUT,
-    rounds: startRounds(call, 20),
+    rounds: startRounds(call, { least: 20, readUnitsPerHourMax: 36_000 }),
     metrics: metricsFeed(noMetrics('this is a test')),
     page: Promise.resolve(page),
   });

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Bill, metered, newBill, total } from '../../bench/meter.ts';
-import { READ_UNITS_PER_HOUR_MAX } from '../../src/console/interval.ts';
+import { LOCAL } from '../../src/console/interval.ts';
 import type { LiveEvents } from '../../src/console/shapes.ts';
 import { type Listening, listen } from '../console/listen.ts';
 import { eventually } from '../end-to-end/flow.ts';
@@ -68,7 +68,7 @@ describe('the console of a local stack', () => {
     expect(about).toMatchObject({
       source: { kind: 'local' },
       operations: ['ship'],
-      readUnitsPerHourMax: READ_UNITS_PER_HOUR_MAX,
+      readUnitsPerHourMax: LOCAL.readUnitsPerHourMax,
     });
   });
 
@@ -86,8 +86,8 @@ describe('the console of a local stack', () => {
     const { everySeconds = 0 } = seen.at(-1) ?? {};
     expect(seen.at(-1)?.readUnits).toBe(units);
     // So dear that it is asked for more seldom than every two seconds.
-    expect((units / seen.length) * (3_600 / 2)).toBeGreaterThan(READ_UNITS_PER_HOUR_MAX);
-    expect((units / seen.length) * (3_600 / everySeconds)).toBeLessThanOrEqual(READ_UNITS_PER_HOUR_MAX);
+    expect((units / seen.length) * (3_600 / 2)).toBeGreaterThan(LOCAL.readUnitsPerHourMax);
+    expect((units / seen.length) * (3_600 / everySeconds)).toBeLessThanOrEqual(LOCAL.readUnitsPerHourMax);
   });
 
   it('asks nothing once the page has gone', async () => {
