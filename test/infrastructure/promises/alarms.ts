@@ -6,7 +6,6 @@ import {
   alarmsLinkToTheRunbook,
   alarmsLookAtOneMetric,
   alarmsTell,
-  anchorsOf,
   lyingMessagesAreWatched,
   scheduledFunctionsAreWatched,
   throttlesAreWatched,
@@ -109,9 +108,4 @@ it('each operation has its alarms: late by its own maxWait, and of its circuit, 
   expect((of('CircuitOpened')[0]?.Period ?? 0) * 1_000).toBeGreaterThan(circuit.coolDown);
   expect(of('BatchesFailed')).toHaveLength(2);
   expect(of('LockTakeovers')).toHaveLength(2);
-});
-
-it('anchors are those that GitHub makes', () => {
-  const text = '# A b: c, `d`!\n## Is it?\n## Is it?\n```sh\n# no heading\n```\n### x_y-z (1)\n';
-  expect([...anchorsOf(text)]).toEqual(['a-b-c-d', 'is-it', 'is-it-1', 'x_y-z-1']);
 });

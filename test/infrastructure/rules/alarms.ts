@@ -1,6 +1,7 @@
 /** What alarms watch, and what they say. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { anchorsOf } from '../../factories/markdown.ts';
 import { idOf, listOf, ofType, type Rule, type Template } from './template.ts';
 
 interface Alarm {
@@ -69,22 +70,6 @@ export const scheduledFunctionsAreWatched: Rule = (template) => {
 };
 
 const RUNBOOK = readFileSync(join(import.meta.dirname, '../../../docs/operating.md'), 'utf8');
-
-/** The anchors of a page's headings, as GitHub makes them. */
-export const anchorsOf = (markdown: string): Set<string> => {
-  const seen = new Map<string, number>();
-  // What is in a block of code is no heading.
-  const headings = markdown.replace(/^```[\s\S]*?^```$/gm, '').match(/^#{1,6} .+$/gm) ?? [];
-  return new Set(
-    headings.map((heading) => {
-      const words = heading.replace(/^#+ /, '').toLowerCase();
-      const anchor = words.replace(/[^\p{L}\p{N}\s_-]/gu, '').replaceAll(' ', '-');
-      const before = seen.get(anchor) ?? 0;
-      seen.set(anchor, before + 1);
-      return before === 0 ? anchor : `${anchor}-${before}`;
-    }),
-  );
-};
 
 /** A description ends with a link to a section that there is; CloudWatch takes 1,024 characters. */
 export const alarmsLinkToTheRunbook: Rule = (template) => {

@@ -1,0 +1,25 @@
+/** Pages as GitHub shows them. */
+
+/** The text without its blocks of code, in which nothing is a heading or a link. */
+export const withoutCode = (markdown: string): string => markdown.replace(/^```[\s\S]*?^```$/gm, '');
+
+/** The anchors of a page's headings, as GitHub makes them. */
+export const anchorsOf = (markdown: string): ReadonlySet<string> => {
+  const seen = new Map<string, number>();
+  const headings = withoutCode(markdown).match(/^#{1,6} .+$/gm) ?? [];
+  return new Set(
+    headings.map((heading) => {
+      const words = heading.replace(/^#+ /, '').toLowerCase();
+      const anchor = words.replace(/[^\p{L}\p{N}\s_-]/gu, '').replaceAll(' ', '-');
+      const before = seen.get(anchor) ?? 0;
+      seen.set(anchor, before + 1);
+      return before === 0 ? anchor : `${anchor}-${before}`;
+    }),
+  );
+};
+
+/** Where a page links to within the repository: `page.md`, `page.md#anchor` or `#anchor`. */
+export const linksOf = (markdown: string): readonly string[] =>
+  [...withoutCode(markdown).matchAll(/\]\(([^()\s]+)\)/g)]
+    .map(([, link = '']) => link)
+    .filter((link) => !/^[a-z]+:/.test(link));
