@@ -25,6 +25,8 @@ export interface Watched {
 
 /** A dashboard has up to 2,500 metrics: an operation up to 28, each destination, queue, function and table a few. */
 const OPERATIONS_MAX = 60;
+/** Of one widget. */
+const ALARMS_MAX = 100;
 const FULL_WIDTH = 24;
 
 /** Answers one question. */
@@ -55,9 +57,12 @@ export class OpsDashboard extends Construct {
       detailDashboardRange: Duration.hours(3),
     });
     const facade = new MonitoringFacade(this, 'Monitoring', { dashboardFactory: factory });
-    facade.addWidget(
-      new AlarmStatusWidget({ title: 'Alarms', alarms: [...alarms], width: FULL_WIDTH, height: rowsOf(alarms.length) }),
-    );
+    for (let from = 0; from < alarms.length; from += ALARMS_MAX) {
+      const some = alarms.slice(from, from + ALARMS_MAX);
+      facade.addWidget(
+        new AlarmStatusWidget({ title: 'Alarms', alarms: some, width: FULL_WIDTH, height: rowsOf(some.length) }),
+      );
+    }
     if (all.length > watched.operations.length)
       facade.addMediumHeader(`Of ${all.length} operations these graphs have the first ${watched.operations.length}`);
     for (const [title, graphs] of QUESTIONS)

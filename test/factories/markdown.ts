@@ -1,7 +1,7 @@
 /** Pages as GitHub shows them. */
 
 /** The text without its blocks of code, in which nothing is a heading or a link. */
-export const withoutCode = (markdown: string): string => markdown.replace(/^```[\s\S]*?^```$/gm, '');
+const withoutCode = (markdown: string): string => markdown.replace(/^```[\s\S]*?^```$/gm, '');
 
 /** The anchors of a page's headings, as GitHub makes them. */
 export const anchorsOf = (markdown: string): ReadonlySet<string> => {

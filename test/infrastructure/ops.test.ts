@@ -5,6 +5,7 @@ import { groupageApp } from '../../lib/app.ts';
 import { stackNames } from '../../lib/stage.ts';
 import { aConfig, operationName } from '../factories/factories.ts';
 import { metricsOfDashboards, widgetsOf } from './rules/dashboard.ts';
+import { ofType } from './rules/template.ts';
 import { context, noCode, ours } from './templates.ts';
 
 it('the ops stack holds up no other: what it uses of them they may replace, and lose', () => {
@@ -29,11 +30,16 @@ it('the ops stack holds up no other: what it uses of them they may replace, and 
   );
 });
 
-it('a dashboard takes 2,500 metrics: with more operations than it has room for it says so', () => {
+it('a dashboard takes 2,500 metrics, a widget 500, or 100 alarms: with more operations than it has room for it says so', () => {
   const many = Array.from({ length: 70 }, (_, n) => ({ operation: operationName(`op-${n}`) }));
   const template = ours('dev', aConfig(...many));
   expect(metricsOfDashboards(template).length).toBeLessThanOrEqual(2_500);
   const texts = widgetsOf(template).flatMap(({ properties: { markdown } }) => markdown ?? []);
   expect(texts).toContain('## Of 70 operations these graphs have the first 60');
-  for (const { properties } of widgetsOf(template)) expect(properties.metrics?.length ?? 0).toBeLessThanOrEqual(500);
+  for (const { properties } of widgetsOf(template)) {
+    expect(properties.metrics?.length ?? 0).toBeLessThanOrEqual(500);
+    expect(properties.alarms?.length ?? 0).toBeLessThanOrEqual(100);
+  }
+  const shown = widgetsOf(template).flatMap(({ properties: { alarms = [] } }) => alarms);
+  expect(shown).toHaveLength(ofType(template, 'AWS::CloudWatch::Alarm').length);
 });

@@ -30,10 +30,14 @@ export const byOperation = (
 ): MetricWithAlarmSupport[] =>
   names.flatMap((name) =>
     operations.map(({ operation }) =>
-      measured(name, { operation } as never, {
-        label: names.length === 1 ? operation : `${operation} ${name}`,
-        ...(statistic === undefined ? {} : { statistic }),
-      }),
+      measured(
+        name,
+        { operation },
+        {
+          label: names.length === 1 ? operation : `${operation} ${name}`,
+          ...(statistic === undefined ? {} : { statistic }),
+        },
+      ),
     ),
   );
 

@@ -17,6 +17,7 @@ interface Widget {
   readonly properties: {
     readonly title?: string;
     readonly markdown?: string;
+    readonly alarms?: readonly string[];
     readonly metrics?: readonly (readonly unknown[])[];
   };
 }
