@@ -91,6 +91,7 @@ export class Live {
       this.#changed();
     });
     on(source, 'metrics', (metrics) => {
+      this.#troubles.delete('metrics');
       this.metrics = metrics;
       this.#changed();
     });
