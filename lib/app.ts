@@ -42,6 +42,7 @@ export const groupageApp = ({ config, stage: given, code, ...props }: GroupageAp
     description: 'Groupage: queues and functions',
     ...(code ? { code } : {}),
   });
-  new OpsStack(app, names.ops, { config, flow, tables, tags, description: 'Groupage: dashboard and alarms' });
+  if (config.alarms)
+    new OpsStack(app, names.ops, { config, flow, tables, tags, description: 'Groupage: dashboard and alarms' });
   return app;
 };

@@ -2,7 +2,7 @@
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
-import type { Config } from '../../src/config/resolved.ts';
+import { type Config, NO_ALARMS } from '../../src/config/resolved.ts';
 import type { Flow } from '../flow.ts';
 import type { Tables } from '../tables.ts';
 import { Alarms } from './alarm.ts';
@@ -28,8 +28,10 @@ export class Ops extends Construct {
     super(scope, id);
     const measured = measuredIn(flow);
     const byName = tablesOf(tables);
-    const watches = [...watchesOf(config, flow, measured), ...watchesOfLimits(flow, byName)];
-    this.alarms = new Alarms(this, 'Alarms', { watches, policy: config.alarms }).alarms;
+    // Whoever makes this construct wants alarms, whatever the configuration says of a stack of their own.
+    const policy = config.alarms ?? NO_ALARMS;
+    const watches = [...watchesOf(config, policy, flow, measured), ...watchesOfLimits(flow, byName)];
+    this.alarms = new Alarms(this, 'Alarms', { watches, policy }).alarms;
     this.dashboard = new OpsDashboard(this, 'Dashboard', {
       config,
       flow,

@@ -3,7 +3,7 @@ import { Duration } from 'aws-cdk-lib';
 import { type Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { GRACE } from '../../src/batching/timings.ts';
-import type { Config, Operation } from '../../src/config/resolved.ts';
+import type { AlarmPolicy, Config, Operation } from '../../src/config/resolved.ts';
 import type { Flow } from '../flow.ts';
 import { QUARTER, type Watch } from './alarm.ts';
 import { type MeasuredIn, STEP } from './measured.ts';
@@ -25,7 +25,7 @@ const LASTING = 3;
  */
 export const lateAfter = ({ batch }: Pick<Operation, 'batch'>): number => batch.maxWait + 2 * GRACE;
 
-export const watchesOf = (config: Config, flow: Flow, measured: MeasuredIn): Watch[] => [
+export const watchesOf = (config: Config, policy: AlarmPolicy, flow: Flow, measured: MeasuredIn): Watch[] => [
   ...Object.entries(flow.workingQueues).map(
     ([name, { deadLetters }]): Watch => ({
       id: `DeadLetters-${name}`,
@@ -47,7 +47,7 @@ export const watchesOf = (config: Config, flow: Flow, measured: MeasuredIn): Wat
     todo: 'read the reasons, and have them sent again or delete them',
     section: 'the-rejected-queue',
   },
-  ...Object.values(config.operations).flatMap((operation) => watchesOfOperation(config, operation, measured)),
+  ...Object.values(config.operations).flatMap((operation) => watchesOfOperation(policy, operation, measured)),
   {
     id: 'Repairs',
     metric: measured('Repairs', {}, { period: QUARTER }),
@@ -78,7 +78,7 @@ export const watchesOf = (config: Config, flow: Flow, measured: MeasuredIn): Wat
   ...watchesOfSweep(flow),
 ];
 
-const watchesOfOperation = ({ alarms }: Config, operation: Operation, measured: MeasuredIn): Watch[] => {
+const watchesOfOperation = ({ failedBatches }: AlarmPolicy, operation: Operation, measured: MeasuredIn): Watch[] => {
   const { operation: name, circuit } = operation;
   const of = { operation: name };
   const late = lateAfter(operation);
@@ -94,7 +94,7 @@ const watchesOfOperation = ({ alarms }: Config, operation: Operation, measured: 
     {
       id: `Failed-${name}`,
       metric: measured('BatchesFailed', of, { period: QUARTER }),
-      threshold: alarms.failedBatches,
+      threshold: failedBatches,
       says: `Tasks of ${name} have failed for good`,
       todo: 'groupage tasks --status failed says why; mend that, and redrive them',
       section: 'batches-fail',

@@ -82,7 +82,8 @@ export interface Config {
   readonly fanOuts: FanOutPolicy;
   readonly lists: ListPolicy;
   readonly destinations: Readonly<Record<string, Destination>>;
-  readonly alarms: AlarmPolicy;
+  /** Null: no dashboard either. */
+  readonly alarms: AlarmPolicy | null;
 }
 
 /** The operation of a name, own properties only. */

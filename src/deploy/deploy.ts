@@ -26,7 +26,8 @@ export const deploy = async ({ stage, config: file }: DeployOptions): Promise<vo
   const number = await whoAmI(account);
   console.log(`Deploying the stage ${stage} into account ${number}, region ${account.region}, with ${file}`);
   for (const warning of warningsOf(stage, config)) console.log(`Note: ${warning}`);
-  const names = Object.values(stackNames(stage));
+  const { ops, ...others } = stackNames(stage);
+  const names = [...Object.values(others), ...(config.alarms ? [ops] : [])];
   const plan = planDeploy(stage, names, await stacksOf(account, stage));
   if (plan.do === 'stop') throw new CommandFailure(plan.problems.join('\n'));
   const settings = { stage, config: file, region: account.region };

@@ -171,7 +171,7 @@ describe('a configuration as a whole', () => {
       'alarms.runbook must be where docs/operating.md is to be read: an address or a path, without # and ?, not a text',
     ],
     [{ topics: null }, 'alarms.topics is unknown; did you mean "topic"?'],
-    [null, 'alarms must be an object, not null'],
+    [5, 'alarms must be an object, not a number'],
   ])('%#: alarms: %s', (alarms, problem) => expect(problemsIn({ operations: { ship }, alarms })).toEqual([problem]));
 
   it('that is a promise is told so', () => {

@@ -3,6 +3,7 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { expect, it } from 'vitest';
 import { groupageApp } from '../../lib/app.ts';
 import { stackNames } from '../../lib/stage.ts';
+import { type Config, NO_ALARMS } from '../../src/config/resolved.ts';
 import { aConfig, operationName } from '../factories/factories.ts';
 import { metricsOfDashboards, widgetsOf } from './rules/dashboard.ts';
 import { ofType } from './rules/template.ts';
@@ -42,4 +43,22 @@ it('a dashboard takes 2,500 metrics, a widget 500, or 100 alarms: with more oper
   }
   const shown = widgetsOf(template).flatMap(({ properties: { alarms = [] } }) => alarms);
   expect(shown).toHaveLength(ofType(template, 'AWS::CloudWatch::Alarm').length);
+});
+
+it('a stage that nobody is called for has no ops stack; its functions and queues are the same', () => {
+  const app = (alarms: Config['alarms']) =>
+    groupageApp({
+      config: { ...aConfig(), alarms },
+      stage: 'dev',
+      context,
+      builtinCloudFormationValidation: false,
+      code: noCode,
+    });
+  const { ops, flow } = stackNames('dev');
+  expect(app(null).node.tryFindChild(ops)).toBeUndefined();
+  expect(app(NO_ALARMS).node.tryFindChild(ops)).toBeDefined();
+  const [without, withOps] = [app(null), app(NO_ALARMS)].map((each) =>
+    Template.fromStack(each.node.findChild(flow) as Stack).toJSON(),
+  );
+  expect(without?.Resources).toEqual(withOps?.Resources);
 });

@@ -19,5 +19,6 @@ const fields = section({
     .default('docs/operating.md'),
   failedBatches: whole(1, 1_000_000).default(1),
 });
-export const alarmsSchema = fields.prefault({});
+/** Null: there is nobody to be called, and nothing that would. */
+export const alarmsSchema = fields.nullable().prefault({});
 export const alarmKeys: readonly string[] = Object.keys(fields.shape);
