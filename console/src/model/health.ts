@@ -3,6 +3,7 @@ import type { MetricsView } from '../../../src/console/shapes.ts';
 import type { MetricName } from '../../../src/metrics.ts';
 import { age, clock, count, duration, plural, relative } from '../format.ts';
 import type { Route } from '../router.ts';
+import { isFull } from './operation-rows.ts';
 import { lastSeen, totalOf } from './series.ts';
 import type { OperationShape, QueuesShape, TargetShape } from './shapes.ts';
 import type { Tone } from './words.ts';
@@ -117,7 +118,7 @@ const ofOperation = (
         route,
       },
     ];
-  if (waitingTargets === 0) return [];
+  if (!isFull({ waitingTargets, slots })) return [];
   const full = slots ? `: ${slots.taken} of ${slots.total} slots are taken` : '';
   return [
     {

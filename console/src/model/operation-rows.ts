@@ -17,15 +17,20 @@ export interface OperationRow {
   readonly savedShare: number | undefined;
 }
 
+/** Targets wait, and there is no slot: where there is one, a message that says so is on its way. */
+export const isFull = ({ waitingTargets, slots }: Pick<OperationShape, 'waitingTargets' | 'slots'>): boolean =>
+  waitingTargets > 0 && (slots === undefined || slots.taken >= slots.total);
+
 export const operationState = ({
   paused,
   circuit,
   waitingTargets,
-}: Pick<OperationShape, 'paused' | 'circuit' | 'waitingTargets'>): State => {
+  slots,
+}: Pick<OperationShape, 'paused' | 'circuit' | 'waitingTargets' | 'slots'>): State => {
   if (circuit === 'open') return { tone: 'bad', word: 'circuit open' };
   if (paused) return { tone: 'warn', word: 'paused' };
   if (circuit === 'half-open') return { tone: 'warn', word: 'half open' };
-  return waitingTargets > 0 ? { tone: 'warn', word: 'no room' } : { tone: 'ok', word: 'working' };
+  return isFull({ waitingTargets, slots }) ? { tone: 'warn', word: 'no room' } : { tone: 'ok', word: 'working' };
 };
 
 export const operationRows = (

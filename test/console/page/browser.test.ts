@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import axe from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runFleet } from '../../../src/fleet/runtime/run-fleet.ts';
@@ -8,7 +7,6 @@ import { startTestDownstream, type TestDownstream } from '../../factories/downst
 import { IS_WITHOUT_BROWSER, launchChromium } from './chromium.ts';
 import { type ConsoleStack, startConsoleStack } from './stack.ts';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const PATIENCE = 120_000;
 const SHIP_MUC = 'ship/depot=MUC';
 
@@ -241,7 +239,7 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
     it('in every view, dark and light, wide and narrow: axe finds nothing, and nothing is wider than the window', async () => {
       const [context, view] = await open();
       await view.goto(console.site);
-      await view.evaluate(AXE);
+      await view.evaluate(axe.source);
       const found: string[] = [];
       for (const [name, hash, ready] of addresses) {
         await view.goto(`${console.site}#${hash}`);

@@ -23,7 +23,6 @@ const found = (): string | undefined => {
     .find(isThere);
 };
 
-/** Undefined where there is none, and it may be missing. */
 const CHROMIUM = found();
 
 /** Whether a test that wants it is to be left out; it fails where nothing may be missing. */

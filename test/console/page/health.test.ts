@@ -49,6 +49,7 @@ it('an operation without room, and one that is tried again, are said', () => {
   expect(health({ operations: [full] }).troubles[0]?.text).toBe(
     '100+ Targets of ship wait for room: 2 of 2 slots are taken.',
   );
+  expect(words({ operations: [{ ...full, slots: { taken: 1, total: 2 } }] })).toEqual([]);
 });
 
 it('dead letters and refused messages are said, by their queues', () => {
