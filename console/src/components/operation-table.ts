@@ -2,7 +2,7 @@
 import { html, type TemplateResult } from 'lit';
 import { count, percent, rate } from '../format.ts';
 import { type OperationRow, operationRows } from '../model/operation-rows.ts';
-import type { OperationShape, TargetShape } from '../model/shapes.ts';
+import type { OperationShape, TargetsShape } from '../model/shapes.ts';
 import type { Page } from '../screen.ts';
 import { badge, empty, link } from './parts.ts';
 import { type Column, table } from './table.ts';
@@ -16,7 +16,11 @@ const COLUMNS: readonly Column<OperationRow>[] = [
     minor: true,
     cell: ({ slots }) => (slots ? `${count(slots.taken)} of ${count(slots.total)}` : '–'),
   },
-  { name: 'Waiting', number: true, cell: ({ waiting }) => (waiting === undefined ? '–' : count(waiting)) },
+  {
+    name: 'Waiting',
+    number: true,
+    cell: ({ waiting }) => (waiting === undefined ? '–' : count(waiting.tasks, waiting.isAtLeast)),
+  },
   { name: 'In / min', number: true, cell: ({ rates }) => (rates ? rate(rates.registered) : '–') },
   { name: 'Done / min', number: true, cell: ({ rates }) => (rates ? rate(rates.ended) : '–') },
   { name: 'Registered', number: true, cell: ({ totals }) => number(totals?.tasksRegistered) },
@@ -40,7 +44,7 @@ const failed = (value = 0): unknown => (value > 0 ? html`<strong class="bad">${c
 export const operationTable = (
   { live }: Page,
   operations: readonly OperationShape[] | undefined,
-  targets: readonly TargetShape[] | undefined,
+  targets: ReadonlyMap<string, TargetsShape>,
 ): TemplateResult =>
   table({
     name: 'Operations',

@@ -1,15 +1,21 @@
 /** What is said of each operation. Pure. */
 import type { MetricsView, OperationTotals } from '../../../src/console/shapes.ts';
 import { perMinute } from './series.ts';
-import type { OperationShape, TargetShape } from './shapes.ts';
+import type { OperationShape, TargetsShape } from './shapes.ts';
 import type { State } from './words.ts';
+
+interface Waiting {
+  readonly tasks: number;
+  /** There are more Targets, or tasks in one, than were looked at. */
+  readonly isAtLeast: boolean;
+}
 
 export interface OperationRow {
   readonly operation: string;
   readonly state: State;
   readonly slots: { readonly taken: number; readonly total: number } | undefined;
-  /** Tasks in the Targets that were looked at. */
-  readonly waiting: number | undefined;
+  /** Undefined where nobody looked. */
+  readonly waiting: Waiting | undefined;
   /** A minute. */
   readonly rates: { readonly registered: number; readonly ended: number } | undefined;
   readonly totals: OperationTotals | undefined;
@@ -33,22 +39,26 @@ export const operationState = ({
   return isFull({ waitingTargets, slots }) ? { tone: 'warn', word: 'no room' } : { tone: 'ok', word: 'working' };
 };
 
+const waitingIn = ({ targets, cursor }: TargetsShape): Waiting => ({
+  tasks: targets.reduce((sum, { waiting }) => sum + waiting, 0),
+  isAtLeast: cursor !== undefined || targets.some(({ waitingIsAtLeast }) => waitingIsAtLeast === true),
+});
+
+/** @param targets by operation, of those that were looked at: a first page of each. */
 export const operationRows = (
   operations: readonly OperationShape[],
-  targets: readonly TargetShape[] | undefined,
+  targets: ReadonlyMap<string, TargetsShape>,
   metrics: MetricsView | undefined,
 ): readonly OperationRow[] =>
   operations.map((each) => {
     const of = { operation: each.operation };
     const totals = metrics?.totals.operations.find(({ operation }) => operation === each.operation);
-    const waiting = targets
-      ?.filter(({ operation }) => operation === each.operation)
-      .reduce((sum, target) => sum + target.waiting, 0);
+    const waiting = targets.get(each.operation);
     return {
       operation: each.operation,
       state: operationState(each),
       slots: each.slots,
-      waiting,
+      waiting: waiting && waitingIn(waiting),
       rates: metrics && {
         registered: perMinute(metrics, 'TasksRegistered', of),
         ended: perMinute(metrics, 'TasksSucceeded', of) + perMinute(metrics, 'TasksFailed', of),

@@ -49,7 +49,7 @@ export const operationScreen = (page: Page, name: string): Screen => {
 };
 
 const about = ({ live }: Page, operation: OperationDetails | undefined): TemplateResult => {
-  const [row] = operation ? operationRows([operation], undefined, live.metrics) : [];
+  const [row] = operation ? operationRows([operation], new Map(), live.metrics) : [];
   const totals = row?.totals;
   const value = (of: number | undefined): unknown => (row ? count(of ?? 0) : skeleton('s'));
   return html`

@@ -14,33 +14,45 @@ import type { OperationShape, QueuesShape, TargetsShape } from '../model/shapes.
 import { soFar } from '../model/so-far.ts';
 import type { Page, Screen } from '../screen.ts';
 
-/** As many Targets are added up; of others it is said that there are more. */
+/** As many Targets of an operation are added up, of so many operations; of others it is said that there are more. */
 const TARGETS = 20;
+const OPERATIONS = 8;
 const TROUBLES = 6;
 
 export const overviewScreen = (page: Page): Screen => {
-  const targetsPath = PATHS.targets({ limit: TARGETS });
+  const lookedAt = (): readonly string[] => page.about?.operations.slice(0, OPERATIONS) ?? [];
+  const pathOf = (operation: string): string => PATHS.targets({ operation, limit: TARGETS });
   return {
     title: 'Overview',
-    paths: () => [PATHS.operations, PATHS.queues, targetsPath],
+    paths: () => [PATHS.operations, PATHS.queues, ...lookedAt().map(pathOf)],
     render: () => {
       const { live, now } = page;
       const operations = live.body<{ readonly operations: readonly OperationShape[] }>(PATHS.operations)?.operations;
       const queues = live.body<QueuesShape>(PATHS.queues);
-      const targets = live.body<TargetsShape>(targetsPath);
+      const pages = new Map(
+        lookedAt().flatMap((operation) => {
+          const found = live.body<TargetsShape>(pathOf(operation));
+          return found ? [[operation, found] as const] : [];
+        }),
+      );
+      const isLookedAt = page.about !== undefined && pages.size === lookedAt().length;
+      const targets = isLookedAt ? [...pages.values()].flatMap((each) => each.targets) : undefined;
+      const hasMore =
+        lookedAt().length < (page.about?.operations.length ?? 0) ||
+        [...pages.values()].some(({ cursor }) => cursor !== undefined);
       const isKnown = operations && queues && targets && live.metrics;
-      const input = { queues, targets: targets?.targets ?? [], metrics: live.metrics, now };
+      const input = { queues, targets: targets ?? [], metrics: live.metrics, now };
       return html`
         ${headline(page, isKnown ? healthOf({ ...input, operations }) : undefined)}
         ${refused(page, PATHS.operations) ?? nothing}
-        ${targets?.targets.length === 0 ? invitation(page) : nothing}
+        ${targets?.length === 0 && !hasMore ? invitation(page) : nothing}
         <section aria-labelledby="flow-title">
           <h2 id="flow-title">The flow</h2>
-          <flow-drawing .stations=${stations({ queues, metrics: live.metrics, targets: targets?.targets, hasMore: targets?.cursor !== undefined })}></flow-drawing>
+          <flow-drawing .stations=${stations({ queues, metrics: live.metrics, targets, hasMore })}></flow-drawing>
         </section>
         <section aria-labelledby="operations-title">
           <h2 id="operations-title">Operations</h2>
-          ${operationTable(page, operations, targets?.targets)}
+          ${operationTable(page, operations, pages)}
         </section>
         <section aria-labelledby="charts-title">
           <h2 id="charts-title">The last ${windowOf(live.metrics)} <span class="muted">beside each name: the last minute</span></h2>

@@ -81,13 +81,15 @@ it('an operation has its totals, and its share of calls saved once anything has 
     callsSaved: 8,
   };
   const view = { ...metrics(aSeries('TasksRegistered', [12])), totals: { since: 0, operations: [totals] } };
-  const [row, other] = operationRows(
-    [anOperation(), anOperation({ operation: 'sell' })],
-    [aTarget({ waiting: 5 })],
-    view,
-  );
-  expect(row).toMatchObject({ waiting: 5, savedShare: 0.8, totals, rates: { registered: 12, ended: 0 } });
-  expect(other).toMatchObject({ waiting: 0, savedShare: undefined, totals: undefined });
+  const targets = new Map([['ship', { targets: [aTarget({ waiting: 5 })], cursor: 'more' }]]);
+  const [row, other] = operationRows([anOperation(), anOperation({ operation: 'sell' })], targets, view);
+  expect(row).toMatchObject({
+    waiting: { tasks: 5, isAtLeast: true },
+    savedShare: 0.8,
+    totals,
+    rates: { registered: 12, ended: 0 },
+  });
+  expect(other).toMatchObject({ waiting: undefined, savedShare: undefined, totals: undefined });
 });
 
 it('what holds up an operation or a Target is said, the widest first', () => {
