@@ -118,7 +118,7 @@ class GroupageConsole extends LitElement implements Page {
       connection === 'lost'
         ? 'The connection to the console is lost. What you see may be old; it is tried again by itself.'
         : troubles.length > 0
-          ? `The stack does not answer: ${troubles.join('; ')}. It is asked again by itself.`
+          ? `Not all of this can be asked: ${troubles.join('; ')}. It is tried again by itself.`
           : undefined;
     return html`<div class="trouble" role="status">${text ? html`<p class="text">${shape('warn')}${text}</p>` : nothing}</div>`;
   }

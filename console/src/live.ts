@@ -60,6 +60,11 @@ export class Live {
     return answer && answer.status < 300 ? (answer.body as Body) : undefined;
   }
 
+  /** Whether a call could not be made, or the metrics not be had. */
+  isTroubled(path: string): boolean {
+    return this.#troubles.has(path);
+  }
+
   /** Why calls could not be made at all, in words. */
   get troubles(): readonly string[] {
     return [...new Set(this.#troubles.values())];

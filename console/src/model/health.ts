@@ -75,7 +75,8 @@ const headlineOf = (troubles: readonly Trouble[]): string => {
 };
 
 const sinceWhen = ({ metrics, now }: HealthInput): string => {
-  if (!metrics || metrics.series.length === 0) return 'Nothing has happened yet that could fail.';
+  if (!metrics) return 'There are no metrics: what failed a while ago is not seen here.';
+  if (metrics.series.length === 0) return 'Nothing has happened yet that could fail.';
   const last = lastSeen(metrics, WRONG);
   return last === undefined
     ? `Nothing went wrong since ${clock(metrics.from, now)}, as far as the metrics go back.`

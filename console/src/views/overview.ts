@@ -40,7 +40,8 @@ export const overviewScreen = (page: Page): Screen => {
       const hasMore =
         lookedAt().length < (page.about?.operations.length ?? 0) ||
         [...pages.values()].some(({ cursor }) => cursor !== undefined);
-      const isKnown = operations && queues && targets && live.metrics;
+      const areMetricsKnown = live.metrics || live.isTroubled('metrics') || page.about?.metrics.from === 'nowhere';
+      const isKnown = operations && queues && targets && areMetricsKnown;
       const input = { queues, targets: targets ?? [], metrics: live.metrics, now };
       return html`
         ${headline(page, isKnown ? healthOf({ ...input, operations }) : undefined)}
@@ -62,7 +63,7 @@ export const overviewScreen = (page: Page): Screen => {
   };
 };
 
-const headline = ({ live }: Page, health: Health | undefined): TemplateResult => {
+const headline = ({ live, now }: Page, health: Health | undefined): TemplateResult => {
   const tone = !health ? 'idle' : health.troubles.length === 0 ? 'ok' : (health.troubles[0]?.tone ?? 'warn');
   return html`
     <section class="health ${tone}" aria-label="Is all well?">
@@ -70,7 +71,7 @@ const headline = ({ live }: Page, health: Health | undefined): TemplateResult =>
         <h1 tabindex="-1">${shape(tone)}<span role="status">${health ? health.headline : 'Looking…'}</span></h1>
         <p class="since">${health ? (health.troubles.length === 0 ? health.since : nothing) : skeleton('l')}</p>
       </div>
-      <p class="sum">${live.metrics ? soFar(live.metrics.totals, Date.now()) : skeleton('l')}</p>
+      <p class="sum">${live.metrics ? soFar(live.metrics.totals, now) : health ? nothing : skeleton('l')}</p>
       ${
         health && health.troubles.length > 0
           ? html`<ul>${health.troubles.slice(0, TROUBLES).map(trouble)}</ul>

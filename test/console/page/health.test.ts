@@ -18,6 +18,7 @@ it('all is well where nothing fails, waits too long or is held', () => {
   expect(since).toMatchObject({ troubles: [], headline: 'All is well' });
   expect(since.since).toMatch(/^Nothing went wrong since .* as far as the metrics go back\.$/);
   expect(health().since).toBe('Nothing has happened yet that could fail.');
+  expect(health({ metrics: undefined }).since).toMatch(/^There are no metrics/);
 });
 
 it('since when all is well is the end of the last trouble', () => {
