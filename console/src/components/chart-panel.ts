@@ -88,7 +88,7 @@ const optionsOf = (chart: Chart, width: number, host: Element): uPlot.Options =>
     height: HEIGHT,
     legend: { show: false },
     cursor: { show: false },
-    padding: [8, 4, 0, 0],
+    padding: [8, 16, 0, 0],
     scales: { x: { time: true }, y: { range: (_, __, max) => [0, chart.top ?? (max > 0 ? max * 1.1 : 1)] } },
     axes: [
       { ...axis, space: 70, grid: { show: false }, values: (_, splits) => splits.map(timeOf) },
