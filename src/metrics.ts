@@ -87,3 +87,13 @@ export type MetricName = keyof typeof METRICS;
 
 /** Names the operation of what named none that is configured. No operation can be called so. */
 export const NO_OPERATION = '-';
+
+/** What the patrol and the doctor put right, each kind. `Repairs` is all of them. */
+export const REPAIRED = [
+  'StrandedRepaired',
+  'ExpiredLocksRepaired',
+  'LeaderlessBatchesRepaired',
+  'ForgottenRepaired',
+  'StuckSlotsRepaired',
+  'OverdueBatchesRepaired',
+] as const satisfies readonly MetricName[];

@@ -2,8 +2,7 @@
 import { Duration } from 'aws-cdk-lib';
 import { type Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
-import { GRACE } from '../../src/batching/timings.ts';
-import type { AlarmPolicy, Config, Operation } from '../../src/config/resolved.ts';
+import { type AlarmPolicy, type Config, lateAfter, longestWait, type Operation } from '../../src/config/resolved.ts';
 import type { Flow } from '../flow.ts';
 import { QUARTER, type Watch } from './alarm.ts';
 import { type MeasuredIn, STEP } from './measured.ts';
@@ -18,12 +17,6 @@ const TAKEOVERS = 3;
 const REGISTER_AGE = 300;
 /** A function that fails or is throttled for three steps does not see to itself. */
 const LASTING = 3;
-
-/**
- * From when on a task has waited for too long, in milliseconds: what it may wait, and twice what the doctor grants a message that is under
- * way; once until a Target counts as stuck, and once for the patrol that repairs it.
- */
-export const lateAfter = ({ batch }: Pick<Operation, 'batch'>): number => batch.maxWait + 2 * GRACE;
 
 export const watchesOf = (config: Config, policy: AlarmPolicy, flow: Flow, measured: MeasuredIn): Watch[] => [
   ...Object.entries(flow.workingQueues).map(
@@ -87,7 +80,7 @@ const watchesOfOperation = ({ failedBatches }: AlarmPolicy, operation: Operation
       id: `Late-${name}`,
       metric: measured('OldestWaiting', of, { period: ROUND, statistic: Stats.MAXIMUM }),
       threshold: late,
-      says: `A task of ${name} has waited for ${late / 1_000} s or more, with a maxWait of ${operation.batch.maxWait / 1_000} s`,
+      says: `A task of ${name} has waited for ${late / 1_000} s or more, where ${longestWait(operation) / 1_000} s is the most that it should`,
       todo: 'groupage targets and groupage operations say which, and what it waits for',
       section: 'tasks-wait-too-long',
     },

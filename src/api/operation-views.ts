@@ -1,7 +1,8 @@
 /** What the HTTP API shows of operations and of pauses. */
 import { batchIdOf } from '../batching/ids.ts';
 import { type OperationState, type Pause, parseSlot, type WaitingTarget } from '../batching/slots.ts';
-import type { Operation } from '../config/resolved.ts';
+import { SECOND } from '../batching/timings.ts';
+import { lateAfter, type Operation } from '../config/resolved.ts';
 import { iso } from './iso.ts';
 
 /** Who paused it, since when, and why. */
@@ -40,6 +41,7 @@ export const operationView = (
     ...(state.paused ? { paused: pauseView(state.paused) } : {}),
     circuit: circuitOf(operation, state),
     failures: state.failures,
+    lateAfterSeconds: lateAfter(operation) / SECOND,
     // Without a cap nobody takes slots.
     ...(total === null ? {} : { slots: { taken: state.inFlight.length, total } }),
     waitingTargets: waiting.length,

@@ -73,6 +73,7 @@ const OPERATION = z.looseObject({
   paused: PAUSE.optional(),
   circuit: z.string().nullable(),
   failures: z.number(),
+  lateAfterSeconds: z.number().optional(),
   slots: z.looseObject({ taken: z.number(), total: z.number() }).optional(),
   waitingTargets: z.number(),
   waitingTargetsIsAtLeast: z.boolean().optional(),

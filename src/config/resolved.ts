@@ -3,7 +3,7 @@
 import type { Millis, OperationName } from '../batching/ids.ts';
 import type { BatchPolicy } from '../batching/policy.ts';
 import type { Grouping } from '../batching/target.ts';
-import { HANDLER_OVERHEAD } from '../batching/timings.ts';
+import { GRACE, HANDLER_OVERHEAD } from '../batching/timings.ts';
 import type { RetryPolicy } from '../downstream/retry.ts';
 import type { Destination, DownstreamTarget } from './endpoints.ts';
 
@@ -118,6 +118,15 @@ export const keepTasksIn =
 /** How long one attempt at an operation's batch may take: each of its calls, and what is around them. Whole seconds. */
 export const attemptTime = (timeout: Millis, immediate: number): Millis =>
   Math.ceil((timeout * (immediate + 1) + HANDLER_OVERHEAD) / 1_000) * 1_000;
+
+/** The longest that the policy lets a task wait: to the end of its window, where there are any. */
+export const longestWait = ({ batch: { maxWait, window } }: Pick<Operation, 'batch'>): Millis => window ?? maxWait;
+
+/**
+ * For how long a task has waited when it is late: what it may wait, and twice what the doctor grants a message that is under
+ * way; once until a Target counts as stuck, and once for the patrol that repairs it.
+ */
+export const lateAfter = (operation: Pick<Operation, 'batch'>): Millis => longestWait(operation) + 2 * GRACE;
 
 /** The timeout of the λ that calls downstream: the longest attempt of any operation. */
 export const handlerTimeout = (config: Config): Millis =>

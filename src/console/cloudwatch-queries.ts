@@ -2,7 +2,7 @@
 import type { MetricDataQuery, MetricDataResult } from '@aws-sdk/client-cloudwatch';
 import type { Millis } from '../batching/ids.ts';
 import type { SealReason } from '../batching/policy.ts';
-import { METRICS, type MetricName, NAMESPACE, STACK_DIMENSION } from '../metrics.ts';
+import { METRICS, type MetricName, NAMESPACE, REPAIRED, STACK_DIMENSION } from '../metrics.ts';
 import type { Series } from './shapes.ts';
 
 /** What the page shows, of each operation: each metric more costs. */
@@ -20,12 +20,7 @@ const SHOWN = [
   // Whether anything went wrong.
   'TasksRejected',
   'CircuitOpened',
-  'StrandedRepaired',
-  'ExpiredLocksRepaired',
-  'LeaderlessBatchesRepaired',
-  'ForgottenRepaired',
-  'StuckSlotsRepaired',
-  'OverdueBatchesRepaired',
+  ...REPAIRED,
 ] as const satisfies readonly MetricName[];
 
 /** As keys, so that a new reason does not compile until it is here. */

@@ -7,7 +7,7 @@ import { NEW_OPERATION, type Pause, slotOf } from '../../src/batching/slots.ts';
 import type { Operation } from '../../src/config/resolved.ts';
 import { stepKit } from '../batching/step-kit.ts';
 import { memoryStores } from '../contract/stores.ts';
-import { aConfig, NOW, operationName, target, token } from '../factories/factories.ts';
+import { aConfig, aPolicy, NOW, operationName, target, token } from '../factories/factories.ts';
 
 const SHIP = operationName('ship');
 const MUC = target('ship/depot=MUC');
@@ -34,11 +34,17 @@ const started = async (ship: Partial<Operation> = {}) => {
 };
 
 describe('an operation', () => {
+  it('is late by its window, where it has one, and not by maxWait', async () => {
+    const { ask } = await started({ batch: aPolicy({ maxWait: 5_000, window: 3_600_000 }) });
+    expect(await ask('/operations/ship')).toMatchObject({ lateAfterSeconds: 3_900 });
+  });
+
   it('is shown with what stands in its way, and what waits for it', async () => {
     const { kit, ask } = await started({
       concurrency: { perTarget: null, total: 2 },
       circuit: { failures: 3, coolDown: 1_000 },
     });
+    // Late after five minutes and a maxWait of 1 s.
     await kit.operations.takeSlot(SHIP, slotOf(MUC, 4, 7), 2);
     await kit.operations.enqueue(SHIP, { target: target('ship/depot=JFK'), at: NOW - 5_000, fence: 1 });
     await kit.operations.addFailure(SHIP);
@@ -46,10 +52,11 @@ describe('an operation', () => {
       operation: 'ship',
       circuit: 'closed',
       failures: 1,
+      lateAfterSeconds: 301,
       slots: { taken: 1, total: 2 },
       waitingTargets: 1,
     };
-    const parcels = { operation: 'parcels', circuit: null, failures: 0, waitingTargets: 0 };
+    const parcels = { operation: 'parcels', circuit: null, failures: 0, lateAfterSeconds: 301, waitingTargets: 0 };
     expect(await ask('/operations')).toEqual({ status: 200, operations: [shown, parcels] });
     expect(await ask('/operations/ship')).toEqual({
       status: 200,

@@ -1,6 +1,6 @@
 /** "Is all well?": what is failing, late, paused or shut off, the worst first; in sentences with a way to see more. Pure. */
 import type { MetricsView } from '../../../src/console/shapes.ts';
-import type { MetricName } from '../../../src/metrics.ts';
+import { type MetricName, REPAIRED } from '../../../src/metrics.ts';
 import { age, clock, count, duration, plural, relative } from '../format.ts';
 import type { Route } from '../router.ts';
 import { isFull } from './operation-rows.ts';
@@ -35,17 +35,9 @@ export interface Health {
   readonly since: string;
 }
 
-/** A task that nobody holds up waits longer than this: no policy wants that without a pause or a window. */
+/** An API of an earlier version does not say from when on a task is late (ms). */
 const LATE = 5 * 60_000;
 
-const REPAIRS: readonly MetricName[] = [
-  'StrandedRepaired',
-  'ExpiredLocksRepaired',
-  'LeaderlessBatchesRepaired',
-  'ForgottenRepaired',
-  'StuckSlotsRepaired',
-  'OverdueBatchesRepaired',
-];
 const WRONG: readonly MetricName[] = [
   'TasksFailed',
   'TasksRejected',
@@ -53,7 +45,7 @@ const WRONG: readonly MetricName[] = [
   'CircuitOpened',
   'CallbacksFailed',
   'DeadLettersUnreadable',
-  ...REPAIRS,
+  ...REPAIRED,
 ];
 
 export const healthOf = (input: HealthInput): Health => {
@@ -162,7 +154,7 @@ const ofMetrics = ({ metrics, now }: HealthInput): Trouble[] => {
   if (!metrics) return [];
   const shown = duration(Math.max(metrics.step, now - Math.max(metrics.from, metrics.totals.since)));
   const failed = totalOf(metrics, 'TasksFailed');
-  const repaired = REPAIRS.reduce((sum, metric) => sum + totalOf(metrics, metric), 0);
+  const repaired = REPAIRED.reduce((sum, metric) => sum + totalOf(metrics, metric), 0);
   const untold = totalOf(metrics, 'CallbacksFailed');
   const ofOne = (amount: number, trouble: Trouble): Trouble[] => (amount > 0 ? [trouble] : []);
   return [
@@ -192,6 +184,11 @@ const ofMetrics = ({ metrics, now }: HealthInput): Trouble[] => {
 
 const ofTargets = ({ targets, operations, now }: HealthInput): Trouble[] => {
   const held = new Set(operations.filter(({ paused }) => paused !== undefined).map(({ operation }) => operation));
+  const limits = new Map(
+    operations.flatMap(({ operation, lateAfterSeconds: seconds }) =>
+      seconds === undefined ? [] : [[operation, seconds * 1_000] as const],
+    ),
+  );
   const paused = targets.filter((target) => target.paused);
   const late = targets.filter(
     (target) =>
@@ -199,7 +196,7 @@ const ofTargets = ({ targets, operations, now }: HealthInput): Trouble[] => {
       !target.paused &&
       !target.blocked &&
       !held.has(target.operation) &&
-      now - Date.parse(target.oldestAt) > LATE,
+      now - Date.parse(target.oldestAt) > (limits.get(target.operation) ?? LATE),
   );
   const [oldest] = late.toSorted((a, b) => (a.oldestAt ?? '').localeCompare(b.oldestAt ?? ''));
   return [
@@ -208,8 +205,8 @@ const ofTargets = ({ targets, operations, now }: HealthInput): Trouble[] => {
           {
             tone: 'warn' as const,
             word: 'late',
-            text: `${plural(late.length, 'Target')} ${late.length === 1 ? 'has' : 'have'} tasks that wait for more than 5 minutes, the oldest for ${age(now - Date.parse(oldest.oldestAt ?? ''))}.`,
-            next: 'A long window wants that. Otherwise flush it, and ask `groupage doctor` what stands still.',
+            text: `${plural(late.length, 'Target')} ${late.length === 1 ? 'has' : 'have'} tasks that wait for longer than they should, the oldest for ${age(now - Date.parse(oldest.oldestAt ?? ''))}.`,
+            next: 'Flush it, and ask `groupage doctor` what stands still.',
             route: { view: 'target' as const, target: oldest.target },
           },
         ]

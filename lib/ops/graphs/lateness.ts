@@ -1,8 +1,8 @@
 /** Is anything late? */
 import { Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { CustomMetricGroup } from 'cdk-monitoring-constructs';
+import { lateAfter } from '../../../src/config/resolved.ts';
 import type { Watched } from '../dashboard.ts';
-import { lateAfter } from '../watches.ts';
 import { byOperation, graph, ofQueues, workingQueues } from './lines.ts';
 
 export const isItLate = (watched: Watched): CustomMetricGroup[] => {

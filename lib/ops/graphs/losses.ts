@@ -1,17 +1,8 @@
 /** Is anything lost or failing? */
 import type { CustomMetricGroup } from 'cdk-monitoring-constructs';
-import type { MetricName } from '../../../src/metrics.ts';
+import { REPAIRED } from '../../../src/metrics.ts';
 import type { Watched } from '../dashboard.ts';
 import { byOperation, graph, ofQueues } from './lines.ts';
-
-const REPAIRED = [
-  'StrandedRepaired',
-  'ExpiredLocksRepaired',
-  'LeaderlessBatchesRepaired',
-  'ForgottenRepaired',
-  'StuckSlotsRepaired',
-  'OverdueBatchesRepaired',
-] as const satisfies readonly MetricName[];
 
 export const isAnythingLost = (watched: Watched): CustomMetricGroup[] => {
   const { config, flow, measured } = watched;

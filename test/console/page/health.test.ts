@@ -70,6 +70,8 @@ it('a Target is late when its tasks wait for long with nothing that holds them',
   const late = aTarget({ waiting: 1, oldestAt: ago(400) });
   expect(words({ targets: [late] })).toEqual(['late']);
   expect(words({ targets: [aTarget({ waiting: 1, oldestAt: ago(30) })] })).toEqual([]);
+  const patient = anOperation({ lateAfterSeconds: 3_900 });
+  expect(words({ targets: [late], operations: [patient] })).toEqual([]);
   expect(words({ targets: [{ ...late, blocked: { since: ago(400) } }] })).toEqual([]);
   expect(words({ targets: [{ ...late, paused: { by: 'person', since: ago(500) } }] })).toEqual(['paused']);
 });
