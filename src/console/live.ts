@@ -18,6 +18,8 @@ export const live =
     const paths = context.req.queries('get') ?? [];
     const problems = problemsWith(paths);
     if (problems.length > 0) throw new HttpProblem(400, 'these calls are not made for a page', problems);
+    // Whoever asks for the headers alone sees nothing: a page that never closes would be asked for for ever.
+    if (context.req.method === 'HEAD') return context.body(null, 200, { 'content-type': 'text/event-stream' });
     return streamSSE(context, async (stream) => {
       const box = outbox<Message>();
       const tell: Tell = (event, data, about) => box.put(about, { event, data: JSON.stringify(data) });

@@ -188,6 +188,20 @@ describe("the console's server", () => {
     await counting.stop();
   });
 
+  it('asks for nothing after a request for the headers alone: no page is there to see it', async () => {
+    const asked: string[] = [];
+    const counting = await start({ ok: false, reason: 'no page' }, async ({ url }) => {
+      asked.push(new URL(url).pathname);
+      return Response.json({}, { headers: { 'groupage-read-units': '0' } });
+    });
+    expect(await ask(counting, '/console/live?get=/v1/headed', {}, 'HEAD')).toMatchObject({ status: 200, text: '' });
+    const page = await listen(`${counting.endpoint}/`, ['/v1/seen']);
+    await eventually(() => asked.filter((path) => path === '/v1/seen').length >= 3);
+    expect(asked).not.toContain('/v1/headed');
+    await page.close();
+    await counting.stop();
+  });
+
   it('says why there is no page, and the API works all the same', async () => {
     const without = await start({ ok: false, reason: 'it could not be built' });
     const response = await fetch(`${without.endpoint}/`);
