@@ -84,7 +84,12 @@ class GroupageConsole extends LitElement implements Page {
     this.redraw();
   }
 
-  close(): void {
+  shows(dialog: Dialog): boolean {
+    return dialog === this.#dialog;
+  }
+
+  close(only = this.#dialog): void {
+    if (only !== this.#dialog) return;
     this.querySelector('dialog')?.close();
     this.#dialog = undefined;
     this.redraw();

@@ -33,5 +33,8 @@ export interface Page {
   /** Says what became of an action, also to whoever does not see it. */
   say(text: string, tone: 'ok' | 'bad'): void;
   open(dialog: Dialog): void;
-  close(): void;
+  /** Whether it is this one that is in front of the page. */
+  shows(dialog: Dialog): boolean;
+  /** @param only closes nothing but this one: somebody may have gone on to another while its answer was awaited. */
+  close(only?: Dialog): void;
 }

@@ -60,9 +60,10 @@ class AskDialog implements Dialog {
     const reply = await this.#action.run(reason);
     this.#isBusy = false;
     if (reply.ok) {
-      this.#page.close();
+      this.#page.close(this);
       this.#page.say(typeof done === 'string' ? done : done(reply.body), 'ok');
-    } else this.#refused = problem(reply.detail, reply.errors);
+    } else if (this.#page.shows(this)) this.#refused = problem(reply.detail, reply.errors);
+    else this.#page.say(`${this.title}: ${reply.detail}`, 'bad');
     this.#page.redraw();
   }
 }

@@ -1,6 +1,7 @@
 /** Small pieces of the page. */
 import { html, nothing, svg, type TemplateResult } from 'lit';
 import { count, percent } from '../format.ts';
+import { shellWord } from '../model/shell.ts';
 import type { State, Tone } from '../model/words.ts';
 import { href, type Route } from '../router.ts';
 
@@ -82,6 +83,8 @@ export const problem = (
   </div>
 `;
 
-/** A command that does the same. */
-export const command = (text: string): TemplateResult =>
-  html`<div class="command"><code>${text}</code><copy-button .text=${text} label="Copy the command"></copy-button></div>`;
+/** A command that does the same. @param words each reaches the command as it is, whatever a shell would make of it. */
+export const command = (...words: readonly string[]): TemplateResult => {
+  const text = ['groupage', ...words].map(shellWord).join(' ');
+  return html`<div class="command"><code>${text}</code><copy-button .text=${text} label="Copy the command"></copy-button></div>`;
+};

@@ -33,6 +33,8 @@ type Phase =
   | { readonly is: 'looked'; readonly would: Outcome }
   | { readonly is: 'doing'; readonly done: Outcome }
   | { readonly is: 'done'; readonly done: Outcome }
+  /** Somebody closed the dialog before all was done. */
+  | { readonly is: 'stopped'; readonly done: Outcome }
   | { readonly is: 'refused'; readonly reply: Extract<Reply<never>, { ok: false }>; readonly done: Outcome };
 
 const NOTHING: Outcome = { redriven: 0, skipped: [] };
@@ -71,12 +73,18 @@ class RedriveDialog implements Dialog {
       (done) => ({ is: 'doing', done }),
       (done) => ({ is: 'done', done }),
     );
-    if (this.#phase.is === 'done') {
-      this.#page.say(`${plural(this.#phase.done.redriven, this.#redrive.one)} sent on the way again`, 'ok');
-    }
+    this.#sayWhatCame(this.#phase);
   }
 
-  /** From page to page until there is none. */
+  #sayWhatCame(phase: Phase): void {
+    const { one } = this.#redrive;
+    if (phase.is === 'done') this.#page.say(`${plural(phase.done.redriven, one)} sent on the way again`, 'ok');
+    if (phase.is === 'stopped')
+      this.#page.say(`Stopped: ${plural(phase.done.redriven, one)} sent on the way again, the rest is as it was`, 'ok');
+    if (phase.is === 'refused' && !this.#page.shows(this)) this.#page.say(phase.reply.detail, 'bad');
+  }
+
+  /** From page to page until there is none, or nobody waits for it any more. */
   async #walk(dryRun: boolean, meanwhile: (so: Outcome) => Phase, end: (all: Outcome) => Phase): Promise<void> {
     let all = NOTHING;
     let cursor: string | undefined;
@@ -88,6 +96,8 @@ class RedriveDialog implements Dialog {
       const { redriven, skipped } = reply.body;
       all = { redriven: all.redriven + redriven, skipped: [...all.skipped, ...skipped] };
       cursor = reply.body.cursor;
+      if (cursor !== undefined && !this.#page.shows(this))
+        return this.#become({ is: 'stopped', done: dryRun ? NOTHING : all });
     } while (cursor !== undefined);
     this.#become(end(all));
   }
@@ -104,7 +114,7 @@ class RedriveDialog implements Dialog {
       <p>${text}</p>
       <div class="outcome" role="status">${this.#outcome()}</div>
       ${phase.is === 'refused' ? problem(phase.reply.detail, phase.reply.errors) : nothing}
-      ${buttons(this.#page, this.#next(), phase.is === 'done' ? 'Close' : 'Cancel')}`;
+      ${buttons(this.#page, this.#next(), closingOf(phase))}`;
   }
 
   #outcome(): TemplateResult {
@@ -118,6 +128,7 @@ class RedriveDialog implements Dialog {
       case 'doing':
         return html`<p>Under way: ${count(phase.done.redriven)} so far…</p>`;
       case 'done':
+      case 'stopped':
         return html`<p class="would">${shape('ok')}<span><strong>${plural(phase.done.redriven, one)}</strong> ${phase.done.redriven === 1 ? 'was' : 'were'} sent again.</span></p>${skippedOnes(phase.done)}`;
       case 'refused':
         return phase.done.redriven > 0
@@ -133,6 +144,12 @@ class RedriveDialog implements Dialog {
     return html`<button class="primary" @click=${() => this.#run()}>Redrive ${plural(phase.would.redriven, this.#redrive.one)}</button>`;
   }
 }
+
+/** What the button says that closes it. */
+const closingOf = ({ is }: Phase): string => {
+  if (is === 'doing') return 'Stop';
+  return is === 'done' ? 'Close' : 'Cancel';
+};
 
 const skippedOnes = ({ skipped }: Outcome): unknown =>
   skipped.length === 0

@@ -9,6 +9,8 @@ import { problem } from './parts.ts';
 
 /** Under this name the last payload of an operation is remembered in the browser. */
 const LAST = 'groupage.payload.';
+/** Longer ones are not: a browser keeps 5 MB of all of them, and refuses what is more. */
+const LAST_MAX = 16 * 1_024;
 
 export const askSend = (page: Page, operation = page.about?.operations[0] ?? ''): void => {
   const dialog = new SendDialog(page, operation);
@@ -93,13 +95,14 @@ class SendDialog implements Dialog {
     const reply = await post<{ readonly ids: readonly string[] }>('/v1/tasks', body);
     this.#isBusy = false;
     const id = reply.ok ? reply.body.ids[0] : undefined;
-    if (!reply.ok) this.#refused = problem(reply.detail, reply.errors);
-    else if (id !== undefined) {
-      localStorage.setItem(`${LAST}${this.#operation}`, this.#payload);
-      this.#page.close();
+    const isShown = this.#page.shows(this);
+    if (id !== undefined) {
+      if (this.#payload.length <= LAST_MAX) localStorage.setItem(`${LAST}${this.#operation}`, this.#payload);
+      this.#page.close(this);
       this.#page.say('The task is on its way', 'ok');
-      this.#page.go({ view: 'task', id, isNew: true });
-    }
+      if (isShown) this.#page.go({ view: 'task', id, isNew: true });
+    } else if (!reply.ok && isShown) this.#refused = problem(reply.detail, reply.errors);
+    else if (!reply.ok) this.#page.say(`${this.title}: ${reply.detail}`, 'bad');
     this.#page.redraw();
   }
 }

@@ -57,7 +57,7 @@ const about = (batch: Batch | undefined, isAll: boolean, showAll: () => void, no
     </ol>
     ${!isAll && batch?.members && batch.members.length > MEMBERS ? html`<button @click=${showAll}>Show all ${count(batch.members.length)}</button>` : nothing}
   </section>
-  ${batch ? command(`groupage batches --target '${batch.target}'`) : nothing}`;
+  ${batch ? command('batches', '--target', batch.target) : nothing}`;
 
 const story = (batch: Batch, now: number): TemplateResult => {
   const { oldestAt, sealedAt, startedAt, finishedAt, nextAttemptAfter, lastAttempt } = batch;

@@ -39,7 +39,7 @@ export const failuresScreen = (page: Page, cursor: string | undefined): Screen =
           <p class="lead">Dead letters failed five times, and are sent again by the sweep. Refused messages stay until somebody mends them.</p>
           ${refused(page, PATHS.queues) ?? letters(page, queues)}
         </section>
-        ${command('groupage failures')}`;
+        ${command('failures')}`;
     },
   };
 };

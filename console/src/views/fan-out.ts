@@ -28,7 +28,7 @@ export const fanOutScreen = (page: Page, id: string): Screen => {
         ${heading({ kind: 'Fan-out', name: id, isId: true, state: of && trackerState(of.status), under: [{ route: { view: 'fan-outs' }, text: 'Fan-outs' }] })}
         ${refused(page, path) ?? about(of)}
         ${of && of.failed > 0 ? failedItems(page.live.body<FailedItems>(failedPath)) : nothing}
-        ${command(`groupage fan-out show ${id}`)}`;
+        ${command('fan-out', 'show', id)}`;
     },
   };
 };

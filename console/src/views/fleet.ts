@@ -23,7 +23,7 @@ export const fleetScreen = (page: Page, id: string): Screen => {
       return html`
         ${heading({ kind: 'Fleet', name: id, under: [{ route: { view: 'fleets' }, text: 'Fleets' }] })}
         ${refused(page, path) ?? about(page, fleet)}
-        ${command(`groupage fleet show ${id} --partitions`)}`;
+        ${command('fleet', 'show', id, '--partitions')}`;
     },
   };
 };

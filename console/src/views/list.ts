@@ -41,7 +41,7 @@ export const listScreen = (page: Page, id: string, from = '0'): Screen => {
           ${table({ name: 'Jobs', columns: JOBS, rows: jobs?.jobs, empty: empty('No jobs', html`Add some: <code>groupage lists add ${id} FILE</code>`) })}
           ${pager(from === '0' ? undefined : href({ view: 'list', id }), jobs?.next === undefined ? undefined : href({ view: 'list', id, from: String(jobs.next) }), 'jobs')}
         </section>
-        ${command(`groupage lists show ${id}`)}`;
+        ${command('lists', 'show', id)}`;
     },
   };
 };

@@ -43,7 +43,7 @@ export const operationScreen = (page: Page, name: string): Screen => {
           ${targets?.cursor ? html`<p><a href=${href({ view: 'targets', operation: name })}>All of its Targets</a></p>` : nothing}
         </section>
         <section aria-labelledby="charts-title"><h2 id="charts-title">The last ${windowOf(page.live.metrics)} <span class="muted">beside each name: the last minute</span></h2>${charts(page.live.metrics, { operation: name })}</section>
-        ${command(operation?.paused ? `groupage resume ${name}` : `groupage pause ${name} --reason "…"`)}`;
+        ${operation?.paused ? command('resume', name) : command('pause', name, '--reason', '…')}`;
     },
   };
 };

@@ -67,7 +67,7 @@ export const targetScreen = (page: Page, target: string, cursor: string | undefi
             'batches',
           )}
         </section>
-        ${command(`groupage batches --target '${target}'`)}`;
+        ${command('batches', '--target', target)}`;
     },
   };
 };

@@ -91,7 +91,7 @@ class TaskScreen implements Screen {
         <section aria-labelledby="life-title">
           <h2 id="life-title">Its life</h2>
           <ol class="timeline" aria-live="polite">${steps ? steps.map((each) => step(each, now)) : waiting()}</ol>
-          ${task ? command(commandFor(task)) : nothing}
+          ${task ? command(...commandFor(task)) : nothing}
         </section>
         <section aria-labelledby="data-title">
           <h2 id="data-title">Payload</h2>
@@ -178,7 +178,7 @@ const more = (task: Task): TemplateResult =>
   ]);
 
 /** What does in a shell what one would do here. */
-const commandFor = ({ id, status }: Task): string => {
-  if (status === 'failed') return `groupage redrive ${id}`;
-  return status === 'succeeded' ? `groupage status ${id}` : `groupage status ${id} --wait`;
+const commandFor = ({ id, status }: Task): readonly string[] => {
+  if (status === 'failed') return ['redrive', id];
+  return status === 'succeeded' ? ['status', id] : ['status', id, '--wait'];
 };

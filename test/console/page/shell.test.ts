@@ -1,0 +1,25 @@
+import { execFileSync } from 'node:child_process';
+import { expect, it } from 'vitest';
+import { shellWord } from '../../../console/src/model/shell.ts';
+
+it('reaches a command as it is, whatever is in it', () => {
+  const words = [
+    'ship/depot=MUC',
+    "ship/depot='x';touch y;'",
+    '$(id)',
+    '`id`',
+    'a b',
+    '~',
+    '-n',
+    '*',
+    '',
+    'ü…',
+    '\\',
+    '"',
+    '#x',
+  ];
+  const printed = execFileSync('sh', ['-c', `printf '%s\\n' ${words.map(shellWord).join(' ')}`], { encoding: 'utf8' });
+  expect(printed.split('\n').slice(0, -1)).toEqual(words);
+});
+
+it('leaves alone what needs no quotes', () => expect(shellWord('ship/depot=M%C3%BC')).toBe('ship/depot=M%C3%BC'));
