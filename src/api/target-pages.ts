@@ -27,10 +27,14 @@ export const targetPage = async (
   // Of another list: one that is asked for by its operation never leads out of it.
   if (!operations.includes(position.operation) || (asked !== undefined && position.operation !== asked))
     throw new InvalidCursor();
-  const operation = position.operation as OperationName;
-  const { items, cursor: rest } = await locks.targets(operation, limit, position.cursor, prefix);
-  const next = rest ? { operation, cursor: rest } : asked ? undefined : nextOperation(operations, operation);
-  return { items, ...(next ? { cursor: printPosition(next) } : {}) };
+  for (let at: Position = position; ; ) {
+    const operation = at.operation as OperationName;
+    const { items, cursor: rest } = await locks.targets(operation, limit, at.cursor, prefix);
+    const next = rest ? { operation, cursor: rest } : asked ? undefined : nextOperation(operations, operation);
+    // An operation of which nothing was registered yet is no page: it would look as if there were nothing at all.
+    if (items.length > 0 || !next) return { items, ...(next ? { cursor: printPosition(next) } : {}) };
+    at = next;
+  }
 };
 
 /** Nothing where none is searched for; a search that was emptied is none. @throws HttpProblem */

@@ -1,8 +1,10 @@
 /** `groupage doctor`: is anything stuck, and what is to be done about it? */
 import { Command } from 'commander';
+import type * as z from 'zod';
 import { WrongUsage } from '../failure.ts';
+import { type ApiClient, ApiFailure } from './api-client.ts';
 import { connect } from './connect.ts';
-import { lookAtSettings, settingsLines } from './doctor-settings.ts';
+import { lookAtSettings, type SettingsLook, settingsLines } from './doctor-settings.ts';
 import { type Examined, examine } from './examine.ts';
 import { ago, green, plural, printable, red } from './output.ts';
 import { type CommonOptions, DEAD_LETTERS, type FindingShape, type SkippedShape } from './shapes.ts';
@@ -26,7 +28,7 @@ const doctor = async (options: DoctorOptions): Promise<void> => {
   const { deep = false, repair = false, json } = options;
   if (repair && !deep) throw new WrongUsage('--repair goes with --deep: the quick look only looks');
   const api = await connect(options);
-  const { queues } = (await api.get('/dead-letters', DEAD_LETTERS)).value;
+  const { queues, unseen } = await lettersOf(api);
   const lying = queues.filter(({ messages }) => messages > 0);
   const findings: FindingShape[] = [];
   const skipped: SkippedShape[] = [];
@@ -40,20 +42,35 @@ const doctor = async (options: DoctorOptions): Promise<void> => {
   };
   if (!json) for (const { queue, messages } of lying) console.log(red(lettersLine(queue, messages)));
   const limit = deep ? Number.POSITIVE_INFINITY : QUICK;
-  const settings = await lookAtSettings(options, api.url);
+  const looked = await lookAtSettings(options, api.url);
+  const settings = { ...looked, unseen: [...unseen, ...looked.unseen] };
   const lines = settingsLines(settings);
   if (!json) for (const line of lines) console.log(red(printable(`✗ ${line}`)));
   const examined = await examine(api, { limit, batches: deep, repair, onFinding, onSkipped });
   if (!json)
     for (const { what, reason } of settings.unseen) console.log(printable(`? ${what} were not looked at: ${reason}`));
   const treated = findings.filter(isTreated).length;
-  const wrong = lying.length + lines.length + skipped.length + findings.length - treated;
+  const wrong = unseen.length + lying.length + lines.length + skipped.length + findings.length - treated;
   console.log(
     json
       ? JSON.stringify({ ok: wrong === 0, deadLetters: queues, settings, findings, skipped, ...examined })
       : summary(examined, wrong, treated),
   );
   if (wrong > 0) process.exitCode = 1;
+};
+
+type Letters = z.infer<typeof DEAD_LETTERS>['queues'];
+
+/** An API that fails at this, since a queue is gone, is no reason not to look at the rest: that may say which. */
+const lettersOf = async (
+  api: ApiClient,
+): Promise<{ readonly queues: Letters; readonly unseen: SettingsLook['unseen'] }> => {
+  try {
+    return { queues: (await api.get('/dead-letters', DEAD_LETTERS)).value.queues, unseen: [] };
+  } catch (cause) {
+    if (!(cause instanceof ApiFailure) || cause.status < 500) throw cause;
+    return { queues: [], unseen: [{ what: 'dead letters', reason: cause.message }] };
+  }
 };
 
 /** For how long the sweep goes on with a dead letter: an event's destination may be gone for good. */

@@ -1,5 +1,5 @@
 /** A queue's settings, as SQS says. */
-import { GetQueueAttributesCommand, GetQueueUrlCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { GetQueueAttributesCommand, GetQueueUrlCommand, QueueDoesNotExist, type SQSClient } from '@aws-sdk/client-sqs';
 import { isObject, parseJson } from '../batching/json-text.ts';
 import { SECOND } from '../batching/timings.ts';
 import { queueNamed } from '../config/endpoints.ts';
@@ -11,12 +11,11 @@ type Attributes = Omit<QueueSettings, 'queue' | 'worker'>;
 export const queueAttributes = async (client: SQSClient, url: string): Promise<Attributes> => {
   const own = await ask(client, url);
   const redrive = redriveIn(own.RedrivePolicy);
+  const retention = redrive && (await retentionOf(client, redrive.arn));
   return {
     visibility: Number(own.VisibilityTimeout) * SECOND,
     retention: Number(own.MessageRetentionPeriod) * SECOND,
-    ...(redrive
-      ? { deadLetters: { afterReceives: redrive.afterReceives, retention: await retentionOf(client, redrive.arn) } }
-      : {}),
+    ...(redrive && retention !== undefined ? { deadLetters: { afterReceives: redrive.afterReceives, retention } } : {}),
   };
 };
 
@@ -39,7 +38,13 @@ const redriveIn = (
   return { arn: String(json.value.deadLetterTargetArn), afterReceives: Number(json.value.maxReceiveCount) };
 };
 
-const retentionOf = async (client: SQSClient, arn: string): Promise<number> => {
-  const { QueueUrl = '' } = await client.send(new GetQueueUrlCommand(queueNamed(arn)));
-  return Number((await ask(client, QueueUrl)).MessageRetentionPeriod) * SECOND;
+/** Undefined where somebody has deleted the queue: then it is as if none were named. */
+const retentionOf = async (client: SQSClient, arn: string): Promise<number | undefined> => {
+  try {
+    const { QueueUrl = '' } = await client.send(new GetQueueUrlCommand(queueNamed(arn)));
+    return Number((await ask(client, QueueUrl)).MessageRetentionPeriod) * SECOND;
+  } catch (cause) {
+    if (cause instanceof QueueDoesNotExist) return undefined;
+    throw cause;
+  }
 };

@@ -51,6 +51,9 @@ export interface Contradiction {
   readonly do: string;
 }
 
+/** As long as SQS keeps one at all, which is how they are deployed. */
+const RETENTION: Millis = 14 * 24 * 60 * MINUTE;
+
 const DEPLOY = 'deploy again (`npm run deploy`), which puts it back';
 
 /** The queues whose messages keep a Target's leader alive: timeout < lease < visibility (section 5). */
@@ -58,6 +61,7 @@ const LEADING: ReadonlySet<WorkingQueueName> = new Set(['elect', 'group']);
 
 export const contradictionsIn = ({ queues, tables }: Deployed): readonly Contradiction[] => [
   ...queues.flatMap((each) => [
+    ...ofRetention(each),
     ...ofDeadLetters(each),
     ...(each.worker ? ofWorker(each, each.worker) : [unworked(each)]),
   ]),
@@ -72,12 +76,24 @@ const remembering = ({ name }: Deployed['tables'][number]): Contradiction => ({
 
 const seconds = (duration: Millis): string => `${duration / SECOND} s`;
 const days = (duration: Millis): string => `${Math.round(duration / (24 * 60 * MINUTE))} days`;
+const span = (duration: Millis): string => (duration < 24 * 60 * MINUTE ? seconds(duration) : days(duration));
 
 const unworked = ({ queue }: QueueSettings): Contradiction => ({
   rule: 'no-worker',
   what: `nobody works off the ${queue} queue`,
   do: DEPLOY,
 });
+
+const ofRetention = ({ queue, retention }: QueueSettings): Contradiction[] =>
+  retention >= RETENTION
+    ? []
+    : [
+        {
+          rule: 'short-retention',
+          what: `messages of the ${queue} queue are deleted after ${span(retention)}, not ${span(RETENTION)}: what an outage or a pause holds up is lost by then`,
+          do: DEPLOY,
+        },
+      ];
 
 const ofDeadLetters = ({ queue, retention, deadLetters }: QueueSettings): Contradiction[] => {
   if (!deadLetters)

@@ -47,6 +47,14 @@ it('a cursor leads to no other list than the one that is asked for', async () =>
   expect(found).toEqual(['ship', 'ship']);
 });
 
+it('where the first operations have no Targets yet, the first page has those of the next that has some', async () => {
+  const { apiOf, kit } = await started('MUC');
+  const { operations } = aConfig({ operation: operationName('idle'), keys: ['depot'] });
+  const ask = apiOf({ ...kit.config, operations: { ...operations, ...kit.config.operations } });
+  for (const path of ['/targets', '/doctor/targets'])
+    expect((await ask(`${path}?limit=1`)).targets, path).toHaveLength(1);
+});
+
 it('a Target that nobody registered a task of is told from one that has nothing to show', async () => {
   const { ask, apiOf, kit } = await started('MUC');
   const typo = 'ship/depot=MUX';

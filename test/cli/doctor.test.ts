@@ -1,7 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PurgeQueueCommand, SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
+import {
+  CreateQueueCommand,
+  DeleteQueueCommand,
+  GetQueueAttributesCommand,
+  PurgeQueueCommand,
+  SetQueueAttributesCommand,
+} from '@aws-sdk/client-sqs';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setting } from '../../src/environment.ts';
@@ -50,6 +56,21 @@ describe('groupage doctor, on a local stack,', () => {
     });
     await set('60');
     expect(await run()).toEqual({ code: 0, out: 'looked at 0 Targets: nothing is wrong\n', err: '' });
+  });
+
+  it('says whose dead-letter queue somebody has deleted, and looks at the rest', async () => {
+    const { sqs } = flow.backend.clients;
+    const QueueUrl = flow.queue('electQueue').replace('Flow-Elect-Queue', 'Flow-Elect-DeadLetters');
+    const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] }));
+    await sqs.send(new DeleteQueueCommand({ QueueUrl }));
+    const { code, out } = await run();
+    expect([code, out]).toEqual([1, expect.stringContaining('what fails in the elect queue is tried until it is')]);
+    expect(out).toContain('? dead letters were not looked at: ');
+    expect(out).toContain('looked at 0 Targets: 2 findings');
+    const { MessageRetentionPeriod = '' } = Attributes ?? {};
+    const QueueName = QueueUrl.split('/').at(-1);
+    await sqs.send(new CreateQueueCommand({ QueueName, Attributes: { MessageRetentionPeriod } }));
+    expect(await run()).toMatchObject({ code: 0 });
   });
 
   it('finds a batch whose message was purged, and has it handled', async () => {

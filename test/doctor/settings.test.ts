@@ -51,6 +51,11 @@ describe('settings', () => {
     ['a function that is stopped', group({ worker: worker({ reserved: 0 }) }), 'reserved-none'],
     ['a function that is throttled', group({ worker: worker({ reserved: 10 }) }), 'reserved-few'],
     ['a queue without dead letters', withoutLetters, 'no-dead-letters'],
+    [
+      'messages that are soon deleted',
+      group({ retention: 60_000, deadLetters: { afterReceives: MAX_RECEIVES, retention: WEEKS } }),
+      'short-retention',
+    ],
     ['early dead letters', group({ deadLetters: { afterReceives: 1, retention: WEEKS } }), 'few-receives'],
     [
       'dead letters that are deleted at once',
