@@ -1,6 +1,6 @@
 /** What the server tells while a view is open: one stream, of exactly the calls that the view shows. */
 
-import type { LiveEvents, MetricsView, Usage } from '../../src/console/shapes.ts';
+import { type LiveEvents, type MetricsView, PATH_LENGTH_MAX, type Usage } from '../../src/console/shapes.ts';
 import { get } from './api.ts';
 
 export interface Answer {
@@ -44,6 +44,8 @@ export class Live {
     if (paths.join('\n') === this.#paths.join('\n') && this.#source) return;
     this.#paths = paths;
     this.#troubles.clear();
+    // The server would refuse all of them for one.
+    for (const path of paths.filter(isTooLong)) this.#answers.set(path, TOO_LONG);
     this.#open();
     clearTimeout(this.#impatient);
     this.#impatient = setTimeout(() => void this.#askAtOnce(paths), PATIENCE);
@@ -85,7 +87,10 @@ export class Live {
     clearTimeout(this.#timer);
     this.#source?.close();
     const source = new EventSource(
-      `/console/live?${this.#paths.map((path) => `get=${encodeURIComponent(path)}`).join('&')}`,
+      `/console/live?${this.#paths
+        .filter((path) => !isTooLong(path))
+        .map((path) => `get=${encodeURIComponent(path)}`)
+        .join('&')}`,
     );
     this.#source = source;
     source.onopen = () => this.#become('open');
@@ -141,6 +146,10 @@ export class Live {
     }, HIDDEN_FOR);
   }
 }
+
+const isTooLong = (path: string): boolean => path.length > PATH_LENGTH_MAX;
+
+const TOO_LONG: Answer = { status: 404, body: { detail: 'that is longer than any name, id or search may be' } };
 
 const on = <Name extends keyof LiveEvents>(
   source: EventSource,

@@ -1,11 +1,9 @@
 /** Which calls a page may have made for it, again and again. */
 import type { Problem } from '../batching/problems.ts';
+import { PATH_LENGTH_MAX } from './shapes.ts';
 
 /** As many as a page has parts that are live. */
 export const PATHS_MAX = 12;
-/** As long as a Target and a cursor in a query are together, and some. */
-const LENGTH_MAX = 2_000;
-
 const NOWHERE = 'http://api.invalid';
 
 /** @returns what is wrong with them; nothing where all is well. */
@@ -20,7 +18,7 @@ export const problemsWith = (paths: readonly string[]): readonly Problem[] => [
 ];
 
 const problemWith = (path: string): string | undefined => {
-  if (path.length > LENGTH_MAX) return `has more than ${LENGTH_MAX} characters`;
+  if (path.length > PATH_LENGTH_MAX) return `has more than ${PATH_LENGTH_MAX} characters`;
   if (!path.startsWith('/v1/')) return 'is no path of the API, which begin with /v1/';
   // As it would be asked for: dots and backslashes may lead elsewhere.
   const { origin, pathname, hash } = new URL(path, NOWHERE);

@@ -10,6 +10,9 @@
  */
 import type { DimensionName, MetricName } from '../metrics.ts';
 
+/** Of a call that is made for a page, in characters: as long as a Target and a cursor in a query are together, and some. */
+export const PATH_LENGTH_MAX = 2_000;
+
 /** What the page is about. */
 export interface About {
   /** Of what: this machine's stack, a deployed one, or whatever has its API there. */

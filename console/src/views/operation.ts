@@ -36,14 +36,18 @@ export const operationScreen = (page: Page, name: string): Screen => {
             ? html`${sendButton(page, name)}${pauseButton(page, name, undefined, operation.paused)}`
             : nothing,
         })}
-        ${isUnknown(page, path) ? refused(page, path) : about(page, operation)}
+        ${
+          isUnknown(page, path)
+            ? refused(page, path)
+            : html`${about(page, operation)}
         <section aria-labelledby="targets-title">
           <h2 id="targets-title">Its Targets</h2>
           ${targetTable(targets?.targets, page.now, empty('No task of it was registered yet', sendButton(page, name)), 3)}
           ${targets?.cursor ? html`<p><a href=${href({ view: 'targets', operation: name })}>All of its Targets</a></p>` : nothing}
         </section>
         <section aria-labelledby="charts-title"><h2 id="charts-title">The last ${windowOf(page.live.metrics)} <span class="muted">beside each name: the last minute</span></h2>${charts(page.live.metrics, { operation: name })}</section>
-        ${operation?.paused ? command('resume', name) : command('pause', name, '--reason', '…')}`;
+        ${operation?.paused ? command('resume', name) : command('pause', name, '--reason', '…')}`
+        }`;
     },
   };
 };

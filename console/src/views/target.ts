@@ -45,8 +45,10 @@ export const targetScreen = (page: Page, target: string, cursor: string | undefi
           under: [{ route: { view: 'operation', name: operation }, text: operation }],
           actions: state ? actions(page, state) : nothing,
         })}
-        ${isUnknown(page, paths.batches) ? unknown(operation) : nothing}
-        ${state?.paused ? pauseNote('It', state.paused) : nothing}
+        ${
+          isUnknown(page, paths.batches)
+            ? unknown(operation)
+            : html`${state?.paused ? pauseNote('It', state.paused) : nothing}
         ${numbers(state)}
         <section aria-labelledby="waiting-title">
           <h2 id="waiting-title">Waiting, whose turn is next first</h2>
@@ -67,7 +69,8 @@ export const targetScreen = (page: Page, target: string, cursor: string | undefi
             'batches',
           )}
         </section>
-        ${command('batches', '--target', target)}`;
+        ${command('batches', '--target', target)}`
+        }`;
     },
   };
 };

@@ -170,6 +170,39 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
     expect(await page.getByRole('searchbox', { name: 'Begins with' }).inputValue()).toBe('depot=J');
   });
 
+  it('says of what is not there that it is not, and does not wait for it', async () => {
+    for (const [hash, words] of [
+      ['/operations/nobody', 'there is no operation'],
+      ['/targets/ship%2Fdepot%3DNONE', 'No task of this Target was ever registered'],
+      ['/lists/nobody', 'there is no list'],
+      [`/tasks/${'z'.repeat(3_000)}`, 'longer than any'],
+    ] as const) {
+      await page.goto(`${console.site}#${hash}`);
+      await page.locator('main', { hasText: words }).waitFor();
+      expect([hash, await page.locator('main .skeleton').count()]).toEqual([hash, 0]);
+      await page.getByText('● live').waitFor();
+    }
+  });
+
+  it('what came of a dialog that was left closes no other one', async () => {
+    const answered = Promise.withResolvers<void>();
+    await page.goto(`${console.site}#/operations/ship`);
+    await page.route('**/v1/operations/ship/pause', async (route) => {
+      await answered.promise;
+      await route.fulfill({ status: 200, json: {} });
+    });
+    await page.getByRole('button', { name: 'Pause…' }).click();
+    await page.getByRole('button', { name: 'Pause', exact: true }).click();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Send a task' }).click();
+    await page.getByLabel('Payload').fill('{"depot": "TYPED"}');
+    answered.resolve();
+    await page.getByText('ship is paused').waitFor();
+    expect(await page.getByLabel('Payload').inputValue()).toBe('{"depot": "TYPED"}');
+    await page.unroute('**/v1/operations/ship/pause');
+    await page.keyboard.press('Escape');
+  });
+
   describe('is reachable by everybody', () => {
     let addresses: readonly (readonly [name: string, hash: string, ready: string])[];
     beforeAll(async () => {
