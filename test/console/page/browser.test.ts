@@ -226,6 +226,8 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
       await console.ask('/fan-outs/acks', { items: [{ item: 'catalog:0:0', outcome: 'failed' }] });
       await console.ask('/lists', { id: 'night', operation: 'ship' });
       await console.ask('/lists/night/jobs', { jobs: [{ payload: { depot: 'MUC' } }] });
+      await console.ask('/tasks', { operation: 'ship', id: 'far', payload: { depot: '🙃'.repeat(40) } });
+      await eventually(async () => (await console.ask<{ status?: string }>('/tasks/far')).status === 'succeeded');
       await eventually(async () => (await console.ask<{ status?: string }>('/tasks/vase-2')).status === 'failed');
       const { batchId } = await console.ask<{ batchId: string }>('/tasks/vase-2');
       const target = encodeURIComponent(SHIP_MUC);
@@ -236,6 +238,7 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
         ['target', `/targets/${target}`, 'tbody td a'],
         ['batch', `/batches/${encodeURIComponent(batchId)}`, '.members a'],
         ['task', '/tasks/vase-2', '.json-key'],
+        ['task of a Target with a name that has no end', '/tasks/far', '.under a'],
         ['unknown task', '/tasks/nobody', '.empty ol'],
         ['failures', '/failures', '.cause a'],
         ['fan-outs', '/fan-outs', 'tbody td a'],
