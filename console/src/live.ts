@@ -1,6 +1,12 @@
 /** What the server tells while a view is open: one stream, of exactly the calls that the view shows. */
 
-import { type LiveEvents, type MetricsView, PATH_LENGTH_MAX, type Usage } from '../../src/console/shapes.ts';
+import {
+  HEARTBEAT_EVERY,
+  type LiveEvents,
+  type MetricsView,
+  PATH_LENGTH_MAX,
+  type Usage,
+} from '../../src/console/shapes.ts';
 import { get } from './api.ts';
 
 export interface Answer {
@@ -32,6 +38,7 @@ export class Live {
   #source: EventSource | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #impatient: ReturnType<typeof setTimeout> | undefined;
+  #silence: ReturnType<typeof setTimeout> | undefined;
 
   /** @param changed is called when there is anything new to draw. */
   constructor(changed: () => void) {
@@ -93,8 +100,13 @@ export class Live {
         .join('&')}`,
     );
     this.#source = source;
-    source.onopen = () => this.#become('open');
+    source.onopen = () => {
+      this.#become('open');
+      this.#heard(source);
+    };
     source.onerror = () => this.#onError(source);
+    for (const name of ['answer', 'trouble', 'metrics', 'usage', 'heartbeat'] as const)
+      on(source, name, () => this.#heard(source));
     on(source, 'answer', (answer) => this.#onAnswer(answer));
     on(source, 'trouble', ({ path, reason }) => {
       this.#troubles.set(path, reason);
@@ -118,6 +130,16 @@ export class Live {
     const [oldest] = this.#answers.keys();
     if (this.#answers.size > REMEMBERED && oldest !== undefined) this.#answers.delete(oldest);
     this.#changed();
+  }
+
+  /** A server that hangs, or a tunnel that was cut, closes nothing: who hears nothing for long begins anew. */
+  #heard(source: EventSource): void {
+    clearTimeout(this.#silence);
+    this.#silence = setTimeout(() => {
+      if (this.#source !== source || source.readyState === EventSource.CLOSED) return;
+      this.#become('lost');
+      this.#open();
+    }, 2 * HEARTBEAT_EVERY);
   }
 
   /** The browser tries again by itself, but not where the server refused. */

@@ -89,7 +89,7 @@ const watchesOfOperation = ({ failedBatches }: AlarmPolicy, operation: Operation
       metric: measured('BatchesFailed', of, { period: QUARTER }),
       threshold: failedBatches,
       says: `Tasks of ${name} have failed for good`,
-      todo: 'groupage tasks --status failed says why; mend that, and redrive them',
+      todo: 'groupage failures says why; mend that, and redrive them',
       section: 'batches-fail',
     },
     ...(circuit

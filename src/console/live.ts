@@ -6,11 +6,12 @@ import { problemsWith } from './asked-paths.ts';
 import type { MetricsFeed } from './metrics-feed.ts';
 import { outbox } from './outbox.ts';
 import type { Rounds, Tell } from './rounds.ts';
+import { HEARTBEAT_EVERY } from './shapes.ts';
 
-/** A line that says nothing, so often (ms): a page that hears none knows that nobody is there any more. */
-const HEARTBEAT = 15_000;
-
-type Message = { readonly event: string; readonly data: string } | 'heartbeat';
+interface Message {
+  readonly event: string;
+  readonly data: string;
+}
 
 export const live =
   (rounds: Rounds, metrics: MetricsFeed): Handler =>
@@ -23,12 +24,11 @@ export const live =
     return streamSSE(context, async (stream) => {
       const box = outbox<Message>();
       const tell: Tell = (event, data, about) => box.put(about, { event, data: JSON.stringify(data) });
-      const heart = setInterval(() => box.put('heartbeat', 'heartbeat'), HEARTBEAT);
+      const heart = setInterval(() => tell('heartbeat', {}, 'heartbeat'), HEARTBEAT_EVERY);
       const endings = [rounds.open(paths, tell), metrics.open(tell), () => clearInterval(heart), box.close];
       stream.onAbort(() => {
         for (const end of endings) end();
       });
-      for await (const message of box)
-        await (message === 'heartbeat' ? stream.write(': \n\n') : stream.writeSSE(message));
+      for await (const message of box) await stream.writeSSE(message);
     });
   };

@@ -43,6 +43,8 @@ export interface LiveEvents {
   readonly trouble: { readonly path: string; readonly reason: string };
   readonly metrics: MetricsView;
   readonly usage: Usage;
+  /** Says nothing but that somebody is there, every {@link HEARTBEAT_EVERY}. */
+  readonly heartbeat: Readonly<Record<string, never>>;
 }
 
 /** What all pages of this server have cost since this one was opened, as DynamoDB says. */
@@ -100,3 +102,6 @@ export interface Series {
   /** The largest value; 0 where there is none. */
   readonly max: readonly number[];
 }
+
+/** Milliseconds. A page that hears nothing for twice as long knows that nobody is there any more. */
+export const HEARTBEAT_EVERY = 15_000;

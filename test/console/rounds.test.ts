@@ -40,6 +40,7 @@ const openPage = (rounds: Rounds, ...paths: string[]) => {
     trouble: [],
     metrics: [],
     usage: [],
+    heartbeat: [],
   };
   const tell: Tell = (name, event) => told[name].push(event);
   return { told, close: rounds.open(paths, tell) };
