@@ -3,7 +3,7 @@ import type { MiddlewareHandler } from 'hono';
 import type { ReadMeter } from '../ports.ts';
 
 /** In read units of DynamoDB: 0 where nothing was read. An API of an earlier version does not say it. */
-const READ_UNITS = 'groupage-read-units';
+export const READ_UNITS = 'groupage-read-units';
 
 export const tellingReadUnits =
   ({ measure }: ReadMeter): MiddlewareHandler =>

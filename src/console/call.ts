@@ -1,4 +1,5 @@
 /** How the console's server reaches the API. */
+import { READ_UNITS } from '../api/read-units.ts';
 import { reasonOf } from '../batching/problems.ts';
 import { CommandFailure } from '../failure.ts';
 
@@ -8,9 +9,6 @@ import { CommandFailure } from '../failure.ts';
  * @throws CommandFailure when it could not be made: why, in words.
  */
 export type CallApi = (request: Request) => Promise<Response>;
-
-/** Of an answer: what the reads that it took consumed, in read units of DynamoDB. Absent where nothing was read. */
-const READ_UNITS = 'groupage-read-units';
 
 /**
  * What a call is taken to have cost by an API that never says it: one that was deployed with an earlier version. Most

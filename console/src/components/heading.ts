@@ -1,5 +1,6 @@
 /** The top of a view. */
 import { html, nothing, type TemplateResult } from 'lit';
+import type { Batch } from '../model/shapes.ts';
 import type { State } from '../model/words.ts';
 import type { Route } from '../router.ts';
 import { badge, breakable, link } from './parts.ts';
@@ -31,3 +32,12 @@ export const heading = ({ kind, name, isId, state, under = [], actions = nothing
       <div class="actions">${actions}</div>
     </div>
   </div>`;
+
+/** Where a batch or a task belongs; nowhere yet, while nobody knows it. */
+export const belonging = (of: Pick<Batch, 'operation' | 'target'> | undefined): NonNullable<Heading['under']> =>
+  of
+    ? [
+        { route: { view: 'operation', name: of.operation }, text: of.operation },
+        { route: { view: 'target', target: of.target }, text: of.target },
+      ]
+    : [];

@@ -8,6 +8,12 @@ export interface State {
   readonly word: string;
 }
 
+/** Reads states off a table. One that this page does not know goes by its own word. */
+const statesOf =
+  (states: Readonly<Record<string, State>>) =>
+  (status: string): State =>
+    states[status] ?? { tone: 'idle', word: status };
+
 const SEALED_BY: Readonly<Record<string, string>> = {
   full: 'it had as many tasks as a batch may have',
   bytes: 'another task would have made it larger than a batch may be',
@@ -21,56 +27,46 @@ const SEALED_BY: Readonly<Record<string, string>> = {
 /** Why a batch was sealed: the end of a sentence that begins with "sealed because". */
 export const sealedBecause = (sealedBy: string): string => SEALED_BY[sealedBy] ?? sealedBy;
 
-const TASKS: Readonly<Record<string, State>> = {
+export const taskState = statesOf({
   created: { tone: 'idle', word: 'waiting' },
   batched: { tone: 'busy', word: 'in a batch' },
   'in-progress': { tone: 'busy', word: 'in progress' },
   succeeded: { tone: 'ok', word: 'succeeded' },
   failed: { tone: 'bad', word: 'failed' },
-};
+});
 
-export const taskState = (status: string): State => TASKS[status] ?? { tone: 'idle', word: status };
-
-const BATCHES: Readonly<Record<string, State>> = {
+export const batchState = statesOf({
   forming: { tone: 'idle', word: 'forming' },
   sealed: { tone: 'idle', word: 'sealed' },
   'in-progress': { tone: 'busy', word: 'in progress' },
   succeeded: { tone: 'ok', word: 'succeeded' },
   'partly-failed': { tone: 'warn', word: 'partly failed' },
   failed: { tone: 'bad', word: 'failed' },
-};
+});
 
-export const batchState = (status: string): State => BATCHES[status] ?? { tone: 'idle', word: status };
-
-const TRACKERS: Readonly<Record<string, State>> = {
+/** Of a fan-out or a list. */
+export const trackerState = statesOf({
   open: { tone: 'busy', word: 'open' },
   sealed: { tone: 'busy', word: 'sealed' },
   complete: { tone: 'ok', word: 'complete' },
   expired: { tone: 'warn', word: 'expired' },
   cancelled: { tone: 'warn', word: 'cancelled' },
-};
+});
 
-/** Of a fan-out or a list. */
-export const trackerState = (status: string): State => TRACKERS[status] ?? { tone: 'idle', word: status };
-
-const NODES: Readonly<Record<string, State>> = {
+export const nodeState = statesOf({
   working: { tone: 'ok', word: 'working' },
   draining: { tone: 'warn', word: 'draining' },
   leaving: { tone: 'warn', word: 'leaving' },
   evicted: { tone: 'bad', word: 'evicted' },
-};
+});
 
-export const nodeState = (status: string): State => NODES[status] ?? { tone: 'idle', word: status };
-
-const JOBS: Readonly<Record<string, State>> = {
+export const jobState = statesOf({
   waiting: { tone: 'idle', word: 'waiting' },
   leased: { tone: 'busy', word: 'leased' },
   started: { tone: 'busy', word: 'started' },
   succeeded: { tone: 'ok', word: 'succeeded' },
   failed: { tone: 'bad', word: 'failed' },
-};
-
-export const jobState = (status: string): State => JOBS[status] ?? { tone: 'idle', word: status };
+});
 
 const BECAUSE: Readonly<Record<string, string>> = {
   'all-done': 'all of its items are done',

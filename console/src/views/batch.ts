@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { PATHS } from '../api.ts';
 import { isUnknown } from '../components/answered.ts';
-import { heading } from '../components/heading.ts';
+import { belonging, heading } from '../components/heading.ts';
 import { command, empty, facts, figure, fill, link, skeleton } from '../components/parts.ts';
 import { count, duration, percent, plural } from '../format.ts';
 import type { Batch } from '../model/shapes.ts';
@@ -30,12 +30,7 @@ export const batchScreen = (page: Page, id: string): Screen => {
           name: id,
           isId: true,
           state: batch && batchState(batch.status),
-          under: batch
-            ? [
-                { route: { view: 'operation', name: batch.operation }, text: batch.operation },
-                { route: { view: 'target', target: batch.target }, text: batch.target },
-              ]
-            : [],
+          under: belonging(batch),
         })}
         ${isUnknown(page, path) ? empty('There is no such batch', 'It may have expired: batches are kept for as long as their tasks. An id is the Target, a # and two numbers.') : about(batch, isAll, showAll, page.now)}`;
     },

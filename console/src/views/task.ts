@@ -4,7 +4,7 @@ import { rawMembers } from '../../../src/batching/json-text.ts';
 import { get, PATHS, remove } from '../api.ts';
 import { isUnknown, refused } from '../components/answered.ts';
 import { ask } from '../components/dialogs.ts';
-import { heading } from '../components/heading.ts';
+import { belonging, heading } from '../components/heading.ts';
 import { jsonText } from '../components/json-text.ts';
 import { command, empty, facts, link, shape, skeleton } from '../components/parts.ts';
 import { askRedrive, redriveOfTasks } from '../components/redrive-dialog.ts';
@@ -56,12 +56,7 @@ class TaskScreen implements Screen {
         name: this.#id,
         isId: true,
         state: task && taskState(task.status),
-        under: task
-          ? [
-              { route: { view: 'operation', name: task.operation }, text: task.operation },
-              { route: { view: 'target', target: task.target }, text: task.target },
-            ]
-          : [],
+        under: belonging(task),
         actions: task ? this.#actions(task) : nothing,
       })}
       ${isUnknown(this.#page, this.#path) ? this.#unknown() : this.#life(task, batch)}`;
