@@ -1,7 +1,7 @@
 /** Is anything late? */
 import { Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { CustomMetricGroup } from 'cdk-monitoring-constructs';
-import { lateAfter } from '../../../src/config/resolved.ts';
+import { lateAfter, longestWait } from '../../../src/config/resolved.ts';
 import type { Watched } from '../dashboard.ts';
 import { byOperation, graph, ofQueues, workingQueues } from './lines.ts';
 
@@ -17,9 +17,9 @@ export const isItLate = (watched: Watched): CustomMetricGroup[] => {
     },
     {
       ...graph('How long batches waited for their seal, p99 (ms)', byOperation(watched, ['Wait'], 'p99')),
-      horizontalAnnotations: operations.map(({ operation, batch }) => ({
-        value: batch.maxWait,
-        label: `maxWait of ${operation}`,
+      horizontalAnnotations: operations.map((operation) => ({
+        value: longestWait(operation),
+        label: `${operation.batch.window === null ? 'maxWait' : 'window'} of ${operation.operation}`,
       })),
     },
     graph('Oldest message (s)', ofQueues(workingQueues(watched), 'ApproximateAgeOfOldestMessage')),
