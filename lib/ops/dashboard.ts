@@ -1,8 +1,14 @@
 /** The dashboard: five questions, in the order in which somebody asks them who was just called. */
 import { Aws, Duration, Stack } from 'aws-cdk-lib';
-import { type Alarm, AlarmStatusWidget, type Dashboard } from 'aws-cdk-lib/aws-cloudwatch';
+import {
+  type Alarm,
+  AlarmStatusWidget,
+  Dashboard,
+  type IWidget,
+  PeriodOverride,
+  TextWidget,
+} from 'aws-cdk-lib/aws-cloudwatch';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
-import { type CustomMetricGroup, DefaultDashboardFactory, MonitoringFacade } from 'cdk-monitoring-constructs';
 import { Construct } from 'constructs';
 import type { Config, Operation } from '../../src/config/resolved.ts';
 import type { Flow } from '../flow.ts';
@@ -30,7 +36,7 @@ const ALARMS_MAX = 100;
 const FULL_WIDTH = 24;
 
 /** Answers one question. */
-type Graphs = (watched: Watched) => readonly CustomMetricGroup[];
+type Graphs = (watched: Watched) => readonly IWidget[];
 
 const QUESTIONS: readonly (readonly [title: string, graphs: Graphs])[] = [
   ['Is anything lost or failing?', isAnythingLost],
@@ -52,23 +58,28 @@ export class OpsDashboard extends Construct {
     super(scope, id);
     const all = Object.values(props.config.operations);
     const watched = { ...props, operations: all.slice(0, OPERATIONS_MAX) };
-    const factory = new DefaultDashboardFactory(this, 'Factory', {
-      dashboardNamePrefix: `${Stack.of(this).stackName}-${Aws.REGION}`,
-      detailDashboardRange: Duration.hours(3),
+    // An id that it was given once: another one would delete the dashboard of that name on an upgrade.
+    this.dashboard = new Dashboard(new Construct(this, 'Factory'), 'Dashboard', {
+      dashboardName: `${Stack.of(this).stackName}-${Aws.REGION}`,
+      defaultInterval: Duration.hours(3),
+      periodOverride: PeriodOverride.INHERIT,
     });
-    const facade = new MonitoringFacade(this, 'Monitoring', { dashboardFactory: factory });
     for (let from = 0; from < alarms.length; from += ALARMS_MAX) {
       const some = alarms.slice(from, from + ALARMS_MAX);
-      facade.addWidget(
+      this.dashboard.addWidgets(
         new AlarmStatusWidget({ title: 'Alarms', alarms: some, width: FULL_WIDTH, height: rowsOf(some.length) }),
       );
     }
     if (all.length > watched.operations.length)
-      facade.addMediumHeader(`Of ${all.length} operations these graphs have the first ${watched.operations.length}`);
-    for (const [title, graphs] of QUESTIONS)
-      facade.monitorCustom({ alarmFriendlyName: title, humanReadableName: title, metricGroups: [...graphs(watched)] });
-    if (!factory.dashboard) throw new Error('the factory has made no dashboard');
-    this.dashboard = factory.dashboard;
+      this.#heading(`Of ${all.length} operations these graphs have the first ${watched.operations.length}`);
+    for (const [title, graphs] of QUESTIONS) {
+      this.#heading(title);
+      this.dashboard.addWidgets(...graphs(watched));
+    }
+  }
+
+  #heading(text: string): void {
+    this.dashboard.addWidgets(new TextWidget({ markdown: `### ${text}`, width: FULL_WIDTH, height: 1 }));
   }
 }
 

@@ -1,5 +1,5 @@
 /** Are batches full? */
-import { type CustomMetricGroup, GraphWidgetType } from 'cdk-monitoring-constructs';
+import type { GraphWidget } from 'aws-cdk-lib/aws-cloudwatch';
 import type { BatchPolicy, SealReason } from '../../../src/batching/policy.ts';
 import type { Watched } from '../dashboard.ts';
 import { byOperation, graph } from './lines.ts';
@@ -18,13 +18,13 @@ const reasonsOf = ({ maxWeight, quietPeriod, bypass }: BatchPolicy): SealReason[
   return Object.entries(isPossible).flatMap(([reason, possible]) => (possible ? [reason as SealReason] : []));
 };
 
-export const isItFull = (watched: Watched): CustomMetricGroup[] => [
+export const isItFull = (watched: Watched): GraphWidget[] => [
   graph('Fill, mean (% of maxSize)', byOperation(watched, ['FillRatio'])),
-  ...watched.operations.map(({ operation, batch }) => ({
-    ...graph(
+  ...watched.operations.map(({ operation, batch }) =>
+    graph(
       `Batches of ${operation}, by why they were sealed`,
       reasonsOf(batch).map((reason) => watched.measured('BatchesSealed', { operation, reason }, { label: reason })),
+      { stacked: true },
     ),
-    graphWidgetType: GraphWidgetType.STACKED_AREA,
-  })),
+  ),
 ];

@@ -1,10 +1,9 @@
 /** Where is the bottleneck? */
-import { Stats } from 'aws-cdk-lib/aws-cloudwatch';
-import type { CustomMetricGroup } from 'cdk-monitoring-constructs';
+import { type GraphWidget, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Watched } from '../dashboard.ts';
 import { byOperation, graph, ofFunctions, ofQueues, ofTables, workingQueues } from './lines.ts';
 
-export const whereIsTheBottleneck = (watched: Watched): CustomMetricGroup[] => {
+export const whereIsTheBottleneck = (watched: Watched): GraphWidget[] => {
   const { flow, tables } = watched;
   const queues = workingQueues(watched);
   return [

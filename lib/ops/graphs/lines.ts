@@ -1,33 +1,33 @@
 /** Lines of graphs: one for each operation, table, queue or function, labelled by its name. */
-import { Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { GraphWidget, type GraphWidgetProps, type IMetric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
-import type { CustomMetricGroup, MetricWithAlarmSupport } from 'cdk-monitoring-constructs';
 import type { METRICS, MetricName } from '../../../src/metrics.ts';
 import type { Watched } from '../dashboard.ts';
 import { STEP } from '../measured.ts';
 
-/** Three graphs in a row of 24. */
-const WIDTH = 8;
+/** Three graphs in a row of 24, each with room for its legend. */
+const [WIDTH, HEIGHT] = [8, 5];
 
 /** Metrics of ours that have the operation alone as dimension. */
 type OfOperation = {
   [Name in MetricName]: (typeof METRICS)[Name]['by'] extends readonly ['operation'] ? Name : never;
 }[MetricName];
 
-export const graph = (title: string, metrics: readonly MetricWithAlarmSupport[]): CustomMetricGroup => ({
-  title,
-  metrics: [...metrics],
-  graphWidgetWidth: WIDTH,
-});
+export const graph = (
+  title: string,
+  metrics: readonly IMetric[],
+  more: Pick<GraphWidgetProps, 'stacked' | 'leftAnnotations'> = {},
+): GraphWidget =>
+  new GraphWidget({ title, left: [...metrics], leftYAxis: { min: 0 }, width: WIDTH, height: HEIGHT, ...more });
 
 /** A line an operation, or several where there are several metrics. */
 export const byOperation = (
   { operations, measured }: Watched,
   names: readonly OfOperation[],
   statistic?: string,
-): MetricWithAlarmSupport[] =>
+): IMetric[] =>
   names.flatMap((name) =>
     operations.map(({ operation }) =>
       measured(
@@ -42,22 +42,15 @@ export const byOperation = (
   );
 
 /** The largest of a step, of each of these queues. */
-export const ofQueues = (queues: Readonly<Record<string, IQueue>>, metric: string): MetricWithAlarmSupport[] =>
+export const ofQueues = (queues: Readonly<Record<string, IQueue>>, metric: string): IMetric[] =>
   Object.entries(queues).map(([label, queue]) =>
     queue.metric(metric, { label, period: STEP, statistic: Stats.MAXIMUM }),
   );
 
-export const ofFunctions = (
-  functions: ReadonlyMap<string, IFunction>,
-  metric: string,
-  statistic: string,
-): MetricWithAlarmSupport[] =>
+export const ofFunctions = (functions: ReadonlyMap<string, IFunction>, metric: string, statistic: string): IMetric[] =>
   [...functions].map(([label, fn]) => fn.metric(metric, { label, period: STEP, statistic }));
 
-export const ofTables = (
-  tables: Readonly<Record<string, Table>>,
-  metrics: readonly string[],
-): MetricWithAlarmSupport[] =>
+export const ofTables = (tables: Readonly<Record<string, Table>>, metrics: readonly string[]): IMetric[] =>
   Object.entries(tables).flatMap(([name, table]) =>
     metrics.map((metric) =>
       table.metric(metric, {

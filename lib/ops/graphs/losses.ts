@@ -1,10 +1,10 @@
 /** Is anything lost or failing? */
-import type { CustomMetricGroup } from 'cdk-monitoring-constructs';
+import type { GraphWidget } from 'aws-cdk-lib/aws-cloudwatch';
 import { REPAIRED } from '../../../src/metrics.ts';
 import type { Watched } from '../dashboard.ts';
 import { byOperation, graph, ofQueues } from './lines.ts';
 
-export const isAnythingLost = (watched: Watched): CustomMetricGroup[] => {
+export const isAnythingLost = (watched: Watched): GraphWidget[] => {
   const { config, flow, measured } = watched;
   const working = Object.entries(flow.workingQueues);
   const destinations = Object.keys(config.destinations);

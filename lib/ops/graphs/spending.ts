@@ -1,12 +1,11 @@
 /** What does it cost? */
-import { MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
-import type { CustomMetricGroup, MetricWithAlarmSupport } from 'cdk-monitoring-constructs';
+import { type GraphWidget, type IMetric, MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Watched } from '../dashboard.ts';
 import { STEP } from '../measured.ts';
 import { byOperation, graph, ofFunctions, ofTables, workingQueues } from './lines.ts';
 
 /** Against one call for each task. */
-const callsSaved = ({ operations, measured }: Watched): MetricWithAlarmSupport[] =>
+const callsSaved = ({ operations, measured }: Watched): IMetric[] =>
   operations.map(({ operation }, n) => {
     const [succeeded, failed, calls] = [`succeeded${n}`, `failed${n}`, `calls${n}`];
     return new MathExpression({
@@ -22,7 +21,7 @@ const callsSaved = ({ operations, measured }: Watched): MetricWithAlarmSupport[]
     });
   });
 
-export const whatDoesItCost = (watched: Watched): CustomMetricGroup[] => {
+export const whatDoesItCost = (watched: Watched): GraphWidget[] => {
   const { flow, tables, config, operations, measured } = watched;
   const merging = operations.filter(({ merge }) => merge);
   const sent = Object.entries({ ...workingQueues(watched), rejected: flow.rejectedQueue.queue });
