@@ -6,6 +6,8 @@ const ROOT = join(import.meta.dirname, '..');
 
 /** What decides, without asking the world. */
 const PURE = [
+  'src/group-by',
+  'src/resolvers',
   ...[
     'ids',
     'json-text',

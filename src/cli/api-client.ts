@@ -16,7 +16,8 @@ export class ApiFailure extends CommandFailure {
 }
 
 /** An answer's text, and its value. */
-interface Answer<T> {
+/** @public: types of what commands export are made of it. */
+export interface Answer<T> {
   readonly text: string;
   readonly value: T;
 }

@@ -1,4 +1,5 @@
 /** Prints fleets for people. */
+import { groupBy } from '../group-by.ts';
 import { ago, plural, printable, red, table } from './output.ts';
 import type { FleetNodeShape, FleetPartitionShape, FleetShape } from './shapes.ts';
 
@@ -11,7 +12,7 @@ const CHECKPOINT_SHOWN = 40;
 export const describeFleet = (fleet: FleetShape, now = Date.now()): string => {
   const { nodes, partitions } = fleet;
   const all = `${plural(nodes.length, 'node')}, ${plural(partitions.length, 'partition')}`;
-  const owners = [...Map.groupBy(partitions, ({ owner }) => owner)].flatMap(([owner, its]) =>
+  const owners = [...groupBy(partitions, ({ owner }) => owner)].flatMap(([owner, its]) =>
     owner === undefined ? [] : [`${printable(owner)}: ${names(its)}`],
   );
   return [

@@ -1,8 +1,10 @@
 /** What fan-outs take in several calls of the API: items are added and acked a part at a time, none twice. */
+
 import pLimit from 'p-limit';
 import type { ItemOutcome } from '../fan-out/fan-out.ts';
 import { type FanOutId, type ItemId, itemIdOf, parseItemId } from '../fan-out/ids.ts';
 import { FULL_SIZE } from '../fan-out/tree.ts';
+import { groupBy } from '../group-by.ts';
 import type { Ask } from './ask.ts';
 
 /** Items that are added by one call: a hundred groups, which take it a second or so. */
@@ -115,7 +117,7 @@ const written = ([item, outcome]: Done): DoneItem => (outcome === 'succeeded' ? 
 /** Calls that are filled with what is written together: a part of a group that came into two calls would be two writes. */
 const callsOf = (items: readonly Done[]): readonly (readonly Done[])[] => {
   const calls: Done[][] = [];
-  for (const group of Map.groupBy(items, ([item]) => item.slice(0, item.lastIndexOf(':'))).values())
+  for (const group of groupBy(items, ([item]) => item.slice(0, item.lastIndexOf(':'))).values())
     for (let from = 0; from < group.length; from += FULL_SIZE.acksAtOnce) {
       const part = group.slice(from, from + FULL_SIZE.acksAtOnce);
       const last = calls.at(-1);

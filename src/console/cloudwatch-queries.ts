@@ -1,7 +1,9 @@
 /** Which of a stack's metrics the console asks CloudWatch for, and what the answers come to. Pure. */
+
 import type { MetricDataQuery, MetricDataResult } from '@aws-sdk/client-cloudwatch';
 import type { Millis } from '../batching/ids.ts';
 import type { SealReason } from '../batching/policy.ts';
+import { groupBy } from '../group-by.ts';
 import { METRICS, type MetricName, NAMESPACE, REPAIRED, STACK_DIMENSION } from '../metrics.ts';
 import type { Series } from './shapes.ts';
 
@@ -93,7 +95,7 @@ export const seriesFrom = (
   results: readonly MetricDataResult[],
   window: Window,
 ): readonly Series[] => {
-  const bySeries = Map.groupBy(
+  const bySeries = groupBy(
     results.flatMap((result) => {
       const one = asked[Number(result.Id?.slice(1))];
       return one ? [{ one, result }] : [];

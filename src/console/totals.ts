@@ -1,4 +1,5 @@
 /** What metrics come to for each operation. Pure. */
+import { groupBy } from '../group-by.ts';
 import type { MetricName } from '../metrics.ts';
 import type { OperationTotals, Series } from './shapes.ts';
 
@@ -9,12 +10,12 @@ export interface Sum extends Pick<Series, 'metric' | 'of'> {
 
 /** Operations by name. */
 export const totalsOf = (sums: readonly Sum[]): readonly OperationTotals[] => {
-  const byOperation = Object.groupBy(
+  const byOperation = groupBy(
     sums.filter(({ of }) => of.operation !== undefined),
     ({ of }) => of.operation ?? '',
   );
-  return Object.entries(byOperation)
-    .map(([operation, its = []]) => totalsOfOne(operation, its))
+  return [...byOperation]
+    .map(([operation, its]) => totalsOfOne(operation, its))
     .toSorted((a, b) => (a.operation < b.operation ? -1 : 1));
 };
 

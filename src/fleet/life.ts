@@ -3,7 +3,9 @@
  *
  * Beats and looks go on beside each other: whatever else takes its time, the next heartbeat does not wait for it.
  */
+
 import type { Millis } from '../batching/ids.ts';
+import { withResolvers } from '../resolvers.ts';
 import { decide } from './decide.ts';
 import type { Fleet } from './fleet.ts';
 import { Hands } from './hands.ts';
@@ -26,7 +28,7 @@ export class Life {
   readonly #rest: Sleeper;
   readonly #heart: Heart;
   readonly #hands: Hands;
-  readonly #over = Promise.withResolvers<LifeEnd>();
+  readonly #over = withResolvers<LifeEnd>();
   #end: LifeEnd | undefined;
   #leavingSince: Millis | undefined;
   /** Its row may be gone, whatever was answered. */

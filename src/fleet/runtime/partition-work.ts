@@ -8,7 +8,9 @@
  * - draining: its `signal` was aborted; once the call has ended it is given away;
  * - dropped: it is another's, and nothing here can change that.
  */
+
 import type { Millis } from '../../batching/ids.ts';
+import { withResolvers } from '../../resolvers.ts';
 import type { DropReason, LifeEvent } from '../events.ts';
 import { CHECKPOINT_MAX_BYTES } from '../fleet.ts';
 import { type Clock, Sleeper } from '../member.ts';
@@ -46,7 +48,7 @@ export class PartitionWork {
   #call: Call | undefined;
   #isDraining = false;
   #dropped: DropReason | undefined;
-  readonly #over = Promise.withResolvers<void>();
+  readonly #over = withResolvers();
   /** Of calls that failed. */
   readonly #pauses: Sleeper;
 

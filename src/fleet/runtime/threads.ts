@@ -2,10 +2,13 @@
  * The two threads of a node, seen from the one that works on partitions: the other one beats, looks and decides, and this
  * one does as it says.
  */
+
+import { extname } from 'node:path';
 import { setTimeout as setTimer } from 'node:timers';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { Millis } from '../../batching/ids.ts';
+import { withResolvers } from '../../resolvers.ts';
 import type { FleetEvent } from '../events.ts';
 import type { NodeKey } from '../ids.ts';
 import type { Fleets } from '../store.ts';
@@ -22,6 +25,9 @@ export class HeartbeatsStopped extends Error {
   override readonly name = 'HeartbeatsStopped';
 }
 
+/** Sources run as they are; the published package is compiled. */
+const EXTENSION = extname(import.meta.url);
+
 interface ThreadDeps {
   readonly fleets: Fleets;
   readonly onPartition: (partition: Partition) => Promise<void>;
@@ -34,10 +40,10 @@ export class Threads {
   readonly #workers: Workers;
   readonly #onEvent: (event: FleetEvent) => void;
   readonly #ticking: NodeJS.Timeout;
-  readonly #over = Promise.withResolvers<void>();
+  readonly #over = withResolvers();
   /** That in which a partition was given last, and which of the node's it is. One of before may not work any more. */
   #life: { readonly of: NodeKey; readonly number: number } | undefined;
-  #later = Promise.withResolvers<void>();
+  #later = withResolvers();
 
   constructor(data: Omit<ThreadData, 'shared'>, { fleets, onPartition, onEvent }: ThreadDeps) {
     const { fleet } = data.setting;
@@ -56,7 +62,7 @@ export class Threads {
       this.#shared.showLife();
       this.#workers.suspendLate();
     }, TICK);
-    this.#thread = new Worker(new URL('./heartbeat-thread.ts', import.meta.url), {
+    this.#thread = new Worker(new URL(`./heartbeat-thread${EXTENSION}`, import.meta.url), {
       workerData: { ...data, shared: this.#shared.buffer } satisfies ThreadData,
     });
     const stopped = (why: string, cause?: unknown): void => this.#over.reject(new HeartbeatsStopped(why, { cause }));
@@ -113,7 +119,7 @@ export class Threads {
         break;
       case 'go-on':
         this.#later.resolve();
-        this.#later = Promise.withResolvers();
+        this.#later = withResolvers();
         break;
       case 'tell':
         this.#tell(message.event);
