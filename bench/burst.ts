@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util';
 import { createClient } from '../src/client/client.ts';
 import { parseConfig } from '../src/config/schema.ts';
-import { localClients } from '../src/local/engines.ts';
+import { localClients } from '../src/local/clients.ts';
 import { startStack } from '../src/local/stack.ts';
 import { startTestDownstream } from '../test/factories/downstream.ts';
 import { add, type Bill, metered, newBill, total } from './meter.ts';

@@ -9,7 +9,7 @@ import { Flow } from './flow.ts';
 import { Tables, type TablesProps } from './tables.ts';
 
 export { FleetTable, type FleetTableProps } from './fleet-table.ts';
-export { Ops, type OpsProps } from './ops/ops.ts';
+export { Ops } from './ops/ops.ts';
 
 export interface GroupageProps extends TablesProps {
   /** What `groupage.config.ts` exports. */

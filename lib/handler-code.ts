@@ -1,65 +1,44 @@
-/** The λs' code: bundled together, since they share most of it, and each with the configuration beside it. */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+/** The λs' code, each with the configuration beside it. */
+import { cpSync, existsSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Code } from 'aws-cdk-lib/aws-lambda';
-import { buildSync } from 'esbuild';
 import type { Config } from '../src/config/resolved.ts';
 import { CONFIG_ASSET } from '../src/environment.ts';
 import { temporaryFolder } from '../src/temporary-folder.ts';
+import { HANDLERS, type HandlerName } from './handler-names.ts';
 
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
-const OUTPUT = join(ROOT, 'bundles');
-
-/** The entries, named as their files. */
-const HANDLERS = ['register', 'elect-leader', 'group', 'batch-handler', 'callback', 'sweep', 'api'] as const;
-export type HandlerName = (typeof HANDLERS)[number];
+export type { HandlerName } from './handler-names.ts';
 
 /** Makes the code of a λ. */
 export type HandlerCode = (name: HandlerName, config: Config) => Code;
 
-/** One bundling for each configuration that this process deploys. */
-const bundled = new Map<string, string>();
+/** The published package has the λs' code ready. */
+const PREBUILT = join(dirname(dirname(fileURLToPath(import.meta.url))), 'handlers');
+
+/** A folder of bundles for each configuration that this process deploys. */
+const folders = new Map<string, string>();
 
 /** A λ's code. The same sources and configuration give the same bytes, so that nothing is deployed without a change. */
 export const bundledCode: HandlerCode = (name, config) => {
   const text = JSON.stringify(config);
-  const folder = bundled.get(text) ?? bundle(text);
-  bundled.set(text, folder);
+  const folder = folders.get(text) ?? withConfig(text);
+  folders.set(text, folder);
   return Code.fromAsset(join(folder, name));
 };
 
-/**
- * Bundles all λs into a folder each. The SDK is bundled too: what was tested is what runs, and one minified file loads
- * faster than the runtime's own copy.
- */
-const bundle = (config: string): string => {
+const withConfig = (config: string): string => {
   const folder = temporaryFolder('bundles');
-  const { outputFiles } = buildSync({
-    entryPoints: HANDLERS.map((name) => ({ in: join(ROOT, 'lambdas', `${name}.ts`), out: join(name, 'index') })),
-    // Source maps name their sources as seen from here: a place that is the same in every clone. Nothing is written there.
-    outdir: OUTPUT,
-    write: false,
-    outExtension: { '.js': '.mjs' },
-    // Nothing in the output may depend on where it was built.
-    absWorkingDir: ROOT,
-    sourceRoot: 'groupage',
-    bundle: true,
-    minify: true,
-    sourcemap: true,
-    sourcesContent: false,
-    platform: 'node',
-    target: 'node24',
-    format: 'esm',
-    mainFields: ['module', 'main'],
-    // Dependencies that are still CommonJS inside ask for `require`.
-    banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
-    logLevel: 'warning',
-  });
-  for (const name of HANDLERS) {
-    mkdirSync(join(folder, name));
-    writeFileSync(join(folder, name, CONFIG_ASSET), config);
-  }
-  for (const { path, contents } of outputFiles) writeFileSync(join(folder, relative(OUTPUT, path)), contents);
+  if (existsSync(PREBUILT)) cpSync(PREBUILT, folder, { recursive: true });
+  else bundleSources(folder);
+  for (const name of HANDLERS) writeFileSync(join(folder, name, CONFIG_ASSET), config);
   return folder;
+};
+
+/** Loaded only where there are sources: the published package has neither them nor a bundler. */
+const bundleSources = (folder: string): void => {
+  const require = createRequire(import.meta.url);
+  const { bundleHandlers } = require('./handler-bundles.ts') as { bundleHandlers(folder: string): void };
+  bundleHandlers(folder);
 };

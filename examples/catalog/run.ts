@@ -21,7 +21,7 @@ import {
 import { metered, newBill } from '../../bench/meter.ts';
 import { plural } from '../../src/cli/output.ts';
 import { parseConfig } from '../../src/config/schema.ts';
-import { localClients } from '../../src/local/engines.ts';
+import { localClients } from '../../src/local/clients.ts';
 import { freePort } from '../../src/local/free-port.ts';
 import { startStack } from '../../src/local/stack.ts';
 import { isBroken, type ProcessCatalog } from './catalog.ts';

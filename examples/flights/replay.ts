@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createClient } from '../../src/client/client.ts';
 import { CONFIG_FILES } from '../../src/config/load.ts';
-import { localClients } from '../../src/local/engines.ts';
+import { localClients } from '../../src/local/clients.ts';
 import { readLocalFile } from '../../src/local/local-file.ts';
 import type { Flight, Tally } from './downstream.ts';
 

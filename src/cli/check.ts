@@ -1,8 +1,10 @@
 /** `groupage check`: is the configuration right, and what does it come to? */
+import { existsSync } from 'node:fs';
 import { Command } from 'commander';
 import { printDuration } from '../config/duration.ts';
 import { CONFIG_FILES, EXAMPLE_CONFIG, findConfig, loadConfig } from '../config/load.ts';
 import { type Config, handlerTimeout } from '../config/resolved.ts';
+import { CommandFailure } from '../failure.ts';
 import { notesOf } from './notes.ts';
 import { plural, printable, printJson, table, whereIs, withoutSecrets } from './output.ts';
 
@@ -15,6 +17,8 @@ export const checkCommand = (): Command =>
     )
     .action(async (file: string | undefined, { json }: { readonly json?: boolean }) => {
       const own = findConfig(process.cwd(), file);
+      if (own === undefined && !existsSync(EXAMPLE_CONFIG))
+        throw new CommandFailure(`there is no ${CONFIG_FILES.join(' or ')} in this folder: write one, or name a file`);
       if (own === undefined)
         console.error(`There is no ${CONFIG_FILES.join(' or ')} in this folder; this is examples/flights:\n`);
       const config = await loadConfig(own ?? EXAMPLE_CONFIG);

@@ -24,6 +24,6 @@ export const localStack = (folder = process.cwd()): LocalFile => {
   const above = dirname(folder);
   if (above !== folder) return localStack(above);
   throw new CommandFailure(
-    "no local stack runs in this folder, or it is another user's: start one with `npm start`, name an API with --api URL, or a deployed stack with --stack NAME",
+    "no local stack runs in this folder, or it is another user's: start one with `npm start` in a clone of Groupage, name an API with --api URL, or a deployed stack with --stack NAME",
   );
 };

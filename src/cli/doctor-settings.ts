@@ -45,7 +45,7 @@ const ofLocal = async (): Promise<Settings> => {
   if (!file.workers) return nothing('settings', 'the local stack does not tell them: start it again');
   const [{ readLocal }, { localClients }] = await Promise.all([
     import('../doctor/local.ts'),
-    import('../local/engines.ts'),
+    import('../local/clients.ts'),
   ]);
   const { sqs, dynamodb } = localClients(file);
   try {

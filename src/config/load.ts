@@ -75,12 +75,18 @@ const read = async (file: string, path: string): Promise<unknown> => {
     );
     if (module.default !== undefined) return module.default;
   } catch (cause) {
-    throw new InvalidConfig(file, [{ path: '', reason: `cannot be read: ${reasonOf(cause)}` }]);
+    throw new InvalidConfig(file, [{ path: '', reason: `cannot be read: ${reasonOf(cause)}${wayOut(cause)}` }]);
   }
   throw new InvalidConfig(file, [
     { path: '', reason: 'has no default export: write `export default defineConfig({ … })`' },
   ]);
 };
+
+/** TypeScript is read as it is from Node.js 22.18 on. */
+const wayOut = (cause: unknown): string =>
+  cause instanceof Error && 'code' in cause && cause.code === 'ERR_UNKNOWN_FILE_EXTENSION'
+    ? `; this is Node.js ${process.versions.node}: take 22.18 or newer for TypeScript, or write it as .mjs or .json`
+    : '';
 
 const inTime = async <T>(loading: Promise<T>): Promise<T> => {
   let timer: NodeJS.Timeout | undefined;

@@ -1,5 +1,5 @@
 /**
- * Builds the page where that was not done yet. What comes out lies in a folder named by a hash of all that it is made of:
+ * The page: as the published package has it; otherwise built where that was not done yet. What comes out lies in a folder named by a hash of all that it is made of:
  * if it is there it is whole, and up to date.
  */
 import { execFile } from 'node:child_process';
@@ -24,9 +24,11 @@ export type BuiltPage =
 /**
  * The page, built if need be by a process of its own: nobody has to wait for that. Never rejects.
  *
- * @param root of the repository.
+ * @param root of the repository, or of the package.
  */
 export const builtPage = async (root = ROOT): Promise<BuiltPage> => {
+  const prebuilt = join(root, 'page');
+  if (existsSync(prebuilt)) return { ok: true, folder: prebuilt };
   try {
     const folder = join(root, '.cache', 'console', hashOf(root, madeOf(root)));
     if (!existsSync(folder)) await build(root, folder);

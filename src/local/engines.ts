@@ -1,11 +1,9 @@
-/** Both local engines, and clients for them. */
-import { type AwsClients, awsClients, type Endpoints } from '../aws/clients.ts';
+/** Both local engines. */
 import { type Door, openDoor } from './door.ts';
 import { type DynamoDBEngine, startDynamoDB } from './dynamodb-engine.ts';
 import { makeFolder } from './folder.ts';
 import { type SqsEngine, startSqs } from './sqs-engine.ts';
 import { StartFailure } from './start-failure.ts';
-import { LOCAL_REGION } from './template.ts';
 
 export interface Engines {
   readonly dynamodb: DynamoDBEngine;
@@ -57,24 +55,3 @@ const explained = (cause: unknown, port: number): unknown =>
   cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE'
     ? new StartFailure(`port ${port} is in use: choose others with --port`)
     : cause;
-
-interface LocalEndpoints extends Pick<Endpoints, 'dynamodb' | 'sqs' | 'patient'> {
-  /** Is waited for before each try of a request to DynamoDB. */
-  readonly dynamodbSettled?: () => Promise<unknown>;
-}
-
-/** Clients for local engines, which take any credentials. */
-export const localClients = ({ dynamodbSettled, ...endpoints }: LocalEndpoints): AwsClients => {
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  const clients = awsClients({ ...endpoints, region: LOCAL_REGION, credentials });
-  if (dynamodbSettled)
-    // Within the retries: they are over long before an engine has been started again.
-    clients.dynamodb.middlewareStack.add(
-      (next) => async (args) => {
-        await dynamodbSettled();
-        return next(args);
-      },
-      { step: 'finalizeRequest', priority: 'low' },
-    );
-  return clients;
-};

@@ -1,8 +1,7 @@
 /** A fleet's table on a local engine, with the keys that a `FleetTable` has. */
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import type { TableAt } from '../fleet/runtime/messages.ts';
-import { localClients } from './engines.ts';
-import { LOCAL_REGION } from './template.ts';
+import { LOCAL_REGION, localClients } from './clients.ts';
 
 /** @returns how `runFleet` reaches it. */
 export const makeFleetTable = async (endpoint: string, table: string): Promise<TableAt> => {

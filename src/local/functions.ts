@@ -7,7 +7,8 @@ import type { Hono } from 'hono';
 import { Consumer } from 'sqs-consumer';
 import type { Host } from '../../lambdas/compose.ts';
 import type { Environment } from '../environment.ts';
-import { type CloudAssembly, type Found, LOCAL_REGION, nameInArn, UnknownInTemplate } from './template.ts';
+import { LOCAL_REGION } from './clients.ts';
+import { type CloudAssembly, type Found, nameInArn, UnknownInTemplate } from './template.ts';
 
 type Handler = (event: unknown, context: Context) => Promise<unknown>;
 

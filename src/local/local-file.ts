@@ -2,8 +2,8 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject, parseJson } from '../batching/json-text.ts';
+import type { Addresses } from './addresses.ts';
 import { makeFolder, writing } from './folder.ts';
-import type { Addresses } from './stack.ts';
 
 export const LOCAL_FOLDER = '.groupage';
 const FILE = 'local.json';

@@ -8,7 +8,7 @@ import { type Destination, type DownstreamTarget, queueNamed, type SecretRef } f
 import type { Config } from '../config/resolved.ts';
 import { type Secrets, SecretUnreadable } from '../downstream/secret.ts';
 import type { Environment } from '../environment.ts';
-import { LOCAL_REGION } from './template.ts';
+import { LOCAL_REGION } from './clients.ts';
 
 const LAMBDA = 'AWS_ENDPOINT_URL_LAMBDA';
 const STEP_FUNCTIONS = 'AWS_ENDPOINT_URL_SFN';

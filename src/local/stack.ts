@@ -7,32 +7,16 @@ import { MESSAGES_AT_ONCE, SECOND } from '../batching/timings.ts';
 import type { Config } from '../config/resolved.ts';
 import type { WorkerSettings, WorkingQueueName } from '../doctor/settings.ts';
 import { type Environment, optionalSetting, type Setting, setting } from '../environment.ts';
+import type { Addresses } from './addresses.ts';
 import { synthesise } from './assembly.ts';
-import { type EngineOptions, localClients, startEngines } from './engines.ts';
+import { localClients } from './clients.ts';
+import { type EngineOptions, startEngines } from './engines.ts';
 import { type LocalFunction, loadFunctions, type Polling, poll, schedule } from './functions.ts';
 import { type LocalServer, serveLocally } from './http-server.ts';
 import { type Recovered, recover } from './recover.ts';
 import { createQueues, createTables } from './resources.ts';
 import { createNamedQueues, localServices } from './services.ts';
 import { CloudAssembly, type Found, nameInArn, UnknownInTemplate } from './template.ts';
-
-/** Where everything is; `.groupage/local.json` holds it. */
-export interface Addresses {
-  /** Where it has one. */
-  readonly console?: string;
-  readonly api: string;
-  readonly dynamodb: string;
-  readonly sqs: string;
-  readonly queues: Readonly<
-    Record<'register' | 'elect' | 'group' | 'batch' | 'rejected', string> & {
-      /** Where the configuration has destinations. */
-      readonly callback?: string;
-    }
-  >;
-  readonly tables: Readonly<Record<'task' | 'batchLock' | 'batch' | 'fanOut' | 'list' | 'fleet', string>>;
-  /** The functions, by the queue that each works off, as the template has them. */
-  readonly workers: Readonly<Partial<Record<WorkingQueueName, WorkerSettings>>>;
-}
 
 /** Engines that run, and what begins the names of one stack's resources there. */
 export interface OnEngines {

@@ -4,8 +4,10 @@
  * Knows the few resources and intrinsics that the stacks use; anything else it needs but does not know stops the start
  * with its name, rather than being guessed.
  */
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { LOCAL_REGION } from './clients.ts';
 
 interface Resource {
   readonly Type: string;
@@ -35,7 +37,6 @@ export class UnknownInTemplate extends Error {
   }
 }
 
-export const LOCAL_REGION = 'us-east-1';
 const LOCAL_ACCOUNT = '000000000000';
 
 /** Where the resources of a template are, which makes their names, addresses and ARNs. */

@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient, GaveUp, UnsendableTask } from '../../src/client/client.ts';
-import { localClients } from '../../src/local/engines.ts';
+import { localClients } from '../../src/local/clients.ts';
 import { type SqsEngine, startSqs } from '../../src/local/sqs-engine.ts';
 
 interface Sent {

@@ -6,7 +6,7 @@ import type { QueueTarget } from '../../src/config/endpoints.ts';
 import { idempotencyKey } from '../../src/downstream/downstream.ts';
 import { queueDownstream } from '../../src/downstream/queue.ts';
 import { traceparentOf } from '../../src/downstream/trace.ts';
-import { localClients } from '../../src/local/engines.ts';
+import { localClients } from '../../src/local/clients.ts';
 import { type SqsEngine, startSqs } from '../../src/local/sqs-engine.ts';
 import { type AwsBehaviour, awsError, startAwsService } from '../factories/aws-service.ts';
 import { aCall, id } from '../factories/factories.ts';

@@ -4,7 +4,7 @@ import { GetQueueAttributesCommand, ListQueuesCommand } from '@aws-sdk/client-sq
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import pLimit from 'p-limit';
 import type { AwsClients } from '../../src/aws/clients.ts';
-import { localClients } from '../../src/local/engines.ts';
+import { localClients } from '../../src/local/clients.ts';
 import { type LocalFile, readLocalFile } from '../../src/local/local-file.ts';
 import { hasEnded, type Ledger } from './ledger.ts';
 

@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { synthesise } from '../../src/local/assembly.ts';
-import { localClients } from '../../src/local/engines.ts';
+import { localClients } from '../../src/local/clients.ts';
 import { type Polling, poll } from '../../src/local/functions.ts';
 import { type RunningStack, startStack } from '../../src/local/stack.ts';
 import { CloudAssembly } from '../../src/local/template.ts';

@@ -11,9 +11,9 @@ import {
   type SQSClient,
 } from '@aws-sdk/client-sqs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { localClients } from '../../src/local/clients.ts';
 import { startDynamoDB } from '../../src/local/dynamodb-engine.ts';
 import { javaProblem } from '../../src/local/dynamodb-local.ts';
-import { localClients } from '../../src/local/engines.ts';
 import { type SqsEngine, startSqs } from '../../src/local/sqs-engine.ts';
 import { NOTHING_MAY_BE_MISSING } from '../backends/missing.ts';
 

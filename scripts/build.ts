@@ -1,0 +1,36 @@
+/**
+ * `npm run build`: the package as it is published, in `dist/` or the folder that is named: compiled sources with their
+ * types, the functions' code and the console's page. `npm pack ./dist` makes its tarball.
+ */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundleHandlers } from '../lib/handler-bundles.ts';
+import { builtPage } from '../src/console/page-build.ts';
+import { importedBy, manifestFrom, ROOTS } from './build/manifest.ts';
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const DIST = resolve(process.argv[2] ?? join(ROOT, 'dist'));
+
+/** @throws Error when it does not compile; the compiler has said why. */
+const compile = (): void => {
+  const compiler = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+  const { status } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--outDir', DIST], {
+    cwd: ROOT,
+    stdio: 'inherit',
+  });
+  if (status !== 0) throw new Error('the package does not compile');
+  chmodSync(join(DIST, 'bin', 'groupage.js'), 0o755);
+};
+
+rmSync(DIST, { recursive: true, force: true });
+compile();
+const imported = await importedBy(DIST, ROOTS);
+const manifest = manifestFrom(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')), imported);
+writeFileSync(join(DIST, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+bundleHandlers(join(DIST, 'handlers'));
+const page = await builtPage();
+if (!page.ok) throw new Error(page.reason);
+cpSync(page.folder, join(DIST, 'page'), { recursive: true });
+for (const file of ['README.md', 'LICENSE']) cpSync(join(ROOT, file), join(DIST, file));
