@@ -57,7 +57,7 @@ const holdBack = async (client: LambdaClient): Promise<void> => {
 
 const namePermissions = async (client: IAMClient): Promise<void> => {
   for await (const { Roles = [] } of paginateListRoles({ client }, {}))
-    for (const { RoleName } of Roles.filter(({ RoleName = '' }) => RoleName.startsWith('Groupage-'))) {
+    for (const { RoleName } of Roles.filter(({ RoleName = '' }) => !RoleName.startsWith('cdk-'))) {
       const extra: Statement[] = [];
       for await (const { PolicyNames = [] } of paginateListRolePolicies({ client }, { RoleName }))
         for (const PolicyName of PolicyNames.filter((name) => name !== POLICY)) {

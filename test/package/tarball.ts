@@ -1,0 +1,61 @@
+/** The package as it would be published, and folders in which somebody installs it. */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { temporaryFolder } from '../../src/temporary-folder.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** Node.js as the machine has it, which ran npm: not that of this repository. */
+export const MACHINES_NODE = process.env.npm_node_execpath ?? process.execPath;
+
+/** What npm itself sets for its children would make theirs work on this repository. */
+const environment = (): Record<string, string | undefined> =>
+  Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name) || name === 'npm_config_registry'),
+  );
+
+/** Runs a command as somebody would in a folder of their own. @returns its output. @throws Error with its output */
+export const run = async (
+  folder: string,
+  command: string,
+  args: readonly string[],
+  more: Readonly<Record<string, string>> = {},
+): Promise<string> => {
+  const options = { cwd: folder, maxBuffer: 64 * 1_024 * 1_024, env: { ...environment(), ...more } };
+  try {
+    return (await promisify(execFile)(command, args, options)).stdout;
+  } catch (cause) {
+    const { stdout = '', stderr = '' } = cause as { stdout?: string; stderr?: string };
+    throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}${stderr}`, { cause });
+  }
+};
+
+export interface Tarball {
+  /** The unpacked package. */
+  readonly folder: string;
+  readonly file: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly unpackedSize: number;
+}
+
+/** Builds the package and packs it. */
+export const pack = async (): Promise<Tarball> => {
+  const place = temporaryFolder('package');
+  const folder = join(place, 'dist');
+  await run(ROOT, process.execPath, ['scripts/build.ts', folder]);
+  const [packed] = JSON.parse(await run(place, 'npm', ['pack', folder, '--json'])) as {
+    filename: string;
+    size: number;
+    unpackedSize: number;
+  }[];
+  if (!packed) throw new Error('npm packed nothing');
+  return { folder, file: join(place, packed.filename), size: packed.size, unpackedSize: packed.unpackedSize };
+};
+
+/** Installs the package, and what else is named, without running any script of theirs. */
+export const install = async (folder: string, { file }: Tarball, ...others: string[]): Promise<void> => {
+  const quietly = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
+  await run(folder, 'npm', ['install', ...quietly, file, ...others]);
+};
