@@ -5,6 +5,8 @@
  * const groupage = createClient<{ 'distribute-parcels': Parcel }>({ queueUrl });
  * const id = await groupage.send({ operation: 'distribute-parcels', payload: parcel });
  * ```
+ *
+ * @module groupage/client
  */
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { monotonicFactory } from 'ulid';
@@ -15,6 +17,7 @@ import type { Duration } from '../config/duration.ts';
 
 export { GaveUp } from '../aws/rounds.ts';
 export { SqsFailure } from '../aws/sqs.ts';
+export type { Duration } from '../config/duration.ts';
 export * from './fan-outs.ts';
 export * from './lists.ts';
 

@@ -24,6 +24,7 @@ import {
   TOKEN_OF_CALLS_RULE,
 } from './fan-out-calls.ts';
 
+export type { FailFast, ItemOutcome } from '../fan-out/fan-out.ts';
 export { type ApiOptions, ApiRefused, ApiUnavailable } from './ask-api.ts';
 export { type Acked, type DoneItem, MalformedItem } from './fan-out-calls.ts';
 

@@ -24,7 +24,7 @@ export interface CircuitPolicy {
 }
 
 /** Who is told of an operation's tasks: names of destinations, null for nobody. A task may name one of its own. */
-interface Callbacks {
+export interface Callbacks {
   readonly failed: string | null;
   readonly succeeded: string | null;
 }
@@ -56,7 +56,7 @@ export interface FanOutPolicy {
 }
 
 /** What holds for every deferred list. */
-interface ListPolicy {
+export interface ListPolicy {
   /** How long one that has ended can be looked up. */
   readonly keep: Millis;
   /** The destination that is told how lists end which name none; null for nobody. */

@@ -5,7 +5,7 @@ import { CHECKPOINT_MAX_BYTES } from '../fleet.ts';
 import type { PartitionId } from '../ids.ts';
 
 /** Why a partition is not to be worked on: of a call that has ended, whatever else it has left running. */
-type LostReason = DropReason | 'ended';
+export type LostReason = DropReason | 'ended';
 
 /** The partition is not, or no longer, to be worked on. Let it pass: `onPartition` is called again if it comes back. */
 export class PartitionLost extends Error {

@@ -1,6 +1,8 @@
 /**
  * Shares partitions with all that call this for the same fleet, through one table and with nobody in charge. See
  * docs/fleet.md.
+ *
+ * @module groupage/fleet
  */
 import { hostname } from 'node:os';
 import { inspect } from 'node:util';
@@ -11,9 +13,12 @@ import { fleetsAt } from './at.ts';
 import { checkedOptions, type FleetOptions } from './options.ts';
 import { Threads } from './threads.ts';
 
-export type { FleetEvent } from '../events.ts';
+export type { Millis } from '../../batching/ids.ts';
+export type { DropReason, FleetEvent } from '../events.ts';
+export type { FleetName, NodeKey, PartitionId } from '../ids.ts';
+export type { TableAt } from './messages.ts';
 export { type FleetOptions, InvalidFleetOptions } from './options.ts';
-export { CheckpointTooLarge, type Partition, PartitionDraining, PartitionLost } from './partition.ts';
+export { CheckpointTooLarge, type LostReason, type Partition, PartitionDraining, PartitionLost } from './partition.ts';
 export { HeartbeatsStopped } from './threads.ts';
 
 /** Its name, the endpoint, the region or the permissions are not right: `cause` is what DynamoDB said. */
