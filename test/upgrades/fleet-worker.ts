@@ -1,0 +1,23 @@
+/** A worker of a fleet, with the code of the release in the first argument: notes in each checkpoint that it was there. */
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { LOCAL_REGION } from '../../src/local/template.ts';
+
+const [, , release = '', setting = '{}'] = process.argv;
+const { fleet, node, endpoint, table } = JSON.parse(setting);
+const runtime = pathToFileURL(join(release, 'src/fleet/runtime/run-fleet.ts')).href;
+const { runFleet } = (await import(runtime)) as typeof import('../../src/fleet/runtime/run-fleet.ts');
+
+await runFleet({
+  fleet,
+  node,
+  partitions: ['north', 'south', 'east'],
+  cycle: 200,
+  table: { table, endpoint, region: LOCAL_REGION, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } },
+  onPartition: async (partition) => {
+    const { id, fence, from, signal } = partition;
+    await partition.checkpoint(`${from ?? ''}${node};`);
+    console.log(JSON.stringify({ id, fence, from: from ?? null }));
+    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  },
+});

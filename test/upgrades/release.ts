@@ -1,0 +1,123 @@
+/** A release of Groupage that runs from a checkout, in a folder: the former one to write a fixture, today's to read it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ConfigInput } from '../../src/config/schema.ts';
+import { localClients } from '../../src/local/engines.ts';
+import { type LocalFile, readLocalFile } from '../../src/local/local-file.ts';
+import { eventually } from '../end-to-end/flow.ts';
+
+const CLOCK = join(import.meta.dirname, 'clock.ts');
+const WORKER = join(import.meta.dirname, 'fleet-worker.ts');
+
+export interface Running {
+  readonly file: LocalFile;
+  readonly clients: ReturnType<typeof localClients>;
+  /** What it wrote to its standard output and error. */
+  readonly output: () => string;
+  /** The answer to a request, which has to be as expected. @throws Error with what it says instead */
+  ask<Answer = Record<string, unknown>>(path: string, body?: object, method?: string): Promise<Answer>;
+  /** The answer to any request. */
+  call(path: string, init?: RequestInit): Promise<Response>;
+  /** Ends when the process and its engines are gone. */
+  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+}
+
+export interface At {
+  /** The checkout. */
+  readonly release: string;
+  /** Its data, and its configuration. */
+  readonly folder: string;
+  readonly config: ConfigInput;
+  /** What its clock shows at the start, in ms of the epoch. @default - that of this machine */
+  readonly now?: number;
+}
+
+/** Starts a release, as `npm start` does. */
+export const startRelease = async ({ release, folder, config, now }: At): Promise<Running> => {
+  writeFileSync(join(folder, 'groupage.config.json'), JSON.stringify(config));
+  const child = spawn(
+    process.execPath,
+    [...clockAt(now), join(release, 'src/local/main.ts'), '--port', '0', '--config', 'groupage.config.json'],
+    { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  const output = outputOf(child);
+  const file = await eventually(() => {
+    if (child.exitCode !== null) throw new Error(`it did not start: ${output()}`);
+    const found = readLocalFile(folder);
+    return found?.pid === child.pid ? found : undefined;
+  });
+  const call: Running['call'] = (path, init) => fetch(`${file.api}${path}`, init);
+  return {
+    file,
+    clients: localClients({ dynamodb: file.dynamodb, sqs: file.sqs }),
+    output,
+    call,
+    ask: async <Answer>(path: string, body?: object, method = body ? 'POST' : 'GET') => {
+      const response = await call(path, { method, ...(body ? { body: JSON.stringify(body) } : {}) });
+      if (!response.ok) throw new Error(`${method} ${path} was answered ${response.status}: ${await response.text()}`);
+      return (await response.json()) as Answer;
+    },
+    end: async (signal) => {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill(signal);
+        await new Promise((resolve) => child.once('exit', resolve));
+      }
+      await eventually(() => isGone(file.dynamodb));
+    },
+  };
+};
+
+/** A worker of a release's fleet. Resolves when it has ended. */
+export interface Worker {
+  readonly output: () => string;
+  readonly pid: number | undefined;
+  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+}
+
+export const startWorker = (
+  { release, now }: Pick<At, 'release' | 'now'>,
+  setting: { readonly fleet: string; readonly node: string; readonly endpoint: string; readonly table: string },
+): Worker => {
+  const child = spawn(process.execPath, [...clockAt(now), WORKER, release, JSON.stringify(setting)], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  return {
+    output: outputOf(child),
+    pid: child.pid,
+    end: async (signal) => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill(signal);
+      await new Promise((resolve) => child.once('exit', resolve));
+    },
+  };
+};
+
+const clockAt = (now: number | undefined): readonly string[] =>
+  now === undefined ? [] : ['--import', `${CLOCK}?ahead=${Math.round(now - Date.now())}`];
+
+const outputOf = ({ stdout, stderr }: ChildProcess): (() => string) => {
+  const said: string[] = [];
+  for (const stream of [stdout, stderr]) stream?.on('data', (data) => said.push(String(data)));
+  return () => said.join('');
+};
+
+const isGone = (endpoint: string): Promise<boolean> =>
+  fetch(endpoint).then(
+    () => false,
+    () => true,
+  );
+
+/** What the command line of a release says of what runs in a folder. Node's HTTP servers tell this machine's time. */
+export const commandOf = async (
+  { release, folder }: Pick<At, 'release' | 'folder'>,
+  args: readonly string[],
+): Promise<{ readonly code: number | null; readonly output: string }> => {
+  const child = spawn(process.execPath, [join(release, 'bin/groupage.ts'), ...args], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = outputOf(child);
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, output: output() };
+};

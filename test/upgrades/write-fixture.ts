@@ -1,0 +1,39 @@
+/**
+ * Writes what a release leaves behind for the next one: its data folder, with something of everything in it, killed while
+ * it was busy. Run against a checkout of the release, when that is tagged:
+ *
+ *     git worktree add ../groupage-0.1.0 TAG && (cd ../groupage-0.1.0 && npm ci)
+ *     node scripts/run.mjs test/upgrades/write-fixture.ts ../groupage-0.1.0 0.1.0
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { startTestDownstream } from '../factories/downstream.ts';
+import { upgradeConfig } from './config.ts';
+import { behaveAsBefore } from './downstream.ts';
+import { fill } from './fill.ts';
+import { type Expected, messagesIn, pack } from './fixture.ts';
+import { floodAndKill } from './flood.ts';
+import { startRelease } from './release.ts';
+
+const [release = '', version = ''] = process.argv.slice(2);
+if (!release || !version) throw new Error('usage: write-fixture.ts CHECKOUT VERSION');
+const folder = mkdtempSync(join(tmpdir(), 'groupage-fixture-'));
+const downstream = await startTestDownstream(behaveAsBefore);
+try {
+  const at = { release: resolve(release), folder, config: upgradeConfig(downstream.url) };
+  const first = await startRelease(at);
+  const filled = await fill(first, at.release);
+  await first.end('SIGTERM');
+  // Killed after a stop: what follows is cut off amid its work, and the rest was drained before.
+  const second = await startRelease(at);
+  const expected: Expected = { release: version, writtenAt: await floodAndKill(second, downstream), ...filled };
+  const messages = messagesIn(folder);
+  console.log(messages);
+  for (const queue of ['Register', 'Elect', 'Group', 'Batch', 'Callback', 'Register-Dead', 'Rejected'])
+    if (!Object.keys(messages).some((name) => name.includes(queue))) throw new Error(`no message in ${queue}: again`);
+  pack(folder, expected);
+} finally {
+  await downstream.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
