@@ -1,0 +1,38 @@
+/** The blocks of code in a page. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../cli/groupage.ts';
+
+export interface Block {
+  readonly language: string;
+  /** A file's name, or whose terminal it is typed into. */
+  readonly title?: string | undefined;
+  readonly text: string;
+  /** Declarations of what it leaves to its reader, from a comment before it: `<!-- given: declare const … -->`. */
+  readonly given?: string | undefined;
+  /** In which terminal something ends before, from `<!-- Ctrl-C: terminal 1 -->`. */
+  readonly interrupts?: string | undefined;
+  /** Where it begins, for people: `docs/lists.md:12`. */
+  readonly at: string;
+}
+
+const BLOCK =
+  /^(?:<!-- given: (?<given>.*?) -->\n\s*)?(?:<!-- Ctrl-C: (?<interrupts>.*?) -->\n\s*)?```(?<language>\w+)(?: title="(?<title>[^"]+)")?\n(?<text>.*?)^```$/gms;
+
+export const blocksOf = (page: string): readonly Block[] => {
+  const markdown = readFileSync(join(ROOT, page), 'utf8');
+  return [...markdown.matchAll(BLOCK)].map(({ 0: all, groups = {}, index }) => ({
+    ...(groups as Omit<Block, 'at'>),
+    at: `${page}:${markdown.slice(0, index + all.indexOf('```')).split('\n').length}`,
+  }));
+};
+
+/** All pages, by their paths in the repository. */
+export const pages = (): readonly string[] => [
+  'README.md',
+  ...['docs', 'examples'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.md'))
+      .map((file) => join(folder, file)),
+  ),
+];
