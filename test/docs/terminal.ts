@@ -27,7 +27,7 @@ export const terminal = (cwd: string): Terminal => {
       });
     return child;
   };
-  const shows = (child: ChildProcess, what: () => boolean): Promise<true> =>
+  const shows = (child: ChildProcess, what: () => boolean): Promise<boolean> =>
     eventually(() => {
       if (!what() && child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}: ${shown}`);
       return what();

@@ -1,0 +1,34 @@
+/** The tables of docs/when-not.md. */
+import { LOADS, perMillionTasks, unitsPerTask, WAYS } from './model.ts';
+
+const SIZES = [1, 2, 5, 10, 25, 50, 100];
+
+const dollars = (amount: number): string =>
+  `$${amount.toLocaleString('en', { maximumFractionDigits: amount < 100 ? 2 : 0, minimumFractionDigits: amount < 100 ? 2 : 0 })}`;
+const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [row(head), `|---|${'--:|'.repeat(head.length - 1)}`, ...rows.map(row)].join('\n');
+
+/** What a million tasks cost by the size of their batches. */
+export const bySize = (): string =>
+  table(
+    ['tasks a batch', ...SIZES.map(String)],
+    [
+      ['write units a task', ...SIZES.map((size) => unitsPerTask(size).write.toFixed(1))],
+      ['read units a task', ...SIZES.map((size) => unitsPerTask(size).read.toFixed(1))],
+      ['a million tasks', ...SIZES.map((size) => dollars(perMillionTasks(size)))],
+    ],
+  );
+
+/** What each way costs a month. */
+export const byWay = (): string =>
+  table(
+    ['a month', ...LOADS.map(({ name }) => name)],
+    [
+      ['tasks', ...LOADS.map(({ tasks }) => tasks.toLocaleString('en'))],
+      ['tasks a batch', ...LOADS.map(({ perBatch }) => String(perBatch))],
+      ['the downstream’s price of a call', ...LOADS.map(({ perCall }) => (perCall === 0 ? '0' : `$${perCall}`))],
+      ['a call takes', ...LOADS.map(({ callSeconds }) => `${callSeconds} s`)],
+      ...Object.entries(WAYS).map(([way, cost]) => [way, ...LOADS.map((load) => dollars(cost(load)))]),
+    ],
+  );

@@ -1,0 +1,4 @@
+/** `npm run bench:policies`: how full batches get and how long tasks wait; the tables of docs/choosing.md. */
+import { byCap, byPolicy, byRate } from './policies/tables.ts';
+
+console.log([byRate(), byPolicy(), byCap()].join('\n\n'));

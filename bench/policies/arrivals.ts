@@ -1,0 +1,21 @@
+/** When tasks come. */
+import type { Millis } from '../../src/batching/ids.ts';
+import { seeded } from '../../src/simulation/random.ts';
+
+/** By chance, so many a second on average. */
+export const byChance = (perSecond: number, count: number, seed = 1): readonly Millis[] => {
+  const random = seeded(seed);
+  let at = 0;
+  return Array.from({ length: count }, () => {
+    at -= (Math.log(1 - random.next()) / perSecond) * 1_000;
+    return at;
+  });
+};
+
+/** So many within `within`, again and again by chance, on average every `every`. */
+export const inBursts = (size: number, within: Millis, every: Millis, count: number, seed = 1): readonly Millis[] => {
+  const random = seeded(seed);
+  return byChance(1_000 / every, count, seed)
+    .flatMap((at) => Array.from({ length: size }, () => at + random.next() * within))
+    .sort((a, b) => a - b);
+};

@@ -1,0 +1,47 @@
+/** One Target's batches under the real policy (`due`), in virtual time: a leader that is always there and never late. */
+import type { Millis, TaskId } from '../../src/batching/ids.ts';
+import { type BatchPolicy, due, type Waiting, waitingRow } from '../../src/batching/policy.ts';
+
+export interface Sealed {
+  readonly size: number;
+  /** How long each of its tasks waited, in milliseconds. */
+  readonly waits: readonly Millis[];
+}
+
+export interface Calls {
+  /** How long a call takes. */
+  readonly takes: Millis;
+  /** Batches under way at once. */
+  readonly perTarget: number | null;
+}
+
+/** @param arrivals when tasks come, ascending. */
+export const batchesOf = (
+  arrivals: readonly Millis[],
+  policy: BatchPolicy,
+  { takes, perTarget }: Calls = { takes: 0, perTarget: null },
+): readonly Sealed[] => {
+  const sealed: Sealed[] = [];
+  let [now, next, waiting, underWay]: [Millis, number, Waiting[], Millis[]] = [0, 0, [], []];
+  while (next < arrivals.length || waiting.length > 0) {
+    const isFull = perTarget !== null && underWay.length >= perTarget;
+    const decision = waiting.length === 0 || isFull ? undefined : due(waiting.slice(0, policy.maxSize), policy, now);
+    if (decision?.do === 'seal') {
+      const taken = new Set(decision.rows);
+      sealed.push({ size: taken.size, waits: decision.rows.map(({ at }) => now - at) });
+      waiting = waiting.filter((row) => !taken.has(row));
+      underWay.push(now + takes);
+      continue;
+    }
+    const moments = [arrivals[next], decision?.until, isFull ? Math.min(...underWay) : undefined];
+    now = Math.min(...moments.filter((moment) => moment !== undefined));
+    underWay = underWay.filter((end) => end > now);
+    for (; (arrivals[next] ?? Number.POSITIVE_INFINITY) <= now; next += 1)
+      waiting.push(rowOf(next, arrivals[next] ?? now));
+  }
+  return sealed;
+};
+
+/** A payload of half a kilobyte. */
+const rowOf = (n: number, createdAt: Millis): Waiting =>
+  waitingRow({ id: `t${n}` as TaskId, run: 1, createdAt, bytes: 550 });

@@ -1,0 +1,73 @@
+/** Tables that are computed are those of the pages: `npm test -- test/docs/tables.test.ts -u` writes them anew. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { LOADS, perMillionTasks, unitsPerTask, WAYS } from '../../bench/costs/model.ts';
+import { bySize, byWay } from '../../bench/costs/tables.ts';
+import { byChance } from '../../bench/policies/arrivals.ts';
+import { batchesOf } from '../../bench/policies/simulate.ts';
+import { byCap, byPolicy, byRate } from '../../bench/policies/tables.ts';
+import { ROOT } from '../cli/groupage.ts';
+
+const PAGES = {
+  'docs/choosing.md': { byRate, byPolicy, byCap },
+  'docs/when-not.md': { bySize, byWay },
+} as const;
+
+it.each(Object.entries(PAGES))('%s has the tables as they are computed', async (page, tables) => {
+  const path = join(ROOT, page);
+  const text = readFileSync(path, 'utf8');
+  const anew = Object.entries(tables).reduce((so, [name, table]) => {
+    const between = new RegExp(`(<!-- ${name} -->\n)[\\s\\S]*?(<!-- /${name} -->)`);
+    expect(so).toMatch(between);
+    return so.replace(between, (_, begin: string, end: string) => `${begin}\n${table()}\n\n${end}`);
+  }, text);
+  await expect(anew).toMatchFileSnapshot(path);
+});
+
+describe('what a task costs', () => {
+  it('is what was measured in batches of one and of a hundred, and what a batch needs is shared', () => {
+    expect(unitsPerTask(1)).toEqual({ write: 15, read: 11 });
+    expect(unitsPerTask(100).write).toBeCloseTo(5.192);
+    expect(unitsPerTask(100).read).toBeCloseTo(2.31);
+    const sizes = [1, 2, 5, 10, 50, 100];
+    const costs = sizes.map(perMillionTasks);
+    expect(costs).toEqual(costs.toSorted((a, b) => b - a));
+  });
+
+  it('grows with tasks, whichever way they go', () => {
+    for (const [way, cost] of Object.entries(WAYS))
+      for (const load of LOADS) {
+        const more = cost({ ...load, tasks: 2 * load.tasks, perCall: 0.01 });
+        expect([way, more > cost({ ...load, perCall: 0.01 })]).toEqual([way, true]);
+      }
+  });
+});
+
+describe('the batches of the tables', () => {
+  const policy = {
+    maxSize: 10,
+    maxBytes: 900_000,
+    maxWeight: 0,
+    maxWait: 1_000,
+    quietPeriod: 0,
+    minSize: 1,
+    window: null,
+    bypass: null,
+  };
+
+  it('have every task once, none larger or waiting longer than the policy says', () => {
+    const sealed = batchesOf(byChance(8, 2_000), policy);
+    expect(sealed.reduce((sum, { size }) => sum + size, 0)).toBe(2_000);
+    expect(Math.max(...sealed.map(({ size }) => size))).toBe(10);
+    expect(Math.max(...sealed.flatMap(({ waits }) => waits))).toBeLessThanOrEqual(1_000.001);
+  });
+
+  it('get fuller where one at a time may be under way', () => {
+    const arrivals = byChance(5, 2_000);
+    const [alone, capped] = [null, 1].map(
+      (perTarget) => batchesOf(arrivals, policy, { takes: 3_000, perTarget }).length,
+    );
+    expect(capped).toBeLessThan(alone ?? 0);
+  });
+});
