@@ -10,11 +10,11 @@ import { callbackProblems, isWhole, textProblems, tokenProblems, unless } from '
 import { badRequest, readObject, readOptionalObject, unknownFields } from './input.ts';
 
 /** Items that one call adds at the most: a thousand groups, which are written in its time. */
-const ADDED_MAX = 450_000;
+export const ADDED_MAX = 450_000;
 /** Items that one call acks at the most. */
-const ACKED_MAX = 1_000;
+export const ACKED_MAX = 1_000;
 /** Of all items that a fan-out can have less than one; and DynamoDB has no numbers below 1e-130. */
-const LEAST_SHARE = 1e-12;
+export const LEAST_SHARE = 1e-12;
 
 /** How somebody wants a fan-out to be; without an id it gets one. */
 export type Opening = Partial<Omit<NewFanOut, 'createdAt'>>;

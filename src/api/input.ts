@@ -10,7 +10,7 @@ import { HttpProblem } from './problem.ts';
 export const JSON_TYPE = { 'content-type': 'application/json' };
 
 /** What one `POST /tasks` takes at the most. */
-const TASKS_MAX = 1_000;
+export const TASKS_MAX = 1_000;
 
 /** The raw texts of a request's tasks, and how to name each in an error. */
 export interface SentTasks {

@@ -12,10 +12,10 @@ import { isWhole, textProblems, unless, wholeProblems } from './fields.ts';
 import { badRequest, readObject, readOptionalObject, unknownFields } from './input.ts';
 
 /** Jobs that one claim gets at the most. */
-const CLAIMED_MAX = 1_000;
+export const CLAIMED_MAX = 1_000;
 /** As long as a message of SQS can be invisible. */
-const LEASE_MAX_SECONDS = 43_200;
-const [CODE_MAX_BYTES, MESSAGE_MAX_BYTES] = [128, 4_096];
+export const LEASE_MAX_SECONDS = 43_200;
+export const [CODE_MAX_BYTES, MESSAGE_MAX_BYTES] = [128, 4_096];
 
 /** @throws HttpProblem */
 export const readClaim = (text: string): Omit<Claim, 'claim'> & Partial<Pick<Claim, 'claim'>> => {

@@ -14,10 +14,10 @@ import { callbackProblems, textProblems, tokenProblems, unless, wholeProblems } 
 import { badRequest, readObject, readOptionalObject, unknownFields } from './input.ts';
 
 /** Jobs that one call adds at the most. */
-const ADDED_MAX = 1_000;
-const NAME_MAX_BYTES = 64;
+export const ADDED_MAX = 1_000;
+export const NAME_MAX_BYTES = 64;
 /** Jobs that one trigger asks for at the most: more than a list can have are all of them. */
-const TRIGGERED_MAX = 1_000_000_000_000;
+export const TRIGGERED_MAX = 1_000_000_000_000;
 /** The highest token that there can be, whose task has the longest name. */
 const LAST_TOKEN = 10 ** 12 - 1;
 

@@ -13,7 +13,7 @@ import { HttpProblem } from './problem.ts';
 /** Targets that wait for room are looked at no further. */
 const WAITING_SHOWN = 100;
 /** Characters of a reason at the most: it is written with every change of its row. */
-const REASON_MAX = 200;
+export const REASON_MAX = 200;
 
 export const operationRoutes = (deps: ApiDeps): Hono => {
   const { config, locks } = deps;

@@ -18,7 +18,7 @@ import {
 import { expectTarget } from './known-target.ts';
 
 /** Tasks of one request at the most. */
-const TASKS_MAX = 1_000;
+export const TASKS_MAX = 1_000;
 
 export const redriveRoutes = (deps: ApiDeps): Hono => {
   const routes = new Hono();

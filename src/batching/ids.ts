@@ -22,7 +22,7 @@ export type Token = Brand<'Token'>;
 /** `Id#Run`: one life of a task. A redrive starts another, which an old leader must not claim. */
 export type Candidate = Brand<'Candidate'>;
 
-const TASK_ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/;
+export const TASK_ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/;
 export const OPERATION_NAME_PATTERN = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 export const TARGET_MAX_BYTES = 512;
 /** What a shard's suffix (`~999`) may add to a Target. */
@@ -59,7 +59,7 @@ export const isBatchId = (value: unknown): value is BatchId =>
   typeof value === 'string' && value !== '' && value.isWellFormed() && Buffer.byteLength(value) <= KEY_MAX_BYTES;
 
 /** What a token may have: it is stored on the lock row, and written with it every time. */
-const TOKEN_MAX = 64;
+export const TOKEN_MAX = 64;
 
 export const isToken = (value: unknown): value is Token =>
   typeof value === 'string' && value !== '' && value.isWellFormed() && value.length <= TOKEN_MAX;

@@ -8,8 +8,9 @@ import { type Config, operationNamed } from '../config/resolved.ts';
 import type { TaskRun } from '../ports.ts';
 import { isFinished } from './batch.ts';
 import type { Deps } from './deps.ts';
-import { type BatchId, type TaskId, taskId } from './ids.ts';
+import { type BatchId, TASK_ID_PATTERN, type TaskId } from './ids.ts';
 import { isObject, parseJson } from './json-text.ts';
+import { isNumberWithin, isTextWithin, type NumberLimits, type TextLimits } from './limits.ts';
 import { type Parsed, type Problem, problemsIn } from './problems.ts';
 import { asksForRun, type Refused, type RegisterMessage } from './register-message.ts';
 import type { Task } from './task.ts';
@@ -22,11 +23,21 @@ const MAX_LENGTH = 1_000;
 
 const ID_WANTED = 'must be the id of a task, a text';
 
-const redriveFields = z.strictObject({
-  id: z.string({ error: ID_WANTED }).check(z.refine((text) => taskId(text) !== undefined, { error: ID_WANTED })),
+/** As with a register message: they are checked by this, and the published schema says it. */
+export const REDRIVE_LIMITS = {
+  id: { pattern: TASK_ID_PATTERN },
+  run: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+} as const satisfies Readonly<Record<string, TextLimits | NumberLimits>>;
+
+const RUN_WANTED = 'must be a whole number, 1 or more';
+
+export const redriveFields = z.strictObject({
+  id: z
+    .string({ error: ID_WANTED })
+    .check(z.refine((text) => isTextWithin(text, REDRIVE_LIMITS.id), { error: ID_WANTED })),
   run: z
-    .number({ error: 'must be a whole number, 1 or more' })
-    .check(z.refine((run) => Number.isSafeInteger(run) && run > 0, { error: 'must be a whole number, 1 or more' })),
+    .number({ error: RUN_WANTED })
+    .check(z.refine((run) => isNumberWithin(run, REDRIVE_LIMITS.run), { error: RUN_WANTED })),
 });
 
 /** The body of a message that asks for another run of a task after `run`. Harmless if it comes twice, or late. */

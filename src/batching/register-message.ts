@@ -1,12 +1,13 @@
 /** The register message: what a producer sends, checked. */
 import * as z from 'zod/mini';
-import { parseDuration } from '../config/duration.ts';
+import { DURATION_PATTERN, parseDuration } from '../config/duration.ts';
 import { type Config, type Operation, operationNamed } from '../config/resolved.ts';
 import { asksForJobs } from '../deferred/trigger-message.ts';
-import { ITEM_ID_RULE, type ItemId, parseItemId } from '../fan-out/ids.ts';
+import { ITEM_ID_RULE, ITEM_PATTERN, type ItemId } from '../fan-out/ids.ts';
 import { keysIn } from '../merging/inputs.ts';
-import { type Millis, OPERATION_NAME_PATTERN, type TaskId, taskId } from './ids.ts';
+import { type Millis, OPERATION_NAME_PATTERN, TASK_ID_PATTERN, type TaskId } from './ids.ts';
 import { isObject, parseJson, rawMembers } from './json-text.ts';
+import { isNumberWithin, isTextWithin, type NumberLimits, type TextLimits } from './limits.ts';
 import type { BatchPolicy } from './policy.ts';
 import { type Parsed, type Problem, problemsIn } from './problems.ts';
 import { targetOf } from './target.ts';
@@ -50,22 +51,32 @@ export const registeredAt = ({ expiresIn, ...task }: SentTask, createdAt: Millis
  * A message that is longer is mostly space, or says things twice, since its payload may have half of that. It has to fit
  * into a message of 1 MiB once more, with an id, and where SQS wants characters escaped that were not.
  */
-const REGISTER_MAX_BYTES = 500_000;
+export const REGISTER_MAX_BYTES = 500_000;
 
-const isShort = (text: string): boolean => text.length <= 128 && text.isWellFormed();
+/** What its fields may have: they are checked by this, and the published schema says it. */
+export const REGISTER_LIMITS = {
+  id: { pattern: TASK_ID_PATTERN },
+  correlationId: { maxLength: 128 },
+  priority: { type: 'integer', minimum: 0, maximum: 9 },
+  weight: { exclusiveMinimum: 0, maximum: 1_000_000_000 },
+  // An empty one, mostly a producer's mistake, would make all of its tasks the same.
+  coalesceKey: { minLength: 1, maxLength: 128 },
+  // The span is beyond a schema's words.
+  expiresIn: { pattern: DURATION_PATTERN },
+  fanOutItem: { pattern: ITEM_PATTERN },
+} as const satisfies Readonly<Record<string, TextLimits | NumberLimits>>;
 
 const CORRELATION_RULE = 'must be well-formed text of at most 128 characters';
-/** An empty one, mostly a producer's mistake, would make all of its tasks the same. */
 const KEY_RULE = 'must be well-formed text of 1 to 128 characters; leave it out for none';
 const PRIORITY_RULE = 'must be a whole number from 0 to 9, the most urgent';
 const WEIGHT_RULE = 'must be a number above 0, at most 1,000,000,000';
-const EXPIRES_RULE = 'must be a duration from "1s" to "30d", such as "10m"';
+export const EXPIRES_RULE = 'must be a duration from "1s" to "30d", such as "10m"';
 const [EXPIRES_LEAST, EXPIRES_MOST]: readonly [Millis, Millis] = [1_000, 30 * 24 * 60 * MINUTE];
 
 /** A number, or a text, that fits; of anything else one problem. */
-const numberOf = (error: string, fits: (value: number) => boolean) =>
-  z.optional(z.number({ error }).check(z.refine(fits, { error })));
-const textOf = (error: string, fits: (text: string) => boolean) =>
+const numberOf = (error: string, limits: NumberLimits) =>
+  z.optional(z.number({ error }).check(z.refine((value) => isNumberWithin(value, limits), { error })));
+const textOf = (error: string, limits: TextLimits, fits = (text: string): boolean => isTextWithin(text, limits)) =>
   z.optional(z.string({ error }).check(z.refine(fits, { error })));
 
 /** Undefined for anything that is no duration, or none that is allowed. */
@@ -78,18 +89,18 @@ const ID_RULE = 'must be a text of 1 to 128 characters of A-Z a-z 0-9 . _ : @ - 
 /**
  * The fields of a register message. The payload is not walked: it may be large and deep, and is handed on as text.
  */
-const registerFields = z.strictObject(
+export const registerFields = z.strictObject(
   {
     operation: z.string({ error: 'must be the name of a configured operation' }),
     payload: z.custom<Record<string, unknown>>(isObject, { error: 'must be a JSON object' }),
-    id: textOf(ID_RULE, (text) => taskId(text) !== undefined),
-    correlationId: textOf(CORRELATION_RULE, isShort),
-    priority: numberOf(PRIORITY_RULE, (value) => Number.isInteger(value) && value >= 0 && value <= 9),
-    weight: numberOf(WEIGHT_RULE, (value) => value > 0 && value <= 1_000_000_000),
-    coalesceKey: textOf(KEY_RULE, (text) => text !== '' && isShort(text)),
-    expiresIn: textOf(EXPIRES_RULE, (text) => expiryOf(text) !== undefined),
+    id: textOf(ID_RULE, REGISTER_LIMITS.id),
+    correlationId: textOf(CORRELATION_RULE, REGISTER_LIMITS.correlationId),
+    priority: numberOf(PRIORITY_RULE, REGISTER_LIMITS.priority),
+    weight: numberOf(WEIGHT_RULE, REGISTER_LIMITS.weight),
+    coalesceKey: textOf(KEY_RULE, REGISTER_LIMITS.coalesceKey),
+    expiresIn: textOf(EXPIRES_RULE, REGISTER_LIMITS.expiresIn, (text) => expiryOf(text) !== undefined),
     callback: z.optional(z.string({ error: 'must be the name of a configured destination' })),
-    fanOutItem: textOf(ITEM_ID_RULE, (text) => parseItemId(text) !== undefined),
+    fanOutItem: textOf(ITEM_ID_RULE, REGISTER_LIMITS.fanOutItem),
   },
   { error: (issue) => (issue.code === 'unrecognized_keys' ? undefined : 'must be a JSON object') },
 );

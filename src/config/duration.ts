@@ -6,9 +6,11 @@ const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as con
 /** A whole number and its unit: `"500ms"`, `"1s"`, `"5m"`, `"2h"`, `"30d"`. */
 export type Duration = `${number}${keyof typeof UNITS}`;
 
+export const DURATION_PATTERN = /^(\d{1,12})(ms|s|m|h|d)$/;
+
 /** Milliseconds, or undefined for anything that is no duration. */
 export const parseDuration = (text: string): Millis | undefined => {
-  const [, amount, unit] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text) ?? [];
+  const [, amount, unit] = DURATION_PATTERN.exec(text) ?? [];
   return amount === undefined ? undefined : Number(amount) * UNITS[unit as keyof typeof UNITS];
 };
 

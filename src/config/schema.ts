@@ -21,11 +21,14 @@ const name = (of: string) =>
     error: `is no name for ${of}: begin with a letter, then up to 63 letters, digits, - or _`,
   });
 
-const configSchema = section(
+export const configSchema = section(
   {
+    // Where an editor finds how to complete the file; nothing of ours.
+    $schema: z.string(mustUnseen('the address of a schema')).optional(),
     operations: z
       .record(name('an operation'), operationSchema, mustUnseen('an object of operations by their names'))
-      .refine((operations) => Object.keys(operations).length > 0, { error: 'must name at least one operation' }),
+      .refine((operations) => Object.keys(operations).length > 0, { error: 'must name at least one operation' })
+      .meta({ minProperties: 1 }),
     destinations: z
       .record(name('a destination'), destinationSchema, mustUnseen('an object of destinations by their names'))
       .default({}),
@@ -61,7 +64,7 @@ export const parseConfig = (input: unknown): Parsed<Config> => {
   const named = new Set(found.map(({ path }) => path));
   const problems = [...passedOver(input).filter(({ path }) => !named.has(path)), ...found];
   if (!parsed.success || problems.length > 0) return { ok: false, problems };
-  const { operations, ...rest } = parsed.data;
+  const { operations, $schema: _, ...rest } = parsed.data;
   const resolved = Object.entries(operations).map(([operation, { target, ...others }]): [string, Operation] => [
     operation,
     { operation: operation as OperationName, keys: target, ...others },

@@ -14,7 +14,7 @@ export type LeaseKey = string & { readonly [brand]: 'LeaseKey' };
 /** What a claim is answered: it names the claim, its jobs and its list. */
 export type Handle = string & { readonly [brand]: 'Handle' };
 
-const CLAIM_ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9_@-]{0,63}$/;
+export const CLAIM_ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9_@-]{0,63}$/;
 export const CLAIM_ID_RULE =
   'must be a text of 1 to 64 characters of A-Z a-z 0-9 _ @ - and begin with a letter or a digit (what a claim was answered names that claim alone)';
 

@@ -25,7 +25,7 @@ export interface Item {
  */
 const NUMBERED = '~';
 
-const FAN_OUT_ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/;
+export const FAN_OUT_ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/;
 export const FAN_OUT_ID_RULE =
   'must be a text of 1 to 64 characters of A-Z a-z 0-9 . _ @ - and begin with a letter or a digit';
 
@@ -33,7 +33,7 @@ export const FAN_OUT_ID_RULE =
  * A number without leading zeros: an item has one way to be written. Groups of 9 digits are more than DynamoDB would
  * like.
  */
-const ITEM_PATTERN = /^([A-Za-z0-9][A-Za-z0-9._@-]{0,63}):(0|[1-9]\d{0,8}):(0|[1-9]\d{0,3})$/;
+export const ITEM_PATTERN = /^([A-Za-z0-9][A-Za-z0-9._@-]{0,63}):(0|[1-9]\d{0,8}):(0|[1-9]\d{0,3})$/;
 export const ITEM_ID_RULE = 'must be the id of an item, such as "01J9ZQ4:0:17" (fanOutId:groupId:index)';
 
 /** Returns the id when it may name a fan-out, otherwise undefined. */

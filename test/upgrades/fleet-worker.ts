@@ -1,7 +1,7 @@
 /** A worker of a fleet, with the code of the release in the first argument: notes in each checkpoint that it was there. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { LOCAL_REGION } from '../../src/local/template.ts';
+import { LOCAL_REGION } from '../../src/local/clients.ts';
 
 const [, , release = '', setting = '{}'] = process.argv;
 const { fleet, node, endpoint, table } = JSON.parse(setting);

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConfigInput } from '../../src/config/schema.ts';
-import { localClients } from '../../src/local/engines.ts';
+import { localClients } from '../../src/local/clients.ts';
 import { type LocalFile, readLocalFile } from '../../src/local/local-file.ts';
 import { eventually } from '../end-to-end/flow.ts';
 

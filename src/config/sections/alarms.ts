@@ -1,7 +1,6 @@
 /** Whom the alarms call, and when. */
-import * as z from 'zod';
 import { ALARM_TOPIC } from './names.ts';
-import { mustUnseen, section, text, whole } from './rules.ts';
+import { formed, mustUnseen, section, text, whole } from './rules.ts';
 
 const fields = section({
   topic: text(
@@ -11,12 +10,10 @@ const fields = section({
     .nullable()
     .default(null),
   // It stands before the section's anchor, so it ends neither in a # nor in a query.
-  runbook: z
-    .custom<string>(
-      (value) => typeof value === 'string' && /^[^\s#?]{1,500}$/.test(value),
-      mustUnseen('where docs/operating.md is to be read: an address or a path, without # and ?'),
-    )
-    .default('docs/operating.md'),
+  runbook: formed(
+    /^[^\s#?]{1,500}$/,
+    mustUnseen('where docs/operating.md is to be read: an address or a path, without # and ?'),
+  ).default('docs/operating.md'),
   failedBatches: whole(1, 1_000_000).default(1),
 });
 /** Null: there is nobody to be called, and nothing that would. */

@@ -53,4 +53,5 @@ export const headersSchema = z
       if (fault) context.addIssue({ code: 'custom', path: [name], message: fault });
     }
   })
+  .meta({ propertyNames: { pattern: HEADER_NAME.source } })
   .default({});

@@ -6,7 +6,7 @@ import { MINUTE } from '../../batching/timings.ts';
 import { ITEMS_MAX_BYTES } from '../endpoints.ts';
 import { checkTogether, MAX_BYTES, MAX_WAIT } from './combinations.ts';
 import { downstreamSchema } from './endpoints.ts';
-import { DAY, duration, HOUR, must, mustUnseen, number, section, text, whole } from './rules.ts';
+import { DAY, duration, formed, HOUR, must, mustUnseen, number, section, text, whole } from './rules.ts';
 
 const batchSchema = section({
   maxSize: whole(1, 1_000).default(100),
@@ -43,11 +43,10 @@ const bypassSchema = section(
 );
 
 // Not shown: whoever writes an address here may show a secret with it.
-const destinationName = z
-  .custom<string>(
-    (value) => typeof value === 'string' && OPERATION_NAME_PATTERN.test(value),
-    mustUnseen('the name of one of the "destinations" (no address), or null for nobody'),
-  )
+const destinationName = formed(
+  OPERATION_NAME_PATTERN,
+  mustUnseen('the name of one of the "destinations" (no address), or null for nobody'),
+)
   .nullable()
   .default(null);
 const callbacksSchema = section({ failed: destinationName, succeeded: destinationName });
@@ -61,19 +60,25 @@ const circuitSchema = section(
 );
 
 /** Dots walk into objects. */
-const isField = (value: unknown): boolean =>
-  typeof value === 'string' && value.isWellFormed() && value.split('.').every((part) => part !== '');
+const FIELD = /^[^.]+(?:\.[^.]+)*$/;
+const KEYS_MAX = 10;
 
 const targetSchema = z
   .array(
-    z.custom<string>(isField, must('the name of a payload field, such as "depot" or "route.origin"')),
+    z
+      .custom<string>(
+        (value) => typeof value === 'string' && value.isWellFormed() && FIELD.test(value),
+        must('the name of a payload field, such as "depot" or "route.origin"'),
+      )
+      .meta({ type: 'string', pattern: FIELD.source }),
     must('a list of payload fields, [] for none'),
   )
   .superRefine((keys, context) => {
-    if (keys.length > 10) context.addIssue(`must name at most ten payload fields, not ${keys.length}`);
+    if (keys.length > KEYS_MAX) context.addIssue(`must name at most ten payload fields, not ${keys.length}`);
     const twice = keys.find((key, index) => keys.indexOf(key) < index);
     if (twice !== undefined) context.addIssue(`must not name a field twice: ${JSON.stringify(twice)}`);
-  });
+  })
+  .meta({ maxItems: KEYS_MAX, uniqueItems: true });
 
 const operationShape = section(
   {

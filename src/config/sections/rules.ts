@@ -1,8 +1,9 @@
 /** What the sections of a configuration are made of: each rule says in one sentence what a value must be. */
 import * as z from 'zod';
 import type { Millis } from '../../batching/ids.ts';
+import { isNumberWithin, type NumberLimits } from '../../batching/limits.ts';
 import { MINUTE } from '../../batching/timings.ts';
-import { type Duration, parseDuration, printDuration } from '../duration.ts';
+import { DURATION_PATTERN, type Duration, parseDuration, printDuration } from '../duration.ts';
 
 export const HOUR: Millis = 60 * MINUTE;
 export const DAY: Millis = 24 * HOUR;
@@ -32,33 +33,49 @@ export const must = (be: string) => ({ error: ({ input }: Input) => `must be ${b
 /** For what may be a secret in the wrong place: only what kind of thing it is is said. */
 export const mustUnseen = (be: string) => ({ error: ({ input }: Input) => `must be ${be}, not ${kindOf(input)}` });
 
-const within = (value: unknown, least: number, most: number): value is number =>
-  typeof value === 'number' && value >= least && value <= most;
+/**
+ * A number within limits. Like every rule of ours it says in its metadata what it takes: that is the published schema
+ * (`src/contract`).
+ */
+const numberWithin = (limits: NumberLimits, be: string) =>
+  z
+    .custom<number>((value) => typeof value === 'number' && isNumberWithin(value, limits), must(be))
+    .meta({ type: 'number', ...limits });
 
 /** @param or what may stand there instead, for the sentence. */
-export const whole = (least: number, most: number, or = '') =>
+export const whole = (minimum: number, maximum: number, or = '') =>
   // One rule, one problem: whatever is wrong with it.
-  z.custom<number>(
-    (value) => Number.isInteger(value) && within(value, least, most),
-    must(`a whole number from ${least} to ${most}${or}`),
-  );
+  numberWithin({ type: 'integer', minimum, maximum }, `a whole number from ${minimum} to ${maximum}${or}`);
 
-export const number = (least: number, most: number, or = '') =>
-  z.custom<number>((value) => within(value, least, most), must(`a number from ${least} to ${most}${or}`));
+export const number = (minimum: number, maximum: number, or = '') =>
+  numberWithin({ minimum, maximum }, `a number from ${minimum} to ${maximum}${or}`);
 
 export const duration = (least: Millis, most: Millis, or = '') => {
-  const rule = `a duration from "${printDuration(least)}" to "${printDuration(most)}", such as "500ms", "1s", "5m", "2h" or "30d"${or}`;
-  return z
-    .custom<Duration>((text) => typeof text === 'string' && within(parseDuration(text), least, most), must(rule))
-    .transform((text): Millis => parseDuration(text) ?? 0);
+  const span = `from "${printDuration(least)}" to "${printDuration(most)}"`;
+  const isWithin = (time: Millis | undefined): boolean => time !== undefined && time >= least && time <= most;
+  return (
+    z
+      .custom<Duration>(
+        (text) => typeof text === 'string' && isWithin(parseDuration(text)),
+        must(`a duration ${span}, such as "500ms", "1s", "5m", "2h" or "30d"${or}`),
+      )
+      // The span is beyond a schema's words.
+      .meta({ type: 'string', pattern: DURATION_PATTERN.source, description: `a duration ${span}` })
+      .transform((text): Millis => parseDuration(text) ?? 0)
+  );
 };
 
 /** @param be what it must be, with the way out for whoever wrote something else. */
 export const section = <Shape extends z.core.$ZodLooseShape>(shape: Shape, be = 'an object') =>
   z.strictObject(shape, mustUnseen(be));
 
-export const text = (pattern: RegExp, be: string) =>
-  z.custom<string>((value) => typeof value === 'string' && pattern.test(value), must(be));
+/** Text of a form. @param problem says what it must be: {@link must}, or {@link mustUnseen} */
+export const formed = (pattern: RegExp, problem: ReturnType<typeof must>) =>
+  z
+    .custom<string>((value) => typeof value === 'string' && pattern.test(value), problem)
+    .meta({ type: 'string', pattern: pattern.source });
+
+export const text = (pattern: RegExp, be: string) => formed(pattern, must(be));
 
 /** Who is told where nobody is named; whether there is one of that name is a matter of the whole configuration. */
 export const toldOtherwise = () =>
