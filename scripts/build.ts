@@ -1,6 +1,6 @@
 /**
  * `npm run build`: the package as it is published, in `dist/` or the folder that is named: compiled sources with their
- * types, the functions' code and the console's page. `npm pack ./dist` makes its tarball.
+ * types, the functions' code, the console's page and the contract's schemas. `npm pack ./dist` makes its tarball.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -33,4 +33,5 @@ bundleHandlers(join(DIST, 'handlers'));
 const page = await builtPage();
 if (!page.ok) throw new Error(page.reason);
 cpSync(page.folder, join(DIST, 'page'), { recursive: true });
+cpSync(join(ROOT, 'contract'), join(DIST, 'contract'), { recursive: true });
 for (const file of ['README.md', 'LICENSE']) cpSync(join(ROOT, file), join(DIST, file));

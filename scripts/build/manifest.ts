@@ -87,6 +87,7 @@ export const manifestFrom = (root: RootManifest, imported: ReadonlySet<string>):
       ...Object.fromEntries(
         Object.entries(ENTRIES).map(([entry, file]) => [entry, { types: `./${file}.d.ts`, default: `./${file}.js` }]),
       ),
+      './contract/*': './contract/*',
       './package.json': './package.json',
     },
     dependencies: ranges(needed),
