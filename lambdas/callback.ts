@@ -1,14 +1,18 @@
 /** Callback: events go to their destinations. */
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { deliverAll } from '../src/callbacks/deliver.ts';
-import { type Environment, setting } from '../src/environment.ts';
+import { placed } from '../src/callbacks/places.ts';
+import { type Environment, optionalSetting, setting } from '../src/environment.ts';
 import { atFirstInvocation, type Host, partsOf, tellFailed } from './compose.ts';
 import { waysTo } from './destinations.ts';
 
 export const compose = (environment: Environment, host: Host) => {
   const parts = partsOf(environment, host);
+  const { config } = parts.base;
+  const destinations = placed(config.destinations, optionalSetting(environment, 'destinations'));
   const deps = {
     ...parts.base,
+    config: { ...config, destinations },
     queues: parts.queues(),
     stack: setting(environment, 'stack'),
     wayTo: waysTo(environment, host, parts.base.machine),

@@ -8,7 +8,7 @@ import { lambdaClient, lambdaDownstream } from '../src/downstream/lambda.ts';
 import { queueDownstream } from '../src/downstream/queue.ts';
 import type { Secrets } from '../src/downstream/secret.ts';
 import { stepFunctionsClient, stepFunctionsDownstream } from '../src/downstream/step-functions.ts';
-import type { Environment } from '../src/environment.ts';
+import { type Environment, optionalSetting } from '../src/environment.ts';
 import { mergingDownstream } from '../src/merging/merging-downstream.ts';
 import type { Machine } from '../src/ports.ts';
 import { arnOf, clientOfQueue, inRegionOf } from './arns.ts';
@@ -61,6 +61,7 @@ const makeDownstream = (target: DownstreamTarget, { environment, host, now, secr
         target,
         arnOf(target.stateMachine, 'stateMachines', environment),
         stepFunctionsClient(at),
+        optionalSetting(environment, 'executions'),
       );
     }
     case 'queue':

@@ -1,5 +1,5 @@
 /** The CDK app's stacks: synthesised by `cdk`, and in process by the local runtime. */
-import { App, type AppProps } from 'aws-cdk-lib';
+import { App, type AppProps, RemovalPolicy } from 'aws-cdk-lib';
 import type { Config } from '../src/config/resolved.ts';
 import { DataStack } from './data-stack.ts';
 import { FlowStack } from './flow-stack.ts';
@@ -27,17 +27,17 @@ export const groupageApp = ({ config, stage: given, code, ...props }: GroupageAp
   const app = new App(props);
   const stage = checkStage(given ?? String(app.node.tryGetContext('stage') ?? 'dev'));
   const names = stackNames(stage);
-  const retain = keepsData(stage);
+  const removalPolicy = keepsData(stage) ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
   const tags = { [STAGE_TAG]: stage };
   const { tables } = new DataStack(app, names.data, {
-    retain,
+    removalPolicy,
     tags,
     description: 'Groupage: tables',
   });
   const { flow } = new FlowStack(app, names.flow, {
     config,
     tables,
-    retain,
+    removalPolicy,
     tags,
     description: 'Groupage: queues and functions',
     ...(code ? { code } : {}),

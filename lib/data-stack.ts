@@ -1,13 +1,15 @@
 /** What must outlive a deployment: the tables. */
 import { Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { Tables, type TablesProps } from './tables.ts';
+import type { DataProps } from './surroundings.ts';
+import { Tables } from './tables.ts';
 
 export class DataStack extends Stack {
   readonly tables: Tables;
 
-  constructor(scope: Construct, id: string, { retain, ...props }: StackProps & TablesProps) {
+  /** @throws InvalidProps */
+  constructor(scope: Construct, id: string, props: StackProps & DataProps) {
     super(scope, id, props);
-    this.tables = new Tables(this, 'Tables', retain === undefined ? {} : { retain });
+    this.tables = new Tables(this, 'Tables', props);
   }
 }

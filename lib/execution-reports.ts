@@ -1,20 +1,26 @@
 /** Tells the batch queue how executions ended that Groupage started, so that no state machine has to be changed for it. */
 import { Rule } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { executionPrefix, type StateMachineTarget } from '../src/config/endpoints.ts';
+import { letEventsUse } from './encryption.ts';
 import { stateMachineArn } from './endpoints.ts';
 
 export interface ExecutionReportsProps {
   readonly queue: IQueue;
   /** State machines by the operations that start them. */
   readonly machines: readonly (readonly [operation: string, target: StateMachineTarget])[];
+  /** Begins the names of this instance's executions, where it is not empty. */
+  readonly tag: string;
+  /** What encrypts the queue, where that is somebody's own key. */
+  readonly encryptionKey: IKey | undefined;
 }
 
 /** A rule for each operation: exactly its state machine, and of that the executions that are named after it. */
 export class ExecutionReports extends Construct {
-  constructor(scope: Construct, id: string, { queue, machines }: ExecutionReportsProps) {
+  constructor(scope: Construct, id: string, { queue, machines, tag, encryptionKey }: ExecutionReportsProps) {
     super(scope, id);
     const rules = machines.map(
       ([operation, { stateMachine }]) =>
@@ -25,13 +31,14 @@ export class ExecutionReports extends Construct {
             detailType: ['Step Functions Execution Status Change'],
             detail: {
               stateMachineArn: [stateMachineArn(unqualified(stateMachine))],
-              name: [{ prefix: executionPrefix(operation) }],
+              name: [{ prefix: executionPrefix(operation, tag) }],
               status: ['SUCCEEDED', 'FAILED', 'TIMED_OUT', 'ABORTED'],
             },
           },
           targets: [{ bind: () => ({ arn: queue.queueArn }) }],
         }),
     );
+    if (encryptionKey) letEventsUse(this, encryptionKey);
     queue.addToResourcePolicy(
       new PolicyStatement({
         principals: [new ServicePrincipal('events.amazonaws.com')],

@@ -1,15 +1,18 @@
 /** The table that fleets share their partitions through (design, section 9), with Groupage or without. */
 import { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
+import { grantKey } from './encryption.ts';
+import type { DataProps } from './surroundings.ts';
 import { sharedTableProps, string } from './table-props.ts';
 
-export interface FleetTableProps {
+export interface FleetTableProps extends Pick<DataProps, 'encryptionKey' | 'removalPolicy'> {
   /**
-   * Whether the table outlives its stack, protected from deletion.
-   * @default true
+   * Its name, of which there can be one in an account and region.
+   * @default - CloudFormation makes it
    */
-  readonly retain?: boolean;
+  readonly tableName?: string;
 }
 
 /**
@@ -25,11 +28,16 @@ export interface FleetTableProps {
  */
 export class FleetTable extends Construct {
   readonly table: Table;
+  readonly #key: IKey | undefined;
 
-  constructor(scope: Construct, id: string, { retain = true }: FleetTableProps = {}) {
+  /** @throws InvalidProps */
+  constructor(scope: Construct, id: string, props: FleetTableProps = {}) {
     super(scope, id);
+    const { encryptionKey, tableName } = props;
+    this.#key = encryptionKey;
     this.table = new Table(this, 'Table', {
-      ...sharedTableProps(retain),
+      ...sharedTableProps(this, props),
+      ...(tableName === undefined ? {} : { tableName }),
       partitionKey: string('Fleet'),
       sortKey: string('Entry'),
     });
@@ -46,10 +54,11 @@ export class FleetTable extends Construct {
   }
 
   #grant(grantee: IGrantable, actions: readonly string[]): Grant {
-    return Grant.addToPrincipal({
+    const grant = Grant.addToPrincipal({
       grantee,
       actions: actions.map((action) => `dynamodb:${action}`),
       resourceArns: [this.table.tableArn],
     });
+    return this.#key ? grant.combine(grantKey(this.#key, grantee, 'dynamodb', 'writeTable')) : grant;
   }
 }

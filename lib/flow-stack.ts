@@ -1,27 +1,16 @@
 /** What may be replaced by a deployment: queues, λs, the API. */
-import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
+import { Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { Flow, type FlowProps } from './flow.ts';
+import { FlowOutputs } from './outputs.ts';
 
 export class FlowStack extends Stack {
   readonly flow: Flow;
 
-  constructor(scope: Construct, id: string, { config, tables, retain, code, ...props }: StackProps & FlowProps) {
+  /** @throws InvalidProps */
+  constructor(scope: Construct, id: string, props: StackProps & FlowProps) {
     super(scope, id, props);
-    this.flow = new Flow(this, 'Flow', {
-      config,
-      tables,
-      ...(retain === undefined ? {} : { retain }),
-      ...(code ? { code } : {}),
-    });
-    new CfnOutput(this, 'RegisterQueueUrl', {
-      value: this.flow.registerQueue.queue.queueUrl,
-      description: 'Send register messages here',
-    });
-    new CfnOutput(this, 'RejectedQueueUrl', {
-      value: this.flow.rejectedQueue.queue.queueUrl,
-      description: 'Refused messages, with reasons',
-    });
-    new CfnOutput(this, 'ApiUrl', { value: this.flow.apiUrl.url, description: 'The HTTP API (AWS_IAM)' });
+    this.flow = new Flow(this, 'Flow', props);
+    new FlowOutputs(this, 'Outputs', { flow: this.flow });
   }
 }

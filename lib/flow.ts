@@ -1,34 +1,39 @@
 /** The flow (design, section 2): queues, the λs between them, and exactly what each of them may do. */
-import { Duration } from 'aws-cdk-lib';
+import { Aws, Duration, Stack } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
-import { type FunctionUrl, FunctionUrlAuthType, type IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { Grant } from 'aws-cdk-lib/aws-iam';
+import { type FunctionUrl, FunctionUrlAuthType, type Function as Lambda } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { LEADER_TIMEOUT, LEADER_VISIBILITY, MESSAGES_AT_ONCE, REGISTER_VISIBILITY } from '../src/batching/timings.ts';
 import { hasDestinations } from '../src/callbacks/callback.ts';
 import { batchVisibility, type Config, callbackTimeout, handlerTimeout } from '../src/config/resolved.ts';
-import { destinationRights } from './destinations.ts';
+import { type CallbackTarget, CallbackTargets } from './callback-targets.ts';
+import { letLogsUse } from './encryption.ts';
 import { distinct, downstreamRights } from './endpoints.ts';
 import { ExecutionReports } from './execution-reports.ts';
 import { Handler } from './handler.ts';
 import { bundledCode, type HandlerCode, type HandlerName } from './handler-code.ts';
+import { type Network, networkOf } from './network.ts';
 import { RejectedQueue, WorkingQueue } from './queues.ts';
+import { executionTag } from './service.ts';
+import type { Surroundings } from './surroundings.ts';
 import type { Tables } from './tables.ts';
 
 /** What whoever acks items of fan-outs does: a task that ends does so itself. */
 const ACKS = ['GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem'] as const;
 
-export interface FlowProps {
+export interface FlowProps extends Surroundings {
   readonly config: Config;
   readonly tables: Tables;
   /**
-   * Whether queues whose messages may be all that there is of a task outlive their stack.
-   * @default true
+   * What metrics and events say that they are of: unlike that of any other instance of the account.
+   * @default - the name of the stack
    */
-  readonly retain?: boolean;
+  readonly service?: string;
   /**
    * Makes the λs' code.
-   * @default - bundled from the sources
+   * @default - the code of this package
    */
   readonly code?: HandlerCode;
 }
@@ -42,29 +47,35 @@ export class Flow extends Construct {
   /** Where there are destinations. */
   readonly callbackQueue: WorkingQueue | undefined;
   readonly apiUrl: FunctionUrl;
+  /** What metrics and events say that they are of. */
+  readonly service: string;
+  /** Where the functions run, if that is somebody's own VPC. */
+  readonly network: Network | undefined;
+  readonly #props: FlowProps;
   readonly #config: Config;
   readonly #tables: Tables;
-  readonly #code: HandlerCode;
-  readonly #functions = new Map<HandlerName, IFunction>();
+  readonly #handlers = new Map<HandlerName, Handler>();
+  readonly #callbackTargets: CallbackTargets;
 
-  constructor(scope: Construct, id: string, { config, tables, retain = true, code = bundledCode }: FlowProps) {
+  /** @throws InvalidProps */
+  constructor(scope: Construct, id: string, props: FlowProps) {
     super(scope, id);
-    this.#code = code;
+    const { config, tables, service, encryptionKey } = props;
+    this.#props = props;
     this.#config = config;
     this.#tables = tables;
-    const visibility = Duration.millis(LEADER_VISIBILITY);
-    this.registerQueue = new WorkingQueue(this, 'Register', {
-      visibility: Duration.millis(REGISTER_VISIBILITY),
-      retain,
-    });
+    this.service = service ?? Stack.of(this).stackName;
+    this.network = networkOf(this, props);
+    this.#callbackTargets = new CallbackTargets(this, config);
+    const { register, leader, batch, callback } = this.#visibilities();
+    this.registerQueue = this.#queue('Register', 'register', register, true);
     // Not six timeouts: a crashed leader's guard has to come back soon after its lease ends (timeout < lease < visibility).
-    this.electQueue = new WorkingQueue(this, 'Elect', { visibility });
-    this.groupQueue = new WorkingQueue(this, 'Group', { visibility });
-    this.batchQueue = new WorkingQueue(this, 'Batch', { visibility: Duration.millis(batchVisibility(config)) });
-    this.rejectedQueue = new RejectedQueue(this, 'Rejected', { retain });
-    this.callbackQueue = hasDestinations(config)
-      ? new WorkingQueue(this, 'Callback', { visibility: Duration.millis(6 * callbackTimeout(config)), retain })
-      : undefined;
+    this.electQueue = this.#queue('Elect', 'elect', leader);
+    this.groupQueue = this.#queue('Group', 'group', leader);
+    this.batchQueue = this.#queue('Batch', 'batch', batch);
+    this.rejectedQueue = new RejectedQueue(this, 'Rejected', props);
+    this.callbackQueue = callback === undefined ? undefined : this.#queue('Callback', 'callback', callback, true);
+    if (encryptionKey) letLogsUse(this, encryptionKey);
     this.#register();
     this.#electLeader();
     this.#group();
@@ -74,19 +85,57 @@ export class Flow extends Construct {
     this.apiUrl = this.#api();
   }
 
-  #handler(id: string, entry: HandlerName, timeout: number, description: string): Handler {
+  /** Milliseconds. */
+  #visibilities() {
+    return {
+      register: REGISTER_VISIBILITY,
+      leader: LEADER_VISIBILITY,
+      batch: batchVisibility(this.#config),
+      callback: hasDestinations(this.#config) ? 6 * callbackTimeout(this.#config) : undefined,
+    };
+  }
+
+  #queue(id: string, name: string, visibility: number, holdsTasks = false): WorkingQueue {
+    return new WorkingQueue(this, id, {
+      ...this.#props,
+      name,
+      visibility: Duration.millis(visibility),
+      holdsTasks,
+    });
+  }
+
+  #handler(id: string, name: HandlerName, timeout: number, description: string): Handler {
+    const { code = bundledCode, service = Aws.STACK_NAME } = this.#props;
     const handler = new Handler(this, id, {
-      code: this.#code(entry, this.#config),
+      name,
+      code: code(name, this.#config),
       timeout: Duration.millis(timeout),
       description,
+      service,
+      network: this.network,
+      surroundings: this.#props,
     });
-    this.#functions.set(entry, handler.function);
+    this.#handlers.set(name, handler);
     return handler;
   }
 
+  /** The λs with their roles and log groups, by the names of their entries. */
+  get handlers(): ReadonlyMap<HandlerName, Handler> {
+    return this.#handlers;
+  }
+
   /** The λs by the names of their entries. */
-  get functions(): ReadonlyMap<HandlerName, IFunction> {
-    return this.#functions;
+  get functions(): ReadonlyMap<HandlerName, Lambda> {
+    return new Map([...this.#handlers].map(([name, handler]) => [name, handler.function]));
+  }
+
+  /**
+   * Sends the events of a configured destination to a part of somebody's app, whatever it is called there.
+   *
+   * @throws InvalidProps
+   */
+  sendCallbacks(destination: string, target: CallbackTarget): Grant {
+    return this.#callbackTargets.bind(destination, target, this.#handlers.get('callback'));
   }
 
   /** The queues that λs work off, by their names. */
@@ -176,7 +225,11 @@ export class Flow extends Construct {
       handler.table('batchLockTable', this.#tables.batchLock, ['BatchGetItem', 'BatchWriteItem']);
     if (machines.length === 0) return;
     handler.startsByName();
-    new ExecutionReports(this, 'ExecutionReports', { queue: this.batchQueue.queue, machines });
+    const { service, encryptionKey } = this.#props;
+    const tag = service === undefined ? '' : executionTag(this, service);
+    if (tag !== '') handler.set('executions', tag);
+    const { queue } = this.batchQueue;
+    new ExecutionReports(this, 'ExecutionReports', { queue, machines, tag, encryptionKey });
   }
 
   /** What a function is given that tells initiators of tasks. */
@@ -191,7 +244,7 @@ export class Flow extends Construct {
       // Few: a destination that was down should not be run over when it is back.
       .source({ queue, batchSize: MESSAGES_AT_ONCE.callback, maxConcurrency: 10 })
       .sends({ rejectedQueue: this.rejectedQueue.queue })
-      .may(distinct(destinations.flatMap(destinationRights)));
+      .may(distinct(this.#callbackTargets.rights()));
     if (destinations.some(({ kind }) => kind === 'topic')) handler.publishesByName();
   }
 

@@ -1,7 +1,8 @@
 /** One λ: its code, role, log group and settings. What it may do is granted by name; nothing is granted by default but its logs. */
-import { Aws, type Duration, Names, RemovalPolicy } from 'aws-cdk-lib';
+import { type Duration, Names, RemovalPolicy } from 'aws-cdk-lib';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import {
   Architecture,
   type CfnFunction,
@@ -15,15 +16,32 @@ import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { ENVIRONMENT, type Setting } from '../src/environment.ts';
+import { acknowledge } from './acknowledge.ts';
 import { topicArn } from './destinations.ts';
+import { grantKey, type KeyService, type KeyUse } from './encryption.ts';
 import { type Right, stateMachineArn } from './endpoints.ts';
+import type { HandlerName } from './handler-code.ts';
+import { InvalidProps } from './invalid-props.ts';
+import { physicalName } from './names.ts';
+import { type Network, networkInterfaces } from './network.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** Megabytes. */
+const MEMORY = { default: 512, min: 128, max: 10_240 } as const;
+/** They change nothing. */
+const TABLE_READS: ReadonlySet<string> = new Set(['GetItem', 'BatchGetItem', 'Query', 'Scan']);
 
 export interface HandlerProps {
+  /** Its entry's. */
+  readonly name: HandlerName;
   readonly code: Code;
   readonly timeout: Duration;
   readonly description: string;
-  /** @default 512 */
-  readonly memorySize?: number;
+  /** What its metrics and events name. */
+  readonly service: string;
+  /** Shared by all of an instance. */
+  readonly network: Network | undefined;
+  readonly surroundings: Omit<Surroundings, keyof Network>;
 }
 
 /** How a queue's messages reach a λ. */
@@ -37,28 +55,59 @@ export interface SourceProps {
 
 export class Handler extends Construct {
   readonly function: LambdaFunction;
+  readonly role: Role;
+  readonly logGroup: LogGroup;
+  readonly #key: IKey | undefined;
 
-  constructor(scope: Construct, id: string, { code, timeout, description, memorySize = 512 }: HandlerProps) {
+  /** @throws InvalidProps */
+  constructor(scope: Construct, id: string, props: HandlerProps) {
     super(scope, id);
-    const logGroup = new LogGroup(this, 'Logs', {
-      retention: RetentionDays.ONE_MONTH,
+    const { name, code, timeout, description, service, network, surroundings } = props;
+    const { encryptionKey, logRetention, architecture, prefix } = surroundings;
+    const functionName = physicalName(this, prefix, name);
+    this.#key = encryptionKey;
+    this.logGroup = new LogGroup(this, 'Logs', {
+      retention: logRetention ?? RetentionDays.ONE_MONTH,
       removalPolicy: RemovalPolicy.DESTROY,
+      ...(encryptionKey ? { encryptionKey } : {}),
     });
-    const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
-    logGroup.grantWrite(role);
+    this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+    this.logGroup.grantWrite(this.role);
+    if (network) this.#attachTo();
     this.function = new LambdaFunction(this, 'Function', {
       code,
       handler: 'index.handler',
       runtime: Runtime.NODEJS_24_X,
-      architecture: Architecture.ARM_64,
+      architecture: architecture ?? Architecture.ARM_64,
       description,
       timeout,
-      memorySize,
-      role,
-      logGroup,
+      memorySize: this.#memoryOf(name, surroundings),
+      role: this.role,
+      logGroup: this.logGroup,
       loggingFormat: LoggingFormat.JSON,
-      environment: { NODE_OPTIONS: '--enable-source-maps', [ENVIRONMENT.stack]: Aws.STACK_NAME },
+      environment: { NODE_OPTIONS: '--enable-source-maps', [ENVIRONMENT.stack]: service },
+      ...(functionName === undefined ? {} : { functionName }),
+      ...network,
     });
+  }
+
+  #memoryOf(name: HandlerName, { memorySizes = {} }: Pick<Surroundings, 'memorySizes'>): number {
+    const size = memorySizes[name] ?? MEMORY.default;
+    if (Number.isInteger(size) && size >= MEMORY.min && size <= MEMORY.max) return size;
+    throw new InvalidProps(
+      this,
+      `memorySizes[${JSON.stringify(name)}] must be a whole number of megabytes from ${MEMORY.min} to ${MEMORY.max}, not ${size}`,
+    );
+  }
+
+  /** To a network. */
+  #attachTo(): void {
+    this.role.addToPolicy(networkInterfaces());
+    acknowledge(
+      this.role,
+      'AwsSolutions-IAM5[Resource::*]',
+      'Lambda makes network interfaces of which nobody knows the ids before, and describes all. The function itself may not: requests of its own are refused.',
+    );
   }
 
   /** Works off a queue. Not by `SqsEventSource`, which grants more than Lambda uses; the id is the one it would give. */
@@ -66,6 +115,7 @@ export class Handler extends Construct {
     const mapping = { eventSourceArn: queue.queueArn, batchSize, maxConcurrency, reportBatchItemFailures: true };
     this.function.addEventSourceMapping(`SqsEventSource:${Names.nodeUniqueId(queue.node)}`, mapping);
     this.#allow([queue.queueArn], ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes']);
+    this.#useKey('sqs', 'read');
     // Messages that come back to their λ (guards, hops, retries, a finished task's follow-up) are the design; Lambda
     // would stop them after 16. No message reaches the λs without a queue.
     (this.function.node.defaultChild as CfnFunction).recursiveLoop = RecursiveLoop.ALLOW;
@@ -79,6 +129,7 @@ export class Handler extends Construct {
       [table.tableArn],
       actions.map((action) => `dynamodb:${action}`),
     );
+    this.#useKey('dynamodb', actions.every((action) => TABLE_READS.has(action)) ? 'readTable' : 'writeTable');
     if (indexes.length > 0)
       this.#allow(
         indexes.map((index) => `${table.tableArn}/index/${index}`),
@@ -95,11 +146,13 @@ export class Handler extends Construct {
 
   /** Lets it send to these queues. */
   sends(queues: Partial<Record<Setting, IQueue>>): this {
+    this.#useKey('sqs', 'send');
     return this.#queues(queues, ['sqs:SendMessage']);
   }
 
   /** Lets it take messages from these queues. */
   takesFrom(queues: Partial<Record<Setting, IQueue>>): this {
+    this.#useKey('sqs', 'read');
     return this.#queues(queues, ['sqs:ReceiveMessage', 'sqs:DeleteMessage']);
   }
 
@@ -135,8 +188,19 @@ export class Handler extends Construct {
     return this;
   }
 
+  /** What encrypts tables and queues, where that is somebody's own key. */
+  #useKey(service: KeyService, use: KeyUse): void {
+    if (this.#key) grantKey(this.#key, this.function, service, use);
+  }
+
   #allow(resources: string[], actions: string[]): void {
     this.function.addToRolePolicy(new PolicyStatement({ resources, actions }));
+  }
+
+  /** Tells it something that is known when the stack is made. */
+  set(setting: Setting, value: string): this {
+    this.#set(setting, value);
+    return this;
   }
 
   #set(setting: Setting, value: string): void {

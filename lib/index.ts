@@ -4,11 +4,15 @@
  * @module groupage
  */
 export { type ConfigInput, defineConfig } from '../src/config/schema.ts';
+export type { MetricName } from '../src/metrics.ts';
 export { FleetTable, type FleetTableProps } from './fleet-table.ts';
 export { Flow, type FlowProps } from './flow.ts';
-export { Groupage, type GroupageProps } from './groupage.ts';
+export { type CallbackTarget, Groupage, type GroupageProps, InvalidProps } from './groupage.ts';
 export type { HandlerCode, HandlerName } from './handler-code.ts';
+export type { NetworkProps } from './network.ts';
 export type { OpsDashboard } from './ops/dashboard.ts';
+export { InstanceMetrics, type OperationMetricOptions } from './ops/instance-metrics.ts';
 export { Ops, type OpsProps } from './ops/ops.ts';
 export { RejectedQueue, WorkingQueue, type WorkingQueueProps } from './queues.ts';
-export { Tables, type TablesProps } from './tables.ts';
+export type { DataProps, Surroundings } from './surroundings.ts';
+export { Tables } from './tables.ts';

@@ -1,37 +1,65 @@
 /** The queues: those that work flows through, each with a dead-letter queue, and one for refused messages. */
-import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
-import { Construct } from 'constructs';
+import { Construct, type IConstruct } from 'constructs';
 import { MAX_RECEIVES } from '../src/batching/timings.ts';
+import { acknowledge } from './acknowledge.ts';
+import { checkKey, KEY_REUSE } from './encryption.ts';
+import { physicalName } from './names.ts';
+import { type DataProps, isKept } from './surroundings.ts';
 
 /** As long as SQS can: a message must outlast any outage. */
 const RETENTION = Duration.days(14);
-const SECURE: QueueProps = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true, retentionPeriod: RETENTION };
+
+/** @param name after the prefix. */
+const secure = (scope: IConstruct, { prefix, encryptionKey }: DataProps, name: string): QueueProps => {
+  checkKey(scope, encryptionKey);
+  const queueName = physicalName(scope, prefix, name);
+  return {
+    ...(encryptionKey
+      ? { encryption: QueueEncryption.KMS, encryptionMasterKey: encryptionKey, dataKeyReuse: KEY_REUSE }
+      : { encryption: QueueEncryption.SQS_MANAGED }),
+    enforceSSL: true,
+    retentionPeriod: RETENTION,
+    ...(queueName === undefined ? {} : { queueName }),
+  };
+};
 
 /** A queue outlives its stack, but for one that could not be created. */
 const kept = (retain: boolean): Pick<QueueProps, 'removalPolicy'> =>
   retain ? { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE } : {};
 
-export interface WorkingQueueProps {
+export interface WorkingQueueProps extends DataProps {
   /** After this an undeleted message is delivered again. */
   readonly visibility: Duration;
+  /** After the prefix, where there is one. */
+  readonly name: string;
   /**
-   * Whether it outlives its stack, with its dead letters: where a message may be all that there is of a task.
+   * Whether a message may be all that there is of a task: then the queue and its dead letters are kept, with the tables.
    * @default false
    */
-  readonly retain?: boolean;
+  readonly holdsTasks?: boolean;
 }
 
 /** A queue that a λ works off; the sweep sends its dead letters again. */
 export class WorkingQueue extends Construct {
   readonly queue: Queue;
   readonly deadLetters: Queue;
+  /** What encrypts them, where that is somebody's own. */
+  readonly encryptionKey: IKey | undefined;
 
-  constructor(scope: Construct, id: string, { visibility, retain = false }: WorkingQueueProps) {
+  /** @throws InvalidProps */
+  constructor(scope: Construct, id: string, { visibility, name, holdsTasks = false, ...props }: WorkingQueueProps) {
     super(scope, id);
-    this.deadLetters = new Queue(this, 'DeadLetters', { ...SECURE, ...kept(retain) });
+    this.encryptionKey = props.encryptionKey;
+    const retain = holdsTasks && isKept(this, props.removalPolicy);
+    this.deadLetters = new Queue(this, 'DeadLetters', {
+      ...secure(this, props, `${name}-dead-letters`),
+      ...kept(retain),
+    });
     this.queue = new Queue(this, 'Queue', {
-      ...SECURE,
+      ...secure(this, props, name),
       ...kept(retain),
       visibilityTimeout: visibility,
       deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: MAX_RECEIVES },
@@ -39,18 +67,21 @@ export class WorkingQueue extends Construct {
   }
 }
 
-/** Where refused messages lie with their reasons, until a person has them sent again, or deletes them. */
+/** Where refused messages lie with their reasons, until a person has them sent again, or deletes them. Kept with the tables. */
 export class RejectedQueue extends Construct {
   readonly queue: Queue;
 
-  /** @param retain whether it outlives its stack. */
-  constructor(scope: Construct, id: string, { retain }: { readonly retain: boolean }) {
+  /** @throws InvalidProps */
+  constructor(scope: Construct, id: string, props: DataProps = {}) {
     super(scope, id);
-    this.queue = new Queue(this, 'Queue', { ...SECURE, ...kept(retain) });
-    Validations.of(this.queue).acknowledge({
-      id: 'AwsSolutions-SQS3',
-      reason:
-        'Its messages have already been refused, with reasons, and no function works them off: one that cannot be sent again when a person asks for it stays.',
+    this.queue = new Queue(this, 'Queue', {
+      ...secure(this, props, 'rejected'),
+      ...kept(isKept(this, props.removalPolicy)),
     });
+    acknowledge(
+      this.queue,
+      'AwsSolutions-SQS3',
+      'Its messages have already been refused, with reasons, and no function works them off: one that cannot be sent again when a person asks for it stays.',
+    );
   }
 }

@@ -1,20 +1,31 @@
 /** What every table has, whatever its keys. */
 import { RemovalPolicy } from 'aws-cdk-lib';
-import { type Attribute, AttributeType, BillingMode, type TableProps } from 'aws-cdk-lib/aws-dynamodb';
+import { type Attribute, AttributeType, BillingMode, TableEncryption, type TableProps } from 'aws-cdk-lib/aws-dynamodb';
+import type { IConstruct } from 'constructs';
+import { checkKey } from './encryption.ts';
+import { type DataProps, isKept } from './surroundings.ts';
 
 export const string = (name: string): Attribute => ({ name, type: AttributeType.STRING });
 export const number = (name: string): Attribute => ({ name, type: AttributeType.NUMBER });
 
 /**
- * No `encryption`: DynamoDB encrypts every table anyway, with a key that AWS owns, at no cost, and nobody can switch that
- * off. KMS would add requests to pay for and to be throttled by; it can be chosen later without a new table.
+ * Without a key no `encryption` is set: DynamoDB encrypts every table anyway, with a key that AWS owns, at no cost, and
+ * nobody can switch that off. A key can be given, and taken away, without a new table.
  *
- * @param retain whether the table outlives its stack, protected from deletion
+ * @throws InvalidProps
  */
-export const sharedTableProps = (retain: boolean): Omit<TableProps, 'partitionKey'> => ({
-  billingMode: BillingMode.PAY_PER_REQUEST,
-  pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-  timeToLiveAttribute: 'ExpiresAt',
-  deletionProtection: retain,
-  removalPolicy: retain ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
-});
+export const sharedTableProps = (
+  scope: IConstruct,
+  { encryptionKey, removalPolicy }: Pick<DataProps, 'encryptionKey' | 'removalPolicy'>,
+): Omit<TableProps, 'partitionKey'> => {
+  checkKey(scope, encryptionKey);
+  const kept = isKept(scope, removalPolicy);
+  return {
+    billingMode: BillingMode.PAY_PER_REQUEST,
+    pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+    timeToLiveAttribute: 'ExpiresAt',
+    deletionProtection: kept,
+    removalPolicy: kept ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+    ...(encryptionKey ? { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey } : {}),
+  };
+};

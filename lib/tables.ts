@@ -2,15 +2,9 @@
 import { ProjectionType, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
 import { FleetTable } from './fleet-table.ts';
+import { physicalName } from './names.ts';
+import type { DataProps } from './surroundings.ts';
 import { number, sharedTableProps, string } from './table-props.ts';
-
-export interface TablesProps {
-  /**
-   * Whether the tables outlive their stack, protected from deletion; and, in `Groupage`, the queues of unregistered tasks.
-   * @default true
-   */
-  readonly retain?: boolean;
-}
 
 export class Tables extends Construct {
   readonly task: Table;
@@ -20,11 +14,11 @@ export class Tables extends Construct {
   readonly list: Table;
   readonly fleet: FleetTable;
 
-  constructor(scope: Construct, id: string, { retain = true }: TablesProps = {}) {
+  constructor(scope: Construct, id: string, props: DataProps = {}) {
     super(scope, id);
-    const shared = sharedTableProps(retain);
+    const shared = (name: string) => ({ ...sharedTableProps(this, props), ...this.#named(props, name) });
 
-    this.task = new Table(this, 'Task', { ...shared, partitionKey: string('Id') });
+    this.task = new Table(this, 'Task', { ...shared('task'), partitionKey: string('Id') });
     // Sparse: failed rows alone have a FailedTarget, so finding those that need a person costs the others nothing.
     this.task.addGlobalSecondaryIndex({
       indexName: 'FailedByTarget',
@@ -34,7 +28,7 @@ export class Tables extends Construct {
     });
 
     this.batchLock = new Table(this, 'BatchLock', {
-      ...shared,
+      ...shared('batch-lock'),
       partitionKey: string('Target'),
       sortKey: string('Entry'),
     });
@@ -46,7 +40,7 @@ export class Tables extends Construct {
       projectionType: ProjectionType.KEYS_ONLY,
     });
 
-    this.batch = new Table(this, 'Batch', { ...shared, partitionKey: string('BatchId') });
+    this.batch = new Table(this, 'Batch', { ...shared('batch'), partitionKey: string('BatchId') });
     this.batch.addGlobalSecondaryIndex({
       indexName: 'ByTarget',
       partitionKey: string('Target'),
@@ -54,7 +48,7 @@ export class Tables extends Construct {
       projectionType: ProjectionType.KEYS_ONLY,
     });
 
-    this.fanOut = new Table(this, 'FanOut', { ...shared, partitionKey: string('Id') });
+    this.fanOut = new Table(this, 'FanOut', { ...shared('fan-out'), partitionKey: string('Id') });
     // Sparse: headers alone have a CheckAt, until their rows are gone. Its partitions share the headers between them.
     this.fanOut.addGlobalSecondaryIndex({
       indexName: 'ByCheckAt',
@@ -64,8 +58,13 @@ export class Tables extends Construct {
     });
 
     // No index: a list's header is a row of the fan-outs' table, and everything else of it is found from that one.
-    this.list = new Table(this, 'List', { ...shared, partitionKey: string('Id'), sortKey: string('Entry') });
+    this.list = new Table(this, 'List', { ...shared('list'), partitionKey: string('Id'), sortKey: string('Entry') });
 
-    this.fleet = new FleetTable(this, 'Fleet', { retain });
+    this.fleet = new FleetTable(this, 'Fleet', { ...props, ...this.#named(props, 'fleet') });
+  }
+
+  #named({ prefix }: DataProps, table: string): { readonly tableName?: string } {
+    const tableName = physicalName(this, prefix, table);
+    return tableName === undefined ? {} : { tableName };
   }
 }

@@ -24,6 +24,11 @@ export const ENVIRONMENT = {
   stateMachines: 'GROUPAGE_STATE_MACHINES',
   /** What stands before the name of a topic in its ARN. */
   topics: 'GROUPAGE_TOPICS',
+  /** Begins the names of executions, where several instances may start them of one state machine. */
+  executions: 'GROUPAGE_EXECUTIONS',
+  /** The ARNs of destinations by their names, as JSON, where they are parts of the app that deploys this. */
+  destinations: 'GROUPAGE_DESTINATIONS',
+  /** What metrics and events say that they are of: the stack, unless it has several instances. */
   stack: 'GROUPAGE_STACK',
 } as const;
 

@@ -33,7 +33,7 @@ const PURE = [
   ].map((name) => `src/batching/${name}`),
   ...['resolved', 'endpoints', 'duration', 'hints', 'unknown-keys', 'schema'].map((name) => `src/config/${name}`),
   'src/config/sections/',
-  ...['callback', 'event'].map((name) => `src/callbacks/${name}`),
+  ...['callback', 'event', 'places'].map((name) => `src/callbacks/${name}`),
   ...[
     'downstream',
     'execution-event',
@@ -67,7 +67,9 @@ const TOLD_TO_PAGE = ['src/console/shapes', 'src/cli/shapes', 'src/metrics'];
 const RULES: readonly { readonly files: readonly string[]; readonly may: readonly string[] }[] = [
   { files: PURE, may: PURE },
   {
-    files: ['src/environment', 'src/failure', 'src/metrics', 'src/measure', 'src/temporary-folder', 'src/ports'],
+    files: ['environment', 'outputs', 'failure', 'metrics', 'measure', 'temporary-folder', 'ports'].map(
+      (name) => `src/${name}`,
+    ),
     may: [...PURE, 'src/metrics', 'src/ports'],
   },
   { files: [FAN_OUT], may: [...PURE, FAN_OUT, 'src/ports'] },
@@ -116,6 +118,7 @@ const RULES: readonly { readonly files: readonly string[]; readonly may: readonl
     may: [
       'lib/',
       'src/environment',
+      'src/outputs',
       'src/metrics',
       'src/temporary-folder',
       'src/config/',

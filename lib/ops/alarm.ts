@@ -25,9 +25,19 @@ type Section =
   | 'a-function-is-throttled'
   | 'a-table-is-throttled';
 
+/** What an alarm is of: all that there can be. Behind a hyphen stands which operation, destination, queue, function or table. */
+export type AlarmId =
+  | 'Rejected'
+  | 'Repairs'
+  | 'RegisterAge'
+  | 'SweepRuns'
+  | 'SweepErrors'
+  | `${'Late' | 'Failed' | 'Circuit' | 'Takeovers'}-${string}`
+  | `${'DeadLetters' | 'Callbacks' | 'Throttled' | 'ReadThrottled' | 'WriteThrottled'}-${string}`;
+
 export interface Watch {
   /** Unique among a deployment's alarms; its logical id is made of it. */
-  readonly id: string;
+  readonly id: AlarmId;
   readonly metric: Metric;
   /** It goes on where the metric is this or more, or, with `below`, less. */
   readonly threshold: number;

@@ -60,7 +60,7 @@ export class OpsDashboard extends Construct {
     const watched = { ...props, operations: all.slice(0, OPERATIONS_MAX) };
     // An id that it was given once: another one would delete the dashboard of that name on an upgrade.
     this.dashboard = new Dashboard(new Construct(this, 'Factory'), 'Dashboard', {
-      dashboardName: `${Stack.of(this).stackName}-${Aws.REGION}`,
+      dashboardName: `${this.#nameOf(props.flow)}-${Aws.REGION}`,
       defaultInterval: Duration.hours(3),
       periodOverride: PeriodOverride.INHERIT,
     });
@@ -80,6 +80,12 @@ export class OpsDashboard extends Construct {
 
   #heading(text: string): void {
     this.dashboard.addWidgets(new TextWidget({ markdown: `### ${text}`, width: FULL_WIDTH, height: 1 }));
+  }
+
+  /** The stack's, or what tells one of several instances from the others. No stack has a `_` in its name. */
+  #nameOf(flow: Flow): string {
+    if (flow.service === Stack.of(flow).stackName) return Stack.of(this).stackName;
+    return flow.service.replace(/[./]/g, '_');
   }
 }
 

@@ -1,11 +1,12 @@
 /** To operate a flow: the dashboard and the alarms of it (docs/operating.md). */
-import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Alarm, IAlarmAction } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
 import { type Config, NO_ALARMS } from '../../src/config/resolved.ts';
 import type { Flow } from '../flow.ts';
+import { InvalidProps } from '../invalid-props.ts';
 import type { Tables } from '../tables.ts';
-import { Alarms } from './alarm.ts';
+import { type AlarmId, Alarms } from './alarm.ts';
 import { OpsDashboard } from './dashboard.ts';
 import { measuredIn } from './measured.ts';
 import { watchesOf, watchesOfLimits } from './watches.ts';
@@ -17,8 +18,14 @@ export interface OpsProps {
 }
 
 /**
- * The dashboard, and an alarm for all that a person should see to. Alarms tell `alarms.topic` of the configuration;
- * without one, whatever actions are added to {@link Ops.alarms}.
+ * The dashboard, and an alarm for all that a person should see to. Alarms tell `alarms.topic` of the configuration, and
+ * whatever actions are added here.
+ *
+ * ```ts
+ * const ops = new Ops(this, 'Ops', groupage);
+ * ops.addAlarmAction(new SnsAction(onCall));
+ * ops.alarm('Late-ship').addAlarmAction(new SnsAction(logistics));
+ * ```
  */
 export class Ops extends Construct {
   readonly alarms: readonly Alarm[];
@@ -39,6 +46,28 @@ export class Ops extends Construct {
       measured,
       alarms: this.alarms,
     });
+  }
+
+  /** What happens when any of the alarms goes on. */
+  addAlarmAction(...actions: IAlarmAction[]): void {
+    for (const alarm of this.alarms) alarm.addAlarmAction(...actions);
+  }
+
+  /** What happens when any of the alarms goes off. */
+  addOkAction(...actions: IAlarmAction[]): void {
+    for (const alarm of this.alarms) alarm.addOkAction(...actions);
+  }
+
+  /**
+   * One of the alarms, by what it watches.
+   *
+   * @throws InvalidProps where there is none of an operation, destination, queue, function or table of that name
+   */
+  alarm(id: AlarmId): Alarm {
+    const alarm = this.alarms.find(({ node }) => node.id === id);
+    if (alarm) return alarm;
+    const ids = this.alarms.map(({ node }) => node.id);
+    throw new InvalidProps(this, `there is no alarm ${JSON.stringify(id)}: there are ${ids.join(', ')}`);
   }
 }
 

@@ -95,7 +95,7 @@ const watchesOfOperation = ({ failedBatches }: AlarmPolicy, operation: Operation
     ...(circuit
       ? [
           {
-            id: `Circuit-${name}`,
+            id: `Circuit-${name}` as const,
             metric: measured('CircuitOpened', of, { period: CIRCUIT_SPAN }),
             threshold: 1,
             says: `The downstream of ${name} takes no calls, and its batches wait`,

@@ -79,8 +79,13 @@ export const EVENT_MAX_BYTES: Readonly<Record<Destination['kind'], number>> = {
   http: 1_048_576,
 };
 
-/** Begins the names of the executions that an operation's batches start: by it they are told from those of others. */
-export const executionPrefix = (operation: string): string => `${operation.slice(0, 32)}-`;
+/**
+ * Begins the names of the executions that an operation's batches start: by it they are told from those of others.
+ *
+ * @param tag of the instance, where one state machine may have executions of several: at most 8 characters.
+ */
+export const executionPrefix = (operation: string, tag = ''): string =>
+  tag === '' ? `${operation.slice(0, 32)}-` : `${tag}-${operation.slice(0, 23)}-`;
 
 /** What SQS is asked for a queue's address. @param name of the queue, or its ARN. */
 export const queueNamed = (name: string): { readonly QueueName: string; readonly QueueOwnerAWSAccountId?: string } => {

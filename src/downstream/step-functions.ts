@@ -17,17 +17,18 @@ import { printEvent } from './event.ts';
 export const stepFunctionsClient = (options: SFNClientConfig): SFNClient =>
   new SFNClient({ ...options, maxAttempts: 3, requestHandler: { connectionTimeout: 2_000 } });
 
-/** @param machine the ARN of the state machine. */
+/** @param machine the ARN of the state machine. @param tag see {@link executionPrefix}. */
 export const stepFunctionsDownstream = (
   target: StateMachineTarget,
   machine: string,
   client: SFNClient,
+  tag = '',
 ): Downstream => ({
   async call(call: Call): Promise<Answer> {
     const { timeout } = target;
     const signal = AbortSignal.timeout(timeout);
     try {
-      await startFirstFree(client, machine, call, signal);
+      await startFirstFree(client, machine, call, tag, signal);
       return { kind: 'pending' };
     } catch (cause) {
       return answerOfFailure({ cause, what: `the state machine ${target.stateMachine}`, timeout, signal });
@@ -36,11 +37,17 @@ export const stepFunctionsDownstream = (
 });
 
 /** No attempt starts more than one: there were no more than this one's number. */
-const startFirstFree = async (client: SFNClient, machine: string, call: Call, signal: AbortSignal): Promise<void> => {
+const startFirstFree = async (
+  client: SFNClient,
+  machine: string,
+  call: Call,
+  tag: string,
+  signal: AbortSignal,
+): Promise<void> => {
   for (let attempt = 1; attempt <= call.attempt; attempt += 1) {
     const start = new StartExecutionCommand({
       stateMachineArn: machine,
-      name: executionName(call, attempt),
+      name: executionName(call, attempt, tag),
       // Nothing in it may differ when it is asked for again.
       input: printEvent({ ...call, attempt }),
     });
@@ -55,5 +62,5 @@ const startFirstFree = async (client: SFNClient, machine: string, call: Call, si
 };
 
 /** At most 80 of letters, digits, `-` and `_`: 80 is what Step Functions takes. */
-const executionName = (call: Call, attempt: number): string =>
-  `${executionPrefix(call.operation)}${digest(idempotencyKey(call))}-${attempt}`;
+const executionName = (call: Call, attempt: number, tag: string): string =>
+  `${executionPrefix(call.operation, tag)}${digest(idempotencyKey(call))}-${attempt}`;

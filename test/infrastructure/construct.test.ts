@@ -1,4 +1,4 @@
-import { App, Stack } from 'aws-cdk-lib';
+import { App, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ import { OPERATIONS } from './templates.ts';
 describe('the construct Groupage', () => {
   it('throws its data away only where asked to', () => {
     const stack = new Stack(new App(), 'TheirStack');
-    new Groupage(stack, 'Groupage', { config: { operations: OPERATIONS }, retain: false });
+    new Groupage(stack, 'Groupage', { config: { operations: OPERATIONS }, removalPolicy: RemovalPolicy.DESTROY });
     expect(tablesOutliveTheirStack(false)(Template.fromStack(stack).toJSON() as never)).toEqual([]);
   });
 
@@ -70,7 +70,7 @@ describe('the construct Groupage', () => {
     const stack = new Stack(new App(), 'TheirStack');
     const broken = { operations: { ship: { ...OPERATIONS.ship, target: 'depot' } } };
     expect(() => new Groupage(stack, 'Groupage', { config: broken as never })).toThrow(
-      /TheirStack\/Groupage is wrong:\noperations\.ship\.target must be a list/,
+      /TheirStack\/Groupage: the configuration is wrong:\noperations\.ship\.target must be a list/,
     );
   });
 });

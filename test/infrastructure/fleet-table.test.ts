@@ -1,5 +1,5 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { App, Stack } from 'aws-cdk-lib';
+import { App, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Template as Synthesised } from 'aws-cdk-lib/assertions';
 import { type IGrantable, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { describe, expect, it } from 'vitest';
@@ -87,7 +87,7 @@ describe("a fleet's table of its own", () => {
   });
 
   it('is thrown away with its stack only where asked to', () => {
-    expect(tablesOutliveTheirStack(false)(synthesised({ retain: false }).template)).toEqual([]);
+    expect(tablesOutliveTheirStack(false)(synthesised({ removalPolicy: RemovalPolicy.DESTROY }).template)).toEqual([]);
   });
 
   it.each([

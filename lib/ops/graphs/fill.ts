@@ -5,7 +5,7 @@ import type { Watched } from '../dashboard.ts';
 import { byOperation, graph } from './lines.ts';
 
 /** Why batches of this policy can be sealed. */
-const reasonsOf = ({ maxWeight, quietPeriod, bypass }: BatchPolicy): SealReason[] => {
+export const reasonsOf = ({ maxWeight, quietPeriod, bypass }: BatchPolicy): SealReason[] => {
   const isPossible: Readonly<Record<SealReason, boolean>> = {
     full: true,
     bytes: true,

@@ -3,17 +3,11 @@ import { GraphWidget, type GraphWidgetProps, type IMetric, Stats } from 'aws-cdk
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
-import type { METRICS, MetricName } from '../../../src/metrics.ts';
 import type { Watched } from '../dashboard.ts';
-import { STEP } from '../measured.ts';
+import { type OfOperation, STEP } from '../measured.ts';
 
 /** Three graphs in a row of 24, each with room for its legend. */
 const [WIDTH, HEIGHT] = [8, 5];
-
-/** Metrics of ours that have the operation alone as dimension. */
-type OfOperation = {
-  [Name in MetricName]: (typeof METRICS)[Name]['by'] extends readonly ['operation'] ? Name : never;
-}[MetricName];
 
 export const graph = (
   title: string,

@@ -1,25 +1,11 @@
 /** What does it cost? */
-import { type GraphWidget, type IMetric, MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { type GraphWidget, type IMetric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Watched } from '../dashboard.ts';
-import { STEP } from '../measured.ts';
+import { callsSavedBy, STEP } from '../measured.ts';
 import { byOperation, graph, ofFunctions, ofTables, workingQueues } from './lines.ts';
 
-/** Against one call for each task. */
 const callsSaved = ({ operations, measured }: Watched): IMetric[] =>
-  operations.map(({ operation }, n) => {
-    const [succeeded, failed, calls] = [`succeeded${n}`, `failed${n}`, `calls${n}`];
-    return new MathExpression({
-      // A step without any has no value, which would leave the whole without one.
-      expression: `FILL(${succeeded}, 0) + FILL(${failed}, 0) - FILL(${calls}, 0)`,
-      usingMetrics: {
-        [succeeded]: measured('TasksSucceeded', { operation }),
-        [failed]: measured('TasksFailed', { operation }),
-        [calls]: measured('DownstreamCalls', { operation }),
-      },
-      label: operation,
-      period: STEP,
-    });
-  });
+  operations.map(({ operation }, n) => callsSavedBy(measured, operation, {}, n));
 
 export const whatDoesItCost = (watched: Watched): GraphWidget[] => {
   const { flow, tables, config, operations, measured } = watched;

@@ -1,0 +1,68 @@
+/** Who may send register messages: somebody of this app, other accounts, an organization; and, with a key of one's own, use it. */
+
+import { Token } from 'aws-cdk-lib';
+import {
+  AccountPrincipal,
+  type Grant,
+  type IGrantable,
+  type IPrincipal,
+  OrganizationPrincipal,
+  PolicyStatement,
+} from 'aws-cdk-lib/aws-iam';
+import type { IConstruct } from 'constructs';
+import { addToKeyPolicy, grantKey, KEY_USES, viaService } from './encryption.ts';
+import { InvalidProps } from './invalid-props.ts';
+import type { WorkingQueue } from './queues.ts';
+
+const SEND = ['sqs:SendMessage', 'sqs:GetQueueAttributes', 'sqs:GetQueueUrl'];
+const ACCOUNT = /^\d{12}$/;
+const ORGANIZATION = /^o-[a-z0-9]{10,32}$/;
+
+/** To send to a queue, and to know where it is. */
+export const grantSend = ({ queue, encryptionKey }: WorkingQueue, sender: IGrantable): Grant => {
+  const grant = queue.grant(sender, ...SEND);
+  return encryptionKey ? grant.combine(grantKey(encryptionKey, sender, 'sqs', 'send')) : grant;
+};
+
+/** Whoever these accounts let by their own policies. @throws InvalidProps */
+export const grantSendFromAccounts = (scope: IConstruct, queue: WorkingQueue, accounts: readonly string[]): void => {
+  const principals = each(scope, accounts, ACCOUNT, 'account', 'twelve digits', (id) => new AccountPrincipal(id));
+  allow(scope, queue, 'accounts', principals);
+};
+
+/** Whoever accounts of these organizations let by their own policies. @throws InvalidProps */
+export const grantSendFromOrganizations = (scope: IConstruct, queue: WorkingQueue, ids: readonly string[]): void => {
+  // Each by a statement of its own, since each is a condition.
+  for (const principal of each(scope, ids, ORGANIZATION, 'organization', 'o-…', (id) => new OrganizationPrincipal(id)))
+    allow(scope, queue, 'organizations', [principal]);
+};
+
+const each = (
+  scope: IConstruct,
+  ids: readonly string[],
+  pattern: RegExp,
+  what: string,
+  form: string,
+  make: (id: string) => IPrincipal,
+): IPrincipal[] => {
+  if (ids.length === 0) throw new InvalidProps(scope, `name at least one ${what}`);
+  const wrong = ids.find((id) => !(Token.isUnresolved(id) || pattern.test(id)));
+  if (wrong !== undefined)
+    throw new InvalidProps(scope, `the id of an ${what} is ${form}, not ${JSON.stringify(wrong)}`);
+  return ids.map(make);
+};
+
+const allow = (
+  scope: IConstruct,
+  { queue, encryptionKey }: WorkingQueue,
+  who: string,
+  principals: IPrincipal[],
+): void => {
+  queue.addToResourcePolicy(new PolicyStatement({ principals, actions: SEND, resources: [queue.queueArn] }));
+  if (!encryptionKey) return;
+  addToKeyPolicy(scope, encryptionKey, who, {
+    principals,
+    actions: [...KEY_USES.send],
+    conditions: { StringEquals: viaService('sqs') },
+  });
+};
