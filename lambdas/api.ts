@@ -1,9 +1,11 @@
 /** API: the HTTP interface behind a function URL. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { handle } from 'hono/aws-lambda';
 import { monotonicFactory } from 'ulid';
 import { api } from '../src/api/app.ts';
 import { readMeter } from '../src/aws/read-units.ts';
-import type { Environment } from '../src/environment.ts';
+import { type Environment, OPENAPI_ASSET } from '../src/environment.ts';
 import { atFirstInvocation, type Host, partsOf } from './compose.ts';
 
 export const composeApp = (environment: Environment, host: Host) => {
@@ -22,7 +24,9 @@ export const composeApp = (environment: Environment, host: Host) => {
     host.log.error('request failed', { cause: cause instanceof Error ? cause.stack : String(cause) });
   const messages = { queues: parts.queues(), deadLetters: parts.deadLetters(), backlogs: parts.backlogs() };
   const measured = { readMeter: readMeter(host.clients.dynamodb) };
-  return api({ ...parts.base, ...stores, ...messages, ...measured, newId: monotonicFactory(), onError });
+  // When it is asked for: no cold start pays for it.
+  const openApi = () => JSON.parse(readFileSync(join(environment.LAMBDA_TASK_ROOT ?? '', OPENAPI_ASSET), 'utf8'));
+  return api({ ...parts.base, ...stores, ...messages, ...measured, openApi, newId: monotonicFactory(), onError });
 };
 
 type Handler = ReturnType<typeof handle>;

@@ -1,8 +1,9 @@
 /** Bundles the λs from their sources: at synth in a clone, once and for all in the published package. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
+import { OPENAPI_ASSET } from '../src/environment.ts';
 import { HANDLERS } from './handler-names.ts';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -36,4 +37,5 @@ export const bundleHandlers = (folder: string): void => {
   });
   for (const name of HANDLERS) mkdirSync(join(folder, name), { recursive: true });
   for (const { path, contents } of outputFiles) writeFileSync(join(folder, relative(OUTPUT, path)), contents);
+  copyFileSync(join(ROOT, 'contract', OPENAPI_ASSET), join(folder, 'api', OPENAPI_ASSET));
 };

@@ -40,6 +40,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** The configuration's name inside a function's code, see `LAMBDA_TASK_ROOT`. */
 export const CONFIG_ASSET = 'groupage.config.json';
 
+/** What the API is, as an OpenAPI document: likewise, inside the code of `api`. */
+export const OPENAPI_ASSET = 'openapi.json';
+
 /** A function was deployed without something that it needs. */
 class MissingSetting extends Error {
   override readonly name = 'MissingSetting';

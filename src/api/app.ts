@@ -13,6 +13,7 @@ import { failureRoutes } from './failures.ts';
 import { fanOutRoutes } from './fan-outs.ts';
 import { fleetRoutes } from './fleets.ts';
 import { listRoutes } from './lists.ts';
+import { openApiRoutes } from './openapi.ts';
 import { operationRoutes } from './operations.ts';
 import { HttpProblem } from './problem.ts';
 import { queueRoutes } from './queues.ts';
@@ -64,6 +65,7 @@ const METHODS = [
   ['/v1/fleets/:name', 'GET'],
   ['/v1/fleets/:name/nodes/:node/drain', 'POST'],
   ['/v1/fleets/:name/partitions/:partition/move', 'POST'],
+  ['/v1/openapi.json', 'GET'],
 ] as const;
 
 export const api = (deps: ApiDeps): Hono => {
@@ -86,6 +88,7 @@ export const api = (deps: ApiDeps): Hono => {
   app.route('/v1/fan-outs', fanOutRoutes(deps));
   app.route('/v1/lists', listRoutes(deps));
   app.route('/v1/fleets', fleetRoutes(deps));
+  app.route('/v1/openapi.json', openApiRoutes(deps));
   for (const [path, methods] of METHODS)
     app.all(path, ({ req }) => {
       const problem = new HttpProblem(405, `${req.path} takes ${methods}, not ${req.method}`).toResponse();

@@ -22,6 +22,8 @@ export type ApiDeps = Pick<
   readonly backlogs: Backlogs;
   /** Without one no answer says what was read for it. */
   readonly readMeter?: ReadMeter;
+  /** Its description, an OpenAPI document, read when it is asked for. Without one it has none. */
+  readonly openApi?: () => object;
   /** Names a task or a fan-out whose sender did not. */
   readonly newId: () => string;
   /** Is told of a failure, of which the answer says little or nothing. */

@@ -6,6 +6,7 @@ import { BATCH_ANSWER, BATCH_CALL, BATCH_EVENT, JOB_REPORT } from './downstream-
 import { CALLBACK_EVENT } from './events.ts';
 import * as examples from './examples.ts';
 import { type Json, jsonSchema } from './json-schema.ts';
+import { openApi } from './openapi.ts';
 import { REDRIVE_MESSAGE, REGISTER_MESSAGE, REJECTED_MESSAGE } from './register-message.ts';
 
 /** The messages that have a file of their own, with their examples. */
@@ -41,6 +42,7 @@ export const contractFiles = (): Readonly<Record<string, Json>> => ({
   ),
   'config.schema.json': file(configFileSchema(), [examples.configFile]),
   'asyncapi.json': asyncApi(),
+  'openapi.json': openApi(),
 });
 
 export const printed = (document: Json): string => `${JSON.stringify(document, null, 2)}\n`;

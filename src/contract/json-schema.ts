@@ -10,7 +10,7 @@ export type Json = Readonly<Record<string, unknown>>;
  * `closed`: with a field that it does not have, nothing that was said holds. So tests read it, to notice a field of which nobody
  * wrote; others get to read it open, so that a new field breaks nobody.
  */
-interface How {
+export interface How {
   readonly target?: 'draft-2020-12' | 'draft-7';
   readonly closed?: boolean;
 }

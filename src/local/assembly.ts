@@ -1,12 +1,12 @@
 /** Synthesises the CDK app in process: the template that would be deployed, for this machine to run. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { groupageApp } from '../../lib/app.ts';
 import type { HandlerCode } from '../../lib/handler-code.ts';
 import type { Config } from '../config/resolved.ts';
-import { CONFIG_ASSET } from '../environment.ts';
+import { CONFIG_ASSET, OPENAPI_ASSET } from '../environment.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
@@ -18,6 +18,7 @@ const sourceCode: HandlerCode = (name, config) => {
   const source = pathToFileURL(join(ROOT, 'lambdas', `${name}.ts`)).href;
   writeFileSync(join(folder, 'index.mjs'), `export * from ${JSON.stringify(source)};\n`);
   writeFileSync(join(folder, CONFIG_ASSET), JSON.stringify(config));
+  if (name === 'api') copyFileSync(join(ROOT, 'contract', OPENAPI_ASSET), join(folder, OPENAPI_ASSET));
   return Code.fromAsset(folder);
 };
 

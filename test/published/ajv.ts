@@ -14,12 +14,13 @@ export const committed = (name: string): Json => JSON.parse(readFileSync(join(CO
 // Strict: a word that the validator does not know is most likely a typing error of ours.
 const OPTIONS = { strict: true, strictRequired: false, allowUnionTypes: true, allErrors: true } as const;
 
-/** Of a schema, by the rules of 2020-12. @param documents others that it refers to. */
-export const validator = (schema: Json): ValidateFunction => {
-  const ajv = new Ajv2020(OPTIONS);
-  addFormats.default(ajv);
-  return ajv.compile(schema);
-};
+const ajv2020 = new Ajv2020(OPTIONS);
+addFormats.default(ajv2020);
+// Where documents keep their schemas.
+ajv2020.addVocabulary(['components']);
+
+/** Of a schema, by the rules of 2020-12. */
+export const validator = (schema: Json): ValidateFunction => ajv2020.compile(schema);
 
 /** By the rules of draft 7, in which AsyncAPI's own schema is written; of a schema of ours strictly. */
 export const draft7Validator = (schema: Json, strict = true): ValidateFunction => {

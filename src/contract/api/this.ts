@@ -1,0 +1,19 @@
+/** `/openapi.json`: the description itself. */
+import * as z from 'zod';
+import { text } from '../fields.ts';
+import type { Route } from './route.ts';
+
+export const THIS_ROUTES: readonly Route[] = [
+  {
+    method: 'get',
+    path: '/openapi.json',
+    id: 'getOpenApi',
+    summary: 'This document, with the address at which it was asked for',
+    answers: {
+      200: {
+        description: 'OpenAPI 3.1.',
+        schema: z.looseObject({ openapi: text('3.1.0.') }).meta({ id: 'OpenApi', description: 'An OpenAPI document.' }),
+      },
+    },
+  },
+];

@@ -1,0 +1,61 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { describe, expect, it } from 'vitest';
+import { api } from '../../src/api/app.ts';
+import type { Json } from '../../src/contract/json-schema.ts';
+import { stepKit } from '../batching/step-kit.ts';
+import { memoryStores } from '../contract/stores.ts';
+import { committed, faultsOf, validator } from './ajv.ts';
+import { describedRoutes } from './documented-api.ts';
+
+const document = committed('openapi.json');
+
+describe('openapi.json', () => {
+  it('is OpenAPI 3.1', async () => {
+    const { valid, errors } = await new Validator().validate(structuredClone(document));
+    expect([errors, valid]).toEqual([undefined, true]);
+  });
+
+  it('has schemas of 2020-12, and examples that they take', () => {
+    const { components } = document as { components: Json };
+    let examples = 0;
+    for (const { schema, example } of mediaTypesIn(document.paths)) {
+      const validate = validator({ ...schema, components });
+      if (example === undefined) continue;
+      examples += 1;
+      expect(faultsOf(validate, example)).toEqual([]);
+    }
+    expect(examples).toBeGreaterThan(25);
+  });
+
+  it('has each route that there is, and no other', () => {
+    const app = api({ ...stepKit(memoryStores()), newId: () => 'new', onError: () => {} });
+    const there = app.routes
+      .filter(({ method }) => method !== 'ALL')
+      .map(
+        ({ method, path }) => `${method} ${path.replaceAll(/:(\w+)(?:\{\.\+\})?/g, '{$1}').replace(/(?<=.)\/$/, '')}`,
+      );
+    expect([...new Set(there)].toSorted()).toEqual([...describedRoutes()].toSorted());
+  });
+
+  it('says of each path what else it takes, as the API says it to another method', async () => {
+    const app = api({ ...stepKit(memoryStores()), newId: () => 'new', onError: () => {} });
+    const { paths } = document as { paths: Record<string, Json> };
+    for (const [path, methods] of Object.entries(paths)) {
+      const { status, headers } = await app.request(`/v1${path.replaceAll(/[{}]/g, '')}`, { method: 'PATCH' });
+      const allowed = (headers.get('allow') ?? '').split(', ');
+      expect([path, status]).toEqual([path, 405]);
+      // A path with a name in it takes more: `redrive` could be the id of a task.
+      expect([path, allowed]).toEqual([
+        path,
+        expect.arrayContaining(Object.keys(methods).map((method) => method.toUpperCase())),
+      ]);
+    }
+  });
+});
+
+/** Whatever has a schema, and maybe an example. */
+const mediaTypesIn = (value: unknown): readonly { readonly schema: Json; readonly example?: unknown }[] => {
+  if (typeof value !== 'object' || value === null) return [];
+  const here = 'schema' in value ? [value as { schema: Json; example?: unknown }] : [];
+  return [...here, ...Object.values(value).flatMap(mediaTypesIn)];
+};
