@@ -9,8 +9,10 @@ const pages = (folder: string): string[] =>
     .filter((file) => file.endsWith('.md') && !file.includes('node_modules'))
     .map((file) => join(ROOT, folder, file));
 
+const everyPage = (): string[] => [join(ROOT, 'README.md'), ...pages('docs'), ...pages('examples')];
+
 it('every link of a document leads to a file and to a heading that there are', () => {
-  const all = [join(ROOT, 'README.md'), ...pages('docs'), ...pages('examples')];
+  const all = everyPage();
   expect(all.length).toBeGreaterThan(20);
   const wrong = all.flatMap((page) =>
     linksOf(readFileSync(page, 'utf8'))
@@ -21,6 +23,41 @@ it('every link of a document leads to a file and to a heading that there are', (
         return anchor !== undefined && file.endsWith('.md') && !anchorsOf(readFileSync(file, 'utf8')).has(anchor);
       })
       .map((link) => `${relative(ROOT, page)}: ${link}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
+it('every picture is there, and says in words what it shows', () => {
+  const shown = everyPage().flatMap((page) =>
+    [...readFileSync(page, 'utf8').matchAll(/!\[([^\]]*)\]\(([^()\s]+)\)/g)].map(([, words = '', file = '']) => ({
+      page: relative(ROOT, page),
+      words,
+      path: join(dirname(page), file),
+    })),
+  );
+  expect(shown.length).toBeGreaterThan(10);
+  expect(shown.filter(({ words, path }) => words.split(' ').length < 3 || !existsSync(path))).toEqual([]);
+  const drawn = readdirSync(join(ROOT, 'docs/images')).map((file) => join(ROOT, 'docs/images', file));
+  expect(drawn.filter((file) => !shown.some(({ path }) => path === file))).toEqual([]);
+  const drawings = drawn.filter((file) => file.endsWith('.svg'));
+  // On a card of their own, so that they can be read on a dark page; and in words for whoever does not see them.
+  expect(
+    drawings.filter(
+      (file) =>
+        !/<svg[^>]* role="img" aria-label="[^"]{20,}"[\s\S]*<rect[^>]* fill="#ffffff"/.test(readFileSync(file, 'utf8')),
+    ),
+  ).toEqual([]);
+});
+
+it('every address is a whole one, over TLS unless it is of this machine', () => {
+  const wrong = everyPage().flatMap((page) =>
+    [...readFileSync(page, 'utf8').matchAll(/\]\(([a-z]+:[^()\s]*)\)/g)]
+      .map(([, address = '']) => address)
+      .filter((address) => {
+        const { protocol, hostname } = URL.parse(address) ?? {};
+        return !(protocol === 'https:' || (protocol === 'http:' && hostname === '127.0.0.1'));
+      })
+      .map((address) => `${relative(ROOT, page)}: ${address}`),
   );
   expect(wrong).toEqual([]);
 });

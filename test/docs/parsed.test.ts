@@ -1,0 +1,66 @@
+/** Configurations and messages on the pages are read by what reads them in production. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { parseRegisterMessage } from '../../src/batching/register-message.ts';
+import { EXAMPLE_CONFIG, loadConfig } from '../../src/config/load.ts';
+import type { Config } from '../../src/config/resolved.ts';
+import { ROOT } from '../cli/groupage.ts';
+import { blocksOf, pages } from './blocks.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'groupage-docs-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** What a page imports it from, wherever its reader is. */
+const ENTRY = /'(?:groupage\/config|\.\/src\/config\/index\.ts)'/;
+const ENTRY_HERE = JSON.stringify(join(ROOT, 'src/config/index.ts'));
+
+/** A page's configurations, as its reader saves them. */
+const configsOf = async (page: string): Promise<readonly Config[]> => {
+  const shown = blocksOf(page).filter(({ text }) => text.includes('export default defineConfig('));
+  return Promise.all(
+    shown.map(({ text, at }) => {
+      const file = join(folder, `${at.replaceAll(/[^\w]/g, '-')}.ts`);
+      writeFileSync(file, text.replace(ENTRY, ENTRY_HERE));
+      return loadConfig(file);
+    }),
+  );
+};
+
+/** Register messages: blocks of JSON, bodies of the AWS CLI, and what is given to `groupage send`. */
+const messagesOf = (page: string): readonly string[] => {
+  const markdown = readFileSync(join(ROOT, page), 'utf8');
+  const whole = blocksOf(page).flatMap(({ language, text }) =>
+    language === 'json' && /^\{\s*"operation"/.test(text) && text.includes('"payload"') ? [text] : [],
+  );
+  const bodies = [...markdown.matchAll(/--message-body '(\{"operation"[^']+)'/g)].map(([, body = '']) => body);
+  const sent = [...markdown.matchAll(/groupage(?: --)? send ([\w-]+) '(\{[^']+\})'/g)].map(
+    ([, operation, payload]) => `{"operation":"${operation}","payload":${payload}}`,
+  );
+  return [...whole, ...bodies, ...sent];
+};
+
+const configs = new Map<string, readonly Config[]>();
+beforeAll(async () => {
+  for (const page of pages()) configs.set(page, await configsOf(page));
+});
+
+it('every configuration is right', () => {
+  expect([...configs.values()].flat().length).toBeGreaterThan(12);
+});
+
+it('every message can be meant, under a configuration of its page or that of the first example', async () => {
+  const example = await loadConfig(EXAMPLE_CONFIG);
+  let seen = 0;
+  for (const page of pages())
+    for (const body of messagesOf(page)) {
+      seen += 1;
+      const { operation } = JSON.parse(body) as { readonly operation: string };
+      const config = [...(configs.get(page) ?? []), example].find((each) => each.operations[operation as never]);
+      expect([page, body, config !== undefined]).toEqual([page, body, true]);
+      const parsed = parseRegisterMessage(config ?? example, { messageId: 'm-1', body });
+      expect([page, body, parsed]).toMatchObject([page, body, { ok: true }]);
+    }
+  expect(seen).toBeGreaterThan(10);
+});
