@@ -15,6 +15,7 @@ import {
 } from '../batching/timings.ts';
 import type { Delivery, Invocation, WorkingQueue } from '../ports.ts';
 import type { Chaos } from './chaos.ts';
+import { anyHabits, type Habits } from './habits.ts';
 import { attempt, failed, type Started } from './process.ts';
 import { type QueuedMessage, SimulatedQueue } from './queue.ts';
 import { seconds } from './trace.ts';
@@ -34,12 +35,13 @@ type Handle = (
   invocation: Invocation,
 ) => Promise<readonly QueuedMessage[]>;
 
-/** The queues with their functions. @param start a process, for every run of one. */
+/** The queues with their functions. @param start a process, for every run of one. @param habitsOf each queue */
 export const simulatedFunctions = (
   chaos: Chaos,
   steps: Steps,
   handlerTime: Millis,
   start: (name: WorkingQueue, timeout: Millis) => Started,
+  habitsOf: (queue: WorkingQueue) => Habits = (queue) => anyHabits(chaos, queue),
 ): Record<WorkingQueue, SimulatedQueue> => {
   const queue = (name: WorkingQueue, timeout: Millis, visibility: Millis, handle: Handle): SimulatedQueue => {
     const consume = async (messages: readonly QueuedMessage[]): Promise<readonly QueuedMessage[]> => {
@@ -52,7 +54,8 @@ export const simulatedFunctions = (
       return attempt(chaos, process, () => handle(deps, messages, invocation), []);
     };
     const batchSize = MESSAGES_AT_ONCE[name];
-    return new SimulatedQueue(chaos, { name, visibility, maxReceives: MAX_RECEIVES, batchSize, consume });
+    const options = { name, visibility, maxReceives: MAX_RECEIVES, batchSize, consume };
+    return new SimulatedQueue(chaos, options, habitsOf(name));
   };
 
   const each =

@@ -6,7 +6,10 @@ import type { Backlogs, DeadLetter, DeadLetters, LetterQueue, Queues, SourceQueu
 import { type Gate, through } from './gate.ts';
 import type { QueuedMessage, SimulatedQueue } from './queue.ts';
 
-export type SimulatedQueues = Readonly<Record<WorkingQueue, SimulatedQueue>>;
+export type SimulatedQueues = Readonly<Record<WorkingQueue, SimulatedQueue>> & {
+  /** @default - whoever is to be told of something hears it at once: no event waits, and none becomes a dead letter */
+  readonly callback?: SimulatedQueue;
+};
 
 /** @param told what initiators were told. */
 export const memoryQueues = (
@@ -44,10 +47,10 @@ export const memoryQueues = (
   },
 });
 
-/** What initiators are told is told here at once: no event waits in a queue, and none becomes a dead letter. */
-const queueOf = (queues: SimulatedQueues, queue: SourceQueue): SimulatedQueue => {
-  if (queue === 'callback') throw new Error('no event waits in a simulated queue');
-  return queues[queue];
+const queueOf = (queues: SimulatedQueues, name: SourceQueue): SimulatedQueue => {
+  const queue = queues[name];
+  if (!queue) throw new Error('no event waits in a queue here');
+  return queue;
 };
 
 export const memoryBacklogs = (queues: SimulatedQueues, gate: Gate): Backlogs => ({
@@ -60,9 +63,7 @@ export const memoryDeadLetters = (queues: SimulatedQueues, rejected: Rejection[]
       ? rejected.map((each) =>
           letterOf({ id: each.messageId, body: printRejection(each), revivals: 0, sentAt: each.at }),
         )
-      : queue === 'callback'
-        ? []
-        : [...queues[queue].deadLetters].map(letterOf);
+      : [...(queues[queue]?.deadLetters ?? [])].map(letterOf);
   return {
     receive: (queue) => through(gate, 'deadLetters.receive', () => lettersOf(queue).slice(0, 10)),
     revive: (queue, { body, revivals }, delay) =>

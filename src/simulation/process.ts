@@ -4,9 +4,10 @@ import type { Millis, Token } from '../batching/ids.ts';
 import type { Rejection } from '../batching/rejection.ts';
 import type { CallbackMessage } from '../callbacks/callback.ts';
 import { type Config, operationFor } from '../config/resolved.ts';
+import type { Downstream } from '../downstream/downstream.ts';
 import { FULL_SIZE, type NodeSize } from '../fan-out/tree.ts';
 import { mergingDownstream } from '../merging/merging-downstream.ts';
-import type { Invocation, WorkingQueue } from '../ports.ts';
+import type { Invocation } from '../ports.ts';
 import type { Chaos } from './chaos.ts';
 import { defectOf, defectToldIn } from './defects.ts';
 import { faultyGate, type Process } from './faults.ts';
@@ -17,26 +18,24 @@ import { memoryLists } from './memory-lists.ts';
 import { memoryLocks } from './memory-locks.ts';
 import { memoryOperations } from './memory-operations.ts';
 import { memoryProcessed } from './memory-processed.ts';
-import { memoryDeadLetters, memoryQueues } from './memory-queues.ts';
+import { memoryDeadLetters, memoryQueues, type SimulatedQueues } from './memory-queues.ts';
 import { memoryTasks } from './memory-tasks.ts';
 import { memoryWaiting } from './memory-waiting.ts';
-import type { SimulatedQueue } from './queue.ts';
 import type { Random } from './random.ts';
 import { type Lag, MAX_LAG } from './remembered.ts';
-import { type CallLog, simulatedDownstream } from './simulated-downstream.ts';
 import type { Tables } from './tables.ts';
 import { brief } from './trace.ts';
 
 /** What all processes of a schedule share. */
 export interface Surroundings {
   readonly config: Config;
-  readonly chaos: Chaos;
   readonly tables: Tables;
-  readonly queues: Readonly<Record<WorkingQueue, SimulatedQueue>>;
+  readonly queues: SimulatedQueues;
   readonly rejected: Rejection[];
   /** What initiators were told. */
   readonly told: Pick<CallbackMessage[], 'push'>;
-  readonly log: CallLog;
+  /** The batch API behind every operation, as a process calls it. */
+  readonly downstream: (life: Life) => Downstream;
   /** @default - that of DynamoDB's rows */
   readonly nodeSize?: NodeSize;
 }
@@ -57,8 +56,14 @@ export interface Life extends Pick<Deps, 'machine' | 'report'> {
   readonly invocation: Invocation;
 }
 
-/** Begins a process that its platform ends after `timeout`. */
-export const beginLife = (chaos: Chaos, fn: string, run: number, timeout: Millis): Life => {
+/** Begins a process that its platform ends after `timeout`. @param gateOf makes the gate of its calls */
+export const beginLife = (
+  chaos: Chaos,
+  fn: string,
+  run: number,
+  timeout: Millis,
+  gateOf: (chaos: Chaos, process: Process) => Gate = faultyGate,
+): Life => {
   const { scheduler, rates } = chaos;
   const name = `${fn}-λ${run}`;
   const random = chaos.chanceOf(name);
@@ -72,7 +77,7 @@ export const beginLife = (chaos: Chaos, fn: string, run: number, timeout: Millis
   };
   return {
     name,
-    gate: faultyGate(chaos, process),
+    gate: gateOf(chaos, process),
     random,
     lag: () => random.int(0, MAX_LAG),
     invocation: { timeLeft: () => process.endsAt - scheduler.now },
@@ -85,11 +90,12 @@ export const beginLife = (chaos: Chaos, fn: string, run: number, timeout: Millis
   };
 };
 
-/** Starts a process that has everything. */
-export const startProcess = (around: Surroundings, fn: string, run: number, timeout: Millis): Started => {
-  const life = beginLife(around.chaos, fn, run, timeout);
-  return { name: life.name, deps: depsOf(around, life), invocation: life.invocation };
-};
+/** Gives a process everything that there is. */
+export const startProcess = (around: Surroundings, life: Life): Started => ({
+  name: life.name,
+  deps: depsOf(around, life),
+  invocation: life.invocation,
+});
 
 const machineOf = ({ scheduler }: Chaos, { name, random, clockOffset }: Process): Deps['machine'] => {
   let tokens = 0;
@@ -121,8 +127,9 @@ export const failed = (chaos: Chaos, name: string, cause: unknown): void => {
   if (defect) chaos.onViolation(defect);
 };
 
-const depsOf = (around: Surroundings, { gate, random, lag, machine, report }: Life): Deps => {
-  const { config, chaos, tables, queues, rejected, told, log, nodeSize = FULL_SIZE } = around;
+const depsOf = (around: Surroundings, life: Life): Deps => {
+  const { gate, lag, machine, report } = life;
+  const { config, tables, queues, rejected, told, nodeSize = FULL_SIZE } = around;
   return {
     config,
     tasks: memoryTasks(tables, gate, lag),
@@ -143,7 +150,7 @@ const depsOf = (around: Surroundings, { gate, random, lag, machine, report }: Li
     },
     downstreamOf: (operation) => {
       const { merge, keepTasks } = operationFor(config, operation);
-      const inner = simulatedDownstream({ chaos, random, log, gate, config, jobs: queues.batch });
+      const inner = around.downstream(life);
       const processed = memoryProcessed(tables, gate);
       return merge ? mergingDownstream(inner, { ...merge, keepTasks, processed, machine, report }) : inner;
     },

@@ -10,10 +10,9 @@
  * one that was received too often is gone.
  */
 import type { Millis } from '../batching/ids.ts';
-import { MINUTE } from '../batching/timings.ts';
 import type { Backlog } from '../ports.ts';
 import type { Chaos } from './chaos.ts';
-import type { Random } from './random.ts';
+import { anyHabits, type Habits } from './habits.ts';
 
 export interface QueuedMessage {
   readonly id: string;
@@ -39,7 +38,7 @@ export interface QueueOptions {
 export class SimulatedQueue {
   readonly #chaos: Chaos;
   readonly #options: QueueOptions;
-  readonly #random: Random;
+  readonly #habits: Habits;
   /** Everything sent and not deleted, wherever it is; no copies. */
   readonly messages = new Set<QueuedMessage>();
   readonly deadLetters = new Set<QueuedMessage>();
@@ -53,10 +52,10 @@ export class SimulatedQueue {
   /** Told of a deletion, before it is done. */
   onDelete: (message: QueuedMessage) => void = () => {};
 
-  constructor(chaos: Chaos, options: QueueOptions) {
+  constructor(chaos: Chaos, options: QueueOptions, habits: Habits = anyHabits(chaos, options.name)) {
     this.#chaos = chaos;
+    this.#habits = habits;
     this.#options = options;
-    this.#random = chaos.chanceOf(`${options.name} queue`);
   }
 
   get isEmpty(): boolean {
@@ -84,10 +83,9 @@ export class SimulatedQueue {
     return { waiting: live.length - delayed - inFlight, inFlight, delayed };
   }
 
-  /** Never early. A delay is mostly late by up to a second, one of nothing now and then by minutes. */
+  /** Never early. */
   #delay(seconds: number, id: string): Millis {
-    if (seconds > 0) return seconds * 1_000 + this.#random.int(0, 1_000);
-    return this.#chaos.fault('late', id)?.int(0, 5 * MINUTE) ?? 0;
+    return seconds > 0 ? seconds * 1_000 + this.#habits.overdue(id) : this.#habits.late(id);
   }
 
   delete(message: QueuedMessage): void {
@@ -124,24 +122,23 @@ export class SimulatedQueue {
   #pollSoon(): void {
     if (this.#polling) return;
     this.#polling = true;
-    this.#chaos.scheduler.after(this.#random.int(0, 50), () => {
+    this.#chaos.scheduler.after(this.#habits.untilPoll(), () => {
       this.#polling = false;
       this.#poll();
     });
   }
 
   #poll(): void {
-    const random = this.#random;
     const taken: QueuedMessage[] = [];
-    const most = random.int(1, this.#options.batchSize);
+    const most = this.#habits.atOnce(this.#options.batchSize);
     while (taken.length < most && this.#ready.length > 0) {
-      const [message] = this.#ready.splice(random.int(0, this.#ready.length - 1), 1);
+      const [message] = this.#ready.splice(this.#habits.nextOf(this.#ready.length), 1);
       if (!message || message.deleted || taken.includes(message)) continue;
       message.receives += 1;
       if (message.receives > this.#options.maxReceives) this.#bury(message);
       else taken.push(message);
-      const duplicate = this.#chaos.fault('duplicate', message.id);
-      if (duplicate) this.#copy(message, duplicate.int(0, 30_000));
+      const again = this.#habits.again(message.id);
+      if (again !== undefined) this.#copy(message, again);
     }
     if (this.#ready.length > 0) this.#pollSoon();
     if (taken.length > 0) this.#deliver(taken);
@@ -163,10 +160,10 @@ export class SimulatedQueue {
   }
 
   #deliver(taken: readonly QueuedMessage[]): void {
-    for (const message of taken) this.#later(this.#options.visibility + this.#random.int(0, 10_000), message);
+    for (const message of taken) this.#later(this.#options.visibility + this.#habits.hiddenLonger(), message);
     this.#options.consume(taken).then((done) => {
       for (const message of done) {
-        if (!this.#chaos.happens('undeleted', message.id)) this.delete(message);
+        if (!this.#habits.keeps(message.id)) this.delete(message);
       }
     });
   }

@@ -1,4 +1,5 @@
 /** Virtual time: a list of things to happen, taken in order, with all that follows from one before the next. */
+import { nextTick } from 'node:process';
 import type { Millis } from '../batching/ids.ts';
 
 interface Planned {
@@ -6,6 +7,9 @@ interface Planned {
   readonly order: number;
   readonly run: () => void;
 }
+
+/** Everything that an event set in motion has settled: asked for in a microtask a tick comes when no microtask is left. */
+export const settled = (): Promise<void> => new Promise((resolve) => nextTick(resolve));
 
 export class Scheduler {
   #now: Millis;
@@ -45,15 +49,31 @@ export class Scheduler {
     // before all of them, and what one event set in motion would meet the next.
     await Promise.resolve();
     while (!done()) {
-      const next = this.#take();
-      if (!next || next.at > limit) return false;
-      this.#now = next.at;
-      next.run();
-      // Everything that the event set in motion settles before the next: asked for in a microtask a tick comes when no
-      // microtask is left.
-      await new Promise<void>((resolve) => process.nextTick(resolve));
+      const { next } = this;
+      if (next === undefined || next > limit) return false;
+      await this.step();
     }
     return true;
+  }
+
+  /** When the next thing is to happen; undefined where nothing is planned. */
+  get next(): Millis | undefined {
+    return this.#heap[0]?.at;
+  }
+
+  /** Lets the next thing happen, with everything that it sets in motion. */
+  async step(): Promise<void> {
+    const next = this.#take();
+    if (!next) return;
+    this.#now = next.at;
+    next.run();
+    await settled();
+  }
+
+  /** Lets time go by in which nothing is planned. */
+  skipTo(moment: Millis): void {
+    if (this.next !== undefined && this.next < moment) throw new Error('something is planned before then');
+    this.#now = Math.max(this.#now, moment);
   }
 
   #take(): Planned | undefined {

@@ -27,11 +27,11 @@ import { checkCompletion, checkOrder, ITEM_NODES, openFanOut } from './fanned-ou
 import type { FaultCounts, FaultRates } from './faults.ts';
 import { type Steps, simulatedFunctions } from './functions.ts';
 import { demand, type Seen, Violation, watch } from './invariants.ts';
-import { attempt, type Started, startProcess } from './process.ts';
+import { attempt, beginLife, type Life, type Started, startProcess } from './process.ts';
 import type { SimulatedQueue } from './queue.ts';
 import { Remembered } from './remembered.ts';
 import { Scheduler } from './scheduler.ts';
-import type { CallLog } from './simulated-downstream.ts';
+import { type CallLog, simulatedDownstream } from './simulated-downstream.ts';
 import { emptyTables, type Tables } from './tables.ts';
 import { START, seconds } from './trace.ts';
 
@@ -216,17 +216,18 @@ class World {
   #start(name: string, timeout: Millis): Started {
     const run = (this.#processes.get(name) ?? 0) + 1;
     this.#processes.set(name, run);
+    const { config } = this.#scenario;
+    const [chaos, log, jobs] = [this.#chaos, this.#log, this.#queues.batch];
     const around = {
-      config: this.#scenario.config,
-      chaos: this.#chaos,
+      config,
       tables: this.#tables,
       queues: this.#queues,
       rejected: this.#rejected,
       told: { push: (...messages: CallbackMessage[]) => this.#tell(messages) },
-      log: this.#log,
+      downstream: ({ random, gate }: Life) => simulatedDownstream({ chaos, random, log, gate, config, jobs }),
       ...(this.#scenario.items === undefined ? {} : { nodeSize: ITEM_NODES }),
     };
-    return startProcess(around, name, run, timeout);
+    return startProcess(around, beginLife(chaos, name, run, timeout));
   }
 
   #evidence(): Evidence {
