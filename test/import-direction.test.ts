@@ -37,7 +37,9 @@ const PURE = [
   ...[
     'downstream',
     'execution-event',
+    'aws-failure',
     'http-answer',
+    'lambda-answer',
     'no-answer',
     'retry',
     'secret',
@@ -93,6 +95,22 @@ const RULES: readonly { readonly files: readonly string[]; readonly may: readonl
   },
   // What is published of all of them, by a script; none of them knows of it.
   { files: ['src/contract/'], may: ['src/'] },
+  {
+    files: ['src/testing/'],
+    may: [
+      ...PURE,
+      STEPS,
+      'src/api/',
+      'src/callbacks/deliver',
+      ...['api-answer', 'ask', 'fan-out-calls', 'fan-out-client', 'list-client', 'sent-tasks'].map(
+        (name) => `src/client/${name}`,
+      ),
+      'src/downstream/event',
+      'src/ports',
+      'src/simulation/',
+      'src/testing/',
+    ],
+  },
   { files: ['src/api/'], may: [...PURE, FAN_OUT, DEFERRED, STEPS, 'src/ports', 'src/api/'] },
   { files: ['src/client/'], may: [...PURE, 'src/aws/', 'src/client/'] },
   {

@@ -21,7 +21,7 @@ import { monotonicFactory } from 'ulid';
 import { CLAIM_ID_RULE, claimId as parseClaimId } from '../deferred/ids.ts';
 import { ApiRefused, ApiUnavailable, rest } from './ask-api.ts';
 import { type HandledJob, type Work, type Worked, workOff } from './claim-work.ts';
-import type { Claim, DeferredList } from './lists.ts';
+import type { Claim, DeferredList } from './list-client.ts';
 
 export type { HandledJob } from './claim-work.ts';
 

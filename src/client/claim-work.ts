@@ -20,7 +20,7 @@ import { ApiRefused, ApiUnavailable } from './ask-api.ts';
 import { gather } from './gather.ts';
 import { isRefusedClaim, type KeptLease, keepLease } from './kept-lease.ts';
 import type { DoneJob } from './list-calls.ts';
-import type { Claim, ClaimedJob } from './lists.ts';
+import type { Claim, ClaimedJob } from './list-client.ts';
 
 /** What the API takes of an error, in bytes. */
 const [CODE_MAX_BYTES, MESSAGE_MAX_BYTES] = [128, 4_096];

@@ -11,104 +11,15 @@
  * ```
  */
 import { monotonicFactory } from 'ulid';
-import type { FailFast } from '../fan-out/fan-out.ts';
 import { type ApiOptions, askingApi } from './ask-api.ts';
-import {
-  type Acked,
-  ackInCalls,
-  addInCalls,
-  type DoneItem,
-  isTokenOfCalls,
-  itemsOf,
-  pathOf,
-  TOKEN_OF_CALLS_RULE,
-} from './fan-out-calls.ts';
+import { type FanOutClient, fanOutsBy } from './fan-out-client.ts';
 
 export type { FailFast, ItemOutcome } from '../fan-out/fan-out.ts';
 export { type ApiOptions, ApiRefused, ApiUnavailable } from './ask-api.ts';
 export { type Acked, type DoneItem, MalformedItem } from './fan-out-calls.ts';
-
-export interface FanOutToOpen {
-  /** 1 to 64 characters of A-Z a-z 0-9 . _ @ -. Made up if absent. One that is there already, and is the same, is opened again. */
-  readonly id?: string;
-  /** What it is about: shown with it, told at its end. 1 to 256 bytes. */
-  readonly userKey?: string;
-  /** The configured destination that is told of its end. @default - the configuration's, if it has one */
-  readonly callback?: string;
-  /** More failed items than this number (0 to 100), or than this share of all (0 to 1), complete it early. */
-  readonly failFast?: FailFast;
-}
-
-export interface AddOptions {
-  /**
-   * Names the addition, in 1 to 48 characters: who adds again with the same token and count, after a crash say, gets the
-   * same items. Made up if absent.
-   */
-  readonly token?: string;
-}
-
-/** A fan-out that is open. */
-export interface OpenFanOut {
-  readonly id: string;
-  /**
-   * Adds items, and gives their ids, in order: those that come one after the other belong to consecutive tasks, since acks
-   * of one group are cheap together. The ids are derived, and items are added 45,000 at a time as the loop gets there: a
-   * loop that is left early has added those up to the end of its 45,000, and each of them has to be acked.
-   *
-   * @param count from 1
-   * @throws RangeError, ApiRefused (409 once it is sealed), ApiUnavailable
-   */
-  add(count: number, options?: AddOptions): AsyncIterable<string>;
-  /**
-   * Nothing is added any more. Again is harmless.
-   *
-   * @returns whether it is complete already.
-   * @throws ApiRefused, ApiUnavailable
-   */
-  seal(): Promise<{ readonly complete: boolean }>;
-}
-
-export interface AckOptions {
-  /** Is told how many items have been acked so far. */
-  readonly onProgress?: (acked: number) => void;
-}
-
-export interface FanOutClient {
-  /** Opens a fan-out. @throws ApiRefused (409: another one has its id), ApiUnavailable */
-  openFanOut(fields?: FanOutToOpen): Promise<OpenFanOut>;
-  /** One that was opened before, elsewhere say; nobody is asked whether it is there. */
-  fanOut(id: string): OpenFanOut;
-  /**
-   * Items are done: any number of them, of any fan-outs, in any order, more than once. Those of a group that come near each
-   * other (within 10,000) are acked together.
-   *
-   * @throws MalformedItem, ApiRefused, ApiUnavailable. What came before is acked then; all of it can be acked again.
-   */
-  ack(items: Iterable<DoneItem> | AsyncIterable<DoneItem>, options?: AckOptions): Promise<Acked>;
-}
+export type { AckOptions, AddOptions, FanOutClient, FanOutToOpen, OpenFanOut } from './fan-out-client.ts';
 
 const newId = monotonicFactory();
 
 /** Each call is tried seven times where no answer comes, or 429 or 5xx: it does nothing twice. @throws TypeError where `api` is no address for it. */
-export const createFanOutClient = (options: ApiOptions): FanOutClient => {
-  const ask = askingApi(options);
-  const fanOut = (id: string): OpenFanOut => ({
-    id,
-    add: (count, { token = newId() } = {}) => {
-      if (!Number.isSafeInteger(count) || count < 1)
-        throw new RangeError(`add takes a whole number from 1, not ${count}`);
-      if (!isTokenOfCalls(token)) throw new RangeError(`a token is ${TOKEN_OF_CALLS_RULE}`);
-      return itemsOf(id, addInCalls(ask, id, count, token));
-    },
-    seal: async () => (await ask(`${pathOf(id)}/seal`, {})) as { complete: boolean },
-  });
-  return {
-    // Named here, so that a lost answer can be asked for again.
-    openFanOut: async ({ id = newId(), ...fields } = {}) => {
-      await ask('/fan-outs', { id, ...fields });
-      return fanOut(id);
-    },
-    fanOut,
-    ack: (items, { onProgress } = {}) => ackInCalls(ask, items, onProgress),
-  };
-};
+export const createFanOutClient = (options: ApiOptions): FanOutClient => fanOutsBy(askingApi(options), newId);

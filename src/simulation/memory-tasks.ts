@@ -135,7 +135,8 @@ const failuresIn = (tables: Tables, lag: Millis): FailedTask[] =>
     state.status === 'failed' ? [{ id, operation, target, error: state.error }] : [],
   );
 
-const payloadOf = (tables: Tables, task: Task): string | undefined =>
+/** A task's payload, wherever it lies. */
+export const payloadOf = (tables: Tables, task: Task): string | undefined =>
   (task.payloadApart ? tables.payloads.get(payloadKey(task)) : tables.payloads.get(task.id))?.text;
 
 const storePayload = (tables: Tables, payload: PayloadToStore): void => {

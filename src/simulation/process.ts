@@ -49,6 +49,8 @@ export interface Started {
 /** A process, and what it has of the world by itself. */
 export interface Life extends Pick<Deps, 'machine' | 'report'> {
   readonly name: string;
+  /** Which function it is a run of. */
+  readonly function: string;
   readonly gate: Gate;
   readonly random: Random;
   /** How far an eventually consistent read is behind. */
@@ -77,6 +79,7 @@ export const beginLife = (
   };
   return {
     name,
+    function: fn,
     gate: gateOf(chaos, process),
     random,
     lag: () => random.int(0, MAX_LAG),

@@ -1,0 +1,58 @@
+/** What the HTTP API's answers say, whoever carried the request: pure. */
+import { isObject, parseJson } from '../batching/json-text.ts';
+import { describeProblems, type Problem, reasonOf } from '../batching/problems.ts';
+
+/** The API does not do what it was asked: asking again gets the same answer. */
+export class ApiRefused extends Error {
+  override readonly name = 'ApiRefused';
+  /** 400 malformed, 403 not allowed, 404 unknown, 409 a state that forbids it. */
+  readonly status: number;
+  /** What is wrong with a request, and where. */
+  readonly errors: readonly Problem[];
+  constructor(status: number, detail: string, errors: readonly Problem[] = []) {
+    super([detail, describeProblems(errors)].filter((text) => text !== '').join('\n'));
+    this.status = status;
+    this.errors = errors;
+  }
+}
+
+/** The API did not answer, or only that it cannot, however often it was asked. What it was asked for may have been done. */
+export class ApiUnavailable extends Error {
+  override readonly name = 'ApiUnavailable';
+  /** The last answer's: 429 or 5xx; undefined where none came. */
+  readonly status: number | undefined;
+  constructor(origin: string, tries: number, cause: unknown) {
+    const again = 'the same call can be made again later, with the same id or token, and does nothing twice';
+    super(`${origin} was asked ${tries} times, at last: ${reasonOf(cause)}; ${again}`, { cause });
+    this.status = cause instanceof Busy ? cause.status : undefined;
+  }
+}
+
+/** An answer after which asking again may help. */
+export class Busy extends Error {
+  override readonly name = 'Busy';
+  readonly status: number;
+  /** Milliseconds that it wants to be left alone: 0 where it does not say. */
+  readonly pause: number;
+  constructor(status: number, detail: string, pause: number) {
+    super(`it answered ${status} (${detail})`);
+    this.status = status;
+    this.pause = pause;
+  }
+}
+
+/** The JSON of an answer. @throws ApiRefused, and Busy where asking again may help */
+export const readApiAnswer = async (response: Response): Promise<unknown> => {
+  const text = await response.text();
+  const json = parseJson(text);
+  const answer = json.ok && isObject(json.value) ? json.value : undefined;
+  if (response.ok && answer) return answer;
+  const { detail = answer?.message ?? answer?.Message ?? text.slice(0, 200), errors } = answer ?? {};
+  if (response.status === 429 || response.status >= 500)
+    throw new Busy(response.status, String(detail), pauseIn(response.headers.get('retry-after')));
+  const said = response.ok || response.status < 400 ? 'is it the API of Groupage?' : String(detail);
+  throw new ApiRefused(response.status, `${response.status}: ${said}`, (errors ?? []) as readonly Problem[]);
+};
+
+/** What is asked for by `Retry-After`, in seconds. */
+const pauseIn = (header: string | null): number => (/^\d{1,4}$/.test(header ?? '') ? Number(header) * 1_000 : 0);

@@ -1,0 +1,85 @@
+/** What a producer's client takes, and what it makes of it, however that is sent. */
+import { taskId } from '../batching/ids.ts';
+import { PAYLOAD_MAX_BYTES } from '../batching/task.ts';
+import type { Duration } from '../config/duration.ts';
+
+/** Operations and the type of their payloads, e.g. `{ 'distribute-parcels': Parcel }`. */
+export type Operations = Readonly<Record<string, object>>;
+
+/** A task to register. */
+export type TaskToSend<Known extends Operations> = {
+  [Operation in keyof Known & string]: {
+    readonly operation: Operation;
+    readonly payload: Known[Operation];
+    /** Names the task: a second task with this id is the same one. Made up if absent. */
+    readonly id?: string;
+    /** Shown with the task, for who looks for it. At most 128 characters. */
+    readonly correlationId?: string;
+    /** 0 to 9, the most urgent. Urgent ones go first. */
+    readonly priority?: number;
+    /** What it counts of its batch's weight (tokens, rows, euros): above 0, 1 if absent. */
+    readonly weight?: number;
+    /** A newer waiting task of its Target with the same key replaces it; it has then succeeded. 1 to 128 characters. */
+    readonly coalesceKey?: string;
+    /** It fails if no batch has it so long after its registration: `"1s"` to `"30d"`. */
+    readonly expiresIn?: Duration;
+    /** The configured destination that is told how it ended, instead of its operation's. */
+    readonly callback?: string;
+    /** The item of a fan-out (`fanOutId:groupId:index`) that is done when the task has ended, however that was. */
+    readonly fanOutItem?: string;
+  };
+}[keyof Known & string];
+
+export interface SendOptions {
+  /** Is told how many tasks have been sent so far. */
+  readonly onProgress?: (sent: number) => void;
+}
+
+export interface Client<Known extends Operations> {
+  /** Sends one task. @returns its id. @throws UnsendableTask, SqsFailure, GaveUp */
+  send(task: TaskToSend<Known>): Promise<string>;
+  /**
+   * Sends any number of tasks, ten to a request where they fit.
+   *
+   * Each gets its id before it is sent, so sending all of them again after an error registers none twice, as long as
+   * they bring their ids.
+   *
+   * @returns their ids, in order.
+   * @throws UnsendableTask before anything of its hundreds is sent; SqsFailure when SQS refuses one for good; GaveUp
+   * when it keeps not taking some.
+   */
+  sendAll(
+    tasks: Iterable<TaskToSend<Known>> | AsyncIterable<TaskToSend<Known>>,
+    options?: SendOptions,
+  ): Promise<string[]>;
+}
+
+/** A task that would be refused: nothing was sent for it. */
+export class UnsendableTask extends Error {
+  override readonly name = 'UnsendableTask';
+  /** Its position among the tasks given. */
+  readonly index: number;
+  constructor(index: number, reason: string) {
+    super(`task ${index}: ${reason}`);
+    this.index = index;
+  }
+}
+
+/**
+ * A task's register message.
+ *
+ * @param index its position among those sent @param newId names it where it has no id @throws UnsendableTask
+ */
+export const messageOf = <Known extends Operations>(
+  task: TaskToSend<Known>,
+  index: number,
+  newId: () => string,
+): { readonly id: string; readonly body: string } => {
+  const id = task.id ?? newId();
+  if (taskId(id) === undefined) throw new UnsendableTask(index, `the id ${JSON.stringify(id)} is not allowed`);
+  const payload = JSON.stringify(task.payload);
+  const bytes = Buffer.byteLength(payload);
+  if (bytes > PAYLOAD_MAX_BYTES)
+    throw new UnsendableTask(index, `its payload has ${bytes} bytes, at most ${PAYLOAD_MAX_BYTES} are taken`);
+  return { id, body: JSON.stringify({ ...task, id }) };
+};

@@ -1,0 +1,32 @@
+/** The HTTP API of a testbed, asked within the process: what people and workers do. */
+import type { Hono } from 'hono';
+import type { ApiDeps } from '../api/deps.ts';
+import { ApiUnavailable, Busy, readApiAnswer } from '../client/api-answer.ts';
+import type { Ask } from '../client/ask.ts';
+import { openGate } from '../simulation/gate.ts';
+import { memoryFleets } from '../simulation/memory-fleets.ts';
+import { memoryBacklogs } from '../simulation/memory-queues.ts';
+import type { Flow } from './flow.ts';
+import type { Pace } from './pace.ts';
+
+/** @param newId names what its sender did not */
+export const apiDepsOf = (flow: Flow, pace: Pace, newId: () => string): ApiDeps => ({
+  ...flow.apiDeps(),
+  fleets: memoryFleets(),
+  backlogs: memoryBacklogs(flow.queues, openGate),
+  newId,
+  onError: (cause) => pace.fail(cause),
+});
+
+/** Asks the API once: nothing can be lost on the way. @throws ApiRefused, ApiUnavailable */
+export const askIn =
+  (app: Hono): Ask =>
+  async (path, body, { method = 'POST' } = {}) => {
+    const text = typeof body === 'object' ? JSON.stringify(body) : body;
+    const response = await app.request(`/v1${path}`, { method, ...(text === undefined ? {} : { body: text }) });
+    try {
+      return await readApiAnswer(response);
+    } catch (cause) {
+      throw cause instanceof Busy ? new ApiUnavailable('the testbed', 1, cause) : cause;
+    }
+  };

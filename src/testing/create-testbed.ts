@@ -1,0 +1,214 @@
+/** Puts a testbed together. */
+import type { Hono } from 'hono';
+import { monotonicFactory } from 'ulid';
+import { api } from '../api/app.ts';
+import type { ApiDeps } from '../api/deps.ts';
+import type { FlowEvent } from '../batching/events.ts';
+import { operationOf, type Target, type TaskId } from '../batching/ids.ts';
+import type { Task } from '../batching/task.ts';
+import type { Ask } from '../client/ask.ts';
+import { pathOf } from '../client/fan-out-calls.ts';
+import { fanOutsBy } from '../client/fan-out-client.ts';
+import { type ListClient, listsBy } from '../client/list-client.ts';
+import { messageOf, type Operations, type SendOptions, type TaskToSend } from '../client/sent-tasks.ts';
+import type { Duration } from '../config/duration.ts';
+import { type Config, operationNamed } from '../config/resolved.ts';
+import type { ConfigInput } from '../config/schema.ts';
+import { seeded, seedOf } from '../simulation/random.ts';
+import { Scheduler } from '../simulation/scheduler.ts';
+import { apiDepsOf, askIn } from './api.ts';
+import { wayTo } from './destinations.ts';
+import { bedDownstream, type LoggedCall } from './downstream.ts';
+import { NotSettled } from './failures.ts';
+import { Flow } from './flow.ts';
+import { checkMishap, type Injected, type Mishap, Mishaps, spanOf } from './mishaps.ts';
+import { checkOptions, configOf, type TestbedOptions } from './options.ts';
+import { Pace } from './pace.ts';
+import { unsettledIn, waitsForSomebody } from './settle.ts';
+import type { DeliveredEvent, FanOutView, RejectedMessage, Testbed, ToRedrive } from './testbed.ts';
+import { type BatchView, batchViewOf, type TaskView, taskViewOf } from './views.ts';
+
+/** How long `settle()` lets time go by, unless it is told otherwise. */
+const WITHIN: Duration = '1d';
+
+/**
+ * A testbed for a configuration.
+ *
+ * @param config what a `groupage.config.ts` exports
+ * @throws UnusableConfig with every problem and its path; TestbedMisused for options that cannot be meant
+ */
+export const createTestbed = <Known extends Operations = Record<string, object>>(
+  config: ConfigInput,
+  options: TestbedOptions<Known> = {},
+): Testbed<Known> => new Bed(configOf(config), options);
+
+class Bed<Known extends Operations> implements Testbed<Known> {
+  readonly calls: LoggedCall[] = [];
+  readonly callbacks: DeliveredEvent[] = [];
+  readonly fanOuts: Testbed<Known>['fanOuts'];
+  readonly lists: ListClient;
+  readonly fetch: typeof fetch;
+  readonly #config: Config;
+  readonly #pace: Pace;
+  readonly #mishaps: Mishaps;
+  readonly #chaos: { faultsEnd: number };
+  readonly #flow: Flow;
+  readonly #newId: () => string;
+  readonly #apiDeps: ApiDeps;
+  readonly #ask: Ask;
+  /** In which order tasks were sent. */
+  readonly #sent = new Map<string, number>();
+
+  constructor(config: Config, options: TestbedOptions<Known>) {
+    const { downstreams, destinations, start, seed, rates, isChaotic } = checkOptions(config, options);
+    const { calls, callbacks } = this;
+    const scheduler = new Scheduler(start);
+    const pace = new Pace(scheduler);
+    const mishaps = new Mishaps(() => scheduler.now);
+    const chaos = { seed, rates, faultsEnd: Number.POSITIVE_INFINITY, isWanted: isChaotic };
+    const report = (body: string): void => void this.#flow.queues.batch.send(body);
+    const own = { config, functions: downstreams, pace, mishaps, calls, report };
+    this.#config = config;
+    this.#pace = pace;
+    this.#mishaps = mishaps;
+    this.#chaos = chaos;
+    this.#flow = new Flow({
+      config,
+      pace,
+      mishaps,
+      chaos,
+      downstream: (life) => bedDownstream(own, life),
+      wayTo: wayTo({ config, functions: destinations, pace, mishaps, callbacks }),
+    });
+    const random = seeded(seedOf(seed, 'ids'));
+    const ulid = monotonicFactory(() => random.next());
+    this.#newId = () => ulid(scheduler.now);
+    this.#apiDeps = apiDepsOf(this.#flow, pace, this.#newId);
+    const app: Hono = api(this.#apiDeps);
+    this.#ask = askIn(app);
+    this.fetch = async (input, init) => app.request(input instanceof Request ? input : String(input), init);
+    const get = async (id: string) => (await this.#ask(pathOf(id), undefined, { method: 'GET' })) as FanOutView;
+    this.fanOuts = { ...fanOutsBy(this.#ask, this.#newId), get };
+    this.lists = listsBy(this.#ask, this.#newId);
+  }
+
+  get now(): Date {
+    return new Date(this.#pace.scheduler.now);
+  }
+
+  get tasks(): readonly TaskView[] {
+    const { tables } = this.#flow;
+    // Those that one run of register inserts come in no order.
+    const order = ({ id }: Task): number => this.#sent.get(id) ?? Number.POSITIVE_INFINITY;
+    return [...tables.tasks.values()]
+      .sort((a, b) => a.createdAt - b.createdAt || order(a) - order(b) || 0)
+      .map((task) => taskViewOf(tables, task));
+  }
+
+  get batches(): readonly BatchView[] {
+    return [...this.#flow.tables.batches.values()].map((batch) => batchViewOf(this.#config, batch));
+  }
+
+  get rejected(): readonly RejectedMessage[] {
+    return this.#flow.rejected.map(({ messageId, body, problems, at }) => ({
+      messageId,
+      body,
+      reasons: problems,
+      at: new Date(at),
+    }));
+  }
+
+  get events(): readonly FlowEvent[] {
+    return this.#flow.events;
+  }
+
+  task(id: string): TaskView | undefined {
+    const { tables } = this.#flow;
+    const task = tables.tasks.get(id as TaskId);
+    return task && taskViewOf(tables, task);
+  }
+
+  async send(task: TaskToSend<Known>): Promise<string> {
+    const [id] = await this.sendAll([task]);
+    return id as string;
+  }
+
+  async sendAll(
+    tasks: Iterable<TaskToSend<Known>> | AsyncIterable<TaskToSend<Known>>,
+    { onProgress }: SendOptions = {},
+  ): Promise<string[]> {
+    const ids: string[] = [];
+    for await (const task of tasks) {
+      const { id, body } = messageOf(task, ids.length, this.#newId);
+      this.sendMessage(body);
+      if (!this.#sent.has(id)) this.#sent.set(id, this.#sent.size);
+      onProgress?.(ids.push(id));
+    }
+    return ids;
+  }
+
+  sendMessage(body: string): string {
+    return this.#flow.queues.register.send(body);
+  }
+
+  async advance(span: Duration | number): Promise<void> {
+    await this.#pace.run(this.#pace.scheduler.now + spanOf(span));
+  }
+
+  async settle({ within = WITHIN }: { readonly within?: Duration | number } = {}): Promise<void> {
+    const { scheduler } = this.#pace;
+    const limit = scheduler.now + spanOf(within);
+    const flow = this.#flow;
+    const isStuck = () => scheduler.next !== scheduler.now && waitsForSomebody(flow, scheduler.now);
+    const isOver = await this.#pace.run(limit, () => flow.isAtRest || isStuck());
+    if (flow.isAtRest) return;
+    const why = isOver ? 'nothing goes on by itself any more' : `not everything has ended by ${this.now.toISOString()}`;
+    throw new NotSettled(why, await unsettledIn(flow, this.#apiDeps));
+  }
+
+  async pause(of: string, reason?: string): Promise<void> {
+    await this.#ask(`/operations/${this.#operationOf(of)}/pause`, {
+      ...this.#targetIn(of),
+      ...(reason ? { reason } : {}),
+    });
+  }
+
+  async resume(of: string): Promise<void> {
+    await this.#ask(`/operations/${this.#operationOf(of)}/resume`, this.#targetIn(of));
+  }
+
+  async flush(target: string): Promise<void> {
+    await this.#ask('/targets/flush', { target });
+  }
+
+  async cancel(id: string): Promise<void> {
+    await this.#ask(`/tasks/${encodeURIComponent(id)}`, undefined, { method: 'DELETE' });
+  }
+
+  async redrive(which: ToRedrive): Promise<number> {
+    const { redriven } = (await this.#ask('/tasks/redrive', which)) as { readonly redriven: number };
+    return redriven;
+  }
+
+  async complete(batchId: string, report: Parameters<Testbed<Known>['complete']>[1] | object = {}): Promise<void> {
+    await this.#ask(`/batches/${encodeURIComponent(batchId)}/complete`, report);
+  }
+
+  inject(mishap: Mishap<keyof Known & string>): Injected {
+    checkMishap(this.#config, mishap);
+    return this.#mishaps.plan(mishap);
+  }
+
+  calm(): void {
+    this.#mishaps.stop();
+    this.#chaos.faultsEnd = this.#pace.scheduler.now;
+  }
+
+  #operationOf(of: string): string {
+    return encodeURIComponent(operationNamed(this.#config, of) ? of : operationOf(of as Target));
+  }
+
+  #targetIn(of: string): { readonly target?: string } {
+    return operationNamed(this.#config, of) ? {} : { target: of };
+  }
+}

@@ -1,0 +1,124 @@
+/** A batch API of the test's own, as the batch handler sees it. */
+import type { Millis } from '../batching/ids.ts';
+import { type Config, operationFor } from '../config/resolved.ts';
+import { type Answer, type Call, type Downstream, inFull } from '../downstream/downstream.ts';
+import { printEvent } from '../downstream/event.ts';
+import { DOWNSTREAM_CALL, InjectedFault } from '../simulation/faults.ts';
+import { through } from '../simulation/gate.ts';
+import type { Life } from '../simulation/process.ts';
+import { executionEvent } from './execution.ts';
+import { isTestFailure, TestbedMisused } from './failures.ts';
+import { type Mishaps, spanOf } from './mishaps.ts';
+import type { Pace } from './pace.ts';
+import { jsonOf, type Reader, readerOf, withoutStatus } from './replies.ts';
+import type { DownstreamAnswer, DownstreamFunction, ReceivedCall } from './wire.ts';
+
+/** A call that arrived downstream. */
+export interface LoggedCall extends ReceivedCall {
+  /** When, in virtual time. */
+  readonly at: Date;
+  /** How its answer was read: `results`, `all-succeeded`, `pending`, or why it came to nothing. Missing while it is under way. */
+  readonly answer?: string;
+  /** How long it took, in milliseconds of virtual time. */
+  readonly took?: Millis;
+}
+
+/** What the downstreams of a testbed share. */
+export interface Downstreams {
+  readonly config: Config;
+  readonly functions: Readonly<Record<string, DownstreamFunction<never> | undefined>>;
+  readonly pace: Pace;
+  readonly mishaps: Mishaps;
+  readonly calls: LoggedCall[];
+  /** Sends a message to the batch queue. */
+  readonly report: (body: string) => void;
+}
+
+/** Done as it should be. */
+const SILENT: DownstreamFunction = () => {};
+
+export const bedDownstream = (world: Downstreams, { gate, function: fn }: Life): Downstream => ({
+  call: async (call) => {
+    let answer: Promise<Answer> | undefined;
+    try {
+      await through(gate, DOWNSTREAM_CALL, () => {
+        answer = logged(world, call).catch((cause) => {
+          world.pace.fail(cause);
+          // The test has failed: nothing that follows from it is of interest.
+          return new Promise<never>(() => {});
+        });
+      });
+    } catch (cause) {
+      if (!(cause instanceof InjectedFault)) throw cause;
+      return { kind: 'unavailable', reason: String(cause), mayRetryAtOnce: true };
+    }
+    const said = await (answer as unknown as Promise<Answer>);
+    await world.mishaps.after(fn, DOWNSTREAM_CALL);
+    return said;
+  },
+});
+
+const logged = async (world: Downstreams, call: Call): Promise<Answer> => {
+  const { scheduler } = world.pace;
+  const from = scheduler.now;
+  const index = world.calls.push({ ...received(call), at: new Date(from) }) - 1;
+  const answer = await answerOf(world, call);
+  const said = 'reason' in answer ? inFull(answer) : answer.kind;
+  world.calls[index] = { ...(world.calls[index] as LoggedCall), answer: said, took: scheduler.now - from };
+  return answer;
+};
+
+/** What went over the wire, read as a receiver would. */
+const received = (call: Call): ReceivedCall => JSON.parse(printEvent(call)) as ReceivedCall;
+
+const answerOf = async (world: Downstreams, call: Call): Promise<Answer> => {
+  const { scheduler } = world.pace;
+  const target = operationFor(world.config, call.operation).downstream;
+  const reader = readerOf(target, call, () => scheduler.now);
+  const instead = world.mishaps.answerFor(call.operation);
+  const tooLate = () => scheduler.wait(target.timeout).then(() => reader.late());
+  switch (instead) {
+    case 'timeout':
+      return tooLate();
+    case 'network-error':
+      return reader.unreachable(new Error('connection refused'));
+    case 'reply-lost':
+      await Promise.race([ask(world, call, reader), tooLate()]);
+      return reader.unreachable(new Error('connection reset'));
+    case undefined:
+      return Promise.race([ask(world, call, reader), tooLate()]);
+    default:
+      return read(world, { said: instead }, reader);
+  }
+};
+
+/** Asks the test's own function. */
+const ask = async (world: Downstreams, call: Call, reader: Reader): Promise<Answer> => {
+  const { kind } = operationFor(world.config, call.operation).downstream;
+  if (kind !== 'step-functions') return read(world, await outcome(world, call), reader);
+  // An execution goes on by itself, and tells how it ended.
+  outcome(world, call).then(
+    (end) => world.report(executionEvent(call, 'threw' in end ? end : { said: jsonOf(withoutStatus(end.said ?? {})) })),
+    (cause) => world.pace.fail(cause),
+  );
+  return reader.answered(undefined);
+};
+
+type Outcome = { readonly said: DownstreamAnswer } | { readonly threw: unknown };
+
+const read = async ({ pace }: Downstreams, end: Outcome, reader: Reader): Promise<Answer> =>
+  // To read a Response takes a moment of real time.
+  pace.outside('an answer', async () => ('threw' in end ? reader.threw(end.threw) : reader.answered(end.said)));
+
+const outcome = async ({ pace, functions }: Downstreams, call: Call): Promise<Outcome> => {
+  const own = (functions[call.operation] ?? SILENT) as DownstreamFunction;
+  try {
+    const work = (takes: (span: Millis) => Promise<void>) =>
+      own({ ...received(call), takes: (span) => takes(spanOf(span)) });
+    return { said: await pace.outside(`the downstream of ${call.operation}`, work) };
+  } catch (cause) {
+    // What a test expects in its downstream, and does not find, is no matter of the network.
+    if (isTestFailure(cause) || cause instanceof TestbedMisused) throw cause;
+    return { threw: cause };
+  }
+};

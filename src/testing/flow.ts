@@ -1,0 +1,164 @@
+/**
+ * The flow of a testbed: the real steps on tables and queues in memory, in virtual time. The functions, their timeouts and
+ * their queues are those of a schedule (`src/simulation`); what a schedule leaves to chance happens here as it should,
+ * unless the test says otherwise.
+ */
+
+import type { Deps } from '../batching/deps.ts';
+import { electLeader } from '../batching/elect-leader.ts';
+import type { FlowEvent } from '../batching/events.ts';
+import { group } from '../batching/group.ts';
+import { handleBatch } from '../batching/handle-batch.ts';
+import type { Millis, TaskId } from '../batching/ids.ts';
+import { registerAll } from '../batching/register.ts';
+import type { Rejection } from '../batching/rejection.ts';
+import { sweep } from '../batching/sweep.ts';
+import { MAX_RECEIVES, MESSAGES_AT_ONCE, MINUTE } from '../batching/timings.ts';
+import { type CallbackMessage, printCallback } from '../callbacks/callback.ts';
+import { type DeliverDeps, deliverAll } from '../callbacks/deliver.ts';
+import { type Config, callbackTimeout, handlerTimeout } from '../config/resolved.ts';
+import type { Downstream } from '../downstream/downstream.ts';
+import type { SourceQueue } from '../ports.ts';
+import { Chaos } from '../simulation/chaos.ts';
+import { type FaultRates, faultyGate, type Process } from '../simulation/faults.ts';
+import { simulatedFunctions } from '../simulation/functions.ts';
+import { type Gate, openGate } from '../simulation/gate.ts';
+import { anyHabits, bestHabits, type Habits } from '../simulation/habits.ts';
+import type { SimulatedQueues } from '../simulation/memory-queues.ts';
+import { attempt, beginLife, type Life, type Started, startProcess } from '../simulation/process.ts';
+import { SimulatedQueue } from '../simulation/queue.ts';
+import { Remembered } from '../simulation/remembered.ts';
+import { emptyTables, type Tables } from '../simulation/tables.ts';
+import type { Mishaps } from './mishaps.ts';
+import type { Pace } from './pace.ts';
+
+/** The name of the deployment that a testbed is: it is in the `source` of events. */
+const STACK = 'testbed';
+/** How long a request to the API may take. */
+const API_TIMEOUT: Millis = 20_000;
+
+/** What goes wrong by chance, and until when. */
+interface ChaosOfBed {
+  readonly seed: number;
+  readonly rates: FaultRates;
+  readonly faultsEnd: Millis;
+  /** Whether anything goes wrong by chance at all. */
+  readonly isWanted: boolean;
+}
+
+export interface FlowOptions {
+  readonly config: Config;
+  readonly pace: Pace;
+  readonly mishaps: Mishaps;
+  readonly chaos: ChaosOfBed;
+  readonly downstream: (life: Life) => Downstream;
+  readonly wayTo: DeliverDeps['wayTo'];
+}
+
+export class Flow {
+  readonly tables: Tables;
+  readonly queues: SimulatedQueues & { readonly callback: SimulatedQueue };
+  readonly rejected: Rejection[] = [];
+  readonly events: FlowEvent[] = [];
+  /** Tasks that have not ended. */
+  readonly unfinished = new Set<TaskId>();
+  readonly #options: FlowOptions;
+  readonly #chaos: Chaos;
+  readonly #runs = new Map<string, number>();
+
+  constructor(options: FlowOptions) {
+    this.#options = options;
+    const { pace, chaos, config } = options;
+    this.#chaos = new Chaos(pace.scheduler, chaos, () => {});
+    this.#chaos.onViolation = (violation) => pace.fail(violation);
+    this.tables = chaos.isWanted ? emptyTables(() => new Remembered(() => pace.scheduler.now)) : emptyTables();
+    this.tables.watcher = {
+      task: (_, { id, state }) => {
+        const hasEnded = state.status === 'succeeded' || state.status === 'failed';
+        if (hasEnded) this.unfinished.delete(id);
+        else this.unfinished.add(id);
+      },
+    };
+    const steps = { registerAll, electLeader, group, handleBatch };
+    const start = (fn: string, timeout: Millis): Started => this.#start(fn, timeout);
+    const habitsOf = (queue: SourceQueue): Habits => this.#habitsOf(queue);
+    const working = simulatedFunctions(this.#chaos, steps, handlerTimeout(config), start, habitsOf);
+    this.queues = { ...working, callback: this.#callbackQueue() };
+    this.#sweepEachMinute();
+  }
+
+  /** Whether nothing is under way: every task has ended, and no queue has a message. */
+  get isAtRest(): boolean {
+    return this.unfinished.size === 0 && Object.values(this.queues).every(({ isEmpty }) => isEmpty);
+  }
+
+  /** What a request to the API is given: nothing goes wrong with it, and it takes no time. */
+  apiDeps(): Deps {
+    const { deps } = this.#start('api', API_TIMEOUT, () => openGate);
+    // Several that contend for a row let each other through: at one moment, since no time goes by for them.
+    const sleep = () => new Promise<void>((resolve) => setImmediate(resolve));
+    return { ...deps, machine: { ...deps.machine, sleep } };
+  }
+
+  #start(fn: string, timeout: Millis, gateOf = this.#gateOf): Started {
+    const run = (this.#runs.get(fn) ?? 0) + 1;
+    this.#runs.set(fn, run);
+    const life = beginLife(this.#chaos, fn, run, timeout, gateOf);
+    const report = (event: FlowEvent): void => {
+      this.events.push(event);
+      // That a destination took nothing is its own affair.
+      if (event.event !== 'not-delivered') life.report(event);
+    };
+    const { config, downstream } = this.#options;
+    const { tables, queues, rejected } = this;
+    const told = {
+      push: (...messages: CallbackMessage[]) =>
+        messages.map((message) => queues.callback.send(printCallback(message))).length,
+    };
+    return startProcess({ config, tables, queues, rejected, told, downstream }, { ...life, report });
+  }
+
+  readonly #gateOf = (chaos: Chaos, process: Process): Gate => {
+    const { mishaps, chaos: wanted } = this.#options;
+    return mishaps.gateFor(process.function, wanted.isWanted ? faultyGate(chaos, process) : inTime(chaos, process));
+  };
+
+  #habitsOf(queue: SourceQueue): Habits {
+    const { mishaps, chaos } = this.#options;
+    return mishaps.habitsFor(queue, chaos.isWanted ? anyHabits(this.#chaos, queue) : bestHabits);
+  }
+
+  #callbackQueue(): SimulatedQueue {
+    const timeout = callbackTimeout(this.#options.config);
+    const options = {
+      name: 'callback',
+      visibility: 6 * timeout,
+      maxReceives: MAX_RECEIVES,
+      batchSize: MESSAGES_AT_ONCE.callback,
+      consume: async (messages: readonly Parameters<SimulatedQueue['delete']>[0][]) => {
+        const { name, deps } = this.#start('callback', timeout);
+        const sent = messages.map(({ id, body }) => ({ messageId: id, body }));
+        const delivering = { ...deps, stack: STACK, wayTo: this.#options.wayTo };
+        const back = await attempt(this.#chaos, name, () => deliverAll(delivering, sent, () => {}), sent);
+        return messages.filter(({ id }) => !back.some(({ messageId }) => messageId === id));
+      },
+    };
+    return new SimulatedQueue(this.#chaos, options, this.#habitsOf('callback'));
+  }
+
+  #sweepEachMinute(): void {
+    this.#options.pace.scheduler.after(MINUTE, () => {
+      this.#sweepEachMinute();
+      // A test that lets months go by should not wait for each of their minutes.
+      if (this.isAtRest && [...this.tables.fanOuts.values()].every(({ checkAt }) => checkAt === undefined)) return;
+      const { name, deps, invocation } = this.#start('sweep', MINUTE);
+      attempt(this.#chaos, name, () => sweep(deps, invocation), undefined);
+    });
+  }
+}
+
+/** Calls take no time; a function that has used up its own does not go on. */
+const inTime =
+  ({ scheduler }: Chaos, { endsAt }: Process): Gate =>
+  (call, effects) =>
+    scheduler.now > endsAt ? new Promise<never>(() => {}) : openGate(call, effects);

@@ -1,0 +1,113 @@
+/** Reads what a downstream of the test's own did, as production reads what each kind of downstream does. */
+import type { Millis } from '../batching/ids.ts';
+import type { DownstreamTarget } from '../config/endpoints.ts';
+import { answerOfFailure } from '../downstream/aws-failure.ts';
+import type { Answer, Call } from '../downstream/downstream.ts';
+import { type HttpAnswer, readAnswer } from '../downstream/http-answer.ts';
+import { readFunctionError, readPayload } from '../downstream/lambda-answer.ts';
+import { whyNoAnswer } from '../downstream/no-answer.ts';
+import { parseRetryAfter } from '../downstream/retry.ts';
+import { TestbedMisused } from './failures.ts';
+import type { DownstreamAnswer, HttpReply } from './wire.ts';
+
+export interface Reader {
+  /** It answered. @throws TestbedMisused for what it could not have sent */
+  answered(said: DownstreamAnswer): Promise<Answer>;
+  /** It threw. */
+  threw(cause: unknown): Answer;
+  /** It was not reached, or its answer did not come. */
+  unreachable(cause: Error): Answer;
+  /** It did not answer in time. */
+  late(): Answer;
+}
+
+/** @param call whose answer it is @param now in virtual time */
+export const readerOf = (target: DownstreamTarget, call: Call, now: () => Millis): Reader => {
+  switch (target.kind) {
+    case 'http':
+      return httpReader(target, call, now);
+    case 'lambda':
+      return lambdaReader(target, call);
+    case 'step-functions':
+      return serviceReader(target, `the state machine ${target.stateMachine}`, { kind: 'pending' });
+    case 'queue':
+      return serviceReader(target, `the queue ${target.name}`, { kind: 'all-succeeded' });
+  }
+};
+
+const httpReader = ({ timeout }: DownstreamTarget, { items }: Call, now: () => Millis): Reader => {
+  const failed = (cause: unknown): Answer => ({
+    kind: 'unavailable',
+    reason: whyNoAnswer(cause, timeout),
+    mayRetryAtOnce: true,
+  });
+  return {
+    answered: async (said) => readAnswer(await httpAnswerOf(said, now()), items),
+    threw: failed,
+    unreachable: failed,
+    late: () => failed(new DOMException('too late', 'TimeoutError')),
+  };
+};
+
+const httpAnswerOf = async (said: DownstreamAnswer, now: Millis): Promise<HttpAnswer> => {
+  const { status, headers, body } = await replyOf(said);
+  const text = body === undefined ? '' : typeof body === 'string' ? body : jsonOf(body);
+  return {
+    status,
+    contentType: headers['content-type'] ?? (typeof body === 'string' ? 'text/plain' : 'application/json'),
+    retryAfter: parseRetryAfter(headers['retry-after'] ?? null, now),
+    body: text,
+  };
+};
+
+const replyOf = async (said: DownstreamAnswer): Promise<HttpReply & Required<Pick<HttpReply, 'headers'>>> => {
+  if (said === undefined || said === null) return { status: 200, headers: {} };
+  if (said instanceof Response)
+    return { status: said.status, headers: Object.fromEntries(said.headers), body: await said.clone().text() };
+  if (isHttpReply(said)) return { headers: {}, ...said };
+  return { status: 'pending' in said ? 202 : 200, headers: {}, body: said };
+};
+
+const isHttpReply = (said: object): said is HttpReply => 'status' in said && typeof said.status === 'number';
+
+/** A function has no status: what it returns is its answer. */
+const lambdaReader = (target: DownstreamTarget & { readonly kind: 'lambda' }, call: Call): Reader => ({
+  ...serviceReader(target, `the function ${target.function}`, { kind: 'all-succeeded' }),
+  answered: async (said) => readPayload(said === undefined ? 'null' : jsonOf(withoutStatus(said)), call),
+  threw: (cause) => {
+    const { name, message } = cause instanceof Error ? cause : new Error(String(cause));
+    return readFunctionError('Unhandled', JSON.stringify({ errorType: name, errorMessage: message }));
+  },
+});
+
+/** @throws TestbedMisused */
+export const withoutStatus = <Said>(said: Said): Said => {
+  if (said instanceof Response || (typeof said === 'object' && said !== null && isHttpReply(said)))
+    throw new TestbedMisused(
+      'only an HTTP downstream answers with a status: of this kind it returns {results}, or throws',
+    );
+  return said;
+};
+
+/** A service of AWS that takes a call over says no more than that it did. @param taken what that means */
+const serviceReader = ({ timeout }: DownstreamTarget, what: string, taken: Answer): Reader => {
+  const failed = (cause: unknown, signal = new AbortController().signal): Answer =>
+    answerOfFailure({ cause, what, timeout, signal });
+  return {
+    answered: async () => taken,
+    threw: failed,
+    unreachable: failed,
+    late: () => failed(undefined, AbortSignal.abort()),
+  };
+};
+
+/** @throws TestbedMisused for what JSON cannot say */
+export const jsonOf = (value: unknown): string => {
+  try {
+    const text = JSON.stringify(value);
+    if (text !== undefined) return text;
+  } catch (cause) {
+    throw new TestbedMisused(`a downstream answered what JSON cannot say: ${String(cause)}`, { cause });
+  }
+  throw new TestbedMisused(`a downstream answered what JSON cannot say: ${String(value)}`);
+};

@@ -1,0 +1,70 @@
+/** What has not ended in a testbed, and what it waits for. */
+import type { ApiDeps } from '../api/deps.ts';
+import { waitsFor } from '../api/waits-for.ts';
+import { isPending } from '../batching/batch.ts';
+import type { Task } from '../batching/task.ts';
+import { inFull } from '../downstream/downstream.ts';
+import type { Unsettled } from './failures.ts';
+import type { Flow } from './flow.ts';
+
+/** Ids that an error names. */
+const FIRST = 3;
+
+/**
+ * Whether nothing goes on before somebody does something: every task that has not ended waits for the report of a job, or
+ * for the end of a pause that a person made.
+ */
+export const waitsForSomebody = (flow: Flow, now: number): boolean => {
+  const { tables, queues, unfinished } = flow;
+  if (unfinished.size === 0 || !queues.register.isEmpty || !queues.callback.isEmpty) return false;
+  const isPaused = ({ operation, target }: Task): boolean =>
+    tables.operations.get(operation)?.paused?.by === 'person' || tables.locks.get(target)?.paused?.by === 'person';
+  const waits = (task: Task): boolean => {
+    if (task.state.status !== 'batched') return isPaused(task);
+    const batch = tables.batches.get(task.state.batchId);
+    if (!batch || batch.status === 'forming' || batch.startedBy !== undefined) return false;
+    const hasJob = isPending(batch) && batch.pending?.ids.includes(task.id) === true && batch.pending.until >= now;
+    return hasJob || isPaused(task);
+  };
+  return [...unfinished].every((id) => waits(tables.tasks.get(id) as Task));
+};
+
+/** Everything that has not ended, by Target and by queue. @param deps to look at what is stored */
+export const unsettledIn = async (flow: Flow, deps: ApiDeps): Promise<readonly Unsettled[]> => {
+  const groups = new Map<string, Task[]>();
+  for (const id of flow.unfinished) {
+    const task = flow.tables.tasks.get(id) as Task;
+    const key = `${task.target} ${task.state.status}`;
+    groups.set(key, [...(groups.get(key) ?? []), task]);
+  }
+  const tasks = await Promise.all([...groups.values()].map((same) => ofTasks(flow, deps, same)));
+  return [...tasks, ...ofQueues(flow)];
+};
+
+const ofTasks = async (flow: Flow, deps: ApiDeps, tasks: readonly Task[]): Promise<Unsettled> => {
+  const [first] = tasks as readonly [Task];
+  const batch = first.state.status === 'batched' ? flow.tables.batches.get(first.state.batchId) : undefined;
+  const why = await waitsFor(deps, first, batch);
+  const last = batch?.lastAttempt ? ` (its last one: ${inFull(batch.lastAttempt)})` : '';
+  return {
+    of: first.target,
+    count: tasks.length,
+    first: tasks.slice(0, FIRST).map(({ id }) => id),
+    waitsFor: `${why?.text ?? `the next attempt at batch ${batch?.id}`}${last}${wayOut(why?.reason)}`,
+  };
+};
+
+/** What a test can do about it. */
+const wayOut = (reason: string | undefined): string => {
+  if (reason === 'job') return ': complete() its batch, or advance() beyond that';
+  if (reason === 'operation-paused' || reason === 'target-paused') return ': resume() it';
+  return '';
+};
+
+const ofQueues = ({ queues }: Flow): readonly Unsettled[] =>
+  Object.entries(queues).flatMap(([name, { messages, deadLetters }]) => {
+    const first = [...messages].slice(0, FIRST).map(({ id }) => id);
+    if (messages.size === 0) return [];
+    const dead = deadLetters.size > 0 ? `, ${deadLetters.size} as dead letters` : '';
+    return [{ of: `the ${name} queue`, count: messages.size, first, waitsFor: `their time${dead}` }];
+  });
