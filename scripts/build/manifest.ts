@@ -12,6 +12,7 @@ const ENTRIES = {
   './client': 'src/client/client',
   './config': 'src/config/index',
   './fleet': 'src/fleet/runtime/run-fleet',
+  './testing': 'src/testing/index',
 } as const;
 
 /** All files from which the others are reached. */

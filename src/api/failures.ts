@@ -1,6 +1,8 @@
 /** `/v1/failures`: failed tasks of all Targets, grouped by what went wrong. */
+
 import { Hono } from 'hono';
 import { digest } from '../batching/ids.ts';
+import { groupBy } from '../group-by.ts';
 import type { FailedTask } from '../ports.ts';
 import { causeOf } from './cause.ts';
 import type { ApiDeps } from './deps.ts';
@@ -27,7 +29,7 @@ const operationsOf = ({ operations }: ApiDeps['config']) => Object.keys(operatio
 /** Largest first. */
 const groupsOf = (failed: readonly FailedTask[]) => {
   const causes = failed.map((task) => ({ task, cause: causeOf(task.error.message, [task.id, task.target]) }));
-  const groups = Map.groupBy(causes, ({ task, cause }) => keyOf(task, cause));
+  const groups = groupBy(causes, ({ task, cause }) => keyOf(task, cause));
   return [...groups.entries()].map(([key, members]) => groupOf(key, members)).toSorted((a, b) => b.tasks - a.tasks);
 };
 

@@ -3,8 +3,10 @@
  * which does all the writing; a task that was claimed in its old run cannot be claimed into that batch again, since
  * candidates name the run.
  */
+
 import * as z from 'zod/mini';
 import { type Config, operationNamed } from '../config/resolved.ts';
+import { groupBy } from '../group-by.ts';
 import type { TaskRun } from '../ports.ts';
 import { isFinished } from './batch.ts';
 import type { Deps } from './deps.ts';
@@ -85,7 +87,7 @@ export const redrive = async (deps: RedriveDeps, messages: readonly RedriveMessa
     const known = written.filter((each) => each !== undefined);
     for (const { stored: task } of known) stored.set(task.id, task);
     const begun = known.filter(({ isNew }) => isNew).map((each) => each.stored);
-    for (const [operation, { length }] of Map.groupBy(begun, (task) => task.operation))
+    for (const [operation, { length }] of groupBy(begun, (task) => task.operation))
       report({ event: 'redriven', operation, tasks: length });
   }
   return {

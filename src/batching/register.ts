@@ -5,8 +5,10 @@
  * Many messages at once, any of them for the second time. A refused one goes to the rejected queue with its reasons
  * and costs the others nothing.
  */
+
 import { operationFor, operationNamed } from '../config/resolved.ts';
 import { parseTrigger } from '../deferred/trigger-message.ts';
+import { groupBy } from '../group-by.ts';
 import { delayPast } from './delay.ts';
 import type { Deps } from './deps.ts';
 import { type OperationName, operationOf, type Target } from './ids.ts';
@@ -86,7 +88,7 @@ const insert = async ({ tasks, report }: RegisterDeps, valid: readonly Valid[]) 
   const apart = registered.filter(({ payloadApart, state }) => payloadApart && state.status === 'created');
   await tasks.storePayloads(apart.map((task) => ({ ...task, payload: (payloads.get(task.id) as NewTask).payload })));
   const isNew = new Set(inserted.filter((answer) => answer.isNew).map((answer) => answer.stored.id));
-  for (const [operation, sent] of Map.groupBy(same, ({ task }) => task.operation)) {
+  for (const [operation, sent] of groupBy(same, ({ task }) => task.operation)) {
     const tasks = new Set(sent.map(({ task }) => task.id).filter((id) => isNew.has(id))).size;
     report({ event: 'registered', operation, tasks, duplicates: sent.length - tasks });
   }
@@ -174,7 +176,7 @@ const reject = async (deps: RegisterDeps, refused: readonly Refused[]): Promise<
   await queues.reject(
     refused.map(({ message: { messageId, body }, problems }): Rejection => ({ messageId, body, problems, at })),
   );
-  for (const [operation, same] of Map.groupBy(refused, ({ message }) => operationIn(config, message.body))) {
+  for (const [operation, same] of groupBy(refused, ({ message }) => operationIn(config, message.body))) {
     const reasons = same.flatMap(({ problems }) => problems.map(describeProblem));
     report({
       event: 'rejected',

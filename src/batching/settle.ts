@@ -2,7 +2,9 @@
  * Settle tasks that end while they wait (section 5, *settle*): those that expired, those that a newer one replaces, those
  * that somebody cancels. Their waiting rows go last, so that whoever comes upon one finds what is left to do.
  */
+
 import { operationFor } from '../config/resolved.ts';
+import { groupBy } from '../group-by.ts';
 import type { Deps } from './deps.ts';
 import { type Millis, operationOf, parseCandidate, type Target } from './ids.ts';
 import { type Waiting, waitingRow } from './policy.ts';
@@ -22,7 +24,7 @@ export const settlementsOf = (rows: readonly Waiting[], now: Millis): readonly S
   const isExpired = ({ startBy }: Waiting): boolean => startBy !== undefined && startBy <= now;
   const expired = rows.filter(isExpired).map((row): Settled => ({ row, as: EXPIRED }));
   const keyed = rows.filter((row) => row.key !== undefined && !isExpired(row));
-  const superseded = [...Map.groupBy(keyed, ({ key }) => key).values()].flatMap((same) => {
+  const superseded = [...groupBy(keyed, ({ key }) => key).values()].flatMap((same) => {
     const newest = same.reduce((latest, row) => (isNewer(row, latest) ? row : latest));
     const as: Settlement = { status: 'succeeded', supersededBy: parseCandidate(newest.candidate).id };
     return same.filter((row) => row !== newest).map((row): Settled => ({ row, as }));
@@ -58,9 +60,7 @@ export const settle = async (
     settled.map(({ row }) => row.entry),
   );
   const mine = settled.filter((_, index) => written[index]?.isNew);
-  for (const [how, { length }] of Map.groupBy(mine, ({ as }) =>
-    as.status === 'failed' ? as.error.code : 'superseded',
-  ))
+  for (const [how, { length }] of groupBy(mine, ({ as }) => (as.status === 'failed' ? as.error.code : 'superseded')))
     report({ event: 'settled', operation, target, how, tasks: length });
   return stored;
 };
@@ -69,7 +69,7 @@ export const settle = async (
  * R1+, F5+. Settles those of some stored tasks again that ended while they waited: whoever did may have stopped amid it.
  */
 export const settleAgain = async (deps: SettleDeps, tasks: readonly Task[]): Promise<void> => {
-  for (const [target, same] of Map.groupBy(tasks.filter(endedWaiting), (task) => task.target))
+  for (const [target, same] of groupBy(tasks.filter(endedWaiting), (task) => task.target))
     await settle(
       deps,
       target,

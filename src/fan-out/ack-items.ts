@@ -1,5 +1,7 @@
 /** Ack (T3): items are done, in any order, any number of times. */
+
 import pLimit from 'p-limit';
+import { groupBy } from '../group-by.ts';
 import { climb } from './climb.ts';
 import type { FanOutDeps } from './deps.ts';
 import { noteFails } from './fail-fast.ts';
@@ -30,12 +32,12 @@ type Results = ReadonlyMap<number, boolean>;
 
 /** Acks items, those of a group together. Of two outcomes for one item the first stands. */
 export const ackItems = async (deps: FanOutDeps, acks: readonly ItemAck[]): Promise<AckAnswer> => {
-  const byGroup = Map.groupBy(acks, ({ item: { fanOut, group } }) => `${fanOut}:${group}`);
+  const byGroup = groupBy(acks, ({ item: { fanOut, group } }) => `${fanOut}:${group}`);
   const parts = [...byGroup.values()].flatMap((same) => partsOf(same, deps.fanOuts.acksAtOnce));
   const answers = await pLimit(CONCURRENCY).map(parts, (part) => ackPart(deps, part));
   return {
     fanOuts: [
-      ...Map.groupBy(
+      ...groupBy(
         answers.filter(({ standing }) => !standing.isUnknown),
         ({ id }) => id,
       ),

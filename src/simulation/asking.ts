@@ -7,13 +7,13 @@ import { MINUTE } from '../batching/timings.ts';
 import type { Invocation } from '../ports.ts';
 import { Chaos, type ChaosOptions, type FaultPoint } from './chaos.ts';
 import type { FaultCounts, FaultRates } from './faults.ts';
-import { demand, Violation } from './invariants.ts';
 import { attempt, beginLife, type Life } from './process.ts';
 import type { Random } from './random.ts';
 import { Remembered } from './remembered.ts';
 import { Scheduler } from './scheduler.ts';
 import { emptyTables, type Tables } from './tables.ts';
 import { brief, START, seconds } from './trace.ts';
+import { demand, Violation } from './violation.ts';
 
 export interface AskingScenario {
   readonly seed: number;

@@ -13,12 +13,12 @@ import { checkCaps } from './caps.ts';
 import { bytesOf, type Evidence, sentPayloads, waitsOf } from './evidence.ts';
 import { checkFannedOut } from './fanned-out.ts';
 import { checkInTime } from './in-time.ts';
-import { demand } from './invariants.ts';
 import { checkMerged, merges } from './merged.ts';
 import { checkSettled } from './settled.ts';
 import type { LoggedCall } from './simulated-downstream.ts';
 import type { Tables } from './tables.ts';
 import { checkTold } from './told.ts';
+import { demand } from './violation.ts';
 
 /** @throws Violation */
 export const checkAtRest = (evidence: Evidence): void => {

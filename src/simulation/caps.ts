@@ -4,9 +4,9 @@ import { type BatchId, type Millis, operationOf, type Target } from '../batching
 import type { Lock } from '../batching/lock.ts';
 import { type Config, operationFor } from '../config/resolved.ts';
 import type { Evidence } from './evidence.ts';
-import { demand } from './invariants.ts';
 import type { LoggedCall } from './simulated-downstream.ts';
 import type { Tables, Watcher } from './tables.ts';
+import { demand } from './violation.ts';
 
 /** Counts batches from the moment in which they are opened until they are finished. */
 export const watchCaps = (config: Config): Required<Pick<Watcher, 'lock' | 'batch'>> => {

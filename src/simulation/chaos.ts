@@ -5,9 +5,9 @@
  */
 import type { Millis } from '../batching/ids.ts';
 import { type FaultCounts, type FaultKind, type FaultRates, NO_FAULTS, noFaultCounts } from './faults.ts';
-import type { Violation } from './invariants.ts';
 import { type Random, seeded, seedOf } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
+import type { Violation } from './violation.ts';
 
 /** The name of a point at which something may go wrong: whose, which of them, and how. */
 export type FaultPoint = `${string}:${number} ${FaultKind}`;

@@ -2,7 +2,7 @@
 import { NotSealed } from '../batching/handle-batch.ts';
 import { OutOfTime } from '../batching/turns.ts';
 import { InjectedFault } from './faults.ts';
-import { Violation } from './invariants.ts';
+import { Violation } from './violation.ts';
 
 /** What steps are meant to fail with. */
 const MEANT = [InjectedFault, OutOfTime, NotSealed];

@@ -14,11 +14,11 @@ import { seal } from '../fan-out/seal.ts';
 import type { NodeSize } from '../fan-out/tree.ts';
 import type { Evidence } from './evidence.ts';
 import { openGate } from './gate.ts';
-import { demand } from './invariants.ts';
 import { memoryFanOuts } from './memory-fan-outs.ts';
 import { seeded, seedOf } from './random.ts';
 import type { Tables } from './tables.ts';
 import { nodeKey } from './tables.ts';
+import { demand } from './violation.ts';
 import type { Scenario } from './world.ts';
 
 const FAN_OUT = 'f' as FanOutId;

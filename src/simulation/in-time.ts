@@ -4,8 +4,8 @@ import { type Millis, parseCandidate, type TaskId } from '../batching/ids.ts';
 import { waitEnd } from '../batching/policy.ts';
 import { operationFor } from '../config/resolved.ts';
 import { bytesOf, type Evidence, sentPayloads, waitsOf } from './evidence.ts';
-import { demand } from './invariants.ts';
 import type { LoggedCall } from './simulated-downstream.ts';
+import { demand } from './violation.ts';
 
 /** What a calm schedule may take beyond the policy: delays that are up to a second late, and the steps themselves. */
 const SLACK: Millis = 10_000;

@@ -5,9 +5,9 @@ import { isObject, parseJson } from '../batching/json-text.ts';
 import { type Config, operationFor } from '../config/resolved.ts';
 import type { Answer } from '../downstream/downstream.ts';
 import { type Evidence, sentPayloads } from './evidence.ts';
-import { demand } from './invariants.ts';
 import { seeded, seedOf } from './random.ts';
 import type { CallLog, LoggedCall } from './simulated-downstream.ts';
+import { demand } from './violation.ts';
 import { withOperations } from './with-operations.ts';
 import type { Scenario } from './world.ts';
 

@@ -4,8 +4,8 @@ import { batchIdOf, type Millis, type OperationName, operationOf, type Target } 
 import type { Lock } from '../batching/lock.ts';
 import { type OperationState, parseSlot, slotOfBatch } from '../batching/slots.ts';
 import { type Config, operationFor } from '../config/resolved.ts';
-import { demand } from './invariants.ts';
 import type { Tables, Watcher } from './tables.ts';
+import { demand } from './violation.ts';
 
 /** How long, at the most, a Target waited for room that was there. Nobody did yet: 0. */
 export interface Idle {

@@ -3,9 +3,9 @@
  * --seed S --trace` to replay one.
  */
 import { parseArgs } from 'node:util';
-import type { Violation } from './invariants.ts';
 import { inParallel, type Kind } from './parallel.ts';
 import { brief, readable } from './trace.ts';
+import type { Violation } from './violation.ts';
 import { whole } from './whole.ts';
 
 /** What schedules of some kind came to, summed. */

@@ -4,7 +4,7 @@ import { endedWaiting } from '../batching/settle.ts';
 import type { Task } from '../batching/task.ts';
 import { operationFor } from '../config/resolved.ts';
 import type { Evidence } from './evidence.ts';
-import { demand } from './invariants.ts';
+import { demand } from './violation.ts';
 
 /** @throws Violation */
 export const checkSettled = (evidence: Evidence): void => {

@@ -3,7 +3,7 @@ import type { Task } from '../batching/task.ts';
 import { operationFor } from '../config/resolved.ts';
 import type { Evidence } from './evidence.ts';
 import { isOfFanOut } from './fanned-out.ts';
-import { demand } from './invariants.ts';
+import { demand } from './violation.ts';
 
 /** @throws Violation */
 export const checkTold = ({ config, tables, told }: Evidence): void => {

@@ -26,7 +26,7 @@ import type { Evidence } from './evidence.ts';
 import { checkCompletion, checkOrder, ITEM_NODES, openFanOut } from './fanned-out.ts';
 import type { FaultCounts, FaultRates } from './faults.ts';
 import { type Steps, simulatedFunctions } from './functions.ts';
-import { demand, type Seen, Violation, watch } from './invariants.ts';
+import { type Seen, watch } from './invariants.ts';
 import { attempt, beginLife, type Life, type Started, startProcess } from './process.ts';
 import type { SimulatedQueue } from './queue.ts';
 import { Remembered } from './remembered.ts';
@@ -34,6 +34,7 @@ import { Scheduler } from './scheduler.ts';
 import { type CallLog, simulatedDownstream } from './simulated-downstream.ts';
 import { emptyTables, type Tables } from './tables.ts';
 import { START, seconds } from './trace.ts';
+import { demand, Violation } from './violation.ts';
 
 /** What is sent, and to whom. */
 export interface Scenario {

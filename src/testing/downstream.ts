@@ -76,28 +76,29 @@ const answerOf = async (world: Downstreams, call: Call): Promise<Answer> => {
   const target = operationFor(world.config, call.operation).downstream;
   const reader = readerOf(target, call, () => scheduler.now);
   const instead = world.mishaps.answerFor(call.operation);
+  const own = typeof instead === 'function' ? instead : (world.functions[call.operation] ?? SILENT);
   const tooLate = () => scheduler.wait(target.timeout).then(() => reader.late());
+  const asked = () => Promise.race([ask(world, own as DownstreamFunction, call, reader), tooLate()]);
+  if (instead === undefined || typeof instead === 'function') return asked();
   switch (instead) {
     case 'timeout':
       return tooLate();
     case 'network-error':
       return reader.unreachable(new Error('connection refused'));
     case 'reply-lost':
-      await Promise.race([ask(world, call, reader), tooLate()]);
+      await asked();
       return reader.unreachable(new Error('connection reset'));
-    case undefined:
-      return Promise.race([ask(world, call, reader), tooLate()]);
     default:
       return read(world, { said: instead }, reader);
   }
 };
 
 /** Asks the test's own function. */
-const ask = async (world: Downstreams, call: Call, reader: Reader): Promise<Answer> => {
+const ask = async (world: Downstreams, own: DownstreamFunction, call: Call, reader: Reader): Promise<Answer> => {
   const { kind } = operationFor(world.config, call.operation).downstream;
-  if (kind !== 'step-functions') return read(world, await outcome(world, call), reader);
+  if (kind !== 'step-functions') return read(world, await outcome(world, own, call), reader);
   // An execution goes on by itself, and tells how it ended.
-  outcome(world, call).then(
+  outcome(world, own, call).then(
     (end) => world.report(executionEvent(call, 'threw' in end ? end : { said: jsonOf(withoutStatus(end.said ?? {})) })),
     (cause) => world.pace.fail(cause),
   );
@@ -110,8 +111,7 @@ const read = async ({ pace }: Downstreams, end: Outcome, reader: Reader): Promis
   // To read a Response takes a moment of real time.
   pace.outside('an answer', async () => ('threw' in end ? reader.threw(end.threw) : reader.answered(end.said)));
 
-const outcome = async ({ pace, functions }: Downstreams, call: Call): Promise<Outcome> => {
-  const own = (functions[call.operation] ?? SILENT) as DownstreamFunction;
+const outcome = async ({ pace }: Downstreams, own: DownstreamFunction, call: Call): Promise<Outcome> => {
   try {
     const work = (takes: (span: Millis) => Promise<void>) =>
       own({ ...received(call), takes: (span) => takes(spanOf(span)) });

@@ -16,14 +16,15 @@ export class UnusableConfig extends Error {
   }
 }
 
-/** Something that does not end by itself, and what it waits for. */
+/** Something that has not ended. */
 export interface Unsettled {
-  /** A Target whose tasks have not ended, or a queue with messages. */
+  /** The Target whose tasks they are, or the queue whose messages. */
   readonly of: string;
   /** How many tasks, or messages. */
   readonly count: number;
   /** Ids of the first of them. */
   readonly first: readonly string[];
+  /** What the first of them waits for, and what the test can do about it. */
   readonly waitsFor: string;
 }
 
@@ -32,10 +33,10 @@ export class NotSettled extends Error {
   override readonly name = 'NotSettled';
   readonly unsettled: readonly Unsettled[];
   constructor(why: string, unsettled: readonly Unsettled[]) {
-    const lines = unsettled.map(
-      ({ of, count, first, waitsFor }) =>
-        `  ${of}: ${count} (${first.join(', ')}${count > first.length ? ', …' : ''}) wait for ${waitsFor}`,
-    );
+    const lines = unsettled.map(({ of, count, first, waitsFor }) => {
+      const more = count > first.length ? ', …' : '';
+      return `  ${of}: ${count} (${first.join(', ')}${more})\n    waits for: ${waitsFor}`;
+    });
     super([why, ...lines].join('\n'));
     this.unsettled = unsettled;
   }

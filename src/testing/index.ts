@@ -11,7 +11,7 @@ export { type Operations, type TaskToSend, UnsendableTask } from '../client/sent
 export { createTestbed } from './create-testbed.ts';
 export type { LoggedCall } from './downstream.ts';
 export { NotSettled, TestbedMisused, type Unsettled, UnusableConfig } from './failures.ts';
-export type { Injected, Mishap, Occasions } from './mishaps.ts';
+export type { Injected, InjectedAnswer, Mishap, Occasions } from './mishaps.ts';
 export {
   type ChaosRates,
   type CloudEvent,

@@ -10,7 +10,7 @@ import { DOWNSTREAM_CALL, InjectedFault } from '../simulation/faults.ts';
 import type { Gate } from '../simulation/gate.ts';
 import type { Habits } from '../simulation/habits.ts';
 import { TestbedMisused } from './failures.ts';
-import type { DownstreamAnswer } from './wire.ts';
+import type { DownstreamAnswer, DownstreamFunction } from './wire.ts';
 
 /** When it goes wrong. @default once, at the next occasion */
 export interface Occasions {
@@ -65,11 +65,23 @@ const TABLES = {
 } as const;
 
 /**
+ * How a call is answered instead: by an answer, or by another function. `timeout`: not at all; `network-error`: it is not
+ * reached; `reply-lost`: it does the work, and nobody hears of it.
+ */
+export type InjectedAnswer =
+  | Exclude<DownstreamAnswer, undefined | null>
+  // Whatever the operation's payload is.
+  | DownstreamFunction<never>
+  | 'timeout'
+  | 'network-error'
+  | 'reply-lost';
+
+/**
  * Something that goes wrong.
  *
  * | | |
  * |---|---|
- * | `{downstream, answers}` | a call of that operation is answered so, and not by the test's own downstream. `timeout`: not at all; `network-error`: it is not reached; `reply-lost`: it does the work, and nobody hears of it |
+ * | `{downstream, answers}` | a call of that operation is answered so, and not by the test's own downstream |
  * | `{crash, after}` | a run of that function dies there; its messages come back when their visibility timeout ends |
  * | `{loseReply, after}` | the request of that moment is done, and its reply is lost: the function fails with it |
  * | `{throttle}` | requests to that table are refused, and not done |
@@ -81,7 +93,7 @@ export type Mishap<Operation extends string = string> = Occasions &
   (
     | {
         readonly downstream: Operation;
-        readonly answers: Exclude<DownstreamAnswer, undefined | null> | 'timeout' | 'network-error' | 'reply-lost';
+        readonly answers: InjectedAnswer;
       }
     | During<'crash'>
     | During<'loseReply'>

@@ -5,7 +5,7 @@ import type { Added } from '../../fan-out/add-items.ts';
 import type { FanOut } from '../../fan-out/fan-out.ts';
 import { type FanOutId, itemIdOf } from '../../fan-out/ids.ts';
 import type { Sealed } from '../../fan-out/seal.ts';
-import { demand } from '../invariants.ts';
+import { demand } from '../violation.ts';
 import type { Book } from './ledger.ts';
 import type { Delivery } from './scenario.ts';
 

@@ -1,8 +1,8 @@
 /** What must hold once nobody does anything any more, and all faults are over. */
 import type { CallbackMessage } from '../../callbacks/callback.ts';
 import type { FanOut } from '../../fan-out/fan-out.ts';
-import { demand } from '../invariants.ts';
 import type { Tables } from '../tables.ts';
+import { demand } from '../violation.ts';
 import type { Book } from './ledger.ts';
 
 export interface FanOutEvidence {

@@ -6,8 +6,8 @@ import type { FanOutPolicy } from '../../config/resolved.ts';
 import type { FanOut, Node } from '../../fan-out/fan-out.ts';
 import type { FanOutId } from '../../fan-out/ids.ts';
 import type { NodeSize, Position } from '../../fan-out/tree.ts';
-import { demand } from '../invariants.ts';
 import type { Tables } from '../tables.ts';
+import { demand } from '../violation.ts';
 import type { Book, Tally } from './ledger.ts';
 
 /** What a watcher is told besides what he sees. */

@@ -7,7 +7,7 @@ import { type ListId, leaseKeyOf } from '../../deferred/ids.ts';
 import { endOf, type List } from '../../deferred/list.ts';
 import type { JobResult } from '../../deferred/store.ts';
 import type { Triggered } from '../../deferred/trigger.ts';
-import { demand } from '../invariants.ts';
+import { demand } from '../violation.ts';
 import type { Book } from './ledger.ts';
 
 /** One list as somebody found it who asked: before he did, and when he was answered. */

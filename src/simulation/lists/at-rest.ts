@@ -2,8 +2,8 @@
 import type { CallbackMessage } from '../../callbacks/callback.ts';
 import { type ListId, listOf } from '../../deferred/ids.ts';
 import type { List } from '../../deferred/list.ts';
-import { demand } from '../invariants.ts';
 import type { Tables } from '../tables.ts';
+import { demand } from '../violation.ts';
 import type { Book } from './ledger.ts';
 
 export interface ListEvidence {

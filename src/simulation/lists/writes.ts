@@ -7,8 +7,8 @@ import { endOf, type Lease, type List, type Range } from '../../deferred/list.ts
 import type { Wanted } from '../../deferred/trigger.ts';
 import type { FanOut, Node } from '../../fan-out/fan-out.ts';
 import type { NodeSize, Position } from '../../fan-out/tree.ts';
-import { demand } from '../invariants.ts';
 import type { Tables } from '../tables.ts';
+import { demand } from '../violation.ts';
 import type { Book, Place } from './ledger.ts';
 
 /** What a watcher is told besides what he sees. */
