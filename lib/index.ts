@@ -4,12 +4,16 @@
  * @module groupage
  */
 export { type ConfigInput, defineConfig } from '../src/config/schema.ts';
+export type { Setting } from '../src/environment.ts';
 export type { MetricName } from '../src/metrics.ts';
+export type { Right } from './endpoints.ts';
 export { FleetTable, type FleetTableProps } from './fleet-table.ts';
 export { Flow, type FlowProps } from './flow.ts';
 export { type CallbackTarget, Groupage, type GroupageProps, InvalidProps } from './groupage.ts';
+export { Handler, type HandlerProps, type SourceProps } from './handler.ts';
 export type { HandlerCode, HandlerName } from './handler-code.ts';
-export type { NetworkProps } from './network.ts';
+export type { Network, NetworkProps } from './network.ts';
+export type { AlarmId } from './ops/alarm.ts';
 export type { OpsDashboard } from './ops/dashboard.ts';
 export { InstanceMetrics, type OperationMetricOptions } from './ops/instance-metrics.ts';
 export { Ops, type OpsProps } from './ops/ops.ts';

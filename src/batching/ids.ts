@@ -13,7 +13,7 @@ export type Millis = number;
 export type TaskId = Brand<'TaskId'>;
 /** A configured kind of work, e.g. `distribute-parcels`. Contains no `/`. */
 export type OperationName = Brand<'OperationName'>;
-/** Operation + grouping values: only tasks with one Target share a batch. At most {@link TARGET_MAX_BYTES} bytes. */
+/** Operation + grouping values: only tasks with one Target share a batch. At most `TARGET_MAX_BYTES` bytes. */
 export type Target = Brand<'Target'>;
 /** `Target#Fence#Round`; names a batch before it exists, so that anyone can finish forming it. */
 export type BatchId = Brand<'BatchId'>;

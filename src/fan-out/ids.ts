@@ -3,7 +3,7 @@
 declare const brand: unique symbol;
 
 /**
- * Names a fan-out. Matches {@link FAN_OUT_ID_PATTERN}: no `:`, which parts item ids, and short, since it is in every
+ * Names a fan-out. Matches `FAN_OUT_ID_PATTERN`: no `:`, which parts item ids, and short, since it is in every
  * key.
  */
 export type FanOutId = string & { readonly [brand]: 'FanOutId' };

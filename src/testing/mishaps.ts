@@ -51,7 +51,7 @@ const AMID = {
 type Moment<Fn extends WorkingQueue> = keyof (typeof MOMENTS)[Fn] & string;
 
 /** A function, and a moment in its work. @default - amid it */
-type During<Verb extends string> = {
+export type During<Verb extends string> = {
   [Fn in WorkingQueue]: { readonly [verb in Verb]: Fn } & { readonly after?: Moment<Fn> };
 }[WorkingQueue];
 

@@ -6,16 +6,19 @@ const withoutCode = (markdown: string): string => markdown.replace(/^```[\s\S]*?
 /** The anchors of a page's headings, as GitHub makes them. */
 export const anchorsOf = (markdown: string): ReadonlySet<string> => {
   const seen = new Map<string, number>();
+  // Rows of tables that say their own.
+  const given = [...markdown.matchAll(/<a id="([^"]+)"><\/a>/g)].map(([, id = '']) => id);
   const headings = withoutCode(markdown).match(/^#{1,6} .+$/gm) ?? [];
-  return new Set(
-    headings.map((heading) => {
+  return new Set([
+    ...given,
+    ...headings.map((heading) => {
       const words = heading.replace(/^#+ /, '').toLowerCase();
       const anchor = words.replace(/[^\p{L}\p{N}\s_-]/gu, '').replaceAll(' ', '-');
       const before = seen.get(anchor) ?? 0;
       seen.set(anchor, before + 1);
       return before === 0 ? anchor : `${anchor}-${before}`;
     }),
-  );
+  ]);
 };
 
 /** Where a page links to within the repository: `page.md`, `page.md#anchor` or `#anchor`. */
