@@ -48,7 +48,7 @@ const AMID = {
   batch: 'downstream-called',
 } as const;
 
-type Moment<Fn extends WorkingQueue> = keyof (typeof MOMENTS)[Fn] & string;
+export type Moment<Fn extends WorkingQueue> = keyof (typeof MOMENTS)[Fn] & string;
 
 /** A function, and a moment in its work. @default - amid it */
 export type During<Verb extends string> = {

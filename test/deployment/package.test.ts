@@ -1,31 +1,27 @@
 /** Somebody's app of the CDK with the published package in it, from `npm install` to the first batch. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { openAccount } from '../../src/account/stacks.ts';
 import { temporaryFolder } from '../../src/temporary-folder.ts';
-import { deployedStack, downstreamPort } from '../backends/backend.ts';
+import { deployedStack } from '../backends/backend.ts';
 import { ROOT } from '../backends/cdk.ts';
 import { environmentOf } from '../backends/cloud.ts';
 import { apiAddress } from '../backends/deployed.ts';
 import { fitToEmulator } from '../backends/emulator-fit.ts';
-import { startTestDownstream, type TestDownstream } from '../factories/downstream.ts';
 import { makeApp } from '../package/cdk-app.ts';
 import { pack, run } from '../package/tarball.ts';
 
-const { cloud, downstreamUrl } = deployedStack();
+const { cloud } = deployedStack();
 
 // The name of its stack is that of its folder: in an account it might be somebody's.
 describe.skipIf(cloud.name !== 'ministack')('an app with the package', () => {
-  let downstream: TestDownstream;
   let folder: string;
   beforeAll(async () => {
-    downstream = await startTestDownstream(undefined, { port: downstreamPort() });
     folder = join(temporaryFolder('adopts'), 'app');
     mkdirSync(folder);
-    await makeApp(folder, await pack(), downstreamUrl);
+    await makeApp(folder, await pack());
   });
-  afterAll(() => downstream?.stop());
 
   const inApp = (command: string, ...args: string[]): Promise<string> =>
     run(folder, command, args, { ...environmentOf(cloud), CDK_DISABLE_CLI_TELEMETRY: 'true', CDK_VALIDATION: 'false' });
@@ -42,6 +38,7 @@ describe.skipIf(cloud.name !== 'ministack')('an app with the package', () => {
       status: 'succeeded',
       target: 'distribute-parcels/carrier=DHL/depot=MUC',
     });
-    expect(downstream.calls.map(({ items }) => items.map((item) => item.id))).toEqual([[id]]);
+    const { batches } = JSON.parse(await groupage('batches', '--json')) as { batches: object[] };
+    expect(batches).toMatchObject([{ status: 'succeeded', counts: { succeeded: 1 } }]);
   });
 });

@@ -1,51 +1,25 @@
 /** An app as `cdk init` makes it, with Groupage in it as the documentation says. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { blocksOf } from '../docs/blocks.ts';
 import { install, run, type Tarball } from './tarball.ts';
+
+const TUTORIAL = 'docs/tutorial.md';
 
 const CDK = join(import.meta.dirname, '../../node_modules/aws-cdk/bin/cdk');
 
 /** What `cdk init` asks for and a test of the app itself would want. */
 const NOT_WANTED = ['jest', '@types/jest', '@swc/core', '@swc/jest', 'aws-cdk'];
 
-/** A stack of somebody's. */
-const STACK = `import * as cdk from 'aws-cdk-lib/core';
-import { Construct } from 'constructs';
-import { Groupage, Ops } from 'groupage';
-import config from '../groupage.config';
+/** A file that the tutorial says to write. */
+const fileOf = (name: string): string => {
+  const block = blocksOf(TUTORIAL).find(({ title }) => title === name);
+  if (!block) throw new Error(`the tutorial has no ${name}`);
+  return block.text;
+};
 
-export class AppStack extends cdk.Stack {
-  constructor(scope: Construct, id: string, props?: cdk.StackProps) {
-    super(scope, id, props);
-    const groupage = new Groupage(this, 'Groupage', { config });
-    new Ops(this, 'Ops', groupage);
-  }
-}
-`;
-
-/** @param url of a batch API. */
-const configWith = (url: string): string => `import { defineConfig } from 'groupage/config';
-
-export default defineConfig({
-  operations: {
-    'distribute-parcels': {
-      target: ['carrier', 'depot'],
-      downstream: { kind: 'http', url: '${url}' },
-    },
-  },
-});
-`;
-
-/**
- * Makes the app in an empty folder, which has to be called `app` (its stack is `AppStack` then), and installs all that it needs.
- *
- * @param url of its downstream.
- */
-export const makeApp = async (
-  folder: string,
-  tarball: Tarball,
-  url = 'https://parcels.example/batch',
-): Promise<void> => {
+/** Makes the app in an empty folder, which has to be called `app`: its stack is `AppStack` then. Installs all that it needs. */
+export const makeApp = async (folder: string, tarball: Tarball): Promise<void> => {
   await run(folder, process.execPath, [CDK, 'init', 'app', '--language', 'typescript', '--generate-only']);
   const path = join(folder, 'package.json');
   const manifest = JSON.parse(readFileSync(path, 'utf8')) as { devDependencies: Record<string, string> };
@@ -55,7 +29,6 @@ export const makeApp = async (
   // Ours too must be right.
   writeFileSync(join(folder, 'tsconfig.json'), options.replace('"skipLibCheck": true', '"skipLibCheck": false'));
   rmSync(join(folder, 'test'), { recursive: true });
-  writeFileSync(join(folder, 'lib/app-stack.ts'), STACK);
-  writeFileSync(join(folder, 'groupage.config.ts'), configWith(url));
+  writeFileSync(join(folder, 'lib/app-stack.ts'), fileOf('lib/app-stack.ts'));
   await install(folder, tarball);
 };

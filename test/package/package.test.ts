@@ -123,7 +123,7 @@ describe('the package', () => {
         operations: {
           'distribute-parcels': {
             target: ['carrier', 'depot'],
-            downstream: { kind: 'http', url: 'https://parcels.example/batch' },
+            downstream: { kind: 'lambda', function: 'parcels-carrier' },
           },
         },
       });
