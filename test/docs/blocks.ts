@@ -27,12 +27,12 @@ export const blocksOf = (page: string): readonly Block[] => {
   }));
 };
 
-/** All pages, by their paths in the repository. */
+/** All pages that people write, by their paths in the repository: what is made of docstrings has signatures. */
 export const pages = (): readonly string[] => [
   'README.md',
   ...['docs', 'examples'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.md'))
+      .filter((file) => file.endsWith('.md') && !file.startsWith('reference/'))
       .map((file) => join(folder, file)),
   ),
 ];
