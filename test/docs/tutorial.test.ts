@@ -47,7 +47,7 @@ const patternOf = (line: string): RegExp =>
       .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
       .replace(/#\d+#\d+/g, '#\\d+#\\d+')
       .replace(/\b[0-9A-Z]{6,}\b/g, '[0-9A-Z]+')
-      .replace(/\b(?:full|waited)\s+\d+\s+\d+%/, '(?:full|waited) +\\d+ +\\d+%')
+      .replace(/\b(?:full|waited)\s+\d+\s+\d+%/, '(?:full|waited) \\d+ \\d+%')
       .replaceAll('…', '.+')
       .replace(/\s+/g, '\\s+'),
   );
