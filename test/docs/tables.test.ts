@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { LOADS, perMillionTasks, unitsPerTask, WAYS } from '../../bench/costs/model.ts';
+import { PRICES } from '../../bench/costs/prices.ts';
 import { bySize, byWay } from '../../bench/costs/tables.ts';
 import { byChance } from '../../bench/policies/arrivals.ts';
 import { batchesOf } from '../../bench/policies/simulate.ts';
@@ -26,6 +27,16 @@ it.each(Object.entries(PAGES))('%s has the tables as they are computed', async (
 });
 
 describe('what a task costs', () => {
+  it('is at prices whose date the page says', () => {
+    const [year, month] = PRICES.asOf.split('-').map(Number) as [number, number];
+    const date = new Date(Date.UTC(year, month - 1)).toLocaleString('en', {
+      month: 'long',
+      year: 'numeric',
+      timeZone: 'UTC',
+    });
+    expect(readFileSync(join(ROOT, 'docs/when-not.md'), 'utf8')).toContain(`(${PRICES.region}, ${date}, `);
+  });
+
   it('is what was measured in batches of one and of a hundred, and what a batch needs is shared', () => {
     expect(unitsPerTask(1)).toEqual({ write: 15, read: 11 });
     expect(unitsPerTask(100).write).toBeCloseTo(5.192);
