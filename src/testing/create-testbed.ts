@@ -159,7 +159,9 @@ class Bed<Known extends Operations> implements Testbed<Known> {
     const { scheduler } = this.#pace;
     const limit = scheduler.now + spanOf(within);
     const flow = this.#flow;
-    const isStuck = () => scheduler.next !== scheduler.now && waitsForSomebody(flow, scheduler.now);
+    // What is due now has happened, and nobody is about to report.
+    const isStuck = () =>
+      scheduler.next !== scheduler.now && !this.#pace.isAtWork && waitsForSomebody(flow, scheduler.now);
     const isOver = await this.#pace.run(limit, () => flow.isAtRest || isStuck());
     if (flow.isAtRest) return;
     const why = isOver ? 'nothing goes on by itself any more' : `not everything has ended by ${this.now.toISOString()}`;

@@ -16,6 +16,8 @@ export class Pace {
   readonly scheduler: Scheduler;
   /** Code of the test's own that is at work, by what it is. */
   readonly #outside = new Map<symbol, string>();
+  /** How much code of the test's own has begun and not ended: at work, or waiting for virtual time. */
+  #begun = 0;
   #onQuiet: () => void = () => {};
   #isRunning = false;
   #failures: unknown[] = [];
@@ -44,11 +46,18 @@ export class Pace {
       begin();
     };
     begin();
+    this.#begun += 1;
     try {
       return await work(takes);
     } finally {
+      this.#begun -= 1;
       end();
     }
+  }
+
+  /** Whether code of the test's own has begun, and will go on. */
+  get isAtWork(): boolean {
+    return this.#begun > 0;
   }
 
   /**

@@ -4,6 +4,7 @@ import { waitsFor } from '../api/waits-for.ts';
 import { isPending } from '../batching/batch.ts';
 import type { Task } from '../batching/task.ts';
 import { inFull } from '../downstream/downstream.ts';
+import { groupBy } from '../group-by.ts';
 import type { Unsettled } from './failures.ts';
 import type { Flow } from './flow.ts';
 
@@ -31,14 +32,17 @@ export const waitsForSomebody = (flow: Flow, now: number): boolean => {
 
 /** Everything that has not ended, by Target and by queue. @param deps to look at what is stored */
 export const unsettledIn = async (flow: Flow, deps: ApiDeps): Promise<readonly Unsettled[]> => {
-  const groups = new Map<string, Task[]>();
-  for (const id of flow.unfinished) {
-    const task = flow.tables.tasks.get(id) as Task;
-    const key = `${task.target} ${task.state.status}`;
-    groups.set(key, [...(groups.get(key) ?? []), task]);
-  }
+  const unfinished = [...flow.unfinished].map((id) => flow.tables.tasks.get(id) as Task);
+  unfinished.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+  const groups = groupBy(unfinished, ({ target, state }) => `${target} ${state.status}`);
   const tasks = await Promise.all([...groups.values()].map((same) => ofTasks(flow, deps, same)));
-  return [...tasks, ...ofQueues(flow)];
+  // Messages about tasks that wait say nothing more, unless they are dead letters.
+  return [
+    ...tasks,
+    ...ofQueues(flow)
+      .filter(({ isDead }) => isDead || tasks.length === 0)
+      .map(({ of }) => of),
+  ];
 };
 
 const ofTasks = async (flow: Flow, deps: ApiDeps, tasks: readonly Task[]): Promise<Unsettled> => {
@@ -61,10 +65,11 @@ const wayOut = (reason: string | undefined): string => {
   return '';
 };
 
-const ofQueues = ({ queues }: Flow): readonly Unsettled[] =>
+const ofQueues = ({ queues }: Flow): readonly { readonly isDead: boolean; readonly of: Unsettled }[] =>
   Object.entries(queues).flatMap(([name, { messages, deadLetters }]) => {
-    const first = [...messages].slice(0, FIRST).map(({ id }) => id);
     if (messages.size === 0) return [];
-    const dead = deadLetters.size > 0 ? `, ${deadLetters.size} as dead letters` : '';
-    return [{ of: `the ${name} queue`, count: messages.size, first, waitsFor: `their time${dead}` }];
+    const isDead = deadLetters.size > 0;
+    const first = [...(isDead ? deadLetters : messages)].slice(0, FIRST).map(({ id }) => id);
+    const waitsFor = isDead ? 'their next turn: they are dead letters' : 'their delay, or their visibility timeout';
+    return [{ isDead, of: { of: `the ${name} queue`, count: messages.size, first, waitsFor } }];
   });

@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict';
+import { describe, expect, it } from 'vitest';
+import type { ConfigInput } from '../../src/config/schema.ts';
+import { createTestbed, type DownstreamFunction, type Testbed, TestbedMisused } from '../../src/testing/index.ts';
+import { type Parcel, type Parcels, parcelBed, parcels, shipments } from './parcels.ts';
+
+type Downstream = DownstreamFunction<Parcel>;
+type Target = ConfigInput['operations'][string]['downstream'];
+
+const AT_ONCE = { retry: { immediate: 0, minDelay: '1s', maxDelay: '1s', maxAttempts: 2 }, circuit: null } as const;
+
+/** One task, as it is after a call that was answered so. */
+const answeredBy = async (ship: Downstream, downstream?: Target) => {
+  const bed = parcelBed({ downstreams: { ship } }, { ...AT_ONCE, ...(downstream ? { downstream } : {}) });
+  await bed.sendAll(shipments(1));
+  await bed.settle();
+  return { bed, task: bed.task('p0'), answers: bed.calls.map(({ answer }) => answer) };
+};
+
+describe('an HTTP downstream of a test', () => {
+  it.each<[string, Downstream, string]>([
+    ['nothing', () => {}, 'all-succeeded'],
+    ['null', () => null, 'all-succeeded'],
+    ['an empty answer', () => ({ status: 204 }), 'all-succeeded'],
+    ['a Response', () => new Response('{"results":[{"id":"p0","status":"succeeded"}]}'), 'results'],
+    ['a promise', async () => ({ results: [{ id: 'p0', status: 'succeeded' as const }] }), 'results'],
+  ])('is done with %s', async (_, ship, answer) => {
+    const { task, answers } = await answeredBy(ship);
+    expect(task).toMatchObject({ status: 'succeeded', attempts: 1 });
+    expect(answers).toEqual([answer]);
+  });
+
+  it.each<[string, Downstream, string]>([
+    ['a 503', () => ({ status: 503, body: 'busy' }), 'answered 503: busy'],
+    ['results that are no list', () => ({ results: 'none' }) as never, 'answered 200 with results that are no list'],
+    ['what is no JSON', () => ({ status: 200, body: '<html>' }), 'a body that is not JSON'],
+    ['a list', () => [1] as never, 'answered 200 with JSON that is no object'],
+    ['somebody else', () => ({ results: [{ id: 'p9', status: 'succeeded' }] }), 'left out of the results'],
+    [
+      'an unknown status',
+      () => ({ results: [{ id: 'p0', status: 'done' as never }] }),
+      'gave an unknown status: "done"',
+    ],
+    ['a login', () => ({ status: 401 }), "answered 401 (check the operation's downstream url and access)"],
+    [
+      'an exception',
+      () => {
+        throw new Error('ECONNREFUSED');
+      },
+      'no answer: ECONNREFUSED',
+    ],
+    ['silence', async ({ takes }) => takes('11s'), 'no answer within 10000 ms'],
+    ['a retry', () => ({ results: [{ id: 'p0', status: 'retry', error: 'later' }] }), 'asked to retry: later'],
+  ])('is called again after %s, as often as its operation says', async (_, ship, reason) => {
+    const { bed, task } = await answeredBy(ship);
+    expect(bed.calls).toHaveLength(2);
+    expect(task).toMatchObject({ status: 'failed', error: { code: 'attempts-exhausted' } });
+    expect(task?.error?.message).toContain(reason);
+  });
+
+  it('is asked about less and less where it refuses, until what is at fault is alone', async () => {
+    const ship: Downstream = ({ items }) =>
+      items.some(({ payload }) => payload.n === 3) ? { status: 400 } : undefined;
+    const bed = parcelBed({ downstreams: { ship } });
+    await bed.sendAll(shipments(8));
+    await bed.settle();
+    expect(bed.tasks.filter(({ status }) => status === 'failed').map(({ id }) => id)).toEqual(['p3']);
+    expect(bed.task('p3')?.error).toMatchObject({ code: 'refused' });
+  });
+
+  it('is left alone for as long as it asks', async () => {
+    const ship: Downstream = ({ attempt }) =>
+      attempt === 1 ? { status: 429, headers: { 'retry-after': '600' } } : undefined;
+    const { bed, task } = await answeredBy(ship);
+    expect(task?.status).toBe('succeeded');
+    const [first, second] = bed.calls.map(({ at }) => at.getTime());
+    expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(600_000);
+  });
+
+  it('takes the time that it says', async () => {
+    const { bed } = await answeredBy(async ({ takes }) => {
+      await takes('2s');
+      await takes(500);
+    });
+    expect(bed.calls).toMatchObject([{ took: 2_500 }]);
+    expect(bed.task('p0')?.finishedAt).toBe('2026-01-01T00:00:03.500Z');
+  });
+
+  it('may wait for what is not in virtual time, which stands still meanwhile', async () => {
+    const { task } = await answeredBy(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return { results: [{ id: 'p0', status: 'succeeded' as const, result: 1 }] };
+    });
+    expect(task).toMatchObject({ result: 1, finishedAt: '2026-01-01T00:00:01.000Z' });
+  });
+
+  it('may report later', async () => {
+    const bed = parcelBed({ downstreams: { ship: () => ({ pending: true }) } });
+    await bed.sendAll(shipments(2));
+    await expect(bed.settle()).rejects.toThrow('its job to report');
+    const [{ id = '', pending } = {}] = bed.batches;
+    expect(pending).toBe(2);
+    await expect(bed.complete(id, { results: [{ id: 'p7', status: 'succeeded' }] })).rejects.toThrow(
+      'results[0].id must be that of a task in this batch',
+    );
+    await bed.complete(id, {
+      results: [
+        { id: 'p0', status: 'succeeded', result: 'done' },
+        { id: 'p1', status: 'failed', error: 'broken' },
+      ],
+    });
+    await bed.settle();
+    expect(bed.tasks).toMatchObject([
+      { status: 'succeeded', result: 'done' },
+      { status: 'failed', error: { message: 'broken' } },
+    ]);
+  });
+
+  it('that has a job and does not report is called again after its deadline', async () => {
+    const ship: Downstream = ({ attempt }) => (attempt === 1 ? { pending: true } : undefined);
+    const downstream = { kind: 'http', url: 'http://parcels.example/batch', deadline: '5m' } as const;
+    const bed = parcelBed({ downstreams: { ship } }, { downstream });
+    await bed.sendAll(shipments(1));
+    await bed.advance('5m');
+    expect(bed.calls).toHaveLength(1);
+    await bed.advance('2s');
+    expect(bed.calls).toHaveLength(2);
+    await bed.settle();
+  });
+});
+
+describe('other kinds of downstream', () => {
+  it('a function says by what it returns, and by what it throws', async () => {
+    const lambda = { kind: 'lambda', function: 'parcels' } as const;
+    const done = await answeredBy(() => ({ results: [{ id: 'p0', status: 'succeeded', result: 7 }] }), lambda);
+    expect(done.task).toMatchObject({ status: 'succeeded', result: 7 });
+    expect((await answeredBy(() => {}, lambda)).answers).toEqual(['all-succeeded']);
+    const failed = await answeredBy(() => {
+      throw new TypeError('no depot');
+    }, lambda);
+    expect(failed.answers).toEqual(Array(2).fill('its function failed (Unhandled): TypeError: no depot'));
+    const late = await answeredBy(({ takes }) => takes('1h'), lambda);
+    expect(late.answers[0]).toBe('no answer from the function parcels within 10000 ms');
+  });
+
+  it('a function has no status to answer with', async () => {
+    const lambda = { kind: 'lambda', function: 'parcels' } as const;
+    await expect(answeredBy(() => ({ status: 503 }), lambda)).rejects.toThrow('only an HTTP downstream');
+  });
+
+  it('a queue has done its part once it has the message', async () => {
+    const queue = { kind: 'queue', name: 'parcels' } as const;
+    expect((await answeredBy(() => {}, queue)).answers).toEqual(['all-succeeded']);
+  });
+
+  it('an execution of a state machine reports what it returns, hours later, or what it failed with', async () => {
+    const machine = { kind: 'step-functions', stateMachine: 'parcels', deadline: '1d' } as const;
+    const done = await answeredBy(async ({ items, takes }) => {
+      await takes('2h');
+      return { results: items.map(({ id }) => ({ id, status: 'succeeded' as const, result: 'there' })) };
+    }, machine);
+    expect(done.answers).toEqual(['pending']);
+    expect(done.task).toMatchObject({ result: 'there', finishedAt: '2026-01-01T02:00:01.000Z' });
+    const failed = await answeredBy(() => {
+      throw new Error('States.Timeout');
+    }, machine);
+    expect(failed.task?.error?.message).toContain('its execution ended FAILED: Error: States.Timeout');
+  });
+
+  it('requests are merged, and what was done is not done again', async () => {
+    const config = parcels({
+      merge: { keys: 'inputs[].id' },
+      concurrency: { perTarget: 1 },
+      batch: { maxSize: 10, maxWait: '1s' },
+    });
+    const bed = createTestbed(config);
+    const ask = (...ids: number[]) =>
+      bed.send({ operation: 'ship', payload: { depot: 'MUC', inputs: ids.map((id) => ({ id })) } });
+    await Promise.all([ask(1, 2), ask(2, 3)]);
+    await bed.settle();
+    await ask(3, 4);
+    await bed.settle();
+    expect(bed.calls.map(({ inputs }) => inputs)).toEqual([[{ id: 1 }, { id: 2 }, { id: 3 }], [{ id: 4 }]]);
+    expect(bed.tasks.every(({ status }) => status === 'succeeded')).toBe(true);
+  });
+});
+
+describe('what a downstream of a test gets wrong about the test', () => {
+  it.each<[string, Downstream]>([
+    ['of node:assert', ({ items }) => assert.equal(items.length, 2)],
+    ['of vitest', ({ items }) => expect(items).toHaveLength(2)],
+  ])('an assertion %s that fails in it fails the test, and is no network error', async (_, ship) => {
+    await expect(answeredBy(ship)).rejects.toMatchObject({ name: 'AssertionError' });
+  });
+
+  it('an answer that JSON cannot say fails the test', async () => {
+    await expect(answeredBy(() => ({ results: [{ id: 'p0', status: 'succeeded', result: 1n }] }))).rejects.toThrow(
+      'a downstream answered what JSON cannot say',
+    );
+  });
+
+  it('a wait that is none fails the test', async () => {
+    await expect(answeredBy(({ takes }) => takes('soon' as never))).rejects.toThrow(TestbedMisused);
+  });
+
+  it('to let time go by from within it fails the test', async () => {
+    const bed: Testbed<Parcels> = createTestbed<Parcels>(parcels(), { downstreams: { ship: () => bed.advance('1s') } });
+    await bed.sendAll(shipments(1));
+    await expect(bed.settle()).rejects.toThrow('use call.takes()');
+  });
+
+  it('it may look at the testbed, and send more', async () => {
+    const bed: Testbed<Parcels> = createTestbed<Parcels>(parcels(), {
+      downstreams: {
+        ship: async ({ items }) => {
+          expect(bed.task(items[0]?.id ?? '')?.status).toBe('in-progress');
+          if (bed.tasks.length === 1) await bed.send({ operation: 'ship', payload: { depot: 'HAM', n: 2 } });
+        },
+      },
+    });
+    await bed.sendAll(shipments(1));
+    await bed.settle();
+    expect(bed.tasks.map(({ target, status }) => `${target} ${status}`)).toEqual([
+      'ship/depot=MUC succeeded',
+      'ship/depot=HAM succeeded',
+    ]);
+  });
+});

@@ -1,0 +1,33 @@
+/** Operations for tests of the testbed. */
+import type { ConfigInput } from '../../src/config/schema.ts';
+import { createTestbed, type TestbedOptions } from '../../src/testing/index.ts';
+
+export interface Parcel {
+  readonly depot: string;
+  readonly n: number;
+}
+export type Parcels = { readonly ship: Parcel };
+
+type OperationInput = ConfigInput['operations'][string];
+
+/** Parcels by depot, ten to a batch or those of a second; `ops` is told how each ended. @param ship what is otherwise */
+export const parcels = (ship: Partial<OperationInput> = {}): ConfigInput => ({
+  operations: {
+    ship: {
+      target: ['depot'],
+      batch: { maxSize: 10, maxWait: '1s' },
+      downstream: { kind: 'http', url: 'http://parcels.example/batch', timeout: '10s' },
+      retry: { immediate: 0, minDelay: '1s', maxDelay: '1s', maxAttempts: 3 },
+      callbacks: { failed: 'ops', succeeded: 'ops' },
+      ...ship,
+    },
+  },
+  destinations: { ops: { kind: 'queue', name: 'ops' } },
+});
+
+export const parcelBed = (options: TestbedOptions<Parcels> = {}, ship: Partial<OperationInput> = {}) =>
+  createTestbed<Parcels>(parcels(ship), options);
+
+/** `ship` tasks `p0`, `p1` and so on of one depot. */
+export const shipments = (count: number, depot = 'MUC') =>
+  Array.from({ length: count }, (_, n) => ({ operation: 'ship' as const, id: `p${n}`, payload: { depot, n } }));
