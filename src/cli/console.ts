@@ -60,12 +60,12 @@ const remote = async ({ stack, api }: ConsoleOptions): Promise<RemoteStack> => {
   }
   const { reachStack } = await import('./stack-api.ts');
   const { cloudWatchMetrics } = await import('../console/cloudwatch-metrics.ts');
-  const { name, account, url, send } = await reachStack(stack, api);
+  const { name, service, account, url, send } = await reachStack(stack, api);
   const { region } = account;
   return {
     source: { kind: 'stack', name, region },
     call: remoteCall(url, send),
-    metrics: (operations) => cloudWatchMetrics({ stack: name, region, operations }),
+    metrics: (operations) => cloudWatchMetrics({ service, region, operations }),
   };
 };
 

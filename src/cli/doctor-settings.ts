@@ -1,6 +1,5 @@
 /** What `groupage doctor` says of a stack's settings, of what AWS held back, and of this machine's clock. */
 import { inWords } from '../account/failures.ts';
-import { openAccount } from '../account/stacks.ts';
 import { CLOCK_SKEW, SECOND } from '../batching/timings.ts';
 import { skewOf } from '../doctor/clock.ts';
 import { type Contradiction, contradictionsIn } from '../doctor/settings.ts';
@@ -57,8 +56,10 @@ const ofLocal = async (): Promise<Settings> => {
 };
 
 /** Who may use the API need not be allowed to look at functions and queues: then that is said, and the rest goes on. */
-const ofStack = async (stack: string): Promise<Settings> => {
-  const { region, cloudFormation } = await openAccount(process.env);
+const ofStack = async (name: string): Promise<Settings> => {
+  const { reachStack } = await import('./stack-api.ts');
+  const { stack, service, account } = await reachStack(name);
+  const { region, cloudFormation } = account;
   const [{ clientsLike, readDeployed }, { cloudWatchLike, throttledIn }] = await Promise.all([
     import('../doctor/deployed.ts'),
     import('../doctor/throttles.ts'),
@@ -73,7 +74,7 @@ const ofStack = async (stack: string): Promise<Settings> => {
       return undefined;
     }
   };
-  const deployed = await look('settings', () => readDeployed(clientsLike(cloudFormation), stack));
+  const deployed = await look('settings', () => readDeployed(clientsLike(cloudFormation), stack, service));
   const throttled =
     deployed &&
     (await look('throttling', () => throttledIn(cloudWatchLike(cloudFormation.config), deployed, Date.now())));

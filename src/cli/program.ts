@@ -59,7 +59,10 @@ const refusing = (command: Command): Command => command.showHelpAfterError('(--h
 const withShared = (command: Command): Command => {
   if (command.name() !== 'check')
     command
-      .option('--stack <name>', 'talk to this CloudFormation stack, with the credentials and region of the environment')
+      .option(
+        '--stack <name>',
+        'talk to this CloudFormation stack (NAME, or NAME/ID), with the credentials and region of the environment',
+      )
       .option('--api <url>', "the HTTP API to talk to (default: the stack's, or that of this folder's local stack)");
   return eachOnce(refusing(command.option('--json', 'print JSON')));
 };

@@ -14,8 +14,8 @@ import type { MetricsSource } from './metrics-source.ts';
 import { totalsOf } from './totals.ts';
 
 export interface DeployedMetrics {
-  /** Its name: a dimension of each metric. */
-  readonly stack: string;
+  /** A dimension of each metric: the stack's name, unless it has several instances. */
+  readonly service: string;
   readonly region: string;
   /** The names of its operations, as far as they are known. */
   readonly operations: () => readonly string[];
@@ -38,7 +38,7 @@ const LEAST_SECONDS = 60;
 const DOLLARS_PER_HOUR_MAX = 0.25;
 
 export const cloudWatchMetrics = ({
-  stack,
+  service,
   region,
   operations,
   client: config = {},
@@ -54,7 +54,7 @@ export const cloudWatchMetrics = ({
     look: async () => {
       const window: Window = { from: (Math.floor(now() / STEP) - STEPS + 1) * STEP, step: STEP, steps: STEPS };
       const asked = askedFor(operations());
-      const results = await refusalsInWords(stack, region, () => resultsOf(client, asked, stack, window));
+      const results = await refusalsInWords(service, region, () => resultsOf(client, asked, service, window));
       const series = seriesFrom(asked, results, window);
       const sums = series.map(({ metric, of, sum }) => ({ metric, of, sum: sum.reduce((all, one) => all + one, 0) }));
       return { from: window.from, step: STEP, series, totals: { since: window.from, operations: totalsOf(sums) } };
@@ -65,10 +65,10 @@ export const cloudWatchMetrics = ({
 const resultsOf = async (
   client: CloudWatchClient,
   asked: readonly Asked[],
-  stack: string,
+  service: string,
   { from, step, steps }: Window,
 ): Promise<readonly MetricDataResult[]> => {
-  const queries = asked.map((each, index) => queryFor(each, index, stack, step));
+  const queries = asked.map((each, index) => queryFor(each, index, service, step));
   const results: MetricDataResult[] = [];
   for (let first = 0; first < queries.length; first += QUERIES_MAX)
     for await (const { MetricDataResults = [] } of paginateGetMetricData(
@@ -82,13 +82,13 @@ const resultsOf = async (
     ))
       results.push(...MetricDataResults);
   const refused = results.find(({ StatusCode = 'Complete' }) => !['Complete', 'PartialData'].includes(StatusCode));
-  if (refused) throw new CommandFailure(`CloudWatch could not say all metrics of ${stack} (${refused.StatusCode})`);
+  if (refused) throw new CommandFailure(`CloudWatch could not say all metrics of ${service} (${refused.StatusCode})`);
   return results;
 };
 
 /** What these say of metrics is more than what they say of anything else. @throws CommandFailure */
-const refusalsInWords = <T>(stack: string, region: string, work: () => Promise<T>): Promise<T> =>
-  inWords(`read the metrics of ${stack}`, region, async () => {
+const refusalsInWords = <T>(service: string, region: string, work: () => Promise<T>): Promise<T> =>
+  inWords(`read the metrics of ${service}`, region, async () => {
     try {
       return await work();
     } catch (cause) {

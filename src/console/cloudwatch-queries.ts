@@ -67,7 +67,7 @@ const dimensionsOf = (metric: (typeof SHOWN)[number], operation: string): readon
 export const queryFor = (
   { metric, of, statistic }: Asked,
   index: number,
-  stack: string,
+  service: string,
   step: Millis,
 ): MetricDataQuery => ({
   Id: `q${index}`,
@@ -75,7 +75,7 @@ export const queryFor = (
     Metric: {
       Namespace: NAMESPACE,
       MetricName: metric,
-      Dimensions: Object.entries({ [STACK_DIMENSION]: stack, ...of }).map(([Name, Value]) => ({ Name, Value })),
+      Dimensions: Object.entries({ [STACK_DIMENSION]: service, ...of }).map(([Name, Value]) => ({ Name, Value })),
     },
     Period: step / 1_000,
     Stat: STATISTICS[statistic],

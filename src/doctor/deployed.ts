@@ -43,12 +43,15 @@ const WORKING: Readonly<Record<WorkingQueueName, Setting>> = {
   callback: 'callbackQueue',
 };
 
-/** @param stack its name, or its ARN. */
-export const readDeployed = async (clients: DeployedClients, stack: string): Promise<Deployed> => {
+/**
+ * @param stack its name, or its ARN.
+ * @param service of the instance in it: the others' functions are theirs.
+ */
+export const readDeployed = async (clients: DeployedClients, stack: string, service: string): Promise<Deployed> => {
   const names = await functionsOf(clients, stack);
   const all = await Promise.all(names.map((name) => describe(clients, name)));
   // Other functions of the same stack are somebody else's.
-  const functions = all.filter(({ environment }) => ENVIRONMENT.stack in environment);
+  const functions = all.filter(({ environment }) => environment[ENVIRONMENT.stack] === service);
   const settings: Environment = Object.assign({}, ...functions.map(({ environment }) => environment));
   const queues = await Promise.all(
     Object.entries(WORKING).flatMap(([queue, name]) => {

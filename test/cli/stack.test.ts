@@ -49,6 +49,16 @@ describe('the command line, with --stack', () => {
         'Groupage-dev-Flow': { status: 'UPDATE_IN_PROGRESS', outputs: { ApiUrl: `${api.url}/` } },
         'Groupage-far-Flow': { status: 'CREATE_COMPLETE', outputs: { ApiUrl: 'https://far.invalid/' } },
         Other: { status: 'CREATE_COMPLETE', outputs: { BucketName: 'b' } },
+        Shop: {
+          status: 'CREATE_COMPLETE',
+          outputs: {
+            ApiUrl: `${api.url}/first/`,
+            OrdersApiUrl: `${api.url}/orders/`,
+            OrdersRegisterQueueUrl: 'https://sqs.invalid/1/orders',
+            // Somebody else's.
+            PaymentsApiUrl: 'https://payments.invalid/',
+          },
+        },
         Young: { status: 'CREATE_IN_PROGRESS', outputs: {} },
       },
       () => refusal,
@@ -121,8 +131,21 @@ describe('the command line, with --stack', () => {
     expect(await run(['targets', '--stack', 'Groupage-dev-Flow'], environment)).toMatchObject({ code: 0 });
   });
 
+  it("takes one of several instances in somebody's own stack by its id", async () => {
+    expect(await run(['targets', '--stack', 'Shop'])).toMatchObject({ code: 0, err: '' });
+    expect(await run(['targets', '--stack', 'Shop/Orders'])).toMatchObject({ code: 0, err: '' });
+    expect(called.map(({ path }) => path)).toEqual(['/first/v1/targets?limit=51', '/orders/v1/targets?limit=51']);
+    expect(await run(['targets', '--stack', 'Shop/Returns'])).toEqual({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(
+        /no output ReturnsApiUrl.*: Groupage-dev-Flow, Groupage-far-Flow, Shop, Shop\/Orders$/m,
+      ),
+    });
+  });
+
   it('says which stacks there are, where the named one is not, or has no API', async () => {
-    const stacks = 'those with an API of Groupage are: Groupage-dev-Flow, Groupage-far-Flow';
+    const stacks = 'those with an API of Groupage are: Groupage-dev-Flow, Groupage-far-Flow, Shop, Shop/Orders';
     for (const [name, words] of [
       ['nope', `there is no stack nope in ${REGION}; ${stacks}`],
       ['Other', `the stack Other (CREATE_COMPLETE) has no output ApiUrl`],
@@ -205,7 +228,7 @@ describe('the command line, with --stack', () => {
   });
 
   it('takes nothing for a stack that cannot be one, least of all the first one that there is', async () => {
-    for (const name of ['', 'a_b', 'a b', '1a', 'x'.repeat(129)])
+    for (const name of ['', 'a_b', 'a b', '1a', 'x'.repeat(129), 'Shop/', 'Shop/a/b', 'Shop/a-b'])
       expect(await run(['targets', '--stack', name])).toEqual({
         code: 2,
         out: '',

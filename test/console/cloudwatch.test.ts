@@ -45,7 +45,7 @@ describe('the metrics of a deployed stack', () => {
 
   const source = (...operations: string[]) =>
     cloudWatchMetrics({
-      stack: 'Groupage-dev-Flow',
+      service: 'Groupage-dev-Flow',
       region: 'us-east-1',
       operations: () => operations,
       client: service.options,

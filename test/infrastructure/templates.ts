@@ -69,11 +69,12 @@ const DESTINATIONS: ConfigInput['destinations'] = {
   orders: { kind: 'event-bus', name: 'orders' },
 };
 export const TOPIC = 'arn:aws:sns:eu-west-1:111122223333:on-call';
-export const everyKind = configFrom({
+export const everyKindInput: ConfigInput = {
   operations: EVERY_KIND,
   destinations: DESTINATIONS,
   alarms: { topic: TOPIC, runbook: 'https://git.example/operating.md' },
-});
+};
+export const everyKind = configFrom(everyKindInput);
 
 const theirs = (): Template => {
   // No feature flags at all: the construct must keep its promises in an app of any age.

@@ -2,8 +2,20 @@
 import { functionsOf, type Statement, statementsOfRole, trustOf } from './flow.ts';
 import { differing, idOf, listOf, ofType, type Rule, type Template } from './template.ts';
 
-/** Statements that need a wildcard, with the reason. None does: every resource is known when the stack is made. */
-const EXPLAINED_WILDCARDS: Readonly<Record<string, string>> = {};
+/** Statements that need a wildcard, with the reason. But for these every resource is known when the stack is made. */
+const EXPLAINED_WILDCARDS: Readonly<Record<string, string>> = {
+  [JSON.stringify([
+    [
+      'ec2:AssignPrivateIpAddresses',
+      'ec2:CreateNetworkInterface',
+      'ec2:DeleteNetworkInterface',
+      'ec2:DescribeNetworkInterfaces',
+      'ec2:DescribeSubnets',
+      'ec2:UnassignPrivateIpAddresses',
+    ],
+    '*',
+  ])]: 'Lambda makes the network interfaces of a VPC, and describes all; for nobody else, see networkInterfaces()',
+};
 
 const rolesOf = (template: Template) => ofType(template, 'AWS::IAM::Role');
 
