@@ -15,8 +15,11 @@ import type { Right } from './endpoints.ts';
 import type { Handler } from './handler.ts';
 import { InvalidProps } from './invalid-props.ts';
 
-/** What events can go to, or, of an HTTP destination, the secret that signs them. */
-export type CallbackTarget = IQueue | ITopic | IEventBus | ISecret;
+/**
+ * What events can go to, or, of an HTTP destination, the secret that signs them. Without what CDK's own buses and secrets do
+ * not have as strictly as their interfaces say.
+ */
+export type CallbackTarget = IQueue | ITopic | Omit<IEventBus, 'eventSourceName'> | Omit<ISecret, 'secretFullArn'>;
 
 /** A target, as far as it matters which kind it is of. */
 interface Described {

@@ -66,7 +66,7 @@ export const addToKeyPolicy = (scope: IConstruct, key: IKey, what: string, props
   if (key.addToResourcePolicy(statement, true).statementAdded) return;
   Annotations.of(scope).addWarningV2(
     `groupage:key-policy-${what}`,
-    `the policy of ${key.node.path} cannot be changed from here; without this statement in it, deployment or delivery fails: ${JSON.stringify(statement.toJSON())}`,
+    `the policy of ${key.node.path} cannot be changed from here; without this statement in it, deployment or delivery fails: ${JSON.stringify(Stack.of(scope).resolve(statement.toJSON()))}`,
   );
 };
 

@@ -1,0 +1,240 @@
+/** Who may do what with an instance, and with what it is told to use: what each grant says, and nothing else. */
+import { App, Stack } from 'aws-cdk-lib';
+import { Annotations, Match } from 'aws-cdk-lib/assertions';
+import { EventBus } from 'aws-cdk-lib/aws-events';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { describe, expect, it } from 'vitest';
+import type { CallbackTarget, Groupage } from '../../lib/groupage.ts';
+import { placed } from '../../src/callbacks/places.ts';
+import { ENVIRONMENT } from '../../src/environment.ts';
+import { functionsOf, type Statement, statementsOfQueuePolicy, statementsOfRole } from './rules/flow.ts';
+import { at, idOf, listOf, ofType, type Template } from './rules/template.ts';
+import { OPERATIONS } from './templates.ts';
+import { groupageIn, logicalId, templateOf, theirStack } from './theirs.ts';
+
+const SEND = ['sqs:SendMessage', 'sqs:GetQueueAttributes', 'sqs:GetQueueUrl'];
+const USE = ['kms:Decrypt', 'kms:GenerateDataKey'];
+const via = (service: string) => ({
+  StringEquals: {
+    'kms:ViaService': {
+      'Fn::Join': ['', [`${service}.`, { Ref: 'AWS::Region' }, '.', { Ref: 'AWS::URLSuffix' }]],
+    },
+  },
+});
+
+const allowedBy = (template: Template, queue: string): Statement[] =>
+  ofType(template, 'AWS::SQS::QueuePolicy')
+    .filter(([, { Queues }]) => listOf(Queues).map(idOf).includes(queue))
+    .flatMap(([, properties]) => statementsOfQueuePolicy(properties))
+    .filter(({ Effect }) => Effect === 'Allow');
+
+describe('with a key', () => {
+  it.each<[string, (groupage: Groupage, role: Role) => { readonly success: boolean }, (groupage: Groupage) => string]>([
+    ['a producer', (groupage, role) => groupage.grantRegister(role), ({ registerQueue }) => logicalId(registerQueue)],
+    ['a job', (groupage, role) => groupage.grantComplete(role), ({ batchQueue }) => logicalId(batchQueue)],
+  ])('%s may send, and use the key through SQS to do so', (_, grant, queueOf) => {
+    const stack = theirStack();
+    const key = new Key(stack, 'Key');
+    const role = new Role(stack, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+    const groupage = groupageIn(stack, { encryptionKey: key });
+    expect(grant(groupage, role).success).toBe(true);
+    const template = templateOf(stack);
+    const statements = statementsOfRole(template, logicalId(role));
+    expect(statements.map(({ Action, Resource, Condition }) => [Action, idOf(Resource), Condition])).toEqual([
+      [SEND, queueOf(groupage), undefined],
+      [USE, logicalId(key), via('sqs')],
+    ]);
+  });
+});
+
+describe('producers of other accounts', () => {
+  it('are those accounts, and may send to the register queue', () => {
+    const stack = theirStack();
+    const key = new Key(stack, 'Key');
+    const groupage = groupageIn(stack, { encryptionKey: key });
+    groupage.grantRegisterFromAccounts('111122223333', '444455556666');
+    const template = templateOf(stack);
+    const AWS = ['111122223333', '444455556666'].map((account) => ({
+      'Fn::Join': ['', ['arn:', { Ref: 'AWS::Partition' }, `:iam::${account}:root`]],
+    }));
+    const queue = logicalId(groupage.registerQueue);
+    expect(allowedBy(template, queue)).toEqual([
+      { Effect: 'Allow', Action: SEND, Resource: { 'Fn::GetAtt': [queue, 'Arn'] }, Principal: { AWS } },
+    ]);
+    expect(lastOf(template, key)).toMatchObject({ Action: USE, Principal: { AWS }, Condition: via('sqs') });
+  });
+
+  it('of an organization are anybody there, and nobody without it', () => {
+    const stack = theirStack();
+    const groupage = groupageIn(stack);
+    groupage.grantRegisterFromOrganizations('o-abcdefghij', 'o-klmnopqrst');
+    const allowed = allowedBy(templateOf(stack), logicalId(groupage.registerQueue));
+    expect(allowed.map(({ Action, Principal, Condition }) => [Action, Principal, Condition])).toEqual(
+      ['o-abcdefghij', 'o-klmnopqrst'].map((id) => [
+        SEND,
+        { AWS: '*' },
+        { StringEquals: { 'aws:PrincipalOrgID': id } },
+      ]),
+    );
+  });
+
+  it('are named as accounts and organizations are', () => {
+    const groupage = groupageIn(theirStack());
+    expect(() => groupage.grantRegisterFromAccounts('1111')).toThrow(
+      /the id of an account is twelve digits, not "1111"/,
+    );
+    expect(() => groupage.grantRegisterFromAccounts('*')).toThrow(/twelve digits/);
+    expect(() => groupage.grantRegisterFromAccounts()).toThrow(/name at least one account/);
+    expect(() => groupage.grantRegisterFromOrganizations('*')).toThrow(/the id of an organization is o-…, not "\*"/);
+  });
+
+  it('need a statement in the policy of a key that is not of this app, which a warning says', () => {
+    const stack = theirStack({ env: { account: '111122223333', region: 'eu-west-1' } });
+    const key = Key.fromKeyArn(
+      stack,
+      'Key',
+      'arn:aws:kms:eu-west-1:111122223333:key/12345678-1234-1234-1234-123456789012',
+    );
+    groupageIn(stack, { encryptionKey: key }).grantRegisterFromAccounts('444455556666');
+    const warnings = Annotations.fromStack(stack).findWarning(
+      '*',
+      Match.stringLikeRegexp('the policy of TheirStack/Key'),
+    );
+    expect(warnings.map(({ entry: { data } }) => /"Action":\["[^"]+"/.exec(String(data))?.[0])).toHaveLength(2);
+    expect(JSON.stringify(warnings)).toContain('444455556666');
+  });
+});
+
+const lastOf = (template: Template, key: Key): unknown =>
+  (at(template.Resources[logicalId(key)]?.Properties.KeyPolicy as object, 'Statement') as unknown[]).at(-1);
+
+const CONFIG = {
+  operations: OPERATIONS,
+  destinations: {
+    ops: { kind: 'queue' as const, name: 'ops' },
+    news: { kind: 'topic' as const, name: 'news' },
+    orders: { kind: 'event-bus' as const, name: 'orders' },
+    hook: { kind: 'http' as const, url: 'https://parcels.example/hook', secret: { secretsManager: 'hook' } },
+    old: { kind: 'http' as const, url: 'https://parcels.example/old', secret: { ssm: '/old' } },
+  },
+};
+
+/** What the callback function may do with what is not Groupage's, and what it is told of it. */
+const callbackFunction = (template: Template) => {
+  const [, properties] = functionsOf(template).find(([id]) => id.includes('CallbackHandler')) ?? ['', {}];
+  const statements = statementsOfRole(template, idOf(properties.Role));
+  return { statements, told: at(properties, `Environment.Variables.${ENVIRONMENT.destinations}`) };
+};
+
+describe('a destination that is part of the app', () => {
+  it.each<
+    [string, keyof typeof CONFIG.destinations, (stack: Stack, key: Key) => CallbackTarget, string[], string, string[]]
+  >([
+    [
+      'a queue',
+      'ops',
+      (stack, key) => new Queue(stack, 'To', { encryption: QueueEncryption.KMS, encryptionMasterKey: key }),
+      ['sqs:GetQueueUrl', 'sqs:SendMessage'],
+      'sqs',
+      USE,
+    ],
+    ['a topic', 'news', (stack, key) => new Topic(stack, 'To', { masterKey: key }), ['sns:Publish'], 'sns', USE],
+    ['an event bus', 'orders', (stack) => new EventBus(stack, 'To'), ['events:PutEvents'], '', []],
+    [
+      'a secret',
+      'hook',
+      (stack, key) => new Secret(stack, 'To', { encryptionKey: key }),
+      ['secretsmanager:GetSecretValue'],
+      'secretsmanager',
+      ['kms:Decrypt'],
+    ],
+  ])('is reached whatever it is called: %s, with its key', (_, name, make, actions, service, uses) => {
+    const stack = theirStack();
+    const key = new Key(stack, 'Key');
+    const target = make(stack, key);
+    expect(groupageIn(stack, { config: CONFIG }).grantCallbacks(name, target).success).toBe(true);
+    const { statements, told } = callbackFunction(templateOf(stack));
+    const on = (id: string) => statements.filter(({ Resource }) => idOf(Resource) === id);
+    expect(on(logicalId(target)).map(({ Action }) => listOf(Action))).toEqual([actions]);
+    expect(on(logicalId(key)).map(({ Action, Condition }) => [listOf(Action), Condition])).toEqual(
+      uses.length === 0 ? [] : [[uses, via(service)]],
+    );
+    // Of the name in the configuration nothing is left.
+    expect(JSON.stringify(statements)).not.toMatch(new RegExp(`:${name === 'hook' ? 'secret:hook' : name}"`));
+    expect(JSON.stringify(told)).toContain(logicalId(target));
+  });
+
+  it('is told of with the others', () => {
+    const stack = theirStack();
+    const groupage = groupageIn(stack, { config: CONFIG });
+    groupage.grantCallbacks('ops', new Queue(stack, 'Ops'));
+    groupage.grantCallbacks('orders', new EventBus(stack, 'Orders'));
+    const { told } = callbackFunction(templateOf(stack));
+    const parts = at(told as object, 'Fn::Join.1') as unknown[];
+    const text = parts.map((part) => (typeof part === 'string' ? part : `arn:${idOf(part)}`)).join('');
+    const arns = JSON.parse(text) as Record<string, string>;
+    expect(Object.keys(arns)).toEqual(['ops', 'orders']);
+    const places = placed(groupage.config.destinations, text);
+    expect(places.ops).toEqual({ kind: 'queue', name: arns.ops });
+    expect(places.orders).toEqual({ kind: 'event-bus', name: arns.orders });
+    expect(places.news).toEqual({ kind: 'topic', name: 'news' });
+  });
+
+  it('is where the configuration says for everybody who gives none', () => {
+    const stack = theirStack();
+    const { config } = groupageIn(stack, { config: CONFIG });
+    expect(callbackFunction(templateOf(stack)).told).toBeUndefined();
+    expect(placed(config.destinations, undefined)).toBe(config.destinations);
+    expect(placed(config.destinations, '{"hook":"arn:s"}').hook).toMatchObject({
+      url: 'https://parcels.example/hook',
+      secret: { secretsManager: 'arn:s' },
+    });
+  });
+
+  it.each<[string, string, (stack: Stack) => CallbackTarget, RegExp]>([
+    [
+      'an unknown one',
+      'nobody',
+      (stack) => new Queue(stack, 'To'),
+      /no destination "nobody": it has ops, news, orders, hook, old/,
+    ],
+    [
+      'another kind',
+      'ops',
+      (stack) => new Topic(stack, 'To'),
+      /ops is a queue in the configuration, and was given a topic/,
+    ],
+    [
+      'a secret for a queue',
+      'ops',
+      (stack) => new Secret(stack, 'To'),
+      /ops is a queue in the configuration, and was given a secret/,
+    ],
+    [
+      'a secret for a parameter',
+      'old',
+      (stack) => new Secret(stack, 'To'),
+      /the secret of the destination old is a parameter of SSM/,
+    ],
+    ['a FIFO queue', 'ops', (stack) => new Queue(stack, 'To', { fifo: true }), /ops is FIFO/],
+  ])('is refused in words: %s', (_, name, make, words) => {
+    const stack = theirStack();
+    const groupage = groupageIn(stack, { config: CONFIG });
+    expect(() => groupage.grantCallbacks(name, make(stack))).toThrow(words);
+  });
+
+  it('is given once, and not where there are none', () => {
+    const stack = theirStack();
+    const groupage = groupageIn(stack, { config: CONFIG });
+    groupage.grantCallbacks('ops', new Queue(stack, 'One'));
+    expect(() => groupage.grantCallbacks('ops', new Queue(stack, 'Two'))).toThrow(/ops was given before/);
+    const none = groupageIn(new Stack(new App(), 'Other'));
+    expect(() => none.grantCallbacks('ops', new Queue(stack, 'Three'))).toThrow(
+      /it has none, name it under "destinations"/,
+    );
+  });
+});

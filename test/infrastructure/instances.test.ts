@@ -1,0 +1,174 @@
+/** Several instances: in one stack, in one account. What tells them apart, and by what the command line finds each. */
+import { App, CfnOutput, Stack } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import { Ops } from '../../lib/groupage.ts';
+import { instanceIn, instancesOf, parseInstance } from '../../src/account/instances.ts';
+import { executionPrefix } from '../../src/config/endpoints.ts';
+import { ENVIRONMENT } from '../../src/environment.ts';
+import { metricsOfAlarms, metricsOfDashboards } from './rules/dashboard.ts';
+import { functionsOf } from './rules/flow.ts';
+import { at, ofType, type Template as Resources } from './rules/template.ts';
+import { groupageIn, templateOf, theirStack, type Whole } from './theirs.ts';
+
+const MACHINE = {
+  operations: {
+    ship: { target: ['depot'], downstream: { kind: 'step-functions' as const, stateMachine: 'parcels' } },
+  },
+};
+
+/** What the functions are told that they are, by the instance whose part they are. */
+const toldTo = (template: Resources, instance: string): unknown[] => [
+  ...new Set(
+    functionsOf(template)
+      .filter(([id]) => id.startsWith(instance))
+      .map(([, properties]) => JSON.stringify(at(properties, `Environment.Variables.${ENVIRONMENT.stack}`))),
+  ),
+];
+
+/** A deployed stack, as far as the command line looks at it. */
+const deployed = (name: string, { Outputs = {} }: Whole) => ({
+  name,
+  id: `arn:${name}`,
+  status: 'CREATE_COMPLETE',
+  description: '',
+  tags: {},
+  outputs: Object.fromEntries(
+    Object.entries(Outputs).map(([key, { Value }]) => [key, typeof Value === 'string' ? Value : JSON.stringify(Value)]),
+  ),
+});
+
+describe('two instances in one stack', () => {
+  const stack = theirStack();
+  const [first, second] = [groupageIn(stack, { config: MACHINE }), groupageIn(stack, { config: MACHINE }, 'Orders')];
+  new Ops(stack, 'Ops', first);
+  new Ops(stack, 'OrdersOps', second);
+  const template = templateOf(stack);
+
+  it('are called as the stack, as ever, and as the stack with the id of the second behind it', () => {
+    expect([first.service, second.service]).toEqual(['TheirStack', 'TheirStack/Orders']);
+    expect(toldTo(template, 'Groupage')).toEqual(['{"Ref":"AWS::StackName"}']);
+    expect(toldTo(template, 'Orders')).toEqual(['"TheirStack/Orders"']);
+  });
+
+  it('have metrics, alarms and dashboards of their own', () => {
+    const services = (prefix: string): unknown[] => [
+      ...new Set(
+        metricsOfAlarms(template)
+          .filter(({ where, namespace }) => where.startsWith(prefix) && namespace === 'Groupage')
+          .map(({ dimensions }) => dimensions.service),
+      ),
+    ];
+    expect([services('OpsAlarms'), services('OrdersOpsAlarms')]).toEqual([['TheirStack'], ['TheirStack/Orders']]);
+    const shown = metricsOfDashboards(template).filter(({ namespace }) => namespace === 'Groupage');
+    expect(new Set(shown.map(({ dimensions }) => dimensions.service))).toEqual(
+      new Set(['TheirStack', 'TheirStack/Orders']),
+    );
+    const names = ofType(template, 'AWS::CloudWatch::Dashboard').map(([, { DashboardName }]) =>
+      String(at(DashboardName as object, 'Fn::Join.1.0')),
+    );
+    expect(names).toEqual(['TheirStack-', 'TheirStack_Orders-']);
+  });
+
+  it('name their executions differently, and are told of their own', () => {
+    const prefixes = ofType(template, 'AWS::Events::Rule').flatMap(([id, { EventPattern }]) =>
+      EventPattern ? [[id, at(EventPattern as object, 'detail.name') as { prefix: string }[]] as const] : [],
+    );
+    const tags = functionsOf(template).flatMap(([, properties]) => {
+      const tag = at(properties, `Environment.Variables.${ENVIRONMENT.executions}`);
+      return tag === undefined ? [] : [String(tag)];
+    });
+    expect(tags).toHaveLength(1);
+    const [[, own] = ['', []], [, others] = ['', []]] = prefixes;
+    expect(own).toEqual([{ prefix: executionPrefix('ship') }]);
+    expect(others).toEqual([{ prefix: executionPrefix('ship', tags[0]) }]);
+    expect(others[0]?.prefix.startsWith(own[0]?.prefix ?? '')).toBe(false);
+  });
+
+  it('are found by the command line, each with what its functions are told that they are', () => {
+    const found = deployed('TheirStack', template);
+    expect(instancesOf(found).toSorted()).toEqual(['TheirStack', 'TheirStack/Orders']);
+    for (const [typed, handler, service] of [
+      ['TheirStack', 'GroupageFlowApiHandler', 'TheirStack'],
+      ['TheirStack/Orders', 'OrdersFlowApiHandler', 'TheirStack/Orders'],
+    ] as const) {
+      const named = parseInstance(typed);
+      expect(named?.stack).toBe('TheirStack');
+      const instance = instanceIn(found, named?.id ?? 'none');
+      expect([instance?.service, instance?.apiUrl]).toEqual([service, expect.stringContaining(handler)]);
+    }
+  });
+});
+
+describe('the names of an instance', () => {
+  it('are its prefix where it has one, and the service where that is given', () => {
+    const stack = theirStack();
+    const names = [{ prefix: 'shop' }, { prefix: 'returns', service: 'returns.eu' }].map(
+      (props, n) => groupageIn(stack, props, `G${n}`).service,
+    );
+    expect(names).toEqual(['shop', 'returns.eu']);
+    const found = deployed('TheirStack', templateOf(stack));
+    expect([instanceIn(found, '')?.service, instanceIn(found, 'G1')?.service]).toEqual(names);
+  });
+
+  it('stay those of the stack for whoever is alone in it, wherever others are', () => {
+    const app = new App();
+    const [one, other] = ['One', 'Other'].map((id) => groupageIn(new Stack(app, id)));
+    expect([one?.service, other?.service]).toEqual(['One', 'Other']);
+  });
+
+  it('keep executions apart however long operations are called', () => {
+    const long = 'o'.repeat(64);
+    // What follows has 44 and up to three digits; a name has 80 characters.
+    expect(executionPrefix(long).length).toBeLessThanOrEqual(33);
+    expect(executionPrefix(long, '12345678').length).toBeLessThanOrEqual(33);
+  });
+
+  it('are not given to two: their metrics would be one', () => {
+    const stack = theirStack();
+    groupageIn(stack, { service: 'shop' });
+    expect(() => groupageIn(stack, { prefix: 'shop' }, 'Orders')).toThrow(
+      /^TheirStack\/Orders: its metrics would be those of TheirStack\/Groupage, which is called "shop" too/,
+    );
+  });
+});
+
+describe('outputs', () => {
+  it('are made but where nobody wants them', () => {
+    const stack = theirStack();
+    groupageIn(stack, { outputs: false });
+    expect(templateOf(stack).Outputs).toBeUndefined();
+    const found = deployed('TheirStack', templateOf(stack));
+    expect([instancesOf(found), instanceIn(found, '')]).toEqual([[], undefined]);
+  });
+
+  it('that somebody had to write before are refused in words', () => {
+    const stack = theirStack();
+    const groupage = groupageIn(stack);
+    new CfnOutput(stack, 'ApiUrl', { value: groupage.flow.apiUrl.url });
+    expect(() => Template.fromStack(stack)).toThrow(
+      /TheirStack\/ApiUrl is an output that Groupage makes too: remove it, or make Groupage with outputs: false/,
+    );
+  });
+});
+
+describe('a name on the command line', () => {
+  const ARN = 'arn:aws:cloudformation:eu-west-1:111122223333:stack/Shop/6f1e-2a';
+
+  it.each([
+    ['Shop', { stack: 'Shop', id: '' }],
+    ['Shop/Orders', { stack: 'Shop', id: 'Orders' }],
+    [ARN, { stack: ARN, id: '' }],
+    [`${ARN}/Orders`, { stack: ARN, id: 'Orders' }],
+    ['Shop/', undefined],
+    ['Shop/a/b', undefined],
+    ['/Orders', undefined],
+    ['', undefined],
+  ])('%s', (text, named) => expect(parseInstance(text)).toEqual(named));
+
+  it("takes no stack's outputs for an instance that merely end so", () => {
+    expect(
+      instancesOf({ ...deployed('Shop', { Resources: {} }), outputs: { PaymentsApiUrl: 'https://x', ApiUrl2: 'y' } }),
+    ).toEqual([]);
+  });
+});

@@ -1,0 +1,128 @@
+/** Props that cannot work are refused at synth, with the construct, what is wrong, and the way out. */
+import { CfnParameter, RemovalPolicy, type Stack } from 'aws-cdk-lib';
+import { Port, SecurityGroup, SubnetType, Vpc } from 'aws-cdk-lib/aws-ec2';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { describe, expect, it } from 'vitest';
+import { FleetTable, type GroupageProps } from '../../lib/groupage.ts';
+import { idOf, ofType } from './rules/template.ts';
+import { groupageIn, logicalId, templateOf, theirStack } from './theirs.ts';
+
+const HERE = { env: { account: '111122223333', region: 'eu-west-1' } };
+const keyIn = (region: string) => (stack: Stack) =>
+  Key.fromKeyArn(stack, 'Key', `arn:aws:kms:${region}:111122223333:key/12345678-1234-1234-1234-123456789012`);
+const vpcIn = (stack: Stack) =>
+  Vpc.fromVpcAttributes(stack, 'Vpc', {
+    vpcId: 'vpc-00000001',
+    availabilityZones: ['a'],
+    privateSubnetIds: ['subnet-00000001'],
+  });
+
+describe('what cannot work is refused', () => {
+  it.each<[string, (stack: Stack) => Partial<GroupageProps>, RegExp]>([
+    [
+      'subnets without a VPC',
+      () => ({ vpcSubnets: { subnetType: SubnetType.PRIVATE_WITH_EGRESS } }),
+      /vpcSubnets without vpc: name it, or leave them out/,
+    ],
+    [
+      'groups without a VPC',
+      (stack) => ({ securityGroups: [new SecurityGroup(stack, 'Group', { vpc: vpcIn(stack) })] }),
+      /securityGroups without vpc/,
+    ],
+    [
+      'no groups at all',
+      (stack) => ({ vpc: vpcIn(stack), securityGroups: [] }),
+      /securityGroups must have one at least/,
+    ],
+    [
+      'data that is kept in another way',
+      () => ({ removalPolicy: RemovalPolicy.SNAPSHOT }),
+      /must be RemovalPolicy.RETAIN or RemovalPolicy.DESTROY, not snapshot/,
+    ],
+    [
+      'a key of another region',
+      (stack) => ({ encryptionKey: keyIn('us-east-1')(stack) }),
+      /encryptionKey is of us-east-1, the stack of eu-west-1: take a key of eu-west-1/,
+    ],
+    [
+      'a prefix that is too long',
+      () => ({ prefix: 'p'.repeat(41) }),
+      /prefix must be a letter and up to 39 letters.* not "p{41}"/,
+    ],
+    ['a prefix that ends its own way', () => ({ prefix: 'shop-' }), /not "shop-"/],
+    ['a prefix with a dot, which no queue has', () => ({ prefix: 'shop.eu' }), /not "shop.eu"/],
+    [
+      'a prefix that nobody knows yet',
+      (stack) => ({ prefix: new CfnParameter(stack, 'Prefix').valueAsString }),
+      /prefix must be known at synth/,
+    ],
+    [
+      'a service that no command line takes',
+      () => ({ service: 'my shop' }),
+      /service must be 1 to 128 letters.* not "my shop"/,
+    ],
+    [
+      'too little memory',
+      () => ({ memorySizes: { api: 64 } }),
+      /memorySizes\["api"\] must be a whole number of megabytes from 128 to 10240, not 64/,
+    ],
+    ['memory in parts', () => ({ memorySizes: { sweep: 512.5 } }), /not 512.5/],
+  ])('%s', (_, props, words) => {
+    const stack = theirStack(HERE);
+    const given = props(stack);
+    const make = () => groupageIn(stack, given);
+    expect(make).toThrow(
+      expect.objectContaining({
+        name: 'InvalidProps',
+        path: expect.stringMatching(/^TheirStack\/Groupage/),
+        message: expect.stringMatching(words),
+      }),
+    );
+  });
+
+  it('connections without a network', () => {
+    const stack = theirStack();
+    expect(() => groupageIn(stack).connections).toThrow(/it has no connections without vpc/);
+  });
+
+  it('of a table of fleets too', () => {
+    const stack = theirStack(HERE);
+    expect(() => new FleetTable(stack, 'Fleet', { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE })).toThrow(
+      /must be RemovalPolicy.RETAIN or RemovalPolicy.DESTROY/,
+    );
+    expect(() => new FleetTable(stack, 'Other', { encryptionKey: keyIn('us-east-1')(stack) })).toThrow(/us-east-1/);
+  });
+});
+
+describe('what can work is not', () => {
+  it.each<[string, (stack: Stack) => Partial<GroupageProps>]>([
+    ['the longest prefix', () => ({ prefix: `p${'x'.repeat(39)}` })],
+    ['a prefix of one letter', () => ({ prefix: 'p' })],
+    ['a key of the same region', (stack) => ({ encryptionKey: keyIn('eu-west-1')(stack) })],
+    [
+      "a stack's own groups",
+      (stack) => {
+        const vpc = vpcIn(stack);
+        return { vpc, securityGroups: [new SecurityGroup(stack, 'Group', { vpc })] };
+      },
+    ],
+  ])('%s', (_, props) => {
+    const stack = theirStack(HERE);
+    const given = props(stack);
+    groupageIn(stack, given);
+    const names = JSON.stringify(templateOf(stack)).match(/"(?:QueueName|FunctionName)":"([^"]+)"/g) ?? [];
+    for (const name of names) expect(name.length).toBeLessThanOrEqual('"FunctionName":""'.length + 64);
+  });
+
+  it('a connection to something of the network, from all functions', () => {
+    const stack = theirStack(HERE);
+    const vpc = vpcIn(stack);
+    const groupage = groupageIn(stack, { vpc });
+    const service = new SecurityGroup(stack, 'Service', { vpc });
+    service.connections.allowFrom(groupage, Port.HTTPS);
+    const rules = ofType(templateOf(stack), 'AWS::EC2::SecurityGroupIngress');
+    expect(rules.map(([, { GroupId, SourceSecurityGroupId }]) => [idOf(GroupId), idOf(SourceSecurityGroupId)])).toEqual(
+      [[logicalId(service), expect.stringMatching(/^GroupageFlowSecurityGroup/)]],
+    );
+  });
+});
