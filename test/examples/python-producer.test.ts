@@ -1,0 +1,138 @@
+/** The producer in Python, as a process of its own, on a local stack. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { SendMessageBatchCommand, type SendMessageBatchRequest } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { reasonOf } from '../../src/batching/problems.ts';
+import { pythonEnvironment } from '../backends/engines/python.ts';
+import { NOTHING_MAY_BE_MISSING } from '../backends/missing.ts';
+import { eventually } from '../end-to-end/flow.ts';
+import { type LocalFlow, startLocalFlow } from '../local/flow.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const FOLDER = join(ROOT, 'examples/producers/python');
+const SCHEMA = ['--schema', join(ROOT, 'contract/register-message.schema.json')];
+
+describe('the producer in Python', () => {
+  let flow: LocalFlow;
+  let environment = '';
+  let missing = '';
+  beforeAll(async () => {
+    try {
+      const requirements = join(FOLDER, 'requirements.txt');
+      environment = await pythonEnvironment({ name: 'producer', requirements, version: '3.11+' });
+    } catch (cause) {
+      if (NOTHING_MAY_BE_MISSING) throw cause;
+      missing = reasonOf(cause);
+      return;
+    }
+    flow = await startLocalFlow();
+  });
+  beforeEach((context) => {
+    if (missing) context.skip(missing);
+  });
+  afterAll(() => flow?.stop());
+
+  /** Runs it until it ends. @param endpoint of SQS */
+  const run = async (messages: readonly object[], options: readonly string[] = [], endpoint = sqsOf(flow)) => {
+    const program = join(environment, 'bin', 'python');
+    const child = spawn(program, ['send.py', '--queue-url', flow.queue('registerQueue'), ...options], {
+      cwd: FOLDER,
+      env: {
+        AWS_ENDPOINT_URL_SQS: endpoint,
+        AWS_DEFAULT_REGION: 'us-east-1',
+        AWS_ACCESS_KEY_ID: 'local',
+        AWS_SECRET_ACCESS_KEY: 'local',
+        PYTHONDONTWRITEBYTECODE: '1',
+      },
+    });
+    child.stdin.end(messages.map((each) => `${JSON.stringify(each)}\n`).join(''));
+    const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+    return { status, ids: stdout.split('\n').filter((line) => line !== ''), said: stderr.trim() };
+  };
+  const task = (n: number, more: object = {}) => ({ operation: 'ship', payload: { depot: 'PY', n }, ...more });
+
+  it('sends tasks under ids that it makes up, and all of them end', async () => {
+    const { status, ids, said } = await run([task(0), task(1, { priority: 9, correlationId: 'née' })], SCHEMA);
+    expect([status, said, new Set(ids).size]).toEqual([0, '', 2]);
+    const ended = await flow.ended(ids);
+    expect(ended.map(({ status: each, payload }) => [each, payload])).toEqual([
+      ['succeeded', { depot: 'PY', n: 0 }],
+      ['succeeded', { depot: 'PY', n: 1 }],
+    ]);
+    expect(ended[1]).toMatchObject({ priority: 9, correlationId: 'née' });
+  });
+
+  it('sends again what SQS did not take of a batch; with its own ids that is one task each, also when all is sent again', async () => {
+    const front = await refusingHalf(flow);
+    try {
+      const tasks = Array.from({ length: 25 }, (_, n) => ({ ...task(n), id: `python-${n}` }));
+      const sent = await run(tasks, [], front.endpoint);
+      expect([sent.status, sent.said]).toEqual([0, '']);
+      expect(sent.ids).toEqual(tasks.map(({ id }) => id));
+      // Three batches, of which each was sent again without those that had been taken.
+      expect(front.sizes).toEqual([10, 5, 10, 5, 5, 2]);
+      await flow.settled(sent.ids);
+      const again = await run(tasks);
+      expect(again).toEqual(sent);
+      await flow.settled(again.ids);
+      const called = flow.calls('PY').flatMap(({ items }) => items.map(({ id }) => id));
+      expect(called.filter((id) => id.startsWith('python-')).toSorted()).toEqual(sent.ids.toSorted());
+    } finally {
+      await front.stop();
+    }
+  });
+
+  it('says what is wrong with a task before it is sent, where it has the schema', async () => {
+    const bad = task(0, { id: 'bad-1', priority: 99, expiresIn: 'soon' });
+    const { status, ids, said } = await run([bad], SCHEMA);
+    expect([status, ids]).toEqual([1, []]);
+    expect(said).toMatch(/^task bad-1: /);
+    for (const place of ['$.priority 99', "$.expiresIn 'soon'"]) expect(said).toContain(place);
+    expect(await flow.task('bad-1')).toBeUndefined();
+  });
+
+  it('does not notice it without: then Groupage refuses the task, with its reasons', async () => {
+    const { status, ids } = await run([task(0, { id: 'bad-2', priority: 99 })]);
+    expect([status, ids]).toEqual([0, ['bad-2']]);
+    const rejection = await eventually(async () => {
+      const found = (await flow.rejected()).filter(({ body }) => body.includes('bad-2'));
+      return found[0];
+    });
+    expect(rejection.errors).toEqual([
+      { path: 'priority', reason: 'must be a whole number from 0 to 9, the most urgent' },
+    ]);
+  });
+});
+
+const sqsOf = (flow: LocalFlow): string => new URL(flow.queue('registerQueue')).origin;
+
+/** SQS that takes every second message of what it is sent for the first time, and of what is left all of it. */
+const refusingHalf = async (flow: LocalFlow) => {
+  const sizes: number[] = [];
+  const seen = new Set<string>();
+  const server = createServer(async (request, response) => {
+    const { QueueUrl, Entries = [] } = JSON.parse(await text(request)) as SendMessageBatchRequest;
+    sizes.push(Entries.length);
+    const isTaken = (body: string | undefined, n: number): boolean => n % 2 === 0 || seen.has(body ?? '');
+    const taken = Entries.filter(({ MessageBody }, n) => isTaken(MessageBody, n));
+    const left = Entries.filter((each) => !taken.includes(each));
+    for (const { MessageBody = '' } of left) seen.add(MessageBody);
+    const { Successful } = await flow.backend.clients.sqs.send(
+      new SendMessageBatchCommand({ QueueUrl, Entries: taken }),
+    );
+    const Failed = left.map(({ Id }) => ({ Id, Code: 'InternalError', Message: 'try again', SenderFault: false }));
+    response.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' });
+    response.end(JSON.stringify({ Successful, Failed }));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    sizes: sizes as readonly number[],
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop: () => new Promise((resolve) => server.close(resolve)),
+  };
+};
