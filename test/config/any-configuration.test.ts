@@ -4,6 +4,7 @@ import { isObject } from '../../src/batching/json-text.ts';
 import { attemptTime, type Operation, operationFor } from '../../src/config/resolved.ts';
 import { parseConfig } from '../../src/config/schema.ts';
 import { operationName } from '../factories/factories.ts';
+import { committed, faultsOf, validator } from '../published/ajv.ts';
 
 /** Leaves out any of its members. */
 const some = <T extends Record<string, fc.Arbitrary<unknown>>>(members: T) => fc.record(members, { requiredKeys: [] });
@@ -103,12 +104,17 @@ const keepsItsPromises = ({
   expect(keepTasks).toBeGreaterThanOrEqual(retry.maxAttempts * (retry.maxDelay + called.timeout));
 };
 
+/** The published schema, for editors. */
+const validate = validator(committed('config.schema.json'));
+
 it('a configuration of parts that are right is right, or each of its problems names its place and a reason', () => {
   const seen = { right: 0, wrong: 0 };
   fc.assert(
     fc.property(config, (input) => {
       const parsed = parseConfig(input);
       seen[parsed.ok ? 'right' : 'wrong'] += 1;
+      // How values go together is beyond a schema: the parts are right, each by itself.
+      expect(faultsOf(validate, input)).toEqual([]);
       if (parsed.ok) return keepsItsPromises(operationFor(parsed.value, operationName('ship')));
       expect(parsed.problems.length).toBeGreaterThan(0);
       for (const { path, reason } of parsed.problems) {
@@ -166,7 +172,10 @@ it('whatever is given for a configuration, anywhere in it, is answered in words'
       fc.anything({ withBigInt: true, withDate: true, withMap: true, withSet: true, withNullPrototype: true }),
       (path, value) => {
         const parsed = parseConfig(put(path, value));
-        if (parsed.ok) return;
+        if (parsed.ok) {
+          expect(faultsOf(validate, put(path, value))).toEqual([]);
+          return;
+        }
         for (const { reason } of parsed.problems)
           expect(reason).toMatch(/^(?:must|is|has|needs|only|names|leaves|does not)\b/);
       },

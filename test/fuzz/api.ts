@@ -8,6 +8,7 @@ import { emptyTables } from '../../src/simulation/tables.ts';
 import { stepKit } from '../batching/step-kit.ts';
 import { memoryStores } from '../contract/stores.ts';
 import { aConfig, operationName } from '../factories/factories.ts';
+import { asDescribed } from '../published/documented-api.ts';
 
 export const config = aConfig({}, { operation: operationName('plain'), keys: [] });
 /** The API on stores in memory, which are emptied for each input: making them anew takes longer than a request. */
@@ -63,5 +64,15 @@ export const send = async (path: string, init?: RequestInit) => {
     throw new Error(`${response.status}: ${failures.map(String).join()}`);
   if (response.status >= 400 && init?.method?.toUpperCase() !== 'HEAD')
     expectProblem(response.status, response.headers.get('content-type'), text);
+  // Where a path names a route in more than one way (a `%72edrive`), it is the router's to say which is meant.
+  if (!path.includes('%') && init?.method?.toUpperCase() !== 'HEAD')
+    asDescribed({
+      method: init?.method ?? 'GET',
+      path,
+      body: await new Response(init?.body ?? '').text(),
+      status: response.status,
+      type: response.headers.get('content-type'),
+      text,
+    });
   return { status: response.status, text };
 };

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { batchIdOf } from '../../src/batching/ids.ts';
-import { isObject } from '../../src/batching/json-text.ts';
+import { isObject, parseJson } from '../../src/batching/json-text.ts';
 import type { Problem } from '../../src/batching/problems.ts';
 import { parseRegisterMessage, withId } from '../../src/batching/register-message.ts';
 import { printRejection } from '../../src/batching/rejection.ts';
@@ -10,6 +10,7 @@ import { printItem } from '../../src/batching/task.ts';
 import { parseDuration } from '../../src/config/duration.ts';
 import { idempotencyKey } from '../../src/downstream/downstream.ts';
 import { aConfig, aPolicy, NOW, operationName } from '../factories/factories.ts';
+import { committed, validator } from '../published/ajv.ts';
 import { fuzz } from './fuzz.ts';
 import { anObject, asSent, nameText, nearly, objectText, space, stringText, valueText } from './json-texts.ts';
 
@@ -110,6 +111,29 @@ it('a register message is a task as it was sent, or is refused in words', () =>
     expect(task.ahead === undefined).toBe(task.priority === undefined);
     if (!isPlain(task)) throw new Error('its prototype is another');
     return 'accepted';
+  }));
+
+const validate = validator(committed('register-message.schema.json'));
+/** What only the configuration, or a count of bytes or code units, can tell: the schema says so in words. */
+const isBeyondSchema = ({ path, reason }: Problem, message: unknown): boolean =>
+  ['operation', 'callback', 'expiresIn'].includes(path) ||
+  /^payload\b/.test(path) ||
+  (path === 'weight' && reason.includes('batch.maxWeight')) ||
+  (isObject(message) && ['coalesceKey', 'correlationId'].includes(path) && !isPlainText(message[path]));
+const isPlainText = (text: unknown): boolean =>
+  typeof text === 'string' && text.isWellFormed() && [...text].length === text.length;
+
+it('what is taken fits the published schema, and what fits it is refused for what no schema can say', () =>
+  fuzz(body, ['fits and is taken', 'does not fit and is refused', 'fits and is refused', 'no JSON'], (text) => {
+    const parsed = parse(text);
+    const json = parseJson(text);
+    if (!json.ok) return 'no JSON';
+    const fits = validate(json.value);
+    if (parsed.ok && !fits) throw new Error(`took what the schema refuses: ${JSON.stringify(validate.errors)}`);
+    if (!fits) return 'does not fit and is refused';
+    if (parsed.ok) return 'fits and is taken';
+    expect(parsed.problems.filter((problem) => !isBeyondSchema(problem, json.value))).toEqual([]);
+    return 'fits and is refused';
   }));
 
 it('a payload arrives byte for byte, whatever surrounds it', () =>

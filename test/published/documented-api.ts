@@ -20,7 +20,7 @@ interface Operation {
   readonly requestBody?: { readonly required: boolean; readonly content: Content };
   readonly responses: Readonly<Record<string, { readonly content: Content }>>;
 }
-type Content = Readonly<Record<string, { readonly schema: Json }>>;
+type Content = Readonly<Record<string, { readonly schema: Json; readonly example?: unknown }>>;
 
 const DOCUMENT = openApi({ closed: true }) as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
@@ -36,6 +36,12 @@ export const described = (): readonly { readonly operation: string; readonly sta
 /** Each route as hono has it: `GET /v1/tasks/{id}`. */
 export const describedRoutes = (): readonly string[] =>
   operations().map(({ method, path }) => `${method.toUpperCase()} /v1${path}`);
+
+/** The routes with a name in their path that may answer a status: `GET /tasks/{id}`. */
+export const routesWith = (status: string): readonly (readonly [route: string, operation: Operation])[] =>
+  operations().flatMap(({ method, path, operation }) =>
+    path.includes('{') && operation.responses[status] ? [[`${method.toUpperCase()} ${path}`, operation] as const] : [],
+  );
 
 const operations = () =>
   Object.entries(DOCUMENT.paths).flatMap(([path, methods]) =>
