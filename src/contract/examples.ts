@@ -11,7 +11,7 @@ export const redriveMessage = { id: 'order-7', run: 1 };
 export const rejectedMessage = {
   messageId: '0b5e4f6a-1c2d-4e3f-8a9b-0c1d2e3f4a5b',
   rejectedAt: AT,
-  errors: [{ path: 'payload.depot', reason: 'is missing' }],
+  errors: [{ path: 'payload.depot', reason: 'is missing; the operation groups its tasks by it' }],
   body: '{"operation":"distribute-parcels","payload":{"carrier":"DHL"}}',
 };
 
@@ -67,6 +67,7 @@ export const taskFailed = {
     run: 1,
     batchId: BATCH_ID,
     attempts: 1,
+    correlationId: 'cart-3',
     error: { code: 'no-such-street', message: 'Hauptstr. 0', retriable: false },
   },
 };
