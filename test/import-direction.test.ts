@@ -8,6 +8,7 @@ const ROOT = join(import.meta.dirname, '..');
 const PURE = [
   'src/group-by',
   'src/resolvers',
+  'src/release',
   ...[
     'ids',
     'json-text',

@@ -4,7 +4,8 @@ import { bodyLimit } from 'hono/body-limit';
 import { UnknownOperation } from '../config/resolved.ts';
 import { ListBusy } from '../deferred/busy.ts';
 import { FanOutBusy } from '../fan-out/add-items.ts';
-import { InvalidCursor } from '../ports.ts';
+import { InvalidCursor, NewerRow } from '../ports.ts';
+import { aboutRoutes } from './about.ts';
 import { batchRoutes } from './batches.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
 import type { ApiDeps } from './deps.ts';
@@ -40,6 +41,7 @@ const METHODS = [
   ['/v1/operations/:name', 'GET'],
   ['/v1/operations/:name/pause', 'POST'],
   ['/v1/operations/:name/resume', 'POST'],
+  ['/v1/about', 'GET'],
   ['/v1/queues', 'GET'],
   ['/v1/dead-letters', 'GET'],
   ['/v1/dead-letters/:queue/redrive', 'POST'],
@@ -82,6 +84,7 @@ export const api = (deps: ApiDeps): Hono => {
   app.route('/v1/batches', batchRoutes(deps));
   app.route('/v1/targets', targetRoutes(deps));
   app.route('/v1/operations', operationRoutes(deps));
+  app.route('/v1/about', aboutRoutes());
   app.route('/v1/queues', queueRoutes(deps));
   app.route('/v1/dead-letters', deadLetterRoutes(deps));
   app.route('/v1/doctor', doctorRoutes(deps));
@@ -101,7 +104,8 @@ export const api = (deps: ApiDeps): Hono => {
   });
   app.onError((cause) => {
     if (cause instanceof HttpProblem) return cause.toResponse();
-    if (cause instanceof UnknownOperation) return new HttpProblem(409, cause.message).toResponse();
+    if (cause instanceof UnknownOperation || cause instanceof NewerRow)
+      return new HttpProblem(409, cause.message).toResponse();
     if (cause instanceof InvalidCursor)
       return new HttpProblem(400, cause.message, [{ path: 'cursor', reason: cause.message }]).toResponse();
     if (cause instanceof FanOutBusy || cause instanceof ListBusy) return later(cause.message);

@@ -12,6 +12,7 @@ import {
 import type { SealReason } from '../batching/policy.ts';
 import type { FormingBatch } from '../ports.ts';
 import type { Item } from './dynamodb.ts';
+import { readable, versionOf } from './row-version.ts';
 
 export const batchKey = (id: BatchId): Item => ({ BatchId: id });
 
@@ -27,7 +28,7 @@ export const newBatchRow = (batch: FormingBatch): Item => ({
   RunUntil: 0,
   OldestAt: batch.oldestAt,
   CreatedAt: batch.createdAt,
-  Version: 1,
+  Version: versionOf('batch'),
 });
 
 export const pendingItem = ({ ids, until }: Pending): Item => ({ Ids: [...ids], Until: until });
@@ -47,7 +48,9 @@ const lastAttemptOf = ({ EndedAt, Reason, Quote }: Item): LastAttempt => ({
 
 export const countsItem = ({ succeeded, failed }: Counts): Item => ({ Succeeded: succeeded, Failed: failed });
 
-export const batchOf = (row: Item): Batch => {
+/** @throws NewerRow */
+export const batchOf = (stored: Item): Batch => {
+  const row = readable('batch', stored);
   const counts = row.Counts as { Succeeded: number; Failed: number } | undefined;
   return {
     id: row.BatchId as BatchId,

@@ -38,6 +38,7 @@ import {
   walkItem,
 } from './fan-out-rows.ts';
 import { headerPage } from './header-pages.ts';
+import { NOT_NEWER, readsUpTo } from './row-version.ts';
 import { expiresAt } from './task-rows.ts';
 
 /** How long a token is known: an `add` is not repeated after a month. */
@@ -64,12 +65,16 @@ export const dynamoDBFanOuts = (client: DynamoDBDocumentClient, table: string): 
       TableName: table,
       Key: headerKey(id),
       UpdateExpression: set,
-      ConditionExpression: when,
+      ConditionExpression: `${NOT_NEWER} AND (${when})`,
       ...(/#status/.test(set + when) ? { ExpressionAttributeNames: STATUS } : {}),
-      ...(values ? { ExpressionAttributeValues: values } : {}),
+      ExpressionAttributeValues: { ...values, ':reads': readsUpTo('fan-out') },
       ReturnValues: 'ALL_NEW',
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     });
-    const answer = await conditionally(besideTransactions(() => client.send(update)));
+    const answer = await conditionally(
+      besideTransactions(() => client.send(update)),
+      'fan-out',
+    );
     return answer?.Attributes && fanOutOf(answer.Attributes);
   };
   return {
@@ -135,7 +140,7 @@ export const dynamoDBFanOuts = (client: DynamoDBDocumentClient, table: string): 
     },
     counts: async (id, positions) => {
       const keys = positions.map((position) => nodeKey(id, position));
-      const rows = keys.length === 0 ? [] : await getAll(client, table, keys, { only: ['Id', 'k', 'f', 'Seen'] });
+      const rows = keys.length === 0 ? [] : await getAll(client, table, keys, { only: ['Id', 'k', 'f', 'Seen', 'v'] });
       const byKey = new Map(rows.map((row) => [row.Id as string, countsOf(row)]));
       return keys.map(({ Id }) => byKey.get(Id as string));
     },

@@ -17,7 +17,8 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { FleetName, NodeKey } from '../fleet/ids.ts';
 import type { Fleets, Held } from '../fleet/store.ts';
 import { conditionally, type Item } from './dynamodb.ts';
-import { expiryOf, fleetOf, leaseKey, leaseOf, NAMES, nameRow, nodeKeyOf, nodeRow, VERSION } from './fleet-rows.ts';
+import { expiryOf, fleetOf, leaseKey, leaseOf, NAMES, nameRow, nodeKeyOf, nodeRow } from './fleet-rows.ts';
+import { versionOf } from './row-version.ts';
 
 type Change = Omit<UpdateCommandInput, 'TableName' | 'Key'>;
 
@@ -112,7 +113,7 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
           ':by': by,
           ':next': fence + 1,
           ':at': at,
-          ':version': VERSION,
+          ':version': versionOf('fleet lease'),
           ...(isNew ? {} : { ':fence': fence }),
           ...(owner === undefined ? {} : { ':owner': owner }),
         },

@@ -4,8 +4,9 @@ import { type Millis, type OperationName, operationOf, type Target, targetPrefix
 import type { Lock } from '../batching/lock.ts';
 import type { Locks, Mine } from '../ports.ts';
 import { conditionally, execute, getAll, type Item, insertion, queryIndex } from './dynamodb.ts';
-import { LOCK_ENTRY, lockItem, lockKey, lockOf, VERSION, WAITING_PREFIX, waitingOf } from './lock-rows.ts';
+import { LOCK_ENTRY, lockItem, lockKey, lockOf, WAITING_PREFIX, waitingOf } from './lock-rows.ts';
 import { pauseItem } from './pause-item.ts';
+import { NOT_NEWER, readsUpTo, versionOf } from './row-version.ts';
 import { expiresAt } from './task-rows.ts';
 
 /**
@@ -52,10 +53,13 @@ export const dynamoDBLocks = (
           TableName: table,
           Key: lockKey(target),
           UpdateExpression: set,
-          ConditionExpression: when,
-          ExpressionAttributeValues: values,
+          // Some ask without having read it, and all of them may be its first ones.
+          ConditionExpression: `${NOT_NEWER} AND (${when})`,
+          ExpressionAttributeValues: { ...values, ':reads': readsUpTo('lock') },
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
         }),
       ),
+      'lock',
     );
     return answer !== undefined;
   };
@@ -65,7 +69,7 @@ export const dynamoDBLocks = (
   const identity = (target: Target, now: Millis): Item => ({
     ':operation': operationOf(target),
     ':expires': expiryOf(target, now),
-    ':version': VERSION,
+    ':version': versionOf('lock'),
   });
   const read = async (target: Target): Promise<Lock> => {
     const { Item: row } = await client.send(
@@ -175,11 +179,12 @@ export const dynamoDBLocks = (
         TableName: table,
         Key: lockKey(target),
         UpdateExpression: 'DELETE InFlight :batches',
-        ConditionExpression: 'attribute_exists(Entry)',
-        ExpressionAttributeValues: { ':batches': new Set([batch]) },
+        ConditionExpression: `attribute_exists(Entry) AND ${NOT_NEWER}`,
+        ExpressionAttributeValues: { ':batches': new Set([batch]), ':reads': readsUpTo('lock') },
         ReturnValues: 'ALL_OLD',
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       });
-      return lockOf((await conditionally(client.send(landing)))?.Attributes);
+      return lockOf((await conditionally(client.send(landing), 'lock'))?.Attributes);
     },
     pause: (target, pause, now) =>
       update(target, {

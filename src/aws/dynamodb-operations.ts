@@ -20,6 +20,10 @@ import {
   waitingTargetOf,
 } from './operation-rows.ts';
 import { pauseItem } from './pause-item.ts';
+import { NOT_NEWER, readsUpTo, versionOf } from './row-version.ts';
+
+/** Any write may be a row's first one. */
+const VERSIONED = 'Version = :version';
 
 interface Update {
   readonly set: string;
@@ -35,12 +39,18 @@ export const dynamoDBOperations = (client: DynamoDBDocumentClient, table: string
         new UpdateCommand({
           TableName: table,
           Key: operationKey(operation),
-          UpdateExpression: set,
-          ...(when === undefined ? {} : { ConditionExpression: when }),
-          ...(Object.keys(values).length > 0 ? { ExpressionAttributeValues: values } : {}),
+          UpdateExpression: set.startsWith('SET ') ? `${set}, ${VERSIONED}` : `SET ${VERSIONED} ${set}`,
+          ConditionExpression: when === undefined ? NOT_NEWER : `${NOT_NEWER} AND (${when})`,
+          ExpressionAttributeValues: {
+            ...values,
+            ':reads': readsUpTo('operation'),
+            ':version': versionOf('operation'),
+          },
           ReturnValues: 'ALL_NEW',
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
         }),
       ),
+      'operation',
     );
     return answer && (answer.Attributes ?? {});
   };

@@ -5,7 +5,7 @@ import type { InputKey } from '../merging/inputs.ts';
 import type { Marks } from '../merging/merge.ts';
 import type { ProcessedKey, ProcessedKeys } from '../ports.ts';
 import { getAll, type Item, writeAll } from './dynamodb.ts';
-import { VERSION } from './lock-rows.ts';
+import { readable, versionOf } from './row-version.ts';
 import { expiresAt } from './task-rows.ts';
 
 export const dynamoDBProcessed = (client: DynamoDBDocumentClient, table: string): ProcessedKeys => ({
@@ -15,10 +15,11 @@ export const dynamoDBProcessed = (client: DynamoDBDocumentClient, table: string)
       client,
       table,
       [...byEntry.keys()].map((entry) => rowKey(target, entry)),
-      { only: ['Entry', 'Marks', 'Until'] },
+      { only: ['Target', 'Entry', 'Marks', 'Until', 'Version'] },
     );
     return new Map(
-      rows.flatMap((row) => {
+      rows.flatMap((stored) => {
+        const row = readable('processed key', stored);
         const key = byEntry.get(row.Entry as string);
         // DynamoDB takes its time to delete what has expired.
         return key !== undefined && (row.Until as number) > now ? [[key, row.Marks as Marks] as const] : [];
@@ -41,7 +42,7 @@ const processedItem = (target: Target, { key, marks }: ProcessedKey, at: number,
   Marks: [...marks],
   Until: at + keep,
   ExpiresAt: expiresAt(at, keep),
-  Version: VERSION,
+  Version: versionOf('processed key'),
 });
 
 /** A key may be longer than an entry can be; as it is it is easier to look for. */

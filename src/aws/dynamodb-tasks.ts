@@ -8,6 +8,7 @@ import { DynamoDBFailure, execute, getAll, type Item, insertion, type Statement 
 import { failedTasks } from './failed-tasks.ts';
 import { expiry, storePayloads } from './payloads.ts';
 import { redriveTasks } from './redrive-tasks.ts';
+import { readable, readsUpTo } from './row-version.ts';
 import { settleTasks } from './settle-tasks.ts';
 import { expiresAt, finishedFields, newTaskRow, payloadKey, taskKey, taskOf } from './task-rows.ts';
 
@@ -17,11 +18,11 @@ export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Ta
       ids.length === 0
         ? []
         : await getAll(client, table, [...new Set(ids)].map(taskKey), { ...(only ? { only } : {}) });
-    return new Map(rows.map((row) => [row.Id as string, row]));
+    return new Map(rows.map((row) => [row.Id as string, readable('task', row)]));
   };
   const payloadsOf = async (tasks: readonly Task[]): Promise<ReadonlyMap<string, string>> => {
     const rows = tasks.length === 0 ? [] : await getAll(client, table, tasks.map(payloadKey));
-    return new Map(rows.map((row) => [row.Id as string, row.Payload as string]));
+    return new Map(rows.map((row) => [row.Id as string, readable('payload', row).Payload as string]));
   };
   return {
     insert: (tasks) => insert(client, table, tasks, rowsOf),
@@ -53,7 +54,7 @@ export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Ta
       const { Item: row } = await client.send(
         new GetCommand({ TableName: table, Key: taskKey(id), ConsistentRead: true }),
       );
-      return row && taskOf(row);
+      return row && taskOf(readable('task', row));
     },
     all: async (ids) => {
       const rows = await rowsOf(ids);
@@ -81,7 +82,7 @@ export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Ta
 };
 
 /** The attributes of {@link outlineOf}. */
-const OUTLINE = ['Id', 'Run', 'Operation', 'Status', 'BatchId'];
+const OUTLINE = ['Id', 'Run', 'Operation', 'Status', 'BatchId', 'Version'];
 const outlineOf = (row: Item): TaskOutline => ({
   id: row.Id as TaskId,
   run: row.Run as number,
@@ -113,8 +114,8 @@ const insert = async (
 const claim = (table: string, candidate: Candidate, batch: BatchId): Statement => {
   const { id, run } = parseCandidate(candidate);
   return {
-    text: `UPDATE "${table}" SET "Status"='batched', "BatchId"=? WHERE "Id"=? AND "Status"='created' AND "Run"=?`,
-    parameters: [batch, id, run],
+    text: `UPDATE "${table}" SET "Status"='batched', "BatchId"=? WHERE "Id"=? AND "Status"='created' AND "Run"=? AND "Version"<=?`,
+    parameters: [batch, id, run, readsUpTo('task')],
   };
 };
 

@@ -12,11 +12,13 @@ import {
   type NativeAttributeValue,
   QueryCommand,
 } from '@aws-sdk/lib-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
 import pLimit from 'p-limit';
 import type { Page } from '../batching/page.ts';
 import { InvalidCursor } from '../ports.ts';
 import { fromCursor, type KeyShape, parseCursor, printCursor } from './cursor.ts';
 import { inRounds, type Left } from './rounds.ts';
+import { type RowKind, readable } from './row-version.ts';
 
 export type Item = Record<string, NativeAttributeValue>;
 
@@ -141,13 +143,19 @@ export const writeAll = (client: DynamoDBDocumentClient, table: string, writes: 
 const unprocessed = (what: 'keys' | 'items'): DynamoDBFailure =>
   new DynamoDBFailure('Unprocessed', `${what} were left unprocessed`);
 
-/** A conditional write of one row: its answer, or undefined where the condition did not hold. */
-export const conditionally = async <T>(write: Promise<T>): Promise<T | undefined> => {
+/**
+ * A conditional write of one row: its answer, or undefined where the condition did not hold.
+ *
+ * @param kind of the row, where the write asks for it as it is when it is refused.
+ * @throws NewerRow
+ */
+export const conditionally = async <T>(write: Promise<T>, kind?: RowKind): Promise<T | undefined> => {
   try {
     return await write;
   } catch (cause) {
-    if (cause instanceof ConditionalCheckFailedException) return undefined;
-    throw cause;
+    if (!(cause instanceof ConditionalCheckFailedException)) throw cause;
+    if (kind && cause.Item) readable(kind, unmarshall(cause.Item));
+    return undefined;
   }
 };
 

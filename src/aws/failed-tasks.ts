@@ -5,6 +5,7 @@ import type { Page } from '../batching/page.ts';
 import type { FailedTask, Tasks } from '../ports.ts';
 import { fromCursor, parseCursor, printCursor } from './cursor.ts';
 import { getAll, type IndexQuery, type Item, queryIndex } from './dynamodb.ts';
+import { readable } from './row-version.ts';
 import { taskKey, taskOf } from './task-rows.ts';
 
 export const failedTasks = (
@@ -59,10 +60,10 @@ const scan = async (
 const operationIn = ({ FailedTarget }: Item): OperationName => operationOf(FailedTarget as Target);
 
 /** The attributes of {@link failureOf}: what tells how a task stands, and why it failed. */
-const FAILURE = ['Id', 'Operation', 'Target', 'Status', 'BatchId', 'Attempts', 'FinishedAt', 'Error'];
+const FAILURE = ['Id', 'Operation', 'Target', 'Status', 'BatchId', 'Attempts', 'FinishedAt', 'Error', 'Version'];
 
 /** None of a task that has another run by now: the index is a moment behind. */
 const failureOf = (row: Item): FailedTask[] => {
-  const { id, operation, target, state } = taskOf(row);
+  const { id, operation, target, state } = taskOf(readable('task', row));
   return state.status === 'failed' ? [{ id, operation, target, error: state.error }] : [];
 };

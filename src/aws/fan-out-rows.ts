@@ -5,9 +5,8 @@ import type { FanOutId } from '../fan-out/ids.ts';
 import type { Ending, Reservation, Slots } from '../fan-out/store.ts';
 import { FULL_SIZE, groupSizes, type Position } from '../fan-out/tree.ts';
 import type { Item } from './dynamodb.ts';
+import { readable, versionOf } from './row-version.ts';
 import { expiresAt } from './task-rows.ts';
-
-const VERSION = 1;
 
 /** Partitions of the index ByCheckAt: one would hold all of an account's openings to a thousand a second. */
 const PATROLS = 4;
@@ -30,32 +29,35 @@ export const newHeader = (fanOut: NewFanOut, checkAt: number): Item => ({
   Touched: fanOut.createdAt,
   Patrol: patrolOf(fanOut.id),
   CheckAt: checkAt,
-  Version: VERSION,
+  Version: versionOf('fan-out'),
   ...(fanOut.userKey === undefined ? {} : { UserKey: fanOut.userKey }),
   ...(fanOut.callback === undefined ? {} : { Callback: fanOut.callback }),
   ...(fanOut.failFast === undefined ? {} : { FailFast: fanOut.failFast }),
 });
 
-/** Of one that is numbered the groups follow from the items. */
-export const fanOutOf = (row: Item): FanOut => ({
-  id: row.Id as FanOutId,
-  status: row.Status as FanOut['status'],
-  groups: (row.G as number | undefined) ?? groupSizes(row.Total as number, FULL_SIZE.width).length,
-  total: row.Total as number,
-  version: row.V as number,
-  createdAt: row.CreatedAt as number,
-  touchedAt: (row.Touched ?? row.CreatedAt) as number,
-  fails: [...((row.Fails as Set<string> | undefined) ?? [])],
-  ...(row.UserKey === undefined ? {} : { userKey: row.UserKey as string }),
-  ...(row.Callback === undefined ? {} : { callback: row.Callback as string }),
-  ...(row.FailFast === undefined ? {} : { failFast: row.FailFast as FailFast }),
-  ...(row.EndedAt === undefined
-    ? {}
-    : { ended: { at: row.EndedAt as number, because: row.Because as EndReason, failed: row.Failed as number } }),
-  ...(row.Event === undefined ? {} : { event: { to: (row.Event as Item).To, event: (row.Event as Item).Text } }),
-  ...(row.CheckAt === undefined ? {} : { checkAt: row.CheckAt as number }),
-  ...(row.Walk === undefined ? {} : { walk: walkOf(row.Walk as Item) }),
-});
+/** Of one that is numbered the groups follow from the items. @throws NewerRow */
+export const fanOutOf = (stored: Item): FanOut => {
+  const row = readable('fan-out', stored);
+  return {
+    id: row.Id as FanOutId,
+    status: row.Status as FanOut['status'],
+    groups: (row.G as number | undefined) ?? groupSizes(row.Total as number, FULL_SIZE.width).length,
+    total: row.Total as number,
+    version: row.V as number,
+    createdAt: row.CreatedAt as number,
+    touchedAt: (row.Touched ?? row.CreatedAt) as number,
+    fails: [...((row.Fails as Set<string> | undefined) ?? [])],
+    ...(row.UserKey === undefined ? {} : { userKey: row.UserKey as string }),
+    ...(row.Callback === undefined ? {} : { callback: row.Callback as string }),
+    ...(row.FailFast === undefined ? {} : { failFast: row.FailFast as FailFast }),
+    ...(row.EndedAt === undefined
+      ? {}
+      : { ended: { at: row.EndedAt as number, because: row.Because as EndReason, failed: row.Failed as number } }),
+    ...(row.Event === undefined ? {} : { event: { to: (row.Event as Item).To, event: (row.Event as Item).Text } }),
+    ...(row.CheckAt === undefined ? {} : { checkAt: row.CheckAt as number }),
+    ...(row.Walk === undefined ? {} : { walk: walkOf(row.Walk as Item) }),
+  };
+};
 
 const walkOf = ({ Next, G, Failed, Seen }: Item): Walk => ({ next: Next, groups: G, failed: Failed, seenAt: Seen });
 export const walkItem = ({ next, groups, failed, seenAt }: Walk): Item => ({
@@ -78,6 +80,9 @@ export const endedFields = ({ status, at, because, failed, event, checkAt }: End
 /**
  * One-letter names, as every byte of them counts: with an id of 64 characters a full row of 450 slots has to stay within
  * the 1,024 bytes of one write unit.
+ *
+ * Acks write a node that nobody has read, and their condition has no room for its version: slots of another version need
+ * another name than `r`, which refuses them.
  */
 export const nodeRow = (id: FanOutId, position: Position, size: number, seenAt: number, slots?: Slots): Item => ({
   ...nodeKey(id, position),
@@ -85,10 +90,15 @@ export const nodeRow = (id: FanOutId, position: Position, size: number, seenAt: 
   k: size - (slots?.slots.size ?? 0),
   f: slots?.failed ?? 0,
   Seen: seenAt,
-  v: VERSION,
+  v: versionOf('fan-out node'),
 });
 
-export const countsOf = ({ k, f, Seen }: Item): NodeCounts => ({ left: k, failed: f, seenAt: Seen });
+/** @throws NewerRow */
+export const countsOf = (stored: Item): NodeCounts => {
+  const { k, f, Seen } = readable('fan-out node', stored);
+  return { left: k, failed: f, seenAt: Seen };
+};
+/** @throws NewerRow */
 export const nodeOf = (row: Item): Node => ({ ...countsOf(row), slots: row.r as (boolean | null)[] });
 
 export const tokenRow = (id: FanOutId, token: Token, take: Reservation, expires: number): Item => ({
@@ -97,11 +107,11 @@ export const tokenRow = (id: FanOutId, token: Token, take: Reservation, expires:
   Count: take.count,
   OpenedAt: take.openedAt,
   ExpiresAt: expiresAt(expires, 0),
-  Version: VERSION,
+  Version: versionOf('fan-out token'),
 });
 
-export const reservationOf = ({ First, Count, OpenedAt }: Item): Reservation => ({
-  first: First,
-  count: Count,
-  openedAt: OpenedAt,
-});
+/** @throws NewerRow */
+export const reservationOf = (stored: Item): Reservation => {
+  const { First: first, Count: count, OpenedAt: openedAt } = readable('fan-out token', stored);
+  return { first, count, openedAt };
+};

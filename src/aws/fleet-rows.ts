@@ -3,9 +3,9 @@ import { MINUTE } from '../batching/timings.ts';
 import type { Fleet, Lease, Node } from '../fleet/fleet.ts';
 import type { FleetName, NodeKey, PartitionId } from '../fleet/ids.ts';
 import type { Item } from './dynamodb.ts';
+import { readable, versionOf } from './row-version.ts';
 import { expiresAt } from './task-rows.ts';
 
-export const VERSION = 1;
 const LEASE = 'lease#';
 const NODE = 'node#';
 
@@ -20,7 +20,7 @@ export const leaseKey = (fleet: FleetName, partition: PartitionId): Item => ({
   Entry: `${LEASE}${partition}`,
 });
 export const nodeKeyOf = (fleet: FleetName, node: NodeKey): Item => ({ Fleet: fleet, Entry: `${NODE}${node}` });
-export const nameRow = (fleet: FleetName): Item => ({ Fleet: NAMES, Entry: fleet, Version: VERSION });
+export const nameRow = (fleet: FleetName): Item => ({ Fleet: NAMES, Entry: fleet, Version: versionOf('fleet name') });
 
 /** When the row of a node goes that beat last at that moment. */
 export const expiryOf = (beatAt: number): number => expiresAt(beatAt, KEPT);
@@ -32,33 +32,41 @@ export const nodeRow = (fleet: FleetName, { key, beat, ttl, startedAt, beatAt }:
   StartedAt: startedAt,
   BeatAt: beatAt,
   ExpiresAt: expiryOf(beatAt),
-  Version: VERSION,
+  Version: versionOf('fleet node'),
 });
 
-/** All rows of a fleet. */
+/** All rows of a fleet. @throws NewerRow */
 export const fleetOf = (rows: readonly Item[]): Fleet => ({
   leases: rows.filter(({ Entry }) => (Entry as string).startsWith(LEASE)).map(leaseOf),
   nodes: rows.filter(({ Entry }) => (Entry as string).startsWith(NODE)).map(nodeOf),
 });
 
-export const leaseOf = (row: Item): Lease => ({
-  partition: (row.Entry as string).slice(LEASE.length) as PartitionId,
-  fence: row.Fence as number,
-  ...(row.Owner === undefined ? {} : { owner: row.Owner as NodeKey }),
-  ...(row.Next === undefined ? {} : { next: row.Next as NodeKey }),
-  ...(row.Pin === undefined ? {} : { pin: row.Pin as NodeKey }),
-  ...(row.Since === undefined ? {} : { since: row.Since as number }),
-  ...(row.CheckpointNo === undefined ? {} : { stored: row.CheckpointNo as number }),
-  ...(row.Checkpoint === undefined ? {} : { checkpoint: row.Checkpoint as string }),
-});
+/** @throws NewerRow */
+export const leaseOf = (stored: Item): Lease => {
+  const row = readable('fleet lease', stored);
+  return {
+    partition: (row.Entry as string).slice(LEASE.length) as PartitionId,
+    fence: row.Fence as number,
+    ...(row.Owner === undefined ? {} : { owner: row.Owner as NodeKey }),
+    ...(row.Next === undefined ? {} : { next: row.Next as NodeKey }),
+    ...(row.Pin === undefined ? {} : { pin: row.Pin as NodeKey }),
+    ...(row.Since === undefined ? {} : { since: row.Since as number }),
+    ...(row.CheckpointNo === undefined ? {} : { stored: row.CheckpointNo as number }),
+    ...(row.Checkpoint === undefined ? {} : { checkpoint: row.Checkpoint as string }),
+  };
+};
 
-const nodeOf = (row: Item): Node => ({
-  key: (row.Entry as string).slice(NODE.length) as NodeKey,
-  beat: row.Beat as number,
-  ttl: row.Ttl as number,
-  startedAt: row.StartedAt as number,
-  beatAt: row.BeatAt as number,
-  ...(row.Evicted === undefined ? {} : { evicted: true }),
-  ...(row.Leaving === undefined ? {} : { leaving: true }),
-  ...(row.Draining === undefined ? {} : { draining: true }),
-});
+/** @throws NewerRow */
+const nodeOf = (stored: Item): Node => {
+  const row = readable('fleet node', stored);
+  return {
+    key: (row.Entry as string).slice(NODE.length) as NodeKey,
+    beat: row.Beat as number,
+    ttl: row.Ttl as number,
+    startedAt: row.StartedAt as number,
+    beatAt: row.BeatAt as number,
+    ...(row.Evicted === undefined ? {} : { evicted: true }),
+    ...(row.Leaving === undefined ? {} : { leaving: true }),
+    ...(row.Draining === undefined ? {} : { draining: true }),
+  };
+};

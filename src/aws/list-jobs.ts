@@ -4,7 +4,7 @@ import { bytesInString } from '../batching/json-text.ts';
 import type { ListId } from '../deferred/ids.ts';
 import { endOf, type Job, type Range } from '../deferred/list.ts';
 import type { Item } from './dynamodb.ts';
-import { jobsKey, type Segment, segmentKey, segmentOf } from './list-rows.ts';
+import { jobsKey, jobsOf, type Segment, segmentKey, segmentOf } from './list-rows.ts';
 
 /** What is read for one answer, in bytes as they count there. */
 const READ_BYTES = 4_000_000;
@@ -129,7 +129,7 @@ const jobsIn = async (
   const enough = (rows: readonly Item[]): boolean => rows.reduce((sum, row) => sum + bytesIn(row), 0) > most;
   // Whatever begins with what was added first needs no look for the row that it is in.
   const begin = from === 0 ? undefined : await rowUpTo(client, table, '0000', jobsKey(id, token, from));
-  const next = begin ? Number(begin.Entry) + (begin.Payloads as string[]).length : from;
+  const next = begin ? endOfRow(begin) : from;
   const rest =
     next < to
       ? await rowsBetween(
@@ -140,13 +140,18 @@ const jobsIn = async (
           enough,
         )
       : [];
-  return [...(begin ? [begin] : []), ...rest].flatMap(({ Entry, Payloads }) =>
-    (Payloads as string[]).flatMap((payload, offset) => {
-      const index = Number(Entry) + offset;
+  return [...(begin ? [begin] : []), ...rest].map(jobsOf).flatMap((row) =>
+    row.payloads.flatMap((payload, offset) => {
+      const index = row.index + offset;
       return index >= from && index < to ? [{ token: first + index, payload }] : [];
     }),
   );
 };
 
-const bytesIn = ({ Payloads }: Item): number =>
-  (Payloads as string[]).reduce((sum, payload) => sum + Buffer.byteLength(payload), 0);
+const endOfRow = (row: Item): number => {
+  const { index, payloads } = jobsOf(row);
+  return index + payloads.length;
+};
+
+const bytesIn = (row: Item): number =>
+  jobsOf(row).payloads.reduce((sum, payload) => sum + Buffer.byteLength(payload), 0);

@@ -9,8 +9,7 @@ import type { Lease, List, NewList, Range } from '../deferred/list.ts';
 import type { Append, JobResult, Taken } from '../deferred/store.ts';
 import type { Item } from './dynamodb.ts';
 import { fanOutOf, headerKey, newHeader } from './fan-out-rows.ts';
-
-const VERSION = 1;
+import { readable, versionOf } from './row-version.ts';
 
 export const listKey = (id: ListId): Item => headerKey(trackerOf(id));
 
@@ -76,14 +75,14 @@ export const appendRow = (id: ListId, token: Token, { count, hash }: Append): It
   ...appendKey(id, token),
   Count: count,
   Hash: hash,
-  Version: VERSION,
+  Version: versionOf('list append'),
 });
 
-export const appendOf = ({ Count, Hash, First }: Item): Append => ({
-  count: Count,
-  hash: Hash,
-  ...(First === undefined ? {} : { first: First }),
-});
+/** @throws NewerRow */
+export const appendOf = (stored: Item): Append => {
+  const { Count: count, Hash: hash, First: first } = readable('list append', stored);
+  return { count, hash, ...(first === undefined ? {} : { first }) };
+};
 
 export interface Segment extends Range {
   readonly token: Token;
@@ -93,25 +92,26 @@ export const segmentRow = (id: ListId, { first, count, token }: Segment): Item =
   ...segmentKey(id, first),
   Count: count,
   Append: token,
-  Version: VERSION,
+  Version: versionOf('list segment'),
 });
 
-export const segmentOf = ({ Entry, Count, Append: token }: Item): Segment => ({
-  first: Number((Entry as string).slice(2)),
-  count: Count,
-  token: token as Token,
-});
+/** @throws NewerRow */
+export const segmentOf = (stored: Item): Segment => {
+  const { Entry, Count: count, Append: token } = readable('list segment', stored);
+  return { first: Number((Entry as string).slice(2)), count, token: token as Token };
+};
 
 export const triggerRow = (id: ListId, token: Token, ranges: readonly Range[]): Item => ({
   ...triggerKey(id, token),
   Ranges: ranges.map(({ first, count }) => [first, count]),
-  Version: VERSION,
+  Version: versionOf('list trigger'),
 });
 
-export const takenOf = ({ Ranges, Started = 0 }: Item): Taken => ({
-  ranges: (Ranges as [number, number][]).map(([first, count]) => ({ first, count })),
-  started: Started,
-});
+/** @throws NewerRow */
+export const takenOf = (stored: Item): Taken => {
+  const { Ranges, Started: started = 0 } = readable('list trigger', stored);
+  return { ranges: (Ranges as [number, number][]).map(([first, count]) => ({ first, count })), started };
+};
 
 /** Bytes of jobs that share a row: four write units, and one to read. */
 const ROW_BYTES = 3_900;
@@ -127,7 +127,8 @@ export const jobRows = (id: ListId, token: Token, payloads: readonly string[]): 
       last.bytes += bytes;
     } else rows.push({ index, payloads: [payload], bytes });
   }
-  return rows.map(({ index, payloads: Payloads }) => ({ ...jobsKey(id, token, index), Payloads, Version: VERSION }));
+  const Version = versionOf('list jobs');
+  return rows.map(({ index, payloads: Payloads }) => ({ ...jobsKey(id, token, index), Payloads, Version }));
 };
 
 export const resultRow = (id: ListId, { token, outcome, result, error }: JobResult, width: number): Item => ({
@@ -135,12 +136,22 @@ export const resultRow = (id: ListId, { token, outcome, result, error }: JobResu
   Outcome: outcome,
   ...(result === undefined ? {} : { Result: result }),
   ...(error === undefined ? {} : { Error: error }),
-  Version: VERSION,
+  Version: versionOf('list result'),
 });
 
-export const resultOf = ({ Entry, Outcome, Result, Error: error }: Item): JobResult => ({
-  token: Number(Entry),
-  outcome: Outcome,
-  ...(Result === undefined ? {} : { result: Result }),
-  ...(error === undefined ? {} : { error }),
-});
+/** The payloads in a row, the first of which is that job of those that were added together. @throws NewerRow */
+export const jobsOf = (stored: Item): { readonly index: number; readonly payloads: readonly string[] } => {
+  const { Entry, Payloads } = readable('list jobs', stored);
+  return { index: Number(Entry), payloads: Payloads };
+};
+
+/** @throws NewerRow */
+export const resultOf = (stored: Item): JobResult => {
+  const { Entry, Outcome: outcome, Result: result, Error: error } = readable('list result', stored);
+  return {
+    token: Number(Entry),
+    outcome,
+    ...(result === undefined ? {} : { result }),
+    ...(error === undefined ? {} : { error }),
+  };
+};

@@ -12,14 +12,13 @@ import { type Waiting, type WaitingTask, waitingRow } from '../batching/policy.t
 import type { PatrolMark } from '../ports.ts';
 import type { Item } from './dynamodb.ts';
 import { pauseOf } from './pause-item.ts';
+import { readable, versionOf } from './row-version.ts';
 
 export const LOCK_ENTRY = 'lock';
 /** Sorts behind `lock`, so that one query reads the lock and the first waiting row. */
 export const WAITING_PREFIX = 'wait#';
 /** A partition that is no Target: `~` begins no operation's name. */
 export const PATROL_KEY: Item = { Target: '~patrol', Entry: 'mark' };
-
-export const VERSION = 1;
 
 export const lockKey = (target: Target): Item => ({ Target: target, Entry: LOCK_ENTRY });
 
@@ -28,24 +27,26 @@ export const lockItem = (target: Target, expires: number): Item => ({
   ...lockKey(target),
   Operation: operationOf(target),
   ExpiresAt: expires,
-  Version: VERSION,
+  Version: versionOf('lock'),
 });
 
-export const lockOf = (row: Item | undefined): Lock =>
-  row === undefined
-    ? NO_LOCK
-    : {
-        fence: (row.Fence as number | undefined) ?? 0,
-        round: (row.Round as number | undefined) ?? 0,
-        lockedUntil: (row.LockedUntil as number | undefined) ?? 0,
-        ...(row.LockHolder === undefined ? {} : { holder: row.LockHolder as Token }),
-        ...(row.OpenBatch === undefined ? {} : { openBatch: row.OpenBatch as BatchId }),
-        ...(row.OpenedBy === undefined ? {} : { openedBy: row.OpenedBy as Token }),
-        ...(row.FlushedAt === undefined ? {} : { flushedAt: row.FlushedAt as number }),
-        ...(row.InFlight === undefined ? {} : { inFlight: [...(row.InFlight as Set<BatchId>)] }),
-        ...(row.Blocked === undefined ? {} : { blocked: row.Blocked as number }),
-        ...(row.Paused === undefined ? {} : { paused: pauseOf(row.Paused as Item) }),
-      };
+/** @throws NewerRow */
+export const lockOf = (stored: Item | undefined): Lock => {
+  if (stored === undefined) return NO_LOCK;
+  const row = readable('lock', stored);
+  return {
+    fence: (row.Fence as number | undefined) ?? 0,
+    round: (row.Round as number | undefined) ?? 0,
+    lockedUntil: (row.LockedUntil as number | undefined) ?? 0,
+    ...(row.LockHolder === undefined ? {} : { holder: row.LockHolder as Token }),
+    ...(row.OpenBatch === undefined ? {} : { openBatch: row.OpenBatch as BatchId }),
+    ...(row.OpenedBy === undefined ? {} : { openedBy: row.OpenedBy as Token }),
+    ...(row.FlushedAt === undefined ? {} : { flushedAt: row.FlushedAt as number }),
+    ...(row.InFlight === undefined ? {} : { inFlight: [...(row.InFlight as Set<BatchId>)] }),
+    ...(row.Blocked === undefined ? {} : { blocked: row.Blocked as number }),
+    ...(row.Paused === undefined ? {} : { paused: pauseOf(row.Paused as Item) }),
+  };
+};
 
 export const waitingKey = (target: Target, entry: string): Item => ({
   Target: target,
@@ -58,14 +59,16 @@ export const waitingItem = (target: Target, task: WaitingTask): Item => {
     ...waitingKey(target, entry),
     At: at,
     Bytes: bytes,
-    Version: VERSION,
+    Version: versionOf('waiting task'),
     ...(weight === 1 ? {} : { Weight: weight }),
     ...(key === undefined ? {} : { Key: key }),
     ...(startBy === undefined ? {} : { StartBy: startBy }),
   };
 };
 
-export const waitingOf = (row: Item): Waiting => {
+/** @throws NewerRow */
+export const waitingOf = (stored: Item): Waiting => {
+  const row = readable('waiting task', stored);
   const entry = (row.Entry as string).slice(WAITING_PREFIX.length);
   // The turn in front of the candidate has no `#` of its own.
   return {
@@ -79,12 +82,16 @@ export const waitingOf = (row: Item): Waiting => {
   };
 };
 
-export const patrolMarkOf = (row: Item): PatrolMark => ({
-  operation: row.PatrolOperation as OperationName,
-  seen: row.Seen as number,
-  lastRound: row.LastRound as number,
-  ...(row.Cursor === undefined ? {} : { cursor: row.Cursor as string }),
-});
+/** @throws NewerRow */
+export const patrolMarkOf = (stored: Item): PatrolMark => {
+  const row = readable('patrol mark', stored);
+  return {
+    operation: row.PatrolOperation as OperationName,
+    seen: row.Seen as number,
+    lastRound: row.LastRound as number,
+    ...(row.Cursor === undefined ? {} : { cursor: row.Cursor as string }),
+  };
+};
 
 /** Not `Operation`: that is the key of the index of lock rows. */
 export const patrolMarkItem = ({ operation, seen, lastRound, cursor }: PatrolMark): Item => ({
@@ -92,6 +99,6 @@ export const patrolMarkItem = ({ operation, seen, lastRound, cursor }: PatrolMar
   PatrolOperation: operation,
   Seen: seen,
   LastRound: lastRound,
-  Version: VERSION,
+  Version: versionOf('patrol mark'),
   ...(cursor === undefined ? {} : { Cursor: cursor }),
 });

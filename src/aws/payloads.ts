@@ -3,6 +3,7 @@ import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamod
 import pLimit from 'p-limit';
 import type { PayloadToStore, Task } from '../batching/task.ts';
 import { CONCURRENCY, conditionally, execute, insertion, type Statement } from './dynamodb.ts';
+import { NOT_NEWER, readsUpTo } from './row-version.ts';
 import { payloadKey, payloadRow } from './task-rows.ts';
 
 /**
@@ -30,9 +31,14 @@ const takeOver = (client: DynamoDBDocumentClient, table: string, task: PayloadTo
         TableName: table,
         Key: payloadKey(task),
         UpdateExpression: 'SET Payload = :payload, CreatedAt = :at, #run = :run REMOVE ExpiresAt',
-        ConditionExpression: 'CreatedAt < :at',
+        ConditionExpression: `CreatedAt < :at AND ${NOT_NEWER}`,
         ExpressionAttributeNames: { '#run': 'Run' },
-        ExpressionAttributeValues: { ':payload': task.payload, ':at': task.createdAt, ':run': task.run },
+        ExpressionAttributeValues: {
+          ':payload': task.payload,
+          ':at': task.createdAt,
+          ':run': task.run,
+          ':reads': readsUpTo('payload'),
+        },
       }),
     ),
   );

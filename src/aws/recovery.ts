@@ -7,11 +7,12 @@ import type { BatchId, Target } from '../batching/ids.ts';
 import { batchKey } from './batch-rows.ts';
 import { conditionally, type Item } from './dynamodb.ts';
 import { LOCK_ENTRY, lockKey } from './lock-rows.ts';
+import { readable } from './row-version.ts';
 
 /** Targets that have a lock row, its lease voided: whoever held it is gone. */
 export const voidLeases = async (client: DynamoDBDocumentClient, table: string): Promise<Target[]> => {
   const rows = await scan(client, table, 'Entry = :lock', { ':lock': LOCK_ENTRY });
-  const targets = rows.map((row) => row.Target as Target);
+  const targets = rows.map((row) => readable('lock', row).Target as Target);
   for (const { Target: target, LockHolder } of rows)
     if (LockHolder !== undefined)
       await conditionally(
@@ -37,7 +38,7 @@ export const voidAttempts = async (client: DynamoDBDocumentClient, table: string
     { ':sealed': 'sealed', ':running': 'in-progress' },
     { '#status': 'Status' },
   );
-  for (const { BatchId: id, StartedBy } of rows)
+  for (const { BatchId: id, StartedBy } of rows.map((row) => readable('batch', row)))
     if (StartedBy !== undefined)
       await conditionally(
         client.send(

@@ -4,6 +4,7 @@ import type { NewTask, Outcome, PayloadToStore, Settlement, Task, TaskState } fr
 import type { ItemId } from '../fan-out/ids.ts';
 import type { FinishingBatch } from '../ports.ts';
 import type { Item } from './dynamodb.ts';
+import { versionOf } from './row-version.ts';
 
 /** DynamoDB charges for the whole row at every write, in steps of this. */
 const WRITE_UNIT_BYTES = 1_024;
@@ -12,8 +13,6 @@ const WRITE_UNIT_BYTES = 1_024;
  * a small result.
  */
 const ROOM_TO_GROW = 260;
-
-const VERSION = 1;
 
 export const taskKey = (id: TaskId): Item => ({ Id: id });
 /** `#` is in no task id. The hash keeps an id that is used again, after its first task expired, from the old payload. */
@@ -40,7 +39,7 @@ const baseRow = (task: NewTask): Item => ({
   Bytes: task.bytes,
   CreatedAt: task.createdAt,
   Run: 1,
-  Version: VERSION,
+  Version: versionOf('task'),
   ...(task.correlationId === undefined ? {} : { CorrelationId: task.correlationId }),
   ...(task.priority === undefined ? {} : { Priority: task.priority }),
   ...(task.ahead === undefined ? {} : { Ahead: task.ahead }),
@@ -61,7 +60,7 @@ export const payloadRow = (task: PayloadToStore): Item => ({
   Payload: task.payload,
   CreatedAt: task.createdAt,
   Run: task.run,
-  Version: VERSION,
+  Version: versionOf('payload'),
 });
 
 export const taskOf = (row: Item): Task => ({

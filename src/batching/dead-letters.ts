@@ -9,7 +9,7 @@ import { happenedAt, hasDestinations, parseCallback } from '../callbacks/callbac
 import type { Config } from '../config/resolved.ts';
 import type { DeadLetter, SourceQueue } from '../ports.ts';
 import type { Millis } from './ids.ts';
-import { parseBatch, parseElect, parseGroup, UnreadableMessage } from './messages.ts';
+import { NewerMessage, parseBatch, parseElect, parseGroup, UnreadableMessage } from './messages.ts';
 import { withId } from './register-message.ts';
 import { CALLBACK_PATIENCE, MINUTE } from './timings.ts';
 import { type LetterDeps, remove, revive, type Walk, type Walked, walkLetters } from './walk-letters.ts';
@@ -47,8 +47,15 @@ export const reviveDeadLetters = (
   });
 
 /** Whether an event has been tried for so long that only a person sends it again. Nothing else is ever given up. */
-export const isGivenUp = (queue: SourceQueue, { body }: DeadLetter, now: Millis): boolean =>
-  queue === 'callback' && happenedAt(parseCallback(body)) + CALLBACK_PATIENCE < now;
+export const isGivenUp = (queue: SourceQueue, { body }: DeadLetter, now: Millis): boolean => {
+  if (queue !== 'callback') return false;
+  try {
+    return happenedAt(parseCallback(body)) + CALLBACK_PATIENCE < now;
+  } catch (cause) {
+    if (cause instanceof NewerMessage) return false;
+    throw cause;
+  }
+};
 
 /** @returns why it was not sent. */
 const reject = async (deps: LetterDeps, queue: SourceQueue, letter: DeadLetter, reason: string): Promise<string> => {
@@ -71,6 +78,8 @@ const hopeless = (queue: SourceQueue, body: string): string | undefined => {
     return undefined;
   } catch (cause) {
     if (cause instanceof UnreadableMessage) return `${queue} queue: ${cause.message}`;
+    // Until somebody is there who can read it.
+    if (cause instanceof NewerMessage) return undefined;
     throw cause;
   }
 };

@@ -1,5 +1,8 @@
 /**
  * The messages between the λs. All are hints whose truth is in the tables: any of them may come twice, late or never.
+ *
+ * Releases read what the one before them wrote: of fields that they do not know they take no notice. Where that would not do, a
+ * message says in `v` which form it has, and a release that does not know the form leaves it alone (docs/upgrades.md).
  */
 
 import { parseExecutionEvent } from '../downstream/execution-event.ts';
@@ -98,9 +101,31 @@ export const notOurs = (expected: string, body: string): UnreadableMessage =>
     body,
   );
 
-/** @throws UnreadableMessage */
+/** The form of all of them until now: it is not written. */
+const FORM = 1;
+
+/** A message in a form that a later release brought. It comes back until that is deployed again, or one after it. */
+export class NewerMessage extends Error {
+  override readonly name = 'NewerMessage';
+  readonly form: number;
+  constructor(form: number) {
+    super(
+      `a message in form ${form}, and this release reads forms up to ${FORM}: a later release sent it. It comes back until that is deployed again, or one after it`,
+    );
+    this.form = form;
+  }
+}
+
+/** @throws NewerMessage */
+export const inKnownForm = (message: Record<string, unknown>): Record<string, unknown> => {
+  const { v } = message;
+  if (typeof v === 'number' && Number.isSafeInteger(v) && v > FORM) throw new NewerMessage(v);
+  return message;
+};
+
+/** @throws UnreadableMessage, NewerMessage */
 export const parseElect = (body: string): ElectMessage | ResumeMessage => {
-  const { target, operation, wake, resume } = fields(body);
+  const { target, operation, wake, resume } = inKnownForm(fields(body));
   const isFit = resume === undefined || isToken(resume);
   if (isFit && resume !== undefined && isOperationName(operation)) return { operation, resume };
   if (!isFit || !isTarget(target) || !(wake === undefined || Number.isSafeInteger(wake)))
@@ -112,19 +137,21 @@ export const parseElect = (body: string): ElectMessage | ResumeMessage => {
   };
 };
 
-/** @throws UnreadableMessage */
+/** @throws UnreadableMessage, NewerMessage */
 export const parseGroup = (body: string): GroupMessage => {
-  const { target, f, token, hint } = fields(body);
+  const { target, f, token, hint } = inKnownForm(fields(body));
   if (!isTarget(target) || !Number.isSafeInteger(f) || !isToken(token)) throw notOurs('{target, f, token}', body);
   return { target, fence: f as number, token, ...(hint === true ? { hint } : {}) };
 };
 
-/** @throws UnreadableMessage */
+/** @throws UnreadableMessage, NewerMessage */
 export const parseBatch = (body: string): BatchMessage => {
   const execution = parseExecutionEvent(body);
   if (execution && 'problem' in execution) throw new UnreadableMessage(execution.problem, body);
   if (execution) return execution;
-  const { b, batchId = b, at, results, inputs } = fields(body);
+  const message = fields(body);
+  // What reports of a job is written by others, and has no form of ours.
+  const { b, batchId = b, at, results, inputs } = message.b === undefined ? message : inKnownForm(message);
   if (!isBatchId(batchId)) throw notOurs('{b} or {batchId, results}', body);
   if (b === undefined || results !== undefined || inputs !== undefined) return completionIn(batchId, body);
   return { batchId, ...(isMoment(at) ? { at } : {}) };

@@ -7,7 +7,7 @@ import type { Config } from '../config/resolved.ts';
 import { parseTrigger } from '../deferred/trigger-message.ts';
 import type { DeadLetter } from '../ports.ts';
 import { isObject, parseJson } from './json-text.ts';
-import { UnreadableMessage } from './messages.ts';
+import { NewerMessage, UnreadableMessage } from './messages.ts';
 import { describeInBrief, describeProblem } from './problems.ts';
 import { parseRedrive } from './redrive.ts';
 import { parseRegisterMessage, withId } from './register-message.ts';
@@ -73,7 +73,7 @@ const refusalOf = (config: Config, body: string): string | undefined => {
     const { to } = parseCallback(body);
     return Object.hasOwn(config.destinations, to) ? undefined : describeProblem(unknownDestination(config, to));
   } catch (cause) {
-    if (cause instanceof UnreadableMessage) return cause.message;
+    if (cause instanceof UnreadableMessage || cause instanceof NewerMessage) return cause.message;
     throw cause;
   }
 };

@@ -1,6 +1,6 @@
 /** Who is told how a task ended, and the message that brings it there. Pure. */
 import { isObject, parseJson, rawMembers } from '../batching/json-text.ts';
-import { notOurs } from '../batching/messages.ts';
+import { inKnownForm, notOurs } from '../batching/messages.ts';
 import type { Problem } from '../batching/problems.ts';
 import type { Task } from '../batching/task.ts';
 import type { Config, Operation } from '../config/resolved.ts';
@@ -37,10 +37,10 @@ export const callbackOf = (operation: Pick<Operation, 'callbacks'>, task: Task):
 export const printCallback = ({ to, event }: CallbackMessage): string =>
   `{"to":${JSON.stringify(to)},"event":${event}}`;
 
-/** @throws UnreadableMessage */
+/** @throws UnreadableMessage, NewerMessage */
 export const parseCallback = (body: string): CallbackMessage => {
   const json = parseJson(body);
-  const message = json.ok && isObject(json.value) ? json.value : {};
+  const message = inKnownForm(json.ok && isObject(json.value) ? json.value : {});
   if (typeof message.to !== 'string' || !isEvent(message.event)) throw notOurs('{to, event}', body);
   return { to: message.to, event: rawMembers(body).get('event') ?? '' };
 };

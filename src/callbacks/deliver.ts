@@ -3,6 +3,7 @@
  * message: what a destination does changes no task's result, and holds no batch up.
  */
 import type { Deps } from '../batching/deps.ts';
+import { NewerMessage } from '../batching/messages.ts';
 import { reasonOf } from '../batching/problems.ts';
 import { type Destination, EVENT_MAX_BYTES } from '../config/endpoints.ts';
 import { type CallbackMessage, parseCallback, unknownDestination } from './callback.ts';
@@ -78,6 +79,7 @@ const destinationIn = ({ config }: DeliverDeps, body: string) => {
   try {
     message = parseCallback(body);
   } catch (cause) {
+    if (cause instanceof NewerMessage) throw cause;
     return { problem: { path: '', reason: `callback queue: ${reasonOf(cause)}` } };
   }
   const destination = Object.hasOwn(config.destinations, message.to) ? config.destinations[message.to] : undefined;

@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { InvalidConfig } from '../config/load.ts';
 import { CommandFailure, WrongUsage } from '../failure.ts';
+import { RELEASE } from '../release.ts';
 import { cancelCommand } from './cancel.ts';
 import { checkCommand } from './check.ts';
 import { consoleCommand } from './console.ts';
@@ -23,6 +24,7 @@ import { watchCommand } from './watch.ts';
 const program = (): Command => {
   const groupage = new Command('groupage')
     .description('Groups single tasks into full batches: send tasks, and see what becomes of them.')
+    .version(RELEASE, '--version', 'show which release this is')
     .showHelpAfterError('(--help shows how)')
     .exitOverride();
   for (const command of [

@@ -1,7 +1,7 @@
 /** What a page is about. */
-import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 import { CommandFailure } from '../failure.ts';
+import { RELEASE } from '../release.ts';
 import type { CallApi } from './call.ts';
 import type { Limits } from './interval.ts';
 import type { MetricsSource } from './metrics-source.ts';
@@ -27,12 +27,8 @@ export const aboutFrom =
   ) =>
   async (): Promise<About> => ({
     source,
-    version,
+    version: RELEASE,
     operations: await operations(),
     readUnitsPerHourMax,
     metrics: await metrics.about(),
   });
-
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};

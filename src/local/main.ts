@@ -9,6 +9,7 @@ import { EXAMPLE_CONFIG, findConfig, InvalidConfig, loadConfig } from '../config
 import type { Config } from '../config/resolved.ts';
 import { localConsole } from '../console/local-console.ts';
 import { builtPage } from '../console/page-build.ts';
+import { NewerRow } from '../ports.ts';
 import { describe } from './activity.ts';
 import { NotWritable } from './folder.ts';
 import { isWritable, lockFolder } from './folder-lock.ts';
@@ -207,6 +208,6 @@ const stopOnSignal = (stopAll: () => Promise<void>, broken: Promise<string>): vo
 try {
   await start(readOptions());
 } catch (cause) {
-  if (!(cause instanceof InvalidConfig || cause instanceof StartFailure)) throw cause;
+  if (!(cause instanceof InvalidConfig || cause instanceof StartFailure || cause instanceof NewerRow)) throw cause;
   exit(cause.message, 1);
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { reviveDeadLetters } from '../../src/batching/dead-letters.ts';
+import { isGivenUp, reviveDeadLetters } from '../../src/batching/dead-letters.ts';
 import type { SourceQueue } from '../../src/ports.ts';
 import { NOW } from '../factories/factories.ts';
 import type { StepKit } from './step-kit.ts';
@@ -64,6 +64,13 @@ suite('dead letters that somebody asks for', () => {
       isDone: true,
     });
     expect([kit.sent.rejected.length, kit.letters.group.length]).toEqual([1, 1]);
+  });
+
+  it('of a form that a later release brought are sent again until it is back, and never refused', async () => {
+    kit.letters.group = [letter(`{"v":2,"target":"${where}"}`)];
+    expect(await revive('group')).toEqual({ revived: 1, skipped: [], isDone: true });
+    expect(kit.sent.rejected).toEqual([]);
+    expect(isGivenUp('callback', { ...letter('{"v":2}'), sentAt: 0 }, NOW)).toBe(false);
   });
 
   it('were sent, also where they could not be taken out afterwards: that is said, and they come once more', async () => {

@@ -3,6 +3,7 @@ import { finishedStatus, membersOf } from '../../src/batching/batch.ts';
 import { delayPast, delaySeconds } from '../../src/batching/delay.ts';
 import { batchIdOf, parseCandidate, taskId } from '../../src/batching/ids.ts';
 import {
+  NewerMessage,
   parseBatch,
   parseElect,
   parseGroup,
@@ -14,6 +15,7 @@ import {
 import { advance } from '../../src/batching/patrol.ts';
 import { parseRedrive } from '../../src/batching/redrive.ts';
 import { withId } from '../../src/batching/register-message.ts';
+import { parseCallback } from '../../src/callbacks/callback.ts';
 import { batchId, candidate, NOW, operationName, target, token } from '../factories/factories.ts';
 
 describe('identifiers', () => {
@@ -82,6 +84,16 @@ describe('inner messages', () => {
       expect(() => parseBatch(junk)).toThrow(UnreadableMessage);
     }
     expect(() => parseGroup('{"target":"ship","f":1.5,"token":"t"}')).toThrow(UnreadableMessage);
+  });
+
+  it('of a form that a later release brought are told from what is none of ours', () => {
+    const later = { v: 2, to: 'ops', event: {}, target: 'ship', operation: 'ship', b: 'b#1#1', f: 1, token: 't' };
+    for (const parse of [parseElect, parseGroup, parseBatch, parseCallback])
+      expect(() => parse(JSON.stringify(later)), parse.name).toThrow(NewerMessage);
+    // What others write of their jobs has no form of ours.
+    expect(parseBatch('{"v":2,"batchId":"b#1#1"}')).toEqual({ batchId: 'b#1#1', results: null });
+    for (const v of [1, 0, '2', 2.5, null, [2]])
+      expect(parseElect(JSON.stringify({ v, target: 'ship' }))).toEqual({ target: 'ship' });
   });
 
   it('name nothing that no row could hold, or that would make its row dear', () => {

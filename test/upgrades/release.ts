@@ -107,17 +107,3 @@ const isGone = (endpoint: string): Promise<boolean> =>
     () => false,
     () => true,
   );
-
-/** What the command line of a release says of what runs in a folder. Node's HTTP servers tell this machine's time. */
-export const commandOf = async (
-  { release, folder }: Pick<At, 'release' | 'folder'>,
-  args: readonly string[],
-): Promise<{ readonly code: number | null; readonly output: string }> => {
-  const child = spawn(process.execPath, [join(release, 'bin/groupage.ts'), ...args], {
-    cwd: folder,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const output = outputOf(child);
-  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
-  return { code, output: output() };
-};
