@@ -11,7 +11,9 @@ import { readable } from './row-version.ts';
 
 /** Targets that have a lock row, its lease voided: whoever held it is gone. */
 export const voidLeases = async (client: DynamoDBDocumentClient, table: string): Promise<Target[]> => {
-  const rows = await scan(client, table, 'Entry = :lock', { ':lock': LOCK_ENTRY });
+  // The row of an operation has the same entry, and is no Target's.
+  const isLock = 'Entry = :lock AND attribute_exists(Operation)';
+  const rows = await scan(client, table, isLock, { ':lock': LOCK_ENTRY });
   const targets = rows.map((row) => readable('lock', row).Target as Target);
   for (const { Target: target, LockHolder } of rows)
     if (LockHolder !== undefined)

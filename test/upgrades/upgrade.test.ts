@@ -237,7 +237,7 @@ describe.skipIf(!hasDynoxide() && !NOTHING_MAY_BE_MISSING).each(releases())('a d
 
   it('a task whose operation was removed says so and waits, and is done when it is back', async () => {
     expect(await task('x-1')).toMatchObject({ status: 'created', waitsFor: { reason: 'operation-unknown' } });
-    expect(running.output()).toContain('the operation is not configured');
+    expect(running.output()).toContain('! 1 Target of removed has tasks, but the operation is not configured');
     await running.end('SIGTERM');
     await start();
     await flush('removed/depot=MUC');
