@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { paginateScan } from '@aws-sdk/lib-dynamodb';
+import { paginateScan, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NOTHING_MAY_BE_MISSING } from '../backends/missing.ts';
 import { groupage } from '../cli/groupage.ts';
@@ -286,5 +286,29 @@ describe.skipIf(!hasDynoxide() && !NOTHING_MAY_BE_MISSING).each(releases())('a d
         without.push(...Items.filter((row) => (row.Version ?? row.v) === undefined).map((row) => String(row.Target)));
     expect(without.filter((target) => !target.startsWith('op:'))).toEqual([]);
     expect(without).not.toContain('op:capped');
+  });
+
+  it('and a row of a later release is named by the API, and by a start that meets it', async () => {
+    const { file, clients } = running;
+    const raise = (TableName: string, Key: Record<string, string>) =>
+      clients.dynamodb.send(
+        new UpdateCommand({
+          TableName,
+          Key,
+          UpdateExpression: 'SET Version = :later',
+          ExpressionAttributeValues: { ':later': 99 },
+        }),
+      );
+    await raise(file.tables.task, { Id: 'd-1' });
+    await raise(file.tables.batchLock, { Target: 'done/depot=MUC', Entry: 'lock' });
+    const answer = await running.call('/tasks/d-1');
+    expect([answer.status, await answer.json()]).toEqual([
+      409,
+      expect.objectContaining({ detail: expect.stringContaining('the task row "d-1" has version 99') }),
+    ]);
+    const { err } = await groupage(folder, ['status', 'd-1']);
+    expect(err).toContain('a later release wrote it');
+    await running.end('SIGTERM');
+    await expect(start()).rejects.toThrow(/the lock row "done\/depot=MUC \/ lock" has version 99/);
   });
 });
