@@ -34,4 +34,4 @@ const page = await builtPage();
 if (!page.ok) throw new Error(page.reason);
 cpSync(page.folder, join(DIST, 'page'), { recursive: true });
 cpSync(join(ROOT, 'contract'), join(DIST, 'contract'), { recursive: true });
-for (const file of ['README.md', 'LICENSE']) cpSync(join(ROOT, file), join(DIST, file));
+for (const file of ['README.md', 'CHANGELOG.md', 'LICENSE']) cpSync(join(ROOT, file), join(DIST, file));
