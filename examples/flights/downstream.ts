@@ -84,10 +84,14 @@ const throttledDoor = () => {
 };
 
 /** A result for each flight: late ones are told how much, and what makes no sense is refused. */
-const report = ({ id, payload }: { id: string; payload: Flight }) =>
+export const report = ({ id, payload }: { id: string; payload: Flight }) =>
   payload.origin === payload.destination
-    ? { id, status: 'failed', error: { code: 'round-trip', message: `${payload.origin} is both ends of the flight` } }
-    : { id, status: 'succeeded', result: { late: payload.delay > 15, minutes: payload.delay } };
+    ? {
+        id,
+        status: 'failed' as const,
+        error: { code: 'round-trip', message: `${payload.origin} is both ends of the flight` },
+      }
+    : { id, status: 'succeeded' as const, result: { late: payload.delay > 15, minutes: payload.delay } };
 
 const textOf = async (request: IncomingMessage): Promise<string> => {
   const chunks: Buffer[] = [];

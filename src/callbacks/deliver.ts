@@ -4,7 +4,7 @@
  */
 import type { Deps } from '../batching/deps.ts';
 import { NewerMessage } from '../batching/messages.ts';
-import { reasonOf } from '../batching/problems.ts';
+import { type Problem, reasonOf } from '../batching/problems.ts';
 import { type Destination, EVENT_MAX_BYTES } from '../config/endpoints.ts';
 import { type CallbackMessage, parseCallback, unknownDestination } from './callback.ts';
 import { type LeavingEvent, leaving } from './event.ts';
@@ -74,7 +74,10 @@ const deliver = async (deps: DeliverDeps, { messageId, body }: Message): Promise
   return to;
 };
 
-const destinationIn = ({ config }: DeliverDeps, body: string) => {
+/** Where an event is to go, or why it cannot go anywhere. */
+type Found = { readonly problem: Problem } | (CallbackMessage & { readonly destination: Destination });
+
+const destinationIn = ({ config }: DeliverDeps, body: string): Found => {
   let message: CallbackMessage;
   try {
     message = parseCallback(body);

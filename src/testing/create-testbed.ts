@@ -142,7 +142,8 @@ class Bed<Known extends Operations> implements Testbed<Known> {
       const { id, body } = messageOf(task, ids.length, this.#newId);
       this.sendMessage(body);
       if (!this.#sent.has(id)) this.#sent.set(id, this.#sent.size);
-      onProgress?.(ids.push(id));
+      ids.push(id);
+      onProgress?.(ids.length);
     }
     return ids;
   }

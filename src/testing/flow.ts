@@ -4,6 +4,7 @@
  * unless the test says otherwise.
  */
 
+import { setImmediate } from 'node:timers';
 import type { Deps } from '../batching/deps.ts';
 import { electLeader } from '../batching/elect-leader.ts';
 import type { FlowEvent } from '../batching/events.ts';

@@ -21,7 +21,7 @@ export type { FaultRates } from '../simulation/faults.ts';
 export { createTestbed } from './create-testbed.ts';
 export type { LoggedCall } from './downstream.ts';
 export { NotSettled, TestbedMisused, type Unsettled, UnusableConfig } from './failures.ts';
-export type { During, Moment, Injected, InjectedAnswer, Mishap, Occasions } from './mishaps.ts';
+export type { During, Injected, InjectedAnswer, Mishap, Moment, Occasions } from './mishaps.ts';
 export {
   type ChaosRates,
   type CloudEvent,

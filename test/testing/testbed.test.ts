@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createTestbed, TestbedMisused, UnsendableTask, UnusableConfig } from '../../src/testing/index.ts';
 import { type Parcel, type Parcels, parcelBed, parcels, shipments } from './parcels.ts';
 
@@ -79,9 +79,9 @@ describe('in a testbed', () => {
 
   it('without a downstream of its own an operation succeeds', async () => {
     const bed = parcelBed();
-    await bed.send({ operation: 'ship', payload: { depot: 'MUC', n: 1 } });
+    const id = await bed.send({ operation: 'ship', payload: { depot: 'MUC', n: 1 } });
     await bed.settle();
-    expect(bed.tasks).toMatchObject([{ status: 'succeeded' }]);
+    expect(bed.tasks).toMatchObject([{ id, status: 'succeeded' }]);
     expect(bed.calls).toMatchObject([{ answer: 'all-succeeded' }]);
   });
 
@@ -242,6 +242,20 @@ describe('a testbed', () => {
     await expect(bed.advance('1s')).rejects.toThrow('time goes by already');
     await first;
     expect(bed.tasks).toMatchObject([{ status: 'succeeded' }]);
+  });
+
+  it('needs no timer and no clock of the machine: a test may have replaced them', async () => {
+    vi.useFakeTimers();
+    try {
+      const bed = parcelBed({ downstreams: { ship: ({ takes }) => takes('1s') } });
+      const fanOut = await bed.fanOuts.openFanOut();
+      await bed.sendAll(shipments(1));
+      await bed.settle();
+      expect(bed.tasks).toMatchObject([{ status: 'succeeded' }]);
+      expect(await bed.fanOuts.get(fanOut.id)).toMatchObject({ createdAt: '2026-01-01T00:00:00.000Z' });
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('gives a type error for a payload of another operation', () => {
