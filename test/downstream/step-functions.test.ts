@@ -41,8 +41,8 @@ beforeEach(async () => {
 });
 afterEach(() => service.stop());
 
-const start = (fields: Parameters<typeof aCall>[0] = {}): Promise<Answer> =>
-  stepFunctionsDownstream(TARGET, ARN, stepFunctionsClient(service.options)).call(aCall(fields));
+const start = (fields: Parameters<typeof aCall>[0] = {}, tag?: string): Promise<Answer> =>
+  stepFunctionsDownstream(TARGET, ARN, stepFunctionsClient(service.options), tag).call(aCall(fields));
 
 describe('a state machine', () => {
   it('is started once for a batch, which then waits for its report', async () => {
@@ -60,6 +60,16 @@ describe('a state machine', () => {
       attempt: 1,
       items: [{ id: 'a', payload: { n: 1 } }],
     });
+  });
+
+  it('is started for each of two instances, though their batches and operations are called the same', async () => {
+    for (const [tag, payload] of [
+      [undefined, '1'],
+      ['0123abcd', '2'],
+    ] as const)
+      expect(await start({ items: [{ id: id('a'), payload }] }, tag)).toEqual({ kind: 'pending' });
+    const names = executions.map(({ name }) => name);
+    expect(names).toEqual([expect.stringMatching(/^ship-/), expect.stringMatching(/^0123abcd-ship-/)]);
   });
 
   it('starts under names that Step Functions takes, however long a batch is called', async () => {

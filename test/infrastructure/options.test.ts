@@ -1,4 +1,6 @@
 /** The construct with everything that it takes: what is promised of it without, and what each option promises. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { App, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
 import { Vpc } from 'aws-cdk-lib/aws-ec2';
 import { ManagedPolicy } from 'aws-cdk-lib/aws-iam';
@@ -162,6 +164,31 @@ describe('the construct with all options', () => {
     everythingIn(app);
     Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
     expect(() => app.synth()).not.toThrow();
+  });
+});
+
+describe('what a key costs', () => {
+  /** Pairs of a function and a resource of a type, on which it does one of these things. */
+  const pairs = (plain: Template, type: string, actions: RegExp): number =>
+    functionsOf(plain).reduce((sum, [, { Role }]) => {
+      const on = statementsOfRole(plain, idOf(Role))
+        .filter(({ Action }) => listOf(Action).some((action) => actions.test(action)))
+        .flatMap(({ Resource }) => listOf(Resource).map(idOf))
+        .filter((id) => plain.Resources[id]?.Type === type);
+      return sum + new Set(on).size;
+    }, 0);
+
+  it('is counted as the page says', () => {
+    const stack = theirStack();
+    groupageIn(stack);
+    const plain = templateOf(stack);
+    const tables = pairs(plain, 'AWS::DynamoDB::Table', /^dynamodb:/);
+    const [senders, receivers] = [/^sqs:SendMessage$/, /^sqs:ReceiveMessage$/].map((action) =>
+      pairs(plain, 'AWS::SQS::Queue', action),
+    );
+    const page = readFileSync(join(import.meta.dirname, '../../docs/construct.md'), 'utf8');
+    expect(page).toContain(`tables: ${tables} pairs of function and table`);
+    expect(page).toContain(`queues: ${senders} pairs of sender and queue, ${receivers} of receiver and queue`);
   });
 });
 
