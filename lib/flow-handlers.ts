@@ -1,0 +1,208 @@
+/** The λs of a flow: what each works off, where its messages go, and exactly what it may do. */
+import { Duration } from 'aws-cdk-lib';
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import { type FunctionUrl, FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
+import type { Construct } from 'constructs';
+import { LEADER_TIMEOUT, MESSAGES_AT_ONCE } from '../src/batching/timings.ts';
+import { type Config, callbackTimeout, handlerTimeout } from '../src/config/resolved.ts';
+import { distinct, downstreamRights, type Right } from './endpoints.ts';
+import { ExecutionReports } from './execution-reports.ts';
+import type { Handler } from './handler.ts';
+import type { HandlerName } from './handler-code.ts';
+import type { RejectedQueue, WorkingQueue } from './queues.ts';
+import type { Tables } from './tables.ts';
+
+/** What whoever acks items of fan-outs does: a task that ends does so itself. */
+const ACKS = ['GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem'] as const;
+
+/** What λs are made of, and between. */
+export interface FlowParts {
+  readonly scope: Construct;
+  readonly config: Config;
+  readonly tables: Tables;
+  readonly registerQueue: WorkingQueue;
+  readonly electQueue: WorkingQueue;
+  readonly groupQueue: WorkingQueue;
+  readonly batchQueue: WorkingQueue;
+  readonly rejectedQueue: RejectedQueue;
+  readonly callbackQueue: WorkingQueue | undefined;
+  /** To reach the destinations of callbacks. */
+  readonly callbackRights: readonly Right[];
+  /** Begins the names of this instance's executions, where it is not empty. */
+  readonly executionTag: string;
+  /** @param timeout milliseconds */
+  handler(id: string, name: HandlerName, timeout: number, description: string): Handler;
+}
+
+export const registerHandler = (of: FlowParts): void => {
+  of.handler('RegisterHandler', 'register', LEADER_TIMEOUT, 'Register messages become waiting tasks')
+    .source({ queue: of.registerQueue.queue, batchSize: MESSAGES_AT_ONCE.register, maxConcurrency: 100 })
+    .table('taskTable', of.tables.task, ['PartiQLInsert', 'PartiQLUpdate', 'BatchGetItem', 'GetItem', 'UpdateItem'])
+    .table('batchLockTable', of.tables.batchLock, ['BatchWriteItem', 'BatchGetItem', 'PartiQLInsert', 'Query'])
+    .table('batchTable', of.tables.batch, ['GetItem'])
+    .table('fanOutTable', of.tables.fanOut, ACKS)
+    .table('listTable', of.tables.list, ['GetItem', 'PutItem', 'UpdateItem', 'Query'])
+    .sends({
+      registerQueue: of.registerQueue.queue,
+      electQueue: of.electQueue.queue,
+      groupQueue: of.groupQueue.queue,
+      rejectedQueue: of.rejectedQueue.queue,
+      ...callbacksOf(of),
+    });
+};
+
+export const electHandler = (of: FlowParts): void => {
+  of.handler('ElectHandler', 'elect-leader', LEADER_TIMEOUT, 'Targets with waiting tasks get a leader')
+    .source({ queue: of.electQueue.queue, batchSize: MESSAGES_AT_ONCE.elect, maxConcurrency: 50 })
+    .table('batchLockTable', of.tables.batchLock, ['GetItem', 'Query', 'UpdateItem', 'DeleteItem'])
+    .sends({ electQueue: of.electQueue.queue, groupQueue: of.groupQueue.queue });
+};
+
+export const groupHandler = (of: FlowParts): void => {
+  of.handler('GroupHandler', 'group', LEADER_TIMEOUT, 'Leaders claim waiting tasks and seal batches')
+    .source({ queue: of.groupQueue.queue, batchSize: MESSAGES_AT_ONCE.group, maxConcurrency: 100 })
+    .table('taskTable', of.tables.task, ['PartiQLUpdate', 'BatchGetItem'])
+    .table('batchLockTable', of.tables.batchLock, [
+      'BatchWriteItem',
+      'GetItem',
+      'Query',
+      'UpdateItem',
+      'PutItem',
+      'DeleteItem',
+    ])
+    .table('batchTable', of.tables.batch, ['GetItem', 'PutItem', 'UpdateItem'])
+    .table('fanOutTable', of.tables.fanOut, ACKS)
+    .sends({
+      electQueue: of.electQueue.queue,
+      groupQueue: of.groupQueue.queue,
+      batchQueue: of.batchQueue.queue,
+      ...callbacksOf(of),
+    });
+};
+
+export const batchHandler = (of: FlowParts): void => {
+  const operations = Object.values(of.config.operations);
+  const downstreams = operations.map(({ downstream }) => downstream);
+  const machines = operations.flatMap(({ operation, downstream }) =>
+    downstream.kind === 'step-functions' ? [[operation, downstream] as const] : [],
+  );
+  const handler = of
+    .handler(
+      'BatchHandler',
+      'batch-handler',
+      handlerTimeout(of.config),
+      'Sealed batches go downstream, tasks get results',
+    )
+    .source({ queue: of.batchQueue.queue, batchSize: MESSAGES_AT_ONCE.batch, maxConcurrency: 100 })
+    .table('taskTable', of.tables.task, ['PartiQLUpdate', 'BatchGetItem'])
+    .table('batchLockTable', of.tables.batchLock, ['GetItem', 'Query', 'UpdateItem', 'DeleteItem'])
+    .table('batchTable', of.tables.batch, ['GetItem', 'UpdateItem'])
+    .table('fanOutTable', of.tables.fanOut, ACKS)
+    .sends({
+      electQueue: of.electQueue.queue,
+      batchQueue: of.batchQueue.queue,
+      rejectedQueue: of.rejectedQueue.queue,
+      ...callbacksOf(of),
+    })
+    .may(distinct(downstreams.flatMap(downstreamRights)));
+  // Which inputs have been done is kept beside the Targets' locks.
+  if (operations.some(({ merge }) => merge))
+    handler.table('batchLockTable', of.tables.batchLock, ['BatchGetItem', 'BatchWriteItem']);
+  if (machines.length === 0) return;
+  handler.startsByName();
+  const { executionTag: tag } = of;
+  if (tag !== '') handler.set('executions', tag);
+  const { queue, encryptionKey } = of.batchQueue;
+  new ExecutionReports(of.scope, 'ExecutionReports', { queue, machines, tag, encryptionKey });
+};
+
+/** What a function is given that tells initiators of tasks. */
+const callbacksOf = ({ callbackQueue }: FlowParts) => (callbackQueue ? { callbackQueue: callbackQueue.queue } : {});
+
+export const callbackHandler = (of: FlowParts, { queue }: WorkingQueue): void => {
+  const destinations = Object.values(of.config.destinations);
+  const timeout = callbackTimeout(of.config);
+  const handler = of
+    .handler('CallbackHandler', 'callback', timeout, 'Events go to destinations')
+    // Few: a destination that was down should not be run over when it is back.
+    .source({ queue, batchSize: MESSAGES_AT_ONCE.callback, maxConcurrency: 10 })
+    .sends({ rejectedQueue: of.rejectedQueue.queue })
+    .may(distinct(of.callbackRights));
+  if (destinations.some(({ kind }) => kind === 'topic')) handler.publishesByName();
+};
+
+export const sweepHandler = (of: FlowParts): void => {
+  const handler = of
+    .handler('SweepHandler', 'sweep', 50_000, 'Dead letters are sent again, lock rows patrolled')
+    .table(
+      'batchLockTable',
+      of.tables.batchLock,
+      ['GetItem', 'PutItem', 'Query', 'UpdateItem', 'DeleteItem'],
+      ['Targets'],
+    )
+    .table('batchTable', of.tables.batch, ['GetItem'])
+    .table('fanOutTable', of.tables.fanOut, [...ACKS, 'BatchWriteItem'], ['ByCheckAt'])
+    .table('listTable', of.tables.list, ['Query', 'BatchWriteItem'])
+    .sends(allQueues(of))
+    .takesFrom(deadLettersOf(of));
+  // The next minute comes anyway: a sweep that failed is not repeated at once.
+  handler.function.configureAsyncInvoke({ retryAttempts: 0 });
+  new Rule(of.scope, 'SweepSchedule', {
+    schedule: Schedule.rate(Duration.minutes(1)),
+    targets: [new LambdaFunction(handler.function)],
+  });
+};
+
+const allQueues = (of: FlowParts) => {
+  const { registerQueue, electQueue, groupQueue, batchQueue, rejectedQueue } = of;
+  return {
+    registerQueue: registerQueue.queue,
+    electQueue: electQueue.queue,
+    groupQueue: groupQueue.queue,
+    batchQueue: batchQueue.queue,
+    rejectedQueue: rejectedQueue.queue,
+    ...callbacksOf(of),
+  };
+};
+
+const deadLettersOf = (of: FlowParts) => {
+  const { registerQueue, electQueue, groupQueue, batchQueue, callbackQueue } = of;
+  return {
+    registerDeadLetters: registerQueue.deadLetters,
+    electDeadLetters: electQueue.deadLetters,
+    groupDeadLetters: groupQueue.deadLetters,
+    batchDeadLetters: batchQueue.deadLetters,
+    ...(callbackQueue ? { callbackDeadLetters: callbackQueue.deadLetters } : {}),
+  };
+};
+
+export const apiHandler = (of: FlowParts): FunctionUrl => {
+  const letters = { ...deadLettersOf(of), rejectedQueue: of.rejectedQueue.queue };
+  return of
+    .handler('ApiHandler', 'api', LEADER_TIMEOUT, 'The HTTP API')
+    .table('taskTable', of.tables.task, ['GetItem', 'BatchGetItem', 'PartiQLUpdate'], ['FailedByTarget'])
+    .scans(of.tables.task, 'FailedByTarget')
+    .table(
+      'batchLockTable',
+      of.tables.batchLock,
+      ['GetItem', 'BatchGetItem', 'BatchWriteItem', 'Query', 'UpdateItem'],
+      ['Targets'],
+    )
+    .table('batchTable', of.tables.batch, ['GetItem'], ['ByTarget'])
+    .table('fanOutTable', of.tables.fanOut, [...ACKS, 'PartiQLInsert', 'BatchWriteItem'], ['ByCheckAt'])
+    .table('listTable', of.tables.list, [
+      'GetItem',
+      'BatchGetItem',
+      'PutItem',
+      'UpdateItem',
+      'PartiQLInsert',
+      'BatchWriteItem',
+      'Query',
+    ])
+    .table('fleetTable', of.tables.fleet.table, ['Query', 'UpdateItem'])
+    .sends(allQueues(of))
+    .takesFrom(letters)
+    .counts({ ...letters, ...allQueues(of) })
+    .function.addFunctionUrl({ authType: FunctionUrlAuthType.AWS_IAM });
+};
