@@ -84,11 +84,11 @@ const outcome = {
     .optional(),
 };
 
-export const ITEM_RESULT = z
+const ITEM_RESULT = z
   .object({ id: text('The id of an item of the call; others are passed over.'), ...outcome })
   .meta({ id: 'ItemResult', description: 'What became of an item. The first result of a task stands.' });
 
-export const INPUT_RESULT = z
+const INPUT_RESULT = z
   .object({
     key: z.union([z.string(), z.number()]).describe('The key of an input of the call.'),
     ...outcome,
@@ -102,7 +102,7 @@ const INPUTS = z.object({ inputs: list(INPUT_RESULT, 'An input that is left out 
   id: 'InputsAnswer',
   description: 'Of a merged call, input by input. Where there are `results` too, those stand.',
 });
-export const PENDING = z
+const PENDING = z
   .object({ pending: z.literal(true).describe('It is done later, and reported then.') })
   .meta({ id: 'PendingAnswer', description: 'By HTTP with the status 202; a function returns it.' });
 const ALL_DONE = z

@@ -11,7 +11,7 @@ import { Components, type How, type Json } from './json-schema.ts';
 import { version } from './version.ts';
 
 /** All routes of the API. */
-export const ROUTES: readonly Route[] = [
+const ROUTES: readonly Route[] = [
   ...TASK_ROUTES,
   ...BATCH_ROUTES,
   ...FLOW_ROUTES,

@@ -28,6 +28,16 @@ describe('the HTTP API', () => {
     expect(await flow.task('not-sent')).toBeUndefined();
   });
 
+  it('describes itself, and is where it says', async () => {
+    const { openapi, servers, paths } = (await flow.get('/openapi.json')) as {
+      openapi: string;
+      servers: { url: string }[];
+      paths: Record<string, unknown>;
+    };
+    expect([openapi, servers]).toEqual(['3.1.0', [{ url: expect.stringMatching(/^https?:\/\/.+\/v1$/) }]]);
+    expect(Object.keys(paths)).toContain('/tasks/{id}');
+  });
+
   it('refuses bodies that are no tasks', async () => {
     for (const body of [
       '',

@@ -19,6 +19,8 @@ it('the bundles that a deployment uploads run the whole flow', async () => {
     const tasks = await flow.ended(ids);
     expect(tasks.map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
     expect(flow.downstream.calls.map(({ items }) => items.map(({ id }) => id))).toEqual([ids]);
+    // It lies beside the bundle.
+    expect(await flow.get('/openapi.json')).toMatchObject({ openapi: '3.1.0' });
   } finally {
     await flow.stop();
   }

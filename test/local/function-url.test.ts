@@ -28,7 +28,7 @@ const ask = async ({ method = 'GET', rawPath = '/v1/targets', ...fields }: Asked
     isBase64Encoded: false,
     ...fields,
   });
-  return answer as { statusCode: number };
+  return answer as { readonly statusCode: number; readonly body: string };
 };
 
 it("answers what is hardly a request as the caller's fault", async () => {
@@ -57,4 +57,12 @@ it("answers what is hardly a request as the caller's fault", async () => {
   expect((await ask({})).statusCode).toBe(200);
   // No query parameters of ours, whatever else they are the names of.
   expect((await ask({ rawQueryString: '__proto__=1&constructor=x' })).statusCode).toBe(400);
+});
+
+it('describes itself, with the address at which it was asked for', async () => {
+  const { statusCode, body } = await ask({ rawPath: '/v1/openapi.json' });
+  expect([statusCode, JSON.parse(body)]).toEqual([
+    200,
+    expect.objectContaining({ openapi: '3.1.0', servers: [{ url: 'https://id.lambda-url.eu-central-1.on.aws/v1' }] }),
+  ]);
 });

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { list, text, whole } from '../fields.ts';
 import { PROBLEM_PLACE } from '../register-message.ts';
 
-export type Method = 'get' | 'post' | 'put' | 'delete';
+type Method = 'get' | 'post' | 'put' | 'delete';
 
 interface Said {
   readonly description: string;
