@@ -87,13 +87,11 @@ const operationOf = (schemas: Components, route: Route): Json => {
   };
 };
 
-const pathsOf = (schemas: Components): Json =>
-  Object.fromEntries(
-    [...Map.groupBy(ROUTES, ({ path }) => path)].map(([path, routes]) => [
-      path,
-      Object.fromEntries(routes.map((route) => [route.method, operationOf(schemas, route)])),
-    ]),
-  );
+const pathsOf = (schemas: Components): Json => {
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const route of ROUTES) (paths[route.path] ??= {})[route.method] = operationOf(schemas, route);
+  return paths;
+};
 
 const TAGS: Readonly<Record<string, string>> = {
   tasks: 'Units of work, from their registration to their result.',

@@ -1,0 +1,118 @@
+/** Asks every route about tasks, batches, Targets, operations and queues. */
+import { expect } from 'vitest';
+import { completeBatch } from '../../src/batching/complete-batch.ts';
+import { handleBatch } from '../../src/batching/handle-batch.ts';
+import { UnknownOperation } from '../../src/config/resolved.ts';
+import { PLENTY } from '../batching/step-kit.ts';
+import { letter } from '../batching/step-suite.ts';
+import { NOW, operationName, target } from '../factories/factories.ts';
+import { MUC, started } from './asked-api.ts';
+
+const part = encodeURIComponent;
+
+export const tasksAndBatches = async () => {
+  const { kit, ask, send, seal } = started();
+  expect(await ask('POST /tasks', { operation: 'ship', payload: { depot: 'MUC' }, id: 'one' })).toEqual({
+    status: 202,
+    ids: ['one'],
+  });
+  kit.sent.registered.length = 0;
+  const wishes = {
+    correlationId: 'c',
+    priority: 3,
+    weight: 2,
+    coalesceKey: 'k',
+    expiresIn: '10m',
+    callback: 'ops',
+    fanOutItem: 'f:0:1',
+  };
+  await send({ id: 'a', ...wishes }, { id: 'b' }, { id: 'c' }, { id: 'd', payload: { depot: 'BER' } });
+  await ask('GET /tasks/a');
+  await ask(`GET /tasks?target=${MUC}&limit=1`);
+  await ask('DELETE /tasks/d');
+  await ask('GET /tasks/d');
+  const batch = await seal(MUC);
+  await ask(`POST /batches/${part(batch)}/complete`, {});
+  expect(await ask('DELETE /tasks/a')).toMatchObject({ status: 409 });
+  kit.answers = [{ kind: 'unavailable', reason: 'answered 503', quote: 'busy', mayRetryAtOnce: false }];
+  await handleBatch(kit, { batchId: batch }, PLENTY);
+  expect(await ask('GET /tasks/a')).toMatchObject({ status: 'in-progress', lastReason: 'answered 503: busy' });
+  await ask(`GET /batches/${part(batch)}`);
+  kit.now += 61_000;
+  kit.answers = [{ kind: 'pending' }];
+  await handleBatch(kit, { batchId: batch }, PLENTY);
+  expect(await ask('GET /tasks/a')).toMatchObject({ waitsFor: { reason: 'job' } });
+  await ask(`GET /batches/${part(batch)}`);
+  const results = [
+    { id: 'a', status: 'succeeded', result: { label: 1 } },
+    { id: 'b', status: 'failed', error: { code: 'odd', message: 'task b is odd' } },
+    { id: 'c', status: 'failed', error: 'no' },
+  ];
+  await ask(`POST /batches/${part(batch)}/complete`, { results });
+  for (const message of kit.sent.batch.splice(0)) if ('results' in message) await completeBatch(kit, message, PLENTY);
+  expect(await ask('GET /tasks/a')).toMatchObject({ status: 'succeeded', result: { label: 1 } });
+  expect(await ask('GET /tasks/b')).toMatchObject({ status: 'failed' });
+  await ask(`GET /batches/${part(batch)}`);
+  await ask(`GET /batches?target=${MUC}&limit=1`);
+  expect((await ask('GET /tasks?status=failed&limit=1')).tasks).toHaveLength(1);
+  expect((await ask('GET /failures')).groups.length).toBeGreaterThan(0);
+  await ask('POST /tasks/redrive', { target: MUC, dryRun: true });
+  await ask('POST /tasks/redrive', { ids: ['a', 'b', 'unknown'] });
+  await ask('GET /tasks?target=ship/depot=HAM');
+  await ask('GET /batches?target=ship/depot=HAM');
+  await ask('POST /tasks/redrive', { target: 'ship/depot=HAM' });
+};
+
+export const operationsAndTargets = async () => {
+  const { kit, ask, send, seal } = started();
+  await send({ id: 'a' }, { id: 'b', payload: { depot: 'BER' } });
+  await ask('POST /targets/flush', { target: MUC });
+  await seal(MUC);
+  await kit.operations.takeSlot(operationName('ship'), `${MUC}#1#1` as never, 1);
+  await kit.operations.enqueue(operationName('ship'), { target: target('ship/depot=BER'), at: NOW, fence: 0 });
+  await ask('GET /targets?limit=1');
+  await ask('GET /targets?operation=ship&prefix=depot');
+  await ask('GET /operations/ship');
+  await ask('POST /operations/ship/resume', {});
+  await ask('POST /operations/ship/pause', { reason: 'a storm' });
+  await ask('POST /operations/ship/pause', '');
+  expect(await ask('GET /tasks/b')).toMatchObject({ waitsFor: { reason: 'operation-paused' } });
+  await ask('POST /operations/ship/resume', '');
+  await ask('POST /operations/ship/resume', { target: MUC });
+  await ask('POST /operations/ship/pause', { target: MUC });
+  await ask('GET /targets');
+  await ask('POST /operations/ship/resume', { target: MUC });
+  await kit.operations.pause(operationName('broken'), {
+    id: 'p',
+    by: 'circuit',
+    since: NOW,
+    until: NOW + 1,
+    reason: 'answered 503',
+  });
+  await ask('GET /operations');
+  await ask('POST /targets/flush', { target: 'ship/depot=HAM' });
+  await ask('POST /operations/ship/pause', { target: 'ship/depot=HAM' });
+  await ask('POST /operations/ship/resume', { target: 'ship/depot=HAM' });
+  const gone = () => Promise.reject(new UnknownOperation('ship'));
+  const unconfigured = started(({ locks }) => ({ locks: { ...locks, flush: gone } }));
+  await unconfigured.send({ id: 'a' });
+  await unconfigured.ask('POST /targets/flush', { target: MUC });
+};
+
+export const queuesAndDoctor = async () => {
+  const { kit, ask, send, seal } = started();
+  kit.letters.batch = [letter('{}', 1), letter('{"b":"x"}', 2)];
+  await ask('GET /queues');
+  await ask('GET /dead-letters');
+  await ask('POST /dead-letters/batch/redrive', { dryRun: true });
+  await ask('POST /dead-letters/batch/redrive', '');
+  await ask('POST /dead-letters/none/redrive', '');
+  await send({ id: 'a' }, { id: 'b', payload: { depot: 'BER' } });
+  await seal(MUC);
+  kit.now += 86_400_000;
+  expect((await ask('GET /doctor/targets')).findings.length).toBeGreaterThan(0);
+  expect((await ask(`GET /doctor/batches?target=${MUC}`)).findings.length).toBeGreaterThan(0);
+  await ask('POST /doctor/targets?limit=1', '');
+  await ask('POST /doctor/targets', {});
+  await ask(`POST /doctor/batches?target=${MUC}`, '');
+};

@@ -1,0 +1,79 @@
+/** An API on stores in memory, to be asked; each of its answers is held to its description. */
+import { api } from '../../src/api/app.ts';
+import { electLeader } from '../../src/batching/elect-leader.ts';
+import { finishBatch } from '../../src/batching/finish-batch.ts';
+import { batchIdOf } from '../../src/batching/ids.ts';
+import { register } from '../../src/batching/register.ts';
+import type { Config } from '../../src/config/resolved.ts';
+import { type StepKit, stepKit } from '../batching/step-kit.ts';
+import { memoryStores } from '../contract/stores.ts';
+import { aConfig, aPolicy, aRetry, operationName, target } from '../factories/factories.ts';
+import { committed } from './ajv.ts';
+import { asDescribed } from './documented-api.ts';
+
+const config: Config = {
+  ...aConfig(
+    {
+      batch: aPolicy({ maxSize: 4, maxWait: 60_000 }),
+      concurrency: { perTarget: 2, total: 1 },
+      retry: aRetry({ immediate: 0 }),
+    },
+    { operation: operationName('broken'), circuit: { failures: 1, coolDown: 30_000 }, retry: aRetry({ immediate: 0 }) },
+  ),
+  destinations: { ops: { kind: 'queue', name: 'ops' } },
+};
+export const MUC = 'ship/depot=MUC';
+
+/** What was answered so far: `getTask 200`. */
+export const seen = new Set<string>();
+
+/** An API on stores in memory, each of whose answers is held to its description. */
+export const started = (deps: (kit: StepKit) => Partial<Parameters<typeof api>[0]> = () => ({})) => {
+  const kit = stepKit(memoryStores(), config);
+  let made = 0;
+  const newId = () => {
+    made += 1;
+    return `new-${made}`;
+  };
+  const app = api({ ...kit, newId, onError: () => {}, openApi: () => committed('openapi.json'), ...deps(kit) });
+  const ask = async (route: string, body?: unknown, headers: Record<string, string> = {}) => {
+    const [method = '', path = ''] = route.split(' ');
+    const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+    const init = { method, headers, ...(text === undefined ? {} : { body: text }) };
+    const response = await app.request(`http://api.example/v1${path}`, init);
+    const type = response.headers.get('content-type');
+    const exchange = {
+      method,
+      path: `/v1${path}`,
+      body: text,
+      status: response.status,
+      type,
+      text: await response.text(),
+    };
+    seen.add(`${asDescribed(exchange)} ${response.status}`);
+    return { status: response.status, ...JSON.parse(exchange.text) };
+  };
+  /** Sends tasks, and registers them. */
+  const send = async (...tasks: readonly object[]) => {
+    const { status } = await ask('POST /tasks', {
+      tasks: tasks.map((task) => ({ operation: 'ship', payload: { depot: 'MUC' }, ...task })),
+    });
+    const bodies = kit.sent.registered.splice(0);
+    await register(
+      kit,
+      bodies.map((body, n) => ({ messageId: `message-${n}`, body })),
+    );
+    return status;
+  };
+  /** Seals what waits in a Target as its leader's `round`-th batch. */
+  const seal = async (where: string, round = 1) => {
+    await electLeader(kit, { target: target(where) });
+    const batch = batchIdOf(target(where), 1, round);
+    await finishBatch(kit, target(where), batch);
+    return batch;
+  };
+  return { kit, ask, send, seal };
+};
+
+/** The event of an end stays on its way. */
+export const neverSent = (kit: StepKit) => ({ fanOuts: { ...kit.fanOuts, forgetEvent: async () => {} } });
