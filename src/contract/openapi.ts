@@ -89,7 +89,7 @@ const operationOf = (schemas: Components, route: Route): Json => {
 
 const pathsOf = (schemas: Components): Json => {
   const paths: Record<string, Record<string, Json>> = {};
-  for (const route of ROUTES) (paths[route.path] ??= {})[route.method] = operationOf(schemas, route);
+  for (const route of ROUTES) paths[route.path] = { ...paths[route.path], [route.method]: operationOf(schemas, route) };
   return paths;
 };
 
