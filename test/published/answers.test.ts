@@ -1,4 +1,5 @@
 /** Every route of the API, asked for real: what it answers, well or with a problem, is as it is described. */
+import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import { committed } from './ajv.ts';
 import { fanOuts, fleets, lists } from './ask-counted.ts';
@@ -12,6 +13,11 @@ beforeAll(async () => {
 
 /** What others are asked for: 400 and 413 of every route, 500 and 503 of whoever fails. */
 const ELSEWHERE = / (?:400|413|500|503)$/;
+
+it('says which release it is, as the package does', async () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+  expect(await started().ask('GET /about')).toMatchObject({ status: 200, version });
+});
 
 it('every route has answered well, and with each of its problems', async () => {
   const { ask } = started();

@@ -1,9 +1,23 @@
-/** `/openapi.json`: the description itself. */
+/** What the API says of itself. */
 import * as z from 'zod';
 import { text } from '../fields.ts';
 import type { Route } from './route.ts';
 
 export const THIS_ROUTES: readonly Route[] = [
+  {
+    method: 'get',
+    path: '/about',
+    id: 'getAbout',
+    summary: 'Which release of Groupage answers',
+    answers: {
+      200: {
+        description: 'The release.',
+        schema: z
+          .object({ version: text('By semantic versioning, e.g. `0.2.0`.') })
+          .meta({ id: 'About', description: 'A release.' }),
+      },
+    },
+  },
   {
     method: 'get',
     path: '/openapi.json',
