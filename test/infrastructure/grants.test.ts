@@ -8,7 +8,7 @@ import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { describe, expect, it } from 'vitest';
-import type { CallbackTarget, Groupage } from '../../lib/groupage.ts';
+import { type CallbackTarget, FleetTable, type Groupage } from '../../lib/groupage.ts';
 import { placed } from '../../src/callbacks/places.ts';
 import { ENVIRONMENT } from '../../src/environment.ts';
 import { functionsOf, type Statement, statementsOfQueuePolicy, statementsOfRole } from './rules/flow.ts';
@@ -49,6 +49,19 @@ describe('with a key', () => {
       [USE, logicalId(key), via('sqs')],
     ]);
   });
+});
+
+it('with a key the workers of a fleet use it through its table, and in no other way', () => {
+  const stack = theirStack();
+  const key = new Key(stack, 'Key');
+  const role = new Role(stack, 'Worker', { assumedBy: new ServicePrincipal('ecs-tasks.amazonaws.com') });
+  new FleetTable(stack, 'Fleet', { encryptionKey: key, tableName: 'fleets' }).grantWork(role);
+  const template = templateOf(stack);
+  const [, use, ...others] = statementsOfRole(template, logicalId(role));
+  expect(others).toEqual([]);
+  expect([idOf(use?.Resource), use?.Condition]).toEqual([logicalId(key), via('dynamodb')]);
+  expect(listOf(use?.Action)).toEqual(expect.arrayContaining(['kms:Decrypt', 'kms:GenerateDataKey']));
+  expect(ofType(template, 'AWS::DynamoDB::Table').map(([, { TableName }]) => TableName)).toEqual(['fleets']);
 });
 
 describe('producers of other accounts', () => {
