@@ -17,7 +17,10 @@ import type { DownstreamAnswer, DownstreamFunction, ReceivedCall } from './wire.
 export interface LoggedCall extends ReceivedCall {
   /** When, in virtual time. */
   readonly at: Date;
-  /** How its answer was read: `results`, `all-succeeded`, `pending`, or why it came to nothing. Missing while it is under way. */
+  /**
+   * How its answer was read: `results`, `all-succeeded`, `pending`, or why it came to nothing. Missing while it is
+   * under way.
+   */
   readonly answer?: string;
   /** How long it took, in milliseconds of virtual time. */
   readonly took?: Millis;

@@ -1,9 +1,8 @@
 /**
- * The flow of a testbed: the real steps on tables and queues in memory, in virtual time. The functions, their timeouts and
- * their queues are those of a schedule (`src/simulation`); what a schedule leaves to chance happens here as it should,
- * unless the test says otherwise.
+ * The flow of a testbed: the real steps on tables and queues in memory, in virtual time. The functions, their timeouts
+ * and their queues are those of a schedule (`src/simulation`); what a schedule leaves to chance happens here as it
+ * should, unless the test says otherwise.
  */
-
 import { setImmediate } from 'node:timers';
 import type { Deps } from '../batching/deps.ts';
 import { electLeader } from '../batching/elect-leader.ts';

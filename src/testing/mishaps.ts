@@ -1,6 +1,6 @@
 /**
- * What a test lets go wrong, by name: each at its next occasions, or at every one for a span. Nothing is left to chance,
- * and what does not come up does not happen.
+ * What a test lets go wrong, by name: each at its next occasions, or at every one for a span. Nothing is left to
+ * chance, and what does not come up does not happen.
  */
 import type { Millis } from '../batching/ids.ts';
 import { type Duration, parseDuration } from '../config/duration.ts';
@@ -65,8 +65,8 @@ const TABLES = {
 } as const;
 
 /**
- * How a call is answered instead: by an answer, or by another function. `timeout`: not at all; `network-error`: it is not
- * reached; `reply-lost`: it does the work, and nobody hears of it.
+ * How a call is answered instead: by an answer, or by another function. `timeout`: not at all; `network-error`: it is
+ * not reached; `reply-lost`: it does the work, and nobody hears of it.
  */
 export type InjectedAnswer =
   | Exclude<DownstreamAnswer, undefined | null>

@@ -1,6 +1,6 @@
 /**
- * How virtual time goes by in a testbed: by what is planned, in order, each with all that follows from it. While code of
- * the test's own is at work (a downstream, a destination) the clock stands still, unless that code waits for it.
+ * How virtual time goes by in a testbed: by what is planned, in order, each with all that follows from it. While code
+ * of the test's own is at work (a downstream, a destination) the clock stands still, unless that code waits for it.
  */
 import { clearTimeout, setTimeout } from 'node:timers';
 import type { Millis } from '../batching/ids.ts';
@@ -8,12 +8,13 @@ import { type Scheduler, settled } from '../simulation/scheduler.ts';
 import { TestbedMisused } from './failures.ts';
 
 /** How long, in milliseconds of real time, code of the test's own may do nothing that the testbed can see. */
-const REAL_PATIENCE = 10_000;
+const PATIENCE = 10_000;
 /** As much never happens in one moment: something goes round in a circle. */
 const EVENTS_IN_A_MOMENT = 1_000_000;
 
 export class Pace {
   readonly scheduler: Scheduler;
+  readonly #patience: number;
   /** Code of the test's own that is at work, by what it is. */
   readonly #outside = new Map<symbol, string>();
   /** How much code of the test's own has begun and not ended: at work, or waiting for virtual time. */
@@ -22,8 +23,10 @@ export class Pace {
   #isRunning = false;
   #failures: unknown[] = [];
 
-  constructor(scheduler: Scheduler) {
+  /** @param patience see {@link PATIENCE} */
+  constructor(scheduler: Scheduler, patience = PATIENCE) {
     this.scheduler = scheduler;
+    this.#patience = patience;
   }
 
   /** What cannot be an outcome in the testbed: whoever lets time go by hears of it. */
@@ -112,9 +115,7 @@ export class Pace {
   async #quiet(): Promise<void> {
     while (this.#outside.size > 0) {
       await new Promise<void>((resolve, reject) => {
-        const waitsFor = [...this.#outside.values()].join(', ');
-        const why = `no answer for ${REAL_PATIENCE / 1_000} s of real time from ${waitsFor}: to take virtual time, use call.takes()`;
-        const timer = setTimeout(() => reject(new TestbedMisused(why)), REAL_PATIENCE);
+        const timer = setTimeout(() => reject(this.#noAnswer()), this.#patience);
         this.#onQuiet = () => {
           clearTimeout(timer);
           resolve();
@@ -122,5 +123,11 @@ export class Pace {
       });
       await settled();
     }
+  }
+
+  #noAnswer(): TestbedMisused {
+    const whose = [...this.#outside.values()].join(', ');
+    const since = `no answer for ${this.#patience} ms of real time`;
+    return new TestbedMisused(`${since} from ${whose}: to take virtual time, use call.takes()`);
   }
 }

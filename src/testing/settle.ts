@@ -12,8 +12,8 @@ import type { Flow } from './flow.ts';
 const FIRST = 3;
 
 /**
- * Whether nothing goes on before somebody does something: every task that has not ended waits for the report of a job, or
- * for the end of a pause that a person made.
+ * Whether nothing goes on before somebody does something: every task that has not ended waits for the report of a job,
+ * or for the end of a pause that a person made.
  */
 export const waitsForSomebody = (flow: Flow, now: number): boolean => {
   const { tables, queues, unfinished } = flow;

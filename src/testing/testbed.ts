@@ -55,18 +55,24 @@ export interface FanOutView {
 export type ToRedrive = { readonly ids: readonly string[] } | { readonly target: string };
 
 /**
- * Everything that happens does so in `advance()` and `settle()`, in order, and takes no time but that which it waits for.
- * What is asked of the API throws ApiRefused as the real one refuses it.
+ * Everything that happens does so in `advance()` and `settle()`, in order, and takes no time but that which it waits
+ * for. What is asked of the API throws ApiRefused as the real one refuses it.
  */
 export interface Testbed<Known extends Operations = Record<string, object>> extends Client<Known> {
   /** What time it is. */
   readonly now: Date;
-  /** Lets time go by: everything happens that is due meanwhile. @param span `"1s"`, or milliseconds; 0: what is due now */
+  /**
+   * Lets time go by: everything happens that is due meanwhile.
+   *
+   * @param span `"1s"`, or milliseconds; 0: what is due now
+   */
   advance(span: Duration | number): Promise<void>;
   /**
    * Lets time go by until every task has ended and every queue is empty.
    *
-   * @throws NotSettled at once where the rest waits for somebody (a job's report, the end of a pause), or after `within` @default 1 day
+   * @param options how long, in virtual time: a day, if it is not said
+   * @throws NotSettled at once where the rest waits for somebody (a job's report, the end of a pause), or
+   * after `within`
    */
   settle(options?: { readonly within?: Duration | number }): Promise<void>;
 
@@ -84,7 +90,11 @@ export interface Testbed<Known extends Operations = Record<string, object>> exte
   /** What the functions report: what production writes into its logs, and counts. */
   readonly events: readonly FlowEvent[];
 
-  /** Sends a message as it is to the register queue, right or wrong. @returns its name, which is the task's id where it has none. */
+  /**
+   * Sends a message as it is to the register queue, right or wrong.
+   *
+   * @returns its name, which is the task's id where it has none.
+   */
   sendMessage(body: string): string;
   /** Pauses an operation, or one of its Targets. */
   pause(of: string, reason?: string): Promise<void>;

@@ -26,8 +26,8 @@ export interface ReceivedCall<Payload extends object = Record<string, unknown>> 
 /** What a downstream can do during a call, beside answering. */
 export interface AtWork {
   /**
-   * Takes so long, in virtual time (`"2s"`, or milliseconds). Beyond the operation's `timeout` nobody waits for the answer
-   * any more.
+   * Takes so long, in virtual time (`"2s"`, or milliseconds). Beyond the operation's `timeout` nobody waits for the
+   * answer any more.
    */
   takes(span: Duration | number): Promise<void>;
 }

@@ -115,7 +115,7 @@ describe('something goes wrong', () => {
     expect(new Set(bed.callbacks.map(({ event }) => event.id)).size).toBe(12);
   });
 
-  it('with the function that has called downstream: it is asked again about the same items, under one key', async () => {
+  it('with the function that has called downstream: it calls again about the same items, under one key', async () => {
     const bed = parcelBed();
     bed.inject({ crash: 'batch' });
     await bed.sendAll(shipments(3));

@@ -10,7 +10,7 @@ export type Parcels = { readonly ship: Parcel };
 
 type OperationInput = ConfigInput['operations'][string];
 
-/** Parcels by depot, ten to a batch or those of a second; `ops` is told how each ended. @param ship what is otherwise */
+/** Parcels by depot, ten to a batch or those of a second; `ops` hears how each ended. @param ship what is otherwise */
 export const parcels = (ship: Partial<OperationInput> = {}): ConfigInput => ({
   operations: {
     ship: {
