@@ -15,11 +15,18 @@ const read = (file: string) =>
   JSON.parse(readFileSync(join(import.meta.dirname, '../..', file), 'utf8')) as Record<string, Record<string, unknown>>;
 const { dependencies, devDependencies, optionalDependencies, allowScripts = {} } = read('package.json');
 const { packages } = read('package-lock.json') as { packages: Record<string, Locked> };
-const locked = Object.entries(packages).filter(([path]) => path !== '');
+/** What is made here: folders of this repository, and the links to them. */
+const { workspaces = [] } = read('package.json') as unknown as { workspaces?: string[] };
+const isOurs = (path: string): boolean => path === '' || workspaces.includes(packages[path]?.resolved ?? path);
+const locked = Object.entries(packages).filter(([path]) => !isOurs(path));
 
 describe('dependencies', () => {
   it('come in exact versions, with their hashes', () => {
-    const asked = Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies });
+    const theirs = workspaces.map((folder) => read(`${folder}/package.json`).devDependencies);
+    const asked = [dependencies, devDependencies, optionalDependencies, ...theirs].flatMap((each) =>
+      Object.entries(each ?? {}),
+    );
+    expect(theirs).not.toContain(undefined);
     expect(asked.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(String(version)))).toEqual([]);
     expect(locked.filter(([, { integrity, inBundle }]) => !inBundle && !/^sha512-/.test(integrity ?? ''))).toEqual([]);
     // Without it npm takes each from the registry that it is told to use; a URL could be any.
