@@ -1,20 +1,19 @@
 /** The tables of docs/choosing.md. */
 import type { Millis } from '../../src/batching/ids.ts';
 import type { BatchPolicy } from '../../src/batching/policy.ts';
+import { parseConfig } from '../../src/config/schema.ts';
 import { perMillionTasks } from '../costs/model.ts';
 import { byChance, inBursts } from './arrivals.ts';
 import { batchesOf, type Calls, type Sealed } from './simulate.ts';
 
-const USUAL: BatchPolicy = {
-  maxSize: 100,
-  maxBytes: 900_000,
-  maxWeight: 0,
-  maxWait: 1_000,
-  quietPeriod: 0,
-  minSize: 1,
-  window: null,
-  bypass: null,
+/** What an operation has that says nothing of batches. */
+const usual = (): BatchPolicy => {
+  const config = parseConfig({ operations: { usual: { target: [], downstream: { kind: 'queue', name: 'usual' } } } });
+  const [operation] = config.ok ? Object.values(config.value.operations) : [];
+  if (!operation) throw new Error('an operation that says nothing of batches is refused');
+  return operation.batch;
 };
+const USUAL = usual();
 
 interface Told {
   readonly size: number;
