@@ -8,26 +8,14 @@ import {
   PeriodOverride,
   TextWidget,
 } from 'aws-cdk-lib/aws-cloudwatch';
-import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
-import type { Config, Operation } from '../../src/config/resolved.ts';
 import type { Flow } from '../flow.ts';
 import { isItFull } from './graphs/fill.ts';
 import { isItLate } from './graphs/lateness.ts';
 import { whereIsTheBottleneck } from './graphs/limits.ts';
 import { isAnythingLost } from './graphs/losses.ts';
 import { whatDoesItCost } from './graphs/spending.ts';
-import type { MeasuredIn } from './measured.ts';
-
-/** What the graphs are of. */
-export interface Watched {
-  readonly config: Config;
-  /** Those operations that the dashboard has room for. */
-  readonly operations: readonly Operation[];
-  readonly flow: Flow;
-  readonly tables: Readonly<Record<string, Table>>;
-  readonly measured: MeasuredIn;
-}
+import type { Watched } from './graphs/watched.ts';
 
 /** A dashboard has up to 2,500 metrics: an operation up to 28, each destination, queue, function and table a few. */
 const OPERATIONS_MAX = 60;

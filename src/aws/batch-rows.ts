@@ -11,7 +11,7 @@ import {
 } from '../batching/ids.ts';
 import type { SealReason } from '../batching/policy.ts';
 import type { FormingBatch } from '../ports.ts';
-import type { Item } from './dynamodb.ts';
+import type { Item } from './item.ts';
 import { readable, versionOf } from './row-version.ts';
 
 export const batchKey = (id: BatchId): Item => ({ BatchId: id });

@@ -4,7 +4,8 @@ import { type Batch, membersOf } from '../batching/batch.ts';
 import type { BatchId } from '../batching/ids.ts';
 import type { Batches } from '../ports.ts';
 import { batchKey, batchOf, countsItem, lastAttemptItem, newBatchRow, pendingItem } from './batch-rows.ts';
-import { conditionally, DynamoDBFailure, type Item, queryIndex } from './dynamodb.ts';
+import { conditionally, DynamoDBFailure, queryIndex } from './dynamodb.ts';
+import type { Item } from './item.ts';
 import { expiresAt } from './task-rows.ts';
 
 /** Words that DynamoDB keeps for itself. */

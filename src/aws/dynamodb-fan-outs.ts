@@ -16,7 +16,6 @@ import {
   conditionally,
   execute,
   getAll,
-  type Item,
   insertion,
   transactionally,
   writeAll,
@@ -38,6 +37,7 @@ import {
   walkItem,
 } from './fan-out-rows.ts';
 import { headerPage } from './header-pages.ts';
+import type { Item } from './item.ts';
 import { NOT_NEWER, readsUpTo } from './row-version.ts';
 import { expiresAt } from './task-rows.ts';
 

@@ -16,8 +16,9 @@ import {
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { FleetName, NodeKey } from '../fleet/ids.ts';
 import type { Fleets, Held } from '../fleet/store.ts';
-import { conditionally, type Item } from './dynamodb.ts';
+import { conditionally } from './dynamodb.ts';
 import { expiryOf, fleetOf, leaseKey, leaseOf, NAMES, nameRow, nodeKeyOf, nodeRow } from './fleet-rows.ts';
+import type { Item } from './item.ts';
 import { versionOf } from './row-version.ts';
 
 type Change = Omit<UpdateCommandInput, 'TableName' | 'Key'>;

@@ -17,12 +17,12 @@ import {
   conditionally,
   execute,
   getAll,
-  type Item,
   insertion,
   transactionally,
   writeAll,
 } from './dynamodb.ts';
 import { headerPage } from './header-pages.ts';
+import type { Item } from './item.ts';
 import { leaseChange, updateOf } from './list-changes.ts';
 import { clearList } from './list-clearing.ts';
 import { readJobs, rowsBetween } from './list-jobs.ts';

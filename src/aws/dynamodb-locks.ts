@@ -3,7 +3,8 @@ import { type DynamoDBDocumentClient, GetCommand, QueryCommand, UpdateCommand } 
 import { type Millis, type OperationName, operationOf, type Target, targetPrefix } from '../batching/ids.ts';
 import type { Lock } from '../batching/lock.ts';
 import type { Locks, Mine } from '../ports.ts';
-import { conditionally, execute, getAll, type Item, insertion, queryIndex } from './dynamodb.ts';
+import { conditionally, execute, getAll, insertion, queryIndex } from './dynamodb.ts';
+import type { Item } from './item.ts';
 import { LOCK_ENTRY, lockItem, lockKey, lockOf, WAITING_PREFIX, waitingOf } from './lock-rows.ts';
 import { pauseItem } from './pause-item.ts';
 import { NOT_NEWER, readsUpTo, versionOf } from './row-version.ts';

@@ -9,7 +9,8 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type { OperationName } from '../batching/ids.ts';
 import type { Operations } from '../ports.ts';
-import { conditionally, type Item } from './dynamodb.ts';
+import { conditionally } from './dynamodb.ts';
+import type { Item } from './item.ts';
 import { WAITING_PREFIX } from './lock-rows.ts';
 import {
   operationKey,

@@ -4,7 +4,8 @@ import { digest, type Target } from '../batching/ids.ts';
 import type { InputKey } from '../merging/inputs.ts';
 import type { Marks } from '../merging/merge.ts';
 import type { ProcessedKey, ProcessedKeys } from '../ports.ts';
-import { getAll, type Item, writeAll } from './dynamodb.ts';
+import { getAll, writeAll } from './dynamodb.ts';
+import type { Item } from './item.ts';
 import { readable, versionOf } from './row-version.ts';
 import { expiresAt } from './task-rows.ts';
 

@@ -4,8 +4,9 @@ import { type BatchId, type Candidate, type OperationName, parseCandidate, type 
 import { type NewTask, payloadRowOf, type Task, type TaskResult } from '../batching/task.ts';
 import type { ItemId } from '../fan-out/ids.ts';
 import type { EndedMember, FinishingBatch, Member, Members, OpenTask, TaskOutline, Tasks, Written } from '../ports.ts';
-import { DynamoDBFailure, execute, getAll, type Item, insertion, type Statement } from './dynamodb.ts';
+import { DynamoDBFailure, execute, getAll, insertion, type Statement } from './dynamodb.ts';
 import { failedTasks } from './failed-tasks.ts';
+import type { Item } from './item.ts';
 import { expiry, storePayloads } from './payloads.ts';
 import { redriveTasks } from './redrive-tasks.ts';
 import { readable, readsUpTo } from './row-version.ts';

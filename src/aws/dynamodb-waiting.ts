@@ -10,7 +10,8 @@ import {
 import type { Target } from '../batching/ids.ts';
 import type { PatrolMarks, WaitingTasks } from '../ports.ts';
 import { fromCursor, parseCursor, printCursor } from './cursor.ts';
-import { type Item, writeAll } from './dynamodb.ts';
+import { writeAll } from './dynamodb.ts';
+import type { Item } from './item.ts';
 import {
   PATROL_KEY,
   patrolMarkItem,

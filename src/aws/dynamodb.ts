@@ -17,10 +17,9 @@ import pLimit from 'p-limit';
 import type { Page } from '../batching/page.ts';
 import { InvalidCursor } from '../ports.ts';
 import { fromCursor, type KeyShape, parseCursor, printCursor } from './cursor.ts';
+import type { Item } from './item.ts';
 import { inRounds, type Left } from './rounds.ts';
 import { type RowKind, readable } from './row-version.ts';
-
-export type Item = Record<string, NativeAttributeValue>;
 
 /** What PartiQL takes in one request, what BatchWriteItem does, and BatchGetItem. */
 const STATEMENTS = 25;

@@ -4,7 +4,8 @@ import { type OperationName, operationOf, type Target, type TaskId } from '../ba
 import type { Page } from '../batching/page.ts';
 import type { FailedTask, Tasks } from '../ports.ts';
 import { fromCursor, parseCursor, printCursor } from './cursor.ts';
-import { getAll, type IndexQuery, type Item, queryIndex } from './dynamodb.ts';
+import { getAll, type IndexQuery, queryIndex } from './dynamodb.ts';
+import type { Item } from './item.ts';
 import { readable } from './row-version.ts';
 import { taskKey, taskOf } from './task-rows.ts';
 

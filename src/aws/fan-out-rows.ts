@@ -4,7 +4,7 @@ import type { EndReason, FailFast, FanOut, NewFanOut, Node, NodeCounts, Walk } f
 import type { FanOutId } from '../fan-out/ids.ts';
 import type { Ending, Reservation, Slots } from '../fan-out/store.ts';
 import { FULL_SIZE, groupSizes, type Position } from '../fan-out/tree.ts';
-import type { Item } from './dynamodb.ts';
+import type { Item } from './item.ts';
 import { readable, versionOf } from './row-version.ts';
 import { expiresAt } from './task-rows.ts';
 

@@ -2,7 +2,7 @@
 import { MINUTE } from '../batching/timings.ts';
 import type { Fleet, Lease, Node } from '../fleet/fleet.ts';
 import type { FleetName, NodeKey, PartitionId } from '../fleet/ids.ts';
-import type { Item } from './dynamodb.ts';
+import type { Item } from './item.ts';
 import { readable, versionOf } from './row-version.ts';
 import { expiresAt } from './task-rows.ts';
 

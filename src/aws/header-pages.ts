@@ -8,8 +8,9 @@ import type { Page } from '../batching/page.ts';
 import type { FanOutId } from '../fan-out/ids.ts';
 import { InvalidCursor } from '../ports.ts';
 import { fromCursor, type Key, parseCursor, printCursor } from './cursor.ts';
-import { getAll, type Item } from './dynamodb.ts';
+import { getAll } from './dynamodb.ts';
 import { headerKey, PATROL_NAMES } from './fan-out-rows.ts';
+import type { Item } from './item.ts';
 
 /** A page may have fewer than `limit`, and none, while there is a next one: the two kinds share their index. */
 export const headerPage = async (

@@ -1,7 +1,7 @@
 /** What is written to a list's row: leases in the place of others, each only if it is as it was seen (D2 to D7). */
 import type { Lease } from '../deferred/list.ts';
 import type { Seen } from '../deferred/store.ts';
-import type { Item } from './dynamodb.ts';
+import type { Item } from './item.ts';
 import { secondsOf } from './list-rows.ts';
 
 export interface LeaseChange {

@@ -2,7 +2,8 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { ListId } from '../deferred/ids.ts';
 import type { Clearing } from '../deferred/store.ts';
-import { CONCURRENCY, type Item, writeAll } from './dynamodb.ts';
+import { CONCURRENCY, writeAll } from './dynamodb.ts';
+import type { Item } from './item.ts';
 import { rowsBetween } from './list-jobs.ts';
 import { APPENDS, jobsKey, resultKey, tokenOfAppend } from './list-rows.ts';
 

@@ -3,7 +3,7 @@ import { type DynamoDBDocumentClient, QueryCommand, type QueryCommandInput } fro
 import { bytesInString } from '../batching/json-text.ts';
 import type { ListId } from '../deferred/ids.ts';
 import { endOf, type Job, type Range } from '../deferred/list.ts';
-import type { Item } from './dynamodb.ts';
+import type { Item } from './item.ts';
 import { jobsKey, jobsOf, type Segment, segmentKey, segmentOf } from './list-rows.ts';
 
 /** What is read for one answer, in bytes as they count there. */

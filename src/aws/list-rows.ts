@@ -7,8 +7,8 @@ import { SECOND } from '../batching/timings.ts';
 import { type LeaseKey, type ListId, trackerOf } from '../deferred/ids.ts';
 import type { Lease, List, NewList, Range } from '../deferred/list.ts';
 import type { Append, JobResult, Taken } from '../deferred/store.ts';
-import type { Item } from './dynamodb.ts';
 import { fanOutOf, headerKey, newHeader } from './fan-out-rows.ts';
+import type { Item } from './item.ts';
 import { readable, versionOf } from './row-version.ts';
 
 export const listKey = (id: ListId): Item => headerKey(trackerOf(id));

@@ -10,7 +10,7 @@ import {
 import { type Lock, NO_LOCK } from '../batching/lock.ts';
 import { type Waiting, type WaitingTask, waitingRow } from '../batching/policy.ts';
 import type { PatrolMark } from '../ports.ts';
-import type { Item } from './dynamodb.ts';
+import type { Item } from './item.ts';
 import { pauseOf } from './pause-item.ts';
 import { readable, versionOf } from './row-version.ts';
 

@@ -1,7 +1,7 @@
 /** The rows that an operation's Targets share, in a partition that is no Target: `:` is in no operation's name. */
 import type { OperationName, Target } from '../batching/ids.ts';
 import { NEW_OPERATION, type OperationState, type Slot, turnOf, type WaitingTarget } from '../batching/slots.ts';
-import type { Item } from './dynamodb.ts';
+import type { Item } from './item.ts';
 import { LOCK_ENTRY, WAITING_PREFIX } from './lock-rows.ts';
 import { pauseOf } from './pause-item.ts';
 import { readable, versionOf } from './row-version.ts';

@@ -1,6 +1,6 @@
 /** A pause as it is stored, on the row of an operation or of a Target. */
 import type { Pause } from '../batching/slots.ts';
-import type { Item } from './dynamodb.ts';
+import type { Item } from './item.ts';
 
 export const pauseItem = ({ id, by, since, until, reason }: Pause): Item => ({
   Id: id,

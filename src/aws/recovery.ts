@@ -5,7 +5,8 @@
 import { type DynamoDBDocumentClient, paginateScan, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { BatchId, Target } from '../batching/ids.ts';
 import { batchKey } from './batch-rows.ts';
-import { conditionally, type Item } from './dynamodb.ts';
+import { conditionally } from './dynamodb.ts';
+import type { Item } from './item.ts';
 import { LOCK_ENTRY, lockKey } from './lock-rows.ts';
 import { readable } from './row-version.ts';
 

@@ -4,7 +4,8 @@ import pLimit from 'p-limit';
 import type { Millis, TaskId } from '../batching/ids.ts';
 import { isRedriveOf, type Task } from '../batching/task.ts';
 import type { Tasks, Written } from '../ports.ts';
-import { CONCURRENCY, conditionally, type Item } from './dynamodb.ts';
+import { CONCURRENCY, conditionally } from './dynamodb.ts';
+import type { Item } from './item.ts';
 import { keepPayload } from './payloads.ts';
 import { taskKey, taskOf } from './task-rows.ts';
 

@@ -12,7 +12,7 @@
  */
 import { NewerRow } from '../ports.ts';
 import { RELEASE } from '../release.ts';
-import type { Item } from './dynamodb.ts';
+import type { Item } from './item.ts';
 
 interface Versions {
   readonly reads: number;

@@ -3,7 +3,8 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { TaskId } from '../batching/ids.ts';
 import { isSettledIn, type Task } from '../batching/task.ts';
 import type { Tasks, Written } from '../ports.ts';
-import { execute, type Item } from './dynamodb.ts';
+import { execute } from './dynamodb.ts';
+import type { Item } from './item.ts';
 import { expiry } from './payloads.ts';
 import { expiresAt, settledFields, taskOf } from './task-rows.ts';
 

@@ -3,7 +3,7 @@ import type { BatchId, OperationName, Target, TaskId } from '../batching/ids.ts'
 import type { NewTask, Outcome, PayloadToStore, Settlement, Task, TaskState } from '../batching/task.ts';
 import type { ItemId } from '../fan-out/ids.ts';
 import type { FinishingBatch } from '../ports.ts';
-import type { Item } from './dynamodb.ts';
+import type { Item } from './item.ts';
 import { versionOf } from './row-version.ts';
 
 /** DynamoDB charges for the whole row at every write, in steps of this. */

@@ -2,10 +2,10 @@
 import { PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { batchKey } from '../../src/aws/batch-rows.ts';
-import type { Item } from '../../src/aws/dynamodb.ts';
 import { dynamoDBPatrolMarks } from '../../src/aws/dynamodb-waiting.ts';
 import { headerKey, nodeRow, tokenKey } from '../../src/aws/fan-out-rows.ts';
 import { leaseKey, nodeKeyOf } from '../../src/aws/fleet-rows.ts';
+import type { Item } from '../../src/aws/item.ts';
 import { appendKey, jobsKey, resultKey, segmentKey, triggerKey } from '../../src/aws/list-rows.ts';
 import { lockKey, PATROL_KEY, waitingKey } from '../../src/aws/lock-rows.ts';
 import { operationKey, waitingTargetKey } from '../../src/aws/operation-rows.ts';

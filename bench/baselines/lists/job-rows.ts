@@ -1,7 +1,8 @@
 /** Rows of single jobs, as the ways without tokens have them. */
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { type Item, writeAll } from '../../../src/aws/dynamodb.ts';
+import { writeAll } from '../../../src/aws/dynamodb.ts';
+import type { Item } from '../../../src/aws/item.ts';
 import { payloadOf } from '../../lists/world.ts';
 import { type JobTable, jobIdOf, type Taken } from './way.ts';
 

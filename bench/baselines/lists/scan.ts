@@ -7,7 +7,8 @@
  * again.
  */
 import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { conditionally, type Item } from '../../../src/aws/dynamodb.ts';
+import { conditionally } from '../../../src/aws/dynamodb.ts';
+import type { Item } from '../../../src/aws/item.ts';
 import { completeRow, putJobRows } from './job-rows.ts';
 import type { JobTable, Taken, Way } from './way.ts';
 

@@ -1,8 +1,8 @@
 /** Are batches full? */
 import type { GraphWidget } from 'aws-cdk-lib/aws-cloudwatch';
 import type { BatchPolicy, SealReason } from '../../../src/batching/policy.ts';
-import type { Watched } from '../dashboard.ts';
 import { byOperation, graph } from './lines.ts';
+import type { Watched } from './watched.ts';
 
 /** Why batches of this policy can be sealed. */
 export const reasonsOf = ({ maxWeight, quietPeriod, bypass }: BatchPolicy): SealReason[] => {

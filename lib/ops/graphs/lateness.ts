@@ -1,8 +1,8 @@
 /** Is anything late? */
 import { type GraphWidget, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { lateAfter, longestWait } from '../../../src/config/resolved.ts';
-import type { Watched } from '../dashboard.ts';
 import { byOperation, graph, ofQueues, workingQueues } from './lines.ts';
+import type { Watched } from './watched.ts';
 
 export const isItLate = (watched: Watched): GraphWidget[] => {
   const { operations } = watched;

@@ -1,7 +1,7 @@
 /** Where is the bottleneck? */
 import { type GraphWidget, Stats } from 'aws-cdk-lib/aws-cloudwatch';
-import type { Watched } from '../dashboard.ts';
 import { byOperation, graph, ofFunctions, ofQueues, ofTables, workingQueues } from './lines.ts';
+import type { Watched } from './watched.ts';
 
 export const whereIsTheBottleneck = (watched: Watched): GraphWidget[] => {
   const { flow, tables } = watched;

@@ -3,8 +3,8 @@ import { GraphWidget, type GraphWidgetProps, type IMetric, Stats } from 'aws-cdk
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
-import type { Watched } from '../dashboard.ts';
 import { type OfOperation, STEP } from '../measured.ts';
+import type { Watched } from './watched.ts';
 
 /** Three graphs in a row of 24, each with room for its legend. */
 const [WIDTH, HEIGHT] = [8, 5];

@@ -1,8 +1,8 @@
 /** Is anything lost or failing? */
 import type { GraphWidget } from 'aws-cdk-lib/aws-cloudwatch';
 import { REPAIRED } from '../../../src/metrics.ts';
-import type { Watched } from '../dashboard.ts';
 import { byOperation, graph, ofQueues } from './lines.ts';
+import type { Watched } from './watched.ts';
 
 export const isAnythingLost = (watched: Watched): GraphWidget[] => {
   const { config, flow, measured } = watched;

@@ -1,8 +1,8 @@
 /** What does it cost? */
 import { type GraphWidget, type IMetric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
-import type { Watched } from '../dashboard.ts';
 import { callsSavedBy, STEP } from '../measured.ts';
 import { byOperation, graph, ofFunctions, ofTables, workingQueues } from './lines.ts';
+import type { Watched } from './watched.ts';
 
 const callsSaved = ({ operations, measured }: Watched): IMetric[] =>
   operations.map(({ operation }, n) => callsSavedBy(measured, operation, {}, n));
