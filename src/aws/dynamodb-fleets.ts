@@ -19,7 +19,7 @@ import type { Fleets, Held } from '../fleet/store.ts';
 import { conditionally } from './dynamodb.ts';
 import { expiryOf, fleetOf, leaseKey, leaseOf, NAMES, nameRow, nodeKeyOf, nodeRow } from './fleet-rows.ts';
 import type { Item } from './item.ts';
-import { versionOf } from './row-version.ts';
+import { VERSION_AT_FIRST, versionOf } from './row-version.ts';
 
 type Change = Omit<UpdateCommandInput, 'TableName' | 'Key'>;
 
@@ -105,7 +105,7 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
     take: async (fleet, { partition, owner, fence }, by, at) => {
       const isNew = owner === undefined && fence === 0;
       const answer = await update(leaseKey(fleet, partition), {
-        UpdateExpression: 'SET #Owner = :by, Fence = :next, Since = :at, Version = :version REMOVE #Next, CheckpointNo',
+        UpdateExpression: `SET #Owner = :by, Fence = :next, Since = :at, ${VERSION_AT_FIRST} REMOVE #Next, CheckpointNo`,
         ConditionExpression: isNew
           ? 'attribute_not_exists(Fence)'
           : `Fence = :fence AND ${owner === undefined ? 'attribute_not_exists(#Owner)' : '#Owner = :owner'}`,

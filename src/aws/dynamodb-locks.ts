@@ -7,7 +7,7 @@ import { conditionally, execute, getAll, insertion, queryIndex } from './dynamod
 import type { Item } from './item.ts';
 import { LOCK_ENTRY, lockItem, lockKey, lockOf, WAITING_PREFIX, waitingOf } from './lock-rows.ts';
 import { pauseItem } from './pause-item.ts';
-import { NOT_NEWER, readsUpTo, versionOf } from './row-version.ts';
+import { NOT_NEWER, readsUpTo, VERSION_AT_FIRST, versionOf } from './row-version.ts';
 import { expiresAt } from './task-rows.ts';
 
 /**
@@ -17,7 +17,7 @@ import { expiresAt } from './task-rows.ts';
 const LOCK_ROWS_OUTLIVE: Millis = 60 * 24 * 3_600_000;
 
 /** What every write that may be a row's first one sets; unchanged, it costs nothing, not even in the index. */
-const IDENTITY = 'Operation = :operation, ExpiresAt = :expires, Version = :version';
+const IDENTITY = `Operation = :operation, ExpiresAt = :expires, ${VERSION_AT_FIRST}`;
 
 const MINE = 'Fence = :fence AND LockHolder = :token AND attribute_not_exists(OpenBatch)';
 

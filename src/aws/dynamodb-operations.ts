@@ -21,10 +21,7 @@ import {
   waitingTargetOf,
 } from './operation-rows.ts';
 import { pauseItem } from './pause-item.ts';
-import { NOT_NEWER, readsUpTo, versionOf } from './row-version.ts';
-
-/** Any write may be a row's first one. */
-const VERSIONED = 'Version = :version';
+import { NOT_NEWER, readsUpTo, VERSION_AT_FIRST, versionOf } from './row-version.ts';
 
 interface Update {
   readonly set: string;
@@ -40,7 +37,8 @@ export const dynamoDBOperations = (client: DynamoDBDocumentClient, table: string
         new UpdateCommand({
           TableName: table,
           Key: operationKey(operation),
-          UpdateExpression: set.startsWith('SET ') ? `${set}, ${VERSIONED}` : `SET ${VERSIONED} ${set}`,
+          // Any write may be a row's first one.
+          UpdateExpression: set.startsWith('SET ') ? `${set}, ${VERSION_AT_FIRST}` : `SET ${VERSION_AT_FIRST} ${set}`,
           ConditionExpression: when === undefined ? NOT_NEWER : `${NOT_NEWER} AND (${when})`,
           ExpressionAttributeValues: {
             ...values,

@@ -3,7 +3,7 @@ import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamod
 import pLimit from 'p-limit';
 import type { PayloadToStore, Task } from '../batching/task.ts';
 import { CONCURRENCY, conditionally, execute, insertion, type Statement } from './dynamodb.ts';
-import { NOT_NEWER, readsUpTo } from './row-version.ts';
+import { NOT_NEWER, readsUpTo, versionOf } from './row-version.ts';
 import { payloadKey, payloadRow } from './task-rows.ts';
 
 /**
@@ -30,7 +30,7 @@ const takeOver = (client: DynamoDBDocumentClient, table: string, task: PayloadTo
       new UpdateCommand({
         TableName: table,
         Key: payloadKey(task),
-        UpdateExpression: 'SET Payload = :payload, CreatedAt = :at, #run = :run REMOVE ExpiresAt',
+        UpdateExpression: 'SET Payload = :payload, CreatedAt = :at, #run = :run, Version = :version REMOVE ExpiresAt',
         ConditionExpression: `CreatedAt < :at AND ${NOT_NEWER}`,
         ExpressionAttributeNames: { '#run': 'Run' },
         ExpressionAttributeValues: {
@@ -38,6 +38,7 @@ const takeOver = (client: DynamoDBDocumentClient, table: string, task: PayloadTo
           ':at': task.createdAt,
           ':run': task.run,
           ':reads': readsUpTo('payload'),
+          ':version': versionOf('payload'),
         },
       }),
     ),

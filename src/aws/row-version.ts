@@ -74,5 +74,11 @@ export const readable = <Row extends Item>(kind: RowKind, row: Row): Row => {
   throw new NewerRow({ kind, name: nameOf(row), version, reads: readsUpTo(kind), release: RELEASE });
 };
 
+/**
+ * What a write sets that may be a row's first one, with `:version` as {@link versionOf}. A row that is there keeps its version,
+ * also a newer one that this release reads: what else is in it stays as that version has it.
+ */
+export const VERSION_AT_FIRST = 'Version = if_not_exists(Version, :version)';
+
 /** The condition of a write that was not preceded by a read; `:reads` is {@link readsUpTo}. */
 export const NOT_NEWER = '(attribute_not_exists(Version) OR Version <= :reads)';
