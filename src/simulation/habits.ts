@@ -14,8 +14,8 @@ export interface Habits {
   atOnce(most: number): number;
   /** Which of so many messages that are ready comes next. */
   nextOf(ready: number): number;
-  /** After how long a message that was received comes a second time; undefined for one that does not. */
-  again(id: string): Millis | undefined;
+  /** After how long a message that was received comes a second time; undefined for one that does not. @param isCopy whether it just has */
+  again(id: string, isCopy: boolean): Millis | undefined;
   /** How much longer than its visibility timeout a message is hidden. */
   hiddenLonger(): Millis;
   /** Whether a message that was handled is not deleted. */

@@ -137,7 +137,7 @@ export class SimulatedQueue {
       message.receives += 1;
       if (message.receives > this.#options.maxReceives) this.#bury(message);
       else taken.push(message);
-      const again = this.#habits.again(message.id);
+      const again = this.#habits.again(message.id, message.copyOf !== undefined);
       if (again !== undefined) this.#copy(message, again);
     }
     if (this.#ready.length > 0) this.#pollSoon();

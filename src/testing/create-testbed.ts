@@ -19,6 +19,7 @@ import { Scheduler } from '../simulation/scheduler.ts';
 import { apiDepsOf, askIn } from './api.ts';
 import { wayTo } from './destinations.ts';
 import { bedDownstream, type LoggedCall } from './downstream.ts';
+import { Executions } from './execution.ts';
 import { NotSettled } from './failures.ts';
 import { Flow } from './flow.ts';
 import { checkMishap, type Injected, type Mishap, Mishaps, spanOf } from './mishaps.ts';
@@ -67,7 +68,8 @@ class Bed<Known extends Operations> implements Testbed<Known> {
     const mishaps = new Mishaps(() => scheduler.now);
     const chaos = { seed, rates, faultsEnd: Number.POSITIVE_INFINITY, isWanted: isChaotic };
     const report = (body: string): void => void this.#flow.queues.batch.send(body);
-    const own = { config, functions: downstreams, pace, mishaps, calls, report };
+    const executions = new Executions();
+    const own = { config, functions: downstreams, pace, mishaps, calls, executions, report };
     this.#config = config;
     this.#pace = pace;
     this.#mishaps = mishaps;

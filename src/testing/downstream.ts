@@ -6,9 +6,9 @@ import { printEvent } from '../downstream/event.ts';
 import { DOWNSTREAM_CALL, InjectedFault } from '../simulation/faults.ts';
 import { through } from '../simulation/gate.ts';
 import type { Life } from '../simulation/process.ts';
-import { executionEvent } from './execution.ts';
+import { type Executions, executionEvent } from './execution.ts';
 import { isTestFailure, TestbedMisused } from './failures.ts';
-import { type Mishaps, spanOf } from './mishaps.ts';
+import { type InjectedAnswer, type Mishaps, spanOf } from './mishaps.ts';
 import type { Pace } from './pace.ts';
 import { jsonOf, type Reader, readerOf, withoutStatus } from './replies.ts';
 import type { DownstreamAnswer, DownstreamFunction, ReceivedCall } from './wire.ts';
@@ -33,6 +33,7 @@ export interface Downstreams {
   readonly pace: Pace;
   readonly mishaps: Mishaps;
   readonly calls: LoggedCall[];
+  readonly executions: Executions;
   /** Sends a message to the batch queue. */
   readonly report: (body: string) => void;
 }
@@ -79,10 +80,9 @@ const answerOf = async (world: Downstreams, call: Call): Promise<Answer> => {
   const target = operationFor(world.config, call.operation).downstream;
   const reader = readerOf(target, call, () => scheduler.now);
   const instead = world.mishaps.answerFor(call.operation);
-  const own = typeof instead === 'function' ? instead : (world.functions[call.operation] ?? SILENT);
+  const own = ownOf(instead) ?? world.functions[call.operation] ?? SILENT;
   const tooLate = () => scheduler.wait(target.timeout).then(() => reader.late());
   const asked = () => Promise.race([ask(world, own as DownstreamFunction, call, reader), tooLate()]);
-  if (instead === undefined || typeof instead === 'function') return asked();
   switch (instead) {
     case 'timeout':
       return tooLate();
@@ -92,20 +92,34 @@ const answerOf = async (world: Downstreams, call: Call): Promise<Answer> => {
       await asked();
       return reader.unreachable(new Error('connection reset'));
     default:
-      return read(world, { said: instead }, reader);
+      return asked();
   }
+};
+
+/** What stands in for the test's own function. */
+const ownOf = (instead: InjectedAnswer | undefined): DownstreamFunction<never> | undefined => {
+  if (instead === undefined || typeof instead === 'string') return undefined;
+  return typeof instead === 'function' ? instead : () => instead;
 };
 
 /** Asks the test's own function. */
 const ask = async (world: Downstreams, own: DownstreamFunction, call: Call, reader: Reader): Promise<Answer> => {
   const { kind } = operationFor(world.config, call.operation).downstream;
   if (kind !== 'step-functions') return read(world, await outcome(world, own, call), reader);
-  // An execution goes on by itself, and tells how it ended.
-  outcome(world, own, call).then(
-    (end) => world.report(executionEvent(call, 'threw' in end ? end : { said: jsonOf(withoutStatus(end.said ?? {})) })),
-    (cause) => world.pace.fail(cause),
-  );
+  execute(world, own, call);
   return reader.answered(undefined);
+};
+
+/** An execution goes on by itself, and tells how it ended. */
+const execute = (world: Downstreams, own: DownstreamFunction, asked: Call): void => {
+  const call = world.executions.start(asked);
+  if (!call) return;
+  outcome(world, own, call)
+    .then((end) => {
+      world.executions.end(call);
+      world.report(executionEvent(call, 'threw' in end ? end : { said: jsonOf(withoutStatus(end.said ?? {})) }));
+    })
+    .catch((cause) => world.pace.fail(cause));
 };
 
 type Outcome = { readonly said: DownstreamAnswer } | { readonly threw: unknown };

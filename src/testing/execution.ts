@@ -2,6 +2,28 @@
 import { type Call, idempotencyKey } from '../downstream/downstream.ts';
 import { printEvent } from '../downstream/event.ts';
 
+/**
+ * The executions that were started, by name. As in production (src/downstream/step-functions.ts) the same items have numbered
+ * names, one to an attempt: while the last of these executions runs it is the one that is asked for, and no other begins.
+ */
+export class Executions {
+  readonly #last = new Map<string, { readonly number: number; isRunning: boolean }>();
+
+  /** The call that a new execution is started with; undefined where none is. */
+  start(call: Call): Call | undefined {
+    const key = idempotencyKey(call);
+    const { number, isRunning } = this.#last.get(key) ?? { number: 0, isRunning: false };
+    // The last one may have ended, and its report be on its way.
+    if (isRunning || number >= call.attempt) return undefined;
+    this.#last.set(key, { number: number + 1, isRunning: true });
+    return { ...call, attempt: number + 1 };
+  }
+
+  end(call: Call): void {
+    this.#last.set(idempotencyKey(call), { number: call.attempt, isRunning: false });
+  }
+}
+
 /** @param end what it returned, as JSON text, or what it failed with */
 export const executionEvent = (call: Call, end: { readonly said: string } | { readonly threw: unknown }): string =>
   JSON.stringify({
@@ -9,7 +31,7 @@ export const executionEvent = (call: Call, end: { readonly said: string } | { re
     source: 'aws.states',
     'detail-type': 'Step Functions Execution Status Change',
     detail: {
-      executionArn: `arn:aws:states:local:000000000000:execution:${call.operation}:${idempotencyKey(call)}`,
+      executionArn: `arn:aws:states:local:000000000000:execution:${call.operation}:${idempotencyKey(call)}-${call.attempt}`,
       input: printEvent(call),
       inputDetails: { included: true },
       ...('said' in end

@@ -42,7 +42,10 @@ export class NotSettled extends Error {
   }
 }
 
-/** Whether a test's own assertion failed: of node:assert, vitest, chai or jest. */
+/** Whether a test's own assertion failed: of node:assert, vitest, chai or jest. What jest runs has an `Error` of its own. */
 export const isTestFailure = (cause: unknown): boolean =>
-  cause instanceof Error &&
-  (cause.name === 'AssertionError' || ('code' in cause && cause.code === 'ERR_ASSERTION') || 'matcherResult' in cause);
+  typeof cause === 'object' &&
+  cause !== null &&
+  (('name' in cause && cause.name === 'AssertionError') ||
+    ('code' in cause && cause.code === 'ERR_ASSERTION') ||
+    'matcherResult' in cause);

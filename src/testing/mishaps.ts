@@ -122,7 +122,9 @@ interface Planned {
 export const spanOf = (span: Duration | number): Millis => {
   const millis = typeof span === 'number' ? span : parseDuration(span);
   if (millis !== undefined && Number.isSafeInteger(millis) && millis >= 0) return millis;
-  throw new TestbedMisused(`${JSON.stringify(span)} is no duration: "500ms", "1s", "5m", "2h", or whole milliseconds`);
+  throw new TestbedMisused(
+    `${typeof span === 'string' ? JSON.stringify(span) : String(span)} is no duration: "500ms", "1s", "5m", "2h", or whole milliseconds`,
+  );
 };
 
 export class Mishaps {
@@ -215,9 +217,10 @@ export class Mishaps {
       ...habits,
       overdue: (id) => habits.overdue(id) + delayed(),
       late: (id) => habits.late(id) + delayed(),
-      again: (id) => {
-        const mishap = this.#take('duplicate', ({ duplicate }) => duplicate === queue);
-        return mishap ? spanOf(mishap.after ?? 0) : habits.again(id);
+      again: (id, isCopy) => {
+        // Twice is not for ever.
+        const mishap = isCopy ? undefined : this.#take('duplicate', ({ duplicate }) => duplicate === queue);
+        return mishap ? spanOf(mishap.after ?? 0) : habits.again(id, isCopy);
       },
     };
   }
@@ -233,7 +236,13 @@ export const checkMishap = (config: Config, mishap: Mishap): void => {
     known('function', fn, Object.keys(MOMENTS));
     known(`moment of the function ${fn}`, moment, Object.keys(MOMENTS[fn]));
   };
-  if ('downstream' in mishap) known('operation', mishap.downstream, Object.keys(config.operations));
+  const answer = (given: unknown): void => {
+    if (typeof given === 'string') known('answer', given, ANSWERS);
+    else if (typeof given !== 'function' && (typeof given !== 'object' || given === null))
+      throw new TestbedMisused(`answers is an answer, a function that gives one, or one of ${ANSWERS.join(', ')}`);
+  };
+  if ('downstream' in mishap)
+    known('operation', mishap.downstream, Object.keys(config.operations)) ?? answer(mishap.answers);
   else if ('destination' in mishap) known('destination', mishap.destination, Object.keys(config.destinations));
   else if ('throttle' in mishap) known('table', mishap.throttle, Object.keys(TABLES));
   else if ('crash' in mishap) during(mishap.crash, mishap.after);
@@ -243,4 +252,5 @@ export const checkMishap = (config: Config, mishap: Mishap): void => {
   else throw new TestbedMisused(`${JSON.stringify(mishap)} says nothing that could go wrong`);
 };
 
+const ANSWERS: readonly Extract<InjectedAnswer, string>[] = ['timeout', 'network-error', 'reply-lost'];
 const QUEUES: readonly SourceQueue[] = ['register', 'elect', 'group', 'batch', 'callback'];

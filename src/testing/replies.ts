@@ -50,7 +50,8 @@ const httpReader = ({ timeout }: DownstreamTarget, { items }: Call, now: () => M
 };
 
 const httpAnswerOf = async (said: DownstreamAnswer, now: Millis): Promise<HttpAnswer> => {
-  const { status, headers, body } = await replyOf(said);
+  const { status, headers: given, body } = await replyOf(said);
+  const headers = Object.fromEntries(Object.entries(given).map(([name, value]) => [name.toLowerCase(), value]));
   const text = body === undefined ? '' : typeof body === 'string' ? body : jsonOf(body);
   return {
     status,
@@ -65,10 +66,12 @@ const replyOf = async (said: DownstreamAnswer): Promise<HttpReply & Required<Pic
   if (said instanceof Response)
     return { status: said.status, headers: Object.fromEntries(said.headers), body: await said.clone().text() };
   if (isHttpReply(said)) return { headers: {}, ...said };
-  return { status: 'pending' in said ? 202 : 200, headers: {}, body: said };
+  return { status: typeof said === 'object' && 'pending' in said ? 202 : 200, headers: {}, body: said };
 };
 
-const isHttpReply = (said: object): said is HttpReply => 'status' in said && typeof said.status === 'number';
+/** Tests that nobody compiles answer anything. */
+const isHttpReply = (said: unknown): said is HttpReply =>
+  typeof said === 'object' && said !== null && 'status' in said && typeof said.status === 'number';
 
 /** A function has no status: what it returns is its answer. */
 const lambdaReader = (target: DownstreamTarget & { readonly kind: 'lambda' }, call: Call): Reader => ({
@@ -82,7 +85,7 @@ const lambdaReader = (target: DownstreamTarget & { readonly kind: 'lambda' }, ca
 
 /** @throws TestbedMisused */
 export const withoutStatus = <Said>(said: Said): Said => {
-  if (said instanceof Response || (typeof said === 'object' && said !== null && isHttpReply(said)))
+  if (said instanceof Response || isHttpReply(said))
     throw new TestbedMisused(
       'only an HTTP downstream answers with a status: of this kind it returns {results}, or throws',
     );
@@ -94,7 +97,10 @@ const serviceReader = ({ timeout }: DownstreamTarget, what: string, taken: Answe
   const failed = (cause: unknown, signal = new AbortController().signal): Answer =>
     answerOfFailure({ cause, what, timeout, signal });
   return {
-    answered: async () => taken,
+    answered: async (said) => {
+      withoutStatus(said);
+      return taken;
+    },
     threw: failed,
     unreachable: failed,
     late: () => failed(undefined, AbortSignal.abort()),

@@ -50,7 +50,7 @@ export interface InputResult {
 /** An HTTP answer. */
 export interface HttpReply {
   readonly status: number;
-  /** By lower-case names: `retry-after`, `content-type`. */
+  /** `retry-after` and `content-type` count. */
   readonly headers?: Readonly<Record<string, string>>;
   /** A text goes out as it is, anything else as JSON. */
   readonly body?: unknown;

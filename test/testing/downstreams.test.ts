@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import type { ConfigInput } from '../../src/config/schema.ts';
-import { createTestbed, type DownstreamFunction, type Testbed, TestbedMisused } from '../../src/testing/index.ts';
+import {
+  createTestbed,
+  type DownstreamFunction,
+  type Mishap,
+  type Testbed,
+  TestbedMisused,
+} from '../../src/testing/index.ts';
 import { type Parcel, type Parcels, parcelBed, parcels, shipments } from './parcels.ts';
 
 type Downstream = DownstreamFunction<Parcel>;
@@ -23,6 +30,15 @@ describe('an HTTP downstream of a test', () => {
     ['null', () => null, 'all-succeeded'],
     ['an empty answer', () => ({ status: 204 }), 'all-succeeded'],
     ['a Response', () => new Response('{"results":[{"id":"p0","status":"succeeded"}]}'), 'results'],
+    [
+      'headers in any letters',
+      () => ({
+        status: 200,
+        headers: { 'Content-Type': 'application/json' },
+        body: '{"results":[{"id":"p0","status":"succeeded"}]}',
+      }),
+      'results',
+    ],
     ['a promise', async () => ({ results: [{ id: 'p0', status: 'succeeded' as const }] }), 'results'],
   ])('is done with %s', async (_, ship, answer) => {
     const { task, answers } = await answeredBy(ship);
@@ -56,6 +72,11 @@ describe('an HTTP downstream of a test', () => {
     expect(bed.calls).toHaveLength(2);
     expect(task).toMatchObject({ status: 'failed', error: { code: 'attempts-exhausted' } });
     expect(task?.error?.message).toContain(reason);
+  });
+
+  it('may answer what is no object, as a test that nobody compiled might: production says so', async () => {
+    const { answers } = await answeredBy(() => 5 as never);
+    expect(answers[0]).toBe('answered 200 with JSON that is no object (expected {"results":[…]}): 5');
   });
 
   it('is asked about less and less where it refuses, until what is at fault is alone', async () => {
@@ -167,6 +188,39 @@ describe('other kinds of downstream', () => {
     expect(failed.task?.error?.message).toContain('its execution ended FAILED: Error: States.Timeout');
   });
 
+  it.each<Mishap<'ship'>>([
+    { crash: 'batch', after: 'downstream-called' },
+    { downstream: 'ship', answers: 'reply-lost' },
+  ])('an execution that runs is not started a second time: %o', async (mishap) => {
+    let executions = 0;
+    const bed = parcelBed(
+      {
+        downstreams: {
+          ship: async ({ takes }) => {
+            executions += 1;
+            await takes('2h');
+          },
+        },
+      },
+      { downstream: { kind: 'step-functions', stateMachine: 'parcels', deadline: '1d' } },
+    );
+    bed.inject(mishap);
+    await bed.sendAll(shipments(1));
+    await bed.settle();
+    expect([executions, bed.calls.length]).toEqual([1, 2]);
+    expect(bed.task('p0')).toMatchObject({ status: 'succeeded', finishedAt: '2026-01-01T02:00:01.000Z' });
+  });
+
+  it('an execution that failed is followed by another, which knows that it is', async () => {
+    const machine = { kind: 'step-functions', stateMachine: 'parcels' } as const;
+    const attempts: number[] = [];
+    const { task } = await answeredBy(({ attempt }) => {
+      attempts.push(attempt);
+      if (attempt === 1) throw new Error('States.Timeout');
+    }, machine);
+    expect([attempts, task?.status]).toEqual([[1, 2], 'succeeded']);
+  });
+
   it('requests are merged, and what was done is not done again', async () => {
     const config = parcels({
       merge: { keys: 'inputs[].id' },
@@ -189,6 +243,10 @@ describe('what a downstream of a test gets wrong about the test', () => {
   it.each<[string, Downstream]>([
     ['of node:assert', ({ items }) => assert.equal(items.length, 2)],
     ['of vitest', ({ items }) => expect(items).toHaveLength(2)],
+    [
+      'of another realm, as in jest',
+      runInNewContext("() => { throw Object.assign(new Error(), { name: 'AssertionError' }) }"),
+    ],
   ])('an assertion %s that fails in it fails the test, and is no network error', async (_, ship) => {
     await expect(answeredBy(ship)).rejects.toMatchObject({ name: 'AssertionError' });
   });

@@ -134,6 +134,30 @@ describe('something goes wrong', () => {
     expect(statuses(bed)).toEqual(['succeeded']);
   });
 
+  it('with every message for a span: each comes a second time, and not for ever', async () => {
+    const bed = parcelBed();
+    const injected = bed.inject({ duplicate: 'register', for: '10m' });
+    await bed.sendAll(shipments(3));
+    await bed.settle();
+    expect(injected.happened).toBe(3);
+    expect(statuses(bed)).toEqual(Array(3).fill('succeeded'));
+  });
+
+  it('with an execution: it ends as is said, for it has no status', async () => {
+    const machine = { kind: 'step-functions', stateMachine: 'parcels' } as const;
+    const bed = parcelBed({}, { downstream: machine });
+    bed.inject({ downstream: 'ship', answers: { results: [{ id: 'p0', status: 'failed', error: 'too heavy' }] } });
+    await bed.sendAll(shipments(1));
+    await bed.settle();
+    expect(bed.task('p0')).toMatchObject({ status: 'failed', error: { message: 'too heavy' } });
+    for (const downstream of [machine, { kind: 'queue', name: 'parcels' } as const]) {
+      const other = parcelBed({}, { downstream });
+      other.inject({ downstream: 'ship', answers: { status: 503 } });
+      await other.sendAll(shipments(1));
+      await expect(other.settle()).rejects.toThrow('only an HTTP downstream answers with a status');
+    }
+  });
+
   it('no more, once all is calm', async () => {
     const bed = parcelBed();
     const injected = bed.inject({ throttle: 'task', for: '1d' });
@@ -156,6 +180,8 @@ it.each<[string, object]>([
   ['"soon" is no duration', { duplicate: 'elect', after: 'soon' }],
   ['"soon" is no duration', { crash: 'elect', for: 'soon' }],
   ['times is a whole number from 1', { crash: 'elect', times: 0 }],
+  ['there is no answer "503"', { downstream: 'ship', answers: '503' }],
+  ['answers is an answer, a function that gives one, or one of timeout', { downstream: 'ship' }],
   ['says nothing that could go wrong', { crashes: 'elect' }],
 ])('what could never go wrong is refused: %s', (message, mishap) => {
   expect(() => parcelBed().inject(mishap as Mishap<'ship'>)).toThrow(message);
