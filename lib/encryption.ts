@@ -33,9 +33,14 @@ const WRITE_TABLE = [
 export const KEY_USES = { read: READ, send: SEND, readTable: READ_TABLE, writeTable: WRITE_TABLE } as const;
 export type KeyUse = keyof typeof KEY_USES;
 
-/** Tables and queues take keys of their own region. @throws InvalidProps */
+/** Tables and queues take keys of their own region, and policies take no aliases of them. @throws InvalidProps */
 export const checkKey = (scope: IConstruct, key: IKey | undefined): void => {
   if (key === undefined) return;
+  if ('aliasName' in key)
+    throw new InvalidProps(
+      scope,
+      'encryptionKey is an alias, by which no policy gives a right to the key: give the key itself, such as by Key.fromLookup({ aliasName }) or Key.fromKeyArn',
+    );
   const [here, there] = [Stack.of(scope).region, key.env.region];
   if (Token.isUnresolved(here) || Token.isUnresolved(there) || here === there) return;
   throw new InvalidProps(

@@ -11,6 +11,7 @@ import type { CallbackTarget } from './callback-targets.ts';
 import { Flow } from './flow.ts';
 import type { HandlerCode } from './handler-code.ts';
 import { InvalidProps } from './invalid-props.ts';
+import { checkKnown } from './known-config.ts';
 import { InstanceMetrics } from './ops/instance-metrics.ts';
 import { FlowOutputs } from './outputs.ts';
 import { grantSend, grantSendFromAccounts, grantSendFromOrganizations } from './producers.ts';
@@ -67,14 +68,19 @@ export class Groupage extends InstanceMetrics implements IConnectable {
   readonly config: Config;
   readonly tables: Tables;
   readonly flow: Flow;
+  readonly #prefix: string | undefined;
 
   /** @throws InvalidProps at synth, when something is wrong; its message names what, and the way out. */
   constructor(scope: Construct, id: string, props: GroupageProps) {
     super(scope, id);
     const { config, outputs = true, tags = {}, permissionsBoundary, ...others } = props;
+    this.#prefix = props.prefix;
+    checkKnown(this, config);
     const parsed = parseConfig(config);
     if (!parsed.ok) throw new InvalidProps(this, `the configuration is wrong:\n${describeProblems(parsed.problems)}`);
-    const { service, id: place } = instanceOf(this, props, this.#siblings());
+    const siblings = this.#siblings();
+    this.#checkPrefix(siblings);
+    const { service, id: place } = instanceOf(this, props, siblings);
     this.config = parsed.value;
     this.tables = new Tables(this, 'Tables', others);
     this.flow = new Flow(this, 'Flow', {
@@ -94,6 +100,15 @@ export class Groupage extends InstanceMetrics implements IConnectable {
     const isSibling = (each: unknown): each is Groupage =>
       each instanceof Groupage && each !== this && Stack.of(each) === stack;
     return stack.node.findAll().filter(isSibling);
+  }
+
+  #checkPrefix(siblings: readonly Groupage[]): void {
+    const same = siblings.find((each) => this.#prefix !== undefined && each.#prefix === this.#prefix);
+    if (same)
+      throw new InvalidProps(
+        this,
+        `its tables, queues and functions would be called as those of ${same.node.path}: give one of them another prefix`,
+      );
   }
 
   /** What metrics and events say that they are of. */

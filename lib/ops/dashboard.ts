@@ -1,5 +1,5 @@
 /** The dashboard: five questions, in the order in which somebody asks them who was just called. */
-import { Aws, Duration, Stack } from 'aws-cdk-lib';
+import { Aws, Duration, Stack, Token } from 'aws-cdk-lib';
 import {
   type Alarm,
   AlarmStatusWidget,
@@ -10,6 +10,7 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import type { Flow } from '../flow.ts';
+import { InvalidProps } from '../invalid-props.ts';
 import { isItFull } from './graphs/fill.ts';
 import { isItLate } from './graphs/lateness.ts';
 import { whereIsTheBottleneck } from './graphs/limits.ts';
@@ -41,14 +42,19 @@ interface OpsDashboardProps extends Omit<Watched, 'operations'> {
 export class OpsDashboard extends Construct {
   /** Its name has the region in it: dashboards of all regions are listed together. */
   readonly dashboard: Dashboard;
+  readonly #flow: Flow;
+  readonly #name: string;
 
+  /** @throws InvalidProps for a second one of an instance */
   constructor(scope: Construct, id: string, { alarms, ...props }: OpsDashboardProps) {
     super(scope, id);
+    this.#flow = props.flow;
+    this.#name = this.#nameOf(props.flow);
     const all = Object.values(props.config.operations);
     const watched = { ...props, operations: all.slice(0, OPERATIONS_MAX) };
     // An id that it was given once: another one would delete the dashboard of that name on an upgrade.
     this.dashboard = new Dashboard(new Construct(this, 'Factory'), 'Dashboard', {
-      dashboardName: `${this.#nameOf(props.flow)}-${Aws.REGION}`,
+      dashboardName: `${this.#name}-${Aws.REGION}`,
       defaultInterval: Duration.hours(3),
       periodOverride: PeriodOverride.INHERIT,
     });
@@ -70,10 +76,29 @@ export class OpsDashboard extends Construct {
     this.dashboard.addWidgets(new TextWidget({ markdown: `### ${text}`, width: FULL_WIDTH, height: 1 }));
   }
 
-  /** The stack's, or what tells one of several instances from the others. No stack has a `_` in its name. */
+  /**
+   * The stack's, or what tells one of several instances from the others, wherever they are. No stack has a `_` in its name.
+   */
   #nameOf(flow: Flow): string {
-    if (flow.service === Stack.of(flow).stackName) return Stack.of(this).stackName;
-    return flow.service.replace(/[./]/g, '_');
+    const { stackName } = Stack.of(this);
+    const others = this.#others();
+    const same = others.find((each) => each.#flow === flow);
+    if (same)
+      throw new InvalidProps(this, `it would be called as ${same.node.path}, which shows the same: make one Ops`);
+    const names = [
+      ...(flow.service === Stack.of(flow).stackName ? [stackName] : []),
+      ...(Token.isUnresolved(flow.service) ? [] : [flow.service.replace(/[./]/g, '_')]),
+    ];
+    const free = names.find((name) => others.every((each) => each.#name !== name));
+    return free ?? `${stackName}_${flow.node.addr.slice(-8)}`;
+  }
+
+  /** Those of its stack that were made before. */
+  #others(): OpsDashboard[] {
+    const stack = Stack.of(this);
+    const isOther = (each: unknown): each is OpsDashboard =>
+      each instanceof OpsDashboard && each !== this && Stack.of(each) === stack;
+    return stack.node.findAll().filter(isOther);
   }
 }
 

@@ -1,5 +1,5 @@
 /** Several instances: in one stack, in one account. What tells them apart, and by what the command line finds each. */
-import { App, CfnOutput, Stack } from 'aws-cdk-lib';
+import { App, CfnOutput, CfnParameter, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { Ops } from '../../lib/groupage.ts';
@@ -170,5 +170,34 @@ describe('a name on the command line', () => {
     expect(
       instancesOf({ ...deployed('Shop', { Resources: {} }), outputs: { PaymentsApiUrl: 'https://x', ApiUrl2: 'y' } }),
     ).toEqual([]);
+  });
+});
+
+describe('dashboards of several instances in one stack', () => {
+  const dashboards = (stack: Stack): string[] =>
+    ofType(templateOf(stack), 'AWS::CloudWatch::Dashboard').map(([, { DashboardName }]) =>
+      JSON.stringify(DashboardName),
+    );
+
+  it('have names of their own, wherever the instances are', () => {
+    const app = new App();
+    const [shop, returns, ops] = ['Shop', 'Returns', 'Ops'].map((id) => new Stack(app, id)) as [Stack, Stack, Stack];
+    new Ops(ops, 'A', groupageIn(shop));
+    new Ops(ops, 'B', groupageIn(returns));
+    new Ops(ops, 'C', groupageIn(returns, { service: 'a/b' }, 'C'));
+    new Ops(ops, 'D', groupageIn(returns, { service: 'a.b' }, 'D'));
+    expect(dashboards(ops)).toEqual([
+      expect.stringContaining('"Ops-"'),
+      expect.stringContaining('"Returns-"'),
+      expect.stringContaining('"a_b-"'),
+      expect.stringMatching(/"Ops_[0-9a-f]{8}-"/),
+    ]);
+  });
+
+  it('have some that CloudFormation takes, where the service is known only when it is deployed', () => {
+    const stack = theirStack();
+    const service = new CfnParameter(stack, 'Service').valueAsString;
+    new Ops(stack, 'Ops', groupageIn(stack, { service }));
+    expect(dashboards(stack)).toEqual([expect.stringMatching(/"TheirStack_[0-9a-f]{8}-"/)]);
   });
 });

@@ -1,10 +1,11 @@
 /** Props that cannot work are refused at synth, with the construct, what is wrong, and the way out. */
 import { CfnParameter, RemovalPolicy, type Stack } from 'aws-cdk-lib';
 import { Port, SecurityGroup, SubnetType, Vpc } from 'aws-cdk-lib/aws-ec2';
-import { Key } from 'aws-cdk-lib/aws-kms';
+import { Alias, Key } from 'aws-cdk-lib/aws-kms';
 import { describe, expect, it } from 'vitest';
-import { FleetTable, type GroupageProps } from '../../lib/groupage.ts';
+import { FleetTable, type GroupageProps, Ops } from '../../lib/groupage.ts';
 import { idOf, ofType } from './rules/template.ts';
+import { OPERATIONS } from './templates.ts';
 import { groupageIn, logicalId, templateOf, theirStack } from './theirs.ts';
 
 const HERE = { env: { account: '111122223333', region: 'eu-west-1' } };
@@ -45,6 +46,11 @@ describe('what cannot work is refused', () => {
       /encryptionKey is of us-east-1, the stack of eu-west-1: take a key of eu-west-1/,
     ],
     [
+      'an alias, by which no policy gives a right to its key',
+      (stack) => ({ encryptionKey: Alias.fromAliasName(stack, 'Alias', 'alias/shop') }),
+      /encryptionKey is an alias.*: give the key itself/,
+    ],
+    [
       'a prefix that is too long',
       () => ({ prefix: 'p'.repeat(41) }),
       /prefix must be a letter and up to 39 letters.* not "p{41}"/,
@@ -80,6 +86,55 @@ describe('what cannot work is refused', () => {
     );
   });
 
+  it.each<[string, (token: string) => object, string]>([
+    [
+      'a function',
+      (token) => ({ operations: { ship: { target: ['depot'], downstream: { kind: 'lambda', function: token } } } }),
+      'operations.ship.downstream.function',
+    ],
+    [
+      'a part of an address',
+      (token) => ({
+        operations: { ship: { ...OPERATIONS.ship, downstream: { kind: 'http', url: `https://a.example/${token}` } } },
+      }),
+      'operations.ship.downstream.url',
+    ],
+    [
+      'a header',
+      (token) => ({
+        operations: {
+          ship: {
+            ...OPERATIONS.ship,
+            downstream: { kind: 'http', url: 'https://a.example/', headers: { 'X-Tenant': token } },
+          },
+        },
+      }),
+      'operations.ship.downstream.headers.X-Tenant',
+    ],
+    ['a topic of alarms', (token) => ({ operations: OPERATIONS, alarms: { topic: token } }), 'alarms.topic'],
+  ])('a configuration with %s that nobody knows yet, since it is a file', (_, config, path) => {
+    const stack = theirStack();
+    const token = new CfnParameter(stack, 'Name').valueAsString;
+    expect(() => groupageIn(stack, { config: config(token) as GroupageProps['config'] })).toThrow(
+      `TheirStack/Groupage: ${path} of the configuration is known only when it is deployed`,
+    );
+  });
+
+  it('a prefix that another instance of the stack has', () => {
+    const stack = theirStack();
+    groupageIn(stack, { prefix: 'shop' });
+    expect(() => groupageIn(stack, { prefix: 'shop', service: 'returns' }, 'Returns')).toThrow(
+      /would be called as those of TheirStack\/Groupage: give one of them another prefix/,
+    );
+  });
+
+  it('a second dashboard of one instance', () => {
+    const stack = theirStack();
+    const groupage = groupageIn(stack);
+    new Ops(stack, 'Ops', groupage);
+    expect(() => new Ops(stack, 'Again', groupage)).toThrow(/called as TheirStack\/Ops\/Dashboard.*make one Ops/);
+  });
+
   it('connections without a network', () => {
     const stack = theirStack();
     expect(() => groupageIn(stack).connections).toThrow(/it has no connections without vpc/);
@@ -98,6 +153,15 @@ describe('what can work is not', () => {
   it.each<[string, (stack: Stack) => Partial<GroupageProps>]>([
     ['the longest prefix', () => ({ prefix: `p${'x'.repeat(39)}` })],
     ['a prefix of one letter', () => ({ prefix: 'p' })],
+    [
+      'a runbook that is known when it is deployed, since nobody reads it before',
+      (stack) => ({
+        config: {
+          operations: OPERATIONS,
+          alarms: { runbook: `https://${new CfnParameter(stack, 'Host').valueAsString}/` },
+        },
+      }),
+    ],
     ['a key of the same region', (stack) => ({ encryptionKey: keyIn('eu-west-1')(stack) })],
     [
       "a stack's own groups",

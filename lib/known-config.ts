@@ -1,0 +1,24 @@
+/** A configuration is a file beside the functions' code: what is in it has to be known when that is made. */
+import { Token } from 'aws-cdk-lib';
+import type { IConstruct } from 'constructs';
+import { InvalidProps } from './invalid-props.ts';
+
+/** Goes into descriptions of alarms alone, which CloudFormation writes. */
+const WRITTEN_BY_CLOUDFORMATION = 'alarms.runbook';
+
+/** @throws InvalidProps for a name, an ARN or a URL that CloudFormation makes */
+export const checkKnown = (scope: IConstruct, config: unknown): void => {
+  const [unknown] = unknownIn(config, '').filter((path) => path !== WRITTEN_BY_CLOUDFORMATION);
+  if (unknown !== undefined)
+    throw new InvalidProps(
+      scope,
+      `${unknown} of the configuration is known only when it is deployed, and the functions read it before: name what it stands for yourself, and write that name; of a destination write any, and use grantCallbacks`,
+    );
+};
+
+/** Paths of values that are not known yet. */
+const unknownIn = (value: unknown, path: string): string[] => {
+  if (Token.isUnresolved(value)) return [path];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, each]) => unknownIn(each, path === '' ? name : `${path}.${name}`));
+};
