@@ -4,8 +4,8 @@
  */
 import { PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import type { Item } from '../../src/aws/dynamodb.ts';
 import { leaseKey } from '../../src/aws/fleet-rows.ts';
+import type { Item } from '../../src/aws/item.ts';
 import { lockKey } from '../../src/aws/lock-rows.ts';
 import { operationKey } from '../../src/aws/operation-rows.ts';
 import { payloadRow } from '../../src/aws/task-rows.ts';
