@@ -20,7 +20,7 @@ import { CloudAssembly, type Place } from '../../src/local/template.ts';
 import type { WorkingQueue } from '../../src/ports.ts';
 import { aConfig } from '../factories/factories.ts';
 import { clientsOf } from './cloud.ts';
-import type { GivenEngines, GivenStack } from './given.ts';
+import type { Given, GivenEngines, GivenStack } from './given.ts';
 import { freshPrefix } from './here.ts';
 
 export interface Resources {
@@ -32,7 +32,8 @@ export interface Resources {
 }
 
 export const makeResources = async (): Promise<Resources> => {
-  const given = inject('backend');
+  // Tests that need no backend have no setup of one: engines of their own.
+  const given: Given = inject('backend') ?? { functions: 'here' };
   const { place, clients, tags, stop } = given.functions === 'here' ? await onEngines(given) : inCloud(given);
   const assembly = new CloudAssembly(synthesise(aConfig()), place);
   await createTables(assembly, clients.dynamodb);
