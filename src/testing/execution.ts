@@ -24,21 +24,30 @@ export class Executions {
   }
 }
 
+/** What EventBridge takes of input and output, as they are written in the event: first the input is left out. */
+const TEXTS_MAX_BYTES = 248 * 1_024;
+
 /** @param end what it returned, as JSON text, or what it failed with */
-export const executionEvent = (call: Call, end: { readonly said: string } | { readonly threw: unknown }): string =>
-  JSON.stringify({
+export const executionEvent = (call: Call, end: { readonly said: string } | { readonly threw: unknown }): string => {
+  const [input, output] = [printEvent(call), 'said' in end ? end.said : ''];
+  const fits = (...texts: string[]): boolean =>
+    texts.reduce((sum, text) => sum + Buffer.byteLength(JSON.stringify(text)), 0) <= TEXTS_MAX_BYTES;
+  return JSON.stringify({
     version: '0',
     source: 'aws.states',
     'detail-type': 'Step Functions Execution Status Change',
     detail: {
       executionArn: `arn:aws:states:local:000000000000:execution:${call.operation}:${idempotencyKey(call)}-${call.attempt}`,
-      input: printEvent(call),
-      inputDetails: { included: true },
-      ...('said' in end
-        ? { status: 'SUCCEEDED', output: end.said, outputDetails: { included: true } }
-        : { status: 'FAILED', ...failure(end.threw) }),
+      ...(fits(input, output) ? { input, inputDetails: { included: true } } : { inputDetails: { included: false } }),
+      ...('threw' in end
+        ? { status: 'FAILED', ...failure(end.threw) }
+        : {
+            status: 'SUCCEEDED',
+            ...(fits(output) ? { output, outputDetails: { included: true } } : { outputDetails: { included: false } }),
+          }),
     },
   });
+};
 
 const failure = (cause: unknown) =>
   cause instanceof Error ? { error: cause.name, cause: cause.message } : { error: 'Error', cause: String(cause) };

@@ -7,8 +7,11 @@ import type { Millis } from '../batching/ids.ts';
 import { type Scheduler, settled } from '../simulation/scheduler.ts';
 import { TestbedMisused } from './failures.ts';
 
-/** How long, in milliseconds of real time, code of the test's own may do nothing that the testbed can see. */
-const PATIENCE = 10_000;
+/**
+ * How long, in milliseconds of real time, code of the test's own may do nothing that the testbed can see. Less than the five
+ * seconds after which vitest and jest end a test, and do not know what it waited for.
+ */
+const PATIENCE = 4_000;
 /** As much never happens in one moment: something goes round in a circle. */
 const EVENTS_IN_A_MOMENT = 1_000_000;
 

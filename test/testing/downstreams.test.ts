@@ -211,6 +211,26 @@ describe('other kinds of downstream', () => {
     expect(bed.task('p0')).toMatchObject({ status: 'succeeded', finishedAt: '2026-01-01T02:00:01.000Z' });
   });
 
+  it.each([
+    [150_000, 150_000],
+    [0, 260_000],
+  ])(
+    'an execution of which the event cannot hold input (%i) and output (%i) fails the test, which says why',
+    async (input, output) => {
+      const result = 'x'.repeat(output);
+      const bed = parcelBed(
+        {
+          downstreams: {
+            ship: ({ items }) => ({ results: items.map(({ id }) => ({ id, status: 'succeeded', result })) }),
+          },
+        },
+        { downstream: { kind: 'step-functions', stateMachine: 'parcels' } },
+      );
+      await bed.send({ operation: 'ship', payload: { depot: 'MUC', n: 1, text: 'x'.repeat(input) } as Parcel });
+      await expect(bed.settle()).rejects.toThrow('is too large to be in its event');
+    },
+  );
+
   it('an execution that failed is followed by another, which knows that it is', async () => {
     const machine = { kind: 'step-functions', stateMachine: 'parcels' } as const;
     const attempts: number[] = [];
