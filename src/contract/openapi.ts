@@ -105,6 +105,7 @@ const TAGS: Readonly<Record<string, string>> = {
   'fan-outs': 'N items, of which it is to be known exactly once that the last is done.',
   lists: 'Jobs that wait until somebody asks for them.',
   fleets: 'Long-running workers that share partitions.',
+  about: 'What answers.',
   'openapi.json': 'This document.',
 };
 

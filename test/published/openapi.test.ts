@@ -27,6 +27,17 @@ describe('openapi.json', () => {
     expect(examples).toBeGreaterThan(25);
   });
 
+  it('says of each tag what it is of, and has no other', () => {
+    const { tags, paths } = document as {
+      tags: readonly { name: string }[];
+      paths: Record<string, Record<string, Json>>;
+    };
+    const used = Object.values(paths).flatMap((methods) =>
+      Object.values(methods).flatMap(({ tags: of }) => of as string[]),
+    );
+    expect(new Set(used)).toEqual(new Set(tags.map(({ name }) => name)));
+  });
+
   it('has each route that there is, and no other', () => {
     const app = api({ ...stepKit(memoryStores()), newId: () => 'new', onError: () => {} });
     const there = app.routes
