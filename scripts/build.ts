@@ -8,7 +8,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleHandlers } from '../lib/handler-bundles.ts';
 import { builtPage } from '../src/console/page-build.ts';
-import { importedBy, manifestFrom, ROOTS } from './build/manifest.ts';
+import { importedBy, manifestFrom, type RootManifest, rootsOf } from './build/manifest.ts';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const DIST = resolve(process.argv[2] ?? join(ROOT, 'dist'));
@@ -26,12 +26,14 @@ const compile = (): void => {
 
 rmSync(DIST, { recursive: true, force: true });
 compile();
-const imported = await importedBy(DIST, ROOTS);
-const manifest = manifestFrom(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')), imported);
+const root = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as RootManifest;
+const manifest = manifestFrom(root, await importedBy(DIST, rootsOf(root)));
 writeFileSync(join(DIST, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 bundleHandlers(join(DIST, 'handlers'));
 const page = await builtPage();
 if (!page.ok) throw new Error(page.reason);
 cpSync(page.folder, join(DIST, 'page'), { recursive: true });
 cpSync(join(ROOT, 'contract'), join(DIST, 'contract'), { recursive: true });
-for (const file of ['README.md', 'CHANGELOG.md', 'LICENSE']) cpSync(join(ROOT, file), join(DIST, file));
+for (const file of ['CHANGELOG.md', 'LICENSE']) cpSync(join(ROOT, file), join(DIST, file));
+// That of the repository begins with a clone of it.
+cpSync(join(ROOT, 'docs', 'package.md'), join(DIST, 'README.md'));

@@ -4,28 +4,33 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 
 /** The command, and a thread that is started by its file's name. */
-const PROGRAMS = ['bin/groupage', 'src/fleet/runtime/heartbeat-thread'];
-
-/** What the package is entered by, and the source of each. */
-const ENTRIES = {
-  '.': 'lib/index',
-  './client': 'src/client/client',
-  './config': 'src/config/index',
-  './fleet': 'src/fleet/runtime/run-fleet',
-  './testing': 'src/testing/index',
-} as const;
-
-/** All files from which the others are reached. */
-export const ROOTS = [...PROGRAMS, ...Object.values(ENTRIES)].map((file) => `${file}.js`);
+const PROGRAMS = ['bin/groupage.js', 'src/fleet/runtime/heartbeat-thread.js'];
 
 /** Whoever uses the construct has these, and there may be only one of each in an app: what `cdk init` asks for, or newer. */
 const PEERS = { 'aws-cdk-lib': '^2.275.0', constructs: '^10.5.0' };
 
 /** What a manifest of ours has that this needs. */
-interface RootManifest {
+export interface RootManifest {
   readonly [field: string]: unknown;
   readonly dependencies: Readonly<Record<string, string>>;
+  /** What a clone is entered by: sources, and what is published as it is. */
+  readonly exports: Readonly<Record<string, string>>;
 }
+
+const isSource = (file: string): boolean => file.endsWith('.ts');
+const compiled = (file: string, ending: string): string => file.replace(/\.ts$/, ending);
+
+/** All files from which the others are reached. */
+export const rootsOf = ({ exports }: RootManifest): string[] => [
+  ...PROGRAMS,
+  ...Object.values(exports)
+    .filter(isSource)
+    .map((file) => compiled(file, '.js')),
+];
+
+/** What an app finds where a clone has a source. */
+const published = (file: string): string | object =>
+  isSource(file) ? { types: compiled(file, '.d.ts'), default: compiled(file, '.js') } : file;
 
 /**
  * Packages that compiled files import, by name; `node:` modules are not among them.
@@ -64,7 +69,7 @@ const range = (version: string): string => `^${version}`;
  * @throws Error where something is imported that is no dependency of ours.
  */
 export const manifestFrom = (root: RootManifest, imported: ReadonlySet<string>): object => {
-  const { name, version, description, keywords, license, engines, dependencies } = root;
+  const { name, version, description, keywords, license, engines, dependencies, exports } = root;
   const ranges = (names: readonly string[]) =>
     Object.fromEntries(
       names.map((one) => {
@@ -84,13 +89,7 @@ export const manifestFrom = (root: RootManifest, imported: ReadonlySet<string>):
     engines,
     sideEffects: false,
     bin: { groupage: 'bin/groupage.js' },
-    exports: {
-      ...Object.fromEntries(
-        Object.entries(ENTRIES).map(([entry, file]) => [entry, { types: `./${file}.d.ts`, default: `./${file}.js` }]),
-      ),
-      './contract/*': './contract/*',
-      './package.json': './package.json',
-    },
+    exports: Object.fromEntries(Object.entries(exports).map(([entry, file]) => [entry, published(file)])),
     dependencies: ranges(needed),
     peerDependencies: PEERS,
     // The client, fleets, the test kit and the command do without them.
