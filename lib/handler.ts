@@ -124,7 +124,7 @@ export class Handler extends Construct {
 
   /** Lets it do these things, and no others, with a table. @param indexes names of the indexes it queries. */
   table(setting: Setting, table: Table, actions: readonly string[], indexes: readonly string[] = []): this {
-    this.#set(setting, table.tableName);
+    this.set(setting, table.tableName);
     this.#allow(
       [table.tableArn],
       actions.map((action) => `dynamodb:${action}`),
@@ -169,18 +169,18 @@ export class Handler extends Construct {
 
   /** Lets it start executions of state machines that are named, and not given by their ARN. */
   startsByName(): this {
-    this.#set('stateMachines', stateMachineArn());
+    this.set('stateMachines', stateMachineArn());
     return this;
   }
 
   /** Lets it publish to topics that are named, and not given by their ARN. */
   publishesByName(): this {
-    this.#set('topics', topicArn());
+    this.set('topics', topicArn());
     return this;
   }
 
   #queues(queues: Partial<Record<Setting, IQueue>>, actions: string[]): this {
-    for (const [setting, queue] of Object.entries(queues)) this.#set(setting as Setting, queue.queueUrl);
+    for (const [setting, queue] of Object.entries(queues)) this.set(setting as Setting, queue.queueUrl);
     this.#allow(
       Object.values(queues).map(({ queueArn }) => queueArn),
       actions,
@@ -199,11 +199,7 @@ export class Handler extends Construct {
 
   /** Tells it something that is known when the stack is made. */
   set(setting: Setting, value: string): this {
-    this.#set(setting, value);
-    return this;
-  }
-
-  #set(setting: Setting, value: string): void {
     this.function.addEnvironment(ENVIRONMENT[setting], value);
+    return this;
   }
 }

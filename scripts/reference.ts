@@ -3,14 +3,12 @@
  * that it is not up to date.
  */
 import { spawnSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const HERE = join(dirname(fileURLToPath(import.meta.url)), 'reference');
 const out = resolve(process.argv[2] ?? join(HERE, '../../docs/reference'));
 
-rmSync(out, { recursive: true, force: true });
 const typedoc = join(HERE, 'node_modules/typedoc/bin/typedoc');
 const { status } = spawnSync(process.execPath, [typedoc, '--options', join(HERE, 'typedoc.json'), '--out', out], {
   stdio: 'inherit',

@@ -1,15 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, it } from 'vitest';
-import { anchorsOf, linksOf } from './factories/markdown.ts';
+import { anchorsOf, linksOf, pagesOfRepository } from './factories/markdown.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const pages = (folder: string): string[] =>
-  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.md') && !file.includes('node_modules'))
-    .map((file) => join(ROOT, folder, file));
-
-const everyPage = (): string[] => [join(ROOT, 'README.md'), ...pages('docs'), ...pages('examples')];
+const everyPage = (): string[] => pagesOfRepository().map((page) => join(ROOT, page));
 
 it('every link of a document leads to a file and to a heading that there are', () => {
   const all = everyPage();

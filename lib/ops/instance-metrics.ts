@@ -2,12 +2,11 @@
 import type { MathExpression, MathExpressionOptions, Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import { Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
-import type { SealReason } from '../../src/batching/policy.ts';
 import type { Config } from '../../src/config/resolved.ts';
 import type { DimensionName, MetricName } from '../../src/metrics.ts';
 import type { Flow } from '../flow.ts';
 import { InvalidProps } from '../invalid-props.ts';
-import { reasonsOf } from './graphs/fill.ts';
+import { reasonsOf, SEAL_REASONS } from './graphs/fill.ts';
 import { callsSavedBy, type DimensionsOf, dimensionsIn, measuredIn, STEP, sumOf } from './measured.ts';
 
 /** Of one operation. */
@@ -112,9 +111,7 @@ export abstract class InstanceMetrics extends Construct {
       case 'queue':
         return Object.keys(this.flow.workingQueues);
       case 'reason':
-        return REASONS;
+        return SEAL_REASONS;
     }
   }
 }
-
-const REASONS: readonly SealReason[] = ['full', 'bytes', 'weight', 'waited', 'quiet', 'bypass', 'flush'];

@@ -1,6 +1,6 @@
 /**
- * The page: as the published package has it; otherwise built where that was not done yet. What comes out lies in a folder named by a hash of all that it is made of:
- * if it is there it is whole, and up to date.
+ * The page: as the published package has it; otherwise built where that was not done yet. What comes out lies in a folder
+ * named by a hash of all that it is made of: if it is there it is whole, and up to date.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -1,10 +1,11 @@
 /** The queues and callbacks, as AsyncAPI 3.0 describes them. */
+
+import { RELEASE } from '../release.ts';
 import { BATCH_EVENT, JOB_REPORT } from './downstream-call.ts';
 import { EVENTS } from './events.ts';
 import * as examples from './examples.ts';
 import { Components, type Json } from './json-schema.ts';
 import { REDRIVE_MESSAGE, REGISTER_MESSAGE, REJECTED_MESSAGE } from './register-message.ts';
-import { version } from './version.ts';
 
 /** Of a schema of ours. Draft 7 is what AsyncAPI's own schemas extend. */
 const components = () => new Components({ target: 'draft-7' });
@@ -139,7 +140,7 @@ export const asyncApi = (): Json => {
     asyncapi: '3.0.0',
     info: {
       title: 'Groupage',
-      version,
+      version: RELEASE,
       description:
         'Turns a stream of single tasks into full batches for a downstream batch API. The queues and callbacks of a deployment; its HTTP API is described by openapi.json. Written from the point of view of Groupage: it receives what producers send.',
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },

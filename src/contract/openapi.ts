@@ -1,4 +1,6 @@
 /** The HTTP API, as OpenAPI 3.1 describes it. */
+
+import { RELEASE } from '../release.ts';
 import { BATCH_ROUTES } from './api/batches.ts';
 import { FAN_OUT_ROUTES } from './api/fan-outs.ts';
 import { FLEET_ROUTES } from './api/fleets.ts';
@@ -8,7 +10,6 @@ import { PATH_PARTS, type Parameter, PROBLEM, type Route } from './api/route.ts'
 import { TASK_ROUTES } from './api/tasks.ts';
 import { THIS_ROUTES } from './api/this.ts';
 import { Components, type How, type Json } from './json-schema.ts';
-import { version } from './version.ts';
 
 /** All routes of the API. */
 const ROUTES: readonly Route[] = [
@@ -116,7 +117,7 @@ export const openApi = (how: How = {}): Json => {
     openapi: '3.1.0',
     info: {
       title: 'Groupage',
-      version,
+      version: RELEASE,
       summary: 'Turns a stream of single tasks into full batches for a downstream batch API.',
       description:
         'The HTTP API of a deployment. A query parameter or a field that a call does not know is refused; whoever reads answers has to expect fields that are not here yet. What a downstream is asked and what destinations are told is described by the JSON Schemas and asyncapi.json beside this document.',

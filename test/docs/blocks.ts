@@ -1,7 +1,8 @@
 /** The blocks of code in a page. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../cli/groupage.ts';
+import { pagesOfRepository } from '../factories/markdown.ts';
 
 export interface Block {
   readonly language: string;
@@ -27,12 +28,5 @@ export const blocksOf = (page: string): readonly Block[] => {
   }));
 };
 
-/** All pages that people write, by their paths in the repository: what is made of docstrings has signatures. */
-export const pages = (): readonly string[] => [
-  'README.md',
-  ...['docs', 'examples'].flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.md') && !file.startsWith('reference/'))
-      .map((file) => join(folder, file)),
-  ),
-];
+/** All pages that people write: what is made of docstrings has signatures. */
+export const pages = (): readonly string[] => pagesOfRepository().filter((page) => !page.startsWith('docs/reference/'));

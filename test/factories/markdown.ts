@@ -1,4 +1,16 @@
 /** Pages as GitHub shows them. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+const pagesIn = (folder: string): string[] =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.md') && !file.includes('node_modules'))
+    .map((file) => join(folder, file));
+
+/** All pages of the documentation, by their paths in the repository. */
+export const pagesOfRepository = (): readonly string[] => ['README.md', ...pagesIn('docs'), ...pagesIn('examples')];
 
 /** The text without its blocks of code, in which nothing is a heading or a link. */
 const withoutCode = (markdown: string): string => markdown.replace(/^```[\s\S]*?^```$/gm, '');

@@ -4,19 +4,21 @@ import type { BatchPolicy, SealReason } from '../../../src/batching/policy.ts';
 import { byOperation, graph } from './lines.ts';
 import type { Watched } from './watched.ts';
 
-/** Why batches of this policy can be sealed. */
-export const reasonsOf = ({ maxWeight, quietPeriod, bypass }: BatchPolicy): SealReason[] => {
-  const isPossible: Readonly<Record<SealReason, boolean>> = {
-    full: true,
-    bytes: true,
-    weight: maxWeight > 0,
-    waited: true,
-    quiet: quietPeriod > 0,
-    bypass: bypass !== null,
-    flush: true,
-  };
-  return Object.entries(isPossible).flatMap(([reason, possible]) => (possible ? [reason as SealReason] : []));
+/** Which batches can be sealed for each of the reasons. */
+const CAN_BE: Readonly<Record<SealReason, (policy: BatchPolicy) => boolean>> = {
+  full: () => true,
+  bytes: () => true,
+  weight: ({ maxWeight }) => maxWeight > 0,
+  waited: () => true,
+  quiet: ({ quietPeriod }) => quietPeriod > 0,
+  bypass: ({ bypass }) => bypass !== null,
+  flush: () => true,
 };
+
+export const SEAL_REASONS = Object.keys(CAN_BE) as readonly SealReason[];
+
+/** Why batches of this policy can be sealed. */
+export const reasonsOf = (policy: BatchPolicy): SealReason[] => SEAL_REASONS.filter((reason) => CAN_BE[reason](policy));
 
 export const isItFull = (watched: Watched): GraphWidget[] => [
   graph('Fill, mean (% of maxSize)', byOperation(watched, ['FillRatio'])),
