@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { LOADS, perMillionTasks, unitsPerTask, WAYS } from '../../bench/costs/model.ts';
-import { PRICES } from '../../bench/costs/prices.ts';
 import { bySize, byWay } from '../../bench/costs/tables.ts';
 import { byChance } from '../../bench/policies/arrivals.ts';
 import { batchesOf } from '../../bench/policies/simulate.ts';
 import { byCap, byPolicy, byRate } from '../../bench/policies/tables.ts';
+import { PRICES } from '../../src/simulate/prices.ts';
 import { ROOT } from '../cli/groupage.ts';
 import { aPolicy } from '../factories/factories.ts';
 

@@ -1,0 +1,60 @@
+/** The downstream of a simulated trace: how fast it is, what it takes, and when it is down. */
+import type { Millis } from '../batching/ids.ts';
+import type { Answer, Call, Downstream } from '../downstream/downstream.ts';
+import type { Scheduler } from '../simulation/scheduler.ts';
+
+export interface DownstreamModel {
+  /** How long a call takes, in ms, and each of its items. */
+  readonly takes: Millis;
+  readonly perItem: Millis;
+  /** Calls a second that it takes; what is beyond is answered 429 at once. Null: any number. */
+  readonly callsPerSecond: number | null;
+  /** When it is down and answers 503, in ms from the beginning of the trace. */
+  readonly down: { readonly from: Millis; readonly until: Millis } | null;
+}
+
+export const QUICK: DownstreamModel = { takes: 50, perItem: 0, callsPerSecond: null, down: null };
+
+/** A call that came in, and how it was answered. */
+export interface Heard {
+  readonly call: Call;
+  readonly answered: 'done' | 'throttled' | 'unavailable';
+}
+
+/** @param start when the trace begins @param hear is told of each call when it comes in */
+export const modelledDownstream = (
+  model: DownstreamModel,
+  scheduler: Scheduler,
+  start: Millis,
+  hear: (heard: Heard) => void,
+): Downstream => {
+  const second = { begins: start, calls: 0 };
+  const isDown = (): boolean => {
+    const at = scheduler.now - start;
+    return model.down !== null && at >= model.down.from && at < model.down.until;
+  };
+  /** A fixed second, as most rate limits count. */
+  const isTooMuch = (): boolean => {
+    if (model.callsPerSecond === null) return false;
+    if (scheduler.now - second.begins >= 1_000) {
+      second.begins = scheduler.now - ((scheduler.now - start) % 1_000);
+      second.calls = 0;
+    }
+    second.calls += 1;
+    return second.calls > model.callsPerSecond;
+  };
+  const answerTo = async (call: Call): Promise<Answer> => {
+    if (isDown()) {
+      hear({ call, answered: 'unavailable' });
+      return { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: true };
+    }
+    if (isTooMuch()) {
+      hear({ call, answered: 'throttled' });
+      return { kind: 'unavailable', reason: 'answered 429', mayRetryAtOnce: false };
+    }
+    hear({ call, answered: 'done' });
+    await scheduler.wait(model.takes + model.perItem * call.items.length);
+    return { kind: 'all-succeeded' };
+  };
+  return { call: answerTo };
+};
