@@ -21,7 +21,7 @@ export const payloadKey = ({ id, payloadHash }: Pick<Task, 'id' | 'payloadHash'>
 });
 
 /** Whether a task's payload travels in its own row, so that every write of the task stays at one unit. */
-const isInline = (task: NewTask): boolean => {
+export const isInline = (task: NewTask): boolean => {
   const row = { ...baseRow(task), Payload: task.payload };
   const bytes = Object.entries(row).reduce(
     (sum, [name, value]) => sum + name.length + Buffer.byteLength(String(value)),

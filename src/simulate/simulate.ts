@@ -3,13 +3,16 @@
  *
  * Memory holds what waits and what ended within the last minutes, however long the trace is; time goes by the tasks.
  */
+import type { Millis } from '../batching/ids.ts';
 import type { Config } from '../config/resolved.ts';
+import { START } from '../simulation/trace.ts';
 import type { Arrivals } from './arrival.ts';
 import { type DownstreamModel, QUICK } from './downstream.ts';
 import type { Outcome } from './outcome.ts';
 import { AWS, type Surroundings } from './surroundings.ts';
+import { World, type WorldOptions } from './world.ts';
 
-export interface SimulateOptions {
+export interface SimulateOptions extends Pick<WorldOptions, 'capacity' | 'habits'> {
   readonly config: Config;
   readonly arrivals: Arrivals;
   /** What every operation calls. @default {@link QUICK} */
@@ -25,5 +28,29 @@ export interface SimulateOptions {
 /** @throws TraceDisorder for a task that is earlier than the one in front of it; what the steps throw for a defect. */
 export const simulate = async (options: SimulateOptions): Promise<Outcome> => {
   const { surroundings = AWS, downstream = QUICK, seed = 1 } = options;
-  throw new Error(`not yet ${surroundings} ${downstream} ${seed}`);
+  const world = new World({ ...options, surroundings, downstream, seed });
+  const { scheduler } = world;
+  let [sent, last] = [0, 0];
+  for await (const arrival of options.arrivals) {
+    if (arrival.at < last) throw new TraceDisorder(arrival.at, last);
+    last = arrival.at;
+    const at = START + arrival.at;
+    while (scheduler.next !== undefined && scheduler.next < at) await world.step();
+    scheduler.skipTo(at);
+    world.send(arrival);
+    sent += 1;
+    if (sent % PROGRESS === 0) options.onProgress?.(sent);
+  }
+  while (!world.isAtRest) await world.step();
+  return world.tally.outcome;
 };
+
+const PROGRESS = 10_000;
+
+/** A trace goes forward in time. */
+export class TraceDisorder extends Error {
+  override readonly name = 'TraceDisorder';
+  constructor(at: Millis, last: Millis) {
+    super(`a task at ${at} ms comes behind one at ${last} ms: sort the trace by time`);
+  }
+}

@@ -20,6 +20,16 @@ export interface Habits {
   hiddenLonger(): Millis;
   /** Whether a message that was handled is not deleted. */
   keeps(id: string): boolean;
+  /** @default - whatever is ready is taken, by as many as it needs */
+  readonly pollers?: Pollers;
+}
+
+/** Who takes a queue's messages, where it matters how many they are. */
+export interface Pollers {
+  /** Whether another batch is taken while so many are in hand. */
+  mayTake(inHand: number): boolean;
+  /** Is told of each batch that was handled, and how long that took. */
+  handled(took: Millis, messages: number): void;
 }
 
 /** A queue as bad as SQS may be. A delay is mostly late by up to a second, one of nothing now and then by minutes. */

@@ -26,13 +26,6 @@ import { type Gate, through } from './gate.ts';
 import { behind, type Lag, upToDate } from './remembered.ts';
 import { newestFirst, pageOf, payloadKey, putPayload, putTask, type Tables } from './tables.ts';
 
-/**
- * What counts as too large for a task's own row: small, so that short schedules have both kinds; and, as in DynamoDB,
- * a matter of the whole row, which differs between two messages with one payload.
- */
-const INLINE = 50;
-const isApart = ({ payload, correlationId = '' }: NewTask): boolean => payload.length + correlationId.length > INLINE;
-
 export const memoryTasks = (tables: Tables, gate: Gate, lag: Lag = upToDate): Tasks => ({
   insert: (tasks) =>
     gate(
@@ -170,7 +163,7 @@ const insertOne = (tables: Tables, task: NewTask): Written => {
   const stored = tables.tasks.get(task.id);
   if (stored) return { isNew: false, stored };
   const { payload, ...fields } = task;
-  const inserted: Task = { ...fields, run: 1, payloadApart: isApart(task), state: { status: 'created' } };
+  const inserted: Task = { ...fields, run: 1, payloadApart: tables.isApart(task), state: { status: 'created' } };
   if (!inserted.payloadApart) tables.payloads.set(task.id, { text: payload, createdAt: task.createdAt, run: 1 });
   putTask(tables, inserted);
   return { isNew: true, stored: inserted };

@@ -4,6 +4,7 @@ import { type Waiting, waitingRow } from '../batching/policy.ts';
 import type { WaitingTasks } from '../ports.ts';
 import { type Gate, through } from './gate.ts';
 import { behind, type Lag, upToDate } from './remembered.ts';
+import { RowsInTurn } from './rows-in-turn.ts';
 import { pageOf, type Tables } from './tables.ts';
 
 export const memoryWaiting = (tables: Tables, gate: Gate, lag: Lag = upToDate): WaitingTasks => ({
@@ -12,7 +13,7 @@ export const memoryWaiting = (tables: Tables, gate: Gate, lag: Lag = upToDate): 
       'waiting.put',
       tasks.map((task) => () => {
         const row = waitingRow(task);
-        if (!tables.waiting.has(task.target)) tables.waiting.set(task.target, tables.newTable());
+        if (!tables.waiting.has(task.target)) tables.waiting.set(task.target, tables.newRows());
         tables.waiting.get(task.target)?.set(row.entry, row);
       }),
     );
@@ -43,4 +44,6 @@ export const rowsOf = (tables: Tables, target: Target, lag: Millis = 0): Readonl
 
 /** The first rows by turn. */
 export const firstRows = (rows: ReadonlyMap<string, Waiting>, limit: number): Waiting[] =>
-  [...rows.values()].sort((a, b) => (a.entry < b.entry ? -1 : a.entry > b.entry ? 1 : 0)).slice(0, limit);
+  rows instanceof RowsInTurn
+    ? rows.first(limit)
+    : [...rows.values()].sort((a, b) => (a.entry < b.entry ? -1 : a.entry > b.entry ? 1 : 0)).slice(0, limit);

@@ -13,6 +13,7 @@ import type { Millis } from '../batching/ids.ts';
 import type { Backlog } from '../ports.ts';
 import type { Chaos } from './chaos.ts';
 import { anyHabits, type Habits } from './habits.ts';
+import { Line } from './line.ts';
 
 export interface QueuedMessage {
   readonly id: string;
@@ -44,7 +45,8 @@ export class SimulatedQueue {
   readonly deadLetters = new Set<QueuedMessage>();
   readonly #copies = new Set<QueuedMessage>();
   readonly #delayed = new Set<QueuedMessage>();
-  #ready: QueuedMessage[] = [];
+  readonly #ready = new Line<QueuedMessage>();
+  #inHand = 0;
   /** Whether messages were lost that the design counts on. */
   wasPurged = false;
   #polling = false;
@@ -79,7 +81,8 @@ export class SimulatedQueue {
   backlog(): Backlog {
     const live = [...this.messages].filter((message) => !this.deadLetters.has(message));
     const delayed = live.filter((message) => this.#delayed.has(message)).length;
-    const inFlight = live.filter((message) => message.receives > 0 && !this.#ready.includes(message)).length;
+    const ready = new Set(this.#ready);
+    const inFlight = live.filter((message) => message.receives > 0 && !ready.has(message)).length;
     return { waiting: live.length - delayed - inFlight, inFlight, delayed };
   }
 
@@ -129,19 +132,32 @@ export class SimulatedQueue {
   }
 
   #poll(): void {
+    const { pollers } = this.#habits;
+    if (!pollers) {
+      const taken = this.#take();
+      if (this.#ready.length > 0) this.#pollSoon();
+      if (taken.length > 0) this.#deliver(taken);
+      return;
+    }
+    while (this.#ready.length > 0 && pollers.mayTake(this.#inHand)) {
+      const taken = this.#take();
+      if (taken.length > 0) this.#deliver(taken);
+    }
+  }
+
+  #take(): QueuedMessage[] {
     const taken: QueuedMessage[] = [];
     const most = this.#habits.atOnce(this.#options.batchSize);
     while (taken.length < most && this.#ready.length > 0) {
-      const [message] = this.#ready.splice(this.#habits.nextOf(this.#ready.length), 1);
-      if (!message || message.deleted || taken.includes(message)) continue;
+      const message = this.#ready.take(this.#habits.nextOf(this.#ready.length));
+      if (message.deleted || taken.includes(message)) continue;
       message.receives += 1;
       if (message.receives > this.#options.maxReceives) this.#bury(message);
       else taken.push(message);
       const again = this.#habits.again(message.id, message.copyOf !== undefined);
       if (again !== undefined) this.#copy(message, again);
     }
-    if (this.#ready.length > 0) this.#pollSoon();
-    if (taken.length > 0) this.#deliver(taken);
+    return taken;
   }
 
   #copy(message: QueuedMessage, delay: Millis): void {
@@ -161,10 +177,16 @@ export class SimulatedQueue {
 
   #deliver(taken: readonly QueuedMessage[]): void {
     for (const message of taken) this.#later(this.#options.visibility + this.#habits.hiddenLonger(), message);
+    const { scheduler } = this.#chaos;
+    const from = scheduler.now;
+    this.#inHand += 1;
     this.#options.consume(taken).then((done) => {
       for (const message of done) {
         if (!this.#habits.keeps(message.id)) this.delete(message);
       }
+      this.#inHand -= 1;
+      this.#habits.pollers?.handled(scheduler.now - from, taken.length);
+      if (this.#habits.pollers && this.#ready.length > 0) this.#pollSoon();
     });
   }
 }

@@ -4,7 +4,7 @@ import type { BatchId, Millis, OperationName, Target, TaskId, Token } from '../b
 import type { Lock } from '../batching/lock.ts';
 import type { Waiting } from '../batching/policy.ts';
 import type { OperationState, WaitingTarget } from '../batching/slots.ts';
-import type { Task } from '../batching/task.ts';
+import type { NewTask, Task } from '../batching/task.ts';
 import type { ListId } from '../deferred/ids.ts';
 import type { Range } from '../deferred/list.ts';
 import type { Append, JobResult, Taken } from '../deferred/store.ts';
@@ -68,14 +68,27 @@ export interface Tables {
   claims: number;
   patrolMark: PatrolMark | undefined;
   watcher: Watcher;
-  readonly newTable: NewTable;
+  readonly newRows: () => Map<string, Waiting>;
+  /** Whether a task's payload has a row of its own. */
+  readonly isApart: (task: NewTask) => boolean;
 }
+
+/**
+ * What counts as too large for a task's own row: small, so that short schedules have both kinds; and, as in DynamoDB,
+ * a matter of the whole row, which differs between two messages with one payload.
+ */
+const INLINE = 50;
+const isLarge = ({ payload, correlationId = '' }: NewTask): boolean => payload.length + correlationId.length > INLINE;
 
 type NewTable = <K, V>() => Map<K, V>;
 
-/** @param newTable one that is remembered, where reads may be behind. */
-export const emptyTables = (newTable: NewTable = () => new Map()): Tables => ({
-  newTable,
+/** @param newTable one that is remembered, where reads may be behind @param newRows of a Target that waits */
+export const emptyTables = (
+  newTable: NewTable = () => new Map(),
+  { newRows = newTable, isApart = isLarge }: Partial<Pick<Tables, 'newRows' | 'isApart'>> = {},
+): Tables => ({
+  newRows,
+  isApart,
   tasks: newTable(),
   payloads: new Map(),
   waiting: new Map(),

@@ -1,0 +1,179 @@
+/**
+ * What DynamoDB charges for each call of a port, as src/aws makes it. A task's row is within one unit at every write (its
+ * payload has a row of its own otherwise), and so are waiting rows; a batch's row grows with its candidates.
+ */
+import { newBatchRow } from '../aws/batch-rows.ts';
+import { itemSize, readUnits, writeUnits } from '../aws/item-size.ts';
+import type { BatchId, Target } from '../batching/ids.ts';
+import type { Batches, Locks, Operations, Tasks, WaitingTasks } from '../ports.ts';
+
+/** Units of one table: of rows of one Target, whose key they share, or of rows that are spread. */
+export interface Spent {
+  readonly table: 'task' | 'batch-lock' | 'batch';
+  readonly partition?: Target | string;
+  readonly write?: number;
+  readonly read?: number;
+}
+
+type Calls<Port> = { readonly [Call in keyof Port]: (...args: never[]) => Promise<unknown> };
+
+/** The price of each call; the answer of one that failed is not known: then all of it may have happened. */
+export type Prices<Port extends Calls<Port>> = {
+  readonly [Call in keyof Port]?: (
+    args: Parameters<Port[Call]>,
+    answer: Awaited<ReturnType<Port[Call]>> | undefined,
+  ) => readonly Spent[];
+};
+
+const task = (units: Omit<Spent, 'table'>): readonly Spent[] => [{ table: 'task', ...units }];
+const ofTarget = (partition: Target | string, units: Omit<Spent, 'table' | 'partition'>): readonly Spent[] => [
+  { table: 'batch-lock', partition, ...units },
+];
+
+/** What a row has beside its payload: its key, its run, when it was written. */
+const PAYLOAD_ROW_BYTES = 150;
+const payloadWrite = (bytes: number): number => writeUnits(bytes + PAYLOAD_ROW_BYTES);
+
+const tasks: Prices<Tasks> = {
+  // What is refused is read.
+  insert: ([all], answers = []) =>
+    task({ write: all.length, read: answers.reduce((sum, { isNew }) => sum + (isNew ? 0 : 1), 0) }),
+  storePayloads: ([all]) => task({ write: all.reduce((sum, { payload }) => sum + payloadWrite(payload.length), 0) }),
+  claim: ([all], answers = []) =>
+    task({ write: all.length, read: answers.reduce((sum, isMine) => sum + (isMine ? 0 : 1), 0) }),
+  members: ([ids], members) =>
+    task({
+      read: (members?.open ?? []).reduce(
+        (sum, { payload, payloadRow }) => sum + (payloadRow ? readUnits(payload.length + PAYLOAD_ROW_BYTES) : 0),
+        ids.length,
+      ),
+    }),
+  // Failed tasks get an entry in the index of failed tasks.
+  finish: ([results], answers = []) =>
+    task({
+      write: results.reduce((sum, { outcome }) => sum + (outcome.status === 'failed' ? 2 : 1), 0),
+      read: answers.reduce((sum, status) => sum + (status === undefined ? 1 : 0), 0),
+    }),
+  settle: ([all]) => task({ write: all.reduce((sum, { as }) => sum + (as.status === 'failed' ? 2 : 1), 0) }),
+  all: ([ids]) => task({ read: ids.length }),
+  outlines: ([ids]) => task({ read: ids.length }),
+  get: () => task({ read: 1 }),
+};
+
+const WAITING_ROW_BYTES = 100;
+const waiting: Prices<WaitingTasks> = {
+  put: ([rows]) => {
+    const byTarget = new Map<Target, number>();
+    for (const { target } of rows) byTarget.set(target, (byTarget.get(target) ?? 0) + 1);
+    return [...byTarget].flatMap(([target, write]) => ofTarget(target, { write }));
+  },
+  remove: ([target, entries]) => ofTarget(target, { write: entries.length }),
+  first: ([target], rows = []) =>
+    ofTarget(target, {
+      read: readUnits(
+        rows.reduce((sum, { entry }) => sum + entry.length + target.length, rows.length * WAITING_ROW_BYTES),
+      ),
+    }),
+  has: ([target]) => ofTarget(target, { read: 1 }),
+  page: ([target], page) =>
+    ofTarget(target, { read: readUnits((page?.items.length ?? 0) * (WAITING_ROW_BYTES + target.length), false) }),
+  count: ([target], count = 0) => ofTarget(target, { read: readUnits(count * WAITING_ROW_BYTES, false) }),
+};
+
+const write = ([target]: readonly [Target, ...unknown[]]) => ofTarget(target, { write: 1 });
+const locks: Prices<Locks> = {
+  read: ([target]) => ofTarget(target, { read: 1 }),
+  readAll: ([targets]) => targets.flatMap((target) => ofTarget(target, { read: 1 })),
+  // A new Target gets its row with an entry in the index of Targets.
+  enlist: ([targets]) => targets.flatMap((target) => ofTarget(target, { write: 2 })),
+  glance: ([target]) => ofTarget(target, { read: 0.5 }),
+  acquire: write,
+  release: write,
+  block: write,
+  handOver: write,
+  openBatch: write,
+  closeBatch: write,
+  land: write,
+  burn: write,
+  // The index of Targets has keys alone, of some 100 bytes.
+  targets: (_, page) => [{ table: 'batch-lock', read: readUnits((page?.items.length ?? 0) * 100, false) }],
+};
+
+const ofOperation = ([operation]: readonly [string, ...unknown[]]) => ofTarget(`op:${operation}`, { write: 1 });
+const readOfOperation = ([operation]: readonly [string, ...unknown[]]) => ofTarget(`op:${operation}`, { read: 1 });
+const operations: Prices<Operations> = {
+  read: readOfOperation,
+  waiting: readOfOperation,
+  takeSlot: ofOperation,
+  freeSlot: ofOperation,
+  enqueue: ofOperation,
+  dequeue: ofOperation,
+  pause: ofOperation,
+  resume: ofOperation,
+  addFailure: ofOperation,
+  resetFailures: ofOperation,
+  reserveCall: ofOperation,
+};
+
+/** Bytes that sealing, starting and finishing add to a batch's row. */
+const [SEALED, STARTED, FINISHED] = [35, 75, 60];
+
+/** @param sizes of batches' rows as they were formed, which is kept here */
+const batches = (sizes: Map<BatchId, number>): Prices<Batches> => {
+  const grown = (id: BatchId, by: number): number => writeUnits((sizes.get(id) ?? 0) + by);
+  const spent = (units: Omit<Spent, 'table'>): readonly Spent[] => [{ table: 'batch', ...units }];
+  return {
+    form: ([batch]) => {
+      const bytes = itemSize(newBatchRow(batch));
+      sizes.set(batch.id, bytes);
+      return spent({ write: writeUnits(bytes) });
+    },
+    get: ([id]) => spent({ read: readUnits((sizes.get(id) ?? 0) + SEALED) }),
+    // The entry in the index of batches by Target comes with `SealedAt`.
+    seal: ([{ id }]) => spent({ write: grown(id, SEALED) + 1 }),
+    start: ([id]) => spent({ write: grown(id, SEALED + STARTED) }),
+    postpone: ([id]) => spent({ write: grown(id, SEALED + STARTED + FINISHED) }),
+    finish: ([id]) => spent({ write: grown(id, SEALED + STARTED + FINISHED) }),
+  };
+};
+
+/** All prices of a deployment. @param sizes of batches' rows: whoever forgets a batch removes its own */
+export const pricesOf = (sizes: Map<BatchId, number>) => ({
+  tasks,
+  waiting,
+  locks,
+  operations,
+  batches: batches(sizes),
+});
+
+/**
+ * The port, with every priced call told to `spend`; but for those that a function dies in, which never answer.
+ *
+ * @param spend may have the caller wait for capacity, before he gets his answer.
+ */
+export const charged = <Port extends Calls<Port>>(
+  port: Port,
+  prices: Prices<Port>,
+  spend: (spent: readonly Spent[]) => Promise<void> | undefined,
+): Port => {
+  const metered = { ...port };
+  for (const name of Object.keys(prices) as (keyof Port)[]) {
+    const price = prices[name];
+    const priceOf = (args: Parameters<Port[typeof name]>, answer?: Awaited<ReturnType<Port[typeof name]>>) =>
+      price?.(args, answer) ?? [];
+    const call = async (...args: Parameters<Port[typeof name]>) => {
+      let answer: Awaited<ReturnType<Port[typeof name]>>;
+      try {
+        answer = (await port[name](...args)) as Awaited<ReturnType<Port[typeof name]>>;
+      } catch (cause) {
+        await spend(priceOf(args));
+        throw cause;
+      }
+      const wait = spend(priceOf(args, answer));
+      if (wait) await wait;
+      return answer;
+    };
+    metered[name] = call as Port[typeof name];
+  }
+  return metered;
+};
