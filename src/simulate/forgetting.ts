@@ -1,12 +1,12 @@
 /**
  * What has ended is forgotten after a while, as rows expire: sooner than in a deployment, and later than any message can
- * come that is about it.
+ * come that is about it, a duplicate included.
  */
 import { type BatchId, type Millis, parseCandidate, type TaskId } from '../batching/ids.ts';
 import { MINUTE } from '../batching/timings.ts';
 import { payloadKey, type Tables } from '../simulation/tables.ts';
 
-const KEEP: Millis = 2 * MINUTE;
+const KEEP: Millis = MINUTE;
 
 type Ended = { readonly at: Millis } & ({ readonly batch: BatchId } | { readonly task: TaskId });
 

@@ -48,6 +48,8 @@ export interface WorldOptions {
   readonly habits?: (queue: SourceQueue, chaos: Chaos) => Partial<Habits>;
 }
 
+const FORGET_EVERY: Millis = 5_000;
+
 /** SQS takes and gives ten messages a request. */
 const requestsFor = (messages: number): number => Math.ceil(messages / 10);
 
@@ -95,6 +97,7 @@ export class World {
     );
     this.#queues = { ...working, callback: this.#callbackQueue() };
     this.#sweepEachMinute();
+    this.#forgetNowAndThen();
   }
 
   /** Whether every task has ended, and nothing is under way. */
@@ -244,10 +247,16 @@ export class World {
     return new SimulatedQueue(this.#chaos, options, this.#habitsOf('callback'));
   }
 
+  #forgetNowAndThen(): void {
+    this.scheduler.after(FORGET_EVERY, () => {
+      this.#forgetting.until(this.scheduler.now);
+      this.#forgetNowAndThen();
+    });
+  }
+
   #sweepEachMinute(): void {
     this.scheduler.after(MINUTE, async () => {
       this.#sweepEachMinute();
-      this.#forgetting.until(this.scheduler.now);
       this.#rejected.length = 0;
       const { name, deps, invocation } = this.#start('sweep', MINUTE);
       const from = this.scheduler.now;

@@ -176,7 +176,8 @@ export class SimulatedQueue {
   }
 
   #deliver(taken: readonly QueuedMessage[]): void {
-    for (const message of taken) this.#later(this.#options.visibility + this.#habits.hiddenLonger(), message);
+    const { pollers } = this.#habits;
+    const hidden = pollers ? this.#hideTogether(taken) : this.#hideEach(taken);
     const { scheduler } = this.#chaos;
     const from = scheduler.now;
     this.#inHand += 1;
@@ -184,9 +185,24 @@ export class SimulatedQueue {
       for (const message of done) {
         if (!this.#habits.keeps(message.id)) this.delete(message);
       }
+      for (const message of done) if (message.deleted) hidden.delete(message);
       this.#inHand -= 1;
-      this.#habits.pollers?.handled(scheduler.now - from, taken.length);
-      if (this.#habits.pollers && this.#ready.length > 0) this.#pollSoon();
+      pollers?.handled(scheduler.now - from, taken.length);
+      if (pollers && this.#ready.length > 0) this.#pollSoon();
     });
+  }
+
+  #hideEach(taken: readonly QueuedMessage[]): Set<QueuedMessage> {
+    for (const message of taken) this.#later(this.#options.visibility + this.#habits.hiddenLonger(), message);
+    return new Set();
+  }
+
+  /** One event for all of them, which holds on to none that was deleted: of long traces there are many. */
+  #hideTogether(taken: readonly QueuedMessage[]): Set<QueuedMessage> {
+    const hidden = new Set(taken);
+    this.#chaos.scheduler.after(this.#options.visibility + this.#habits.hiddenLonger(), () => {
+      for (const message of hidden) this.#later(0, message);
+    });
+    return hidden;
   }
 }

@@ -28,6 +28,7 @@ import type { SimulatedQueues } from '../simulation/memory-queues.ts';
 import { attempt, beginLife, type Life, type Started, startProcess } from '../simulation/process.ts';
 import { SimulatedQueue } from '../simulation/queue.ts';
 import { Remembered } from '../simulation/remembered.ts';
+import { RowsInTurn } from '../simulation/rows-in-turn.ts';
 import { emptyTables, type Tables } from '../simulation/tables.ts';
 import type { Mishaps } from './mishaps.ts';
 import type { Pace } from './pace.ts';
@@ -71,7 +72,9 @@ export class Flow {
     const { pace, chaos, config } = options;
     this.#chaos = new Chaos(pace.scheduler, chaos, () => {});
     this.#chaos.onViolation = (violation) => pace.fail(violation);
-    this.tables = chaos.isWanted ? emptyTables(() => new Remembered(() => pace.scheduler.now)) : emptyTables();
+    this.tables = chaos.isWanted
+      ? emptyTables(() => new Remembered(() => pace.scheduler.now))
+      : emptyTables(undefined, { newRows: () => new RowsInTurn() });
     this.tables.watcher = {
       task: (_, { id, state }) => {
         const hasEnded = state.status === 'succeeded' || state.status === 'failed';

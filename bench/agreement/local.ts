@@ -1,0 +1,65 @@
+/** A trace on the local stack, in real time: what it came to, in the words of a simulation. */
+import { setTimeout } from 'node:timers/promises';
+import type { Millis } from '../../src/batching/ids.ts';
+import { createClient } from '../../src/client/client.ts';
+import type { Config } from '../../src/config/resolved.ts';
+import { localClients } from '../../src/local/clients.ts';
+import { startStack } from '../../src/local/stack.ts';
+import type { Arrival } from '../../src/simulate/arrival.ts';
+import { Spreading } from '../../src/simulate/spread.ts';
+import type { TestDownstream } from '../../test/factories/downstream.ts';
+import { add, metered, newBill, total } from '../meter.ts';
+import type { Seen } from './seen.ts';
+
+const silent = {
+  info: () => {},
+  warn: () => {},
+  error: (message: string, fields: object) => console.error(message, fields),
+};
+/** Until the last results are written and the last leaders let go, in ms. */
+const AFTERWARDS: Millis = 4_000;
+
+export const onLocalStack = async (
+  config: Config,
+  downstream: TestDownstream,
+  trace: readonly Arrival[],
+): Promise<Seen> => {
+  const bill = newBill();
+  const errors: Error[] = [];
+  const stack = await startStack({
+    config,
+    apiPort: 0,
+    ports: { dynamodb: 0, sqs: 0 },
+    host: { log: silent },
+    clients: (clients) => metered(clients, bill),
+    onInvoke: (name) => add(bill.invocations, name),
+    onError: (error) => errors.push(error),
+  });
+  const client = createClient({
+    queueUrl: stack.addresses.queues.register,
+    sqs: localClients({ sqs: stack.addresses.sqs }).sqs,
+  });
+  const sentAt = new Map<string, Millis>();
+  const from = Date.now();
+  for (const [at, together] of Map.groupBy(trace, (each) => each.at)) {
+    await setTimeout(Math.max(0, from + at - Date.now()));
+    const now = Date.now();
+    const tasks = together.map(({ operation, payload }) => ({ operation, payload: JSON.parse(payload) }));
+    for (const id of await client.sendAll(tasks)) sentAt.set(id, now);
+  }
+  const arrived = (): number => downstream.calls.reduce((sum, { items }) => sum + items.length, 0);
+  const deadline = Date.now() + 120_000;
+  while (arrived() < trace.length && Date.now() < deadline) await setTimeout(50);
+  await setTimeout(AFTERWARDS);
+  await stack.stop();
+  if (errors.length > 0) throw new AggregateError(errors, 'the local stack had errors');
+  const waits = new Spreading();
+  for (const { at, items } of downstream.calls) for (const { id } of items) waits.add(at - (sentAt.get(id) ?? at));
+  return {
+    calls: downstream.calls.length,
+    tasks: arrived(),
+    waits: waits.spread,
+    writeUnits: total(bill.writeUnits),
+    readUnits: total(bill.readUnits),
+  };
+};
