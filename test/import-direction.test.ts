@@ -94,6 +94,18 @@ const RULES: readonly { readonly files: readonly string[]; readonly may: readonl
     files: ['src/simulation/'],
     may: [...PURE, FAN_OUT, DEFERRED, FLEET, STEPS, 'src/merging/', 'src/ports', 'src/simulation/'],
   },
+  {
+    files: ['src/simulate/'],
+    may: [
+      ...PURE,
+      STEPS,
+      // What rows there are, and how large: no client.
+      ...['item-size', 'task-rows', 'batch-rows'].map((name) => `src/aws/${name}`),
+      'src/ports',
+      'src/simulation/',
+      'src/simulate/',
+    ],
+  },
   // What is published of all of them, by a script; none of them knows of it.
   { files: ['src/contract/'], may: ['src/'] },
   {

@@ -8,17 +8,23 @@ import { payloadKey, type Tables } from '../simulation/tables.ts';
 
 const KEEP: Millis = MINUTE;
 
+/** Who holds something of a row beside the tables. */
+interface ToldOfForgotten {
+  batch(id: BatchId): void;
+  task(id: TaskId): void;
+}
+
 type Ended = { readonly at: Millis } & ({ readonly batch: BatchId } | { readonly task: TaskId });
 
 export class Forgetting {
   readonly #tables: Tables;
-  readonly #onBatch: (id: BatchId) => void;
+  readonly #tell: ToldOfForgotten;
   /** In the order of their ends. */
   #ended: Ended[] = [];
 
-  constructor(tables: Tables, onBatch: (id: BatchId) => void) {
+  constructor(tables: Tables, tell: ToldOfForgotten) {
     this.#tables = tables;
-    this.#onBatch = onBatch;
+    this.#tell = tell;
   }
 
   batch(id: BatchId, at: Millis): void {
@@ -49,7 +55,7 @@ export class Forgetting {
       if (state && 'batchId' in state && state.batchId === id) this.#forget(task);
     }
     batches.delete(id);
-    this.#onBatch(id);
+    this.#tell.batch(id);
   }
 
   #forget(id: TaskId): void {
@@ -59,5 +65,6 @@ export class Forgetting {
     payloads.delete(id);
     payloads.delete(payloadKey(task));
     tasks.delete(id);
+    this.#tell.task(id);
   }
 }

@@ -4,7 +4,7 @@
  */
 import { newBatchRow } from '../aws/batch-rows.ts';
 import { itemSize, readUnits, writeUnits } from '../aws/item-size.ts';
-import type { BatchId, Target } from '../batching/ids.ts';
+import type { BatchId, Target, TaskId } from '../batching/ids.ts';
 import type { Batches, Locks, Operations, Tasks, WaitingTasks } from '../ports.ts';
 
 /** Units of one table: of rows of one Target, whose key they share, or of rows that are spread. */
@@ -32,13 +32,24 @@ const ofTarget = (partition: Target | string, units: Omit<Spent, 'table' | 'part
 
 /** What a row has beside its payload: its key, its run, when it was written. */
 const PAYLOAD_ROW_BYTES = 150;
-const payloadWrite = (bytes: number): number => writeUnits(bytes + PAYLOAD_ROW_BYTES);
 
-const tasks: Prices<Tasks> = {
+/** What rows were written with that later writes pay for again. Whoever forgets a row removes its own. */
+export interface RowSizes {
+  /** Bytes of batches' rows as they were formed. */
+  readonly batches: Map<BatchId, number>;
+  /** Write units of payloads that have rows of their own. */
+  readonly payloads: Map<TaskId, number>;
+}
+
+const tasks = (sizes: RowSizes): Prices<Tasks> => ({
   // What is refused is read.
   insert: ([all], answers = []) =>
     task({ write: all.length, read: answers.reduce((sum, { isNew }) => sum + (isNew ? 0 : 1), 0) }),
-  storePayloads: ([all]) => task({ write: all.reduce((sum, { payload }) => sum + payloadWrite(payload.length), 0) }),
+  storePayloads: ([all]) => {
+    for (const { id, payload } of all)
+      sizes.payloads.set(id, writeUnits(Buffer.byteLength(payload) + PAYLOAD_ROW_BYTES));
+    return task({ write: all.reduce((sum, { id }) => sum + (sizes.payloads.get(id) ?? 0), 0) });
+  },
   claim: ([all], answers = []) =>
     task({ write: all.length, read: answers.reduce((sum, isMine) => sum + (isMine ? 0 : 1), 0) }),
   members: ([ids], members) =>
@@ -48,17 +59,20 @@ const tasks: Prices<Tasks> = {
         ids.length,
       ),
     }),
-  // Failed tasks get an entry in the index of failed tasks.
+  // Failed tasks get an entry in the index of failed tasks, and payloads of their own a time to live.
   finish: ([results], answers = []) =>
     task({
-      write: results.reduce((sum, { outcome }) => sum + (outcome.status === 'failed' ? 2 : 1), 0),
+      write: results.reduce(
+        (sum, { id, outcome }) => sum + (outcome.status === 'failed' ? 2 : 1) + (sizes.payloads.get(id) ?? 0),
+        0,
+      ),
       read: answers.reduce((sum, status) => sum + (status === undefined ? 1 : 0), 0),
     }),
   settle: ([all]) => task({ write: all.reduce((sum, { as }) => sum + (as.status === 'failed' ? 2 : 1), 0) }),
   all: ([ids]) => task({ read: ids.length }),
   outlines: ([ids]) => task({ read: ids.length }),
   get: () => task({ read: 1 }),
-};
+});
 
 const WAITING_ROW_BYTES = 100;
 const waiting: Prices<WaitingTasks> = {
@@ -118,8 +132,7 @@ const operations: Prices<Operations> = {
 /** Bytes that sealing, starting and finishing add to a batch's row. */
 const [SEALED, STARTED, FINISHED] = [35, 75, 60];
 
-/** @param sizes of batches' rows as they were formed, which is kept here */
-const batches = (sizes: Map<BatchId, number>): Prices<Batches> => {
+const batches = ({ batches: sizes }: RowSizes): Prices<Batches> => {
   const grown = (id: BatchId, by: number): number => writeUnits((sizes.get(id) ?? 0) + by);
   const spent = (units: Omit<Spent, 'table'>): readonly Spent[] => [{ table: 'batch', ...units }];
   return {
@@ -137,9 +150,9 @@ const batches = (sizes: Map<BatchId, number>): Prices<Batches> => {
   };
 };
 
-/** All prices of a deployment. @param sizes of batches' rows: whoever forgets a batch removes its own */
-export const pricesOf = (sizes: Map<BatchId, number>) => ({
-  tasks,
+/** All prices of a deployment. @param sizes is kept here */
+export const pricesOf = (sizes: RowSizes) => ({
+  tasks: tasks(sizes),
   waiting,
   locks,
   operations,

@@ -32,7 +32,7 @@ import { Forgetting } from './forgetting.ts';
 import { pollersOf } from './pollers.ts';
 import type { Surroundings } from './surroundings.ts';
 import { Tally } from './tally.ts';
-import { charged, pricesOf, type Spent } from './units.ts';
+import { charged, pricesOf, type RowSizes, type Spent } from './units.ts';
 
 export interface WorldOptions {
   readonly config: Config;
@@ -54,6 +54,7 @@ const FORGET_EVERY: Millis = 5_000;
 const requestsFor = (messages: number): number => Math.ceil(messages / 10);
 
 export class World {
+  readonly start = START;
   readonly scheduler = new Scheduler(START);
   readonly tally: Tally;
   readonly #options: WorldOptions;
@@ -64,7 +65,7 @@ export class World {
   readonly #chaos: Chaos;
   readonly #queues: SimulatedQueues & { readonly callback: SimulatedQueue };
   readonly #rejected: Rejection[] = [];
-  readonly #sizes = new Map<BatchId, number>();
+  readonly #sizes: RowSizes = { batches: new Map(), payloads: new Map() };
   readonly #prices = pricesOf(this.#sizes);
   readonly #forgetting: Forgetting;
   readonly #runs = new Map<string, number>();
@@ -84,9 +85,12 @@ export class World {
     this.#chaos.onViolation = (violation) => {
       this.#defect ??= violation;
     };
-    this.#forgetting = new Forgetting(this.#tables, (id) => {
-      this.#sizes.delete(id);
-      this.#calledAbout.delete(id);
+    this.#forgetting = new Forgetting(this.#tables, {
+      batch: (id) => {
+        this.#sizes.batches.delete(id);
+        this.#calledAbout.delete(id);
+      },
+      task: (id) => this.#sizes.payloads.delete(id),
     });
     this.#watch();
     this.#callDownstream = modelledDownstream(downstream, scheduler, START, (heard) => this.#hear(heard));
@@ -103,6 +107,11 @@ export class World {
   /** Whether every task has ended, and nothing is under way. */
   get isAtRest(): boolean {
     return this.#unfinished === 0 && Object.values(this.#queues).every(({ isEmpty }) => isEmpty);
+  }
+
+  /** Rows of tasks and batches that are held in memory. */
+  get held(): number {
+    return this.#tables.tasks.size + this.#tables.batches.size;
   }
 
   /** A producer sends a task, now. Its name says when. */

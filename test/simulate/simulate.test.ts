@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import type { Arrival } from '../../src/simulate/arrival.ts';
+import { QUICK } from '../../src/simulate/downstream.ts';
+import type { OperationOutcome, Outcome } from '../../src/simulate/outcome.ts';
+import { type SimulateOptions, simulate, TraceDisorder } from '../../src/simulate/simulate.ts';
+import { configFrom, type Fields, operationAt } from '../end-to-end/operations.ts';
+
+const configOf = (fields: Fields = {}) =>
+  configFrom({ operations: { ship: operationAt('http://127.0.0.1:1/batch', fields) } });
+
+/** Tasks at a steady pace, over depots in turn. */
+function* steady(count: number, perSecond: number, depots = 1): Generator<Arrival> {
+  for (let n = 0; n < count; n += 1)
+    yield {
+      at: Math.floor((n * 1_000) / perSecond),
+      operation: 'ship',
+      payload: JSON.stringify({ depot: `D${n % depots}`, n }),
+    };
+}
+
+const run = (options: Partial<SimulateOptions> = {}, fields: Fields = {}): Promise<Outcome> =>
+  simulate({ config: configOf(fields), arrivals: steady(1_000, 100), ...options });
+
+const only = ({ operations }: Outcome): OperationOutcome => {
+  expect(operations).toHaveLength(1);
+  return operations[0] as OperationOutcome;
+};
+
+describe('a trace through the real steps', () => {
+  it('ends every task once, in full batches where enough of them come', async () => {
+    const outcome = await run({}, { batch: { maxSize: 50, maxWait: '10s' } });
+    expect(only(outcome)).toMatchObject({ tasks: 1_000, succeeded: 1_000, failed: 0, calls: 20, fill: 1 });
+    expect(only(outcome).sealedBy).toEqual({ full: 20 });
+    expect(only(outcome).waits.count).toBe(1_000);
+  });
+
+  it('seals what has waited, and nobody waits for longer than the policy says but for the platform', async () => {
+    const { batches, sealedBy, waits, late } = only(await run({}, { batch: { maxSize: 100, maxWait: '500ms' } }));
+    expect(sealedBy).toEqual({ waited: batches });
+    expect(waits.max).toBeGreaterThan(500);
+    // Requests of six milliseconds each: virtual time, which is the same on every machine.
+    expect(late.max).toBeLessThan(100);
+  });
+
+  it('is the same every time', async () => {
+    expect(await run()).toEqual(await run());
+  });
+
+  it('costs what the engines count: five write units a task and a bit in full batches', async () => {
+    const { usage } = await run({ arrivals: steady(5_000, 1_000) }, { batch: { maxSize: 100, maxWait: '10s' } });
+    expect(usage.writeUnits / 5_000).toBeGreaterThan(5.1);
+    expect(usage.writeUnits / 5_000).toBeLessThan(5.3);
+    expect(usage.readUnits).toBeGreaterThan(0);
+    expect(usage.sqsRequests / 5_000).toBeLessThan(0.4);
+    expect(Object.keys(usage.invocations)).toEqual(expect.arrayContaining(['register', 'elect', 'group', 'batch']));
+  });
+
+  it('charges a large payload for its own row', async () => {
+    const large = (n: number): Arrival => ({
+      at: n,
+      operation: 'ship',
+      payload: JSON.stringify({ depot: 'D', text: 'x'.repeat(10_000) }),
+    });
+    const small = await run({ arrivals: steady(100, 1_000) });
+    const { usage } = await run({ arrivals: Array.from({ length: 100 }, (_, n) => large(n)) });
+    // Its row is written twice: stored, and let go.
+    expect(usage.writeUnits - small.usage.writeUnits).toBeGreaterThan(100 * 2 * 9);
+  });
+
+  it('goes on when the downstream is up again, and loses nobody', async () => {
+    const downstream = { ...QUICK, down: { from: 0, until: 120_000 } };
+    const { succeeded, failed, unanswered } = only(await run({ downstream }));
+    expect(unanswered).toBeGreaterThan(0);
+    expect(succeeded + failed).toBe(1_000);
+  });
+
+  it('counts the calls that were too many', async () => {
+    const downstream = { ...QUICK, callsPerSecond: 1 };
+    const arrivals = steady(200, 100, 20);
+    const { throttled, calls, succeeded, failed } = only(
+      await run({ downstream, arrivals }, { batch: { maxSize: 10, maxWait: '1s' } }),
+    );
+    expect(throttled).toBeGreaterThan(0);
+    expect(calls).toBeGreaterThan(throttled);
+    // Those whose attempts were used up.
+    expect(failed).toBeGreaterThan(0);
+    expect(succeeded + failed).toBe(200);
+  });
+
+  it('tells why messages were refused, and goes on with the others', async () => {
+    const arrivals = [...steady(10, 10), { at: 5_000, operation: 'unknown', payload: '{}' }];
+    const outcome = await run({ arrivals });
+    expect(outcome.rejected).toBe(1);
+    expect(outcome.rejections.join()).toContain('unknown');
+    expect(only(outcome).succeeded).toBe(10);
+  });
+
+  it('refuses a trace that goes back in time', async () => {
+    const arrivals = [...steady(2, 1), { at: 10, operation: 'ship', payload: '{"depot":"D"}' }];
+    await expect(run({ arrivals })).rejects.toThrow(TraceDisorder);
+  });
+
+  it('takes its tasks one after the other from whoever makes them', async () => {
+    async function* slowly(): AsyncGenerator<Arrival> {
+      for (const each of steady(30, 10)) {
+        await new Promise((resolve) => setImmediate(resolve));
+        yield each;
+      }
+    }
+    expect(await run({ arrivals: slowly() })).toEqual(await run({ arrivals: steady(30, 10) }));
+  });
+
+  it('makes whoever spends more than there is wait', async () => {
+    const waits: number[] = [];
+    const capacity: SimulateOptions['capacity'] = (spent) => {
+      waits.push(spent.length);
+      return spent.some(({ partition, write = 0 }) => partition !== undefined && write > 0) ? 40 : 0;
+    };
+    const slow = only(await run({ capacity }));
+    expect(waits.length).toBeGreaterThan(0);
+    expect(slow.waits.mean).toBeGreaterThan(only(await run()).waits.mean);
+  });
+});
+
+it('a long trace needs no more memory than a short one: what has ended is forgotten', async () => {
+  const { World } = await import('../../src/simulate/world.ts');
+  const { AWS } = await import('../../src/simulate/surroundings.ts');
+  const world = new World({ config: configOf(), downstream: QUICK, surroundings: AWS, seed: 1 });
+  let most = 0;
+  // A quarter of an hour, ten tasks a second.
+  for (const arrival of steady(9_000, 10, 3)) {
+    const at = world.start + arrival.at;
+    while (world.scheduler.next !== undefined && world.scheduler.next < at) await world.step();
+    world.scheduler.skipTo(at);
+    world.send(arrival);
+    most = Math.max(most, world.held);
+  }
+  // What came within a minute and some seconds, and its batches.
+  expect(most).toBeLessThan(10 * 80 * 2);
+});
