@@ -21,7 +21,7 @@ const TOGETHER = 75;
 const PAYLOAD_BYTES = 400;
 
 /** @param rounds of tasks */
-export const traceOf = (rounds: number): readonly Arrival[] =>
+const traceOf = (rounds: number): readonly Arrival[] =>
   Array.from({ length: rounds * DEPOTS * TOGETHER }, (_, n): Arrival => {
     const round = Math.floor(n / (DEPOTS * TOGETHER));
     const depot = Math.floor((n % (DEPOTS * TOGETHER)) / TOGETHER);
