@@ -1,30 +1,28 @@
 /** Tasks on DynamoDB. */
 import { type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
 import { type BatchId, type Candidate, type OperationName, parseCandidate, type TaskId } from '../batching/ids.ts';
-import { type NewTask, payloadRowOf, type Task, type TaskResult } from '../batching/task.ts';
-import type { ItemId } from '../fan-out/ids.ts';
-import type { EndedMember, FinishingBatch, Member, Members, OpenTask, TaskOutline, Tasks, Written } from '../ports.ts';
-import { DynamoDBFailure, execute, getAll, insertion, type Statement } from './dynamodb.ts';
+import type { NewTask, Task, TaskResult } from '../batching/task.ts';
+import type { FinishingBatch, TaskOutline, Tasks, Written } from '../ports.ts';
+import { DynamoDBFailure, execute, getAll, type HowToRead, insertion, type Statement } from './dynamodb.ts';
 import { failedTasks } from './failed-tasks.ts';
 import type { Item } from './item.ts';
 import { expiry, storePayloads } from './payloads.ts';
 import { redriveTasks } from './redrive-tasks.ts';
 import { readable, readsUpTo } from './row-version.ts';
 import { settleTasks } from './settle-tasks.ts';
+import { hasLeft, loadMembers, membersOf } from './task-members.ts';
 import { expiresAt, finishedFields, newTaskRow, payloadKey, taskKey, taskOf } from './task-rows.ts';
 
 export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Tasks => {
-  const rowsOf = async (ids: readonly TaskId[], only?: readonly string[]): Promise<ReadonlyMap<string, Item>> => {
-    const rows =
-      ids.length === 0
-        ? []
-        : await getAll(client, table, [...new Set(ids)].map(taskKey), { ...(only ? { only } : {}) });
+  const rowsOf = async (ids: readonly TaskId[], how: HowToRead = {}): Promise<ReadonlyMap<string, Item>> => {
+    const rows = ids.length === 0 ? [] : await getAll(client, table, [...new Set(ids)].map(taskKey), how);
     return new Map(rows.map((row) => [row.Id as string, readable('task', row)]));
   };
-  const payloadsOf = async (tasks: readonly Task[]): Promise<ReadonlyMap<string, string>> => {
-    const rows = tasks.length === 0 ? [] : await getAll(client, table, tasks.map(payloadKey));
+  const payloadsOf = async (tasks: readonly Task[], how: HowToRead = {}): Promise<ReadonlyMap<string, string>> => {
+    const rows = tasks.length === 0 ? [] : await getAll(client, table, tasks.map(payloadKey), how);
     return new Map(rows.map((row) => [row.Id as string, readable('payload', row).Payload as string]));
   };
+  const reads = { rowsOf, payloadsOf };
   return {
     insert: (tasks) => insert(client, table, tasks, rowsOf),
     storePayloads: (payloads) => storePayloads(client, table, payloads),
@@ -49,7 +47,8 @@ export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Ta
       });
     },
     redrive: (failed, at) => redriveTasks(client, table, failed, at, rowsOf),
-    members: async (ids, batch) => membersOf(ids, await rowsOf(ids), batch, payloadsOf),
+    members: async (ids, batch) => membersOf(await loadMembers(reads, ids, batch), batch),
+    glance: async (ids, batch) => membersOf(await loadMembers(reads, ids, batch, { isEventual: true }), batch).open,
     finish: (results, batch) => finish(client, table, results, batch, rowsOf),
     get: async (id) => {
       const { Item: row } = await client.send(
@@ -66,7 +65,7 @@ export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Ta
     },
     settle: (settlements, end) => settleTasks(client, table, settlements, end, rowsOf),
     outlines: async (ids) => {
-      const rows = await rowsOf(ids, OUTLINE);
+      const rows = await rowsOf(ids, { only: OUTLINE });
       return ids.map((id) => {
         const row = rows.get(id);
         return row && outlineOf(row);
@@ -131,45 +130,6 @@ const waves = <T>(all: readonly T[], keyOf: (each: T) => string): T[][] => {
     parts[wave].push(each);
   }
   return parts;
-};
-
-/** Whether a member left the batch: by a redrive, which only a failed one can. */
-const hasLeft = (row: Item, batch: BatchId): boolean => row.BatchId !== batch && row.Run > 1;
-
-const memberOf = ({ Id, Callback, FanOutItem }: Item): Member => ({
-  id: Id as TaskId,
-  ...(Callback === undefined ? {} : { callback: Callback as string }),
-  ...(FanOutItem === undefined ? {} : { fanOutItem: FanOutItem as ItemId }),
-});
-
-const membersOf = async (
-  ids: readonly TaskId[],
-  rows: ReadonlyMap<string, Item>,
-  batch: BatchId,
-  payloadsOf: (tasks: readonly Task[]) => Promise<ReadonlyMap<string, string>>,
-): Promise<Members> => {
-  const stored = ids.flatMap((id) => rows.get(id) ?? []);
-  const members = stored.filter((row) => row.BatchId === batch);
-  const redriven = stored.filter((row) => hasLeft(row, batch)).length;
-  const open = members.filter((row) => row.Status === 'batched').map((row) => ({ row, task: taskOf(row) }));
-  const apart = await payloadsOf(open.filter(({ task }) => task.payloadApart).map(({ task }) => task));
-  const payloads = open.map(({ row, task }): string | undefined =>
-    task.payloadApart ? apart.get(payloadKey(task).Id) : row.Payload,
-  );
-  const ended = members.flatMap((row): EndedMember[] =>
-    row.Status === 'batched' ? [] : [{ ...memberOf(row), status: row.Status }],
-  );
-  const count = (status: string): number => ended.filter((member) => member.status === status).length;
-  return {
-    open: open.flatMap(({ row, task }, index): OpenTask[] => {
-      const payload = payloads[index];
-      if (payload === undefined) return [];
-      return [{ ...memberOf(row), payload, ...payloadRowOf(task) }];
-    }),
-    lost: open.filter((_, index) => payloads[index] === undefined).map(({ row }) => memberOf(row)),
-    ended,
-    counts: { succeeded: count('succeeded'), failed: count('failed') + redriven },
-  };
 };
 
 const finish = async (

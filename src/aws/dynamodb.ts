@@ -91,16 +91,18 @@ export const insertion = (table: string, row: Item): Statement => ({
   parameters: Object.values(row),
 });
 
-/**
- * Reads rows by key, strongly consistent unless that is not wanted, in no particular order. Keys must differ.
- *
- * @param only the attributes to read; all of them without it.
- */
+/** How rows are read: all of their attributes, strongly consistent, unless it says otherwise. */
+export interface HowToRead {
+  readonly only?: readonly string[];
+  readonly isEventual?: boolean;
+}
+
+/** Reads rows by key, in no particular order. Keys must differ. */
 export const getAll = async (
   client: DynamoDBDocumentClient,
   table: string,
   keys: readonly Item[],
-  { only, isEventual = false }: { readonly only?: readonly string[]; readonly isEventual?: boolean } = {},
+  { only, isEventual = false }: HowToRead = {},
 ): Promise<Item[]> => {
   const items: Item[] = [];
   // `Status` and others are words of DynamoDB's own: each goes by another name.

@@ -6,7 +6,7 @@
  */
 import { handlerTimeout, type Operation, operationFor } from '../config/resolved.ts';
 import { failAll } from '../downstream/verdict.ts';
-import type { Delivery } from '../ports.ts';
+import type { Delivery, Members } from '../ports.ts';
 import { type Attempt, type AttemptDeps, callInParts, type Left, openFor, type Rest, spareTime } from './attempt.ts';
 import { type Batch, isFinished, unfinishedOf } from './batch.ts';
 import { isValid, NAP } from './call-rate.ts';
@@ -106,8 +106,8 @@ const start = async (
   state: OperationState,
   invocation: Delivery,
 ): Promise<Next> => {
-  const { batches, tasks, machine, config } = deps;
-  const members = await tasks.members(unfinishedOf(batch), batch.id);
+  const { batches, machine, config } = deps;
+  const members = await loadMembers(deps, batch);
   if (spareTime(operation, invocation) < 0) throw new OutOfTime(`no time left to call about batch ${batch.id}`);
   const [attempt, tries, token, at] = [batch.attempt + 1, batch.tries + 1, machine.token(), machine.now()];
   const runUntil = at + handlerTimeout(config) + 2 * CLOCK_SKEW;
@@ -116,6 +116,22 @@ const start = async (
     (await batches.start(batch.id, { attempt, tries, token, at, runUntil })) ||
     (await batches.get(batch.id))?.startedBy === token;
   return isMine ? runAttempt(deps, { batch, operation, members, state, attempt, tries, invocation }) : 'again';
+};
+
+/**
+ * H3. No member has ended before the first attempt, which starts only if it still is the first then. So whoever shows the
+ * batch at a glance is open, however far behind that is; all others are read consistently.
+ */
+const loadMembers = async ({ tasks }: AttemptDeps, batch: Batch): Promise<Members> => {
+  const ids = unfinishedOf(batch);
+  const seen = batch.attempt === 0 ? await tasks.glance(ids, batch.id) : [];
+  const open = new Map(seen.map((task) => [task.id, task]));
+  const rest = await tasks.members(
+    ids.filter((id) => !open.has(id)),
+    batch.id,
+  );
+  for (const task of rest.open) open.set(task.id, task);
+  return { ...rest, open: ids.flatMap((id) => open.get(id) ?? []) };
 };
 
 /** H4 to H7. */

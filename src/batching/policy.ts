@@ -162,14 +162,13 @@ export interface Arrivals {
 }
 
 /**
- * Whether to look at a Target's waiting rows because more came (rule R4): about eight looks per full batch, be it full by
- * number, by bytes or by weight, however the arrivals are spread over register invocations; and always for a task that does not wait.
- *
- * @param random uniform in [0, 1).
+ * How probably a Target's waiting rows are looked at because more came (rule R4): about eight looks per full batch, be it
+ * full by number, by bytes or by weight, however the arrivals are spread over register invocations. 1 is for certain: where
+ * batches are so small, and for a task that does not wait.
  */
-export const looksForFullness = (arrivals: Arrivals, policy: BatchPolicy, random: number): boolean => {
+export const chanceToLook = (arrivals: Arrivals, policy: BatchPolicy): number => {
   const byNumber = 1 - (1 - Math.min(1, 8 / policy.maxSize)) ** arrivals.tasks;
   const byBytes = (8 * arrivals.bytes) / policy.maxBytes;
   const byWeight = policy.maxWeight === 0 ? 0 : (8 * arrivals.weight) / policy.maxWeight;
-  return skipsWindow(arrivals.largest, policy) || random < Math.max(byNumber, byBytes, byWeight);
+  return skipsWindow(arrivals.largest, policy) ? 1 : Math.min(1, Math.max(byNumber, byBytes, byWeight));
 };

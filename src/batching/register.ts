@@ -15,7 +15,7 @@ import { type OperationName, operationOf, type Target } from './ids.ts';
 import { isObject, parseJson } from './json-text.ts';
 import { isClosed, isHeld, type Lock } from './lock.ts';
 import type { GroupMessage } from './messages.ts';
-import { type Arrivals, due, looksForFullness } from './policy.ts';
+import { type Arrivals, chanceToLook, due } from './policy.ts';
 import { describeProblem, type Problem } from './problems.ts';
 import { parseRedrive, type RedriveMessage, redrive } from './redrive.ts';
 import {
@@ -164,8 +164,12 @@ const nudge = async (deps: RegisterDeps, target: Target, lock: Lock, arrivals: A
   // Whoever sleeps longer than a task may wait is waked when that expires, if one message reaches so far: he looks
   // again by then otherwise.
   if (arrivals.startBy < lock.lockedUntil - LEASE) await queues.group(hint, delayPast(arrivals.startBy, now));
-  if (!looksForFullness(arrivals, policy, machine.random())) return;
-  const rows = await waiting.first(target, policy.maxSize);
+  const chance = chanceToLook(arrivals, policy);
+  if (machine.random() >= chance) return;
+  // Where chance decides who looks, a read that is a moment behind is one look less, for half the price. Where each of
+  // them looks, the one who filled the batch has to see it.
+  const rows =
+    chance < 1 ? (await waiting.page(target, policy.maxSize)).items : await waiting.first(target, policy.maxSize);
   if (rows.length > 0 && due(rows, policy, now).do === 'seal') await queues.group(hint, 0);
 };
 

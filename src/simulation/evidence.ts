@@ -33,7 +33,7 @@ import type { Tables } from './tables.ts';
  * | no slot is taken in the end, nobody waits for room | always |
  * | no more calls at once than the caps allow | unless `mayOverlap` |
  * | nobody waits for room that is there; nothing is batched that expired; tasks go in their turns | if `isCalm` |
- * | batches are full, sealed when they are due, called about at once and again in time; flushes are heeded; what was done is not done again; what expires ends then | if `isCalm`, and not `mayWaitForRoom` |
+ * | batches are full, sealed when they are due, called about at once and again in time, over once each member has its result; flushes are heeded; what was done is not done again; what expires ends then | if `isCalm`, and not `mayWaitForRoom` |
  */
 export interface Evidence {
   readonly config: Config;

@@ -1,10 +1,10 @@
 /** What must hold in a schedule in which nothing goes wrong: everything is done in time, in batches that are full. */
-import type { Batch } from '../batching/batch.ts';
+import { type Batch, membersOf } from '../batching/batch.ts';
 import { type Millis, parseCandidate, type TaskId } from '../batching/ids.ts';
 import { waitEnd } from '../batching/policy.ts';
 import { operationFor } from '../config/resolved.ts';
 import { bytesOf, type Evidence, sentPayloads, waitsOf } from './evidence.ts';
-import type { LoggedCall } from './simulated-downstream.ts';
+import type { CallLog, LoggedCall } from './simulated-downstream.ts';
 import { demand } from './violation.ts';
 
 /** What a calm schedule may take beyond the policy: delays that are up to a second late, and the steps themselves. */
@@ -120,6 +120,7 @@ const checkCalled = ({ config, log, wasPaused }: Evidence, batch: Batch): void =
   const { sealedAt = Number.POSITIVE_INFINITY } = batch;
   if (first) demand(first.at <= sealedAt + SLACK, 'a batch is called about as soon as it is sealed', batch);
   checkAskedOnce(calls);
+  checkEnded(log.reports, batch, calls);
   for (const [index, next] of calls.slice(1).entries()) {
     const { call, answered } = calls[index] as LoggedCall;
     if (!answered) continue;
@@ -139,6 +140,20 @@ const checkCalled = ({ config, log, wasPaused }: Evidence, batch: Batch): void =
       },
     );
   }
+};
+
+/** A job that has reported about each item needs nobody to wait for its deadline. @param calls about the batch */
+const checkEnded = (reports: CallLog['reports'], batch: Batch, calls: readonly LoggedCall[]): void => {
+  const own = reports.filter(({ batchId }) => batchId === batch.id);
+  const reported = new Set(
+    own.flatMap(({ items }) =>
+      items === 'all-succeeded' ? [] : [...items].flatMap(([id, { status }]) => (status === 'retry' ? [] : [id])),
+    ),
+  );
+  if (own.length === 0 || !membersOf(batch).every((id) => reported.has(id))) return;
+  const last = Math.max(...own.map(({ at }) => at), ...calls.map(({ at, answered }) => answered?.at ?? at));
+  const { finishedAt = Number.POSITIVE_INFINITY } = batch;
+  demand(finishedAt <= last + SLACK, 'a batch ends once each of its members has its result', { batch, last });
 };
 
 /** However many batches there are: no more calls in any span than the rate has room for, and what one may be late. */

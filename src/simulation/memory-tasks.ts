@@ -6,23 +6,13 @@ import {
   type NewTask,
   type Outcome,
   type PayloadToStore,
-  payloadRowOf,
   type Settlement,
   type Task,
   type TaskResult,
 } from '../batching/task.ts';
-import type {
-  EndedMember,
-  FailedTask,
-  FinishingBatch,
-  Member,
-  Members,
-  OpenTask,
-  TaskOutline,
-  Tasks,
-  Written,
-} from '../ports.ts';
+import type { FailedTask, FinishingBatch, TaskOutline, Tasks, Written } from '../ports.ts';
 import { type Gate, through } from './gate.ts';
+import { belongs, hasLeft, loadMembers, membersOf, payloadOf } from './memory-members.ts';
 import { behind, type Lag, upToDate } from './remembered.ts';
 import { newestFirst, pageOf, payloadKey, putPayload, putTask, type Tables } from './tables.ts';
 
@@ -56,7 +46,8 @@ export const memoryTasks = (tables: Tables, gate: Gate, lag: Lag = upToDate): Ta
       failed.map((task) => () => redriveOne(tables, task, at)),
     );
   },
-  members: (ids, batch) => through(gate, 'tasks.members', () => membersOf(tables, ids, batch)),
+  members: (ids, batch) => through(gate, 'tasks.members', () => membersOf(loadMembers(tables, ids), batch)),
+  glance: (ids, batch) => through(gate, 'tasks.glance', () => membersOf(loadMembers(tables, ids, lag), batch).open),
   finish: async (results, batch) => {
     const ended = await gate(
       'tasks.finish',
@@ -128,10 +119,6 @@ const failuresIn = (tables: Tables, lag: Millis): FailedTask[] =>
     state.status === 'failed' ? [{ id, operation, target, error: state.error }] : [],
   );
 
-/** A task's payload, wherever it lies. */
-export const payloadOf = (tables: Tables, task: Task): string | undefined =>
-  (task.payloadApart ? tables.payloads.get(payloadKey(task)) : tables.payloads.get(task.id))?.text;
-
 const storePayload = (tables: Tables, payload: PayloadToStore): void => {
   const { payload: text, createdAt, run } = payload;
   const there = tables.payloads.get(payloadKey(payload));
@@ -195,44 +182,12 @@ const settleOne = (
   return { isNew: true, stored };
 };
 
-const belongs = ({ state }: Task, batch: BatchId): boolean => 'batchId' in state && state.batchId === batch;
-
-/** Whether a member left the batch: by a redrive, which only a failed one can. */
-const hasLeft = (task: Task, batch: BatchId): boolean => !belongs(task, batch) && task.run > 1;
-
 const claimOne = (tables: Tables, { id, run }: { id: TaskId; run: number }, batchId: BatchId): boolean => {
   const task = tables.tasks.get(id);
   if (!task) return false;
   if (task.state.status !== 'created' || task.run !== run) return belongs(task, batchId) && task.run === run;
   putTask(tables, { ...task, state: { status: 'batched', batchId } });
   return true;
-};
-
-const memberOf = ({ id, callback, fanOutItem }: Pick<Task, 'id' | 'callback' | 'fanOutItem'>): Member => ({
-  id,
-  ...(callback === undefined ? {} : { callback }),
-  ...(fanOutItem === undefined ? {} : { fanOutItem }),
-});
-
-const membersOf = (tables: Tables, ids: readonly TaskId[], batch: BatchId): Members => {
-  const stored = ids.flatMap((id) => tables.tasks.get(id) ?? []);
-  const members = stored.filter((task) => belongs(task, batch));
-  const redriven = stored.filter((task) => hasLeft(task, batch)).length;
-  const open = members.filter(({ state }) => state.status === 'batched');
-  const ended = members.flatMap(({ state, ...task }): EndedMember[] =>
-    state.status === 'succeeded' || state.status === 'failed' ? [{ ...memberOf(task), status: state.status }] : [],
-  );
-  const count = (status: 'succeeded' | 'failed') => ended.filter((member) => member.status === status).length;
-  return {
-    open: open.flatMap((task): OpenTask[] => {
-      const payload = payloadOf(tables, task);
-      if (payload === undefined) return [];
-      return [{ ...memberOf(task), payload, ...payloadRowOf(task) }];
-    }),
-    lost: open.filter((task) => payloadOf(tables, task) === undefined).map(memberOf),
-    ended,
-    counts: { succeeded: count('succeeded'), failed: count('failed') + redriven },
-  };
 };
 
 const finishOne = (

@@ -49,6 +49,13 @@ export class Remembered<K, V> extends Map<K, V> {
     return then;
   }
 
+  /** One row as it was `lag` ago. */
+  rowBefore(key: K, lag: Millis): V | undefined {
+    const moment = this.#now() - lag;
+    const change = this.#changes.find((each) => each.key === key && each.at > moment);
+    return change ? change.before : this.get(key);
+  }
+
   #remember(key: K): void {
     const at = this.#now();
     if (this.#changes.length > 0 && (this.#changes[0] as Change<K, V>).at < at - MAX_LAG)
@@ -60,3 +67,7 @@ export class Remembered<K, V> extends Map<K, V> {
 /** What an eventually consistent read of a table sees. One that remembers nothing shows what it holds. */
 export const behind = <K, V>(table: ReadonlyMap<K, V>, lag: Millis): ReadonlyMap<K, V> =>
   table instanceof Remembered ? table.before(lag) : table;
+
+/** The same of one row. */
+export const rowBehind = <K, V>(table: ReadonlyMap<K, V>, key: K, lag: Millis): V | undefined =>
+  table instanceof Remembered ? table.rowBefore(key, lag) : table.get(key);

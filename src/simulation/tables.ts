@@ -90,7 +90,7 @@ export const emptyTables = (
   newRows,
   isApart,
   tasks: newTable(),
-  payloads: new Map(),
+  payloads: newTable(),
   waiting: new Map(),
   locks: newTable(),
   batches: newTable(),

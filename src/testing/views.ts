@@ -5,7 +5,7 @@ import { type Batch, type BatchStatus, membersOf } from '../batching/batch.ts';
 import type { SealReason } from '../batching/policy.ts';
 import type { Task } from '../batching/task.ts';
 import { type Config, operationNamed } from '../config/resolved.ts';
-import { payloadOf } from '../simulation/memory-tasks.ts';
+import { payloadOf } from '../simulation/memory-members.ts';
 import type { Tables } from '../simulation/tables.ts';
 
 /** A task, as `GET /v1/tasks/ID` shows it. */

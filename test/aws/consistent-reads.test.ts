@@ -19,6 +19,7 @@ const PROMISED: {
     claim: 'strong',
     redrive: 'strong',
     members: 'strong',
+    glance: 'eventual',
     finish: 'strong',
     get: 'strong',
     all: 'strong',

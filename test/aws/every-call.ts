@@ -29,6 +29,7 @@ export const callAll = async (ports: Ports): Promise<void> => {
     await tasks.storePayloads([{ ...task, run: 1 }]);
     await tasks.claim([candidate(t(1))], batch);
     await tasks.members([t(1)], batch);
+    await tasks.glance([t(1)], batch);
     await tasks.payload(t(1));
     await tasks.finish([{ id: t(1), outcome: { status: 'failed', error } }], end);
   }

@@ -305,6 +305,31 @@ describeEach('tasks', storeKinds, (stores) => {
     });
   });
 
+  it('are loaded each as it is: open, without a payload, redriven, of another batch or of none', async () => {
+    const { t, batch, target } = fresh();
+    const other = `${batch}-other` as BatchId;
+    await stored(aTask({ id: t(1), target }), aTask({ id: t(2), target, payload: LARGE }), aTask({ id: t(3), target }));
+    await stores().tasks.insert([aTask({ id: t(4), target, payload: LARGE }), aTask({ id: t(5), target })]);
+    await stores().tasks.claim([candidate(t(3))], other);
+    const error = { code: 'bad', message: 'm', retriable: false };
+    await stores().tasks.finish([{ id: t(3), outcome: { status: 'failed', error } }], finishing(other, target));
+    await stores().tasks.redrive([(await stores().tasks.get(t(3))) as Task], NOW);
+    await stores().tasks.claim([candidate(t(1)), candidate(t(2)), candidate(t(3), 2), candidate(t(4))], batch);
+    const ids = [t(4), t(3), t(2), t(1), t(5), t(6)];
+    const members = await stores().tasks.members(ids, batch);
+    expect(members.open.map(({ id, payload }) => [id, payload.length])).toEqual([
+      [t(3), expect.any(Number)],
+      [t(2), LARGE.length],
+      [t(1), expect.any(Number)],
+    ]);
+    expect([members.lost, members.ended, members.counts]).toEqual([[{ id: t(4) }], [], { succeeded: 0, failed: 0 }]);
+    // Where nothing is behind, a glance shows the same.
+    expect(await stores().tasks.glance(ids, batch)).toEqual(members.open);
+    const left = await stores().tasks.members([t(3)], other);
+    expect([left.open, left.counts]).toEqual([[], { succeeded: 0, failed: 1 }]);
+    expect(await stores().tasks.glance([t(3)], other)).toEqual([]);
+  });
+
   it('of a batch say whom they name to be told, and which item they are, whether they are open or ended', async () => {
     const { t, batch, target } = fresh();
     await stores().tasks.insert(

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { openGate } from '../../src/simulation/gate.ts';
 import { memoryLocks } from '../../src/simulation/memory-locks.ts';
+import { memoryTasks } from '../../src/simulation/memory-tasks.ts';
 import { memoryWaiting } from '../../src/simulation/memory-waiting.ts';
 import { seeded } from '../../src/simulation/random.ts';
 import { MAX_LAG, Remembered } from '../../src/simulation/remembered.ts';
 import { emptyTables } from '../../src/simulation/tables.ts';
-import { aTask, id, target, token } from '../factories/factories.ts';
+import { aTask, batchId, candidate, id, target, token } from '../factories/factories.ts';
 
 describe('a table that remembers', () => {
   it('shows what it held at any moment of the last seconds', () => {
@@ -21,6 +22,8 @@ describe('a table that remembers', () => {
       const lag = random.int(0, MAX_LAG);
       const then = seen.findLast(({ at }) => at <= now - lag)?.rows ?? new Map();
       expect([...table.before(lag)].toSorted()).toEqual([...then].toSorted());
+      const key = random.int(0, 9);
+      expect(table.rowBefore(key, lag)).toBe(then.get(key));
     }
   });
 });
@@ -40,5 +43,30 @@ describe('an eventually consistent read', () => {
     now += 1_000;
     expect(await locks.glance(where)).toMatchObject({ lock: { fence: 1 }, first: { candidate: 't#1' } });
     expect([await waiting.count(where, 9), (await waiting.page(where, 9)).items.length]).toEqual([1, 1]);
+  });
+
+  it('of members leaves out those whose claim it does not show yet, and shows who ended as open', async () => {
+    let now = 10_000;
+    const tables = emptyTables(() => new Remembered(() => now));
+    const tasks = memoryTasks(tables, openGate, () => 1_000);
+    const [first, second, batch] = [id('a'), id('b'), batchId('ship/depot=A#1#1')];
+    const glanced = async () => (await tasks.glance([first, second], batch)).map((task) => task.id);
+    await tasks.insert([aTask({ id: first }), aTask({ id: second })]);
+    await tasks.claim([candidate(first)], batch);
+    now += 1_000;
+    await tasks.claim([candidate(second)], batch);
+    expect(await glanced()).toEqual([first]);
+    await tasks.finish([{ id: first, outcome: { status: 'succeeded' } }], {
+      id: batch,
+      target: target('ship/depot=A'),
+      attempts: 1,
+      at: now,
+      keep: 1,
+    });
+    now += 999;
+    expect(await glanced()).toEqual([first]);
+    now += 1;
+    expect(await glanced()).toEqual([second]);
+    expect((await tasks.members([first, second], batch)).open.map((task) => task.id)).toEqual([second]);
   });
 });

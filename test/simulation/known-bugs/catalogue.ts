@@ -175,6 +175,17 @@ export const KNOWN_BUGS: readonly KnownBug[] = [
   ['hints that leave a freed lock alone', leading.hintsLeaveFreedLocks, /a full batch does not wait/, fullAgainAtOnce],
   ['flushes that are overlooked', leading.flushesAreOverlooked, /at a flush is sealed at once/, manyFlushes],
   ['a downstream that is not called', handling.nobodyIsCalled, /asked for downstream/],
+  [
+    'members that are missed at a glance and not looked for',
+    handling.glancesAreAllThatThereIs,
+    /every registered task ends|counts are what|its own/,
+  ],
+  [
+    'glances that are believed at every attempt',
+    handling.glancesAreAlwaysBelieved,
+    /again about an item that has its result|ends once each of its members has its result/,
+    nothingGoesWrong,
+  ],
   ['items that go twice', handling.itemsGoTwice, /twice in a call/],
   ['batches that succeed whatever their counts say', handling.everyBatchSucceeds, /status is what its counts say/],
   ['results that go to the neighbour', handling.resultsGoToTheNeighbour, /ends as was answered/],

@@ -146,3 +146,26 @@ export const innocentTasksFail = misheard((answer) => {
   const { suspect: _, ...refused } = answer;
   return refused;
 });
+
+/** Members as a glance shows them, which is all that is believed, or all that is believed of those that are open. */
+const readBehind = (change: (tasks: Tasks) => Tasks['members']): Bug => ({
+  handleBatch: (deps, message, delivery) =>
+    handleBatch({ ...deps, tasks: { ...deps.tasks, members: change(deps.tasks) } }, message, delivery),
+});
+/** Who is not seen at a glance is taken for gone. */
+export const glancesAreAllThatThereIs = readBehind((tasks) => async (ids, batch) => ({
+  open: await tasks.glance(ids, batch),
+  lost: [],
+  ended: [],
+  counts: { succeeded: 0, failed: 0 },
+}));
+/** Who is seen open at a glance is taken for open at every attempt, and when a job reports: he may have ended. */
+export const glancesAreAlwaysBelieved = readBehind((tasks) => async (ids, batch) => {
+  const open = await tasks.glance(ids, batch);
+  const seen = new Set(open.map(({ id }) => id));
+  const rest = await tasks.members(
+    ids.filter((id) => !seen.has(id)),
+    batch,
+  );
+  return { ...rest, open: [...open, ...rest.open] };
+});

@@ -1,0 +1,81 @@
+/** A glance at a batch's members, an eventually consistent read, believes no row but one that shows the batch and is open. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { metered, newBill, total } from '../../bench/meter.ts';
+import { dynamoDBTasks } from '../../src/aws/dynamodb-tasks.ts';
+import type { Item } from '../../src/aws/item.ts';
+import type { BatchId, TaskId } from '../../src/batching/ids.ts';
+import type { OpenTask, Tasks } from '../../src/ports.ts';
+import { makeResources, type Resources } from '../backends/resources.ts';
+import { fresh } from '../contract/names.ts';
+import { aTask, candidate } from '../factories/factories.ts';
+
+let resources: Resources;
+const bill = newBill();
+let tasks: Tasks;
+/** What an eventually consistent read shows of a row, which may be nothing. */
+let shown: (row: Item) => Item | undefined = (row) => row;
+
+beforeAll(async () => {
+  resources = await makeResources();
+  const { dynamodb } = metered(resources.clients, bill);
+  dynamodb.middlewareStack.add(
+    (next) => async (args) => {
+      const answer = await next(args);
+      const { RequestItems } = args.input as { RequestItems?: Record<string, { ConsistentRead?: boolean }> };
+      const { Responses } = answer.output as { Responses?: Record<string, Item[]> };
+      for (const [table, { ConsistentRead }] of Object.entries(RequestItems ?? {}))
+        if (!ConsistentRead && Responses?.[table])
+          Responses[table] = Responses[table].flatMap((row) => shown(row) ?? []);
+      return answer;
+    },
+    { step: 'initialize', name: 'stale' },
+  );
+  tasks = dynamoDBTasks(dynamodb, resources.tables.task);
+});
+afterAll(() => resources.stop());
+
+const PAYLOADS = ['{}', `{"s":"${'x'.repeat(2_000)}"}`];
+
+/** Two tasks in a batch, one with a small payload and one with a large one. */
+const claimed = async (): Promise<{ readonly ids: TaskId[]; readonly batch: BatchId }> => {
+  const { t, batch, target } = fresh();
+  const made = PAYLOADS.map((payload, n) => aTask({ id: t(n), target, payload }));
+  await tasks.insert(made);
+  await tasks.storePayloads(made.slice(1).map((task) => ({ ...task, run: 1 })));
+  const ids = made.map(({ id }) => id);
+  await tasks.claim(
+    ids.map((id) => candidate(id)),
+    batch,
+  );
+  return { ids, batch };
+};
+
+const payloads = (open: readonly OpenTask[]): readonly string[] => open.map(({ payload }) => payload);
+
+describe('a glance at the members of a batch', () => {
+  it('costs half as much as a consistent look', async () => {
+    shown = (row) => row;
+    const { ids, batch } = await claimed();
+    const before = total(bill.readUnits);
+    expect(payloads(await tasks.glance(ids, batch))).toEqual(PAYLOADS);
+    const between = total(bill.readUnits);
+    expect(payloads((await tasks.members(ids, batch)).open)).toEqual(PAYLOADS);
+    expect([between - before, total(bill.readUnits) - between]).toEqual([1.5, 3]);
+  });
+
+  it.each<{ readonly what: string; readonly show: typeof shown; readonly left?: readonly string[] }>([
+    { what: 'not there', show: () => undefined },
+    { what: 'as before their claim', show: ({ BatchId: _, ...row }) => ({ ...row, Status: 'created' }) },
+    { what: 'of another life of their ids', show: (row) => ({ ...row, Status: 'succeeded', BatchId: 'b#1#1' }) },
+    { what: 'between two runs', show: ({ BatchId: _, ...row }) => ({ ...row, Status: 'created', Run: 2 }) },
+    {
+      what: 'without their payloads',
+      show: (row) => (String(row.Id).includes('#payload') ? undefined : row),
+      left: PAYLOADS.slice(0, 1),
+    },
+  ])('leaves out those that it shows $what', async ({ show, left = [] }) => {
+    shown = show;
+    const { ids, batch } = await claimed();
+    expect(payloads(await tasks.glance(ids, batch))).toEqual(left);
+  });
+});
