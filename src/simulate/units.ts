@@ -5,7 +5,8 @@
 import { newBatchRow } from '../aws/batch-rows.ts';
 import { itemSize, readUnits, writeUnits } from '../aws/item-size.ts';
 import type { BatchId, Target, TaskId } from '../batching/ids.ts';
-import type { Batches, Locks, Operations, Tasks, WaitingTasks } from '../ports.ts';
+import type { Waiting } from '../batching/policy.ts';
+import type { Batches, Locks, OpenTask, Operations, Tasks, WaitingTasks } from '../ports.ts';
 
 /** Units of one table: of rows of one Target, whose key they share, or of rows that are spread. */
 export interface Spent {
@@ -33,6 +34,14 @@ const ofTarget = (partition: Target | string, units: Omit<Spent, 'table' | 'part
 /** What a row has beside its payload: its key, its run, when it was written. */
 const PAYLOAD_ROW_BYTES = 150;
 
+/** Of payloads that have rows of their own, strongly consistent. */
+const payloadReads = (open: readonly OpenTask[]): number =>
+  open.reduce(
+    (sum, { payload, payloadRow }) =>
+      sum + (payloadRow ? readUnits(Buffer.byteLength(payload) + PAYLOAD_ROW_BYTES) : 0),
+    0,
+  );
+
 /** What rows were written with that later writes pay for again. Whoever forgets a row removes its own. */
 export interface RowSizes {
   /** Bytes of batches' rows as they were formed. */
@@ -52,13 +61,8 @@ const tasks = (sizes: RowSizes): Prices<Tasks> => ({
   },
   claim: ([all], answers = []) =>
     task({ write: all.length, read: answers.reduce((sum, isMine) => sum + (isMine ? 0 : 1), 0) }),
-  members: ([ids], members) =>
-    task({
-      read: (members?.open ?? []).reduce(
-        (sum, { payload, payloadRow }) => sum + (payloadRow ? readUnits(payload.length + PAYLOAD_ROW_BYTES) : 0),
-        ids.length,
-      ),
-    }),
+  members: ([ids], members) => task({ read: ids.length + payloadReads(members?.open ?? []) }),
+  glance: ([ids], open = []) => task({ read: (ids.length + payloadReads(open)) / 2 }),
   // Failed tasks get an entry in the index of failed tasks, and payloads of their own a time to live.
   finish: ([results], answers = []) =>
     task({
@@ -74,7 +78,12 @@ const tasks = (sizes: RowSizes): Prices<Tasks> => ({
   get: () => task({ read: 1 }),
 });
 
-const WAITING_ROW_BYTES = 100;
+/** What waiting rows have beside their keys: names, the prefix of an entry, a moment, bytes and a version. */
+const WAITING_ROW_BYTES = 42;
+const waitingBytes = (target: Target, rows: readonly Waiting[]): number =>
+  rows.reduce((sum, { entry }) => sum + entry.length + target.length + WAITING_ROW_BYTES, 0);
+/** Of a row that is not at hand. */
+const ENTRY_BYTES = 45;
 const waiting: Prices<WaitingTasks> = {
   put: ([rows]) => {
     const byTarget = new Map<Target, number>();
@@ -82,16 +91,11 @@ const waiting: Prices<WaitingTasks> = {
     return [...byTarget].flatMap(([target, write]) => ofTarget(target, { write }));
   },
   remove: ([target, entries]) => ofTarget(target, { write: entries.length }),
-  first: ([target], rows = []) =>
-    ofTarget(target, {
-      read: readUnits(
-        rows.reduce((sum, { entry }) => sum + entry.length + target.length, rows.length * WAITING_ROW_BYTES),
-      ),
-    }),
+  first: ([target], rows = []) => ofTarget(target, { read: readUnits(waitingBytes(target, rows)) }),
   has: ([target]) => ofTarget(target, { read: 1 }),
-  page: ([target], page) =>
-    ofTarget(target, { read: readUnits((page?.items.length ?? 0) * (WAITING_ROW_BYTES + target.length), false) }),
-  count: ([target], count = 0) => ofTarget(target, { read: readUnits(count * WAITING_ROW_BYTES, false) }),
+  page: ([target], page) => ofTarget(target, { read: readUnits(waitingBytes(target, page?.items ?? []), false) }),
+  count: ([target], count = 0) =>
+    ofTarget(target, { read: readUnits(count * (WAITING_ROW_BYTES + ENTRY_BYTES + target.length), false) }),
 };
 
 const write = ([target]: readonly [Target, ...unknown[]]) => ofTarget(target, { write: 1 });
