@@ -10,27 +10,33 @@ import { onLocalStack } from './local.ts';
 import { type Seen, seenIn } from './seen.ts';
 
 const OPERATION = 'ship';
-const MAX_SIZE = 50;
+const MAX_SIZE = 100;
 const MAX_WAIT = '3s';
 
-/** How often tasks come together, and for how many depots. */
-const EVERY: Millis = 4_500;
-const DEPOTS = 4;
-/** Of each depot: a full batch and a half, so that one is sealed when it is full and the other when it has waited. */
-const TOGETHER = 75;
+/** Tasks come ten at once, as one request brings them. */
+const TOGETHER = 10;
+/** The tasks of a quiet depot: five times ten within a batch's wait, and none when it is about to end. */
+const QUIET: Millis = 700;
+const QUIET_DEPOTS = 4;
+/** Those of a busy one: it fills a batch in 1.75 s. */
+const BUSY: Millis = 175;
+/** What a round takes: the batches of the quiet depots, and two of the busy one. */
+const ROUND: Millis = 5 * QUIET;
 const PAYLOAD_BYTES = 400;
 
-/** @param rounds of tasks */
-const traceOf = (rounds: number): readonly Arrival[] =>
-  Array.from({ length: rounds * DEPOTS * TOGETHER }, (_, n): Arrival => {
-    const round = Math.floor(n / (DEPOTS * TOGETHER));
-    const depot = Math.floor((n % (DEPOTS * TOGETHER)) / TOGETHER);
-    return {
-      at: round * EVERY,
-      operation: OPERATION,
-      payload: JSON.stringify({ depot: `D${depot}`, n, text: 'x'.repeat(PAYLOAD_BYTES) }),
-    };
-  });
+const ten = (at: Millis, depot: string): readonly Arrival[] =>
+  Array.from({ length: TOGETHER }, (_, n) => ({
+    at,
+    operation: OPERATION,
+    payload: JSON.stringify({ depot, at, n, text: 'x'.repeat(PAYLOAD_BYTES) }),
+  }));
+
+const traceOf = (rounds: number): readonly Arrival[] => {
+  const every = (span: Millis, from: Millis, depot: string): readonly Arrival[] =>
+    Array.from({ length: (rounds * ROUND) / span }, (_, n) => ten(from + n * span, depot)).flat();
+  const quiet = Array.from({ length: QUIET_DEPOTS }, (_, n) => every(QUIET, n * 130, `quiet-${n}`)).flat();
+  return [...quiet, ...every(BUSY, 60, 'busy')].sort((a, b) => a.at - b.at);
+};
 
 const configOf = (url: string): Config => {
   const parsed = parseConfig({

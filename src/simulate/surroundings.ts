@@ -34,9 +34,9 @@ export const AWS: Surroundings = {
 
 /** `npm start`: engines in processes beside this one, five pollers for each queue. */
 export const LOCAL: Surroundings = {
-  request: 3,
+  request: 5,
   atOnce: 25,
-  delivery: 2,
+  delivery: 10,
   overhead: 1,
   memory: 0.5,
   pollers: { first: 5, perMinute: 0, most: 5 },
