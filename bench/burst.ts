@@ -9,6 +9,7 @@ import { localClients } from '../src/local/clients.ts';
 import { startStack } from '../src/local/stack.ts';
 import { startTestDownstream } from '../test/factories/downstream.ts';
 import { add, type Bill, metered, newBill, total } from './meter.ts';
+import { zipf } from './zipf.ts';
 
 const { values } = parseArgs({
   options: {
@@ -18,6 +19,11 @@ const { values } = parseArgs({
     payload: { type: 'string', default: '500' },
     wait: { type: 'string', default: '1s' },
     detail: { type: 'boolean', default: false },
+    /** How unevenly Targets get tasks: Zipf's exponent, 0 for all alike. */
+    skew: { type: 'string', default: '0' },
+    /** Register messages of an invocation, and how long they are gathered. */
+    register: { type: 'string', default: '10' },
+    gather: { type: 'string', default: '0s' },
     /** Spreads the sending over this many seconds. */
     over: { type: 'string', default: '0' },
   },
@@ -32,6 +38,7 @@ const [tasks, targets, size, payload, over] = [
 
 const downstream = await startTestDownstream();
 const parsed = parseConfig({
+  register: { maxMessages: Number(values.register), maxWait: values.gather },
   operations: {
     ship: {
       target: ['depot'],
@@ -63,8 +70,9 @@ const client = createClient({
   sqs: localClients({ sqs: stack.addresses.sqs }).sqs,
 });
 const sentAt = new Map<string, number>();
+const depots = zipf(tasks, targets, Number(values.skew));
 const make = (n: number) => {
-  const body = { depot: `D${n % targets}`, n, text: '' };
+  const body = { depot: `D${depots[n]}`, n, text: '' };
   return {
     operation: 'ship',
     payload: { ...body, text: 'x'.repeat(Math.max(0, payload - JSON.stringify(body).length)) },
@@ -94,6 +102,10 @@ const waits = downstream.calls
 const quantile = (q: number): number => waits[Math.min(waits.length - 1, Math.floor(q * waits.length))] ?? 0;
 const per = (counts: ReadonlyMap<string, number>): number => Number((total(counts) / tasks).toFixed(3));
 const sizes = downstream.calls.map(({ items }) => items.length);
+const fewest = [...Map.groupBy(depots, (depot) => depot).values()].reduce(
+  (sum, { length }) => sum + Math.ceil(length / size),
+  0,
+);
 const ids = downstream.calls.flatMap(({ items }) => items.map(({ id }) => id));
 console.log(
   JSON.stringify(
@@ -107,9 +119,12 @@ console.log(
       batches: sizes.length,
       fullBatches: sizes.filter((each) => each === size).length,
       fill: Number((sizes.reduce((sum, each) => sum + each, 0) / sizes.length / size).toFixed(3)),
+      // The fewest batches that so many tasks of each Target can be in, to those that there were.
+      fillOfBest: Number((fewest / sizes.length).toFixed(3)),
       writeUnitsPerTask: per(bill.writeUnits),
       readUnitsPerTask: per(bill.readUnits),
       sqsRequestsPerTask: per(bill.sqsRequests),
+      emptyReceives: total(bill.emptyReceives),
       invocationsPerTask: per(bill.invocations),
       sendingSeconds: (sent - from) / 1_000,
       untilAllArrivedSeconds: (done - from) / 1_000,

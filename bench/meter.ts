@@ -7,6 +7,8 @@ export interface Bill {
   readonly writeUnits: Map<string, number>;
   readonly readUnits: Map<string, number>;
   readonly sqsRequests: Map<string, number>;
+  /** Receives that got nothing: their number is a matter of time, not of tasks. */
+  readonly emptyReceives: Map<string, number>;
   readonly invocations: Map<string, number>;
 }
 
@@ -14,6 +16,7 @@ export const newBill = (): Bill => ({
   writeUnits: new Map(),
   readUnits: new Map(),
   sqsRequests: new Map(),
+  emptyReceives: new Map(),
   invocations: new Map(),
 });
 
@@ -80,8 +83,13 @@ export const metered = (
   clients.sqs.middlewareStack.add(
     (next, context) => async (args) => {
       const { QueueUrl = '' } = args.input as { QueueUrl?: string };
-      add(bill.sqsRequests, `${QueueUrl.split('/').at(-1)} ${String(context.commandName).replace('Command', '')}`);
-      return next(args);
+      const name = String(context.commandName).replace('Command', '');
+      const what = `${QueueUrl.split('/').at(-1)} ${name}`;
+      if (name !== 'ReceiveMessage') add(bill.sqsRequests, what);
+      const answer = await next(args);
+      const { Messages = [] } = answer.output as { Messages?: readonly unknown[] };
+      if (name === 'ReceiveMessage') add(Messages.length > 0 ? bill.sqsRequests : bill.emptyReceives, what);
+      return answer;
     },
     { step: 'initialize', name: 'meter' },
   );

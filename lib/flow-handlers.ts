@@ -36,8 +36,14 @@ export interface FlowParts {
 }
 
 export const registerHandler = (of: FlowParts): void => {
+  const { maxMessages, maxWait } = of.config.register;
   of.handler('RegisterHandler', 'register', LEADER_TIMEOUT, 'Register messages become waiting tasks')
-    .source({ queue: of.registerQueue.queue, batchSize: MESSAGES_AT_ONCE.register, maxConcurrency: 100 })
+    .source({
+      queue: of.registerQueue.queue,
+      batchSize: maxMessages,
+      maxConcurrency: 100,
+      ...(maxWait > 0 ? { window: Duration.millis(maxWait) } : {}),
+    })
     .table('taskTable', of.tables.task, ['PartiQLInsert', 'PartiQLUpdate', 'BatchGetItem', 'GetItem', 'UpdateItem'])
     .table('batchLockTable', of.tables.batchLock, ['BatchWriteItem', 'BatchGetItem', 'PartiQLInsert', 'Query'])
     .table('batchTable', of.tables.batch, ['GetItem'])

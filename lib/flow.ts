@@ -3,9 +3,9 @@ import { Aws, Duration, Stack } from 'aws-cdk-lib';
 import type { Grant } from 'aws-cdk-lib/aws-iam';
 import type { FunctionUrl, Function as Lambda } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { LEADER_VISIBILITY, REGISTER_VISIBILITY } from '../src/batching/timings.ts';
+import { LEADER_VISIBILITY } from '../src/batching/timings.ts';
 import { hasDestinations } from '../src/callbacks/callback.ts';
-import { batchVisibility, type Config, callbackTimeout } from '../src/config/resolved.ts';
+import { batchVisibility, type Config, callbackTimeout, registerVisibility } from '../src/config/resolved.ts';
 import { type CallbackTarget, CallbackTargets } from './callback-targets.ts';
 import { letLogsUse } from './encryption.ts';
 import {
@@ -109,7 +109,7 @@ export class Flow extends Construct {
   /** Milliseconds. */
   #visibilities() {
     return {
-      register: REGISTER_VISIBILITY,
+      register: registerVisibility(this.#config),
       leader: LEADER_VISIBILITY,
       batch: batchVisibility(this.#config),
       callback: hasDestinations(this.#config) ? 6 * callbackTimeout(this.#config) : undefined,

@@ -49,6 +49,8 @@ export interface SourceProps {
   readonly queue: IQueue;
   /** Messages of one invocation. */
   readonly batchSize: number;
+  /** How long the first of them waits for others. @default - not at all */
+  readonly window?: Duration;
   /** Invocations at once, at the most. Not reserved concurrency: that throttles, and throttles end in dead letters. */
   readonly maxConcurrency: number;
 }
@@ -111,8 +113,14 @@ export class Handler extends Construct {
   }
 
   /** Works off a queue. Not by `SqsEventSource`, which grants more than Lambda uses; the id is the one it would give. */
-  source({ queue, batchSize, maxConcurrency }: SourceProps): this {
-    const mapping = { eventSourceArn: queue.queueArn, batchSize, maxConcurrency, reportBatchItemFailures: true };
+  source({ queue, batchSize, window, maxConcurrency }: SourceProps): this {
+    const mapping = {
+      eventSourceArn: queue.queueArn,
+      batchSize,
+      maxConcurrency,
+      reportBatchItemFailures: true,
+      ...(window ? { maxBatchingWindow: window } : {}),
+    };
     this.function.addEventSourceMapping(`SqsEventSource:${Names.nodeUniqueId(queue.node)}`, mapping);
     this.#allow([queue.queueArn], ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes']);
     this.#useKey('sqs', 'read');

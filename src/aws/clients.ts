@@ -30,8 +30,15 @@ const TRIES = {
   },
 };
 
+/** A poll has its socket for as long as it waits: each poller needs one. */
+const PATIENT = { requestHandler: { httpAgent: { maxSockets: 1_024 }, httpsAgent: { maxSockets: 1_024 } } };
+
 export const awsClients = ({ dynamodb, sqs, region, credentials, patient }: Endpoints = {}): AwsClients => {
-  const shared = { ...(patient ? {} : TRIES), ...(region ? { region } : {}), ...(credentials ? { credentials } : {}) };
+  const shared = {
+    ...(patient ? PATIENT : TRIES),
+    ...(region ? { region } : {}),
+    ...(credentials ? { credentials } : {}),
+  };
   return {
     dynamodb: DynamoDBDocumentClient.from(
       new DynamoDBClient({ ...shared, ...(dynamodb ? { endpoint: dynamodb } : {}) }),

@@ -143,14 +143,15 @@ const notice = async (deps: RegisterDeps, arrived: ReadonlyMap<Target, Arrivals>
     (lock.blocked !== undefined || isClosed(lock, operationFor(config, operationOf(target)).concurrency));
   const leaderless = targets.filter((target, index) => !led.has(target) && !isOff(read[index], target));
   if (leaderless.length > 0) await queues.elect(leaderless.map((target) => ({ target })));
-  for (const [target, lock] of led) {
+  const nudges = [...led].map(async ([target, lock]) => {
     try {
       await nudge(deps, target, lock, arrived.get(target) as Arrivals);
     } catch (cause) {
       // Only an optimisation failed: the leader wakes when the batch is due.
       report({ event: 'nudge-failed', target, cause: String(cause) });
     }
-  }
+  });
+  await Promise.all(nudges);
 };
 
 /** R4. A leader that sleeps for long is woken early once a batch is full. */
@@ -202,9 +203,12 @@ const operationIn = (config: RegisterDeps['config'], body: string): OperationNam
   return typeof named === 'string' ? operationNamed(config, named)?.operation : undefined;
 };
 
+/** As many are tried together when more failed together: one that cannot be registered has so few for company. */
+const PART = 10;
+
 /**
- * Registers a batch of messages so that none of them can hold up the others: if they fail together, each is tried on
- * its own.
+ * Registers a batch of messages so that none of them can hold up the others: if they fail together, they are tried in
+ * smaller parts, and then each on its own.
  *
  * @param onFailure is told of each message that failed.
  * @returns the messages that have to come back.
@@ -219,9 +223,14 @@ export const registerAll = async <Message extends RegisterMessage>(
     return [];
   } catch (cause) {
     const [only] = messages;
-    if (messages.length > 1 || !only)
-      return (await Promise.all(messages.map((message) => registerAll(deps, [message], onFailure)))).flat();
+    if (messages.length > 1 || !only) {
+      const parts = partsOf(messages, messages.length > PART ? PART : 1);
+      return (await Promise.all(parts.map((part) => registerAll(deps, part, onFailure)))).flat();
+    }
     onFailure(only, cause);
     return [only];
   }
 };
+
+const partsOf = <T>(all: readonly T[], size: number): readonly (readonly T[])[] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, n) => all.slice(n * size, (n + 1) * size));

@@ -19,8 +19,10 @@ export const LEADER_VISIBILITY: Millis = 60 * SECOND;
 export const REGISTER_VISIBILITY: Millis = 6 * LEADER_TIMEOUT;
 /** How often a message is received before it is a dead letter. */
 export const MAX_RECEIVES = 5;
-/** Messages that one invocation of a function gets at the most. */
+/** Messages that one invocation of a function gets at the most; of the register function, unless the configuration says so. */
 export const MESSAGES_AT_ONCE = { register: 10, elect: 10, group: 10, batch: 5, callback: 10 } as const;
+/** As many register messages as an invocation has time for, and the longest that messages may be gathered for it. */
+export const REGISTER_LIMITS = { messages: 500, wait: MINUTE } as const;
 /** The most that SQS delays a message; longer waits go in hops. */
 export const MAX_DELAY: Millis = 900 * SECOND;
 /** Who wakes within this need not be woken. */

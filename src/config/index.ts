@@ -28,5 +28,6 @@ export type {
   FanOutPolicy,
   ListPolicy,
   Operation,
+  RegisterPolicy,
 } from './resolved.ts';
 export { type ConfigInput, defineConfig } from './schema.ts';

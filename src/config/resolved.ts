@@ -3,7 +3,7 @@
 import type { Millis, OperationName } from '../batching/ids.ts';
 import type { BatchPolicy } from '../batching/policy.ts';
 import type { Grouping } from '../batching/target.ts';
-import { GRACE, HANDLER_OVERHEAD } from '../batching/timings.ts';
+import { GRACE, HANDLER_OVERHEAD, MESSAGES_AT_ONCE, REGISTER_VISIBILITY } from '../batching/timings.ts';
 import type { RetryPolicy } from '../downstream/retry.ts';
 import type { Destination, DownstreamTarget } from './endpoints.ts';
 
@@ -44,6 +44,14 @@ export interface Operation extends Grouping {
   readonly keepTasks: Millis;
 }
 
+/** How register messages reach their function. */
+export interface RegisterPolicy {
+  /** As many at once at the most. */
+  readonly maxMessages: number;
+  /** How long the first of them waits for others: whole seconds, in milliseconds. */
+  readonly maxWait: Millis;
+}
+
 /** What holds for every fan-out. */
 export interface FanOutPolicy {
   /** How long nothing may happen in one until it expires: before it is sealed, and then. */
@@ -73,12 +81,16 @@ export interface AlarmPolicy {
   readonly failedBatches: number;
 }
 
+/** Messages are handed on as they come. */
+export const AS_THEY_COME: RegisterPolicy = { maxMessages: MESSAGES_AT_ONCE.register, maxWait: 0 };
+
 /** Where nobody is called. */
 export const NO_ALARMS: AlarmPolicy = { topic: null, runbook: 'docs/operating.md', failedBatches: 1 };
 
 export interface Config {
   readonly version: 1;
   readonly operations: Readonly<Record<OperationName, Operation>>;
+  readonly register: RegisterPolicy;
   readonly fanOuts: FanOutPolicy;
   readonly lists: ListPolicy;
   readonly destinations: Readonly<Record<string, Destination>>;
@@ -135,6 +147,10 @@ export const handlerTimeout = (config: Config): Millis =>
       attemptTime(downstream.timeout, retry.immediate),
     ),
   );
+
+/** After this a register message that nobody deleted is delivered again: while messages are gathered their time runs. */
+export const registerVisibility = ({ register }: Pick<Config, 'register'>): Millis =>
+  REGISTER_VISIBILITY + register.maxWait;
 
 /** After this a batch message that nobody deleted is delivered again: six timeouts, as AWS recommends. */
 export const batchVisibility = (config: Config): Millis => 6 * handlerTimeout(config);

@@ -13,6 +13,7 @@ import { destinationSchema } from './sections/endpoints.ts';
 import { fanOutsSchema } from './sections/fan-outs.ts';
 import { listsSchema } from './sections/lists.ts';
 import { operationSchema } from './sections/operation.ts';
+import { registerSchema } from './sections/register.ts';
 import { fault, mustUnseen, section } from './sections/rules.ts';
 import { passedOver, unknownKey } from './unknown-keys.ts';
 
@@ -32,6 +33,7 @@ export const configSchema = section(
     destinations: z
       .record(name('a destination'), destinationSchema, mustUnseen('an object of destinations by their names'))
       .default({}),
+    register: registerSchema,
     fanOuts: fanOutsSchema,
     lists: listsSchema,
     alarms: alarmsSchema,

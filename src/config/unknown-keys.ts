@@ -8,10 +8,11 @@ import { fanOutKeys } from './sections/fan-outs.ts';
 import { secretKeys } from './sections/headers.ts';
 import { listKeys } from './sections/lists.ts';
 import { operationKeys } from './sections/operation.ts';
+import { registerKeys } from './sections/register.ts';
 
 type Path = readonly PropertyKey[];
 
-const ROOT_KEYS = ['operations', 'destinations', 'fanOuts', 'lists', 'alarms'];
+const ROOT_KEYS = ['operations', 'destinations', 'register', 'fanOuts', 'lists', 'alarms'];
 
 /** Why `key` cannot be at `path` of a configuration, with what may have been meant. */
 export const unknownKey = (input: unknown, path: Path, key: string): string => {
@@ -23,6 +24,7 @@ export const unknownKey = (input: unknown, path: Path, key: string): string => {
 const knownAt = (input: unknown, path: Path): readonly string[] => {
   const [section, , ...parts] = path;
   if (section === undefined) return ROOT_KEYS;
+  if (section === 'register') return registerKeys;
   if (section === 'fanOuts') return fanOutKeys;
   if (section === 'lists') return listKeys;
   if (section === 'alarms') return alarmKeys;

@@ -3,7 +3,7 @@
  * console at night, seldom thinks of the others. Pure.
  */
 import type { Millis } from '../batching/ids.ts';
-import { LEASE, MAX_RECEIVES, MESSAGES_AT_ONCE, MINUTE, SECOND } from '../batching/timings.ts';
+import { LEASE, MAX_RECEIVES, MESSAGES_AT_ONCE, MINUTE, REGISTER_LIMITS, SECOND } from '../batching/timings.ts';
 
 export type WorkingQueueName = keyof typeof MESSAGES_AT_ONCE;
 
@@ -55,6 +55,9 @@ export interface Contradiction {
 const RETENTION: Millis = 14 * 24 * 60 * MINUTE;
 
 const DEPLOY = 'deploy again (`npm run deploy`), which puts it back';
+
+/** As many messages at once as a function has time for. */
+const TIME_FOR = { ...MESSAGES_AT_ONCE, register: REGISTER_LIMITS.messages };
 
 /** The queues whose messages keep a Target's leader alive: timeout < lease < visibility (section 5). */
 const LEADING: ReadonlySet<WorkingQueueName> = new Set(['elect', 'group']);
@@ -167,10 +170,11 @@ const ofSource = ({ queue }: QueueSettings, worker: WorkerSettings): Contradicti
       what: `where one message of the ${queue} queue fails, all of its invocation are taken for done or come back: its event source does not report failures one by one`,
       do: DEPLOY,
     });
-  if (worker.batchSize > MESSAGES_AT_ONCE[queue])
+  const most = TIME_FOR[queue];
+  if (worker.batchSize > most)
     found.push({
       rule: 'batch-size',
-      what: `the function of the ${queue} queue gets up to ${worker.batchSize} messages at once, and has time for ${MESSAGES_AT_ONCE[queue]}`,
+      what: `the function of the ${queue} queue gets up to ${worker.batchSize} messages at once, and has time for ${most}`,
       do: DEPLOY,
     });
   return found;

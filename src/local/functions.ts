@@ -8,6 +8,7 @@ import { Consumer } from 'sqs-consumer';
 import type { Host } from '../../lambdas/compose.ts';
 import type { Environment } from '../environment.ts';
 import { LOCAL_REGION } from './clients.ts';
+import { Gathering } from './gathering.ts';
 import { type CloudAssembly, type Found, nameInArn, UnknownInTemplate } from './template.ts';
 
 type Handler = (event: unknown, context: Context) => Promise<unknown>;
@@ -77,26 +78,32 @@ export interface Polling {
   stop(): Promise<void>;
 }
 
-/** Polls every queue that the template gives a function, with its batch size, until stopped. */
+/** Polls every queue that the template gives a function, with its batch size and its window, until stopped. */
 export const poll = (
   assembly: CloudAssembly,
   functions: ReadonlyMap<string, LocalFunction>,
   sqs: SQSClient,
   onError: (error: Error) => void,
 ): Polling => {
-  const pollers = assembly.all('AWS::Lambda::EventSourceMapping').flatMap(({ properties }) => {
+  const sources = assembly.all('AWS::Lambda::EventSourceMapping').map(({ properties }) => {
     const fn = functions.get(String(properties.FunctionName));
     const queue = assembly.all('AWS::SQS::Queue').find(({ name }) => name === nameInArn(properties.EventSourceArn));
     if (!fn || !queue)
       throw new UnknownInTemplate(`an event source from ${properties.EventSourceArn} to ${properties.FunctionName}`);
     const { MaximumConcurrency = POLLERS } = (properties.ScalingConfig ?? {}) as { MaximumConcurrency?: number };
-    const arn = String(properties.EventSourceArn);
-    const source = { queueUrl: assembly.urlOf(queue), arn, batchSize: Number(properties.BatchSize ?? 10), sqs };
-    return Array.from({ length: Math.min(POLLERS, MaximumConcurrency) }, () => startPoller(fn, source, onError));
+    return startSource(fn, {
+      queueUrl: assembly.urlOf(queue),
+      arn: String(properties.EventSourceArn),
+      batchSize: Number(properties.BatchSize ?? AT_ONCE),
+      window: Number(properties.MaximumBatchingWindowInSeconds ?? 0) * 1_000,
+      concurrency: Math.min(POLLERS, MaximumConcurrency),
+      sqs,
+      onError,
+    });
   });
   return {
     stop: async () => {
-      await Promise.all(pollers.map((poller) => poller.stop()));
+      await Promise.all(sources.map((source) => source.stop()));
     },
   };
 };
@@ -104,27 +111,75 @@ export const poll = (
 interface Source {
   readonly arn: string;
   readonly queueUrl: string;
+  /** Messages of an invocation at the most. */
   readonly batchSize: number;
+  /** How long they are gathered, in ms. */
+  readonly window: number;
+  /** Invocations at once. */
+  readonly concurrency: number;
   readonly sqs: SQSClient;
+  readonly onError: (error: Error) => void;
 }
 
-const startPoller = (fn: LocalFunction, { arn, ...source }: Source, onError: (error: Error) => void): Polling => {
+/** What one receive gets at the most. */
+const AT_ONCE = 10;
+
+/** Which of some messages are done: those that failed become visible again when their time is up, the others are deleted. */
+type Handle = (messages: readonly Message[]) => Promise<ReadonlySet<Message>>;
+
+const startSource = (fn: LocalFunction, source: Source): Polling => {
+  const { arn, batchSize, window: wait, concurrency } = source;
+  const invoke: Handle = async (messages) => {
+    const { batchItemFailures } = (await fn.invoke(eventOf(arn, messages))) as SQSBatchResponse;
+    const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+    return new Set(messages.filter(({ MessageId = '' }) => !failed.has(MessageId)));
+  };
+  if (wait === 0) return startPollers(source, concurrency, invoke);
+  const gathering = new Gathering({ size: batchSize, wait, bytesOf }, invoke);
+  const handle: Handle = async (messages) => {
+    const done = await Promise.all(messages.map((message) => gathering.add(message)));
+    return new Set(messages.filter((_, index) => done[index]));
+  };
+  // A poller waits for the invocation that its messages are part of: so many fill one while the others are under way.
+  const pollers = startPollers(source, concurrency * Math.ceil(batchSize / AT_ONCE), handle);
+  return {
+    stop: () => {
+      const stopped = pollers.stop();
+      gathering.handOn();
+      return stopped;
+    },
+  };
+};
+
+/** An invocation's record has more than its body: names, times, a receipt. */
+const RECORD_BYTES = 1_024;
+const bytesOf = ({ Body = '' }: Message): number => Buffer.byteLength(JSON.stringify(Body)) + RECORD_BYTES;
+
+const startPollers = (source: Source, count: number, handle: Handle): Polling => {
+  const pollers = Array.from({ length: count }, () => startPoller(source, handle));
+  return {
+    stop: async () => {
+      await Promise.all(pollers.map((poller) => poller.stop()));
+    },
+  };
+};
+
+const startPoller = ({ queueUrl, batchSize, sqs, onError }: Source, handle: Handle): Polling => {
   let work: Promise<unknown> | undefined;
   const consumer = Consumer.create({
-    ...source,
+    queueUrl,
+    sqs,
+    batchSize: Math.min(AT_ONCE, batchSize),
     waitTimeSeconds: 20,
     messageSystemAttributeNames: ['All'],
     messageAttributeNames: ['All'],
     suppressFifoWarning: true,
-    // As Lambda does: those that failed become visible again when their time is up, the others are deleted.
     handleMessageBatch: async (messages) => {
       const processed = new Promise((resolve) => {
         consumer.once('response_processed', resolve);
       });
       work = processed;
-      const { batchItemFailures } = (await fn.invoke(eventOf(arn, messages))) as SQSBatchResponse;
-      const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
-      return messages.filter(({ MessageId = '' }) => !failed.has(MessageId));
+      return [...(await handle(messages))];
     },
   });
   consumer.on('response_processed', () => {

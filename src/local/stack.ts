@@ -32,7 +32,7 @@ export interface RunOptions {
   readonly apiPort: number;
   readonly code?: 'sources' | 'bundles';
   readonly host: Omit<Host, 'clients'>;
-  /** Wraps the clients of a function, which are its own then, e.g. to count what it uses. */
+  /** Wraps the clients of a function, or of the `event sources`, which are its own then, e.g. to count what it uses. */
   readonly clients?: (clients: AwsClients, functionName: string) => AwsClients;
   readonly onInvoke?: (functionName: string) => void;
   /** What is served at the API's port around the API. @default - the API alone */
@@ -102,7 +102,7 @@ export const runStack = async (on: OnEngines, options: RunOptions): Promise<Runn
   const server = await serveApi(functions, options);
   const running: Polling[] = [
     schedule(assembly, functions, onError),
-    poll(assembly, functions, localClients({ ...on, patient: true }).sqs, onError),
+    poll(assembly, functions, pollingClients(on, options).sqs, onError),
   ];
   const stop = async (): Promise<void> => {
     for (const part of [server, ...running]) await part.stop();
@@ -117,6 +117,10 @@ export const runStack = async (on: OnEngines, options: RunOptions): Promise<Runn
     stop,
   };
 };
+
+/** Those of whoever stands for Lambda's event sources. */
+const pollingClients = (on: OnEngines, { clients: wrapped = (each) => each }: RunOptions): AwsClients =>
+  wrapped(localClients({ ...on, patient: true }), 'event sources');
 
 /** Every setting of any function: together they name all tables and queues. */
 const settingsOf = (functions: ReadonlyMap<string, LocalFunction>): Environment =>

@@ -8,7 +8,7 @@ import type { Surroundings } from './surroundings.ts';
 export const pollersOf = (
   { pollers: { first, perMinute, most } }: Surroundings,
   now: () => Millis,
-  onHandled: (took: Millis) => void,
+  onHandled: (took: Millis, messages: number) => void,
 ): Pollers => {
   let [allowed, askedAt] = [first, now()];
   return {
@@ -20,6 +20,6 @@ export const pollersOf = (
       allowed = Math.min(most, allowed + ((askedAt - from) * perMinute) / MINUTE);
       return inHand < Math.floor(allowed);
     },
-    handled: (took) => onHandled(took),
+    handled: onHandled,
   };
 };

@@ -12,7 +12,7 @@ import type { Rejection } from '../batching/rejection.ts';
 import { sweep } from '../batching/sweep.ts';
 import { MAX_RECEIVES, MESSAGES_AT_ONCE, MINUTE } from '../batching/timings.ts';
 import { printCallback } from '../callbacks/callback.ts';
-import { type Config, handlerTimeout } from '../config/resolved.ts';
+import type { Config } from '../config/resolved.ts';
 import type { Queues, SourceQueue } from '../ports.ts';
 import { Chaos } from '../simulation/chaos.ts';
 import { DOWNSTREAM_CALL, NO_FAULTS, type Process } from '../simulation/faults.ts';
@@ -96,7 +96,7 @@ export class World {
     this.#callDownstream = modelledDownstream(downstream, scheduler, START, (heard) => this.#hear(heard));
     const steps = { registerAll, electLeader, group, handleBatch };
     const start = (fn: string, timeout: Millis): Started => this.#start(fn, timeout);
-    const working = simulatedFunctions(this.#chaos, steps, handlerTimeout(config), start, (queue) =>
+    const working = simulatedFunctions(this.#chaos, steps, config, start, (queue) =>
       this.#habitsOf(queue),
     );
     this.#queues = { ...working, callback: this.#callbackQueue() };
@@ -235,10 +235,10 @@ export class World {
     const pollers = pollersOf(
       surroundings,
       () => scheduler.now,
-      (took) => {
+      (took, messages) => {
         // Received, handled and deleted.
         tally.invoked(queue, took + surroundings.overhead);
-        tally.requested(2);
+        tally.requested(2 * requestsFor(messages));
       },
     );
     return { ...bestHabits, untilPoll: () => surroundings.delivery, ...habits?.(queue, this.#chaos), pollers };

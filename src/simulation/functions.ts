@@ -6,13 +6,8 @@ import type { handleBatch } from '../batching/handle-batch.ts';
 import type { Millis } from '../batching/ids.ts';
 import { parseBatch, parseElect, parseGroup } from '../batching/messages.ts';
 import type { registerAll } from '../batching/register.ts';
-import {
-  LEADER_TIMEOUT,
-  LEADER_VISIBILITY,
-  MAX_RECEIVES,
-  MESSAGES_AT_ONCE,
-  REGISTER_VISIBILITY,
-} from '../batching/timings.ts';
+import { LEADER_TIMEOUT, LEADER_VISIBILITY, MAX_RECEIVES, MESSAGES_AT_ONCE } from '../batching/timings.ts';
+import { type Config, handlerTimeout, type RegisterPolicy, registerVisibility } from '../config/resolved.ts';
 import type { Delivery, Invocation, WorkingQueue } from '../ports.ts';
 import type { Chaos } from './chaos.ts';
 import { anyHabits, type Habits } from './habits.ts';
@@ -39,11 +34,18 @@ type Handle = (
 export const simulatedFunctions = (
   chaos: Chaos,
   steps: Steps,
-  handlerTime: Millis,
+  config: Config,
   start: (name: WorkingQueue, timeout: Millis) => Started,
   habitsOf: (queue: WorkingQueue) => Habits = (queue) => anyHabits(chaos, queue),
 ): Record<WorkingQueue, SimulatedQueue> => {
-  const queue = (name: WorkingQueue, timeout: Millis, visibility: Millis, handle: Handle): SimulatedQueue => {
+  const handlerTime = handlerTimeout(config);
+  const queue = (
+    name: WorkingQueue,
+    timeout: Millis,
+    visibility: Millis,
+    handle: Handle,
+    { maxMessages, maxWait }: RegisterPolicy = { maxMessages: MESSAGES_AT_ONCE[name], maxWait: 0 },
+  ): SimulatedQueue => {
     const consume = async (messages: readonly QueuedMessage[]): Promise<readonly QueuedMessage[]> => {
       const { name: process, deps, invocation } = start(name, timeout);
       chaos.trace(() => {
@@ -53,8 +55,14 @@ export const simulatedFunctions = (
       });
       return attempt(chaos, process, () => handle(deps, messages, invocation), []);
     };
-    const batchSize = MESSAGES_AT_ONCE[name];
-    const options = { name, visibility, maxReceives: MAX_RECEIVES, batchSize, consume };
+    const options = {
+      name,
+      visibility,
+      maxReceives: MAX_RECEIVES,
+      batchSize: maxMessages,
+      window: maxWait,
+      consume,
+    };
     return new SimulatedQueue(chaos, options, habitsOf(name));
   };
 
@@ -80,7 +88,7 @@ export const simulatedFunctions = (
   };
 
   return {
-    register: queue('register', LEADER_TIMEOUT, REGISTER_VISIBILITY, register),
+    register: queue('register', LEADER_TIMEOUT, registerVisibility(config), register, config.register),
     elect: queue(
       'elect',
       LEADER_TIMEOUT,

@@ -32,6 +32,8 @@ export interface QueueOptions {
   readonly maxReceives: number;
   /** Messages given to one run of the function at the most. */
   readonly batchSize: number;
+  /** How long the first of them waits for others, if they are fewer. @default 0 */
+  readonly window?: Millis;
   /** Runs the function; resolves to the messages that are done. A function that dies never resolves. */
   readonly consume: (messages: readonly QueuedMessage[]) => Promise<readonly QueuedMessage[]>;
 }
@@ -50,6 +52,8 @@ export class SimulatedQueue {
   /** Whether messages were lost that the design counts on. */
   wasPurged = false;
   #polling = false;
+  /** When whoever waits first is handed on, with how many there are by then; none waits while it is undefined. */
+  #handOnAt: Millis | undefined;
   #sent = 0;
   /** Told of a deletion, before it is done. */
   onDelete: (message: QueuedMessage) => void = () => {};
@@ -123,6 +127,11 @@ export class SimulatedQueue {
   }
 
   #pollSoon(): void {
+    const { batchSize, window = 0 } = this.#options;
+    if (window > 0 && this.#ready.length < batchSize) {
+      this.#gather(window);
+      return;
+    }
     if (this.#polling) return;
     this.#polling = true;
     this.#chaos.scheduler.after(this.#habits.untilPoll(), () => {
@@ -131,18 +140,34 @@ export class SimulatedQueue {
     });
   }
 
+  /** Whoever is ready first waits for others, for so long. */
+  #gather(window: Millis): void {
+    const { scheduler } = this.#chaos;
+    if (this.#handOnAt !== undefined) return;
+    const at = scheduler.now + window;
+    this.#handOnAt = at;
+    scheduler.after(window, () => {
+      if (this.#handOnAt === at && this.#ready.length > 0) this.#poll();
+    });
+  }
+
   #poll(): void {
     const { pollers } = this.#habits;
+    this.#handOnAt = undefined;
     if (!pollers) {
       const taken = this.#take();
       if (this.#ready.length > 0) this.#pollSoon();
       if (taken.length > 0) this.#deliver(taken);
       return;
     }
-    while (this.#ready.length > 0 && pollers.mayTake(this.#inHand)) {
+    const { batchSize, window = 0 } = this.#options;
+    const least = window > 0 ? batchSize : 1;
+    // Those whose time is over first, however few they are; then as many as need not wait for others.
+    for (let from = 1; this.#ready.length >= from && pollers.mayTake(this.#inHand); from = least) {
       const taken = this.#take();
       if (taken.length > 0) this.#deliver(taken);
     }
+    if (window > 0 && this.#ready.length > 0 && pollers.mayTake(this.#inHand)) this.#pollSoon();
   }
 
   #take(): QueuedMessage[] {

@@ -1,7 +1,7 @@
 /** Scenarios from a seed: a few Targets, a few dozen tasks, every policy and every fault at some rate. */
 import type { Millis, OperationName, Target, TaskId } from '../batching/ids.ts';
 import { MINUTE } from '../batching/timings.ts';
-import { NO_ALARMS, type Operation } from '../config/resolved.ts';
+import { AS_THEY_COME, NO_ALARMS, type Operation, type RegisterPolicy } from '../config/resolved.ts';
 import { fanningOut } from './fanned-out.ts';
 import type { FaultRates } from './faults.ts';
 import { type Random, seeded } from './random.ts';
@@ -44,6 +44,7 @@ const ofTasks = (seed: number): Scenario => {
     seed,
     config: {
       version: 1,
+      register: gathering(seed),
       operations: { [OPERATION]: { ...operation(random), ...handling(seed) } },
       fanOuts: { idleOpen: 120 * MINUTE, idleSealed: 7 * 24 * 60 * MINUTE, keep: 7 * 24 * 60 * MINUTE, callback: null },
       lists: { keep: 7 * 24 * 60 * MINUTE, callback: null },
@@ -114,6 +115,14 @@ const operation = (random: Random): Omit<Operation, 'downstream' | 'retry' | 'ca
     concurrency: { perTarget, total: random.pick([null, null, 1, 2, 3]) },
     keepTasks: 30 * 24 * 3_600_000,
   };
+};
+
+/** How its register messages come, by a chance of its own. */
+const gathering = (seed: number): RegisterPolicy => {
+  const random = seeded(seed ^ 0x6a7e);
+  return random.chance(0.75)
+    ? AS_THEY_COME
+    : { maxMessages: random.pick([5, 30, 500]), maxWait: random.pick([1_000, 5_000]) };
 };
 
 const ops = { kind: 'queue', name: 'ops' } as const;

@@ -17,7 +17,7 @@ import { askResumeOperation, askResumeTarget, pauseOperation, pauseTarget } from
 import { sweep } from '../batching/sweep.ts';
 import { LEADER_TIMEOUT, MINUTE } from '../batching/timings.ts';
 import type { CallbackMessage } from '../callbacks/callback.ts';
-import { type Config, handlerTimeout } from '../config/resolved.ts';
+import type { Config } from '../config/resolved.ts';
 import type { TaskRun, WorkingQueue } from '../ports.ts';
 import { checkAtRest } from './at-rest.ts';
 import { Chaos, type FaultPoint } from './chaos.ts';
@@ -125,7 +125,7 @@ class World {
     this.#queues = simulatedFunctions(
       this.#chaos,
       { registerAll, electLeader, group, handleBatch, ...scenario.steps },
-      handlerTimeout(scenario.config),
+      scenario.config,
       (name, timeout) => this.#start(name, timeout),
     );
     const onViolation = (violation: Violation): void => {

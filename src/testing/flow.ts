@@ -16,7 +16,7 @@ import { sweep } from '../batching/sweep.ts';
 import { MAX_RECEIVES, MESSAGES_AT_ONCE, MINUTE } from '../batching/timings.ts';
 import { type CallbackMessage, printCallback } from '../callbacks/callback.ts';
 import { type DeliverDeps, deliverAll } from '../callbacks/deliver.ts';
-import { type Config, callbackTimeout, handlerTimeout } from '../config/resolved.ts';
+import { type Config, callbackTimeout } from '../config/resolved.ts';
 import type { Downstream } from '../downstream/downstream.ts';
 import type { SourceQueue } from '../ports.ts';
 import { Chaos } from '../simulation/chaos.ts';
@@ -85,7 +85,7 @@ export class Flow {
     const steps = { registerAll, electLeader, group, handleBatch };
     const start = (fn: string, timeout: Millis): Started => this.#start(fn, timeout);
     const habitsOf = (queue: SourceQueue): Habits => this.#habitsOf(queue);
-    const working = simulatedFunctions(this.#chaos, steps, handlerTimeout(config), start, habitsOf);
+    const working = simulatedFunctions(this.#chaos, steps, config, start, habitsOf);
     this.queues = { ...working, callback: this.#callbackQueue() };
     this.#sweepEachMinute();
   }

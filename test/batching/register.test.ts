@@ -93,6 +93,20 @@ suite('register', () => {
     expect(await kit.waiting.first(where, 9)).toHaveLength(2);
   });
 
+  it('gives back only the message that cannot be stored of fifty, which were tried in tens before they were tried alone', async () => {
+    const tried: number[] = [];
+    const insert: StepKit['tasks']['insert'] = async (tasks) => {
+      tried.push(tasks.length);
+      if (tasks.some((task) => task.id === `${depot}-17`)) throw new Error('the table does not like it');
+      return kit.tasks.insert(tasks);
+    };
+    const messages = Array.from({ length: 50 }, (_, n) => message(n));
+    const failed = await registerAll({ ...kit, tasks: { ...kit.tasks, insert } }, messages, () => {});
+    expect(failed.map(({ messageId }) => messageId)).toEqual([`${depot}-message-17`]);
+    expect(await kit.waiting.first(where, 99)).toHaveLength(49);
+    expect(tried.toSorted((a, b) => b - a)).toEqual([50, ...Array(5).fill(10), ...Array(10).fill(1)]);
+  });
+
   describe('notices Targets that may not begin a batch, and tasks that expire', () => {
     const capped = (perTarget: number | null = null): StepKit => ({
       ...kit,

@@ -8,11 +8,12 @@ import { fanOutKeys } from '../../src/config/sections/fan-outs.ts';
 import { secretKeys } from '../../src/config/sections/headers.ts';
 import { listKeys } from '../../src/config/sections/lists.ts';
 import { operationKeys } from '../../src/config/sections/operation.ts';
+import { registerKeys } from '../../src/config/sections/register.ts';
 import { HTTP, problemsOf } from './problems.ts';
 
 const text = readFileSync(join(import.meta.dirname, '../../docs/configuration.md'), 'utf8');
 /** The sections that are nobody's operation. */
-const OF_ALL = ['fanOuts', 'lists', 'alarms'];
+const OF_ALL = ['register', 'fanOuts', 'lists', 'alarms'];
 /** The rows of every table of keys. */
 const rows = text
   .split('\n')
@@ -30,6 +31,7 @@ describe('the page of the configuration', () => {
       'operations',
       'destinations',
       ...OF_ALL,
+      ...registerKeys.map((key) => `register.${key}`),
       ...fanOutKeys.map((key) => `fanOuts.${key}`),
       ...listKeys.map((key) => `lists.${key}`),
       ...alarmKeys.map((key) => `alarms.${key}`),
@@ -66,6 +68,7 @@ describe('the page of the configuration', () => {
     const needs: Record<string, object> = {
       bypass: { batch: { window: '5m' } },
       'batch.minSize': { batch: { quietPeriod: '200ms' } },
+      'register.maxMessages': { maxWait: '1s' },
     };
     for (const row of rows) {
       const name = keyOf(row);
@@ -73,7 +76,7 @@ describe('the page of the configuration', () => {
       if (['operations', 'destinations', 'secret'].includes(section) || name === 'downstream.kind') continue;
       const value = JSON.parse((row[4] ?? '').replaceAll('`', '')) as unknown;
       if (OF_ALL.includes(section)) {
-        const ofAll = key === undefined ? value : { [key]: value };
+        const ofAll = key === undefined ? value : { ...needs[name], [key]: value };
         const destinations = { ops: { kind: 'queue', name: 'ops' } };
         const config = { operations: { ship: { target: [], downstream: HTTP } }, destinations, [section]: ofAll };
         expect([name, parseConfig(config)]).toEqual([name, { ok: true, value: expect.any(Object) }]);

@@ -149,6 +149,21 @@ describe('a configuration as a whole', () => {
   );
 
   it.each<[unknown, string]>([
+    [{ maxMessages: 0 }, 'register.maxMessages must be a whole number from 1 to 500, not 0'],
+    [{ maxMessages: 501 }, 'register.maxMessages must be a whole number from 1 to 500, not 501'],
+    [
+      { maxMessages: 11 },
+      'register.maxMessages must not be more than 10 unless register.maxWait is at least "1s": Lambda gathers no more without waiting',
+    ],
+    [{ maxWait: '61s' }, `register.maxWait ${DURATION('0ms', '1m')} "61s"`],
+    [{ maxWait: '1500ms' }, 'register.maxWait must be whole seconds: Lambda knows no others'],
+    [{ maxMessage: 9 }, 'register.maxMessage is unknown; did you mean "maxMessages"?'],
+    [null, 'register must be an object, not null'],
+  ])('%#: register: %s', (register, problem) =>
+    expect(problemsIn({ operations: { ship }, register })).toEqual([problem]),
+  );
+
+  it.each<[unknown, string]>([
     [{ keep: '59s' }, `lists.keep ${DURATION('1d', '90d')} "59s"`],
     [{ keep: '91d' }, `lists.keep ${DURATION('1d', '90d')} "91d"`],
     [{ callback: 7 }, 'lists.callback must be the name of a configured destination, or null for nobody, not a number'],

@@ -69,6 +69,13 @@ describe('settings', () => {
     expect(found[0]?.do).toMatch(/\w{3}/);
   });
 
+  it('let register messages be as many at once as a configuration may want', () => {
+    const register = (batchSize: number) =>
+      group({ queue: 'register', visibility: 121_000, worker: worker({ batchSize }) });
+    expect(rules(deployed(register(500)))).toEqual([]);
+    expect(rules(deployed(register(501)))).toEqual(['batch-size']);
+  });
+
   it('of a queue that leads nobody know no lease', () => {
     const batch = group({ queue: 'batch', visibility: 180_000, worker: worker({ timeout: 90_000, batchSize: 5 }) });
     expect(rules(deployed(batch))).toEqual([]);

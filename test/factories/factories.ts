@@ -12,7 +12,7 @@ import type { ElectMessage } from '../../src/batching/messages.ts';
 import type { BatchPolicy, Waiting } from '../../src/batching/policy.ts';
 import { itemBytes, type NewTask, payloadHashOf, type Task } from '../../src/batching/task.ts';
 import type { HttpTarget } from '../../src/config/endpoints.ts';
-import { type Config, NO_ALARMS, type Operation } from '../../src/config/resolved.ts';
+import { AS_THEY_COME, type Config, NO_ALARMS, type Operation } from '../../src/config/resolved.ts';
 import type { Call } from '../../src/downstream/downstream.ts';
 import type { RetryPolicy } from '../../src/downstream/retry.ts';
 import { type Secrets, SecretUnreadable } from '../../src/downstream/secret.ts';
@@ -154,6 +154,7 @@ export const aConfig = (...operations: readonly Partial<Operation>[]): Config =>
       return [operation.operation, operation];
     }),
   ),
+  register: AS_THEY_COME,
   fanOuts: { idleOpen: 7_200_000, idleSealed: 604_800_000, keep: 604_800_000, callback: null },
   lists: { keep: 604_800_000, callback: null },
   destinations: {},

@@ -1,6 +1,7 @@
 /** A local stack with engines of its own, which also shows what happens inside and what it costs. */
 import { add, type Bill, metered, newBill } from '../../bench/meter.ts';
 import type { FlowEvent } from '../../src/batching/events.ts';
+import type { ConfigInput } from '../../src/config/schema.ts';
 import { localConsole } from '../../src/console/local-console.ts';
 import { type LocalStack, type StackOptions, startStack } from '../../src/local/stack.ts';
 import { backendOf } from '../backends/here.ts';
@@ -14,15 +15,19 @@ export interface LocalFlow extends Flow {
   readonly bill: Bill;
 }
 
-/** @param fields of its one operation, `ship`. */
-export const startLocalFlow = async (fields: Fields = {}, options: Partial<StackOptions> = {}): Promise<LocalFlow> => {
+/** @param fields of its one operation, `ship`. @param ofAll what the configuration has besides. */
+export const startLocalFlow = async (
+  fields: Fields = {},
+  options: Partial<StackOptions> = {},
+  ofAll: Pick<ConfigInput, 'register'> = {},
+): Promise<LocalFlow> => {
   const downstream = await startTestDownstream();
   const events: FlowEvent[] = [];
   const errors: string[] = [];
   const bill = newBill();
   const site = localConsole(['ship'], Promise.resolve({ ok: false, reason: 'nobody looks at it here' }));
   const stack = await startStack({
-    config: configFrom({ operations: { ship: operationAt(downstream.url, fields) } }),
+    config: configFrom({ operations: { ship: operationAt(downstream.url, fields) }, ...ofAll }),
     apiPort: 0,
     ports: { dynamodb: 0, sqs: 0 },
     host: {

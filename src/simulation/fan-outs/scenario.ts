@@ -1,7 +1,7 @@
 /** Scenarios of fan-outs from a seed: small nodes, so that a few dozen items make a tree; every fault at some rate. */
 import type { Millis, Token } from '../../batching/ids.ts';
 import { MINUTE } from '../../batching/timings.ts';
-import { type Config, NO_ALARMS } from '../../config/resolved.ts';
+import { AS_THEY_COME, type Config, NO_ALARMS } from '../../config/resolved.ts';
 import type { FailFast, ItemOutcome } from '../../fan-out/fan-out.ts';
 import type { FanOutId } from '../../fan-out/ids.ts';
 import { FULL_SIZE, type NodeSize } from '../../fan-out/tree.ts';
@@ -68,6 +68,7 @@ export const fanOutScenarioOf = (seed: number): FanOutScenario => {
     seed,
     config: {
       version: 1,
+      register: AS_THEY_COME,
       operations: {},
       fanOuts: { ...idle, keep, callback: random.chance(0.9) ? 'ops' : null },
       lists: { keep, callback: null },

@@ -4,7 +4,7 @@
  */
 import type { Millis, OperationName, Token } from '../../batching/ids.ts';
 import { MINUTE } from '../../batching/timings.ts';
-import { type Config, NO_ALARMS, type Operation } from '../../config/resolved.ts';
+import { AS_THEY_COME, type Config, NO_ALARMS, type Operation } from '../../config/resolved.ts';
 import type { ListId } from '../../deferred/ids.ts';
 import type { Wanted } from '../../deferred/trigger.ts';
 import { FULL_SIZE, type NodeSize } from '../../fan-out/tree.ts';
@@ -82,6 +82,7 @@ export const listScenarioOf = (seed: number): ListScenario => {
     seed,
     config: {
       version: 1,
+      register: AS_THEY_COME,
       operations: { [OPERATION]: operation },
       fanOuts: { idleOpen: 10 * MINUTE, idleSealed: 10 * MINUTE, keep: 20 * MINUTE, callback: null },
       lists: { keep: random.pick([60, 90]) * MINUTE, callback: random.chance(0.9) ? 'ops' : null },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { aConfig } from '../../factories/factories.ts';
 import { copy, find, promise, set } from '../promise.ts';
 import {
   concurrencyIsLimitedAtTheSource,
@@ -8,7 +9,8 @@ import {
 } from '../rules/event-sources.ts';
 import { functionsOf, isInLoop } from '../rules/flow.ts';
 import { messagesMayComeBack } from '../rules/functions.ts';
-import { SUBJECTS } from '../templates.ts';
+import { messagesStayHiddenLongEnough } from '../rules/queues.ts';
+import { ours, SUBJECTS } from '../templates.ts';
 
 const SOURCE = 'AWS::Lambda::EventSourceMapping';
 
@@ -17,11 +19,27 @@ promise('every event source brings back only the messages that failed', failures
 ]);
 
 promise('every message reaches its function, at once', messagesArriveAtOnceAndAll, [
-  ['a window', set(SOURCE, 'MaximumBatchingWindowInSeconds', 1), /waits to fill a batch/],
+  ['a window', set(SOURCE, 'MaximumBatchingWindowInSeconds', 1, /Elect/), /waits to fill a batch/],
   ['a filter', set(SOURCE, 'FilterCriteria', { Filters: [] }), /FilterCriteria is/],
   ['one that is switched off', set(SOURCE, 'Enabled', false), /is switched off/],
   ['more messages than there is time for', set(SOURCE, 'BatchSize', 100), /BatchSize is 100/],
 ]);
+
+describe('register messages that are gathered', () => {
+  const template = ours('gathered', { ...aConfig(), register: { maxMessages: 100, maxWait: 5_000 } });
+  const of = (type: string, path: RegExp) => find(template, type, path)[1].Properties;
+
+  it('come as many, as late as the configuration says, and are hidden for so much longer', () => {
+    expect(of(SOURCE, /Register/)).toMatchObject({ BatchSize: 100, MaximumBatchingWindowInSeconds: 5 });
+    expect(of('AWS::SQS::Queue', /RegisterQueue/)).toMatchObject({ VisibilityTimeout: 125 });
+  });
+
+  it('break no promise, and no other messages wait for company', () => {
+    const rules = [messagesArriveAtOnceAndAll, messagesStayHiddenLongEnough, failuresAreReportedByMessage];
+    expect(rules.flatMap((rule) => rule(template))).toEqual([]);
+    expect(JSON.stringify(template).match(/MaximumBatchingWindowInSeconds/g)).toHaveLength(1);
+  });
+});
 
 promise('concurrency is limited at every event source', concurrencyIsLimitedAtTheSource, [
   ['one without limit', set(SOURCE, 'ScalingConfig', undefined), /MaximumConcurrency is undefined/],

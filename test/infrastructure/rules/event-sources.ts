@@ -1,7 +1,8 @@
 /** What every event source promises. */
-import { MESSAGES_AT_ONCE } from '../../../src/batching/timings.ts';
+import { MESSAGES_AT_ONCE, REGISTER_LIMITS } from '../../../src/batching/timings.ts';
+import { ENVIRONMENT } from '../../../src/environment.ts';
 import { functionsOf, sourcesOf } from './flow.ts';
-import { at, differing, type Rule } from './template.ts';
+import { at, differing, idOf, type Rule, type Template } from './template.ts';
 
 /** One message that fails must not bring back the nine that were handled. */
 export const failuresAreReportedByMessage: Rule = (template) =>
@@ -9,19 +10,29 @@ export const failuresAreReportedByMessage: Rule = (template) =>
     differing(id, properties, { FunctionResponseTypes: ['ReportBatchItemFailures'] }),
   );
 
+/** Whether a source is of the queue that producers send to. */
+const isOfRegister = (template: Template, queue: string): boolean =>
+  functionsOf(template).some(
+    ([, { Environment }]) => idOf(at(Environment as object, `Variables.${ENVIRONMENT.registerQueue}`)) === queue,
+  );
+
 /**
- * No window: waiting for company is the linger's business, per Target; here it would hold back elections and guards, and
- * a window adds to the time that a message must stay hidden. No filter: Lambda deletes what it filters out.
+ * No window but where the configuration wants one, for register messages: waiting for company is the linger's business, per
+ * Target; elsewhere it would hold back elections and guards. No filter: Lambda deletes what it filters out.
  */
 export const messagesArriveAtOnceAndAll: Rule = (template) =>
-  sourcesOf(template).flatMap(({ id, properties }) => [
-    ...differing(id, properties, { FilterCriteria: undefined }),
-    ...(properties.MaximumBatchingWindowInSeconds ? [`${id}: waits to fill a batch`] : []),
-    ...(properties.Enabled === false ? [`${id}: is switched off`] : []),
-    ...(Object.values<unknown>(MESSAGES_AT_ONCE).includes(properties.BatchSize)
-      ? []
-      : [`${id}: BatchSize is ${String(properties.BatchSize)}, which the timings do not know`]),
-  ]);
+  sourcesOf(template).flatMap(({ id, queue, properties }) => {
+    const { BatchSize, MaximumBatchingWindowInSeconds: window, FilterCriteria, Enabled } = properties;
+    const isRegister = isOfRegister(template, queue);
+    const isKnown = Object.values<unknown>(MESSAGES_AT_ONCE).includes(BatchSize);
+    const isGathered = isRegister && Number(window) >= 1 && Number(BatchSize) <= REGISTER_LIMITS.messages;
+    return [
+      ...differing(id, { FilterCriteria }, { FilterCriteria: undefined }),
+      ...(window && !isRegister ? [`${id}: waits to fill a batch`] : []),
+      ...(Enabled === false ? [`${id}: is switched off`] : []),
+      ...(isKnown || isGathered ? [] : [`${id}: BatchSize is ${String(BatchSize)}, which the timings do not know`]),
+    ];
+  });
 
 /** Lambda's limits are 2 and 1,000; all together they leave an account's default of 1,000 to others too. */
 export const concurrencyIsLimitedAtTheSource: Rule = (template) => {

@@ -117,9 +117,9 @@ const leads = (template: Template, fn: string): boolean => {
  * exception: a crashed leader's guard has to come back soon after its lease ends, timeout < lease < visibility.
  */
 export const messagesStayHiddenLongEnough: Rule = (template) =>
-  sourcesOf(template).flatMap(({ queue, fn }) => {
+  sourcesOf(template).flatMap(({ queue, fn, properties: { MaximumBatchingWindowInSeconds: window = 0 } }) => {
     const seconds = Number(template.Resources[fn]?.Properties.Timeout);
-    const visibility = leads(template, fn) ? LEADER_VISIBILITY / 1_000 : 6 * seconds;
+    const visibility = leads(template, fn) ? LEADER_VISIBILITY / 1_000 : 6 * seconds + Number(window);
     const isOrdered = !leads(template, fn) || (seconds * 1_000 < LEASE && LEASE < visibility * 1_000);
     return [
       ...differing(queue, template.Resources[queue]?.Properties ?? {}, { VisibilityTimeout: visibility }),
