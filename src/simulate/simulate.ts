@@ -12,7 +12,7 @@ import type { Outcome } from './outcome.ts';
 import { AWS, type Surroundings } from './surroundings.ts';
 import { World, type WorldOptions } from './world.ts';
 
-export interface SimulateOptions extends Pick<WorldOptions, 'capacity' | 'habits'> {
+export interface SimulateOptions extends Pick<WorldOptions, 'capacity' | 'onCall' | 'habits'> {
   readonly config: Config;
   readonly arrivals: Arrivals;
   /** What every operation calls. @default {@link QUICK} */

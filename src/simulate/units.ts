@@ -4,7 +4,7 @@
  */
 import { newBatchRow } from '../aws/batch-rows.ts';
 import { itemSize, readUnits, writeUnits } from '../aws/item-size.ts';
-import type { BatchId, Target, TaskId } from '../batching/ids.ts';
+import { type BatchId, operationOf, type Target, type TaskId } from '../batching/ids.ts';
 import type { Waiting } from '../batching/policy.ts';
 import type { Batches, Locks, OpenTask, Operations, Tasks, WaitingTasks } from '../ports.ts';
 
@@ -102,8 +102,12 @@ const write = ([target]: readonly [Target, ...unknown[]]) => ofTarget(target, { 
 const locks: Prices<Locks> = {
   read: ([target]) => ofTarget(target, { read: 1 }),
   readAll: ([targets]) => targets.flatMap((target) => ofTarget(target, { read: 1 })),
-  // A new Target gets its row with an entry in the index of Targets.
-  enlist: ([targets]) => targets.flatMap((target) => ofTarget(target, { write: 2 })),
+  // A new Target gets its row with an entry in the index of Targets, whose key all Targets of an operation share.
+  enlist: ([targets]) =>
+    targets.flatMap((target) => [
+      ...ofTarget(target, { write: 1 }),
+      ...ofTarget(`index:${operationOf(target)}`, { write: 1 }),
+    ]),
   glance: ([target]) => ofTarget(target, { read: 0.5 }),
   acquire: write,
   release: write,

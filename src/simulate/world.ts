@@ -44,6 +44,8 @@ export interface WorldOptions {
    * @default - there is enough of it
    */
   readonly capacity?: (spent: readonly Spent[], now: Millis) => Millis;
+  /** Is told of each call downstream when it comes in. */
+  readonly onCall?: (heard: Heard, now: Millis) => void;
   /** What SQS does with messages beside. @default - nothing: they come at once, in order, and once */
   readonly habits?: (queue: SourceQueue, chaos: Chaos) => Partial<Habits>;
 }
@@ -151,6 +153,7 @@ export class World {
     const isFirst = !this.#calledAbout.has(batchId);
     this.#calledAbout.add(batchId);
     this.tally.heard(heard, isFirst, this.scheduler.now, sentAt);
+    this.#options.onCall?.(heard, this.scheduler.now);
   }
 
   #start(fn: string, timeout: Millis): Started {
@@ -276,4 +279,4 @@ export class World {
 }
 
 /** What {@link World.send} wrote into a task's name. */
-const sentAt = (id: TaskId): Millis => Number(id.slice(0, 14));
+export const sentAt = (id: TaskId): Millis => Number(id.slice(0, 14));

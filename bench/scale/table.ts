@@ -1,0 +1,32 @@
+/** Tables of docs/scale.md, and where they are in it. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const DOCUMENT = join(import.meta.dirname, '..', '..', 'docs', 'scale.md');
+
+const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+
+/** A table whose first column is words, and the others figures. */
+export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [row(head), `|---|${'--:|'.repeat(head.length - 1)}`, ...rows.map(row)].join('\n');
+
+/** A figure for people: three digits that count, at the most. */
+export const number = (value: number): string =>
+  value.toLocaleString('en', { maximumFractionDigits: value >= 100 ? 0 : value >= 10 ? 1 : 2 });
+
+/** @param millis a span */
+export const span = (millis: number): string => {
+  if (millis < 1_000) return `${Math.round(millis)} ms`;
+  const seconds = millis / 1_000;
+  if (seconds < 120) return `${number(seconds)} s`;
+  return seconds < 7_200 ? `${number(seconds / 60)} min` : `${number(seconds / 3_600)} h`;
+};
+
+/** Puts what a part told between its markers. @throws Error where the document has none */
+export const writeBetween = (part: string, text: string): void => {
+  const [from, to] = [`<!-- ${part}: made by the command -->`, `<!-- end of ${part} -->`];
+  const document = readFileSync(DOCUMENT, 'utf8');
+  const [begins, ends] = [document.indexOf(from), document.indexOf(to)];
+  if (begins === -1 || ends < begins) throw new Error(`docs/scale.md has no markers of ${part}`);
+  writeFileSync(DOCUMENT, `${document.slice(0, begins)}${from}\n\n${text}\n\n${document.slice(ends)}`);
+};

@@ -1,0 +1,83 @@
+/** One simulated run at scale: the real steps, with the limits of a deployment and of DynamoDB's partition keys. */
+import type { Millis, TaskId } from '../../src/batching/ids.ts';
+import type { ConfigInput } from '../../src/config/schema.ts';
+import { parseConfig } from '../../src/config/schema.ts';
+import type { Arrivals } from '../../src/simulate/arrival.ts';
+import type { Outcome } from '../../src/simulate/outcome.ts';
+import { Partitions } from '../../src/simulate/partitions.ts';
+import { type SimulateOptions, simulate } from '../../src/simulate/simulate.ts';
+import { AWS, type Surroundings } from '../../src/simulate/surroundings.ts';
+
+export type OperationInput = Partial<ConfigInput['operations'][string]>;
+
+/** `maxConcurrency` of the event sources in lib/flow-handlers.ts; elect-leader has half of it. */
+const MAX_CONCURRENCY = 100;
+
+/** A deployment that has had no work for a while: its event sources begin with five invocations each. */
+export const COLD: Surroundings = { ...AWS, pollers: { ...AWS.pollers, most: MAX_CONCURRENCY } };
+/** One that has had as much work before. */
+export const WARM: Surroundings = { ...AWS, pollers: { first: MAX_CONCURRENCY, perMinute: 0, most: MAX_CONCURRENCY } };
+
+export interface Trial extends Omit<SimulateOptions, 'config' | 'capacity'> {
+  readonly operations: Readonly<Record<string, OperationInput>>;
+  readonly arrivals: Arrivals;
+}
+
+export interface Tried extends Outcome {
+  readonly partitions: Partitions;
+  /** Tasks that were in more than one call that was done. */
+  readonly twice: number;
+  readonly tasks: number;
+}
+
+const DOWNSTREAM = { kind: 'http', url: 'http://127.0.0.1:1/batch' } as const;
+
+export const configOf = (operations: Trial['operations']) => {
+  const named = Object.entries(operations).map(([name, fields]) => [
+    name,
+    { target: ['depot'], downstream: DOWNSTREAM, ...fields },
+  ]);
+  const parsed = parseConfig({ operations: Object.fromEntries(named) });
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+  return parsed.value;
+};
+
+export const tryOut = async ({ operations, onCall, surroundings = WARM, ...options }: Trial): Promise<Tried> => {
+  const partitions = new Partitions();
+  const done = new Set<TaskId>();
+  let twice = 0;
+  const outcome = await simulate({
+    surroundings,
+    ...options,
+    config: configOf(operations),
+    capacity: partitions.spend,
+    onCall: (heard, now) => {
+      onCall?.(heard, now);
+      if (heard.answered !== 'done') return;
+      for (const { id } of heard.call.items) {
+        if (done.has(id)) twice += 1;
+        done.add(id);
+      }
+    },
+  });
+  return { ...outcome, partitions, twice, tasks: outcome.operations.reduce((sum, { tasks }) => sum + tasks, 0) };
+};
+
+/** The one operation of a trial that has one. */
+export const only = ({ operations }: Outcome): Outcome['operations'][number] => {
+  const [operation, another] = operations;
+  if (!operation || another) throw new Error('not one operation');
+  return operation;
+};
+
+/** Tasks that came downstream a second, from the first that was sent to the last that ended. */
+export const perSecond = (tried: Tried): number => (tried.tasks * 1_000) / tried.span;
+
+/** Tasks at a steady pace. @param depotOf the n-th, whose Target it names */
+export function* steady(
+  { rate, seconds, operation = 'ship' }: { rate: number; seconds: number; operation?: string },
+  depotOf: (n: number) => string | number = () => 0,
+): Generator<{ at: Millis; operation: string; payload: string }> {
+  for (let n = 0; n < rate * seconds; n += 1)
+    yield { at: Math.floor((n * 1_000) / rate), operation, payload: `{"depot":"D${depotOf(n)}","n":${n}}` };
+}
