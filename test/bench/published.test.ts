@@ -6,7 +6,7 @@ import { CONTENDERS, compete } from '../../bench/baselines/contenders.ts';
 import { runOurs } from '../../bench/baselines/ours.ts';
 import { comparable, NOTHING, type Outcome, sentTasks, sum } from '../../bench/baselines/outcome.ts';
 import { NO_LAG, PUBLISHED, type Reading } from '../../bench/baselines/published/reading.ts';
-import type { TaskRow } from '../../bench/baselines/published/store.ts';
+import type { TaskRow } from '../../bench/baselines/published/tables.ts';
 import { TargetIndex } from '../../bench/baselines/published/target-index.ts';
 import { runPublished } from '../../bench/baselines/published.ts';
 import type { Target, TaskId } from '../../src/batching/ids.ts';

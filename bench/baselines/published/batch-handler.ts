@@ -3,51 +3,37 @@ import { type BatchId, operationOf } from '../../../src/batching/ids.ts';
 import { MAX_RECEIVES } from '../../../src/batching/timings.ts';
 import type { Downstream } from '../../../src/downstream/downstream.ts';
 import { failAll, type Verdict, verdictOf } from '../../../src/downstream/verdict.ts';
-import { type Gate, through } from '../../../src/simulation/gate.ts';
-import type { BatchRow, Store, TaskRow } from './store.ts';
+import type { BatchRow, Tables, TaskRow } from './tables.ts';
 
 interface HandlerDeps {
-  readonly store: Store;
-  readonly gate: Gate;
+  readonly tables: Tables;
   readonly downstream: Downstream;
 }
 
 /** @returns whether the message is done. */
-export const handlePublishedBatch = async (deps: HandlerDeps, id: BatchId, delivery: number): Promise<boolean> => {
-  const { store, gate } = deps;
-  const batch = await through(gate, 'batches.get', () => store.batch(id));
+export const handlePublishedBatch = async (
+  { tables, downstream }: HandlerDeps,
+  id: BatchId,
+  delivery: number,
+): Promise<boolean> => {
+  const batch = await tables.batch(id);
   if (!batch) throw new TypeError(`batch ${id} was sent before it was stored: the model is wrong`);
-  const open = await openTasks(deps, batch);
+  const open = await openTasks(tables, batch);
   if (open.length === 0) return true;
-  const idle = open.filter(({ status }) => status !== 'in-progress');
-  await each(gate, 'tasks.start', idle, (task) => store.start(task.id, id));
+  const idle = open.filter(({ status }) => status !== 'in-progress').map((task) => task.id);
+  await tables.start(idle, id);
   const call = { batchId: id, operation: operationOf(batch.target), target: batch.target, attempt: delivery };
-  const verdict = verdictOf(await deps.downstream.call({ ...call, items: open }), open);
+  const verdict = verdictOf(await downstream.call({ ...call, items: open }), open);
   const isLast = delivery >= MAX_RECEIVES;
-  const results = [...verdict.results, ...(isLast ? givenUp(verdict) : [])];
-  await each(gate, 'tasks.finish', results, ({ id: task, outcome }) => store.finish(task, id, outcome.status));
+  await tables.finish([...verdict.results, ...(isLast ? givenUp(verdict) : [])], id);
   return isLast || verdict.open.length === 0;
 };
 
-const openTasks = async ({ store, gate }: HandlerDeps, { id, members }: BatchRow): Promise<TaskRow[]> => {
-  const tasks = await each(gate, 'tasks.get', members, (member) => store.task(member));
-  return tasks.flatMap((task) => (task && store.isOpen(task, id) ? [task] : []));
+const openTasks = async (tables: Tables, { id, members }: BatchRow): Promise<TaskRow[]> => {
+  const tasks = await tables.read(members);
+  return tasks.flatMap((task) => (task && tables.isOpen(task, id) ? [task] : []));
 };
 
 /** What is still open after the last delivery: the message must not become a dead letter for its sake. */
 const givenUp = ({ open, reason }: Verdict<TaskRow>): ReturnType<typeof failAll> =>
   failAll(open, { code: 'attempts-exhausted', message: reason, retriable: true });
-
-/** One request with a statement for each; none for nothing. */
-const each = async <T, Answer>(
-  gate: Gate,
-  call: string,
-  all: readonly T[],
-  effect: (one: T) => Answer,
-): Promise<Answer[]> =>
-  all.length === 0
-    ? []
-    : gate(
-        call,
-        all.map((one) => () => effect(one)),
-      );

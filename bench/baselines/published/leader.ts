@@ -1,9 +1,8 @@
 /** The batch leader election of one task, and what its winner does: the leader workflow. */
 import type { BatchId, Millis, Target, TaskId } from '../../../src/batching/ids.ts';
 import { LEASE } from '../../../src/batching/timings.ts';
-import { type Gate, through } from '../../../src/simulation/gate.ts';
 import type { Reading } from './reading.ts';
-import type { Store } from './store.ts';
+import type { IndexEntry, Tables } from './tables.ts';
 
 /** How often the index is asked, and a failed step repeated. */
 export const POLL: Millis = 1_000;
@@ -28,57 +27,50 @@ interface Plan {
 }
 
 export interface LeaderDeps {
-  readonly store: Store;
-  readonly reading: Reading;
+  readonly tables: Tables;
+  readonly reading: Pick<Reading, 'looksAgain'>;
   readonly maxSize: number;
   readonly maxWait: Millis;
-  readonly gate: Gate;
   now(): Millis;
   sleep(duration: Millis): Promise<void>;
   newBatchId(): BatchId;
-  sendBatch(id: BatchId): void;
+  sendBatch(id: BatchId): Promise<void>;
   /** Does a step, and does it again while it fails. */
   untilDone<T>(step: () => Promise<T>): Promise<T>;
 }
 
 export const runLeader = async (deps: LeaderDeps, workflow: Workflow): Promise<void> => {
-  const { store, reading } = deps;
+  const { tables, reading, untilDone } = deps;
+  const { id, target } = workflow;
   do {
-    const isLeader = await step(deps, 'locks.acquire', () =>
-      store.acquire(workflow.target, workflow.id, deps.now(), deps.maxWait + LEASE),
-    );
+    const isLeader = await untilDone(() => tables.acquire(target, id, deps.maxWait + LEASE));
     // Lost: the present leader will find the task.
     if (!isLeader && !workflow.plan) break;
     workflow.plan ??= { id: deps.newBatchId(), members: await gather(deps, workflow) };
     await makeBatch(deps, workflow, workflow.plan);
     workflow.plan = undefined;
-    await step(deps, 'locks.release', () => store.release(workflow.target, workflow.id));
-  } while (reading.looksAgain && (await step(deps, 'index.query', () => waiting(deps, workflow))).length > 0);
+    await untilDone(() => tables.release(target, id));
+  } while (reading.looksAgain && unseen(workflow, await untilDone(() => tables.waiting(target))).length > 0);
   workflow.hasEnded = true;
 };
 
-const step = <T>({ gate, untilDone }: LeaderDeps, call: string, effect: () => T): Promise<T> =>
-  untilDone(() => through(gate, call, effect));
-
 /** What the index shows of the tasks that nobody, as far as the workflow knows, has seen to. */
-const waiting = ({ store }: LeaderDeps, { target, taken }: Workflow): TaskId[] =>
-  store
-    .waiting(target)
-    .map(({ id }) => id)
-    .filter((id) => !taken.has(id));
+const unseen = ({ taken }: Workflow, shown: readonly IndexEntry[]): TaskId[] =>
+  shown.map(({ id }) => id).filter((id) => !taken.has(id));
 
 /** Polls until a batch is full or the time is up. Its own task it knows without the index. */
 const gather = async (deps: LeaderDeps, workflow: Workflow): Promise<TaskId[]> => {
-  const { store, maxSize, maxWait, now, sleep } = deps;
-  const { task, taken } = workflow;
+  const { tables, maxSize, maxWait, now, sleep, untilDone } = deps;
+  const { task, target, taken } = workflow;
   const until = now() + maxWait;
   for (;;) {
-    const members = [...new Set([...(taken.has(task) ? [] : [task]), ...waiting(deps, workflow)])];
+    const waiting = unseen(workflow, await tables.poll(target));
+    const members = [...new Set([...(taken.has(task) ? [] : [task]), ...waiting])];
     if (members.length < maxSize && now() < until) {
       await sleep(Math.min(POLL, until - now()));
       continue;
     }
-    if (taken.has(task) || (await step(deps, 'tasks.get', () => store.task(task)))?.status === 'created')
+    if (taken.has(task) || (await untilDone(() => tables.read([task])))[0]?.status === 'created')
       return members.slice(0, maxSize);
     // Another leader has seen to it since.
     taken.add(task);
@@ -87,10 +79,9 @@ const gather = async (deps: LeaderDeps, workflow: Workflow): Promise<TaskId[]> =
 
 const makeBatch = async (deps: LeaderDeps, { target, taken }: Workflow, { id, members }: Plan): Promise<void> => {
   if (members.length === 0) return;
-  const { store, gate, untilDone, sendBatch } = deps;
-  await step(deps, 'batches.put', () => store.putBatch({ id, target, members }));
-  const claims = members.map((member) => () => store.claim(member, id));
-  const claimed = await untilDone(() => gate('tasks.claim', claims));
+  const { tables, untilDone, sendBatch } = deps;
+  await untilDone(() => tables.putBatch({ id, target, members }));
+  const claimed = await untilDone(() => tables.claim(members, id));
   for (const member of members) taken.add(member);
-  if (claimed.includes(true)) await step(deps, 'queues.batch', () => sendBatch(id));
+  if (claimed.includes(true)) await untilDone(() => sendBatch(id));
 };

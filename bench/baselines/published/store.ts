@@ -2,29 +2,13 @@
 import type { BatchId, Millis, Target, TaskId } from '../../../src/batching/ids.ts';
 import type { Outcome } from '../../../src/batching/task.ts';
 import type { Reading } from './reading.ts';
+import { type BatchRow, isOpen, type TaskRow } from './tables.ts';
 import type { TargetIndex } from './target-index.ts';
-
-/** Task: by Id, and by Target and Status in the index. */
-export interface TaskRow {
-  readonly id: TaskId;
-  readonly target: Target;
-  readonly status: 'created' | 'batched' | 'in-progress' | Outcome['status'];
-  readonly payload: string;
-  readonly createdAt: Millis;
-  readonly batchId?: BatchId;
-}
 
 /** BatchLock: by Target. */
 interface LockRow {
   readonly holder: string;
   readonly acquiredAt: Millis;
-}
-
-/** Batch: by Id. */
-export interface BatchRow {
-  readonly id: BatchId;
-  readonly target: Target;
-  readonly members: readonly TaskId[];
 }
 
 /** An index entry is deleted and put anew when its key changes; a task's Status is part of it. */
@@ -121,9 +105,8 @@ export class Store {
   }
 
   /** Whether a handler of the batch has to see to the task. */
-  isOpen({ status, batchId }: TaskRow, batch: BatchId): boolean {
-    if (status === 'succeeded' || status === 'failed') return false;
-    return this.#claims === 'as-read' || batchId === batch;
+  isOpen(task: TaskRow, batch: BatchId): boolean {
+    return isOpen(this.#claims, task, batch);
   }
 
   /** A write that may be refused: `change` gives the new row, or what to answer instead. */

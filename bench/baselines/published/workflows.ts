@@ -3,11 +3,12 @@ import { type BatchId, type Millis, operationOf, type Target, type TaskId } from
 import { MINUTE } from '../../../src/batching/timings.ts';
 import { type Config, operationFor } from '../../../src/config/resolved.ts';
 import type { Chaos } from '../../../src/simulation/chaos.ts';
-import type { Gate } from '../../../src/simulation/gate.ts';
+import { type Gate, through } from '../../../src/simulation/gate.ts';
 import { attempt } from '../../../src/simulation/process.ts';
 import type { Random } from '../../../src/simulation/random.ts';
 import { type LeaderDeps, POLL, runLeader, type Workflow } from './leader.ts';
 import type { Reading } from './reading.ts';
+import { simulatedTables } from './simulated-tables.ts';
 import type { Store } from './store.ts';
 
 /** After which a silent workflow is taken for dead: as our messages come back. */
@@ -72,15 +73,14 @@ export class Workflows {
       await goOn();
     };
     return {
-      store,
+      tables: simulatedTables(store, gate, now),
       reading,
       maxSize,
       maxWait,
-      gate,
       now,
       sleep,
       newBatchId: () => this.#name('batch') as BatchId,
-      sendBatch,
+      sendBatch: (id) => through(gate, 'queues.batch', () => sendBatch(id)),
       untilDone: async (step) => {
         for (;;) {
           const done = await attempt(chaos, name, async () => ({ answer: await step() }), undefined);

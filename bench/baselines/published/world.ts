@@ -21,7 +21,9 @@ import type { Scenario } from '../../../src/simulation/world.ts';
 import { countCalls, type Outcome, type Sent, sentTasks } from '../outcome.ts';
 import { handlePublishedBatch } from './batch-handler.ts';
 import type { Reading } from './reading.ts';
-import { Store, type TaskRow } from './store.ts';
+import { simulatedTables } from './simulated-tables.ts';
+import { Store } from './store.ts';
+import type { TaskRow } from './tables.ts';
 import { TargetIndex } from './target-index.ts';
 import { type Run, Workflows } from './workflows.ts';
 
@@ -53,16 +55,22 @@ export class PublishedWorld {
       this.#register(run, message),
     );
     const handlerTime = handlerTimeout(scenario.config);
-    this.#batchQueue = this.#queue('batch', handlerTime, 6 * handlerTime, ({ gate, random }, { body, receives }) => {
-      const downstream = simulatedDownstream({
-        chaos: this.#chaos,
-        random,
-        log: this.#log,
-        gate,
-        config: scenario.config,
-      });
-      return handlePublishedBatch({ store: this.#store, gate, downstream }, body as BatchId, receives);
-    });
+    this.#batchQueue = this.#queue(
+      'batch',
+      handlerTime,
+      6 * handlerTime,
+      ({ gate, random, now }, { body, receives }) => {
+        const downstream = simulatedDownstream({
+          chaos: this.#chaos,
+          random,
+          log: this.#log,
+          gate,
+          config: scenario.config,
+        });
+        const tables = simulatedTables(this.#store, gate, now);
+        return handlePublishedBatch({ tables, downstream }, body as BatchId, receives);
+      },
+    );
     this.#workflows = new Workflows({
       config: scenario.config,
       chaos: this.#chaos,
@@ -127,7 +135,7 @@ export class PublishedWorld {
     if (!parsed.ok) return true;
     const { id, target, payload } = parsed.value;
     const task: TaskRow = { id, target, payload, status: 'created', createdAt: now() };
-    const stored = await through(gate, 'tasks.put', () => this.#store.insert(task));
+    const stored = await simulatedTables(this.#store, gate, now).insert(task);
     if (stored.status === 'created')
       await through(gate, 'workflow.start', () => this.#workflows.elect(stored.id, target));
     return true;
