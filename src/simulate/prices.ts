@@ -4,8 +4,8 @@ export const PRICES = {
   region: 'us-east-1',
   /** https://aws.amazon.com/dynamodb/pricing/on-demand/ */
   dynamodb: { perMillionWriteUnits: 0.625, perMillionReadUnits: 0.125 },
-  /** https://aws.amazon.com/sqs/pricing/ (standard queues) */
-  sqs: { perMillionRequests: 0.4 },
+  /** https://aws.amazon.com/sqs/pricing/ (standard queues, and FIFO ones) */
+  sqs: { perMillionRequests: 0.4, perMillionFifoRequests: 0.5 },
   /** https://aws.amazon.com/lambda/pricing/ (arm64) */
   lambda: { perMillionInvocations: 0.2, perGigabyteSecond: 0.0000133334 },
   /** https://aws.amazon.com/step-functions/pricing/ */

@@ -47,7 +47,7 @@ export interface Tables {
   isOpen(task: TaskRow, batch: BatchId): boolean;
 }
 
-export interface Finished {
+interface Finished {
   readonly id: TaskId;
   readonly outcome: Pick<Outcome, 'status'>;
 }

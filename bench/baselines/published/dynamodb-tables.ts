@@ -1,0 +1,188 @@
+/** The published tables on DynamoDB: as in a schedule ({@link ./store.ts}), and what they cost the engine says. */
+import { CreateTableCommand, type CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
+import {
+  DeleteCommand,
+  type DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  type QueryCommandInput,
+} from '@aws-sdk/lib-dynamodb';
+import { conditionally, execute, getAll, type Statement } from '../../../src/aws/dynamodb.ts';
+import type { Item } from '../../../src/aws/item.ts';
+import type { BatchId, Millis, Target, TaskId } from '../../../src/batching/ids.ts';
+import type { Reading } from './reading.ts';
+import { type IndexEntry, isOpen, type Tables, type TaskRow } from './tables.ts';
+
+export interface TableNames {
+  readonly task: string;
+  readonly lock: string;
+  readonly batch: string;
+}
+
+const INDEX = 'TargetStatus';
+
+/** The index has what a leader asks it for, and no payloads. */
+export const createPublishedTables = async (client: DynamoDBDocumentClient, names: TableNames): Promise<void> => {
+  const texts = (...attributes: string[]): CreateTableCommandInput['AttributeDefinitions'] =>
+    attributes.map((AttributeName) => ({ AttributeName, AttributeType: 'S' as const }));
+  const create = (TableName: string, key: string, more: Partial<CreateTableCommandInput> = {}) =>
+    client.send(
+      new CreateTableCommand({
+        TableName,
+        BillingMode: 'PAY_PER_REQUEST',
+        KeySchema: [{ AttributeName: key, KeyType: 'HASH' }],
+        AttributeDefinitions: texts(key),
+        ...more,
+      }),
+    );
+  await create(names.lock, 'Target');
+  await create(names.batch, 'Id');
+  await create(names.task, 'Id', {
+    AttributeDefinitions: texts('Id', 'Target', 'Status'),
+    GlobalSecondaryIndexes: [
+      {
+        IndexName: INDEX,
+        KeySchema: [
+          { AttributeName: 'Target', KeyType: 'HASH' },
+          { AttributeName: 'Status', KeyType: 'RANGE' },
+        ],
+        Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['CreatedAt'] },
+      },
+    ],
+  });
+};
+
+/** @param now the clock that locks expire by */
+export const dynamoDBPublishedTables = (
+  client: DynamoDBDocumentClient,
+  names: TableNames,
+  claims: Reading['claims'],
+  now: () => Millis,
+): Tables => {
+  const waiting = (target: Target): Promise<readonly IndexEntry[]> => waitingIn(client, names.task, target);
+  const whileOpen = claims === 'as-read' ? '' : ` AND BatchId=? AND "Status" IN ['batched', 'in-progress']`;
+  const change =
+    (set: string, when: string) =>
+    (parameters: readonly unknown[]): Statement => ({
+      text: `UPDATE "${names.task}" SET ${set} WHERE Id=?${when}`,
+      parameters: parameters as Statement['parameters'],
+    });
+  return {
+    insert: async (task) => {
+      const put = new PutCommand({
+        TableName: names.task,
+        Item: rowOf(task),
+        ConditionExpression: 'attribute_not_exists(Id)',
+      });
+      return (await conditionally(client.send(put))) ? task : stored(client, names.task, task.id);
+    },
+    acquire: async (target, holder, expiry) => {
+      const at = now();
+      const put = new PutCommand({
+        TableName: names.lock,
+        Item: { Target: target, LockHolder: holder, AcquiredAt: at },
+        ConditionExpression: 'attribute_not_exists(Target) OR LockHolder = :holder OR AcquiredAt < :expired',
+        ExpressionAttributeValues: { ':holder': holder, ':expired': at - expiry },
+      });
+      return (await conditionally(client.send(put))) !== undefined;
+    },
+    release: async (target, holder) => {
+      const remove = new DeleteCommand({
+        TableName: names.lock,
+        Key: { Target: target },
+        ConditionExpression: 'LockHolder = :holder',
+        ExpressionAttributeValues: { ':holder': holder },
+      });
+      await conditionally(client.send(remove));
+    },
+    waiting,
+    poll: waiting,
+    read: async (ids) => {
+      const rows = (await getAll(client, names.task, ids.map(keyOf))).map(taskOf);
+      const byId = new Map(rows.map((row) => [row.id, row]));
+      return ids.map((id) => byId.get(id));
+    },
+    putBatch: async ({ id, target, members }) => {
+      await client.send(new PutCommand({ TableName: names.batch, Item: { Id: id, Target: target, Members: members } }));
+    },
+    batch: async (id) => {
+      const { Item: row } = await client.send(
+        new GetCommand({ TableName: names.batch, Key: { Id: id }, ConsistentRead: true }),
+      );
+      return row && { id, target: row.Target as Target, members: row.Members as TaskId[] };
+    },
+    claim: (ids, batch) => {
+      const claim = change(`"Status"='batched', BatchId=?`, claims === 'as-read' ? '' : ` AND "Status"='created'`);
+      return execute(
+        client,
+        ids.map((id) => claim([batch, id])),
+      );
+    },
+    start: async (ids, batch) => {
+      const start = change(`"Status"='in-progress'`, whileOpen);
+      await execute(
+        client,
+        ids.map((id) => start([id, ...(whileOpen ? [batch] : [])])),
+      );
+    },
+    finish: async (results, batch) => {
+      const finish = change(`"Status"=?`, whileOpen);
+      await execute(
+        client,
+        results.map(({ id, outcome }) => finish([outcome.status, id, ...(whileOpen ? [batch] : [])])),
+      );
+    },
+    isOpen: (task, batch) => isOpen(claims, task, batch),
+  };
+};
+
+const keyOf = (id: TaskId): Item => ({ Id: id });
+
+const rowOf = ({ id, target, status, payload, createdAt }: TaskRow): Item => ({
+  Id: id,
+  Target: target,
+  Status: status,
+  Payload: payload,
+  CreatedAt: createdAt,
+});
+
+const taskOf = ({ Id, Target: target, Status, Payload, CreatedAt, BatchId: batch }: Item): TaskRow => ({
+  id: Id as TaskId,
+  target: target as Target,
+  status: Status as TaskRow['status'],
+  payload: Payload as string,
+  createdAt: CreatedAt as Millis,
+  ...(batch === undefined ? {} : { batchId: batch as BatchId }),
+});
+
+const stored = async (client: DynamoDBDocumentClient, table: string, id: TaskId): Promise<TaskRow> => {
+  const [row] = await getAll(client, table, [keyOf(id)]);
+  if (!row) throw new Error(`task ${id} was there a moment ago`);
+  return taskOf(row);
+};
+
+/** All of them: the index does not know who is oldest. */
+const waitingIn = async (
+  client: DynamoDBDocumentClient,
+  table: string,
+  target: Target,
+): Promise<readonly IndexEntry[]> => {
+  const rows: IndexEntry[] = [];
+  let from: QueryCommandInput['ExclusiveStartKey'];
+  do {
+    const { Items = [], LastEvaluatedKey } = await client.send(
+      new QueryCommand({
+        TableName: table,
+        IndexName: INDEX,
+        KeyConditionExpression: '#target = :target AND #status = :created',
+        ExpressionAttributeNames: { '#target': 'Target', '#status': 'Status' },
+        ExpressionAttributeValues: { ':target': target, ':created': 'created' },
+        ...(from ? { ExclusiveStartKey: from } : {}),
+      }),
+    );
+    rows.push(...Items.map(({ Id, CreatedAt }) => ({ id: Id as TaskId, createdAt: CreatedAt as Millis })));
+    from = LastEvaluatedKey;
+  } while (from);
+  return rows.sort((a, b) => a.createdAt - b.createdAt);
+};

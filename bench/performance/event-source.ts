@@ -1,0 +1,162 @@
+/**
+ * A function's event source, as Lambda polls a queue for it. Some pollers gather messages, at most `batchSize` and for at
+ * most `window`, and invoke the function with them; what it does not report as failed is deleted.
+ * https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
+ */
+
+import { setTimeout } from 'node:timers/promises';
+import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import type { Millis } from '../../src/batching/ids.ts';
+import { reasonOf } from '../../src/batching/problems.ts';
+import { add } from '../meter.ts';
+import type { Site } from './site.ts';
+
+/** A message as a function gets it. */
+export interface Delivered {
+  readonly messageId: string;
+  readonly body: string;
+  readonly receives: number;
+}
+
+export interface Source {
+  /** Names the function. */
+  readonly name: string;
+  readonly queueUrl: string;
+  readonly batchSize: number;
+  /** @default 0 */
+  readonly window?: Millis;
+  /** Whether invocations are as many as there are messages for, and not as many as pollers. */
+  readonly scales?: boolean;
+  /** @returns the ids of the messages that failed */
+  readonly handle: (messages: readonly Delivered[]) => Promise<readonly string[]>;
+}
+
+export interface Polling {
+  /** Takes no more messages, and resolves when those in hand are done. */
+  stop(): Promise<void>;
+}
+
+/** As many as Lambda begins with. */
+const POLLERS = 5;
+/** What a receive, or a delete, has at the most. */
+const ENTRIES = 10;
+/** The longest poll, in seconds. */
+const LONG_POLL = 20;
+/** Of an invocation's event: 6 MB, of which each record has some beside its body. */
+const EVENT_BYTES = 6_000_000;
+const RECORD_BYTES = 600;
+
+/** Whose requests and invocations they are. */
+type Payer = Pick<Site, 'bystander' | 'usage' | 'errors'>;
+
+export const startSource = (payer: Payer, source: Source): Polling => {
+  const pollers = Array.from({ length: POLLERS }, () => new Poller(payer, source));
+  const running = pollers.map((poller) => poller.run());
+  return {
+    stop: async () => {
+      for (const poller of pollers) poller.stop();
+      await Promise.all(running);
+    },
+  };
+};
+
+class Poller {
+  readonly #payer: Payer;
+  readonly #source: Source;
+  readonly #sqs: SQSClient;
+  readonly #idle = new AbortController();
+  readonly #underWay = new Set<Promise<void>>();
+
+  constructor(payer: Payer, source: Source) {
+    this.#payer = payer;
+    this.#source = source;
+    this.#sqs = payer.bystander.sqs;
+  }
+
+  stop(): void {
+    this.#idle.abort();
+  }
+
+  async run(): Promise<void> {
+    while (!this.#idle.signal.aborted) {
+      const messages = await this.#gather();
+      if (messages.length === 0) continue;
+      const work = this.#invoke(messages).finally(() => this.#underWay.delete(work));
+      this.#underWay.add(work);
+      if (!this.#source.scales) await work;
+    }
+    await Promise.all(this.#underWay);
+  }
+
+  async #gather(): Promise<Message[]> {
+    const { batchSize, window = 0 } = this.#source;
+    const messages = await this.#receive(Math.min(ENTRIES, batchSize), LONG_POLL);
+    let bytes = sizeOf(messages);
+    const until = Date.now() + window;
+    while (messages.length > 0 && messages.length < batchSize && bytes < EVENT_BYTES && Date.now() < until) {
+      const left = until - Date.now();
+      // The last part of a second no long poll can have.
+      if (left < 1_000) await setTimeout(left);
+      const more = await this.#receive(Math.min(ENTRIES, batchSize - messages.length), Math.floor(left / 1_000));
+      messages.push(...more);
+      bytes += sizeOf(more);
+    }
+    return messages;
+  }
+
+  async #receive(most: number, seconds: number): Promise<Message[]> {
+    const { queueUrl, name } = this.#source;
+    const receive = new ReceiveMessageCommand({
+      QueueUrl: queueUrl,
+      MaxNumberOfMessages: most,
+      WaitTimeSeconds: seconds,
+      MessageSystemAttributeNames: ['ApproximateReceiveCount'],
+    });
+    try {
+      const { Messages = [] } = await this.#sqs.send(receive, { abortSignal: this.#idle.signal });
+      add(Messages.length > 0 ? this.#payer.usage.sqsRequests : this.#payer.usage.emptyReceives, `${name} receive`);
+      return Messages;
+    } catch (cause) {
+      if (!this.#idle.signal.aborted) throw cause;
+      return [];
+    }
+  }
+
+  async #invoke(messages: readonly Message[]): Promise<void> {
+    const { usage, errors } = this.#payer;
+    const { name, handle } = this.#source;
+    add(usage.invocations, name);
+    const from = performance.now();
+    try {
+      const failed = new Set(await handle(messages.map(delivered)));
+      add(usage.millis, name, performance.now() - from);
+      await this.#delete(messages.filter(({ MessageId = '' }) => !failed.has(MessageId)));
+    } catch (cause) {
+      // They come again when they are visible, as they do where a function throws.
+      add(usage.millis, name, performance.now() - from);
+      errors.push(`${name}: ${reasonOf(cause)}`);
+    }
+  }
+
+  async #delete(messages: readonly Message[]): Promise<void> {
+    for (let first = 0; first < messages.length; first += ENTRIES) {
+      const some = messages.slice(first, first + ENTRIES);
+      add(this.#payer.usage.sqsRequests, `${this.#source.name} delete`);
+      await this.#sqs.send(
+        new DeleteMessageBatchCommand({
+          QueueUrl: this.#source.queueUrl,
+          Entries: some.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle })),
+        }),
+      );
+    }
+  }
+}
+
+const sizeOf = (messages: readonly Message[]): number =>
+  messages.reduce((sum, { Body = '' }) => sum + Buffer.byteLength(Body) + RECORD_BYTES, 0);
+
+const delivered = ({ MessageId = '', Body = '', Attributes = {} }: Message): Delivered => ({
+  messageId: MessageId,
+  body: Body,
+  receives: Number(Attributes.ApproximateReceiveCount ?? 1),
+});

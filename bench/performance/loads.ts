@@ -1,0 +1,117 @@
+/** The loads: which tasks come when. The same seed gives the same tasks at the same moments. */
+
+import { readFlights } from '../../examples/fleet/flights.ts';
+import type { Millis } from '../../src/batching/ids.ts';
+import type { Arrival } from '../../src/simulate/arrival.ts';
+import { type Random, seeded } from '../../src/simulation/random.ts';
+import { byChance } from '../policies/arrivals.ts';
+
+export interface Load {
+  /** Also the operation's name. */
+  readonly name: string;
+  /** A sentence for the documentation. */
+  readonly about: string;
+  /** The payload's field that tells Targets apart. */
+  readonly key: string;
+  readonly maxSize: number;
+  readonly maxWait: Millis;
+  readonly arrivals: readonly Arrival[];
+}
+
+const SECOND: Millis = 1_000;
+const SEED = 1;
+/** As the payloads of `bench:burst`: what the product is measured with. */
+const PAYLOAD_BYTES = 500;
+
+const payloadOf = (depot: number, n: number): string => {
+  const fields = { depot: `D${depot}`, n, text: '' };
+  return JSON.stringify({ ...fields, text: 'x'.repeat(PAYLOAD_BYTES - JSON.stringify(fields).length) });
+};
+
+/** Tasks at these moments, each of a Target by chance. */
+const tasks = (operation: string, moments: readonly Millis[], target: (random: Random) => number): Arrival[] => {
+  const random = seeded(SEED);
+  return moments.map((at, n) => ({ at, operation, payload: payloadOf(target(random), n) }));
+};
+
+const evenly =
+  (targets: number) =>
+  (random: Random): number =>
+    random.int(1, targets);
+
+/** The k-th most frequent of them 1/k as frequent as the first (Zipf). */
+const skewed = (targets: number): ((random: Random) => number) => {
+  const shares = Array.from({ length: targets }, (_, index) => 1 / (index + 1));
+  const sum = shares.reduce((all, share) => all + share, 0);
+  return (random) => {
+    let left = random.next() * sum;
+    const index = shares.findIndex((share) => {
+      left -= share;
+      return left < 0;
+    });
+    return 1 + (index === -1 ? targets - 1 : index);
+  };
+};
+
+export interface Burst {
+  readonly tasks: number;
+  readonly targets: number;
+  readonly maxWait: Millis;
+}
+
+/** All at once. */
+export const burst = ({ tasks: count, targets, maxWait }: Burst): Load => ({
+  name: 'burst',
+  about: `${named(count)} tasks over ${targets} Targets at once, the k-th Target with 1/k of the first one's (Zipf).`,
+  key: 'depot',
+  maxSize: 100,
+  maxWait,
+  arrivals: tasks('burst', new Array<Millis>(count).fill(0), skewed(targets)),
+});
+
+interface Stream extends Burst {
+  readonly name: string;
+  readonly perSecond: number;
+}
+
+/** By chance, so many a second. */
+const stream = ({ name, tasks: count, targets, maxWait, perSecond }: Stream): Load => ({
+  name,
+  about: `${perSecond} tasks a second by chance over ${targets === 1 ? 'one Target' : `${named(targets)} Targets`}, ${named(count)} in all.`,
+  key: 'depot',
+  maxSize: 100,
+  maxWait,
+  arrivals: tasks(name, byChance(perSecond, count, SEED), evenly(targets)),
+});
+
+/** The flights of the example, so many times as fast as they were that they take `over`. */
+const replay = (count: number, over: Millis): Load => {
+  const flights = readFlights(count);
+  const origins = new Set(flights.map(({ origin }) => origin)).size;
+  return {
+    name: 'flights',
+    about: `${named(count)} flights of the [example](../examples/flights/README.md) from ${origins} airports within ${over / SECOND} s, as they departed.`,
+    key: 'origin',
+    maxSize: 100,
+    maxWait: 2 * SECOND,
+    arrivals: flights.map(({ after, ...flight }) => ({
+      at: after * over,
+      operation: 'flights',
+      payload: JSON.stringify(flight),
+    })),
+  };
+};
+
+const named = (count: number): string => count.toLocaleString('en');
+
+/** @param scale of how many tasks there are, 1 for what the documentation tells; rates stay as they are */
+export const loadsAt = (scale: number): readonly Load[] => {
+  const some = (count: number): number => Math.max(1, Math.round(count * scale));
+  return [
+    burst({ tasks: some(10_000), targets: 20, maxWait: 10 * SECOND }),
+    stream({ name: 'trickle', tasks: some(60), targets: 4, maxWait: 5 * SECOND, perSecond: 4 }),
+    stream({ name: 'steady', tasks: some(800), targets: 1_000, maxWait: 10 * SECOND, perSecond: 40 }),
+    stream({ name: 'hot', tasks: some(2_000), targets: 1, maxWait: 2 * SECOND, perSecond: 200 }),
+    replay(some(3_000), 15 * SECOND * Math.min(1, scale)),
+  ];
+};

@@ -1,0 +1,132 @@
+/** What a load came to by one way: pure. */
+import type { Millis } from '../../src/batching/ids.ts';
+import { PRICES } from '../../src/simulate/prices.ts';
+import { total } from '../meter.ts';
+import { type Limits, leastCalls } from './least-calls.ts';
+import type { Usage } from './site.ts';
+
+interface Spread {
+  readonly p50: Millis;
+  readonly p99: Millis;
+  readonly max: Millis;
+}
+
+interface PerTask {
+  /** Capacity units. */
+  readonly write: number;
+  readonly read: number;
+  /** Beyond the producers' own, and without receives that got nothing. */
+  readonly sqsRequests: number;
+  readonly invocations: number;
+  /** What invocations took, in ms. */
+  readonly lambdaMillis: Millis;
+}
+
+export interface Measures {
+  readonly tasks: number;
+  /** Tasks that the downstream was never called about. */
+  readonly lost: number;
+  /** Tasks that it was called about more than once. */
+  readonly twice: number;
+  readonly calls: number;
+  /** The fewest calls that could have been, knowing when each task was sent. */
+  readonly leastCalls: number;
+  readonly perTask: PerTask;
+  readonly producerRequests: number;
+  readonly emptyReceives: number;
+  /** From a task's sending to the first call about it. */
+  readonly waits: Spread;
+  /** The part of that beyond `maxWait`. */
+  readonly late: Spread;
+  /** At list prices, in US dollars. */
+  readonly perMillion: number;
+  /** What went wrong and was done again. */
+  readonly errors: number;
+}
+
+/** A task as it was sent. */
+export interface Known {
+  readonly target: string;
+  readonly at: Millis;
+}
+
+export interface Observed {
+  readonly limits: Limits;
+  /** By id. */
+  readonly sent: ReadonlyMap<string, Known>;
+  readonly calls: readonly { readonly at: Millis; readonly items: readonly { readonly id: string }[] }[];
+  readonly usage: Usage;
+  readonly producerRequests: number;
+  readonly errors: number;
+  readonly isFifo: boolean;
+}
+
+export const measuresOf = (observed: Observed): Measures => {
+  const { limits, sent, calls, usage, producerRequests, errors, isFifo } = observed;
+  const firstAt = new Map<string, Millis>();
+  const twice = new Set<string>();
+  for (const { at, items } of calls)
+    for (const { id } of items)
+      if (firstAt.has(id)) twice.add(id);
+      else firstAt.set(id, at);
+  const waits = [...sent].flatMap(([id, { at }]) => {
+    const called = firstAt.get(id);
+    return called === undefined ? [] : [Math.max(0, called - at)];
+  });
+  const perTask = perTaskOf(usage, sent.size);
+  return {
+    tasks: sent.size,
+    lost: sent.size - waits.length,
+    twice: twice.size,
+    calls: calls.length,
+    leastCalls: leastCallsOf(sent, limits),
+    perTask,
+    producerRequests,
+    emptyReceives: total(usage.emptyReceives),
+    waits: spreadOf(waits),
+    late: spreadOf(waits.map((wait) => Math.max(0, wait - limits.maxWait))),
+    perMillion: 1_000_000 * priceOf(perTask, isFifo),
+    errors,
+  };
+};
+
+/** Over all Targets. */
+export const leastCallsOf = (sent: ReadonlyMap<string, Known>, limits: Limits): number => {
+  const byTarget = new Map<string, Millis[]>();
+  for (const { target, at } of sent.values()) {
+    const times = byTarget.get(target) ?? [];
+    times.push(at);
+    byTarget.set(target, times);
+  }
+  return [...byTarget.values()].reduce((sum, times) => sum + leastCalls(times, limits), 0);
+};
+
+/** Calls that could have been by those that were. Above 1 where tasks waited for longer than they should have. */
+export const fillOf = ({ leastCalls: least, calls }: Measures): number => (calls === 0 ? 0 : least / calls);
+
+const perTaskOf = (usage: Usage, tasks: number): PerTask => ({
+  write: total(usage.writeUnits) / tasks,
+  read: total(usage.readUnits) / tasks,
+  sqsRequests: total(usage.sqsRequests) / tasks,
+  invocations: total(usage.invocations) / tasks,
+  lambdaMillis: total(usage.millis) / tasks,
+});
+
+const spreadOf = (values: readonly Millis[]): Spread => {
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (share: number): Millis => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+  return { p50: at(0.5), p99: at(0.99), max: sorted.at(-1) ?? 0 };
+};
+
+/** Memory of every function, in GB; Groupage's have as much. */
+const MEMORY = 0.5;
+const MILLION = 1_000_000;
+
+/** Dollars a task. The producers' own requests are not in it: they are the same for all. */
+const priceOf = ({ write, read, sqsRequests, invocations, lambdaMillis }: PerTask, isFifo: boolean): number => {
+  const { dynamodb, sqs, lambda } = PRICES;
+  const units = write * dynamodb.perMillionWriteUnits + read * dynamodb.perMillionReadUnits;
+  const requests = sqsRequests * (isFifo ? sqs.perMillionFifoRequests : sqs.perMillionRequests);
+  const seconds = (lambdaMillis / 1_000) * MEMORY * lambda.perGigabyteSecond;
+  return (units + requests + invocations * lambda.perMillionInvocations) / MILLION + seconds;
+};

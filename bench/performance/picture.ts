@@ -1,0 +1,100 @@
+/** What each way costs, and what it spares the downstream: plain SVG on a card of its own, so that it reads on a dark page, too. */
+import { fillOf, type Measures } from './measures.ts';
+import { type Compared, named } from './report.ts';
+import { VARIANTS } from './variants.ts';
+
+const WIDTH = 1_120;
+const [TOP, ROW, GAP, BAR] = [92, 18, 26, 13];
+const LABELS = 130;
+
+const COLOURS = ['#0969da', '#cf222e', '#9a6700', '#1a7f37', '#8250df'];
+
+const STYLE = `text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif;fill:#1f2328}
+.t{font-size:15px;font-weight:600} .l{font-size:12px;fill:#57606a} .y{text-anchor:end}`;
+
+interface Panel {
+  readonly title: string;
+  readonly left: number;
+  readonly wide: number;
+  readonly of: (measures: Measures) => number;
+  readonly print: (value: number) => string;
+  /** Where bars begin: lengths are logarithms from there. */
+  readonly from: number;
+}
+
+const PANELS: readonly Panel[] = [
+  {
+    title: 'calls, as a multiple of the fewest possible',
+    left: LABELS,
+    wide: 250,
+    of: (measures) => 1 / Math.max(fillOf(measures), 0.001),
+    print: (value) => `${named(value)}×`,
+    from: 0.8,
+  },
+  {
+    title: 'dollars a million tasks',
+    left: LABELS + 330,
+    wide: 230,
+    of: ({ perMillion }) => perMillion,
+    print: (value) => `$${value.toFixed(2)}`,
+    from: 0.05,
+  },
+  {
+    title: '99% waited less than',
+    left: LABELS + 650,
+    wide: 250,
+    of: ({ waits }) => waits.p99 / 1_000,
+    print: (value) => `${value.toFixed(2)} s`,
+    from: 0.05,
+  },
+];
+
+/** All lengths are logarithmic. */
+export const costsPicture = (compared: readonly Compared[]): string => {
+  const tall = VARIANTS.length * ROW + GAP;
+  const height = TOP + compared.length * tall + 24;
+  const groups = compared.map(
+    ({ load }, index) =>
+      `<text x="${LABELS - 14}" y="${TOP + index * tall + (VARIANTS.length * ROW) / 2 + 4}" class="t y">${load.name}</text>`,
+  );
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-label="${altOfCosts(compared)}">`,
+    `<style>\n${STYLE}\n</style>`,
+    `<rect x="0" y="0" width="${WIDTH}" height="${height}" rx="12" fill="#ffffff"/>`,
+    ...VARIANTS.map(
+      ({ name }, index) =>
+        `<rect x="${LABELS + index * 170}" y="22" width="12" height="12" fill="${COLOURS[index]}"/><text x="${LABELS + index * 170 + 18}" y="33" class="t">${name}</text>`,
+    ),
+    ...groups,
+    ...PANELS.map((panel) => panelOf(panel, compared, tall)),
+    `<text x="${WIDTH - 24}" y="${height - 10}" class="l y">lengths are logarithmic</text>`,
+    '</svg>\n',
+  ].join('\n');
+};
+
+const panelOf = (
+  { title, left, wide, of, print, from }: Panel,
+  compared: readonly Compared[],
+  tall: number,
+): string => {
+  const most = Math.max(...compared.flatMap(({ runs }) => runs.map(({ measures }) => of(measures))), from * 10);
+  const length = (value: number): number =>
+    Number(((Math.log(Math.max(value, from * 1.05) / from) / Math.log(most / from)) * wide).toFixed(1));
+  const bars = compared.flatMap(({ runs }, group) =>
+    runs.map(({ variant, measures }) => {
+      const index = VARIANTS.indexOf(variant);
+      const y = TOP + group * tall + index * ROW;
+      const long = length(of(measures));
+      return `<rect x="${left}" y="${y}" width="${long}" height="${BAR}" fill="${COLOURS[index]}"/><text x="${left + long + 6}" y="${y + 11}" class="l">${print(of(measures))}</text>`;
+    }),
+  );
+  return [`<text x="${left}" y="${TOP - 18}" class="t">${title}</text>`, ...bars].join('\n');
+};
+
+export const altOfCosts = (compared: readonly Compared[]): string =>
+  `Calls, price and waiting of ${VARIANTS.length} ways to call a batch API, under ${compared.length} loads: ${compared
+    .map(({ load, runs }) => {
+      const told = runs.map(({ variant, measures }) => `${variant.name} ${named(measures.calls)}`);
+      return `${load.name}, calls: ${told.join(', ')}`;
+    })
+    .join('; ')}.`;

@@ -1,0 +1,123 @@
+/** Where a variant works: the engines and the downstream that all share, and a meter of its own. */
+
+import { setTimeout } from 'node:timers/promises';
+import { GetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import type { AwsClients } from '../../src/aws/clients.ts';
+import type { Millis } from '../../src/batching/ids.ts';
+import { type Config, type Operation, operationNamed } from '../../src/config/resolved.ts';
+import { parseConfig } from '../../src/config/schema.ts';
+import { localClients } from '../../src/local/clients.ts';
+import { type Engines, startEngines } from '../../src/local/engines.ts';
+import { startTestDownstream, type TestDownstream } from '../../test/factories/downstream.ts';
+import { add, type Bill, metered, newBill } from '../meter.ts';
+import { receivesGroups } from './fifo-receive.ts';
+import type { Load } from './loads.ts';
+
+/** What was used, by what it was for. */
+export interface Usage extends Bill {
+  /** What invocations took, in ms. */
+  readonly millis: Map<string, Millis>;
+  /** Long polls that got nothing. They are no part of `sqsRequests`. */
+  readonly emptyReceives: Map<string, number>;
+}
+
+export const newUsage = (): Usage => ({ ...newBill(), millis: new Map(), emptyReceives: new Map() });
+
+/** What all variants share. */
+export interface World {
+  readonly engines: Engines;
+  readonly downstream: TestDownstream;
+  stop(): Promise<void>;
+}
+
+/** What a call takes, however many tasks it has. */
+const CALL_MILLIS: Millis = 50;
+
+export const startWorld = async (): Promise<World> => {
+  await receivesGroups();
+  const engines = await startEngines({ ports: { dynamodb: 0, sqs: 0 } });
+  const downstream = await startTestDownstream(async () => {
+    await setTimeout(CALL_MILLIS);
+    return { status: 200 };
+  });
+  return {
+    engines,
+    downstream,
+    stop: async () => {
+      await downstream.stop();
+      await engines.stop();
+    },
+  };
+};
+
+/** What one variant has for one load. */
+export interface Site {
+  readonly load: Load;
+  readonly config: Config;
+  readonly operation: Operation;
+  readonly endpoints: { readonly dynamodb: string; readonly sqs: string };
+  /** Begins the names of tables and queues. */
+  readonly prefix: string;
+  readonly usage: Usage;
+  /** Of the variant's functions: what they do is counted. */
+  readonly clients: AwsClients;
+  /** For long polls and for what is no part of the work: nothing is counted. */
+  readonly bystander: AwsClients;
+  /** What went wrong, in sentences. */
+  readonly errors: string[];
+}
+
+/** @param name of the variant and the load, different each time */
+export const siteOf = ({ engines, downstream }: World, load: Load, name: string): Site => {
+  const parsed = parseConfig({
+    operations: {
+      [load.name]: {
+        target: [load.key],
+        batch: { maxSize: load.maxSize, maxWait: `${load.maxWait}ms` },
+        downstream: { kind: 'http', url: downstream.url },
+      },
+    },
+  });
+  const operation = parsed.ok ? operationNamed(parsed.value, load.name) : undefined;
+  if (!parsed.ok || !operation) throw new Error(`the configuration of ${load.name} is refused`);
+  const endpoints = { dynamodb: engines.dynamodb.endpoint, sqs: engines.sqs.endpoint };
+  const usage = newUsage();
+  return {
+    load,
+    config: parsed.value,
+    operation,
+    endpoints,
+    prefix: `${name}-`,
+    usage,
+    clients: counting(localClients(endpoints), usage),
+    bystander: localClients({ ...endpoints, patient: true }),
+    errors: [],
+  };
+};
+
+/** Makes clients that count, refused writes too: they are charged as the others. */
+export const counting = (clients: AwsClients, usage: Usage): AwsClients =>
+  metered(clients, usage, { onRefusal: (name, units) => add(usage.writeUnits, name, units) });
+
+const COUNTS = [
+  'ApproximateNumberOfMessages',
+  'ApproximateNumberOfMessagesNotVisible',
+  'ApproximateNumberOfMessagesDelayed',
+] as const;
+const LOOK: Millis = 200;
+
+/** Resolves when no message is in any of the queues. @returns whether that was within `limit` */
+export const emptied = async (sqs: SQSClient, queues: readonly string[], limit: Millis): Promise<boolean> => {
+  const until = Date.now() + limit;
+  for (;;) {
+    const counts = await Promise.all(queues.map((queue) => messagesIn(sqs, queue)));
+    if (counts.every((count) => count === 0)) return true;
+    if (Date.now() > until) return false;
+    await setTimeout(LOOK);
+  }
+};
+
+const messagesIn = async (sqs: SQSClient, QueueUrl: string): Promise<number> => {
+  const { Attributes = {} } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...COUNTS] }));
+  return COUNTS.reduce((sum, name) => sum + Number(Attributes[name] ?? 0), 0);
+};

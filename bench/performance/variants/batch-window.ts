@@ -1,0 +1,27 @@
+/** SQS → Lambda with the event source's own window, which knows no Targets: the function tells them apart. */
+import { startSource } from '../event-source.ts';
+import { createQueue } from './queues.ts';
+import { callByTarget, downstreamOf, tasksIn } from './tasks.ts';
+import type { Variant } from './variant.ts';
+
+/** The most that an event source of a standard queue gathers. */
+const MESSAGES = 10_000;
+
+export const batchWindow: Variant = {
+  name: 'batch window',
+  about:
+    'an SQS event source that gathers up to 10,000 messages, 6 MB, or for as long as a task may wait; the function calls for each Target among them. Its five pollers gather each for itself, as Lambda’s do.',
+  start: async (site) => {
+    const queueUrl = await createQueue(site, 'tasks');
+    const downstream = downstreamOf(site);
+    const { maxSize, maxWait } = site.load;
+    const source = startSource(site, {
+      name: 'call',
+      queueUrl,
+      batchSize: MESSAGES,
+      window: maxWait,
+      handle: (messages) => callByTarget(downstream, tasksIn(site, messages), maxSize),
+    });
+    return { queueUrl, queues: [queueUrl], stop: () => source.stop() };
+  },
+};

@@ -1,0 +1,51 @@
+/** Groupage: the template's functions and queues, as `npm start` runs them. */
+import { runStack } from '../../../src/local/stack.ts';
+import { add } from '../../meter.ts';
+import { counting, type Site } from '../site.ts';
+import type { Variant } from './variant.ts';
+
+export const ours: Variant = {
+  name: 'Groupage',
+  about: 'the template’s functions, queues and tables, as `npm start` runs them.',
+  start: async (site) => {
+    const { config, endpoints, prefix, usage, errors } = site;
+    const stack = await runStack(
+      { ...endpoints, prefix },
+      {
+        config,
+        apiPort: 0,
+        host: {
+          log: {
+            info: () => {},
+            warn: () => {},
+            error: (message, fields) => errors.push(`${message} ${JSON.stringify(fields)}`),
+          },
+        },
+        clients: (clients) => counting(clients, usage),
+        onInvoke: (name) => add(usage.invocations, name),
+        onError: (error) => errors.push(error.message),
+      },
+    );
+    for (const fn of stack.functions.values()) fn.invoke = timed(site, fn.name, fn.invoke);
+    const { queues } = stack.addresses;
+    return { queueUrl: queues.register, queues: Object.values(queues), stop: () => stack.stop() };
+  },
+};
+
+type Invoke = (event: unknown) => Promise<unknown>;
+
+/** What an invocation takes, and the requests of the poller that made it. */
+const timed =
+  ({ usage }: Site, name: string, invoke: Invoke): Invoke =>
+  async (event) => {
+    const { Records: records = [] } = event as { readonly Records?: readonly unknown[] };
+    if (records.length > 0)
+      for (const request of ['receive', 'delete'])
+        add(usage.sqsRequests, `${name} ${request}`, Math.ceil(records.length / 10));
+    const from = performance.now();
+    try {
+      return await invoke(event);
+    } finally {
+      add(usage.millis, name, performance.now() - from);
+    }
+  };

@@ -1,0 +1,125 @@
+/** The published algorithm, as it is read for the schedules of `bench:reliability`, on an engine. */
+import { setTimeout } from 'node:timers/promises';
+import { sendAll } from '../../../src/aws/sqs.ts';
+import type { BatchId, Target, TaskId } from '../../../src/batching/ids.ts';
+import { MESSAGES_AT_ONCE } from '../../../src/batching/timings.ts';
+import { handlePublishedBatch } from '../../baselines/published/batch-handler.ts';
+import { createPublishedTables, dynamoDBPublishedTables } from '../../baselines/published/dynamodb-tables.ts';
+import { type LeaderDeps, runLeader } from '../../baselines/published/leader.ts';
+import { PUBLISHED } from '../../baselines/published/reading.ts';
+import type { Tables } from '../../baselines/published/tables.ts';
+import { type Delivered, startSource } from '../event-source.ts';
+import type { Site } from '../site.ts';
+import { createQueue } from './queues.ts';
+import { downstreamOf, type Received, tasksIn } from './tasks.ts';
+import type { Running, Variant } from './variant.ts';
+
+export const published: Variant = {
+  name: 'published',
+  about:
+    'the algorithm that Groupage stands in for ([the reading](../bench/baselines/published.ts)), with its index by Target and Status. Each task has an election, which is a message; its winner is a function that polls until it has led, as many at once as there are Targets.',
+  start: async (site) => {
+    const { clients, prefix } = site;
+    const names = { task: `${prefix}Task`, lock: `${prefix}BatchLock`, batch: `${prefix}Batch` };
+    await createPublishedTables(clients.dynamodb, names);
+    const tables = dynamoDBPublishedTables(clients.dynamodb, names, PUBLISHED.claims, Date.now);
+    const [register, elect, batch] = await Promise.all([
+      createQueue(site, 'register'),
+      createQueue(site, 'elect'),
+      createQueue(site, 'batch'),
+    ]);
+    return startFunctions(site, tables, { register, elect, batch });
+  },
+};
+
+interface QueueUrls {
+  readonly register: string;
+  readonly elect: string;
+  readonly batch: string;
+}
+
+const startFunctions = (site: Site, tables: Tables, queues: QueueUrls): Running => {
+  const { sqs } = site.clients;
+  const downstream = downstreamOf(site);
+  const sendBatch = async (id: BatchId): Promise<void> => void (await sendAll(sqs, queues.batch, [{ body: id }]));
+  const all = async (
+    messages: readonly Delivered[],
+    handle: (message: Delivered) => Promise<boolean>,
+  ): Promise<string[]> => {
+    const done = await Promise.all(messages.map(handle));
+    return messages.filter((_, index) => !done[index]).map(({ messageId }) => messageId);
+  };
+  const sources = [
+    startSource(site, {
+      name: 'register',
+      queueUrl: queues.register,
+      batchSize: MESSAGES_AT_ONCE.register,
+      handle: async (messages) => {
+        const elections = await register(tables, tasksIn(site, messages));
+        await sendAll(sqs, queues.elect, elections);
+        return [];
+      },
+    }),
+    startSource(site, {
+      name: 'elect',
+      queueUrl: queues.elect,
+      batchSize: MESSAGES_AT_ONCE.elect,
+      scales: true,
+      handle: (messages) =>
+        all(messages, async (message) => {
+          await lead(leaderDeps(site, tables, sendBatch), message);
+          return true;
+        }),
+    }),
+    startSource(site, {
+      name: 'batch',
+      queueUrl: queues.batch,
+      batchSize: MESSAGES_AT_ONCE.batch,
+      handle: (messages) =>
+        all(messages, ({ body, receives }) => handlePublishedBatch({ tables, downstream }, body as BatchId, receives)),
+    }),
+  ];
+  return {
+    queueUrl: queues.register,
+    queues: Object.values(queues),
+    stop: async () => void (await Promise.all(sources.map((source) => source.stop()))),
+  };
+};
+
+/** Stores the tasks. @returns a message for the election of each that waits */
+const register = async (tables: Tables, tasks: readonly Received[]): Promise<{ readonly body: string }[]> => {
+  const createdAt = Date.now();
+  const stored = await Promise.all(
+    tasks.map(({ id, target, payload }) => tables.insert({ id, target, payload, status: 'created', createdAt })),
+  );
+  return stored
+    .filter(({ status }) => status === 'created')
+    .map(({ id, target }) => ({ body: JSON.stringify({ task: id, target } satisfies Election) }));
+};
+
+interface Election {
+  readonly task: TaskId;
+  readonly target: Target;
+}
+
+const lead = (deps: LeaderDeps, { messageId, body }: Delivered): Promise<void> => {
+  const { task, target } = JSON.parse(body) as Election;
+  return runLeader(deps, { id: messageId, target, task, taken: new Set(), plan: undefined, hasEnded: false });
+};
+
+let batches = 0;
+
+const leaderDeps = ({ load, prefix }: Site, tables: Tables, sendBatch: LeaderDeps['sendBatch']): LeaderDeps => ({
+  tables,
+  reading: PUBLISHED,
+  maxSize: load.maxSize,
+  maxWait: load.maxWait,
+  now: Date.now,
+  sleep: async (span) => void (await setTimeout(span)),
+  newBatchId: () => {
+    batches += 1;
+    return `${prefix}batch-${batches}` as BatchId;
+  },
+  sendBatch,
+  untilDone: (step) => step(),
+});

@@ -1,0 +1,61 @@
+/** What functions without tables do with register messages: read them, and call with their payloads. */
+import type { BatchId, Target } from '../../../src/batching/ids.ts';
+import { parseRegisterMessage, type SentTask } from '../../../src/batching/register-message.ts';
+import type { Downstream } from '../../../src/downstream/downstream.ts';
+import { httpDownstream } from '../../../src/downstream/http.ts';
+import { SecretUnreadable } from '../../../src/downstream/secret.ts';
+import { verdictOf } from '../../../src/downstream/verdict.ts';
+import type { Delivered } from '../event-source.ts';
+import type { Site } from '../site.ts';
+
+/** A task in the message that brought it. */
+export interface Received extends SentTask {
+  readonly messageId: string;
+}
+
+export const tasksIn = ({ config }: Pick<Site, 'config'>, messages: readonly Delivered[]): Received[] =>
+  messages.map((message) => {
+    const parsed = parseRegisterMessage(config, message);
+    if (!parsed.ok) throw new TypeError(`a message of the load is refused: ${JSON.stringify(parsed.problems)}`);
+    return { ...parsed.value, messageId: message.messageId };
+  });
+
+/** The downstream as every variant calls it: with the product's own client. */
+export const downstreamOf = ({ operation }: Pick<Site, 'operation'>): Downstream => {
+  if (operation.downstream.kind !== 'http') throw new TypeError('the downstream of a load is called by HTTP');
+  const secrets = {
+    read: (ref: ConstructorParameters<typeof SecretUnreadable>[0]) =>
+      Promise.reject(new SecretUnreadable(ref, 'there is none')),
+  };
+  return httpDownstream(operation.downstream, { now: Date.now, secrets });
+};
+
+/** Calls once for tasks of one Target. @returns the messages of those that are to come again */
+export const call = async (downstream: Downstream, tasks: readonly Received[]): Promise<string[]> => {
+  const [first] = tasks;
+  if (!first) return [];
+  const { id, operation, target } = first;
+  const answer = await downstream.call({
+    batchId: id as string as BatchId,
+    operation,
+    target,
+    attempt: 1,
+    items: tasks,
+  });
+  return verdictOf(answer, tasks).open.map(({ messageId }) => messageId);
+};
+
+/** Calls for each Target among the tasks, with `maxSize` of them at the most. */
+export const callByTarget = async (
+  downstream: Downstream,
+  tasks: readonly Received[],
+  maxSize: number,
+): Promise<string[]> => {
+  const byTarget = new Map<Target, Received[]>();
+  for (const task of tasks) byTarget.set(task.target, [...(byTarget.get(task.target) ?? []), task]);
+  const calls = [...byTarget.values()].flatMap((all) => slices(all, maxSize));
+  return (await Promise.all(calls.map((some) => call(downstream, some)))).flat();
+};
+
+const slices = <T>(all: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, index) => all.slice(index * size, (index + 1) * size));

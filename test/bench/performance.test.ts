@@ -1,0 +1,166 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { burst, type Load, loadsAt } from '../../bench/performance/loads.ts';
+import { type Known, leastCallsOf, type Measures, measuresOf } from '../../bench/performance/measures.ts';
+import { costsPicture } from '../../bench/performance/picture.ts';
+import { sectionOf, variantsList, withParts } from '../../bench/performance/report.ts';
+import { type Run, runLoad } from '../../bench/performance/run.ts';
+import { startWorld, type World } from '../../bench/performance/site.ts';
+import { VARIANTS } from '../../bench/performance/variants.ts';
+
+const TASKS = 250;
+const load = burst({ tasks: TASKS, targets: 4, maxWait: 1_000 });
+
+describe('a small burst by every way', () => {
+  let world: World;
+  const runs: Run[] = [];
+  const by = (name: string): Measures => {
+    const run = runs.find(({ variant }) => variant.name === name);
+    if (!run) throw new Error(`nobody is called ${name}`);
+    return run.measures;
+  };
+
+  beforeAll(async () => {
+    world = await startWorld();
+    for (const variant of VARIANTS) runs.push(await runLoad(world, load, variant));
+  });
+  afterAll(() => world.stop());
+
+  it('reaches the downstream, all of it, with nothing amiss', () => {
+    for (const { variant, measures, errors } of runs) {
+      expect(errors, variant.name).toEqual([]);
+      expect(measures, variant.name).toMatchObject({ tasks: TASKS, lost: 0 });
+    }
+  });
+
+  it('is called about once each by ours', () => expect(by('Groupage').twice).toBe(0));
+
+  it('takes as few calls of ours as of anybody, and a call a task where that is the way', () => {
+    for (const { variant, measures } of runs)
+      expect(by('Groupage').calls, variant.name).toBeLessThanOrEqual(measures.calls);
+    expect(by('a call a task').calls).toBe(TASKS);
+  });
+
+  it('takes no fewer calls than are possible for those who wait as long as they did', () => {
+    for (const { variant, measures, sent } of runs) {
+      // Whoever is late may have more of them in a call than whoever is not.
+      const taken = { maxSize: load.maxSize, maxWait: measures.waits.max };
+      expect(leastCallsOf(sent, taken), variant.name).toBeLessThanOrEqual(measures.calls);
+      expect(leastCallsOf(sent, taken), variant.name).toBeLessThanOrEqual(measures.leastCalls);
+    }
+  });
+
+  it('is counted: units of those who have tables, requests and invocations of all', () => {
+    for (const name of ['Groupage', 'published']) {
+      const { write, read } = by(name).perTask;
+      expect(write, name).toBeGreaterThan(2);
+      expect(read, name).toBeGreaterThan(0);
+    }
+    expect(by('published').perTask.write).toBeGreaterThan(by('Groupage').perTask.write);
+    for (const { variant, measures } of runs) {
+      const { sqsRequests, invocations, lambdaMillis } = measures.perTask;
+      for (const count of [sqsRequests, invocations, lambdaMillis, measures.perMillion])
+        expect(count, variant.name).toBeGreaterThan(0);
+      expect(measures.producerRequests, variant.name).toBe(TASKS / 10);
+    }
+    for (const name of ['a call a task', 'batch window', 'FIFO queue'])
+      expect(by(name).perTask, name).toMatchObject({ write: 0, read: 0 });
+  });
+
+  it('is told in tables with everybody and every measure, and drawn', () => {
+    const section = sectionOf({ load, runs });
+    for (const { name } of VARIANTS)
+      expect(section.match(new RegExp(`^\\| \\**${name}\\** \\|`, 'gm')), name).toHaveLength(2);
+    for (const head of ['calls', 'fill', 'write units', 'read units', 'SQS requests', 'invocations', 'λ time'])
+      expect(section).toContain(`| ${head} |`);
+    for (const head of ['a million tasks', '99%', 'late: half less than', 'lost', 'called about twice'])
+      expect(section).toContain(`| ${head} |`);
+    expect(section).not.toMatch(/NaN|undefined|Infinity/);
+    const picture = costsPicture([{ load, runs }]);
+    expect(picture.match(/<rect /g)).toHaveLength(1 + VARIANTS.length + 3 * VARIANTS.length);
+    expect(picture).not.toMatch(/NaN|undefined|Infinity/);
+  });
+});
+
+describe('what is measured', () => {
+  const aUsage = () => {
+    const none = () => new Map<string, number>();
+    const [writeUnits, readUnits, sqsRequests, invocations] = [none(), none(), none(), none()];
+    return { writeUnits, readUnits, sqsRequests, invocations, millis: none(), emptyReceives: none() };
+  };
+  const sent = new Map<string, Known>([
+    ['a', { target: 'ship/depot=1', at: 0 }],
+    ['b', { target: 'ship/depot=1', at: 10 }],
+    ['c', { target: 'ship/depot=2', at: 10 }],
+    ['d', { target: 'ship/depot=2', at: 200 }],
+  ]);
+  const limits = { maxSize: 10, maxWait: 100 };
+  const call = (at: number, ...ids: string[]) => ({ at, items: ids.map((id) => ({ id })) });
+
+  it('tells who was never called about, who twice, and who too late', () => {
+    const calls = [call(90, 'a', 'b'), call(160, 'c'), call(170, 'b')];
+    const observed = { limits, sent, calls, usage: aUsage(), producerRequests: 1, errors: 0, isFifo: false };
+    expect(measuresOf(observed)).toMatchObject({
+      lost: 1,
+      twice: 1,
+      calls: 3,
+      leastCalls: 3,
+      waits: { p50: 90, max: 150 },
+      late: { p50: 0, max: 50 },
+    });
+  });
+
+  it('no Target shares a call with another', () => expect(leastCallsOf(sent, limits)).toBe(3));
+});
+
+describe('the loads', () => {
+  const arrivalsOf = (loads: readonly Load[]) => loads.map(({ name, arrivals }) => [name, arrivals]);
+
+  it('are the same each time', () => expect(arrivalsOf(loadsAt(0.1))).toEqual(arrivalsOf(loadsAt(0.1))));
+
+  it('come in order, and as many as the scale says', () => {
+    for (const { name, arrivals } of loadsAt(0.5)) {
+      const moments = arrivals.map(({ at }) => at);
+      expect(moments, name).toEqual(moments.toSorted((a, b) => a - b));
+    }
+    const [first] = loadsAt(0.5);
+    expect(first?.arrivals).toHaveLength(5_000);
+  });
+
+  it('have their skew: the first Target of a burst has far more than the last', () => {
+    const counts = new Map<string, number>();
+    for (const { payload } of burst({ tasks: 10_000, targets: 20, maxWait: 1 }).arrivals) {
+      const { depot } = JSON.parse(payload) as { depot: string };
+      counts.set(depot, (counts.get(depot) ?? 0) + 1);
+    }
+    expect(counts.size).toBe(20);
+    expect((counts.get('D1') ?? 0) / (counts.get('D20') ?? 1)).toBeGreaterThan(10);
+  });
+});
+
+describe('the page', () => {
+  it('has its parts made again between their markers, and the rest as it is', () => {
+    const page = 'one\n<!-- variants -->\nold\n<!-- /variants -->\ntwo\n';
+    expect(withParts(page, { variants: variantsList() })).toBe(
+      `one\n<!-- variants -->\n\n${variantsList()}\n\n<!-- /variants -->\ntwo\n`,
+    );
+  });
+
+  it('is not made without a place for a part', () => {
+    expect(() => withParts('one', { figures: 'some' })).toThrow('figures');
+  });
+});
+
+describe('npm run bench', () => {
+  const run = (...args: string[]) =>
+    promisify(execFile)(process.execPath, [join(import.meta.dirname, '../../bench/performance.ts'), ...args]);
+
+  it.each([
+    [['--variants', 'theirs'], '--variants'],
+    [['--write', '--loads', 'burst'], '--write'],
+  ])('says what is wrong with its arguments, with status 2: %j', async (args, told) => {
+    await expect(run(...args)).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining(told) });
+  });
+});
