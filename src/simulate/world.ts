@@ -98,9 +98,7 @@ export class World {
     this.#callDownstream = modelledDownstream(downstream, scheduler, START, (heard) => this.#hear(heard));
     const steps = { registerAll, electLeader, group, handleBatch };
     const start = (fn: string, timeout: Millis): Started => this.#start(fn, timeout);
-    const working = simulatedFunctions(this.#chaos, steps, config, start, (queue) =>
-      this.#habitsOf(queue),
-    );
+    const working = simulatedFunctions(this.#chaos, steps, config, start, (queue) => this.#habitsOf(queue));
     this.#queues = { ...working, callback: this.#callbackQueue() };
     this.#sweepEachMinute();
     this.#forgetNowAndThen();
