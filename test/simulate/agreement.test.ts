@@ -10,5 +10,5 @@ it('calls and units of a simulated trace are those of the local stack', async ()
   const all = ({ writeUnits, readUnits }: Seen): number => writeUnits + readUnits;
   expect(Math.abs(all(simulated) / all(ran) - 1)).toBeLessThanOrEqual(0.02);
   // Which messages come together, and so how many locks are read, is a matter of some milliseconds.
-  expect(Math.abs(simulated.readUnits / ran.readUnits - 1)).toBeLessThanOrEqual(0.1);
+  expect(Math.abs(simulated.readUnits / ran.readUnits - 1)).toBeLessThanOrEqual(0.2);
 }, 120_000);
