@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { handle } from 'hono/aws-lambda';
 import { monotonicFactory } from 'ulid';
-import { api } from '../src/api/app.ts';
+import { apiWhenAsked } from '../src/api/when-asked.ts';
 import { readMeter } from '../src/aws/read-units.ts';
 import { type Environment, OPENAPI_ASSET } from '../src/environment.ts';
 import { atFirstInvocation, type Host, partsOf } from './compose.ts';
+import { fleetsOf, listsOf } from './stores.ts';
 
 export const composeApp = (environment: Environment, host: Host) => {
   const parts = partsOf(environment, host);
@@ -17,8 +18,8 @@ export const composeApp = (environment: Environment, host: Host) => {
     batches: parts.batches(),
     operations: parts.operations(),
     fanOuts: parts.fanOuts(),
-    lists: parts.lists(),
-    fleets: parts.fleets(),
+    lists: listsOf(environment, host),
+    fleets: fleetsOf(environment, host),
   };
   const onError = (cause: unknown): void =>
     host.log.error('request failed', { cause: cause instanceof Error ? cause.stack : String(cause) });
@@ -26,7 +27,15 @@ export const composeApp = (environment: Environment, host: Host) => {
   const measured = { readMeter: readMeter(host.clients.dynamodb) };
   // When it is asked for: no cold start pays for it.
   const openApi = () => JSON.parse(readFileSync(join(environment.LAMBDA_TASK_ROOT ?? '', OPENAPI_ASSET), 'utf8'));
-  return api({ ...parts.base, ...stores, ...messages, ...measured, openApi, newId: monotonicFactory(), onError });
+  return apiWhenAsked({
+    ...parts.base,
+    ...stores,
+    ...messages,
+    ...measured,
+    openApi,
+    newId: monotonicFactory(),
+    onError,
+  });
 };
 
 type Handler = ReturnType<typeof handle>;

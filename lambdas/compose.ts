@@ -9,8 +9,6 @@ import { ulid } from 'ulid';
 import { type AwsClients, awsClients } from '../src/aws/clients.ts';
 import { dynamoDBBatches } from '../src/aws/dynamodb-batches.ts';
 import { dynamoDBFanOuts } from '../src/aws/dynamodb-fan-outs.ts';
-import { dynamoDBFleets } from '../src/aws/dynamodb-fleets.ts';
-import { dynamoDBLists } from '../src/aws/dynamodb-lists.ts';
 import { dynamoDBLocks } from '../src/aws/dynamodb-locks.ts';
 import { dynamoDBOperations } from '../src/aws/dynamodb-operations.ts';
 import { dynamoDBProcessed } from '../src/aws/dynamodb-processed.ts';
@@ -105,8 +103,6 @@ export const partsOf = (environment: Environment, { clients, log, onEvent }: Hos
     batches: () => dynamoDBBatches(dynamodb, table('batchTable')),
     operations: () => dynamoDBOperations(dynamodb, table('batchLockTable')),
     fanOuts: () => dynamoDBFanOuts(dynamodb, table('fanOutTable')),
-    lists: () => dynamoDBLists(dynamodb, table('fanOutTable'), table('listTable')),
-    fleets: () => dynamoDBFleets(dynamodb, table('fleetTable')),
     queues: () => sqsQueues(sqs, urls),
     backlogs: () => sqsBacklogs(sqs, urls),
     deadLetters: () =>

@@ -1,7 +1,5 @@
 /** The way to each destination, of whatever kind: opened when the first event goes there. */
-import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
-import { SNSClient } from '@aws-sdk/client-sns';
-import { wayToEventBus, wayToQueue, wayToTopic } from '../src/aws/destinations.ts';
+import { wayToQueue } from '../src/aws/way-to-queue.ts';
 import type { DeliverDeps, Way } from '../src/callbacks/deliver.ts';
 import { wayByHttp } from '../src/callbacks/http.ts';
 import type { Destination } from '../src/config/endpoints.ts';
@@ -10,6 +8,7 @@ import type { Machine } from '../src/ports.ts';
 import { arnOf, clientOfQueue, inRegionOf } from './arns.ts';
 import type { Host } from './compose.ts';
 import { secretsOf } from './secrets.ts';
+import { once } from './when-asked.ts';
 
 export const waysTo = (environment: Environment, host: Host, { now }: Pick<Machine, 'now'>): DeliverDeps['wayTo'] => {
   const secrets = secretsOf(host, { now });
@@ -43,13 +42,26 @@ const wayInAws = (
     case 'topic': {
       const at = host.services?.topics ?? inRegionOf(name);
       const arn = arnOf(name, 'topics', environment);
-      return 'missing' in at ? noWay(at.missing) : wayToTopic(arn, new SNSClient({ ...TRIES, ...at }));
+      if ('missing' in at) return noWay(at.missing);
+      return whenTaken(async () => {
+        const { topicClient, wayToTopic } = await import('../src/aws/way-to-topic.ts');
+        return wayToTopic(arn, topicClient({ ...TRIES, ...at }));
+      });
     }
     case 'event-bus': {
       const at = host.services?.eventBuses ?? inRegionOf(name);
-      return 'missing' in at ? noWay(at.missing) : wayToEventBus(name, new EventBridgeClient({ ...TRIES, ...at }));
+      if ('missing' in at) return noWay(at.missing);
+      return whenTaken(async () => {
+        const { eventBusClient, wayToEventBus } = await import('../src/aws/way-to-event-bus.ts');
+        return wayToEventBus(name, eventBusClient({ ...TRIES, ...at }));
+      });
     }
   }
+};
+
+const whenTaken = (load: () => Promise<Way>): Way => {
+  const loaded = once(load);
+  return async (event) => (await loaded())(event);
 };
 
 const noWay =

@@ -4,16 +4,15 @@ import type { DownstreamTarget } from '../src/config/endpoints.ts';
 import { type Config, operationFor } from '../src/config/resolved.ts';
 import type { Downstream } from '../src/downstream/downstream.ts';
 import { httpDownstream } from '../src/downstream/http.ts';
-import { lambdaClient, lambdaDownstream } from '../src/downstream/lambda.ts';
 import { queueDownstream } from '../src/downstream/queue.ts';
 import type { Secrets } from '../src/downstream/secret.ts';
-import { stepFunctionsClient, stepFunctionsDownstream } from '../src/downstream/step-functions.ts';
 import { type Environment, optionalSetting } from '../src/environment.ts';
 import { mergingDownstream } from '../src/merging/merging-downstream.ts';
 import type { Machine } from '../src/ports.ts';
 import { arnOf, clientOfQueue, inRegionOf } from './arns.ts';
 import type { Host } from './compose.ts';
 import { secretsOf } from './secrets.ts';
+import { once } from './when-asked.ts';
 
 export const downstreamsOf = (
   config: Config,
@@ -52,21 +51,35 @@ const makeDownstream = (target: DownstreamTarget, { environment, host, now, secr
       return httpDownstream(target, { now, secrets });
     case 'lambda': {
       const at = host.services?.lambda ?? inRegionOf(target.function);
-      return 'missing' in at ? unreachable(at.missing) : lambdaDownstream(target, lambdaClient(at));
+      if ('missing' in at) return unreachable(at.missing);
+      return whenCalled(async () => {
+        const { lambdaClient, lambdaDownstream } = await import('../src/downstream/lambda.ts');
+        return lambdaDownstream(target, lambdaClient(at));
+      });
     }
     case 'step-functions': {
       const at = host.services?.stepFunctions ?? inRegionOf(target.stateMachine);
       if ('missing' in at) return unreachable(at.missing);
-      return stepFunctionsDownstream(
-        target,
-        arnOf(target.stateMachine, 'stateMachines', environment),
-        stepFunctionsClient(at),
-        optionalSetting(environment, 'executions'),
-      );
+      const arn = arnOf(target.stateMachine, 'stateMachines', environment);
+      return whenCalled(async () => {
+        const { stepFunctionsClient, stepFunctionsDownstream } = await import('../src/downstream/step-functions.ts');
+        return stepFunctionsDownstream(
+          target,
+          arn,
+          stepFunctionsClient(at),
+          optionalSetting(environment, 'executions'),
+        );
+      });
     }
     case 'queue':
       return queueDownstream(target, clientOfQueue(target.name, environment, host));
   }
+};
+
+/** @param load of a downstream to which a job's report means what it says. */
+const whenCalled = (load: () => Promise<Pick<Downstream, 'call'>>): Downstream => {
+  const loaded = once(load);
+  return { call: async (call) => (await loaded()).call(call) };
 };
 
 const unreachable = (reason: string): Downstream => ({

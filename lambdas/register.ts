@@ -3,6 +3,7 @@ import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { registerAll } from '../src/batching/register.ts';
 import type { Environment } from '../src/environment.ts';
 import { atFirstInvocation, type Host, partsOf, tellFailed } from './compose.ts';
+import { listsOf } from './stores.ts';
 
 export const compose = (environment: Environment, host: Host) => {
   const parts = partsOf(environment, host);
@@ -13,7 +14,7 @@ export const compose = (environment: Environment, host: Host) => {
     locks: parts.locks(),
     batches: parts.batches(),
     fanOuts: parts.fanOuts(),
-    lists: parts.lists(),
+    lists: listsOf(environment, host),
     queues: parts.queues(),
   };
   return async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {

@@ -1,8 +1,17 @@
 /** The secrets that a λ reads: its host's, or AWS's. */
-import { awsSecrets, secretClients } from '../src/aws/secrets.ts';
 import type { Secrets } from '../src/downstream/secret.ts';
 import type { Machine } from '../src/ports.ts';
 import type { Host } from './compose.ts';
+import { once } from './when-asked.ts';
 
 export const secretsOf = ({ services }: Pick<Host, 'services'>, { now }: Pick<Machine, 'now'>): Secrets =>
-  services?.secrets ?? awsSecrets(secretClients(), now);
+  services?.secrets ?? secretsInAws(now);
+
+/** Most configurations name none. */
+const secretsInAws = (now: Machine['now']): Secrets => {
+  const loaded = once(async () => {
+    const { awsSecrets, secretClients } = await import('../src/aws/secrets.ts');
+    return awsSecrets(secretClients(), now);
+  });
+  return { read: async (ref) => (await loaded()).read(ref) };
+};

@@ -3,10 +3,11 @@ import type { Context, ScheduledEvent } from 'aws-lambda';
 import { sweep } from '../src/batching/sweep.ts';
 import type { Environment } from '../src/environment.ts';
 import { atFirstInvocation, type Host, invocationOf, partsOf } from './compose.ts';
+import { listsOf } from './stores.ts';
 
 export const compose = (environment: Environment, host: Host) => {
   const parts = partsOf(environment, host);
-  const { deadLetters, waiting, locks, batches, operations, fanOuts, lists, queues, patrolMarks } = parts;
+  const { deadLetters, waiting, locks, batches, operations, fanOuts, queues, patrolMarks } = parts;
   const deps = {
     ...parts.base,
     deadLetters: deadLetters(),
@@ -15,7 +16,7 @@ export const compose = (environment: Environment, host: Host) => {
     batches: batches(),
     operations: operations(),
     fanOuts: fanOuts(),
-    lists: lists(),
+    lists: listsOf(environment, host),
     queues: queues(),
     patrolMarks: patrolMarks(),
   };

@@ -17,6 +17,9 @@ export type HandlerCode = (name: HandlerName, config: Config) => Code;
 /** The published package has the λs' code ready. */
 const PREBUILT = join(dirname(dirname(fileURLToPath(import.meta.url))), 'handlers');
 
+/** The bundles as they are for any configuration. */
+let bundles: string | undefined;
+
 /** A folder of bundles for each configuration that this process deploys. */
 const folders = new Map<string, string>();
 
@@ -30,15 +33,17 @@ export const bundledCode: HandlerCode = (name, config) => {
 
 const withConfig = (config: string): string => {
   const folder = temporaryFolder('bundles');
-  if (existsSync(PREBUILT)) cpSync(PREBUILT, folder, { recursive: true });
-  else bundleSources(folder);
+  bundles ??= existsSync(PREBUILT) ? PREBUILT : bundledSources();
+  cpSync(bundles, folder, { recursive: true });
   for (const name of HANDLERS) writeFileSync(join(folder, name, CONFIG_ASSET), config);
   return folder;
 };
 
 /** Loaded only where there are sources: the published package has neither them nor a bundler. */
-const bundleSources = (folder: string): void => {
+const bundledSources = (): string => {
+  const folder = temporaryFolder('handlers');
   const require = createRequire(import.meta.url);
   const { bundleHandlers } = require('./handler-bundles.ts') as { bundleHandlers(folder: string): void };
   bundleHandlers(folder);
+  return folder;
 };

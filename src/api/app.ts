@@ -1,10 +1,5 @@
-/** The HTTP API (design, section 10), the same for Lambda and local. */
-import { Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
-import { UnknownOperation } from '../config/resolved.ts';
-import { ListBusy } from '../deferred/busy.ts';
-import { FanOutBusy } from '../fan-out/add-items.ts';
-import { InvalidCursor, NewerRow } from '../ports.ts';
+/** All of the HTTP API (design, section 10), loaded at once. */
+import type { Hono } from 'hono';
 import { aboutRoutes } from './about.ts';
 import { batchRoutes } from './batches.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
@@ -16,108 +11,24 @@ import { fleetRoutes } from './fleets.ts';
 import { listRoutes } from './lists.ts';
 import { openApiRoutes } from './openapi.ts';
 import { operationRoutes } from './operations.ts';
-import { HttpProblem } from './problem.ts';
 import { queueRoutes } from './queues.ts';
-import { tellingReadUnits } from './read-units.ts';
-import { redriveRoutes } from './redrive.ts';
+import { apiOf } from './sections.ts';
 import { targetRoutes } from './targets.ts';
 import { taskRoutes } from './tasks.ts';
 
-/** What a function URL takes at the most. */
-const BODY_MAX_BYTES = 6 * 1_024 * 1_024;
-
-/** What each path takes; whatever comes with another method gets to hear it. */
-const METHODS = [
-  ['/v1/tasks', 'GET, POST'],
-  ['/v1/tasks/redrive', 'GET, POST, DELETE'],
-  ['/v1/tasks/:id', 'GET, DELETE'],
-  ['/v1/failures', 'GET'],
-  ['/v1/batches', 'GET'],
-  ['/v1/batches/:id{.+}/complete', 'POST'],
-  ['/v1/batches/:id{.+}', 'GET'],
-  ['/v1/targets', 'GET'],
-  ['/v1/targets/flush', 'POST'],
-  ['/v1/operations', 'GET'],
-  ['/v1/operations/:name', 'GET'],
-  ['/v1/operations/:name/pause', 'POST'],
-  ['/v1/operations/:name/resume', 'POST'],
-  ['/v1/about', 'GET'],
-  ['/v1/queues', 'GET'],
-  ['/v1/dead-letters', 'GET'],
-  ['/v1/dead-letters/:queue/redrive', 'POST'],
-  ['/v1/doctor/targets', 'GET, POST'],
-  ['/v1/doctor/batches', 'GET, POST'],
-  ['/v1/fan-outs', 'GET, POST'],
-  ['/v1/fan-outs/acks', 'GET, POST, DELETE'],
-  ['/v1/fan-outs/:id', 'GET, DELETE'],
-  ['/v1/fan-outs/:id/failed', 'GET'],
-  ['/v1/fan-outs/:id/items', 'POST'],
-  ['/v1/fan-outs/:id/seal', 'POST'],
-  ['/v1/lists', 'GET, POST'],
-  ['/v1/lists/:id', 'GET, DELETE'],
-  ['/v1/lists/:id/jobs', 'GET, POST'],
-  ['/v1/lists/:id/seal', 'POST'],
-  ['/v1/lists/:id/cancel', 'POST'],
-  ['/v1/lists/:id/triggers', 'POST'],
-  ['/v1/lists/:id/claims', 'POST'],
-  ['/v1/lists/:id/claims/:claim', 'PUT'],
-  ['/v1/lists/:id/claims/:claim/complete', 'POST'],
-  ['/v1/lists/:id/claims/:claim/release', 'POST'],
-  ['/v1/fleets', 'GET'],
-  ['/v1/fleets/:name', 'GET'],
-  ['/v1/fleets/:name/nodes/:node/drain', 'POST'],
-  ['/v1/fleets/:name/partitions/:partition/move', 'POST'],
-  ['/v1/openapi.json', 'GET'],
-] as const;
-
-export const api = (deps: ApiDeps): Hono => {
-  const app = new Hono();
-  const tooLarge = new HttpProblem(
-    413,
-    `the body has more than ${BODY_MAX_BYTES} bytes: send fewer tasks, or jobs, at once`,
-  );
-  if (deps.readMeter) app.use(tellingReadUnits(deps.readMeter));
-  app.use(bodyLimit({ maxSize: BODY_MAX_BYTES, onError: () => tooLarge.toResponse() }));
-  app.route('/v1/tasks/redrive', redriveRoutes(deps));
-  app.route('/v1/tasks', taskRoutes(deps));
-  app.route('/v1/failures', failureRoutes(deps));
-  app.route('/v1/batches', batchRoutes(deps));
-  app.route('/v1/targets', targetRoutes(deps));
-  app.route('/v1/operations', operationRoutes(deps));
-  app.route('/v1/about', aboutRoutes());
-  app.route('/v1/queues', queueRoutes(deps));
-  app.route('/v1/dead-letters', deadLetterRoutes(deps));
-  app.route('/v1/doctor', doctorRoutes(deps));
-  app.route('/v1/fan-outs', fanOutRoutes(deps));
-  app.route('/v1/lists', listRoutes(deps));
-  app.route('/v1/fleets', fleetRoutes(deps));
-  app.route('/v1/openapi.json', openApiRoutes(deps));
-  for (const [path, methods] of METHODS)
-    app.all(path, ({ req }) => {
-      const problem = new HttpProblem(405, `${req.path} takes ${methods}, not ${req.method}`).toResponse();
-      problem.headers.set('allow', methods);
-      return problem;
-    });
-  app.notFound(({ req }) => {
-    const hint = req.path.startsWith('/v1/') ? '' : ' (the API is under /v1)';
-    return new HttpProblem(404, `there is no ${req.method} ${req.path}${hint}`).toResponse();
+export const api = (deps: ApiDeps): Hono =>
+  apiOf(deps, {
+    tasks: taskRoutes,
+    failures: failureRoutes,
+    batches: batchRoutes,
+    targets: targetRoutes,
+    operations: operationRoutes,
+    about: aboutRoutes,
+    queues: queueRoutes,
+    'dead-letters': deadLetterRoutes,
+    doctor: doctorRoutes,
+    'fan-outs': fanOutRoutes,
+    lists: listRoutes,
+    fleets: fleetRoutes,
+    'openapi.json': openApiRoutes,
   });
-  app.onError((cause) => {
-    if (cause instanceof HttpProblem) return cause.toResponse();
-    if (cause instanceof UnknownOperation || cause instanceof NewerRow)
-      return new HttpProblem(409, cause.message).toResponse();
-    if (cause instanceof InvalidCursor)
-      return new HttpProblem(400, cause.message, [{ path: 'cursor', reason: cause.message }]).toResponse();
-    if (cause instanceof FanOutBusy || cause instanceof ListBusy) return later(cause.message);
-    deps.onError(cause);
-    return new HttpProblem(500, 'something went wrong here; the log says what').toResponse();
-  });
-  return app;
-};
-
-/** Nothing was done, or may be asked for again: in a second, say. */
-const later = (detail: string): Response => {
-  const problem = new HttpProblem(503, detail).toResponse();
-  problem.headers.set('retry-after', '1');
-  return problem;
-};

@@ -1,4 +1,4 @@
-/** `/v1/tasks`: send, look up, list, cancel. */
+/** `/v1/tasks`: send, look up, list, cancel, redrive. */
 import { Hono } from 'hono';
 import { cancel } from '../batching/cancel.ts';
 import { parseCandidate, type Target, type TaskId, taskId } from '../batching/ids.ts';
@@ -21,11 +21,13 @@ import {
 } from './input.ts';
 import { expectTarget } from './known-target.ts';
 import { HttpProblem } from './problem.ts';
+import { redriveRoutes } from './redrive.ts';
 import { printTask } from './views.ts';
 import { waitsFor } from './waits-for.ts';
 
 export const taskRoutes = (deps: ApiDeps): Hono => {
   const routes = new Hono();
+  routes.route('/redrive', redriveRoutes(deps));
 
   routes.post('/', takesQuery(), async (context) => {
     const { texts, pathOf } = readTasks(await readText(context));

@@ -14,7 +14,9 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { wayToEventBus, wayToQueue, wayToTopic } from '../../src/aws/destinations.ts';
+import { wayToEventBus } from '../../src/aws/way-to-event-bus.ts';
+import { wayToQueue } from '../../src/aws/way-to-queue.ts';
+import { wayToTopic } from '../../src/aws/way-to-topic.ts';
 import { reasonOf } from '../../src/batching/problems.ts';
 import type { LeavingEvent } from '../../src/callbacks/event.ts';
 import { type SqsEngine, startSqs } from '../../src/local/sqs-engine.ts';

@@ -1,0 +1,38 @@
+/** What a λ's bundle weighs. */
+import { type BundleFiles, ENTRY } from '../../lib/handler-bundles.ts';
+
+/** Bytes. */
+export interface Size {
+  /** What is loaded when the function starts: its entry, and whatever that imports before it runs. */
+  readonly atStart: number;
+  /** What lies beside it, until something asks for it. */
+  readonly later: number;
+  /** The source maps. Node.js reads that of a file with the file. */
+  readonly maps: number;
+}
+
+export const sizeOf = (files: BundleFiles): Size => {
+  const atStart = loadedAtStart(files);
+  const bytesOf = (wanted: (name: string) => boolean): number =>
+    Object.entries(files).reduce((sum, [name, { bytes }]) => sum + (wanted(name) ? bytes : 0), 0);
+  return {
+    atStart: bytesOf((name) => atStart.has(name)),
+    later: bytesOf((name) => name.endsWith('.mjs') && !atStart.has(name)),
+    maps: bytesOf((name) => name.endsWith('.map')),
+  };
+};
+
+/** The entry, and what is imported from there without asking. */
+const loadedAtStart = (files: BundleFiles): ReadonlySet<string> => {
+  const found = new Set<string>();
+  const open = Object.keys(files).filter((name) => name.endsWith(`/${ENTRY}`));
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    if (found.has(name)) continue;
+    found.add(name);
+    const imports = files[name]?.imports ?? [];
+    open.push(
+      ...imports.filter(({ kind, external }) => kind === 'import-statement' && !external).map(({ path }) => path),
+    );
+  }
+  return found;
+};

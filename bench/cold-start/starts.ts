@@ -1,0 +1,77 @@
+/** Starts λs as Lambda does: a process each time, on the Node.js that Lambda runs, with nothing kept from the last. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { bundleHandlers } from '../../lib/handler-bundles.ts';
+import { HANDLERS, type HandlerName } from '../../lib/handler-names.ts';
+import { CONFIG_ASSET, ENVIRONMENT } from '../../src/environment.ts';
+import { temporaryFolder } from '../../src/temporary-folder.ts';
+import { aConfig } from '../../test/factories/factories.ts';
+import { type Size, sizeOf } from './sizes.ts';
+
+const PROBE = join(import.meta.dirname, 'probe.mjs');
+
+/** A function that does nothing: what it takes is Node.js itself. */
+export const EMPTY = 'empty';
+
+export type Started = HandlerName | typeof EMPTY;
+const STARTED: readonly Started[] = [EMPTY, ...HANDLERS];
+
+/** Function URLs have requests, the others events of queues; the sweep looks at neither. */
+const eventOf = (name: Started): object =>
+  name === 'api'
+    ? {
+        version: '2.0',
+        rawPath: '/v1/about',
+        rawQueryString: '',
+        headers: { host: 'api.example' },
+        requestContext: { http: { method: 'GET', path: '/v1/about' }, domainName: 'api.example' },
+      }
+    : { Records: [] };
+
+/** What Lambda and the construct tell every function. Nothing answers at the endpoint. */
+const environmentOf = (folder: string): Record<string, string> => ({
+  NODE_OPTIONS: '--enable-source-maps',
+  LAMBDA_TASK_ROOT: folder,
+  AWS_REGION: 'eu-central-1',
+  AWS_ACCESS_KEY_ID: 'bench',
+  AWS_SECRET_ACCESS_KEY: 'bench',
+  AWS_ENDPOINT_URL: 'http://127.0.0.1:9',
+  ...Object.fromEntries(Object.values(ENVIRONMENT).map((name) => [name, `http://127.0.0.1:9/${name}`])),
+  [ENVIRONMENT.destinations]: '{}',
+});
+
+export interface Bundles {
+  readonly folder: string;
+  readonly sizes: ReadonlyMap<HandlerName, Size>;
+}
+
+/** All λs, and the empty one, in a folder that goes with this process. */
+export const makeBundles = (): Bundles => {
+  const folder = temporaryFolder('cold-start');
+  const bundles = bundleHandlers(folder);
+  for (const name of HANDLERS) writeFileSync(join(folder, name, CONFIG_ASSET), JSON.stringify(aConfig()));
+  mkdirSync(join(folder, EMPTY));
+  writeFileSync(join(folder, EMPTY, 'index.mjs'), 'export const handler = async () => {};\n');
+  return { folder, sizes: new Map([...bundles].map(([name, files]) => [name, sizeOf(files)])) };
+};
+
+/** From the process's begin until the function has begun its first invocation: milliseconds that passed, and of computing. */
+export interface Start {
+  readonly ms: number;
+  readonly cpu: number;
+}
+
+const start = (bundles: string, name: Started): Start => {
+  const folder = join(bundles, name);
+  const args = [PROBE, folder, JSON.stringify(eventOf(name))];
+  const printed = execFileSync(process.execPath, args, { encoding: 'utf8', env: environmentOf(folder) });
+  return JSON.parse(printed.trim().split('\n').at(-1) ?? '') as Start;
+};
+
+/** In turns, so that whatever else the machine does meets all of them. */
+export const startAll = (bundles: string, runs: number): ReadonlyMap<Started, readonly Start[]> => {
+  const all = new Map(STARTED.map((name) => [name, [] as Start[]]));
+  for (let run = 0; run < runs; run += 1) for (const [name, took] of all) took.push(start(bundles, name));
+  return all;
+};

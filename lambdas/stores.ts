@@ -1,0 +1,11 @@
+/** Stores that few λs have a use for. Apart from `compose.ts`: the others would carry them all the same. */
+import { dynamoDBFleets } from '../src/aws/dynamodb-fleets.ts';
+import { dynamoDBLists } from '../src/aws/dynamodb-lists.ts';
+import { type Environment, setting } from '../src/environment.ts';
+import type { Host } from './compose.ts';
+
+export const listsOf = (environment: Environment, { clients }: Pick<Host, 'clients'>) =>
+  dynamoDBLists(clients.dynamodb, setting(environment, 'fanOutTable'), setting(environment, 'listTable'));
+
+export const fleetsOf = (environment: Environment, { clients }: Pick<Host, 'clients'>) =>
+  dynamoDBFleets(clients.dynamodb, setting(environment, 'fleetTable'));

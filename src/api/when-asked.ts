@@ -1,0 +1,46 @@
+/**
+ * The HTTP API, each section loaded with the first request for it: a cold start pays for one of them, not for all. What
+ * is asked decides which: the answers are those of the whole.
+ */
+import { Hono } from 'hono';
+import type { ApiDeps } from './deps.ts';
+import { answerTo, apiOf, type Sections } from './sections.ts';
+
+const LOADED: Sections<() => Promise<(deps: ApiDeps) => Hono>> = {
+  tasks: async () => (await import('./tasks.ts')).taskRoutes,
+  failures: async () => (await import('./failures.ts')).failureRoutes,
+  batches: async () => (await import('./batches.ts')).batchRoutes,
+  targets: async () => (await import('./targets.ts')).targetRoutes,
+  operations: async () => (await import('./operations.ts')).operationRoutes,
+  about: async () => (await import('./about.ts')).aboutRoutes,
+  queues: async () => (await import('./queues.ts')).queueRoutes,
+  'dead-letters': async () => (await import('./dead-letters.ts')).deadLetterRoutes,
+  doctor: async () => (await import('./doctor.ts')).doctorRoutes,
+  'fan-outs': async () => (await import('./fan-outs.ts')).fanOutRoutes,
+  lists: async () => (await import('./lists.ts')).listRoutes,
+  fleets: async () => (await import('./fleets.ts')).fleetRoutes,
+  'openapi.json': async () => (await import('./openapi.ts')).openApiRoutes,
+};
+
+type Loaded = keyof typeof LOADED;
+
+export const apiWhenAsked = (deps: ApiDeps): Hono => {
+  const sections = new Map<Loaded | undefined, Promise<Hono>>();
+  const load = async (name: Loaded | undefined): Promise<Hono> =>
+    apiOf(deps, name ? { [name]: await LOADED[name]() } : {});
+  const app = new Hono();
+  app.all('*', async ({ req, env }) => {
+    const name = sectionOf(req.path);
+    const section = sections.get(name) ?? load(name);
+    sections.set(name, section);
+    return (await section).fetch(req.raw, env);
+  });
+  app.onError(answerTo(deps));
+  return app;
+};
+
+/** Undefined: none, but there is an answer to that, too. */
+const sectionOf = (path: string): Loaded | undefined => {
+  const [, version, name = ''] = path.split('/');
+  return version === 'v1' && Object.hasOwn(LOADED, name) ? (name as Loaded) : undefined;
+};

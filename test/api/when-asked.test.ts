@@ -1,0 +1,64 @@
+/** The API whose sections are loaded when they are asked for answers as the whole does. */
+import { expect, it } from 'vitest';
+import { api } from '../../src/api/app.ts';
+import { apiWhenAsked } from '../../src/api/when-asked.ts';
+import { stepKit } from '../batching/step-kit.ts';
+import { memoryStores } from '../contract/stores.ts';
+import { aConfig } from '../factories/factories.ts';
+
+const both = async (change: object = {}) => {
+  const kit = stepKit(await memoryStores(), aConfig());
+  const failures: unknown[] = [];
+  const deps = { ...kit, newId: () => 'new', onError: (cause: unknown) => failures.push(cause), ...change };
+  const ask = (make: typeof api) => {
+    const app = make(deps);
+    return async (method: string, path: string, body?: string) => {
+      const response = await app.request(path, { method, ...(body === undefined ? {} : { body }) });
+      const { status, headers } = response;
+      return { status, allow: headers.get('allow'), type: headers.get('content-type'), text: await response.text() };
+    };
+  };
+  return { whole: ask(api), parts: ask(apiWhenAsked), routes: api(deps).routes, failures };
+};
+
+it('for every route, whatever the method, and for what is no route', async () => {
+  const { whole, parts, routes } = await both();
+  const paths = new Set(routes.map(({ path }) => path.replace(/:\w+(?:\{.+?\})?/g, 'x')));
+  expect(paths.size).toBeGreaterThan(35);
+  const odd = [
+    '/',
+    '/v1',
+    '/v1/',
+    '/v2/tasks',
+    '/v1/nothing',
+    '/v1/tasks/',
+    '/v1/toString',
+    '/v1/%74asks/x',
+    '/v1/tasksx',
+  ];
+  for (const path of [...paths, ...odd].filter((each) => !each.includes('*')))
+    for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH']) {
+      const body = method === 'GET' ? undefined : '{"odd":1}';
+      const asked = [await whole(method, path, body), await parts(method, path, body)];
+      expect(asked[1], `${method} ${path}`).toEqual(asked[0]);
+    }
+});
+
+it('for a task that is sent, and one whose body is too large', async () => {
+  const { whole, parts } = await both();
+  const task = JSON.stringify({ id: 't-1', operation: 'ship', payload: { depot: 'MUC' } });
+  const answers = [await whole('POST', '/v1/tasks', task), await parts('POST', '/v1/tasks', task)];
+  expect(answers[1]).toEqual(answers[0]);
+  expect(answers[0]).toMatchObject({ status: 202, text: '{"ids":["t-1"]}' });
+  const large = 'x'.repeat(6 * 1_024 * 1_024 + 1);
+  expect((await parts('POST', '/v1/tasks', large)).status).toBe(413);
+});
+
+it('a failure is told once, and says nothing of itself', async () => {
+  const broken = { backlogs: { read: () => Promise.reject(new Error('secret')) } };
+  const { parts, failures } = await both({ backlogs: new Proxy(broken, { get: () => broken.backlogs.read }) });
+  const { status, text } = await parts('GET', '/v1/queues');
+  expect(status).toBe(500);
+  expect(text).not.toContain('secret');
+  expect(failures).toHaveLength(1);
+});

@@ -1,0 +1,79 @@
+/** What functions load when they start, and that nothing else is missing. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { sizeOf } from '../../bench/cold-start/sizes.ts';
+import { type BundleFiles, bundleHandlers } from '../../lib/handler-bundles.ts';
+import { HANDLERS } from '../../lib/handler-names.ts';
+import { temporaryFolder } from '../../src/temporary-folder.ts';
+import { ROOT } from '../cli/groupage.ts';
+
+const folder = temporaryFolder('bundles-test');
+const bundles = bundleHandlers(folder);
+const importsIn = (files: BundleFiles) => Object.values(files).flatMap(({ imports }) => imports);
+
+describe.each(HANDLERS)('the bundle of %s', (name) => {
+  const files = bundles.get(name) ?? {};
+  const inputs = new Set(Object.values(files).flatMap((file) => Object.keys(file.inputs)));
+
+  it('loads less than 400 KB when the function starts', () => {
+    const { atStart } = sizeOf(files);
+    expect(atStart).toBeGreaterThan(100_000);
+    expect(atStart).toBeLessThan(400_000);
+  });
+
+  it('has all that it imports, but what Node.js has, and what the SDK has for browsers', () => {
+    const outside = importsIn(files).flatMap(({ path, external }) => (external ? [path.replace('node:', '')] : []));
+    expect(outside.filter((path) => !builtinModules.includes(path) && path !== 'bowser')).toEqual([]);
+    for (const { path, external } of importsIn(files)) if (!external) expect(Object.keys(files)).toContain(path);
+  });
+
+  it('finds credentials in its environment, and nowhere else', () => {
+    expect([...inputs]).toContain('lambdas/credentials.ts');
+    const chain = /credential-provider-|nested-clients|token-providers/;
+    expect([...inputs].filter((input) => chain.test(input))).toEqual([]);
+  });
+
+  it('has a source map for each of its files, with sources of this repository', () => {
+    const written = readdirSync(join(folder, name), { recursive: true, encoding: 'utf8' });
+    const code = written.filter((file) => file.endsWith('.mjs'));
+    expect(code.length).toBeGreaterThan(0);
+    for (const file of code) {
+      expect(written).toContain(`${file}.map`);
+      expect(readFileSync(join(folder, name, file), 'utf8')).toMatch(/\/\/# sourceMappingURL=\S+\.mjs\.map\n$/);
+    }
+  });
+});
+
+it('what a function loads at its start and later is counted once, and clients that few need are not at the start', () => {
+  const file = (bytes: number, imports: readonly [string, 'import-statement' | 'dynamic-import'][]) => ({
+    bytes,
+    imports: imports.map(([path, kind]) => ({ path, kind })),
+    exports: [],
+    inputs: {},
+  });
+  const files: BundleFiles = {
+    'x/index.mjs': file(1, [
+      ['x/a.mjs', 'import-statement'],
+      ['x/late.mjs', 'dynamic-import'],
+    ]),
+    'x/a.mjs': file(10, [['x/b.mjs', 'import-statement']]),
+    'x/b.mjs': file(100, [['x/a.mjs', 'import-statement']]),
+    'x/late.mjs': file(1_000, [['x/b.mjs', 'import-statement']]),
+    'x/index.mjs.map': file(10_000, []),
+  };
+  expect(sizeOf(files)).toEqual({ atStart: 111, later: 1_000, maps: 10_000 });
+});
+
+it('docs/cold-start.md has sizes that are not off by more than a tenth: `npm run bench:cold-start -- --write`', () => {
+  const page = readFileSync(join(ROOT, 'docs/cold-start.md'), 'utf8');
+  const rows = [...page.matchAll(/^\| `(.+?)` \| (\d+) \|/gm)].map(
+    ([, name, at]) => [name, Number(at) * 1_000] as const,
+  );
+  expect(rows.map(([name]) => name)).toEqual([...HANDLERS]);
+  for (const [name, told] of rows) {
+    const { atStart } = sizeOf(bundles.get(name as (typeof HANDLERS)[number]) ?? {});
+    expect(Math.abs(told / atStart - 1), name).toBeLessThan(0.1);
+  }
+});
