@@ -6,6 +6,7 @@ const ROOT = join(import.meta.dirname, '..');
 
 /** What decides, without asking the world. */
 const PURE = [
+  'src/byte-lines',
   'src/group-by',
   'src/resolvers',
   'src/release',

@@ -1,5 +1,6 @@
 /** When tasks come. */
 import type { Millis } from '../../src/batching/ids.ts';
+import { untilNext } from '../../src/simulate/load.ts';
 import { seeded } from '../../src/simulation/random.ts';
 
 /** By chance, so many a second on average. */
@@ -7,7 +8,7 @@ export const byChance = (perSecond: number, count: number, seed = 1): readonly M
   const random = seeded(seed);
   let at = 0;
   return Array.from({ length: count }, () => {
-    at -= (Math.log(1 - random.next()) / perSecond) * 1_000;
+    at += untilNext(random, perSecond);
     return at;
   });
 };

@@ -3,8 +3,8 @@ import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
-/** The command, and a thread that is started by its file's name. */
-const PROGRAMS = ['bin/groupage.js', 'src/fleet/runtime/heartbeat-thread.js'];
+/** The command, and threads that are started by their files' names. */
+const PROGRAMS = ['bin/groupage.js', 'src/fleet/runtime/heartbeat-thread.js', 'src/simulate/worker.js'];
 
 /** Whoever uses the construct has these, and there may be only one of each in an app: what `cdk init` asks for, or newer. */
 const PEERS = { 'aws-cdk-lib': '^2.275.0', constructs: '^10.5.0' };

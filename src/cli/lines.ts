@@ -4,6 +4,7 @@ import { isObject, parseJson } from '../batching/json-text.ts';
 import { reasonOf } from '../batching/problems.ts';
 import { PAYLOAD_MAX_BYTES } from '../batching/task.ts';
 import { utf8 } from '../batching/utf8.ts';
+import { linesIn } from '../byte-lines.ts';
 import { CommandFailure } from '../failure.ts';
 
 /** What one request of the API takes, with room for what is around the lines. */
@@ -116,27 +117,6 @@ async function* textsOf(
     throw new CommandFailure(`${file} cannot be read: ${cause.message}`);
   }
 }
-
-/**
- * Not by `readline`: for that U+2028 ends a line too, and in the middle of a JSON string what follows may be JSON. As
- * bytes, since one line that is no text costs the others nothing.
- */
-async function* linesIn(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let begun: Buffer[] = [];
-  for await (const chunk of input) {
-    let from = 0;
-    for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, from)) {
-      yield Buffer.concat([...begun, chunk.subarray(from, end)]);
-      begun = [];
-      from = end + 1;
-    }
-    begun.push(chunk.subarray(from));
-  }
-  yield Buffer.concat(begun);
-}
-
-/** In UTF-8 it is no part of any other character. */
-const LINE_FEED = 0x0a;
 
 const notJson = (text: string): string | undefined => {
   const json = parseJson(text);

@@ -18,6 +18,7 @@ import { printable } from './output.ts';
 import { pauseCommand, resumeCommand } from './pauses.ts';
 import { redriveCommand } from './redrive.ts';
 import { sendCommand } from './send.ts';
+import { simulateCommand } from './simulate.ts';
 import { statusCommand } from './status.ts';
 import { watchCommand } from './watch.ts';
 
@@ -47,6 +48,7 @@ const program = (): Command => {
     doctorCommand(),
     consoleCommand(),
     checkCommand(),
+    simulateCommand(),
   ]) {
     for (const each of command.commands) withShared(each);
     groupage.addCommand(command.commands.length > 0 ? refusing(command) : withShared(command));
@@ -57,9 +59,12 @@ const program = (): Command => {
 /** How wrong usage is answered. */
 const refusing = (command: Command): Command => command.showHelpAfterError('(--help shows how)').exitOverride();
 
+/** They ask nobody. */
+const WITHOUT_STACK = ['check', 'simulate'];
+
 /** What every command takes, and how it is refused. */
 const withShared = (command: Command): Command => {
-  if (command.name() !== 'check')
+  if (!WITHOUT_STACK.includes(command.name()))
     command
       .option(
         '--stack <name>',

@@ -50,11 +50,14 @@ export const findConfig = (folder: string, given?: string): string | undefined =
  * @throws InvalidConfig
  */
 export const loadConfig = async (file: string, folder = process.cwd()): Promise<Config> => {
-  const path = isAbsolute(file) ? file : join(folder, file);
-  const parsed = parseConfig(await read(file, path));
+  const parsed = parseConfig(await readConfig(file, folder));
   if (!parsed.ok) throw new InvalidConfig(file, parsed.problems);
   return parsed.value;
 };
+
+/** A configuration as it is written, unchecked: for who changes something of it, and has it checked then. */
+export const readConfig = (file: string, folder = process.cwd()): Promise<unknown> =>
+  read(file, isAbsolute(file) ? file : join(folder, file));
 
 const read = async (file: string, path: string): Promise<unknown> => {
   const stat = statSync(path, { throwIfNoEntry: false });

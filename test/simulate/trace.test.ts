@@ -1,0 +1,118 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Arrival } from '../../src/simulate/arrival.ts';
+import { fieldsOf, goesOn } from '../../src/simulate/csv.ts';
+import { momentOf } from '../../src/simulate/moment.ts';
+import { arrivalsIn } from '../../src/simulate/trace.ts';
+import { configFrom, operationAt } from '../end-to-end/operations.ts';
+
+const ship = operationAt('http://127.0.0.1:1/batch');
+const ONE = configFrom({ operations: { ship } });
+const TWO = configFrom({ operations: { ship, other: ship } });
+
+async function* pieces(text: string, size = 7): AsyncGenerator<Buffer> {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+const read = async (text: string, config = ONE): Promise<Arrival[]> => {
+  const arrivals: Arrival[] = [];
+  for await (const arrival of arrivalsIn('t', pieces(text), config)) arrivals.push(arrival);
+  return arrivals;
+};
+
+describe('a trace', () => {
+  it('is JSON lines, with payloads as they were written and times from the first one', async () => {
+    const text = [
+      '\ufeff{"time": 5.5, "payload": {"n": 12345678901234567890}, "id": "any"}',
+      '',
+      '{"time": 7, "operation": "ship", "payload": {"text": "a\u2028b"}}\r',
+    ].join('\n');
+    expect(await read(text)).toEqual([
+      { at: 0, operation: 'ship', payload: '{"n": 12345678901234567890}' },
+      { at: 1_500, operation: 'ship', payload: '{"text": "a\u2028b"}' },
+    ]);
+  });
+
+  it('is CSV, whose quoted fields have commas, quotes and ends of lines, in any order of columns', async () => {
+    const text =
+      'operation,more,payload,time\r\nother,,"{""depot"": ""A,B"",\n ""n"": 1}",2026-03-01T08:00:00Z\r\nship,x,{},2026-03-01 09:00:00.250+01:00\r\n';
+    expect(await read(text, TWO)).toEqual([
+      { at: 0, operation: 'other', payload: '{"depot": "A,B",\n "n": 1}' },
+      { at: 250, operation: 'ship', payload: '{}' },
+    ]);
+  });
+
+  it.each([
+    ['{"time": "noon", "payload": {}}', 't:1: time must be a moment'],
+    ['{"time": 1, "payload": {}}\n\n{"time": 2, "payload": []}', 't:3: payload must be a JSON object'],
+    [
+      '{"time": 1, "payload": {}}\n{"time": 0.5, "payload": {}}',
+      't:2: time is 500 ms before that of the task in front',
+    ],
+    ['{"time": 1, "payload": {}}\n{"time": 2}', 't:2: payload is missing'],
+    ['{"time": 1, "payload": {}}\n{"time": 2,', 't:2: is not JSON'],
+    [
+      '{"time": 1, "payload": {}, "operation": "none"}',
+      't:1: operation is not in the configuration: configured are ship',
+    ],
+    ['{"time": 1, "payload": {}, "priority": 9}', 't:1: priority is not simulated'],
+    ['when,payload\n1,{}', 't:1: names no column "time"'],
+    ['time,payload,time\n1,{},2', 't:1: names the column "time" twice'],
+    ['time,payload\n1,{},2', 't:2: has 3 fields, and the header names 2'],
+    ['time,payload\n1,{}\n2,{"n":1}', 't:3: has a quote where none can be'],
+    ['time,payload\n1,"{}"x', 't:2: has a quote where none can be'],
+    ['time,payload\n1,{}\n2,"{}\n3,{}', 't:3: has a quote that is not closed'],
+    ['time,payload\n1,{', 't:2: payload is not JSON'],
+  ])('is refused with the line and the reason: %j', async (text, message) => {
+    await expect(read(text)).rejects.toThrow(message);
+  });
+
+  it('names the operation where several are configured', async () => {
+    await expect(read('{"time": 1, "payload": {}}', TWO)).rejects.toThrow('t:1: operation is missing: configured are');
+  });
+
+  it('is refused where it is no text', async () => {
+    const bytes = async function* () {
+      yield Buffer.from([0x7b, 0xff, 0x7d]);
+    };
+    await expect(arrivalsIn('t', bytes(), ONE).next()).rejects.toThrow('t:1: is not UTF-8');
+  });
+});
+
+describe('the time of a task', () => {
+  it('is a moment, seconds, or milliseconds since 1970 where it is too large for seconds', () => {
+    expect(momentOf('2026-03-01T08:00:00.250Z')).toBe(Date.UTC(2026, 2, 1, 8, 0, 0, 250));
+    expect(momentOf('2026-03-01T08:00')).toBe(Date.UTC(2026, 2, 1, 8));
+    expect(momentOf('2026-03-01 08:00:00+0130')).toBe(Date.UTC(2026, 2, 1, 6, 30));
+    expect(momentOf(1_772_352_000)).toBe(1_772_352_000_000);
+    expect(momentOf('1772352000000')).toBe(1_772_352_000_000);
+    expect(momentOf(0.3)).toBe(300);
+    for (const none of ['', 'noon', '2026-13-01T00:00:00Z', -1, Number.NaN, null, {}])
+      expect(momentOf(none)).toBeUndefined();
+  });
+});
+
+describe('a record of CSV', () => {
+  const quoted = (field: string): string => `"${field.replaceAll('"', '""')}"`;
+  const field = fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', ' ', 'é') });
+
+  it('has the fields that were written, quoted where they have to be', () => {
+    fc.assert(
+      fc.property(fc.array(field, { minLength: 1 }), fc.boolean(), (fields, all) => {
+        const record = fields.map((each) => (all || /[",\n]/.test(each) ? quoted(each) : each)).join(',');
+        expect(fieldsOf(record)).toEqual(fields);
+        expect(goesOn(record)).toBe(false);
+      }),
+    );
+  });
+
+  it('goes on after each end of a line within quotes', () => {
+    fc.assert(
+      fc.property(fc.array(field, { minLength: 1, maxLength: 5 }), (fields) => {
+        const lines = fields.map(quoted).join(',').split('\n');
+        for (let end = 1; end < lines.length; end += 1) expect(goesOn(lines.slice(0, end).join('\n'))).toBe(true);
+      }),
+    );
+  });
+});
