@@ -9,7 +9,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { loadsAt } from './performance/loads.ts';
-import { altOfCosts, costsPicture } from './performance/picture.ts';
+import { altOfBars, barsPicture } from './performance/pictures/bars.ts';
+import { altOfLines, linesPicture } from './performance/pictures/lines.ts';
 import { type Compared, sectionOf, variantsList, withParts } from './performance/report.ts';
 import { type Run, runLoad } from './performance/run.ts';
 import { startWorld } from './performance/site.ts';
@@ -73,12 +74,14 @@ if (values.json)
 if (values.write) {
   const docs = join(import.meta.dirname, '..', 'docs');
   const page = join(docs, 'performance.md');
-  writeFileSync(join(docs, 'images', 'performance.svg'), costsPicture(compared));
+  writeFileSync(join(docs, 'images', 'performance.svg'), barsPicture(compared));
+  writeFileSync(join(docs, 'images', 'performance-in-all.svg'), linesPicture(compared));
   writeFileSync(
     page,
     withParts(readFileSync(page, 'utf8'), {
       variants: variantsList(),
-      picture: `![${altOfCosts(compared)}](images/performance.svg)`,
+      bars: `![${altOfBars(compared)}](images/performance.svg)`,
+      lines: `![${altOfLines(compared)}](images/performance-in-all.svg)`,
       figures: compared.map(sectionOf).join('\n\n'),
     }),
   );

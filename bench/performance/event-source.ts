@@ -47,7 +47,7 @@ const EVENT_BYTES = 6_000_000;
 const RECORD_BYTES = 600;
 
 /** Whose requests and invocations they are. */
-type Payer = Pick<Site, 'bystander' | 'usage' | 'errors'>;
+type Payer = Pick<Site, 'polling' | 'usage' | 'errors'>;
 
 export const startSource = (payer: Payer, source: Source): Polling => {
   const pollers = Array.from({ length: POLLERS }, () => new Poller(payer, source));
@@ -70,7 +70,7 @@ class Poller {
   constructor(payer: Payer, source: Source) {
     this.#payer = payer;
     this.#source = source;
-    this.#sqs = payer.bystander.sqs;
+    this.#sqs = payer.polling.sqs;
   }
 
   stop(): void {
@@ -105,16 +105,14 @@ class Poller {
   }
 
   async #receive(most: number, seconds: number): Promise<Message[]> {
-    const { queueUrl, name } = this.#source;
     const receive = new ReceiveMessageCommand({
-      QueueUrl: queueUrl,
+      QueueUrl: this.#source.queueUrl,
       MaxNumberOfMessages: most,
       WaitTimeSeconds: seconds,
       MessageSystemAttributeNames: ['ApproximateReceiveCount'],
     });
     try {
       const { Messages = [] } = await this.#sqs.send(receive, { abortSignal: this.#idle.signal });
-      add(Messages.length > 0 ? this.#payer.usage.sqsRequests : this.#payer.usage.emptyReceives, `${name} receive`);
       return Messages;
     } catch (cause) {
       if (!this.#idle.signal.aborted) throw cause;
@@ -141,7 +139,6 @@ class Poller {
   async #delete(messages: readonly Message[]): Promise<void> {
     for (let first = 0; first < messages.length; first += ENTRIES) {
       const some = messages.slice(first, first + ENTRIES);
-      add(this.#payer.usage.sqsRequests, `${this.#source.name} delete`);
       await this.#sqs.send(
         new DeleteMessageBatchCommand({
           QueueUrl: this.#source.queueUrl,

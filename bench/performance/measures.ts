@@ -104,6 +104,21 @@ export const leastCallsOf = (sent: ReadonlyMap<string, Known>, limits: Limits): 
 /** Calls that could have been by those that were. Above 1 where tasks waited for longer than they should have. */
 export const fillOf = ({ leastCalls: least, calls }: Measures): number => (calls === 0 ? 0 : least / calls);
 
+/** In all, in dollars a million tasks. @param perCall dollars that a call costs */
+export const inAll = ({ perMillion, calls, tasks }: Measures, perCall: number): number =>
+  perMillion + (calls / tasks) * perCall * 1_000_000;
+
+/** Where a way is dearer than another in all: whatever a call costs, or from a price on, or up to one; in dollars a call. */
+export type Dearer = 'always' | 'never' | { readonly from: number } | { readonly upTo: number };
+
+export const whereDearer = (way: Measures, than: Measures): Dearer => {
+  const [calls, dollars] = [way.calls / way.tasks - than.calls / than.tasks, way.perMillion - than.perMillion];
+  if (calls >= 0 && dollars >= 0) return 'always';
+  if (calls <= 0 && dollars <= 0) return 'never';
+  const price = -dollars / calls / 1_000_000;
+  return calls > 0 ? { from: price } : { upTo: price };
+};
+
 const perTaskOf = (usage: Usage, tasks: number): PerTask => ({
   write: total(usage.writeUnits) / tasks,
   read: total(usage.readUnits) / tasks,

@@ -1,5 +1,5 @@
 /** The figures as tables. */
-import { fillOf, type Measures } from './measures.ts';
+import { type Dearer, fillOf, type Measures, whereDearer } from './measures.ts';
 import type { Run } from './run.ts';
 import { VARIANTS } from './variants.ts';
 
@@ -21,6 +21,13 @@ export const named = (value: number): string =>
 const seconds = (millis: number): string => `${(millis / 1_000).toFixed(2)} s`;
 const dollars = (amount: number): string => `$${amount.toFixed(2)}`;
 
+/** In words, with the price of a million calls. */
+const breakEven = (dearer: Dearer): string => {
+  const price = (perCall: number): string => `$${named(perCall * 1_000_000)} a million`;
+  if (typeof dearer === 'string') return dearer;
+  return 'from' in dearer ? `from ${price(dearer.from)}` : `up to ${price(dearer.upTo)}`;
+};
+
 /** With what it is of ours, where that says something. */
 const beside =
   (of: (measures: Measures) => number, print: (value: number) => string = named): Column[1] =>
@@ -38,6 +45,10 @@ const COSTS: readonly Column[] = [
   ['invocations', beside(({ perTask }) => perTask.invocations)],
   ['λ time', ({ perTask }, ours) => `${named(perTask.lambdaMillis / ours.perTask.lambdaMillis)}×`],
   ['a million tasks', beside(({ perMillion }) => perMillion, dollars)],
+  [
+    'dearer than ours in all, where calls cost',
+    (measures, ours) => (measures === ours ? '' : breakEven(whereDearer(measures, ours))),
+  ],
 ];
 
 const WAITS: readonly Column[] = [

@@ -18,8 +18,11 @@ export interface Run {
   readonly errors: readonly string[];
 }
 
-/** Whoever is not called about in this time, while nobody else is either, is lost. */
-const PATIENCE: Millis = 60_000;
+/**
+ * Whoever is not called about in this time, while nobody else is either, is lost. On a busy machine a function may fail,
+ * and its message comes again when its visibility timeout is over.
+ */
+const PATIENCE: Millis = 300_000;
 const LOOK: Millis = 50;
 
 let runs = 0;

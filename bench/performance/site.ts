@@ -17,11 +17,9 @@ import type { Load } from './loads.ts';
 export interface Usage extends Bill {
   /** What invocations took, in ms. */
   readonly millis: Map<string, Millis>;
-  /** Long polls that got nothing. They are no part of `sqsRequests`. */
-  readonly emptyReceives: Map<string, number>;
 }
 
-export const newUsage = (): Usage => ({ ...newBill(), millis: new Map(), emptyReceives: new Map() });
+export const newUsage = (): Usage => ({ ...newBill(), millis: new Map() });
 
 /** What all variants share. */
 export interface World {
@@ -61,7 +59,9 @@ export interface Site {
   readonly usage: Usage;
   /** Of the variant's functions: what they do is counted. */
   readonly clients: AwsClients;
-  /** For long polls and for what is no part of the work: nothing is counted. */
+  /** Of its event sources, for long polls: counted, too. */
+  readonly polling: AwsClients;
+  /** For what is no part of the work: nothing is counted. */
   readonly bystander: AwsClients;
   /** What went wrong, in sentences. */
   readonly errors: string[];
@@ -90,7 +90,8 @@ export const siteOf = ({ engines, downstream }: World, load: Load, name: string)
     prefix: `${name}-`,
     usage,
     clients: counting(localClients(endpoints), usage),
-    bystander: localClients({ ...endpoints, patient: true }),
+    polling: counting(localClients({ ...endpoints, patient: true }), usage),
+    bystander: localClients(endpoints),
     errors: [],
   };
 };

@@ -1,16 +1,11 @@
-/** What each way costs, and what it spares the downstream: plain SVG on a card of its own, so that it reads on a dark page, too. */
-import { fillOf, type Measures } from './measures.ts';
-import { type Compared, named } from './report.ts';
-import { VARIANTS } from './variants.ts';
+/** What each way costs, what it spares the downstream, and how long it lets tasks wait, as bars. */
+import { fillOf, type Measures } from '../measures.ts';
+import { type Compared, named } from '../report.ts';
+import { VARIANTS } from '../variants.ts';
+import { COLOURS, card, WIDTH } from './card.ts';
 
-const WIDTH = 1_120;
 const [TOP, ROW, GAP, BAR] = [92, 18, 26, 13];
 const LABELS = 130;
-
-const COLOURS = ['#0969da', '#cf222e', '#9a6700', '#1a7f37', '#8250df'];
-
-const STYLE = `text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif;fill:#1f2328}
-.t{font-size:15px;font-weight:600} .l{font-size:12px;fill:#57606a} .y{text-anchor:end}`;
 
 interface Panel {
   readonly title: string;
@@ -24,7 +19,7 @@ interface Panel {
 
 const PANELS: readonly Panel[] = [
   {
-    title: 'calls, as a multiple of the fewest possible',
+    title: 'calls, × the fewest possible',
     left: LABELS,
     wide: 250,
     of: (measures) => 1 / Math.max(fillOf(measures), 0.001),
@@ -50,26 +45,18 @@ const PANELS: readonly Panel[] = [
 ];
 
 /** All lengths are logarithmic. */
-export const costsPicture = (compared: readonly Compared[]): string => {
+export const barsPicture = (compared: readonly Compared[]): string => {
   const tall = VARIANTS.length * ROW + GAP;
   const height = TOP + compared.length * tall + 24;
   const groups = compared.map(
     ({ load }, index) =>
       `<text x="${LABELS - 14}" y="${TOP + index * tall + (VARIANTS.length * ROW) / 2 + 4}" class="t y">${load.name}</text>`,
   );
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-label="${altOfCosts(compared)}">`,
-    `<style>\n${STYLE}\n</style>`,
-    `<rect x="0" y="0" width="${WIDTH}" height="${height}" rx="12" fill="#ffffff"/>`,
-    ...VARIANTS.map(
-      ({ name }, index) =>
-        `<rect x="${LABELS + index * 170}" y="22" width="12" height="12" fill="${COLOURS[index]}"/><text x="${LABELS + index * 170 + 18}" y="33" class="t">${name}</text>`,
-    ),
+  return card(height, altOfBars(compared), LABELS, [
     ...groups,
     ...PANELS.map((panel) => panelOf(panel, compared, tall)),
     `<text x="${WIDTH - 24}" y="${height - 10}" class="l y">lengths are logarithmic</text>`,
-    '</svg>\n',
-  ].join('\n');
+  ]);
 };
 
 const panelOf = (
@@ -91,7 +78,7 @@ const panelOf = (
   return [`<text x="${left}" y="${TOP - 18}" class="t">${title}</text>`, ...bars].join('\n');
 };
 
-export const altOfCosts = (compared: readonly Compared[]): string =>
+export const altOfBars = (compared: readonly Compared[]): string =>
   `Calls, price and waiting of ${VARIANTS.length} ways to call a batch API, under ${compared.length} loads: ${compared
     .map(({ load, runs }) => {
       const told = runs.map(({ variant, measures }) => `${variant.name} ${named(measures.calls)}`);

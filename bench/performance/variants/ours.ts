@@ -34,14 +34,10 @@ export const ours: Variant = {
 
 type Invoke = (event: unknown) => Promise<unknown>;
 
-/** What an invocation takes, and the requests of the poller that made it. */
+/** What an invocation takes. */
 const timed =
   ({ usage }: Site, name: string, invoke: Invoke): Invoke =>
   async (event) => {
-    const { Records: records = [] } = event as { readonly Records?: readonly unknown[] };
-    if (records.length > 0)
-      for (const request of ['receive', 'delete'])
-        add(usage.sqsRequests, `${name} ${request}`, Math.ceil(records.length / 10));
     const from = performance.now();
     try {
       return await invoke(event);

@@ -1,0 +1,56 @@
+/** What a million tasks cost in all, by what the downstream's calls cost: lines that cross. */
+import { inAll } from '../measures.ts';
+import { type Compared, named } from '../report.ts';
+import { VARIANTS } from '../variants.ts';
+import { COLOURS, card, WIDTH } from './card.ts';
+
+/** Of the panels: how far from the card's edges and from each other, and how large. */
+const [LEFT, TOP, WIDE, TALL, STEP] = [64, 92, 172, 250, 212];
+/** Dollars a million calls, and a million tasks: powers of ten. */
+const [CALLS, TASKS] = [
+  [-2, 3],
+  [-2, 3],
+] as const;
+
+const place = (value: number, [least, most]: readonly [number, number], long: number): number =>
+  Number((((Math.min(Math.max(Math.log10(value), least), most) - least) / (most - least)) * long).toFixed(1));
+
+/** Both axes are logarithmic. */
+export const linesPicture = (compared: readonly Compared[]): string =>
+  card(TOP + TALL + 70, altOfLines(compared), LEFT, [
+    ...compared.map(panel),
+    `<text x="${WIDTH / 2}" y="${TOP + TALL + 50}" class="l x">what the downstream’s calls cost, in dollars a million; upwards: a million tasks in all, AWS and calls, in dollars. Both axes are logarithmic</text>`,
+  ]);
+
+const powers = ([least, most]: readonly [number, number]): number[] =>
+  Array.from({ length: most - least + 1 }, (_, index) => 10 ** (least + index));
+
+const printed = (value: number): string => (value >= 1 ? named(value) : String(value));
+
+/** So many to each power of ten. */
+const POINTS = 8;
+
+/** Where it reads as its neighbours do, a panel has no numbers at its side. */
+const panel = ({ load, runs }: Compared, index: number): string => {
+  const x = (value: number): number => place(value, CALLS, WIDE);
+  const y = (value: number): number => Number((TALL - place(value, TASKS, TALL)).toFixed(1));
+  const across = powers(TASKS).map(
+    (value) =>
+      `<path d="M0 ${y(value)}H${WIDE}" class="g"/><text x="-6" y="${y(value) + 4}" class="l y">${index === 0 ? printed(value) : ''}</text>`,
+  );
+  const up = powers(CALLS)
+    .filter((_, index) => index % 2 === 0)
+    .map((value) => `<text x="${x(value)}" y="${TALL + 18}" class="l x">${printed(value)}</text>`);
+  const prices = Array.from(
+    { length: (CALLS[1] - CALLS[0]) * POINTS + 1 },
+    (_, index) => 10 ** (CALLS[0] + index / POINTS),
+  );
+  const lines = runs.map(({ variant, measures }) => {
+    const points = prices.map((price) => `${x(price)} ${y(inAll(measures, price / 1_000_000))}`);
+    return `<path d="M${points.join('L')}" class="w" stroke="${COLOURS[VARIANTS.indexOf(variant)]}"/>`;
+  });
+  return `<g transform="translate(${LEFT + index * STEP} ${TOP})"><text x="0" y="-16" class="t">${load.name}</text>${[...across, ...up, ...lines].join('')}</g>`;
+};
+
+export const altOfLines = (compared: readonly Compared[]): string =>
+  `What a million tasks cost in all, by what a call costs, for ${VARIANTS.length} ways under ${compared.length} loads: the more a call costs, the more the ways count that make few calls.`;
