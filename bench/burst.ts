@@ -4,10 +4,12 @@
  */
 import { parseArgs } from 'node:util';
 import { createClient } from '../src/client/client.ts';
+import { parseDuration } from '../src/config/duration.ts';
 import { parseConfig } from '../src/config/schema.ts';
 import { localClients } from '../src/local/clients.ts';
 import { startStack } from '../src/local/stack.ts';
 import { startTestDownstream } from '../test/factories/downstream.ts';
+import { fewestBatches, registeredAt } from './lateness.ts';
 import { add, type Bill, metered, newBill, total } from './meter.ts';
 import { zipf } from './zipf.ts';
 
@@ -93,19 +95,30 @@ while (arrived() < tasks && Date.now() - sent < 120_000) await new Promise((reso
 const done = Date.now();
 // The last batches write their results, the last leaders let go.
 await new Promise((resolve) => setTimeout(resolve, 3_000));
+const registered = await registeredAt(stack.clients.dynamodb, stack.addresses.tables.task);
 await stack.stop();
 await downstream.stop();
 
 const waits = downstream.calls
   .flatMap(({ at, items }) => items.map(({ id }) => at - (sentAt.get(id) ?? at)))
   .sort((a, b) => a - b);
-const quantile = (q: number): number => waits[Math.min(waits.length - 1, Math.floor(q * waits.length))] ?? 0;
+const quantile = (q: number, of = waits): number => of[Math.min(of.length - 1, Math.floor(q * of.length))] ?? 0;
 const per = (counts: ReadonlyMap<string, number>): number => Number((total(counts) / tasks).toFixed(3));
 const sizes = downstream.calls.map(({ items }) => items.length);
-const fewest = [...Map.groupBy(depots, (depot) => depot).values()].reduce(
-  (sum, { length }) => sum + Math.ceil(length / size),
-  0,
-);
+const maxWait = parseDuration(values.wait) ?? 0;
+const fewest = [...Map.groupBy(registered.values(), ({ target }) => target).values()]
+  .map((same) =>
+    fewestBatches(
+      same.map(({ at }) => at),
+      size,
+      maxWait,
+    ),
+  )
+  .reduce((sum, each) => sum + each, 0);
+// A full batch is never late; what is left of a backlog is as late as that is long.
+const late = downstream.calls
+  .map(({ at, items }) => at - maxWait - Math.min(...items.map(({ id }) => registered.get(id)?.at ?? at)))
+  .sort((a, b) => a - b);
 const ids = downstream.calls.flatMap(({ items }) => items.map(({ id }) => id));
 console.log(
   JSON.stringify(
@@ -119,7 +132,7 @@ console.log(
       batches: sizes.length,
       fullBatches: sizes.filter((each) => each === size).length,
       fill: Number((sizes.reduce((sum, each) => sum + each, 0) / sizes.length / size).toFixed(3)),
-      // The fewest batches that so many tasks of each Target can be in, to those that there were.
+      // The fewest batches that hold tasks that come so, to those that there were.
       fillOfBest: Number((fewest / sizes.length).toFixed(3)),
       writeUnitsPerTask: per(bill.writeUnits),
       readUnitsPerTask: per(bill.readUnits),
@@ -128,6 +141,8 @@ console.log(
       invocationsPerTask: per(bill.invocations),
       sendingSeconds: (sent - from) / 1_000,
       untilAllArrivedSeconds: (done - from) / 1_000,
+      // Of each batch's oldest task, from its registration: how much longer than maxWait it was until the call.
+      lateMs: { p50: quantile(0.5, late), p99: quantile(0.99, late), max: late.at(-1) },
       waitMs: { p50: quantile(0.5), p99: quantile(0.99), max: waits.at(-1) },
     },
     null,

@@ -1,0 +1,72 @@
+/**
+ * `npm run bench:shared-rows -- --tasks 10000 --targets 20`: what tasks would cost that share rows, which none of ours does
+ * (docs/decisions/0018). A prototype on the local engine: nothing fails in it, nobody leads, and nothing comes twice.
+ */
+import { parseArgs } from 'node:util';
+import { whole } from '../src/simulation/whole.ts';
+import { startTables } from './shared-rows/tables.ts';
+import { type Delivery, type Load, WAYS } from './shared-rows/ways.ts';
+
+const { values } = parseArgs({
+  options: {
+    tasks: { type: 'string', default: '10000' },
+    targets: { type: 'string', default: '20' },
+    payload: { type: 'string', default: '500' },
+    size: { type: 'string', default: '100' },
+  },
+});
+const load: Load = {
+  tasks: whole('tasks', values.tasks, 1),
+  targets: whole('targets', values.targets, 1),
+  payload: whole('payload', values.payload, 1),
+  size: whole('size', values.size, 1),
+};
+/** Messages of one invocation of the register function. */
+const DELIVERIES = [10, 100, 500];
+
+/** Tasks in turn for each Target, so many at once. */
+const deliveriesOf = (at: number): Delivery[] =>
+  Array.from({ length: Math.ceil(load.tasks / at) }, (_, n) =>
+    Array.from({ length: Math.min(at, load.tasks - n * at) }, (__, each) => n * at + each).map((task) => ({
+      id: `01JD2Y0FQZ4XB8R5MT${String(task).padStart(8, '0')}`,
+      target: `ship/depot=D${task % load.targets}`,
+      payload: JSON.stringify({ depot: `D${task % load.targets}`, text: '' }).replace(
+        '""',
+        `"${'x'.repeat(Math.max(0, load.payload - 28))}"`,
+      ),
+    })),
+  );
+
+const rows: string[][] = [];
+for (const [name, run] of Object.entries(WAYS))
+  for (const at of DELIVERIES) {
+    const tables = await startTables();
+    try {
+      const { batches, phases } = await run(tables, load, deliveriesOf(at));
+      const per = (units: number): string => (units / load.tasks).toFixed(2);
+      const written = phases.map(({ write }) => write);
+      const all = written.reduce((sum, each) => sum + each, 0);
+      const read = phases.reduce((sum, each) => sum + each.read, 0);
+      const fill = load.tasks / load.size / batches;
+      rows.push([name, String(at), ...written.map(per), per(all), per(read), fill.toFixed(2)]);
+    } finally {
+      await tables.stop();
+    }
+  }
+const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+console.log(`${load.tasks} tasks of ${load.payload} bytes for ${load.targets} Targets, batches of ${load.size}\n`);
+console.log(
+  line([
+    'way',
+    'messages at once',
+    'to register',
+    'to claim',
+    'to end',
+    'to delete',
+    'write units',
+    'read units',
+    'fill',
+  ]),
+);
+console.log(line(['---', ...Array(8).fill('--:')]));
+for (const row of rows) console.log(line(row));

@@ -1,0 +1,52 @@
+/** The engine with the product's tables, a meter on it, and what is spent phase by phase. */
+import { strict as assert } from 'node:assert';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { parseConfig } from '../../src/config/schema.ts';
+import { synthesise } from '../../src/local/assembly.ts';
+import { localClients } from '../../src/local/clients.ts';
+import { startEngines } from '../../src/local/engines.ts';
+import { createTables } from '../../src/local/resources.ts';
+import { CloudAssembly } from '../../src/local/template.ts';
+import { metered, newBill, total } from '../meter.ts';
+
+/** Units of one kind of work. */
+export interface Spent {
+  readonly write: number;
+  readonly read: number;
+}
+
+export interface Tables {
+  readonly client: DynamoDBDocumentClient;
+  /** Keyed by Target and Entry: rows of waiting tasks, and what a Target knows of itself. */
+  readonly waiting: string;
+  /** Keyed by BatchId. */
+  readonly batch: string;
+  /** What was spent while something ran. */
+  spending(work: () => Promise<void>): Promise<Spent>;
+  stop(): Promise<void>;
+}
+
+export const startTables = async (): Promise<Tables> => {
+  const parsed = parseConfig({
+    operations: { ship: { target: ['depot'], downstream: { kind: 'http', url: 'http://127.0.0.1:9/' } } },
+  });
+  assert(parsed.ok);
+  const engines = await startEngines({ ports: { dynamodb: 0, sqs: 0 } });
+  const endpoints = { dynamodb: engines.dynamodb.endpoint, sqs: engines.sqs.endpoint };
+  const assembly = new CloudAssembly(synthesise(parsed.value), endpoints);
+  await createTables(assembly, localClients(endpoints).dynamodb);
+  const named = (end: string): string =>
+    assembly.all('AWS::DynamoDB::Table').find(({ name }) => name.endsWith(end))?.name ?? '';
+  const bill = newBill();
+  return {
+    client: metered(localClients({ ...endpoints, patient: true }), bill).dynamodb,
+    waiting: named('Tables-BatchLock'),
+    batch: named('Tables-Batch'),
+    spending: async (work) => {
+      const before = { write: total(bill.writeUnits), read: total(bill.readUnits) };
+      await work();
+      return { write: total(bill.writeUnits) - before.write, read: total(bill.readUnits) - before.read };
+    },
+    stop: () => engines.stop(),
+  };
+};

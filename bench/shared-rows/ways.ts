@@ -1,0 +1,213 @@
+/**
+ * Two ways in which the tasks of one delivery and Target share a row. *Whole rows*: a batch claims rows, each by a
+ * conditional write, as ours claims tasks. *Numbers*: tasks are numbered through their Target's header, as jobs of deferred
+ * lists are, and a batch claims the next numbers by one write of that.
+ */
+import { PutCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { execute, insertion, writeAll } from '../../src/aws/dynamodb.ts';
+import type { Item } from '../../src/aws/item.ts';
+import { groupBy } from '../../src/group-by.ts';
+import type { Spent, Tables } from './tables.ts';
+
+export interface Load {
+  readonly tasks: number;
+  readonly targets: number;
+  /** Bytes. */
+  readonly payload: number;
+  /** Tasks of a batch at the most. */
+  readonly size: number;
+}
+
+export interface SentTask {
+  readonly id: string;
+  readonly target: string;
+  readonly payload: string;
+}
+/** What one invocation of the register function gets. */
+export type Delivery = readonly SentTask[];
+
+interface Run {
+  readonly batches: number;
+  /** To register, to claim, to end, to delete. */
+  readonly phases: readonly Spent[];
+}
+type Way = (tables: Tables, load: Load, deliveries: readonly Delivery[]) => Promise<Run>;
+
+const shared = (tasks: readonly SentTask[]): Item[] => tasks.map(({ id, payload }) => ({ Id: id, Payload: payload }));
+const entryOf = (n: number): string => `wait#${String(n).padStart(13, '0')}`;
+/** A row has 400 KB at the most, its names among them. */
+const MOST = 300_000;
+
+/** Of one delivery, by Target, in rows that are no larger than a row may be. */
+const shares = (delivery: Delivery, { payload }: Load): (readonly [target: string, tasks: SentTask[]])[] => {
+  const most = Math.max(1, Math.floor(MOST / (payload + 100)));
+  return [...groupBy(delivery, ({ target }) => target)].flatMap(([target, tasks]) =>
+    Array.from(
+      { length: Math.ceil(tasks.length / most) },
+      (_, n) => [target, tasks.slice(n * most, (n + 1) * most)] as const,
+    ),
+  );
+};
+
+const rowsOf = async ({ client, waiting }: Tables, target: string): Promise<Item[]> => {
+  const rows: Item[] = [];
+  let from: Item | undefined;
+  do {
+    const page = await client.send(
+      new QueryCommand({
+        TableName: waiting,
+        KeyConditionExpression: '#target = :target AND begins_with(Entry, :prefix)',
+        ExpressionAttributeNames: { '#target': 'Target' },
+        ExpressionAttributeValues: { ':target': target, ':prefix': 'wait#' },
+        ConsistentRead: true,
+        ExclusiveStartKey: from,
+      }),
+    );
+    rows.push(...(page.Items ?? []));
+    from = page.LastEvaluatedKey;
+  } while (from);
+  return rows;
+};
+
+/** A batch's row: what it claimed, and in its finishing write what became of each task. */
+const putBatch = async ({ client, batch }: Tables, id: string, claimed: Item): Promise<void> => {
+  const Item = { BatchId: id, Status: 'sealed', ...claimed };
+  await client.send(new PutCommand({ TableName: batch, Item, ConditionExpression: 'attribute_not_exists(BatchId)' }));
+};
+const endBatch = async ({ client, batch }: Tables, id: string, tasks: number): Promise<void> => {
+  await client.send(
+    new UpdateCommand({
+      TableName: batch,
+      Key: { BatchId: id },
+      UpdateExpression: 'SET #status = :ended, Results = :results',
+      ConditionExpression: '#status = :sealed',
+      ExpressionAttributeNames: { '#status': 'Status' },
+      ExpressionAttributeValues: {
+        ':ended': 'succeeded',
+        ':sealed': 'sealed',
+        ':results': Array(tasks).fill('{"ok":true}'),
+      },
+    }),
+  );
+};
+
+/** Rows one after the other, as many as fit into a batch; a row goes whole. */
+const inBatches = (rows: readonly Item[], size: number): Item[][] => {
+  const batches: Item[][] = [];
+  let room = 0;
+  for (const row of rows) {
+    if (row.Tasks.length > room || batches.length === 0) {
+      batches.push([]);
+      room = size;
+    }
+    batches.at(-1)?.push(row);
+    room -= row.Tasks.length;
+  }
+  return batches;
+};
+
+const wholeRows: Way = async (tables, load, deliveries) => {
+  const { client, waiting } = tables;
+  let registered = 0;
+  const register = await tables.spending(async () => {
+    for (const delivery of deliveries) {
+      const rows = shares(delivery, load).map(([Target, tasks]) => {
+        registered += 1;
+        return { Target, Entry: entryOf(registered), Tasks: shared(tasks) };
+      });
+      await execute(
+        client,
+        rows.map((row) => insertion(waiting, row)),
+      );
+    }
+  });
+  const targets = [...new Set(deliveries.flat().map(({ target }) => target))];
+  const batches: { readonly id: string; readonly rows: readonly Item[] }[] = [];
+  const claim = await tables.spending(async () => {
+    for (const target of targets)
+      for (const [n, rows] of inBatches(await rowsOf(tables, target), load.size).entries()) {
+        const id = `${target}#1#${n}`;
+        await putBatch(tables, id, { Rows: rows.map(({ Entry }) => Entry) });
+        await execute(
+          client,
+          rows.map(({ Entry }) => ({
+            text: `UPDATE "${waiting}" SET "BatchId"=? WHERE "Target"=? AND "Entry"=? AND "BatchId" IS MISSING`,
+            parameters: [id, target, Entry],
+          })),
+        );
+        batches.push({ id, rows });
+      }
+  });
+  const end = await tables.spending(async () => {
+    for (const { id, rows } of batches) await endBatch(tables, id, rows.flatMap(({ Tasks }) => Tasks).length);
+  });
+  const clean = await tables.spending(() =>
+    writeAll(
+      client,
+      waiting,
+      batches.flatMap(({ rows }) => rows.map(({ Target, Entry }) => ({ delete: { Target, Entry } }))),
+    ),
+  );
+  return { batches: batches.length, phases: [register, claim, end, clean] };
+};
+
+const header = (Target: string): Item => ({ Target, Entry: 'head' });
+
+const numbers: Way = async (tables, load, deliveries) => {
+  const { client, waiting } = tables;
+  const totals = new Map<string, number>();
+  const register = await tables.spending(async () => {
+    for (const delivery of deliveries)
+      for (const [target, tasks] of shares(delivery, load)) {
+        const seen = totals.get(target) ?? 0;
+        totals.set(target, seen + tasks.length);
+        await client.send(publication(waiting, target, seen, tasks));
+      }
+  });
+  const batches: { readonly id: string; readonly count: number }[] = [];
+  const claim = await tables.spending(async () => {
+    for (const [target, sum] of totals) {
+      for (let first = 0; first < sum; first += load.size) {
+        const count = Math.min(load.size, sum - first);
+        const id = `${target}#1#${first}`;
+        await client.send(
+          new UpdateCommand({
+            TableName: waiting,
+            Key: header(target),
+            UpdateExpression: 'SET Claimed = :next',
+            ConditionExpression: first === 0 ? 'attribute_not_exists(Claimed)' : 'Claimed = :first',
+            ExpressionAttributeValues: { ':next': first + count, ...(first === 0 ? {} : { ':first': first }) },
+          }),
+        );
+        await putBatch(tables, id, { First: first, Count: count });
+        batches.push({ id, count });
+      }
+      // What the handlers of all of these read: each row once, where a batch ends with a row.
+      await rowsOf(tables, target);
+    }
+  });
+  const end = await tables.spending(async () => {
+    for (const { id, count } of batches) await endBatch(tables, id, count);
+  });
+  // Rows go when their time to live ends, which costs nothing; whoever deletes them pays for their size once more.
+  return { batches: batches.length, phases: [register, claim, end, { write: 0, read: 0 }] };
+};
+
+/** The row and its numbers, both or none: as `publish` of deferred lists. */
+const publication = (table: string, target: string, seen: number, tasks: readonly SentTask[]): TransactWriteCommand =>
+  new TransactWriteCommand({
+    TransactItems: [
+      {
+        Update: {
+          TableName: table,
+          Key: header(target),
+          UpdateExpression: 'SET Published = :total',
+          ConditionExpression: seen === 0 ? 'attribute_not_exists(Published)' : 'Published = :seen',
+          ExpressionAttributeValues: { ':total': seen + tasks.length, ...(seen === 0 ? {} : { ':seen': seen }) },
+        },
+      },
+      { Put: { TableName: table, Item: { Target: target, Entry: entryOf(seen), Tasks: shared(tasks), ExpiresAt: 0 } } },
+    ],
+  });
+
+export const WAYS: Readonly<Record<string, Way>> = { 'whole rows': wholeRows, numbers };
