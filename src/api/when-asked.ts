@@ -25,15 +25,15 @@ const LOADED: Sections<() => Promise<(deps: ApiDeps) => Hono>> = {
 type Loaded = keyof typeof LOADED;
 
 export const apiWhenAsked = (deps: ApiDeps): Hono => {
-  const sections = new Map<Loaded | undefined, Promise<Hono>>();
+  const sections = new Map<Loaded | undefined, Hono>();
   const load = async (name: Loaded | undefined): Promise<Hono> =>
     apiOf(deps, name ? { [name]: await LOADED[name]() } : {});
   const app = new Hono();
   app.all('*', async ({ req, env }) => {
     const name = sectionOf(req.path);
-    const section = sections.get(name) ?? load(name);
+    const section = sections.get(name) ?? (await load(name));
     sections.set(name, section);
-    return (await section).fetch(req.raw, env);
+    return section.fetch(req.raw, env);
   });
   app.onError(answerTo(deps));
   return app;

@@ -13,3 +13,11 @@ it('is loaded when it is first asked for, and once, however many ask at a time',
   expect(two).toBe(one);
   expect(await load()).toBe(one);
 });
+
+it('is loaded again where that failed', async () => {
+  const outcomes = [() => Promise.reject(new Error('no more files')), () => Promise.resolve('loaded')];
+  const load = once(() => outcomes.shift()?.() ?? Promise.reject(new Error('loaded too often')));
+  await expect(load()).rejects.toThrow('no more files');
+  expect(await load()).toBe('loaded');
+  expect(await load()).toBe('loaded');
+});
