@@ -6,6 +6,7 @@
  * `--write` makes the figures and pictures of docs/performance.md. Fails where Groupage lost a task, or sent one twice.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { loadsAt } from './performance/loads.ts';
@@ -47,6 +48,11 @@ const variants = chosen('variants', VARIANTS, values.variants);
 const isWhole = scale === 1 && loads.length === loadsAt(1).length && variants.length === VARIANTS.length;
 if (values.write && !isWhole) stop('--write wants all loads and variants, in full');
 
+// Others at work on the machine make waits longer, and functions dearer: whoever reads the figures should know.
+const cores = availableParallelism();
+const before = loadavg()[0] ?? 0;
+const machine = `${cores} cores, which had a load of ${before.toFixed(1)} from other work when it began`;
+if (before > 0.5) console.error(`the machine has ${machine}`);
 const world = await startWorld();
 const compared: Compared[] = [];
 for (const load of loads) {
@@ -79,6 +85,7 @@ if (values.write) {
   writeFileSync(
     page,
     withParts(readFileSync(page, 'utf8'), {
+      machine: `Made on a machine of ${machine}.`,
       variants: variantsList(),
       bars: `![${altOfBars(compared)}](images/performance.svg)`,
       lines: `![${altOfLines(compared)}](images/performance-in-all.svg)`,

@@ -11,7 +11,6 @@ import {
 import { conditionally, execute, getAll, type Statement } from '../../../src/aws/dynamodb.ts';
 import type { Item } from '../../../src/aws/item.ts';
 import type { BatchId, Millis, Target, TaskId } from '../../../src/batching/ids.ts';
-import type { Reading } from './reading.ts';
 import { type IndexEntry, isOpen, type Tables, type TaskRow } from './tables.ts';
 
 export interface TableNames {
@@ -53,89 +52,111 @@ export const createPublishedTables = async (client: DynamoDBDocumentClient, name
   });
 };
 
-/** @param now the clock that locks expire by */
+/** As the description reads: a task is written by its id, whatever it has become. @param now the clock that locks expire by */
 export const dynamoDBPublishedTables = (
   client: DynamoDBDocumentClient,
   names: TableNames,
-  claims: Reading['claims'],
   now: () => Millis,
-): Tables => {
-  const waiting = (target: Target): Promise<readonly IndexEntry[]> => waitingIn(client, names.task, target);
-  const whileOpen = claims === 'as-read' ? '' : ` AND BatchId=? AND "Status" IN ['batched', 'in-progress']`;
-  const change =
-    (set: string, when: string) =>
-    (parameters: readonly unknown[]): Statement => ({
-      text: `UPDATE "${names.task}" SET ${set} WHERE Id=?${when}`,
-      parameters: parameters as Statement['parameters'],
-    });
+): Tables => ({
+  ...tasksOn(client, names.task),
+  ...changesOn(client, names.task),
+  ...locksOn(client, names.lock, now),
+  ...batchesOn(client, names.batch),
+});
+
+const tasksOn = (
+  client: DynamoDBDocumentClient,
+  table: string,
+): Pick<Tables, 'insert' | 'waiting' | 'poll' | 'read'> => {
+  const waiting = (target: Target): Promise<readonly IndexEntry[]> => waitingIn(client, table, target);
   return {
     insert: async (task) => {
       const put = new PutCommand({
-        TableName: names.task,
+        TableName: table,
         Item: rowOf(task),
         ConditionExpression: 'attribute_not_exists(Id)',
       });
-      return (await conditionally(client.send(put))) ? task : stored(client, names.task, task.id);
-    },
-    acquire: async (target, holder, expiry) => {
-      const at = now();
-      const put = new PutCommand({
-        TableName: names.lock,
-        Item: { Target: target, LockHolder: holder, AcquiredAt: at },
-        ConditionExpression: 'attribute_not_exists(Target) OR LockHolder = :holder OR AcquiredAt < :expired',
-        ExpressionAttributeValues: { ':holder': holder, ':expired': at - expiry },
-      });
-      return (await conditionally(client.send(put))) !== undefined;
-    },
-    release: async (target, holder) => {
-      const remove = new DeleteCommand({
-        TableName: names.lock,
-        Key: { Target: target },
-        ConditionExpression: 'LockHolder = :holder',
-        ExpressionAttributeValues: { ':holder': holder },
-      });
-      await conditionally(client.send(remove));
+      return (await conditionally(client.send(put))) ? task : stored(client, table, task.id);
     },
     waiting,
     poll: waiting,
     read: async (ids) => {
-      const rows = (await getAll(client, names.task, ids.map(keyOf))).map(taskOf);
+      const rows = (await getAll(client, table, ids.map(keyOf))).map(taskOf);
       const byId = new Map(rows.map((row) => [row.id, row]));
       return ids.map((id) => byId.get(id));
     },
-    putBatch: async ({ id, target, members }) => {
-      await client.send(new PutCommand({ TableName: names.batch, Item: { Id: id, Target: target, Members: members } }));
-    },
-    batch: async (id) => {
-      const { Item: row } = await client.send(
-        new GetCommand({ TableName: names.batch, Key: { Id: id }, ConsistentRead: true }),
-      );
-      return row && { id, target: row.Target as Target, members: row.Members as TaskId[] };
-    },
-    claim: (ids, batch) => {
-      const claim = change(`"Status"='batched', BatchId=?`, claims === 'as-read' ? '' : ` AND "Status"='created'`);
-      return execute(
-        client,
-        ids.map((id) => claim([batch, id])),
-      );
-    },
-    start: async (ids, batch) => {
-      const start = change(`"Status"='in-progress'`, whileOpen);
-      await execute(
-        client,
-        ids.map((id) => start([id, ...(whileOpen ? [batch] : [])])),
-      );
-    },
-    finish: async (results, batch) => {
-      const finish = change(`"Status"=?`, whileOpen);
-      await execute(
-        client,
-        results.map(({ id, outcome }) => finish([outcome.status, id, ...(whileOpen ? [batch] : [])])),
-      );
-    },
-    isOpen: (task, batch) => isOpen(claims, task, batch),
   };
 };
+
+/** Many statements a request. */
+const changesOn = (
+  client: DynamoDBDocumentClient,
+  table: string,
+): Pick<Tables, 'claim' | 'start' | 'finish' | 'isOpen'> => {
+  const change = (set: string, parameters: Statement['parameters'], when = ''): Statement => ({
+    text: `UPDATE "${table}" SET ${set} WHERE Id=?${when}`,
+    parameters,
+  });
+  return {
+    claim: (ids, batch) =>
+      execute(
+        client,
+        ids.map((id) => change(`"Status"='batched', BatchId=?`, [batch, id])),
+      ),
+    start: async (ids) => {
+      const hasNotEnded = ` AND "Status" IN ['created', 'batched', 'in-progress']`;
+      await execute(
+        client,
+        ids.map((id) => change(`"Status"='in-progress'`, [id], hasNotEnded)),
+      );
+    },
+    finish: async (results) => {
+      await execute(
+        client,
+        results.map(({ id, outcome }) => change(`"Status"=?`, [outcome.status, id])),
+      );
+    },
+    isOpen: (task, batch) => isOpen('as-read', task, batch),
+  };
+};
+
+const locksOn = (
+  client: DynamoDBDocumentClient,
+  table: string,
+  now: () => Millis,
+): Pick<Tables, 'acquire' | 'release'> => ({
+  acquire: async (target, holder, expiry) => {
+    const at = now();
+    const put = new PutCommand({
+      TableName: table,
+      Item: { Target: target, LockHolder: holder, AcquiredAt: at },
+      ConditionExpression: 'attribute_not_exists(Target) OR LockHolder = :holder OR AcquiredAt < :expired',
+      ExpressionAttributeValues: { ':holder': holder, ':expired': at - expiry },
+    });
+    return (await conditionally(client.send(put))) !== undefined;
+  },
+  release: async (target, holder) => {
+    const remove = new DeleteCommand({
+      TableName: table,
+      Key: { Target: target },
+      ConditionExpression: 'LockHolder = :holder',
+      ExpressionAttributeValues: { ':holder': holder },
+    });
+    await conditionally(client.send(remove));
+  },
+});
+
+const batchesOn = (client: DynamoDBDocumentClient, table: string): Pick<Tables, 'putBatch' | 'batch'> => ({
+  putBatch: async ({ id, target, members }) => {
+    await client.send(new PutCommand({ TableName: table, Item: { Id: id, Target: target, Members: members } }));
+  },
+  batch: async (id) => {
+    const { Item: row } = await client.send(
+      new GetCommand({ TableName: table, Key: { Id: id }, ConsistentRead: true }),
+    );
+    return row && { id, target: row.Target as Target, members: row.Members as TaskId[] };
+  },
+});
 
 const keyOf = (id: TaskId): Item => ({ Id: id });
 

@@ -10,7 +10,7 @@ const MESSAGES = 10;
 export const fifo: Variant = {
   name: 'FIFO queue',
   about:
-    'an SQS FIFO queue with the Target as message group, and its event source: ten messages at the most and no window; the function calls for each Target among them.',
+    'an SQS FIFO queue with the Target as message group, and its event source: ten messages at the most and no window; the function calls for each Target among them. Requests to it are dearer, the producers’ too.',
   fifo: true,
   start: async (site) => {
     const queueUrl = await createQueue(site, 'tasks.fifo', { FifoQueue: 'true' });

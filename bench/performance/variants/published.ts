@@ -3,12 +3,13 @@ import { setTimeout } from 'node:timers/promises';
 import { sendAll } from '../../../src/aws/sqs.ts';
 import type { BatchId, Target, TaskId } from '../../../src/batching/ids.ts';
 import { MESSAGES_AT_ONCE } from '../../../src/batching/timings.ts';
+import { PRICES } from '../../../src/simulate/prices.ts';
 import { handlePublishedBatch } from '../../baselines/published/batch-handler.ts';
 import { createPublishedTables, dynamoDBPublishedTables } from '../../baselines/published/dynamodb-tables.ts';
 import { type LeaderDeps, runLeader } from '../../baselines/published/leader.ts';
 import { PUBLISHED } from '../../baselines/published/reading.ts';
 import type { Tables } from '../../baselines/published/tables.ts';
-import { type Delivered, startSource } from '../event-source.ts';
+import { type Delivered, type Source, startSource } from '../event-source.ts';
 import type { Site } from '../site.ts';
 import { createQueue } from './queues.ts';
 import { downstreamOf, type Received, tasksIn } from './tasks.ts';
@@ -16,13 +17,12 @@ import type { Running, Variant } from './variant.ts';
 
 export const published: Variant = {
   name: 'published',
-  about:
-    'the algorithm that Groupage stands in for ([the reading](../bench/baselines/published.ts)), with its index by Target and Status. Each task has an election, which is a message; its winner is a function that polls until it has led, as many at once as there are Targets.',
+  about: `the algorithm that Groupage stands in for ([the reading](../bench/baselines/published.ts)), with its index by Target and Status. Each task has an election, which is a message; its winner is a function that polls until it has led, as many at once as there are Targets. As executions of Step Functions the elections alone would be $${2 * PRICES.stepFunctions.perMillionTransitions} a million tasks: two transitions each.`,
   start: async (site) => {
     const { clients, prefix } = site;
     const names = { task: `${prefix}Task`, lock: `${prefix}BatchLock`, batch: `${prefix}Batch` };
     await createPublishedTables(clients.dynamodb, names);
-    const tables = dynamoDBPublishedTables(clients.dynamodb, names, PUBLISHED.claims, Date.now);
+    const tables = dynamoDBPublishedTables(clients.dynamodb, names, Date.now);
     const [register, elect, batch] = await Promise.all([
       createQueue(site, 'register'),
       createQueue(site, 'elect'),
@@ -39,50 +39,56 @@ interface QueueUrls {
 }
 
 const startFunctions = (site: Site, tables: Tables, queues: QueueUrls): Running => {
-  const { sqs } = site.clients;
-  const downstream = downstreamOf(site);
-  const sendBatch = async (id: BatchId): Promise<void> => void (await sendAll(sqs, queues.batch, [{ body: id }]));
-  const all = async (
-    messages: readonly Delivered[],
-    handle: (message: Delivered) => Promise<boolean>,
-  ): Promise<string[]> => {
-    const done = await Promise.all(messages.map(handle));
-    return messages.filter((_, index) => !done[index]).map(({ messageId }) => messageId);
-  };
   const sources = [
-    startSource(site, {
-      name: 'register',
-      queueUrl: queues.register,
-      batchSize: MESSAGES_AT_ONCE.register,
-      handle: async (messages) => {
-        const elections = await register(tables, tasksIn(site, messages));
-        await sendAll(sqs, queues.elect, elections);
-        return [];
-      },
-    }),
-    startSource(site, {
-      name: 'elect',
-      queueUrl: queues.elect,
-      batchSize: MESSAGES_AT_ONCE.elect,
-      scales: true,
-      handle: (messages) =>
-        all(messages, async (message) => {
-          await lead(leaderDeps(site, tables, sendBatch), message);
-          return true;
-        }),
-    }),
-    startSource(site, {
-      name: 'batch',
-      queueUrl: queues.batch,
-      batchSize: MESSAGES_AT_ONCE.batch,
-      handle: (messages) =>
-        all(messages, ({ body, receives }) => handlePublishedBatch({ tables, downstream }, body as BatchId, receives)),
-    }),
+    startSource(site, registerSource(site, tables, queues)),
+    startSource(site, electSource(site, tables, queues)),
+    startSource(site, batchSource(site, tables, queues)),
   ];
   return {
     queueUrl: queues.register,
     queues: Object.values(queues),
     stop: async () => void (await Promise.all(sources.map((source) => source.stop()))),
+  };
+};
+
+const registerSource = (site: Site, tables: Tables, queues: QueueUrls): Source => ({
+  name: 'register',
+  queueUrl: queues.register,
+  batchSize: MESSAGES_AT_ONCE.register,
+  handle: async (messages) => {
+    await sendAll(site.clients.sqs, queues.elect, await register(tables, tasksIn(site, messages)));
+    return [];
+  },
+});
+
+const electSource = (site: Site, tables: Tables, queues: QueueUrls): Source => {
+  const deps = leaderDeps(site, tables, async (id) => {
+    await sendAll(site.clients.sqs, queues.batch, [{ body: id }]);
+  });
+  return {
+    name: 'elect',
+    queueUrl: queues.elect,
+    batchSize: MESSAGES_AT_ONCE.elect,
+    scales: true,
+    handle: async (messages) => {
+      await Promise.all(messages.map((message) => lead(deps, message)));
+      return [];
+    },
+  };
+};
+
+const batchSource = (site: Site, tables: Tables, { batch }: QueueUrls): Source => {
+  const deps = { tables, downstream: downstreamOf(site) };
+  return {
+    name: 'batch',
+    queueUrl: batch,
+    batchSize: MESSAGES_AT_ONCE.batch,
+    handle: async (messages) => {
+      const done = await Promise.all(
+        messages.map(({ body, receives }) => handlePublishedBatch(deps, body as BatchId, receives)),
+      );
+      return messages.filter((_, index) => !done[index]).map(({ messageId }) => messageId);
+    },
   };
 };
 
