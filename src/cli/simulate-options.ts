@@ -7,15 +7,17 @@ import { CONFIG_FILES, EXAMPLE_CONFIG, findConfig, InvalidConfig, readConfig } f
 import { type Config, type Operation, operationNamed } from '../config/resolved.ts';
 import { parseConfig } from '../config/schema.ts';
 import { CommandFailure, WrongUsage } from '../failure.ts';
+import { type Aim, aimFrom } from '../simulate/aims.ts';
 import { downstreamFrom } from '../simulate/describe-downstream.ts';
 import { QUICK } from '../simulate/downstream.ts';
 import type { Setting } from '../simulate/job.ts';
 import { type Load, loadFrom, loadProblems } from '../simulate/load.ts';
 import type { Source } from '../simulate/source.ts';
 import { AWS, LOCAL } from '../simulate/surroundings.ts';
-import { type Axes, axesFrom, type Subject } from '../simulate/vary.ts';
+import { type Axes, axesFrom } from '../simulate/vary.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { sizeOf } from './lines.ts';
+import { checkOut } from './simulate-out.ts';
 
 export interface SimulateOptions {
   readonly config?: string;
@@ -26,16 +28,22 @@ export interface SimulateOptions {
   readonly local?: boolean;
   readonly seed?: string;
   readonly vary?: readonly string[];
+  readonly recommend?: boolean;
+  readonly aim?: readonly string[];
+  readonly out?: string;
   readonly json?: boolean;
 }
 
-export interface Asked extends Setting {
+export interface Asked {
+  readonly setting: Setting;
   readonly config: Config;
   /** How many tasks there will be, about, where that is known. */
   readonly expected?: number;
   /** Whose policy may be changed; undefined where that would be one of several. */
-  readonly subject: Subject | undefined;
+  readonly subject: { readonly input: unknown; readonly operation: Operation } | undefined;
   readonly axes: Axes | undefined;
+  /** What a policy is searched for. */
+  readonly aims: readonly Aim[] | undefined;
 }
 
 /** @throws WrongUsage for options that are none; InvalidConfig; CommandFailure for files that cannot be read */
@@ -46,20 +54,35 @@ export const askedOf = async (options: SimulateOptions): Promise<Asked> => {
   const downstream =
     options.downstream === undefined ? QUICK : right('--downstream', downstreamFrom(options.downstream));
   const axes = options.vary === undefined ? undefined : right('--vary', axesFrom(options.vary.join(' ')));
+  const aims = aimsIn(options);
+  checkOut(options.out);
   const seed = seedIn(options.seed);
   const described = load === undefined ? undefined : right('--load', loadFrom(load));
   const { input, config } = await configured(options.config);
   const operation = operationOf(config, options.operation);
-  const subject = operation && { input, operation: operation.operation };
+  if (operation === undefined && (axes ?? aims) !== undefined)
+    throw new WrongUsage('several operations are configured: --operation names the one whose policy is changed');
+  const subject = operation && { input, operation };
   const surroundings = options.local ? LOCAL : AWS;
-  const setting = { config, downstream, surroundings, seed, subject, axes };
-  if (described === undefined) return { ...setting, source: await traceAt(trace ?? '') };
-  return { ...setting, source: loadOf(described, operation), expected: tasksIn(described) };
+  const asked = { config, subject, axes, aims };
+  const setting = { downstream, surroundings, seed };
+  if (described === undefined) return { ...asked, setting: { ...setting, source: await traceAt(trace ?? '') } };
+  return {
+    ...asked,
+    setting: { ...setting, source: loadOf(described, operation) },
+    expected: tasksIn(described),
+  };
 };
 
 const right = <T>(option: string, parsed: Parsed<T>): T => {
   if (parsed.ok) return parsed.value;
   throw new WrongUsage(`${option}: ${describeInBrief(parsed.problems)}`);
+};
+
+const aimsIn = ({ recommend = false, aim = [] }: SimulateOptions): readonly Aim[] | undefined => {
+  if (recommend !== aim.length > 0)
+    throw new WrongUsage('--recommend and --aim go together: --recommend --aim "p99 wait < 5s"');
+  return recommend ? aim.map((text) => right('--aim', aimFrom(text))) : undefined;
 };
 
 const seedIn = (text = '1'): number => {

@@ -1,8 +1,11 @@
 /** What `groupage simulate` prints for people. */
+import type { Operation } from '../config/resolved.ts';
+import type { Aim } from '../simulate/aims.ts';
 import { costOf } from '../simulate/cost.ts';
 import type { Outcome } from '../simulate/outcome.ts';
 import { PRICES } from '../simulate/prices.ts';
-import { printPolicy } from '../simulate/settings.ts';
+import type { Recommended } from '../simulate/recommend.ts';
+import { type Policy, printPolicy, type SettingName, written } from '../simulate/settings.ts';
 import type { Surroundings } from '../simulate/surroundings.ts';
 import type { Tried, Varied } from '../simulate/vary.ts';
 import { count, dollars, percent, span } from '../simulate/words.ts';
@@ -85,7 +88,7 @@ const spentIn = (outcome: Outcome, surroundings: Surroundings): string => {
   ]);
 };
 
-export const policyRows = (tried: readonly Tried[], mark: (each: Tried) => string): string =>
+const policyRows = (tried: readonly Tried[], mark: (each: Tried) => string): string =>
   table(
     [
       'POLICY',
@@ -123,3 +126,34 @@ export const describeVaried = ({ tried, refused, front, knee }: Varied): string 
       : `The knee is ${printPolicy(knee.policy)}: up to there waiting saves the most calls. "Beaten": another policy is as good in waiting (99%), calls and cost, and better in one.`;
   return [rows, ...(not.length > 0 ? [not.join('\n')] : []), ...(tried.length > 1 ? [bend] : [])].join('\n\n');
 };
+
+/** What was found, with the lines for the configuration; or why nothing was. */
+export const describeRecommended = (
+  { proposed, nearest, contradicting, unmet, simulations }: Recommended,
+  { operation }: Operation,
+  aims: readonly Aim[],
+): string => {
+  const tried = `after ${plural(simulations, 'simulation')}`;
+  if (proposed)
+    return [
+      `The cheapest policy that meets ${aims.map(quoted).join(' and ')}, ${tried}:`,
+      policyRows([proposed], () => ''),
+      `operations: {\n  '${operation}': {\n    batch: { ${linesOf(proposed.policy)} },`,
+    ].join('\n\n');
+  return [
+    `No policy meets all aims, ${tried}.`,
+    ...(unmet.length > 0 ? [`None meets ${unmet.map(quoted).join(', or ')}.`] : []),
+    ...(contradicting.length > 0 ? [`These contradict each other: ${contradicting.map(quoted).join(' and ')}.`] : []),
+    ...(nearest ? ['The nearest:', policyRows([nearest], () => '')] : []),
+  ].join('\n\n');
+};
+
+const quoted = ({ text }: Aim): string => `"${printable(text)}"`;
+
+/** As the configuration has them; no quiet period is the default. */
+const linesOf = (policy: Policy): string =>
+  (Object.entries(policy) as [SettingName, number][])
+    .filter(([name, value]) => name !== 'quietPeriod' || value > 0)
+    .map(([name, value]) => [name, written(name, value)] as const)
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? `'${value}'` : value}`)
+    .join(', ');

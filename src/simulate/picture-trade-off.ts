@@ -1,0 +1,109 @@
+/** The trade-off between waiting, calls and cost: a point for each policy, with the knee and the policy as it is. */
+import { groupBy } from '../group-by.ts';
+import { escaped, linear, logarithmic, panel, picture, type Scale } from './chart.ts';
+import type { Figures } from './figures.ts';
+import { printPolicy, type SettingName } from './settings.ts';
+import type { Tried, Varied } from './vary.ts';
+import { count, dollars, span } from './words.ts';
+
+const [WIDTH, HEIGHT, LEFT, TOP, WIDE, TALL, STEP] = [1_120, 470, 74, 90, 420, 290, 540];
+
+interface Axis {
+  readonly title: string;
+  readonly of: (figures: Figures) => number;
+  readonly label: (value: number) => string;
+}
+
+const AXES: readonly Axis[] = [
+  { title: 'calls an hour', of: ({ callsPerHour }) => callsPerHour, label: count },
+  { title: 'cost a day', of: ({ perDay }) => perDay, label: dollars },
+];
+
+/** @param current of the policy as it is configured */
+export const tradeOffPicture = (varied: Varied, current: Figures): string => {
+  const waits = [...varied.tried, current].map(({ wait }) => Math.max(1, wait.p99));
+  const x = logarithmic(waits, 0, WIDE);
+  const panels = AXES.map((axis, index) => {
+    const y = linear(Math.max(...[...varied.tried, current].map(axis.of)), TALL, 0);
+    const where = { left: LEFT + index * STEP, top: TOP, width: WIDE, height: TALL, title: axis.title };
+    return panel(
+      {
+        ...where,
+        x,
+        y,
+        xLabel: span,
+        yLabel: axis.label,
+        along: '99% of the tasks wait up to this long (logarithmic)',
+      },
+      marks(varied, current, axis, x, y),
+    );
+  });
+  return picture(
+    {
+      width: WIDTH,
+      height: HEIGHT,
+      title: 'Waiting against calls and cost',
+      description: descriptionOf(varied, current),
+    },
+    [legend(varied), ...panels],
+  );
+};
+
+const descriptionOf = ({ tried, knee }: Varied, current: Figures): string =>
+  [
+    `${tried.length} policies.`,
+    `As configured 99% wait up to ${span(current.wait.p99)}, with ${count(current.callsPerHour)} calls an hour and ${dollars(current.perDay)} a day.`,
+    ...(knee
+      ? [
+          `At the knee, ${printPolicy(knee.policy)}, it is ${span(knee.wait.p99)}, ${count(knee.callsPerHour)} and ${dollars(knee.perDay)}.`,
+        ]
+      : []),
+  ].join(' ');
+
+const legend = ({ knee }: Varied): string =>
+  [
+    `<circle cx="${LEFT + 6}" cy="32" r="4" class="fill sent"/><text x="${LEFT + 18}" y="36">a policy (pale: beaten by another)</text>`,
+    `<circle cx="${LEFT + 246}" cy="32" r="6" class="now"/><text x="${LEFT + 260}" y="36">as configured</text>`,
+    ...(knee
+      ? [
+          `<circle cx="${LEFT + 376}" cy="32" r="8" class="knee"/><text x="${LEFT + 392}" y="36">the knee: ${escaped(printPolicy(knee.policy))}</text>`,
+        ]
+      : []),
+  ].join('');
+
+const marks = (
+  { tried, front, knee }: Varied,
+  current: Figures,
+  { of, title, label }: Axis,
+  x: Scale,
+  y: Scale,
+): string[] => {
+  const at = (figures: Figures): readonly [number, number] => [x.at(Math.max(1, figures.wait.p99)), y.at(of(figures))];
+  const dots = tried.map((each) => {
+    const [cx, cy] = at(each);
+    const said = `${printPolicy(each.policy)}: 99% wait up to ${span(each.wait.p99)}, ${label(of(each))} ${title}`;
+    return `<circle cx="${cx}" cy="${cy}" r="4" class="fill sent"${front.includes(each) ? '' : ' opacity=".35"'}><title>${escaped(said)}</title></circle>`;
+  });
+  const [nowX, nowY] = at(current);
+  const ring = knee ? [`<circle cx="${at(knee)[0]}" cy="${at(knee)[1]}" r="8" class="knee"/>`] : [];
+  return [
+    ...lines(tried, at),
+    ...dots,
+    ...ring,
+    `<circle cx="${nowX}" cy="${nowY}" r="6" class="now"><title>as configured</title></circle>`,
+  ];
+};
+
+/** Policies that differ in the first setting alone are joined; where there is a second one, its value is said at the end. */
+const lines = (tried: readonly Tried[], at: (figures: Figures) => readonly [number, number]): string[] => {
+  const restOf = ({ policy }: Tried): string => {
+    const [, ...others] = Object.entries(policy) as [SettingName, number][];
+    return printPolicy(Object.fromEntries(others));
+  };
+  return [...groupBy(tried, restOf)].map(([rest, those]) => {
+    const points = those.map(at);
+    const [endX, endY] = points.at(-1) ?? [0, 0];
+    const name = rest === '' ? '' : `<text x="${endX + 8}" y="${endY + 4}" class="l h">${escaped(rest)}</text>`;
+    return `<path d="M${points.map((point) => point.join(' ')).join('L')}" class="thin"/>${name}`;
+  });
+};
