@@ -1,7 +1,7 @@
 /** What functions load when they start, and that nothing else is missing. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sizeOf } from '../../bench/cold-start/sizes.ts';
 import { type BundleFiles, bundleHandlers } from '../../lib/handler-bundles.ts';
@@ -11,6 +11,14 @@ import { ROOT } from '../cli/groupage.ts';
 
 const folder = temporaryFolder('bundles-test');
 const bundles = bundleHandlers(folder);
+/** Each file by its path. */
+const filesIn = (root: string): Record<string, string> =>
+  Object.fromEntries(
+    readdirSync(root, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .map((path) => [relative(root, path), readFileSync(path, 'utf8')]),
+  );
 const importsIn = (files: BundleFiles) => Object.values(files).flatMap(({ imports }) => imports);
 
 describe.each(HANDLERS)('the bundle of %s', (name) => {
@@ -44,6 +52,12 @@ describe.each(HANDLERS)('the bundle of %s', (name) => {
       expect(readFileSync(join(folder, name, file), 'utf8')).toMatch(/\/\/# sourceMappingURL=\S+\.mjs\.map\n$/);
     }
   });
+});
+
+it('the same sources give the same bytes', () => {
+  const again = temporaryFolder('bundles-again');
+  bundleHandlers(again);
+  expect(filesIn(again)).toEqual(filesIn(folder));
 });
 
 it('what a function loads at its start and later is counted once, and clients that few need are not at the start', () => {
