@@ -33,7 +33,7 @@ export const apiWhenAsked = (deps: ApiDeps): Hono => {
     const name = sectionOf(req.path);
     const section = sections.get(name) ?? (await load(name));
     sections.set(name, section);
-    return section.fetch(req.raw, env);
+    return section.request(req.raw, undefined, env);
   });
   app.onError(answerTo(deps));
   return app;
