@@ -60,7 +60,7 @@ it('the same sources give the same bytes', () => {
   expect(filesIn(again)).toEqual(filesIn(folder));
 });
 
-it('what a function loads at its start and later is counted once, and clients that few need are not at the start', () => {
+it('what a function loads at its start, and later, is counted once', () => {
   const file = (bytes: number, imports: readonly [string, 'import-statement' | 'dynamic-import'][]) => ({
     bytes,
     imports: imports.map(([path, kind]) => ({ path, kind })),
