@@ -46,17 +46,22 @@ export const inTime = (most: number, from: number, to: number): Scale => {
 const DAY = 86_400_000;
 const STEPS = [1, 5, 10, 30, 60, 300, 600, 1_800, 3_600, 7_200, 14_400, 43_200, 86_400].map((each) => each * 1_000);
 
-/** Powers of ten around positive values, and between them 2 and 5 where there are few. */
-export const logarithmic = (values: readonly number[], from: number, to: number): Scale => {
+/** Waits as clocks have them, around positive values in milliseconds; logarithmic. */
+export const logInTime = (values: readonly number[], from: number, to: number): Scale => {
   const [least, most] = [Math.min(...values) / 1.15, Math.max(...values) * 1.15];
   const [low, high] = [Math.log10(least), Math.log10(most)];
-  const steps = high - low < 3 ? [1, 2, 5] : [1];
-  const powers = Array.from({ length: Math.ceil(high) - Math.floor(low) + 1 }, (_, n) => 10 ** (Math.floor(low) + n));
+  const within = WAITS.filter((each) => each >= least && each <= most);
+  const every = Math.ceil(within.length / 8);
   return {
-    ticks: powers.flatMap((power) => steps.map((step) => step * power)).filter((each) => each >= least && each <= most),
+    ticks: within.filter((_, index) => index % every === 0),
     at: (value) => near(from + ((Math.log10(value) - low) / (high - low)) * (to - from)),
   };
 };
+
+const WAITS = [
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
+  ...[1, 2, 5, 10, 20, 60, 120, 300, 600, 1_200, 3_600, 7_200, 18_000, 36_000, 86_400].map((each) => each * 1_000),
+];
 
 export interface Panel {
   readonly left: number;

@@ -10,28 +10,40 @@ import type { Outcome } from './outcome.ts';
 const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
 
 /**
- * @param onDone is told whenever one is done.
- * @returns what they came to, in the order of `jobs`
- * @throws what one of them throws
+ * Simulates jobs, and answers what they came to in their order; throws what one of them throws.
+ *
+ * @param onDone is told whenever one is done
  */
-export const simulateAll = async (
+export type SimulateAll = (jobs: readonly Job[], onDone?: () => void) => Promise<readonly Outcome[]>;
+
+/** Does some work with threads, which end with it. */
+export const withThreads = async <T>(work: (simulateAll: SimulateAll) => Promise<T>): Promise<T> => {
+  const workers: Worker[] = [];
+  const workerAt = (index: number): Worker => {
+    workers[index] ??= new Worker(WORKER);
+    return workers[index];
+  };
+  try {
+    return await work((jobs, onDone = () => {}) => simulateAll(workerAt, jobs, onDone));
+  } finally {
+    await Promise.all(workers.map((worker) => worker.terminate()));
+  }
+};
+
+const simulateAll = async (
+  workerAt: (index: number) => Worker,
   jobs: readonly Job[],
-  onDone: (outcome: Outcome) => void = () => {},
+  onDone: () => void,
 ): Promise<readonly Outcome[]> => {
   const outcomes: Outcome[] = [];
   let next = 0;
-  const work = async (): Promise<void> => {
-    const worker = new Worker(WORKER);
-    try {
-      for (let index = next++; index < jobs.length; index = next++) {
-        const outcome = await answerOf<Outcome>(worker, jobs[index]);
-        outcomes[index] = outcome;
-        onDone(outcome);
-      }
-    } finally {
-      await worker.terminate();
+  const work = async (worker: Worker): Promise<void> => {
+    for (let index = next++; index < jobs.length; index = next++) {
+      outcomes[index] = await answerOf<Outcome>(worker, jobs[index]);
+      onDone();
     }
   };
-  await Promise.all(Array.from({ length: Math.min(jobs.length, availableParallelism()) }, work));
+  const threads = Math.min(jobs.length, availableParallelism());
+  await Promise.all(Array.from({ length: threads }, (_, index) => work(workerAt(index))));
   return outcomes;
 };

@@ -1,8 +1,7 @@
 /** The trade-off between waiting, calls and cost: a point for each policy, with the knee and the policy as it is. */
-import { groupBy } from '../group-by.ts';
-import { escaped, linear, logarithmic, panel, picture, type Scale } from './chart.ts';
+import { escaped, linear, logInTime, panel, picture, type Scale } from './chart.ts';
 import type { Figures } from './figures.ts';
-import { printPolicy, type SettingName } from './settings.ts';
+import { printPolicy, type SettingName, written } from './settings.ts';
 import type { Tried, Varied } from './vary.ts';
 import { count, dollars, span } from './words.ts';
 
@@ -22,7 +21,7 @@ const AXES: readonly Axis[] = [
 /** @param current of the policy as it is configured */
 export const tradeOffPicture = (varied: Varied, current: Figures): string => {
   const waits = [...varied.tried, current].map(({ wait }) => Math.max(1, wait.p99));
-  const x = logarithmic(waits, 0, WIDE);
+  const x = logInTime(waits, 0, WIDE);
   const panels = AXES.map((axis, index) => {
     const y = linear(Math.max(...[...varied.tried, current].map(axis.of)), TALL, 0);
     const where = { left: LEFT + index * STEP, top: TOP, width: WIDE, height: TALL, title: axis.title };
@@ -87,23 +86,31 @@ const marks = (
   const [nowX, nowY] = at(current);
   const ring = knee ? [`<circle cx="${at(knee)[0]}" cy="${at(knee)[1]}" r="8" class="knee"/>`] : [];
   return [
-    ...lines(tried, at),
+    frontLine(front, at),
+    ...names(front, at),
     ...dots,
     ...ring,
     `<circle cx="${nowX}" cy="${nowY}" r="6" class="now"><title>as configured</title></circle>`,
   ];
 };
 
-/** Policies that differ in the first setting alone are joined; where there is a second one, its value is said at the end. */
-const lines = (tried: readonly Tried[], at: (figures: Figures) => readonly [number, number]): string[] => {
-  const restOf = ({ policy }: Tried): string => {
-    const [, ...others] = Object.entries(policy) as [SettingName, number][];
-    return printPolicy(Object.fromEntries(others));
-  };
-  return [...groupBy(tried, restOf)].map(([rest, those]) => {
-    const points = those.map(at);
-    const [endX, endY] = points.at(-1) ?? [0, 0];
-    const name = rest === '' ? '' : `<text x="${endX + 8}" y="${endY + 4}" class="l h">${escaped(rest)}</text>`;
-    return `<path d="M${points.map((point) => point.join(' ')).join('L')}" class="thin"/>${name}`;
-  });
+/** What no other policy beats is joined, and says its values. */
+const frontLine = (front: readonly Tried[], at: (figures: Figures) => readonly [number, number]): string => {
+  const sorted = front.toSorted((a, b) => a.wait.p99 - b.wait.p99);
+  const path = sorted.map((each) => at(each).join(' ')).join('L');
+  return sorted.length > 1 ? `<path d="M${path}" class="thin"/>` : '';
 };
+
+/** More would lie upon one another. */
+const NAMED = 12;
+
+const names = (front: readonly Tried[], at: (figures: Figures) => readonly [number, number]): string[] =>
+  front.length > NAMED
+    ? []
+    : front.map((each) => {
+        const [x, y] = at(each);
+        return `<text x="${x + 9}" y="${y - 7}" class="l h">${escaped(valuesOf(each))}</text>`;
+      });
+
+const valuesOf = ({ policy }: Tried): string =>
+  (Object.entries(policy) as [SettingName, number][]).map(([name, value]) => written(name, value)).join(', ');

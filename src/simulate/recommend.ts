@@ -8,6 +8,7 @@ import type { Millis } from '../batching/ids.ts';
 import type { Operation } from '../config/resolved.ts';
 import { type Aim, isMet, missedBy } from './aims.ts';
 import type { Setting } from './job.ts';
+import { withThreads } from './many.ts';
 import { type Policy, policyOf } from './settings.ts';
 import { type Subject, stepsOf, type Tried, tryPolicies } from './vary.ts';
 
@@ -36,45 +37,52 @@ const LONGEST: Millis = 600_000;
 const BEYOND_AIM = 4;
 
 /** @param options.tasks of the whole trace @param options.onDone is told whenever a simulation is done */
-export const recommend = async (
+export const recommend = (
   subject: Subject,
   operation: Operation,
   setting: Setting,
   aims: readonly Aim[],
   { tasks, onDone }: { readonly tasks: number; readonly onDone: () => void },
-): Promise<Recommended> => {
-  let simulations = 0;
-  const counted = (): void => {
-    simulations += 1;
-    onDone();
-  };
-  const trying = async (policies: readonly Policy[], most?: number): Promise<readonly Tried[]> =>
-    (await tryPolicies(subject, setting, policies, { onDone: counted, ...(most === undefined ? {} : { most }) })).tried;
+): Promise<Recommended> =>
+  withThreads(async (simulateAll) => {
+    let simulations = 0;
+    const counted = (): void => {
+      simulations += 1;
+      onDone();
+    };
+    const trying: Trying = async (policies, most) =>
+      (await tryPolicies(simulateAll, subject, setting, policies, { onDone: counted, most })).tried;
+    const found = await search(operation, aims, trying, tasks);
+    return { ...found, simulations };
+  });
+
+/** Simulates policies with so many tasks, or with all. */
+type Trying = (policies: readonly Policy[], most?: number) => Promise<readonly Tried[]>;
+
+const search = async (
+  operation: Operation,
+  aims: readonly Aim[],
+  trying: Trying,
+  tasks: number,
+): Promise<Omit<Recommended, 'simulations'>> => {
+  const isShort = tasks <= SAMPLE;
+  const first = (tried: readonly Tried[]) => bestOf(tried, aims).find((each) => meetsAll(each, aims));
   const sampled = await searched(operation, aims, (policies) => trying(policies, SAMPLE));
-  // The best of the sample, by turns: what the whole trace does not confirm gives way to the next.
-  const whole = await trying(
-    bestOf(sampled, aims)
-      .slice(0, CONFIRMED)
-      .map(({ policy }) => policy),
-  );
-  const found = (tried: readonly Tried[]) => bestOf(tried, aims).find((each) => meetsAll(each, aims));
-  const all = found(whole) || tasks <= SAMPLE ? whole : await searched(operation, aims, trying);
-  const proposed = found(all);
-  if (proposed) return { proposed, nearest: undefined, contradicting: [], unmet: [], simulations };
-  // What an aim for waits left out says whether the others can be met alone.
+  const best = bestOf(sampled, aims).slice(0, CONFIRMED);
+  const whole = isShort ? sampled : await trying(best.map(({ policy }) => policy));
+  // What the beginning of a trace says of it may be wrong.
+  const all = isShort || first(whole) ? whole : await searched(operation, aims, trying);
+  const proposed = first(all);
+  if (proposed) return { proposed, nearest: undefined, contradicting: [], unmet: [] };
+  // Whether the other aims can be met shows where nothing is asked of waits.
   const far = await trying(patient(operation, longestFor(aims)), SAMPLE);
-  const why = whyNot([...(tasks <= SAMPLE ? sampled : all), ...far], aims);
-  return { proposed, nearest: bestOf(all, aims)[0], ...why, simulations };
+  return { proposed, nearest: bestOf(all, aims)[0], ...whyNot([...all, ...far], aims) };
 };
 
 /** As many policies go through the whole trace. */
 const CONFIRMED = 4;
 
-const searched = async (
-  operation: Operation,
-  aims: readonly Aim[],
-  trying: (policies: readonly Policy[]) => Promise<readonly Tried[]>,
-): Promise<readonly Tried[]> => {
+const searched = async (operation: Operation, aims: readonly Aim[], trying: Trying): Promise<readonly Tried[]> => {
   let tried = await trying([policyOf(operation, NAMES), ...gridOf(operation, longestFor(aims))]);
   for (let round = 0; round < ROUNDS; round += 1) tried = [...tried, ...(await trying(between(tried, aims)))];
   return tried;

@@ -5,7 +5,7 @@ import { describedBy, duration, type Reader, wholeWithin } from './described.ts'
 import { type Figures, figuresOf } from './figures.ts';
 import type { Setting } from './job.ts';
 import { frontOf, kneeOf, type Point } from './knee.ts';
-import { simulateAll } from './many.ts';
+import { type SimulateAll, withThreads } from './many.ts';
 import type { Outcome } from './outcome.ts';
 import { configWith, type Policy, SETTING_NAMES, SETTINGS, type SettingName } from './settings.ts';
 
@@ -106,12 +106,13 @@ const checked = (
   };
 };
 
-/** Simulates policies. @param most tasks of the trace @param onDone is told whenever one is done */
+/** Simulates policies. @param options.most tasks of the trace @param options.onDone is told whenever one is done */
 export const tryPolicies = async (
+  simulateAll: SimulateAll,
   subject: Subject,
   setting: Setting,
   policies: readonly Policy[],
-  { most, onDone }: { readonly most?: number; readonly onDone?: (outcome: Outcome) => void } = {},
+  { most, onDone }: { readonly most?: number | undefined; readonly onDone?: (() => void) | undefined } = {},
 ): Promise<Pick<Varied, 'tried' | 'refused'>> => {
   const { fit, refused } = checked(subject, policies);
   const jobs = fit.map(({ config }) => ({ ...setting, config, ...(most === undefined ? {} : { most }) }));
@@ -133,7 +134,9 @@ const pointOf = (tried: Tried): Point & { readonly tried: Tried } => ({
 
 /** The trade-off between waiting, calls and cost over a grid. */
 export const vary = async (subject: Subject, setting: Setting, axes: Axes, onDone?: () => void): Promise<Varied> => {
-  const { tried, refused } = await tryPolicies(subject, setting, policiesOf(axes), onDone ? { onDone } : {});
+  const { tried, refused } = await withThreads((simulateAll) =>
+    tryPolicies(simulateAll, subject, setting, policiesOf(axes), { onDone }),
+  );
   const points = tried.map(pointOf);
   return { tried, refused, front: frontOf(points).map((point) => point.tried), knee: kneeOf(points)?.tried };
 };

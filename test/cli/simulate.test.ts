@@ -1,0 +1,100 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { askedOf, type SimulateOptions } from '../../src/cli/simulate-options.ts';
+import { WrongUsage } from '../../src/failure.ts';
+import { temporaryFolder } from '../../src/temporary-folder.ts';
+import { operationAt } from '../end-to-end/operations.ts';
+import { groupage } from './groupage.ts';
+
+const ship = {
+  ...operationAt('http://127.0.0.1:1/batch', { batch: { maxSize: 10, maxWait: '1s' } }),
+  target: ['depot'],
+};
+const linesOf = (count: number): string =>
+  Array.from({ length: count }, (_, n) => `{"time":${n / 20},"payload":{"depot":"D","n":${n}}}`).join('\n');
+const LOAD = ['--load', 'rate=20/s targets=2 duration=5s'];
+
+describe('groupage simulate', () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = temporaryFolder('simulate');
+    writeFileSync(join(folder, 'groupage.config.json'), JSON.stringify({ operations: { ship } }));
+    writeFileSync(join(folder, 'two.json'), JSON.stringify({ operations: { ship, other: ship } }));
+    writeFileSync(join(folder, 'none.json'), JSON.stringify({ operations: { ship: { target: [] } } }));
+    writeFileSync(join(folder, 'bad.csv'), 'time,payload\n1,{}\n0,{}\n');
+  });
+  const run = (args: readonly string[], input = '') => groupage(folder, ['simulate', ...args], input);
+
+  it('says what becomes of a trace, from the standard input too', async () => {
+    const text = await run(['--trace', '-'], linesOf(100));
+    expect(text).toMatchObject({ code: 0, err: '' });
+    expect(text.out).toMatch(/ship +100 +0 +10 +10 +100% +full 10/);
+    expect(text.out).toMatch(/cost +\$[\d.]+ a million tasks, \$[\d.]+ a day/);
+    const json = await run(['--trace', '-', '--json', '--local'], linesOf(100));
+    expect(JSON.parse(json.out)).toMatchObject({
+      outcome: { operations: [{ operation: 'ship', tasks: 100, succeeded: 100, calls: 10 }] },
+      cost: { perMillion: expect.any(Number) },
+      assumed: { seed: 1, surroundings: { atOnce: 25 }, prices: { region: 'us-east-1' } },
+    });
+  });
+
+  it('compares policies, each with the same trace, and draws them', async () => {
+    const args = ['--trace', '-', '--vary', 'maxSize=5,10', 'maxWait=0s,1s', '--out'];
+    const svg = await run([...args, 'curve.svg'], linesOf(100));
+    expect(svg).toMatchObject({ code: 0, err: '' });
+    expect(svg.out).toMatch(
+      /maxSize=5 maxWait=0ms .*\n.*maxSize=5 maxWait=1s .*\n.*maxSize=10 maxWait=0ms .*\n.*maxSize=10/,
+    );
+    expect(readFileSync(join(folder, 'curve.svg'), 'utf8')).toContain('as configured');
+    expect((await run([...LOAD, '--out', 'report.html'])).code).toBe(0);
+    expect(readFileSync(join(folder, 'report.html'), 'utf8')).toMatch(/<svg[\s\S]*sealed because/i);
+  });
+
+  it('fails where no policy meets the aims', async () => {
+    const found = await run([...LOAD, '--recommend', '--aim', 'max wait < 0s', 'cost < $0.01/million']);
+    expect(found).toMatchObject({ code: 1, err: '' });
+    expect(found.out).toContain('No policy meets all aims');
+    expect(found.out).toContain('None meets "max wait < 0s", or "cost < $0.01/million"');
+  });
+
+  it.each([
+    [['--trace', 'bad.csv'], 'bad.csv:3: time is 1000 ms before'],
+    [['--trace', 'missing'], 'missing cannot be read'],
+    [['--config', 'none.json', ...LOAD], 'operations.ship.downstream'],
+    [[...LOAD, '--vary', 'minSize=5,6'], 'operations.ship.batch.minSize only matters with batch.quietPeriod'],
+    [[...LOAD, '--out', 'no/such.svg'], 'no/such.svg cannot be written'],
+  ])('fails on bad input, with the reason: %j', async (args, reason) => {
+    const { code, err } = await run(args);
+    expect(err).toContain(reason);
+    expect(code).toBe(1);
+  });
+
+  it.each([
+    [[...LOAD, '--recommend', '--aim', 'speed'], '--aim: "speed" is no aim'],
+    [[...LOAD, '--stack', 'any'], "unknown option '--stack'"],
+  ])('is used wrongly: %j', async (args, reason) => {
+    const { code, err } = await run(args);
+    expect(err).toContain(reason);
+    expect(code).toBe(2);
+  });
+
+  const load = LOAD[1] as string;
+  it.each([
+    [{}, 'give a --trace or a --load'],
+    [{ trace: 'bad.csv', load }, 'give a --trace or a --load'],
+    [{ load: 'rate=fast' }, '--load: rate takes how many'],
+    [{ load, downstream: 'limit=0/s' }, '--downstream: limit takes'],
+    [{ load, vary: ['maxWait=9'] }, '--vary: maxWait takes'],
+    [{ load, aim: ['p99 wait < 5s'] }, '--recommend and --aim go together'],
+    [{ load, seed: 'x' }, '--seed takes'],
+    [{ load, out: 'picture.png' }, '--out takes'],
+    [{ load, config: 'two.json' }, '--operation names the one of the load'],
+    [{ load, operation: 'none' }, '--operation names none that is configured: these are ship'],
+  ])('is asked for what it cannot do: %j', async (options: SimulateOptions, reason) => {
+    const config = join(folder, options.config ?? 'groupage.config.json');
+    const asked = askedOf({ ...options, config });
+    await expect(asked).rejects.toThrow(reason);
+    await expect(asked).rejects.toBeInstanceOf(WrongUsage);
+  });
+});

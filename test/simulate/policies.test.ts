@@ -1,0 +1,196 @@
+import { describe, expect, it } from 'vitest';
+import { aimFrom, isMet, missedBy } from '../../src/simulate/aims.ts';
+import { costOf } from '../../src/simulate/cost.ts';
+import { QUICK } from '../../src/simulate/downstream.ts';
+import type { Figures } from '../../src/simulate/figures.ts';
+import { frontOf, kneeOf, type Point } from '../../src/simulate/knee.ts';
+import { loadFrom } from '../../src/simulate/load.ts';
+import { PRICES } from '../../src/simulate/prices.ts';
+import { recommend } from '../../src/simulate/recommend.ts';
+import { AWS } from '../../src/simulate/surroundings.ts';
+import { axesFrom, policiesOf, stepsOf, vary } from '../../src/simulate/vary.ts';
+import { configFrom, operationAt } from '../end-to-end/operations.ts';
+
+const FIGURES: Figures = {
+  wait: { mean: 900, p50: 1_000, p95: 3_000, p99: 4_000, max: 6_000 },
+  calls: 10,
+  callsPerHour: 900,
+  fill: 0.5,
+  size: 50,
+  perDay: 2,
+  perMillion: 4,
+};
+
+const aim = (text: string) => {
+  const parsed = aimFrom(text);
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+  return parsed.value;
+};
+
+describe('an aim', () => {
+  it.each([
+    ['p99 wait < 5s', 0],
+    ['max wait < 5s', 0.2],
+    ['wait p50<=500ms', 1],
+    ['mean wait < 1s', 0],
+    ['p95 wait < 2s', 0.5],
+    ['calls < 1000/h', 0],
+    ['calls < 0.2/s', 0.25],
+    ['cost < $1.60/day', 0.25],
+    ['cost < 4/million', 0],
+    ['fill > 0.5', 0],
+    ['fill > 80%', 0.375],
+  ])('is missed by its share: %s by %d', (text, by) => {
+    expect(missedBy(aim(text), FIGURES)).toBeCloseTo(by);
+    expect(isMet(aim(text), FIGURES)).toBe(by === 0);
+  });
+
+  it.each([
+    ['p98 wait < 5s', 'is no aim: mean wait'],
+    ['p99 wait < 5', 'is no aim: p99 wait < a duration'],
+    ['p99 wait > 5s', 'is no aim: p99 wait <'],
+    ['calls < 1000', 'is no aim: calls <'],
+    ['cost < $3', 'is no aim: cost < dollars'],
+    ['fill > 2', 'is no aim: fill > a share'],
+    ['', 'is no aim'],
+  ])('is refused with what it could be: %j', (text, message) => {
+    const parsed = aimFrom(text);
+    expect(parsed.ok ? '' : parsed.problems[0]?.reason).toContain(message);
+  });
+});
+
+const at = (wait: number, calls: number): Point => ({ wait, calls, cost: calls / 10 });
+
+describe('a trade-off', () => {
+  it('has its knee where the curve bends', () => {
+    const elbow = [at(0, 100), at(1, 20), at(5, 15), at(10, 10)];
+    expect(kneeOf(elbow)).toBe(elbow[1]);
+    const hyperbola = Array.from({ length: 100 }, (_, n) => at(n + 1, 100 / (n + 1)));
+    // On scaled axes the tangent of 100/x is parallel to the chord at 10.
+    expect(kneeOf(hyperbola)?.wait).toBe(10);
+    expect(kneeOf(hyperbola.toReversed())?.wait).toBe(10);
+  });
+
+  it('has none where it is straight, or no curve', () => {
+    expect(kneeOf(Array.from({ length: 11 }, (_, n) => at(n, 10 - n)))).toBeUndefined();
+    expect(kneeOf([at(1, 5)])).toBeUndefined();
+    expect(kneeOf([at(1, 5), at(2, 5)])).toBeUndefined();
+    expect(kneeOf([])).toBeUndefined();
+  });
+
+  it('is not moved by what others beat', () => {
+    const elbow = [at(0, 100), at(1, 20), at(10, 10)];
+    expect(kneeOf([...elbow, at(1, 90), at(9, 80)])).toBe(elbow[1]);
+    expect(frontOf([...elbow, at(1, 90), at(9, 80)])).toEqual(elbow);
+    // Of two that are equal neither beats the other.
+    expect(frontOf([at(1, 1), at(1, 1)])).toHaveLength(2);
+  });
+});
+
+describe('what is varied', () => {
+  it('is a list, or a range in equal factors with both its ends', () => {
+    expect(axesFrom('maxSize=10,50,100')).toEqual({ ok: true, value: { maxSize: [10, 50, 100] } });
+    expect(stepsOf(10, 1_000, 3)).toEqual([10, 100, 1_000]);
+    const zero = stepsOf(0, 60_000, 5);
+    expect([zero[0], zero[1], zero.at(-1)]).toEqual([0, 60, 60_000]);
+    const parsed = axesFrom('maxWait=0s..60s maxSize=10..500');
+    if (!parsed.ok) throw new Error('refused');
+    expect(policiesOf(parsed.value)).toHaveLength(36);
+  });
+
+  it.each([
+    ['', 'name one setting or two'],
+    ['maxWait=1s,2s maxSize=1,2 total=1,2', 'name one setting or two'],
+    ['maxWait=60s..1s', 'maxWait takes a range or a list'],
+    ['maxWait=5', 'maxWait takes a range or a list'],
+    ['maxSizes=5', 'did you mean "maxSize"?'],
+    ['maxWait=1s,2s window=1s,2s', 'replace each other'],
+    [
+      `maxSize=${Array.from({ length: 21 }, (_, n) => n + 1)} maxWait=${Array.from({ length: 21 }, (_, n) => `${n}s`)}`,
+      '441',
+    ],
+  ])('is refused: %j', (text, message) => {
+    const parsed = axesFrom(text);
+    const said = parsed.ok ? [] : parsed.problems.map(({ path, reason }) => `${path} ${reason}`);
+    expect(said.join()).toContain(message);
+  });
+});
+
+describe('policies over one load', () => {
+  const input = {
+    operations: { ship: operationAt('http://127.0.0.1:1/batch', { batch: { maxSize: 50, maxWait: '1s' } }) },
+  };
+  const [operation] = Object.values(configFrom(input).operations);
+  const subject = { input, operation: 'ship' };
+  const load = loadFrom('rate=20/s targets=2 duration=15s');
+  if (!load.ok || !operation) throw new Error('refused');
+  const setting = {
+    source: { kind: 'load', load: load.value, operation: 'ship' },
+    downstream: QUICK,
+    surroundings: AWS,
+    seed: 1,
+  } as const;
+
+  it('trade waiting for calls, and those that the configuration refuses are told', async () => {
+    const varied = await vary(subject, setting, { maxWait: [200, 1_000, 5_000], quietPeriod: [0, 300] });
+    expect(varied.refused).toEqual([
+      {
+        policy: { maxWait: 200, quietPeriod: 300 },
+        reason: expect.stringContaining('operations.ship.batch.quietPeriod'),
+      },
+    ]);
+    const patient = varied.tried.filter(({ policy }) => policy.quietPeriod === 0);
+    expect(patient).toHaveLength(3);
+    const calls = patient.map((each) => each.calls);
+    expect(calls).toEqual(calls.toSorted((a, b) => b - a));
+    const waits = patient.map(({ wait }) => wait.p99);
+    expect(waits).toEqual(waits.toSorted((a, b) => a - b));
+    expect(varied.front.length).toBeGreaterThanOrEqual(2);
+  });
+
+  it('are found for aims: cheaper than those that wait for nothing', async () => {
+    const found = await recommend(subject, operation, setting, [aim('p99 wait < 3s')], {
+      tasks: 300,
+      onDone: () => {},
+    });
+    expect(found.proposed?.wait.p99).toBeLessThan(3_000);
+    const { tried } = await vary(subject, setting, { maxWait: [0, 500, 1_000] });
+    for (const { perDay } of tried) expect(found.proposed?.perDay).toBeLessThan(perDay);
+  });
+
+  it('are not found for aims that contradict each other, and these are named', async () => {
+    const [wait, calls, fill, cost] = [
+      aim('p99 wait < 1s'),
+      aim('calls < 2000/h'),
+      aim('fill > 0.01'),
+      aim('cost < $0.01/million'),
+    ];
+    const found = await recommend(subject, operation, setting, [wait, calls, fill, cost], {
+      tasks: 300,
+      onDone: () => {},
+    });
+    expect(found.proposed).toBeUndefined();
+    expect(found.contradicting).toEqual([wait, calls]);
+    expect(found.unmet).toEqual([cost]);
+    expect(found.nearest).toBeDefined();
+  });
+});
+
+describe('the cost of a trace', () => {
+  const usage = {
+    writeUnits: 1e6,
+    readUnits: 2e6,
+    sqsRequests: 1e6,
+    invocations: { register: 5e5, group: 5e5 },
+    lambdaMillis: 1e6,
+  };
+
+  it('is at list prices, by the day and by a million tasks', () => {
+    const cost = costOf({ usage, operations: [], sentOver: 43_200_000 }, { memory: 0.5 });
+    expect(cost.dynamodb).toBeCloseTo(PRICES.dynamodb.perMillionWriteUnits + 2 * PRICES.dynamodb.perMillionReadUnits);
+    expect(cost.sqs).toBeCloseTo(PRICES.sqs.perMillionRequests);
+    expect(cost.lambda).toBeCloseTo(PRICES.lambda.perMillionInvocations + 500 * PRICES.lambda.perGigabyteSecond);
+    expect(cost.perDay).toBeCloseTo(2 * cost.total);
+    expect(cost.perMillion).toBeNull();
+  });
+});
