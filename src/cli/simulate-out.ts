@@ -1,6 +1,6 @@
 /** The pictures of `groupage simulate --out`. */
-import { writeFileSync } from 'node:fs';
-import { extname } from 'node:path';
+import { existsSync, writeFileSync } from 'node:fs';
+import { dirname, extname } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { reasonOf } from '../batching/problems.ts';
 import { CommandFailure, WrongUsage } from '../failure.ts';
@@ -19,10 +19,13 @@ export interface Drawn {
   readonly text: string;
 }
 
-/** @throws WrongUsage for a file of another kind */
+/** Before minutes are simulated. @throws WrongUsage for a file of another kind; CommandFailure where its folder is none */
 export const checkOut = (file: string | undefined): void => {
-  if (file !== undefined && !['.html', '.svg'].includes(extname(file)))
+  if (file === undefined) return;
+  if (!['.html', '.svg'].includes(extname(file)))
     throw new WrongUsage('--out takes a file whose name ends in .html (a page with everything) or .svg (a picture)');
+  if (!existsSync(dirname(file)))
+    throw new CommandFailure(`${file} cannot be written: there is no folder ${dirname(file)}`);
 };
 
 /** A page has everything; a picture the trade-off where there is one, otherwise the trace. @throws CommandFailure */

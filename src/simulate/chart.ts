@@ -1,7 +1,7 @@
 /** Charts as SVG, of plain numbers: axes with their units, lines, areas and points. */
 
 /** What is drawn in which colour, on light and on dark pages. */
-export const CHART_STYLE = `svg{--ink:#1f2328;--soft:#57606a;--grid:#d0d7de;--card:#ffffff;--sent:#0969da;--wait:#9a6700;--call:#1a7f37;--bad:#cf222e}
+const CHART_STYLE = `svg{--ink:#1f2328;--soft:#57606a;--grid:#d0d7de;--card:#ffffff;--sent:#0969da;--wait:#9a6700;--call:#1a7f37;--bad:#cf222e}
 svg text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif;fill:var(--ink);font-size:12px}
 svg .t{font-size:14px;font-weight:600} svg .l{fill:var(--soft)} svg .y{text-anchor:end} svg .x{text-anchor:middle}
 svg .g{stroke:var(--grid);stroke-width:1;fill:none} svg .card{fill:var(--card)} svg .h{stroke:var(--card);stroke-width:4;paint-order:stroke}

@@ -7,6 +7,7 @@ import { bySize, byWay } from '../../bench/costs/tables.ts';
 import { byChance } from '../../bench/policies/arrivals.ts';
 import { batchesOf } from '../../bench/policies/simulate.ts';
 import { byCap, byPolicy, byRate } from '../../bench/policies/tables.ts';
+import { assumed } from '../../bench/simulate/tables.ts';
 import { PRICES } from '../../src/simulate/prices.ts';
 import { ROOT } from '../cli/groupage.ts';
 import { aPolicy } from '../factories/factories.ts';
@@ -14,6 +15,7 @@ import { aPolicy } from '../factories/factories.ts';
 const PAGES = {
   'docs/choosing.md': { byRate, byPolicy, byCap },
   'docs/when-not.md': { bySize, byWay },
+  'docs/simulating.md': { assumed },
 } as const;
 
 it.each(Object.entries(PAGES))('%s has the tables as they are computed', async (page, tables) => {

@@ -1,0 +1,34 @@
+/** What docs/simulating.md shows is what its commands print: `npm test -- test/docs/simulating.test.ts -u` writes it anew. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { temporaryFolder } from '../../src/temporary-folder.ts';
+import { groupage, ROOT } from '../cli/groupage.ts';
+
+const PAGE = join(ROOT, 'docs/simulating.md');
+const SHOWN = /(<!-- simulated: (.*?) -->\n)[\s\S]*?(<!-- \/simulated -->)/g;
+const PICTURE = 'simulated-trade-off.svg';
+
+/** Words as a shell takes them. */
+const wordsOf = (text: string): string[] =>
+  [...text.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '');
+
+it('what the page shows of simulations is what they print and draw', async () => {
+  const folder = temporaryFolder('simulating');
+  const text = readFileSync(PAGE, 'utf8');
+  const shown = [...text.matchAll(SHOWN)].map(([, , args = '']) => args);
+  expect(shown.length).toBeGreaterThanOrEqual(3);
+  const printed = new Map<string, string>();
+  for (const args of shown) {
+    const { code, out } = await groupage(folder, ['simulate', ...wordsOf(args)]);
+    expect([args, code]).toEqual([args, 0]);
+    printed.set(args, out);
+  }
+  const anew = text.replace(
+    SHOWN,
+    (_, begin: string, args: string, end: string) =>
+      `${begin}\n\`\`\`text\n$ groupage simulate ${args}\n\n${printed.get(args)?.trimEnd()}\n\`\`\`\n\n${end}`,
+  );
+  await expect(anew).toMatchFileSnapshot(PAGE);
+  await expect(readFileSync(join(folder, PICTURE), 'utf8')).toMatchFileSnapshot(join(ROOT, 'docs/images', PICTURE));
+}, 300_000);
