@@ -101,10 +101,10 @@ export const picture = (
   inside: readonly string[],
 ): string =>
   [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escaped(description)}">`,
     `<title>${escaped(title)}</title><desc>${escaped(description)}</desc>`,
     `<style>\n${CHART_STYLE}\n</style>`,
-    `<rect x="0" y="0" width="${width}" height="${height}" rx="12" class="card"/>`,
+    `<rect x="0" y="0" width="${width}" height="${height}" rx="12" fill="#ffffff" class="card"/>`,
     ...inside,
     '</svg>\n',
   ].join('\n');
