@@ -1,6 +1,11 @@
 /** Small versions of what docs/scale.md tells. Virtual time is the same on every machine: rates are counts here. */
 import { describe, expect, it } from 'vitest';
+import { tryDuplicates } from '../../bench/scale/duplicates.ts';
+import { tryHot } from '../../bench/scale/hot-target.ts';
+import { tryAll, trySample } from '../../bench/scale/million-targets.ts';
+import { tryOutage } from '../../bench/scale/outage.ts';
 import { tryShards } from '../../bench/scale/shards.ts';
+import { only } from '../../bench/scale/trial.ts';
 
 describe('one hot Target', () => {
   it('takes what its key bears, and n shards take n times that', async () => {
@@ -10,4 +15,61 @@ describe('one hot Target', () => {
     expect(one.throttled).toBeGreaterThan(0);
     expect(four.taken / one.taken).toBeGreaterThan(3.6);
   });
+
+  it('holds up others while more comes than its key bears, and loses nobody', async () => {
+    const late = async (shards: number): Promise<number> => {
+      const { operations, twice } = await tryHot({ shards, rate: 2_000, seconds: 4 });
+      expect(twice).toBe(0);
+      for (const { tasks, succeeded } of operations) expect(succeeded).toBe(tasks);
+      return operations.find(({ operation }) => operation === 'quiet')?.late.p99 ?? 0;
+    };
+    expect(await late(1)).toBeGreaterThan(10 * (await late(6)));
+  });
+});
+
+describe('a million Targets', () => {
+  it('have batches of one where tasks wait for a second, and of several where they wait for an hour', async () => {
+    const [seconds, hours] = [
+      await trySample({ maxWait: '1s' }, 5_000, 600),
+      await trySample({ maxWait: '1h' }, 5_000, 3 * 3_600),
+    ];
+    expect(only(seconds).sizes.mean).toBeLessThan(1.1);
+    expect(only(hours).sizes.mean).toBeGreaterThan(4);
+    for (const { succeeded, tasks } of [only(seconds), only(hours)]) expect(succeeded).toBe(tasks);
+  });
+
+  it('share the key of their index, and the row of their operation', async () => {
+    const { partitions, tasks } = await tryAll(1, 1);
+    // A write for each new Target, of which two in a thousand have come before; two reads for each batch.
+    const [written, wasRead] = [partitions.hottest(), partitions.hottest('wasRead')];
+    expect([written.partition, wasRead.partition]).toEqual(['index:ship-1', 'op:ship-1']);
+    expect(written.units / tasks).toBeCloseTo(1, 2);
+    expect(wasRead.units / tasks).toBeCloseTo(2, 1);
+  });
+});
+
+describe('a downstream that was down for half an hour', () => {
+  const OUTAGE = { hours: 0.5, after: 0.2 };
+
+  it('gets the backlog in full batches, at the rate that was said, and no task failed', async () => {
+    const tried = await tryOutage('both', OUTAGE);
+    const { succeeded, failed, tasks } = only(tried);
+    expect([succeeded, failed, tried.twice]).toEqual([tasks, 0, 0]);
+    expect(tried.backlog.tasks / tried.backlog.calls).toBeGreaterThan(70);
+    // A call a second, and those that came meanwhile.
+    expect(tried.drained).toBeLessThan(2 * tried.backlog.calls * 1_000);
+  });
+
+  it('gets no task that came meanwhile without a circuit: they have failed', async () => {
+    const { failed, succeeded, tasks } = only(await tryOutage('bare', OUTAGE));
+    expect(failed + succeeded).toBe(tasks);
+    expect(failed).toBeGreaterThan(0.9 * 2 * 1_800);
+  });
+});
+
+it('messages that come ten times cost more, and no task is in two calls', async () => {
+  const [once, tenTimes] = [await tryDuplicates(1, 20), await tryDuplicates(10, 20)];
+  expect([once.twice, tenTimes.twice]).toEqual([0, 0]);
+  expect(only(tenTimes)).toMatchObject({ tasks: 2_000, succeeded: 2_000, batches: only(once).batches });
+  expect(tenTimes.usage.writeUnits).toBeGreaterThan(1.5 * once.usage.writeUnits);
 });

@@ -1,0 +1,32 @@
+/**
+ * `npm run bench:scale`: large loads and bad days in simulation, the tables of docs/scale.md.
+ * `-- --parts million-targets,hot-target,outage,duplicates`; `-- --write` puts them into docs/scale.md.
+ */
+import { parseArgs } from 'node:util';
+import { tellDuplicates } from './scale/duplicates.ts';
+import { tellHotTarget } from './scale/hot-target.ts';
+import { tellMillionTargets } from './scale/million-targets.ts';
+import { tellOutage } from './scale/outage.ts';
+import { writeBetween } from './scale/table.ts';
+
+const PARTS: Readonly<Record<string, () => Promise<string>>> = {
+  'million-targets': tellMillionTargets,
+  'hot-target': tellHotTarget,
+  outage: tellOutage,
+  duplicates: tellDuplicates,
+};
+
+const { values } = parseArgs({
+  options: {
+    parts: { type: 'string', default: Object.keys(PARTS).join(',') },
+    write: { type: 'boolean', default: false },
+  },
+});
+
+for (const part of values.parts.split(',')) {
+  const tell = PARTS[part];
+  if (!tell) throw new Error(`no part "${part}": ${Object.keys(PARTS).join(', ')}`);
+  const text = await tell();
+  console.log(`\n${part}\n\n${text}`);
+  if (values.write) writeBetween(part, text);
+}

@@ -1,0 +1,26 @@
+/** What a trial costs, at list prices. */
+import { PRICES } from '../../src/simulate/prices.ts';
+import { AWS } from '../../src/simulate/surroundings.ts';
+import type { Tried } from './trial.ts';
+
+const MILLION = 1_000_000;
+
+/** US dollars for a million of its tasks, without what an idle stack costs; the time that functions wait for calls is in it. */
+export const perMillion = ({ usage, tasks }: Pick<Tried, 'usage' | 'tasks'>): number => {
+  const { writeUnits, readUnits, sqsRequests, invocations, lambdaMillis } = usage;
+  const { dynamodb, sqs, lambda } = PRICES;
+  const invoked = Object.values(invocations).reduce((sum, each) => sum + each, 0);
+  const perMillionOf =
+    writeUnits * dynamodb.perMillionWriteUnits +
+    readUnits * dynamodb.perMillionReadUnits +
+    sqsRequests * sqs.perMillionRequests +
+    invoked * lambda.perMillionInvocations;
+  const seconds = (lambdaMillis / 1_000) * AWS.memory * lambda.perGigabyteSecond;
+  return (perMillionOf / MILLION + seconds) * (MILLION / tasks);
+};
+
+export const dollars = (amount: number): string => `$${amount.toFixed(amount < 100 ? 2 : 0)}`;
+
+/** Functions that were invoked, by what was done. */
+export const invocationsOf = ({ usage }: Pick<Tried, 'usage'>): number =>
+  Object.values(usage.invocations).reduce((sum, each) => sum + each, 0);

@@ -1,0 +1,73 @@
+/** SQS delivers every message of every queue several times, for ten minutes: what that costs, and whether anybody notices. */
+import type { Millis } from '../../src/batching/ids.ts';
+import type { SimulateOptions } from '../../src/simulate/simulate.ts';
+import { dollars, invocationsOf, perMillion } from './bill.ts';
+import { number, table } from './table.ts';
+import { COLD, only, steady, type Tried, tryOut } from './trial.ts';
+
+const [RATE, TARGETS] = [100, 20];
+/** The last copy comes within so long of the first. */
+const WITHIN: Millis = 30_000;
+
+/** Every message comes so often in all. */
+const times =
+  (deliveries: number): NonNullable<SimulateOptions['habits']> =>
+  (_, chaos) => {
+    const random = chaos.chanceOf('duplicates');
+    const copies = new Map<string, number>();
+    return {
+      again: (id) => {
+        const had = copies.get(id) ?? 0;
+        if (had >= deliveries - 1) {
+          copies.delete(id);
+          return undefined;
+        }
+        copies.set(id, had + 1);
+        return random.int(0, WITHIN / (deliveries - 1));
+      },
+    };
+  };
+
+export const tryDuplicates = (deliveries: number, seconds = 600): Promise<Tried> =>
+  tryOut({
+    operations: { ship: { batch: { maxWait: '10s' } } },
+    surroundings: COLD,
+    habits: times(deliveries),
+    arrivals: steady({ rate: RATE, seconds }, (n) => n % TARGETS),
+  });
+
+export const tellDuplicates = async (): Promise<string> => {
+  const rows: string[][] = [];
+  for (const deliveries of [1, 2, 10]) {
+    const tried = await tryDuplicates(deliveries);
+    const { succeeded, waits } = only(tried);
+    const { usage, tasks } = tried;
+    rows.push([
+      deliveries === 1 ? 'once' : `${deliveries} times`,
+      number(succeeded),
+      number(tried.twice),
+      number(only(tried).sizes.mean),
+      (usage.writeUnits / tasks).toFixed(2),
+      (usage.readUnits / tasks).toFixed(2),
+      (usage.sqsRequests / tasks).toFixed(2),
+      (invocationsOf(tried) / tasks).toFixed(2),
+      number(waits.p99 / 1_000),
+      dollars(perMillion(tried)),
+    ]);
+  }
+  return table(
+    [
+      'every message comes',
+      'tasks done',
+      'in two calls',
+      'tasks a batch',
+      'write units a task',
+      'read units',
+      'SQS requests',
+      'invocations',
+      'p99 wait, s',
+      'a million tasks',
+    ],
+    rows,
+  );
+};

@@ -1,0 +1,125 @@
+/**
+ * A hundred million tasks a day over a million Targets, of which each gets one in a quarter of an hour.
+ *
+ * Two views, since a day of it would take hours to simulate. What a Target does depends on its own tasks alone: so one
+ * Target of each thousand, for a day and more, tells what all of them cost. What Targets share depends on all of them: so
+ * some seconds of all of them tell what that has to bear, as they all come for the first time.
+ */
+import type { Millis } from '../../src/batching/ids.ts';
+import { seeded } from '../../src/simulation/random.ts';
+import { dollars, perMillion } from './bill.ts';
+import { number, span, table } from './table.ts';
+import { type OperationInput, only, type Tried, tryOut, WARM } from './trial.ts';
+
+const A_DAY = 100_000_000;
+const TARGETS = 1_000_000;
+const SECONDS_OF_DAY = 86_400;
+/** Tasks a second. */
+export const RATE = A_DAY / SECONDS_OF_DAY;
+
+/** By chance, over Targets that are as likely as each other. @param rate tasks a second of all of them */
+function* arrivals(rate: number, targets: number, seconds: number) {
+  const random = seeded(1);
+  const pause = 1_000 / rate;
+  for (let [at, n]: [Millis, number] = [0, 0]; at < seconds * 1_000; at += -Math.log(1 - random.next()) * pause, n += 1)
+    yield { at, operation: 'ship', payload: `{"depot":"D${random.int(0, targets - 1)}","n":${n}}` };
+}
+
+type Batch = NonNullable<OperationInput['batch']>;
+
+/** One Target of so many, for so many seconds. */
+export const trySample = (batch: Batch, oneOf: number, seconds: number): Promise<Tried> =>
+  tryOut({ operations: { ship: { batch } }, arrivals: arrivals(RATE / oneOf, TARGETS / oneOf, seconds) });
+
+/** All of them, for so many seconds. */
+export const tryAll = (operations: number, seconds: number): Promise<Tried> => {
+  const names = Array.from({ length: operations }, (_, n) => `ship-${n + 1}`);
+  function* shared() {
+    let n = 0;
+    for (const each of arrivals(RATE, TARGETS, seconds))
+      yield { ...each, operation: names[n++ % names.length] as string };
+  }
+  return tryOut({
+    operations: Object.fromEntries(names.map((name) => [name, {}])),
+    surroundings: WARM,
+    arrivals: shared(),
+  });
+};
+
+/** Waits, and for how long the sample goes on: some times as long, and no fewer tasks than tell something. */
+const WAITS = [
+  { maxWait: '1s', oneOf: 1_000, hours: 0.5 },
+  { maxWait: '5m', oneOf: 1_000, hours: 0.5 },
+  { maxWait: '1h', oneOf: 5_000, hours: 6 },
+  { maxWait: '6h', oneOf: 10_000, hours: 24 },
+  { maxWait: '1d', oneOf: 20_000, hours: 60 },
+] as const satisfies readonly { maxWait: `${number}${'s' | 'm' | 'h' | 'd'}`; oneOf: number; hours: number }[];
+
+const byWait = async (): Promise<string> => {
+  const rows: string[][] = [];
+  for (const { maxWait, oneOf, hours } of WAITS) {
+    const tried = await trySample({ maxWait }, oneOf, hours * 3_600);
+    const { sizes, waits, calls } = only(tried);
+    const { usage, tasks } = tried;
+    rows.push([
+      `\`"${maxWait}"\``,
+      number(sizes.mean),
+      span(waits.p50),
+      number((calls / tasks) * RATE),
+      (usage.writeUnits / tasks).toFixed(1),
+      (usage.readUnits / tasks).toFixed(1),
+      dollars(perMillion(tried)),
+      dollars((perMillion(tried) * A_DAY) / 1_000_000),
+    ]);
+  }
+  return table(
+    [
+      '`maxWait`',
+      'tasks a batch',
+      'half wait less than',
+      'calls a second',
+      'write units a task',
+      'read units',
+      'a million tasks',
+      'a day',
+    ],
+    rows,
+  );
+};
+
+const SECONDS = 10;
+
+const shared = async (): Promise<string> => {
+  const rows: string[][] = [];
+  for (const operations of [1, 2]) {
+    const tried = await tryAll(operations, SECONDS);
+    const { partitions, tasks } = tried;
+    const written = partitions.hottest();
+    const wasRead = partitions.hottest('wasRead');
+    rows.push([
+      String(operations),
+      number(tasks),
+      span(Math.max(...tried.operations.map(({ late }) => late.p99))),
+      number((written.units * 1_000) / tried.span),
+      number((wasRead.units * 1_000) / tried.span),
+      number(partitions.mostWritten('task')),
+      number(partitions.mostWritten('batch-lock')),
+      number(partitions.throttled),
+    ]);
+  }
+  return table(
+    [
+      'operations that share them',
+      `tasks in ${SECONDS} s`,
+      'p99 late',
+      'writes a second, index of Targets',
+      'reads a second, the operation’s row',
+      'most in a second, Task',
+      'BatchLock',
+      'tries throttled',
+    ],
+    rows,
+  );
+};
+
+export const tellMillionTargets = async (): Promise<string> => `${await byWait()}\n\n${await shared()}`;

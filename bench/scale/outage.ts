@@ -1,0 +1,141 @@
+/**
+ * A downstream that is down for hours, and then takes what it always took: what becomes of the tasks, by the policy.
+ * Two tasks a second over twenty Targets come meanwhile, and for an hour after it.
+ */
+import type { Millis } from '../../src/batching/ids.ts';
+import { QUICK } from '../../src/simulate/downstream.ts';
+import type { Outcome } from '../../src/simulate/outcome.ts';
+import { sentAt } from '../../src/simulate/world.ts';
+import { START } from '../../src/simulation/trace.ts';
+import { dollars, perMillion } from './bill.ts';
+import { number, span, table } from './table.ts';
+import { COLD, type OperationInput, only, steady, type Tried, tryOut } from './trial.ts';
+
+const MINUTE: Millis = 60_000;
+const HOUR = 60 * MINUTE;
+const [RATE, TARGETS] = [2, 20];
+/** Calls a second that the downstream takes. */
+const CALLS = 1;
+
+export interface Outage {
+  readonly hours: number;
+  /** For how long tasks go on coming when it is over, in hours. */
+  readonly after: number;
+}
+
+const LONG: Outage = { hours: 6, after: 1 };
+const SHORT: Outage = { hours: 1, after: 1 };
+
+/** What an operation says of calls, and how many a second its downstream takes. */
+interface Way {
+  readonly name: string;
+  readonly policy: OperationInput;
+  readonly calls: number | null;
+}
+
+export const WAYS = {
+  usual: { name: 'the defaults, a downstream without a limit', policy: {}, calls: null },
+  both: {
+    name: `\`rateLimit: ${CALLS}\` and \`concurrency.total: 10\`, a downstream of ${CALLS} call a second`,
+    policy: { rateLimit: CALLS, concurrency: { total: 10 } },
+    calls: CALLS,
+  },
+  rate: {
+    name: `\`rateLimit: ${CALLS}\` alone, likewise`,
+    policy: { rateLimit: CALLS },
+    calls: CALLS,
+  },
+  untold: { name: 'the defaults: nobody says that there is a limit, likewise', policy: {}, calls: CALLS },
+  bare: { name: '`circuit: null`, a downstream without a limit', policy: { circuit: null }, calls: null },
+} satisfies Record<string, Way>;
+
+export interface OutageTried extends Tried {
+  /** Tasks of a batch of the backlog. */
+  readonly backlog: { readonly tasks: number; readonly calls: number };
+  /** From the end of the outage until nothing of it was left, in ms. */
+  readonly drained: Millis;
+  /** What who came after it waited, in ms: on average, and at the most. */
+  readonly later: { readonly mean: Millis; readonly max: Millis };
+}
+
+export const tryOutage = async (way: keyof typeof WAYS, { hours, after }: Outage = LONG): Promise<OutageTried> => {
+  const { policy, calls }: Way = WAYS[way];
+  const down = { from: 5 * MINUTE, until: 5 * MINUTE + hours * HOUR };
+  const backlog = { tasks: 0, calls: 0 };
+  const later = { sum: 0, count: 0, max: 0 };
+  let drained = 0;
+  const tried = await tryOut({
+    operations: { ship: { batch: { maxWait: '1m' }, ...policy } },
+    surroundings: COLD,
+    downstream: { ...QUICK, callsPerSecond: calls, down },
+    arrivals: steady({ rate: RATE, seconds: (down.until + after * HOUR) / 1_000 }, (n) => n % TARGETS),
+    onCall: ({ call, answered }, now) => {
+      const at = now - START;
+      if (answered !== 'done' || at < down.until) return;
+      let waitedThrough = 0;
+      for (const { id } of call.items) {
+        const sent = sentAt(id) - START;
+        if (sent < down.until) waitedThrough += 1;
+        else {
+          later.sum += at - sent;
+          later.count += 1;
+          later.max = Math.max(later.max, at - sent);
+        }
+      }
+      if (waitedThrough === 0) return;
+      backlog.tasks += waitedThrough;
+      backlog.calls += 1;
+      drained = at - down.until;
+    },
+  });
+  return { ...tried, backlog, drained, later: { mean: later.sum / Math.max(1, later.count), max: later.max } };
+};
+
+/** Calls while it was down: how often it was looked at. */
+const callsWhileDown = ({ timeline }: Outcome, { hours }: Outage): number =>
+  timeline
+    .filter(({ at }) => at >= 5 * MINUTE && at < 5 * MINUTE + hours * HOUR)
+    .reduce((sum, { calls }) => sum + calls, 0);
+
+const TRIED: readonly (readonly [way: keyof typeof WAYS, outage: Outage])[] = [
+  ['usual', LONG],
+  ['both', LONG],
+  ['bare', SHORT],
+  ['both', SHORT],
+  ['rate', SHORT],
+  ['untold', SHORT],
+];
+
+export const tellOutage = async (): Promise<string> => {
+  const rows: string[][] = [];
+  for (const [way, outage] of TRIED) {
+    const tried = await tryOutage(way, outage);
+    const { failed, throttled } = only(tried);
+    const { backlog, drained, later } = tried;
+    rows.push([
+      WAYS[way].name,
+      `${outage.hours} h`,
+      number(failed),
+      number(callsWhileDown(tried, outage)),
+      span(drained),
+      number(backlog.tasks / Math.max(1, backlog.calls)),
+      number(throttled),
+      `${span(later.mean)}, ${span(later.max)}`,
+      dollars(perMillion(tried)),
+    ]);
+  }
+  return table(
+    [
+      'policy and downstream',
+      'down for',
+      'tasks failed',
+      'calls meanwhile',
+      'backlog gone after',
+      'tasks a call of it',
+      'calls answered 429',
+      'who came later waited: mean, most',
+      'a million tasks',
+    ],
+    rows,
+  );
+};
