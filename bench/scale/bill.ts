@@ -19,7 +19,8 @@ export const perMillion = ({ usage, tasks }: Pick<Tried, 'usage' | 'tasks'>): nu
   return (perMillionOf / MILLION + seconds) * (MILLION / tasks);
 };
 
-export const dollars = (amount: number): string => `$${amount.toFixed(amount < 100 ? 2 : 0)}`;
+export const dollars = (amount: number): string =>
+  `$${amount < 100 ? amount.toFixed(2) : Math.round(amount).toLocaleString('en')}`;
 
 /** Functions that were invoked, by what was done. */
 export const invocationsOf = ({ usage }: Pick<Tried, 'usage'>): number =>

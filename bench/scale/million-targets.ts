@@ -15,7 +15,7 @@ const A_DAY = 100_000_000;
 const TARGETS = 1_000_000;
 const SECONDS_OF_DAY = 86_400;
 /** Tasks a second. */
-export const RATE = A_DAY / SECONDS_OF_DAY;
+const RATE = A_DAY / SECONDS_OF_DAY;
 
 /** By chance, over Targets that are as likely as each other. @param rate tasks a second of all of them */
 function* arrivals(rate: number, targets: number, seconds: number) {

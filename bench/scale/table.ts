@@ -24,7 +24,7 @@ export const span = (millis: number): string => {
 
 /** Puts what a part told between its markers. @throws Error where the document has none */
 export const writeBetween = (part: string, text: string): void => {
-  const [from, to] = [`<!-- ${part}: made by the command -->`, `<!-- end of ${part} -->`];
+  const [from, to] = [`<!-- ${part} -->`, `<!-- /${part} -->`];
   const document = readFileSync(DOCUMENT, 'utf8');
   const [begins, ends] = [document.indexOf(from), document.indexOf(to)];
   if (begins === -1 || ends < begins) throw new Error(`docs/scale.md has no markers of ${part}`);

@@ -32,7 +32,7 @@ export interface Tried extends Outcome {
 
 const DOWNSTREAM = { kind: 'http', url: 'http://127.0.0.1:1/batch' } as const;
 
-export const configOf = (operations: Trial['operations']) => {
+const configOf = (operations: Trial['operations']) => {
   const named = Object.entries(operations).map(([name, fields]) => [
     name,
     { target: ['depot'], downstream: DOWNSTREAM, ...fields },
