@@ -1,6 +1,6 @@
 /** The engine with the product's tables, a meter on it, and what is spent phase by phase. */
 import { strict as assert } from 'node:assert';
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, type DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { parseConfig } from '../../src/config/schema.ts';
 import { synthesise } from '../../src/local/assembly.ts';
 import { localClients } from '../../src/local/clients.ts';
@@ -23,6 +23,8 @@ export interface Tables {
   readonly batch: string;
   /** What was spent while something ran. */
   spending(work: () => Promise<void>): Promise<Spent>;
+  /** Deletes a batch. */
+  remove(batchId: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -38,14 +40,19 @@ export const startTables = async (): Promise<Tables> => {
   const named = (end: string): string =>
     assembly.all('AWS::DynamoDB::Table').find(({ name }) => name.endsWith(end))?.name ?? '';
   const bill = newBill();
+  const client = metered(localClients({ ...endpoints, patient: true }), bill).dynamodb;
+  const batch = named('Tables-Batch');
   return {
-    client: metered(localClients({ ...endpoints, patient: true }), bill).dynamodb,
+    client,
     waiting: named('Tables-BatchLock'),
-    batch: named('Tables-Batch'),
+    batch,
     spending: async (work) => {
       const before = { write: total(bill.writeUnits), read: total(bill.readUnits) };
       await work();
       return { write: total(bill.writeUnits) - before.write, read: total(bill.readUnits) - before.read };
+    },
+    remove: async (batchId) => {
+      await client.send(new DeleteCommand({ TableName: batch, Key: { BatchId: batchId } }));
     },
     stop: () => engines.stop(),
   };
