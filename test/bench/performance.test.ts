@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -177,6 +178,11 @@ describe('the page', () => {
     expect(withParts(page, { variants: variantsList() })).toBe(
       `one\n<!-- variants -->\n\n${variantsList()}\n\n<!-- /variants -->\ntwo\n`,
     );
+  });
+
+  it('describes the ways as they are', () => {
+    const page = readFileSync(join(import.meta.dirname, '../../docs/performance.md'), 'utf8');
+    expect(withParts(page, { variants: variantsList() })).toBe(page);
   });
 
   it('is not made without a place for a part', () => {

@@ -2,11 +2,12 @@
 import { setTimeout } from 'node:timers/promises';
 import { sendAll } from '../../../src/aws/sqs.ts';
 import type { BatchId, Target, TaskId } from '../../../src/batching/ids.ts';
+import { reasonOf } from '../../../src/batching/problems.ts';
 import { MESSAGES_AT_ONCE } from '../../../src/batching/timings.ts';
 import { PRICES } from '../../../src/simulate/prices.ts';
 import { handlePublishedBatch } from '../../baselines/published/batch-handler.ts';
 import { createPublishedTables, dynamoDBPublishedTables } from '../../baselines/published/dynamodb-tables.ts';
-import { type LeaderDeps, runLeader } from '../../baselines/published/leader.ts';
+import { type LeaderDeps, POLL, runLeader } from '../../baselines/published/leader.ts';
 import { PUBLISHED } from '../../baselines/published/reading.ts';
 import type { Tables } from '../../baselines/published/tables.ts';
 import { type Delivered, type Source, startSource } from '../event-source.ts';
@@ -115,7 +116,11 @@ const lead = (deps: LeaderDeps, { messageId, body }: Delivered): Promise<void> =
 
 let batches = 0;
 
-const leaderDeps = ({ load, prefix }: Site, tables: Tables, sendBatch: LeaderDeps['sendBatch']): LeaderDeps => ({
+const leaderDeps = (
+  { load, prefix, errors }: Site,
+  tables: Tables,
+  sendBatch: LeaderDeps['sendBatch'],
+): LeaderDeps => ({
   tables,
   reading: PUBLISHED,
   maxSize: load.maxSize,
@@ -127,5 +132,21 @@ const leaderDeps = ({ load, prefix }: Site, tables: Tables, sendBatch: LeaderDep
     return `${prefix}batch-${batches}` as BatchId;
   },
   sendBatch,
-  untilDone: (step) => step(),
+  untilDone: untilDone(errors),
 });
+
+/** How often a step that fails is done again: for minutes, as a workflow does. What fails for longer is a defect. */
+const TRIES = 300;
+
+const untilDone =
+  (errors: string[]): LeaderDeps['untilDone'] =>
+  async (step) => {
+    for (let tries = 1; ; tries += 1)
+      try {
+        return await step();
+      } catch (cause) {
+        errors.push(`a leader: ${reasonOf(cause)}`);
+        if (tries === TRIES) throw cause;
+        await setTimeout(POLL);
+      }
+  };
