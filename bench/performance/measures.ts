@@ -1,6 +1,8 @@
 /** What a load came to by one way: pure. */
 import type { Millis } from '../../src/batching/ids.ts';
+import { costOf } from '../../src/simulate/cost.ts';
 import { PRICES } from '../../src/simulate/prices.ts';
+import { AWS } from '../../src/simulate/surroundings.ts';
 import { total } from '../meter.ts';
 import { type Limits, leastCalls } from './least-calls.ts';
 import type { Usage } from './site.ts';
@@ -133,15 +135,10 @@ const spreadOf = (values: readonly Millis[]): Spread => {
   return { p50: at(0.5), p99: at(0.99), max: sorted.at(-1) ?? 0 };
 };
 
-/** Memory of every function, in GB; Groupage's have as much. */
-const MEMORY = 0.5;
-const MILLION = 1_000_000;
-
-/** Dollars a task. The producers' own requests are not in it: they are the same for all. */
+/** Dollars a task, as the simulator counts them: the producers' own requests are not in it. Every function has ours' memory. */
 const priceOf = ({ write, read, sqsRequests, invocations, lambdaMillis }: PerTask, isFifo: boolean): number => {
-  const { dynamodb, sqs, lambda } = PRICES;
-  const units = write * dynamodb.perMillionWriteUnits + read * dynamodb.perMillionReadUnits;
-  const requests = sqsRequests * (isFifo ? sqs.perMillionFifoRequests : sqs.perMillionRequests);
-  const seconds = (lambdaMillis / 1_000) * MEMORY * lambda.perGigabyteSecond;
-  return (units + requests + invocations * lambda.perMillionInvocations) / MILLION + seconds;
+  const usage = { writeUnits: write, readUnits: read, sqsRequests, invocations: { all: invocations }, lambdaMillis };
+  const { dynamodb, sqs, lambda } = costOf({ usage, operations: [], sentOver: 0 }, AWS);
+  const { perMillionRequests, perMillionFifoRequests } = PRICES.sqs;
+  return dynamodb + sqs * (isFifo ? perMillionFifoRequests / perMillionRequests : 1) + lambda;
 };

@@ -18,6 +18,7 @@ import { sectionOf, variantsList, withParts } from '../../bench/performance/repo
 import { type Run, runLoad } from '../../bench/performance/run.ts';
 import { startWorld, type World } from '../../bench/performance/site.ts';
 import { VARIANTS } from '../../bench/performance/variants.ts';
+import { PRICES } from '../../src/simulate/prices.ts';
 
 const TASKS = 250;
 const load = burst({ tasks: TASKS, targets: 4, maxWait: 2_000 });
@@ -142,6 +143,15 @@ describe('what is measured', () => {
     expect(whereDearer(some(10, 8), ours)).toBe('always');
     expect(whereDearer(some(10, 1), ours)).toBe('never');
     expect(whereDearer(some(9, 4.4), ours)).toEqual({ upTo: expect.closeTo(4e-5, 12) });
+  });
+
+  it('costs what the list says, and requests to a FIFO queue more', () => {
+    const usage = { ...aUsage(), writeUnits: new Map([['rows', 4]]), sqsRequests: new Map([['queue', 4]]) };
+    const observed = { limits, sent, calls: [], usage, producerRequests: 1, errors: 0 };
+    const { perMillionRequests, perMillionFifoRequests } = PRICES.sqs;
+    const perMillion = (isFifo: boolean): number => measuresOf({ ...observed, isFifo }).perMillion;
+    expect(perMillion(false)).toBeCloseTo(PRICES.dynamodb.perMillionWriteUnits + perMillionRequests, 9);
+    expect(perMillion(true) - perMillion(false)).toBeCloseTo(perMillionFifoRequests - perMillionRequests, 9);
   });
 
   it('no Target shares a call with another', () => expect(leastCallsOf(sent, limits)).toBe(3));
