@@ -18,7 +18,7 @@ export interface Load {
   readonly size: number;
 }
 
-export interface SentTask {
+interface SentTask {
   readonly id: string;
   readonly target: string;
   readonly payload: string;

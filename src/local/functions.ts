@@ -26,8 +26,8 @@ export interface LocalFunction {
   readonly app?: Hono;
 }
 
-/** Lambda's event source has five pollers to begin with; that is plenty for one machine. */
-const POLLERS = 5;
+/** Lambda's event source has five pollers to begin with, and more when they are busy, up to what is plenty for one machine. */
+const POLLERS = { first: 5, most: 50 } as const;
 
 /** Loads every function of the assembly. @param hostOf by a function's name. @param onInvoke is told of each invocation. */
 export const loadFunctions = async (
@@ -90,13 +90,13 @@ export const poll = (
     const queue = assembly.all('AWS::SQS::Queue').find(({ name }) => name === nameInArn(properties.EventSourceArn));
     if (!fn || !queue)
       throw new UnknownInTemplate(`an event source from ${properties.EventSourceArn} to ${properties.FunctionName}`);
-    const { MaximumConcurrency = POLLERS } = (properties.ScalingConfig ?? {}) as { MaximumConcurrency?: number };
+    const { MaximumConcurrency = POLLERS.most } = (properties.ScalingConfig ?? {}) as { MaximumConcurrency?: number };
     return startSource(fn, {
       queueUrl: assembly.urlOf(queue),
       arn: String(properties.EventSourceArn),
       batchSize: Number(properties.BatchSize ?? AT_ONCE),
       window: Number(properties.MaximumBatchingWindowInSeconds ?? 0) * 1_000,
-      concurrency: Math.min(POLLERS, MaximumConcurrency),
+      concurrency: Math.min(POLLERS.most, MaximumConcurrency),
       sqs,
       onError,
     });
@@ -129,19 +129,21 @@ type Handle = (messages: readonly Message[]) => Promise<ReadonlySet<Message>>;
 
 const startSource = (fn: LocalFunction, source: Source): Polling => {
   const { arn, batchSize, window: wait, concurrency } = source;
+  const first = Math.min(POLLERS.first, concurrency);
   const invoke: Handle = async (messages) => {
     const { batchItemFailures } = (await fn.invoke(eventOf(arn, messages))) as SQSBatchResponse;
     const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
     return new Set(messages.filter(({ MessageId = '' }) => !failed.has(MessageId)));
   };
-  if (wait === 0) return startPollers(source, concurrency, invoke);
+  if (wait === 0) return startPollers(source, first, invoke);
   const gathering = new Gathering({ size: batchSize, wait, bytesOf }, invoke);
   const handle: Handle = async (messages) => {
     const done = await Promise.all(messages.map((message) => gathering.add(message)));
     return new Set(messages.filter((_, index) => done[index]));
   };
   // A poller waits for the invocation that its messages are part of: so many fill one while the others are under way.
-  const pollers = startPollers(source, concurrency * Math.ceil(batchSize / AT_ONCE), handle);
+  const perInvocation = Math.ceil(batchSize / AT_ONCE);
+  const pollers = startPollers({ ...source, concurrency: concurrency * perInvocation }, first * perInvocation, handle);
   return {
     stop: () => {
       const stopped = pollers.stop();
@@ -155,16 +157,43 @@ const startSource = (fn: LocalFunction, source: Source): Polling => {
 const RECORD_BYTES = 1_024;
 const bytesOf = ({ Body = '' }: Message): number => Buffer.byteLength(JSON.stringify(Body)) + RECORD_BYTES;
 
+/**
+ * Some to begin with, and one more whenever all have messages in hand: leaders sleep through rests of less than a second,
+ * and nobody should wait for them. Those above `count` go when they get nothing.
+ */
 const startPollers = (source: Source, count: number, handle: Handle): Polling => {
-  const pollers = Array.from({ length: count }, () => startPoller(source, handle));
+  const { concurrency } = source;
+  const pollers = new Set<Poller>();
+  const begin = (): void => {
+    const poller = startPoller(source, handle, {
+      onBusy: () => {
+        if (pollers.size < concurrency && [...pollers].every(({ isBusy }) => isBusy())) begin();
+      },
+      onIdle: () => {
+        if (pollers.size > count && pollers.delete(poller)) poller.stop();
+      },
+    });
+    pollers.add(poller);
+  };
+  for (let n = 0; n < count; n += 1) begin();
   return {
     stop: async () => {
-      await Promise.all(pollers.map((poller) => poller.stop()));
+      await Promise.all([...pollers].map((poller) => poller.stop()));
     },
   };
 };
 
-const startPoller = ({ queueUrl, batchSize, sqs, onError }: Source, handle: Handle): Polling => {
+interface Poller extends Polling {
+  /** Whether it has messages in hand. */
+  isBusy(): boolean;
+}
+
+interface Told {
+  onBusy(): void;
+  onIdle(): void;
+}
+
+const startPoller = ({ queueUrl, batchSize, sqs, onError }: Source, handle: Handle, told: Told): Poller => {
   let work: Promise<unknown> | undefined;
   const consumer = Consumer.create({
     queueUrl,
@@ -179,16 +208,19 @@ const startPoller = ({ queueUrl, batchSize, sqs, onError }: Source, handle: Hand
         consumer.once('response_processed', resolve);
       });
       work = processed;
+      if (consumer.status.isRunning) told.onBusy();
       return [...(await handle(messages))];
     },
   });
   consumer.on('response_processed', () => {
     work = undefined;
   });
+  consumer.on('empty', told.onIdle);
   // A poll that was broken off is no error.
   consumer.on('error', (error) => consumer.status.isRunning && onError(error));
   consumer.start();
   return {
+    isBusy: () => work !== undefined,
     stop: async () => {
       // A long poll can be broken off; messages in hand are finished and deleted first.
       consumer.stop({ abort: work === undefined });
