@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { answerOf } from '../simulation/parallel.ts';
+import { answerOf } from '../simulation/answer-of.ts';
 import type { Job } from './job.ts';
 import type { Outcome } from './outcome.ts';
 

@@ -1,6 +1,7 @@
 /** Schedules on all cores. Each depends on its seed alone, so that it does not matter who runs it, or when. */
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import { answerOf } from './answer-of.ts';
 import { NO_RUNS, plus, type Summary } from './schedules.ts';
 
 /** Consecutive seeds for one thread. */
@@ -65,15 +66,3 @@ export const inParallel = async <Some extends object>(
 
 const livesOf = (summary: object): number =>
   'lives' in summary && typeof summary.lives === 'number' ? summary.lives : 0;
-
-/** What a thread answers to a question, one at a time. */
-export const answerOf = <Answer>(worker: Worker, question: unknown): Promise<Answer> =>
-  new Promise((resolve, reject) => {
-    const onExit = (code: number): void => reject(new Error(`a thread of the simulation ended with code ${code}`));
-    worker.once('message', (answer: Answer) => {
-      worker.off('error', reject).off('exit', onExit);
-      resolve(answer);
-    });
-    worker.once('error', reject).once('exit', onExit);
-    worker.postMessage(question);
-  });

@@ -1,0 +1,14 @@
+/** Questions to a thread. */
+import type { Worker } from 'node:worker_threads';
+
+/** What a thread answers to a question, one at a time. */
+export const answerOf = <Answer>(worker: Worker, question: unknown): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const onExit = (code: number): void => reject(new Error(`a thread of the simulation ended with code ${code}`));
+    worker.once('message', (answer: Answer) => {
+      worker.off('error', reject).off('exit', onExit);
+      resolve(answer);
+    });
+    worker.once('error', reject).once('exit', onExit);
+    worker.postMessage(question);
+  });
