@@ -154,6 +154,9 @@ const notice = async (deps: RegisterDeps, arrived: ReadonlyMap<Target, Arrivals>
   await Promise.all(nudges);
 };
 
+/** A chance from which on at most about three look at a batch before it is full: each brings so much of it. */
+const FEW_LOOK = 0.9;
+
 /** R4. A leader that sleeps for long is woken early once a batch is full. */
 const nudge = async (deps: RegisterDeps, target: Target, lock: Lock, arrivals: Arrivals): Promise<void> => {
   const { machine, config, waiting, queues } = deps;
@@ -167,10 +170,12 @@ const nudge = async (deps: RegisterDeps, target: Target, lock: Lock, arrivals: A
   if (arrivals.startBy < lock.lockedUntil - LEASE) await queues.group(hint, delayPast(arrivals.startBy, now));
   const chance = chanceToLook(arrivals, policy);
   if (machine.random() >= chance) return;
-  // Where chance decides who looks, a read that is a moment behind is one look less, for half the price. Where each of
-  // them looks, the one who filled the batch has to see it.
+  // Where many look at a batch, a read that is a moment behind is one look less, for half the price. Where few do, because
+  // much came at once, the one who filled the batch has to see what he wrote a moment ago.
   const rows =
-    chance < 1 ? (await waiting.page(target, policy.maxSize)).items : await waiting.first(target, policy.maxSize);
+    chance < FEW_LOOK
+      ? (await waiting.page(target, policy.maxSize)).items
+      : await waiting.first(target, policy.maxSize);
   if (rows.length > 0 && due(rows, policy, now).do === 'seal') await queues.group(hint, 0);
 };
 

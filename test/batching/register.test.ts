@@ -68,6 +68,22 @@ suite('register', () => {
     expect(kit.sent.group).toEqual([{ ...guard(1, true), delay: 0 }]);
   });
 
+  it('R4: sees a batch that one invocation filled, though other reads are behind what it wrote', async () => {
+    const page: StepKit['waiting']['page'] = async () => ({ items: [] });
+    const large: StepKit = {
+      ...kit,
+      config: aConfig({ batch: aPolicy({ maxSize: 20, maxWait: 5_000 }) }),
+      waiting: { ...kit.waiting, page },
+    };
+    await led(1);
+    kit.sent.group.length = 0;
+    await register(
+      large,
+      Array.from({ length: 19 }, (_, n) => message(n + 1)),
+    );
+    expect(kit.sent.group).toEqual([{ ...guard(1, true), delay: 0 }]);
+  });
+
   it('R4: does not look when the leader wakes soon anyway', async () => {
     await led(1);
     kit.sent.group.length = 0;
