@@ -2,6 +2,7 @@
 import type { Operation } from '../config/resolved.ts';
 import type { Aim } from '../simulate/aims.ts';
 import { costOf } from '../simulate/cost.ts';
+import { callsPerHour } from '../simulate/figures.ts';
 import type { Outcome } from '../simulate/outcome.ts';
 import { PRICES } from '../simulate/prices.ts';
 import type { Recommended } from '../simulate/recommend.ts';
@@ -53,10 +54,10 @@ const waitsIn = ({ operations }: Outcome): string =>
 const callsIn = ({ operations, sentOver }: Outcome): string =>
   table(
     ['CALLED', 'CALLS', 'AN HOUR', 'TASKS A CALL', 'THROTTLED', 'UNANSWERED'],
-    operations.map(({ operation, tasks, calls, throttled, unanswered }) => [
+    operations.map(({ operation, tasks, calls, calledOver, throttled, unanswered }) => [
       operation,
       calls,
-      sentOver > 0 ? count((calls * 3_600_000) / sentOver) : '',
+      sentOver > 0 ? count(callsPerHour({ calls, calledOver }, sentOver)) : '',
       calls > 0 ? count(tasks / calls) : '',
       throttled,
       unanswered,

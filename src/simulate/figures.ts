@@ -1,6 +1,7 @@
 /** The few figures by which simulated policies are compared. */
+import type { Millis } from '../batching/ids.ts';
 import { costOf } from './cost.ts';
-import type { Outcome } from './outcome.ts';
+import type { OperationOutcome, Outcome } from './outcome.ts';
 import type { Surroundings } from './surroundings.ts';
 
 export interface Figures {
@@ -38,13 +39,19 @@ export const figuresOf = (outcome: Outcome, operation: string, surroundings: Sur
   return {
     wait: { mean, p50, p95, p99, max },
     calls: found.calls,
-    callsPerHour: (found.calls * HOUR) / outcome.sentOver,
+    callsPerHour: callsPerHour(found, outcome.sentOver),
     fill: found.fill,
     size: found.sizes.mean,
     perDay,
     perMillion,
   };
 };
+
+/** At the pace of the tasks, or of the calls where those do not keep it. @param sentOver more than 0 */
+export const callsPerHour = (
+  { calls, calledOver }: Pick<OperationOutcome, 'calls' | 'calledOver'>,
+  sentOver: Millis,
+): number => (calls * HOUR) / Math.max(sentOver, calledOver);
 
 /** A trace in which nothing was called, or that is of one moment: it has no rates. */
 export class NothingToCompare extends Error {

@@ -31,6 +31,8 @@ export interface OperationOutcome {
   readonly late: Spread;
   /** Calls downstream, those of them that were refused for their rate (429), and that came to nothing otherwise. */
   readonly calls: number;
+  /** From the first call to the last one, in ms: longer than tasks were sent where there are more than can be called about. */
+  readonly calledOver: Millis;
   readonly throttled: number;
   readonly unanswered: number;
 }

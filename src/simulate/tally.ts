@@ -15,6 +15,7 @@ class OperationTally {
   batches = 0;
   members = 0;
   calls = 0;
+  called: { readonly first: Millis; last: Millis } | undefined;
   throttled = 0;
   unanswered = 0;
   readonly sealedBy: Partial<Record<SealReason, number>> = {};
@@ -23,7 +24,7 @@ class OperationTally {
   readonly late = new Spreading();
 
   outcome(operation: string, maxSize: number): OperationOutcome {
-    const { tasks, ended, batches, sealedBy, sizes, waits, late, calls, throttled, unanswered } = this;
+    const { tasks, ended, batches, sealedBy, sizes, waits, late, calls, called, throttled, unanswered } = this;
     return {
       operation,
       tasks,
@@ -35,6 +36,7 @@ class OperationTally {
       waits: waits.spread,
       late: late.spread,
       calls,
+      calledOver: called ? called.last - called.first : 0,
       throttled,
       unanswered,
     };
@@ -102,6 +104,8 @@ export class Tally {
     const tally = this.#of(call.operation);
     const { batch } = operationFor(this.#config, call.operation);
     tally.calls += 1;
+    tally.called ??= { first: now, last: now };
+    tally.called.last = now;
     if (answered === 'throttled') tally.throttled += 1;
     if (answered === 'unavailable') tally.unanswered += 1;
     this.#timeline.count(now - this.#start, 'calls');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Arrival } from '../../src/simulate/arrival.ts';
 import { QUICK } from '../../src/simulate/downstream.ts';
+import { callsPerHour } from '../../src/simulate/figures.ts';
 import type { OperationOutcome, Outcome } from '../../src/simulate/outcome.ts';
 import { type SimulateOptions, simulate, TraceDisorder } from '../../src/simulate/simulate.ts';
 import { configFrom, type Fields, operationAt } from '../end-to-end/operations.ts';
@@ -93,6 +94,20 @@ describe('a trace through the real steps', () => {
     expect(outcome.rejected).toBe(1);
     expect(outcome.rejections.join()).toContain('unknown');
     expect(only(outcome).succeeded).toBe(10);
+  });
+
+  it('tells no more calls an hour than the rate allows, however much faster tasks come', async () => {
+    const outcome = await run({ arrivals: steady(60, 6, 20) }, { rateLimit: 0.1 });
+    const { calls, succeeded } = only(outcome);
+    expect([calls, succeeded]).toEqual([60, 60]);
+    const perHour = callsPerHour(only(outcome), outcome.sentOver);
+    expect(perHour).toBeGreaterThan(300);
+    expect(perHour).toBeLessThan(400);
+  });
+
+  it('tells as many calls an hour as tasks bring where calls keep pace', async () => {
+    const outcome = await run({}, { batch: { maxSize: 50, maxWait: '10s' } });
+    expect(callsPerHour(only(outcome), outcome.sentOver)).toBe((20 * 3_600_000) / outcome.sentOver);
   });
 
   it('refuses a trace that goes back in time', async () => {
