@@ -2,7 +2,7 @@
 
 import type { Millis, Target, TaskId } from '../../src/batching/ids.ts';
 import { parseRegisterMessage, withId } from '../../src/batching/register-message.ts';
-import { operationFor } from '../../src/config/resolved.ts';
+import { AS_THEY_COME, operationFor } from '../../src/config/resolved.ts';
 import { plain } from '../../src/simulation/plain.ts';
 import type { LoggedCall } from '../../src/simulation/simulated-downstream.ts';
 import { START } from '../../src/simulation/trace.ts';
@@ -70,7 +70,10 @@ export const comparable = (scenario: Scenario): Scenario => {
   const { config, sends, ...rest } = plain(scenario);
   return {
     ...rest,
-    config: withOperations(config, ({ batch }) => ({ batch: { ...batch, maxBytes: 1_000_000 } })),
+    config: {
+      ...withOperations(config, ({ batch }) => ({ batch: { ...batch, maxBytes: 1_000_000 } })),
+      register: AS_THEY_COME,
+    },
     sends: sends.map(({ at, body }, n) => ({ at, body: withId(body, `unnamed-${n}`) })),
     flushes: [],
     redrives: [],

@@ -8,6 +8,7 @@ import { simulateJob } from '../simulate/job.ts';
 import type { Outcome } from '../simulate/outcome.ts';
 import { PRICES } from '../simulate/prices.ts';
 import { type Recommended, recommend } from '../simulate/recommend.ts';
+import { CannotSimulate } from '../simulate/simulate.ts';
 import { InvalidTrace } from '../simulate/trace.ts';
 import { type Axes, policiesOf, type Varied, vary } from '../simulate/vary.ts';
 import { plural, printJson } from './output.ts';
@@ -46,7 +47,8 @@ Examples:
       try {
         await run(await askedOf(options), options);
       } catch (cause) {
-        if (cause instanceof InvalidTrace || cause instanceof NothingToCompare) throw new CommandFailure(cause.message);
+        if (cause instanceof InvalidTrace || cause instanceof NothingToCompare || cause instanceof CannotSimulate)
+          throw new CommandFailure(cause.message);
         throw cause;
       }
     });

@@ -26,8 +26,14 @@ export interface LocalFunction {
   readonly app?: Hono;
 }
 
-/** Lambda's event source has five pollers to begin with, and more when they are busy, up to what is plenty for one machine. */
-const POLLERS = { first: 5, most: 50 } as const;
+/**
+ * Lambda's event source has five pollers to begin with, and more when they are busy. Where an invocation takes few messages,
+ * since it waits for a downstream, many may wait; of those that work more than a few would only keep this machine's engines
+ * from answering in time.
+ */
+const POLLERS = { first: 5, most: (batchSize: number): number => (batchSize < AT_ONCE ? 50 : 12) } as const;
+/** What one receive gets at the most. */
+const AT_ONCE = 10;
 
 /** Loads every function of the assembly. @param hostOf by a function's name. @param onInvoke is told of each invocation. */
 export const loadFunctions = async (
@@ -90,13 +96,15 @@ export const poll = (
     const queue = assembly.all('AWS::SQS::Queue').find(({ name }) => name === nameInArn(properties.EventSourceArn));
     if (!fn || !queue)
       throw new UnknownInTemplate(`an event source from ${properties.EventSourceArn} to ${properties.FunctionName}`);
-    const { MaximumConcurrency = POLLERS.most } = (properties.ScalingConfig ?? {}) as { MaximumConcurrency?: number };
+    const batchSize = Number(properties.BatchSize ?? AT_ONCE);
+    const most = POLLERS.most(batchSize);
+    const { MaximumConcurrency = most } = (properties.ScalingConfig ?? {}) as { MaximumConcurrency?: number };
     return startSource(fn, {
       queueUrl: assembly.urlOf(queue),
       arn: String(properties.EventSourceArn),
-      batchSize: Number(properties.BatchSize ?? AT_ONCE),
+      batchSize,
       window: Number(properties.MaximumBatchingWindowInSeconds ?? 0) * 1_000,
-      concurrency: Math.min(POLLERS.most, MaximumConcurrency),
+      concurrency: Math.min(most, MaximumConcurrency),
       sqs,
       onError,
     });
@@ -121,9 +129,6 @@ interface Source {
   readonly onError: (error: Error) => void;
 }
 
-/** What one receive gets at the most. */
-const AT_ONCE = 10;
-
 /** Which of some messages are done: those that failed become visible again when their time is up, the others are deleted. */
 type Handle = (messages: readonly Message[]) => Promise<ReadonlySet<Message>>;
 
@@ -147,7 +152,7 @@ const startSource = (fn: LocalFunction, source: Source): Polling => {
   return {
     stop: () => {
       const stopped = pollers.stop();
-      gathering.handOn();
+      gathering.close();
       return stopped;
     },
   };

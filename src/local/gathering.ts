@@ -27,6 +27,7 @@ export class Gathering<Message> {
   readonly #window: Window<Message>;
   readonly #invoke: (messages: readonly Message[]) => Promise<ReadonlySet<Message>>;
   #open: Gathered<Message> | undefined;
+  #isClosed = false;
 
   /** @param invoke answers which of the messages are done. */
   constructor(window: Window<Message>, invoke: (messages: readonly Message[]) => Promise<ReadonlySet<Message>>) {
@@ -42,8 +43,14 @@ export class Gathering<Message> {
     const open = this.#open;
     open.messages.push(message);
     open.bytes += bytes;
-    if (open.messages.length >= this.#window.size) this.handOn();
+    if (this.#isClosed || open.messages.length >= this.#window.size) this.handOn();
     return (await open.done).has(message);
+  }
+
+  /** Nobody waits for others any more. */
+  close(): void {
+    this.#isClosed = true;
+    this.handOn();
   }
 
   /** Hands on what there is. */

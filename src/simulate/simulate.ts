@@ -4,6 +4,7 @@
  * Memory holds what waits and what ended within the last minutes, however long the trace is; time goes by the tasks.
  */
 import type { Millis } from '../batching/ids.ts';
+import { MINUTE } from '../batching/timings.ts';
 import type { Config } from '../config/resolved.ts';
 import { START } from '../simulation/trace.ts';
 import type { Arrivals } from './arrival.ts';
@@ -25,7 +26,7 @@ export interface SimulateOptions extends Pick<WorldOptions, 'capacity' | 'onCall
   readonly onProgress?: (sent: number) => void;
 }
 
-/** @throws TraceDisorder for a task that is earlier than the one in front of it; what the steps throw for a defect. */
+/** @throws TraceDisorder for a task that is earlier than the one in front of it; CannotSimulate; what the steps throw for a defect. */
 export const simulate = async (options: SimulateOptions): Promise<Outcome> => {
   const { surroundings = AWS, downstream = QUICK, seed = 1 } = options;
   const world = new World({ ...options, surroundings, downstream, seed });
@@ -33,6 +34,7 @@ export const simulate = async (options: SimulateOptions): Promise<Outcome> => {
   let [sent, last] = [0, 0];
   for await (const arrival of options.arrivals) {
     if (arrival.at < last) throw new TraceDisorder(arrival.at, last);
+    if (arrival.at - last > SILENCE) throw tooStill(arrival.at - last);
     last = arrival.at;
     const at = START + arrival.at;
     while (scheduler.next !== undefined && scheduler.next < at) await world.step();
@@ -41,11 +43,30 @@ export const simulate = async (options: SimulateOptions): Promise<Outcome> => {
     sent += 1;
     if (sent % PROGRESS === 0) options.onProgress?.(sent);
   }
-  while (!world.isAtRest) await world.step();
+  while (!world.isAtRest) {
+    await world.step();
+    if (scheduler.now - START - last > SILENCE) throw neverEnds(world.unfinished);
+  }
   return world.tally.outcome;
 };
 
 const PROGRESS = 10_000;
+/** Nothing that is meant to be simulated is still for so long. */
+const SILENCE: Millis = 366 * 24 * 60 * MINUTE;
+
+/** A trace, or what a configuration makes of it, has no end. */
+export class CannotSimulate extends Error {
+  override readonly name = 'CannotSimulate';
+}
+
+const tooStill = (gap: Millis): CannotSimulate =>
+  new CannotSimulate(
+    `there are ${Math.round(gap / (24 * 60 * MINUTE)).toLocaleString('en')} days between two tasks: are some times moments, and others seconds since the beginning?`,
+  );
+const neverEnds = (open: number): CannotSimulate =>
+  new CannotSimulate(
+    `${open} tasks have not ended a year after the last one came: with this configuration and downstream they never will`,
+  );
 
 /** A trace goes forward in time. */
 export class TraceDisorder extends Error {

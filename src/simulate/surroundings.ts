@@ -20,7 +20,8 @@ export interface Surroundings {
 }
 
 /**
- * Single-digit milliseconds for DynamoDB and SQS; event sources begin with 5 pollers and get 300 a minute up to 1,250.
+ * Single-digit milliseconds for DynamoDB and SQS; event sources begin with 5 pollers and get 300 a minute, up to
+ * the `maxConcurrency` of lib/flow-handlers.ts (elect and callback have less of it, and less to do).
  * https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html
  */
 export const AWS: Surroundings = {
@@ -29,15 +30,15 @@ export const AWS: Surroundings = {
   delivery: 10,
   overhead: 2,
   memory: 0.5,
-  pollers: { first: 5, perMinute: 300, most: 1_250 },
+  pollers: { first: 5, perMinute: 300, most: 100 },
 };
 
-/** `npm start`: engines in processes beside this one, five pollers for each queue. */
+/** `npm start`: engines in processes beside this one; another poller whenever all of a queue's are busy. */
 export const LOCAL: Surroundings = {
   request: 5,
   atOnce: 25,
   delivery: 10,
   overhead: 1,
   memory: 0.5,
-  pollers: { first: 5, perMinute: 0, most: 5 },
+  pollers: { first: 5, perMinute: 60_000, most: 12 },
 };

@@ -109,6 +109,11 @@ export class World {
     return this.#unfinished === 0 && Object.values(this.#queues).every(({ isEmpty }) => isEmpty);
   }
 
+  /** Tasks that have not ended. */
+  get unfinished(): number {
+    return this.#unfinished;
+  }
+
   /** Rows of tasks and batches that are held in memory. */
   get held(): number {
     return this.#tables.tasks.size + this.#tables.batches.size;

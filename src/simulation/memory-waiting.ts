@@ -22,7 +22,12 @@ export const memoryWaiting = (tables: Tables, gate: Gate, lag: Lag = upToDate): 
   has: (target, entry) => through(gate, 'waiting.has', () => rowsOf(tables, target).has(entry)),
   page: (target, limit, cursor) =>
     through(gate, 'waiting.page', () =>
-      pageOf(firstRows(rowsOf(tables, target, lag()), Number.POSITIVE_INFINITY), limit, cursor),
+      pageOf(
+        // One more than a first page has says that there is another.
+        firstRows(rowsOf(tables, target, lag()), cursor === undefined ? limit + 1 : Number.POSITIVE_INFINITY),
+        limit,
+        cursor,
+      ),
     ),
   remove: async (target, entries) => {
     await gate(

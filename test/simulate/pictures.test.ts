@@ -23,6 +23,7 @@ const OUTCOME: Outcome = {
       fill: 0.5,
       waits: SPREAD,
       late: SPREAD,
+      calledOver: 60_000,
       calls: 3,
       throttled: 1,
       unanswered: 0,

@@ -115,6 +115,11 @@ describe('a trace through the real steps', () => {
     await expect(run({ arrivals })).rejects.toThrow(TraceDisorder);
   });
 
+  it('refuses a trace in which nothing happens for years', async () => {
+    const arrivals = [...steady(2, 1), { at: 1e12, operation: 'ship', payload: '{"depot":"D"}' }];
+    await expect(run({ arrivals })).rejects.toThrow('days between two tasks');
+  });
+
   it('takes its tasks one after the other from whoever makes them', async () => {
     async function* slowly(): AsyncGenerator<Arrival> {
       for (const each of steady(30, 10)) {
