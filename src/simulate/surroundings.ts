@@ -33,9 +33,12 @@ export const AWS: Surroundings = {
   pollers: { first: 5, perMinute: 300, most: 100 },
 };
 
-/** `npm start`: engines in processes beside this one; another poller whenever all of a queue's are busy. */
+/**
+ * `npm start`: engines in processes beside this one, which have two cores between them (by `npm run bench:agreement`); another
+ * poller whenever all of a queue's are busy.
+ */
 export const LOCAL: Surroundings = {
-  request: 5,
+  request: 11,
   atOnce: 25,
   delivery: 10,
   overhead: 1,
