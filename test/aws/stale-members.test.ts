@@ -1,6 +1,5 @@
 /** A glance at a batch's members, an eventually consistent read, believes no row but one that shows the batch and is open. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { metered, newBill, total } from '../../bench/meter.ts';
 import { dynamoDBTasks } from '../../src/aws/dynamodb-tasks.ts';
 import type { Item } from '../../src/aws/item.ts';
 import type { BatchId, TaskId } from '../../src/batching/ids.ts';
@@ -10,14 +9,13 @@ import { fresh } from '../contract/names.ts';
 import { aTask, candidate } from '../factories/factories.ts';
 
 let resources: Resources;
-const bill = newBill();
 let tasks: Tasks;
 /** What an eventually consistent read shows of a row, which may be nothing. */
 let shown: (row: Item) => Item | undefined = (row) => row;
 
 beforeAll(async () => {
   resources = await makeResources();
-  const { dynamodb } = metered(resources.clients, bill);
+  const { dynamodb } = resources.clients;
   dynamodb.middlewareStack.add(
     (next) => async (args) => {
       const answer = await next(args);
@@ -53,16 +51,6 @@ const claimed = async (): Promise<{ readonly ids: TaskId[]; readonly batch: Batc
 const payloads = (open: readonly OpenTask[]): readonly string[] => open.map(({ payload }) => payload);
 
 describe('a glance at the members of a batch', () => {
-  it('costs half as much as a consistent look', async () => {
-    shown = (row) => row;
-    const { ids, batch } = await claimed();
-    const before = total(bill.readUnits);
-    expect(payloads(await tasks.glance(ids, batch))).toEqual(PAYLOADS);
-    const between = total(bill.readUnits);
-    expect(payloads((await tasks.members(ids, batch)).open)).toEqual(PAYLOADS);
-    expect([between - before, total(bill.readUnits) - between]).toEqual([1.5, 3]);
-  });
-
   it.each<{ readonly what: string; readonly show: typeof shown; readonly left?: readonly string[] }>([
     { what: 'not there', show: () => undefined },
     { what: 'as before their claim', show: ({ BatchId: _, ...row }) => ({ ...row, Status: 'created' }) },

@@ -1,0 +1,36 @@
+/** What H3 costs: a glance at a batch's members is half of a consistent look at them. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { metered, newBill, total } from '../../bench/meter.ts';
+import { dynamoDBTasks } from '../../src/aws/dynamodb-tasks.ts';
+import type { Tasks } from '../../src/ports.ts';
+import { makeResources, type Resources } from '../backends/resources.ts';
+import { fresh } from '../contract/names.ts';
+import { aTask, candidate } from '../factories/factories.ts';
+
+let resources: Resources;
+const bill = newBill();
+let tasks: Tasks;
+beforeAll(async () => {
+  resources = await makeResources();
+  tasks = dynamoDBTasks(metered(resources.clients, bill).dynamodb, resources.tables.task);
+});
+afterAll(() => resources.stop());
+
+it('a glance costs half as much as a consistent look, payloads in rows of their own included', async () => {
+  const { t, batch, target } = fresh();
+  const payloads = ['{}', `{"s":"${'x'.repeat(2_000)}"}`];
+  const made = payloads.map((payload, n) => aTask({ id: t(n), target, payload }));
+  await tasks.insert(made);
+  await tasks.storePayloads(made.slice(1).map((task) => ({ ...task, run: 1 })));
+  const ids = made.map(({ id }) => id);
+  await tasks.claim(
+    ids.map((id) => candidate(id)),
+    batch,
+  );
+  const before = total(bill.readUnits);
+  // What was written a moment ago need not show yet; what is read is paid for.
+  await tasks.glance(ids, batch);
+  const between = total(bill.readUnits);
+  expect((await tasks.members(ids, batch)).open.map(({ payload }) => payload)).toEqual(payloads);
+  expect([between - before, total(bill.readUnits) - between]).toEqual([1.5, 3]);
+});
