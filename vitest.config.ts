@@ -1,8 +1,11 @@
+import { join } from 'node:path';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { temporaryFolder } from './src/temporary-folder.ts';
 
 // What tests leave goes with this process: those that run them are ended before they could tidy up.
 process.env.TMPDIR = temporaryFolder('tests');
+// Processes that tests start, the command line most of all, are compiled once for all of them.
+process.env.NODE_COMPILE_CACHE ??= join(process.env.TMPDIR, 'compiled');
 
 const backend = process.env.GROUPAGE_BACKEND ?? 'embedded';
 const deployed = backend === 'ministack' || backend === 'aws';

@@ -32,13 +32,16 @@ export interface RunOptions {
   readonly apiPort: number;
   readonly code?: 'sources' | 'bundles';
   readonly host: Omit<Host, 'clients'>;
-  /** Wraps the clients of a function, or of the `event sources`, which are its own then, e.g. to count what it uses. */
+  /** Wraps the clients of a function, or of the {@link EVENT_SOURCES}, which are its own then, e.g. to count what it uses. */
   readonly clients?: (clients: AwsClients, functionName: string) => AwsClients;
   readonly onInvoke?: (functionName: string) => void;
   /** What is served at the API's port around the API. @default - the API alone */
   readonly console?: (api: Hono) => Hono;
   readonly onError: (error: Error) => void;
 }
+
+/** The name of whoever polls queues in Lambda's place, among the functions. */
+export const EVENT_SOURCES = 'event sources';
 
 export interface StackOptions extends RunOptions, EngineOptions {}
 
@@ -120,7 +123,7 @@ export const runStack = async (on: OnEngines, options: RunOptions): Promise<Runn
 
 /** Those of whoever stands for Lambda's event sources. */
 const pollingClients = (on: OnEngines, { clients: wrapped = (each) => each }: RunOptions): AwsClients =>
-  wrapped(localClients({ ...on, patient: true }), 'event sources');
+  wrapped(localClients({ ...on, patient: true }), EVENT_SOURCES);
 
 /** Every setting of any function: together they name all tables and queues. */
 const settingsOf = (functions: ReadonlyMap<string, LocalFunction>): Environment =>

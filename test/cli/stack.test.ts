@@ -83,6 +83,7 @@ describe('the command line, with --stack', () => {
         cwd: folder,
         env: {
           PATH: process.env.PATH,
+          NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
           HOME: folder,
           AWS_EC2_METADATA_DISABLED: 'true',
           AWS_ENDPOINT_URL_CLOUDFORMATION: aws.url,

@@ -5,6 +5,7 @@
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AwsClients } from '../../src/aws/clients.ts';
+import { EVENT_SOURCES } from '../../src/local/stack.ts';
 import type { FunctionUse } from './compare.ts';
 import { recording } from './recorder.ts';
 
@@ -19,7 +20,8 @@ export const recorded = (
   functionName: string,
   folder = process.env.GROUPAGE_PERMISSIONS,
 ): AwsClients => {
-  if (!folder) return clients;
+  // What polls queues in Lambda's place is no function, and its permissions are Lambda's.
+  if (!folder || functionName === EVENT_SOURCES) return clients;
   mkdirSync(folder, { recursive: true });
   return recording(clients, ({ action, resource }) => {
     const line = `${JSON.stringify({ functionName, action, resource })}\n`;
