@@ -315,14 +315,13 @@ describe('what ends a loop', () => {
   });
 
   it('is not a list to which more may be added, nor one of which others have jobs that may come back', async () => {
-    const list = await holding(0);
+    const list = await holding(2);
+    const other = await list.claim({ count: 2, leaseSeconds: 60 });
+    if (other.kind === 'none') throw new Error('nothing was there for another one');
     const looping = work(list, () => {}, { claimers: 2 });
-    await eventually(() => asked('POST', '/claims').length >= 2);
+    await eventually(() => asked('POST', '/claims').length >= 3);
     await list.add(numbered(3));
     await eventually(async () => (await list.get()).done === 3);
-    await list.add(numbered(2));
-    const other = await list.claim({ count: 2, leaseSeconds: 60 });
-    if (other.kind === 'none') throw new Error('nothing was left for another one');
     await list.seal();
     const before = asked('POST', '/claims').length;
     await eventually(() => asked('POST', '/claims').length > before + 1);
