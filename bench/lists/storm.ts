@@ -296,9 +296,11 @@ const isAllDone = async ({ lists }: ListDeps, id: ListId): Promise<boolean> => {
 const check = async (world: World, { jobs }: Storm, id: ListId, seen: Seen) => {
   const { deps, events, callbacks } = world;
   const tracker = trackerOf(id);
-  const completedBy = (await deps.lists.read(id))?.status === 'complete' ? 'a worker' : 'the patrol';
+  const left = await deps.lists.read(id);
+  const completedBy = left?.status === 'complete' ? 'a worker' : 'the patrol';
   world.passTime(2 * 3_600_000);
-  if (completedBy === 'the patrol') await visit(deps, tracker, () => true);
+  // Who ended it may have died before its event was sent.
+  if (completedBy === 'the patrol' || left?.event) await visit(deps, tracker, () => true);
   const list = await deps.lists.read(id);
   assert(list);
   assert.equal(list.status, 'complete');
@@ -317,8 +319,10 @@ const check = async (world: World, { jobs }: Storm, id: ListId, seen: Seen) => {
     assert(token < endOf({ first: 0, count: jobs }) && seen.worked.has(token), `nobody worked on job ${token}`);
     assert.equal(outcome, outcomeOf(token));
   }
-  assert.equal(events.filter(({ event }) => event === 'fan-out-ended').length, 1);
+  // The line in the log goes with a worker who dies before he hears that it was he who ended the list. The event stays.
+  assert(events.filter(({ event }) => event === 'fan-out-ended').length <= 1, 'two say that they ended the list');
   const told = new Set(callbacks.map(({ event }) => event)).size;
+  assert.equal(told, 1, 'an event of the end is one, however often it is sent');
   return {
     completedBy,
     counts: { total: list.total, results: results.length, failed: failed.length, eventsOfTheEnd: told },
