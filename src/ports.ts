@@ -349,6 +349,9 @@ export interface Operations {
   resume(operation: OperationName, id: string): Promise<boolean>;
   /** Counts an attempt that came to nothing, as `by` of them. Answers how many in a row. */
   addFailure(operation: OperationName, by?: number): Promise<number>;
+  /** Notes since when calls are refused since there are too many, unless that is noted already. */
+  markThrottled(operation: OperationName, at: Millis): Promise<void>;
+  /** The downstream takes calls. */
   resetFailures(operation: OperationName): Promise<void>;
   /** Sets when the next call may be made, if that is still as `seen`. */
   reserveCall(operation: OperationName, seen: Millis, next: Millis): Promise<boolean>;

@@ -35,7 +35,7 @@ export const compare = async (trace: readonly Arrival[]): Promise<Compared> => {
   try {
     const config = configOf(downstream.url);
     const ran = await onLocalStack(config, downstream, trace);
-    const quick = { takes: 5, perItem: 0, callsPerSecond: null, down: null };
+    const quick = { takes: 5, perItem: 0, callsPerSecond: null, down: null, spent: null };
     const simulated = seenIn(await simulate({ config, arrivals: trace, surroundings: LOCAL, downstream: quick }));
     return { tasks: trace.length, ran, simulated };
   } finally {

@@ -31,6 +31,8 @@ interface Way {
   readonly name: string;
   readonly policy: OperationInput;
   readonly calls: number | null;
+  /** It is not down: it answers 429 to everything. */
+  readonly isSpent?: boolean;
 }
 
 export const WAYS = {
@@ -46,6 +48,7 @@ export const WAYS = {
     calls: CALLS,
   },
   untold: { name: 'the defaults: nobody says that there is a limit, likewise', policy: {}, calls: CALLS },
+  spent: { name: 'the defaults, a downstream that answers 429 meanwhile', policy: {}, calls: null, isSpent: true },
   bare: { name: '`circuit: null`, a downstream without a limit', policy: { circuit: null }, calls: null },
 } satisfies Record<string, Way>;
 
@@ -59,7 +62,7 @@ export interface OutageTried extends Tried {
 }
 
 export const tryOutage = async (way: keyof typeof WAYS, { hours, after }: Outage = LONG): Promise<OutageTried> => {
-  const { policy, calls }: Way = WAYS[way];
+  const { policy, calls, isSpent = false }: Way = WAYS[way];
   const down = { from: 5 * MINUTE, until: 5 * MINUTE + hours * HOUR };
   const backlog = { tasks: 0, calls: 0 };
   const later = { sum: 0, count: 0, max: 0 };
@@ -67,7 +70,7 @@ export const tryOutage = async (way: keyof typeof WAYS, { hours, after }: Outage
   const tried = await tryOut({
     operations: { ship: { batch: { maxWait: '1m' }, ...policy } },
     surroundings: COLD,
-    downstream: { ...QUICK, callsPerSecond: calls, down },
+    downstream: { ...QUICK, callsPerSecond: calls, ...(isSpent ? { spent: down } : { down }) },
     arrivals: steady({ rate: RATE, seconds: (down.until + after * HOUR) / 1_000 }, (n) => n % TARGETS),
     onCall: ({ call, answered }, now) => {
       const at = now - START;
@@ -99,6 +102,7 @@ const callsWhileDown = ({ timeline }: Outcome, { hours }: Outage): number =>
 
 const TRIED: readonly (readonly [way: keyof typeof WAYS, outage: Outage])[] = [
   ['usual', LONG],
+  ['spent', LONG],
   ['both', LONG],
   ['bare', SHORT],
   ['both', SHORT],

@@ -106,8 +106,12 @@ export const dynamoDBOperations = (client: DynamoDBDocumentClient, table: string
       const row = await update(operation, { set: 'ADD Failures :by', values: { ':by': by } });
       return operationStateOf(row).failures;
     },
+    markThrottled: async (operation, at) => {
+      const set = 'SET ThrottledSince = if_not_exists(ThrottledSince, :at)';
+      await update(operation, { set, values: { ':at': at } });
+    },
     resetFailures: async (operation) => {
-      await update(operation, { set: 'REMOVE Failures', values: {} });
+      await update(operation, { set: 'REMOVE Failures, ThrottledSince', values: {} });
     },
     reserveCall: async (operation, seen, next) => {
       const reserved = await update(operation, {

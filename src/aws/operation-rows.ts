@@ -18,6 +18,7 @@ export const operationStateOf = (stored: Item | undefined): OperationState => {
     ...(row.InFlight === undefined ? {} : { inFlight: [...(row.InFlight as Set<Slot>)] }),
     ...(row.Paused === undefined ? {} : { paused: pauseOf(row.Paused as Item) }),
     ...(row.Failures === undefined ? {} : { failures: row.Failures as number }),
+    ...(row.ThrottledSince === undefined ? {} : { throttledSince: row.ThrottledSince as number }),
     ...(row.NextCallAt === undefined ? {} : { nextCallAt: row.NextCallAt as number }),
   };
 };

@@ -48,6 +48,14 @@ export interface Left extends Reason {
   readonly items: readonly OpenTask[];
 }
 
+/**
+ * Why every call of an attempt came to nothing: the downstream failed; nothing will be taken before the configuration has
+ * been mended; or the downstream works, and there were too many calls.
+ */
+export interface Failure extends Reason {
+  readonly is: 'failed' | 'misconfigured' | 'throttled';
+}
+
 /** What an attempt leaves. */
 export interface Rest {
   readonly left: readonly Left[];
@@ -59,7 +67,7 @@ export interface Rest {
   /** It ended before all parts were called about: the smallest size of those that are left, and whether time was short. */
   readonly cut?: { readonly split: number; readonly isLate: boolean };
   /** Every call came to nothing. */
-  readonly failure?: Reason & { readonly isMisconfigured: boolean };
+  readonly failure?: Failure;
   /** At least one call did not. */
   readonly wasAnswered: boolean;
 }
@@ -187,6 +195,11 @@ const callOnce = async (
   return answer;
 };
 
+const kindOf = (answers: readonly Extract<Answer, { kind: 'unavailable' }>[]): Failure['is'] => {
+  if (answers.some(({ misconfigured }) => misconfigured)) return 'misconfigured';
+  return answers.every(({ throttled }) => throttled) ? 'throttled' : 'failed';
+};
+
 /** Gathers what the parts leave. */
 class Collected {
   readonly #left: Left[] = [];
@@ -224,13 +237,12 @@ class Collected {
     const wasAnswered = this.#ends.some((end) => end.wasAnswered);
     const last = unavailable.at(-1);
     const retryAfter = Math.max(0, ...unavailable.map((answer) => answer.retryAfter ?? 0));
-    const isMisconfigured = unavailable.some((answer) => answer.misconfigured === true);
     return {
       left: this.#left,
       pending: this.#pending,
       hasTaken: answers.some(({ kind }) => kind === 'pending'),
       ...(retryAfter > 0 ? { retryAfter } : {}),
-      ...(last && !wasAnswered ? { failure: { ...whyOf(last), isMisconfigured } } : {}),
+      ...(last && !wasAnswered ? { failure: { ...whyOf(last), is: kindOf(unavailable) } } : {}),
       wasAnswered,
     };
   }

@@ -4,9 +4,12 @@
  *
  * *closed* (failures in a row are counted) → *open* (the operation is paused, with a message on its way that ends the
  * pause) → *half-open* (the pause is over, the count stands: one more failure opens it again, one success closes it).
+ *
+ * A call that was refused since there are too many is no failure: the downstream works. But where it has taken none for
+ * as long as a pause lasts, it takes none at all, and the circuit opens.
  */
 import type { CircuitPolicy } from '../config/resolved.ts';
-import type { Reason } from '../downstream/downstream.ts';
+import type { Failure } from './attempt.ts';
 import type { Deps } from './deps.ts';
 import type { Millis, OperationName } from './ids.ts';
 import { wakeForRoom } from './resume.ts';
@@ -20,20 +23,21 @@ export const pauseNow = ({ paused }: { readonly paused?: Pause }, now: Millis): 
   paused && (paused.until === undefined || paused.until > now) ? paused : undefined;
 
 /**
- * Counts an attempt that came to nothing as a whole.
+ * Counts an attempt that came to nothing as a whole. Where the configuration is at fault the circuit opens at once.
  *
- * @param isMisconfigured the fault is the configuration's: the circuit opens at once.
+ * @param before the operation's row as it was before the attempt.
  * @returns the pause that the operation is under then, if it is.
  */
 export const countFailure = async (
   deps: CircuitDeps,
   operation: OperationName,
   { failures: most, coolDown }: CircuitPolicy,
-  { reason }: Reason,
-  isMisconfigured: boolean,
+  { reason, is }: Failure,
+  before: OperationState,
 ): Promise<Pause | undefined> => {
   const { operations, machine, queues, report } = deps;
-  const failures = await operations.addFailure(operation, isMisconfigured ? most : 1);
+  if (is === 'throttled' && !(await takesNone(deps, operation, coolDown, before))) return undefined;
+  const failures = await operations.addFailure(operation, is === 'failed' ? 1 : most);
   const now = machine.now();
   const state = await operations.read(operation);
   if (failures < most || pauseNow(state, now)) return pauseNow(state, now);
@@ -50,9 +54,22 @@ export const countFailure = async (
     reason,
     until,
     failures,
-    ...(isMisconfigured ? ({ isMisconfigured: true } as const) : {}),
+    ...(is === 'misconfigured' ? ({ isMisconfigured: true } as const) : {}),
+    ...(is === 'throttled' ? ({ isThrottled: true } as const) : {}),
   });
   return pause;
+};
+
+/** Whether every call has been refused for so long; the first of them is noted. */
+const takesNone = async (
+  { operations, machine }: CircuitDeps,
+  operation: OperationName,
+  span: Millis,
+  { throttledSince }: OperationState,
+): Promise<boolean> => {
+  const now = machine.now();
+  if (throttledSince === undefined) await operations.markThrottled(operation, now);
+  return throttledSince !== undefined && now - throttledSince >= span;
 };
 
 /** Counts an attempt that the downstream answered. @param before the operation's row as it was before that. */
@@ -62,7 +79,7 @@ export const countSuccess = async (
   { failures: most }: CircuitPolicy,
   before: OperationState,
 ): Promise<void> => {
-  if (before.failures === 0) return;
+  if (before.failures === 0 && before.throttledSince === undefined) return;
   await deps.operations.resetFailures(operation);
   if (before.failures < most) return;
   deps.report({ event: 'circuit-closed', operation });

@@ -47,7 +47,7 @@ const judgeDownstream = async (
   { failure, wasAnswered }: Rest,
 ): Promise<Pause | undefined> => {
   if (!circuit) return undefined;
-  if (failure) return countFailure(deps, batch.operation, circuit, failure, failure.isMisconfigured);
+  if (failure) return countFailure(deps, batch.operation, circuit, failure, state);
   if (wasAnswered) await countSuccess(deps, batch.operation, circuit, state);
   return undefined;
 };
@@ -65,7 +65,7 @@ const nextAttempt = (
 ): When | undefined => {
   const { batch, operation, tries } = run;
   const now = machine.now();
-  const delay = (): Millis => retryDelay(operation.retry, tries, machine.random(), pauseAsked(run, rest));
+  const delay = (after = tries): Millis => retryDelay(operation.retry, after, machine.random(), pauseAsked(run, rest));
   const split = rest.cut?.split ?? batch.split;
   const inSplits = split === undefined ? {} : { split };
   if (rest.cut && hasProgressed(run, rest, tally))
@@ -77,6 +77,8 @@ const nextAttempt = (
       tries: tries - 1,
       ...inSplits,
     };
+  // That there were too many calls is not the tasks' fault. There will be fewer: each of these waits for longer.
+  if (rest.failure?.is === 'throttled') return { retryAt: now + delay(run.attempt), tries: tries - 1, ...inSplits };
   // Another one closed the circuit meanwhile: that this one came too early is not the tasks' fault.
   if (isProbe(run) && rest.failure) return { retryAt: now + delay(), tries: tries - 1, ...inSplits };
   if (tries >= operation.retry.maxAttempts) return undefined;

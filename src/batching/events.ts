@@ -119,6 +119,8 @@ export type FlowEvent =
       readonly failures: number;
       /** The last failure was the configuration's, which counts for as many as open it. */
       readonly isMisconfigured?: true;
+      /** It refuses every call since there are too many. */
+      readonly isThrottled?: true;
     }
   /** A downstream whose circuit had opened takes calls again. */
   | { readonly event: 'circuit-closed'; readonly operation: OperationName }

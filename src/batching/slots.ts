@@ -27,6 +27,8 @@ export interface OperationState {
   readonly paused?: Pause;
   /** Attempts in a row that came to nothing. */
   readonly failures: number;
+  /** Since when calls have been refused since there are too many, and none has been taken. */
+  readonly throttledSince?: Millis;
   /** When the next call may be made. */
   readonly nextCallAt: Millis;
 }

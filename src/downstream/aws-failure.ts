@@ -52,6 +52,7 @@ export const answerOfFailure = ({ cause, what, timeout, signal }: FailedRequest)
     ...quote,
     // Of a mistake that nobody here knows, more of the same is no cure.
     mayRetryAtOnce: !isThrottled && (status === 0 || status >= 500),
+    ...(isThrottled ? { throttled: true as const } : {}),
     ...(pause > 0 ? { retryAfter: pause * 1_000 } : {}),
   };
 };

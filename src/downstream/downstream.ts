@@ -57,6 +57,8 @@ export type Answer =
       readonly kind: 'unavailable';
       readonly retryAfter?: Millis;
       readonly mayRetryAtOnce: boolean;
+      /** It works, and refuses this call since there are too many. */
+      readonly throttled?: true;
       /** The fault is the configuration's: no call will be taken before somebody has mended it. */
       readonly misconfigured?: true;
     } & Apart &

@@ -24,6 +24,7 @@ export const readAnswer = (answer: HttpAnswer, items: Call['items']): Answer => 
       ...quote,
       // A throttled or overloaded service is not asked again in the same breath.
       mayRetryAtOnce: status !== 429 && retryAfter === undefined,
+      ...(status === 429 ? { throttled: true as const } : {}),
       ...(retryAfter === undefined ? {} : { retryAfter }),
     };
   if (isMisconfiguration(status))

@@ -20,7 +20,7 @@ export const describe = (event: FlowEvent): string | undefined => {
     case 'postponed':
       return postponed(event);
     case 'circuit-opened':
-      return `⏸ ${event.operation} is not called for a while${event.isMisconfigured ? '' : ` (${event.failures} failures in a row)`}: ${event.reason}`;
+      return `⏸ ${event.operation} is not called for a while${event.isMisconfigured || event.isThrottled ? '' : ` (${event.failures} failures in a row)`}: ${event.reason}`;
     case 'circuit-closed':
       return `▶ ${event.operation} is called again`;
     case 'redriven':

@@ -1,9 +1,9 @@
 /** A downstream as `--downstream` describes it: `takes=200ms perItem=1ms limit=10/s down=1h..7h`. */
 import type { Parsed } from '../batching/problems.ts';
 import { describedBy, duration, perSecondIn, type Reader } from './described.ts';
-import { type DownstreamModel, QUICK } from './downstream.ts';
+import { type DownstreamModel, QUICK, type Span } from './downstream.ts';
 
-const down: Reader<NonNullable<DownstreamModel['down']>> = {
+const span: Reader<Span> = {
   read: (text) => {
     const [from, until, ...more] = text.split('..').map(duration.read);
     return from === undefined || until === undefined || from >= until || more.length > 0 ? undefined : { from, until };
@@ -22,7 +22,7 @@ const limit: Reader<number> = {
 
 /** What is left out is as {@link QUICK}. */
 export const downstreamFrom = (text: string): Parsed<DownstreamModel> => {
-  const described = describedBy(text, { takes: duration, perItem: duration, limit, down });
+  const described = describedBy(text, { takes: duration, perItem: duration, limit, down: span, spent: span });
   if (!described.ok) return described;
   const { limit: callsPerSecond = QUICK.callsPerSecond, ...rest } = described.value;
   return { ok: true, value: { ...QUICK, ...rest, callsPerSecond } };

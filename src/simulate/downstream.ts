@@ -3,17 +3,25 @@ import type { Millis } from '../batching/ids.ts';
 import type { Answer, Call, Downstream } from '../downstream/downstream.ts';
 import type { Scheduler } from '../simulation/scheduler.ts';
 
+/** Two moments, in ms from the beginning of the trace. */
+export interface Span {
+  readonly from: Millis;
+  readonly until: Millis;
+}
+
 export interface DownstreamModel {
   /** How long a call takes, in ms, and each of its items. */
   readonly takes: Millis;
   readonly perItem: Millis;
   /** Calls a second that it takes; what is beyond is answered 429 at once. Null: any number. */
   readonly callsPerSecond: number | null;
-  /** When it is down and answers 503, in ms from the beginning of the trace. */
-  readonly down: { readonly from: Millis; readonly until: Millis } | null;
+  /** When it is down and answers 503. */
+  readonly down: Span | null;
+  /** When what it takes in a day, or a month, is used up, and it answers 429. */
+  readonly spent: Span | null;
 }
 
-export const QUICK: DownstreamModel = { takes: 50, perItem: 0, callsPerSecond: null, down: null };
+export const QUICK: DownstreamModel = { takes: 50, perItem: 0, callsPerSecond: null, down: null, spent: null };
 
 /** A call that came in, and how it was answered. */
 export interface Heard {
@@ -29,9 +37,9 @@ export const modelledDownstream = (
   hear: (heard: Heard) => void,
 ): Downstream => {
   const second = { begins: start, calls: 0 };
-  const isDown = (): boolean => {
+  const isIn = (span: Span | null): boolean => {
     const at = scheduler.now - start;
-    return model.down !== null && at >= model.down.from && at < model.down.until;
+    return span !== null && at >= span.from && at < span.until;
   };
   /** A fixed second, as most rate limits count. */
   const isTooMuch = (): boolean => {
@@ -44,13 +52,13 @@ export const modelledDownstream = (
     return second.calls > model.callsPerSecond;
   };
   const answerTo = async (call: Call): Promise<Answer> => {
-    if (isDown()) {
+    if (isIn(model.down)) {
       hear({ call, answered: 'unavailable' });
       return { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: true };
     }
-    if (isTooMuch()) {
+    if (isIn(model.spent) || isTooMuch()) {
       hear({ call, answered: 'throttled' });
-      return { kind: 'unavailable', reason: 'answered 429', mayRetryAtOnce: false };
+      return { kind: 'unavailable', reason: 'answered 429', mayRetryAtOnce: false, throttled: true };
     }
     hear({ call, answered: 'done' });
     await scheduler.wait(model.takes + model.perItem * call.items.length);

@@ -133,6 +133,7 @@ const operations: Prices<Operations> = {
   pause: ofOperation,
   resume: ofOperation,
   addFailure: ofOperation,
+  markThrottled: ofOperation,
   resetFailures: ofOperation,
   reserveCall: ofOperation,
 };

@@ -144,6 +144,7 @@ const checkAttempts = ({ config, tables, log, mayOverlap, mayStopAmidWork, skew 
     const calls = log.calls.filter(({ call }) => call.batchId === batch.id).toSorted((a, b) => a.at - b.at);
     const attempts = Map.groupBy(calls, ({ call }) => call.attempt);
     checkCalledOften(batch, operation, attempts);
+    if (!mayOverlap && !mayStopAmidWork) checkThrottles(batch, attempts);
     // The look after the last attempt is a start too, and may itself stop.
     if (!mayOverlap && !mayStopAmidWork)
       demand(batch.tries <= retry.maxAttempts + 1, 'no more than maxAttempts are counted', batch);
@@ -166,7 +167,10 @@ const checkAttempts = ({ config, tables, log, mayOverlap, mayStopAmidWork, skew 
   }
 };
 
-/** An attempt counts unless a circuit was open at its end, or it had brought the batch further when it was cut short. */
+const isThrottled = ({ answered }: LoggedCall): boolean =>
+  answered?.answer.kind === 'unavailable' && answered.answer.throttled === true;
+
+/** An attempt counts unless a circuit was open at its end, it was called too often, or it had brought the batch further when it was cut short. */
 const checkCalledOften = (
   batch: Batch,
   { retry, circuit }: Operation,
@@ -179,7 +183,8 @@ const checkCalledOften = (
     const sizes = calls.map(({ call }) => call.items.length);
     wasHalved ||= calls.some(({ answered }) => answered?.answer.kind === 'refused' && answered.answer.suspect);
     const cameToNothing = calls.every(({ answered }) => !answered || answered.answer.kind === 'unavailable');
-    if (!(wasHalved && retry.bisect) && !(circuit && cameToNothing)) counted += 1;
+    const mayCount = !cameToNothing || !(circuit || calls.some(isThrottled));
+    if (!(wasHalved && retry.bisect) && mayCount) counted += 1;
     const levels = wasHalved && retry.bisect ? 2 + Math.ceil(Math.log2(Math.max(...sizes))) : 1;
     const asked = Map.groupBy(
       calls.flatMap(({ call }) => call.items),
@@ -193,6 +198,16 @@ const checkCalledOften = (
       });
   }
   demand(counted <= maxAttempts, 'a batch has at most maxAttempts attempts', batch);
+};
+
+/** That a call came too often is nobody's fault. */
+const checkThrottles = ({ tries, attempt }: Batch, attempts: ReadonlyMap<number, readonly LoggedCall[]>): void => {
+  const throttled = [...attempts.values()].filter((calls) => calls.every(isThrottled)).length;
+  demand(tries + throttled <= attempt, 'an attempt that was refused for too many calls uses no try', {
+    tries,
+    attempt,
+    throttled,
+  });
 };
 
 /** Every task shows what the downstream answered about it, or that it gave up after all attempts. */

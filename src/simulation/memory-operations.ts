@@ -72,8 +72,14 @@ export const memoryOperations = (tables: Tables, gate: Gate): Operations => {
         tables.operations.set(operation, { ...before, failures });
         return failures;
       }),
+    markThrottled: async (operation, at) => {
+      await write('operations.markThrottled', operation, (state) => ({ throttledSince: at, ...state }));
+    },
     resetFailures: async (operation) => {
-      await write('operations.resetFailures', operation, (state) => ({ ...state, failures: 0 }));
+      await write('operations.resetFailures', operation, ({ throttledSince: _, ...state }) => ({
+        ...state,
+        failures: 0,
+      }));
     },
     reserveCall: (operation, seen, next) =>
       write('operations.reserveCall', operation, (state) =>

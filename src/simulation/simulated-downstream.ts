@@ -123,7 +123,13 @@ const answerTo = ({ chaos, random, jobs }: DownstreamWorld, call: Call): Answer 
 const busyAnswer = (random: Random): Answer =>
   random.chance(0.5)
     ? { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: true }
-    : { kind: 'unavailable', reason: 'answered 429', retryAfter: random.int(0, 60_000), mayRetryAtOnce: false };
+    : {
+        kind: 'unavailable',
+        reason: 'answered 429',
+        retryAfter: random.int(0, 60_000),
+        mayRetryAtOnce: false,
+        throttled: true,
+      };
 
 const workAnswer = (random: Random, { items, inputs }: Call): Answer => {
   const kind = random.int(1, 10);

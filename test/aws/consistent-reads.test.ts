@@ -59,6 +59,7 @@ const PROMISED: {
     pause: 'none',
     resume: 'none',
     addFailure: 'none',
+    markThrottled: 'none',
     resetFailures: 'none',
     reserveCall: 'none',
   },

@@ -54,6 +54,7 @@ export const callAll = async (ports: Ports): Promise<void> => {
     await operations.pause(operation, pause);
     await operations.resume(operation, pause.id);
     await operations.addFailure(operation);
+    await operations.markThrottled(operation, NOW);
     await operations.resetFailures(operation);
     await operations.reserveCall(operation, 0, NOW);
     await operations.read(operation);

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { finishBatch } from '../../src/batching/finish-batch.ts';
 import { handleBatch } from '../../src/batching/handle-batch.ts';
 import { type BatchId, batchIdOf } from '../../src/batching/ids.ts';
+import { operationFor } from '../../src/config/resolved.ts';
 import type { Answer } from '../../src/downstream/downstream.ts';
 import { aConfig, aPolicy, NOW, operationName } from '../factories/factories.ts';
 import { PLENTY, type StepKit } from './step-kit.ts';
@@ -81,6 +82,67 @@ suite('a circuit', () => {
     expect(named()).toEqual(['called', 'circuit-opened', 'postponed']);
     expect(kit.events[1]).toMatchObject({ isMisconfigured: true });
     expect((await kit.batches.get(batch))?.tries).toBe(0);
+  });
+
+  const tooMany: Answer = { kind: 'unavailable', reason: 'answered 429', mayRetryAtOnce: false, throttled: true };
+  /** Calls about the batch at the moments when it comes back, and says how long after each. */
+  const attempts = async (deps: StepKit, batch: BatchId, answers: readonly Answer[]): Promise<number[]> => {
+    const waits: number[] = [];
+    for (const answer of answers) {
+      kit.answers = [answer];
+      await handleBatch(deps, { batchId: batch }, PLENTY);
+      const { runUntil = kit.now } = (await kit.batches.get(batch)) ?? {};
+      waits.push(runUntil - kit.now);
+      kit.now = runUntil + 1;
+    }
+    return waits;
+  };
+
+  it('counts no call that was refused since there are too many, nor does that use a try: it waits for longer and longer', async () => {
+    const batch = await sealed();
+    // By chance half as long as they may be.
+    const waits = await attempts(guarded(2), batch, Array(4).fill(tooMany));
+    expect(waits).toEqual([500, 1_000, 2_000, 4_000]);
+    expect(await kit.batches.get(batch)).toMatchObject({ tries: 0, attempt: 4 });
+    expect(await kit.operations.read(ship)).toMatchObject({ failures: 0, throttledSince: NOW });
+    await attempts(guarded(2), batch, [{ kind: 'all-succeeded' }]);
+    expect(named()).not.toContain('circuit-opened');
+    expect(named().slice(-2)).toEqual(['called', 'finished']);
+    expect(await kit.operations.read(ship)).not.toHaveProperty('throttledSince');
+  });
+
+  it('opens where a downstream has taken no call for as long as a pause, and again until it takes one', async () => {
+    const batch = await sealed();
+    await kit.operations.markThrottled(ship, NOW - COOL_DOWN + 1);
+    await attempts(guarded(5), batch, [tooMany]);
+    expect(named()).toEqual(['called', 'postponed']);
+    await attempts(guarded(5), batch, [tooMany, tooMany]);
+    expect(named().slice(2)).toEqual(Array(2).fill(['called', 'circuit-opened', 'postponed']).flat());
+    expect(kit.events[3]).toMatchObject({ isThrottled: true, reason: 'answered 429' });
+    expect(await kit.batches.get(batch)).toMatchObject({ tries: 0, attempt: 3 });
+    await attempts(guarded(5), batch, [{ kind: 'all-succeeded' }]);
+    expect(named().slice(-3)).toEqual(['called', 'circuit-closed', 'finished']);
+  });
+
+  it('leaves it a try where another call of the attempt was answered', async () => {
+    const batch = await sealed();
+    kit.answers = [
+      { kind: 'results', foreign: 0, items: new Map() },
+      { ...tooMany, mayRetryAtOnce: true },
+    ];
+    await handleBatch(guarded(1), { batchId: batch }, PLENTY);
+    expect(named().at(-1)).toBe('postponed');
+    expect(await kit.batches.get(batch), 'it was answered as well').toMatchObject({ tries: 1 });
+  });
+
+  it('is not needed for that: without one, calls that come too often use no try either', async () => {
+    const batch = await sealed();
+    const { maxAttempts } = operationFor(kit.config, ship).retry;
+    await attempts(kit, batch, Array(maxAttempts + 2).fill(tooMany));
+    expect(await kit.batches.get(batch)).toMatchObject({ tries: 0, attempt: maxAttempts + 2, status: 'in-progress' });
+    expect(await kit.operations.read(ship)).not.toHaveProperty('throttledSince');
+    await attempts(kit, batch, [{ kind: 'all-succeeded' }]);
+    expect((await kit.batches.get(batch))?.status).toBe('succeeded');
   });
 
   it('is not there where none is configured', async () => {

@@ -60,6 +60,22 @@ describe('a downstream that was down for half an hour', () => {
     expect(tried.drained).toBeLessThan(2 * tried.backlog.calls * 1_000);
   });
 
+  it('takes it without a task that failed, though it refuses most of it as too much and nobody had said so', async () => {
+    const tried = await tryOutage('untold', OUTAGE);
+    const { succeeded, tasks, throttled, failed } = only(tried);
+    expect([succeeded, failed, tried.twice]).toEqual([tasks, 0, 0]);
+    expect(throttled).toBeGreaterThan(tried.backlog.calls);
+    // Not one of those that wait for half a minute again and again.
+    expect(tried.drained).toBeLessThan(10 * tried.backlog.calls * 1_000);
+  });
+
+  it('is left alone by the circuit where its quota was used up', async () => {
+    const { succeeded, tasks, throttled } = only(await tryOutage('spent', OUTAGE));
+    expect(succeeded).toBe(tasks);
+    // Two a minute and Target until the circuit opens, and then one for each pause, or a few.
+    expect(throttled).toBeLessThan(500);
+  });
+
   it('gets no task that came meanwhile without a circuit: they have failed', async () => {
     const { failed, succeeded, tasks } = only(await tryOutage('bare', OUTAGE));
     expect(failed + succeeded).toBe(tasks);

@@ -79,6 +79,17 @@ describeEach('operation rows', storeKinds, (stores) => {
     expect(await stores().operations.addFailure(name)).toBe(1);
   });
 
+  it('keep since when no call has been taken, until one is', async () => {
+    const { name } = fresh();
+    for (const at of [NOW, NOW + 9]) await stores().operations.markThrottled(name, at);
+    await stores().operations.addFailure(name);
+    expect(await read(name)).toEqual({ ...NEW_OPERATION, failures: 1, throttledSince: NOW });
+    await stores().operations.resetFailures(name);
+    expect(await read(name)).toEqual(NEW_OPERATION);
+    await stores().operations.markThrottled(name, NOW + 20);
+    expect((await read(name)).throttledSince).toBe(NOW + 20);
+  });
+
   it('reserve the next call for one of those that saw the same', async () => {
     const { name } = fresh();
     const reserve = (seen: number, next: number) => stores().operations.reserveCall(name, seen, next);

@@ -149,6 +149,8 @@ describe('an answer', () => {
     for (const status of [408, 425, 500, 502, 503, 504]) expect(read(status)).toMatchObject(transient);
     for (const status of [429, 301, 302, 401, 403, 404, 405])
       expect(read(status)).toMatchObject({ kind: 'unavailable', mayRetryAtOnce: false });
+    for (const status of [408, 425, 500, 503, 403]) expect(read(status)).not.toHaveProperty('throttled');
+    expect(read(429)).toMatchObject({ throttled: true });
     for (const status of [400, 409, 410, 413, 422]) expect(read(status)).toMatchObject({ kind: 'refused' });
     expect(read(503, '', { retryAfter: 3_000 })).toMatchObject({ retryAfter: 3_000, mayRetryAtOnce: false });
   });

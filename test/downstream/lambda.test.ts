@@ -100,7 +100,7 @@ describe('a function', () => {
         ...awsError(429, 'TooManyRequestsException'),
         headers: { 'x-amzn-errortype': 'TooManyRequestsException', 'retry-after': '7' },
       },
-      { kind: 'unavailable', mayRetryAtOnce: false, retryAfter: 7_000 },
+      { kind: 'unavailable', mayRetryAtOnce: false, throttled: true, retryAfter: 7_000 },
     ],
     [
       'cannot take so much will never take it',

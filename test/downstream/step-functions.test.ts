@@ -116,7 +116,9 @@ describe('a state machine', () => {
     ['ExecutionLimitExceeded', /is throttled \(ExecutionLimitExceeded\)/, false],
   ])('that cannot be started (%s) is left alone', async (name, reason, mayRetryAtOnce) => {
     service.behave(() => awsError(400, name));
-    expect(await start()).toMatchObject({ kind: 'unavailable', reason: expect.stringMatching(reason), mayRetryAtOnce });
+    const answer = await start();
+    expect(answer).toMatchObject({ kind: 'unavailable', reason: expect.stringMatching(reason), mayRetryAtOnce });
+    expect('throttled' in answer).toBe(name === 'ExecutionLimitExceeded');
   });
 
   it('whose input is too large will never take it', async () => {

@@ -192,6 +192,7 @@ export const KNOWN_BUGS: readonly KnownBug[] = [
   ['attempts without end', policy.attemptsHaveNoEnd, /at most maxAttempts attempts/],
   ['tasks that are given up early', policy.nobodyTriesAgain, /before the last attempt/],
   ['a Retry-After that is ignored', handling.retryAfterIsIgnored, /a pause that was asked for/],
+  ['calls that come too often and use tries up', handling.throttlesAreFailures, /uses no try/],
   ['telling that is forgotten after a crash', handling.tellingIsForgottenAfterACrash, /who wants to know is told/],
   [
     'jobs whose first report ends their batch',

@@ -74,6 +74,12 @@ export const retryAfterIsIgnored = misheard((answer) => {
   return rest;
 });
 
+export const throttlesAreFailures = misheard((answer) => {
+  if (answer.kind !== 'unavailable') return answer;
+  const { throttled: _, ...rest } = answer;
+  return rest;
+});
+
 /** What goes wrong with the start of an attempt, or the wait for it. */
 const withStart = (change: (batches: Batches) => Partial<Batches>): Bug => ({
   handleBatch: (deps, message, invocation) =>
