@@ -82,13 +82,20 @@ describe('a described load', () => {
 describe('a described downstream', () => {
   it('is quick where nothing is said', () => {
     expect(downstreamFrom('')).toEqual({ ok: true, value: QUICK });
-    expect(downstreamFrom('takes=200ms perItem=1ms limit=600/min down=1h..7h')).toEqual({
+    const [down, spent] = [
+      { from: 3_600_000, until: 25_200_000 },
+      { from: 0, until: 60_000 },
+    ];
+    expect(downstreamFrom('takes=200ms perItem=1ms limit=600/min down=1h..7h spent=0s..1m')).toEqual({
       ok: true,
-      value: { takes: 200, perItem: 1, callsPerSecond: 10, down: { from: 3_600_000, until: 25_200_000 } },
+      value: { takes: 200, perItem: 1, callsPerSecond: 10, down, spent },
     });
   });
 
-  it.each(['takes=fast', 'limit=10', 'limit=1/h', 'down=1h', 'down=2h..1h', 'timeout=1s'])('is refused: %s', (text) => {
-    expect(downstreamFrom(text).ok).toBe(false);
-  });
+  it.each(['takes=fast', 'limit=10', 'limit=1/h', 'down=1h', 'down=2h..1h', 'spent=1h', 'timeout=1s'])(
+    'is refused: %s',
+    (text) => {
+      expect(downstreamFrom(text).ok).toBe(false);
+    },
+  );
 });
