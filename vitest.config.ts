@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { temporaryFolder } from './src/temporary-folder.ts';
@@ -46,6 +47,12 @@ const NOT_ASKED: Readonly<Record<string, readonly string[]>> = {
   aws: ['test/end-to-end/callbacks.test.ts'],
 };
 
+/**
+ * Half of what most files take is loading the SDK and the CDK: once for each worker. Files share no engine for that: each
+ * has its own, or names of its own.
+ */
+const ISOLATED = false;
+
 const suite: TestProjectInlineConfiguration = {
   extends: true,
   test: {
@@ -53,22 +60,24 @@ const suite: TestProjectInlineConfiguration = {
     include: deployed ? [...SUITE, ...DEPLOYMENT] : SUITE,
     exclude: [...(NOT_ASKED[backend] ?? [])],
     globalSetup: 'test/backends/setup.ts',
-    // Half of what most files take is loading the SDK and the CDK: once for each worker. Files share no engine for that:
-    // each has its own, or names of its own.
-    isolate: false,
+    isolate: ISOLATED,
     // A deployed stack has one downstream, for one file at a time.
     fileParallelism: !deployed,
   },
 };
+/** What puts other modules in the place of ours, which nobody else should meet. */
+const MOCKING = globSync('test/**/*.test.ts').filter((file) => readFileSync(file, 'utf8').includes('vi.mock('));
 /** Everything else needs no backend, and runs with the default one. */
 const parts: TestProjectInlineConfiguration = {
   extends: true,
   test: {
     name: 'parts',
     include: ['test/**/*.test.ts'],
-    exclude: [...SUITE, ...DEPLOYMENT, ...AFTERWARDS],
+    exclude: [...SUITE, ...DEPLOYMENT, ...AFTERWARDS, ...MOCKING],
+    isolate: ISOLATED,
   },
 };
+const mocking: TestProjectInlineConfiguration = { extends: true, test: { name: 'mocking', include: MOCKING } };
 const afterwards: TestProjectInlineConfiguration = {
   extends: true,
   test: { name: 'afterwards', include: AFTERWARDS, sequence: { groupOrder: 1 } },
@@ -83,7 +92,7 @@ const faults: TestProjectInlineConfiguration = {
     env: { GROUPAGE_FAULT_KILLS: process.env.GROUPAGE_FAULT_KILLS ?? '50' },
   },
 };
-const usual = backend === 'embedded' ? [suite, parts, afterwards] : [suite];
+const usual = backend === 'embedded' ? [suite, parts, mocking, afterwards] : [suite];
 
 export default defineConfig(({ mode }) => ({
   test: {
