@@ -1,4 +1,3 @@
-import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { temporaryFolder } from './src/temporary-folder.ts';
@@ -47,12 +46,6 @@ const NOT_ASKED: Readonly<Record<string, readonly string[]>> = {
   aws: ['test/end-to-end/callbacks.test.ts'],
 };
 
-/**
- * Half of what most files take is loading the SDK and the CDK: once for each worker. Files share no engine for that: each
- * has its own, or names of its own.
- */
-const ISOLATED = false;
-
 const suite: TestProjectInlineConfiguration = {
   extends: true,
   test: {
@@ -60,24 +53,22 @@ const suite: TestProjectInlineConfiguration = {
     include: deployed ? [...SUITE, ...DEPLOYMENT] : SUITE,
     exclude: [...(NOT_ASKED[backend] ?? [])],
     globalSetup: 'test/backends/setup.ts',
-    isolate: ISOLATED,
+    // Half of what most files take is loading the SDK and the CDK: once for each worker. Files share no engine for that:
+    // each has its own, or names of its own.
+    isolate: false,
     // A deployed stack has one downstream, for one file at a time.
     fileParallelism: !deployed,
   },
 };
-/** What puts other modules in the place of ours, which nobody else should meet. */
-const MOCKING = globSync('test/**/*.test.ts').filter((file) => readFileSync(file, 'utf8').includes('vi.mock('));
 /** Everything else needs no backend, and runs with the default one. */
 const parts: TestProjectInlineConfiguration = {
   extends: true,
   test: {
     name: 'parts',
     include: ['test/**/*.test.ts'],
-    exclude: [...SUITE, ...DEPLOYMENT, ...AFTERWARDS, ...MOCKING],
-    isolate: ISOLATED,
+    exclude: [...SUITE, ...DEPLOYMENT, ...AFTERWARDS],
   },
 };
-const mocking: TestProjectInlineConfiguration = { extends: true, test: { name: 'mocking', include: MOCKING } };
 const afterwards: TestProjectInlineConfiguration = {
   extends: true,
   test: { name: 'afterwards', include: AFTERWARDS, sequence: { groupOrder: 1 } },
@@ -92,7 +83,7 @@ const faults: TestProjectInlineConfiguration = {
     env: { GROUPAGE_FAULT_KILLS: process.env.GROUPAGE_FAULT_KILLS ?? '50' },
   },
 };
-const usual = backend === 'embedded' ? [suite, parts, mocking, afterwards] : [suite];
+const usual = backend === 'embedded' ? [suite, parts, afterwards] : [suite];
 
 export default defineConfig(({ mode }) => ({
   test: {
