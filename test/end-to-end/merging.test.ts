@@ -39,12 +39,10 @@ describe('requests for overlapping inputs', () => {
       ['a', 'c', 'd'],
     ]);
     expect(first.map(({ status }) => status)).toEqual(Array(3).fill('succeeded'));
-    expect(jobs('one')).toEqual([
-      expect.objectContaining({
-        inputs: ['a', 'b', 'c', 'd'].map((id) => ({ id })),
-        items: first.map(({ id }) => ({ id })),
-      }),
-    ]);
+    // In the order in which they were registered, which SQS does not promise.
+    expect(jobs('one')).toHaveLength(1);
+    expect(inputsOf('one').sort()).toEqual(['a', 'b', 'c', 'd']);
+    expect(new Set(jobs('one')[0]?.items)).toEqual(new Set(first.map(({ id }) => ({ id }))));
     await send('one', [['d', 'e']]);
     expect(jobs('one').slice(1)).toMatchObject([{ inputs: [{ id: 'e' }] }]);
     const [nothingNew] = await send('one', [['a', 'e']]);
