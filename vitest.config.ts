@@ -33,6 +33,8 @@ const SUITE = [
 ];
 /** What makes stages of its own in the cloud. */
 const DEPLOYMENT = ['test/deployment/**/*.test.ts'];
+/** What looks at templates, which take long to make: bundles, and CloudFormation's own validation. */
+const INFRASTRUCTURE = ['test/infrastructure/**/*.test.ts'];
 /** What reads the record that the suite left. */
 const AFTERWARDS = ['test/permissions/permissions.test.ts'];
 
@@ -60,13 +62,18 @@ const suite: TestProjectInlineConfiguration = {
     fileParallelism: !deployed,
   },
 };
+const infrastructure: TestProjectInlineConfiguration = {
+  extends: true,
+  // The templates are made once for each worker.
+  test: { name: 'infrastructure', include: INFRASTRUCTURE, isolate: false },
+};
 /** Everything else needs no backend, and runs with the default one. */
 const parts: TestProjectInlineConfiguration = {
   extends: true,
   test: {
     name: 'parts',
     include: ['test/**/*.test.ts'],
-    exclude: [...SUITE, ...DEPLOYMENT, ...AFTERWARDS],
+    exclude: [...SUITE, ...DEPLOYMENT, ...INFRASTRUCTURE, ...AFTERWARDS],
   },
 };
 const afterwards: TestProjectInlineConfiguration = {
@@ -83,7 +90,7 @@ const faults: TestProjectInlineConfiguration = {
     env: { GROUPAGE_FAULT_KILLS: process.env.GROUPAGE_FAULT_KILLS ?? '50' },
   },
 };
-const usual = backend === 'embedded' ? [suite, parts, afterwards] : [suite];
+const usual = backend === 'embedded' ? [suite, infrastructure, parts, afterwards] : [suite];
 
 export default defineConfig(({ mode }) => ({
   test: {
