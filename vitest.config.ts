@@ -33,8 +33,10 @@ const SUITE = [
 ];
 /** What makes stages of its own in the cloud. */
 const DEPLOYMENT = ['test/deployment/**/*.test.ts'];
-/** What looks at templates, which take long to make: bundles, and CloudFormation's own validation. */
-const INFRASTRUCTURE = ['test/infrastructure/**/*.test.ts'];
+/** What starts no process and leaves nothing behind in its own: files that can share one. */
+const SHARING = ['api', 'callbacks', 'client', 'config', 'deferred', 'downstream', 'fan-out', 'infrastructure'].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+);
 /** What reads the record that the suite left. */
 const AFTERWARDS = ['test/permissions/permissions.test.ts'];
 
@@ -62,19 +64,19 @@ const suite: TestProjectInlineConfiguration = {
     fileParallelism: !deployed,
   },
 };
-const infrastructure: TestProjectInlineConfiguration = {
-  extends: true,
-  // The templates are made once for each worker.
-  test: { name: 'infrastructure', include: INFRASTRUCTURE, isolate: false },
-};
 /** Everything else needs no backend, and runs with the default one. */
 const parts: TestProjectInlineConfiguration = {
   extends: true,
   test: {
     name: 'parts',
     include: ['test/**/*.test.ts'],
-    exclude: [...SUITE, ...DEPLOYMENT, ...INFRASTRUCTURE, ...AFTERWARDS],
+    exclude: [...SUITE, ...DEPLOYMENT, ...SHARING, ...AFTERWARDS],
   },
+};
+/** The SDK and the CDK are loaded once for each worker here too; templates, with their bundles, are made once. */
+const sharing: TestProjectInlineConfiguration = {
+  extends: true,
+  test: { name: 'parts that share', include: SHARING, isolate: false },
 };
 const afterwards: TestProjectInlineConfiguration = {
   extends: true,
@@ -90,7 +92,7 @@ const faults: TestProjectInlineConfiguration = {
     env: { GROUPAGE_FAULT_KILLS: process.env.GROUPAGE_FAULT_KILLS ?? '50' },
   },
 };
-const usual = backend === 'embedded' ? [suite, infrastructure, parts, afterwards] : [suite];
+const usual = backend === 'embedded' ? [suite, sharing, parts, afterwards] : [suite];
 
 export default defineConfig(({ mode }) => ({
   test: {
