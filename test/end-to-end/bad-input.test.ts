@@ -49,15 +49,15 @@ describe('messages that nobody can mean', () => {
   });
 
   it('that use a taken id for something else are refused; the first task stands', async () => {
-    await sendRaw([JSON.stringify({ operation: 'ship', id: 'taken', payload: { depot: 'MUC', n: 1 } })]);
-    await flow.ended(['taken']);
+    await sendRaw([JSON.stringify({ operation: 'ship', id: 'taken-twice', payload: { depot: 'MUC', n: 1 } })]);
+    await flow.ended(['taken-twice']);
     const [second = ''] = await sendRaw([
-      JSON.stringify({ operation: 'ship', id: 'taken', payload: { depot: 'MUC', n: 2 } }),
+      JSON.stringify({ operation: 'ship', id: 'taken-twice', payload: { depot: 'MUC', n: 2 } }),
     ]);
     await eventually(async () =>
       (await flow.rejected()).some(({ messageId, errors }) => messageId === second && errors[0]?.path === 'id'),
     );
-    expect(await flow.task('taken')).toMatchObject({ payload: { depot: 'MUC', n: 1 } });
+    expect(await flow.task('taken-twice')).toMatchObject({ payload: { depot: 'MUC', n: 1 } });
   });
 });
 
