@@ -16,8 +16,8 @@ const DEPOTS = zipf(TASKS, TARGETS, 1);
 const SIZE = 100;
 /** One in so many fails. */
 const FAILING = 500;
-/** In ms, and longer than this machine mostly takes to register them all: what is sealed for its age is the end of a Target. */
-const MAX_WAIT = 30_000;
+/** In ms, and longer than a busy machine mostly takes to register them all: what is sealed for its age is the end of a Target. */
+const MAX_WAIT = 60_000;
 
 describe('a burst of 10,000 tasks over 20 targets, of which some get many more', () => {
   let flow: LocalFlow;
@@ -63,8 +63,7 @@ describe('a burst of 10,000 tasks over 20 targets, of which some get many more',
     expect(cost.write).toBeGreaterThan(5);
     expect(cost.write).toBeLessThanOrEqual(5.3);
     expect(cost.read).toBeGreaterThan(0.5);
-    // 1.4 where nothing else runs (npm run bench:burst): what takes longer is looked at more often.
-    expect(cost.read).toBeLessThanOrEqual(1.7);
+    expect(cost.read).toBeLessThanOrEqual(1.5);
     // The producer's own are not among them; receives and deletes of ten messages at once are.
     expect(cost.sqs).toBeGreaterThan(0.2);
     expect(cost.sqs).toBeLessThanOrEqual(0.4);
