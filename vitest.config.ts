@@ -33,7 +33,7 @@ const SUITE = [
 ];
 /** What makes stages of its own in the cloud. */
 const DEPLOYMENT = ['test/deployment/**/*.test.ts'];
-/** What starts no process and leaves nothing behind in its own: files that can share one. */
+/** What changes nothing about its own process, and so can share it: no mocks of modules, no environment left behind. */
 const SHARING = ['api', 'callbacks', 'client', 'config', 'deferred', 'downstream', 'fan-out', 'infrastructure'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );

@@ -8,19 +8,21 @@ import { demand } from './violation.ts';
 
 /** @throws Violation */
 export const checkAttempts = ({ config, tables, log, mayOverlap, mayStopAmidWork, skew }: Evidence): void => {
+  const isUncut = !mayOverlap && !mayStopAmidWork;
   for (const batch of tables.batches.values()) {
     const operation = operationFor(config, batch.operation);
     const { retry, keepTasks } = operation;
     const calls = log.calls.filter(({ call }) => call.batchId === batch.id).toSorted((a, b) => a.at - b.at);
     const attempts = Map.groupBy(calls, ({ call }) => call.attempt);
     checkCalledOften(batch, operation, attempts);
-    if (!mayOverlap && !mayStopAmidWork) checkThrottles(batch, attempts);
-    // The look after the last attempt is a start too, and may itself stop.
-    if (!mayOverlap && !mayStopAmidWork)
+    if (isUncut) {
+      checkThrottles(batch, attempts);
+      // The look after the last attempt is a start too, and may itself stop.
       demand(batch.tries <= retry.maxAttempts + 1, 'no more than maxAttempts are counted', batch);
+    }
     const wasPending = calls.some(({ answered }) => answered?.answer.kind === 'pending');
     // Whose job did not report by the last deadline gets no other call.
-    if (!mayOverlap && !mayStopAmidWork && !merges(config, batch.operation))
+    if (isUncut && !merges(config, batch.operation))
       demand(batch.attempt - attempts.size <= (wasPending ? 1 : 0), 'every attempt that was started was made', {
         batch,
         called: attempts.size,
