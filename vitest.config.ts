@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { temporaryFolder } from './src/temporary-folder.ts';
+import { NOTHING_MAY_BE_MISSING } from './test/backends/missing.ts';
 
 // What tests leave goes with this process: those that run them are ended before they could tidy up.
 process.env.TMPDIR = temporaryFolder('tests');
@@ -24,6 +25,7 @@ const NO_BACKEND = [
   'small-parts',
   'target',
   'waiting-row',
+  'which-reads',
   'wishes',
 ];
 /** What runs on any backend: a file asks for one and cannot tell which it got. */
@@ -37,11 +39,25 @@ const DEPLOYMENT = ['test/deployment/**/*.test.ts'];
 const SHARING = ['api', 'callbacks', 'client', 'config', 'deferred', 'downstream', 'fan-out', 'infrastructure'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );
+/**
+ * What takes minutes, and watches over what other tests try in small or what seldom changes: benchmarks, the packed package in an app,
+ * the reference, whole examples. CI runs it, as does who names a file or folder.
+ */
+const AT_LENGTH = [
+  'test/bench/**/*.test.ts',
+  'test/examples/{catalog,downsampling}.test.ts',
+  'test/local/{killed-caps,windows}.test.ts',
+  'test/package/**/*.test.ts',
+  'test/reference.test.ts',
+];
+const isAtLength = NOTHING_MAY_BE_MISSING || process.argv.some((argument) => argument.startsWith('test/'));
 /** What reads the record that the suite left. */
 const AFTERWARDS = ['test/permissions/permissions.test.ts'];
 
-/** What a deployed backend is not asked. */
+/** What a backend is not asked. */
 const NOT_ASKED: Readonly<Record<string, readonly string[]>> = {
+  // The same programs as the processes of other runs, behind another port: each port of ours is tried there, and the whole flow.
+  containers: ['test/end-to-end/bisect.test.ts', 'test/batching/**/*.test.ts'],
   // A hundred tasks are looked up at once, again and again: there that takes a hundred processes. And single steps, which
   // run on the other engines: there they run in functions, end to end. And it reports one read unit for any query, and none
   // for reads of many keys.
@@ -70,7 +86,7 @@ const parts: TestProjectInlineConfiguration = {
   test: {
     name: 'parts',
     include: ['test/**/*.test.ts'],
-    exclude: [...SUITE, ...DEPLOYMENT, ...SHARING, ...AFTERWARDS],
+    exclude: [...SUITE, ...DEPLOYMENT, ...SHARING, ...AFTERWARDS, ...(isAtLength ? [] : AT_LENGTH)],
   },
 };
 /** The SDK and the CDK are loaded once for each worker here too; templates, with their bundles, are made once. */

@@ -1,12 +1,13 @@
 /**
  * `npm run bench:scale`: large loads and bad days in simulation, the tables of docs/scale.md.
- * `-- --parts million-targets,hot-target,outage,duplicates`; `-- --write` puts them into docs/scale.md.
+ * `-- --parts million-targets,hot-target,outage,duplicates,resume`; `-- --write` puts them into docs/scale.md.
  */
 import { parseArgs } from 'node:util';
 import { tellDuplicates } from './scale/duplicates.ts';
 import { tellHotTarget } from './scale/hot-target.ts';
 import { tellMillionTargets } from './scale/million-targets.ts';
 import { tellOutage } from './scale/outage.ts';
+import { tellResume } from './scale/resume.ts';
 import { writeBetween } from './scale/table.ts';
 
 const PARTS: Readonly<Record<string, () => Promise<string>>> = {
@@ -14,6 +15,7 @@ const PARTS: Readonly<Record<string, () => Promise<string>>> = {
   'hot-target': tellHotTarget,
   outage: tellOutage,
   duplicates: tellDuplicates,
+  resume: tellResume,
 };
 
 const { values } = parseArgs({

@@ -32,6 +32,8 @@ export interface Host {
   readonly onEvent?: Report;
   /** @default - AWS's, as the SDK finds them */
   readonly services?: Services;
+  /** How a step sleeps. @default - by a timer */
+  readonly sleep?: Machine['sleep'];
 }
 
 /** Services that only some configurations need, where they are not AWS's own. */
@@ -80,7 +82,7 @@ const machine: Machine = {
 };
 
 /** The ports on AWS, each made from the settings that it needs; a λ takes those that its step names. */
-export const partsOf = (environment: Environment, { clients, log, onEvent }: Host) => {
+export const partsOf = (environment: Environment, { clients, log, onEvent, sleep = machine.sleep }: Host) => {
   const { dynamodb, sqs } = clients;
   const config = JSON.parse(readFileSync(join(environment.LAMBDA_TASK_ROOT ?? '', CONFIG_ASSET), 'utf8')) as Config;
   const table = (name: Extract<Setting, `${string}Table`>) => setting(environment, name);
@@ -94,7 +96,7 @@ export const partsOf = (environment: Environment, { clients, log, onEvent }: Hos
   const logged = reportTo(log);
   const report: Report = onEvent ? (event) => [logged(event), onEvent(event)] : logged;
   return {
-    base: { config, machine, report },
+    base: { config, machine: { ...machine, sleep }, report },
     processed: () => dynamoDBProcessed(dynamodb, table('batchLockTable')),
     tasks: () => dynamoDBTasks(dynamodb, table('taskTable')),
     waiting: () => dynamoDBWaiting(dynamodb, table('batchLockTable')),

@@ -22,8 +22,10 @@ const WARNINGS: ReadonlySet<FlowEvent['event']> = new Set([
   'revived',
   'unreadable',
   'not-delivered',
+  'not-stored',
   'untold',
   'repaired',
+  'sweep-cut',
 ]);
 
 export const reportTo =

@@ -62,7 +62,8 @@ export const electHandler = (of: FlowParts): void => {
   of.handler('ElectHandler', 'elect-leader', LEADER_TIMEOUT, 'Targets with waiting tasks get a leader')
     .source({ queue: of.electQueue.queue, batchSize: MESSAGES_AT_ONCE.elect, maxConcurrency: 50 })
     .table('batchLockTable', of.tables.batchLock, ['GetItem', 'Query', 'UpdateItem', 'DeleteItem'])
-    .sends({ electQueue: of.electQueue.queue, groupQueue: of.groupQueue.queue });
+    // A freed slot may be for a batch that waits to have its own back.
+    .sends({ electQueue: of.electQueue.queue, groupQueue: of.groupQueue.queue, batchQueue: of.batchQueue.queue });
 };
 
 export const groupHandler = (of: FlowParts): void => {
@@ -102,7 +103,7 @@ export const batchHandler = (of: FlowParts): void => {
     )
     .source({ queue: of.batchQueue.queue, batchSize: MESSAGES_AT_ONCE.batch, maxConcurrency: 100 })
     .table('taskTable', of.tables.task, ['PartiQLUpdate', 'BatchGetItem'])
-    .table('batchLockTable', of.tables.batchLock, ['GetItem', 'Query', 'UpdateItem', 'DeleteItem'])
+    .table('batchLockTable', of.tables.batchLock, ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'])
     .table('batchTable', of.tables.batch, ['GetItem', 'UpdateItem'])
     .table('fanOutTable', of.tables.fanOut, ACKS)
     .sends({

@@ -3,14 +3,11 @@ import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import { Construct, type IConstruct } from 'constructs';
-import { MAX_RECEIVES } from '../src/batching/timings.ts';
+import { MAX_RECEIVES, RETENTION } from '../src/batching/timings.ts';
 import { acknowledge } from './acknowledge.ts';
 import { checkKey, KEY_REUSE } from './encryption.ts';
 import { physicalName } from './names.ts';
 import { type DataProps, isKept } from './surroundings.ts';
-
-/** As long as SQS can: a message must outlast any outage. */
-const RETENTION = Duration.days(14);
 
 /** @param name after the prefix. */
 const secure = (scope: IConstruct, { prefix, encryptionKey }: DataProps, name: string): QueueProps => {
@@ -21,7 +18,7 @@ const secure = (scope: IConstruct, { prefix, encryptionKey }: DataProps, name: s
       ? { encryption: QueueEncryption.KMS, encryptionMasterKey: encryptionKey, dataKeyReuse: KEY_REUSE }
       : { encryption: QueueEncryption.SQS_MANAGED }),
     enforceSSL: true,
-    retentionPeriod: RETENTION,
+    retentionPeriod: Duration.millis(RETENTION),
     ...(queueName === undefined ? {} : { queueName }),
   };
 };

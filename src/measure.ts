@@ -70,6 +70,8 @@ const measuredIn = (event: FlowEvent): readonly Measured[] => {
           values: { BatchesRetried: event.open > (event.pending ?? 0) ? 1 : 0 },
         },
       ];
+    case 'not-stored':
+      return [{ of: { operation: event.operation }, values: { BatchesRetried: 1 } }];
     case 'finished':
       return [{ of: { operation: event.operation }, values: finished(event) }];
     case 'looked':
@@ -110,6 +112,8 @@ const measuredIn = (event: FlowEvent): readonly Measured[] => {
       return [{ of: {}, values: { FanOutsRepaired: 1, Repairs: 1 } }];
     case 'unknown-items':
       return [{ of: {}, values: { ItemsUnknown: event.items } }];
+    case 'sweep-cut':
+      return [{ of: {}, values: { SweepsCut: 1 } }];
     case 'blocked':
     case 'slot-freed':
     case 'held':
@@ -117,6 +121,7 @@ const measuredIn = (event: FlowEvent): readonly Measured[] => {
     case 'nudge-failed':
     case 'not-revived':
     case 'not-removed':
+    case 'early-guard':
     case 'foreign-message':
     case 'foreign-results':
       return [];

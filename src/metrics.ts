@@ -80,6 +80,7 @@ export const METRICS = {
   FanOutsCompleted: counts('Fan-outs and lists of which all is done, or too much has failed'),
   FanOutsExpired: counts('Those that nobody went on with, or that somebody deleted or cancelled'),
   FanOutsRepaired: counts('Fan-outs whose last acks stopped half-way'),
+  SweepsCut: counts('Parts of the sweep that ran out of time before they had looked at everything'),
   ItemsUnknown: counts('Items of fan-outs that nobody knows, or knows any more'),
 } as const satisfies Record<string, Metric>;
 

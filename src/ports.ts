@@ -2,6 +2,8 @@
  * What the steps need of the world, in the domain's words. `aws` and `simulation` implement these; one contract suite
  * holds them to the same behaviour.
  *
+ * A call of many rows may name one twice: its writes happen in the order asked, and each has an answer.
+ *
  * All reads are strongly consistent unless they say otherwise. A promise that rejects leaves open whether the write
  * happened: every step may be repeated.
  */
@@ -13,7 +15,8 @@ import type { BatchMessage, ElectMessage, GroupMessage, ResumeMessage } from './
 import type { Page } from './batching/page.ts';
 import type { SealReason, Waiting, WaitingTask } from './batching/policy.ts';
 import type { Rejection } from './batching/rejection.ts';
-import type { OperationState, Pause, Slot, WaitingTarget } from './batching/slots.ts';
+import type { SlotPage } from './batching/slot-pages.ts';
+import type { CallLine, OperationState, Pause, Slot, WaitingTarget } from './batching/slots.ts';
 import type {
   NewTask,
   Outcome,
@@ -98,8 +101,23 @@ interface NewerRowSeen {
   readonly release: string;
 }
 
+/** Tasks that a store does not take for what they contain, such as a number out of its range: to ask again is no use. */
+export class Unstorable extends Error {
+  override readonly name = 'Unstorable';
+  /** Why, by task. */
+  readonly reasons: ReadonlyMap<TaskId, string>;
+  constructor(reasons: ReadonlyMap<TaskId, string>) {
+    super(`${reasons.size} tasks cannot be stored: ${[...reasons.values()][0]}`);
+    this.reasons = reasons;
+  }
+}
+
 export interface Tasks {
-  /** R1. Inserts each task whose id is free. Ids must differ. Answers in the order asked. */
+  /**
+   * R1. Inserts each task whose id is free. Answers in the order asked.
+   *
+   * @throws Unstorable where some cannot be stored; the others are.
+   */
   insert(tasks: readonly NewTask[]): Promise<readonly Written[]>;
   /**
    * Stores payloads in rows of their own, for tasks that are `payloadApart`. To be called before a task may be claimed.
@@ -110,7 +128,7 @@ export interface Tasks {
   claim(candidates: readonly Candidate[], batch: BatchId): Promise<readonly boolean[]>;
   /**
    * Starts a next run of each task that is still `failed` in the run in which it was read, as waiting and without a
-   * batch; its payload is kept again. Undefined for one that is not stored any more. Ids must differ.
+   * batch; its payload is kept again. Undefined for one that is not stored any more.
    */
   redrive(failed: readonly Task[], at: Millis): Promise<readonly (Written | undefined)[]>;
   /**
@@ -128,6 +146,8 @@ export interface Tasks {
    * undefined for one that is not stored any more.
    */
   finish(results: readonly TaskResult[], batch: FinishingBatch): Promise<readonly (Outcome['status'] | undefined)[]>;
+  /** Writes an open member's row as it is. Rejects where its result could not be written now either. */
+  touch(id: TaskId, batch: BatchId): Promise<void>;
   get(id: TaskId): Promise<Task | undefined>;
   /** Those that are stored, in the order asked, with their results. */
   all(ids: readonly TaskId[]): Promise<readonly Task[]>;
@@ -214,9 +234,10 @@ export interface Glance {
   readonly first?: Waiting;
 }
 
-export interface Locks {
+/** Slots of a Target are on pages beyond the first one, in whose place its lock has some batches in flight. */
+export interface Locks extends SlotPages<Target> {
   read(target: Target): Promise<Lock>;
-  /** R3. The locks of several Targets, which must differ, in the order asked; undefined for one that has no row yet. */
+  /** R3. The locks of several Targets, in the order asked; undefined for one that has no row yet. */
   readAll(targets: readonly Target[]): Promise<readonly (Lock | undefined)[]>;
   /** R3. Gives Targets their rows, where they have none: who looks for stranded tasks goes by these. */
   enlist(targets: readonly Target[], now: Millis): Promise<void>;
@@ -261,12 +282,16 @@ export interface Locks {
       readonly perTarget?: number | null;
     },
   ): Promise<boolean>;
+  /** Deletes pages of slots, except those on which a slot is taken by then. */
+  dropPages(target: Target, pages: readonly number[]): Promise<void>;
   /** H7. Takes `batch` out of those in flight. Answers the lock as it was before. */
   land(target: Target, batch: BatchId): Promise<Lock>;
-  /** A person's pause takes the place of any other. Answers whether it did. */
-  pause(target: Target, pause: Pause, now: Millis): Promise<boolean>;
+  /** A person's pause takes the place of any other. Answers whether it did. The row does not expire while it lasts. */
+  pause(target: Target, pause: Pause): Promise<boolean>;
   /** Ends the pause of that id. False if another one, or none, is stored. */
-  resume(target: Target, id: string): Promise<boolean>;
+  resume(target: Target, id: string, now: Millis): Promise<boolean>;
+  /** Gives a row that is paused, waits for room, or has batches in flight, as much time until it expires as a leader would. */
+  keep(target: Target, now: Millis): Promise<void>;
   /** F6. Clears `batch` if it is the open one. */
   closeBatch(target: Target, batch: BatchId): Promise<void>;
   /** G8. Uses `fence` up, if the stored one is still `seen` and the lock has no holder. */
@@ -287,12 +312,15 @@ export interface FormingBatch {
   readonly candidates: readonly Candidate[];
   readonly oldestAt: Millis;
   readonly createdAt: Millis;
+  /** See {@link Batch.slotPage}, {@link Batch.targetPage}. */
+  readonly slotPage?: number;
+  readonly targetPage?: number;
 }
 
 /** What a batch shows between attempts. */
 export interface Postponed
   extends Required<Pick<Batch, 'tries' | 'counts' | 'lastAttempt'>>,
-    Pick<Batch, 'open' | 'pending' | 'split'> {
+    Pick<Batch, 'open' | 'pending' | 'split' | 'uncounted'> {
   readonly retryAt: Millis;
 }
 
@@ -313,6 +341,8 @@ export interface Batches {
     start: {
       readonly attempt: number;
       readonly tries: number;
+      /** As the batch then shows it; what it shows stays where this is undefined. */
+      readonly uncounted?: number | undefined;
       readonly token: Token;
       readonly at: Millis;
       readonly runUntil: Millis;
@@ -330,17 +360,34 @@ export interface Batches {
   ofTarget(target: Target, limit: number, cursor?: string): Promise<Page<BatchId>>;
 }
 
-/** The rows that an operation's Targets share (section 5, additions). */
-export interface Operations {
+/** Slots for batches, on pages (src/batching/slot-pages.ts). A page that has no row has no slots. */
+export interface SlotPages<Owner> {
+  /** Slots of a page at the most. */
+  readonly pageSize: number;
+  /** Pages beyond the first one, 0: those of `cap` slots that have a row, in no order. */
+  slotPages(owner: Owner, cap: number): Promise<readonly SlotPage[]>;
+  /** The same for half the price. Eventually consistent. */
+  slotPagesEventually(owner: Owner, cap: number): Promise<readonly SlotPage[]>;
+  /** The slots of one of these pages. */
+  slotPage(owner: Owner, page: number): Promise<readonly Slot[]>;
+  /** Takes a slot of a page, or still has it, if fewer than `most` of that page are taken. @param page 0 where left out */
+  takeSlot(owner: Owner, slot: Slot, most: number, page?: number): Promise<boolean>;
+  /** Gives a slot of a page back. Answers the page's slots as they were, or undefined if it was not taken. */
+  freeSlot(owner: Owner, slot: Slot, page?: number): Promise<readonly Slot[] | undefined>;
+}
+
+/**
+ * The rows that an operation's Targets share (section 5, additions). Their first page of slots is the operation's row: there a
+ * slot is taken only if the operation is not paused.
+ */
+export interface Operations extends SlotPages<OperationName> {
   read(operation: OperationName): Promise<OperationState>;
-  /** G5a. Takes a slot, or still has it, if the operation is not paused and fewer than `total` are taken. */
-  takeSlot(operation: OperationName, slot: Slot, total: number): Promise<boolean>;
-  /** H7. Gives a slot back; harmless if nobody has it. */
-  freeSlot(operation: OperationName, slot: Slot): Promise<void>;
-  /** G9a. Lets a Target wait for room. Again is harmless. */
+  /** G9a. Lets a Target, or a batch, wait for room. Again is harmless. */
   enqueue(operation: OperationName, waiting: WaitingTarget): Promise<void>;
   /** W1. The first Targets by turn, at most `limit`. */
   waiting(operation: OperationName, limit: number): Promise<readonly WaitingTarget[]>;
+  /** Whether this one waits. */
+  isWaiting(operation: OperationName, waiting: WaitingTarget): Promise<boolean>;
   /** W3. False if it did not wait any more. */
   dequeue(operation: OperationName, waiting: WaitingTarget): Promise<boolean>;
   /** A person's pause takes the place of any other, a circuit's of none. */
@@ -353,8 +400,14 @@ export interface Operations {
   markThrottled(operation: OperationName, at: Millis): Promise<void>;
   /** The downstream takes calls. */
   resetFailures(operation: OperationName): Promise<void>;
-  /** Sets when the next call may be made, if that is still as `seen`. */
-  reserveCall(operation: OperationName, seen: Millis, next: Millis): Promise<boolean>;
+  /** Sets who wakes many, if that is still as `seen`, by its id. Undefined: nobody does. */
+  markWaking(
+    operation: OperationName,
+    seen: string | undefined,
+    next: NonNullable<OperationState['waking']> | undefined,
+  ): Promise<boolean>;
+  /** Sets the line of reserved calls, if it is still as `seen`. Undefined: there is none. */
+  reserveCall(operation: OperationName, seen: CallLine | undefined, next: CallLine | undefined): Promise<boolean>;
 }
 
 /** An input that a job has done: its key, and what tells for which of its texts (`src/merging/merge.ts`). */
@@ -365,9 +418,9 @@ export interface ProcessedKey {
 
 /** Which inputs of a Target have been done, for as long as its operation's tasks are kept. */
 export interface ProcessedKeys {
-  /** The marks of those that are stored and not over at `now`, by key. Keys must differ. */
+  /** The marks of those that are stored and not over at `now`, by key. */
   known(target: Target, keys: readonly InputKey[], now: Millis): Promise<ReadonlyMap<InputKey, Marks>>;
-  /** Stores them in the place of what was known of their keys, which must differ, for `keep` from `at` on. */
+  /** Stores them in the place of what was known of their keys for `keep` from `at` on. */
   remember(target: Target, processed: readonly ProcessedKey[], at: Millis, keep: Millis): Promise<void>;
 }
 

@@ -8,6 +8,7 @@ const ROOT = join(import.meta.dirname, '..');
 const PURE = [
   'src/byte-lines',
   'src/group-by',
+  'src/waves',
   'src/resolvers',
   'src/release',
   ...[
@@ -19,6 +20,7 @@ const PURE = [
     'timings',
     'policy',
     'delay',
+    'expiry',
     'lock',
     'page',
     'messages',
@@ -27,11 +29,11 @@ const PURE = [
     'task',
     'batch',
     'slots',
+    'slot-pages',
     'bisect',
     'call-rate',
     'register-message',
     'events',
-    'slots',
   ].map((name) => `src/batching/${name}`),
   ...['resolved', 'endpoints', 'duration', 'hints', 'unknown-keys', 'schema'].map((name) => `src/config/${name}`),
   'src/config/sections/',
@@ -49,7 +51,7 @@ const PURE = [
     'trace',
     'verdict',
   ].map((name) => `src/downstream/${name}`),
-  ...['inputs', 'merge', 'answers'].map((name) => `src/merging/${name}`),
+  ...['inputs', 'jobs', 'merge', 'answers'].map((name) => `src/merging/${name}`),
   ...['event', 'fan-out', 'ids', 'store', 'tree'].map((name) => `src/fan-out/${name}`),
   ...['ids', 'list', 'store', 'trigger-message'].map((name) => `src/deferred/${name}`),
   ...['ids', 'fleet', 'timings', 'silence', 'balance', 'decide', 'store', 'events', 'view'].map(
@@ -93,7 +95,18 @@ const RULES: readonly { readonly files: readonly string[]; readonly may: readonl
   { files: ['src/aws/'], may: [...PURE, 'src/ports', 'src/aws/', 'src/callbacks/deliver'] },
   {
     files: ['src/simulation/'],
-    may: [...PURE, FAN_OUT, DEFERRED, FLEET, STEPS, 'src/merging/', 'src/ports', 'src/simulation/'],
+    may: [
+      ...PURE,
+      FAN_OUT,
+      DEFERRED,
+      FLEET,
+      STEPS,
+      // What rows there are, and how large: no client.
+      ...['item-size', 'batch-rows'].map((name) => `src/aws/${name}`),
+      'src/merging/',
+      'src/ports',
+      'src/simulation/',
+    ],
   },
   {
     files: ['src/simulate/'],

@@ -1,20 +1,19 @@
 /** The same trace on the local stack and in the simulator. */
 import type { Config } from '../../src/config/resolved.ts';
 import { parseConfig } from '../../src/config/schema.ts';
-import type { Arrival } from '../../src/simulate/arrival.ts';
 import { simulate } from '../../src/simulate/simulate.ts';
 import { LOCAL } from '../../src/simulate/surroundings.ts';
 import { startTestDownstream } from '../../test/factories/downstream.ts';
 import { onLocalStack } from './local.ts';
 import { type Seen, seenIn } from './seen.ts';
-import { MAX_SIZE, MAX_WAIT, OPERATION } from './traces.ts';
+import { OPERATION, type Trace } from './traces.ts';
 
-const configOf = (url: string): Config => {
+const configOf = (url: string, { maxSize, maxWait }: Trace): Config => {
   const parsed = parseConfig({
     operations: {
       [OPERATION]: {
         target: ['depot'],
-        batch: { maxSize: MAX_SIZE, maxWait: MAX_WAIT },
+        batch: { maxSize, maxWait: `${maxWait}ms` },
         downstream: { kind: 'http', url },
       },
     },
@@ -30,14 +29,15 @@ export interface Compared {
 }
 
 /** Takes as long as the trace, and some seconds. */
-export const compare = async (trace: readonly Arrival[]): Promise<Compared> => {
+export const compare = async (trace: Trace): Promise<Compared> => {
   const downstream = await startTestDownstream();
+  const { arrivals } = trace;
   try {
-    const config = configOf(downstream.url);
-    const ran = await onLocalStack(config, downstream, trace);
+    const config = configOf(downstream.url, trace);
+    const ran = await onLocalStack(config, downstream, arrivals);
     const quick = { takes: 5, perItem: 0, callsPerSecond: null, down: null, spent: null };
-    const simulated = seenIn(await simulate({ config, arrivals: trace, surroundings: LOCAL, downstream: quick }));
-    return { tasks: trace.length, ran, simulated };
+    const simulated = seenIn(await simulate({ config, arrivals, surroundings: LOCAL, downstream: quick }));
+    return { tasks: arrivals.length, ran, simulated };
   } finally {
     await downstream.stop();
   }

@@ -1,10 +1,18 @@
-/** Traces that are compared: as many calls whatever some milliseconds do, so that these can be compared, too. */
+/** Traces that are compared: light ones, which give as many calls whatever some milliseconds do, and sustained loads. */
 import type { Millis } from '../../src/batching/ids.ts';
 import type { Arrival } from '../../src/simulate/arrival.ts';
+import { type Load, MAX_SIZE as SUSTAINED_SIZE, MAX_WAIT as SUSTAINED_WAIT } from '../sustained/loads.ts';
 
 export const OPERATION = 'ship';
-export const MAX_SIZE = 100;
-export const MAX_WAIT = '3s';
+
+export interface Trace {
+  readonly arrivals: readonly Arrival[];
+  readonly maxSize: number;
+  readonly maxWait: Millis;
+}
+
+/** Of the light traces. */
+const [MAX_SIZE, MAX_WAIT] = [100, 3_000];
 
 /** Tasks come ten at once, as one request brings them. */
 const TOGETHER = 10;
@@ -17,7 +25,11 @@ const ten = (at: Millis, depot: string): readonly Arrival[] =>
     payload: JSON.stringify({ depot, at, n, text: 'x'.repeat(PAYLOAD_BYTES) }),
   }));
 
-const ordered = (arrivals: readonly Arrival[]): readonly Arrival[] => arrivals.toSorted((a, b) => a.at - b.at);
+const light = (arrivals: readonly Arrival[]): Trace => ({
+  arrivals: arrivals.toSorted((a, b) => a.at - b.at),
+  maxSize: MAX_SIZE,
+  maxWait: MAX_WAIT,
+});
 
 /** The tasks of a quiet depot: five times ten within a batch's wait, and none when it is about to end. */
 const QUIET: Millis = 700;
@@ -28,20 +40,31 @@ const BUSY: Millis = 175;
 const ROUND: Millis = 5 * QUIET;
 
 /** Four quiet depots and a busy one, for `rounds` of 3.5 s. */
-export const steadily = (rounds: number): readonly Arrival[] => {
+export const steadily = (rounds: number): Trace => {
   const every = (span: Millis, from: Millis, depot: string): readonly Arrival[] =>
     Array.from({ length: (rounds * ROUND) / span }, (_, n) => ten(from + n * span, depot)).flat();
   const quiet = Array.from({ length: QUIET_DEPOTS }, (_, n) => every(QUIET, n * 130, `quiet-${n}`)).flat();
-  return ordered([...quiet, ...every(BUSY, 60, 'busy')]);
+  return light([...quiet, ...every(BUSY, 60, 'busy')]);
 };
 
 /** A batch and a half for each of three depots at once, and again when that is over: also where requests take long. */
-export const inBursts = (rounds: number): readonly Arrival[] => {
+export const inBursts = (rounds: number): Trace => {
   const burst = (at: Millis, depot: string): readonly Arrival[] =>
     Array.from({ length: (1.5 * MAX_SIZE) / TOGETHER }, () => ten(at, depot)).flat();
-  return ordered(
+  return light(
     Array.from({ length: rounds }, (_, round) =>
       ['MUC', 'HAM', 'BER'].flatMap((depot) => burst(round * 6_000, depot)),
     ).flat(),
   );
 };
+
+/** A load of `npm run bench:sustained`, whose tasks come one by one. */
+export const sustained = ({ sends }: Load): Trace => ({
+  arrivals: sends.map(({ at, target }, n) => ({
+    at: Math.floor(at),
+    operation: OPERATION,
+    payload: JSON.stringify({ depot: `D${target}`, n }),
+  })),
+  maxSize: SUSTAINED_SIZE,
+  maxWait: SUSTAINED_WAIT,
+});

@@ -7,8 +7,8 @@ import { handleBatch } from '../../src/batching/handle-batch.ts';
 import type { TaskId } from '../../src/batching/ids.ts';
 import { registerAll } from '../../src/batching/register.ts';
 import { operationFor } from '../../src/config/resolved.ts';
-import { charged, pricesOf, type Spent } from '../../src/simulate/units.ts';
 import type { Steps } from '../../src/simulation/functions.ts';
+import { charged, pricesOf, type Spent } from '../../src/simulation/units.ts';
 import { type Report, runSchedule, type Scenario } from '../../src/simulation/world.ts';
 import { countCalls, NOTHING, type Outcome, sentTasks } from './outcome.ts';
 

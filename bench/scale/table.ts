@@ -1,8 +1,8 @@
-/** Tables of docs/scale.md, and where they are in it. */
+/** Tables of docs/scale.md and other pages, and where they are in them. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const DOCUMENT = join(import.meta.dirname, '..', '..', 'docs', 'scale.md');
+const DOCS = join(import.meta.dirname, '..', '..', 'docs');
 
 const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
@@ -22,11 +22,12 @@ export const span = (millis: number): string => {
   return seconds < 7_200 ? `${number(seconds / 60)} min` : `${number(seconds / 3_600)} h`;
 };
 
-/** Puts what a part told between its markers. @throws Error where the document has none */
-export const writeBetween = (part: string, text: string): void => {
+/** Puts the text of a part between its markers. @throws Error where the page has none */
+export const writeBetween = (part: string, text: string, page = 'scale.md'): void => {
   const [from, to] = [`<!-- ${part} -->`, `<!-- /${part} -->`];
-  const document = readFileSync(DOCUMENT, 'utf8');
+  const file = join(DOCS, page);
+  const document = readFileSync(file, 'utf8');
   const [begins, ends] = [document.indexOf(from), document.indexOf(to)];
-  if (begins === -1 || ends < begins) throw new Error(`docs/scale.md has no markers of ${part}`);
-  writeFileSync(DOCUMENT, `${document.slice(0, begins)}${from}\n\n${text}\n\n${document.slice(ends)}`);
+  if (begins === -1 || ends < begins) throw new Error(`docs/${page} has no markers of ${part}`);
+  writeFileSync(file, `${document.slice(0, begins)}${from}\n\n${text}\n\n${document.slice(ends)}`);
 };

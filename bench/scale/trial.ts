@@ -4,19 +4,25 @@ import type { ConfigInput } from '../../src/config/schema.ts';
 import { parseConfig } from '../../src/config/schema.ts';
 import type { Arrivals } from '../../src/simulate/arrival.ts';
 import type { Outcome } from '../../src/simulate/outcome.ts';
-import { Partitions } from '../../src/simulate/partitions.ts';
 import { type SimulateOptions, simulate } from '../../src/simulate/simulate.ts';
 import { AWS, type Surroundings } from '../../src/simulate/surroundings.ts';
+import { Partitions } from '../../src/simulation/partitions.ts';
 
 export type OperationInput = Partial<ConfigInput['operations'][string]>;
 
 /** `maxConcurrency` of the event sources in lib/flow-handlers.ts; elect-leader has half of it. */
 const MAX_CONCURRENCY = 100;
 
+/** Every request takes as long, so that two rows of a table differ by what they are about, and not by chance. */
+const EVEN: Surroundings = { ...AWS, request: { p50: 6, p99: 6 }, delivery: { p50: 10, p99: 10 } };
+
 /** A deployment that has had no work for a while: its event sources begin with five invocations each. */
-export const COLD: Surroundings = { ...AWS, pollers: { ...AWS.pollers, most: MAX_CONCURRENCY } };
+export const COLD: Surroundings = { ...EVEN, pollers: { ...EVEN.pollers, most: MAX_CONCURRENCY } };
 /** One that has had as much work before. */
-export const WARM: Surroundings = { ...AWS, pollers: { first: MAX_CONCURRENCY, perMinute: 0, most: MAX_CONCURRENCY } };
+export const WARM: Surroundings = {
+  ...EVEN,
+  pollers: { ...EVEN.pollers, first: MAX_CONCURRENCY, perMinute: 0, most: MAX_CONCURRENCY },
+};
 
 export interface Trial extends Omit<SimulateOptions, 'config' | 'capacity'> {
   readonly operations: Readonly<Record<string, OperationInput>>;

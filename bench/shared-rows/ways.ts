@@ -131,6 +131,7 @@ const wholeRows: Way = async (tables, load, deliveries) => {
         await execute(
           client,
           rows.map(({ Entry }) => ({
+            key: { Target: target, Entry },
             text: `UPDATE "${waiting}" SET "BatchId"=? WHERE "Target"=? AND "Entry"=? AND "BatchId" IS MISSING`,
             parameters: [id, target, Entry],
           })),

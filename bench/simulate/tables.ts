@@ -1,18 +1,19 @@
 /** The table of docs/simulating.md. */
+import type { Latency } from '../../src/simulate/latency.ts';
 import { AWS, LOCAL, type Surroundings } from '../../src/simulate/surroundings.ts';
 
+const spread = ({ p50, p99 }: Latency): string => `${p50} ms; one in a hundred ${p99} ms or more`;
+
 const ROWS: readonly (readonly [string, (of: Surroundings) => string])[] = [
-  ['a request to DynamoDB or SQS', ({ request }) => `${request} ms`],
+  ['a request to DynamoDB or SQS', ({ request }) => spread(request)],
   ['statements, rows or messages that requests at once carry', ({ atOnce }) => String(atOnce)],
-  ['from when a message can be had until a free function has it', ({ delivery }) => `${delivery} ms`],
+  ['from when a message can be had until a free function has it', ({ delivery }) => spread(delivery)],
   ['an invocation, beside its requests', ({ overhead }) => `${overhead} ms`],
   ['memory of a function', ({ memory }) => `${memory} GB`],
   [
     'invocations at once of one queue',
-    ({ pollers: { first, perMinute, most } }) =>
-      perMinute === 0
-        ? String(most)
-        : `${first} at first, ${perMinute} more a minute, at most ${most.toLocaleString('en')}`,
+    ({ pollers: { first, perMinute, most, countSleepers } }) =>
+      `${first} at first, ${perMinute} more a minute, at most ${most}${countSleepers ? '' : ' beside those that sleep'}`,
   ],
 ];
 

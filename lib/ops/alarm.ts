@@ -13,6 +13,7 @@ export const QUARTER = Duration.minutes(15);
 type Section =
   | 'dead-letters'
   | 'the-rejected-queue'
+  | 'messages-are-about-to-vanish'
   | 'batches-fail'
   | 'a-circuit-is-open'
   | 'leaders-are-taken-over'
@@ -22,6 +23,7 @@ type Section =
   | 'register-messages-wait'
   | 'the-sweep-does-not-run'
   | 'the-sweep-fails'
+  | 'the-sweep-runs-out-of-time'
   | 'a-function-is-throttled'
   | 'a-table-is-throttled';
 
@@ -32,8 +34,9 @@ export type AlarmId =
   | 'RegisterAge'
   | 'SweepRuns'
   | 'SweepErrors'
+  | 'SweepCut'
   | `${'Late' | 'Failed' | 'Circuit' | 'Takeovers'}-${string}`
-  | `${'DeadLetters' | 'Callbacks' | 'Throttled' | 'ReadThrottled' | 'WriteThrottled'}-${string}`;
+  | `${'DeadLetters' | 'Vanishing' | 'Callbacks' | 'Throttled' | 'ReadThrottled' | 'WriteThrottled'}-${string}`;
 
 export interface Watch {
   /** Unique among a deployment's alarms; its logical id is made of it. */

@@ -15,6 +15,12 @@ const ROUND = Duration.hours(1);
 const TAKEOVERS = 3;
 /** Seconds. The register λ takes messages at once, and what it cannot take is a dead letter after ten minutes. */
 const REGISTER_AGE = 300;
+/**
+ * SQS deletes a message 14 days after it was sent; the alarm of its queue then returns to OK. A week is also the longest span that an
+ * alarm can look at. `ApproximateAgeOfOldestMessage` is of no use here: it leaves out messages that were received more than three times,
+ * as the sweep does within minutes, and begins anew when a message becomes a dead letter.
+ */
+const WEEK_OF_DAYS = 7;
 /** A function that fails or is throttled for three steps does not see to itself. */
 const LASTING = 3;
 
@@ -29,6 +35,7 @@ export const watchesOf = (config: Config, policy: AlarmPolicy, flow: Flow, measu
       section: 'dead-letters',
     }),
   ),
+  ...watchesOfVanishing(flow),
   {
     id: 'Rejected',
     metric: flow.rejectedQueue.queue.metricApproximateNumberOfMessagesVisible({
@@ -68,8 +75,23 @@ export const watchesOf = (config: Config, policy: AlarmPolicy, flow: Flow, measu
     todo: "look at the register function's errors, throttles and concurrency",
     section: 'register-messages-wait',
   },
-  ...watchesOfSweep(flow),
+  ...watchesOfSweep(flow, measured),
 ];
+
+/** Where messages lie that SQS will delete unless somebody sees to them. */
+const watchesOfVanishing = ({ workingQueues, rejectedQueue }: Flow): Watch[] =>
+  [
+    ...Object.entries(workingQueues).map(([name, { deadLetters }]) => [name, deadLetters] as const),
+    ['rejected', rejectedQueue.queue] as const,
+  ].map(([name, queue]) => ({
+    id: `Vanishing-${name}`,
+    metric: queue.metricApproximateNumberOfMessagesVisible({ period: Duration.days(1), statistic: Stats.MAXIMUM }),
+    threshold: 1,
+    periods: WEEK_OF_DAYS,
+    says: `Messages have lain ${name === 'rejected' ? 'in the rejected queue' : `among the dead letters of the ${name} queue`} on each day of a week, and SQS deletes a message 14 days after it was sent`,
+    todo: 'have them sent again, or keep a copy and delete them; when SQS has deleted them, the alarm of their queue returns to OK and nothing is left',
+    section: 'messages-are-about-to-vanish',
+  }));
 
 const watchesOfOperation = ({ failedBatches }: AlarmPolicy, operation: Operation, measured: MeasuredIn): Watch[] => {
   const { operation: name, circuit } = operation;
@@ -116,7 +138,7 @@ const watchesOfOperation = ({ failedBatches }: AlarmPolicy, operation: Operation
 };
 
 /** Without it nothing that is lost is found, and dead letters stay where they are. */
-const watchesOfSweep = ({ functions }: Flow): Watch[] => {
+const watchesOfSweep = ({ functions }: Flow, measured: MeasuredIn): Watch[] => {
   const sweep = functions.get('sweep');
   if (!sweep) throw new Error('the flow has no sweep');
   return [
@@ -138,6 +160,15 @@ const watchesOfSweep = ({ functions }: Flow): Watch[] => {
       says: 'The sweep fails, and with it what it repairs',
       todo: 'its log names each thing that failed',
       section: 'the-sweep-fails',
+    },
+    {
+      id: 'SweepCut',
+      metric: measured('SweepsCut', {}),
+      threshold: 1,
+      periods: LASTING,
+      says: 'The sweep runs out of time, so some repairs are late; nothing is lost',
+      todo: 'its log says which part was cut; look for a throttled table, or give the function more memory',
+      section: 'the-sweep-runs-out-of-time',
     },
   ];
 };

@@ -1,6 +1,5 @@
 /** What the HTTP API shows of operations and of pauses. */
-import { batchIdOf } from '../batching/ids.ts';
-import { type OperationState, type Pause, parseSlot, type WaitingTarget } from '../batching/slots.ts';
+import { batchOfSlot, type OperationState, type Pause, type Slot, type WaitingTarget } from '../batching/slots.ts';
 import { SECOND } from '../batching/timings.ts';
 import { lateAfter, type Operation } from '../config/resolved.ts';
 import { iso } from './iso.ts';
@@ -28,10 +27,11 @@ export const circuitOf = (
   return failures >= circuit.failures ? 'half-open' : 'closed';
 };
 
-/** @param waiting the Targets that wait for room, up to `limit`. */
+/** @param slots that batches hold. @param waiting the Targets that wait for room, up to `limit`. */
 export const operationView = (
   operation: Operation,
   state: OperationState,
+  slots: readonly Slot[],
   waiting: readonly WaitingTarget[],
   limit: number,
 ) => {
@@ -43,7 +43,7 @@ export const operationView = (
     failures: state.failures,
     lateAfterSeconds: lateAfter(operation) / SECOND,
     // Without a cap nobody takes slots.
-    ...(total === null ? {} : { slots: { taken: state.inFlight.length, total } }),
+    ...(total === null ? {} : { slots: { taken: slots.length, total } }),
     waitingTargets: waiting.length,
     ...(waiting.length === limit ? { waitingTargetsIsAtLeast: true } : {}),
   };
@@ -55,13 +55,10 @@ export const operationView = (
  */
 export const operationDetails = (
   { keys }: Pick<Operation, 'keys'>,
-  { inFlight }: OperationState,
+  slots: readonly Slot[],
   waiting: readonly WaitingTarget[],
 ) => ({
   groupedBy: keys,
-  batches: inFlight.map((slot) => {
-    const { target, fence, round } = parseSlot(slot);
-    return batchIdOf(target, fence, round);
-  }),
+  batches: slots.map(batchOfSlot),
   targets: waiting.map(({ target, at }) => ({ target, since: iso(at) })),
 });

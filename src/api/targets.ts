@@ -1,6 +1,7 @@
 /** `/v1/targets`: what waits where, who leads it; and flush. */
 import { Hono } from 'hono';
 import { COUNT_LIMIT, flush } from '../batching/flush.ts';
+import { inFlightOf } from '../batching/target-room.ts';
 import type { ApiDeps } from './deps.ts';
 import { badRequest, readObject, readTarget, readText, takesQuery, unknownFields } from './input.ts';
 import { noSuchTarget } from './known-target.ts';
@@ -16,7 +17,8 @@ export const targetRoutes = (deps: ApiDeps): Hono => {
     const targets = await Promise.all(
       items.map(async (target) => {
         const [glance, count] = await Promise.all([locks.glance(target), waiting.count(target, COUNT_LIMIT)]);
-        return targetView(target, glance, count, COUNT_LIMIT, machine.now());
+        const inFlight = await inFlightOf(deps, target, glance.lock);
+        return targetView(target, glance, inFlight, count, COUNT_LIMIT, machine.now());
       }),
     );
     return context.json({ targets, ...next });

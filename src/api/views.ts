@@ -1,13 +1,13 @@
 /** What the HTTP API shows of tasks, batches and Targets. */
 import { type Batch, isPending, membersOf } from '../batching/batch.ts';
 import type { Finding } from '../batching/findings.ts';
-import type { Millis, Target } from '../batching/ids.ts';
+import type { BatchId, Millis, Target } from '../batching/ids.ts';
 import { operationOf } from '../batching/ids.ts';
 import { isHeld } from '../batching/lock.ts';
 import type { Skipped } from '../batching/look.ts';
 import { reasonOf } from '../batching/problems.ts';
 import type { Treated } from '../batching/repair.ts';
-import type { Task } from '../batching/task.ts';
+import { runNumber, type Task } from '../batching/task.ts';
 import { inFull } from '../downstream/downstream.ts';
 import type { Glance } from '../ports.ts';
 import { iso } from './iso.ts';
@@ -39,7 +39,7 @@ export const printTask = (
       : {}),
     ...(batch?.lastAttempt ? { lastReason: inFull(batch.lastAttempt) } : {}),
     ...(full?.waitsFor ? { waitsFor: full.waitsFor } : {}),
-    run: task.run,
+    run: runNumber(task),
     ...(task.correlationId === undefined ? {} : { correlationId: task.correlationId }),
     ...(task.priority === undefined ? {} : { priority: task.priority }),
     ...(task.weight === undefined ? {} : { weight: task.weight }),
@@ -108,7 +108,14 @@ export const treatedView = (treated: Treated) => ({
 export const skippedView = ({ id, cause }: Skipped) => ({ id, reason: reasonOf(cause) });
 
 /** @param waiting counted up to `limit`. */
-export const targetView = (target: Target, { lock, first }: Glance, waiting: number, limit: number, now: Millis) => ({
+export const targetView = (
+  target: Target,
+  { lock, first }: Glance,
+  inFlight: readonly BatchId[],
+  waiting: number,
+  limit: number,
+  now: Millis,
+) => ({
   target,
   operation: operationOf(target),
   waiting,
@@ -118,5 +125,5 @@ export const targetView = (target: Target, { lock, first }: Glance, waiting: num
   ...(lock.openBatch ? { openBatch: lock.openBatch } : {}),
   ...(lock.paused ? { paused: pauseView(lock.paused) } : {}),
   ...(lock.blocked === undefined ? {} : { blocked: { since: iso(lock.blocked) } }),
-  ...(lock.inFlight ? { inFlight: lock.inFlight } : {}),
+  ...(inFlight.length > 0 ? { inFlight } : {}),
 });

@@ -4,7 +4,11 @@ import { pauseNow } from '../batching/circuit.ts';
 import type { Millis } from '../batching/ids.ts';
 import { isHeld, type Lock } from '../batching/lock.ts';
 import { waitEnd, waitsSince } from '../batching/policy.ts';
-import { hasRoom, type OperationState, type Pause } from '../batching/slots.ts';
+import { inBrief } from '../batching/problems.ts';
+import { taken } from '../batching/slot-pages.ts';
+import type { OperationState, Pause } from '../batching/slots.ts';
+import { pagesOf } from '../batching/take-slot.ts';
+import { inFlightOf } from '../batching/target-room.ts';
 import type { Task } from '../batching/task.ts';
 import { type Operation, operationNamed } from '../config/resolved.ts';
 import type { ApiDeps } from './deps.ts';
@@ -42,7 +46,12 @@ export const waitsFor = async (deps: ApiDeps, task: Task, batch?: Batch): Promis
     };
   const [lock, state] = await Promise.all([deps.locks.read(task.target), deps.operations.read(task.operation)]);
   const now = deps.machine.now();
-  return batch ? whatInBatch(task, batch, lock, state, now) : whatFor(task, operation, lock, state, now);
+  if (batch) return whatInBatch(task, batch, lock, state, now);
+  const { total } = operation.concurrency;
+  const isCounted = lock.blocked !== undefined && total !== null;
+  const pages = isCounted ? await pagesOf(deps.operations, task.operation, state.inFlight, total, false) : [];
+  const inFlight = await inFlightOf(deps, task.target, lock);
+  return whatFor(task, operation, { ...lock, inFlight }, { ...state, taken: taken(pages) }, now);
 };
 
 /** What holds up a batch that nobody runs. Its job, if it has one, reports during a pause too. */
@@ -75,7 +84,7 @@ export const whatFor = (
   task: Pick<Task, 'createdAt' | 'redrivenAt'>,
   { batch, concurrency }: Pick<Operation, 'batch' | 'concurrency'>,
   lock: Lock,
-  state: OperationState,
+  state: OperationState & { readonly taken: number },
   now: Millis,
 ): WaitsFor => {
   const { inFlight = [] } = lock;
@@ -86,13 +95,13 @@ export const whatFor = (
   if (perTarget !== null && inFlight.length >= perTarget)
     return {
       reason: 'room-in-target',
-      text: `room in its Target: ${inFlight.length} of ${perTarget} batches are under way (${inFlight.join(', ')})`,
+      text: `room in its Target: ${inFlight.length} of ${perTarget} batches are under way (${inBrief(inFlight)})`,
     };
   if (lock.blocked !== undefined)
     return {
       reason: 'room-in-operation',
       // There may be room by now, and the message that says so on its way.
-      text: `room in its operation${total === null || hasRoom(state, concurrency) ? '' : `: ${state.inFlight.length} of ${total} batches are under way`}`,
+      text: `room in its operation${total === null || state.taken < total ? '' : `: ${state.taken} of ${total} batches are under way`}`,
     };
   if (isHeld(lock, now))
     return {

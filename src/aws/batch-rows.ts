@@ -28,6 +28,8 @@ export const newBatchRow = (batch: FormingBatch): Item => ({
   RunUntil: 0,
   OldestAt: batch.oldestAt,
   CreatedAt: batch.createdAt,
+  ...(batch.slotPage ? { SlotPage: batch.slotPage } : {}),
+  ...(batch.targetPage ? { TargetPage: batch.targetPage } : {}),
   Version: versionOf('batch'),
 });
 
@@ -66,6 +68,9 @@ export const batchOf = (stored: Item): Batch => {
     runUntil: row.RunUntil as number,
     oldestAt: row.OldestAt as number,
     createdAt: row.CreatedAt as number,
+    ...(row.SlotPage === undefined ? {} : { slotPage: row.SlotPage as number }),
+    ...(row.TargetPage === undefined ? {} : { targetPage: row.TargetPage as number }),
+    ...(row.Uncounted === undefined ? {} : { uncounted: row.Uncounted as number }),
     ...(row.StartedBy === undefined ? {} : { startedBy: row.StartedBy as Token }),
     ...(row.Open === undefined ? {} : { open: row.Open as TaskId[] }),
     ...(row.Pending === undefined ? {} : { pending: pendingOf(row.Pending as Item) }),

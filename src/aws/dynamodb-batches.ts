@@ -1,12 +1,12 @@
 /** Batches on DynamoDB. */
 import { type DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type Batch, membersOf } from '../batching/batch.ts';
+import { expiresAt } from '../batching/expiry.ts';
 import type { BatchId } from '../batching/ids.ts';
 import type { Batches } from '../ports.ts';
 import { batchKey, batchOf, countsItem, lastAttemptItem, newBatchRow, pendingItem } from './batch-rows.ts';
 import { conditionally, DynamoDBFailure, queryIndex } from './dynamodb.ts';
 import type { Item } from './item.ts';
-import { expiresAt } from './task-rows.ts';
 
 /** Words that DynamoDB keeps for itself. */
 const RESERVED = { '#status': 'Status', '#open': 'Open', '#split': 'Split' };
@@ -71,10 +71,10 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
       );
       return { batch: sealed ?? (await stored(batch.id)), byMe: sealed !== undefined };
     },
-    start: async (id, { attempt, tries, token, at, runUntil }) => {
+    start: async (id, { attempt, tries, uncounted, token, at, runUntil }) => {
       const started = await update(
         id,
-        'SET #status = :running, Attempt = :attempt, Tries = :tries, StartedBy = :token, RunUntil = :until, StartedAt = if_not_exists(StartedAt, :at)',
+        `SET #status = :running, Attempt = :attempt, Tries = :tries, StartedBy = :token, RunUntil = :until, StartedAt = if_not_exists(StartedAt, :at)${uncounted === undefined ? '' : ', Uncounted = :uncounted'}`,
         'Attempt = :before AND (#status = :sealed OR (#status = :running AND RunUntil < :at))',
         {
           ':running': 'in-progress',
@@ -82,6 +82,7 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
           ':attempt': attempt,
           ':before': attempt - 1,
           ':tries': tries,
+          ...(uncounted === undefined ? {} : { ':uncounted': uncounted }),
           ':token': token,
           ':until': runUntil,
           ':at': at,
@@ -89,8 +90,13 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
       );
       return started !== undefined;
     },
-    postpone: async (id, attempt, { retryAt, tries, counts, lastAttempt, open, pending, split }) => {
-      const rest = Object.entries({ '#open': open, Pending: pending && pendingItem(pending), '#split': split });
+    postpone: async (id, attempt, { retryAt, tries, counts, lastAttempt, open, pending, split, uncounted }) => {
+      const rest = Object.entries({
+        '#open': open,
+        Pending: pending && pendingItem(pending),
+        '#split': split,
+        Uncounted: uncounted,
+      });
       const kept = rest.filter(([, value]) => value !== undefined);
       const gone = rest.filter(([, value]) => value === undefined);
       const set = [
@@ -115,7 +121,7 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
     finish: async (id, attempt, { status, counts, at, keep }) => {
       const finished = await update(
         id,
-        'SET #status = :status, Counts = :counts, FinishedAt = :at, ExpiresAt = :expires REMOVE #open, Pending, #split',
+        'SET #status = :status, Counts = :counts, FinishedAt = :at, ExpiresAt = :expires REMOVE #open, Pending, #split, Uncounted',
         RUNNING,
         {
           ':status': status,

@@ -7,6 +7,7 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
+import { expiresAt } from '../batching/expiry.ts';
 import type { Millis } from '../batching/ids.ts';
 import { type FanOutId, isNumbered } from '../fan-out/ids.ts';
 import type { FanOuts } from '../fan-out/store.ts';
@@ -39,7 +40,6 @@ import {
 import { headerPage } from './header-pages.ts';
 import type { Item } from './item.ts';
 import { NOT_NEWER, readsUpTo } from './row-version.ts';
-import { expiresAt } from './task-rows.ts';
 
 /** How long a token is known: an `add` is not repeated after a month. */
 const KEEP_TOKENS: Millis = 30 * 24 * 60 * 60_000;

@@ -1,20 +1,15 @@
 /** Lock rows on DynamoDB: every change is one conditional update. */
 import { type DynamoDBDocumentClient, GetCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { lockExpiresAt } from '../batching/expiry.ts';
 import { type Millis, type OperationName, operationOf, type Target, targetPrefix } from '../batching/ids.ts';
 import type { Lock } from '../batching/lock.ts';
 import type { Locks, Mine } from '../ports.ts';
 import { conditionally, execute, getAll, insertion, queryIndex } from './dynamodb.ts';
+import { dropEmptyPages, dynamoDBSlots } from './dynamodb-slots.ts';
 import type { Item } from './item.ts';
 import { LOCK_ENTRY, lockItem, lockKey, lockOf, WAITING_PREFIX, waitingOf } from './lock-rows.ts';
 import { pauseItem } from './pause-item.ts';
 import { NOT_NEWER, readsUpTo, VERSION_AT_FIRST, versionOf } from './row-version.ts';
-import { expiresAt } from './task-rows.ts';
-
-/**
- * What a lock row outlives its Target's last batch by: queues keep messages for 14 days, and a fence that began again
- * at 1 would repeat the ids of batches that are still kept.
- */
-const LOCK_ROWS_OUTLIVE: Millis = 60 * 24 * 3_600_000;
 
 /** What every write that may be a row's first one sets; unchanged, it costs nothing, not even in the index. */
 const IDENTITY = `Operation = :operation, ExpiresAt = :expires, ${VERSION_AT_FIRST}`;
@@ -65,8 +60,7 @@ export const dynamoDBLocks = (
     return answer !== undefined;
   };
   const mine = ({ fence, token }: Mine): Item => ({ ':fence': fence, ':token': token });
-  const expiryOf = (target: Target, now: Millis): number =>
-    expiresAt(now, keepOf(operationOf(target)) + LOCK_ROWS_OUTLIVE);
+  const expiryOf = (target: Target, now: Millis): number => lockExpiresAt(now, keepOf(operationOf(target)));
   const identity = (target: Target, now: Millis): Item => ({
     ':operation': operationOf(target),
     ':expires': expiryOf(target, now),
@@ -79,6 +73,8 @@ export const dynamoDBLocks = (
     return lockOf(row);
   };
   return {
+    ...dynamoDBSlots<Target>(client, table, (target) => target),
+    dropPages: (target, pages) => dropEmptyPages(client, table, target, pages),
     read,
     readAll: async (targets) => {
       const rows = await getAll(client, table, targets.map(lockKey));
@@ -187,13 +183,30 @@ export const dynamoDBLocks = (
       });
       return lockOf((await conditionally(client.send(landing), 'lock'))?.Attributes);
     },
-    pause: (target, pause, now) =>
+    pause: (target, pause) =>
       update(target, {
-        set: `SET Paused = :pause, ${IDENTITY}`,
+        set: `SET Paused = :pause, Operation = :operation, ${VERSION_AT_FIRST} REMOVE ExpiresAt`,
         when: 'attribute_not_exists(Paused) OR Paused.Id <> :id',
-        values: { ':pause': pauseItem(pause), ':id': pause.id, ...identity(target, now) },
+        values: {
+          ':pause': pauseItem(pause),
+          ':id': pause.id,
+          ':operation': operationOf(target),
+          ':version': versionOf('lock'),
+        },
       }),
-    resume: (target, id) => update(target, { set: 'REMOVE Paused', when: 'Paused.Id = :id', values: { ':id': id } }),
+    resume: (target, id, now) =>
+      update(target, {
+        set: 'SET ExpiresAt = :expires REMOVE Paused',
+        when: 'Paused.Id = :id',
+        values: { ':id': id, ':expires': expiryOf(target, now) },
+      }),
+    keep: async (target, now) => {
+      await update(target, {
+        set: 'SET ExpiresAt = :expires',
+        when: 'attribute_exists(ExpiresAt) AND (attribute_exists(Paused) OR attribute_exists(InFlight) OR attribute_exists(Blocked))',
+        values: { ':expires': expiryOf(target, now) },
+      });
+    },
     closeBatch: async (target, batch) => {
       await update(target, {
         set: 'REMOVE OpenBatch, OpenedBy',

@@ -8,8 +8,10 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import type { OperationName } from '../batching/ids.ts';
+import type { CallLine } from '../batching/slots.ts';
 import type { Operations } from '../ports.ts';
 import { conditionally } from './dynamodb.ts';
+import { dynamoDBSlots } from './dynamodb-slots.ts';
 import type { Item } from './item.ts';
 import { WAITING_PREFIX } from './lock-rows.ts';
 import {
@@ -58,17 +60,11 @@ export const dynamoDBOperations = (client: DynamoDBDocumentClient, table: string
       const get = new GetCommand({ TableName: table, Key: operationKey(operation), ConsistentRead: true });
       return operationStateOf((await client.send(get)).Item);
     },
-    takeSlot: async (operation, slot, total) => {
-      const taken = await update(operation, {
-        set: 'ADD InFlight :slots',
-        when: 'attribute_not_exists(Paused) AND (contains(InFlight, :slot) OR attribute_not_exists(InFlight) OR size(InFlight) < :total)',
-        values: { ':slots': new Set([slot]), ':slot': slot, ':total': total },
-      });
-      return taken !== undefined;
-    },
-    freeSlot: async (operation, slot) => {
-      await update(operation, { set: 'DELETE InFlight :slots', values: { ':slots': new Set([slot]) } });
-    },
+    ...dynamoDBSlots(client, table, partitionOf, {
+      kind: 'operation',
+      key: operationKey,
+      when: 'attribute_not_exists(Paused)',
+    }),
     enqueue: async (operation, waiting) => {
       await client.send(new PutCommand({ TableName: table, Item: waitingTargetItem(operation, waiting) }));
     },
@@ -84,6 +80,10 @@ export const dynamoDBOperations = (client: DynamoDBDocumentClient, table: string
         }),
       );
       return rows.map(waitingTargetOf);
+    },
+    isWaiting: async (operation, waiting) => {
+      const Key = waitingTargetKey(operation, waiting);
+      return (await client.send(new GetCommand({ TableName: table, Key, ConsistentRead: true }))).Item !== undefined;
     },
     dequeue: async (operation, waiting) => {
       const answer = await client.send(
@@ -113,13 +113,35 @@ export const dynamoDBOperations = (client: DynamoDBDocumentClient, table: string
     resetFailures: async (operation) => {
       await update(operation, { set: 'REMOVE Failures, ThrottledSince', values: {} });
     },
-    reserveCall: async (operation, seen, next) => {
-      const reserved = await update(operation, {
-        set: 'SET NextCallAt = :next',
-        when: seen === 0 ? 'attribute_not_exists(NextCallAt)' : 'NextCallAt = :seen',
-        values: { ':next': next, ...(seen === 0 ? {} : { ':seen': seen }) },
+    markWaking: async (operation, seen, next) => {
+      const marked = await update(operation, {
+        set: next ? 'SET WakingId = :next, WokenAt = :at' : 'REMOVE WakingId, WokenAt',
+        when: seen === undefined ? 'attribute_not_exists(WakingId)' : 'WakingId = :seen',
+        values: {
+          ...(next ? { ':next': next.id, ':at': next.at } : {}),
+          ...(seen === undefined ? {} : { ':seen': seen }),
+        },
       });
-      return reserved !== undefined;
+      return marked !== undefined;
+    },
+    reserveCall: async (operation, seen, next) => (await update(operation, lineUpdate(seen, next))) !== undefined,
+  };
+};
+
+/** A line's name changes with its rate: so the end and the name say which one was seen. */
+const lineUpdate = (seen: CallLine | undefined, next: CallLine | undefined): Update => {
+  const isAsSeen = seen
+    ? `NextCallAt = :seen AND ${seen.since === undefined ? 'attribute_not_exists(CallsSince)' : 'CallsSince = :line'}`
+    : 'attribute_not_exists(NextCallAt)';
+  return {
+    set: next
+      ? 'SET NextCallAt = :next, CallRate = :rate, CallsSince = :since'
+      : 'REMOVE NextCallAt, CallRate, CallsSince',
+    when: isAsSeen,
+    values: {
+      ...(next ? { ':next': next.next, ':rate': next.rate, ':since': next.since } : {}),
+      ...(seen ? { ':seen': seen.next } : {}),
+      ...(seen?.since === undefined ? {} : { ':line': seen.since }),
     },
   };
 };

@@ -1,5 +1,6 @@
 /** Processed keys on DynamoDB: a partition of the BatchLock table for each Target that merges, beside its own. */
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { expiresAt } from '../batching/expiry.ts';
 import { digest, type Target } from '../batching/ids.ts';
 import type { InputKey } from '../merging/inputs.ts';
 import type { Marks } from '../merging/merge.ts';
@@ -7,7 +8,6 @@ import type { ProcessedKey, ProcessedKeys } from '../ports.ts';
 import { getAll, writeAll } from './dynamodb.ts';
 import type { Item } from './item.ts';
 import { readable, versionOf } from './row-version.ts';
-import { expiresAt } from './task-rows.ts';
 
 export const dynamoDBProcessed = (client: DynamoDBDocumentClient, table: string): ProcessedKeys => ({
   known: async (target, keys, now) => {

@@ -1,9 +1,20 @@
 /** Tasks on DynamoDB. */
 import { type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
+import pLimit from 'p-limit';
+import { expiresAt } from '../batching/expiry.ts';
 import { type BatchId, type Candidate, type OperationName, parseCandidate, type TaskId } from '../batching/ids.ts';
 import type { NewTask, Task, TaskResult } from '../batching/task.ts';
-import type { FinishingBatch, TaskOutline, Tasks, Written } from '../ports.ts';
-import { DynamoDBFailure, execute, getAll, type HowToRead, insertion, type Statement } from './dynamodb.ts';
+import { type FinishingBatch, type TaskOutline, type Tasks, Unstorable, type Written } from '../ports.ts';
+import {
+  CONCURRENCY,
+  DynamoDBFailure,
+  execute,
+  getAll,
+  type HowToRead,
+  insertion,
+  refusal,
+  type Statement,
+} from './dynamodb.ts';
 import { failedTasks } from './failed-tasks.ts';
 import type { Item } from './item.ts';
 import { expiry, storePayloads } from './payloads.ts';
@@ -11,11 +22,11 @@ import { redriveTasks } from './redrive-tasks.ts';
 import { readable, readsUpTo } from './row-version.ts';
 import { settleTasks } from './settle-tasks.ts';
 import { hasLeft, loadMembers, membersOf } from './task-members.ts';
-import { expiresAt, finishedFields, newTaskRow, payloadKey, taskKey, taskOf } from './task-rows.ts';
+import { finishedFields, newTaskRow, payloadKey, taskKey, taskOf } from './task-rows.ts';
 
 export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Tasks => {
   const rowsOf = async (ids: readonly TaskId[], how: HowToRead = {}): Promise<ReadonlyMap<string, Item>> => {
-    const rows = ids.length === 0 ? [] : await getAll(client, table, [...new Set(ids)].map(taskKey), how);
+    const rows = ids.length === 0 ? [] : await getAll(client, table, ids.map(taskKey), how);
     return new Map(rows.map((row) => [row.Id as string, readable('task', row)]));
   };
   const payloadsOf = async (tasks: readonly Task[], how: HowToRead = {}): Promise<ReadonlyMap<string, string>> => {
@@ -28,28 +39,25 @@ export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Ta
     storePayloads: (payloads) => storePayloads(client, table, payloads),
     claim: async (candidates, batch) => {
       const parts = candidates.map(parseCandidate);
-      const isMine = new Map<Candidate, boolean>();
-      // One request names a row once: another run of the same task is claimed after it.
-      for (const wave of waves(candidates, (candidate) => parseCandidate(candidate).id)) {
-        const claims = await execute(
-          client,
-          wave.map((candidate) => claim(table, candidate, batch)),
-        );
-        for (const [index, candidate] of wave.entries()) isMine.set(candidate, claims[index] === true);
-      }
-      // Refused: by another, or by ourselves in an earlier life.
-      const refused = await rowsOf(
-        parts.filter((_, index) => !isMine.get(candidates[index] as Candidate)).map(({ id }) => id),
+      const isMine = await execute(
+        client,
+        candidates.map((candidate) => claim(table, candidate, batch)),
       );
-      return candidates.map((candidate, index) => {
-        const { id, run } = parts[index] as (typeof parts)[number];
-        return isMine.get(candidate) === true || (refused.get(id)?.BatchId === batch && refused.get(id)?.Run === run);
-      });
+      // Refused: by another, or by ourselves in an earlier life.
+      const refused = await rowsOf(parts.filter((_, index) => !isMine[index]).map(({ id }) => id));
+      return parts.map(
+        ({ id, run }, index) =>
+          isMine[index] === true || (refused.get(id)?.BatchId === batch && refused.get(id)?.Run === run),
+      );
     },
     redrive: (failed, at) => redriveTasks(client, table, failed, at, rowsOf),
     members: async (ids, batch) => membersOf(await loadMembers(reads, ids, batch), batch),
     glance: async (ids, batch) => membersOf(await loadMembers(reads, ids, batch, { isEventual: true }), batch).open,
     finish: (results, batch) => finish(client, table, results, batch, rowsOf),
+    touch: async (id, batch) => {
+      const text = `UPDATE "${table}" SET "BatchId"=? WHERE "Id"=? AND "Status"='batched' AND "BatchId"=?`;
+      await execute(client, [{ key: taskKey(id), text, parameters: [batch, id, batch] }]);
+    },
     get: async (id) => {
       const { Item: row } = await client.send(
         new GetCommand({ TableName: table, Key: taskKey(id), ConsistentRead: true }),
@@ -98,7 +106,7 @@ const insert = async (
   rowsOf: (ids: readonly TaskId[]) => Promise<ReadonlyMap<string, Item>>,
 ): Promise<Written[]> => {
   const rows = tasks.map(newTaskRow);
-  const answers = await execute(
+  const answers = await insertRows(
     client,
     rows.map((row) => insertion(table, row)),
   );
@@ -111,25 +119,35 @@ const insert = async (
   });
 };
 
+/** One row that cannot be stored fails the request that it is in: then each has a request of its own. */
+const insertRows = async (client: DynamoDBDocumentClient, rows: readonly Statement[]): Promise<boolean[]> => {
+  try {
+    return await execute(client, rows);
+  } catch (cause) {
+    if (refusal(cause) === undefined) throw cause;
+  }
+  const reasons = new Map<TaskId, string>();
+  const answers = await pLimit(CONCURRENCY).map(rows, async (row) => {
+    try {
+      return (await execute(client, [row]))[0] === true;
+    } catch (cause) {
+      const reason = refusal(cause);
+      if (reason === undefined) throw cause;
+      reasons.set(row.key.Id as TaskId, reason);
+      return false;
+    }
+  });
+  if (reasons.size > 0) throw new Unstorable(reasons);
+  return answers;
+};
+
 const claim = (table: string, candidate: Candidate, batch: BatchId): Statement => {
   const { id, run } = parseCandidate(candidate);
   return {
+    key: taskKey(id),
     text: `UPDATE "${table}" SET "Status"='batched', "BatchId"=? WHERE "Id"=? AND "Status"='created' AND "Run"=? AND "Version"<=?`,
     parameters: [batch, id, run, readsUpTo('task')],
   };
-};
-
-/** Splits a list so that no part has two elements of one key; mostly there is one part. */
-const waves = <T>(all: readonly T[], keyOf: (each: T) => string): T[][] => {
-  const parts: T[][] = [];
-  const seen = new Map<string, number>();
-  for (const each of all) {
-    const wave = seen.get(keyOf(each)) ?? 0;
-    seen.set(keyOf(each), wave + 1);
-    parts[wave] ??= [];
-    parts[wave].push(each);
-  }
-  return parts;
 };
 
 const finish = async (
@@ -166,6 +184,7 @@ const finishing = (table: string, { id, outcome }: TaskResult, batch: FinishingB
   const fields = finishedFields(outcome, batch);
   const set = Object.keys(fields).map((name) => `"${name}"=?`);
   return {
+    key: taskKey(id),
     text: `UPDATE "${table}" SET ${set.join(', ')} WHERE "Id"=? AND "Status"='batched' AND "BatchId"=?`,
     parameters: [...Object.values(fields), id, batch.id],
   };

@@ -16,6 +16,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import pLimit from 'p-limit';
 import type { Page } from '../batching/page.ts';
 import { InvalidCursor } from '../ports.ts';
+import { waves } from '../waves.ts';
 import { fromCursor, type KeyShape, parseCursor, printCursor } from './cursor.ts';
 import type { Item } from './item.ts';
 import { inRounds, type Left } from './rounds.ts';
@@ -30,6 +31,8 @@ export const CONCURRENCY = 8;
 
 /** One PartiQL write; refused is an expected race, not an error. */
 export interface Statement {
+  /** The key of the row that it writes. */
+  readonly key: Item;
   readonly text: string;
   readonly parameters: readonly NativeAttributeValue[];
 }
@@ -56,35 +59,49 @@ const REFUSED = new Set(['ConditionalCheckFailed', 'DuplicateItem']);
 
 /**
  * Executes conditional writes, 25 a request, and answers in their order which of them were done. A throttled one is sent again, never counted
- * as refused.
+ * as refused. Writes of one row happen in the order asked.
  *
  * @throws DynamoDBFailure when a statement is invalid; GaveUp when one is still throttled in the end.
  */
 export const execute = async (client: DynamoDBDocumentClient, statements: readonly Statement[]): Promise<boolean[]> => {
   const answers = new Map<Statement, boolean>();
-  await inRequests(statements, STATEMENTS, async (chunk) => {
-    const { Responses = [] } = await client.send(
-      new BatchExecuteStatementCommand({
-        Statements: chunk.map(({ text, parameters }) => ({ Statement: text, Parameters: [...parameters] })),
-      }),
-    );
-    return chunk.flatMap((statement, index): Left<Statement>[] => {
-      const { Error: error } = Responses[index] ?? {};
-      const code = error?.Code;
-      if (code === undefined || REFUSED.has(code)) {
-        answers.set(statement, code === undefined);
-        return [];
-      }
-      const cause = new DynamoDBFailure(code, error?.Message ?? 'a statement failed');
-      if (!TRANSIENT.has(code)) throw cause;
-      return [{ each: statement, cause }];
-    });
-  });
+  await inRequests(
+    statements,
+    ({ key }) => rowName(key),
+    STATEMENTS,
+    async (chunk) => {
+      const { Responses = [] } = await client.send(
+        new BatchExecuteStatementCommand({
+          Statements: chunk.map(({ text, parameters }) => ({ Statement: text, Parameters: [...parameters] })),
+        }),
+      );
+      return chunk.flatMap((statement, index): Left<Statement>[] => {
+        const { Error: error } = Responses[index] ?? {};
+        const code = error?.Code;
+        if (code === undefined || REFUSED.has(code)) {
+          answers.set(statement, code === undefined);
+          return [];
+        }
+        const cause = new DynamoDBFailure(code, error?.Message ?? 'a statement failed');
+        if (!TRANSIENT.has(code)) throw cause;
+        return [{ each: statement, cause }];
+      });
+    },
+  );
   return statements.map((statement) => answers.get(statement) === true);
+};
+
+/** Why DynamoDB does not take what a write has in it; undefined of a failure for another reason. */
+export const refusal = (cause: unknown): string | undefined => {
+  if (!(cause instanceof Error)) return undefined;
+  const isRefusal =
+    cause.name === 'ValidationException' || (cause instanceof DynamoDBFailure && cause.code === 'ValidationError');
+  return isRefusal ? cause.message : undefined;
 };
 
 /** PartiQL's INSERT is the conditional put, 25 to a request. */
 export const insertion = (table: string, row: Item): Statement => ({
+  key: row,
   text: `INSERT INTO "${table}" VALUE {${Object.keys(row)
     .map((name) => `'${name}': ?`)
     .join(', ')}}`,
@@ -97,7 +114,7 @@ export interface HowToRead {
   readonly isEventual?: boolean;
 }
 
-/** Reads rows by key, in no particular order. Keys must differ. */
+/** Reads rows by key, in no particular order: each once, however often it is named. */
 export const getAll = async (
   client: DynamoDBDocumentClient,
   table: string,
@@ -110,7 +127,8 @@ export const getAll = async (
     ProjectionExpression: only.map((name) => `#${name}`).join(', '),
     ExpressionAttributeNames: Object.fromEntries(only.map((name) => [`#${name}`, name])),
   };
-  await inRequests(keys, GETS, async (chunk) => {
+  const distinct = [...new Map(keys.map((key) => [rowName(key), key])).values()];
+  await inRequests(distinct, rowName, GETS, async (chunk) => {
     const answer = await client.send(
       new BatchGetCommand({
         RequestItems: { [table]: { Keys: [...chunk], ConsistentRead: !isEventual, ...projection } },
@@ -125,9 +143,9 @@ export const getAll = async (
 /** One unconditional write. */
 export type Write = { readonly put: Item } | { readonly delete: Item };
 
-/** Writes rows without conditions, 25 a request. Their keys must differ. */
+/** Writes rows without conditions, 25 a request. Of several writes of one row the last one stands. */
 export const writeAll = (client: DynamoDBDocumentClient, table: string, writes: readonly Write[]): Promise<void> =>
-  inRequests(writes, WRITES, async (chunk) => {
+  inRequests(writes, rowOf, WRITES, async (chunk) => {
     const requests = chunk.map((write) =>
       'put' in write ? { PutRequest: { Item: write.put } } : { DeleteRequest: { Key: write.delete } },
     );
@@ -139,6 +157,11 @@ export const writeAll = (client: DynamoDBDocumentClient, table: string, writes: 
       }),
     );
   });
+
+const rowOf = (write: Write): string => rowName('put' in write ? write.put : write.delete);
+
+/** Which row of a table this is, or is the key of: those that are written many at a time have these keys. */
+const rowName = ({ Id, Target, Entry }: Item): string => JSON.stringify([Id ?? Target, Entry]);
 
 /** DynamoDB does not say why it left some of a request out: mostly it is throttled. */
 const unprocessed = (what: 'keys' | 'items'): DynamoDBFailure =>
@@ -238,17 +261,22 @@ export interface IndexQuery {
   readonly search?: { readonly sort: string; readonly prefix: string };
 }
 
-/** Sends everything in requests of `size`, several at once; `send` answers what it has to be asked again for. */
-const inRequests = <T>(
+/**
+ * Sends everything in requests of `size`, several at once, none of which names a row twice; `send` answers what it has to be
+ * asked again for.
+ */
+const inRequests = async <T>(
   all: readonly T[],
+  row: (each: T) => string,
   size: number,
   send: (chunk: readonly T[]) => Promise<readonly Left<T>[]>,
 ): Promise<void> => {
   const limit = pLimit(CONCURRENCY);
-  return inRounds(all, async (open) => {
-    const left = await limit.map(chunksOf(open, size), send);
-    return left.flat();
-  });
+  for (const wave of waves(all, row))
+    await inRounds(wave, async (open) => {
+      const left = await limit.map(chunksOf(open, size), send);
+      return left.flat();
+    });
 };
 
 const chunksOf = <T>(all: readonly T[], size: number): T[][] =>

@@ -24,7 +24,7 @@ export const failedTasks = (
   failures: async (operation, limit, cursor) => {
     const { items: keys, ...next } = await scan(client, table, limit, cursor);
     const wanted = keys.filter((key) => operation === undefined || operationIn(key) === operation);
-    const ids = [...new Set(wanted.map(({ Id }) => Id as TaskId))];
+    const ids = wanted.map(({ Id }) => Id as TaskId);
     const rows = await getAll(client, table, ids.map(taskKey), { only: FAILURE, isEventual: true });
     return { items: rows.flatMap(failureOf), looked: keys.length, ...next };
   },

@@ -1,4 +1,6 @@
 /** The FanOut table's rows (design, section 6): headers, nodes, and what tokens took. */
+
+import { expiresAt } from '../batching/expiry.ts';
 import { digest, type Token } from '../batching/ids.ts';
 import type { EndReason, FailFast, FanOut, NewFanOut, Node, NodeCounts, Walk } from '../fan-out/fan-out.ts';
 import type { FanOutId } from '../fan-out/ids.ts';
@@ -6,7 +8,6 @@ import type { Ending, Reservation, Slots } from '../fan-out/store.ts';
 import { FULL_SIZE, groupSizes, type Position } from '../fan-out/tree.ts';
 import type { Item } from './item.ts';
 import { readable, versionOf } from './row-version.ts';
-import { expiresAt } from './task-rows.ts';
 
 /** Partitions of the index ByCheckAt: one would hold all of an account's openings to a thousand a second. */
 const PATROLS = 4;

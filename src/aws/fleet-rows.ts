@@ -1,10 +1,11 @@
 /** The rows of fleets: keys, and what is in them. */
+
+import { expiresAt } from '../batching/expiry.ts';
 import { MINUTE } from '../batching/timings.ts';
 import type { Fleet, Lease, Node } from '../fleet/fleet.ts';
 import type { FleetName, NodeKey, PartitionId } from '../fleet/ids.ts';
 import type { Item } from './item.ts';
 import { readable, versionOf } from './row-version.ts';
-import { expiresAt } from './task-rows.ts';
 
 const LEASE = 'lease#';
 const NODE = 'node#';

@@ -1,4 +1,6 @@
 /** The BatchLock table's rows (design, section 4): a Target's lock, its waiting tasks, and the patrol's mark. */
+
+import { keptUntil } from '../batching/expiry.ts';
 import {
   type BatchId,
   type Candidate,
@@ -44,6 +46,11 @@ export const lockOf = (stored: Item | undefined): Lock => {
     ...(row.FlushedAt === undefined ? {} : { flushedAt: row.FlushedAt as number }),
     ...(row.InFlight === undefined ? {} : { inFlight: [...(row.InFlight as Set<BatchId>)] }),
     ...(row.Blocked === undefined ? {} : { blocked: row.Blocked as number }),
+    ...keptUntil(row.ExpiresAt as number | undefined, {
+      paused: row.Paused,
+      inFlight: row.InFlight,
+      blocked: row.Blocked,
+    }),
     ...(row.Paused === undefined ? {} : { paused: pauseOf(row.Paused as Item) }),
   };
 };

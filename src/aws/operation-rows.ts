@@ -1,6 +1,13 @@
 /** The rows that an operation's Targets share, in a partition that is no Target: `:` is in no operation's name. */
-import type { OperationName, Target } from '../batching/ids.ts';
-import { NEW_OPERATION, type OperationState, type Slot, turnOf, type WaitingTarget } from '../batching/slots.ts';
+import type { BatchId, OperationName, Target } from '../batching/ids.ts';
+import {
+  type CallLine,
+  NEW_OPERATION,
+  type OperationState,
+  type Slot,
+  turnOf,
+  type WaitingTarget,
+} from '../batching/slots.ts';
 import type { Item } from './item.ts';
 import { LOCK_ENTRY, WAITING_PREFIX } from './lock-rows.ts';
 import { pauseOf } from './pause-item.ts';
@@ -19,9 +26,17 @@ export const operationStateOf = (stored: Item | undefined): OperationState => {
     ...(row.Paused === undefined ? {} : { paused: pauseOf(row.Paused as Item) }),
     ...(row.Failures === undefined ? {} : { failures: row.Failures as number }),
     ...(row.ThrottledSince === undefined ? {} : { throttledSince: row.ThrottledSince as number }),
-    ...(row.NextCallAt === undefined ? {} : { nextCallAt: row.NextCallAt as number }),
+    ...(row.NextCallAt === undefined ? {} : { line: lineOf(row) }),
+    ...(row.WakingId === undefined ? {} : { waking: { id: row.WakingId as string, at: row.WokenAt as number } }),
   };
 };
+
+/** Release 0.2.0 writes no more of it than when the next call may be made. */
+const lineOf = ({ NextCallAt: next, CallRate: rate, CallsSince: since }: Item): CallLine => ({
+  next: next as number,
+  ...(rate === undefined ? {} : { rate: rate as number }),
+  ...(since === undefined ? {} : { since: since as number }),
+});
 
 export const waitingTargetKey = (operation: OperationName, waiting: WaitingTarget): Item => ({
   Target: partitionOf(operation),
@@ -33,11 +48,12 @@ export const waitingTargetItem = (operation: OperationName, waiting: WaitingTarg
   At: waiting.at,
   WaitingTarget: waiting.target,
   Fence: waiting.fence,
+  ...(waiting.batch === undefined ? {} : { WaitingBatch: waiting.batch }),
   Version: versionOf('waiting Target'),
 });
 
 /** @throws NewerRow */
 export const waitingTargetOf = (stored: Item): WaitingTarget => {
-  const { WaitingTarget: target, At: at, Fence: fence } = readable('waiting Target', stored);
-  return { target: target as Target, at, fence };
+  const { WaitingTarget: target, WaitingBatch: batch, At: at, Fence: fence } = readable('waiting Target', stored);
+  return { target: target as Target, at, fence, ...(batch === undefined ? {} : { batch: batch as BatchId }) };
 };

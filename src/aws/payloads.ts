@@ -66,6 +66,7 @@ export const expiry = (
   { run, ...task }: Pick<Task, 'id' | 'payloadHash' | 'run'>,
   at: number,
 ): Statement => ({
+  key: payloadKey(task),
   text: `UPDATE "${table}" SET "ExpiresAt"=? WHERE "Id"=? AND "Run"<=?`,
   parameters: [at, payloadKey(task).Id, run],
 });

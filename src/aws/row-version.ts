@@ -29,6 +29,7 @@ const VERSIONS = {
   'waiting task': FIRST,
   operation: FIRST,
   'waiting Target': FIRST,
+  'slot page': FIRST,
   'patrol mark': FIRST,
   'processed key': FIRST,
   // Lists have one of these, too.

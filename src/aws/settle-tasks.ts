@@ -1,12 +1,13 @@
 /** Tasks that end while they wait, on DynamoDB. */
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { expiresAt } from '../batching/expiry.ts';
 import type { TaskId } from '../batching/ids.ts';
 import { isSettledIn, type Task } from '../batching/task.ts';
 import type { Tasks, Written } from '../ports.ts';
 import { execute } from './dynamodb.ts';
 import type { Item } from './item.ts';
 import { expiry } from './payloads.ts';
-import { expiresAt, settledFields, taskOf } from './task-rows.ts';
+import { settledFields, taskKey, taskOf } from './task-rows.ts';
 
 type Settlements = Parameters<Tasks['settle']>[0];
 
@@ -24,6 +25,7 @@ export const settleTasks = async (
       const fields = settledFields(as, task, at, expires);
       const set = Object.keys(fields).map((name) => `"${name}"=?`);
       return {
+        key: taskKey(task.id),
         text: `UPDATE "${table}" SET ${set.join(', ')} WHERE "Id"=? AND "Status"='created' AND "Run"=?`,
         parameters: [...Object.values(fields), task.id, task.run],
       };

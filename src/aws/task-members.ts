@@ -1,6 +1,6 @@
 /** The members of a batch on DynamoDB (rule H3): their rows, and payloads that have rows of their own. */
 import type { BatchId, TaskId } from '../batching/ids.ts';
-import { payloadRowOf, type Task } from '../batching/task.ts';
+import { payloadRowOf, runNumber, type Task } from '../batching/task.ts';
 import type { ItemId } from '../fan-out/ids.ts';
 import type { EndedMember, Member, Members, OpenTask } from '../ports.ts';
 import type { HowToRead } from './dynamodb.ts';
@@ -43,7 +43,8 @@ export const loadMembers = async (
 const isOpenIn = (row: Item, batch: BatchId): boolean => row.BatchId === batch && row.Status === 'batched';
 
 /** Whether a member left the batch: by a redrive, which only a failed one can. */
-export const hasLeft = (row: Item, batch: BatchId): boolean => row.BatchId !== batch && row.Run > 1;
+export const hasLeft = (row: Item, batch: BatchId): boolean =>
+  row.BatchId !== batch && runNumber({ run: row.Run, createdAt: row.CreatedAt }) > 1;
 
 const memberOf = ({ Id, Callback, FanOutItem }: Item): Member => ({
   id: Id as TaskId,

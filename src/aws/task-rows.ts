@@ -1,4 +1,5 @@
 /** The Task table's rows (design, section 4). A large payload has a row of its own (docs/decisions/0004). */
+import { expiresAt } from '../batching/expiry.ts';
 import type { BatchId, OperationName, Target, TaskId } from '../batching/ids.ts';
 import type { NewTask, Outcome, PayloadToStore, Settlement, Task, TaskState } from '../batching/task.ts';
 import type { ItemId } from '../fan-out/ids.ts';
@@ -38,7 +39,7 @@ const baseRow = (task: NewTask): Item => ({
   PayloadHash: task.payloadHash,
   Bytes: task.bytes,
   CreatedAt: task.createdAt,
-  Run: 1,
+  Run: task.run,
   Version: versionOf('task'),
   ...(task.correlationId === undefined ? {} : { CorrelationId: task.correlationId }),
   ...(task.priority === undefined ? {} : { Priority: task.priority }),
@@ -145,6 +146,3 @@ export const settledFields = (as: Settlement, { target }: Pick<Task, 'target'>, 
       }
     : { SupersededBy: as.supersededBy }),
 });
-
-/** DynamoDB's time to live counts in seconds. */
-export const expiresAt = (from: number, keep: number): number => Math.ceil((from + keep) / 1_000);

@@ -6,9 +6,11 @@ import type { Operation } from '../config/resolved.ts';
 import { type Answer, type Reason, whyOf } from '../downstream/downstream.ts';
 import { traceparentOf } from '../downstream/trace.ts';
 import { verdictOf } from '../downstream/verdict.ts';
+import { inJobs } from '../merging/jobs.ts';
 import type { Invocation, Members, OpenTask } from '../ports.ts';
 import type { Batch } from './batch.ts';
-import { accepted, inParts, type Parts, putOff, refused, type Suspect, toCall, withItems } from './bisect.ts';
+import { accepted, inParts, type Parts, partsOf, putOff, refused, type Suspect, toCall, withItems } from './bisect.ts';
+import { MOST_AHEAD } from './call-rate.ts';
 import type { Deps } from './deps.ts';
 import type { Millis, TaskId } from './ids.ts';
 import { reserveCall } from './reserve-call.ts';
@@ -41,6 +43,8 @@ export interface Attempt {
   readonly attempt: number;
   readonly tries: number;
   readonly invocation: Invocation;
+  /** The longest pause that the downstream has asked for until now. */
+  readonly asked: { pause: Millis };
 }
 
 /** Items that are still open, and why. */
@@ -62,8 +66,6 @@ export interface Rest {
   /** Of these the downstream reports later: those that it had before, and those that it has taken now. */
   readonly pending: readonly TaskId[];
   readonly hasTaken: boolean;
-  /** The longest pause that was asked for. */
-  readonly retryAfter?: Millis;
   /** It ended before all parts were called about: the smallest size of those that are left, and whether time was short. */
   readonly cut?: { readonly split: number; readonly isLate: boolean };
   /** Every call came to nothing. */
@@ -86,7 +88,7 @@ export const openFor = ({ batch, members }: Pick<Attempt, 'batch' | 'members'>, 
 export const callInParts = async (deps: AttemptDeps, run: Attempt, tally: Tally): Promise<Rest> => {
   const { items, pending } = openFor(run, deps.machine.now());
   const rest = new Collected(pending);
-  let parts = toCall(inParts(items, run.batch.split));
+  let parts = toCall(firstParts(run, items));
   for (let [top] = parts; top; [top] = parts) {
     const isFirst = rest.isEmpty;
     if (!isFirst && !(await mayCall(deps, run))) return rest.cut(parts, true);
@@ -96,6 +98,15 @@ export const callInParts = async (deps: AttemptDeps, run: Attempt, tally: Tally)
     if (parts.length > 0 && 'mayRetryAtOnce' in end.answer && !end.answer.mayRetryAtOnce) return rest.cut(parts, false);
   }
   return rest.whole();
+};
+
+/** The parts of a merging operation are jobs, each of which remembers its inputs before the next one begins. */
+const firstParts = (
+  { batch: { split }, operation: { merge } }: Attempt,
+  items: readonly OpenTask[],
+): Parts<OpenTask> => {
+  const parts = inParts(items, split);
+  return merge ? parts.flatMap((each) => partsOf(inJobs(each.items, merge.keys))) : parts;
 };
 
 /** A part that was refused and has nothing left found what was at fault. */
@@ -159,9 +170,12 @@ const mayCall = async (deps: AttemptDeps, { operation, batch, invocation }: Atte
   if (spare < 0) return false;
   if (operation.rateLimit === null) return true;
   const now = machine.now();
-  const at = await reserveCall(deps, batch.operation, operation.rateLimit, invocation, now + spare);
-  if (at === undefined) return false;
-  if (at > now) await machine.sleep(at - now);
+  const { line } = await deps.operations.read(batch.operation);
+  const latest = now + Math.min(spare, MOST_AHEAD);
+  const asked = { operation: batch.operation, rate: operation.rateLimit, keepsLine: true, latest };
+  const reserved = await reserveCall(deps, asked, line, invocation);
+  if (!reserved) return false;
+  if (reserved.at > now) await machine.sleep(reserved.at - now);
   return true;
 };
 
@@ -170,13 +184,14 @@ const isWithoutCall = (answer: Answer): boolean => answer.kind === 'results' && 
 
 const callOnce = async (
   deps: AttemptDeps,
-  { batch, attempt }: Attempt,
+  { batch, attempt, asked }: Attempt,
   items: readonly OpenTask[],
 ): Promise<Answer> => {
   const { id: batchId, operation, target } = batch;
   const from = deps.machine.now();
   const answer = await deps.downstreamOf(operation).call({ batchId, operation, target, attempt, items });
   if (isWithoutCall(answer)) return answer;
+  if (answer.kind === 'unavailable') asked.pause = Math.max(asked.pause, answer.retryAfter ?? 0);
   const { reason: said, ...quote } = 'reason' in answer ? whyOf(answer) : { reason: answer.kind };
   deps.report({
     event: 'called',
@@ -236,12 +251,10 @@ class Collected {
     const unavailable = answers.filter((answer) => answer.kind === 'unavailable');
     const wasAnswered = this.#ends.some((end) => end.wasAnswered);
     const last = unavailable.at(-1);
-    const retryAfter = Math.max(0, ...unavailable.map((answer) => answer.retryAfter ?? 0));
     return {
       left: this.#left,
       pending: this.#pending,
       hasTaken: answers.some(({ kind }) => kind === 'pending'),
-      ...(retryAfter > 0 ? { retryAfter } : {}),
       ...(last && !wasAnswered ? { failure: { ...whyOf(last), is: kindOf(unavailable) } } : {}),
       wasAnswered,
     };

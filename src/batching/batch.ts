@@ -59,6 +59,8 @@ export interface Batch {
   readonly attempt: number;
   /** Attempts that count against `maxAttempts`: one that a circuit, or the function's time amid its parts, ended does not. */
   readonly tries: number;
+  /** Attempts in a row, up to the last one, that did not count because their results could not be stored. @default 0 */
+  readonly uncounted?: number;
   /** Who runs the current attempt; nobody between attempts. */
   readonly startedBy?: Token;
   /** Until then an attempt runs, or a retry waits; nobody else may start one. */
@@ -73,6 +75,10 @@ export interface Batch {
   readonly lastAttempt?: LastAttempt;
   /** Of those that are neither open nor pending. */
   readonly counts?: Counts;
+  /** The page of its operation's slots on which its slot was taken, if that is not the first one. */
+  readonly slotPage?: number;
+  /** The page of its Target's slots on which its place was taken, where there are pages. */
+  readonly targetPage?: number;
   /** When its oldest candidate began to wait. */
   readonly oldestAt: Millis;
   readonly createdAt: Millis;

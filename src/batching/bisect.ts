@@ -34,6 +34,9 @@ export const inParts = <Item>(items: readonly Item[], size: number = items.lengt
   return Array.from({ length: count }, (_, index) => part(items.slice(index * size, (index + 1) * size)));
 };
 
+/** A part for each group, none of which is empty. */
+export const partsOf = <Item>(groups: readonly (readonly Item[])[]): Parts<Item> => groups.map((items) => part(items));
+
 /** What a part was refused for; undefined where a smaller call would be refused too. */
 export type Suspect = 'an-item' | 'its-size';
 

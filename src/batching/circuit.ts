@@ -12,9 +12,9 @@ import type { CircuitPolicy } from '../config/resolved.ts';
 import type { Failure } from './attempt.ts';
 import type { Deps } from './deps.ts';
 import type { Millis, OperationName } from './ids.ts';
-import { wakeForRoom } from './resume.ts';
 import type { OperationState, Pause } from './slots.ts';
 import { SECOND } from './timings.ts';
+import { wakeForRoom } from './waking.ts';
 
 type CircuitDeps = Pick<Deps, 'config' | 'locks' | 'operations' | 'queues' | 'machine' | 'report'>;
 

@@ -10,6 +10,7 @@ import { verdictOf } from '../downstream/verdict.ts';
 import type { Delivery, Members, OpenTask } from '../ports.ts';
 import type { Attempt, AttemptDeps, Left } from './attempt.ts';
 import { type Batch, isFinished, lastAttempt, membersOf, unfinishedOf } from './batch.ts';
+import { delayPast } from './delay.ts';
 import { comeBack, finish, giveUp } from './end-attempt.ts';
 import { parseJson } from './json-text.ts';
 import { type CompletionMessage, printBatch } from './messages.ts';
@@ -18,14 +19,14 @@ import { releaseSlots } from './tail.ts';
 import { Tally } from './tally.ts';
 import { type Next, untilDone } from './turns.ts';
 
-/** A job may be faster than the answer that it will report later. */
+/** A job may be faster than the answer that it will report later: by so many seconds mostly, and twice as many each time. */
 const UNTIL_ANSWERED = 5;
 
 export const completeBatch = (deps: AttemptDeps, message: CompletionMessage, delivery: Delivery): Promise<void> =>
   untilDone(`the results of batch ${message.batchId}`, delivery, () => takeTurn(deps, message, delivery));
 
 const takeTurn = async (deps: AttemptDeps, message: CompletionMessage, delivery: Delivery): Promise<Next> => {
-  const { batches, queues, machine } = deps;
+  const { batches, machine } = deps;
   const batch = await batches.get(message.batchId);
   if (!batch) return reject(deps, message, delivery, { path: 'batchId', reason: 'names no batch that is stored' });
   if (isFinished(batch.status)) {
@@ -39,13 +40,27 @@ const takeTurn = async (deps: AttemptDeps, message: CompletionMessage, delivery:
     });
   const isRunning = batch.startedBy !== undefined && batch.runUntil >= machine.now();
   // Which of them the job has, is known when its call is answered.
-  if (message.results === null && isRunning) {
-    await queues.batch(message, UNTIL_ANSWERED);
-    return 'end';
-  }
+  if (message.results === null && isRunning) return awaitAttempt(deps, message, batch);
   const answer = answerOf(batch, message);
   if (!('kind' in answer)) return reject(deps, message, delivery, answer);
   return record(deps, message, batch, answer, isRunning);
+};
+
+/**
+ * The message comes again when the attempt has ended. It comes seldom: each time SQS may deliver it twice, and each of the two would
+ * be sent again.
+ */
+const awaitAttempt = async (
+  { queues, machine }: AttemptDeps,
+  message: CompletionMessage,
+  { runUntil }: Batch,
+): Promise<Next> => {
+  const { early = 0 } = message;
+  await queues.batch(
+    { ...message, early: early + 1 },
+    Math.min(UNTIL_ANSWERED * 2 ** early, delayPast(runUntil, machine.now())),
+  );
+  return 'end';
 };
 
 /** What the message says, or what is wrong with it. */
@@ -76,14 +91,17 @@ type Said = Results | Extract<Answer, { kind: 'all-succeeded' }>;
 /** What it means for each item: for those of a merged job its downstream knows. */
 const meaningOf = async (
   { downstreamOf }: AttemptDeps,
-  { id: batchId, target, operation, pending }: Batch,
+  batch: Batch,
   { open }: Members,
   said: Said,
 ): Promise<Results> => {
+  const { id: batchId, target, operation, pending } = batch;
   // What is said of the whole job, or of its inputs, is said of what it has: nobody called yet about the others.
   const jobs = pending && said.kind === 'all-succeeded' ? new Set(pending.ids) : undefined;
   const items = jobs ? open.filter(({ id }) => jobs.has(id)) : open;
-  const answer = (await downstreamOf(operation).reported?.({ batchId, target, items }, said)) ?? said;
+  const isOpen = new Set(open.map(({ id }) => id));
+  const hadOthers = !(pending?.ids ?? unfinishedOf(batch)).every((id) => isOpen.has(id));
+  const answer = (await downstreamOf(operation).reported?.({ batchId, target, items }, said, hadOthers)) ?? said;
   if (answer.kind === 'results') return answer;
   // Said of all: of all that the job has.
   const all = new Map((pending?.ids ?? []).map((each) => [each, { status: 'succeeded' } as const]));
@@ -97,7 +115,7 @@ const record = async (
   said: Said,
   isRunning: boolean,
 ): Promise<Next> => {
-  const { report, queues, tasks } = deps;
+  const { report, tasks } = deps;
   const operation = operationFor(deps.config, batch.operation);
   const { tries, attempt } = batch;
   const run = { batch, operation, tries, attempt };
@@ -111,17 +129,24 @@ const record = async (
   await tally.record(results, tries);
   if (left.length === 0 && !isRunning) return finish(deps, run, tally);
   await tally.tellEnded();
+  // Another report may have been recorded at the same moment: each of the two saw the other's items open.
+  if (results.length > 0 && !isRunning && (await allEnded(deps, left))) return 'again';
   if (left.length > 0 && !left.some(({ id }) => answer.items.has(id))) return 'end';
   // An attempt that is under way does not know of this. It may be calling: until it has ended the batch holds its slots.
-  if (isRunning) {
-    await queues.batch(message, UNTIL_ANSWERED);
-    return 'end';
-  }
+  if (isRunning) return awaitAttempt(deps, message, batch);
   const jobs = new Set(batch.pending?.ids);
   const had = left.filter(({ id }) => jobs.has(id));
   // The rest of what the job had is still to be reported, or will be called about anyway.
   if (had.length === 0 || !had.every(({ id }) => answer.items.has(id))) return 'end';
   return tryAgain(deps, run, tally, { ...why, items: left });
+};
+
+const allEnded = async ({ tasks }: AttemptDeps, items: readonly OpenTask[]): Promise<boolean> => {
+  const stored = await tasks.all(items.map(({ id }) => id));
+  return (
+    stored.length === items.length &&
+    stored.every(({ state: { status } }) => status === 'succeeded' || status === 'failed')
+  );
 };
 
 /** Each that a job had is to be tried again: as an attempt would. */

@@ -16,15 +16,18 @@ export const electLeader = async (deps: ElectDeps, message: ElectMessage | Resum
 const electFor = async (deps: ElectDeps, message: ElectMessage): Promise<void> => {
   const { target } = message;
   const operation = operationFor(deps.config, operationOf(target));
-  if (message.resume !== undefined) await deps.locks.resume(target, message.resume);
+  if (message.resume !== undefined) await deps.locks.resume(target, message.resume, deps.machine.now());
   for (;;) {
     const lock = await deps.locks.read(target);
     // What it was waked for was seen to by somebody else: the room is for the next one.
-    if (message.wake !== undefined && (lock.fence !== message.wake || isClosed(lock, operation.concurrency))) {
+    if (
+      message.wake !== undefined &&
+      (lock.fence !== message.wake || isClosed(lock, operation.concurrency, deps.locks.pageSize))
+    ) {
       await wake(deps, operation.operation);
       return;
     }
-    if (isClosed(lock, operation.concurrency)) return;
+    if (isClosed(lock, operation.concurrency, deps.locks.pageSize)) return;
     if (isHeld(lock, deps.machine.now())) {
       // He may sleep for long, and nobody told him of a batch that became full while it was paused.
       if (message.resume !== undefined && lock.holder)

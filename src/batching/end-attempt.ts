@@ -65,7 +65,7 @@ const nextAttempt = (
 ): When | undefined => {
   const { batch, operation, tries } = run;
   const now = machine.now();
-  const delay = (after = tries): Millis => retryDelay(operation.retry, after, machine.random(), pauseAsked(run, rest));
+  const delay = (after = tries): Millis => retryDelay(operation.retry, after, machine.random(), pauseAsked(run));
   const split = rest.cut?.split ?? batch.split;
   const inSplits = split === undefined ? {} : { split };
   if (rest.cut && hasProgressed(run, rest, tally))
@@ -73,7 +73,7 @@ const nextAttempt = (
   if (rest.left.length === 0) return undefined;
   if (pause?.until !== undefined)
     return {
-      retryAt: Math.max(lookAgain(operation, pause.until, now, machine.random()), now + pauseAsked(run, rest)),
+      retryAt: Math.max(lookAgain(operation, pause.until, now, machine.random()), now + pauseAsked(run)),
       tries: tries - 1,
       ...inSplits,
     };
@@ -111,11 +111,11 @@ export const lookAgain = (
 ): Millis => Math.min(until + random * (circuit?.coolDown ?? 0), now + MINUTE);
 
 /** However long the downstream asks to be left alone: a batch must not outlive the results of its first attempts. */
-const pauseAsked = ({ operation, tries }: Attempt, { retryAfter = 0 }: Rest): Millis => {
+export const pauseAsked = ({ operation, tries, asked }: Pick<Attempt, 'operation' | 'tries' | 'asked'>): Millis => {
   const { keepTasks, retry, downstream } = operation;
   const share = keepTasks / retry.maxAttempts;
   const longest = share - attemptTime(downstream.timeout, retry.immediate) - delayCeiling(retry, tries);
-  return Math.min(retryAfter, Math.max(0, longest));
+  return Math.min(asked.pause, Math.max(0, longest));
 };
 
 /** H5. */

@@ -77,6 +77,15 @@ export type FlowEvent =
       readonly pending?: number;
       readonly retryAt: Millis;
     } & Reason)
+  /** The results of an attempt could not be stored. Its batch is called about again; up to ten such attempts in a row do not count. */
+  | {
+      readonly event: 'not-stored';
+      readonly batchId: BatchId;
+      readonly operation: OperationName;
+      readonly attempt: number;
+      readonly retryAt: Millis;
+      readonly cause: string;
+    }
   | {
       readonly event: 'finished';
       readonly batchId: BatchId;
@@ -147,6 +156,8 @@ export type FlowEvent =
   | { readonly event: 'not-revived'; readonly queue: string; readonly messageId: string; readonly cause: string }
   /** A letter that has had its turn could not be taken out of its queue: it will be there once more, which is harmless. */
   | { readonly event: 'not-removed'; readonly queue: string; readonly messageId: string; readonly cause: string }
+  /** A guard was received before its leader had written that it hands over. It looks again. */
+  | { readonly event: 'early-guard'; readonly target: Target; readonly fence: number }
   /** A group message for a fence that nobody can have led for: no λ wrote it, and nothing was done. */
   | { readonly event: 'foreign-message'; readonly target: Target; readonly fence: number }
   /** The downstream answered about items that it was not asked about. */
@@ -161,6 +172,12 @@ export type FlowEvent =
     }
   /** A dead letter that none of the λs wrote went to the rejected queue. */
   | { readonly event: 'unreadable'; readonly queue: string; readonly messageId: string }
+  /** A part of the sweep ran out of time. `left` slots, lock rows, or dead-letter queues were not looked at. */
+  | {
+      readonly event: 'sweep-cut';
+      readonly part: 'dead-letters' | 'slots' | 'patrol';
+      readonly left: number;
+    }
   /** The patrol looked at Targets of an operation: for how long the one has waited that has waited the longest. */
   | {
       readonly event: 'looked';

@@ -21,6 +21,9 @@ type FinishDeps = Pick<
 export interface InHand {
   readonly rows: readonly Waiting[];
   readonly because: SealReason;
+  /** See {@link Batch.slotPage}, {@link Batch.targetPage}. */
+  readonly slotPage?: number;
+  readonly targetPage?: number;
 }
 
 export const finishBatch = async (deps: FinishDeps, target: Target, id: BatchId, inHand?: InHand): Promise<void> => {
@@ -48,7 +51,7 @@ const settleDropped = async (deps: FinishDeps, { dropped }: Batch): Promise<void
 const form = async (deps: FinishDeps, target: Target, id: BatchId, inHand?: InHand): Promise<Batch> => {
   const stored = inHand ? undefined : await deps.batches.get(id);
   if (stored) return stored;
-  const { rows, because } = inHand ?? (await takeRows(deps, target));
+  const { rows, because, slotPage, targetPage }: InHand = inHand ?? (await takeRows(deps, target));
   const now = deps.machine.now();
   return deps.batches.form({
     id,
@@ -58,6 +61,8 @@ const form = async (deps: FinishDeps, target: Target, id: BatchId, inHand?: InHa
     candidates: [...new Set(rows.map(({ candidate }) => candidate))],
     oldestAt: rows.reduce((least, { at }) => Math.min(least, at), now),
     createdAt: now,
+    ...(slotPage ? { slotPage } : {}),
+    ...(targetPage ? { targetPage } : {}),
   });
 };
 

@@ -9,15 +9,16 @@ import type { Delivery } from '../ports.ts';
 import { delayPast, delaySeconds } from './delay.ts';
 import type { Deps } from './deps.ts';
 import { finishBatch } from './finish-batch.ts';
-import { batchIdOf, type Millis, operationOf } from './ids.ts';
+import { batchIdOf, type Millis, operationOf, type Target } from './ids.ts';
 import { hop, lead, lookAgain } from './lead.ts';
 import { isClosed, isHeld, type Lock, standingOf } from './lock.ts';
 import type { GroupMessage } from './messages.ts';
 import { type Due, due, type Waiting } from './policy.ts';
 import { awaitRoom, takeRoom } from './room.ts';
 import { settle, settlementsOf } from './settle.ts';
-import { slotOf } from './slots.ts';
-import { HANDOVER_MARGIN, LEASE } from './timings.ts';
+import { type Slot, slotOf } from './slots.ts';
+import { freeTargetRoomIfOver, isTargetFull, pagesOfTarget, takeTargetRoom } from './target-room.ts';
+import { HANDOVER_MARGIN, LEASE, STINT } from './timings.ts';
 import { type Next, untilDone } from './turns.ts';
 import { wake } from './wake.ts';
 
@@ -31,10 +32,14 @@ interface Turn {
   readonly deps: GroupDeps;
   readonly message: GroupMessage;
   readonly delivery: Delivery;
+  /** When the function began with this message. */
+  readonly began: Millis;
 }
 
-export const group = (deps: GroupDeps, message: GroupMessage, delivery: Delivery): Promise<void> =>
-  untilDone(`Target ${message.target}`, delivery, () => takeTurn({ deps, message, delivery }));
+export const group = (deps: GroupDeps, message: GroupMessage, delivery: Delivery): Promise<void> => {
+  const began = deps.machine.now();
+  return untilDone(`Target ${message.target}`, delivery, () => takeTurn({ deps, message, delivery, began }));
+};
 
 const takeTurn = async (turn: Turn): Promise<Next> => {
   const { deps, message } = turn;
@@ -51,8 +56,7 @@ const takeTurn = async (turn: Turn): Promise<Next> => {
     case 'superseded':
       return 'end';
     case 'early':
-      await deps.queues.group(message, delaySeconds(LEASE / 2));
-      return 'end';
+      return awaitHandOver(turn, lock);
     case 'next':
       return takeFence(turn, lock);
     case 'released':
@@ -71,9 +75,9 @@ const firstRows = (turn: Turn): Promise<readonly Waiting[]> =>
 
 /** G2 to G5. */
 const groupAsLeader = async (turn: Turn, lock: Lock): Promise<Next> => {
-  const { deps, message, delivery } = turn;
+  const { deps, message } = turn;
   const { batch: policy, concurrency } = operationOfTurn(turn);
-  const rows = isClosed(lock, concurrency) ? [] : await firstRows(turn);
+  const rows = isClosed(lock, concurrency, deps.locks.pageSize) ? [] : await firstRows(turn);
   if (rows.length === 0) {
     await deps.locks.release(message.target, message);
     await passOn(turn, lock);
@@ -87,7 +91,7 @@ const groupAsLeader = async (turn: Turn, lock: Lock): Promise<Next> => {
     return 'again';
   }
   const next = due(rows, policy, now, lock.flushedAt);
-  if (next.do === 'seal' && delivery.timeLeft() >= HANDOVER_MARGIN) return openBatch(turn, lock, next);
+  if (next.do === 'seal' && mayGoOn(turn)) return openBatch(turn, lock, next);
   if (next.do === 'wait' && message.hint) return leaveToGuard(turn, lock, rows);
   return waitForMore(turn, lock, next);
 };
@@ -103,15 +107,23 @@ const leaveToGuard = async (
   return 'end';
 };
 
+/**
+ * G4. Whether this leader may open another batch, or sleep until one is due. It hands over when its function has little time
+ * left, and after {@link STINT}: a function that led one busy Target until its timeout would keep other Targets waiting
+ * where more of them have work than there are functions.
+ */
+const mayGoOn = ({ deps: { machine }, delivery, began }: Turn): boolean =>
+  delivery.timeLeft() >= HANDOVER_MARGIN && machine.now() < began + STINT;
+
 /** G4. A rest below a second is slept through, anything longer is the next guard's. */
 const waitForMore = async (turn: Turn, lock: Lock, next: Due): Promise<Next> => {
-  const { deps, message, delivery } = turn;
+  const { deps, message } = turn;
   const { locks, queues, machine } = deps;
   const { target, fence } = message;
   const now = machine.now();
   const wait = next.do === 'wait' ? hop(next.until, now) : 0;
   const delay = delaySeconds(wait);
-  if (next.do === 'wait' && delay === 0 && delivery.timeLeft() >= HANDOVER_MARGIN) {
+  if (next.do === 'wait' && delay === 0 && mayGoOn(turn)) {
     await machine.sleep(wait);
     return 'again';
   }
@@ -140,9 +152,17 @@ const openBatch = async (turn: Turn, lock: Lock, next: Due & { do: 'seal' }): Pr
   const { deps, message } = turn;
   const { target, fence } = message;
   const round = lock.round + 1;
-  if (!(await takeRoom(deps, target, slotOf(target, fence, round)))) return giveUpFor(turn, lock, next.rows);
+  const slot = slotOf(target, fence, round);
+  const { slotPage, targetPage } = await takeRooms(deps, target, lock, slot);
+  if (slotPage === undefined) {
+    await giveUpFor(turn, lock, next.rows);
+    // Not before the lock is blocked: until then another delivery of this guard may open the batch, and the slot is its.
+    await freeTargetRoomIfOver(deps, target, slot, targetPage);
+    return 'again';
+  }
   const batch = batchIdOf(target, fence, round);
-  const { perTarget } = operationOfTurn(turn).concurrency;
+  // A larger cap has its slots on pages.
+  const perTarget = pagesOfTarget(deps, target) ? null : operationOfTurn(turn).concurrency.perTarget;
   const until = Math.max(lock.lockedUntil, deps.machine.now() + LEASE);
   // Refused, perhaps by ourselves (a client repeats a request whose answer was lost). A guard would see to it in its
   // next turn, a hint would leave it to the guard, which may sleep for long.
@@ -150,25 +170,65 @@ const openBatch = async (turn: Turn, lock: Lock, next: Due & { do: 'seal' }): Pr
   const isMine =
     (await deps.locks.openBatch(target, message, { batch, round, by, until, perTarget })) ||
     (await deps.locks.read(target)).openedBy === by;
-  if (isMine) await finishBatch(deps, target, batch, { rows: next.rows, because: next.because });
+  if (isMine) await finishBatch(deps, target, batch, { rows: next.rows, because: next.because, slotPage, targetPage });
+  // The batch may have been opened, and have ended, before we took its slot.
+  else await freeTargetRoomIfOver(deps, target, slot, targetPage);
   return 'again';
 };
 
+/** Takes what a batch needs: a place in its Target, where those are on pages, and then a slot of its operation. */
+const takeRooms = async (
+  deps: GroupDeps,
+  target: Target,
+  lock: Lock,
+  slot: Slot,
+): Promise<{ readonly slotPage: number | undefined; readonly targetPage: number }> => {
+  const layout = pagesOfTarget(deps, target);
+  const targetPage = layout ? await takeTargetRoom(deps, target, lock, slot, layout) : 0;
+  if (targetPage === undefined) return { slotPage: undefined, targetPage: 0 };
+  return { slotPage: await takeRoom(deps, target, slot), targetPage };
+};
+
 /** G5b: without a slot nothing is sealed, and what comes meanwhile fills the batch. */
-const giveUpFor = async ({ deps, message }: Turn, { round }: Lock, rows: readonly Waiting[]): Promise<Next> => {
+const giveUpFor = async ({ deps, message }: Turn, { round }: Lock, rows: readonly Waiting[]): Promise<void> => {
   const { target } = message;
   const at = Math.min(...rows.map((row) => row.at));
   if (await deps.locks.block(target, message, { round, at }))
     deps.report({ event: 'blocked', operation: operationOf(target), target });
-  return 'again';
 };
+
+/**
+ * G7. A leader sends the next guard before it writes that it hands over, so the guard may be received before that write.
+ * The guard looks again within the same function, then after a second, and then with growing delays until the lease ends:
+ * only a leader that died leaves it waiting for that long. Each look sends one message at the most.
+ */
+const awaitHandOver = async ({ deps, message, began }: Turn, { lockedUntil }: Lock): Promise<Next> => {
+  const { queues, machine, report } = deps;
+  const { early = 0 } = message;
+  if (early === 0 && machine.now() < began + MOMENT) {
+    report({ event: 'early-guard', target: message.target, fence: message.fence });
+    await machine.sleep(MOMENT);
+    return 'again';
+  }
+  const untilExpiry = delayPast(lockedUntil, machine.now());
+  await queues.group({ ...message, early: early + 1 }, Math.min(EARLY_BACKOFF ** early, untilExpiry));
+  return 'end';
+};
+
+/** How long a hand-over mostly takes to be written, and by what the delays of an early guard grow. */
+const MOMENT: Millis = 100;
+const EARLY_BACKOFF = 4;
 
 /** G8. */
 const takeFence = async (turn: Turn, lock: Lock): Promise<Next> => {
   const { deps, message } = turn;
   const { target, fence, token } = message;
   const mayBurn = lock.holder === undefined && !lock.openBatch && lock.blocked === undefined;
-  if (mayBurn && (isClosed(lock, operationOfTurn(turn).concurrency) || (await firstRows(turn)).length === 0))
+  if (
+    mayBurn &&
+    (isClosed(lock, operationOfTurn(turn).concurrency, turn.deps.locks.pageSize) ||
+      (await firstRows(turn)).length === 0)
+  )
     return (await deps.locks.burn(target, fence, lock.fence, deps.machine.now())) ? 'end' : 'again';
   const now = deps.machine.now();
   if (isHeld(lock, now)) return 'again';
@@ -179,7 +239,7 @@ const takeFence = async (turn: Turn, lock: Lock): Promise<Next> => {
 
 /** G9. */
 const leadAgain = async (turn: Turn, lock: Lock): Promise<Next> => {
-  if (isClosed(lock, operationOfTurn(turn).concurrency)) return 'end';
+  if (isClosed(lock, operationOfTurn(turn).concurrency, turn.deps.locks.pageSize)) return 'end';
   if (lock.blocked !== undefined) return waitForRoom(turn, lock, lock.blocked);
   const rows = await firstRows(turn);
   if (rows.length === 0) return 'end';
@@ -190,6 +250,8 @@ const leadAgain = async (turn: Turn, lock: Lock): Promise<Next> => {
 const waitForRoom = async (turn: Turn, lock: Lock, at: Millis): Promise<Next> => {
   const { deps, message } = turn;
   const { target, fence } = message;
+  const layout = pagesOfTarget(deps, target);
+  if (layout && (await isTargetFull(deps, target, lock, layout))) return 'end';
   const waiting = { target, at, fence };
   if (!(await awaitRoom(deps, waiting))) return 'end';
   if (!(await lead(deps, target, lock, await firstRows(turn)))) return 'again';

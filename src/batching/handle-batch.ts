@@ -9,20 +9,22 @@ import { failAll } from '../downstream/verdict.ts';
 import type { Delivery, Members } from '../ports.ts';
 import { type Attempt, type AttemptDeps, callInParts, type Left, openFor, type Rest, spareTime } from './attempt.ts';
 import { type Batch, isFinished, unfinishedOf } from './batch.ts';
-import { isValid, NAP } from './call-rate.ts';
+import { ensureSlot, lendSlot } from './batch-slot.ts';
 import { pauseNow } from './circuit.ts';
 import { completeBatch } from './complete-batch.ts';
-import { delayPast, delaySeconds } from './delay.ts';
+import { delayPast } from './delay.ts';
 import { endAttempt, lookAgain } from './end-attempt.ts';
 import type { Millis } from './ids.ts';
-import type { BatchMessage, DueMessage } from './messages.ts';
-import { reserveCall } from './reserve-call.ts';
+import { isItsMoment } from './its-moment.ts';
+import { again, type BatchMessage, type DueMessage } from './messages.ts';
+import { comeBackUncounted, patient, takesPlace } from './not-stored.ts';
 import type { OperationState, Pause } from './slots.ts';
 import { releaseSlots } from './tail.ts';
 import { Tally } from './tally.ts';
 import type { TaskError } from './task.ts';
-import { CLOCK_SKEW } from './timings.ts';
+import { CLOCK_SKEW, MINUTE, SECOND } from './timings.ts';
 import { type Next, OutOfTime, untilDone } from './turns.ts';
+import { wakeUnlessPaused } from './wake.ts';
 
 export const handleBatch = (deps: AttemptDeps, message: BatchMessage, delivery: Delivery): Promise<void> =>
   'results' in message
@@ -50,50 +52,60 @@ const takeTurn = async (deps: AttemptDeps, message: DueMessage, delivery: Delive
   if (batch.status === 'forming') throw new NotSealed(`batch ${batchId} is not sealed yet; its message comes back`);
   const now = machine.now();
   if (batch.status === 'in-progress' && batch.runUntil >= now) {
-    await queues.batch({ batchId }, delayPast(batch.runUntil, now));
+    if (message.woken) await wakeUnlessPaused(deps, batch.operation, await deps.operations.read(batch.operation));
+    else await queues.batch(again(message), delayPast(batch.runUntil, now));
     return 'end';
   }
   const operation = operationFor(deps.config, batch.operation);
   const [state, lock] = await Promise.all([deps.operations.read(batch.operation), deps.locks.read(batch.target)]);
   const pause = pauseNow(state, now) ?? pauseNow(lock, now);
-  if (pause) return hold(deps, batch, operation, pause);
-  if (batch.tries < operation.retry.maxAttempts && !(await isItsMoment(deps, message, operation, delivery)))
+  if (pause) {
+    if (lock.paused) await lendSlot(deps, batch, state);
+    if (!message.woken) return hold(deps, message, batch, operation, pause);
+    await wakeUnlessPaused(deps, batch.operation, state);
     return 'end';
-  return start(deps, batch, operation, state, delivery);
+  }
+  const slot = await ensureSlot(deps, batch, state);
+  if (slot === 'held' && message.woken) await wakeUnlessPaused(deps, batch.operation, state);
+  if (slot === 'none') return awaitSlot(deps, message, batch);
+  const isFree = takesPlace(batch, message.uncounted);
+  const tries = batch.tries + (isFree ? 0 : 1);
+  if (tries <= operation.retry.maxAttempts && !(await isItsMoment(deps, message, batch, operation, state, delivery)))
+    return 'end';
+  return start(deps, batch, operation, state, { tries, isFree }, delivery);
+};
+
+/**
+ * The batch is signalled when a slot is freed. It looks again by itself, too: that signal may be lost. The signal is a message
+ * more than the one by which it looks. If it came again as well, each signal in vain would leave one more.
+ */
+const awaitSlot = async ({ queues, report }: AttemptDeps, message: DueMessage, batch: Batch): Promise<Next> => {
+  if (!message.woken) await queues.batch(again(message), MINUTE / SECOND);
+  report({ event: 'blocked', operation: batch.operation, target: batch.target });
+  return 'end';
 };
 
 /** The batch waits as it is: no attempt begins. */
 const hold = async (
   { queues, machine, report }: AttemptDeps,
+  message: DueMessage,
   { id: batchId, operation: name }: Batch,
   operation: Operation,
   { by, until }: Pause,
 ): Promise<Next> => {
   const now = machine.now();
-  await queues.batch({ batchId }, delayPast(lookAgain(operation, until, now, machine.random()), now));
+  await queues.batch(again(message), delayPast(lookAgain(operation, until, now, machine.random()), now));
   report({ event: 'held', batchId, operation: name, by, ...(until === undefined ? {} : { until }) });
   return 'end';
 };
 
-/** Whether the first call may be made now, under the operation's rate. Otherwise its message comes back at its moment. */
-const isItsMoment = async (
-  deps: AttemptDeps,
-  { batchId, at: reserved }: DueMessage,
-  { operation: name, rateLimit }: Operation,
-  delivery: Delivery,
-): Promise<boolean> => {
-  if (rateLimit === null) return true;
-  const { machine, queues } = deps;
-  const now = machine.now();
-  const at = isValid(reserved, now) ? reserved : await reserveCall(deps, name, rateLimit, delivery);
-  const wait = (at ?? now) - machine.now();
-  if (at !== undefined && wait > NAP) {
-    await queues.batch({ batchId, at: Math.ceil(at) }, delaySeconds(wait));
-    return false;
-  }
-  if (wait > 0) await machine.sleep(wait);
-  return true;
-};
+/** How an attempt counts. */
+interface Count {
+  /** The attempts that count, this one included. */
+  readonly tries: number;
+  /** Whether it takes the place of one that does not count. */
+  readonly isFree: boolean;
+}
 
 /**
  * H2, after H3: every attempt that starts counts, and one that could not know its operation or read its tasks should not.
@@ -104,18 +116,28 @@ const start = async (
   batch: Batch,
   operation: Operation,
   state: OperationState,
+  { tries, isFree }: Count,
   invocation: Delivery,
 ): Promise<Next> => {
-  const { batches, machine, config } = deps;
+  const { batches, machine, config, tasks } = deps;
   const members = await loadMembers(deps, batch);
+  const [first] = members.open;
+  if (first && (isFree || batch.uncounted)) await tasks.touch(first.id, batch.id);
   if (spareTime(operation, invocation) < 0) throw new OutOfTime(`no time left to call about batch ${batch.id}`);
-  const [attempt, tries, token, at] = [batch.attempt + 1, batch.tries + 1, machine.token(), machine.now()];
+  const [attempt, token, at] = [batch.attempt + 1, machine.token(), machine.now()];
+  const uncounted = isFree ? (batch.uncounted ?? 0) + 1 : undefined;
   const runUntil = at + handlerTimeout(config) + 2 * CLOCK_SKEW;
   // Refused, perhaps by ourselves: a client that repeats a request whose answer was lost finds its own write.
   const isMine =
-    (await batches.start(batch.id, { attempt, tries, token, at, runUntil })) ||
+    (await batches.start(batch.id, { attempt, tries, uncounted, token, at, runUntil })) ||
     (await batches.get(batch.id))?.startedBy === token;
-  return isMine ? runAttempt(deps, { batch, operation, members, state, attempt, tries, invocation }) : 'again';
+  if (!isMine) return 'again';
+  const begun = uncounted === undefined ? batch : { ...batch, uncounted };
+  const run: Attempt = { batch: begun, operation, members, state, attempt, tries, invocation, asked: { pause: 0 } };
+  return runAttempt(patient(deps, invocation), run).catch((cause) => {
+    if (cause instanceof OutOfTime) throw cause;
+    return comeBackUncounted(deps, run, cause);
+  });
 };
 
 /**

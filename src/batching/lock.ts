@@ -11,6 +11,7 @@ import type { Concurrency } from '../config/resolved.ts';
 import type { BatchId, Millis, Token } from './ids.ts';
 import type { GroupMessage } from './messages.ts';
 import type { Pause } from './slots.ts';
+import { MINUTE } from './timings.ts';
 
 /** The lock row, as read. */
 export interface Lock {
@@ -25,11 +26,13 @@ export interface Lock {
   readonly openedBy?: Token;
   /** Rows that waited at this moment were asked to be sealed at once. */
   readonly flushedAt?: Millis;
-  /** Batches that are under way, where `concurrency.perTarget` is set. */
+  /** Batches that are under way, where `concurrency.perTarget` is set and fits one page of slots. */
   readonly inFlight?: readonly BatchId[];
   /** Since when its oldest task waits: its operation had no room for another batch. */
   readonly blocked?: Millis;
   readonly paused?: Pause;
+  /** When a row expires that is paused, waits for room or has batches in flight, if it does. */
+  readonly keptUntil?: Millis;
 }
 
 /** The lock of a Target that nobody has led. */
@@ -38,9 +41,25 @@ export const NO_LOCK: Lock = { fence: 0, round: 0, lockedUntil: 0 };
 /** Whether a leader's lease covers `now`. */
 export const isHeld = (lock: Lock, now: Millis): boolean => lock.holder !== undefined && lock.lockedUntil >= now;
 
-/** Whether no batch may begin, whatever waits: as many as may be are under way, or somebody paused the Target. */
-export const isClosed = ({ openBatch, inFlight = [], paused }: Lock, { perTarget }: Concurrency): boolean =>
-  openBatch === undefined && (paused !== undefined || (perTarget !== null && inFlight.length >= perTarget));
+/**
+ * Whether no batch may begin, whatever waits: as many as may be are under way, or the Target is paused. A cap beyond `pageSize`
+ * does not show in the lock (src/batching/target-room.ts).
+ */
+export const isClosed = (
+  { openBatch, inFlight = [], paused }: Lock,
+  { perTarget }: Concurrency,
+  pageSize: number,
+): boolean => {
+  const isFull = perTarget !== null && perTarget <= pageSize && inFlight.length >= perTarget;
+  return openBatch === undefined && (paused !== undefined || isFull);
+};
+
+/** A row that must stay gets more time when it has less left than this. */
+const SPARE_TIME: Millis = 30 * 24 * 60 * MINUTE;
+
+/** Whether a pause, a wait for room, or batches in flight would soon be lost with an expired row. */
+export const needsMoreTime = ({ keptUntil }: Lock, now: Millis): boolean =>
+  keptUntil !== undefined && keptUntil < now + SPARE_TIME;
 
 /** What a group message finds when it reads its Target's lock (rules G1 to G9). */
 export type Standing =

@@ -2,12 +2,17 @@
  * Look for what is stuck: the patrol does, a piece each minute, and `groupage doctor` when asked. What cannot be looked
  * at is named, and keeps nothing else from its turn.
  */
+import pLimit from 'p-limit';
 import { batchVisibility, operationNamed } from '../config/resolved.ts';
 import { pauseNow } from './circuit.ts';
 import type { Deps } from './deps.ts';
 import { type Finding, findingOf, overdue, stuckSlot } from './findings.ts';
 import { type BatchId, type Millis, operationOf, type Target } from './ids.ts';
 import { isClosed, type Lock } from './lock.ts';
+import { isSlotOver } from './slot-over.ts';
+import type { Layout } from './slot-pages.ts';
+import { batchOfSlot } from './slots.ts';
+import { isTargetFull, pagesOfTarget } from './target-room.ts';
 import { GRACE } from './timings.ts';
 
 /** What could not be looked at, and why. */
@@ -28,6 +33,7 @@ type LookDeps = Pick<Deps, 'config' | 'locks' | 'batches' | 'operations'>;
  * Looks at a Target's lock and its first waiting row: half a read unit, and one for each batch that counts as under way.
  *
  * @param onWaiting is told since when the task waits whose turn is next, if one does.
+ * @param onLock is given the lock as it was read.
  */
 export const lookAtTarget = async (
   deps: LookDeps,
@@ -35,49 +41,61 @@ export const lookAtTarget = async (
   now: Millis,
   grace: Millis = GRACE,
   onWaiting: (since: Millis) => void = () => {},
+  onLock: (target: Target, lock: Lock) => void = () => {},
 ): Promise<Finding | undefined> => {
   const { lock, first } = await deps.locks.glance(target);
+  onLock(target, lock);
   if (first) onWaiting(first.at);
   // First: what counts as under way decides whether what waits waits rightly.
-  const stuck = await lookAtSlots(deps, target, lock, now, grace);
-  if (stuck) return stuck;
   const operation = operationNamed(deps.config, operationOf(target));
-  const closed = operation !== undefined && isClosed(lock, operation.concurrency);
+  const layout = operation && pagesOfTarget(deps, target);
+  const stuck = await lookAtSlots(deps, target, lock, layout, now, grace);
+  if (stuck) return stuck;
+  const closed = operation !== undefined && isClosed(lock, operation.concurrency, deps.locks.pageSize);
   const finding = findingOf(target, lock, first, now, grace, closed);
-  const isFine = finding?.finding === 'forgotten' && (await isKnown(deps, target, finding.fence));
-  return isFine ? undefined : finding;
-};
-
-/** Behind so many that wait for room a Target is not looked for: the oldest are waked first, and its turn comes. */
-const WAITING_LOOKED_AT = 100;
-
-const isKnown = async ({ operations }: LookDeps, target: Target, fence: number): Promise<boolean> => {
-  const waiting = await operations.waiting(operationOf(target), WAITING_LOOKED_AT);
-  return waiting.length === WAITING_LOOKED_AT || waiting.some((each) => each.target === target && each.fence === fence);
+  if (finding?.finding !== 'forgotten') return finding;
+  // It is signalled when one of its batches ends.
+  if (layout && (await isTargetFull(deps, target, lock, layout))) return undefined;
+  // Its operation knows of it: it is signalled when its turn comes.
+  const waiting = { target, at: finding.since, fence: finding.fence };
+  return (await deps.operations.isWaiting(operationOf(target), waiting)) ? undefined : finding;
 };
 
 const lookAtSlots = async (
-  { config, batches }: LookDeps,
+  deps: LookDeps,
   target: Target,
   { inFlight = [], openBatch }: Lock,
+  layout: Layout | undefined,
   now: Millis,
   grace: Millis,
 ): Promise<Finding | undefined> => {
+  const { config, batches, locks } = deps;
   // A handler that crashed leaves its message hidden for that long.
   const patience = grace === 0 ? 0 : batchVisibility(config) + grace;
   for (const id of inFlight.filter((each) => each !== openBatch)) {
     const finding = stuckSlot(target, id, await batches.get(id), now, patience);
     if (finding) return finding;
   }
-  return undefined;
+  const pages = layout ? await locks.slotPagesEventually(target, layout.cap) : [];
+  const looked = await pLimit(AT_ONCE).map(
+    pages.flatMap(({ slots }) => slots),
+    async (slot) => ((await isSlotOver(deps, slot, now - patience)) ? batchOfSlot(slot) : undefined),
+  );
+  const batchId = looked.find((id) => id !== undefined);
+  return batchId && { finding: 'stuck-slot', target, since: now - patience, batchId };
 };
+
+/** Slots that are looked at together. */
+const AT_ONCE = 20;
 
 /** @param onWaiting as of {@link lookAtTarget}. */
 export const lookAtTargets = (
   deps: LookDeps & Pick<Deps, 'machine'>,
   targets: readonly Target[],
   onWaiting?: (since: Millis) => void,
-): Promise<Looked> => lookAtEach(targets, (target) => lookAtTarget(deps, target, deps.machine.now(), GRACE, onWaiting));
+  onLock?: (target: Target, lock: Lock) => void,
+): Promise<Looked> =>
+  lookAtEach(targets, (target) => lookAtTarget(deps, target, deps.machine.now(), GRACE, onWaiting, onLock));
 
 interface BatchesLookedAt extends Looked {
   /** How many, with those that were skipped. */

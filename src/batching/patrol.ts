@@ -6,15 +6,17 @@
  * every Target, since a new one gets its lock row before its first elect message; it does not see batch messages that
  * were lost, which `groupage doctor --deep` does, nor register messages.
  *
- * Budget: 0.6 read units per lock row and hour (an eventually consistent glance each, and the index), but always room
+ * Budget: 0.6 read units per lock row and hour (an eventually consistent glance each, and the index; more where `concurrency.perTarget` is above ten), but always room
  * for {@link MIN_SLICE} rows a minute.
  */
 import { InvalidCursor, type PatrolMark } from '../ports.ts';
 import type { Deps } from './deps.ts';
 import type { Millis, OperationName, Target } from './ids.ts';
+import { needsMoreTime } from './lock.ts';
 import { lookAtTargets } from './look.ts';
 import { inBrief } from './problems.ts';
 import { repairAll } from './repair.ts';
+import { dropEmptyPages } from './target-room.ts';
 
 type PatrolDeps = Pick<
   Deps,
@@ -60,7 +62,11 @@ const walk = async (
   const slice = Math.max(MIN_SLICE, Math.ceil(Math.max(from.lastRound, from.seen) / SLICES_PER_ROUND));
   let mark = from;
   try {
-    for (let visited = 0; visited < slice && mayGoOn(); ) {
+    for (let visited = 0; visited < slice; ) {
+      if (!mayGoOn()) {
+        deps.report({ event: 'sweep-cut', part: 'patrol', left: slice - visited });
+        break;
+      }
       const page = await deps.locks.targets(mark.operation, Math.min(PAGE, slice - visited), mark.cursor);
       failures.push(...(await visit(deps, page.items, (since) => waits.since(mark.operation, since))));
       waits.looked(mark.operation, page.items.length);
@@ -110,10 +116,22 @@ const visit = async (
   targets: readonly Target[],
   onWaiting: (since: Millis) => void,
 ): Promise<readonly Failure[]> => {
-  const { findings, skipped } = await lookAtTargets(deps, targets, onWaiting);
+  const now = deps.machine.now();
+  const ending: Target[] = [];
+  const { findings, skipped } = await lookAtTargets(deps, targets, onWaiting, (target, lock) => {
+    if (needsMoreTime(lock, now)) ending.push(target);
+  });
   const treated = await repairAll(deps, findings);
+  const tidied = await Promise.allSettled(targets.map((target) => dropEmptyPages(deps, target)));
+  const kept = await Promise.allSettled(ending.map((target) => deps.locks.keep(target, now)));
   return [
+    ...kept.flatMap((each, index) =>
+      each.status === 'rejected' ? [{ what: `the lock of ${ending[index]}`, cause: each.reason }] : [],
+    ),
     ...skipped.map(({ id, cause }) => ({ what: id, cause })),
+    ...tidied.flatMap((each, index) =>
+      each.status === 'rejected' ? [{ what: `pages of ${targets[index]}`, cause: each.reason }] : [],
+    ),
     ...treated.flatMap((each) => ('cause' in each ? [{ what: each.finding.target, cause: each.cause }] : [])),
   ];
 };

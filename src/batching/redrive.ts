@@ -15,7 +15,7 @@ import { isObject, parseJson } from './json-text.ts';
 import { isNumberWithin, isTextWithin, type NumberLimits, type TextLimits } from './limits.ts';
 import { type Parsed, type Problem, problemsIn } from './problems.ts';
 import { asksForRun, type Refused, type RegisterMessage } from './register-message.ts';
-import type { Task } from './task.ts';
+import { runNumber, storedRun, type Task } from './task.ts';
 import { isToBeTold, tell } from './tell.ts';
 
 type RedriveDeps = Pick<Deps, 'config' | 'tasks' | 'batches' | 'fanOuts' | 'queues' | 'machine' | 'report'>;
@@ -126,9 +126,10 @@ interface Judgement {
 const judge = (config: Config, task: Task | undefined, { id, run }: TaskRun): Judgement => {
   const refuse = (path: string, reason: string): Judgement => ({ does: 'nothing', problem: { path, reason } });
   if (!task) return refuse('id', unknown(id));
-  if (run > task.run) return refuse('run', `is ${run}, but task ${id} is in its run ${task.run}`);
+  const meant = storedRun(task, run);
+  if (meant > task.run) return refuse('run', `is ${run}, but task ${id} is in its run ${runNumber(task)}`);
   if (!operationNamed(config, task.operation)) return refuse('id', withoutOperation(task));
-  return { does: run < task.run || task.state.status !== 'failed' ? 'nothing' : 'start' };
+  return { does: meant < task.run || task.state.status !== 'failed' ? 'nothing' : 'start' };
 };
 
 /** Why nothing of this id can be redriven. */

@@ -11,7 +11,7 @@ import { isNumberWithin, isTextWithin, type NumberLimits, type TextLimits } from
 import type { BatchPolicy } from './policy.ts';
 import { type Parsed, type Problem, problemsIn } from './problems.ts';
 import { targetOf } from './target.ts';
-import { itemBytes, type NewTask, PAYLOAD_MAX_BYTES, payloadHashOf } from './task.ts';
+import { firstRun, itemBytes, type NewTask, PAYLOAD_MAX_BYTES, payloadHashOf } from './task.ts';
 import { MINUTE, SECOND } from './timings.ts';
 
 /** One message of the register queue. */
@@ -38,12 +38,13 @@ export interface Valid {
 }
 
 /** A task that may be registered; it gets its `createdAt` when it is, and what counts from there. */
-export type SentTask = Omit<NewTask, 'createdAt' | 'startBy'> & { readonly expiresIn?: Millis };
+export type SentTask = Omit<NewTask, 'createdAt' | 'startBy' | 'run'> & { readonly expiresIn?: Millis };
 
 /** A sent task as it is registered at a moment. */
 export const registeredAt = ({ expiresIn, ...task }: SentTask, createdAt: Millis): NewTask => ({
   ...task,
   createdAt,
+  run: firstRun(createdAt),
   ...(expiresIn === undefined ? {} : { startBy: createdAt + expiresIn }),
 });
 
@@ -58,7 +59,8 @@ export const REGISTER_LIMITS = {
   id: { pattern: TASK_ID_PATTERN },
   correlationId: { maxLength: 128 },
   priority: { type: 'integer', minimum: 0, maximum: 9 },
-  weight: { exclusiveMinimum: 0, maximum: 1_000_000_000 },
+  // Below that no number can be stored: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
+  weight: { minimum: 1e-130, maximum: 1_000_000_000 },
   // An empty one, mostly a producer's mistake, would make all of its tasks the same.
   coalesceKey: { minLength: 1, maxLength: 128 },
   // The span is beyond a schema's words.
@@ -69,7 +71,7 @@ export const REGISTER_LIMITS = {
 const CORRELATION_RULE = 'must be well-formed text of at most 128 characters';
 const KEY_RULE = 'must be well-formed text of 1 to 128 characters; leave it out for none';
 const PRIORITY_RULE = 'must be a whole number from 0 to 9, the most urgent';
-const WEIGHT_RULE = 'must be a number above 0, at most 1,000,000,000';
+const WEIGHT_RULE = 'must be a number above 0 (from 1e-130), at most 1,000,000,000';
 export const EXPIRES_RULE = 'must be a duration from "1s" to "30d", such as "10m"';
 const [EXPIRES_LEAST, EXPIRES_MOST]: readonly [Millis, Millis] = [1_000, 30 * 24 * 60 * MINUTE];
 

@@ -9,9 +9,10 @@
 import { operationFor, operationNamed } from '../config/resolved.ts';
 import { parseTrigger } from '../deferred/trigger-message.ts';
 import { groupBy } from '../group-by.ts';
+import { Unstorable } from '../ports.ts';
 import { delayPast } from './delay.ts';
 import type { Deps } from './deps.ts';
-import { type OperationName, operationOf, type Target } from './ids.ts';
+import { type OperationName, operationOf, type Target, type TaskId } from './ids.ts';
 import { isObject, parseJson } from './json-text.ts';
 import { isClosed, isHeld, type Lock } from './lock.ts';
 import type { GroupMessage } from './messages.ts';
@@ -42,7 +43,7 @@ type RegisterDeps = Pick<
 export const register = async (deps: RegisterDeps, messages: readonly RegisterMessage[]): Promise<void> => {
   const { valid, redrives, triggers, refused } = sort(deps, messages);
   const jobs = await triggeredJobs(deps, triggers);
-  const { registered, conflicts } = await insert(deps, [...valid, ...jobs.valid]);
+  const { registered, refused: unstored } = await insert(deps, [...valid, ...jobs.valid]);
   const redriven = await redrive(deps, redrives);
   // A task may be in both, the later look at it counts.
   const known = new Map([...registered, ...redriven.tasks].map((task) => [task.id, task]));
@@ -50,7 +51,7 @@ export const register = async (deps: RegisterDeps, messages: readonly RegisterMe
   await settleAgain(deps, registered);
   await deps.waiting.put(waiting);
   await notice(deps, arrivals(waiting));
-  await reject(deps, [...refused, ...jobs.refused, ...conflicts, ...redriven.refused]);
+  await reject(deps, [...refused, ...jobs.refused, ...unstored, ...redriven.refused]);
   // Last: until then the message comes back, and these jobs with it.
   await goOn(deps, jobs);
 };
@@ -75,10 +76,10 @@ const sort = ({ config, machine }: RegisterDeps, messages: readonly RegisterMess
  * R1. Of several messages with one id, in this batch or before, one became the stored task. Those that describe it go
  * on (whichever of them it was: an earlier run may have stopped after the insert), the others are refused.
  */
-const insert = async ({ tasks, report }: RegisterDeps, valid: readonly Valid[]) => {
-  // The first message of an id is the one to insert.
-  const unique = [...new Map(valid.toReversed().map(({ task }) => [task.id, task])).values()];
-  const inserted = await tasks.insert(unique);
+const insert = async (deps: RegisterDeps, sent: readonly Valid[]) => {
+  const { report, tasks } = deps;
+  const { inserted, reasons } = await insertStorable(deps, sent);
+  const valid = sent.filter(({ task }) => !reasons.has(task.id));
   const stored = new Map(inserted.map((answer) => [answer.stored.id, answer.stored]));
   const isStored = ({ task }: Valid): boolean => isSameTask(stored.get(task.id) as Task, task);
   const same = valid.filter(isStored);
@@ -95,9 +96,31 @@ const insert = async ({ tasks, report }: RegisterDeps, valid: readonly Valid[]) 
   const conflicts = valid.filter((sent) => !isStored(sent));
   return {
     registered,
-    conflicts: conflicts.map(({ task, ...sent }): Refused => ({ ...sent, problems: [conflict(task)] })),
+    refused: [
+      ...conflicts.map(({ task, ...sent }): Refused => ({ ...sent, problems: [conflict(task)] })),
+      ...sent.flatMap(({ task, ...message }): Refused[] => {
+        const reason = reasons.get(task.id);
+        return reason === undefined
+          ? []
+          : [{ ...message, problems: [{ path: '', reason: `cannot be stored: ${reason}` }] }];
+      }),
+    ],
   };
 };
+
+/** Those that the store takes, and why it does not take the others. The first message of an id is the one to insert. */
+const insertStorable = async ({ tasks }: RegisterDeps, sent: readonly Valid[]) => {
+  const unique = [...new Map(sent.toReversed().map(({ task }) => [task.id, task])).values()];
+  try {
+    return { inserted: await tasks.insert(unique), reasons: NO_REASONS };
+  } catch (cause) {
+    if (!(cause instanceof Unstorable)) throw cause;
+    const { reasons } = cause;
+    return { inserted: await tasks.insert(unique.filter(({ id }) => !reasons.has(id))), reasons };
+  }
+};
+
+const NO_REASONS: ReadonlyMap<TaskId, string> = new Map();
 
 const conflict = (task: Pick<SentTask, 'id'>): Problem => ({
   path: 'id',
@@ -140,7 +163,8 @@ const notice = async (deps: RegisterDeps, arrived: ReadonlyMap<Target, Arrivals>
   // rest.
   const isOff = (lock: Lock | undefined, target: Target): boolean =>
     lock !== undefined &&
-    (lock.blocked !== undefined || isClosed(lock, operationFor(config, operationOf(target)).concurrency));
+    (lock.blocked !== undefined ||
+      isClosed(lock, operationFor(config, operationOf(target)).concurrency, deps.locks.pageSize));
   const leaderless = targets.filter((target, index) => !led.has(target) && !isOff(read[index], target));
   if (leaderless.length > 0) await queues.elect(leaderless.map((target) => ({ target })));
   const nudges = [...led].map(async ([target, lock]) => {
@@ -163,7 +187,7 @@ const nudge = async (deps: RegisterDeps, target: Target, lock: Lock, arrivals: A
   const now = machine.now();
   if (lock.openBatch || !lock.holder || lock.lockedUntil <= now + LEASE + SOON) return;
   const { batch: policy, concurrency } = operationFor(config, operationOf(target));
-  if (isClosed(lock, concurrency)) return;
+  if (isClosed(lock, concurrency, deps.locks.pageSize)) return;
   const hint: GroupMessage = { target, fence: lock.fence, token: lock.holder, hint: true };
   // Whoever sleeps longer than a task may wait is waked when that expires, if one message reaches so far: he looks
   // again by then otherwise.

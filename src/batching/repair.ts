@@ -4,12 +4,15 @@
  * Every repair is a hint, or a conditional write: harmless when it is made twice, or where nothing was wrong.
  */
 import { operationFor } from '../config/resolved.ts';
-import type { Mine } from '../ports.ts';
+import type { Machine, Mine } from '../ports.ts';
 import type { Deps } from './deps.ts';
 import type { Finding } from './findings.ts';
-import { operationOf, type Target } from './ids.ts';
+import { type BatchId, operationOf, type Target } from './ids.ts';
+import { landOnPages, pagesOfTarget } from './target-room.ts';
 
-type RepairDeps = Pick<Deps, 'config' | 'locks' | 'waiting' | 'queues' | 'report'>;
+type RepairDeps = Pick<Deps, 'config' | 'locks' | 'waiting' | 'queues' | 'report'> & {
+  readonly machine: Pick<Machine, 'now'>;
+};
 
 /** What was done about a finding: a message was sent that has somebody see to it, or a lock was given back. */
 export type Remedy = 'elect-message' | 'batch-message' | 'lock-released' | 'slot-freed';
@@ -65,13 +68,19 @@ const putRight = async (deps: RepairDeps, finding: Finding): Promise<Remedy | un
     case 'forgotten':
       return askForLeader(deps, target, finding.fence);
     case 'stuck-slot':
-      await deps.locks.land(target, finding.batchId);
+      await giveBack(deps, target, finding.batchId);
       return (await deps.waiting.first(target, 1)).length > 0 ? askForLeader(deps, target) : 'slot-freed';
     case 'overdue-batch':
       operationFor(deps.config, operationOf(target));
       await deps.queues.batch({ batchId: finding.batchId }, 0);
       return 'batch-message';
   }
+};
+
+const giveBack = async (deps: RepairDeps, target: Target, id: BatchId): Promise<void> => {
+  const layout = pagesOfTarget(deps, target);
+  if (layout) await landOnPages(deps, { id, target }, layout);
+  else await deps.locks.land(target, id);
 };
 
 /** @param fence that of a Target that waits for room: a plain message does not end that. */

@@ -3,26 +3,48 @@ import type { Invocation } from '../ports.ts';
 import { NAP, nextMoment } from './call-rate.ts';
 import type { Deps } from './deps.ts';
 import type { Millis, OperationName } from './ids.ts';
+import type { CallLine } from './slots.ts';
 import { OutOfTime } from './turns.ts';
 
 type ReserveDeps = Pick<Deps, 'operations' | 'machine'>;
 
+/** A call that wants a moment. */
+export interface CallAsked {
+  readonly operation: OperationName;
+  /** Calls per second, as it is configured. */
+  readonly rate: number;
+  /**
+   * Whether the line keeps its own rate: amid an attempt, which may have begun under an older configuration. Otherwise its
+   * calls and those of newer ones would in turn make each other's lines void.
+   */
+  readonly keepsLine?: boolean;
+  /** No moment after this one. */
+  readonly latest: Millis;
+}
+
+/** A moment, and the line that it is reserved in. */
+export interface Reserved {
+  readonly at: Millis;
+  readonly line: CallLine;
+}
+
 /**
- * Reserves the next moment. @returns it; undefined, and nothing is reserved, if it is after `latest`.
+ * Reserves the next moment.
+ *
+ * @param seen the line as it was read last.
+ * @returns undefined, and nothing is reserved, if it is after `latest`.
  * @throws OutOfTime where others were faster until the function's time was over.
  */
 export const reserveCall = async (
   { operations, machine }: ReserveDeps,
-  operation: OperationName,
-  rate: number,
+  { operation, rate, keepsLine = false, latest }: CallAsked,
+  seen: CallLine | undefined,
   { timeLeft }: Invocation,
-  latest: Millis = Number.POSITIVE_INFINITY,
-): Promise<Millis | undefined> => {
-  while (timeLeft() > 0) {
-    const { nextCallAt } = await operations.read(operation);
-    const { at, next } = nextMoment(nextCallAt, machine.now(), rate);
-    if (at > latest) return undefined;
-    if (await operations.reserveCall(operation, nextCallAt, next)) return at;
+): Promise<Reserved | undefined> => {
+  for (let line = seen; timeLeft() > 0; { line } = await operations.read(operation)) {
+    const reserved = nextMoment(line, machine.now(), keepsLine ? (line?.rate ?? rate) : rate);
+    if (reserved.at > latest) return undefined;
+    if (await operations.reserveCall(operation, line, reserved.line)) return reserved;
     // Others reserve too, all at this moment.
     await machine.sleep(machine.random() * Math.min(NAP / 10, 1_000 / rate));
   }

@@ -1,15 +1,11 @@
 /** Pause and resume: of an operation, or of one Target of it. */
-import { operationFor } from '../config/resolved.ts';
 import type { Deps } from './deps.ts';
 import type { OperationName, Target } from './ids.ts';
 import type { ResumeMessage } from './messages.ts';
-import { type Pause, roomIn } from './slots.ts';
-import { wake, wakeMany } from './wake.ts';
+import type { Pause } from './slots.ts';
+import { wakeFew, wakeMany } from './waking.ts';
 
 type PauseDeps = Pick<Deps, 'config' | 'locks' | 'operations' | 'queues' | 'machine'>;
-
-/** Who wakes many at once wakes no more; the sweep goes on a minute later. */
-const WAKES_AT_ONCE = 1_000;
 
 /** A pause that was asked for. */
 export interface Paused {
@@ -33,7 +29,7 @@ export const pauseOperation = async (
 export const pauseTarget = async ({ locks, machine }: PauseDeps, target: Target, reason?: string): Promise<Paused> => {
   const { paused: before } = await locks.read(target);
   const asked = personsPause(machine, before, reason);
-  await locks.pause(target, asked.pause, machine.now());
+  await locks.pause(target, asked.pause);
   return asked;
 };
 
@@ -80,21 +76,9 @@ export const askResumeTarget = async ({ locks, queues }: PauseDeps, target: Targ
  * Ends the pause of that id, and wakes as many Targets as there is room for. After a circuit one: whether the downstream is there
  * again is for one batch to find out, which wakes the others.
  */
-export const resumeOperation = async (
-  deps: PauseDeps,
-  { operation, resume }: Pick<ResumeMessage, 'operation' | 'resume'>,
-): Promise<void> => {
+export const resumeOperation = async (deps: PauseDeps, message: ResumeMessage): Promise<void> => {
+  const { operation, resume, waking } = message;
   // Stays removed if this message comes again: it may have been cut short amid the waking.
-  await deps.operations.resume(operation, resume);
-  await wakeForRoom(deps, operation);
-};
-
-/** Wakes as many as there is room for. */
-export const wakeForRoom = async (deps: PauseDeps, operation: OperationName): Promise<void> => {
-  const { concurrency, circuit } = operationFor(deps.config, operation);
-  const state = await deps.operations.read(operation);
-  const room = roomIn(state, concurrency);
-  if (room === 0) return;
-  if (circuit && state.failures >= circuit.failures) await wake(deps, operation);
-  else await wakeMany(deps, operation, Math.min(WAKES_AT_ONCE, room));
+  if (!waking) await deps.operations.resume(operation, resume);
+  if (waking || !(await wakeFew(deps, operation))) await wakeMany(deps, message);
 };

@@ -26,7 +26,9 @@ type SweepDeps = Pick<
   | 'report'
 >;
 
-/** What the sweep leaves of its time to the patrol, and the patrol to the end of the function, in milliseconds. */
+/** What is left of the function's time when the parts of the sweep end: each one's share is safe from those before it. */
+const ENDS_WITH = { deadLetters: 0.6, slots: 0.35 } as const;
+/** What the patrol leaves to the end of the function, in milliseconds. */
 const RESERVE = 5_000;
 
 /** Seconds: what fails again and again is tried more and more seldom. */
@@ -45,17 +47,22 @@ const LEFT_ALONE_MAX = 100;
  */
 export const sweep = async (deps: SweepDeps, invocation: Invocation): Promise<void> => {
   const began = deps.machine.now();
-  const isInTime = (): boolean => invocation.timeLeft() > 2 * RESERVE;
+  const time = invocation.timeLeft();
+  const untilLeft = (share: number) => (): boolean => invocation.timeLeft() > Math.max(RESERVE, share * time);
+  const isInTime = untilLeft(ENDS_WITH.deadLetters);
+  const queues = sourceQueues(deps.config);
   const revived = await Promise.allSettled(
-    sourceQueues(deps.config).map((queue) => {
+    queues.map((queue) => {
       const mayGoOn = (skipped: number): boolean => isInTime() && (queue !== 'callback' || skipped < LEFT_ALONE_MAX);
       const delayOf = (letter: DeadLetter) => (isGivenUp(queue, letter, began) ? undefined : growing(letter.revivals));
       return reviveDeadLetters(deps, queue, { began, mayGoOn }, delayOf);
     }),
   );
-  const mayGoOn = (): boolean => invocation.timeLeft() > RESERVE;
-  // Slots first: who waits for one waits now.
-  const swept = await Promise.allSettled([sweepSlots(deps, mayGoOn)]);
+  const left = revived.filter((each) => each.status === 'fulfilled' && !each.value.isDone).length;
+  if (left > 0 && !isInTime()) deps.report({ event: 'sweep-cut', part: 'dead-letters', left });
+  // Slots first: Targets wait for them now.
+  const swept = await Promise.allSettled([sweepSlots(deps, untilLeft(ENDS_WITH.slots))]);
+  const mayGoOn = untilLeft(0);
   const patrolled = await Promise.allSettled([patrolFanOuts(deps, mayGoOn), patrol(deps, mayGoOn)]);
   const failures = [...revived, ...swept, ...patrolled].flatMap((each) =>
     each.status === 'rejected' ? [each.reason] : [],

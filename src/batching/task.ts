@@ -29,6 +29,8 @@ export interface NewTask {
   readonly fanOutItem?: ItemId;
   /** When it was registered: its wait counts from here. */
   readonly createdAt: Millis;
+  /** The number of its first run, see {@link firstRun}. */
+  readonly run: number;
 }
 
 /** Why a task failed. */
@@ -80,7 +82,7 @@ interface Finished {
 
 /** A task as stored. */
 export interface Task extends Omit<NewTask, 'payload'> {
-  /** 1; a redrive adds one. */
+  /** Its run; a redrive adds one. People see {@link runNumber}. */
   readonly run: number;
   /** When its run began, if it was redriven. */
   readonly redrivenAt?: Millis;
@@ -145,6 +147,25 @@ export const isSameTask = (stored: Meant, sent: Meant): boolean =>
 /** What a result says of the payload of the task that it is for. */
 export const payloadRowOf = ({ payloadApart, payloadHash, run }: Task): Pick<TaskResult, 'payloadRow'> =>
   payloadApart ? { payloadRow: { payloadHash, run } } : {};
+
+/**
+ * The number of the first run of a task that is registered at `createdAt`. An id may be used again once its task has expired.
+ * The new task's runs then have other numbers, so that no row, message or event of the earlier task can mean the new one.
+ */
+export const firstRun = (createdAt: Millis): number => createdAt;
+
+/** Runs of release 0.2.0 count from 1. Nobody redrives a task this often, and no task was registered in January 1970. */
+const COUNTED_BELOW = 1_000_000_000;
+
+const firstRunOf = ({ run, createdAt }: Pick<Task, 'run' | 'createdAt'>): number =>
+  run < COUNTED_BELOW ? 1 : firstRun(createdAt);
+
+/** Which of its runs a task is in, as people see it: 1, and one more for each redrive. */
+export const runNumber = (task: Pick<Task, 'run' | 'createdAt'>): number => task.run - firstRunOf(task) + 1;
+
+/** The run of a task as it is stored, of one that is named as it is stored or as people see it. */
+export const storedRun = (task: Pick<Task, 'run' | 'createdAt'>, named: number): number =>
+  named < COUNTED_BELOW ? firstRunOf(task) + named - 1 : named;
 
 /** Whether the run after `run` was begun at `at`: a request that is repeated recognises itself by that. */
 export const isRedriveOf = (run: number, at: Millis, task: Task): boolean =>

@@ -23,12 +23,16 @@ export const MAX_RECEIVES = 5;
 export const MESSAGES_AT_ONCE = { register: 10, elect: 10, group: 10, batch: 5, callback: 10 } as const;
 /** As many register messages as an invocation has time for, and the longest that messages may be gathered for it. */
 export const REGISTER_LIMITS = { messages: 500, wait: MINUTE } as const;
+/** How long queues keep a message, from when it was first sent: as long as SQS can. A message must outlast any outage. */
+export const RETENTION: Millis = 14 * 24 * 60 * MINUTE;
 /** The most that SQS delays a message; longer waits go in hops. */
 export const MAX_DELAY: Millis = 900 * SECOND;
 /** Who wakes within this need not be woken. */
 export const SOON: Millis = 1_000;
 /** A leader with less time than this hands over instead of opening another batch. */
 export const HANDOVER_MARGIN: Millis = 6 * SECOND;
+/** For how long a leader goes on with one message. Then the next guard takes its turn behind those of other Targets. */
+export const STINT: Millis = 5 * SECOND;
 /** By how much two machines' clocks may differ at the most. */
 export const CLOCK_SKEW: Millis = 30 * SECOND;
 /** What a batch handler needs besides its downstream calls. */

@@ -4,8 +4,7 @@
  */
 import type { Deps } from './deps.ts';
 import type { OperationName } from './ids.ts';
-import type { ElectMessage } from './messages.ts';
-import type { WaitingTarget } from './slots.ts';
+import type { OperationState, WaitingTarget } from './slots.ts';
 
 type WakeDeps = Pick<Deps, 'operations' | 'queues' | 'machine'>;
 
@@ -22,27 +21,40 @@ export const wake = async (deps: WakeDeps, operation: OperationName): Promise<bo
   }
 };
 
-/** One after the other, a thousand would take longer than a function has. */
-const TOGETHER = 50;
+/** Wakes one Target or batch, unless the operation is paused. A batch that was woken for a slot it does not need passes the slot on with this. */
+export const wakeUnlessPaused = async (
+  deps: WakeDeps,
+  operation: OperationName,
+  { paused }: Pick<OperationState, 'paused'>,
+): Promise<void> => {
+  if (!paused) await wake(deps, operation);
+};
 
-/** Wakes so many, the oldest first; those that others wake meanwhile count. */
-export const wakeMany = async (
+/** So many are woken together: one after the other would take longer than a function has. */
+export const TOGETHER = 50;
+
+/** Wakes these. */
+export const wakeThese = async (
   { operations, queues }: WakeDeps,
   operation: OperationName,
-  count: number,
+  waiting: readonly WaitingTarget[],
 ): Promise<void> => {
-  if (count <= 0) return;
-  const waiting = await operations.waiting(operation, count);
   for (let from = 0; from < waiting.length; from += TOGETHER) {
     const some = waiting.slice(from, from + TOGETHER);
-    await queues.elect(some.map(wakeUp));
+    await signal(queues, some);
     await Promise.all(some.map((each) => operations.dequeue(operation, each)));
   }
 };
 
 const wakeThis = async ({ operations, queues }: WakeDeps, operation: OperationName, waiting: WaitingTarget) => {
-  await queues.elect([wakeUp(waiting)]);
+  await signal(queues, [waiting]);
   return operations.dequeue(operation, waiting);
 };
 
-const wakeUp = ({ target, fence }: WaitingTarget): ElectMessage => ({ target, wake: fence });
+/** Targets are elected a leader, sealed batches are handled. */
+const signal = async (queues: WakeDeps['queues'], waiting: readonly WaitingTarget[]): Promise<void> => {
+  const targets = waiting.filter(({ batch }) => batch === undefined);
+  const batches = waiting.flatMap(({ batch }) => batch ?? []);
+  if (targets.length > 0) await queues.elect(targets.map(({ target, fence }) => ({ target, wake: fence })));
+  await Promise.all(batches.map((batchId) => queues.batch({ batchId, woken: true }, 0)));
+};

@@ -1,7 +1,7 @@
 /** How a task ended, as a CloudEvent (1.0, in JSON). Pure. */
 import type { Millis } from '../batching/ids.ts';
 import { rawMembers, sendable } from '../batching/json-text.ts';
-import type { Task, TaskState } from '../batching/task.ts';
+import { runNumber, type Task, type TaskState } from '../batching/task.ts';
 
 /** How a task that has ended, ended. */
 export type Ended = Extract<TaskState, { readonly status: 'succeeded' | 'failed' }>;
@@ -44,7 +44,7 @@ const dataOf = (task: Task, state: Ended): string => {
     operation: task.operation,
     target: task.target,
     status: state.status,
-    run: task.run,
+    run: runNumber(task),
     ...(state.batchId === undefined ? {} : { batchId: state.batchId }),
     attempts: state.attempts,
     ...(task.correlationId === undefined ? {} : { correlationId: task.correlationId }),

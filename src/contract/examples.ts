@@ -53,7 +53,7 @@ export const jobReport = { batchId: BATCH_ID, results };
 
 export const taskFailed = {
   specversion: '1.0',
-  id: 'order-8.1',
+  id: 'order-8.1767225600000',
   source: '/groupage/Groupage-prod-Flow/distribute-parcels',
   type: 'groupage.task.failed',
   subject: 'order-8',
@@ -73,7 +73,7 @@ export const taskFailed = {
 };
 export const taskSucceeded = {
   ...taskFailed,
-  id: 'order-7.1',
+  id: 'order-7.1767225600000',
   type: 'groupage.task.succeeded',
   subject: 'order-7',
   data: {

@@ -3,7 +3,15 @@
  * console at night, seldom thinks of the others. Pure.
  */
 import type { Millis } from '../batching/ids.ts';
-import { LEASE, MAX_RECEIVES, MESSAGES_AT_ONCE, MINUTE, REGISTER_LIMITS, SECOND } from '../batching/timings.ts';
+import {
+  LEASE,
+  MAX_RECEIVES,
+  MESSAGES_AT_ONCE,
+  MINUTE,
+  REGISTER_LIMITS,
+  RETENTION,
+  SECOND,
+} from '../batching/timings.ts';
 
 export type WorkingQueueName = keyof typeof MESSAGES_AT_ONCE;
 
@@ -50,9 +58,6 @@ export interface Contradiction {
   readonly what: string;
   readonly do: string;
 }
-
-/** As long as SQS keeps one at all, which is how they are deployed. */
-const RETENTION: Millis = 14 * 24 * 60 * MINUTE;
 
 const DEPLOY = 'deploy again (`npm run deploy`), which puts it back';
 

@@ -76,8 +76,9 @@ export interface Downstream {
    * What it means for items what a job reported later about a call: its answer, for most kinds.
    *
    * @param call with those of its items that are open
+   * @param hadOthers whether it was about items, too, that have ended since
    */
-  reported?(call: Pick<Call, 'batchId' | 'target' | 'items'>, said: Answer): Promise<Answer>;
+  reported?(call: Pick<Call, 'batchId' | 'target' | 'items'>, said: Answer, hadOthers: boolean): Promise<Answer>;
 }
 
 /**

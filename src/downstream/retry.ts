@@ -29,9 +29,12 @@ export const retryDelay = (policy: RetryPolicy, attempt: number, random: number,
   return Math.round(Math.min(retryAfter, RETRY_AFTER_MAX) + random * delayCeiling(policy, attempt));
 };
 
+/** 2 to a higher power is Infinity, and a `minDelay` of 0 times that is NaN. */
+const MAX_DOUBLINGS = 1_023;
+
 /** The longest delay of our own after failed attempt number `attempt`. */
 export const delayCeiling = ({ minDelay, maxDelay }: RetryPolicy, attempt: number): Millis =>
-  Math.min(maxDelay, minDelay * 2 ** (attempt - 1));
+  Math.min(maxDelay, minDelay * 2 ** Math.min(attempt - 1, MAX_DOUBLINGS));
 
 /**
  * The pause that a `Retry-After` header asks for (RFC 9110, 10.2.3: seconds, or a date).

@@ -19,6 +19,10 @@ export const describe = (event: FlowEvent): string | undefined => {
       return `⋈ ${event.target}  ${plural(event.requests, 'request')}, ${plural(event.inputs, 'input')}, ${event.skipped} done before${event.called ? '' : ': no job'}`;
     case 'postponed':
       return postponed(event);
+    case 'not-stored':
+      return `✗ ${event.batchId}  its results could not be stored, and it is called again later: ${event.cause}`;
+    case 'sweep-cut':
+      return `✗ the sweep had no time for all ${event.part}: ${event.left} are left for a later one`;
     case 'circuit-opened':
       return `⏸ ${event.operation} is not called for a while${event.isMisconfigured || event.isThrottled ? '' : ` (${event.failures} failures in a row)`}: ${event.reason}`;
     case 'circuit-closed':
@@ -63,6 +67,7 @@ export const describe = (event: FlowEvent): string | undefined => {
     case 'registered':
     case 'led':
     case 'called':
+    case 'early-guard':
     case 'unknown-batch':
     case 'foreign-results':
     case 'nudge-failed':

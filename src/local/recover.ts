@@ -39,7 +39,9 @@ export const recover = async (
   for (const target of await voidLeases(dynamodb, setting(settings, 'batchLockTable'))) {
     if (operationNamed(config, operationOf(target))) {
       const finding = await lookAtTarget({ config, locks, batches: stored, operations }, target, Date.now(), 0);
-      const remedy = finding && (await repair({ config, locks, waiting, queues, report: () => {} }, finding));
+      const remedy =
+        finding &&
+        (await repair({ config, locks, waiting, queues, machine: { now: Date.now }, report: () => {} }, finding));
       if (remedy === 'elect-message') elected += 1;
     } else if (hasWork(await locks.glance(target))) orphans.push(target);
   }

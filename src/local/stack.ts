@@ -11,8 +11,10 @@ import type { Addresses } from './addresses.ts';
 import { synthesise } from './assembly.ts';
 import { localClients } from './clients.ts';
 import { type EngineOptions, startEngines } from './engines.ts';
-import { type LocalFunction, loadFunctions, type Polling, poll, schedule } from './functions.ts';
+import { poll } from './event-sources.ts';
+import { type LocalFunction, loadFunctions, schedule } from './functions.ts';
 import { type LocalServer, serveLocally } from './http-server.ts';
+import type { Polling } from './pollers.ts';
 import { type Recovered, recover } from './recover.ts';
 import { createQueues, createTables } from './resources.ts';
 import { createNamedQueues, localServices } from './services.ts';
@@ -34,7 +36,7 @@ export interface RunOptions {
   readonly host: Omit<Host, 'clients'>;
   /** Wraps the clients of a function, or of the {@link EVENT_SOURCES}, which are its own then, e.g. to count what it uses. */
   readonly clients?: (clients: AwsClients, functionName: string) => AwsClients;
-  readonly onInvoke?: (functionName: string) => void;
+  readonly onInvoke?: (functionName: string, invocation: Promise<unknown>) => void;
   /** What is served at the API's port around the API. @default - the API alone */
   readonly console?: (api: Hono) => Hono;
   readonly onError: (error: Error) => void;

@@ -79,10 +79,22 @@ export const marksOf = ({ fingerprint, superseded }: MergedInput, batch: BatchId
  * How it is remembered that an input which was skipped superseded others: beside what was known of it. Its own fingerprint may not be
  * there: it may itself have been superseded in this batch, and not done as it is.
  */
-export const marksOfSkipped = ({ known: [done = '', ...within], superseded }: Skipped, batch: BatchId): Marks => [
+export const marksOfSkipped = ({ known: [done = NO_TEXT, ...within], superseded }: Skipped, batch: BatchId): Marks => [
   done,
   ...new Set([...within, ...superseded.map((each) => markWithin(batch, each))].slice(-WITHIN_MAX)),
 ];
+
+/**
+ * How it is remembered that an input was done with a text that nobody knows any more: one of this batch. A request of it that is
+ * tried again has what it asked for; one of another batch is done once more.
+ */
+export const marksWithin = ({ fingerprint, superseded }: MergedInput, batch: BatchId): Marks => [
+  NO_TEXT,
+  ...[fingerprint, ...superseded].map((each) => markWithin(batch, each)),
+];
+
+/** No text has this fingerprint. */
+const NO_TEXT = '';
 
 /** Marks of batches that are over go: what they tell is done once more, if it comes back. */
 const WITHIN_MAX = 50;

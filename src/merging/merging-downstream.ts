@@ -18,7 +18,7 @@ import type { Millis } from '../batching/ids.ts';
 import type { Answer, Call, Downstream } from '../downstream/downstream.ts';
 import type { Machine, ProcessedKeys, Report } from '../ports.ts';
 import { perRequest, settledBy } from './answers.ts';
-import { marksOf, marksOfSkipped, merge, type Plan, skip } from './merge.ts';
+import { marksOf, marksOfSkipped, marksWithin, merge, type Plan, skip } from './merge.ts';
 
 export interface Merging {
   /** `merge.keys` of the operation. */
@@ -39,7 +39,7 @@ export const mergingDownstream = (
     if (answer.kind !== 'refused' && answer.kind !== 'unavailable') report(mergedEvent(call, plan));
     return concluded(merging, call, plan, answer);
   },
-  reported: (call, said) => completedRequests(merging, call, said),
+  reported: (call, said, others) => completedRequests(merging, call, said, others),
 });
 
 /**
@@ -48,9 +48,15 @@ export const mergingDownstream = (
  *
  * @param call the batch, with those of its items that are open, and their payloads
  * @param said what the job reported: by `results`, by inputs (`all-succeeded` with `inputs`), or that it is done
+ * @param hadOthers whether the job had requests that have ended since. One of them may have brought the text with which an
+ *   input was done, and their payloads are gone.
  */
-export const completedRequests = async (merging: Merging, call: MergingCall, said: Answer): Promise<Answer> =>
-  concluded(merging, call, await planOf(merging, call), said);
+export const completedRequests = async (
+  merging: Merging,
+  call: MergingCall,
+  said: Answer,
+  hadOthers: boolean,
+): Promise<Answer> => concluded(merging, call, await planOf(merging, call), said, hadOthers ? marksWithin : marksOf);
 
 type MergingCall = Pick<Call, 'batchId' | 'target' | 'items'>;
 
@@ -81,12 +87,13 @@ const concluded = async (
   { batchId, target }: MergingCall,
   plan: Plan,
   said: Answer,
+  marks: typeof marksOf = marksOf,
 ): Promise<Answer> => {
   const { answer, done } = perRequest(plan, said);
   // One that was skipped is done for those too whose text it superseded: they may be tried again alone.
   const superseding = plan.skipped.filter(({ superseded }) => superseded.length > 0);
   const remembered = [
-    ...done.map((input) => ({ key: input.key, marks: marksOf(input, batchId) })),
+    ...done.map((input) => ({ key: input.key, marks: marks(input, batchId) })),
     ...superseding.map((input) => ({ key: input.key, marks: marksOfSkipped(input, batchId) })),
   ];
   if (remembered.length > 0) await processed.remember(target, remembered, machine.now(), keepTasks);

@@ -68,6 +68,8 @@ export interface Outcome {
   /** Messages that were refused, and the reasons of the first few. */
   readonly rejected: number;
   readonly rejections: readonly string[];
+  /** Guards that were received before their leader had written that it hands over; each looks again 100 ms later (rule G7). */
+  readonly earlyGuards: number;
   readonly usage: Usage;
   /** At most some hundreds of stretches, all of the same length. */
   readonly timeline: readonly Stretch[];

@@ -4,21 +4,29 @@ import { MINUTE } from '../batching/timings.ts';
 import type { Pollers } from '../simulation/habits.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** @param now in virtual time @param onHandled is told how long each batch took */
+interface Around {
+  /** In virtual time. */
+  readonly now: () => Millis;
+  /** Messages of the queue that sleep. */
+  readonly sleepers: () => number;
+  /** Is told how long each batch took. */
+  readonly onHandled: (took: Millis, messages: number) => void;
+}
+
 export const pollersOf = (
-  { pollers: { first, perMinute, most } }: Surroundings,
-  now: () => Millis,
-  onHandled: (took: Millis, messages: number) => void,
+  { pollers: { first, perMinute, most, countSleepers } }: Surroundings,
+  { now, sleepers, onHandled }: Around,
 ): Pollers => {
   let [allowed, askedAt] = [first, now()];
+  const isFree = (inHand: number): boolean => inHand - (countSleepers ? 0 : sleepers()) < Math.floor(allowed);
   return {
     mayTake: (inHand) => {
       const from = askedAt;
       askedAt = now();
-      if (inHand < Math.floor(allowed)) return true;
+      if (isFree(inHand)) return true;
       // All are busy and messages wait, or nobody would have asked.
       allowed = Math.min(most, allowed + ((askedAt - from) * perMinute) / MINUTE);
-      return inHand < Math.floor(allowed);
+      return isFree(inHand);
     },
     handled: onHandled,
   };

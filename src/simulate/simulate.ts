@@ -13,14 +13,14 @@ import type { Outcome } from './outcome.ts';
 import { AWS, type Surroundings } from './surroundings.ts';
 import { World, type WorldOptions } from './world.ts';
 
-export interface SimulateOptions extends Pick<WorldOptions, 'capacity' | 'onCall' | 'habits'> {
+export interface SimulateOptions extends Pick<WorldOptions, 'capacity' | 'onCall' | 'habits' | 'steps'> {
   readonly config: Config;
   readonly arrivals: Arrivals;
   /** What every operation calls. @default {@link QUICK} */
   readonly downstream?: DownstreamModel;
   /** @default {@link AWS} */
   readonly surroundings?: Surroundings;
-  /** Of the chances that the steps take (whether to look for a full batch). @default 1 */
+  /** Of all chances: how long requests and deliveries take, and whether the steps look for a full batch. @default 1 */
   readonly seed?: number;
   /** Is told of how many tasks have been sent, now and then. */
   readonly onProgress?: (sent: number) => void;

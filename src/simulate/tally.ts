@@ -3,11 +3,11 @@ import type { FlowEvent } from '../batching/events.ts';
 import type { Millis, OperationName, TaskId } from '../batching/ids.ts';
 import { type SealReason, waitEnd } from '../batching/policy.ts';
 import { type Config, operationFor } from '../config/resolved.ts';
+import type { Spent } from '../simulation/units.ts';
 import type { Heard } from './downstream.ts';
 import type { OperationOutcome, Outcome, Usage } from './outcome.ts';
 import { Spreading } from './spread.ts';
 import { Timeline } from './timeline.ts';
-import type { Spent } from './units.ts';
 
 class OperationTally {
   tasks = 0;
@@ -54,6 +54,7 @@ export class Tally {
   readonly #reasons = new Set<string>();
   readonly #invocations: Record<string, number> = {};
   #rejected = 0;
+  #earlyGuards = 0;
   #writeUnits = 0;
   #readUnits = 0;
   #sqsRequests = 0;
@@ -137,6 +138,9 @@ export class Tally {
         tally.sealedBy[event.because] = (tally.sealedBy[event.because] ?? 0) + 1;
         return;
       }
+      case 'early-guard':
+        this.#earlyGuards += 1;
+        return;
       default:
     }
   };
@@ -150,6 +154,7 @@ export class Tally {
       ),
       rejected: this.#rejected,
       rejections: [...this.#reasons],
+      earlyGuards: this.#earlyGuards,
       usage: this.#usage,
       timeline: this.#timeline.stretches,
     };

@@ -16,7 +16,7 @@ import type { Config } from '../config/resolved.ts';
 import type { Queues, SourceQueue } from '../ports.ts';
 import { Chaos } from '../simulation/chaos.ts';
 import { DOWNSTREAM_CALL, NO_FAULTS, type Process } from '../simulation/faults.ts';
-import { simulatedFunctions } from '../simulation/functions.ts';
+import { type Steps, simulatedFunctions } from '../simulation/functions.ts';
 import type { Gate } from '../simulation/gate.ts';
 import { bestHabits, type Habits } from '../simulation/habits.ts';
 import type { SimulatedQueues } from '../simulation/memory-queues.ts';
@@ -26,13 +26,14 @@ import { RowsInTurn } from '../simulation/rows-in-turn.ts';
 import { Scheduler } from '../simulation/scheduler.ts';
 import { emptyTables } from '../simulation/tables.ts';
 import { START } from '../simulation/trace.ts';
+import { charged, pricesOf, type RowSizes, type Spent } from '../simulation/units.ts';
 import type { Arrival } from './arrival.ts';
 import { type DownstreamModel, type Heard, modelledDownstream } from './downstream.ts';
 import { Forgetting } from './forgetting.ts';
+import { latencies } from './latency.ts';
 import { pollersOf } from './pollers.ts';
 import type { Surroundings } from './surroundings.ts';
 import { Tally } from './tally.ts';
-import { charged, pricesOf, type RowSizes, type Spent } from './units.ts';
 
 export interface WorldOptions {
   readonly config: Config;
@@ -46,8 +47,10 @@ export interface WorldOptions {
   readonly capacity?: (spent: readonly Spent[], now: Millis) => Millis;
   /** Is told of each call downstream when it comes in. */
   readonly onCall?: (heard: Heard, now: Millis) => void;
-  /** What SQS does with messages beside. @default - nothing: they come at once, in order, and once */
+  /** What SQS does with messages beside. @default - nothing: they come soon, in order, and once */
   readonly habits?: (queue: SourceQueue, chaos: Chaos) => Partial<Habits>;
+  /** Steps that run in the place of the product's. @default - none */
+  readonly steps?: Partial<Steps>;
 }
 
 const FORGET_EVERY: Millis = 5_000;
@@ -72,6 +75,9 @@ export class World {
   readonly #forgetting: Forgetting;
   readonly #runs = new Map<string, number>();
   readonly #callDownstream: ReturnType<typeof modelledDownstream>;
+  readonly #requestTakes: () => Millis;
+  /** Messages that sleep, by the function that has them. */
+  readonly #sleepers = new Map<string, number>();
   /** Batches that somebody called about. */
   readonly #calledAbout = new Set<BatchId>();
   #sent = 0;
@@ -96,7 +102,8 @@ export class World {
     });
     this.#watch();
     this.#callDownstream = modelledDownstream(downstream, scheduler, START, (heard) => this.#hear(heard));
-    const steps = { registerAll, electLeader, group, handleBatch };
+    this.#requestTakes = latencies(options.surroundings.request, this.#chaos.chanceOf('requests'));
+    const steps = { registerAll, electLeader, group, handleBatch, ...options.steps };
     const start = (fn: string, timeout: Millis): Started => this.#start(fn, timeout);
     const working = simulatedFunctions(this.#chaos, steps, config, start, (queue) => this.#habitsOf(queue));
     this.#queues = { ...working, callback: this.#callbackQueue() };
@@ -173,7 +180,16 @@ export class World {
       downstream: () => this.#callDownstream,
     };
     const { deps, ...started } = startProcess(around, life);
-    return { ...started, deps: this.#metered(deps) };
+    const machine = { ...deps.machine, sleep: (span: Millis) => this.#sleep(fn, span) };
+    return { ...started, deps: { ...this.#metered(deps), machine } };
+  }
+
+  async #sleep(fn: string, span: Millis): Promise<void> {
+    const { scheduler } = this;
+    this.#sleepers.set(fn, (this.#sleepers.get(fn) ?? 0) + 1);
+    if (!this.#options.surroundings.pollers.countSleepers && fn === 'group') this.#queues.group.pollAgain();
+    await scheduler.wait(span);
+    this.#sleepers.set(fn, (this.#sleepers.get(fn) ?? 0) - 1);
   }
 
   #tell(messages: readonly Parameters<typeof printCallback>[0][]): number {
@@ -227,9 +243,14 @@ export class World {
 
   /** Requests take their time; a function that has used up its own does not go on. */
   readonly #gateOf = ({ scheduler }: Chaos, { endsAt }: Process): Gate => {
-    const { request, atOnce } = this.#options.surroundings;
+    const { atOnce } = this.#options.surroundings;
+    const callTakes = (statements: number): Millis => {
+      let takes = this.#requestTakes();
+      for (let sent = atOnce; sent < statements; sent += atOnce) takes += this.#requestTakes();
+      return takes;
+    };
     return async (call, effects) => {
-      if (call !== DOWNSTREAM_CALL) await scheduler.wait(request * Math.max(1, Math.ceil(effects.length / atOnce)));
+      if (call !== DOWNSTREAM_CALL) await scheduler.wait(callTakes(effects.length));
       if (scheduler.now > endsAt) await new Promise<never>(() => {});
       return effects.map((effect) => effect());
     };
@@ -238,16 +259,17 @@ export class World {
   #habitsOf(queue: SourceQueue): Habits {
     const { surroundings, habits } = this.#options;
     const { tally, scheduler } = this;
-    const pollers = pollersOf(
-      surroundings,
-      () => scheduler.now,
-      (took, messages) => {
+    const pollers = pollersOf(surroundings, {
+      now: () => scheduler.now,
+      sleepers: () => this.#sleepers.get(queue) ?? 0,
+      onHandled: (took, messages) => {
         // Received, handled and deleted.
         tally.invoked(queue, took + surroundings.overhead);
         tally.requested(2 * requestsFor(messages));
       },
-    );
-    return { ...bestHabits, untilPoll: () => surroundings.delivery, ...habits?.(queue, this.#chaos), pollers };
+    });
+    const untilPoll = latencies(surroundings.delivery, this.#chaos.chanceOf(`${queue} deliveries`));
+    return { ...bestHabits, untilPoll, ...habits?.(queue, this.#chaos), pollers };
   }
 
   /** Who is told of what happened is not simulated: it costs a request and an invocation, and no time. */

@@ -6,14 +6,16 @@ import { type Batch, isFinished, membersOf } from '../batching/batch.ts';
 import { type BatchId, operationOf, parseCandidate, type TaskId } from '../batching/ids.ts';
 import { parseRegisterMessage, withId } from '../batching/register-message.ts';
 import { endedWaiting } from '../batching/settle.ts';
-import { isSameTask, type Task } from '../batching/task.ts';
-import { operationFor } from '../config/resolved.ts';
+import { isSameTask, runNumber, type Task } from '../batching/task.ts';
+import { CLOCK_SKEW } from '../batching/timings.ts';
+import { operationFor, operationNamed } from '../config/resolved.ts';
 import type { Answer, CallItem, ItemAnswer } from '../downstream/downstream.ts';
 import { checkAttempts } from './attempts.ts';
 import { checkCaps } from './caps.ts';
-import { bytesOf, type Evidence, sentPayloads, waitsOf } from './evidence.ts';
+import { bytesOf, type Evidence, isPayloadGone, sentPayloads, waitsOf } from './evidence.ts';
 import { checkFannedOut } from './fanned-out.ts';
 import { checkInTime } from './in-time.ts';
+import { checkLed } from './led.ts';
 import { checkMerged, merges } from './merged.ts';
 import { checkSettled } from './settled.ts';
 import type { Tables } from './tables.ts';
@@ -34,15 +36,19 @@ export const checkAtRest = (evidence: Evidence): void => {
   checkMerged(evidence);
   checkFannedOut(evidence);
   if (evidence.isCalm) checkInTime(evidence);
+  checkLed(evidence);
 };
 
 /** However often it is asked for, and however late: each run that failed is followed by one. */
-const checkRedrives = ({ tables, redriven }: Evidence): void => {
+const checkRedrives = ({ tables, redriven, refusedRedrives }: Evidence): void => {
   const asked = Map.groupBy(redriven, ({ id }) => id);
-  for (const { id, run } of tables.tasks.values()) {
+  for (const task of tables.tasks.values()) {
+    const { id, run } = task;
     const runs = new Set(asked.get(id)?.map((each) => each.run));
-    demand(run > Math.max(0, ...runs), 'a redrive starts another run', { id, run });
-    demand(run <= 1 + runs.size, 'a redrive starts one run', { id, run, asked: [...runs] });
+    const refused = new Set(refusedRedrives.filter((each) => each.id === id).map((each) => each.run));
+    const heeded = [...runs].filter((each) => !refused.has(each));
+    demand(run > Math.max(0, ...heeded), 'a redrive starts another run', { id, run });
+    demand(runNumber(task) <= 1 + runs.size, 'a redrive starts one run', { id, run, asked: [...runs] });
   }
 };
 
@@ -50,7 +56,7 @@ const checkRedrives = ({ tables, redriven }: Evidence): void => {
  * A register λ that was paused for long and then died may leave the waiting row of a task that is done by then. It
  * costs a place in the Target's next batch and is deleted with that, or by the patrol.
  */
-const checkTables = ({ tables, patrolled, mayStopAmidWork }: Evidence): void => {
+const checkTables = ({ tables, patrolled, mayStopAmidWork, outlived }: Evidence): void => {
   for (const task of tables.tasks.values())
     demand(task.state.status === 'succeeded' || task.state.status === 'failed', 'every registered task ends', task);
   for (const [target, rows] of tables.waiting)
@@ -60,10 +66,10 @@ const checkTables = ({ tables, patrolled, mayStopAmidWork }: Evidence): void => 
     });
   for (const [target, lock] of tables.locks)
     demand(lock.holder === undefined && lock.openBatch === undefined, 'no lock is held in the end', { target, lock });
-  for (const batch of tables.batches.values()) checkBatch(tables, batch);
+  for (const batch of tables.batches.values()) checkBatch(tables, batch, outlived.has(batch.id));
 };
 
-const checkBatch = (tables: Tables, batch: Batch): void => {
+const checkBatch = (tables: Tables, batch: Batch, isOutlived: boolean): void => {
   const since = waitsOf(tables, batch);
   if (!since.includes(undefined))
     demand(
@@ -72,6 +78,7 @@ const checkBatch = (tables: Tables, batch: Batch): void => {
       { batch, since },
     );
   demand(isFinished(batch.status), 'every batch ends', batch);
+  if (isOutlived) return;
   const dropped = new Set(batch.dropped);
   const members = batch.candidates.filter((candidate) => !dropped.has(candidate)).map(parseCandidate);
   const outcomes = members.map(({ id, run }) => {
@@ -91,32 +98,37 @@ const checkBatch = (tables: Tables, batch: Batch): void => {
 };
 
 /** Every message became a task, is the same as one, or lies in the rejected queue; and nothing else does. */
-const checkSent = ({ config, tables, sent, rejected }: Evidence): void => {
+const checkSent = ({ config, tables, sent, rejected, lost, mayLackOperation }: Evidence): void => {
   // A dead letter that was sent again is another message with the same body.
   const refused = new Set(rejected.flatMap(({ messageId, body }) => [messageId, body]));
   const known = new Set<TaskId>();
   for (const message of sent) {
     const parsed = parseRegisterMessage(config, message);
     const stored = parsed.ok ? tables.tasks.get(parsed.value.id) : undefined;
-    if (parsed.ok) {
-      known.add(parsed.value.id);
-      demand(stored !== undefined, 'every sent task is registered', message);
-    }
     const isTask = parsed.ok && stored !== undefined && isSameTask(stored, parsed.value);
     const isRefused = [message.messageId, message.body, withId(message.body, message.messageId)].some((each) =>
       refused.has(each),
     );
+    if (parsed.ok) {
+      known.add(parsed.value.id);
+      const isLost = lost.has(message.body) || (mayLackOperation && isRefused);
+      if (isLost) continue;
+      demand(stored !== undefined, 'every sent task is registered', message);
+    }
     demand(isTask !== isRefused, 'a message becomes a task or is refused, not both', message);
   }
   for (const id of tables.tasks.keys()) demand(known.has(id), 'nobody makes up tasks', id);
 };
 
 const checkCalls = (evidence: Evidence): void => {
-  const { config, tables, log, mayStopAmidWork, mayOverlap } = evidence;
+  const { config, configs, tables, log, mayStopAmidWork, mayOverlap } = evidence;
   const payloads = sentPayloads(evidence);
   for (const { call } of log.calls) {
     const batch = tables.batches.get(call.batchId);
-    const { maxSize, maxBytes } = operationFor(config, operationOf(call.target)).batch;
+    const { maxBytes } = operationFor(config, operationOf(call.target)).batch;
+    const formedBy = configs.recent((batch?.createdAt ?? 0) + CLOCK_SKEW);
+    const sizes = formedBy.map((each) => operationNamed(each.config, operationOf(call.target))?.batch.maxSize ?? 0);
+    const maxSize = Math.max(...sizes);
     const members = new Set(batch && membersOf(batch));
     const ids = call.items.map(({ id }) => id);
     demand(new Set(ids).size === ids.length, 'no item is twice in a call', call);
@@ -130,6 +142,7 @@ const checkCalls = (evidence: Evidence): void => {
       log.tried.has(task.id) ||
         endedWaiting(task) ||
         merges(config, task.operation) ||
+        isPayloadGone(evidence, task) ||
         ((mayStopAmidWork || mayOverlap) && gaveUp(task)),
       'every task was asked for downstream',
       task,
@@ -137,7 +150,8 @@ const checkCalls = (evidence: Evidence): void => {
 };
 
 /** Every task shows what the downstream answered about it, or that it gave up after all attempts. */
-const checkOutcomes = ({ config, tables, log }: Evidence): void => {
+const checkOutcomes = (evidence: Evidence): void => {
+  const { config, tables, log } = evidence;
   const answers = new Map<string, string[]>();
   const keyOf = (batch: BatchId, id: TaskId): string => `${batch} ${id}`;
   const note = (batch: BatchId, outcomes: readonly (readonly [TaskId, unknown])[]): void => {
@@ -156,7 +170,7 @@ const checkOutcomes = ({ config, tables, log }: Evidence): void => {
   for (const task of tables.tasks.values()) {
     if (endedWaiting(task)) continue;
     // Judged by its inputs.
-    if (merges(config, task.operation)) continue;
+    if (merges(config, task.operation) || isPayloadGone(evidence, task)) continue;
     if (gaveUp(task)) {
       const { maxAttempts } = operationFor(config, task.operation).retry;
       const attempts = 'attempts' in task.state ? task.state.attempts : 0;

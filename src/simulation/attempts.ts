@@ -1,20 +1,25 @@
 /** What must hold of a batch's attempts: as many as the policy allows, one after the other, with the pauses asked for. */
 import type { Batch } from '../batching/batch.ts';
+import { parseCandidate, type TaskId } from '../batching/ids.ts';
 import { type Operation, operationFor } from '../config/resolved.ts';
-import type { Evidence } from './evidence.ts';
+import type { Answer, Call } from '../downstream/downstream.ts';
+import { type Evidence, isPayloadGone } from './evidence.ts';
 import { merges } from './merged.ts';
 import type { LoggedCall } from './simulated-downstream.ts';
 import { demand } from './violation.ts';
 
 /** @throws Violation */
-export const checkAttempts = ({ config, tables, log, mayOverlap, mayStopAmidWork, skew }: Evidence): void => {
+export const checkAttempts = (evidence: Evidence): void => {
+  const { config, tables, log, mayOverlap, mayStopAmidWork, isPurged, skew } = evidence;
   const isUncut = !mayOverlap && !mayStopAmidWork;
+  const callsOf = Map.groupBy(log.calls, ({ call }) => call.batchId);
   for (const batch of tables.batches.values()) {
     const operation = operationFor(config, batch.operation);
     const { retry, keepTasks } = operation;
-    const calls = log.calls.filter(({ call }) => call.batchId === batch.id).toSorted((a, b) => a.at - b.at);
+    const calls = (callsOf.get(batch.id) ?? []).toSorted((a, b) => a.at - b.at);
     const attempts = Map.groupBy(calls, ({ call }) => call.attempt);
-    checkCalledOften(batch, operation, attempts);
+    checkCalledOften(evidence, batch, operation, attempts);
+    if (!mayOverlap && !isPurged) checkUncounted(evidence, batch, calls);
     if (isUncut) {
       checkThrottles(batch, attempts);
       // The look after the last attempt is a start too, and may itself stop.
@@ -22,7 +27,8 @@ export const checkAttempts = ({ config, tables, log, mayOverlap, mayStopAmidWork
     }
     const wasPending = calls.some(({ answered }) => answered?.answer.kind === 'pending');
     // Whose job did not report by the last deadline gets no other call.
-    if (isUncut && !merges(config, batch.operation))
+    const isLost = batch.candidates.some((each) => isPayloadGone(evidence, tables.tasks.get(parseCandidate(each).id)));
+    if (isUncut && !isLost && !merges(config, batch.operation))
       demand(batch.attempt - attempts.size <= (wasPending ? 1 : 0), 'every attempt that was started was made', {
         batch,
         called: attempts.size,
@@ -39,14 +45,44 @@ export const checkAttempts = ({ config, tables, log, mayOverlap, mayStopAmidWork
   }
 };
 
+/**
+ * An attempt whose results could not be stored does not count: one is called about again though its function heard how it
+ * ended, and did not die.
+ */
+const checkUncounted = ({ died }: Evidence, batch: Batch, calls: readonly LoggedCall[]): void => {
+  const lost = new Set(
+    calls.flatMap(({ call, answered, by }) => {
+      if (!answered || died.has(by)) return [];
+      const ended = new Set(endedIn(answered.answer, call));
+      const later = calls.filter((each) => each.call.attempt > call.attempt).flatMap((each) => each.call.items);
+      return later.some(({ id }) => ended.has(id)) ? [call.attempt] : [];
+    }),
+  );
+  const { tries, attempt } = batch;
+  demand(tries + lost.size <= attempt, 'an attempt whose results could not be stored uses no try', {
+    batch,
+    lost: [...lost],
+  });
+};
+
+/** The items that an answer ends. */
+const endedIn = (answer: Answer, { inputs, items }: Call): readonly TaskId[] => {
+  // An answer about the inputs of a merged job is no result of a request yet.
+  if (inputs) return [];
+  if (answer.kind === 'all-succeeded') return items.map(({ id }) => id);
+  if (answer.kind !== 'results') return [];
+  return [...answer.items].filter(([, { status }]) => status !== 'retry').map(([id]) => id);
+};
+
 const isThrottled = ({ answered }: LoggedCall): boolean =>
   answered?.answer.kind === 'unavailable' && answered.answer.throttled === true;
 
 /**
- * An attempt counts unless a circuit was open at its end, it was refused for too many calls, or it had brought the batch
- * further when it was cut short.
+ * An attempt counts unless a circuit was open at its end, it was refused for too many calls, it had brought the batch further
+ * when it was cut short, or its function lived on and could not store its results.
  */
 const checkCalledOften = (
+  { hindered }: Evidence,
   batch: Batch,
   { retry, circuit }: Operation,
   attempts: ReadonlyMap<number, readonly LoggedCall[]>,
@@ -58,7 +94,8 @@ const checkCalledOften = (
     const sizes = calls.map(({ call }) => call.items.length);
     wasHalved ||= calls.some(({ answered }) => answered?.answer.kind === 'refused' && answered.answer.suspect);
     const cameToNothing = calls.every(({ answered }) => !answered || answered.answer.kind === 'unavailable');
-    const mayCount = !cameToNothing || !(circuit || calls.some(isThrottled));
+    const isHindered = calls.some(({ by }) => hindered.has(by));
+    const mayCount = !isHindered && (!cameToNothing || !(circuit || calls.some(isThrottled)));
     if (!(wasHalved && retry.bisect) && mayCount) counted += 1;
     const levels = wasHalved && retry.bisect ? 2 + Math.ceil(Math.log2(Math.max(...sizes))) : 1;
     const asked = Map.groupBy(

@@ -1,29 +1,25 @@
 /** What must hold of caps: no more batches are under way, and no more calls, than the configuration allows. */
 import { isFinished } from '../batching/batch.ts';
-import { type BatchId, type Millis, operationOf, type Target } from '../batching/ids.ts';
+import { type BatchId, type Millis, type OperationName, operationOf, type Target } from '../batching/ids.ts';
 import type { Lock } from '../batching/lock.ts';
-import { type Config, operationFor } from '../config/resolved.ts';
+import { batchOfSlot, type Slot } from '../batching/slots.ts';
+import { type Config, operationNamed } from '../config/resolved.ts';
+import type { Configurations } from './configurations.ts';
 import type { Evidence } from './evidence.ts';
 import type { LoggedCall } from './simulated-downstream.ts';
-import type { Tables, Watcher } from './tables.ts';
+import { slotsIn, type Watcher } from './tables.ts';
 import { demand } from './violation.ts';
 
-/** Counts batches from the moment in which they are opened until they are finished. */
-export const watchCaps = (config: Config): Required<Pick<Watcher, 'lock' | 'batch'>> => {
-  const underWay = new Map<BatchId, Target>();
-  const count = (is: (target: Target) => boolean): number => [...underWay.values()].filter(is).length;
+/** Counts the batches of a Target from the moment in which they are opened until they are finished. */
+export const watchCaps = (configs: Configurations, now: () => Millis): Required<Pick<Watcher, 'lock' | 'batch'>> => {
+  const underWay = new Map<BatchId, { readonly target: Target; readonly at: Millis }>();
   return {
     lock: (target: Target, before: Lock, { openBatch }: Lock) => {
       if (openBatch === undefined || openBatch === before.openBatch) return;
-      underWay.set(openBatch, target);
-      const { perTarget, total } = operationFor(config, operationOf(target)).concurrency;
-      const ofTarget = count((each) => each === target);
-      const ofOperation = count((each) => operationOf(each) === operationOf(target));
-      demand(perTarget === null || ofTarget <= perTarget, 'a Target has at most perTarget batches', {
-        target,
-        ofTarget,
-      });
-      demand(total === null || ofOperation <= total, 'an operation has at most total batches', { target, ofOperation });
+      underWay.set(openBatch, { target, at: now() });
+      const opened = [...underWay.values()].filter((each) => each.target === target).map(({ at }) => at);
+      const isAllowed = configs.allow(now(), opened, perTargetOf(operationOf(target)));
+      demand(isAllowed, 'a Target has at most perTarget batches', { target, count: opened.length });
     },
     batch: (_, after) => {
       if (isFinished(after.status)) underWay.delete(after.id);
@@ -31,40 +27,87 @@ export const watchCaps = (config: Config): Required<Pick<Watcher, 'lock' | 'batc
   };
 };
 
+type CapOf = (config: Config) => number | null | undefined;
+
+const perTargetOf =
+  (operation: OperationName): CapOf =>
+  (config) =>
+    operationNamed(config, operation)?.concurrency.perTarget;
+
+export const totalOf =
+  (operation: OperationName): CapOf =>
+  (config) =>
+    operationNamed(config, operation)?.concurrency.total;
+
 /** @throws Violation */
 export const checkCaps = (evidence: Evidence): void => {
   const { config, tables, log, mayOverlap } = evidence;
-  for (const [operation, state] of tables.operations)
-    demand(state.inFlight.length === 0, 'no slot is taken in the end', { operation, state });
+  for (const operation of Object.keys(config.operations) as OperationName[])
+    demand(slotsIn(tables, operation).length === 0, 'no slot is taken in the end', { operation });
   for (const [target, lock] of tables.locks)
     demand((lock.inFlight ?? []).length === 0 && lock.blocked === undefined, 'no batch is in flight in the end', {
       target,
       lock,
     });
+  for (const { of, owner, slots } of tables.slotPages.values())
+    if (of === 'target') checkLeft(evidence, owner as Target, slots);
   for (const [operation, { size }] of tables.waitingTargets)
     demand(size === 0, 'no Target waits for room in the end', { operation, size });
   if (mayOverlap) return;
-  for (const [operation, { concurrency }] of Object.entries(config.operations)) {
+  for (const operation of Object.keys(config.operations) as OperationName[]) {
     const calls = log.calls.filter(({ call }) => call.operation === operation);
-    checkAtOnce(tables, calls, concurrency.total, 'an operation is called at most total times at once');
+    checkAtOnce(evidence, calls, totalOf(operation), 'an operation is called at most total times at once');
     for (const ofTarget of Map.groupBy(calls, ({ call }) => call.target).values())
-      checkAtOnce(tables, ofTarget, concurrency.perTarget, 'a Target is called about at most perTarget times at once');
+      checkAtOnce(
+        evidence,
+        ofTarget,
+        perTargetOf(operation),
+        'a Target is called about at most perTarget times at once',
+      );
   }
+};
+
+/**
+ * A leader that died before it opened its batch leaves a slot of its Target to the patrol, or to a leader that finds no other. So
+ * does one that took the slot again when another leader had led the batch to its end, and died then. And where a cap is changed that
+ * had pages to one that has none, nobody looks at them until there is such a cap again.
+ */
+const checkLeft = (
+  { configs, tables, mayStopAmidWork, mayTakeLate, patrolled }: Evidence,
+  target: Target,
+  slots: readonly Slot[],
+): void => {
+  const hadOthers = new Set(configs.all.map(({ config }) => perTargetOf(operationOf(target))(config))).size > 1;
+  const isNobodys = (slot: Slot): boolean => {
+    const batch = tables.batches.get(batchOfSlot(slot));
+    return batch === undefined || ((mayTakeLate || hadOthers) && isFinished(batch.status));
+  };
+  const mayBeLeft = hadOthers || ((mayStopAmidWork || mayTakeLate) && !patrolled);
+  const isLeft = mayBeLeft && slots.every(isNobodys);
+  demand(slots.length === 0 || isLeft, 'no slot of a Target is taken in the end', { slots });
 };
 
 /**
  * A call whose caller died has no end that anybody knows: it counts as over. So does one about a batch that is finished: its
  * job may report before the call is answered.
  */
-const checkAtOnce = (tables: Tables, calls: readonly LoggedCall[], most: number | null, promise: string): void => {
-  if (most === null) return;
+const checkAtOnce = (
+  { configs, tables }: Pick<Evidence, 'configs' | 'tables'>,
+  calls: readonly LoggedCall[],
+  most: CapOf,
+  promise: string,
+): void => {
+  if (configs.all.every(({ config }) => most(config) === null)) return;
   const finishedAt = ({ call }: LoggedCall): Millis =>
     tables.batches.get(call.batchId)?.finishedAt ?? Number.POSITIVE_INFINITY;
+  const openedAt = ({ call }: LoggedCall): Millis =>
+    tables.batches.get(call.batchId)?.createdAt ?? Number.POSITIVE_INFINITY;
   const known = calls.flatMap((each) =>
-    each.answered ? [{ from: each.at, to: Math.min(each.answered.at, finishedAt(each)) }] : [],
+    each.answered ? [{ from: each.at, to: Math.min(each.answered.at, finishedAt(each)), opened: openedAt(each) }] : [],
   );
   for (const { from } of known) {
-    const atOnce = known.filter((other) => other.from <= from && from < other.to).length;
-    demand(atOnce <= most, promise, { from, atOnce });
+    const atOnce = known.filter((other) => other.from <= from && from < other.to);
+    const opened = atOnce.map((each) => each.opened);
+    demand(configs.allow(from, opened, most), promise, { from, atOnce: atOnce.length });
   }
 };

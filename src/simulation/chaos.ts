@@ -12,6 +12,13 @@ import type { Violation } from './violation.ts';
 /** The name of a point at which something may go wrong: whose, which of them, and how. */
 export type FaultPoint = `${string}:${number} ${FaultKind}`;
 
+/** Calls that fail for some time, by how their names begin: those of one table, or some of its writes. */
+export interface Outage {
+  readonly from: Millis;
+  readonly until: Millis;
+  readonly of: readonly string[];
+}
+
 export interface ChaosOptions {
   readonly seed: number;
   readonly rates: FaultRates;
@@ -19,6 +26,9 @@ export interface ChaosOptions {
   readonly faultsEnd: Millis;
   /** What goes wrong, instead of what the rates would make of it. */
   readonly script?: readonly FaultPoint[];
+  readonly outages?: readonly Outage[];
+  /** Whether nothing goes wrong at a moment. @default - it may at any */
+  readonly isSafe?: (now: Millis) => boolean;
 }
 
 export class Chaos {
@@ -26,8 +36,13 @@ export class Chaos {
   readonly counts: FaultCounts = noFaultCounts();
   /** What went wrong, in order. */
   readonly happened: FaultPoint[] = [];
+  /** Runs of functions that died, and those of which a call failed. */
+  readonly died = new Set<string>();
+  readonly hindered = new Set<string>();
   /** The functions that were paused: those that may have gone on after their time. */
   readonly paused = new Set<string>();
+  /** Operations that are not configured for a while. */
+  removed: ReadonlySet<string> = new Set();
   /** Told of a step that failed for no fault. */
   onViolation: (violation: Violation) => void = (violation) => {
     throw violation;
@@ -47,7 +62,17 @@ export class Chaos {
 
   /** The rates of this moment. */
   get rates(): FaultRates {
-    return this.scheduler.now < this.#options.faultsEnd ? this.#options.rates : NO_FAULTS;
+    const { now } = this.scheduler;
+    const { faultsEnd, rates, isSafe } = this.#options;
+    return now < faultsEnd && !isSafe?.(now) ? rates : NO_FAULTS;
+  }
+
+  /** Whether a call fails now, since what it needs is down. */
+  isDown(call: string): boolean {
+    const { now } = this.scheduler;
+    return (this.#options.outages ?? []).some(
+      ({ from, until, of }) => now >= from && now < until && of.some((each) => call.startsWith(each)),
+    );
   }
 
   /** The chance of one process or queue, which what others draw does not change. */

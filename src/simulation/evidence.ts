@@ -1,6 +1,13 @@
 /** What a schedule leaves for its judges, and what they know without asking the code that they judge. */
 import type { Batch } from '../batching/batch.ts';
-import { type Millis, parseCandidate, type Target, type TaskId } from '../batching/ids.ts';
+import {
+  type BatchId,
+  type Millis,
+  type OperationName,
+  parseCandidate,
+  type Target,
+  type TaskId,
+} from '../batching/ids.ts';
 import { parseRegisterMessage, type RegisterMessage, type SentTask } from '../batching/register-message.ts';
 import type { Rejection } from '../batching/rejection.ts';
 import { isSameTask, type Task } from '../batching/task.ts';
@@ -8,6 +15,7 @@ import type { CallbackMessage } from '../callbacks/callback.ts';
 import type { Config } from '../config/resolved.ts';
 import type { CallItem } from '../downstream/downstream.ts';
 import type { TaskRun } from '../ports.ts';
+import type { Configurations } from './configurations.ts';
 import type { Seen } from './invariants.ts';
 import type { CallLog } from './simulated-downstream.ts';
 import type { Tables } from './tables.ts';
@@ -25,20 +33,38 @@ import type { Tables } from './tables.ts';
  * | where requests are merged: one succeeds when its inputs were done, a job gets each once and what is needed | always |
  * | an item of a fan-out shows how its task's first run ended, and did before anybody was told of that; the fan-out is complete when all are done, and is told of | always |
  * | nothing waits in the end | unless `mayStopAmidWork`; always if `patrolled` |
+ * | an attempt whose answers came to a function that lived on does not count, where they could not be stored | unless `mayOverlap` or `isPurged` |
  * | every attempt that was started was made | unless `mayStopAmidWork` or `mayOverlap` |
  * | a task that was given up was called about | unless `mayStopAmidWork` or `mayOverlap` |
  * | calls about one batch do not overlap, a pause that was asked for is kept (but for `skew`) | unless `mayOverlap` |
- * | calls keep their operation's rate | if `isCalm` |
+ * | calls keep their operation's rate, whichever is configured at the time | if `isCalm` |
+ * | a batch waits for its rate no longer than the calls before it need, a minute's sleep, and the reservations of one horizon | if `isCalm` |
  * | tasks that ended while they waited did so rightly, and whoever wants to hear of it is told | always |
  * | no slot is taken in the end, nobody waits for room | always |
  * | no more calls at once than the caps allow | unless `mayOverlap` |
  * | nobody waits for room that is there; nothing is batched that expired; tasks go in their turns | if `isCalm` |
- * | batches are full, sealed when they are due, called about at once and again in time, over once each member has its result; flushes are heeded; what was done is not done again; what expires ends then | if `isCalm`, and not `mayWaitForRoom` |
+ * | a sweep ends in its time, and its patrol has its turn; a paused Target lends its slots to those that wait | if `isCalm` |
+ * | a row has no more slots than a page | always |
+ * | the patrol finds a Target that its operation forgot | if `mayBeForgotten` |
+ * | each Target that nothing holds is led within half an hour of when its batch is due, or of the last fault | unless messages were lost |
+ * | batches are full, sealed when they are due, called about at once and again in time, over once each member has its result; flushes are heeded; what was done is not done again; what expires ends then | if `isCalm`, but for operations that `waitFor` room |
  */
 export interface Evidence {
+  /** The first one: with every operation, and with what does not change. */
   readonly config: Config;
+  readonly configs: Configurations;
   readonly tables: Tables;
   readonly sent: readonly RegisterMessage[];
+  /** Bodies of messages that were lost: those that SQS keeps no longer. */
+  readonly lost: ReadonlySet<string>;
+  /** Whether a message may be refused since its operation is removed, after it became a task too. */
+  readonly mayLackOperation: boolean;
+  /** Tasks whose payload expired, and is gone. */
+  readonly payloadsGone: ReadonlySet<TaskId>;
+  /** Batches that were over only when a member had expired: they do not count it, and nobody is told of it any more. */
+  readonly outlived: ReadonlySet<BatchId>;
+  /** Redrives that were asked for in vain: the task had expired, its operation was removed, or the message was lost. */
+  readonly refusedRedrives: readonly TaskRun[];
   readonly rejected: readonly Rejection[];
   readonly log: CallLog;
   /** What initiators were told. */
@@ -55,19 +81,41 @@ export interface Evidence {
   readonly redriven: readonly TaskRun[];
   /** Whether the patrol took part. */
   readonly patrolled: boolean;
+  /** Whether the patrol took part in a schedule in which nothing went wrong but that messages were lost. */
+  readonly mayBeForgotten: boolean;
+  /** Whether queues were purged, and with them what only a message says. */
+  readonly isPurged: boolean;
   /** Whether a function may have ended amid its work: in a crash, or because a call failed. */
   readonly mayStopAmidWork: boolean;
+  /** Runs of functions that died, and those of which a call failed. */
+  readonly died: ReadonlySet<string>;
+  readonly hindered: ReadonlySet<string>;
   /** Whether a batch handler may have gone on after its time: then two may call about one batch at once. */
   readonly mayOverlap: boolean;
+  /** Whether a leader may take a slot that its batch has had already: it stood still, or its request happened late. */
+  readonly mayTakeLate: boolean;
   /** The most that a clock was off, either way. */
   readonly skew: Millis;
+  /** When nothing went wrong any more; undefined where a message was lost. */
+  readonly mendedAt: Millis | undefined;
   /** Whether nothing went wrong at all: then everything is in time too. */
   readonly isCalm: boolean;
   /** Whether somebody paused something. */
   readonly wasPaused: boolean;
-  /** Whether batches had to wait for others, or for the end of a pause. */
-  readonly mayWaitForRoom: boolean;
+  /** When pauses were to end. */
+  readonly pauseEnds: readonly Millis[];
+  /** Operations whose batches may have had to wait for others, or for the end of a pause. */
+  readonly waitFor: ReadonlySet<OperationName>;
+  /** What a calm schedule may take beyond the policy: delays that are up to a second late, and the steps themselves. */
+  readonly slack: Millis;
 }
+
+/** One that was redriven when its payload had expired. */
+export const isPayloadGone = ({ payloadsGone }: Pick<Evidence, 'payloadsGone'>, task: Task | undefined): boolean =>
+  task?.state.status === 'failed' &&
+  task.state.error.code === 'payload-lost' &&
+  task.redrivenAt !== undefined &&
+  payloadsGone.has(task.id);
 
 /** The payloads of the registered tasks, as sent. */
 export const sentPayloads = ({
@@ -75,7 +123,10 @@ export const sentPayloads = ({
   tables,
   sent,
 }: Pick<Evidence, 'config' | 'tables' | 'sent'>): ReadonlyMap<TaskId, string> => {
-  const isStored = (task: SentTask): boolean => isSameTask(tables.tasks.get(task.id) as Task, task);
+  const isStored = (task: SentTask): boolean => {
+    const stored = tables.tasks.get(task.id);
+    return stored !== undefined && isSameTask(stored, task);
+  };
   const tasks = sent
     .map((message) => parseRegisterMessage(config, message))
     .flatMap((parsed) => (parsed.ok ? [parsed.value] : []));

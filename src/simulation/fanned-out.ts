@@ -4,7 +4,7 @@
  */
 import { isObject, parseJson } from '../batching/json-text.ts';
 import { parseRegisterMessage } from '../batching/register-message.ts';
-import type { Outcome, Task } from '../batching/task.ts';
+import { type Outcome, runNumber, type Task } from '../batching/task.ts';
 import type { CallbackMessage } from '../callbacks/callback.ts';
 import type { Config } from '../config/resolved.ts';
 import { addItems } from '../fan-out/add-items.ts';
@@ -76,8 +76,9 @@ const allSlots = (tables: Tables, items: number): readonly (boolean | null | und
   Array.from({ length: items }, (_, n) => slotOf(tables, itemAt(n)));
 
 /** How a task's first run ended: only a failed one is followed by another. */
-const firstEnd = ({ run, state: { status } }: Task): Outcome['status'] | undefined => {
-  if (run > 1) return 'failed';
+const firstEnd = (task: Task): Outcome['status'] | undefined => {
+  if (runNumber(task) > 1) return 'failed';
+  const { status } = task.state;
   return status === 'succeeded' || status === 'failed' ? status : undefined;
 };
 

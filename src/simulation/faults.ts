@@ -4,6 +4,7 @@ import type { Chaos } from './chaos.ts';
 import type { Gate } from './gate.ts';
 import type { Random } from './random.ts';
 import { brief } from './trace.ts';
+import { Violation } from './violation.ts';
 
 /** Probabilities per call on a port, unless they say otherwise. */
 export interface FaultRates {
@@ -25,6 +26,12 @@ export interface FaultRates {
   readonly late: number;
   /** Per message handled: its deletion does not happen. */
   readonly undeleted: number;
+  /** Per send: the sender's next call begins only when the message may have been handled. */
+  readonly overtaken: number;
+  /** The client gives up on the request, and may send it once more. Some seconds later the first request takes effect all the same. */
+  readonly afterwards: number;
+  /** Per transaction: another request holds one of its rows. Nothing is written, and the adapter answers that it was not done. */
+  readonly conflict: number;
   /** The most that a function's clock is off, either way. */
   readonly skew: Millis;
 }
@@ -41,6 +48,9 @@ export const NO_FAULTS: FaultRates = {
   duplicate: 0,
   late: 0,
   undeleted: 0,
+  overtaken: 0,
+  afterwards: 0,
+  conflict: 0,
   skew: 0,
 };
 
@@ -75,6 +85,16 @@ export interface Process {
 /** The one call that no client repeats by itself. */
 export const DOWNSTREAM_CALL = 'downstream.call';
 
+/** How long a client waits for an answer (src/aws/clients.ts), and when, in ms from then, the request may still happen. */
+const PATIENCE_OF_CLIENTS: Millis = 4_000;
+const MOMENTS: readonly Millis[] = [100, 1_000, 10_000];
+
+/** Calls that the adapters make in a transaction. All of them answer whether it was done. */
+const TRANSACTIONS = new Set(['fanOuts.reserve', 'lists.publish', 'lists.take']);
+
+/** Calls that send a message, which somebody may receive before the sender's next write. */
+const isSend = (call: string): boolean => call.startsWith('queues.') || call === 'deadLetters.revive';
+
 /** Never resolves: a function that died does not go on. */
 const death = (): Promise<never> => new Promise(() => {});
 
@@ -96,6 +116,10 @@ export const faultyGate = (chaos: Chaos, process: Process): Gate => {
   const { scheduler, trace } = chaos;
   const { name, random } = process;
   const hit = (kind: FaultKind): boolean => chaos.happens(kind, name);
+  const fault = (why: string): InjectedFault => {
+    chaos.hindered.add(name);
+    return new InjectedFault(why);
+  };
 
   const live = async (span: Millis): Promise<void> => {
     await scheduler.wait(span);
@@ -105,17 +129,46 @@ export const faultyGate = (chaos: Chaos, process: Process): Gate => {
       chaos.paused.add(process.function);
       await scheduler.wait(pause.int(20_000, 200_000));
     }
-    if (hit('crash') || (scheduler.now > process.endsAt && !process.outlivesTimeout)) await death();
+    if (hit('crash') || (scheduler.now > process.endsAt && !process.outlivesTimeout)) {
+      chaos.died.add(name);
+      await death();
+    }
+  };
+
+  /** What happens then is not the caller's any more, who may be dead, and who has his answer. */
+  const happensLater = (call: string, effects: readonly (() => unknown)[], late: Random): void =>
+    scheduler.after(PATIENCE_OF_CLIENTS + late.int(0, late.pick(MOMENTS)), () => {
+      if (chaos.isDown(call)) return;
+      for (const index of anyOrder(effects.length, late)) {
+        try {
+          const answer = (effects[index] as () => unknown)();
+          trace(() => `${name}  ${call}, which was given up, happens → ${brief(answer)}`);
+        } catch (cause) {
+          chaos.onViolation(new Violation('a step fails only for a fault', { who: name, cause: String(cause) }));
+        }
+      }
+    });
+
+  /** A request that its client gives up on. @throws InjectedFault unless the client asks again */
+  const giveUp = async (call: string, effects: readonly (() => unknown)[]): Promise<void> => {
+    const late = call === DOWNSTREAM_CALL ? undefined : chaos.fault('afterwards', `${name} giving up`);
+    if (!late) return;
+    const asksAgain = late.chance(0.5);
+    happensLater(call, effects, late);
+    await live(PATIENCE_OF_CLIENTS);
+    if (!asksAgain) throw fault(`${call}: given up`);
   };
 
   const request = async <T>(call: string, effects: readonly (() => T)[]): Promise<T[]> => {
     await live(random.int(0, 20));
-    if (hit('throttle')) throw new InjectedFault(`${call}: throttled`);
+    if (hit('throttle')) throw fault(`${call}: throttled`);
+    if (chaos.isDown(call)) throw fault(`${call}: down`);
+    if (TRANSACTIONS.has(call) && chaos.happens('conflict', `${name} in a transaction`)) return [false as T];
     const answers: T[] = [];
     for (const [turn, index] of anyOrder(effects.length, random).entries()) {
       if (turn > 0) {
         if (random.chance(0.2)) await live(random.int(0, 5));
-        if (hit('partial')) throw new InjectedFault(`${call}: failed half-way`);
+        if (hit('partial')) throw fault(`${call}: failed half-way`);
       }
       answers[index] = (effects[index] as () => T)();
     }
@@ -125,10 +178,13 @@ export const faultyGate = (chaos: Chaos, process: Process): Gate => {
   };
 
   return async (call, effects) => {
+    await giveUp(call, effects);
     const first = await request(call, effects);
     // AWS clients repeat what was not answered, calls downstream are not repeated by theirs.
     const answers = call !== DOWNSTREAM_CALL && hit('repeat') ? await request(call, effects) : first;
-    if (hit('lostReply')) throw new InjectedFault(`${call}: reply lost`);
+    if (hit('lostReply')) throw fault(`${call}: reply lost`);
+    // Longer than it takes to poll for the message and to read what it is about.
+    if (isSend(call)) await scheduler.wait(chaos.fault('overtaken', `${name} sending`)?.int(50, 1_000) ?? 0);
     return answers;
   };
 };

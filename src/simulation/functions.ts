@@ -35,7 +35,7 @@ export const simulatedFunctions = (
   chaos: Chaos,
   steps: Steps,
   config: Config,
-  start: (name: WorkingQueue, timeout: Millis) => Started,
+  start: (name: WorkingQueue, timeout: Millis, messages: number) => Started,
   habitsOf: (queue: WorkingQueue) => Habits = (queue) => anyHabits(chaos, queue),
 ): Record<WorkingQueue, SimulatedQueue> => {
   const handlerTime = handlerTimeout(config);
@@ -47,7 +47,7 @@ export const simulatedFunctions = (
     { maxMessages, maxWait }: RegisterPolicy = { maxMessages: MESSAGES_AT_ONCE[name], maxWait: 0 },
   ): SimulatedQueue => {
     const consume = async (messages: readonly QueuedMessage[]): Promise<readonly QueuedMessage[]> => {
-      const { name: process, deps, invocation } = start(name, timeout);
+      const { name: process, deps, invocation } = start(name, timeout, messages.length);
       chaos.trace(() => {
         const off = deps.machine.now() - chaos.scheduler.now;
         const clock = off === 0 ? '' : `(its clock is ${seconds(Math.abs(off))} s ${off > 0 ? 'fast' : 'slow'})  `;

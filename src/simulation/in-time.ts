@@ -1,60 +1,71 @@
 /** What must hold in a schedule in which nothing goes wrong: everything is done in time, in batches that are full. */
 import { type Batch, membersOf } from '../batching/batch.ts';
-import { type Millis, parseCandidate, type TaskId } from '../batching/ids.ts';
+import { type Millis, operationOf, parseCandidate, type TaskId } from '../batching/ids.ts';
 import { waitEnd } from '../batching/policy.ts';
-import { operationFor } from '../config/resolved.ts';
+import { runNumber } from '../batching/task.ts';
+import { MINUTE } from '../batching/timings.ts';
+import { PACE } from '../batching/waking.ts';
+import { type Operation, operationFor } from '../config/resolved.ts';
 import { bytesOf, type Evidence, sentPayloads, waitsOf } from './evidence.ts';
+import { checkRates } from './keeps-rate.ts';
 import type { CallLog, LoggedCall } from './simulated-downstream.ts';
+import { checkSweeps } from './sweeps.ts';
 import { demand } from './violation.ts';
-
-/** What a calm schedule may take beyond the policy: delays that are up to a second late, and the steps themselves. */
-const SLACK: Millis = 10_000;
-
-/** By how much a call may come after its moment. */
-const LATE: Millis = 3_000;
 
 /** @throws Violation */
 export const checkInTime = (evidence: Evidence): void => {
+  const callsOf = Map.groupBy(evidence.log.calls, ({ call }) => call.batchId);
   for (const batch of evidence.tables.batches.values()) {
     checkSealed(evidence, batch);
-    checkCalled(evidence, batch);
+    checkCalled(evidence, batch, callsOf.get(batch.id) ?? []);
   }
-  checkRate(evidence);
+  checkRates(evidence);
   checkBytes(evidence);
   checkFlushes(evidence);
   checkExpiries(evidence);
   checkTurns(evidence);
-  const { longest } = evidence.seen.idle;
-  demand(longest <= SLACK, 'nobody waits for room that is there', { longest });
+  checkSweeps(evidence);
+  const { idle, guards } = evidence.seen;
+  demand(guards.most <= 2, 'a guard is in flight once, but for the moment in which it is sent again', guards);
+  const { longest, longestForPaused, most } = idle;
+  // Many are woken one after the other; messages may be as late as a second between two invocations.
+  const patience = evidence.slack + (2_000 * most) / PACE;
+  demand(longest <= patience, 'nobody waits for room that is there', { longest, most });
+  // A batch that its operation's pause holds looks at its Target once a minute, one that waits for its rate when its moment has come.
+  const hasRate = evidence.configs.all.some(({ config }) => Object.values(config.operations).some(isRated));
+  demand(hasRate || longestForPaused <= patience + 2 * MINUTE, 'a paused Target lends its slots to those that wait', {
+    longestForPaused,
+  });
 };
+
+const isRated = ({ rateLimit }: Operation): boolean => rateLimit !== null;
 
 /** What may pass between a look at the rows and the write that follows from it. */
 const MOMENT: Millis = 1_000;
 
-const checkExpiries = ({ tables, mayWaitForRoom }: Evidence): void => {
+const checkExpiries = ({ tables, waitFor, slack }: Evidence): void => {
   for (const { state, startBy, ...task } of tables.tasks.values()) {
     if (startBy === undefined) continue;
     const batch = 'batchId' in state && state.batchId !== undefined ? tables.batches.get(state.batchId) : undefined;
     if (batch) demand(batch.createdAt <= startBy + MOMENT, 'nothing is batched that has expired', { task, batch });
-    else if (!mayWaitForRoom && state.status === 'failed' && state.error.code === 'expired')
-      demand(state.finishedAt <= startBy + SLACK, 'what expires ends about when it does', { task, state, startBy });
+    else if (!waitFor.has(task.operation) && state.status === 'failed' && state.error.code === 'expired')
+      demand(state.finishedAt <= startBy + slack, 'what expires ends about when it does', { task, state, startBy });
   }
 };
 
 /** Each in its turn, which is before its time for whoever is urgent, unless another one goes alone. */
 const checkTurns = ({ config, tables }: Evidence): void => {
-  const batched = [...tables.tasks.values()].flatMap(
-    ({ id, operation, state, run, target, createdAt, priority = 0 }) => {
-      const batch = 'batchId' in state && state.batchId !== undefined ? tables.batches.get(state.batchId) : undefined;
-      const { maxWait } = operationFor(config, operation).batch;
-      const turn = createdAt - priority * Math.max(maxWait, 1_000);
-      return batch && run === 1 ? [{ id, target, createdAt, turn, batch }] : [];
-    },
-  );
+  const batched = [...tables.tasks.values()].flatMap((task) => {
+    const { id, operation, state, target, createdAt, priority = 0 } = task;
+    const batch = 'batchId' in state && state.batchId !== undefined ? tables.batches.get(state.batchId) : undefined;
+    const { maxWait } = operationFor(config, operation).batch;
+    const turn = createdAt - priority * Math.max(maxWait, 1_000);
+    return batch && runNumber(task) === 1 ? [{ id, target, createdAt, turn, batch }] : [];
+  });
+  const ofTarget = Map.groupBy(batched, ({ target }) => target);
   for (const first of batched)
-    for (const second of batched) {
+    for (const second of ofTarget.get(first.target) ?? []) {
       const isBefore =
-        first.target === second.target &&
         first.turn < second.turn &&
         first.createdAt + MOMENT < second.batch.createdAt &&
         second.batch.sealedBy !== 'bypass';
@@ -64,14 +75,15 @@ const checkTurns = ({ config, tables }: Evidence): void => {
     }
 };
 
-const checkSealed = ({ config, tables, mayWaitForRoom }: Evidence, batch: Batch): void => {
+const checkSealed = ({ config, tables, waitFor, slack }: Evidence, batch: Batch): void => {
+  const mayWaitForRoom = waitFor.has(batch.operation);
   const policy = operationFor(config, batch.operation).batch;
   const { maxSize, minSize, quietPeriod } = policy;
   const { sealedAt = Number.POSITIVE_INFINITY, sealedBy, candidates } = batch;
   const since = waitsOf(tables, batch);
   const known = since.filter((at) => at !== undefined);
   const due = waitEnd(Math.min(...known), policy);
-  demand(mayWaitForRoom || sealedAt <= due + SLACK, 'no task waits for longer than maxWait', batch);
+  demand(mayWaitForRoom || sealedAt <= due + slack, 'no task waits for longer than maxWait', batch);
   if (sealedBy === 'waited' && known.length === since.length)
     demand(sealedAt >= due, 'a batch is not sealed before it is due', batch);
   if (sealedBy === 'full') demand(candidates.length === maxSize, 'a full batch is full', batch);
@@ -86,13 +98,13 @@ const checkSealed = ({ config, tables, mayWaitForRoom }: Evidence, batch: Batch)
     demand(candidates.length >= minSize, 'a quiet batch has minSize', batch);
   }
   if (quietPeriod > 0 && minSize === 1 && !mayWaitForRoom)
-    demand(sealedAt <= newest + quietPeriod + SLACK, 'a batch does not wait when its Target is quiet', {
+    demand(sealedAt <= newest + quietPeriod + slack, 'a batch does not wait when its Target is quiet', {
       batch,
       newest,
     });
   if (sealedBy === 'bypass') demand(candidates.length === 1, 'a task that skips its window goes alone', batch);
   if (sealedBy === 'full' && maxSize <= 8 && !mayWaitForRoom)
-    demand(sealedAt <= newest + SLACK, 'a full batch does not wait', { batch, newest });
+    demand(sealedAt <= newest + slack, 'a full batch does not wait', { batch, newest });
 };
 
 /** Nobody asks about an item that has its result. @param calls about one batch, in their order */
@@ -110,17 +122,21 @@ const checkAskedOnce = (calls: readonly LoggedCall[]): void => {
 };
 
 /** Called about as soon as it is sealed, and again when the pauses are over: those asked for, and our own. */
-const checkCalled = ({ config, log, wasPaused }: Evidence, batch: Batch): void => {
+const checkCalled = (
+  { config, configs, log, wasPaused, slack }: Evidence,
+  batch: Batch,
+  made: readonly LoggedCall[],
+): void => {
   const { retry, circuit, rateLimit, downstream } = operationFor(config, batch.operation);
   const { minDelay, maxDelay } = retry;
   // It waits for others: until a pause is over, as long as a downstream is down, or as there are calls before it.
-  if (wasPaused || circuit || rateLimit !== null) return;
-  const calls = log.calls.filter(({ call }) => call.batchId === batch.id).toSorted((a, b) => a.at - b.at);
+  if (wasPaused || circuit || rateLimit !== null || configs.change) return;
+  const calls = made.toSorted((a, b) => a.at - b.at);
   const [first] = calls;
   const { sealedAt = Number.POSITIVE_INFINITY } = batch;
-  if (first) demand(first.at <= sealedAt + SLACK, 'a batch is called about as soon as it is sealed', batch);
+  if (first) demand(first.at <= sealedAt + slack, 'a batch is called about as soon as it is sealed', batch);
   checkAskedOnce(calls);
-  checkEnded(log.reports, batch, calls);
+  checkEnded(log.reports, batch, calls, slack);
   for (const [index, next] of calls.slice(1).entries()) {
     const { call, answered } = calls[index] as LoggedCall;
     if (!answered) continue;
@@ -132,7 +148,7 @@ const checkCalled = ({ config, log, wasPaused }: Evidence, batch: Batch): void =
     const hasJobs = calls.slice(0, index + 1).some((each) => each.answered?.answer.kind === 'pending');
     const reports = isLater && hasJobs ? answered.at + downstream.deadline + own : 0;
     demand(
-      next.at <= Math.max(answered.at + pause, reports) + SLACK,
+      next.at <= Math.max(answered.at + pause, reports) + slack,
       'a batch is tried again as soon as its pause is over',
       {
         call: next.call,
@@ -143,7 +159,7 @@ const checkCalled = ({ config, log, wasPaused }: Evidence, batch: Batch): void =
 };
 
 /** A job that has reported about each item needs nobody to wait for its deadline. @param calls about the batch */
-const checkEnded = (reports: CallLog['reports'], batch: Batch, calls: readonly LoggedCall[]): void => {
+const checkEnded = (reports: CallLog['reports'], batch: Batch, calls: readonly LoggedCall[], slack: Millis): void => {
   const own = reports.filter(({ batchId }) => batchId === batch.id);
   const reported = new Set(
     own.flatMap(({ items }) =>
@@ -153,19 +169,7 @@ const checkEnded = (reports: CallLog['reports'], batch: Batch, calls: readonly L
   if (own.length === 0 || !membersOf(batch).every((id) => reported.has(id))) return;
   const last = Math.max(...own.map(({ at }) => at), ...calls.map(({ at, answered }) => answered?.at ?? at));
   const { finishedAt = Number.POSITIVE_INFINITY } = batch;
-  demand(finishedAt <= last + SLACK, 'a batch ends once each of its members has its result', { batch, last });
-};
-
-/** However many batches there are: no more calls in any span than the rate has room for, and what one may be late. */
-const checkRate = ({ config, log }: Evidence): void => {
-  for (const [name, calls] of Map.groupBy(log.calls, ({ call }) => call.operation)) {
-    const { rateLimit } = operationFor(config, name);
-    if (rateLimit === null) continue;
-    const moments = calls.map(({ at }) => at).toSorted((a, b) => a - b);
-    for (const [index, at] of moments.entries())
-      for (const [further, later] of moments.slice(index).entries())
-        demand(later - at >= (further * 1_000) / rateLimit - LATE, 'calls keep the rate', { name, at, further, later });
-  }
+  demand(finishedAt <= last + slack, 'a batch ends once each of its members has its result', { batch, last });
 };
 
 /** A batch is closed for its bytes only where one more task would have been too much. */
@@ -192,12 +196,11 @@ const checkBytes = (evidence: Evidence): void => {
   }
 };
 
-const checkFlushes = ({ tables, flushes, mayWaitForRoom }: Evidence): void => {
-  if (mayWaitForRoom) return;
-  for (const { target, at } of flushes)
+const checkFlushes = ({ tables, flushes, waitFor, slack }: Evidence): void => {
+  for (const { target, at } of flushes.filter((each) => !waitFor.has(operationOf(each.target))))
     for (const { state, ...task } of tables.tasks.values()) {
       if (task.target !== target || (task.redrivenAt ?? task.createdAt) > at || !('batchId' in state)) continue;
       const { sealedAt = Number.POSITIVE_INFINITY } = tables.batches.get(state.batchId) ?? {};
-      demand(sealedAt <= at + SLACK, 'what waited at a flush is sealed at once', { task, at, sealedAt });
+      demand(sealedAt <= at + slack, 'what waited at a flush is sealed at once', { task, at, sealedAt });
     }
 };

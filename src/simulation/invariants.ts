@@ -8,20 +8,22 @@ import { type GroupMessage, parseGroup } from '../batching/messages.ts';
 import type { Waiting } from '../batching/policy.ts';
 import { endedWaiting } from '../batching/settle.ts';
 import type { Task } from '../batching/task.ts';
-import type { Config } from '../config/resolved.ts';
 import { watchCaps } from './caps.ts';
+import type { Configurations } from './configurations.ts';
 import type { QueuedMessage, SimulatedQueue } from './queue.ts';
 import { type Idle, watchRooms } from './rooms.ts';
+import type { SeenSweep } from './sweeps.ts';
 import { payloadKey, type Tables, type Watcher } from './tables.ts';
 import { demand, Violation } from './violation.ts';
 
 /** What a watcher is told besides what he sees. */
 interface Watched {
   readonly tables: Tables;
-  readonly config: Config;
+  readonly configs: Configurations;
   readonly groupQueue: SimulatedQueue;
   readonly now: () => Millis;
   readonly seen: Seen;
+  readonly slotsPerPage: number;
 }
 
 /** What is known only from watching, for those who judge in the end. */
@@ -30,11 +32,16 @@ export interface Seen {
   readonly idle: Idle;
   /** Tasks as they were when they ended while they waited: each run of them. */
   readonly settled: Task[];
+  /** Guards of one fence and token in flight. */
+  readonly guards: { most: number };
+  readonly sweeps: SeenSweep[];
+  /** For how long, at the most, a Target was forgotten. */
+  forgotten: Millis;
 }
 
 /** Watches the tables, and the deletion of guards. */
 export const watch = (
-  { tables, config, groupQueue, now, seen }: Watched,
+  { tables, configs, groupQueue, now, seen, slotsPerPage }: Watched,
   onViolation: (violation: Violation) => void,
 ): void => {
   const checked =
@@ -53,9 +60,19 @@ export const watch = (
     parsed.set(message, known);
     return known;
   };
-  const guards = (): GroupMessage[] => [...groupQueue.messages].map(parse).filter(({ hint }) => !hint);
-  const caps = watchCaps(config);
-  const rooms = watchRooms(tables, config, now, seen.idle);
+  const sent = new Map<Target, Set<QueuedMessage>>();
+  groupQueue.onSend = (message) => {
+    const { target } = parse(message);
+    sent.set(target, (sent.get(target) ?? new Set()).add(message));
+  };
+  /** The guards of a Target. */
+  const guards = (target: Target): GroupMessage[] => {
+    const messages = sent.get(target) ?? new Set();
+    for (const message of messages) if (message.deleted) messages.delete(message);
+    return [...messages].map(parse).filter(({ hint }) => !hint);
+  };
+  const caps = watchCaps(configs, now);
+  const rooms = watchRooms(tables, configs, now, seen.idle, slotsPerPage);
   const watcher: Watcher = {
     task: checked((before, after) => {
       checkTask(tables, before, after);
@@ -73,22 +90,21 @@ export const watch = (
       caps.lock(target, before, after);
       rooms.lock(target, before, after);
       if (after.holder === undefined || groupQueue.wasPurged) return;
-      const guarded = guards().some(
-        (guard) => guard.target === target && guard.fence === after.fence && guard.token === after.holder,
-      );
+      const guarded = guards(target).some((guard) => guard.fence === after.fence && guard.token === after.holder);
       demand(guarded, 'a held fence has a guard message in flight', { target, ...after });
     }),
     rowDeleted: checked((target, row) => checkRowDeleted(tables, target, row)),
     operation: checked(rooms.operation),
+    slotPage: checked(rooms.slotPage),
     waitingTarget: checked(rooms.waitingTarget),
   };
   tables.watcher = watcher;
   groupQueue.onDelete = checked((message) => {
     const { target, fence, token, hint } = parse(message);
     const lock = tables.locks.get(target);
-    const isLastGuard =
-      guards().filter((guard) => guard.target === target && guard.fence === fence && guard.token === token).length ===
-      1;
+    const same = guards(target).filter((guard) => guard.fence === fence && guard.token === token);
+    seen.guards.most = Math.max(seen.guards.most, same.length);
+    const isLastGuard = same.length === 1;
     const isHolder = lock?.fence === fence && lock.holder === token;
     demand(hint === true || !isHolder || !isLastGuard, 'a guard is deleted only after its fence', {
       message: message.body,
@@ -123,7 +139,9 @@ const checkPayload = (tables: Tables, id: TaskId): void => {
   const task = tables.tasks.get(id);
   if (!task?.payloadApart || (task.state.status !== 'created' && task.state.status !== 'batched')) return;
   const payload = tables.payloads.get(payloadKey(task));
-  demand(payload?.expires !== true, 'nothing expires while it is unfinished', { task, payload });
+  // One that a task before it left is replaced before this one can be claimed.
+  if (payload && payload.createdAt < task.createdAt) return;
+  demand(payload?.expires === undefined, 'nothing expires while it is unfinished', { task, payload });
 };
 
 const checkBatch = (before: Batch | undefined, after: Batch): void => {
@@ -163,7 +181,8 @@ const checkRowDeleted = (tables: Tables, target: Target, row: Waiting): void => 
   const { id, run } = parseCandidate(row.candidate);
   const task = tables.tasks.get(id);
   demand(
-    task !== undefined && (task.state.status !== 'created' || task.run !== run),
+    // One that is not there any more had ended, and expired.
+    task === undefined || task.state.status !== 'created' || task.run !== run,
     'a waiting row is deleted only after its claim',
     { target, row, task },
   );

@@ -1,5 +1,6 @@
 /** Batches in memory. */
 import { type Batch, membersOf } from '../batching/batch.ts';
+import { expiresAt } from '../batching/expiry.ts';
 import { type BatchId, operationOf } from '../batching/ids.ts';
 import type { Batches, FormingBatch } from '../ports.ts';
 import { type Gate, through } from './gate.ts';
@@ -27,7 +28,7 @@ export const memoryBatches = (tables: Tables, gate: Gate, lag: Lag = upToDate): 
         return batch;
       }),
     get: (id) => through(gate, 'batches.get', () => tables.batches.get(id)),
-    seal: (batch, dropped, at) =>
+    seal: (batch, dropped, at, keep) =>
       through(gate, 'batches.seal', () => {
         const stored = tables.batches.get(batch.id) ?? batch;
         if (stored.status !== 'forming') return { batch: stored, byMe: false };
@@ -36,10 +37,11 @@ export const memoryBatches = (tables: Tables, gate: Gate, lag: Lag = upToDate): 
           ? { status: 'succeeded' as const, counts: { succeeded: 0, failed: 0 }, finishedAt: at }
           : { status: 'sealed' as const };
         const sealed = { ...stored, dropped, sealedAt: at, ...end };
+        if (isEmpty) tables.expiries.batches.set(batch.id, expiresAt(at, keep));
         putBatch(tables, sealed);
         return { batch: sealed, byMe: true };
       }),
-    start: async (id, { attempt, tries, token, at, runUntil }) => {
+    start: async (id, { attempt, tries, uncounted, token, at, runUntil }) => {
       const started = await write('batches.start', id, (batch) =>
         batch.attempt === attempt - 1 &&
         (batch.status === 'sealed' || (batch.status === 'in-progress' && batch.runUntil < at))
@@ -48,6 +50,7 @@ export const memoryBatches = (tables: Tables, gate: Gate, lag: Lag = upToDate): 
               status: 'in-progress',
               attempt,
               tries,
+              ...(uncounted === undefined ? {} : { uncounted }),
               startedBy: token,
               runUntil,
               startedAt: batch.startedAt ?? at,
@@ -63,10 +66,12 @@ export const memoryBatches = (tables: Tables, gate: Gate, lag: Lag = upToDate): 
       });
       return postponed !== undefined;
     },
-    finish: async (id, attempt, { status, counts, at }) => {
-      const finished = await write('batches.finish', id, (batch) =>
-        isMine(batch, attempt) ? { ...withoutRest(batch), status, counts, finishedAt: at } : undefined,
-      );
+    finish: async (id, attempt, { status, counts, at, keep }) => {
+      const finished = await write('batches.finish', id, (batch) => {
+        if (!isMine(batch, attempt)) return undefined;
+        tables.expiries.batches.set(id, expiresAt(at, keep));
+        return { ...withoutRest(batch), status, counts, finishedAt: at };
+      });
       return finished !== undefined;
     },
     ofTarget: (target, limit, cursor) =>
@@ -84,7 +89,7 @@ export const memoryBatches = (tables: Tables, gate: Gate, lag: Lag = upToDate): 
   };
 };
 
-const withoutRest = ({ open: _, pending: __, split: ___, ...batch }: Batch) => batch;
+const withoutRest = ({ open: _, pending: __, split: ___, uncounted: ____, ...batch }: Batch) => batch;
 
 /** A new batch, as every adapter stores it. */
 const formed = (batch: FormingBatch): Batch => ({

@@ -4,7 +4,7 @@ import type { FanOut, Node, NodeCounts } from '../fan-out/fan-out.ts';
 import { type FanOutId, isNumbered } from '../fan-out/ids.ts';
 import type { Acked, FanOuts, Slots } from '../fan-out/store.ts';
 import { FULL_SIZE, type NodeSize, type Position } from '../fan-out/tree.ts';
-import { type Gate, through } from './gate.ts';
+import { type Gate, rowByRow, through } from './gate.ts';
 import { behind, type Lag, upToDate } from './remembered.ts';
 import { nodeKey, pageOf, putFanOut, putFanOutNode, type Tables } from './tables.ts';
 
@@ -50,11 +50,14 @@ export const memoryFanOuts = (tables: Tables, gate: Gate, size: NodeSize = FULL_
         return true;
       }),
     putGroups: async (id, groups, at) => {
-      await gate(
+      await rowByRow(
+        gate,
         'fanOuts.putGroups',
-        groups.map(({ n, size }) => () => {
+        groups,
+        ({ n }) => String(n),
+        ({ n, size }) => {
           if (!nodeAt(id, { level: 0, n })) putFanOutNode(tables, id, { level: 0, n }, emptyNode(size, at));
-        }),
+        },
       );
     },
     node: (id, position) => through(gate, 'fanOuts.node', () => nodeAt(id, position)),
@@ -136,10 +139,8 @@ export const memoryFanOuts = (tables: Tables, gate: Gate, size: NodeSize = FULL_
       return isWritten;
     },
     removeNodes: async (id, positions) => {
-      await gate(
-        'fanOuts.removeNodes',
-        positions.map((position) => () => tables.fanOutNodes.delete(nodeKey(id, position))),
-      );
+      const keys = positions.map((position) => nodeKey(id, position));
+      await rowByRow(gate, 'fanOuts.removeNodes', keys, String, (key) => tables.fanOutNodes.delete(key));
     },
     // Its time to live is DynamoDB's business.
     bury: async (id) => {

@@ -3,6 +3,7 @@ import type { Fleet, Lease, Node } from '../fleet/fleet.ts';
 import type { FleetName, NodeKey, PartitionId } from '../fleet/ids.ts';
 import type { Fleets, Held } from '../fleet/store.ts';
 import { type Gate, openGate, through } from './gate.ts';
+import { limited } from './limits.ts';
 
 export interface FleetRows {
   readonly nodes: Map<NodeKey, Node>;
@@ -14,7 +15,7 @@ export type FleetTables = Map<FleetName, FleetRows>;
 export const memoryFleets = (tables: FleetTables = new Map(), gate: Gate = openGate): Fleets => {
   /** Of a fleet that is written to: reading one does not make it. */
   const rowsOf = (name: FleetName): FleetRows => {
-    const rows = tables.get(name) ?? { nodes: new Map(), leases: new Map() };
+    const rows = tables.get(name) ?? { nodes: limited(new Map()), leases: limited(new Map()) };
     tables.set(name, rows);
     return rows;
   };

@@ -5,7 +5,7 @@ import { endOf, handsOut, type Lease, type List, type Range } from '../deferred/
 import type { Lists, Seen } from '../deferred/store.ts';
 import { isNumbered } from '../fan-out/ids.ts';
 import { FULL_SIZE, groupSizes, type NodeSize } from '../fan-out/tree.ts';
-import { type Gate, through } from './gate.ts';
+import { type Gate, rowByRow, through } from './gate.ts';
 import { lookedAfter } from './memory-fan-outs.ts';
 import { pageOf, putFanOut, type Tables } from './tables.ts';
 
@@ -111,14 +111,17 @@ export const memoryLists = (
         return { ...list, head: head + fresh, leases: inPlaceOf(list, from, to) };
       }),
     putResults: (id, results) =>
-      gate(
+      rowByRow(
+        gate,
         'lists.putResults',
-        results.map((result) => () => {
+        results,
+        ({ token }) => keyOf(id, token),
+        (result) => {
           const key = keyOf(id, result.token);
           const stored = tables.listResults.get(key) ?? result;
           tables.listResults.set(key, stored);
           return stored;
-        }),
+        },
       ),
     results: (id, range) =>
       through(gate, 'lists.results', () =>

@@ -1,36 +1,79 @@
 /** Lock rows in memory. */
-import { operationOf, type Target, targetPrefix } from '../batching/ids.ts';
+import { keptUntil, lockExpiresAt } from '../batching/expiry.ts';
+import { type Millis, type OperationName, operationOf, type Target, targetPrefix } from '../batching/ids.ts';
 import { isHeld, type Lock, NO_LOCK } from '../batching/lock.ts';
 import type { Locks, Mine } from '../ports.ts';
-import { type Gate, through } from './gate.ts';
+import { type Gate, rowByRow, through } from './gate.ts';
+import { memorySlots } from './memory-slots.ts';
 import { firstRows, rowsOf } from './memory-waiting.ts';
-import { behind, type Lag, upToDate } from './remembered.ts';
-import { pageOf, putLock, type Tables } from './tables.ts';
+import { behind, type Lag, rowBehind, upToDate } from './remembered.ts';
+import { pageOf, putLock, slotPageKey, type Tables } from './tables.ts';
 
-export const memoryLocks = (tables: Tables, gate: Gate, lag: Lag = upToDate): Locks => {
+/** @param keepOf how long an operation's finished batches are kept, in ms */
+export const memoryLocks = (
+  tables: Tables,
+  gate: Gate,
+  lag: Lag = upToDate,
+  pageSize?: number,
+  keepOf: (operation: OperationName) => Millis = () => Number.POSITIVE_INFINITY,
+): Locks => {
   const stored = (target: Target): Lock => tables.locks.get(target) ?? NO_LOCK;
-  /** A conditional write: `next` gives the row to write, or undefined where the condition fails. */
-  const write = (call: string, target: Target, next: (lock: Lock) => Lock | undefined): Promise<boolean> =>
+  /** As a read shows it. */
+  const shown = (target: Target, lock: Lock): Lock => ({
+    ...lock,
+    ...keptUntil(tables.expiries.locks.get(target), lock),
+  });
+  const expiryOf = (target: Target, now: Millis): number => lockExpiresAt(now, keepOf(operationOf(target)));
+  /**
+   * A conditional write: `next` gives the row to write, or undefined where the condition fails.
+   *
+   * @param expires when the row expires then; null if never, undefined if as before
+   */
+  const write = (
+    call: string,
+    target: Target,
+    next: (lock: Lock) => Lock | undefined,
+    expires?: number | null,
+  ): Promise<boolean> =>
     through(gate, call, () => {
       const before = stored(target);
       const after = next(before);
-      if (after) putLock(tables, target, after, before);
-      return after !== undefined;
+      if (!after) return false;
+      if (expires === null) tables.expiries.locks.delete(target);
+      else if (expires !== undefined) tables.expiries.locks.set(target, expires);
+      putLock(tables, target, after, before);
+      return true;
     });
   const isMine = (lock: Lock, mine: Mine): boolean => lock.fence === mine.fence && lock.holder === mine.token;
   return {
-    read: (target) => through(gate, 'locks.read', () => stored(target)),
+    ...memorySlots<Target>('target', tables, gate, lag, pageSize),
+    dropPages: async (target, pages) => {
+      const keys = pages.map((page) => slotPageKey({ of: 'target', owner: target, page }));
+      await rowByRow(gate, 'locks.dropPages', keys, String, (key) => {
+        if (tables.slotPages.get(key)?.slots.length === 0) tables.slotPages.delete(key);
+      });
+    },
+    read: (target) => through(gate, 'locks.read', () => shown(target, stored(target))),
     readAll: (targets) =>
       gate(
         'locks.readAll',
-        targets.map((target) => () => tables.locks.get(target)),
-      ),
-    enlist: async (targets) => {
-      await gate(
-        'locks.enlist',
         targets.map((target) => () => {
-          if (!tables.locks.has(target)) tables.locks.set(target, NO_LOCK);
+          const lock = tables.locks.get(target);
+          return lock && shown(target, lock);
         }),
+      ),
+    enlist: async (targets, now) => {
+      const rows = targets.map((target) => ({ target, expires: expiryOf(target, now) }));
+      await rowByRow(
+        gate,
+        'locks.enlist',
+        rows,
+        ({ target }) => target,
+        ({ target, expires }) => {
+          if (tables.locks.has(target)) return;
+          tables.locks.set(target, NO_LOCK);
+          tables.expiries.locks.set(target, expires);
+        },
       );
     },
     glance: (target) =>
@@ -38,13 +81,20 @@ export const memoryLocks = (tables: Tables, gate: Gate, lag: Lag = upToDate): Lo
         // One query: the lock and the rows are of one moment.
         const ago = lag();
         const [first] = firstRows(rowsOf(tables, target, ago), 1);
-        return { lock: behind(tables.locks, ago).get(target) ?? NO_LOCK, ...(first ? { first } : {}) };
+        return {
+          lock: shown(target, rowBehind(tables.locks, target, ago) ?? NO_LOCK),
+          ...(first ? { first } : {}),
+        };
       }),
     acquire: (target, { fence, token, seen, now, until }) =>
-      write('locks.acquire', target, (lock) =>
-        lock.fence === seen.fence && lock.flushedAt === seen.flushedAt && !isHeld(lock, now)
-          ? { ...lock, fence, holder: token, lockedUntil: until }
-          : undefined,
+      write(
+        'locks.acquire',
+        target,
+        (lock) =>
+          lock.fence === seen.fence && lock.flushedAt === seen.flushedAt && !isHeld(lock, now)
+            ? { ...lock, fence, holder: token, lockedUntil: until }
+            : undefined,
+        expiryOf(target, now),
       ),
     release: (target, mine) =>
       write('locks.release', target, ({ holder, blocked: _, ...lock }) =>
@@ -56,17 +106,21 @@ export const memoryLocks = (tables: Tables, gate: Gate, lag: Lag = upToDate): Lo
           ? { ...lock, blocked: at }
           : undefined,
       ),
-    handOver: (target, mine, { token, seen, until, waits }) =>
-      write('locks.handOver', target, ({ blocked, ...lock }) =>
-        isMine(lock, mine) && !lock.openBatch && lock.flushedAt === seen.flushedAt
-          ? {
-              ...lock,
-              ...(blocked !== undefined && !waits ? { blocked } : {}),
-              fence: mine.fence + 1,
-              holder: token,
-              lockedUntil: until,
-            }
-          : undefined,
+    handOver: (target, mine, { token, seen, now, until, waits }) =>
+      write(
+        'locks.handOver',
+        target,
+        ({ blocked, ...lock }) =>
+          isMine(lock, mine) && !lock.openBatch && lock.flushedAt === seen.flushedAt
+            ? {
+                ...lock,
+                ...(blocked !== undefined && !waits ? { blocked } : {}),
+                fence: mine.fence + 1,
+                holder: token,
+                lockedUntil: until,
+              }
+            : undefined,
+        expiryOf(target, now),
       ),
     openBatch: (target, mine, { batch, round, by, until, perTarget }) =>
       write('locks.openBatch', target, ({ blocked: _, ...lock }) => {
@@ -87,23 +141,48 @@ export const memoryLocks = (tables: Tables, gate: Gate, lag: Lag = upToDate): Lo
       return before;
     },
     pause: (target, pause) =>
-      write('locks.pause', target, (lock) =>
-        lock.paused?.by === 'person' && lock.paused.id === pause.id ? undefined : { ...lock, paused: pause },
+      write(
+        'locks.pause',
+        target,
+        (lock) =>
+          lock.paused?.by === 'person' && lock.paused.id === pause.id ? undefined : { ...lock, paused: pause },
+        null,
       ),
-    resume: (target, id) =>
-      write('locks.resume', target, ({ paused, ...lock }) => (paused?.id === id ? lock : undefined)),
+    resume: (target, id, now) =>
+      write(
+        'locks.resume',
+        target,
+        ({ paused, ...lock }) => (paused?.id === id ? lock : undefined),
+        expiryOf(target, now),
+      ),
+    keep: (target, now) => {
+      const expires = expiryOf(target, now);
+      return through(gate, 'locks.keep', () => {
+        const { paused, inFlight, blocked } = stored(target);
+        const mustStay = paused !== undefined || inFlight !== undefined || blocked !== undefined;
+        if (mustStay && tables.expiries.locks.has(target)) tables.expiries.locks.set(target, expires);
+      });
+    },
     closeBatch: async (target, batch) => {
       await write('locks.closeBatch', target, ({ openBatch, openedBy: _, ...lock }) =>
         openBatch === batch ? lock : undefined,
       );
     },
-    burn: (target, fence, seen) =>
-      write('locks.burn', target, (lock) =>
-        lock.fence === seen && lock.holder === undefined ? { ...lock, fence } : undefined,
+    burn: (target, fence, seen, now) =>
+      write(
+        'locks.burn',
+        target,
+        (lock) => (lock.fence === seen && lock.holder === undefined ? { ...lock, fence } : undefined),
+        expiryOf(target, now),
       ),
     flush: async (target, at) => {
-      await write('locks.flush', target, (lock) => ({ ...lock, flushedAt: Math.max(lock.flushedAt ?? 0, at) }));
-      return through(gate, 'locks.read', () => stored(target));
+      await write(
+        'locks.flush',
+        target,
+        (lock) => ({ ...lock, flushedAt: Math.max(lock.flushedAt ?? 0, at) }),
+        expiryOf(target, at),
+      );
+      return through(gate, 'locks.read', () => shown(target, stored(target)));
     },
     targets: (operation, limit, cursor, prefix) =>
       through(gate, 'locks.targets', () => {

@@ -1,6 +1,6 @@
 /** The members of a batch in memory. */
 import type { BatchId, TaskId } from '../batching/ids.ts';
-import { payloadRowOf, type Task } from '../batching/task.ts';
+import { payloadRowOf, runNumber, type Task } from '../batching/task.ts';
 import type { EndedMember, Member, Members, OpenTask } from '../ports.ts';
 import { type Lag, rowBehind, upToDate } from './remembered.ts';
 import { payloadKey, type Tables } from './tables.ts';
@@ -51,7 +51,7 @@ export const belongs = ({ state }: Task, batch: BatchId): boolean => 'batchId' i
 const isOpenIn = (task: Task, batch: BatchId): boolean => task.state.status === 'batched' && belongs(task, batch);
 
 /** Whether a member left the batch: by a redrive, which only a failed one can. */
-export const hasLeft = (task: Task, batch: BatchId): boolean => !belongs(task, batch) && task.run > 1;
+export const hasLeft = (task: Task, batch: BatchId): boolean => !belongs(task, batch) && runNumber(task) > 1;
 
 const memberOf = ({ id, callback, fanOutItem }: Pick<Task, 'id' | 'callback' | 'fanOutItem'>): Member => ({
   id,

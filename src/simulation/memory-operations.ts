@@ -1,14 +1,18 @@
 /** Operation rows in memory. */
 import type { OperationName } from '../batching/ids.ts';
-import { NEW_OPERATION, type OperationState, turnOf, type WaitingTarget } from '../batching/slots.ts';
+import { PAGE_SIZE } from '../batching/slot-pages.ts';
+import { NEW_OPERATION, type OperationState, type Slot, turnOf, type WaitingTarget } from '../batching/slots.ts';
 import type { Operations } from '../ports.ts';
 import { type Gate, through } from './gate.ts';
+import { DYNAMODB, limited } from './limits.ts';
+import { memorySlots, withoutSlot, withSlot } from './memory-slots.ts';
+import { type Lag, upToDate } from './remembered.ts';
 import type { Tables } from './tables.ts';
 
-export const memoryOperations = (tables: Tables, gate: Gate): Operations => {
+export const memoryOperations = (tables: Tables, gate: Gate, lag: Lag = upToDate, pageSize = PAGE_SIZE): Operations => {
   const stored = (operation: OperationName): OperationState => tables.operations.get(operation) ?? NEW_OPERATION;
   const queueOf = (operation: OperationName): Map<string, WaitingTarget> => {
-    const queue = tables.waitingTargets.get(operation) ?? new Map<string, WaitingTarget>();
+    const queue = tables.waitingTargets.get(operation) ?? limited(new Map<string, WaitingTarget>(), DYNAMODB.sortKey);
     tables.waitingTargets.set(operation, queue);
     return queue;
   };
@@ -25,19 +29,26 @@ export const memoryOperations = (tables: Tables, gate: Gate): Operations => {
       if (after) tables.watcher.operation?.(operation, before, after);
       return after !== undefined;
     });
+  const slots = memorySlots<OperationName>('operation', tables, gate, lag, pageSize);
   return {
+    ...slots,
     read: (operation) => through(gate, 'operations.read', () => stored(operation)),
-    takeSlot: (operation, slot, total) =>
-      write('operations.takeSlot', operation, (state) =>
-        !state.paused && (state.inFlight.includes(slot) || state.inFlight.length < total)
-          ? { ...state, inFlight: [...new Set([...state.inFlight, slot])] }
-          : undefined,
-      ),
-    freeSlot: async (operation, slot) => {
-      await write('operations.freeSlot', operation, (state) => ({
-        ...state,
-        inFlight: state.inFlight.filter((each) => each !== slot),
-      }));
+    takeSlot: (operation, slot, most, page = 0) =>
+      page > 0
+        ? slots.takeSlot(operation, slot, most, page)
+        : write('operations.takeSlot', operation, (state) => {
+            const inFlight = state.paused ? undefined : withSlot(state.inFlight, slot, most);
+            return inFlight && { ...state, inFlight };
+          }),
+    freeSlot: async (operation, slot, page = 0) => {
+      if (page > 0) return slots.freeSlot(operation, slot, page);
+      let before: readonly Slot[] = [];
+      const isFreed = await write('operations.freeSlot', operation, (state) => {
+        before = state.inFlight;
+        const inFlight = withoutSlot(before, slot);
+        return inFlight && { ...state, inFlight };
+      });
+      return isFreed ? before : undefined;
     },
     enqueue: (operation, waiting) =>
       through(gate, 'operations.enqueue', () => {
@@ -51,6 +62,8 @@ export const memoryOperations = (tables: Tables, gate: Gate): Operations => {
           .slice(0, limit)
           .map(([, waiting]) => waiting),
       ),
+    isWaiting: (operation, waiting) =>
+      through(gate, 'operations.isWaiting', () => queueOf(operation).has(turnOf(waiting))),
     dequeue: (operation, waiting) =>
       through(gate, 'operations.dequeue', () => {
         const waited = queueOf(operation).delete(turnOf(waiting));
@@ -81,9 +94,15 @@ export const memoryOperations = (tables: Tables, gate: Gate): Operations => {
         failures: 0,
       }));
     },
+    markWaking: (operation, seen, next) =>
+      write('operations.markWaking', operation, ({ waking, ...state }) =>
+        waking?.id === seen ? { ...state, ...(next ? { waking: next } : {}) } : undefined,
+      ),
     reserveCall: (operation, seen, next) =>
-      write('operations.reserveCall', operation, (state) =>
-        state.nextCallAt === seen ? { ...state, nextCallAt: next } : undefined,
+      write('operations.reserveCall', operation, ({ line, ...state }) =>
+        line?.next === seen?.next && line?.since === seen?.since
+          ? { ...state, ...(next ? { line: next } : {}) }
+          : undefined,
       ),
   };
 };

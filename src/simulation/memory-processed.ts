@@ -1,6 +1,7 @@
 /** Processed keys in memory. */
 import type { ProcessedKeys } from '../ports.ts';
-import { type Gate, through } from './gate.ts';
+import { type Gate, rowByRow, through } from './gate.ts';
+import { limited } from './limits.ts';
 import type { Tables } from './tables.ts';
 
 export const memoryProcessed = (tables: Tables, gate: Gate): ProcessedKeys => ({
@@ -15,15 +16,15 @@ export const memoryProcessed = (tables: Tables, gate: Gate): ProcessedKeys => ({
       );
     }),
   remember: async (target, processed, at, keep) => {
-    const rows = tables.processed.get(target) ?? new Map();
+    // A long key is stored as its digest.
+    const rows = tables.processed.get(target) ?? limited(new Map(), Number.POSITIVE_INFINITY);
     tables.processed.set(target, rows);
-    await gate(
+    await rowByRow(
+      gate,
       'processed.remember',
-      processed.map(
-        ({ key, marks }) =>
-          () =>
-            rows.set(key, { marks, until: at + keep }),
-      ),
+      processed,
+      ({ key }) => key,
+      ({ key, marks }) => rows.set(key, { marks, until: at + keep }),
     );
   },
 });

@@ -2,20 +2,23 @@
 import type { Millis, Target } from '../batching/ids.ts';
 import { type Waiting, waitingRow } from '../batching/policy.ts';
 import type { WaitingTasks } from '../ports.ts';
-import { type Gate, through } from './gate.ts';
+import { type Gate, rowByRow, through } from './gate.ts';
 import { behind, type Lag, upToDate } from './remembered.ts';
 import { RowsInTurn } from './rows-in-turn.ts';
 import { pageOf, type Tables } from './tables.ts';
 
 export const memoryWaiting = (tables: Tables, gate: Gate, lag: Lag = upToDate): WaitingTasks => ({
   put: async (tasks) => {
-    await gate(
+    const rows = tasks.map((task) => ({ target: task.target, row: waitingRow(task) }));
+    await rowByRow(
+      gate,
       'waiting.put',
-      tasks.map((task) => () => {
-        const row = waitingRow(task);
-        if (!tables.waiting.has(task.target)) tables.waiting.set(task.target, tables.newRows());
-        tables.waiting.get(task.target)?.set(row.entry, row);
-      }),
+      rows,
+      ({ target, row }) => `${target} ${row.entry}`,
+      ({ target, row }) => {
+        if (!tables.waiting.has(target)) tables.waiting.set(target, tables.newRows());
+        tables.waiting.get(target)?.set(row.entry, row);
+      },
     );
   },
   first: (target, limit) => through(gate, 'waiting.first', () => firstRows(rowsOf(tables, target), limit)),
@@ -30,15 +33,12 @@ export const memoryWaiting = (tables: Tables, gate: Gate, lag: Lag = upToDate): 
       ),
     ),
   remove: async (target, entries) => {
-    await gate(
-      'waiting.remove',
-      entries.map((entry) => () => {
-        const row = tables.waiting.get(target)?.get(entry);
-        if (!row) return;
-        tables.waiting.get(target)?.delete(entry);
-        tables.watcher.rowDeleted?.(target, row);
-      }),
-    );
+    await rowByRow(gate, 'waiting.remove', entries, String, (entry) => {
+      const row = tables.waiting.get(target)?.get(entry);
+      if (!row) return;
+      tables.waiting.get(target)?.delete(entry);
+      tables.watcher.rowDeleted?.(target, row);
+    });
   },
   count: (target, limit) => through(gate, 'waiting.count', () => Math.min(limit, rowsOf(tables, target, lag()).size)),
 });

@@ -5,6 +5,7 @@ import { isObject, parseJson } from '../batching/json-text.ts';
 import { type Config, operationFor } from '../config/resolved.ts';
 import type { Answer } from '../downstream/downstream.ts';
 import { type Evidence, sentPayloads } from './evidence.ts';
+import { PER_PARTITION } from './partitions.ts';
 import { seeded, seedOf } from './random.ts';
 import type { CallLog, LoggedCall } from './simulated-downstream.ts';
 import { demand } from './violation.ts';
@@ -50,6 +51,9 @@ interface Done {
   readonly at: Millis;
 }
 
+/** Writes for which a function has time after its call, half of it, where all are of one key. */
+const MOST_INPUTS = (PER_PARTITION.write * 5) / 2;
+
 /** A moment in which what was done is remembered. */
 const SOON: Millis = 1_000;
 
@@ -62,6 +66,8 @@ export const checkMerged = (evidence: Evidence): void => {
   for (const { call } of calls) {
     const keys = (call.inputs ?? []).map(keyOfText);
     demand(keys.length > 0 && new Set(keys).size === keys.length, 'a job gets each input once', call);
+    const isBounded = call.items.length === 1 || keys.length <= MOST_INPUTS;
+    demand(isBounded, 'a job has no more inputs than are remembered in time', { inputs: keys.length });
     const texts = new Set(call.items.flatMap(({ id }) => [...inputsOf(id).values()]));
     demand(call.inputs?.every((text) => texts.has(text)) === true, 'a job gets what its requests need', call);
   }
@@ -132,7 +138,7 @@ const doneByReport = (
   const answer: Answer = items === 'all-succeeded' ? { kind: 'all-succeeded' } : { kind: 'results', items, foreign: 0 };
   return calls
     .filter((logged) => logged.call.batchId === batchId && logged.at <= at)
-    .flatMap(({ call }) => doneBy({ call, at, answered: { at, answer } }, inputsOf));
+    .flatMap((logged) => doneBy({ ...logged, at, answered: { at, answer } }, inputsOf));
 };
 
 const keyOfText = (text: string): string => String((JSON.parse(text) as { id: number }).id);

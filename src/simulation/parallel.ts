@@ -3,11 +3,13 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { answerOf } from './answer-of.ts';
 import { NO_RUNS, plus, type Summary } from './schedules.ts';
+import { SIZES, type Size } from './sizes.ts';
 
 /** Consecutive seeds for one thread. */
 export interface Chunk {
   readonly seed: number;
   readonly runs: number;
+  readonly size?: Size;
 }
 
 const CHUNK = 50;
@@ -23,6 +25,9 @@ export interface Kind<Summary> {
   readonly worker: URL;
   readonly none: Summary;
   readonly plus: (a: Summary, b: Summary) => Summary;
+  readonly size?: Size;
+  /** Schedules that a thread takes at once. @default - fifty */
+  readonly chunk?: number;
 }
 
 /**
@@ -34,13 +39,14 @@ export const runInParallel = (
   firstSeed: number,
   enough: Enough,
   onProgress: (sofar: Summary) => void,
-): Promise<Summary> => inParallel(TASKS, firstSeed, enough, onProgress);
+  size: Size = 'usual',
+): Promise<Summary> => inParallel({ ...TASKS, size, chunk: SIZES[size].chunk }, firstSeed, enough, onProgress);
 
 const TASKS: Kind<Summary> = { worker: new URL('./worker.ts', import.meta.url), none: NO_RUNS, plus };
 
 /** Runs schedules of any kind. @param onProgress is told of every chunk. */
 export const inParallel = async <Some extends object>(
-  { worker: url, none, plus }: Kind<Some>,
+  { worker: url, none, plus, size = 'usual', chunk: most = CHUNK }: Kind<Some>,
   firstSeed: number,
   { runs = Number.POSITIVE_INFINITY, lives = Number.POSITIVE_INFINITY }: Enough,
   onProgress: (sofar: Some) => void,
@@ -50,7 +56,7 @@ export const inParallel = async <Some extends object>(
     const worker = new Worker(url);
     try {
       while (seed < firstSeed + runs && livesOf(summary) < lives) {
-        const chunk = { seed, runs: Math.min(CHUNK, firstSeed + runs - seed) };
+        const chunk = { seed, runs: Math.min(most, firstSeed + runs - seed), size };
         seed += chunk.runs;
         const answer = await answerOf<Some>(worker, chunk);
         summary = plus(summary, answer);

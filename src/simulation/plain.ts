@@ -11,6 +11,7 @@ export const plain = ({ items: _, ...scenario }: Scenario): Scenario => ({
   sends: scenario.sends.map(({ at, body }) => ({ at, body: withoutWishes(body) })),
   cancels: [],
   pauses: [],
+  changes: [],
 });
 
 const bare = ({ batch }: Operation): Partial<Operation> => ({

@@ -3,7 +3,7 @@ import type { Deps } from '../batching/deps.ts';
 import type { Millis, Token } from '../batching/ids.ts';
 import type { Rejection } from '../batching/rejection.ts';
 import type { CallbackMessage } from '../callbacks/callback.ts';
-import { type Config, operationFor } from '../config/resolved.ts';
+import { type Config, keepTasksIn, operationFor } from '../config/resolved.ts';
 import type { Downstream } from '../downstream/downstream.ts';
 import { FULL_SIZE, type NodeSize } from '../fan-out/tree.ts';
 import { mergingDownstream } from '../merging/merging-downstream.ts';
@@ -25,6 +25,7 @@ import type { Random } from './random.ts';
 import { type Lag, MAX_LAG } from './remembered.ts';
 import type { Tables } from './tables.ts';
 import { brief } from './trace.ts';
+import { type pricesOf, type Spent, throttled } from './units.ts';
 
 /** What all processes of a schedule share. */
 export interface Surroundings {
@@ -38,6 +39,16 @@ export interface Surroundings {
   readonly downstream: (life: Life) => Downstream;
   /** @default - that of DynamoDB's rows */
   readonly nodeSize?: NodeSize;
+  /** Slots of a page. @default - those of DynamoDB's rows */
+  readonly slotsPerPage?: number;
+  /** Has a process wait for the capacity of partitions, or fails. @default - there is always enough */
+  readonly throttle?: Throttle;
+}
+
+/** Prices of calls, and who waits for what they cost. */
+export interface Throttle {
+  readonly prices: ReturnType<typeof pricesOf>;
+  readonly spend: (process: string, spent: readonly Spent[]) => Promise<void>;
 }
 
 export interface Started {
@@ -87,7 +98,7 @@ export const beginLife = (
     machine: machineOf(chaos, process),
     report: (event) => {
       chaos.trace(() => `${name}  · ${brief(event)}`);
-      const defect = defectToldIn(name, event);
+      const defect = defectToldIn(name, event, chaos.removed);
       if (defect) chaos.onViolation(defect);
     },
   };
@@ -126,8 +137,30 @@ export const attempt = async <T>(chaos: Chaos, name: string, work: () => Promise
 /** Tells of a step that failed. */
 export const failed = (chaos: Chaos, name: string, cause: unknown): void => {
   chaos.trace(() => `${name}  failed: ${String(cause)}`);
-  const defect = defectOf(name, cause);
+  const defect = defectOf(name, cause, chaos.removed);
   if (defect) chaos.onViolation(defect);
+};
+
+/** The stores whose rows share partitions. */
+const stores = (around: Surroundings, { name, gate, lag }: Life) => {
+  const { config, tables, slotsPerPage, throttle } = around;
+  const all = {
+    tasks: memoryTasks(tables, gate, lag),
+    waiting: memoryWaiting(tables, gate, lag),
+    locks: memoryLocks(tables, gate, lag, slotsPerPage, keepTasksIn(config)),
+    batches: memoryBatches(tables, gate, lag),
+    operations: memoryOperations(tables, gate, lag, slotsPerPage),
+  };
+  if (!throttle) return all;
+  const { prices } = throttle;
+  const spend = (spent: readonly Spent[]): Promise<void> => throttle.spend(name, spent);
+  return {
+    tasks: throttled(all.tasks, prices.tasks, spend),
+    waiting: throttled(all.waiting, prices.waiting, spend),
+    locks: throttled(all.locks, prices.locks, spend),
+    batches: throttled(all.batches, prices.batches, spend),
+    operations: throttled(all.operations, prices.operations, spend),
+  };
 };
 
 const depsOf = (around: Surroundings, life: Life): Deps => {
@@ -135,11 +168,7 @@ const depsOf = (around: Surroundings, life: Life): Deps => {
   const { config, tables, queues, rejected, told, nodeSize = FULL_SIZE } = around;
   return {
     config,
-    tasks: memoryTasks(tables, gate, lag),
-    waiting: memoryWaiting(tables, gate, lag),
-    locks: memoryLocks(tables, gate, lag),
-    batches: memoryBatches(tables, gate, lag),
-    operations: memoryOperations(tables, gate),
+    ...stores(around, life),
     fanOuts: memoryFanOuts(tables, gate, nodeSize, lag),
     lists: memoryLists(tables, gate, nodeSize),
     queues: memoryQueues(queues, rejected, gate, told),

@@ -10,9 +10,11 @@
  * one that was received too often is gone.
  */
 import type { Millis } from '../batching/ids.ts';
+import { RETENTION } from '../batching/timings.ts';
 import type { Backlog } from '../ports.ts';
 import type { Chaos } from './chaos.ts';
 import { anyHabits, type Habits } from './habits.ts';
+import { checkMessage } from './limits.ts';
 import { Line } from './line.ts';
 
 export interface QueuedMessage {
@@ -55,6 +57,10 @@ export class SimulatedQueue {
   /** When whoever waits first is handed on, with how many there are by then; none waits while it is undefined. */
   #handOnAt: Millis | undefined;
   #sent = 0;
+  /** Told of a message that was sent. */
+  onSend: (message: QueuedMessage) => void = () => {};
+  /** Told of a message that was too old. */
+  onLost: (message: QueuedMessage) => void = () => {};
   /** Told of a deletion, before it is done. */
   onDelete: (message: QueuedMessage) => void = () => {};
 
@@ -70,11 +76,13 @@ export class SimulatedQueue {
 
   /** @returns the message's id. */
   send(body: string, delaySeconds = 0, revivals = 0): string {
+    checkMessage(body, delaySeconds);
     this.#sent += 1;
     const id = `${this.#options.name}-${this.#sent}`;
     const sentAt = this.#chaos.scheduler.now;
     const message: QueuedMessage = { id, body, revivals, sentAt, receives: 0, deleted: false };
     this.messages.add(message);
+    this.onSend(message);
     if (delaySeconds > 0) this.#delayed.add(message);
     this.#chaos.trace(() => `  ${message.id} sent: ${body}${delaySeconds > 0 ? ` in ${delaySeconds} s` : ''}`);
     this.#later(this.#delay(delaySeconds, id), message);
@@ -117,6 +125,23 @@ export class SimulatedQueue {
     this.#chaos.trace(() => `  the ${this.#options.name} queue is purged`);
   }
 
+  /** Deletes what SQS keeps no longer, dead letters too: to become one makes a message no younger. */
+  loseOld(): void {
+    for (const message of [...this.messages, ...this.#copies]) if (this.#isOld(message)) this.#lose(message);
+  }
+
+  #isOld({ sentAt }: QueuedMessage): boolean {
+    return sentAt + RETENTION < this.#chaos.scheduler.now;
+  }
+
+  #lose(message: QueuedMessage): void {
+    this.#forget(message);
+    if (message.copyOf) return;
+    this.wasPurged = true;
+    this.#chaos.trace(() => `  ${message.id} is gone: nobody handled it for as long as the queue keeps it`);
+    this.onLost(message);
+  }
+
   #later(delay: Millis, message: QueuedMessage): void {
     this.#chaos.scheduler.after(delay, () => {
       this.#delayed.delete(message);
@@ -124,6 +149,11 @@ export class SimulatedQueue {
       this.#ready.push(message);
       this.#pollSoon();
     });
+  }
+
+  /** More pollers may be free than when somebody last looked. */
+  pollAgain(): void {
+    if (this.#ready.length > 0) this.#pollSoon();
   }
 
   #pollSoon(): void {
@@ -176,6 +206,10 @@ export class SimulatedQueue {
     while (taken.length < most && this.#ready.length > 0) {
       const message = this.#ready.take(this.#habits.nextOf(this.#ready.length));
       if (message.deleted || taken.includes(message)) continue;
+      if (this.#isOld(message)) {
+        this.#lose(message);
+        continue;
+      }
       message.receives += 1;
       if (message.receives > this.#options.maxReceives) this.#bury(message);
       else taken.push(message);
@@ -213,7 +247,7 @@ export class SimulatedQueue {
       for (const message of done) if (message.deleted) hidden.delete(message);
       this.#inHand -= 1;
       pollers?.handled(scheduler.now - from, taken.length);
-      if (pollers && this.#ready.length > 0) this.#pollSoon();
+      if (pollers) this.pollAgain();
     });
   }
 

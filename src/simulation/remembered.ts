@@ -16,7 +16,7 @@ interface Change<K, V> {
   readonly before: V | undefined;
 }
 
-/** A map with the changes of its last {@link MAX_LAG}. Older ones go with the next change. */
+/** A map with the changes of its last {@link MAX_LAG}. Those that are twice as old go with the next change. */
 export class Remembered<K, V> extends Map<K, V> {
   readonly #now: () => Millis;
   #changes: Change<K, V>[] = [];
@@ -58,7 +58,8 @@ export class Remembered<K, V> extends Map<K, V> {
 
   #remember(key: K): void {
     const at = this.#now();
-    if (this.#changes.length > 0 && (this.#changes[0] as Change<K, V>).at < at - MAX_LAG)
+    // Now and then: each time would cost as much as there are changes.
+    if (this.#changes.length > 0 && (this.#changes[0] as Change<K, V>).at < at - 2 * MAX_LAG)
       this.#changes = this.#changes.filter((change) => change.at >= at - MAX_LAG);
     this.#changes.push({ at, key, before: this.get(key) });
   }

@@ -1,47 +1,104 @@
 /** What must hold of slots, pauses and of Targets that wait for room, after every write. */
-import { isFinished } from '../batching/batch.ts';
-import { batchIdOf, type Millis, type OperationName, operationOf, type Target } from '../batching/ids.ts';
+import { type Batch, isFinished } from '../batching/batch.ts';
+import { type Millis, type OperationName, operationOf, type Target } from '../batching/ids.ts';
 import type { Lock } from '../batching/lock.ts';
-import { type OperationState, parseSlot, slotOfBatch } from '../batching/slots.ts';
-import { type Config, operationFor } from '../config/resolved.ts';
-import type { Tables, Watcher } from './tables.ts';
+import { batchOfSlot, parseSlot, type Slot, slotOfBatch } from '../batching/slots.ts';
+import { type Config, operationFor, operationNamed } from '../config/resolved.ts';
+import type { Call } from '../downstream/downstream.ts';
+import { totalOf } from './caps.ts';
+import type { Configurations, Configured } from './configurations.ts';
+import { inFlightIn, slotsIn, type Tables, type Watcher } from './tables.ts';
 import { demand } from './violation.ts';
 
 /** How long, at the most, a Target waited for room that was there. Nobody did yet: 0. */
 export interface Idle {
   longest: Millis;
+  /** The same, if a batch of a paused Target that cannot go on does not count as one that needs its slot. */
+  longestForPaused: Millis;
+  /** How many waited, at the most. */
+  most: number;
 }
 
-type RoomWatcher = Required<Pick<Watcher, 'lock' | 'operation' | 'waitingTarget'>>;
+type RoomWatcher = Required<Pick<Watcher, 'lock' | 'operation' | 'slotPage' | 'waitingTarget'>>;
 
-/** @param idle is told how long room was there for somebody who waited for it. */
-export const watchRooms = (tables: Tables, config: Config, now: () => Millis, idle: Idle): RoomWatcher => {
-  const since = new Map<OperationName, Millis>();
+/** @param idle is told how long room was there for somebody who waited for it. @param slotsPerPage slots of a row at the most */
+export const watchRooms = (
+  tables: Tables,
+  configs: Configurations,
+  now: () => Millis,
+  idle: Idle,
+  slotsPerPage: number,
+): RoomWatcher => {
+  const [since, sincePaused] = [new Map<OperationName, Millis>(), new Map<OperationName, Millis>()];
+  const wasPaused = new Set<Target>();
+  const takenAt = new Map<Slot, Millis>();
   const look = (operation: OperationName): void => {
-    const began = since.get(operation);
-    if (someoneWaitsForRoomThatIsThere(tables, config, operation)) since.set(operation, began ?? now());
-    else since.delete(operation);
-    idle.longest = Math.max(idle.longest, began === undefined ? 0 : now() - began);
+    const all = slotsIn(tables, operation);
+    const needed = all.filter((slot) => !isLent(tables, slot, now()));
+    idle.most = Math.max(idle.most, tables.waitingTargets.get(operation)?.size ?? 0);
+    idle.longest = Math.max(idle.longest, lookFor(operation, since, all.length));
+    idle.longestForPaused = Math.max(idle.longestForPaused, lookFor(operation, sincePaused, needed.length));
+  };
+  const lookFor = (operation: OperationName, began: Map<OperationName, Millis>, taken: number): Millis => {
+    const from = began.get(operation);
+    if (someoneWaitsForRoomThatIsThere(tables, configs.at(now()), operation, taken, now))
+      began.set(operation, from ?? now());
+    else began.delete(operation);
+    return from === undefined ? 0 : now() - from;
+  };
+  const checkRow = (slots: readonly unknown[]): void =>
+    demand(slots.length <= slotsPerPage, 'a row has no more slots where there are more', { slots });
+  const noteTaken = (before: readonly Slot[], after: readonly Slot[]): void => {
+    for (const slot of before) if (!after.includes(slot)) takenAt.delete(slot);
+    for (const slot of after) if (!before.includes(slot)) takenAt.set(slot, now());
+  };
+  /** A batch is opened, and called about, only while it holds a slot: so there are no more of them either. */
+  const checkCap = (operation: OperationName): void => {
+    const slots = slotsIn(tables, operation);
+    const taken = slots.map((slot) => takenAt.get(slot) ?? Number.NEGATIVE_INFINITY);
+    const isAllowed = configs.allow(now(), taken, totalOf(operation));
+    demand(isAllowed, 'an operation has at most total batches', { operation, slots });
   };
   return {
     lock: (target, before, after) => {
-      checkOpened(tables, config, target, before, after);
+      checkOpened(tables, configs.recent(now()), target, before, after);
+      checkRow(after.inFlight ?? []);
+      if (after.paused) wasPaused.add(target);
       look(operationOf(target));
     },
     operation: (operation, before, after) => {
-      checkSlots(tables, before, after);
+      const taken = after.inFlight.filter((slot) => !before.inFlight.includes(slot));
+      demand(taken.length === 0 || before.paused === undefined, 'nobody takes a slot of a paused operation', { taken });
+      checkRow(after.inFlight);
+      checkFreed(tables, wasPaused, before.inFlight, after.inFlight);
+      noteTaken(before.inFlight, after.inFlight);
+      checkCap(operation);
       look(operation);
+    },
+    slotPage: ({ of, owner, slots }, before) => {
+      checkRow(slots);
+      checkFreed(tables, wasPaused, before, slots);
+      if (of === 'target') return;
+      noteTaken(before, slots);
+      checkCap(owner as OperationName);
+      look(owner as OperationName);
     },
     waitingTarget: look,
   };
 };
 
-const checkOpened = (tables: Tables, config: Config, target: Target, before: Lock, { openBatch }: Lock): void => {
+const checkOpened = (
+  tables: Tables,
+  recent: readonly Configured[],
+  target: Target,
+  before: Lock,
+  { openBatch }: Lock,
+): void => {
   if (openBatch === undefined || openBatch === before.openBatch) return;
   const operation = operationOf(target);
   demand(before.paused === undefined, 'nothing of a paused Target is opened', { target, before, openBatch });
-  if (operationFor(config, operation).concurrency.total === null) return;
-  const slots = tables.operations.get(operation)?.inFlight ?? [];
+  if (recent.some(({ config }) => (totalOf(operation)(config) ?? null) === null)) return;
+  const slots = slotsIn(tables, operation);
   demand(slots.includes(slotOfBatch({ id: openBatch, target })), 'a batch is opened by who has a slot for it', {
     target,
     openBatch,
@@ -49,29 +106,61 @@ const checkOpened = (tables: Tables, config: Config, target: Target, before: Loc
   });
 };
 
-const checkSlots = (tables: Tables, before: OperationState, after: OperationState): void => {
-  const taken = after.inFlight.filter((slot) => !before.inFlight.includes(slot));
-  demand(taken.length === 0 || before.paused === undefined, 'nobody takes a slot of a paused operation', { taken });
-  for (const slot of before.inFlight.filter((each) => !after.inFlight.includes(each))) {
-    const { target, fence, round } = parseSlot(slot);
-    const id = batchIdOf(target, fence, round);
+/** A handler that found its Target paused may be slow: it gives the slot back, though the Target was resumed since. */
+const checkFreed = (
+  tables: Tables,
+  wasPaused: ReadonlySet<Target>,
+  before: readonly Slot[],
+  after: readonly Slot[],
+): void => {
+  for (const slot of before.filter((each) => !after.includes(each))) {
+    const [id, { target }] = [batchOfSlot(slot), parseSlot(slot)];
     const batch = tables.batches.get(id);
-    const isOver = batch ? isFinished(batch.status) : tables.locks.get(target)?.openBatch !== id;
-    demand(isOver, 'a slot is given back once its batch is over', { slot, batch });
+    const isOver = batch
+      ? isFinished(batch.status) || wasPaused.has(target)
+      : tables.locks.get(target)?.openBatch !== id;
+    demand(isOver, 'a slot is given back once its batch is over, or once its Target was paused', { slot, batch });
   }
 };
 
-/** One of whom its operation knows, who would begin a batch if he were told of the room. */
-const someoneWaitsForRoomThatIsThere = (tables: Tables, config: Config, operation: OperationName): boolean => {
-  const { concurrency, circuit } = operationFor(config, operation);
-  const { total, perTarget } = concurrency;
-  const { inFlight = [], paused, failures = 0 } = tables.operations.get(operation) ?? {};
+/** A call is made about a batch that holds a slot, where there are slots. */
+export const checkHoldsSlot = (tables: Tables, config: Config, { batchId, operation, target }: Call): void => {
+  if (operationFor(config, operation).concurrency.total === null) return;
+  const slots = slotsIn(tables, operation);
+  demand(slots.includes(slotOfBatch({ id: batchId, target })), 'a batch is called about while it holds a slot', {
+    batchId,
+    slots,
+  });
+};
+
+/** Whether a batch is between its attempts, and the next one is due. */
+const isIdle = (batch: Batch | undefined, now: Millis): boolean =>
+  batch?.status === 'sealed' || (batch?.status === 'in-progress' && batch.runUntil < now);
+
+/** Whether the batch of a slot has nothing to do until its Target is resumed. */
+const isLent = (tables: Tables, slot: Slot, now: Millis): boolean =>
+  tables.locks.get(parseSlot(slot).target)?.paused !== undefined && isIdle(tables.batches.get(batchOfSlot(slot)), now);
+
+/** A Target, or a batch, of which its operation knows, and which would go on if it were signalled that there is room. */
+const someoneWaitsForRoomThatIsThere = (
+  tables: Tables,
+  config: Config,
+  operation: OperationName,
+  taken: number,
+  now: () => Millis,
+): boolean => {
+  const configured = operationNamed(config, operation);
+  if (!configured) return false;
+  const { total, perTarget } = configured.concurrency;
+  const { circuit } = configured;
+  const { paused, failures = 0 } = tables.operations.get(operation) ?? {};
   // Half-open: one goes first, to see whether the downstream is there again.
   if (circuit && failures >= circuit.failures) return false;
-  if (paused || (total !== null && inFlight.length >= total)) return false;
-  return [...(tables.waitingTargets.get(operation)?.values() ?? [])].some(({ target, fence }) => {
+  if (paused || (total !== null && taken >= total)) return false;
+  return [...(tables.waitingTargets.get(operation)?.values() ?? [])].some(({ target, fence, batch }) => {
     const lock = tables.locks.get(target);
-    const isFull = perTarget !== null && (lock?.inFlight ?? []).length >= perTarget;
-    return lock?.blocked !== undefined && lock.fence === fence && !lock.paused && !isFull;
+    if (batch !== undefined) return !lock?.paused && isIdle(tables.batches.get(batch), now());
+    const mayGoOn = lock?.blocked !== undefined && lock.fence === fence && !lock.paused;
+    return mayGoOn && (perTarget === null || inFlightIn(tables, target) < perTarget);
   });
 };

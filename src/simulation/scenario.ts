@@ -2,6 +2,8 @@
 import type { Millis, OperationName, Target, TaskId } from '../batching/ids.ts';
 import { MINUTE } from '../batching/timings.ts';
 import { AS_THEY_COME, NO_ALARMS, type Operation, type RegisterPolicy } from '../config/resolved.ts';
+import type { Outage } from './chaos.ts';
+import type { ConfigChange } from './configurations.ts';
 import { fanningOut } from './fanned-out.ts';
 import type { FaultRates } from './faults.ts';
 import { type Random, seeded } from './random.ts';
@@ -40,7 +42,7 @@ const ofTasks = (seed: number): Scenario => {
   const purges = random.chance(0.15)
     ? Array.from({ length: random.int(1, 2) }, () => random.int(0, span + 60_000))
     : [];
-  return {
+  const scenario: Scenario = {
     seed,
     config: {
       version: 1,
@@ -57,10 +59,54 @@ const ofTasks = (seed: number): Scenario => {
     pauses,
     redrives,
     purges,
-    faults: faults(random),
+    changes: rates(seed, span),
+    faults: { ...faults(random), ...moreFaults(seed) },
     faultsEnd: random.pick([0, 30_000, 300_000, 1_800_000]),
+    ...hotKeys(seed),
     patrol: random.chance(0.2),
   };
+  return { ...scenario, outages: outages(seed, span, scenario.faults) };
+};
+
+/** What may be down: a table, or what writes the results of calls. */
+const MAY_BE_DOWN: readonly (readonly string[])[] = [
+  ['tasks.finish', 'tasks.touch'],
+  ['tasks.'],
+  ['batches.'],
+  ['batches.postpone', 'batches.finish'],
+  ['locks.', 'waiting.', 'operations.'],
+  ['queues.'],
+];
+
+/**
+ * In every fifth schedule something is down for a while. Not for an hour where messages come twice: each that waits meanwhile is sent
+ * again and again, and with every fifth delivery doubled they would become a hundred thousand.
+ */
+const outages = (seed: number, span: Millis, { duplicate, undeleted }: FaultRates): readonly Outage[] => {
+  const random = seeded(seed ^ 0x0d0e);
+  if (!random.chance(0.2)) return [];
+  return Array.from({ length: random.int(1, 2) }, () => {
+    const from = random.int(0, span + 30_000);
+    const lasts = random.pick([5_000, 60_000, 600_000, 3_600_000]);
+    const most = duplicate + undeleted > 0 ? 600_000 : lasts;
+    return { from, until: from + Math.min(lasts, most), of: random.pick(MAY_BE_DOWN) };
+  });
+};
+
+/** In every eighth schedule a partition bears so little that a few tasks at once are throttled. */
+const hotKeys = (seed: number): Pick<Scenario, 'partitions'> => {
+  const random = seeded(seed ^ 0x407);
+  return random.chance(1 / 8) ? { partitions: { write: random.pick([5, 20]), read: random.pick([10, 60]) } } : {};
+};
+
+/** In every sixth schedule somebody changes the rate. */
+const rates = (seed: number, span: Millis): readonly ConfigChange[] => {
+  const random = seeded(seed ^ 0x7a7e);
+  if (!random.chance(1 / 6)) return [];
+  return Array.from({ length: random.int(1, 3) }, () => ({
+    at: random.int(0, span + 60_000),
+    to: { rateLimit: random.pick([null, 0.05, 0.2, 1, 20]) },
+  })).sort((a, b) => a.at - b.at);
 };
 
 /** Most name their task; the others are named after their SQS message. Some payloads are too large for the task's row. */
@@ -96,7 +142,7 @@ const oddSends = (random: Random, sends: Scenario['sends']): Scenario['sends'] =
 const operation = (random: Random): Omit<Operation, 'downstream' | 'retry' | 'callbacks' | 'rateLimit' | 'circuit'> => {
   const maxSize = random.pick([1, 2, 3, 5, 10]);
   const window = random.chance(0.15) ? random.pick([5_000, 60_000, 1_000_000, 7_200_000]) : null;
-  const perTarget = random.pick([null, null, 1, 1, 2]);
+  const perTarget = random.pick([null, null, 1, 1, 2, 3]);
   return {
     operation: OPERATION,
     keys: ['depot'],
@@ -153,6 +199,15 @@ const handling = (seed: number): Pick<Operation, 'downstream' | 'retry' | 'callb
   };
 };
 
+/** In every third schedule clients give up on requests that happen all the same; in every second transactions meet others. */
+export const moreFaults = (seed: number): Pick<FaultRates, 'afterwards' | 'conflict'> => {
+  const random = seeded(seed ^ 0x61fe);
+  return {
+    afterwards: random.chance(1 / 3) ? random.next() * 0.05 : 0,
+    conflict: random.chance(0.5) ? random.next() * 0.3 : 0,
+  };
+};
+
 /** Each kind of fault is off in a third of the scenarios, so that every mixture comes up. */
 export const faults = (random: Random): FaultRates => {
   const rate = (most: number): number => (random.chance(1 / 3) ? 0 : random.next() * most);
@@ -166,6 +221,9 @@ export const faults = (random: Random): FaultRates => {
     duplicate: rate(0.2),
     late: rate(0.03),
     undeleted: rate(0.1),
+    overtaken: rate(0.3),
+    afterwards: 0,
+    conflict: 0,
     skew: random.pick([0, 0, 1_000, 30_000]),
   };
 };

@@ -1,6 +1,7 @@
 /** Many schedules, one after the other, and what they came to. */
+import { runNumber } from '../batching/task.ts';
 import { type FaultCounts, noFaultCounts, plusFaults } from './faults.ts';
-import { scenarioOf } from './scenario.ts';
+import { SIZES, type Size } from './sizes.ts';
 import { type Report, runSchedule, type Scenario } from './world.ts';
 
 export interface Summary {
@@ -34,11 +35,14 @@ export const plus = (a: Summary, b: Summary): Summary => ({
   violations: [...a.violations, ...b.violations],
 });
 
-const summaryOf = ({ tables, calls, faults, violation }: Report, seed: number): Summary => ({
+const summaryOf = ({ tables, expired, calls, faults, violation }: Report, seed: number): Summary => ({
   runs: 1,
-  tasks: tables.tasks.size,
-  lives: [...tables.tasks.values()].reduce((sum, { run }) => sum + run, 0),
-  batches: tables.batches.size,
+  tasks: tables.tasks.size + expired.tasks.length,
+  lives: [...tables.tasks.values(), ...expired.tasks.map(({ row }) => row)].reduce(
+    (sum, task) => sum + runNumber(task),
+    0,
+  ),
+  batches: tables.batches.size + expired.batches.length,
   calls,
   faults,
   violations: violation ? [{ seed, message: violation.message }] : [],
@@ -55,10 +59,11 @@ export const runSchedules = async (
   runs: number,
   change: (scenario: Scenario) => Scenario = (scenario) => scenario,
   onRun: (report: Report, seed: number) => boolean = () => true,
+  size: Size = 'usual',
 ): Promise<Summary> => {
   let summary = NO_RUNS;
   for (let seed = firstSeed; seed < firstSeed + runs; seed += 1) {
-    const report = await runSchedule(change(scenarioOf(seed)));
+    const report = await runSchedule(change(SIZES[size].scenarioOf(seed)));
     summary = plus(summary, summaryOf(report, seed));
     if (!onRun(report, seed)) break;
   }

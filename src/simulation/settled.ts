@@ -1,7 +1,7 @@
 /** What must hold of tasks that ended while they waited: expired, superseded or cancelled. */
 import type { Millis, TaskId } from '../batching/ids.ts';
 import { endedWaiting } from '../batching/settle.ts';
-import type { Task } from '../batching/task.ts';
+import { runNumber, type Task } from '../batching/task.ts';
 import { operationFor } from '../config/resolved.ts';
 import type { Evidence } from './evidence.ts';
 import { demand } from './violation.ts';
@@ -13,7 +13,8 @@ export const checkSettled = (evidence: Evidence): void => {
   const tasks = [...tables.tasks.values()];
   const called = new Set<TaskId>(log.calls.flatMap(({ call }) => call.items.map(({ id }) => id)));
   for (const task of tasks.filter(endedWaiting)) {
-    if (task.run === 1) demand(!called.has(task.id), 'nobody is called about a task that ended while it waited', task);
+    if (runNumber(task) === 1)
+      demand(!called.has(task.id), 'nobody is called about a task that ended while it waited', task);
     const { state } = task;
     if (state.status === 'succeeded') checkSuperseded(tables.tasks, task, state.supersededBy);
     else if (state.status === 'failed' && state.error.code === 'cancelled')

@@ -19,7 +19,8 @@ const EFFORTS: readonly Effort[] = [
 export const promiseOf = (message: string): string => message.split(':', 1)[0] as string;
 
 /**
- * The smallest scenario found that breaks the same promise: fewer messages, flushes, cancels, pauses, redrives, purges and
+ * The smallest scenario found that breaks the same promise: fewer messages, flushes, cancels, pauses, changes of the
+ * configuration, redrives, purges and
  * faults, clocks that are right, and no patrol. The same scenario in, the same out; one that breaks none stays as it is.
  */
 export const shrink = async (scenario: Scenario): Promise<Scenario> => {
@@ -31,7 +32,19 @@ export const shrink = async (scenario: Scenario): Promise<Scenario> => {
 };
 
 const smaller = async (scenario: Scenario, broken: string, { chances, runs }: Effort): Promise<Scenario> => {
-  const { seed, sends, flushes, cancels = [], pauses = [], redrives, purges, script = [], patrol, faults } = scenario;
+  const {
+    seed,
+    sends,
+    flushes,
+    cancels = [],
+    pauses = [],
+    changes = [],
+    redrives,
+    purges,
+    script = [],
+    patrol,
+    faults,
+  } = scenario;
   let [smallest, left] = [scenario, runs];
   const keepsIt = async (part: Scenario): Promise<boolean> => {
     for (let chance = 0; chance < chances && left > 0; chance += 1, left -= 1) {
@@ -50,6 +63,7 @@ const smaller = async (scenario: Scenario, broken: string, { chances, runs }: Ef
     flushes: fc.subarray([...flushes]),
     cancels: fc.subarray([...cancels]),
     pauses: fc.subarray([...pauses]),
+    changes: fc.subarray([...changes]),
     purges: fc.subarray([...purges]),
     patrol: fc.constantFrom(false, patrol),
     skew: fc.constantFrom(0, faults.skew),
@@ -64,6 +78,7 @@ const smaller = async (scenario: Scenario, broken: string, { chances, runs }: Ef
     flushes: [...flushes],
     cancels: [...cancels],
     pauses: [...pauses],
+    changes: [...changes],
     purges: [...purges],
     patrol,
     skew: faults.skew,

@@ -13,6 +13,8 @@ import { START } from './trace.ts';
 /** A call that arrived. */
 export interface LoggedCall {
   readonly call: Call;
+  /** The run of the function that made it. */
+  readonly by: string;
   readonly at: Millis;
   /** Missing while it is under way, or if its caller did not hear the answer. */
   answered?: { readonly at: Millis; readonly answer: Answer };
@@ -36,10 +38,14 @@ export interface CallLog {
 
 export interface DownstreamWorld {
   readonly chaos: Chaos;
+  /** Who calls: a run of a function. */
+  readonly name: string;
   readonly random: Random;
   readonly log: CallLog;
   readonly gate: Gate;
   readonly config: Config;
+  /** Is told of each call as it arrives. */
+  readonly onCall?: (call: LoggedCall) => void;
   /** Where jobs report, if there are any. */
   readonly jobs?: SimulatedQueue;
 }
@@ -49,14 +55,17 @@ const SOON: Millis = 3_000;
 
 /** Calls take up to their operation's timeout; some would take longer, and have no answer then. */
 export const simulatedDownstream = (world: DownstreamWorld): Downstream => {
-  const { random, log, gate, config } = world;
+  const { random, log, gate, config, name: by } = world;
   const { scheduler } = world.chaos;
   return {
     call: async (call) => {
       for (const { id } of call.items) log.tried.add(id);
-      const logged: LoggedCall = { call, at: scheduler.now };
+      const logged: LoggedCall = { call, by, at: scheduler.now };
       try {
-        await through(gate, DOWNSTREAM_CALL, () => log.calls.push(logged));
+        await through(gate, DOWNSTREAM_CALL, () => {
+          log.calls.push(logged);
+          world.onCall?.(logged);
+        });
       } catch (cause) {
         // Like the real ones: what keeps an answer from arriving is an answer.
         return { kind: 'unavailable', reason: String(cause), mayRetryAtOnce: true };

@@ -3,7 +3,8 @@ import type { Batch } from '../batching/batch.ts';
 import type { BatchId, Millis, OperationName, Target, TaskId, Token } from '../batching/ids.ts';
 import type { Lock } from '../batching/lock.ts';
 import type { Waiting } from '../batching/policy.ts';
-import type { OperationState, WaitingTarget } from '../batching/slots.ts';
+import type { SlotPage } from '../batching/slot-pages.ts';
+import type { OperationState, Slot, WaitingTarget } from '../batching/slots.ts';
 import type { NewTask, Task } from '../batching/task.ts';
 import type { ListId } from '../deferred/ids.ts';
 import type { Range } from '../deferred/list.ts';
@@ -15,6 +16,8 @@ import type { Position } from '../fan-out/tree.ts';
 import type { InputKey } from '../merging/inputs.ts';
 import type { Marks } from '../merging/merge.ts';
 import type { PatrolMark } from '../ports.ts';
+import { DYNAMODB, limited } from './limits.ts';
+import { rowBehind } from './remembered.ts';
 
 /** Is told of each write before the next one can happen. */
 export interface Watcher {
@@ -24,10 +27,26 @@ export interface Watcher {
   lock?(target: Target, before: Lock, after: Lock): void;
   rowDeleted?(target: Target, row: Waiting): void;
   operation?(operation: OperationName, before: OperationState, after: OperationState): void;
+  /** A page of slots beyond the first one. */
+  slotPage?(page: OwnedPage, before: readonly Slot[]): void;
   /** A Target began or ceased to wait for room in this operation. */
   waitingTarget?(operation: OperationName): void;
   fanOut?(before: FanOut | undefined, after: FanOut): void;
   fanOutNode?(id: FanOutId, position: Position, before: Node | undefined, after: Node): void;
+}
+
+/** When rows expire, in seconds of the epoch: those whose time to live runs. */
+interface Expiries {
+  readonly tasks: Map<TaskId, number>;
+  readonly batches: Map<BatchId, number>;
+  readonly locks: Map<Target, number>;
+}
+
+/** A page of slots beyond the first one. */
+export interface OwnedPage extends SlotPage {
+  /** Whether its owner is an operation or a Target: both may have one name. */
+  readonly of: 'operation' | 'target';
+  readonly owner: string;
 }
 
 export interface StoredPayload {
@@ -36,8 +55,8 @@ export interface StoredPayload {
   readonly createdAt: Millis;
   /** Of the task, which wanted it last. */
   readonly run: number;
-  /** Whether its time to live runs. */
-  readonly expires?: true;
+  /** When it expires, in seconds of the epoch, while its time to live runs. */
+  readonly expires?: number;
 }
 
 export interface Tables {
@@ -47,7 +66,12 @@ export interface Tables {
   readonly waiting: Map<Target, Map<string, Waiting>>;
   readonly locks: Map<Target, Lock>;
   readonly batches: Map<BatchId, Batch>;
+  readonly expiries: Expiries;
   readonly operations: Map<OperationName, OperationState>;
+  /** Pages of slots beyond the first one, by owner and number. */
+  readonly slotPages: Map<string, OwnedPage>;
+  /** The keys that an owner's pages have, or had. */
+  readonly slotPageKeys: Map<string, Set<string>>;
   /** Targets that wait for room in their operation, by their turn. */
   readonly waitingTargets: Map<OperationName, Map<string, WaitingTarget>>;
   /** Inputs that were done, by their keys. */
@@ -86,29 +110,36 @@ type NewTable = <K, V>() => Map<K, V>;
 export const emptyTables = (
   newTable: NewTable = () => new Map(),
   { newRows = newTable, isApart = isLarge }: Partial<Pick<Tables, 'newRows' | 'isApart'>> = {},
-): Tables => ({
-  newRows,
-  isApart,
-  tasks: newTable(),
-  payloads: newTable(),
-  waiting: new Map(),
-  locks: newTable(),
-  batches: newTable(),
-  operations: newTable(),
-  waitingTargets: new Map(),
-  processed: new Map(),
-  fanOuts: newTable(),
-  fanOutNodes: new Map(),
-  reservations: new Map(),
-  listAppends: new Map(),
-  listSegments: new Map(),
-  listJobs: new Map(),
-  listTriggers: new Map(),
-  listResults: new Map(),
-  claims: 0,
-  patrolMark: undefined,
-  watcher: {},
-});
+): Tables => {
+  const rows = <K extends string, V>(): Map<K, V> => limited(newTable());
+  const plainRows = <K extends string, V>(): Map<K, V> => limited(new Map());
+  return {
+    newRows: () => limited(newRows(), DYNAMODB.sortKey),
+    isApart,
+    tasks: rows(),
+    payloads: rows(),
+    waiting: new Map(),
+    locks: rows(),
+    batches: rows(),
+    expiries: { tasks: new Map(), batches: new Map(), locks: new Map() },
+    operations: rows(),
+    slotPages: rows(),
+    slotPageKeys: new Map(),
+    waitingTargets: new Map(),
+    processed: new Map(),
+    fanOuts: rows(),
+    fanOutNodes: plainRows(),
+    reservations: plainRows(),
+    listAppends: plainRows(),
+    listSegments: plainRows(),
+    listJobs: plainRows(),
+    listTriggers: plainRows(),
+    listResults: plainRows(),
+    claims: 0,
+    patrolMark: undefined,
+    watcher: {},
+  };
+};
 
 export const putTask = (tables: Tables, task: Task): void => {
   const before = tables.tasks.get(task.id);
@@ -129,6 +160,37 @@ export const putBatch = (tables: Tables, batch: Batch): void => {
   const before = tables.batches.get(batch.id);
   tables.batches.set(batch.id, batch);
   tables.watcher.batch?.(before, batch);
+};
+
+/** The slots of an operation that are taken, on all pages. */
+export const slotsIn = (tables: Tables, operation: OperationName): readonly Slot[] => [
+  ...(tables.operations.get(operation)?.inFlight ?? []),
+  ...pagesOf(tables, 'operation', operation).flatMap(({ slots }) => slots),
+];
+
+/** The pages of an owner beyond the first one. @param lag how long ago */
+export const pagesOf = (
+  { slotPages, slotPageKeys }: Tables,
+  of: OwnedPage['of'],
+  owner: string,
+  lag: Millis = 0,
+): readonly OwnedPage[] =>
+  [...(slotPageKeys.get(`${of} ${owner}`) ?? [])].flatMap((key) => rowBehind(slotPages, key, lag) ?? []);
+
+/** How many batches of a Target are in flight, where that is counted. */
+export const inFlightIn = (tables: Tables, target: Target): number =>
+  pagesOf(tables, 'target', target).reduce(
+    (sum, { slots }) => sum + slots.length,
+    tables.locks.get(target)?.inFlight?.length ?? 0,
+  );
+
+export const slotPageKey = ({ of, owner, page }: Omit<OwnedPage, 'slots'>): string => `${of} ${owner}#${page}`;
+
+export const putSlotPage = (tables: Tables, page: OwnedPage, before: readonly Slot[]): void => {
+  const [owned, key] = [`${page.of} ${page.owner}`, slotPageKey(page)];
+  tables.slotPageKeys.set(owned, (tables.slotPageKeys.get(owned) ?? new Set()).add(key));
+  tables.slotPages.set(key, page);
+  tables.watcher.slotPage?.(page, before);
 };
 
 export const putFanOut = (tables: Tables, fanOut: FanOut): void => {

@@ -1,17 +1,18 @@
 /** What initiators must have heard in the end: how each task ended, under one name, and nothing else. */
-import type { Task } from '../batching/task.ts';
+import type { TaskId } from '../batching/ids.ts';
+import { runNumber, type Task } from '../batching/task.ts';
 import { operationFor } from '../config/resolved.ts';
 import type { Evidence } from './evidence.ts';
 import { isOfFanOut } from './fanned-out.ts';
 import { demand } from './violation.ts';
 
 /** @throws Violation */
-export const checkTold = ({ config, tables, told }: Evidence): void => {
+export const checkTold = ({ config, tables, told, outlived }: Evidence): void => {
   const heard = new Map<string, Set<string>>();
   for (const { to, event } of told) {
     const { id, type, subject } = JSON.parse(event) as Record<'id' | 'type' | 'subject', string>;
     if (isOfFanOut({ type })) continue;
-    const task = [...tables.tasks.values()].find((each) => each.id === subject);
+    const task = tables.tasks.get(subject as TaskId);
     demand(task !== undefined && type === endOf(task, id), 'who is told of a task is told how it ended', {
       event,
       task,
@@ -22,14 +23,18 @@ export const checkTold = ({ config, tables, told }: Evidence): void => {
   for (const task of tables.tasks.values()) {
     const { status } = task.state;
     const isWanted = listenerOf(config, task, `groupage.task.${status}`) !== undefined;
-    if ('batchId' in task.state && status !== 'batched')
+    const batch = 'batchId' in task.state ? task.state.batchId : undefined;
+    if (batch !== undefined && !outlived.has(batch) && status !== 'batched')
       demand(
         !isWanted || heard.get(task.id)?.has(`${task.id}.${task.run}`) === true,
         'who wants to know is told',
         task,
       );
     const runs = heard.get(task.id)?.size ?? 0;
-    demand(runs <= task.run, 'what is told of a run has one id', { task, heard: [...(heard.get(task.id) ?? [])] });
+    demand(runs <= runNumber(task), 'what is told of a run has one id', {
+      task,
+      heard: [...(heard.get(task.id) ?? [])],
+    });
   }
 };
 

@@ -3,6 +3,6 @@ import { parentPort } from 'node:worker_threads';
 import type { Chunk } from './parallel.ts';
 import { runSchedules } from './schedules.ts';
 
-parentPort?.on('message', async ({ seed, runs }: Chunk) => {
-  parentPort?.postMessage(await runSchedules(seed, runs));
+parentPort?.on('message', async ({ seed, runs, size }: Chunk) => {
+  parentPort?.postMessage(await runSchedules(seed, runs, undefined, undefined, size));
 });

@@ -35,6 +35,26 @@ it('what is wrong is said where it is', async () => {
   expect(twice).toEqual({ status: 202, ids: ['a', 'a', 'b'] });
 });
 
+it('one request takes 1 to 1,000 tasks, or ids to redrive', async () => {
+  const { kit, post } = await started();
+  const task = { operation: 'ship', payload: { depot: 'MUC' } };
+  const many = (count: number, each: object | string) => Array.from({ length: count }, () => each);
+  for (const [count, status] of [
+    [0, 400],
+    [1, 202],
+    [1_000, 202],
+    [1_001, 400],
+  ] as const) {
+    kit.sent.registered.length = 0;
+    const answer = await post('/tasks', JSON.stringify({ tasks: many(count, task) }));
+    expect([count, answer.status, kit.sent.registered.length]).toEqual([count, status, status === 202 ? count : 0]);
+    if (status === 400)
+      expect(answer.errors).toEqual([{ path: 'tasks', reason: `must have 1 to 1000 elements, not ${count}` }]);
+    const redriven = await post('/tasks/redrive', JSON.stringify({ ids: many(count, 'a') }));
+    expect([count, redriven.status === 400]).toEqual([count, status === 400]);
+  }
+});
+
 it('a body that is not UTF-8 is refused, and nothing of it is stored as something else', async () => {
   const { kit, post } = await started();
   const task = '{"operation":"ship","payload":{"depot":"M\xfcC"}}';

@@ -4,7 +4,15 @@ import { redrive } from '../../src/batching/redrive.ts';
 import { register } from '../../src/batching/register.ts';
 import { stepKit } from '../batching/step-kit.ts';
 import { memoryStores } from '../contract/stores.ts';
-import { aConfig, aTask, batchId, candidate, id, NOW, operationName } from '../factories/factories.ts';
+import {
+  aConfig,
+  aTask,
+  batchId,
+  registeredCandidate as candidate,
+  id,
+  NOW,
+  operationName,
+} from '../factories/factories.ts';
 
 const started = async () => {
   const kit = stepKit(await memoryStores());

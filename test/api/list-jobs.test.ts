@@ -183,7 +183,7 @@ describe('jobs', () => {
     await ask('/f/triggers', { count: 4 });
     await registerAll();
     const batch = { id: batchIdOf(MUC, 1, 1), target: MUC, attempts: 1, keep: 1_000 };
-    const end = async (n: number, outcome: Outcome, run = 1) => {
+    const end = async (n: number, outcome: Outcome, run = NOW) => {
       const id = `f:${n}` as TaskId;
       await kit.tasks.claim([candidateOf(id, run)], batch.id);
       await kit.tasks.finish([{ id, outcome }], { ...batch, at: NOW });
@@ -193,7 +193,7 @@ describe('jobs', () => {
     await end(1, { status: 'failed', error: { code: 'c', message: 'm', retriable: false } });
     await end(2, { status: 'failed', error: { code: 'c', message: 'm', retriable: true } });
     await kit.tasks.redrive(await kit.tasks.all(['f:2' as TaskId]), NOW);
-    await end(2, { status: 'succeeded', result: '"late"' }, 2);
+    await end(2, { status: 'succeeded', result: '"late"' }, NOW + 1);
     expect(await kit.tasks.get('f:2' as TaskId)).toMatchObject({ state: { status: 'succeeded' } });
     // Somebody else's, which has such a name.
     await holding(1, { operation: 'ship' }, 'g');

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
 import { whatFor } from '../../src/api/waits-for.ts';
-import { NO_LOCK } from '../../src/batching/lock.ts';
-import { NEW_OPERATION, type Pause, slotOf } from '../../src/batching/slots.ts';
+import { type Lock, NO_LOCK } from '../../src/batching/lock.ts';
+import { NEW_OPERATION, type OperationState, type Pause, slotOf } from '../../src/batching/slots.ts';
 import { stepKit } from '../batching/step-kit.ts';
 import { memoryStores } from '../contract/stores.ts';
 import {
@@ -24,21 +24,22 @@ const since = '2026-01-01T00:00:00.000Z';
 const pause: Pause = { id: 'p', by: 'person', since: NOW, reason: 'fog' };
 const batch = batchId('ship/depot=MUC#1#1');
 const caps = { batch: aPolicy({ maxWait: 1_000 }), concurrency: { perTarget: 1, total: 1 } };
-const full = { ...NEW_OPERATION, inFlight: [slotOf(target('ship/depot=JFK'), 1, 1)] };
+const full = { ...NEW_OPERATION, inFlight: [slotOf(target('ship/depot=JFK'), 1, 1)], taken: 1 };
+const empty = { ...NEW_OPERATION, taken: 0 };
 const held = { ...NO_LOCK, holder: token('t'), lockedUntil: NOW + 45_000 };
 
 it.each([
   [
     'an open circuit, until it is tried again',
     NO_LOCK,
-    { ...NEW_OPERATION, paused: { ...pause, by: 'circuit', until: NOW + 1_000, reason: 'answered 503' } },
+    { ...empty, paused: { ...pause, by: 'circuit', until: NOW + 1_000, reason: 'answered 503' } },
     'circuit-open',
     `its operation's circuit is open since ${since} until 2026-01-01T00:00:01.000Z (answered 503)`,
   ],
   [
     'a pause of its operation, also where its Target is paused too',
     { ...NO_LOCK, paused: pause },
-    { ...NEW_OPERATION, paused: pause },
+    { ...empty, paused: pause },
     'operation-paused',
     `its operation is paused since ${since} (fog)`,
   ],
@@ -64,17 +65,11 @@ it.each([
     `1 of 1 batches are under way (${batch})`,
   ],
   ['room in its operation', { ...NO_LOCK, blocked: NOW }, full, 'room-in-operation', ': 1 of 1 batches are under way'],
-  [
-    'room that there is already',
-    { ...NO_LOCK, blocked: NOW },
-    NEW_OPERATION,
-    'room-in-operation',
-    'room in its operation',
-  ],
+  ['room that there is already', { ...NO_LOCK, blocked: NOW }, empty, 'room-in-operation', 'room in its operation'],
   ['its batch to fill', held, full, 'batch-to-fill', '2026-01-01T00:00:01.000Z'],
   ['a leader', { ...held, lockedUntil: NOW - 1 }, full, 'leader', 'groupage doctor'],
 ] as const)('a task waits for %s', (_, lock, state, reason, text) => {
-  expect(whatFor(aTask(), caps, lock as never, state as never, NOW)).toEqual({
+  expect(whatFor(aTask(), caps, lock as Lock, state as OperationState & { taken: number }, NOW)).toEqual({
     reason,
     text: expect.stringContaining(text),
   });
@@ -112,7 +107,7 @@ it('a task that a batch has waits for the job that reports later, or for the end
   expect(await ask('task-2')).toMatchObject({ status: 'in-progress', waitsFor: { reason: 'circuit-open' } });
   kit.now = NOW + 30_000;
   expect(await ask('task-2')).not.toHaveProperty('waitsFor');
-  await kit.locks.pause(task.target, pause, NOW);
+  await kit.locks.pause(task.target, pause);
   expect(await ask('task-2')).toMatchObject({ waitsFor: { reason: 'target-paused' } });
 });
 
@@ -125,7 +120,7 @@ it('what a task waits for is said of it alone, and only while it waits', async (
   const task = { ...aTask(), run: 1, payloadApart: false, state: { status: 'created' } } as const;
   await kit.tasks.insert([task]);
   await kit.waiting.put([task]);
-  await kit.locks.pause(task.target, pause, NOW);
+  await kit.locks.pause(task.target, pause);
   expect(await ask('/tasks/task-1')).toMatchObject({ waitsFor: { reason: 'target-paused' } });
   expect(await ask('/tasks/task-1', aConfig({ operation: operationName('parcels') }))).toMatchObject({
     waitsFor: { reason: 'operation-unknown', text: expect.stringContaining('"ship"') },

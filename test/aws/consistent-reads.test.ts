@@ -11,7 +11,7 @@ type Reads = 'strong' | 'eventual' | 'none';
 
 /** A call that is new has to be named here. */
 const PROMISED: {
-  readonly [Port in keyof Ports]: Readonly<Record<Exclude<keyof Ports[Port], keyof NodeSize>, Reads>>;
+  readonly [Port in keyof Ports]: Readonly<Record<Exclude<keyof Ports[Port], keyof NodeSize | 'pageSize'>, Reads>>;
 } = {
   tasks: {
     insert: 'strong',
@@ -21,6 +21,7 @@ const PROMISED: {
     members: 'strong',
     glance: 'eventual',
     finish: 'strong',
+    touch: 'none',
     get: 'strong',
     all: 'strong',
     settle: 'strong',
@@ -45,12 +46,23 @@ const PROMISED: {
     land: 'none',
     pause: 'none',
     resume: 'none',
+    keep: 'none',
     burn: 'none',
     flush: 'strong',
     targets: 'eventual',
+    slotPages: 'strong',
+    slotPagesEventually: 'eventual',
+    slotPage: 'strong',
+    takeSlot: 'none',
+    freeSlot: 'none',
+    dropPages: 'none',
   },
   operations: {
     read: 'strong',
+    slotPages: 'strong',
+    slotPagesEventually: 'eventual',
+    slotPage: 'strong',
+    isWaiting: 'strong',
     takeSlot: 'none',
     freeSlot: 'none',
     enqueue: 'none',
@@ -61,6 +73,7 @@ const PROMISED: {
     addFailure: 'none',
     markThrottled: 'none',
     resetFailures: 'none',
+    markWaking: 'none',
     reserveCall: 'none',
   },
   batches: {

@@ -28,6 +28,7 @@ export const callAll = async (ports: Ports): Promise<void> => {
     await tasks.insert([task]);
     await tasks.storePayloads([{ ...task, run: 1 }]);
     await tasks.claim([candidate(t(1))], batch);
+    await tasks.touch(t(1), batch);
     await tasks.members([t(1)], batch);
     await tasks.glance([t(1)], batch);
     await tasks.payload(t(1));
@@ -47,7 +48,13 @@ export const callAll = async (ports: Ports): Promise<void> => {
   const pause = { id: 'p', by: 'circuit', since: NOW } as const;
   for (const _ of ['done', 'refused']) {
     await operations.takeSlot(operation, slot, 1);
+    await operations.takeSlot(operation, slot, 1, 1);
+    await operations.slotPages(operation, 20);
+    await operations.slotPagesEventually(operation, 20);
+    await operations.slotPage(operation, 1);
+    await operations.freeSlot(operation, slot, 1);
     await operations.freeSlot(operation, slot);
+    await operations.isWaiting(operation, { target, at: NOW, fence: 1 });
     await operations.enqueue(operation, { target, at: NOW, fence: 1 });
     await operations.waiting(operation, 9);
     await operations.dequeue(operation, { target, at: NOW, fence: 1 });
@@ -56,7 +63,8 @@ export const callAll = async (ports: Ports): Promise<void> => {
     await operations.addFailure(operation);
     await operations.markThrottled(operation, NOW);
     await operations.resetFailures(operation);
-    await operations.reserveCall(operation, 0, NOW);
+    await operations.markWaking(operation, undefined, { id: 'waking', at: NOW });
+    await operations.reserveCall(operation, undefined, { next: NOW, rate: 1, since: NOW });
     await operations.read(operation);
   }
 
@@ -81,10 +89,17 @@ export const callAll = async (ports: Ports): Promise<void> => {
     await locks.closeBatch(target, batch);
     await locks.land(target, batch);
     await locks.block(target, next, { round: 1, at: NOW });
-    await locks.pause(target, { id: 'p', by: 'person', since: NOW }, NOW);
-    await locks.resume(target, 'p');
+    await locks.pause(target, { id: 'p', by: 'person', since: NOW });
+    await locks.resume(target, 'p', NOW);
+    await locks.keep(target, NOW);
     await locks.release(target, next);
     await locks.flush(target, NOW);
+    await locks.takeSlot(target, slot, 1, 1);
+    await locks.slotPages(target, 20);
+    await locks.slotPagesEventually(target, 20);
+    await locks.slotPage(target, 1);
+    await locks.freeSlot(target, slot, 1);
+    await locks.dropPages(target, [1]);
   }
   await locks.read(target);
   await locks.readAll([target]);

@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { partsOf } from '../../lambdas/compose.ts';
 import { batchKey } from '../../src/aws/batch-rows.ts';
@@ -14,10 +14,13 @@ import { payloadKey, taskKey } from '../../src/aws/task-rows.ts';
 import { electLeader } from '../../src/batching/elect-leader.ts';
 import { finishBatch } from '../../src/batching/finish-batch.ts';
 import { handleBatch } from '../../src/batching/handle-batch.ts';
-import { type BatchId, batchIdOf, type Target } from '../../src/batching/ids.ts';
+import { type BatchId, batchIdOf, candidateOf, type Target } from '../../src/batching/ids.ts';
+import { patrol } from '../../src/batching/patrol.ts';
 import { register } from '../../src/batching/register.ts';
 import type { NewTask, Outcome } from '../../src/batching/task.ts';
 import { CONFIG_ASSET, ENVIRONMENT } from '../../src/environment.ts';
+import { type FanOutId, fanOutId } from '../../src/fan-out/ids.ts';
+import type { InputKey } from '../../src/merging/inputs.ts';
 import { temporaryFolder } from '../../src/temporary-folder.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
 import { PLENTY, stepKit } from '../batching/step-kit.ts';
@@ -170,6 +173,94 @@ describe('a lock row', () => {
   });
 });
 
+describe('a lock row with a pause, or with batches in flight,', () => {
+  const pause = { id: 'p', by: 'person', since: AT } as const;
+  const mine = { fence: 1, token: token('mine') };
+  const expected = secondsAfter(KEEP + LOCK_OUTLIVES);
+  const open = { batch: batchId('b#1#1'), round: 1, by: token('turn'), until: AT, perTarget: 1 };
+  const led = (now: number) => stores.locks.acquire(own.target, { ...mine, seen: { fence: 0 }, now, until: now + 1 });
+  const patrolled = async (now: number) => {
+    const kit = stepKit(stores, aConfig());
+    kit.now = now;
+    const locks = { ...kit.locks, targets: async () => ({ items: [own.target] }) };
+    await patrol({ ...kit, locks }, () => true);
+  };
+
+  it('does not expire while the pause lasts', async () => {
+    await stores.locks.enlist([own.target], AT);
+    await stores.locks.pause(own.target, pause);
+    expect(await lockExpiry(own.target)).toBeNull();
+    await stores.locks.resume(own.target, 'other', AT);
+    expect(await lockExpiry(own.target)).toBeNull();
+    await stores.locks.resume(own.target, pause.id, AT);
+    expect(await lockExpiry(own.target)).toBe(expected);
+  });
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['paused, and written as release 0.2.0 or a flush does', () => stores.locks.pause(own.target, pause)],
+    ['in flight', () => stores.locks.openBatch(own.target, mine, open)],
+    ['waiting for room', () => stores.locks.block(own.target, mine, { round: 0, at: AT })],
+  ])('gets more time from the patrol before it would expire: %s', async (_, closed) => {
+    await led(AT - 40 * DAY);
+    await closed();
+    await stores.locks.flush(own.target, AT - 40 * DAY);
+    await patrolled(AT - 15 * DAY);
+    expect(await lockExpiry(own.target)).toBe(secondsAfter(KEEP + LOCK_OUTLIVES - 40 * DAY));
+    await patrolled(AT);
+    expect(await lockExpiry(own.target)).toBe(expected);
+  });
+
+  it('gets none once neither is there', async () => {
+    await led(AT - 40 * DAY);
+    await stores.locks.openBatch(own.target, mine, open);
+    await stores.locks.land(own.target, open.batch);
+    await patrolled(AT);
+    await stores.locks.keep(own.target, AT);
+    expect(await lockExpiry(own.target)).toBe(secondsAfter(KEEP + LOCK_OUTLIVES - 40 * DAY));
+  });
+});
+
+describe('a fan-out', () => {
+  const header = (id: FanOutId) => expiryOf('fanOut', { Id: id });
+  const opened = async () => {
+    const id = fanOutId(`f-${own.t(1)}`) as FanOutId;
+    const { fanOuts } = stores;
+    await fanOuts.open({ id, createdAt: AT }, AT);
+    const take = { first: 0, count: 1, groups: 1, openedAt: AT, at: AT };
+    await fanOuts.reserve(id, token('a'), take);
+    await fanOuts.putGroups(id, [{ n: 0, size: 1 }], AT);
+    await fanOuts.seal(id, AT);
+    return id;
+  };
+
+  it('stays until its other rows are gone, whatever ends it, and goes when it was said to', async () => {
+    const id = await opened();
+    const { fanOuts } = stores;
+    expect([await header(id), await expiryOf('fanOut', { Id: `${id}#0.0` })]).toEqual([null, null]);
+    const ending = { status: 'complete', from: ['sealed'], because: 'all-done', failed: 0 } as const;
+    await fanOuts.end(id, { ...ending, at: AT, checkAt: AT });
+    expect(await header(id)).toBeNull();
+    await fanOuts.bury(id, AT + DAY);
+    expect(await header(id)).toBe(secondsAfter(DAY));
+  });
+
+  it('knows what a token took for 30 days', async () => {
+    expect(await expiryOf('fanOut', { Id: `${await opened()}#token#a` })).toBe(secondsAfter(30 * DAY));
+  });
+});
+
+it('an input that was done is known for as long as it was said', async () => {
+  await stores.processed.remember(own.target, [{ key: '"a"' as InputKey, marks: [] }], AT, 3 * DAY);
+  const rows = await resources.clients.dynamodb.send(
+    new QueryCommand({
+      TableName: resources.tables.batchLock,
+      KeyConditionExpression: 'Target = :target',
+      ExpressionAttributeValues: { ':target': `done:${own.target}` },
+    }),
+  );
+  expect(rows.Items?.map(({ ExpiresAt }) => ExpiresAt)).toEqual([secondsAfter(3 * DAY)]);
+});
+
 describe('what is never finished never expires:', () => {
   it('a waiting row', async () => {
     const row = { id: own.t(1), run: 1, target: own.target, createdAt: AT, bytes: 1 };
@@ -208,7 +299,9 @@ describe('the steps keep what they finish for as long as its operation says:', (
   });
 
   it('a batch all of whose candidates another batch has', async () => {
-    const { task, batch } = await batched(({ id }) => stores.tasks.claim([candidate(id)], batchId('another#1#1')));
+    const { task, batch } = await batched(({ id }) =>
+      stores.tasks.claim([candidateOf(id, AT)], batchId('another#1#1')),
+    );
     expect(await batchExpiry(batch)).toBe(secondsAfter(7 * DAY));
     expect(await expiryOf('task', taskKey(task.id))).toBeNull();
   });

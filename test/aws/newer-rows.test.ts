@@ -8,8 +8,9 @@ import { leaseKey, nodeKeyOf } from '../../src/aws/fleet-rows.ts';
 import type { Item } from '../../src/aws/item.ts';
 import { appendKey, jobsKey, resultKey, segmentKey, triggerKey } from '../../src/aws/list-rows.ts';
 import { lockKey, PATROL_KEY, waitingKey } from '../../src/aws/lock-rows.ts';
-import { operationKey, waitingTargetKey } from '../../src/aws/operation-rows.ts';
+import { operationKey, partitionOf, waitingTargetKey } from '../../src/aws/operation-rows.ts';
 import { ROW_KINDS, type RowKind } from '../../src/aws/row-version.ts';
+import { slotPageKey } from '../../src/aws/slot-rows.ts';
 import { newTaskRow, payloadRow } from '../../src/aws/task-rows.ts';
 import type { Token } from '../../src/batching/ids.ts';
 import { type ListId, trackerOf } from '../../src/deferred/ids.ts';
@@ -86,7 +87,7 @@ const CASES = (): Record<Exclude<RowKind, 'fleet name'>, Case> => ({
       () => stores.locks.glance(target),
       () => stores.locks.flush(target, NOW),
       () => stores.locks.land(target, batch),
-      () => stores.locks.pause(target, pause, NOW),
+      () => stores.locks.pause(target, pause),
       () => stores.locks.burn(target, 2, 1, NOW),
       () => stores.locks.acquire(target, { fence: 2, token: t, seen: { fence: 1 }, now: NOW, until: NOW + 1 } as never),
     ],
@@ -110,7 +111,20 @@ const CASES = (): Record<Exclude<RowKind, 'fleet name'>, Case> => ({
       () => stores.operations.pause(ship, pause),
       () => stores.operations.addFailure(ship),
       () => stores.operations.resetFailures(ship),
-      () => stores.operations.reserveCall(ship, 0, NOW),
+      () => stores.operations.markWaking(ship, undefined, { id: 'waking', at: NOW }),
+      () => stores.operations.reserveCall(ship, undefined, { next: NOW, rate: 1, since: NOW }),
+    ],
+  },
+  'slot page': {
+    table: 'batchLock',
+    rows: [slotPageKey(partitionOf(ship), 1), slotPageKey(target, 1)],
+    attempts: [
+      () => stores.operations.slotPages(ship, 20),
+      () => stores.operations.slotPagesEventually(ship, 20),
+      () => stores.operations.slotPage(ship, 1),
+      () => stores.operations.takeSlot(ship, 's' as never, 5, 1),
+      () => stores.operations.freeSlot(ship, 's' as never, 1),
+      () => stores.locks.dropPages(target, [1]),
     ],
   },
   'waiting Target': {

@@ -2,11 +2,12 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { batchKey } from '../../src/aws/batch-rows.ts';
+import { operationKey } from '../../src/aws/operation-rows.ts';
 import { voidAttempts } from '../../src/aws/recovery.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
 import { fresh } from '../contract/names.ts';
 import { dynamoDBStores, type Stores } from '../contract/stores.ts';
-import { aStart, candidate, NOW } from '../factories/factories.ts';
+import { aStart, candidate, NOW, operationName } from '../factories/factories.ts';
 
 let resources: Resources;
 let stores: Stores;
@@ -45,4 +46,21 @@ it('a local start takes back the attempt that was cut short', async () => {
   const id = await running();
   await voidAttempts(resources.clients.dynamodb, resources.tables.batch);
   expect(await stores.batches.get(id)).toMatchObject({ attempt: 1, tries: 0, runUntil: 0 });
+});
+
+it('an operation with a call reserved, of which 0.2.0 keeps no rate: its line is read, and may be replaced', async () => {
+  const operation = operationName('reserved-before');
+  const { clients, tables } = resources;
+  await clients.dynamodb.send(
+    new UpdateCommand({
+      TableName: tables.batchLock,
+      Key: operationKey(operation),
+      UpdateExpression: 'SET NextCallAt = :at',
+      ExpressionAttributeValues: { ':at': NOW },
+    }),
+  );
+  expect((await stores.operations.read(operation)).line).toEqual({ next: NOW });
+  const line = { next: NOW + 5, rate: 1, since: NOW };
+  expect(await stores.operations.reserveCall(operation, { next: NOW }, line)).toBe(true);
+  expect((await stores.operations.read(operation)).line).toEqual(line);
 });

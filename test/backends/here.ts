@@ -5,6 +5,7 @@ import { type RunningStack, type RunOptions, runStack, startStack } from '../../
 import { recorded } from '../permissions/record.ts';
 import type { Backend } from './backend.ts';
 import type { GivenEngines } from './given.ts';
+import { strict } from './strict.ts';
 
 /** Names that no other test file on the same engines has. */
 export const freshPrefix = (): string => `t${randomBytes(4).toString('hex')}-`;
@@ -21,7 +22,7 @@ export const openHere = async ({ engines }: GivenEngines, config: Config): Promi
         error: (message, logged) => errors.push(`${message} ${JSON.stringify(logged)}`),
       },
     },
-    clients: recorded,
+    clients: (clients, functionName) => recorded(strict(clients), functionName),
     onError: (error) => errors.push(error.message),
   };
   const stack = engines

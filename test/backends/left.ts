@@ -88,7 +88,7 @@ export const WHOLE_STAGE = {
   'event source': 4,
   role: 6,
   'log group': 6,
-  alarm: 31,
+  alarm: 37,
   dashboard: 1,
 };
 
@@ -101,6 +101,6 @@ export const STAGE_WITH_CALLBACKS = {
   'event source': 5,
   role: 7,
   'log group': 7,
-  alarm: 117,
+  alarm: 124,
   dashboard: 1,
 };

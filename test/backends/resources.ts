@@ -22,6 +22,7 @@ import { aConfig } from '../factories/factories.ts';
 import { clientsOf } from './cloud.ts';
 import type { Given, GivenEngines, GivenStack } from './given.ts';
 import { freshPrefix } from './here.ts';
+import { strict } from './strict.ts';
 
 export interface Resources {
   readonly clients: AwsClients;
@@ -31,10 +32,12 @@ export interface Resources {
   stop(): Promise<void>;
 }
 
-export const makeResources = async (): Promise<Resources> => {
+/** @param engine as it is: lax where it is laxer than AWS. @default - its clients refuse what AWS refuses */
+export const makeResources = async (engine?: 'as it is'): Promise<Resources> => {
   // Tests that need no backend have no setup of one: engines of their own.
   const given: Given = inject('backend') ?? { functions: 'here' };
   const { place, clients, tags, stop } = given.functions === 'here' ? await onEngines(given) : inCloud(given);
+  if (engine === undefined) strict(clients);
   const assembly = new CloudAssembly(synthesise(aConfig()), place);
   await createTables(assembly, clients.dynamodb);
   await createQueues(assembly, clients.sqs);

@@ -83,3 +83,10 @@ describe('halving', () => {
     expect(inParts([], 3)).toEqual([]);
   });
 });
+
+it('a half that is not too large says nothing about the other one', () => {
+  const halves = refused(inParts(range(4)), 'its-size');
+  expect(toCall(accepted(halves)).map(({ items }) => items)).toEqual([[2, 3]]);
+  const guilty = refused(inParts(range(4)), 'an-item');
+  expect(toCall(accepted(guilty)).map(({ items }) => items)).toEqual([[2], [3]]);
+});

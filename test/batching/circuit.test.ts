@@ -155,10 +155,10 @@ suite('a circuit', () => {
 
   it('a person who pauses a Target or an operation holds its batches too, for as long as it takes', async () => {
     const batch = await sealed();
-    await kit.locks.pause(where, { id: 'p', by: 'person', since: NOW }, NOW);
+    await kit.locks.pause(where, { id: 'p', by: 'person', since: NOW });
     await handleBatch(kit, { batchId: batch }, PLENTY);
     expect([kit.calls.length, named(), kit.sent.batch]).toEqual([0, ['held'], [{ batchId: batch, delay: 61 }]]);
-    await kit.locks.resume(where, 'p');
+    await kit.locks.resume(where, 'p', NOW);
     await kit.operations.pause(ship, { id: 'q', by: 'person', since: NOW });
     await handleBatch(kit, { batchId: batch }, PLENTY);
     expect([kit.calls.length, named()]).toEqual([0, ['held', 'held']]);

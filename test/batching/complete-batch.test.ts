@@ -117,7 +117,11 @@ suite('a job that reports later', () => {
     const start = { attempt: 1, tries: 1, token: 'other' as never, at: NOW, runUntil: NOW + 60_000 };
     await kit.batches.start(batch, start);
     await report(batch, null);
-    expect(kit.sent.batch).toEqual([{ batchId: batch, results: null, delay: 5 }]);
+    expect(kit.sent.batch).toEqual([{ batchId: batch, results: null, early: 1, delay: 5 }]);
+    // Each time later, since each time it may be delivered twice; but not later than the attempt can take.
+    const again = (early: number) => handleBatch(kit, { batchId: batch, results: null, early }, PLENTY);
+    for (const early of [1, 2, 3, 4]) await again(early);
+    expect(kit.sent.batch.slice(1).map(({ delay }) => delay)).toEqual([10, 20, 40, 61]);
     await report(batch, [[0, 'succeeded']]);
     expect((await kit.tasks.get(id(`${depot}-0`)))?.state.status).toBe('succeeded');
     // The call is still under way, and holds its slot; the report comes back when it must have ended.

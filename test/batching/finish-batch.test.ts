@@ -3,7 +3,7 @@ import { finishBatch } from '../../src/batching/finish-batch.ts';
 import { batchIdOf, type TaskId, type Token } from '../../src/batching/ids.ts';
 import { register } from '../../src/batching/register.ts';
 import { LEASE } from '../../src/batching/timings.ts';
-import { batchId, candidate, id, NOW } from '../factories/factories.ts';
+import { batchId, registeredCandidate as candidate, id, NOW } from '../factories/factories.ts';
 import { depot, guard, kit, led, lock, message, suite, where } from './step-suite.ts';
 
 suite('finish', () => {

@@ -1,13 +1,26 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { membersOf } from '../../src/batching/batch.ts';
 import { electLeader } from '../../src/batching/elect-leader.ts';
 import { group } from '../../src/batching/group.ts';
 import { batchIdOf, type TaskId, type Token } from '../../src/batching/ids.ts';
 import { NO_LOCK } from '../../src/batching/lock.ts';
+import type { GroupMessage } from '../../src/batching/messages.ts';
 import { register } from '../../src/batching/register.ts';
 import { slotOf } from '../../src/batching/slots.ts';
-import { LEASE } from '../../src/batching/timings.ts';
+import { LEASE, STINT } from '../../src/batching/timings.ts';
 import { OutOfTime } from '../../src/batching/turns.ts';
-import { aConfig, aPolicy, aTask, candidate, id, NOW, operationName, target, token } from '../factories/factories.ts';
+import {
+  aConfig,
+  aPolicy,
+  aTask,
+  registeredCandidate as candidate,
+  id,
+  candidate as leftBehind,
+  NOW,
+  operationName,
+  target,
+  token,
+} from '../factories/factories.ts';
 import { PLENTY, type StepKit } from './step-kit.ts';
 import { depot, guard, kit, led, lock, message, registered, suite, where } from './step-suite.ts';
 
@@ -115,7 +128,8 @@ suite('group', () => {
     const [task] = await led(3);
     await kit.waiting.put([{ ...aTask({ id: task as TaskId, target: where, createdAt: NOW - 9_000_000 }), run: 1 }]);
     await group(kit, guard(), PLENTY);
-    expect((await kit.batches.get(batchIdOf(where, 1, 1)))?.candidates).toHaveLength(3);
+    const batch = await kit.batches.get(batchIdOf(where, 1, 1));
+    expect(batch && [membersOf(batch).length, batch.dropped]).toEqual([3, [leftBehind(task as TaskId)]]);
     expect(await kit.waiting.first(where, 9)).toEqual([]);
   });
 
@@ -127,10 +141,51 @@ suite('group', () => {
     expect(await lock()).toEqual(before);
   });
 
-  it('G7: a guard that comes while the fence before it is held waits for half a lease', async () => {
-    await led(1);
-    await group(kit, guard(2), PLENTY);
-    expect(kit.sent.group.at(-1)).toEqual({ ...guard(2), delay: 22 });
+  it('G7: an early guard looks again soon, then with growing delays, and takes over when the lease has ended', async () => {
+    await led(4);
+    const { lockedUntil } = await lock();
+    kit.now = lockedUntil - LEASE;
+    let next: GroupMessage = guard(2);
+    const delays: number[] = [];
+    for (let sent = kit.sent.group.length; ; sent += 1) {
+      await group(kit, next, PLENTY);
+      const { delay, ...again } = kit.sent.group[sent] ?? { delay: 0, ...guard() };
+      if ((await lock()).fence === 2) break;
+      // One message for each: guards that multiplied would do so for as long as the lock is held.
+      expect(kit.sent.group).toHaveLength(sent + 1);
+      delays.push(delay);
+      kit.now += delay * 1_000;
+      next = again;
+    }
+    expect(delays).toEqual([1, 4, 16, 24]);
+    expect(kit.now).toBeGreaterThan(lockedUntil);
+    expect(kit.sent.batch).toHaveLength(1);
+  });
+
+  it('G7: a guard that is quicker than the hand-over goes on in the same function once that is written', async () => {
+    await led(4);
+    const token2 = token('token-2');
+    const { flushedAt: _, ...held } = await lock();
+    const sleep: StepKit['machine']['sleep'] = async (span) => {
+      kit.now += span;
+      await kit.locks.handOver(where, guard(), { token: token2, seen: held, now: kit.now, until: kit.now + LEASE });
+    };
+    const before = kit.sent.group.length;
+    await group({ ...kit, machine: { ...kit.machine, sleep } }, { ...guard(2), token: token2 }, PLENTY);
+    expect(kit.sent.group).toHaveLength(before);
+    expect(kit.sent.batch).toHaveLength(1);
+  });
+
+  it('G4: hands over after a stint, however much is due, so that other Targets have their turns', async () => {
+    await led(12);
+    const claim: StepKit['tasks']['claim'] = (candidates, batch) => {
+      kit.now += STINT / 2;
+      return kit.tasks.claim(candidates, batch);
+    };
+    await group({ ...kit, tasks: { ...kit.tasks, claim } }, guard(), PLENTY);
+    expect(kit.sent.batch).toHaveLength(2);
+    expect(kit.sent.group.at(-1)).toEqual({ ...guard(2), delay: 0, token: expect.any(String) });
+    expect((await lock()).fence).toBe(2);
   });
 
   it('G8: a guard whose turn it is takes the lock, or uses its fence up where nobody waits', async () => {
@@ -181,7 +236,7 @@ suite('group', () => {
 
   it('G3: a leader of a Target that may not begin a batch lets go, whatever waits', async () => {
     await led(4);
-    await kit.locks.pause(where, { id: 'pause', by: 'person', since: NOW }, NOW);
+    await kit.locks.pause(where, { id: 'pause', by: 'person', since: NOW });
     await group(kit, guard(), PLENTY);
     expect(kit.sent.batch).toEqual([]);
     expect((await lock()).holder).toBeUndefined();

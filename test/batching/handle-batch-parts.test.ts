@@ -1,13 +1,17 @@
 import { expect, it } from 'vitest';
+import { LEAST_AHEAD } from '../../src/batching/call-rate.ts';
+import { electLeader } from '../../src/batching/elect-leader.ts';
 import { finishBatch } from '../../src/batching/finish-batch.ts';
 import { handleBatch } from '../../src/batching/handle-batch.ts';
 import { batchIdOf } from '../../src/batching/ids.ts';
-import type { Config, Operation } from '../../src/config/resolved.ts';
-import type { Downstream } from '../../src/downstream/downstream.ts';
+import { register } from '../../src/batching/register.ts';
+import type { CallLine } from '../../src/batching/slots.ts';
+import { type Config, type Operation, operationFor } from '../../src/config/resolved.ts';
+import type { Answer, Downstream } from '../../src/downstream/downstream.ts';
 import type { Delivery } from '../../src/ports.ts';
 import { aConfig, aPolicy, aRetry, id, NOW, operationName } from '../factories/factories.ts';
 import { PLENTY } from './step-kit.ts';
-import { depot, kit, led, suite, where } from './step-suite.ts';
+import { depot, kit, led, message, suite, where } from './step-suite.ts';
 
 const ship = operationName('ship');
 
@@ -47,6 +51,23 @@ suite('handle a batch in parts', () => {
     // The second half, whose first half came through, is known to be refused.
     expect(sizes()).toEqual([4, 2, 1, 1]);
     expect(await kit.batches.get(batch)).toMatchObject({ status: 'partly-failed', tries: 1 });
+  });
+
+  it.each([
+    { what: 'of their own', first: 1_500, calls: [1, 1] },
+    { what: 'in common', first: 0, calls: [2] },
+  ])('H4: tasks of a merging operation with many inputs $what', async ({ first, calls }) => {
+    const inputs = (n: number) => Array.from({ length: 1_500 }, (_, index) => n * first + index);
+    await register(
+      kit,
+      [0, 1].map((n) => message(n, { payload: { depot, inputs: inputs(n) } })),
+    );
+    await electLeader(kit, { target: where });
+    const batch = batchIdOf(where, 1, 1);
+    await finishBatch(kit, where, batch);
+    const config = withOperation({ merge: { keys: 'inputs[]' } });
+    await handleBatch({ ...kit, config }, { batchId: batch }, PLENTY);
+    expect([sizes(), await statuses(2)]).toEqual([calls, ['succeeded', 'succeeded']]);
   });
 
   it('H4: without bisect, and where no part would be taken, all fail', async () => {
@@ -102,15 +123,131 @@ suite('handle a batch in parts', () => {
     expect(await kit.batches.get(batch)).toMatchObject({ tries: 1, split: 2 });
   });
 
+  it.each([
+    [['answered 503', 'answered 429'], 1, 1],
+    [['answered 503', 'answered 403'], 1, 5],
+    [['answered 503', 'answered 503'], 1, 1],
+    [['answered 429', 'answered 429'], 0, 0],
+    [['answered 429', 'answered 403'], 1, 5],
+  ])(
+    'H5: of parts that end differently, the attempt counts unless all were throttled: %j',
+    async (reasons, tries, failures) => {
+      const batch = await sealed(4);
+      kit.answers = [
+        { kind: 'refused', reason: 'answered 413', suspect: 'its-size' },
+        { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false },
+      ];
+      await handleBatch(kit, { batchId: batch }, PLENTY);
+      expect(await kit.batches.get(batch)).toMatchObject({ tries: 0, split: 2 });
+      kit.now += 60_000;
+      kit.calls.length = 0;
+      kit.answers = reasons.map((reason) => ({
+        ...{ kind: 'unavailable', reason, mayRetryAtOnce: true },
+        ...(reason === 'answered 429' ? { throttled: true } : {}),
+        ...(reason === 'answered 403' ? { misconfigured: true } : {}),
+      }));
+      const before = await kit.operations.read(ship);
+      const config = withOperation({ circuit: { failures: 5, coolDown: 30_000 }, retry: aRetry({ immediate: 0 }) });
+      await handleBatch({ ...kit, config }, { batchId: batch }, PLENTY);
+      expect(sizes()).toEqual([2, 2]);
+      const isOpened = (await kit.operations.read(ship)).paused !== undefined;
+      expect([(await kit.batches.get(batch))?.tries, isOpened]).toEqual([isOpened ? 0 : tries, failures === 5]);
+      expect((await kit.operations.read(ship)).failures - before.failures).toBe(failures);
+      await kit.operations.resetFailures(ship);
+      const { paused } = await kit.operations.read(ship);
+      if (paused) await kit.operations.resume(ship, paused.id);
+    },
+  );
+
+  const LATER: Answer = { kind: 'pending' };
+  it('H5: jobs that are begun last give all of them their deadline; an attempt that begins none changes none', async () => {
+    const batch = await sealed(4);
+    const patient = { ...kit, config: withOperation({ retry: aRetry({ maxAttempts: 9 }) }) };
+    const { deadline } = operationFor(patient.config, ship).downstream;
+    const until = async () => ((await kit.batches.get(batch))?.pending?.until ?? 0) - NOW;
+    const unavailable: Answer = { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false };
+    kit.answers = [{ kind: 'refused', reason: 'answered 413', suspect: 'its-size' }, LATER, unavailable];
+    await handleBatch(patient, { batchId: batch }, PLENTY);
+    expect(await until()).toBe(deadline);
+    expect((await kit.batches.get(batch))?.pending?.ids).toHaveLength(2);
+    for (const [after, answer, expected] of [
+      [60_000, unavailable, deadline],
+      [600_000, LATER, 600_000 + deadline],
+    ] as const) {
+      kit.now = NOW + after;
+      [kit.calls.length, kit.answers] = [0, [answer]];
+      await handleBatch(patient, { batchId: batch }, PLENTY);
+      expect([sizes(), await until()]).toEqual([[2], expected]);
+    }
+    expect((await kit.batches.get(batch))?.pending?.ids).toHaveLength(4);
+    const { pending, runUntil } = (await kit.batches.get(batch)) ?? {};
+    expect(runUntil, 'it looks again when that is over').toBe(pending?.until);
+    // None has reported: all are called about again, and have as much time again.
+    kit.now = NOW + 600_000 + deadline + 1;
+    [kit.calls.length, kit.answers] = [0, [LATER]];
+    await handleBatch(patient, { batchId: batch }, PLENTY);
+    expect([kit.calls.flatMap(({ items }) => items).length, await until()]).toEqual([4, kit.now - NOW + deadline]);
+  });
+
+  /** Sets the line of reserved calls, whatever it is. */
+  const setLine = async (line: CallLine | undefined): Promise<void> => {
+    await kit.operations.reserveCall(ship, (await kit.operations.read(ship)).line, line);
+  };
+  const line = async () => (await kit.operations.read(ship)).line;
+
   it('keeps the rate: a call that comes too early gives its message back with the moment that it has reserved', async () => {
     const batch = await sealed(1);
     const slow = { ...kit, config: withOperation({ rateLimit: 0.1 }) };
-    await kit.operations.reserveCall(ship, (await kit.operations.read(ship)).nextCallAt, NOW + 5_000);
+    const [rate, since] = [0.1, NOW - 9];
+    await setLine({ next: NOW + 5_000, rate, since });
     await handleBatch(slow, { batchId: batch }, PLENTY);
-    expect([kit.calls.length, kit.sent.batch]).toEqual([0, [{ batchId: batch, at: NOW + 5_000, delay: 5 }]]);
+    const message = { batchId: batch, at: NOW + 5_000, line: since };
+    expect([kit.calls.length, kit.sent.batch]).toEqual([0, [{ ...message, delay: 5 }]]);
     kit.now = NOW + 4_500;
-    await handleBatch(slow, { batchId: batch, at: NOW + 5_000 }, PLENTY);
+    await handleBatch(slow, message, PLENTY);
     expect([kit.calls.length, kit.now]).toEqual([1, NOW + 5_000]);
-    expect((await kit.operations.read(ship)).nextCallAt).toBe(NOW + 15_000);
+    expect(await line()).toEqual({ next: NOW + 15_000, rate, since });
+  });
+
+  it('keeps the rate: a batch that finds no moment within its reach sleeps, and reserves none', async () => {
+    const batch = await sealed(1);
+    const slow = { ...kit, config: withOperation({ rateLimit: 1 }) };
+    const full = { next: NOW + LEAST_AHEAD + 1, rate: 1, since: NOW - 9 };
+    await setLine(full);
+    kit.chance = 0.99;
+    await handleBatch(slow, { batchId: batch }, PLENTY);
+    expect([kit.sent.batch, await line()]).toEqual([[{ batchId: batch, delay: 59 }], full]);
+    // It has been in line for ten minutes then, and the line is as long again.
+    kit.now = NOW + 600_000;
+    await setLine({ ...full, next: kit.now + LEAST_AHEAD + 1 });
+    await handleBatch(slow, { batchId: batch }, PLENTY);
+    expect(kit.sent.batch[1]).toEqual({ batchId: batch, at: kit.now + LEAST_AHEAD + 1, line: NOW - 9, delay: 60 });
+  });
+
+  it('keeps the rate: what is called about under no rate leaves no line for the one after it', async () => {
+    const batch = await sealed(1);
+    await setLine({ next: NOW + 50_000, rate: 1, since: NOW });
+    await handleBatch(kit, { batchId: batch, at: NOW + 40_000, line: NOW }, PLENTY);
+    expect([kit.calls.length, await line()]).toEqual([1, undefined]);
+  });
+
+  it('keeps the rate: amid an attempt that began under another rate the line keeps its own', async () => {
+    const batch = await sealed(2);
+    await setLine(undefined);
+    const slow = { ...kit, config: withOperation({ rateLimit: 0.1 }) };
+    const newer = { rate: 4, since: NOW + 1 };
+    const downstream: Downstream = {
+      call: async (call) => {
+        kit.calls.push(call);
+        // Somebody raised the rate meanwhile, and another function began a line of it.
+        if (kit.calls.length === 1) await setLine({ ...newer, next: NOW + 100 });
+        return kit.calls.length === 1
+          ? { kind: 'refused', reason: 'answered 400', suspect: 'an-item' }
+          : { kind: 'all-succeeded' };
+      },
+    };
+    await handleBatch({ ...slow, downstreamOf: () => downstream }, { batchId: batch }, PLENTY);
+    expect([sizes(), kit.now]).toEqual([[2, 1, 1], NOW + 350]);
+    expect(await line()).toEqual({ ...newer, next: NOW + 600 });
   });
 });

@@ -19,6 +19,22 @@ describe('a batch is due', () => {
     expect(brief(due(rows(2, { bytes: 500 }), policy, NOW))).toEqual({ do: 'seal', because: 'bytes', take: 2 });
   });
 
+  it('at once when its weight is full, to the very number', () => {
+    const heavy = aPolicy({ maxSize: 9, maxWeight: 10 });
+    const weighing = (...weights: number[]) => weights.map((weight, n) => aRow({ id: `task-${n}`, weight }));
+    const full = (take: number) => ({ do: 'seal', because: 'weight', take });
+    expect(brief(due(weighing(4, 6), heavy, NOW)), 'as heavy as may be').toEqual(full(2));
+    expect(brief(due(weighing(4, 6, 1), heavy, NOW)), 'and one more').toEqual(full(2));
+    expect(brief(due(weighing(4, 7), heavy, NOW)), 'too heavy together').toEqual(full(1));
+    expect(due(weighing(4, 5), heavy, NOW).do, 'lighter').toBe('wait');
+  });
+
+  it('when it is quiet with as many tasks as minSize, and not with one less', () => {
+    const quiet = aPolicy({ maxSize: 9, maxWait: 60_000, quietPeriod: 1_000, minSize: 3 });
+    expect(brief(due(rows(3), quiet, NOW + 1_000))).toEqual({ do: 'seal', because: 'quiet', take: 3 });
+    expect(due(rows(2), quiet, NOW + 1_000).do).toBe('wait');
+  });
+
   it('alone when one task is larger than the batch may be: it has to go', () => {
     expect(brief(due(rows(2, { bytes: 2_000 }), policy, NOW))).toEqual({ do: 'seal', because: 'bytes', take: 1 });
   });

@@ -4,7 +4,7 @@ import type { BatchId, TaskId } from '../../src/batching/ids.ts';
 import { parseRedrive, printRedrive } from '../../src/batching/redrive.ts';
 import { register } from '../../src/batching/register.ts';
 import type { Task } from '../../src/batching/task.ts';
-import { aConfig, batchId, candidate, id, NOW } from '../factories/factories.ts';
+import { aConfig, batchId, registeredCandidate as candidate, id, NOW } from '../factories/factories.ts';
 import type { StepKit } from './step-kit.ts';
 import { depot, kit, message, registered, suite, where } from './step-suite.ts';
 
@@ -47,8 +47,20 @@ suite('a redrive', () => {
     await register(kit, [asking(task), asking(task), message(0)]);
     await register(kit, [asking(task)]);
     expect(await candidates()).toEqual([candidate(task, 2)]);
-    expect((await kit.tasks.get(task))?.run).toBe(2);
+    expect((await kit.tasks.get(task))?.run).toBe(NOW + 1);
     expect(kit.sent.rejected).toEqual([]);
+  });
+
+  it('names a run as it is stored, or as people count it, and none of an earlier task with the id', async () => {
+    const task = await failedTask();
+    await register(kit, [asking(task, NOW - 3_600_000)]);
+    expect((await kit.tasks.get(task))?.run).toBe(NOW);
+    await register(kit, [asking(task, NOW)]);
+    expect((await kit.tasks.get(task))?.run).toBe(NOW + 1);
+    await register(kit, [asking(task, 3)]);
+    expect(kit.sent.rejected).toMatchObject([
+      { problems: [{ path: 'run', reason: `is 3, but task ${task} is in its run 2` }] },
+    ]);
   });
 
   it('of a run that is over starts none, though the task has failed again', async () => {
@@ -62,7 +74,7 @@ suite('a redrive', () => {
     const outcome = { status: 'failed', error: { code: 'bad', message: 'again', retriable: false } } as const;
     await kit.tasks.finish([{ id: task, outcome }], finishing(batchId(`${where}#2#1`)));
     await register(kit, [asking(task)]);
-    expect(await kit.tasks.get(task)).toMatchObject({ run: 2, state: { status: 'failed' } });
+    expect(await kit.tasks.get(task)).toMatchObject({ run: NOW + 1, state: { status: 'failed' } });
     expect(await candidates()).toEqual([]);
     expect(kit.sent.rejected).toEqual([]);
     await register(kit, [asking(task, 2)]);
@@ -82,7 +94,7 @@ suite('a redrive', () => {
     it('tells first where the batch is not over: its handler could not tell of that run any more', async () => {
       const task = await failedTask();
       await register(listening(), [asking(task)]);
-      expect(told()).toEqual([`${task}.1`]);
+      expect(told()).toEqual([`${task}.${NOW}`]);
     });
 
     it('says nothing where the batch is over: its handler has told', async () => {
@@ -99,20 +111,20 @@ suite('a redrive', () => {
       await kit.batches.seal(batch, [], NOW, 3_600_000);
       await register(listening(), [asking(task)]);
       expect(told()).toEqual([]);
-      expect((await kit.tasks.get(task))?.run).toBe(2);
+      expect((await kit.tasks.get(task))?.run).toBe(NOW + 1);
     });
 
     it('tells first of one that ended while it waited, and not twice in a run', async () => {
       const [task] = (await registered(1)) as [TaskId];
       const error = { code: 'cancelled', message: 'by somebody', retriable: true };
-      await kit.tasks.settle([{ task: { id: task, run: 1, target: where }, as: { status: 'failed', error } }], {
+      await kit.tasks.settle([{ task: { id: task, run: NOW, target: where }, as: { status: 'failed', error } }], {
         at: NOW,
         keep: 3_600_000,
       });
       await register(listening(), [asking(task)]);
-      expect(told()).toEqual([`${task}.1`]);
+      expect(told()).toEqual([`${task}.${NOW}`]);
       await register(listening(), [asking(task)]);
-      expect(told()).toEqual([`${task}.1`]);
+      expect(told()).toEqual([`${task}.${NOW}`]);
     });
 
     it('starts no run that it cannot tell before', async () => {
@@ -124,7 +136,7 @@ suite('a redrive', () => {
       await expect(register({ ...deps, queues: { ...deps.queues, callbacks } }, [asking(task)])).rejects.toThrow(
         'throttled',
       );
-      expect((await kit.tasks.get(task))?.run).toBe(1);
+      expect((await kit.tasks.get(task))?.run).toBe(NOW);
     });
   });
 
@@ -135,7 +147,7 @@ suite('a redrive', () => {
       return kit.tasks.redrive(failed, at);
     };
     await register({ ...kit, tasks: { ...kit.tasks, redrive } }, [asking(task)]);
-    expect((await kit.tasks.get(task))?.run).toBe(2);
+    expect((await kit.tasks.get(task))?.run).toBe(NOW + 1);
     expect(kit.events.filter(({ event }) => event === 'redriven')).toEqual([]);
   });
 
@@ -189,7 +201,7 @@ suite('asking for a redrive', () => {
     for (const how of ['dry', 'for real'] as const) {
       expect(kit.sent.registered).toEqual([]);
       const { asked, skipped } = await askRedrive(kit, ids, how);
-      expect(asked).toEqual([{ id: task, run: 1 }]);
+      expect(asked).toEqual([{ id: task, run: NOW }]);
       expect(skipped.map((each) => [each.id, each.reason])).toEqual([
         [created, 'it waits for its batch'],
         [`${depot}-unknown`, expect.stringMatching(/^there is no task .*-unknown/)],
@@ -197,7 +209,7 @@ suite('asking for a redrive', () => {
         [succeeded, 'it has succeeded'],
       ]);
     }
-    expect(kit.sent.registered).toEqual([printRedrive({ id: task, run: 1 })]);
+    expect(kit.sent.registered).toEqual([printRedrive({ id: task, run: NOW })]);
   });
 
   it('asks for nothing where the operation is gone: the message would be refused', async () => {
@@ -224,7 +236,7 @@ suite('asking for a redrive', () => {
     const first = await askRedriveOf(kit, where, 'for real', { limit: 2 });
     expect([first.asked.length, first.cursor]).toEqual([2, expect.any(String)]);
     const second = await askRedriveOf(kit, where, 'for real', { limit: 2, cursor: first.cursor });
-    expect(second).toEqual({ asked: [{ id: tasks[0], run: 1 }], skipped: [] });
+    expect(second).toEqual({ asked: [{ id: tasks[0], run: NOW }], skipped: [] });
     const behind = { ...kit.tasks, failed: async () => ({ items: tasks }) };
     await register(kit, [asking(tasks[0] as TaskId)]);
     const third = await askRedriveOf({ ...kit, tasks: behind }, where, 'dry', { limit: 9 });
@@ -237,7 +249,7 @@ suite('asking for a redrive', () => {
     const bodies = kit.sent.registered.map((body, n) => ({ messageId: `${depot}-again-${n}`, body }));
     expect(bodies).toHaveLength(2);
     for (const each of bodies) await register(kit, [each]);
-    expect((await kit.tasks.get(task))?.run).toBe(2);
+    expect((await kit.tasks.get(task))?.run).toBe(NOW + 1);
     expect(await candidates()).toEqual([candidate(task, 2)]);
   });
 });

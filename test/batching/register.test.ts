@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { batchIdOf, type TaskId } from '../../src/batching/ids.ts';
 import { register, registerAll } from '../../src/batching/register.ts';
-import { aConfig, aPolicy, aTask, batchId, candidate, id, NOW, token } from '../factories/factories.ts';
+import {
+  aConfig,
+  aPolicy,
+  aTask,
+  batchId,
+  registeredCandidate as candidate,
+  id,
+  NOW,
+  token,
+} from '../factories/factories.ts';
 import type { StepKit } from './step-kit.ts';
 import { depot, guard, kit, led, message, registered, suite, where } from './step-suite.ts';
 
@@ -49,6 +58,48 @@ suite('register', () => {
     );
     await register(kit, [message(0)]);
     expect(await kit.waiting.first(where, 9)).toEqual([]);
+  });
+
+  it('R1: stores the payload of a task that is sent again only while it waits: of one that has ended it would never go', async () => {
+    const payload = { depot, n: 0, s: 'x'.repeat(2_000) };
+    const stored: string[] = [];
+    const own: StepKit = {
+      ...kit,
+      tasks: {
+        ...kit.tasks,
+        storePayloads: async (payloads) => {
+          stored.push(...payloads.map((each) => each.id));
+          await kit.tasks.storePayloads(payloads);
+        },
+      },
+    };
+    const send = async () => {
+      stored.length = 0;
+      await register(own, [message(0, { payload }), message(1)]);
+      return stored.map((each) => each.replace(`${depot}-`, ''));
+    };
+    expect(await send()).toEqual(['0']);
+    expect(await send(), 'it waits').toEqual(['0']);
+    const task = id(`${depot}-0`);
+    await kit.tasks.claim([candidate(task)], batchId('b#1#1'));
+    expect(await send(), 'it is in a batch').toEqual([]);
+    const end = { id: batchId('b#1#1'), target: where, attempts: 1, at: NOW, keep: 1_000 };
+    await kit.tasks.finish([{ id: task, outcome: { status: 'succeeded' } }], end);
+    expect(await send(), 'it has ended').toEqual([]);
+  });
+
+  it('R1: says how many tasks are new, and how many messages were not', async () => {
+    await register(kit, [message(0), message(0), message(1)]);
+    await register(kit, [message(1), message(2)]);
+    expect(kit.events.filter(({ event }) => event === 'registered')).toEqual([
+      { event: 'registered', operation: 'ship', tasks: 2, duplicates: 1 },
+      { event: 'registered', operation: 'ship', tasks: 1, duplicates: 1 },
+    ]);
+  });
+
+  it('R3: gives a new Target its row before anybody is asked to lead: the message may be lost', async () => {
+    await register(kit, [message(0)]);
+    expect((await kit.locks.readAll([where]))[0]).toBeDefined();
   });
 
   it('R3: asks for nobody where somebody leads', async () => {
@@ -109,6 +160,29 @@ suite('register', () => {
     expect(await kit.waiting.first(where, 9)).toHaveLength(2);
   });
 
+  it('refuses what the store does not take, with the reason, in the delivery in which the others are registered', async () => {
+    const odd = new Map([
+      [`${depot}-1`, { weight: 1e-200 }],
+      [`${depot}-3`, { correlationId: 'c'.repeat(500_000) }],
+    ]);
+    const insert: StepKit['tasks']['insert'] = (tasks) =>
+      kit.tasks.insert(tasks.map((task) => ({ ...task, ...odd.get(task.id) })));
+    await register(
+      { ...kit, tasks: { ...kit.tasks, insert } },
+      [0, 1, 2, 3, 4].map((n) => message(n)),
+    );
+    expect(
+      kit.sent.rejected.map(({ messageId, problems }) => [messageId, problems.map(({ reason }) => reason)]),
+    ).toEqual([
+      [`${depot}-message-1`, [expect.stringMatching(/^cannot be stored: .*underflow/)]],
+      [`${depot}-message-3`, [expect.stringMatching(/^cannot be stored: .*[Ss]ize/)]],
+    ]);
+    expect((await kit.waiting.first(where, 9)).map(({ candidate: each }) => each)).toEqual(
+      [0, 2, 4].map((n) => candidate(`${depot}-${n}`)),
+    );
+    expect(await kit.tasks.outlines([id(`${depot}-1`), id(`${depot}-3`)])).toEqual([undefined, undefined]);
+  });
+
   it('gives back only the message that cannot be stored of fifty, which were tried in tens before they were tried alone', async () => {
     const tried: number[] = [];
     const insert: StepKit['tasks']['insert'] = async (tasks) => {
@@ -144,14 +218,14 @@ suite('register', () => {
       expect(kit.sent.elect).toEqual([]);
       await register(capped(2), [message(3)]);
       expect(kit.sent.elect).toEqual([{ target: where }]);
-      await kit.locks.pause(where, { id: 'pause', by: 'person', since: NOW }, NOW);
+      await kit.locks.pause(where, { id: 'pause', by: 'person', since: NOW });
       await register(capped(2), [message(4)]);
       expect(kit.sent.elect).toHaveLength(1);
     });
 
     it('R4: nudges no leader of a paused Target, who could do nothing', async () => {
       await led(1);
-      await kit.locks.pause(where, { id: 'pause', by: 'person', since: NOW }, NOW);
+      await kit.locks.pause(where, { id: 'pause', by: 'person', since: NOW });
       kit.sent.group.length = 0;
       await register(
         kit,

@@ -64,10 +64,10 @@ suite('a look at a Target, and its repair,', () => {
 
   it('leaves a Target alone that somebody paused', async () => {
     await registered(1);
-    await kit.locks.pause(where, { id: 'pause', by: 'person', since: NOW }, NOW);
+    await kit.locks.pause(where, { id: 'pause', by: 'person', since: NOW });
     kit.now += LONG;
     expect(await treat()).toBeUndefined();
-    await kit.locks.resume(where, 'pause');
+    await kit.locks.resume(where, 'pause', NOW);
     expect(await treat()).toMatchObject({ finding: 'stranded' });
   });
 
@@ -202,9 +202,9 @@ suite("a look at a Target's batches, and their repair,", () => {
     const id = await sealed();
     kit.now += LONG;
     const pause = { id: 'pause', by: 'person', since: kit.now } as const;
-    await kit.locks.pause(where, pause, kit.now);
+    await kit.locks.pause(where, pause);
     expect((await look()).findings).toEqual([]);
-    await kit.locks.resume(where, pause.id);
+    await kit.locks.resume(where, pause.id, NOW);
     await kit.operations.pause(operationName('ship'), pause);
     expect((await look()).findings).toEqual([]);
     await kit.operations.resume(operationName('ship'), pause.id);

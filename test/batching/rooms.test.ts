@@ -2,12 +2,13 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { BatchId, Target, Token } from '../../src/batching/ids.ts';
 import { batchIdOf } from '../../src/batching/ids.ts';
-import { resumeOperation, wakeForRoom } from '../../src/batching/resume.ts';
+import { resumeOperation } from '../../src/batching/resume.ts';
 import { awaitRoom, takeRoom } from '../../src/batching/room.ts';
 import { slotOf } from '../../src/batching/slots.ts';
 import { sweepSlots } from '../../src/batching/sweep-slots.ts';
 import { releaseSlots } from '../../src/batching/tail.ts';
 import { wake } from '../../src/batching/wake.ts';
+import { wakeForRoom } from '../../src/batching/waking.ts';
 import type { CircuitPolicy, Concurrency } from '../../src/config/resolved.ts';
 import { aConfig, aPolicy, NOW, operationName, target } from '../factories/factories.ts';
 import type { StepKit } from './step-kit.ts';
@@ -44,10 +45,10 @@ suite('room', () => {
   it('is taken once for a batch, and not while the operation is paused', async () => {
     const take = (n: number, total: number | null = 1) =>
       takeRoom(capped({ total }), elsewhere(n), slotOf(elsewhere(n), 1, 1));
-    expect([await take(1), await take(1), await take(2), await take(2, null)]).toEqual([true, true, false, true]);
+    expect([await take(1), await take(1), await take(2), await take(2, null)]).toEqual([0, 0, undefined, 0]);
     expect((await state()).inFlight).toEqual([slotOf(elsewhere(1), 1, 1)]);
     await kit.operations.pause(SHIP, { id: 'pause', by: 'person', since: NOW });
-    expect([await take(1), await take(2, null)]).toEqual([false, false]);
+    expect([await take(1), await take(2, null)]).toEqual([undefined, undefined]);
   });
 
   it('is waited for in a row that is there before anybody looks whether there is some', async () => {
@@ -97,20 +98,6 @@ suite('wake', () => {
     expect(await wake({ ...kit, queues: { ...kit.queues, elect } }, SHIP)).toBe(true);
     expect(waked()).toEqual([elsewhere(1), elsewhere(2)]);
     expect(await wake(kit, SHIP)).toBe(false);
-  });
-
-  it('wakes many together, so that a function has time for them, and still takes no row before its message', async () => {
-    const rows = Array.from({ length: 120 }, (_, n) => waits(n));
-    await Promise.all(rows.map((each) => kit.operations.enqueue(SHIP, each)));
-    const left: number[] = [];
-    const elect: StepKit['queues']['elect'] = async (messages) => {
-      left.push((await waiting()).length);
-      await kit.queues.elect(messages);
-    };
-    await wakeForRoom({ ...capped({}), queues: { ...kit.queues, elect } }, SHIP);
-    expect(left).toEqual([120, 70, 20]);
-    expect(waked()).toEqual(rows.map((each) => each.target));
-    expect(await waiting()).toEqual([]);
   });
 
   it('wakes as many as there is room for, the oldest first; one only while a circuit is half open', async () => {

@@ -4,7 +4,7 @@ import type { TaskId } from '../../src/batching/ids.ts';
 import { register } from '../../src/batching/register.ts';
 import { settle, settlementsOf } from '../../src/batching/settle.ts';
 import type { Settlement } from '../../src/batching/task.ts';
-import { aConfig, aPolicy, batchId, candidate, id, NOW } from '../factories/factories.ts';
+import { aConfig, aPolicy, batchId, registeredCandidate as candidate, id, NOW } from '../factories/factories.ts';
 import type { StepKit } from './step-kit.ts';
 import { depot, kit, message, registered, suite, where } from './step-suite.ts';
 
@@ -42,7 +42,7 @@ suite('settle', () => {
     await expect(
       settled({ ...listening(), waiting: { ...kit.waiting, remove: fails('throttled') } }),
     ).rejects.toThrow();
-    expect(told()).toEqual([`${task}.1`, `${depot}-1.1`]);
+    expect(told()).toEqual([`${task}.${NOW}`, `${depot}-1.${NOW}`]);
     await settled(listening());
     expect(await rows()).toEqual([]);
     expect(told()).toHaveLength(4);
@@ -87,7 +87,7 @@ suite('settle', () => {
     const failed = await kit.tasks.get(task);
     await kit.tasks.redrive(failed ? [failed] : [], NOW + 1);
     await again();
-    expect(await kit.tasks.get(task)).toMatchObject({ run: 2, state: { status: 'created' } });
+    expect(await kit.tasks.get(task)).toMatchObject({ run: NOW + 1, state: { status: 'created' } });
     expect(told()).toEqual([]);
   });
 
@@ -111,7 +111,7 @@ suite('settle', () => {
       settled({ ...listening(), queues: { ...kit.queues, callbacks: fails('no queue') } }),
     ).rejects.toThrow();
     await register(listening(), [message(0)]);
-    expect(told()).toEqual([`${depot}-0.1`]);
+    expect(told()).toEqual([`${depot}-0.${NOW}`]);
     expect(await rows()).toEqual([]);
     expect(kit.sent.rejected).toEqual([]);
   });
@@ -125,7 +125,7 @@ suite('cancel', () => {
       task: { state: { status: 'failed', error: { code: 'cancelled' }, finishedAt: NOW } },
     });
     expect((await rows()).map((row) => row.candidate)).toEqual([candidate(other)]);
-    expect(told()).toEqual([`${task}.1`]);
+    expect(told()).toEqual([`${task}.${NOW}`]);
     expect((await cancel(listening(), task))?.is).toBe('cancelled');
     expect((await kit.tasks.get(other))?.state.status).toBe('created');
   });

@@ -24,7 +24,7 @@ const problems = (fields: object | string, within = config): string[] => {
 };
 
 const PRIORITY = 'priority must be a whole number from 0 to 9, the most urgent';
-const WEIGHT = 'weight must be a number above 0, at most 1,000,000,000';
+const WEIGHT = 'weight must be a number above 0 (from 1e-130), at most 1,000,000,000';
 const KEY = 'coalesceKey must be well-formed text of 1 to 128 characters; leave it out for none';
 const EXPIRES = 'expiresIn must be a duration from "1s" to "30d", such as "10m"';
 const ITEM = 'fanOutItem must be the id of an item, such as "01J9ZQ4:0:17" (fanOutId:groupId:index)';

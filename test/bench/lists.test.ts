@@ -50,7 +50,7 @@ describe('the benchmark of deferred lists', () => {
         code: 2,
         stderr: expect.stringContaining(message),
       });
-  }, 30_000);
+  });
 });
 
 describe('the picture of what lists cost', () => {

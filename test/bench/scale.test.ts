@@ -4,6 +4,7 @@ import { tryDuplicates } from '../../bench/scale/duplicates.ts';
 import { tryHot } from '../../bench/scale/hot-target.ts';
 import { tryAll, trySample } from '../../bench/scale/million-targets.ts';
 import { tryOutage } from '../../bench/scale/outage.ts';
+import { tryResume } from '../../bench/scale/resume.ts';
 import { tryShards } from '../../bench/scale/shards.ts';
 import { only } from '../../bench/scale/trial.ts';
 
@@ -88,4 +89,15 @@ it('messages that come ten times cost more, and no task is in two calls', async 
   expect([once.twice, tenTimes.twice]).toEqual([0, 0]);
   expect(only(tenTimes)).toMatchObject({ tasks: 2_000, succeeded: 2_000, batches: only(once).batches });
   expect(tenTimes.usage.writeUnits).toBeGreaterThan(1.5 * once.usage.writeUnits);
+});
+
+describe('twenty thousand Targets that wait for the end of a pause', () => {
+  it('are called about again within two minutes, and their operation’s key is written far less than it bears', async () => {
+    const { took, partitions, operations } = await tryResume(20_000);
+    expect(operations.map(({ succeeded }) => succeeded)).toEqual([20_000]);
+    expect(took).toBeLessThan(120_000);
+    const { partition, units } = partitions.busiest();
+    expect([partition, partitions.throttled]).toEqual(['op:ship', 0]);
+    expect(units).toBeLessThan(300);
+  }, 180_000);
 });

@@ -41,7 +41,7 @@ const next = (sqs: SQSClient, QueueUrl: string): Promise<string> =>
     const [message] = Messages;
     if (message) await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: message.ReceiptHandle }));
     return message?.Body;
-  }, 30_000);
+  });
 
 describe('a queue', () => {
   let engine: SqsEngine;

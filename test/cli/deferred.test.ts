@@ -8,7 +8,7 @@ import { writeLocalFile } from '../../src/local/local-file.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { type LocalFlow, startLocalFlow } from '../local/flow.ts';
 import { ApiError, type FakeApi, fakeApi, NEVER } from './fake-api.ts';
-import { groupage } from './groupage.ts';
+import { groupage, groupageProcess } from './groupage.ts';
 
 const lines = (count: number) => Array.from({ length: count }, (_, n) => `{"depot":"MUC","n":${n}}`);
 
@@ -184,7 +184,8 @@ describe('groupage lists, when the API fails,', () => {
     fake.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  const run = (args: readonly string[], input = '') => groupage(folder, ['lists', ...args, '--api', fake.url], input);
+  const toFake = (args: readonly string[]) => ['lists', ...args, '--api', fake.url];
+  const run = (args: readonly string[], input = '') => groupage(folder, toFake(args), input);
   const broken = new ApiError(500, { detail: 'something went wrong here' });
   const busy = new ApiError(503, { detail: 'too many ask of it at once' });
   const added = { first: 0, count: 1_000, total: 1_000 };
@@ -202,7 +203,7 @@ describe('groupage lists, when the API fails,', () => {
 
   it('says it where Ctrl-C ends it', async () => {
     fake.answer({ 'POST /lists/l/jobs': [added, NEVER] });
-    const ran = run(['add', 'l', '-', '--token', 't'], lines(2_000).join('\n'));
+    const ran = groupageProcess(folder, toFake(['add', 'l', '-', '--token', 't']), lines(2_000).join('\n'));
     await eventually(() => fake.asked.length === 2);
     ran.child.kill('SIGINT');
     expect(await ran).toEqual({

@@ -7,7 +7,7 @@ import { writeLocalFile } from '../../src/local/local-file.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { type LocalFlow, startLocalFlow } from '../local/flow.ts';
 import { ApiError, type FakeApi, fakeApi, NEVER } from './fake-api.ts';
-import { groupage } from './groupage.ts';
+import { groupage, groupageProcess } from './groupage.ts';
 
 describe('groupage fan-out, on a local stack,', () => {
   let flow: LocalFlow;
@@ -87,7 +87,7 @@ describe('groupage fan-out, on a local stack,', () => {
   it('watches until the end: a line for each change where there is no terminal', async () => {
     await run('open', '--id', 'seen');
     await run('add', 'seen', '4');
-    const watching = run('watch', 'seen', '--every', '0.2');
+    const watching = groupageProcess(folder, ['fan-out', 'watch', 'seen', '--every', '0.2']);
     const printed: string[] = [];
     watching.child.stdout?.on('data', (data) => printed.push(String(data)));
     await eventually(() => printed.join('').includes('0 of 4 done · open'));
@@ -151,7 +151,9 @@ describe('groupage fan-out, when the API fails,', () => {
     fake.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  const run = (args: readonly string[], input = '') => groupage(folder, ['fan-out', ...args, '--api', fake.url], input);
+  const toFake = (args: readonly string[]) => ['fan-out', ...args, '--api', fake.url];
+  const run = (args: readonly string[], input = '') => groupage(folder, toFake(args), input);
+  const begin = (args: readonly string[], input = '') => groupageProcess(folder, toFake(args), input);
   const broken = new ApiError(500, { detail: 'something went wrong here' });
 
   it('says how to add the same items, and none twice', async () => {
@@ -172,7 +174,7 @@ describe('groupage fan-out, when the API fails,', () => {
   it('says how to add the same items where Ctrl-C, or who reads them, ends it', async () => {
     for (const end of ['Ctrl-C', 'no reader']) {
       fake.answer({ 'POST /fan-outs/f/items': [hundred, NEVER] });
-      const ran = run(['add', 'f', '90000', '--items']);
+      const ran = begin(['add', 'f', '90000', '--items']);
       if (end === 'no reader') ran.child.stdout?.destroy();
       else await eventually(() => fake.asked.length === 2);
       if (end === 'Ctrl-C') ran.child.kill('SIGINT');
@@ -187,7 +189,7 @@ describe('groupage fan-out, when the API fails,', () => {
     const answers = Array.from({ length: 10 }, () => ({ fanOuts: [], unknown: [] }));
     fake.answer({ 'POST /fan-outs/acks': [...answers, NEVER] });
     const lines = Array.from({ length: 11_000 }, (_, index) => `f:${index}:0`);
-    const ran = run(['ack'], lines.join('\n'));
+    const ran = begin(['ack'], lines.join('\n'));
     await eventually(() => fake.asked.length === 11);
     ran.child.kill('SIGINT');
     expect(await ran).toEqual({ code: 130, out: '', err: '10,000 items were acked; all of them can be acked again\n' });

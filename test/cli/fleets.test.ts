@@ -12,7 +12,7 @@ import { writeLocalFile } from '../../src/local/local-file.ts';
 import { aNode, fleet, held, nodeOf, partition } from '../factories/fleets.ts';
 import { type LocalFlow, startLocalFlow } from '../local/flow.ts';
 import { CREDENTIALS, type Served, serve } from './aws.ts';
-import { groupage, type Ran } from './groupage.ts';
+import { groupage, groupageProcess, type Ran } from './groupage.ts';
 
 const [A, B, B2] = [nodeOf('a'), nodeOf('b'), nodeOf('b@2')];
 const REGION = 'eu-test-1';
@@ -43,7 +43,7 @@ describe('groupage fleet', () => {
   const run = (...args: string[]) => groupage(folder, ['fleet', ...args]);
   /** On the table itself, from a folder where no stack runs. */
   const onTable = (args: readonly string[], environment: NodeJS.ProcessEnv = {}) =>
-    groupage(tmpdir(), ['fleet', ...args], '', {
+    groupageProcess(tmpdir(), ['fleet', ...args], '', {
       PATH: process.env.PATH,
       HOME: folder,
       AWS_EC2_METADATA_DISABLED: 'true',

@@ -1,6 +1,8 @@
-/** The command line as a process of its own. */
-import { type ChildProcess, spawn } from 'node:child_process';
+/** The command line: in a process of its own, or in one that many runs share. */
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
+import type { Asked } from './runs.ts';
 
 export const ROOT = join(import.meta.dirname, '../..');
 export const NODE = join(ROOT, 'node_modules/node/bin/node');
@@ -11,8 +13,8 @@ export interface Ran {
   readonly err: string;
 }
 
-/** Runs it in a folder, to its end; meanwhile its process can be sent signals. */
-export const groupage = (
+/** Runs it in a folder, to its end, in a process of its own; meanwhile that can be sent signals. */
+export const groupageProcess = (
   cwd: string,
   args: readonly string[],
   input = '',
@@ -27,4 +29,49 @@ export const groupage = (
     child.stdin.end(input);
   });
   return Object.assign(ran, { child });
+};
+
+/** The process that runs share, which has loaded the command line, and whether it is at one now. */
+let shared: ChildProcess | undefined;
+let isAtWork = false;
+
+/**
+ * Runs it in a folder, to its end. Runs of a file that follow each other share a process, since loading the command line
+ * takes longer than most of what it does; a run beside another has one of its own.
+ */
+export const groupage = async (cwd: string, args: readonly string[], input = ''): Promise<Ran> => {
+  if (isAtWork) return groupageProcess(cwd, args, input);
+  isAtWork = true;
+  try {
+    if (!shared?.connected) shared = start();
+    return await answerOf(shared, { cwd, args, input, env: process.env });
+  } finally {
+    isAtWork = false;
+  }
+};
+
+/** Ends with this process, which does not wait for it. */
+const start = (): ChildProcess => {
+  const child = fork(join(import.meta.dirname, 'runs.ts'), {
+    execPath: NODE,
+    execArgv: [],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  child.unref();
+  child.channel?.unref();
+  return child;
+};
+
+/** @throws Error where the process ends instead */
+const answerOf = async (child: ChildProcess, asked: Asked): Promise<Ran> => {
+  const ended = new AbortController();
+  const onEnd = (code: number | null): void => ended.abort(new Error(`the command line ended with ${code}`));
+  child.once('exit', onEnd);
+  try {
+    child.send(asked);
+    const [ran] = await once(child, 'message', { signal: ended.signal });
+    return ran as Ran;
+  } finally {
+    child.off('exit', onEnd);
+  }
 };

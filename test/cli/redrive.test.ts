@@ -7,7 +7,7 @@ import { writeLocalFile } from '../../src/local/local-file.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { type LocalFlow, startLocalFlow } from '../local/flow.ts';
 import { type FakeApi, fakeApi, NEVER } from './fake-api.ts';
-import { groupage } from './groupage.ts';
+import { groupage, groupageProcess } from './groupage.ts';
 
 describe('groupage redrive, on a local stack,', () => {
   let flow: LocalFlow;
@@ -209,7 +209,7 @@ describe('groupage redrive', () => {
     ] as const) {
       const answer = { redriven: 500, skipped: [{ id: 'm-1', reason: 'closed' }], left: 120, cursor: 'since' };
       api.answer({ 'POST /dead-letters/elect/redrive': [answer, NEVER] });
-      const ran = run('--dead-letters', 'elect', ...args);
+      const ran = groupageProcess(tmpdir(), ['redrive', '--dead-letters', 'elect', ...args, '--api', api.url]);
       await eventually(() => api.asked.length === 2);
       ran.child.kill('SIGINT');
       expect(await ran).toEqual({

@@ -76,6 +76,11 @@ describe('values that cannot be meant together are refused with the reason', () 
       'downstream.timeout is too long for 4 calls in one function: timeout × (retry.immediate + 1) + 10 s must stay within 15 minutes; lower one of them',
     ],
     [
+      // Four of them and 10 s are more than 900 s.
+      { downstream: { ...HTTP, timeout: '222501ms' }, retry: { immediate: 3 } },
+      'downstream.timeout is too long for 4 calls in one function: timeout × (retry.immediate + 1) + 10 s must stay within 15 minutes; lower one of them',
+    ],
+    [
       { keepTasks: '1h' },
       'keepTasks must be at least 325m, retry.maxAttempts × (retry.maxDelay + downstream.deadline): a batch must not outlive the results of its first attempts',
     ],
@@ -103,6 +108,7 @@ describe('values that can be meant together are taken', () => {
     [{ batch: { window: '1d' }, keepTasks: '2h', retry: BRISK }],
     [{ concurrency: { perTarget: 25, total: 25 }, rateLimit: 0.001 }],
     [{ retry: { minDelay: '5m' } }],
+    [{ downstream: { ...HTTP, timeout: '222500ms' }, retry: { immediate: 3 } }],
     [{ downstream: QUEUE, keepTasks: '1h' }],
     [{ keepTasks: '325m' }],
     [{ circuit: null, merge: null, bypass: null, rateLimit: null }],

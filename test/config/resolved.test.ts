@@ -1,8 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { handlerTimeout, type Operation, operationFor } from '../../src/config/resolved.ts';
+import {
+  batchVisibility,
+  type Config,
+  callbackTimeout,
+  handlerTimeout,
+  type Operation,
+  operationFor,
+} from '../../src/config/resolved.ts';
 import { parseConfig } from '../../src/config/schema.ts';
 import { operationName } from '../factories/factories.ts';
-import { HTTP } from './problems.ts';
+import { HTTP, URL_HERE } from './problems.ts';
 
 const resolved = (operation: object): Operation => {
   const parsed = parseConfig({ operations: { ship: { target: [], downstream: HTTP, ...operation } } });
@@ -121,5 +128,40 @@ describe('a configuration', () => {
       /^operation "gone" is not in the configuration: if tasks of it are stored, put it back/,
     );
     expect(() => parsed.ok && operationFor(parsed.value, operationName('constructor'))).toThrow();
+  });
+});
+
+describe('timeouts of functions', () => {
+  const of = (config: object): Config => {
+    const parsed = parseConfig({ operations: { ship: { target: [], downstream: HTTP } }, ...config });
+    if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+    return parsed.value;
+  };
+  const http = (timeout?: string) => ({
+    ...{ kind: 'http', url: URL_HERE, secret: { ssm: '/ops' } },
+    ...(timeout ? { timeout } : {}),
+  });
+
+  it.each([
+    [[], 20_000],
+    [[{ kind: 'queue', name: 'ops' }], 20_000],
+    [[http('1s')], 20_000],
+    [[http('10001ms')], 21_000],
+    [[http('25s')], 35_000],
+    [[http('25s'), http('1s')], 35_000],
+    [[http('1s'), http('25s'), { kind: 'queue', name: 'ops' }], 35_000],
+  ])('the callback function has time for the slowest destination: %j', (destinations, timeout) => {
+    const named = Object.fromEntries(destinations.map((each, n) => [`d${n}`, each]));
+    expect(callbackTimeout(of({ destinations: named }))).toBe(timeout);
+  });
+
+  it('the batch function has time for the longest attempt, and its messages stay hidden for six times as long', () => {
+    const operations = Object.fromEntries(
+      ['1s', '20001ms', '3s'].map((timeout, n) => [`op${n}`, { target: [], downstream: { ...HTTP, timeout } }]),
+    );
+    const config = of({ operations });
+    // Two calls of 20.001 s and what is around them, in whole seconds.
+    expect(handlerTimeout(config)).toBe(51_000);
+    expect(batchVisibility(config)).toBe(306_000);
   });
 });

@@ -66,6 +66,7 @@ describeEach('a batch', storeKinds, (stores) => {
     const rivals = await Promise.all([1, 2, 3].map(() => batches.start(batch, aStart(1, NOW, NOW + 100))));
     expect(rivals.filter((started) => started)).toHaveLength(1);
     expect(await batches.start(batch, aStart(2, NOW + 100, NOW + 200))).toBe(false);
+    expect(await batches.start(batch, aStart(3, NOW + 101, NOW + 200)), 'one is left out').toBe(false);
     expect(await batches.start(batch, aStart(2, NOW + 101, NOW + 200))).toBe(true);
     expect(await batches.get(batch)).toMatchObject({
       status: 'in-progress',
@@ -109,6 +110,7 @@ describeEach('a batch', storeKinds, (stores) => {
       open: [id('a')],
       pending: { ids: [id('b')], until: NOW + 900 },
       split: 1,
+      uncounted: 2,
     };
     await batches.postpone(batch, 1, { retryAt: NOW + 50, ...rest });
     expect(await batches.get(batch)).toMatchObject({ ...rest, runUntil: NOW + 50 });
@@ -116,14 +118,14 @@ describeEach('a batch', storeKinds, (stores) => {
     expect(await batches.get(batch)).toMatchObject({ ...rest, tries: 1, attempt: 2 });
     await batches.postpone(batch, 2, aPostponed(NOW + 60));
     const after = await batches.get(batch);
-    for (const gone of ['open', 'pending', 'split', 'startedBy']) expect(after).not.toHaveProperty(gone);
+    for (const gone of ['open', 'pending', 'split', 'uncounted', 'startedBy']) expect(after).not.toHaveProperty(gone);
     expect(after?.lastAttempt).toEqual({ endedAt: NOW + 60, reason: 'answered 503' });
     await batches.start(batch, aStart(3, NOW + 61, NOW + 500));
     await batches.postpone(batch, 3, { retryAt: NOW + 70, ...rest });
     const counts = { succeeded: 1, failed: 1 };
     expect(await batches.finish(batch, 3, { status: 'partly-failed', counts, at: NOW, keep: 1_000 })).toBe(true);
     const end = await batches.get(batch);
-    for (const gone of ['open', 'pending', 'split']) expect(end).not.toHaveProperty(gone);
+    for (const gone of ['open', 'pending', 'split', 'uncounted']) expect(end).not.toHaveProperty(gone);
     expect(end).toMatchObject({ counts, lastAttempt });
   });
 

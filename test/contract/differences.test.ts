@@ -7,7 +7,7 @@ import { answerOf, DIFFERENCES } from './differences.ts';
 describe('what this engine does otherwise', () => {
   let resources: Resources;
   beforeAll(async () => {
-    resources = await makeResources();
+    resources = await makeResources('as it is');
   });
   afterAll(() => resources?.stop());
 

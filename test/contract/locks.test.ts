@@ -156,15 +156,18 @@ describeEach('a lock', storeKinds, (stores) => {
     const { target, batch } = await led();
     const { locks } = stores();
     const pause: Pause = { id: 'pause-1', by: 'person', since: NOW, reason: 'maintenance' };
-    expect([await locks.pause(target, pause, NOW), await locks.pause(target, pause, NOW)]).toEqual([true, false]);
+    expect([await locks.pause(target, pause), await locks.pause(target, pause)]).toEqual([true, false]);
     expect((await locks.read(target)).paused).toEqual(pause);
     expect(await locks.openBatch(target, mine, opening(batch))).toBe(false);
-    expect(await locks.pause(target, { ...pause, id: 'pause-2' }, NOW)).toBe(true);
-    expect([await locks.resume(target, 'pause-1'), await locks.openBatch(target, mine, opening(batch))]).toEqual([
+    expect(await locks.pause(target, { ...pause, id: 'pause-2' })).toBe(true);
+    expect([await locks.resume(target, 'pause-1', NOW), await locks.openBatch(target, mine, opening(batch))]).toEqual([
       false,
       false,
     ]);
-    expect([await locks.resume(target, 'pause-2'), await locks.resume(target, 'pause-2')]).toEqual([true, false]);
+    expect([await locks.resume(target, 'pause-2', NOW), await locks.resume(target, 'pause-2', NOW)]).toEqual([
+      true,
+      false,
+    ]);
     expect(await locks.read(target)).toEqual({ fence: 1, round: 0, holder: 'mine', lockedUntil: NOW + 1_000 });
     expect(await locks.openBatch(target, mine, opening(batch))).toBe(true);
   });
@@ -172,7 +175,7 @@ describeEach('a lock', storeKinds, (stores) => {
   it('can be paused before its Target has a row, which others find by its operation', async () => {
     const listed = target('pausing/depot=new');
     const { locks } = stores();
-    expect(await locks.pause(listed, { id: 'pause', by: 'person', since: NOW }, NOW)).toBe(true);
+    expect(await locks.pause(listed, { id: 'pause', by: 'person', since: NOW })).toBe(true);
     expect((await locks.targets('pausing' as Parameters<typeof locks.targets>[0], 9)).items).toEqual([listed]);
     expect(await locks.acquire(listed, take)).toBe(true);
     expect((await locks.read(listed)).paused).toMatchObject({ id: 'pause' });
@@ -193,7 +196,7 @@ describeEach('a lock', storeKinds, (stores) => {
     await locks.closeBatch(target, batch);
     expect(await locks.block(target, mine, read)).toBe(false);
     expect(await locks.block(target, mine, { ...read, round: 1 })).toBe(true);
-    const blocked = { fence: 1, round: 1, lockedUntil: NOW, blocked: NOW - 9 };
+    const blocked = { fence: 1, round: 1, lockedUntil: NOW, blocked: NOW - 9, keptUntil: expect.any(Number) };
     expect(await locks.read(target)).toEqual(blocked);
     expect(await locks.block(target, mine, { ...read, round: 1 })).toBe(false);
     expect((await locks.glance(target)).lock).toEqual(blocked);

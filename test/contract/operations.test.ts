@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { NEW_OPERATION, type Pause, slotOf, type WaitingTarget } from '../../src/batching/slots.ts';
+import { type CallLine, NEW_OPERATION, type Pause, slotOf, type WaitingTarget } from '../../src/batching/slots.ts';
 import { NOW, operationName, target } from '../factories/factories.ts';
 import { describeEach } from './describe-each.ts';
 import { storeKinds } from './stores.ts';
@@ -90,13 +90,49 @@ describeEach('operation rows', storeKinds, (stores) => {
     expect((await read(name)).throttledSince).toBe(NOW + 20);
   });
 
-  it('reserve the next call for one of those that saw the same', async () => {
+  it('reserve the next call for one of those that saw the same line', async () => {
     const { name } = fresh();
-    const reserve = (seen: number, next: number) => stores().operations.reserveCall(name, seen, next);
-    expect([await reserve(0, NOW), await reserve(0, NOW + 9)]).toEqual([true, false]);
-    expect((await read(name)).nextCallAt).toBe(NOW);
-    expect(await reserve(NOW, NOW + 5)).toBe(true);
-    expect((await read(name)).nextCallAt).toBe(NOW + 5);
+    const [first, second] = [
+      { next: NOW, rate: 0.5, since: NOW - 9 },
+      { next: NOW + 5, rate: 0.5, since: NOW - 9 },
+    ];
+    const reserve = (seen: CallLine | undefined, next: CallLine | undefined) =>
+      stores().operations.reserveCall(name, seen, next);
+    expect([await reserve(undefined, first), await reserve(undefined, second)]).toEqual([true, false]);
+    expect((await read(name)).line).toEqual(first);
+    expect(await reserve({ ...first, next: NOW + 1 }, second), 'its end is another').toBe(false);
+    expect(await reserve({ ...first, since: NOW }, second), 'it is another line').toBe(false);
+    expect(await reserve({ next: NOW }, second), 'it is a line of ours').toBe(false);
+    expect(await reserve(first, second)).toBe(true);
+    expect((await read(name)).line).toEqual(second);
+  });
+
+  it('forget the line of reserved calls', async () => {
+    const { name } = fresh();
+    const line = { next: NOW, rate: 1, since: NOW };
+    await stores().operations.reserveCall(name, undefined, line);
+    await stores().operations.addFailure(name);
+    expect(await stores().operations.reserveCall(name, undefined, undefined)).toBe(false);
+    expect(await stores().operations.reserveCall(name, line, undefined)).toBe(true);
+    expect(await read(name)).toEqual({ ...NEW_OPERATION, failures: 1 });
+    expect(await stores().operations.reserveCall(name, undefined, line)).toBe(true);
+  });
+
+  it('show who wakes many, whom another one takes over from if it has seen it', async () => {
+    const { name } = fresh();
+    const mark = (seen: string | undefined, id: string | undefined) =>
+      stores().operations.markWaking(name, seen, id === undefined ? undefined : { id, at: NOW });
+    expect([await mark(undefined, 'a'), await mark(undefined, 'b'), await mark('b', 'c')]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect((await read(name)).waking).toEqual({ id: 'a', at: NOW });
+    expect([await mark('a', 'b'), await mark('a', undefined)]).toEqual([true, false]);
+    await stores().operations.addFailure(name);
+    expect(await mark('b', undefined)).toBe(true);
+    expect(await read(name)).toEqual({ ...NEW_OPERATION, failures: 1 });
+    expect(await mark(undefined, 'd')).toBe(true);
   });
 
   it('are no Target', async () => {

@@ -31,11 +31,13 @@ describeEach('redriven tasks', storeKinds, (stores) => {
 
   it('wait again in their next run, and leave nothing of the last behind', async () => {
     const { t, batch, target } = fresh();
-    const [inserted] = await stores().tasks.insert([aTask({ id: t(1), target, correlationId: 'c-1' })]);
+    const [inserted] = await stores().tasks.insert([aTask({ id: t(1), target, correlationId: 'c-1', startBy: NOW })]);
     await stores().tasks.claim([candidate(t(1))], batch);
     await stores().tasks.finish([failed(t(1))], finishing(batch, target));
     const [redriven] = await redrive(1, t(1));
-    const stored = { ...inserted?.stored, run: 2, redrivenAt: NOW + 5, state: { status: 'created' } };
+    // What it had to begin by was of its first run.
+    const { startBy: _, ...rest } = inserted?.stored ?? {};
+    const stored = { ...rest, run: 2, redrivenAt: NOW + 5, state: { status: 'created' } };
     expect(redriven).toEqual({ isNew: true, stored });
     expect(await stores().tasks.get(t(1))).toEqual(stored);
     expect((await stores().tasks.failed(target, 9)).items).toEqual([]);
@@ -65,6 +67,19 @@ describeEach('redriven tasks', storeKinds, (stores) => {
         undefined,
       ]);
     }
+  });
+
+  it('that failed again are not redriven for a run that is over', async () => {
+    const { t, batch, target } = fresh();
+    await stores().tasks.insert([aTask({ id: t(1), target })]);
+    for (const run of [1, 2]) {
+      const own = batchId(`${batch}-${run}`);
+      await stores().tasks.claim([candidate(t(1), run)], own);
+      await stores().tasks.finish([failed(t(1))], finishing(own, target));
+      if (run === 1) await redrive(1, t(1));
+    }
+    const [again] = await stores().tasks.redrive(await inRun(1, t(1)), NOW + 9);
+    expect(again).toMatchObject({ isNew: false, stored: { run: 2, state: { status: 'failed' } } });
   });
 
   it('cannot be claimed in their old run, and are claimed in the new one by one batch', async () => {

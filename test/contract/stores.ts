@@ -47,14 +47,14 @@ export interface Stores {
 export const memoryStores = (tables = emptyTables(), gate: Gate = openGate): Stores => ({
   tasks: memoryTasks(tables, gate),
   waiting: memoryWaiting(tables, gate),
-  locks: memoryLocks(tables, gate),
+  locks: memoryLocks(tables, gate, undefined, undefined, () => KEEP),
   batches: memoryBatches(tables, gate),
   operations: memoryOperations(tables, gate),
   fanOuts: memoryFanOuts(tables, gate),
   lists: memoryLists(tables, gate),
   fleets: memoryFleets(new Map(), gate),
   processed: memoryProcessed(tables, gate),
-  payloadExpires: async (task) => tables.payloads.get(payloadKey(task))?.expires === true,
+  payloadExpires: async (task) => tables.payloads.get(payloadKey(task))?.expires !== undefined,
   stop: async () => {},
 });
 

@@ -198,6 +198,22 @@ describe('a claim', () => {
     expectWhole(kit);
   });
 
+  it('that was made before a cancel is handed out once more after it, also where its lease changes', async () => {
+    const size = bytesInString('{"depot":"MUC","job":"add0"}');
+    const dies = (kit: ListKit) => kit.behind(dyingBefore('lists.change'));
+    const tooLarge = await holding(6, { pageBytes: 2 * size });
+    await expect(dies(tooLarge).claim('a', 5)).rejects.toThrow('gone');
+    await cancelRest(tooLarge, await tooLarge.read());
+    expect(tokensIn(await tooLarge.claim('a', 5)), 'of which a part fits into an answer').toEqual([0, 1]);
+    expectWhole(tooLarge);
+    const done = await holding(6);
+    const { handle } = await done.got('a', 2);
+    await expect(dies(done).complete(handle)).rejects.toThrow('gone');
+    await cancelRest(done, await done.read());
+    expect(await done.claim('a', 2), 'all of which is done').toEqual({ kind: 'closed', status: 'cancelled' });
+    expect((await done.read()).leases).toEqual([]);
+  });
+
   it('gets nothing of a list that is cancelled before it has taken something, free or fresh', async () => {
     for (const isFree of [true, false]) {
       const kit = await holding(4);

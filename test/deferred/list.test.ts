@@ -332,3 +332,28 @@ describe('names', () => {
     expect(freeKeyOf(7)).toBe('@7');
   });
 });
+
+describe('the plan of a claim', () => {
+  const key = 'claim' as LeaseKey;
+  const held = (count: number): Lease[] =>
+    Array.from({ length: count }, (_, n) => ({ key: `c-${n}` as LeaseKey, first: n, count: 1, until: NOW + 60_000 }));
+
+  it('waits where as many as can have claimed something, and not where one less has', () => {
+    for (const [count, plan] of [
+      [CLAIMS_MAX - 1, 'fresh'],
+      [CLAIMS_MAX, 'wait'],
+    ] as const)
+      expect(planClaim(aList({ total: 999, head: count, leases: held(count) }), key, 1, NOW).do).toBe(plan);
+  });
+
+  it('takes no more ranges than it needs', () => {
+    const free = [0, 2, 4].map((first) => freed({ first, count: 2 }));
+    const plan = (count: number) => planClaim(aList({ total: 9, head: 6, leases: free }), key, count, NOW);
+    expect(plan(2)).toEqual({ do: 'take', from: free.slice(0, 1), range: { first: 0, count: 2 } });
+    expect(plan(3)).toMatchObject({
+      from: free.slice(0, 2),
+      range: { first: 0, count: 3 },
+      rest: { first: 3, count: 1 },
+    });
+  });
+});

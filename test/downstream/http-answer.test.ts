@@ -193,6 +193,13 @@ describe('a retry', () => {
     expect(retryDelay(policy, 3, 0.5)).toBe(2_000);
   });
 
+  it('stays a number however many attempts there were', () => {
+    for (const attempt of [1_024, 1_025, 1_000_000]) {
+      expect(retryDelay(aRetry({ minDelay: 0 }), attempt, 1), `0s, attempt ${attempt}`).toBe(0);
+      expect(retryDelay(policy, attempt, 1), `1s, attempt ${attempt}`).toBe(60_000);
+    }
+  });
+
   it('waits for what the downstream asked, and jitters on top of it', () => {
     expect(retryDelay(policy, 1, 0, 7_000)).toBe(7_000);
     expect(retryDelay(policy, 1, 0.5, 7_000)).toBe(7_500);

@@ -3,8 +3,8 @@ import { setTimeout } from 'node:timers/promises';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Token } from '../../src/batching/ids.ts';
-import { printGroup } from '../../src/batching/messages.ts';
+import type { BatchId, Token } from '../../src/batching/ids.ts';
+import { printBatch, printGroup } from '../../src/batching/messages.ts';
 import { setting } from '../../src/environment.ts';
 import type { ReceivedCall } from '../factories/downstream.ts';
 import { target } from '../factories/factories.ts';
@@ -260,7 +260,7 @@ describe('caps', () => {
 
   it('of a Target: never two calls of one at once, and all is done', async () => {
     const single = of('single');
-    const most = slowly();
+    const most = slowly(2);
     const sent = [];
     for (let wave = 0; wave < 5; wave += 1) {
       sent.push(...(await single.send([...some('one', 3), ...some('other', 3)])));
@@ -287,18 +287,49 @@ describe('caps', () => {
     });
   });
 
-  it('a slot that a crash left taken is given back by the sweep', async () => {
-    const slot = `${of('capped').target('crashed')}#1#1`;
-    await flow.backend.clients.dynamodb.send(
+  /** Slots of batches that nobody knows. */
+  const slots = (how: 'ADD' | 'DELETE', ...depots: readonly string[]) =>
+    flow.backend.clients.dynamodb.send(
       new UpdateCommand({
         TableName: table(),
         Key: { Target: 'op:capped', Entry: 'lock' },
-        UpdateExpression: 'ADD InFlight :slots',
-        ExpressionAttributeValues: { ':slots': new Set([slot]) },
+        UpdateExpression: `${how} InFlight :slots`,
+        ExpressionAttributeValues: { ':slots': new Set(depots.map((depot) => `${of('capped').target(depot)}#1#1`)) },
       }),
     );
-    expect(await stateOf('capped')).toMatchObject({ slots: { taken: 1 }, batches: [slot] });
+
+  it('a slot that a crash left taken is given back by the sweep', async () => {
+    await slots('ADD', 'crashed');
+    expect(await stateOf('capped')).toMatchObject({
+      slots: { taken: 1 },
+      batches: [`${of('capped').target('crashed')}#1#1`],
+    });
     await flow.backend.invoke('SweepHandler', {});
     expect(await stateOf('capped')).toMatchObject({ slots: { taken: 0 } });
+  });
+
+  it('a batch whose Target is paused lends its slot, and waits for another one after that', async () => {
+    const capped = of('capped');
+    let status = 503;
+    flow.downstream.behave(() => ({ status }));
+    const sent = await capped.send(some('lender', 2));
+    await eventually(() => capped.calls('lender').length > 0);
+    await change('capped', 'pause', 'lender');
+    await eventually(async () => ((await stateOf('capped')).slots as { taken: number }).taken === 0);
+    await slots('ADD', 'borrower-1', 'borrower-2');
+    status = 200;
+    await change('capped', 'resume', 'lender');
+    const { batchId } = (await capped.task(sent[0] ?? '')) as { batchId: BatchId };
+    await eventually(async () => {
+      // It would look by itself within a minute.
+      const MessageBody = printBatch({ batchId });
+      await flow.backend.clients.sqs.send(new SendMessageCommand({ QueueUrl: flow.queue('batchQueue'), MessageBody }));
+      return (await stateOf('capped')).waitingTargets === 1;
+    });
+    await change('capped', 'pause');
+    await slots('DELETE', 'borrower-1', 'borrower-2');
+    await change('capped', 'resume');
+    await capped.settled(sent);
+    expect(await capped.task(sent[0] ?? '')).toMatchObject({ status: 'succeeded', batchId });
   });
 });

@@ -10,7 +10,7 @@ import {
 } from '../../src/batching/ids.ts';
 import type { ElectMessage } from '../../src/batching/messages.ts';
 import type { BatchPolicy, Waiting } from '../../src/batching/policy.ts';
-import { itemBytes, type NewTask, payloadHashOf, type Task } from '../../src/batching/task.ts';
+import { firstRun, itemBytes, type NewTask, payloadHashOf, type Task } from '../../src/batching/task.ts';
 import type { HttpTarget } from '../../src/config/endpoints.ts';
 import { AS_THEY_COME, type Config, NO_ALARMS, type Operation } from '../../src/config/resolved.ts';
 import type { Call } from '../../src/downstream/downstream.ts';
@@ -29,6 +29,9 @@ export const anItem = (text: string): ItemId => text as ItemId;
 export const operationName = (text: string): OperationName => text as OperationName;
 export const candidate = (text: string, run = 1): Candidate => candidateOf(id(text), run);
 
+/** The candidate of a task that was registered at {@link NOW}, in its first or a later run. */
+export const registeredCandidate = (text: string, run = 1): Candidate => candidate(text, firstRun(NOW) + run - 1);
+
 export const aTask = (fields: Partial<NewTask> = {}): NewTask => {
   const payload = fields.payload ?? '{"depot":"MUC"}';
   const taskId = fields.id ?? id('task-1');
@@ -40,6 +43,7 @@ export const aTask = (fields: Partial<NewTask> = {}): NewTask => {
     payloadHash: payloadHashOf(payload),
     bytes: itemBytes(taskId, payload),
     createdAt: NOW,
+    run: 1,
     ...fields,
   };
 };
@@ -47,7 +51,7 @@ export const aTask = (fields: Partial<NewTask> = {}): NewTask => {
 /** A task as it is stored. */
 export const aStored = (state: Task['state'], fields: Partial<Task> = {}): Task => {
   const { payload: _, ...task } = aTask();
-  return { ...task, run: 1, payloadApart: false, ...fields, state };
+  return { ...task, payloadApart: false, ...fields, state };
 };
 
 export const aRow = (fields: Partial<Waiting> & { readonly id?: string } = {}): Waiting => {

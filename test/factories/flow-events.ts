@@ -39,6 +39,8 @@ const EVENTS: Events = {
       traceparent: '00-0-0-01',
     },
   ],
+  'sweep-cut': [{ event: 'sweep-cut', part: 'slots', left: 40 }],
+  'not-stored': [{ ...batch, event: 'not-stored', attempt: 1, retryAt: NOW, cause: 'Error: throttled' }],
   postponed: [{ ...batch, event: 'postponed', open: 1, retryAt: NOW, reason: 'HTTP 503' }],
   finished: [
     { ...finished, status: 'partly-failed' },
@@ -62,6 +64,7 @@ const EVENTS: Events = {
   'nudge-failed': [{ event: 'nudge-failed', target: where, cause: 'timeout' }],
   'not-revived': [{ ...letter, event: 'not-revived', cause: 'timeout' }],
   'not-removed': [{ ...letter, event: 'not-removed', cause: 'timeout' }],
+  'early-guard': [{ event: 'early-guard', target: where, fence: 9 }],
   'foreign-message': [{ event: 'foreign-message', target: where, fence: 9 }],
   'foreign-results': [{ event: 'foreign-results', batchId: batch.batchId, items: 1 }],
   revived: [{ ...letter, event: 'revived', revivals: 1, delay: 2 }],

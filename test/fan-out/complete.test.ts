@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ackItems } from '../../src/fan-out/ack-items.ts';
 import { failedItems, progressOf } from '../../src/fan-out/progress.ts';
 import { seal } from '../../src/fan-out/seal.ts';
 import { NOW } from '../factories/factories.ts';
@@ -80,6 +81,23 @@ describe('a fan-out', () => {
     const fanOut = await kit.read();
     expect(fanOut.ended).toMatchObject({ because: 'all-done', failed: 1 });
     expect(await failedItems(kit.fanOuts, fanOut, 0)).toEqual({ items: [itemId('0:1')] });
+  });
+
+  it('keeps the first outcome of an item that one ack names twice', async () => {
+    for (const [first, second] of [
+      ['succeeded', 'failed'],
+      ['failed', 'succeeded'],
+    ] as const) {
+      const kit = fanOutKit();
+      await kit.open();
+      await kit.add(2);
+      const item = { fanOut: FAN_OUT, group: 0, index: 1 };
+      await ackItems(kit, [
+        { item, outcome: first },
+        { item, outcome: second },
+      ]);
+      expect(await progressOf(kit.fanOuts, await kit.read())).toMatchObject({ succeeded: 0, failed: 0, [first]: 1 });
+    }
   });
 
   it('tells how far it is', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type FanOut, isTooMany } from '../../src/fan-out/fan-out.ts';
+import { noteFails } from '../../src/fan-out/fail-fast.ts';
+import { type FanOut, isTooMany, TOLERATED_MAX } from '../../src/fan-out/fan-out.ts';
 import { failedItems, progressOf } from '../../src/fan-out/progress.ts';
 import { seal } from '../../src/fan-out/seal.ts';
 import type { FanOuts } from '../../src/fan-out/store.ts';
@@ -191,6 +192,22 @@ describe('fail fast', () => {
       expect(await kit.add(1)).toEqual({ kind: 'closed', status: 'complete' });
       expect(await seal(kit, FAN_OUT)).toMatchObject({ complete: true });
     }
+  });
+
+  it('tolerates as many as a row can note, and not one more, however many fail at once', async () => {
+    for (const [failed, status] of [
+      [TOLERATED_MAX, 'open'],
+      [TOLERATED_MAX + 1, 'complete'],
+      [TOLERATED_MAX + 20, 'complete'],
+    ] as const)
+      for (const atOnce of [true, false]) {
+        const kit = fanOutKit(undefined, TOLERATED_MAX + 50);
+        await kit.open({ failFast: { count: TOLERATED_MAX } });
+        const items = itemsOf(await kit.add(TOLERATED_MAX + 30)).slice(0, failed);
+        if (atOnce) await noteFails(kit, FAN_OUT, items);
+        else for (const item of items) await kit.ack([item], 'failed');
+        expect([failed, atOnce, (await kit.read()).status]).toEqual([failed, atOnce, status]);
+      }
   });
 
   it('that stopped before it noted the items is done by a repeated ack', async () => {

@@ -53,6 +53,29 @@ it('P7: a heartbeat whose answer is lost counts, from when it was sent, once a r
   expect(deadlines.at(-1)).toBe(30_000);
 });
 
+it('P7: after a long gap others wait longer for its heartbeats, for ten minutes', async () => {
+  let now = 0;
+  const ttls: number[] = [];
+  const fleets = memoryFleets();
+  const heart = heartOf(
+    {
+      ...fleets,
+      beat: (fleet, beat) => {
+        ttls.push(beat.ttl);
+        return fleets.beat(fleet, beat);
+      },
+    },
+    () => now,
+    [],
+  );
+  await heart.join();
+  for (now = 20_000; now <= 640_000; now += 5_000) await heart.beat(false);
+  // The gap of 20 s ended with the first of them, at 20 s. It counts for the heartbeats at 25 s to 620 s.
+  const usual = 6 * 5_000;
+  const long = 6 * 20_000;
+  expect(ttls).toEqual([usual, ...Array.from({ length: 120 }, () => long), usual, usual, usual, usual]);
+});
+
 it('P7: who joins in a second try may have been seen since the first', async () => {
   let now = 0;
   let tries = 0;

@@ -168,3 +168,18 @@ it('a pause that is asked for is one that can be waited, or none', () =>
     expect(Number.isSafeInteger(delay) && delay >= 0 && delay <= RETRY_AFTER_MAX + policy.maxDelay).toBe(true);
     return pause === undefined ? 'ignored' : 'kept';
   }));
+
+const retries = fc.record({
+  minDelay: fc.constantFrom(0, 1, 1_000, 86_400_000),
+  longer: fc.nat({ max: 86_400_000 }),
+  attempt: fc.oneof(fc.integer({ min: 1, max: 100 }), fc.integer({ min: 1_000, max: 1_000_000 })),
+  random: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+});
+
+it('a delay before the next attempt is one that can be waited, however many there were', () =>
+  fuzz(retries, ['none', 'some'], ({ minDelay, longer, attempt, random }) => {
+    const maxDelay = minDelay + longer;
+    const delay = retryDelay(aRetry({ minDelay, maxDelay }), attempt, random);
+    expect(Number.isSafeInteger(delay) && delay >= 0 && delay <= maxDelay).toBe(true);
+    return delay === 0 ? 'none' : 'some';
+  }));

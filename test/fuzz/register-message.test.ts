@@ -42,7 +42,7 @@ const payloads = {
 };
 const wished = {
   priority: seldomOdd(fc.constantFrom('0', '9', '5.0', '1e0'), valueText),
-  weight: seldomOdd(fc.constantFrom('1', '0.5', '1e9', '1e-300'), valueText),
+  weight: seldomOdd(fc.constantFrom('1', '0.5', '1e9', '1e-130'), valueText),
   coalesceKey: seldomOdd(fc.constantFrom('" k "', '"\\u00fc"'), stringText),
   expiresIn: seldomOdd(fc.constantFrom('"1s"', '"30d"'), stringText),
   callback: seldomOdd(fc.constant('"ops"'), stringText),

@@ -23,9 +23,9 @@ const NODE = join(import.meta.dirname, '../../node_modules/node/bin/node');
 const STACK = stackNames('local').flow;
 /** Runs a handler of a bundle once. */
 const RUN = `
-const [file, event] = process.argv.slice(1);
+const [file, event, timeLeft] = process.argv.slice(1);
 const { handler } = await import(file);
-const context = { functionName: 'test', awsRequestId: 'r', getRemainingTimeInMillis: () => 50_000 };
+const context = { functionName: 'test', awsRequestId: 'r', getRemainingTimeInMillis: () => Number(timeLeft) };
 const answer = await handler(JSON.parse(event), context);
 if (answer?.statusCode >= 400 || answer?.batchItemFailures?.length > 0) throw new Error(JSON.stringify(answer));
 `;
@@ -117,13 +117,14 @@ export const deployedBundles = async (config: Config) => {
    * Invokes a function as Lambda does, in a process of its own.
    *
    * @param deployed with another configuration than the rest
+   * @param timeLeft of the function's time, in ms, at every moment
    */
-  const invoke = async (part: string, event: object, deployed?: Config) => {
+  const invoke = async (part: string, event: object, deployed?: Config, timeLeft = 50_000) => {
     const fn = functions.find(({ name }) => name.includes(part));
     if (!fn) throw new Error(`the template has no function ${part}`);
     const code = assembly.codeOf(fn);
     const { Variables } = fn.properties.Environment as { Variables: Record<string, string> };
-    const args = ['--input-type=module', '-e', RUN, join(code, 'index.mjs'), JSON.stringify(event)];
+    const args = ['--input-type=module', '-e', RUN, join(code, 'index.mjs'), JSON.stringify(event), String(timeLeft)];
     const { stdout, ok } = await run(args, {
       ...Variables,
       [ENVIRONMENT.stack]: STACK,
@@ -140,8 +141,12 @@ export const deployedBundles = async (config: Config) => {
     return { found: found.toSorted(([a, at], [b, bt]) => a.localeCompare(b) || at.localeCompare(bt)), ok };
   };
   /** @returns the metrics that it printed, by their names */
-  const measured = async (part: string, event: object, deployed?: Config): Promise<readonly Measurement[]> =>
-    (await invoke(part, event, deployed)).found;
+  const measured = async (
+    part: string,
+    event: object,
+    deployed?: Config,
+    timeLeft?: number,
+  ): Promise<readonly Measurement[]> => (await invoke(part, event, deployed, timeLeft)).found;
 
   /** Lets a queue's function take what lies in it, as its event source would: once there is something. */
   const handle = async (queue: keyof typeof FUNCTIONS): Promise<readonly Measurement[]> => {

@@ -336,6 +336,11 @@ describe('the metrics', () => {
     ]);
   });
 
+  it('report each part of a sweep that had work and no time left', async () => {
+    const cut = await bundles.measured('SweepHandler', { source: 'aws.events' }, undefined, 4_000);
+    expect(cut).toEqual(Array.from({ length: 2 }, () => ['SweepsCut', of(), 1]));
+  });
+
   it('are all that there are', () =>
     expect([...bundles.emitted.keys()].toSorted()).toEqual(Object.keys(METRICS).toSorted()));
 

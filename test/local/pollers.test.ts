@@ -1,4 +1,9 @@
+import { CreateQueueCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { expect, it } from 'vitest';
+import { localClients } from '../../src/local/clients.ts';
+import { startPollers } from '../../src/local/pollers.ts';
+import { Sleepers } from '../../src/local/sleepers.ts';
+import { startSqs } from '../../src/local/sqs-engine.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { startLocalFlow } from './flow.ts';
 
@@ -21,5 +26,64 @@ it('a queue is polled on while invocations take their time, so that nobody waits
   } finally {
     resolve();
     await flow.stop();
+  }
+});
+
+/** Pollers of a queue with so many messages; `handle` gets each when it is received. */
+const poll = async (
+  messages: number,
+  source: { concurrency: number; sleepers: Sleepers },
+  handle: () => Promise<void>,
+) => {
+  const engine = await startSqs({ port: 0 });
+  const { sqs } = localClients({ sqs: engine.endpoint, patient: true });
+  const { QueueUrl: queueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: 'polled' }));
+  for (let n = 0; n < messages; n += 1)
+    await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: String(n) }));
+  const onError = (error: Error): never => {
+    throw error;
+  };
+  const pollers = startPollers({ queueUrl, batchSize: 1, sqs, onError, ...source }, 1, async (received) => {
+    await handle();
+    return new Set(received);
+  });
+  return {
+    stop: async () => {
+      await pollers.stop();
+      await engine.stop();
+    },
+  };
+};
+
+it('messages that sleep hold up no others, however few pollers a source may have', async () => {
+  const sleepers = new Sleepers();
+  const begun: number[] = [];
+  const polling = await poll(20, { concurrency: 2, sleepers }, async () => {
+    begun.push(Date.now());
+    await sleepers.sleep(3_000);
+  });
+  try {
+    // With two at a time it would take ten rounds of three seconds.
+    await eventually(() => begun.length === 20 && sleepers.count === 20, 60_000);
+  } finally {
+    await polling.stop();
+  }
+});
+
+it('messages that work are in hand of no more pollers than the source may have', async () => {
+  let [working, most] = [0, 0];
+  let done = 0;
+  const polling = await poll(20, { concurrency: 3, sleepers: new Sleepers() }, async () => {
+    working += 1;
+    most = Math.max(most, working);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    working -= 1;
+    done += 1;
+  });
+  try {
+    await eventually(() => done === 20, 60_000);
+    expect(most).toBe(3);
+  } finally {
+    await polling.stop();
   }
 });

@@ -59,6 +59,21 @@ describe('the local SQS', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
+  it('ends one long poll for a message, and the others go on waiting for later ones', async () => {
+    const { sqs: patient } = localClients({ sqs: engine.endpoint, patient: true });
+    const ended: (string | undefined)[] = [];
+    const polls = Array.from({ length: 5 }, async () => {
+      const poll = new ReceiveMessageCommand({ QueueUrl: queue, MaxNumberOfMessages: 10, WaitTimeSeconds: 5 });
+      const { Messages: [message] = [] } = await patient.send(poll);
+      ended.push(message?.Body);
+    });
+    const send = (MessageBody: string, DelaySeconds: number) =>
+      sqs.send(new SendMessageCommand({ QueueUrl: queue, MessageBody, DelaySeconds }));
+    await Promise.all([send('at once', 0), send('delayed', 2)]);
+    await Promise.all(polls);
+    expect(ended).toEqual(['at once', 'delayed', undefined, undefined, undefined]);
+  });
+
   it('keeps messages over a restart, with their attributes, and gives back at once what was in flight', async () => {
     const attributes = { MessageAttributes: { A: { DataType: 'String', StringValue: '7' } } };
     await sqs.send(new SendMessageCommand({ QueueUrl: queue, MessageBody: 'taken', ...attributes }));

@@ -131,6 +131,31 @@ describe('an answer to a merged call', () => {
     });
   });
 
+  it('by inputs keeps the first result of a key: a retry, or one left out, makes way for a later one', () => {
+    const error = { code: 'cloudy', message: 'no sight', retriable: false };
+    const failed = { key: 'a', status: 'failed', error };
+    for (const [said, status] of [
+      [[{ key: 'a', status: 'succeeded' }, failed], 'succeeded'],
+      [[failed, { key: 'a', status: 'succeeded' }], 'failed'],
+      [
+        [
+          { key: 'a', status: 'succeeded' },
+          { key: 'a', status: 'retry' },
+        ],
+        'succeeded',
+      ],
+      [
+        [
+          { key: 'a', status: 'retry' },
+          { key: 'a', status: 'succeeded' },
+        ],
+        'succeeded',
+      ],
+      [[{ key: 'a', status: 'retry' }, failed], 'failed'],
+    ] as const)
+      expect(outcomes(planOf([request('r', 'a')]), perKey(...said)), JSON.stringify(said)).toEqual({ r: status });
+  });
+
   it('by inputs gives each request the results of its own', () => {
     const answer: Answer = {
       kind: 'all-succeeded',

@@ -147,10 +147,22 @@ describe('a downstream that merges', () => {
   it('answers for requests whose job reports later, and remembers what it did', async () => {
     await call(aCall([request('r0', 'a')]));
     const items = [request('r1', 'a', 'b'), request('r2', 'b', 'c'), request('r3')];
-    const said = await completedRequests(merging(), aCall(items, 2), perKey({ b: 'succeeded', c: 'failed' }));
+    const said = await completedRequests(merging(), aCall(items, 2), perKey({ b: 'succeeded', c: 'failed' }), false);
     expect(statuses(said)).toEqual({ r1: 'succeeded', r2: 'failed', r3: 'succeeded' });
     await call(aCall([request('r4', 'b', 'c')], 3));
     expect(called()).toEqual([['a0'], ['c0']]);
+  });
+
+  it('remembers for its own batch alone what a job did with a text that may have been that of a request which has ended', async () => {
+    // Of version 2, of a request that failed: the job was asked for that.
+    const left = [request('r1', ['a', 1]), request('r2', ['a', 0])];
+    const results = new Map([[id('r1'), { status: 'succeeded' } as const]]);
+    await completedRequests(merging(), aCall(left), { kind: 'results', items: results, foreign: 0 }, true);
+    await call(aCall([request('r2', ['a', 0])]));
+    await call(aCall([request('r1', ['a', 1])]));
+    expect(called()).toEqual([]);
+    await call(aCall([request('r3', ['a', 1])], 2));
+    expect(called()).toEqual([['a1']]);
   });
 
   it('loses no input and repeats little, wherever it stops amid its stores', async () => {

@@ -24,6 +24,7 @@ describe('what the template grants', () => {
         'dynamodb:GetItem Tables-BatchLock',
         'dynamodb:Query Tables-BatchLock',
         'dynamodb:UpdateItem Tables-BatchLock',
+        'sqs:SendMessage Flow-Batch-Queue',
         'sqs:SendMessage Flow-Elect-Queue',
         'sqs:SendMessage Flow-Group-Queue',
       ].map((grant) => `Flow-ElectHandler-Function ${grant}`),

@@ -31,6 +31,7 @@ const OUTCOME: Outcome = {
   ],
   rejected: 0,
   rejections: [],
+  earlyGuards: 0,
   usage: { writeUnits: 60, readUnits: 30, sqsRequests: 10, invocations: { register: 5 }, lambdaMillis: 100 },
   timeline: [
     { at: 0, arrived: 6, calls: 0, throttled: 0, waiting: 6 },

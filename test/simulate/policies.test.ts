@@ -155,7 +155,8 @@ describe('policies over one load', () => {
     });
     expect(found.proposed?.wait.p99).toBeLessThan(3_000);
     const { tried } = await vary(subject, setting, { maxWait: [0, 500, 1_000] });
-    for (const { perDay } of tried) expect(found.proposed?.perDay).toBeLessThan(perDay);
+    // Of those that cost the same within 1% it is the one whose tasks wait less.
+    for (const { perDay } of tried) expect((found.proposed?.perDay ?? Infinity) * 0.99).toBeLessThan(perDay);
   });
 
   it('are not found for aims that contradict each other, and these are named', async () => {

@@ -39,8 +39,9 @@ describe('a trace through the real steps', () => {
     const { batches, sealedBy, waits, late } = only(await run({}, { batch: { maxSize: 100, maxWait: '500ms' } }));
     expect(sealedBy).toEqual({ waited: batches });
     expect(waits.max).toBeGreaterThan(500);
-    // Requests of six milliseconds each: virtual time, which is the same on every machine.
-    expect(late.max).toBeLessThan(100);
+    // Requests of some six milliseconds, some of them of twenty: virtual time, which is the same on every machine.
+    // A guard that overtakes the hand-over naps for another 100 ms.
+    expect(late.max).toBeLessThan(300);
   });
 
   it('is the same every time', async () => {

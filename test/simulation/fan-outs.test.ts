@@ -7,6 +7,14 @@ import { atLeast, seed } from './of-this-run.ts';
 
 const RUNS = atLeast(150);
 
+/** Where the search for the rarer bugs begins: at the first schedule that showed them, as in known-bugs.test.ts. */
+const BEGINS: Readonly<Record<string, number>> = {
+  'walks that overlook who adds': 3_142,
+  'parents that are put anew': 282,
+  'a header that is read before the node is written': 181,
+  'a token that is read once': 56,
+};
+
 describe('fan-outs, under crashes, pauses, lost replies, throttling, skew and whoever comes at once', () => {
   it(`keep every promise in ${RUNS} schedules from seed ${seed}`, async () => {
     console.log(`fan-outs from seed ${seed}; replay one with: npm run simulate:fan-outs -- --trace --seed N`);
@@ -32,9 +40,9 @@ describe('the judges of fan-outs', () => {
   it.each(FAN_OUT_BUGS.map((known) => ({ name: known[0], known })))(
     'find $name',
     async ({ known }) => {
-      const [, , promise] = known;
+      const [name, , promise] = known;
       const { violations } = await runFanOutSchedules(
-        1,
+        BEGINS[name] ?? 1,
         4_000,
         (scenario) => withFanOutBug(known, scenario),
         (report) => !report.violation,
@@ -43,6 +51,10 @@ describe('the judges of fan-outs', () => {
     },
     120_000,
   );
+
+  it('begin with schedules of bugs that are known', () => {
+    expect(FAN_OUT_BUGS.map(([name]) => name)).toEqual(expect.arrayContaining(Object.keys(BEGINS)));
+  });
 
   it.each(FAN_OUT_BUGS.flatMap(([name, , promise, where]) => (where ? [{ name, promise, where }] : [])))(
     'find nothing where $name would show, but is not',

@@ -6,9 +6,9 @@ import { scenarioOf } from '../../src/simulation/scenario.ts';
 import { runSchedules } from '../../src/simulation/schedules.ts';
 import { runSchedule, type Scenario } from '../../src/simulation/world.ts';
 import { losersFinishToo } from './known-bugs/leading.ts';
-import { atLeast, seed } from './of-this-run.ts';
+import { seed, share } from './of-this-run.ts';
 
-const RUNS = atLeast(300);
+const RUNS = share(150, 300);
 
 describe('the core, under crashes, pauses, duplicates, lost replies, throttling, skew and dead letters', () => {
   it(`keeps every promise in ${RUNS} schedules from seed ${seed}`, async () => {
@@ -18,7 +18,9 @@ describe('the core, under crashes, pauses, duplicates, lost replies, throttling,
     });
     expect(summary.violations).toEqual([]);
     expect(summary.tasks).toBeGreaterThan(RUNS);
-    for (const [kind, count] of Object.entries(summary.faults)) expect(count, kind).toBeGreaterThan(0);
+    // The flow itself has no transactions.
+    const { conflict: _, ...ofTheFlow } = summary.faults;
+    for (const [kind, count] of Object.entries(ofTheFlow)) expect(count, kind).toBeGreaterThan(0);
   }, 600_000);
 
   it('replays to the letter: by its seed, and by the faults that happened', async () => {
@@ -34,8 +36,8 @@ describe('the core, under crashes, pauses, duplicates, lost replies, throttling,
 
 describe('schedules on several threads', () => {
   it('come to what they come to one after the other, and are as many as were asked for', async () => {
-    const parallel = await runInParallel(seed, { runs: 103 }, () => {});
-    expect(parallel).toEqual(await runSchedules(seed, 103));
+    const parallel = await runInParallel(seed, { runs: 53 }, () => {});
+    expect(parallel).toEqual(await runSchedules(seed, 53));
   });
 
   it('begin as they would anywhere: a first event settles before the second', async () => {
@@ -56,7 +58,7 @@ describe('the cost, where nothing goes wrong and everything comes at once,', () 
       faults: NO_FAULTS,
       sends: scenario.sends.map(({ at, body }) => ({ at: at / 20, body })),
     });
-    await runSchedules(seed, 200, atOnce, ({ tables }) => {
+    await runSchedules(seed, 100, atOnce, ({ tables }) => {
       claims += tables.claims;
       for (const batch of tables.batches.values()) candidates += batch.candidates.length;
       return true;

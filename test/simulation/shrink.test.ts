@@ -6,8 +6,11 @@ import { readable } from '../../src/simulation/trace.ts';
 import { runSchedule, type Scenario } from '../../src/simulation/world.ts';
 import { guardAfterAcquire, throttledClaimCountsAsRefused } from './known-bugs/leading.ts';
 
+/** The first that there was when this was written; where a change of the scenarios makes that another one, the search goes on. */
+const BEGIN = 87;
+
 const broken = async (): Promise<Scenario> => {
-  for (let seed = 1; ; seed += 1) {
+  for (let seed = BEGIN; ; seed += 1) {
     const scenario = { ...scenarioOf(seed), steps: throttledClaimCountsAsRefused, patrol: false, purges: [] };
     const { violation, happened } = await runSchedule(scenario);
     // Enough to shrink, and not so much that it takes minutes, as what shows only once all is at rest does.

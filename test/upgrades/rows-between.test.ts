@@ -37,8 +37,8 @@ const lease = { partition: 'p' as PartitionId, fence: 1 };
 
 /** Writes that no read comes before, or that change a part of the row only. @param target of locks */
 const WRITES = (target: ReturnType<typeof fresh>['target']): Record<string, () => Promise<unknown>> => ({
-  pause: () => stores.locks.pause(target, pause, NOW),
-  resume: () => stores.locks.resume(target, pause.id),
+  pause: () => stores.locks.pause(target, pause),
+  resume: () => stores.locks.resume(target, pause.id, NOW),
   flush: () => stores.locks.flush(target, NOW),
   burn: () => stores.locks.burn(target, 2, 1, NOW),
   acquire: () =>
@@ -82,7 +82,7 @@ it('leaves a row in the newer version that it has, whichever part it writes', as
 
 it('writes its own version where there is no row, or all of it is new', async () => {
   const { target } = fresh();
-  await stores.locks.pause(target, pause, NOW);
+  await stores.locks.pause(target, pause);
   expect(await versionsIn('batchLock', lockKey(target))).toEqual([1]);
   const large = aTask({ id: id('between-1'), payload: JSON.stringify('x'.repeat(2_000)) });
   const row = payloadRow({ ...large, run: 1 });

@@ -93,7 +93,8 @@ const changesOn = (
   client: DynamoDBDocumentClient,
   table: string,
 ): Pick<Tables, 'claim' | 'start' | 'finish' | 'isOpen'> => {
-  const change = (set: string, parameters: Statement['parameters'], when = ''): Statement => ({
+  const change = (id: string, set: string, parameters: Statement['parameters'], when = ''): Statement => ({
+    key: { Id: id },
     text: `UPDATE "${table}" SET ${set} WHERE Id=?${when}`,
     parameters,
   });
@@ -101,19 +102,19 @@ const changesOn = (
     claim: (ids, batch) =>
       execute(
         client,
-        ids.map((id) => change(`"Status"='batched', BatchId=?`, [batch, id])),
+        ids.map((id) => change(id, `"Status"='batched', BatchId=?`, [batch, id])),
       ),
     start: async (ids) => {
       const hasNotEnded = ` AND "Status" IN ['created', 'batched', 'in-progress']`;
       await execute(
         client,
-        ids.map((id) => change(`"Status"='in-progress'`, [id], hasNotEnded)),
+        ids.map((id) => change(id, `"Status"='in-progress'`, [id], hasNotEnded)),
       );
     },
     finish: async (results) => {
       await execute(
         client,
-        results.map(({ id, outcome }) => change(`"Status"=?`, [outcome.status, id])),
+        results.map(({ id, outcome }) => change(id, `"Status"=?`, [outcome.status, id])),
       );
     },
     isOpen: (task, batch) => isOpen('as-read', task, batch),

@@ -59,9 +59,10 @@ export class PublishedWorld {
       'batch',
       handlerTime,
       6 * handlerTime,
-      ({ gate, random, now }, { body, receives }) => {
+      ({ name, gate, random, now }, { body, receives }) => {
         const downstream = simulatedDownstream({
           chaos: this.#chaos,
+          name,
           random,
           log: this.#log,
           gate,

@@ -8,7 +8,7 @@ import { FULL_SIZE, type NodeSize } from '../../fan-out/tree.ts';
 import type { FaultPoint } from '../chaos.ts';
 import type { FaultRates } from '../faults.ts';
 import { type Random, seeded } from '../random.ts';
-import { faults } from '../scenario.ts';
+import { faults, moreFaults } from '../scenario.ts';
 import type { Patched } from './steps.ts';
 
 /** One thing that a producer wants, when, and how often he asks until he gives up for good. */
@@ -83,7 +83,7 @@ export const fanOutScenarioOf = (seed: number): FanOutScenario => {
     fanOuts: new Map(ids.map((id) => [id, { ...failFast(random, isLarge), consumers: consumers(random, isLarge) }])),
     producers: ids.flatMap((id) => producers(id, isLarge, idle.idleOpen, random)),
     hurry: random.pick([0, 0, 0.1, 0.4]),
-    faults: faults(random),
+    faults: { ...faults(random), ...moreFaults(seed) },
     faultsEnd: random.pick([0, 30_000, 20 * MINUTE, 90 * MINUTE]),
   };
 };

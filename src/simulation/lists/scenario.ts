@@ -10,7 +10,7 @@ import type { Wanted } from '../../deferred/trigger.ts';
 import { FULL_SIZE, type NodeSize } from '../../fan-out/tree.ts';
 import type { AskingScenario } from '../asking.ts';
 import { type Random, seeded } from '../random.ts';
-import { faults } from '../scenario.ts';
+import { faults, moreFaults } from '../scenario.ts';
 import type { Patched } from './steps.ts';
 
 export const OPERATION = 'ship' as OperationName;
@@ -96,7 +96,7 @@ export const listScenarioOf = (seed: number): ListScenario => {
     lists: ids.map((id) => listPlan(id, span, random)),
     span,
     hurry: random.pick([0, 0, 0.1, 0.4]),
-    faults: faults(random),
+    faults: { ...faults(random), ...moreFaults(seed) },
     faultsEnd,
   };
 };

@@ -9,6 +9,7 @@ import {
   lyingMessagesAreWatched,
   scheduledFunctionsAreWatched,
   throttlesAreWatched,
+  vanishingMessagesAreWatched,
 } from '../rules/alarms.ts';
 import { metricsOfAlarms, metricsOfDashboards, widgetsOf } from '../rules/dashboard.ts';
 import { ofType } from '../rules/template.ts';
@@ -20,6 +21,16 @@ promise('every queue in which messages lie has an alarm', lyingMessagesAreWatche
   ['an alarm that is gone', remove(ALARM, /DeadLettersgroup/), /FlowGroupDeadLetters\w+ has no alarm/],
   ['another queue', copy('AWS::SQS::Queue', /Rejected/, 'Other'), /Other has no alarm of its ApproximateNumber/],
   ['another metric', set(ALARM, 'MetricName', 'NumberOfMessagesSent', /Rejected/), /FlowRejectedQueue\w+ has no/],
+]);
+
+promise('a week of messages in a queue that nobody empties has an alarm', vanishingMessagesAreWatched, [
+  ['an alarm that is gone', remove(ALARM, /Vanishinggroup/), /DeadLetters\w+ has no alarm/],
+  [
+    'a longer time than SQS keeps them',
+    set(ALARM, 'EvaluationPeriods', 15, /Vanishingrejected/),
+    /RejectedQueue\w+ has no/,
+  ],
+  ['another statistic', set(ALARM, 'Statistic', 'Minimum', /Vanishingrejected/), /RejectedQueue\w+ has no/],
 ]);
 
 promise('every function and every table has alarms of its throttles', throttlesAreWatched, [

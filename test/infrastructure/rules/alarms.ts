@@ -10,20 +10,25 @@ interface Alarm {
   readonly description: string;
   /** The logical id, or the text, of each dimension's value. */
   readonly of: Readonly<Record<string, string>>;
+  /** Whether it goes on where its metric was 1 or more at any time of each of seven days. */
+  readonly isOfAWeek: boolean;
 }
 
 const alarmsOf = (template: Template): Alarm[] =>
-  ofType(template, 'AWS::CloudWatch::Alarm').map(([id, { MetricName, AlarmDescription, Dimensions }]) => ({
-    id,
-    metric: String(MetricName),
-    description: String(AlarmDescription),
-    of: Object.fromEntries(
-      (Dimensions as { Name: string; Value: unknown }[]).map(({ Name, Value }) => [
-        Name,
-        typeof Value === 'string' ? Value : idOf(Value),
-      ]),
-    ),
-  }));
+  ofType(template, 'AWS::CloudWatch::Alarm').map(
+    ([id, { MetricName, AlarmDescription, Dimensions, Statistic, ...at }]) => ({
+      id,
+      metric: String(MetricName),
+      description: String(AlarmDescription),
+      isOfAWeek: Statistic === 'Maximum' && at.Period === 86_400 && at.EvaluationPeriods === 7 && at.Threshold === 1,
+      of: Object.fromEntries(
+        (Dimensions as { Name: string; Value: unknown }[]).map(({ Name, Value }) => [
+          Name,
+          typeof Value === 'string' ? Value : idOf(Value),
+        ]),
+      ),
+    }),
+  );
 
 /** A complaint for each resource of which an alarm of that metric is missing. */
 const unwatched = (
@@ -31,20 +36,27 @@ const unwatched = (
   ids: readonly string[],
   dimension: string,
   metrics: readonly string[],
+  which: (alarm: Alarm) => boolean = () => true,
 ): string[] => {
-  const watched = new Set(alarmsOf(template).map(({ metric, of }) => `${of[dimension]} ${metric}`));
+  const alarms = alarmsOf(template).filter(which);
+  const watched = new Set(alarms.map(({ metric, of }) => `${of[dimension]} ${metric}`));
   return ids.flatMap((id) =>
     metrics.filter((metric) => !watched.has(`${id} ${metric}`)).map((metric) => `${id} has no alarm of its ${metric}`),
   );
 };
 
+const LYING = ['ApproximateNumberOfMessagesVisible'];
+
 /** Dead letters, and messages that were refused, which lie in a queue that no dead-letter queue stands behind. */
-export const lyingMessagesAreWatched: Rule = (template) => {
-  const working = ofType(template, 'AWS::SQS::Queue').filter(([, { RedrivePolicy }]) => RedrivePolicy);
-  const ids = new Set(working.map(([id]) => id));
-  const lying = ofType(template, 'AWS::SQS::Queue').flatMap(([id]) => (ids.has(id) ? [] : [id]));
-  return unwatched(template, lying, 'QueueName', ['ApproximateNumberOfMessagesVisible']);
-};
+const lyingIn = (template: Template): string[] =>
+  ofType(template, 'AWS::SQS::Queue').flatMap(([id, { RedrivePolicy }]) => (RedrivePolicy ? [] : [id]));
+
+export const lyingMessagesAreWatched: Rule = (template) =>
+  unwatched(template, lyingIn(template), 'QueueName', LYING, ({ isOfAWeek }) => !isOfAWeek);
+
+/** They are deleted after 14 days: before that somebody is told who did not look at the first alarm. */
+export const vanishingMessagesAreWatched: Rule = (template) =>
+  unwatched(template, lyingIn(template), 'QueueName', LYING, ({ isOfAWeek }) => isOfAWeek);
 
 export const throttlesAreWatched: Rule = (template) => [
   ...unwatched(

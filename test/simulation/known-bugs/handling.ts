@@ -1,9 +1,15 @@
 /** Bugs of those who call downstream. */
+import type { Batch } from '../../../src/batching/batch.ts';
+import { NAP, VOID_AFTER } from '../../../src/batching/call-rate.ts';
+import { delaySeconds } from '../../../src/batching/delay.ts';
 import { handleBatch } from '../../../src/batching/handle-batch.ts';
-import type { Token } from '../../../src/batching/ids.ts';
+import type { TaskId, Token } from '../../../src/batching/ids.ts';
+import type { BatchMessage } from '../../../src/batching/messages.ts';
 import { HANDLER_OVERHEAD } from '../../../src/batching/timings.ts';
+import { operationFor } from '../../../src/config/resolved.ts';
 import type { Answer, Call } from '../../../src/downstream/downstream.ts';
 import type { Batches, Tasks } from '../../../src/ports.ts';
+import { withOperations } from '../../../src/simulation/with-operations.ts';
 import type { Bug } from './bug.ts';
 
 /** The handler believes that all succeeded without asking. */
@@ -40,6 +46,21 @@ export const expiryOverlooksTheRun: Bug = {
     return handleBatch({ ...deps, tasks: { ...deps.tasks, finish } }, message, invocation);
   },
 };
+
+/** An attempt whose results could not be stored counts as any other one does. */
+export const lostResultsCount: Bug = {
+  handleBatch: (deps, message, invocation) => {
+    const postpone: Batches['postpone'] = (id, attempt, { uncounted, ...postponed }) => {
+      const tries = postponed.tries + (uncounted === undefined ? 0 : 1);
+      return deps.batches.postpone(id, attempt, { ...postponed, tries });
+    };
+    const batch: typeof deps.queues.batch = (sent, delay) => deps.queues.batch(unmarked(sent), delay);
+    const changed = { batches: { ...deps.batches, postpone }, queues: { ...deps.queues, batch } };
+    return handleBatch({ ...deps, ...changed }, unmarked(message), invocation);
+  },
+};
+const unmarked = (message: BatchMessage): BatchMessage =>
+  'results' in message ? message : { ...message, uncounted: undefined };
 
 /** Every item goes into a call twice. */
 export const itemsGoTwice: Bug = {
@@ -146,6 +167,29 @@ export const ratesAreOverlooked: Bug = {
     handleBatch({ ...deps, operations: { ...deps.operations, reserveCall: async () => true } }, message, delivery),
 };
 
+/** As release 0.2.0 did it: a batch reserves its moment however far that is, and the line outlives pauses, rates and batches. */
+export const linesHaveNoEnd: Bug = {
+  handleBatch: async (deps, message, delivery) => {
+    if ('results' in message) return handleBatch(deps, message, delivery);
+    const { operation } = (await deps.batches.get(message.batchId)) as Batch;
+    const { rateLimit } = operationFor(deps.config, operation);
+    const { line, paused } = await deps.operations.read(operation);
+    const now = deps.machine.now();
+    const kept = message.at !== undefined && now <= message.at + VOID_AFTER ? message.at : undefined;
+    if (rateLimit !== null && !paused) {
+      const at = Math.ceil(kept ?? Math.max(now, line?.next ?? 0));
+      const next = { next: at + 1_000 / rateLimit, rate: 1, since: 1 };
+      if (kept === undefined && !(await deps.operations.reserveCall(operation, line, next)))
+        return deps.queues.batch({ batchId: message.batchId }, 1);
+      if (at > now + NAP) return deps.queues.batch({ batchId: message.batchId, at }, delaySeconds(at - now));
+    }
+    // The rate is kept already, and the line stays.
+    const config = withOperations(deps.config, () => ({ rateLimit: null }));
+    const operations = { ...deps.operations, reserveCall: async () => true };
+    return handleBatch({ ...deps, config, operations }, message, delivery);
+  },
+};
+
 /** Whatever is refused fails as a whole, though its halves might not. */
 export const innocentTasksFail = misheard((answer) => {
   if (answer.kind !== 'refused') return answer;
@@ -165,13 +209,21 @@ export const glancesAreAllThatThereIs = readBehind((tasks) => async (ids, batch)
   ended: [],
   counts: { succeeded: 0, failed: 0 },
 }));
-/** Who is seen open at a glance is taken for open at every attempt, and when a job reports: he may have ended. */
-export const glancesAreAlwaysBelieved = readBehind((tasks) => async (ids, batch) => {
-  const open = await tasks.glance(ids, batch);
-  const seen = new Set(open.map(({ id }) => id));
-  const rest = await tasks.members(
-    ids.filter((id) => !seen.has(id)),
-    batch,
-  );
-  return { ...rest, open: [...open, ...rest.open] };
-});
+/** Who is seen open at a glance is taken for open at every attempt, and when a job reports, however often one looks: he may have ended. */
+export const glancesAreAlwaysBelieved: Bug = {
+  handleBatch: (deps, message, delivery) => {
+    const { tasks } = deps;
+    const seen = new Set<TaskId>();
+    const members: Tasks['members'] = async (ids, batch) => {
+      const open = await tasks.glance(ids, batch);
+      for (const { id } of open) seen.add(id);
+      const rest = await tasks.members(
+        ids.filter((id) => !open.some((each) => each.id === id)),
+        batch,
+      );
+      return { ...rest, open: [...open, ...rest.open] };
+    };
+    const all: Tasks['all'] = async (ids) => (await tasks.all(ids)).filter(({ id }) => !seen.has(id));
+    return handleBatch({ ...deps, tasks: { ...tasks, members, all } }, message, delivery);
+  },
+};

@@ -1,9 +1,11 @@
 /** Bugs of those who elect, lead and finish batches. */
+import { delaySeconds } from '../../../src/batching/delay.ts';
 import type { Deps } from '../../../src/batching/deps.ts';
 import { electLeader } from '../../../src/batching/elect-leader.ts';
 import { group } from '../../../src/batching/group.ts';
 import { candidateOf, parseCandidate } from '../../../src/batching/ids.ts';
 import { standingOf } from '../../../src/batching/lock.ts';
+import { LEASE } from '../../../src/batching/timings.ts';
 import type { Locks } from '../../../src/ports.ts';
 import type { Bug } from './bug.ts';
 
@@ -108,6 +110,26 @@ export const earlyGuardsThrow: Bug = {
     const lock = await deps.locks.read(message.target);
     if (standingOf(lock, message, deps.machine.now()).is === 'early') JSON.parse('{');
     return group(deps, message, delivery);
+  },
+};
+
+/** An early guard is sent away for half a lease, however soon the lock is handed over. */
+export const earlyGuardsSleep: Bug = {
+  group: async (deps, message, delivery) => {
+    const lock = await deps.locks.read(message.target);
+    if (standingOf(lock, message, deps.machine.now()).is !== 'early') return group(deps, message, delivery);
+    return deps.queues.group(message, delaySeconds(LEASE / 2));
+  },
+};
+
+/** An early guard is sent again twice, to be safe. */
+export const earlyGuardsMultiply: Bug = {
+  group: (deps, message, delivery) => {
+    const send: typeof deps.queues.group = async (sent, delay) => {
+      await deps.queues.group(sent, delay);
+      if (sent.early !== undefined) await deps.queues.group(sent, delay);
+    };
+    return group({ ...deps, queues: { ...deps.queues, group: send } }, message, delivery);
   },
 };
 

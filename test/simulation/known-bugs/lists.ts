@@ -3,6 +3,7 @@
  * what the store answers.
  */
 
+import { isDeepStrictEqual } from 'node:util';
 import type { Token } from '../../../src/batching/ids.ts';
 import { register } from '../../../src/batching/register.ts';
 import { CLOCK_SKEW, MINUTE } from '../../../src/batching/timings.ts';
@@ -106,6 +107,26 @@ const appendsReadOnce = step({
     );
   },
 });
+
+/** A trigger that was not taken though nothing stands in its way is a surprise, and not a transaction that met another one. */
+const conflictsAreSurprises = step({
+  trigger: (deps, ...asked) =>
+    trigger(
+      withLists(deps, (lists) => ({
+        take: async (id, token, plan) => {
+          const before = await lists.read(id);
+          const isTaken = await lists.take(id, token, plan);
+          const after = isTaken ? undefined : await lists.read(id);
+          if (after?.status === 'open' && isDeepStrictEqual(after, before) && !(await lists.trigger(id, token)))
+            throw new TypeError('nothing stands in its way');
+          return isTaken;
+        },
+      })),
+      ...asked,
+    ),
+});
+/** Where nothing else goes wrong. */
+const transactionsMeet: Where = () => ({ faults: { ...NO_FAULTS, conflict: 0.2 }, faultsEnd: 40 * MINUTE });
 
 /** D5. The lease ends, and then the jobs are done. */
 const endsBeforeItAcks = step({
@@ -318,6 +339,7 @@ export const LIST_BUGS: readonly ListBug[] = [
   ['claims that die with their worker', neverTakesOver, LOST],
   ['triggers that are sent once they are taken', sendsAfterwards, LOST],
   ['triggers that are overlooked', triggersAreOverlooked, /^a trigger takes no more than it wants/],
+  ['transactions that meet and are surprised', conflictsAreSurprises, /^a step fails only/, transactionsMeet],
   ['triggers of fresh jobs alone', takesFreshJobsAlone, /^a trigger takes all that is left/],
   ['triggers that do not go on', goesOnWithNothing, LOST],
   ['messages that multiply', messagesMultiply, /^what comes twice does not multiply/, messagesComeTwice],

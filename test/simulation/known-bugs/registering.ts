@@ -1,6 +1,7 @@
 /** Bugs of those who register tasks. */
 import { parseRedrive, printRedrive } from '../../../src/batching/redrive.ts';
 import { registerAll } from '../../../src/batching/register.ts';
+import { runNumber } from '../../../src/batching/task.ts';
 import type { Bug } from './bug.ts';
 
 /**
@@ -49,6 +50,14 @@ export const refusalsThrow: Bug = {
   },
 };
 
+/** Runs begin at 1, also those of a task whose id another one had, of which there may be a waiting row still. */
+export const runsBeginAtOneAgain: Bug = {
+  registerAll: (deps, messages, onFailure) => {
+    const insert: typeof deps.tasks.insert = (tasks) => deps.tasks.insert(tasks.map((task) => ({ ...task, run: 1 })));
+    return registerAll({ ...deps, tasks: { ...deps.tasks, insert } }, messages, onFailure);
+  },
+};
+
 /** A redrive names a task only: one that comes twice, or late, starts another run of it. */
 export const redrivesOverlookTheRun: Bug = {
   registerAll: async (deps, messages, onFailure) => {
@@ -73,7 +82,7 @@ export const locksAreReadAtAGlance: Bug = {
 /** A redrive is written, and its waiting row is left to a message that never comes. */
 export const redrivenTasksDoNotWait: Bug = {
   registerAll: (deps, messages, onFailure) => {
-    const put: typeof deps.waiting.put = (tasks) => deps.waiting.put(tasks.filter(({ run }) => run === 1));
+    const put: typeof deps.waiting.put = (tasks) => deps.waiting.put(tasks.filter((task) => runNumber(task) === 1));
     return registerAll({ ...deps, waiting: { ...deps.waiting, put } }, messages, onFailure);
   },
 };

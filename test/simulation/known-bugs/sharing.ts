@@ -8,6 +8,7 @@ import { operationOf } from '../../../src/batching/ids.ts';
 import type { Waiting } from '../../../src/batching/policy.ts';
 import { registerAll } from '../../../src/batching/register.ts';
 import { type Slot, slotOf, slotOfBatch } from '../../../src/batching/slots.ts';
+import { TOGETHER, wakeThese } from '../../../src/batching/wake.ts';
 import type { Locks, Operations, WaitingTasks } from '../../../src/ports.ts';
 import type { Bug } from './bug.ts';
 
@@ -188,4 +189,25 @@ const withoutLateHints = <Some extends Pick<Deps, 'queues'>>(deps: Some): Some =
 export const nobodyLooksForExpiries: Bug = {
   electLeader: (deps, message) => electLeader(withoutLateHints(deps), message),
   group: (deps, message, delivery) => group(withoutLateHints(deps), message, delivery),
+};
+
+/** One request settles two runs of a task, which DynamoDB refuses: now, and whenever the Target is led again. */
+export const settlementsNameATaskTwice: Bug = {
+  group: (deps, message, delivery) => {
+    const settle: typeof deps.tasks.settle = async (settlements, end) => {
+      const ids = new Set(settlements.map(({ task }) => task.id));
+      if (ids.size < settlements.length) throw new TypeError('Provided list of item keys contains duplicates');
+      return deps.tasks.settle(settlements, end);
+    };
+    return group({ ...deps, tasks: { ...deps.tasks, settle } }, message, delivery);
+  },
+};
+
+/** After a pause some are woken, and some more by each sweep: as it was, with a thousand of them. */
+export const someAreWokenEachMinute: Bug = {
+  electLeader: async (deps, message) => {
+    if (!('operation' in message)) return electLeader(deps, message);
+    await deps.operations.resume(message.operation, message.resume);
+    await wakeThese(deps, message.operation, await deps.operations.waiting(message.operation, TOGETHER));
+  },
 };

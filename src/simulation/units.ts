@@ -6,6 +6,8 @@ import { newBatchRow } from '../aws/batch-rows.ts';
 import { itemSize, readUnits, writeUnits } from '../aws/item-size.ts';
 import { type BatchId, operationOf, type Target, type TaskId } from '../batching/ids.ts';
 import type { Waiting } from '../batching/policy.ts';
+import type { SlotPage } from '../batching/slot-pages.ts';
+import { groupBy } from '../group-by.ts';
 import type { Batches, Locks, OpenTask, Operations, Tasks, WaitingTasks } from '../ports.ts';
 
 /** Units of one table: of rows of one Target, whose key they share, or of rows that are spread. */
@@ -16,14 +18,14 @@ export interface Spent {
   readonly read?: number;
 }
 
-type Calls<Port> = { readonly [Call in keyof Port]: (...args: never[]) => Promise<unknown> };
+/** A call of a port. */
+type Call = (...args: never[]) => Promise<unknown>;
 
 /** The price of each call; the answer of one that failed is not known: then all of it may have happened. */
-export type Prices<Port extends Calls<Port>> = {
-  readonly [Call in keyof Port]?: (
-    args: Parameters<Port[Call]>,
-    answer: Awaited<ReturnType<Port[Call]>> | undefined,
-  ) => readonly Spent[];
+export type Prices<Port> = {
+  readonly [Name in keyof Port]?: Port[Name] extends Call
+    ? (args: Parameters<Port[Name]>, answer: Awaited<ReturnType<Port[Name]>> | undefined) => readonly Spent[]
+    : never;
 };
 
 const task = (units: Omit<Spent, 'table'>): readonly Spent[] => [{ table: 'task', ...units }];
@@ -123,11 +125,29 @@ const locks: Prices<Locks> = {
 
 const ofOperation = ([operation]: readonly [string, ...unknown[]]) => ofTarget(`op:${operation}`, { write: 1 });
 const readOfOperation = ([operation]: readonly [string, ...unknown[]]) => ofTarget(`op:${operation}`, { read: 1 });
+const SLOT_PAGE_BYTES = 60;
+/** Pages of slots share partitions of their own, by sixteen. */
+const slotReads = (operation: string, pages: readonly SlotPage[], isStrong: boolean): readonly Spent[] =>
+  [...groupBy(pages, ({ page }) => slotKey(operation, page))].flatMap(([key, together]) => {
+    const bytes = together.reduce((sum, { slots }) => sum + SLOT_PAGE_BYTES + slots.join('').length, 0);
+    return ofTarget(key, { read: readUnits(bytes, isStrong) });
+  });
+/** Ten slots of Targets with short names are within one unit. */
+const slotWrite = (operation: string, page = 0): readonly Spent[] =>
+  ofTarget(page === 0 ? `op:${operation}` : slotKey(operation, page), { write: 1 });
+const slotKey = (operation: string, page: number): string => `op:${operation}#${Math.floor((page - 1) / 16)}`;
+/** Its key, in which its operation and its Target are, and both again; a moment, a fence, a version. */
+const WAITING_TARGET_BYTES = 150;
 const operations: Prices<Operations> = {
   read: readOfOperation,
-  waiting: readOfOperation,
-  takeSlot: ofOperation,
-  freeSlot: ofOperation,
+  slotPages: ([operation], pages = []) => slotReads(operation, pages, true),
+  slotPagesEventually: ([operation], pages = []) => slotReads(operation, pages, false),
+  slotPage: readOfOperation,
+  waiting: ([operation], rows = []) =>
+    ofTarget(`op:${operation}`, { read: readUnits(rows.length * WAITING_TARGET_BYTES) }),
+  takeSlot: ([operation, , , page]) => slotWrite(operation, page),
+  freeSlot: ([operation, , page]) => slotWrite(operation, page),
+  isWaiting: readOfOperation,
   enqueue: ofOperation,
   dequeue: ofOperation,
   pause: ofOperation,
@@ -135,6 +155,7 @@ const operations: Prices<Operations> = {
   addFailure: ofOperation,
   markThrottled: ofOperation,
   resetFailures: ofOperation,
+  markWaking: ofOperation,
   reserveCall: ofOperation,
 };
 
@@ -173,25 +194,23 @@ export const pricesOf = (sizes: RowSizes) => ({
  *
  * @param spend may have the caller wait for capacity, before he gets his answer.
  */
-export const charged = <Port extends Calls<Port>>(
+export const charged = <Port extends object>(
   port: Port,
   prices: Prices<Port>,
   spend: (spent: readonly Spent[]) => Promise<void> | undefined,
 ): Port => {
   const metered = { ...port };
-  for (const name of Object.keys(prices) as (keyof Port)[]) {
-    const price = prices[name];
-    const priceOf = (args: Parameters<Port[typeof name]>, answer?: Awaited<ReturnType<Port[typeof name]>>) =>
-      price?.(args, answer) ?? [];
-    const call = async (...args: Parameters<Port[typeof name]>) => {
-      let answer: Awaited<ReturnType<Port[typeof name]>>;
+  for (const [name, price] of Object.entries(prices) as [keyof Port, AnyPrice][]) {
+    const own = port[name] as unknown as (...args: unknown[]) => Promise<unknown>;
+    const call = async (...args: unknown[]): Promise<unknown> => {
+      let answer: unknown;
       try {
-        answer = (await port[name](...args)) as Awaited<ReturnType<Port[typeof name]>>;
+        answer = await own(...args);
       } catch (cause) {
-        await spend(priceOf(args));
+        await spend(price(args, undefined));
         throw cause;
       }
-      const wait = spend(priceOf(args, answer));
+      const wait = spend(price(args, answer));
       if (wait) await wait;
       return answer;
     };
@@ -199,3 +218,26 @@ export const charged = <Port extends Calls<Port>>(
   }
   return metered;
 };
+
+/**
+ * The same for callers that may be refused: a call is spent for before it is made, at what it may come to, and where `spend`
+ * fails it is not made.
+ */
+export const throttled = <Port extends object>(
+  port: Port,
+  prices: Prices<Port>,
+  spend: (spent: readonly Spent[]) => Promise<void>,
+): Port => {
+  const metered = { ...port };
+  for (const [name, price] of Object.entries(prices) as [keyof Port, AnyPrice][]) {
+    const own = port[name] as unknown as (...args: unknown[]) => Promise<unknown>;
+    const call = async (...args: unknown[]): Promise<unknown> => {
+      await spend(price(args, undefined));
+      return own(...args);
+    };
+    metered[name] = call as Port[typeof name];
+  }
+  return metered;
+};
+
+type AnyPrice = (args: readonly unknown[], answer: unknown) => readonly Spent[];

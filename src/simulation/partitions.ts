@@ -14,7 +14,7 @@
  */
 import type { Millis } from '../batching/ids.ts';
 import { SECOND } from '../batching/timings.ts';
-import { InjectedFault } from '../simulation/faults.ts';
+import { InjectedFault } from './faults.ts';
 import type { Spent } from './units.ts';
 
 /** Units a second of one partition key. */
@@ -25,7 +25,8 @@ const [ROUNDS, FIRST_PAUSE] = [8, 50];
 
 /** When a request is tried, in ms after its first try, which is at 0. */
 const TRIES: readonly Millis[] = Array.from({ length: ROUNDS }, (_, round) => (FIRST_PAUSE / 2) * (2 ** round - 1));
-const LAST_TRY: Millis = TRIES.at(-1) ?? 0;
+/** In ms after the first try. */
+export const LAST_TRY: Millis = TRIES.at(-1) ?? 0;
 
 export interface PartitionLimits {
   /** Seconds of unused capacity that a partition may use later. @default 1 */
@@ -76,6 +77,7 @@ class Peak {
 interface Key {
   readonly write: Bucket;
   readonly read: Bucket;
+  readonly writes: Peak;
   written: number;
   wasRead: number;
 }
@@ -115,6 +117,14 @@ export class Partitions {
     return hottest;
   }
 
+  /** The key that was written most within a second, and how many units it got then. */
+  busiest(): Hottest {
+    let busiest: Hottest = { partition: '', units: 0 };
+    for (const [partition, { writes }] of this.#keys)
+      if (writes.most > busiest.units) busiest = { partition, units: writes.most };
+    return busiest;
+  }
+
   /** The most write units that a table got within a second: new tables on demand begin with 4,000. */
   mostWritten(table: Spent['table']): number {
     return this.#tables.get(table)?.most ?? 0;
@@ -143,6 +153,7 @@ export class Partitions {
   #take(partition: string, { write = 0, read = 0 }: Spent, now: Millis): Millis {
     const key = this.#keyOf(partition, now);
     key.written += write;
+    key.writes.add(write, now);
     key.wasRead += read;
     return Math.max(
       write > 0 ? key.write.take(write, now, LAST_TRY) : 0,
@@ -154,7 +165,13 @@ export class Partitions {
     const known = this.#keys.get(partition);
     if (known) return known;
     const { burst, write, read } = this.#limits;
-    const key = { write: new Bucket(write, burst, now), read: new Bucket(read, burst, now), written: 0, wasRead: 0 };
+    const key = {
+      write: new Bucket(write, burst, now),
+      read: new Bucket(read, burst, now),
+      writes: new Peak(),
+      written: 0,
+      wasRead: 0,
+    };
     this.#keys.set(partition, key);
     return key;
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { Partitions, PER_PARTITION } from '../../src/simulate/partitions.ts';
-import type { Spent } from '../../src/simulate/units.ts';
 import { InjectedFault } from '../../src/simulation/faults.ts';
+import { Partitions, PER_PARTITION } from '../../src/simulation/partitions.ts';
+import type { Spent } from '../../src/simulation/units.ts';
 
 const writes = (write: number, partition = 'T'): readonly Spent[] => [{ table: 'batch-lock', partition, write }];
 

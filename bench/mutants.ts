@@ -1,0 +1,31 @@
+/**
+ * `npm run mutants -- --of TEXT`: makes small wrong changes, one at a time, in a copy of this repository, and says which of
+ * them the tests named with each do not notice. Exits with 1 if there are any.
+ */
+import { parseArgs } from 'node:util';
+import { copyOfRepository, run, tryMutant } from './mutants/copy.ts';
+import { MUTANTS } from './mutants/list.ts';
+import type { Mutant } from './mutants/mutant.ts';
+
+const { values } = parseArgs({ options: { of: { type: 'string', default: '' } } });
+const chosen = MUTANTS.filter((each) => JSON.stringify(each).includes(values.of));
+const print = ({ file, find, put }: Mutant): string => `${file}\n  - ${find}\n  + ${put}`;
+
+const SAID = { passed: 'SURVIVED', failed: 'noticed', 'no end': 'noticed, since it has no end:' } as const;
+
+const folder = copyOfRepository();
+const tests = [...new Set(chosen.flatMap(({ noticedBy }) => noticedBy))];
+if ((await run(folder, tests, 'inherit')) !== 'passed') {
+  console.error('these tests fail without any mutant');
+  process.exit(1);
+}
+const survivors: Mutant[] = [];
+for (const [index, mutant] of chosen.entries()) {
+  const verdict = await tryMutant(folder, mutant);
+  console.log(`${index + 1}/${chosen.length} ${SAID[verdict]} ${print(mutant)}`);
+  if (verdict === 'passed') survivors.push(mutant);
+}
+const share = Math.round((1_000 * (chosen.length - survivors.length)) / chosen.length) / 10;
+console.log(`\n${chosen.length - survivors.length} of ${chosen.length} mutants were noticed (${share}%)`);
+for (const mutant of survivors) console.log(`survived: ${print(mutant)}`);
+process.exit(survivors.length > 0 ? 1 : 0);

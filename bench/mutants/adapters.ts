@@ -1,0 +1,89 @@
+/** In adapters: of DynamoDB, and of what else is called. */
+import { type Mutant, mutantsOf } from './mutant.ts';
+
+export const ADAPTERS: readonly Mutant[] = [
+  ...mutantsOf(
+    'src/aws/redrive-tasks.ts',
+    ['test/aws/cut-calls.test.ts'],
+    [
+      '  await limit.map(apart, (task) => keepPayload(client, table, task));\n  const begun = await limit.map(failed, (task) => startRun(client, table, task, at));',
+      '  const begun = await limit.map(failed, (task) => startRun(client, table, task, at));\n  await limit.map(apart, (task) => keepPayload(client, table, task));',
+    ],
+    ['FinishedAt, ExpiresAt, FailedTarget', 'FinishedAt, FailedTarget'],
+  ),
+  ...mutantsOf(
+    'src/aws/redrive-tasks.ts',
+    ['test/contract/redrive.test.ts'],
+    ['#status = :failed AND #run = :run', '#status = :failed AND #run >= :run'],
+    ['FailedTarget, StartBy, #error', 'FailedTarget, #error'],
+  ),
+  ...mutantsOf(
+    'src/aws/dynamodb-tasks.ts',
+    ['test/aws/cut-calls.test.ts', 'test/contract/tasks.test.ts', 'test/contract/redrive.test.ts'],
+    ['payloadRow && (answers[index] || refused.get(id)?.BatchId === batch.id)', 'payloadRow && answers[index]'],
+    ["if (row && hasLeft(row, batch.id)) return 'failed';", ''],
+    ['(refused.get(id)?.BatchId === batch && refused.get(id)?.Run === run)', 'refused.get(id)?.BatchId === batch'],
+  ),
+  ...mutantsOf(
+    'src/aws/settle-tasks.ts',
+    ['test/aws/cut-calls.test.ts', 'test/contract/settle.test.ts'],
+    ['stored.payloadApart && isSettledIn(task.run, stored)', 'stored.payloadApart && written[index]'],
+    ['AND "Status"=\'created\' AND "Run"=?', 'AND "Status"=\'created\' AND "Run">=?'],
+  ),
+  ...mutantsOf(
+    'src/aws/payloads.ts',
+    ['test/contract/tasks.test.ts', 'test/contract/redrive.test.ts'],
+    ['`CreatedAt < :at AND ', '`'],
+    ['WHERE "Id"=? AND "Run"<=?', 'WHERE "Id"=? AND "Run">=?'],
+    ["'#run <= :run'", "'#run >= :run'"],
+    ['SET #run = :next REMOVE ExpiresAt', 'SET #run = :next'],
+  ),
+  ...mutantsOf(
+    'src/aws/dynamodb-fan-outs.ts',
+    ['test/aws/expiry.test.ts'],
+    ['SET ExpiresAt = :expires REMOVE CheckAt', 'SET ExpiresIn = :expires REMOVE CheckAt'],
+  ),
+  ...mutantsOf('src/aws/fan-out-rows.ts', ['test/aws/expiry.test.ts'], ['  ExpiresAt: expiresAt(expires, 0),', '']),
+  ...mutantsOf('src/aws/dynamodb-processed.ts', ['test/aws/expiry.test.ts'], ['  ExpiresAt: expiresAt(at, keep),', '']),
+  ...mutantsOf(
+    'src/aws/dynamodb-processed.ts',
+    ['test/contract/processed.test.ts'],
+    ['key !== undefined && (row.Until as number) > now', 'key !== undefined'],
+  ),
+  ...mutantsOf(
+    'src/aws/dynamodb-batches.ts',
+    ['test/contract/batches.test.ts'],
+    ['RunUntil < :at', 'RunUntil <= :at'],
+    ['Attempt = :before AND (', 'Attempt <= :before AND ('],
+    ["const remove = ['StartedBy', ...gone.map(([name]) => name)];", "const remove = ['StartedBy'];"],
+    ['StartedAt = if_not_exists(StartedAt, :at)', 'StartedAt = :at'],
+  ),
+  ...mutantsOf(
+    'src/aws/dynamodb-batches.ts',
+    ['test/aws/expiry.test.ts'],
+    [
+      "FinishedAt = :at, Counts = :counts, ExpiresAt = :expires'",
+      "FinishedAt = :at, Counts = :counts, ExpiresIn = :expires'",
+    ],
+  ),
+  ...mutantsOf(
+    'src/aws/dynamodb-locks.ts',
+    ['test/contract/locks.test.ts'],
+    ['LockedUntil < :now)', 'LockedUntil <= :now)'],
+    [
+      "unchanged.when}`,\n        values: { ...mine(holder), ...unchanged.values, ':at'",
+      "MINE}`,\n        values: { ...mine(holder), ':at'",
+    ],
+    ['Paused.Id <> :id', 'Paused.Id = :id'],
+    ['AND attribute_not_exists(LockHolder)`', '`'],
+  ),
+  ...mutantsOf(
+    'src/downstream/aws-failure.ts',
+    ['test/downstream/aws-failure.test.ts'],
+    ['status === 0 || status >= 500', 'status >= 500'],
+    ['pause * 1_000', 'pause'],
+    ['status === 429 || THROTTLED', 'THROTTLED'],
+    ['message.slice(0, 200)', 'message'],
+    ['|KMS(?!Throttl).*|Kms(?!Throttl).*)', '|KMS.*)'],
+  ),
+];

@@ -1,0 +1,55 @@
+/** In what is around them: configuration, API, console, callbacks and infrastructure. */
+import { type Mutant, mutantsOf } from './mutant.ts';
+
+export const AROUND: readonly Mutant[] = [
+  ...mutantsOf(
+    'lib/ops/watches.ts',
+    ['test/infrastructure/thresholds.test.ts'],
+    ['const TAKEOVERS = 3;', 'const TAKEOVERS = 3_000;'],
+    ['const REGISTER_AGE = 300;', 'const REGISTER_AGE = 300_000;'],
+    ['const LASTING = 3;', 'const LASTING = 4;'],
+    ['Duration.minutes(20)', 'Duration.minutes(200)'],
+    ['threshold: late,', 'threshold: late * 1_000,'],
+    ['threshold: failedBatches,', 'threshold: failedBatches * 1_000,'],
+  ),
+  ...mutantsOf(
+    'src/config/sections/combinations.ts',
+    ['test/config/combinations.test.ts'],
+    ['if (keepTasks < least)', 'if (keepTasks <= least)'],
+    ['merge && keepTasks < wait', 'merge && keepTasks <= wait'],
+    ['minDelay > maxDelay', 'minDelay >= maxDelay'],
+    ['attempt > LAMBDA_MAX', 'attempt > LAMBDA_MAX + 60_000'],
+  ),
+  ...mutantsOf(
+    'src/api/redrive.ts',
+    ['test/api/bodies.test.ts'],
+    ['ids.length > TASKS_MAX', 'ids.length > TASKS_MAX + 1'],
+    ['ids.length === 0 || ', ''],
+  ),
+  ...mutantsOf(
+    'src/console/call.ts',
+    ['test/console/call.test.ts'],
+    ["cause.name === 'TimeoutError'", 'false'],
+    ["pathname.slice('/v1'.length)", 'pathname'],
+    ["'retry-after', ", ''],
+  ),
+  ...mutantsOf(
+    'src/callbacks/deliver.ts',
+    ['test/callbacks/deliver.test.ts'],
+    ['delivered.get(to) ?? 0) + 1', 'delivered.get(to) ?? 0) + 2'],
+    ['      onFailure(message, cause);\n      return [message];', '      onFailure(message, cause);\n      return [];'],
+    ['    throw cause;\n  }\n  return to;', '  }\n  return to;'],
+  ),
+  ...mutantsOf(
+    'src/config/resolved.ts',
+    ['test/config/resolved.test.ts'],
+    ['Math.max(longest, AWS_CALL) + HANDLER_OVERHEAD', 'AWS_CALL + HANDLER_OVERHEAD'],
+    ['6 * handlerTimeout(config)', 'handlerTimeout(config)'],
+  ),
+  ...mutantsOf(
+    'src/api/input.ts',
+    ['test/api/bodies.test.ts'],
+    ['tasks.length > TASKS_MAX)', 'tasks.length > TASKS_MAX + 1)'],
+    ['tasks.length === 0 || ', ''],
+  ),
+];

@@ -1,0 +1,146 @@
+/** In steps: of batches, fan-outs, lists and fleets. */
+import { type Mutant, mutantsOf } from './mutant.ts';
+
+export const STEPS: readonly Mutant[] = [
+  ...mutantsOf(
+    'src/batching/end-attempt.ts',
+    ['test/batching/handle-batch-parts.test.ts'],
+    [
+      '(cut?.split ?? 0) < (batch.split ?? members.open.length)',
+      '(cut?.split ?? 0) <= (batch.split ?? members.open.length)',
+    ],
+    ['(!hasTaken && batch.pending?.until) || machine', 'batch.pending?.until || machine'],
+    ['(!hasTaken && batch.pending?.until) || machine', 'machine'],
+  ),
+  ...mutantsOf(
+    'src/batching/end-attempt.ts',
+    ['test/batching/handle-batch.test.ts'],
+    [
+      'if (tries >= operation.retry.maxAttempts) return undefined;',
+      'if (tries > operation.retry.maxAttempts) return undefined;',
+    ],
+    [
+      "if (!(await deps.batches.finish(batch.id, attempt, end))) return 'again';",
+      'await deps.batches.finish(batch.id, attempt, end);',
+    ],
+    ['const most = Math.min(tries, operation.retry.maxAttempts);', 'const most = tries;'],
+    ['await comeBack(deps, batch, when.retryAt);', ''],
+  ),
+  ...mutantsOf(
+    'src/batching/end-attempt.ts',
+    ['test/batching/circuit.test.ts'],
+    ['if (wasAnswered) await countSuccess', 'if (!wasAnswered) await countSuccess'],
+  ),
+  ...mutantsOf(
+    'src/batching/handle-batch.ts',
+    ['test/batching/which-reads.test.ts'],
+    ['batch.attempt === 0 ? await', 'true ? await'],
+  ),
+  ...mutantsOf(
+    'src/batching/handle-batch.ts',
+    ['test/batching/handle-batch.test.ts'],
+    ['await tally.record(failAll(members.lost, PAYLOAD_LOST), tries);', ''],
+    [
+      'const isOneTooMany = tries > operation.retry.maxAttempts;',
+      'const isOneTooMany = tries >= operation.retry.maxAttempts;',
+    ],
+    ['(await batches.get(batch.id))?.startedBy === token;', 'false;'],
+  ),
+  ...mutantsOf(
+    'src/batching/register.ts',
+    ['test/batching/register.test.ts'],
+    ["payloadApart && state.status === 'created'", 'payloadApart'],
+    ['duplicates: sent.length - tasks', 'duplicates: 0'],
+    ['weight: before.weight + weight', 'weight'],
+    [
+      'startBy: Math.min(before.startBy, startBy ?? Number.POSITIVE_INFINITY)',
+      'startBy: startBy ?? Number.POSITIVE_INFINITY',
+    ],
+    ['tasks: before.tasks + 1', 'tasks: 1'],
+    ['if (unknown.length > 0) await locks.enlist(unknown, now);', ''],
+    ['lock.lockedUntil <= now + LEASE + SOON) return;', 'lock.lockedUntil <= now) return;'],
+  ),
+  ...mutantsOf(
+    'src/batching/settle.ts',
+    ['test/batching/settle.test.ts'],
+    ['startBy !== undefined && startBy <= now', 'startBy !== undefined && startBy < now'],
+    ['  await tellSettled(deps, stored);', ''],
+    ['const mine = settled.filter((_, index) => written[index]?.isNew);', 'const mine = settled;'],
+    ['row.key !== undefined && !isExpired(row)', 'row.key !== undefined'],
+    ['a.at > b.at || (a.at === b.at && a.candidate > b.candidate)', 'a.at > b.at'],
+  ),
+  ...mutantsOf(
+    'src/batching/finish-batch.ts',
+    ['test/batching/finish-batch.test.ts', 'test/batching/settle.test.ts'],
+    ['  await settleDropped(deps, sealed);', ''],
+    ['[...new Set(rows.map(({ candidate }) => candidate))]', 'rows.map(({ candidate }) => candidate)'],
+    ['candidates.size + maxSize', 'candidates.size'],
+    ['  if (!byMe) return sealed;', ''],
+    ['const rows = inTurn.filter((row) => !ended.has(row));', 'const rows = inTurn;'],
+  ),
+  ...mutantsOf(
+    'src/batching/elect-leader.ts',
+    ['test/batching/elect-leader.test.ts'],
+    ['if (rows.length === 0 && !lock.openBatch && !isBlocked) return;', 'if (rows.length === 0) return;'],
+    ['if (isBlocked && message.wake === undefined && message.resume === undefined) return;', 'if (isBlocked) return;'],
+    ['if (message.resume !== undefined && lock.holder)', 'if (lock.holder)'],
+  ),
+  ...mutantsOf(
+    'src/batching/tally.ts',
+    ['test/batching/handle-batch.test.ts', 'test/batching/handle-batch-parts.test.ts'],
+    ['this.#ended = [...members.ended];', 'this.#ended = [];'],
+    ['attempts: Math.min(tries, this.#operation.retry.maxAttempts),', 'attempts: tries,'],
+  ),
+  ...mutantsOf(
+    'src/batching/circuit.ts',
+    ['test/batching/circuit.test.ts'],
+    ["is === 'failed' ? 1 : most", '1'],
+    ['if (state.paused) await operations.resume(operation, state.paused.id);', ''],
+    ['if (failures < most || pauseNow(state, now))', 'if (failures <= most || pauseNow(state, now))'],
+    ['paused.until > now', 'paused.until >= now'],
+  ),
+  ...mutantsOf(
+    'src/deferred/claim.ts',
+    ['test/deferred/claim.test.ts'],
+    ['const end = jobs.length > 0 ? lease.first + jobs.length : endOf(lease);', 'const end = endOf(lease);'],
+    ["if (isGoing(list, now)) return { kind: 'unknown' };", ''],
+    ["from[0]?.key === to[0]?.key ? 'any-time' : 'handing-out'", "'any-time'"],
+    ["[...keeps, ...rest], 'any-time')", "[...keeps, ...rest], 'handing-out')"],
+  ),
+  ...mutantsOf(
+    'src/fan-out/ack-items.ts',
+    ['test/fan-out/complete.test.ts', 'test/fan-out/races.test.ts'],
+    ['inOrder.slice(n * size, (n + 1) * size)', 'inOrder.slice(n * size, (n + 2) * size)'],
+    ['beyond.length === results.size', 'beyond.length > results.size'],
+  ),
+  ...mutantsOf(
+    'src/fan-out/end.ts',
+    ['test/fan-out/races.test.ts', 'test/fan-out/patrol.test.ts'],
+    ['    version: fanOut.version,\n  });', '  });'],
+    ['event ? at + EVENT_OVERDUE : cleanedAt(config, id, status, at)', 'cleanedAt(config, id, status, at)'],
+    ["status === 'expired' ? at : at + keepOf(config, id)", 'at'],
+  ),
+  ...mutantsOf(
+    'src/batching/tally.ts',
+    ['test/batching/handle-batch-parts.test.ts'],
+    ['batch.open || batch.pending ? plus(batch.counts, members.counts) : members.counts', 'members.counts'],
+  ),
+  ...mutantsOf(
+    'src/batching/attempt.ts',
+    ['test/batching/handle-batch-parts.test.ts'],
+    ['answers.every(({ throttled }) => throttled)', 'answers.some(({ throttled }) => throttled)'],
+    ['answers.some(({ misconfigured }) => misconfigured)', 'answers.every(({ misconfigured }) => misconfigured)'],
+  ),
+  ...mutantsOf('src/fleet/heart.ts', ['test/fleet/heart.test.ts'], ['recentGaps(this.#gaps, sentAt)', 'this.#gaps']),
+  ...mutantsOf(
+    'src/fan-out/fail-fast.ts',
+    ['test/fan-out/races.test.ts'],
+    ['slice(0, TOLERATED_MAX + 1)', 'slice(0, TOLERATED_MAX)'],
+    ['unknown, TOLERATED_MAX)', 'unknown, TOLERATED_MAX - 1)'],
+  ),
+  ...mutantsOf(
+    'src/fan-out/ack-items.ts',
+    ['test/fan-out/complete.test.ts'],
+    ['if (!results.has(item.index)) results.set', 'results.set'],
+  ),
+];

@@ -1,0 +1,66 @@
+/** Thousands of Targets that a circuit has blocked: how soon all of them are called about again, and what that costs one key. */
+import type { Millis } from '../../src/batching/ids.ts';
+import { QUICK } from '../../src/simulate/downstream.ts';
+import { START } from '../../src/simulation/trace.ts';
+import { number, span, table } from './table.ts';
+import { steady, type Tried, tryOut } from './trial.ts';
+
+/** Tasks a second that come while the circuit is open, each for a Target of its own. */
+const RATE = 100;
+/** Calls that open the circuit. */
+const FAILURES = 5;
+
+export interface Resumed extends Tried {
+  /** From the call that closes the circuit until the last of the blocked Targets is called about. */
+  readonly took: Millis;
+  /** Calls that were done in the busiest second. */
+  readonly calls: number;
+}
+
+export const tryResume = async (targets: number): Promise<Resumed> => {
+  const seconds = Math.ceil(targets / RATE);
+  const down = { from: 0, until: (seconds + 20) * 1_000 };
+  const done: Millis[] = [];
+  const tried = await tryOut({
+    operations: {
+      ship: { batch: { maxWait: '1s' }, circuit: { failures: FAILURES, coolDown: `${seconds + 60}s` } },
+    },
+    downstream: { ...QUICK, down },
+    arrivals: steady({ rate: RATE, seconds }, (n) => n),
+    onCall: ({ answered }, now) => {
+      if (answered === 'done') done.push(now - START);
+    },
+  });
+  const perSecond = Map.groupBy(done, (at) => Math.floor(at / 1_000));
+  const calls = Math.max(...[...perSecond.values()].map((all) => all.length));
+  return { ...tried, took: (done.at(-1) ?? 0) - (done[0] ?? 0), calls };
+};
+
+const TRIED: readonly number[] = [1_000, 5_000, 20_000];
+
+export const tellResume = async (): Promise<string> => {
+  const rows: string[][] = [];
+  for (const targets of TRIED) {
+    const { took, calls, partitions } = await tryResume(targets);
+    const { partition, units } = partitions.busiest();
+    rows.push([
+      number(targets),
+      span(took),
+      number(calls),
+      number(units),
+      partition.startsWith('op:') ? 'the operation’s' : partition,
+      number(partitions.throttled),
+    ]);
+  }
+  return table(
+    [
+      'blocked Targets',
+      'all called about after',
+      'calls in a second, at the most',
+      'write units a second, busiest key',
+      'which is',
+      'tries throttled',
+    ],
+    rows,
+  );
+};

@@ -1,0 +1,40 @@
+/**
+ * `npm run bench:sustained`: sustained loads and a burst through a local stack, sent as raw SQS messages one by one: how
+ * long tasks wait, and for how long a Target that has work goes without a call. Some ten minutes. It fails where a limit does not
+ * hold. `-- --loads "one Target,burst"` takes some, `-- --scale 0.2` a fifth of each, `-- --write` puts the table into
+ * docs/performance.md.
+ */
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { writeBetween } from './scale/table.ts';
+import { loadsAt } from './sustained/loads.ts';
+import { failuresOf, reportOf } from './sustained/report.ts';
+import { type Ran, run } from './sustained/run.ts';
+
+const { values } = parseArgs({
+  options: {
+    loads: { type: 'string' },
+    scale: { type: 'string', default: '1' },
+    write: { type: 'boolean', default: false },
+    /** Another checkout of the product, to compare with. */
+    checkout: { type: 'string', default: join(import.meta.dirname, '..') },
+  },
+});
+const all = loadsAt(Number(values.scale));
+const names = values.loads?.split(',') ?? all.map(({ name }) => name);
+const unknown = names.filter((name) => !all.some((load) => load.name === name));
+if (unknown.length > 0)
+  throw new Error(`no load is named ${unknown.join(', ')}; there are ${all.map(({ name }) => name).join(', ')}`);
+
+const rans: Ran[] = [];
+for (const load of all.filter(({ name }) => names.includes(name))) {
+  const ran = await run(load, values.checkout);
+  rans.push(ran);
+  for (const failure of failuresOf(ran)) {
+    console.error(`${load.name}: ${failure}`);
+    process.exitCode = 1;
+  }
+}
+const report = reportOf(rans);
+console.log(report);
+if (values.write) writeBetween('sustained', report, 'performance.md');

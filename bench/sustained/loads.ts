@@ -1,0 +1,97 @@
+/** The loads of `npm run bench:sustained`: what is sent, when and for which Target, and what has to hold. */
+import type { Millis } from '../../src/batching/ids.ts';
+import { seeded } from '../../src/simulation/random.ts';
+import { zipf } from '../zipf.ts';
+
+/** How long tasks may wait for others in every load, and how many share a batch. */
+export const MAX_WAIT: Millis = 1_000;
+export const MAX_SIZE = 25;
+
+/** What the measures of a load may be at the most, in ms. */
+interface Limits {
+  readonly p99?: Millis;
+  readonly longest?: Millis;
+  /** For how long a Target that has work may go without a call. */
+  readonly gap?: Millis;
+  /** From the first send to the last call. */
+  readonly drained?: Millis;
+}
+
+export interface Load {
+  readonly name: string;
+  readonly about: string;
+  /** When each task is sent, in ms from the start, and its Target's number. */
+  readonly sends: readonly { readonly at: Millis; readonly target: number }[];
+  /** Processes that do nothing but keep a core busy beside it. */
+  readonly busyLoops: number;
+  readonly limits: Limits;
+}
+
+/** Tasks at a steady rate. @param rate tasks a second */
+const steadily = (rate: number, seconds: number, targets: readonly number[]): Load['sends'] =>
+  Array.from({ length: Math.round(rate * seconds) }, (_, n) => ({
+    at: (n * 1_000) / rate,
+    target: targets[n % targets.length] as number,
+  }));
+
+/** Tasks of many Targets, each at a slow rate of its own and from a moment of its own. @param rate tasks a second of each */
+const slowly = (rate: number, seconds: number, targets: number): Load['sends'] => {
+  const random = seeded(1);
+  const pause = 1_000 / rate;
+  return Array.from({ length: targets }, (_, target) => {
+    const from = random.next() * pause;
+    return Array.from({ length: Math.round(rate * seconds) }, (_, n) => ({ at: from + n * pause, target }));
+  })
+    .flat()
+    .toSorted((a, b) => a.at - b.at);
+};
+
+const RATE = 150;
+const SKEWED = 20;
+const skewed = (tasks: number): readonly number[] => zipf(tasks, SKEWED, 1);
+
+/** @param scale shortens every load, for a quick look: 1 is in full */
+export const loadsAt = (scale: number): readonly Load[] => {
+  const oneTarget = steadily(RATE, 100 * scale, [0]);
+  const skewedTargets = steadily(RATE, 150 * scale, skewed(RATE * 150 * scale));
+  const quiet: Limits = { p99: MAX_WAIT + 300, longest: MAX_WAIT + 1_000 };
+  const busy: Limits = { gap: MAX_WAIT + 4_000 };
+  return [
+    { name: 'one Target', about: `One Target, ${RATE} tasks a second.`, sends: oneTarget, busyLoops: 0, limits: quiet },
+    {
+      name: 'skewed Targets',
+      about: `${SKEWED} Targets by Zipf's law, ${RATE} tasks a second in all.`,
+      sends: skewedTargets,
+      busyLoops: 0,
+      limits: quiet,
+    },
+    {
+      name: 'thousand Targets',
+      about: '1,000 Targets, 0.2 tasks a second each.',
+      sends: slowly(0.2, 100 * scale, 1_000),
+      busyLoops: 0,
+      limits: { p99: MAX_WAIT + 1_000 },
+    },
+    {
+      name: 'one Target + busy',
+      about: 'The first load beside four busy loops.',
+      sends: oneTarget,
+      busyLoops: 4,
+      limits: busy,
+    },
+    {
+      name: 'skewed Targets + busy',
+      about: 'The second load beside four busy loops.',
+      sends: skewedTargets,
+      busyLoops: 4,
+      limits: busy,
+    },
+    {
+      name: 'burst',
+      about: `10,000 tasks over ${SKEWED} Targets by Zipf's law, all at once.`,
+      sends: skewed(10_000 * scale).map((target) => ({ at: 0, target })),
+      busyLoops: 0,
+      limits: { drained: 12_000 },
+    },
+  ];
+};

@@ -1,0 +1,57 @@
+/** What a load came to, from when tasks were sent and when the downstream was called. */
+import type { Millis } from '../../src/batching/ids.ts';
+import type { ReceivedCall } from '../../test/factories/downstream.ts';
+import type { Sent } from './run.ts';
+
+export interface Measures {
+  readonly tasks: number;
+  readonly calls: number;
+  readonly lost: number;
+  readonly twice: number;
+  /** From a task's send to the arrival of its call, in ms. */
+  readonly waits: { readonly p50: Millis; readonly p99: Millis; readonly longest: Millis };
+  /** The longest time for which a Target had tasks and got no call. */
+  readonly gap: Millis;
+  /** From the first send to the last call. */
+  readonly drained: Millis;
+}
+
+export const measure = (sentAt: ReadonlyMap<string, Sent>, calls: readonly ReceivedCall[]): Measures => {
+  const arrivedAt = new Map<string, Millis>();
+  let twice = 0;
+  for (const { at, items } of calls)
+    for (const { id } of items) {
+      if (arrivedAt.has(id)) twice += 1;
+      else arrivedAt.set(id, at);
+    }
+  const waits = [...arrivedAt].map(([id, at]) => at - (sentAt.get(id)?.at ?? at)).sort((a, b) => a - b);
+  const quantile = (q: number): Millis => waits[Math.min(waits.length - 1, Math.floor(q * waits.length))] ?? 0;
+  const first = Math.min(...[...sentAt.values()].map(({ at }) => at));
+  return {
+    tasks: sentAt.size,
+    calls: calls.length,
+    lost: sentAt.size - arrivedAt.size,
+    twice,
+    waits: { p50: quantile(0.5), p99: quantile(0.99), longest: waits.at(-1) ?? 0 },
+    gap: longestGap(sentAt, arrivedAt),
+    drained: Math.max(...arrivedAt.values()) - first,
+  };
+};
+
+/** A Target has work from the send of a task until its call: in between there are calls of it, and gaps between those. */
+const longestGap = (sentAt: ReadonlyMap<string, Sent>, arrivedAt: ReadonlyMap<string, Millis>): Millis => {
+  const tasks = [...sentAt].map(([id, sent]) => ({ ...sent, called: arrivedAt.get(id) ?? Number.POSITIVE_INFINITY }));
+  let longest = 0;
+  for (const ofTarget of Map.groupBy(tasks, ({ target }) => target).values()) {
+    const calls = [...new Set(ofTarget.map(({ called }) => called))].sort((a, b) => a - b);
+    // The task that has waited longest at each call tells since when the Target had work before it.
+    const byCall = Map.groupBy(ofTarget, ({ called }) => called);
+    let oldestLater = Number.POSITIVE_INFINITY;
+    for (let n = calls.length - 1; n >= 0; n -= 1) {
+      const call = calls[n] as Millis;
+      oldestLater = Math.min(oldestLater, ...(byCall.get(call) ?? []).map(({ at }) => at));
+      longest = Math.max(longest, call - Math.max(calls[n - 1] ?? 0, oldestLater));
+    }
+  }
+  return longest;
+};

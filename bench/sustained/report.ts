@@ -1,0 +1,74 @@
+/** The report of sustained loads: a table, and which limits did not hold. */
+import { availableParallelism } from 'node:os';
+import { number, span, table } from '../scale/table.ts';
+import type { Load } from './loads.ts';
+import type { Ran } from './run.ts';
+
+/** How each limit of a load is said. */
+const SAID = {
+  p99: (most: string) => `99 of 100 wait for at most ${most}`,
+  longest: (most: string) => `nobody waits for longer than ${most}`,
+  gap: (most: string) => `no Target with tasks goes without a call for longer than ${most}`,
+  drained: (most: string) => `the last call comes within ${most}`,
+} as const satisfies Readonly<Record<keyof Load['limits'], (most: string) => string>>;
+
+const LIMITS = Object.keys(SAID) as (keyof typeof SAID)[];
+
+const measured = ({ waits, gap, drained }: Ran, limit: keyof typeof SAID): number =>
+  ({ p99: waits.p99, longest: waits.longest, gap, drained })[limit];
+
+/** What did not hold: limits, tasks that were lost or called about twice, errors of the stack. */
+export const failuresOf = (ran: Ran): readonly string[] => [
+  ...LIMITS.flatMap((limit) => {
+    const most = ran.load.limits[limit];
+    const was = measured(ran, limit);
+    return most !== undefined && was > most ? [`${SAID[limit](span(most))}: ${span(was)}`] : [];
+  }),
+  ...(ran.lost > 0 ? [`${ran.lost} tasks were in no call`] : []),
+  ...(ran.twice > 0 ? [`${ran.twice} tasks were in two calls`] : []),
+  ...ran.errors.slice(0, 3),
+];
+
+const limitsOf = ({ limits }: Load): string =>
+  LIMITS.flatMap((limit) => (limits[limit] === undefined ? [] : [`${limit} ≤ ${span(limits[limit])}`])).join(', ');
+
+/** The most invocations of the group and the batch function at once: each has a poller of its own. */
+const pollersOf = ({ most }: Ran): string =>
+  Object.entries(most)
+    .flatMap(([name, count]) => {
+      const [, handler] = name.match(/(Group|Batch)Handler/) ?? [];
+      return handler ? [`${handler.toLowerCase()} ${count}`] : [];
+    })
+    .join(', ');
+
+export const reportOf = (all: readonly Ran[]): string => {
+  const rows = all.map((ran) => [
+    ran.load.name,
+    number(ran.tasks),
+    number(ran.calls),
+    span(ran.waits.p50),
+    span(ran.waits.p99),
+    span(ran.waits.longest),
+    span(ran.gap),
+    span(ran.drained),
+    pollersOf(ran),
+    number(ran.machineLoad),
+    limitsOf(ran.load),
+    failuresOf(ran).length === 0 ? 'yes' : 'no',
+  ]);
+  const head = [
+    'load',
+    'tasks',
+    'calls',
+    'p50',
+    'p99',
+    'longest',
+    'gap',
+    'drained',
+    'functions at once',
+    "machine's load",
+  ];
+  const loads = all.map(({ load }) => `- **${load.name}**: ${load.about}`).join('\n');
+  const made = `Made on a machine of ${availableParallelism()} cores. The machine's load is that of the minute before each run.`;
+  return [made, loads, table([...head, 'limits', 'held'], rows)].join('\n\n');
+};

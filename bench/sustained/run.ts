@@ -1,0 +1,101 @@
+/** One load against a local stack: sends it, one message a request, and measures what arrives downstream. */
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { loadavg } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { SendMessageCommand } from '@aws-sdk/client-sqs';
+import type { Millis } from '../../src/batching/ids.ts';
+import { localClients } from '../../src/local/clients.ts';
+import { type ReceivedCall, startTestDownstream } from '../../test/factories/downstream.ts';
+import { type Load, MAX_SIZE, MAX_WAIT } from './loads.ts';
+import { type Measures, measure } from './measures.ts';
+
+/** Sends under way at once, and how often the sender looks what is due. */
+const [SENDS_AT_ONCE, TICK] = [64, 5];
+/** After this without a new call what is missing counts as lost. */
+const PATIENCE: Millis = 120_000;
+
+export interface Ran extends Measures {
+  readonly load: Load;
+  /** The machine's load a minute before the run, as the operating system has it. */
+  readonly machineLoad: number;
+  /** The most invocations of each function at once. */
+  readonly most: Readonly<Record<string, number>>;
+  /** Guards that overtook the write that hands their lock over. */
+  readonly earlyGuards: number;
+  readonly errors: readonly string[];
+}
+
+/** @param checkout the product that runs: this one, or another version of it */
+export const run = async (load: Load, checkout: string): Promise<Ran> => {
+  const [machineLoad = 0] = loadavg();
+  const downstream = await startTestDownstream();
+  const stack = fork(join(checkout, 'bench/sustained/stack.ts'), [configAt(downstream.url)], { execArgv: [] });
+  const [{ sqs, queue }] = (await once(stack, 'message')) as [{ sqs: string; queue: string }];
+  const loops = Array.from({ length: load.busyLoops }, () => spawn(process.execPath, ['-e', 'for (;;);']));
+  try {
+    const sentAt = await send(load, sqs, queue);
+    await arrived(load, downstream.calls);
+    return { load, machineLoad, ...measure(sentAt, downstream.calls), ...(await stopped(stack)) };
+  } finally {
+    for (const each of [...loops, stack]) each.kill('SIGKILL');
+    await downstream.stop();
+  }
+};
+
+const configAt = (url: string): string =>
+  JSON.stringify({
+    operations: {
+      ship: {
+        target: ['depot'],
+        batch: { maxSize: MAX_SIZE, maxWait: `${MAX_WAIT}ms` },
+        downstream: { kind: 'http', url },
+      },
+    },
+  });
+
+/** When each task was sent, by its id: when its request began. */
+const send = async ({ sends }: Load, endpoint: string, QueueUrl: string): Promise<ReadonlyMap<string, Sent>> => {
+  const { sqs } = localClients({ sqs: endpoint });
+  const sentAt = new Map<string, Sent>();
+  const under = new Set<Promise<unknown>>();
+  const from = Date.now();
+  for (const [n, { at, target }] of sends.entries()) {
+    while (from + at > Date.now()) await setTimeout(Math.max(0, Math.min(TICK, from + at - Date.now())));
+    while (under.size >= SENDS_AT_ONCE) await Promise.race(under);
+    const id = `task-${n}`;
+    const MessageBody = JSON.stringify({ id, operation: 'ship', payload: { depot: `D${target}`, n } });
+    sentAt.set(id, { at: Date.now(), target });
+    const sending = sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
+    under.add(sending);
+    sending.then(
+      () => under.delete(sending),
+      () => under.delete(sending),
+    );
+  }
+  await Promise.all(under);
+  return sentAt;
+};
+
+export interface Sent {
+  readonly at: Millis;
+  readonly target: number;
+}
+
+const arrived = async ({ sends }: Load, calls: readonly ReceivedCall[]): Promise<void> => {
+  let [known, since] = [0, Date.now()];
+  while (Date.now() - since < PATIENCE) {
+    const count = calls.reduce((sum, { items }) => sum + items.length, 0);
+    if (count >= sends.length) return;
+    if (count > known) [known, since] = [count, Date.now()];
+    await setTimeout(50);
+  }
+};
+
+const stopped = async (stack: ChildProcess): Promise<Pick<Ran, 'most' | 'earlyGuards' | 'errors'>> => {
+  stack.send('stop');
+  const [said] = (await once(stack, 'message')) as [Pick<Ran, 'most' | 'earlyGuards' | 'errors'>];
+  await once(stack, 'exit');
+  return said;
+};

@@ -1,0 +1,122 @@
+/** Slots on DynamoDB: each page is a row with a set of them (src/batching/slot-pages.ts). */
+import {
+  DeleteCommand,
+  type DynamoDBDocumentClient,
+  GetCommand,
+  paginateQuery,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import { PAGE_SIZE, type SlotPage } from '../batching/slot-pages.ts';
+import type { SlotPages } from '../ports.ts';
+import { conditionally } from './dynamodb.ts';
+import type { Item } from './item.ts';
+import { NOT_NEWER, type RowKind, readable, readsUpTo, VERSION_AT_FIRST, versionOf } from './row-version.ts';
+import { slotPageKey, slotPageOf, slotPartitions, slotsOf } from './slot-rows.ts';
+
+/** The first page of slots, which is part of another row. */
+interface FirstPage<Owner> {
+  readonly kind: RowKind;
+  key(owner: Owner): Item;
+  /** What has to hold of that row, too, for a slot to be taken. */
+  readonly when: string;
+}
+
+/** @param partitionOf the partition of an owner's own rows. @param first where there is a first page */
+export const dynamoDBSlots = <Owner extends string>(
+  client: DynamoDBDocumentClient,
+  table: string,
+  partitionOf: (owner: Owner) => string,
+  first?: FirstPage<Owner>,
+): SlotPages<Owner> => {
+  const pages = async (owner: Owner, cap: number, isEventual: boolean): Promise<SlotPage[]> => {
+    const partitions = slotPartitions(partitionOf(owner), cap);
+    return (await Promise.all(partitions.map((each) => pagesIn(client, table, each, isEventual)))).flat();
+  };
+  const keyOf = (owner: Owner, page: number): Item =>
+    page === 0 && first ? first.key(owner) : slotPageKey(partitionOf(owner), page);
+  const kindOf = (page: number): RowKind => (page === 0 && first ? first.kind : 'slot page');
+  return {
+    pageSize: PAGE_SIZE,
+    slotPages: (owner, cap) => pages(owner, cap, false),
+    slotPagesEventually: (owner, cap) => pages(owner, cap, true),
+    slotPage: async (owner, page) => {
+      const get = new GetCommand({ TableName: table, Key: keyOf(owner, page), ConsistentRead: true });
+      const { Item: row } = await client.send(get);
+      return row ? slotsOf(readable(kindOf(page), row)) : [];
+    },
+    takeSlot: async (owner, slot, most, page = 0) => {
+      const room = '(contains(InFlight, :slot) OR attribute_not_exists(InFlight) OR size(InFlight) < :most)';
+      const kind = kindOf(page);
+      const update = new UpdateCommand({
+        TableName: table,
+        Key: keyOf(owner, page),
+        UpdateExpression: `SET ${VERSION_AT_FIRST} ADD InFlight :slots`,
+        ConditionExpression: [NOT_NEWER, room, ...(page === 0 && first ? [first.when] : [])].join(' AND '),
+        ExpressionAttributeValues: {
+          ':slots': new Set([slot]),
+          ':slot': slot,
+          ':most': most,
+          ':version': versionOf(kind),
+          ':reads': readsUpTo(kind),
+        },
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      });
+      return (await conditionally(client.send(update), kind)) !== undefined;
+    },
+    freeSlot: async (owner, slot, page = 0) => {
+      const kind = kindOf(page);
+      const update = new UpdateCommand({
+        TableName: table,
+        Key: keyOf(owner, page),
+        UpdateExpression: 'DELETE InFlight :slots',
+        ConditionExpression: `${NOT_NEWER} AND contains(InFlight, :slot)`,
+        ExpressionAttributeValues: { ':slots': new Set([slot]), ':slot': slot, ':reads': readsUpTo(kind) },
+        ReturnValues: 'ALL_OLD',
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      });
+      const freed = await conditionally(client.send(update), kind);
+      return freed && slotsOf(freed.Attributes ?? {});
+    },
+  };
+};
+
+const pagesIn = async (
+  client: DynamoDBDocumentClient,
+  table: string,
+  partition: string,
+  isEventual: boolean,
+): Promise<SlotPage[]> => {
+  const found: SlotPage[] = [];
+  const query = {
+    TableName: table,
+    KeyConditionExpression: '#target = :partition',
+    ExpressionAttributeNames: { '#target': 'Target' },
+    ExpressionAttributeValues: { ':partition': partition },
+    ConsistentRead: !isEventual,
+  };
+  for await (const { Items = [] } of paginateQuery({ client }, query)) found.push(...Items.map(slotPageOf));
+  return found;
+};
+
+/** Deletes pages that have no slot. @param owner the partition of its own rows */
+export const dropEmptyPages = async (
+  client: DynamoDBDocumentClient,
+  table: string,
+  owner: string,
+  pages: readonly number[],
+): Promise<void> => {
+  for (const page of pages)
+    await conditionally(
+      client.send(
+        new DeleteCommand({
+          TableName: table,
+          Key: slotPageKey(owner, page),
+          // DynamoDB has no empty sets: the last slot takes the attribute with it.
+          ConditionExpression: `attribute_not_exists(InFlight) AND ${NOT_NEWER}`,
+          ExpressionAttributeValues: { ':reads': readsUpTo('slot page') },
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        }),
+      ),
+      'slot page',
+    );
+};

@@ -1,0 +1,49 @@
+/**
+ * The slot of a sealed batch between its attempts, where its operation has a cap.
+ *
+ * A batch keeps its slot until it is over, with one exception: while somebody pauses its Target, it lends the slot to the other
+ * Targets, which would have to wait for as long as the pause lasts. It takes a slot again before it goes on. So every
+ * attempt begins with a look at the slot, and a slot that was freed by mistake never lets more calls through than the cap.
+ */
+import { operationFor } from '../config/resolved.ts';
+import type { Batch } from './batch.ts';
+import type { Deps } from './deps.ts';
+import { awaitRoom, freeRoom, holdsRoom, takeRoom } from './room.ts';
+import { type OperationState, parseSlot, slotOfBatch, type WaitingTarget } from './slots.ts';
+import { wakeUnlessPaused } from './wake.ts';
+
+type SlotDeps = Pick<Deps, 'config' | 'operations' | 'queues' | 'machine' | 'report'>;
+
+/** What became of a batch's slot. */
+export type SlotNow =
+  | 'held'
+  /** It had none, and has one now. */
+  | 'taken'
+  /** It waits for one, and its message comes when there is one. */
+  | 'none';
+
+/** Makes sure that a batch holds its slot before an attempt. */
+export const ensureSlot = async (deps: SlotDeps, batch: Batch, state: OperationState): Promise<SlotNow> => {
+  const { operation, target, slotPage } = batch;
+  if (operationFor(deps.config, operation).concurrency.total === null) return 'held';
+  const slot = slotOfBatch(batch);
+  if (await holdsRoom(deps, operation, state, slot, slotPage)) return 'held';
+  const waiting: WaitingTarget = { target, at: batch.oldestAt, fence: parseSlot(slot).fence, batch: batch.id };
+  const isThere =
+    (await takeRoom(deps, target, slot)) !== undefined ||
+    ((await awaitRoom(deps, waiting)) && (await takeRoom(deps, target, slot)) !== undefined);
+  if (!isThere) return 'none';
+  // It may have waited before, and must not use up the next slot that is freed.
+  await deps.operations.dequeue(operation, waiting);
+  return 'taken';
+};
+
+/** Lends the slot of a batch whose Target is paused to whichever Target waits for one. Not while a job of it is under way. */
+export const lendSlot = async (deps: SlotDeps, batch: Batch, state: OperationState): Promise<void> => {
+  const { operation, slotPage, pending } = batch;
+  if (operationFor(deps.config, operation).concurrency.total === null) return;
+  if (pending && pending.until >= deps.machine.now()) return;
+  const slot = slotOfBatch(batch);
+  if (!(await holdsRoom(deps, operation, state, slot, slotPage))) return;
+  if (await freeRoom(deps, operation, slot, slotPage)) await wakeUnlessPaused(deps, operation, state);
+};

@@ -1,0 +1,49 @@
+/** The moment of an attempt's first call, where its operation has a rate. */
+import type { Operation } from '../config/resolved.ts';
+import type { Invocation } from '../ports.ts';
+import type { Batch } from './batch.ts';
+import { NAP, reachOf, reservedIn, sleepSeconds } from './call-rate.ts';
+import { delaySeconds } from './delay.ts';
+import type { Deps } from './deps.ts';
+import { again, type DueMessage } from './messages.ts';
+import { reserveCall } from './reserve-call.ts';
+import type { OperationState } from './slots.ts';
+
+type MomentDeps = Pick<Deps, 'operations' | 'queues' | 'machine'>;
+
+/**
+ * Whether the first call may be made now. Otherwise the batch's message comes back: at the moment that was reserved for it, or,
+ * where none was free within its reach, to ask again.
+ *
+ * @param state the operation's row, as it was just read.
+ */
+export const isItsMoment = async (
+  deps: MomentDeps,
+  message: DueMessage,
+  { sealedAt, oldestAt }: Pick<Batch, 'sealedAt' | 'oldestAt'>,
+  { operation, rateLimit: rate }: Pick<Operation, 'operation' | 'rateLimit'>,
+  { line }: Pick<OperationState, 'line'>,
+  invocation: Invocation,
+): Promise<boolean> => {
+  const { operations, queues, machine } = deps;
+  if (rate === null) {
+    // If there is a rate again later, no batch has to wait for moments that were reserved before.
+    if (line) await operations.reserveCall(operation, line, undefined);
+    return true;
+  }
+  const now = machine.now();
+  const kept = reservedIn(message, line, rate, now);
+  const asked = { operation, rate, latest: now + reachOf(now - (sealedAt ?? oldestAt)) };
+  const moment = kept === undefined ? await reserveCall(deps, asked, line, invocation) : { at: kept, line };
+  if (!moment) {
+    await queues.batch(again(message), Math.floor(sleepSeconds(machine.random())));
+    return false;
+  }
+  const wait = moment.at - machine.now();
+  if (wait > NAP) {
+    await queues.batch({ ...again(message), at: Math.ceil(moment.at), line: moment.line?.since }, delaySeconds(wait));
+    return false;
+  }
+  if (wait > 0) await machine.sleep(wait);
+  return true;
+};

@@ -1,0 +1,150 @@
+/**
+ * Room in a Target whose cap (`concurrency.perTarget`) does not fit one page: its batches in flight are on pages of their own,
+ * as those of an operation are, and its lock stays small. A smaller cap is kept in the lock itself, where every leader reads it.
+ *
+ * A leader that finds no room blocks its Target (G5b), as it does where its operation has none. The next batch that ends signals
+ * it, since nothing in the lock says that the Target is full.
+ */
+import { operationFor } from '../config/resolved.ts';
+import type { Machine } from '../ports.ts';
+import type { Batch } from './batch.ts';
+import type { Deps } from './deps.ts';
+import { type BatchId, operationOf, type Target } from './ids.ts';
+import { isHeld, type Lock } from './lock.ts';
+import { isSlotOver } from './slot-over.ts';
+import { capOfPage, type Layout, type SlotPage, taken } from './slot-pages.ts';
+import { batchOfSlot, parseSlot, type Slot, slotOfBatch } from './slots.ts';
+import { freeOnPages, pagesOf, takeOnPages } from './take-slot.ts';
+
+type RoomDeps = Pick<Deps, 'config' | 'locks'>;
+
+/** The layout of a Target's pages; undefined where its batches in flight are in its lock, or have no cap. */
+export const pagesOfTarget = ({ config, locks }: RoomDeps, target: Target): Layout | undefined => {
+  const { perTarget: cap } = operationFor(config, operationOf(target)).concurrency;
+  return cap === null || cap <= locks.pageSize ? undefined : { cap, size: locks.pageSize, from: 1 };
+};
+
+/**
+ * Where the place of a batch is that took it when its Target's cap was larger; undefined where that is on no page. Nobody knows
+ * that cap any more, so its page counts as full.
+ */
+export const pagesBefore = (
+  { locks: { pageSize: size } }: Pick<RoomDeps, 'locks'>,
+  { targetPage }: Pick<Batch, 'targetPage'>,
+): Layout | undefined => (targetPage ? { cap: (targetPage - 1) * size, size, from: 1 } : undefined);
+
+/** Batches that a smaller cap left in the lock count, too. */
+const inLock = (target: Target, { inFlight = [] }: Lock): readonly Slot[] =>
+  inFlight.map((id) => slotOfBatch({ id, target }));
+
+/** Takes a slot of the Target, or still has it. @returns its page; undefined where there is no room */
+export const takeTargetRoom = async (
+  deps: Pick<Deps, 'locks' | 'batches'>,
+  target: Target,
+  lock: Lock,
+  slot: Slot,
+  layout: Layout,
+): Promise<number | undefined> => {
+  const take = () => takeOnPages(deps.locks, target, slot, layout, async () => inLock(target, lock));
+  const room = await take();
+  if (room !== undefined) return room;
+  const pages = await deps.locks.slotPagesEventually(target, layout.cap);
+  return (await freeLeftBehind(deps, target, pages)) ? take() : undefined;
+};
+
+/**
+ * Frees slots of leaders that died before they opened their batch. Only the oldest slots are looked at, which bounds the reads:
+ * such a slot never ends by itself, so it is among the oldest once the batches before it have ended.
+ *
+ * @returns whether one was freed.
+ */
+const freeLeftBehind = async (
+  deps: Pick<Deps, 'locks' | 'batches'>,
+  target: Target,
+  pages: readonly SlotPage[],
+): Promise<boolean> => {
+  const slots = pages.flatMap(({ page, slots: here }) => here.map((slot) => ({ slot, page })));
+  const oldest = slots.toSorted((a, b) => parseSlot(a.slot).fence - parseSlot(b.slot).fence).slice(0, OLDEST);
+  const freed = await Promise.all(
+    oldest.map(async ({ slot, page }) =>
+      (await isSlotOver(deps, slot)) ? (await deps.locks.freeSlot(target, slot, page)) !== undefined : false,
+    ),
+  );
+  return freed.includes(true);
+};
+
+/** So many slots are looked at when a leader finds its Target full. */
+const OLDEST = 3;
+
+/**
+ * Whether no batch of the Target may begin, as the tables show it at this moment. If so, a batch that is under way signals when it
+ * ends. Slots of leaders that died are freed first: if they were all of the slots, no batch would be left to signal.
+ */
+export const isTargetFull = async (
+  deps: Pick<Deps, 'locks' | 'batches'>,
+  target: Target,
+  lock: Lock,
+  { cap }: Layout,
+): Promise<boolean> => {
+  // The first is the lock itself, whose slots end with their batches.
+  const pages = await pagesOf(deps.locks, target, inLock(target, lock), cap, true);
+  return taken(pages) >= cap && !(await freeLeftBehind(deps, target, pages.slice(1)));
+};
+
+/** Batches of a Target that are under way, where its operation has a cap. Eventually consistent. */
+export const inFlightOf = async (
+  deps: RoomDeps,
+  target: Target,
+  { inFlight = [] }: Lock,
+): Promise<readonly BatchId[]> => {
+  const layout = pagesOfTarget(deps, target);
+  const pages = layout ? await deps.locks.slotPagesEventually(target, layout.cap) : [];
+  return [...inFlight, ...pages.flatMap(({ slots }) => slots.map(batchOfSlot))];
+};
+
+/** Deletes the pages of a Target that have no slots. Once its lock is gone the patrol no longer finds them. */
+export const dropEmptyPages = async (deps: RoomDeps, target: Target): Promise<void> => {
+  const layout = pagesOfTarget(deps, target);
+  if (!layout) return;
+  const pages = await deps.locks.slotPagesEventually(target, layout.cap);
+  const empty = pages.flatMap(({ page, slots }) => (slots.length === 0 ? page : []));
+  if (empty.length > 0) await deps.locks.dropPages(target, empty);
+};
+
+/** Gives a slot of a Target back if its batch is over. @param page undefined, or 0, where the slot is on no page */
+export const freeTargetRoomIfOver = async (
+  deps: Pick<Deps, 'locks' | 'batches'>,
+  target: Target,
+  slot: Slot,
+  page = 0,
+): Promise<void> => {
+  if (page > 0 && (await isSlotOver(deps, slot))) await deps.locks.freeSlot(target, slot, page);
+};
+
+/**
+ * H7. Gives a batch's place in its Target back, and signals the Target if it was full.
+ *
+ * The page is written before the lock is read, and a leader that finds no room writes the lock before it reads the pages: one
+ * of them sees the other.
+ *
+ * Batches in the lock are from a smaller cap, or from release 0.2.0. With them the Target may be full while each page has
+ * room, and its leader may have left it as one that was full in its lock: then it is not blocked, and only tasks wait.
+ */
+export const landOnPages = async (
+  deps: RoomDeps & Pick<Deps, 'queues' | 'waiting'> & { readonly machine: Pick<Machine, 'now'> },
+  batch: Pick<Batch, 'id' | 'target' | 'targetPage'>,
+  layout: Layout,
+): Promise<void> => {
+  const { locks, queues, waiting, machine } = deps;
+  const { id, target, targetPage = layout.from } = batch;
+  const freed = await freeOnPages(locks, target, slotOfBatch(batch), targetPage, layout.cap);
+  const lock = await locks.read(target);
+  const wasInLock = lock.inFlight?.includes(id) === true;
+  if (wasInLock) await locks.land(target, id);
+  // A slot that is free already: the function that freed it may have died before it signalled.
+  const hasSome = (lock.inFlight?.length ?? 0) > 0;
+  const wasFull = hasSome || freed === undefined || freed.before.length >= capOfPage(freed.page, layout);
+  if (!wasFull || isHeld(lock, machine.now())) return;
+  if (lock.blocked !== undefined) await queues.elect([{ target, wake: lock.fence }]);
+  else if (wasInLock && (await waiting.first(target, 1)).length > 0) await queues.elect([{ target }]);
+};

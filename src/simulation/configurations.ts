@@ -1,0 +1,86 @@
+/** The configurations of a schedule, one after the other, and which of them a function may have. */
+import type { Millis, OperationName } from '../batching/ids.ts';
+import { MINUTE } from '../batching/timings.ts';
+import type { Config, Operation } from '../config/resolved.ts';
+import { START } from './trace.ts';
+import { withOperations } from './with-operations.ts';
+
+/** Somebody deploys another configuration. */
+export interface ConfigChange {
+  /** In ms from the start. */
+  readonly at: Millis;
+  /** @default - all of them */
+  readonly operation?: OperationName;
+  /** What is another from then on, and stays so; null removes the operation, until the next change of it. */
+  readonly to: Partial<Operation> | null;
+}
+
+/** A configuration, and since when functions start with it. */
+export interface Configured {
+  readonly from: Millis;
+  readonly config: Config;
+}
+
+/**
+ * How long a function goes on with the configuration that it was started with: its timeout, what it may be paused for, and
+ * requests that its client gave up on.
+ */
+const FUNCTION_LIFE: Millis = 10 * MINUTE;
+
+export class Configurations {
+  readonly all: readonly Configured[];
+
+  /** @param changes sorted by time */
+  constructor(config: Config, changes: readonly ConfigChange[] = []) {
+    const all: Configured[] = [{ from: Number.NEGATIVE_INFINITY, config }];
+    let whole = config;
+    const removed = new Set<string>();
+    for (const { at, operation, to } of changes) {
+      const isMeant = ({ operation: name }: Operation): boolean => operation === undefined || name === operation;
+      for (const each of Object.values(whole.operations).filter(isMeant))
+        if (to) removed.delete(each.operation);
+        else removed.add(each.operation);
+      whole = withOperations(whole, (each) => (to && isMeant(each) ? to : {}));
+      const kept = Object.entries(whole.operations).filter(([name]) => !removed.has(name));
+      all.push({ from: START + at, config: { ...whole, operations: Object.fromEntries(kept) } });
+    }
+    this.all = all;
+  }
+
+  /** Whether it is another at any time. */
+  get change(): boolean {
+    return this.all.length > 1;
+  }
+
+  /** Operations that are removed at some time: functions that meet their rows fail, until they are there again. */
+  get removed(): ReadonlySet<string> {
+    const names = Object.keys(this.all[0]?.config.operations ?? {});
+    return new Set(names.filter((name) => this.all.some(({ config }) => !Object.hasOwn(config.operations, name))));
+  }
+
+  /** What a function has that is started now. */
+  at(now: Millis): Config {
+    return (this.all.findLast(({ from }) => from <= now) as Configured).config;
+  }
+
+  /** What functions that run now may have. */
+  recent(now: Millis): readonly Configured[] {
+    return this.all.filter(({ from }, index) => {
+      const until = this.all[index + 1]?.from ?? Number.POSITIVE_INFINITY;
+      return from <= now && until > now - FUNCTION_LIFE;
+    });
+  }
+
+  /**
+   * Whether `most`, by some configuration that a running function may have, allows for what was begun at these moments and is not over.
+   * What functions began that may have had another configuration does not count: a cap that is lowered ends nothing.
+   *
+   * @param most of a configuration; null is any number, undefined none: the operation is removed
+   */
+  allow(now: Millis, begun: readonly Millis[], most: (config: Config) => number | null | undefined): boolean {
+    return this.recent(now).some(({ from, config }) => {
+      const cap = most(config);
+      return cap === null || begun.filter((at) => at >= from + FUNCTION_LIFE).length <= (cap ?? 0);
+    });
+  }
+}

@@ -1,0 +1,41 @@
+/**
+ * Targets that their operation forgot: they wait for room, and no row of the operation says so, because the message that was to
+ * wake them was lost. Nobody but the patrol finds them.
+ */
+import type { Millis, Target } from '../batching/ids.ts';
+import { isHeld } from '../batching/lock.ts';
+import type { WaitingTarget } from '../batching/slots.ts';
+import { GRACE, MINUTE } from '../batching/timings.ts';
+import type { Evidence } from './evidence.ts';
+import type { Tables } from './tables.ts';
+import { demand } from './violation.ts';
+
+/** Lock rows that the patrol looks at in each minute. */
+export const PATROLLED_AT_ONCE = 100;
+
+/** Looks at all Targets, as often as it is called. @returns for how long, at the most, one has been forgotten */
+export const watchForgotten = (tables: Tables): ((now: Millis) => Millis) => {
+  const since = new Map<Target, Millis>();
+  return (now) => {
+    const known = new Set([...tables.waitingTargets.values()].flatMap((rows) => [...rows.values()].map(keyOf)));
+    for (const [target, lock] of tables.locks) {
+      const { blocked, fence, paused } = lock;
+      const isSeenTo = blocked === undefined || paused !== undefined || isHeld(lock, now);
+      if (isSeenTo || known.has(keyOf({ target, fence }))) since.delete(target);
+      else since.set(target, since.get(target) ?? now);
+    }
+    return now - Math.min(now, ...since.values());
+  };
+};
+
+const keyOf = ({ target, fence }: Pick<WaitingTarget, 'target' | 'fence'>): string => `${target}#${fence}`;
+
+/** @throws Violation */
+export const checkForgotten = ({ config, tables, seen, mayBeForgotten }: Evidence): void => {
+  // A Target that is full as it is waits for one of its own batches.
+  const isFull = Object.values(config.operations).some(({ concurrency: { perTarget } }) => perTarget !== null);
+  if (!mayBeForgotten || isFull) return;
+  const round = (Math.ceil(tables.locks.size / PATROLLED_AT_ONCE) + 1) * MINUTE;
+  const { forgotten } = seen;
+  demand(forgotten <= GRACE + round, 'the patrol finds a Target that its operation forgot', { forgotten });
+};

@@ -1,0 +1,29 @@
+/** What must hold whatever goes wrong: nobody waits for a leader for long once it is over. */
+import type { Millis } from '../batching/ids.ts';
+import { waitEnd } from '../batching/policy.ts';
+import { MAX_DELAY } from '../batching/timings.ts';
+import { operationFor } from '../config/resolved.ts';
+import { type Evidence, waitsOf } from './evidence.ts';
+import { demand } from './violation.ts';
+
+/** A dead letter waits for a sweep, and then for as long as a message can; it may be late, and its leader may be paused. */
+const LED_WITHIN: Millis = 2 * MAX_DELAY;
+
+/**
+ * Each Target with work is led, and its batch sealed, within {@link LED_WITHIN} of when it is due, or of the last fault, unless its
+ * operation holds it: by a cap, a circuit or a pause. @throws Violation
+ */
+export const checkLed = ({ config, tables, waitFor, mendedAt }: Evidence): void => {
+  if (mendedAt === undefined) return;
+  for (const batch of tables.batches.values()) {
+    if (waitFor.has(batch.operation)) continue;
+    const since = waitsOf(tables, batch).filter((at) => at !== undefined);
+    const due = waitEnd(Math.min(batch.createdAt, ...since), operationFor(config, batch.operation).batch);
+    const { sealedAt = Number.POSITIVE_INFINITY } = batch;
+    demand(sealedAt <= Math.max(due, mendedAt) + LED_WITHIN, 'each Target with work is led in time', {
+      batch,
+      due,
+      mendedAt,
+    });
+  }
+};

@@ -1,0 +1,109 @@
+/** What people do in a schedule: they flush, cancel, pause and resume, redrive, and call the doctor. */
+import { cancel } from '../batching/cancel.ts';
+import { flush } from '../batching/flush.ts';
+import type { Millis, OperationName, Target, TaskId } from '../batching/ids.ts';
+import { isObject, parseJson } from '../batching/json-text.ts';
+import { printRedrive } from '../batching/redrive.ts';
+import type { Rejection } from '../batching/rejection.ts';
+import { askResumeOperation, askResumeTarget, pauseOperation, pauseTarget } from '../batching/resume.ts';
+import { LEADER_TIMEOUT, MINUTE } from '../batching/timings.ts';
+import type { TaskRun } from '../ports.ts';
+import type { Chaos } from './chaos.ts';
+import { doctor } from './doctor.ts';
+import { attempt, type Started } from './process.ts';
+import type { SimulatedQueue } from './queue.ts';
+import type { Quiet } from './quiet.ts';
+import type { Tables } from './tables.ts';
+
+/** Longer than any process is paused. */
+export const LONGEST_PAUSE: Millis = 5 * MINUTE;
+
+interface Surroundings {
+  readonly chaos: Chaos;
+  readonly tables: Tables;
+  readonly registerQueue: SimulatedQueue;
+  readonly start: (name: string, timeout: Millis) => Started;
+  readonly quiet: Quiet;
+  /** Whether a name is that of an operation, and not of a Target. */
+  readonly isOperation: (name: string) => boolean;
+}
+
+export class People {
+  readonly #around: Surroundings;
+  /** Flushes that were answered. */
+  readonly flushes: { target: Target; at: Millis }[] = [];
+  /** Redrives that were asked for. */
+  readonly redriven: TaskRun[] = [];
+
+  constructor(around: Surroundings) {
+    this.#around = around;
+  }
+
+  /** Somebody flushes a Target; one that has no task yet is answered with nothing. */
+  async flush(target: Target): Promise<void> {
+    const { chaos, start } = this.#around;
+    const { name, deps } = start('flush', LEADER_TIMEOUT);
+    const at = chaos.scheduler.now;
+    const waiting = await attempt(chaos, name, () => flush(deps, target), undefined);
+    if (waiting !== undefined) this.flushes.push({ target, at });
+  }
+
+  cancel(id: TaskId): void {
+    const { chaos, start } = this.#around;
+    const { name, deps } = start('cancel', LEADER_TIMEOUT);
+    attempt(chaos, name, () => cancel(deps, id), undefined);
+  }
+
+  /** Somebody pauses something; he, or somebody after him, resumes it. */
+  pause(of: OperationName | Target, lasts: Millis): void {
+    const { chaos, start, isOperation } = this.#around;
+    const { name, deps } = start('pause', LEADER_TIMEOUT);
+    const begin = () => (isOperation(of) ? pauseOperation(deps, of as OperationName) : pauseTarget(deps, of as Target));
+    attempt(chaos, name, begin, undefined);
+    chaos.scheduler.after(lasts, () => this.#resume(of, Math.ceil(LONGEST_PAUSE / MINUTE)));
+  }
+
+  /** He asks until it is over; and some more, since whoever paused it may have been slow. */
+  async #resume(of: OperationName | Target, more: number): Promise<void> {
+    const { chaos, start, isOperation, quiet } = this.#around;
+    const { name, deps } = start('resume', LEADER_TIMEOUT);
+    const ask = () =>
+      isOperation(of) ? askResumeOperation(deps, of as OperationName) : askResumeTarget(deps, of as Target);
+    chaos.scheduler.after(Math.max(MINUTE, quiet(chaos.scheduler.now)), () => {
+      if (more > 0 || this.#isPaused(of)) this.#resume(of, more - 1);
+    });
+    await attempt(chaos, name, ask, undefined);
+  }
+
+  #isPaused(of: OperationName | Target): boolean {
+    const { operations, locks } = this.#around.tables;
+    return (operations.get(of as OperationName) ?? locks.get(of as Target))?.paused !== undefined;
+  }
+
+  /** Somebody looks for failed tasks and asks for another run of each; some ask more than once. */
+  redrive(times: number): void {
+    const { tables, registerQueue } = this.#around;
+    const failed = [...tables.tasks.values()].filter(({ state }) => state.status === 'failed');
+    for (const { id, run } of Array.from({ length: times }, () => failed).flat()) {
+      this.redriven.push({ id, run });
+      registerQueue.send(printRedrive({ id, run }));
+    }
+  }
+
+  /** Somebody sends again what was refused since its operation was not configured. A task of it may be there already, and wait for that. */
+  sendAgain(rejected: readonly Rejection[], send: (body: string) => void): void {
+    const { isOperation } = this.#around;
+    for (const { body, problems } of rejected) {
+      const json = parseJson(body);
+      const operation = json.ok && isObject(json.value) ? json.value.operation : undefined;
+      const isKnownNow = typeof operation === 'string' && isOperation(operation);
+      if (isKnownNow && problems.some(({ path }) => path === 'operation')) send(body);
+    }
+  }
+
+  callDoctor(): void {
+    const { chaos, start } = this.#around;
+    const { name, deps } = start('doctor', LEADER_TIMEOUT);
+    attempt(chaos, name, () => doctor(deps), undefined);
+  }
+}

@@ -1,0 +1,74 @@
+/** What a slot costs, as DynamoDB charges for it: where few slots are taken, and where hundreds are. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { freeRoom, takeRoom } from '../../src/batching/room.ts';
+import { PAGE_SIZE } from '../../src/batching/slot-pages.ts';
+import { slotOf } from '../../src/batching/slots.ts';
+import { makeResources, type Resources } from '../backends/resources.ts';
+import { dynamoDBStores } from '../contract/stores.ts';
+import { aConfig, operationName, target } from '../factories/factories.ts';
+
+interface Capacity {
+  readonly CapacityUnits?: number;
+}
+
+let resources: Resources;
+const spent = { writes: 0, reads: 0 };
+beforeAll(async () => {
+  resources = await makeResources();
+  resources.clients.dynamodb.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        const answer = await next({ ...args, input: { ...args.input, ReturnConsumedCapacity: 'TOTAL' } });
+        const { ConsumedCapacity = [] } = answer.output as { ConsumedCapacity?: Capacity | Capacity[] };
+        const kind = commandName === 'QueryCommand' || commandName === 'GetItemCommand' ? 'reads' : 'writes';
+        for (const { CapacityUnits = 0 } of [ConsumedCapacity].flat()) spent[kind] += CapacityUnits;
+        return answer;
+      },
+    { step: 'initialize', priority: 'low', name: 'spent' },
+  );
+});
+afterAll(() => resources.stop());
+
+/** A write unit costs as much as five eventually consistent or consistent read units (us-east-1, on demand). */
+const READS_OF_A_WRITE = 5;
+/** A full batch of 25 small tasks takes this many write units beside its slot (test/local/burst.test.ts). */
+const WRITES_OF_A_BATCH = 25 * 5;
+
+/** Takes and frees the last slot of a cap that is otherwise used up. @param bytes of each Target */
+const lastSlotOf = async (cap: number, bytes: number) => {
+  const name = operationName(`ship-${cap}-${bytes}`);
+  const { operations } = dynamoDBStores(resources);
+  const base = aConfig();
+  const ship = Object.values(base.operations)[0];
+  if (!ship) throw new Error('the factory makes an operation');
+  const operation = { ...ship, name, concurrency: { perTarget: null, total: cap } };
+  const deps = { operations, config: { ...base, operations: { [name]: operation } } };
+  const targetOf = (n: number) => target(`${name}/depot=${n}`.padEnd(bytes, '-'));
+  // The last page has one slot left.
+  for (let page = 0; page < cap / PAGE_SIZE; page += 1)
+    await Promise.all(
+      Array.from({ length: page === cap / PAGE_SIZE - 1 ? PAGE_SIZE - 1 : PAGE_SIZE }, (_, n) =>
+        operations.takeSlot(name, slotOf(targetOf(page * PAGE_SIZE + n), 1, 1), PAGE_SIZE, page),
+      ),
+    );
+  const before = { ...spent };
+  const slot = slotOf(targetOf(cap), 1, 1);
+  const page = await takeRoom(deps, targetOf(cap), slot);
+  expect(page).toBeDefined();
+  expect(await freeRoom(deps, name, slot, page)).toBe(true);
+  return { writes: spent.writes - before.writes, reads: spent.reads - before.reads };
+};
+
+it.each([30, 250, 512])(
+  'with Targets of %d bytes a batch costs at 1,000 slots what it costs at 10, or a tenth more',
+  async (bytes) => {
+    const [ten, hundred, thousand] = [
+      await lastSlotOf(10, bytes),
+      await lastSlotOf(100, bytes),
+      await lastSlotOf(1_000, bytes),
+    ];
+    for (const many of [hundred, thousand]) expect(many.writes).toBeLessThanOrEqual(ten.writes * 1.1);
+    const inAll = ({ writes, reads }: typeof ten) => WRITES_OF_A_BATCH + writes + reads / READS_OF_A_WRITE;
+    expect(inAll(thousand)).toBeLessThanOrEqual(inAll(ten) * 1.1);
+  },
+);

@@ -1,0 +1,60 @@
+/** Runs of the command line one after the other in this process, which groupage.ts starts: most of a run is loading it. */
+import { Console } from 'node:console';
+import { Readable, Writable } from 'node:stream';
+import { inspect } from 'node:util';
+import { run } from '../../src/cli/program.ts';
+
+/** One run, as a process of its own would get it. */
+export interface Asked {
+  readonly cwd: string;
+  readonly args: readonly string[];
+  readonly input: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+const AGENT = Symbol.for('undici.globalDispatcher.1');
+/** Closes the connections that `fetch` keeps. A process of its own would take them with it. */
+const hangUp = async (): Promise<void> => {
+  const agent = Reflect.get(globalThis, AGENT);
+  if (!agent) return;
+  Reflect.set(globalThis, AGENT, new agent.constructor());
+  await agent.destroy();
+};
+
+const written = () => {
+  const chunks: Buffer[] = [];
+  const stream = new Writable({
+    write: (chunk, _, done) => {
+      chunks.push(chunk);
+      done();
+    },
+  });
+  return { stream, text: () => Buffer.concat(chunks).toString() };
+};
+
+/** What becomes of an error that the command line does not expect is what Node.js makes of it. */
+const codeOf = async (args: readonly string[]): Promise<number> => {
+  try {
+    return await run(args);
+  } catch (cause) {
+    console.error(inspect(cause));
+    return 1;
+  }
+};
+
+const take = async ({ cwd, args, input, env }: Asked): Promise<void> => {
+  const [out, err] = [written(), written()];
+  process.chdir(cwd);
+  process.env = { ...env };
+  process.exitCode = undefined;
+  const stdin = Readable.from(input ? [Buffer.from(input)] : [], { objectMode: false });
+  for (const [name, value] of Object.entries({ stdin, stdout: out.stream, stderr: err.stream }))
+    Object.defineProperty(process, name, { value, configurable: true });
+  globalThis.console = new Console(out.stream, err.stream);
+  const code = await codeOf(args);
+  await hangUp();
+  process.send?.({ code, out: out.text(), err: err.text() });
+};
+
+process.on('message', (asked) => take(asked as Asked));
+process.on('disconnect', () => process.exit());

@@ -1,0 +1,43 @@
+/** A call of an API elsewhere, as the console makes it for its page. */
+import { expect, it } from 'vitest';
+import { READ_UNITS } from '../../src/api/read-units.ts';
+import { remoteCall } from '../../src/console/call.ts';
+import { CommandFailure } from '../../src/failure.ts';
+
+const asked: { url: string; init: RequestInit }[] = [];
+const call = (answer: () => Promise<Response>) =>
+  remoteCall('https://api.example/prod', (url, init) => {
+    asked.push({ url, init });
+    return answer();
+  });
+const get = (path: string, init?: RequestInit) => new Request(`http://localhost${path}`, init);
+
+it('hands on the path, the query, the method and the body', async () => {
+  const send = call(async () => Response.json({}));
+  await send(get('/v1/targets?operation=ship'));
+  await send(get('/v1/tasks', { method: 'POST', body: '{"a":1}', headers: { 'content-type': 'text/odd' } }));
+  expect(asked.map(({ url, init: { signal: _, ...init } }) => ({ url, ...init }))).toEqual([
+    { url: 'https://api.example/prod/targets?operation=ship', method: 'GET' },
+    { url: 'https://api.example/prod/tasks', method: 'POST', body: '{"a":1}', headers: { 'content-type': 'text/odd' } },
+  ]);
+});
+
+it('hands on what the answer says of itself, and nothing that is about the connection', async () => {
+  const kept = { 'content-type': 'application/problem+json', allow: 'GET', 'retry-after': '7', [READ_UNITS]: '2.5' };
+  const dropped = { connection: 'close', 'content-encoding': 'gzip', 'set-cookie': 'a=b', 'x-odd': '1' };
+  const answer = await call(async () => new Response('late', { status: 503, headers: { ...kept, ...dropped } }))(
+    get('/v1/tasks'),
+  );
+  expect([answer.status, await answer.text(), Object.fromEntries(answer.headers)]).toEqual([503, 'late', kept]);
+});
+
+it('says in words why there is no answer', async () => {
+  const failing = (cause: unknown) => call(() => Promise.reject(cause))(get('/v1/tasks'));
+  await expect(failing(new DOMException('over', 'TimeoutError'))).rejects.toThrow('the API does not answer in time');
+  await expect(failing(new Error('fetch failed', { cause: new Error('ECONNREFUSED') }))).rejects.toThrow(
+    'the API does not answer (ECONNREFUSED)',
+  );
+  await expect(failing(new CommandFailure('the credentials have expired'))).rejects.toThrow(/^the credentials have/);
+  const half = get('/v1/tasks', { method: 'POST', body: new Uint8Array([0xff]) });
+  await expect(call(async () => Response.json({}))(half)).rejects.toThrow('the body is not UTF-8');
+});

@@ -1,0 +1,37 @@
+/** What it does to a sustained load that guards overtake the writes that hand their locks over (rule G7), in virtual time. */
+import { describe, expect, it } from 'vitest';
+import { sustained } from '../../bench/agreement/traces.ts';
+import { loadsAt, MAX_SIZE, MAX_WAIT } from '../../bench/sustained/loads.ts';
+import type { Outcome } from '../../src/simulate/outcome.ts';
+import { type SimulateOptions, simulate } from '../../src/simulate/simulate.ts';
+import { LOCAL, type Surroundings } from '../../src/simulate/surroundings.ts';
+import { configFrom, operationAt } from '../end-to-end/operations.ts';
+import { earlyGuardsSleep } from '../simulation/known-bugs/leading.ts';
+
+/** A machine that has other work: messages arrive as soon as ever, while one request in some hundred takes long. */
+const BUSY: Surroundings = { ...LOCAL, request: { p50: 10, p99: 80 }, delivery: { p50: 3, p99: 30 } };
+
+const config = configFrom({
+  operations: {
+    ship: operationAt('http://127.0.0.1:1/batch', { batch: { maxSize: MAX_SIZE, maxWait: `${MAX_WAIT}ms` } }),
+  },
+});
+
+/** A third of the load of 20 Targets: 50 s. */
+const skewed = loadsAt(1 / 3).find(({ name }) => name === 'skewed Targets');
+const run = (steps: SimulateOptions['steps'] = {}): Promise<Outcome> =>
+  simulate({ config, arrivals: skewed ? sustained(skewed).arrivals : [], surroundings: BUSY, steps });
+const longest = ({ operations }: Outcome): number | undefined => operations[0]?.waits.max;
+
+describe('a sustained load whose guards are early now and then', () => {
+  it('has no hole: each looks again shortly', async () => {
+    const outcome = await run();
+    expect(outcome.operations[0]?.succeeded).toBe(skewed?.sends.length);
+    expect(outcome.earlyGuards).toBeGreaterThan(0);
+    expect(longest(outcome)).toBeLessThan(MAX_WAIT + 1_000);
+  });
+
+  it('has one of half a lease where early guards are sent away for so long', async () => {
+    expect(longest(await run(earlyGuardsSleep))).toBeGreaterThan(20_000);
+  });
+});

@@ -1,0 +1,105 @@
+/** Bugs that show where there is much of something: slots, Targets that wait, inputs, or busy Targets for few functions. */
+
+import { isFinished } from '../../../src/batching/batch.ts';
+import type { Deps } from '../../../src/batching/deps.ts';
+import { electLeader } from '../../../src/batching/elect-leader.ts';
+import { group } from '../../../src/batching/group.ts';
+import { handleBatch } from '../../../src/batching/handle-batch.ts';
+import type { Millis, OperationName } from '../../../src/batching/ids.ts';
+import { isSlotOver } from '../../../src/batching/slot-over.ts';
+import { batchOfSlot, type Slot } from '../../../src/batching/slots.ts';
+import { sweep } from '../../../src/batching/sweep.ts';
+import type { Locks, Operations } from '../../../src/ports.ts';
+import { withOperations } from '../../../src/simulation/with-operations.ts';
+import type { Bug } from './bug.ts';
+
+/** All steps that take slots or free them keep as many in a row. */
+const inOneRow = (...owners: readonly ('locks' | 'operations')[]): Bug => {
+  const change = <Some extends Pick<Deps, 'locks' | 'operations'>>(deps: Some): Some => ({
+    ...deps,
+    ...Object.fromEntries(owners.map((owner) => [owner, { ...deps[owner], pageSize: 1_000 }])),
+  });
+  return {
+    electLeader: (deps, message) => electLeader(change(deps), message),
+    group: (deps, message, delivery) => group(change(deps), message, delivery),
+    handleBatch: (deps, message, delivery) => handleBatch(change(deps), message, delivery),
+    sweep: (deps, invocation) => sweep(change(deps), invocation),
+  };
+};
+/** As release 0.2.0 did it: all slots of an operation are in its row, and each costs more with every other one. */
+export const slotsAreInOneRow = inOneRow('operations');
+/** The same of a Target: all its batches in flight are in its lock. */
+export const batchesAreInOneLock = inOneRow('locks');
+
+/** The sweep of slots begins with the first one, looks at one after the other, and leaves what is left of its time to the patrol. */
+export const slotsAreSweptFirst: Bug = {
+  sweep: async (deps, invocation) => {
+    const { operations } = deps;
+    for (const operation of Object.keys(deps.config.operations) as OperationName[]) {
+      const pages = await operations.slotPagesEventually(operation, 1_000);
+      const slots = [...(await operations.read(operation)).inFlight, ...pages.flatMap((page) => page.slots)];
+      for (const slot of slots) if (await isSlotOver(deps, slot)) await operations.freeSlot(operation, slot);
+    }
+    const read: Operations['read'] = async (operation) => ({ ...(await operations.read(operation)), inFlight: [] });
+    const swept = { ...operations, read, slotPagesEventually: async () => [] };
+    return sweep({ ...deps, operations: swept }, invocation);
+  },
+};
+
+/** A sealed batch of a paused Target keeps its slot from the others. */
+export const pausedTargetsKeepTheirSlots: Bug = {
+  handleBatch: (deps, message, delivery) => {
+    const freeSlot: Operations['freeSlot'] = async (operation, slot, page) => {
+      const batch = await deps.batches.get(batchOfSlot(slot));
+      return batch && !isFinished(batch.status) ? undefined : deps.operations.freeSlot(operation, slot, page);
+    };
+    return handleBatch({ ...deps, operations: { ...deps.operations, freeSlot } }, message, delivery);
+  },
+};
+
+/** The patrol looks for a Target among the first hundred that wait, and takes it for one of those behind them if there are more. */
+export const theForgottenAreTakenForOthers: Bug = {
+  sweep: (deps, invocation) => {
+    const isWaiting: Operations['isWaiting'] = async (operation, { target, fence }) => {
+      const first = await deps.operations.waiting(operation, 100);
+      return first.length === 100 || first.some((each) => each.target === target && each.fence === fence);
+    };
+    return sweep({ ...deps, operations: { ...deps.operations, isWaiting } }, invocation);
+  },
+};
+
+/** All requests of a batch are one job, however many inputs they have. */
+export const jobsHaveNoEnd: Bug = {
+  handleBatch: (deps, message, delivery) =>
+    handleBatch({ ...deps, config: withOperations(deps.config, () => ({ merge: null })) }, message, delivery),
+};
+
+const HOUR: Millis = 3_600_000;
+/** A leader goes on for as long as its function may, and sleeps until its next batch is due: others wait for the function. */
+export const leadersNeverHandOver: Bug = {
+  group: (deps, message, delivery) => {
+    let asked = 0;
+    // The first time that is asked for is when the leader began.
+    const now = (): Millis => deps.machine.now() + (asked++ === 0 ? HOUR : 0);
+    return group({ ...deps, machine: { ...deps.machine, now } }, message, delivery);
+  },
+};
+
+/** A leader that finds no room in its operation gives its Target's slot back first, though another delivery may have opened its batch. */
+export const slotsAreFreedBeforeTheBlock: Bug = {
+  group: (deps, message, delivery) => {
+    let mine: { slot: Slot; page: number } | undefined;
+    const takeSlot: Locks['takeSlot'] = (target, slot, most, page = 0) => {
+      mine = { slot, page };
+      return deps.locks.takeSlot(target, slot, most, page);
+    };
+    const block: Locks['block'] = async (target, held, read) => {
+      const pages = mine ? [] : await deps.locks.slotPagesEventually(target, 1_000);
+      const slot = `${target}#${held.fence}#${read.round + 1}` as Slot;
+      const page = mine?.page ?? pages.find((each) => each.slots.includes(slot))?.page;
+      if (page !== undefined) await deps.locks.freeSlot(target, slot, page);
+      return deps.locks.block(target, held, read);
+    };
+    return group({ ...deps, locks: { ...deps.locks, takeSlot, block } }, message, delivery);
+  },
+};
