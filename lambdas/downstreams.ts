@@ -1,5 +1,5 @@
 /** The downstream of each operation, of whatever kind. Apart from `compose.ts`: only who calls them needs their clients. */
-import type { OperationName } from '../src/batching/ids.ts';
+import type { Millis, OperationName } from '../src/batching/ids.ts';
 import type { DownstreamTarget } from '../src/config/endpoints.ts';
 import { type Config, operationFor } from '../src/config/resolved.ts';
 import type { Downstream } from '../src/downstream/downstream.ts';
@@ -7,8 +7,7 @@ import { httpDownstream } from '../src/downstream/http.ts';
 import { queueDownstream } from '../src/downstream/queue.ts';
 import type { Secrets } from '../src/downstream/secret.ts';
 import { type Environment, optionalSetting } from '../src/environment.ts';
-import { mergingDownstream } from '../src/merging/merging-downstream.ts';
-import type { Machine } from '../src/ports.ts';
+import type { Machine, ProcessedKeys, Report } from '../src/ports.ts';
 import { arnOf, clientOfQueue, inRegionOf } from './arns.ts';
 import type { Host } from './compose.ts';
 import { secretsOf } from './secrets.ts';
@@ -26,7 +25,7 @@ export const downstreamsOf = (
   const make = (name: OperationName): Downstream => {
     const { downstream, merge, keepTasks } = operationFor(config, name);
     const direct = makeDownstream(downstream, given);
-    return merge ? mergingDownstream(direct, { ...merging, ...merge, keepTasks }) : direct;
+    return merge ? whenMerged(direct, { ...merging, ...merge, keepTasks }) : direct;
   };
   return (name) => {
     const downstream = made.get(name) ?? make(name);
@@ -36,7 +35,11 @@ export const downstreamsOf = (
 };
 
 /** What an operation's jobs are merged with. */
-type Merging = Pick<Parameters<typeof mergingDownstream>[1], 'processed' | 'machine' | 'report'>;
+interface Merging {
+  readonly processed: ProcessedKeys;
+  readonly machine: Machine;
+  readonly report: Report;
+}
 
 interface Given {
   readonly environment: Environment;
@@ -80,6 +83,17 @@ const makeDownstream = (target: DownstreamTarget, { environment, host, now, secr
 const whenCalled = (load: () => Promise<Pick<Downstream, 'call'>>): Downstream => {
   const loaded = once(load);
   return { call: async (call) => (await loaded()).call(call) };
+};
+
+const whenMerged = (direct: Downstream, merging: Merging & { keys: string; keepTasks: Millis }): Downstream => {
+  const loaded = once(async () => {
+    const { mergingDownstream } = await import('../src/merging/merging-downstream.ts');
+    return mergingDownstream(direct, merging);
+  });
+  return {
+    call: async (call) => (await loaded()).call(call),
+    reported: async (...report) => (await loaded()).reported(...report),
+  };
 };
 
 const unreachable = (reason: string): Downstream => ({

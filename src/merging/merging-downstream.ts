@@ -32,7 +32,7 @@ export interface Merging {
 export const mergingDownstream = (
   inner: Downstream,
   { report, ...merging }: Merging & { readonly report: Report },
-): Downstream => ({
+): Required<Downstream> => ({
   call: async (call) => {
     const plan = await planOf(merging, call);
     const answer = plan.toDo.length > 0 ? await inner.call(mergedCall(call, plan)) : NOBODY_CALLED;
