@@ -1,12 +1,12 @@
 /** One load against a local stack: sends it, one message a request, and measures what arrives downstream. */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
-import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import type { Millis } from '../../src/batching/ids.ts';
-import { localClients } from '../../src/local/clients.ts';
 import { type ReceivedCall, startTestDownstream } from '../../test/factories/downstream.ts';
 import { type Load, MAX_SIZE, MAX_WAIT } from './loads.ts';
 import { type Measures, measure } from './measures.ts';
@@ -55,11 +55,14 @@ const configAt = (url: string): string =>
     },
   });
 
-/** When each task was sent, by its id: when its request began. */
+/**
+ * When each task was sent, by its id: when its request began. The requests are plain ones, since the SDK's would take the processor from
+ * what is measured.
+ */
 const send = async ({ sends }: Load, endpoint: string, QueueUrl: string): Promise<ReadonlyMap<string, Sent>> => {
-  const { sqs } = localClients({ sqs: endpoint });
+  const agent = new Agent({ keepAlive: true, maxSockets: SENDS_AT_ONCE });
   const sentAt = new Map<string, Sent>();
-  const under = new Set<Promise<unknown>>();
+  const under = new Set<Promise<void>>();
   const from = Date.now();
   for (const [n, { at, target }] of sends.entries()) {
     while (from + at > Date.now()) await setTimeout(Math.max(0, Math.min(TICK, from + at - Date.now())));
@@ -67,15 +70,22 @@ const send = async ({ sends }: Load, endpoint: string, QueueUrl: string): Promis
     const id = `task-${n}`;
     const MessageBody = JSON.stringify({ id, operation: 'ship', payload: { depot: `D${target}`, n } });
     sentAt.set(id, { at: Date.now(), target });
-    const sending = sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
-    under.add(sending);
-    sending.then(
-      () => under.delete(sending),
-      () => under.delete(sending),
+    const sending = sendMessage(agent, endpoint, JSON.stringify({ QueueUrl, MessageBody })).finally(() =>
+      under.delete(sending),
     );
+    under.add(sending);
   }
   await Promise.all(under);
+  agent.destroy();
   return sentAt;
+};
+
+const sendMessage = async (agent: Agent, endpoint: string, body: string): Promise<void> => {
+  const headers = { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': 'AmazonSQS.SendMessage' };
+  const sent = request(endpoint, { method: 'POST', agent, headers }).end(body);
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  const said = await text(response);
+  if (response.statusCode !== 200) throw new Error(`SQS answered ${response.statusCode}: ${said}`);
 };
 
 export interface Sent {

@@ -1,6 +1,6 @@
 /** The two SDK clients, as the λs, the local runtime and the tests make them. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { SQSClient } from '@aws-sdk/client-sqs';
+import { SQSClient, type SQSClientConfig } from '@aws-sdk/client-sqs';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 
 export interface AwsClients {
@@ -16,7 +16,11 @@ export interface Endpoints {
   /** For long polls, which take up to 20 s. */
   readonly patient?: boolean;
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
+  /** @default - AWS Signature Version 4, with the credentials */
+  readonly signer?: Signer;
 }
+
+export type Signer = Extract<SQSClientConfig['signer'], { sign: unknown }>;
 
 /** A call that hangs must not use up its function's time. */
 const TRIES = {
@@ -33,11 +37,12 @@ const TRIES = {
 /** A poll has its socket for as long as it waits: each poller needs one. */
 const PATIENT = { requestHandler: { httpAgent: { maxSockets: 1_024 }, httpsAgent: { maxSockets: 1_024 } } };
 
-export const awsClients = ({ dynamodb, sqs, region, credentials, patient }: Endpoints = {}): AwsClients => {
+export const awsClients = ({ dynamodb, sqs, region, credentials, signer, patient }: Endpoints = {}): AwsClients => {
   const shared = {
     ...(patient ? PATIENT : TRIES),
     ...(region ? { region } : {}),
     ...(credentials ? { credentials } : {}),
+    ...(signer ? { signer } : {}),
   };
   return {
     dynamodb: DynamoDBDocumentClient.from(
