@@ -13,7 +13,7 @@ import { type CloudAssembly, type Found, nameInArn, UnknownInTemplate } from './
 type Handler = (event: unknown, context: Context) => Promise<unknown>;
 
 /** What a bundle of `lambdas/` exports beside its handler. */
-interface HandlerModule {
+export interface HandlerModule {
   readonly compose: (environment: Environment, host: Host) => Handler;
   readonly composeApp?: (environment: Environment, host: Host) => Hono;
 }
@@ -22,6 +22,8 @@ export interface LocalFunction {
   readonly name: string;
   readonly environment: Environment;
   readonly sleepers: Sleepers;
+  /** In ms. */
+  readonly timeout: number;
   invoke(event: unknown): Promise<unknown>;
   readonly app?: Hono;
 }
@@ -55,6 +57,7 @@ const loadFunction = async (
     name: fn.name,
     environment,
     sleepers,
+    timeout,
     invoke: (event) => {
       const invocation = handler(event, contextOf(fn.name, timeout));
       onInvoke(fn.name, invocation);
@@ -64,7 +67,7 @@ const loadFunction = async (
   };
 };
 
-const contextOf = (functionName: string, timeout: number): Context => {
+export const contextOf = (functionName: string, timeout: number): Context => {
   const deadline = Date.now() + timeout;
   return {
     functionName,

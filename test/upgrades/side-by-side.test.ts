@@ -1,0 +1,176 @@
+/** Functions of the former release beside today's, on the same queues and tables, as a deployment leaves them for some minutes. */
+import { setTimeout } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { synthesise } from '../../src/local/assembly.ts';
+import { localClients } from '../../src/local/clients.ts';
+import { poll } from '../../src/local/event-sources.ts';
+import { contextOf, type LocalFunction } from '../../src/local/functions.ts';
+import type { Polling } from '../../src/local/pollers.ts';
+import { Sleepers } from '../../src/local/sleepers.ts';
+import { type RunningStack, startStack } from '../../src/local/stack.ts';
+import { CloudAssembly } from '../../src/local/template.ts';
+import { seeded } from '../../src/simulation/random.ts';
+import { backendOf } from '../backends/here.ts';
+import { eventually, type Flow, flowOn } from '../end-to-end/flow.ts';
+import { configFrom, operationAt } from '../end-to-end/operations.ts';
+import { type AtOnce, ask, countAtOnce } from '../end-to-end/together.ts';
+import { type Behaviour, type ReceivedCall, startTestDownstream } from '../factories/downstream.ts';
+import { type FormerHandler, formerCode } from './former-code.ts';
+
+const FORMER = '0.2.0';
+const TASKS = 60;
+const TARGETS = 6;
+const OPERATIONS = ['ship', 'capped', 'single', 'rated', 'reporting', 'merging'] as const;
+/** What is in a function's name, and which code it runs. */
+const HANDLER_IN: Readonly<Record<string, FormerHandler>> = {
+  Register: 'register',
+  Elect: 'elect-leader',
+  Group: 'group',
+  Batch: 'batch-handler',
+  Sweep: 'sweep',
+};
+
+let flow: Flow;
+let stack: RunningStack;
+let formerPollers: Polling;
+let former: ReadonlyMap<string, LocalFunction>;
+/** Whether today's code has taken the place of the former everywhere. */
+let isDeployed = false;
+/** Functions that were invoked, by release. */
+const invoked = { former: new Set<string>(), today: new Set<string>() };
+const caps = new Map<string, AtOnce>(OPERATIONS.map((name) => [name, countAtOnce()]));
+
+beforeAll(async () => {
+  const downstream = await startTestDownstream();
+  const { url } = downstream;
+  const config = configFrom({
+    operations: {
+      ship: operationAt(url),
+      capped: operationAt(url, { concurrency: { total: 3 } }),
+      single: operationAt(url, { concurrency: { perTarget: 1 } }),
+      rated: operationAt(url, { rateLimit: 20 }),
+      reporting: operationAt(url),
+      merging: operationAt(url, { merge: { keys: 'inputs[].id' } }),
+    },
+  });
+  const errors: string[] = [];
+  const onError = (error: Error): void => void errors.push(error.message);
+  const host = {
+    log: {
+      info: () => {},
+      warn: () => {},
+      error: (message: string, about: object) => onError(new Error(`${message} ${JSON.stringify(about)}`)),
+    },
+  };
+  const onInvoke = (name: string): void => void invoked.today.add(name);
+  stack = await startStack({ config, apiPort: 0, ports: { dynamodb: 0, sqs: 0 }, host, onInvoke, onError });
+  const { dynamodb, sqs } = stack.addresses;
+  former = await formerFunctions(stack, { ...host, clients: localClients({ dynamodb, sqs }) });
+  formerPollers = poll(
+    new CloudAssembly(synthesise(config), { sqs }),
+    former,
+    localClients({ sqs, patient: true }).sqs,
+    onError,
+  );
+  flow = flowOn(backendOf(stack, errors), downstream, 'ship');
+  downstream.behave(answering());
+});
+afterAll(async () => {
+  await formerPollers?.stop();
+  await flow?.stop();
+});
+
+/** The former release's functions, with the environment of today's. */
+const formerFunctions = async (
+  { functions }: RunningStack,
+  host: Parameters<Awaited<ReturnType<typeof formerCode>>['sweep']>[1],
+): Promise<ReadonlyMap<string, LocalFunction>> => {
+  const code = await formerCode(FORMER);
+  return new Map(
+    [...functions].flatMap(([name, today]) => {
+      const { environment, timeout } = today;
+      const [, part = ''] = /(\w+)Handler/.exec(name) ?? [];
+      const handler = HANDLER_IN[part];
+      if (!handler) return [];
+      const handle = code[handler](environment, host);
+      const invoke: LocalFunction['invoke'] = (event) => {
+        if (isDeployed) return today.invoke(event);
+        invoked.former.add(name);
+        return handle(event, contextOf(name, timeout));
+      };
+      return [[name, { name, environment, timeout, sleepers: new Sleepers(), invoke }]];
+    }),
+  );
+};
+
+/** Refuses one call of seven for now, and one item of eleven; takes jobs over and reports them by the API. */
+const answering = (): Behaviour => {
+  const random = seeded(23);
+  const reported = (call: ReceivedCall): void =>
+    void setTimeout(200).then(() => ask(flow, 'POST', `/batches/${encodeURIComponent(call.batchId)}/complete`, {}));
+  const answer: Behaviour = async (call) => {
+    await setTimeout(random.next() * 150);
+    if (random.next() < 1 / 7) return { status: 503 };
+    if (call.operation === 'reporting') {
+      reported(call);
+      return { status: 202, body: { pending: true } };
+    }
+    if (call.operation === 'merging') return { status: 200 };
+    const results = call.items.map(({ id }) => ({ id, status: random.next() < 1 / 11 ? 'retry' : 'succeeded' }));
+    done.push(...results.filter(({ status }) => status === 'succeeded').map(({ id }) => id));
+    return { status: 200, body: { results } };
+  };
+  return (call, response) => (caps.get(call.operation) as AtOnce).count(answer)(call, response);
+};
+/** The tasks that calls succeeded for, one entry for each time. */
+const done: string[] = [];
+
+/** Tasks of all operations and Targets, some sent twice. @returns their ids */
+const load = async (prefix: string, each: number): Promise<readonly string[]> => {
+  const random = seeded(each);
+  const ids: string[] = [];
+  for (let n = 0; n < each; n += 1) {
+    const tasks = OPERATIONS.map((operation) => ({
+      operation,
+      id: `${prefix}-${operation}-${n}`,
+      payload: { depot: `D${Math.floor(random.next() * TARGETS)}`, inputs: [{ id: `i${n % 9}`, n }] },
+    }));
+    ids.push(...tasks.map(({ id }) => id));
+    await flow.send(random.next() < 0.2 ? [...tasks, ...tasks] : tasks);
+    await setTimeout(random.next() * 150);
+  }
+  return ids;
+};
+
+const batchesWith = (id: string): ReadonlySet<string> =>
+  new Set(
+    flow.downstream.calls.filter(({ items }) => items.some((item) => item.id === id)).map(({ batchId }) => batchId),
+  );
+
+it('each task ends in one batch, within every cap; and once the former release is gone, nothing of it holds up a Target', async () => {
+  const sweeping = setInterval(() => {
+    for (const [name, fn] of [...former, ...stack.functions])
+      if (name.includes('Sweep')) void fn.invoke({ source: 'aws.events' });
+  }, 2_000);
+  const ids = await load('both', TASKS);
+  const tasks = await flow.ended(ids);
+  clearInterval(sweeping);
+  expect(tasks.filter(({ status }) => status !== 'succeeded')).toEqual([]);
+  for (const id of ids)
+    expect([id, batchesWith(id).size]).toEqual([id, id.includes('merging') ? expect.any(Number) : 1]);
+  expect(done.length).toBe(new Set(done).size);
+  expect(caps.get('capped')?.all).toBeLessThanOrEqual(3);
+  expect(caps.get('single')?.ofTarget).toBe(1);
+  expect([...invoked.former].sort()).toEqual([...former.keys()].sort());
+  for (const name of former.keys()) expect([...invoked.today]).toContain(name);
+
+  isDeployed = true;
+  const later = await flow.ended(await load('after', 5));
+  expect(later.filter(({ status }) => status !== 'succeeded')).toEqual([]);
+  for (const operation of OPERATIONS)
+    await eventually(async () => {
+      const { batches = [], waitingTargets = 0 } = await flow.get(`/operations/${operation}`);
+      return (batches as string[]).length === 0 && waitingTargets === 0;
+    });
+  expect(flow.backend.errors()).toEqual([]);
+});
