@@ -1,6 +1,7 @@
 /** What must hold of a batch's attempts: as many as the policy allows, one after the other, with the pauses asked for. */
 import type { Batch } from '../batching/batch.ts';
 import { parseCandidate, type TaskId } from '../batching/ids.ts';
+import { printBatch } from '../batching/messages.ts';
 import { type Operation, operationFor } from '../config/resolved.ts';
 import type { Answer, Call } from '../downstream/downstream.ts';
 import { type Evidence, isPayloadGone } from './evidence.ts';
@@ -47,15 +48,22 @@ export const checkAttempts = (evidence: Evidence): void => {
 
 /**
  * An attempt whose results could not be stored does not count: one is called about again though its function heard how it
- * ended, and did not die.
+ * ended, and did not die. Where only a message could be marked, another copy of the batch's message may begin the next attempt before
+ * it; then the attempt counts.
  */
-const checkUncounted = ({ died }: Evidence, batch: Batch, calls: readonly LoggedCall[]): void => {
+const checkUncounted = ({ died, received }: Evidence, batch: Batch, calls: readonly LoggedCall[]): void => {
+  const marked = (attempt: number): string => printBatch({ batchId: batch.id, uncounted: attempt }).slice(0, -1);
+  const hasMark = (bodies: readonly string[], attempt: number): boolean =>
+    bodies.some((body) => body === `${marked(attempt)}}` || body.startsWith(`${marked(attempt)},`));
   const lost = new Set(
     calls.flatMap(({ call, answered, by }) => {
       if (!answered || died.has(by)) return [];
       const ended = new Set(endedIn(answered.answer, call));
-      const later = calls.filter((each) => each.call.attempt > call.attempt).flatMap((each) => each.call.items);
-      return later.some(({ id }) => ended.has(id)) ? [call.attempt] : [];
+      const later = calls.filter((each) => each.call.attempt > call.attempt);
+      const isMarked = [...received.values()].some((bodies) => hasMark(bodies, call.attempt));
+      const isMarkLate = isMarked && !hasMark(received.get(later[0]?.by ?? '') ?? [], call.attempt);
+      const isLost = later.some((each) => each.call.items.some(({ id }) => ended.has(id)));
+      return isLost && !isMarkLate ? [call.attempt] : [];
     }),
   );
   const { tries, attempt } = batch;

@@ -39,6 +39,8 @@ export class Chaos {
   /** Runs of functions that died, and those of which a call failed. */
   readonly died = new Set<string>();
   readonly hindered = new Set<string>();
+  /** What the runs of the batch function received. */
+  readonly received = new Map<string, readonly string[]>();
   /** The functions that were paused: those that may have gone on after their time. */
   readonly paused = new Set<string>();
   /** Operations that are not configured for a while. */

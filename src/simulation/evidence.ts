@@ -90,6 +90,8 @@ export interface Evidence {
   /** Runs of functions that died, and those of which a call failed. */
   readonly died: ReadonlySet<string>;
   readonly hindered: ReadonlySet<string>;
+  /** What the runs of the batch function received. */
+  readonly received: ReadonlyMap<string, readonly string[]>;
   /** Whether a batch handler may have gone on after its time: then two may call about one batch at once. */
   readonly mayOverlap: boolean;
   /** Whether a leader may take a slot that its batch has had already: it stood still, or its request happened late. */

@@ -53,6 +53,11 @@ export const simulatedFunctions = (
         const clock = off === 0 ? '' : `(its clock is ${seconds(Math.abs(off))} s ${off > 0 ? 'fast' : 'slow'})  `;
         return `${process}  ← ${clock}${messages.map(({ body, id }) => `${id} ${body}`).join('  ')}`;
       });
+      if (name === 'batch')
+        chaos.received.set(
+          process,
+          messages.map(({ body }) => body),
+        );
       return attempt(chaos, process, () => handle(deps, messages, invocation), []);
     };
     const options = {

@@ -404,6 +404,7 @@ class World {
         outages.length > 0,
       died: this.#chaos.died,
       hindered: this.#chaos.hindered,
+      received: this.#chaos.received,
       mayOverlap: this.#chaos.paused.has('batch'),
       mayTakeLate: this.#chaos.paused.has('group') || grave.afterwards > 0,
       wasPaused: pauses.length > 0,
