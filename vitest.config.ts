@@ -57,8 +57,11 @@ const AFTERWARDS = ['test/permissions/permissions.test.ts'];
 
 /** What a backend is not asked. */
 const NOT_ASKED: Readonly<Record<string, readonly string[]>> = {
-  // The same programs as the processes of other runs, behind another port: each port of ours is tried there, and the whole flow.
-  containers: ['test/end-to-end/bisect.test.ts', 'test/batching/**/*.test.ts'],
+  // The ports are tried there, and the flows that depend on an engine's queues. The others run embedded and deployed.
+  containers: [
+    'test/end-to-end/{bisect,callbacks,doctor,failures,fan-out-tasks,list-triggers,lists,on-call,pauses}.test.ts',
+    'test/batching/**/*.test.ts',
+  ],
   // A hundred tasks are looked up at once, again and again: there that takes a hundred processes. And single steps, which
   // run on the other engines: there they run in functions, end to end. And it reports one read unit for any query, and none
   // for reads of many keys.

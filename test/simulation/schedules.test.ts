@@ -8,7 +8,7 @@ import { runSchedule, type Scenario } from '../../src/simulation/world.ts';
 import { losersFinishToo } from './known-bugs/leading.ts';
 import { seed, share } from './of-this-run.ts';
 
-const RUNS = share(150, 300);
+const RUNS = share(150, 200);
 
 describe('the core, under crashes, pauses, duplicates, lost replies, throttling, skew and dead letters', () => {
   it(`keeps every promise in ${RUNS} schedules from seed ${seed}`, async () => {
