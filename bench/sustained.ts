@@ -10,6 +10,7 @@ import { writeBetween } from './scale/table.ts';
 import { loadsAt } from './sustained/loads.ts';
 import { failuresOf, reportOf } from './sustained/report.ts';
 import { type Ran, run } from './sustained/run.ts';
+import { inTheSimulator } from './sustained/simulated.ts';
 
 const { values } = parseArgs({
   options: {
@@ -26,6 +27,8 @@ const unknown = names.filter((name) => !all.some((load) => load.name === name));
 if (unknown.length > 0)
   throw new Error(`no load is named ${unknown.join(', ')}; there are ${all.map(({ name }) => name).join(', ')}`);
 
+const MANY = 'thousand Targets';
+
 const rans: Ran[] = [];
 for (const load of all.filter(({ name }) => names.includes(name))) {
   const ran = await run(load, values.checkout);
@@ -35,6 +38,7 @@ for (const load of all.filter(({ name }) => names.includes(name))) {
     process.exitCode = 1;
   }
 }
-const report = reportOf(rans);
+const many = rans.find(({ load }) => load.name === MANY);
+const report = [reportOf(rans), ...(many ? [await inTheSimulator(many.load)] : [])].join('\n\n');
 console.log(report);
 if (values.write) writeBetween('sustained', report, 'performance.md');

@@ -8,7 +8,7 @@ import { onLocalStack } from './local.ts';
 import { type Seen, seenIn } from './seen.ts';
 import { OPERATION, type Trace } from './traces.ts';
 
-const configOf = (url: string, { maxSize, maxWait }: Trace): Config => {
+export const configOf = (url: string, { maxSize, maxWait }: Trace): Config => {
   const parsed = parseConfig({
     operations: {
       [OPERATION]: {

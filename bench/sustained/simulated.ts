@@ -1,0 +1,24 @@
+/** A sustained load in the simulator, with the latencies that it assumes for AWS: how many pollers does it take? */
+import { simulate } from '../../src/simulate/simulate.ts';
+import { AWS } from '../../src/simulate/surroundings.ts';
+import { configOf } from '../agreement/compare.ts';
+import { sustained } from '../agreement/traces.ts';
+import { number, span, table } from '../scale/table.ts';
+import type { Load } from './loads.ts';
+
+/** Pollers of each queue. */
+const POLLERS = [5, 10, 20, 40, 80];
+
+export const inTheSimulator = async (load: Load): Promise<string> => {
+  const trace = sustained(load);
+  const config = configOf('http://127.0.0.1/batch', trace);
+  const rows: string[][] = [];
+  for (const most of POLLERS) {
+    const surroundings = { ...AWS, pollers: { ...AWS.pollers, first: most, most } };
+    const { operations } = await simulate({ config, arrivals: trace.arrivals, surroundings });
+    for (const { calls, waits } of operations)
+      rows.push([String(most), number(calls), ...[waits.p50, waits.p99, waits.max].map(span)]);
+  }
+  const about = `**${load.name}** in the simulator, with the latencies that it assumes for AWS, by the pollers of each queue:`;
+  return [about, table(['pollers', 'calls', 'p50', 'p99', 'longest'], rows)].join('\n\n');
+};
