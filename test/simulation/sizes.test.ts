@@ -29,6 +29,15 @@ describe.each([
   });
 });
 
+it.each([
+  ['a register message that SQS deleted after its task was stored', 810_000_942],
+  ['a pause that outlasts a lock row', 810_000_986],
+  ['a pause that outlasts a lock row, of a batch that reports later', 810_001_576],
+])('long schedules keep every promise after %s', async (_, known) => {
+  const { violation } = await runSchedule(SIZES.long.scenarioOf(known));
+  expect(violation).toBeUndefined();
+});
+
 describe('the checker', () => {
   it.each(SIZE_BUGS.map((known) => ({ name: known[0], known })))('finds $name', async ({ known }) => {
     const [, size, steps, promise, first = 1] = known;
