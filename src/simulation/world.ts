@@ -239,8 +239,7 @@ class World {
       this.#scheduler.after(at, () => {
         for (const queue of ['elect', 'group', 'batch'] as const) this.#queues[queue].purge();
       });
-    for (const at of this.#scenario.sendsAgain ?? [])
-      this.#scheduler.after(at, () => this.#sendAgain());
+    for (const at of this.#scenario.sendsAgain ?? []) this.#scheduler.after(at, () => this.#sendAgain());
     for (const at of this.#scenario.expiries ?? []) this.#scheduler.after(at, () => this.#expire());
     this.#sweepEachMinute();
     if (this.#scenario.purges.length > 0 || this.#scenario.isLong) this.#visitNowAndThen();
