@@ -7,7 +7,7 @@
  * All reads are strongly consistent unless they say otherwise. A promise that rejects leaves open whether the write
  * happened: every step may be repeated.
  */
-import type { Batch, Counts, FinishedStatus } from './batching/batch.ts';
+import type { Batch, Counts, FinishedStatus, Held } from './batching/batch.ts';
 import type { FlowEvent } from './batching/events.ts';
 import type { BatchId, Candidate, Millis, OperationName, Target, TaskId, Token } from './batching/ids.ts';
 import type { Lock } from './batching/lock.ts';
@@ -232,6 +232,8 @@ export interface Glance {
   readonly lock: Lock;
   /** The waiting task whose turn is next. */
   readonly first?: Waiting;
+  /** When the lock row expires, in ms of the epoch, if it does. */
+  readonly expiresAt?: Millis;
 }
 
 /** Slots of a Target are on pages beyond the first one, in whose place its lock has some batches in flight. */
@@ -290,7 +292,7 @@ export interface Locks extends SlotPages<Target> {
   pause(target: Target, pause: Pause): Promise<boolean>;
   /** Ends the pause of that id. False if another one, or none, is stored. */
   resume(target: Target, id: string, now: Millis): Promise<boolean>;
-  /** Gives a row that is paused, waits for room, or has batches in flight, as much time until it expires as a leader would. */
+  /** Gives a row that would expire as much time as a leader would. Changes no row without an expiry, and inserts none. */
   keep(target: Target, now: Millis): Promise<void>;
   /** F6. Clears `batch` if it is the open one. */
   closeBatch(target: Target, batch: BatchId): Promise<void>;
@@ -348,6 +350,8 @@ export interface Batches {
       readonly runUntil: Millis;
     },
   ): Promise<boolean>;
+  /** H1. Notes the message that goes on with a paused batch. False if another one did, in this span or a later one. */
+  hold(id: BatchId, held: Held): Promise<boolean>;
   /** H5. Ends an attempt with members still open, if it is mine: the next one may start after `retryAt`. */
   postpone(id: BatchId, attempt: number, postponed: Postponed): Promise<boolean>;
   /** H6. */

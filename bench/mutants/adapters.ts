@@ -33,10 +33,15 @@ export const ADAPTERS: readonly Mutant[] = [
   ...mutantsOf(
     'src/aws/payloads.ts',
     ['test/contract/tasks.test.ts', 'test/contract/redrive.test.ts'],
-    ['`CreatedAt < :at AND ', '`'],
+    ['OR CreatedAt < :at)', 'OR attribute_exists(CreatedAt))'],
     ['WHERE "Id"=? AND "Run"<=?', 'WHERE "Id"=? AND "Run">=?'],
     ["'#run <= :run'", "'#run >= :run'"],
     ['SET #run = :next REMOVE ExpiresAt', 'SET #run = :next'],
+  ),
+  ...mutantsOf(
+    'src/aws/payloads.ts',
+    ['test/aws/expired-payloads.test.ts'],
+    ['attribute_not_exists(CreatedAt) OR ', ''],
   ),
   ...mutantsOf(
     'src/aws/dynamodb-fan-outs.ts',

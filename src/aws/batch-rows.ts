@@ -74,6 +74,7 @@ export const batchOf = (stored: Item): Batch => {
     ...(row.StartedBy === undefined ? {} : { startedBy: row.StartedBy as Token }),
     ...(row.Open === undefined ? {} : { open: row.Open as TaskId[] }),
     ...(row.Pending === undefined ? {} : { pending: pendingOf(row.Pending as Item) }),
+    ...(row.HeldBy === undefined ? {} : { held: { by: row.HeldBy as Token, span: row.HeldSpan as number } }),
     ...(row.Split === undefined ? {} : { split: row.Split as number }),
     ...(row.LastAttempt === undefined ? {} : { lastAttempt: lastAttemptOf(row.LastAttempt as Item) }),
     ...(counts ? { counts: { succeeded: counts.Succeeded, failed: counts.Failed } } : {}),

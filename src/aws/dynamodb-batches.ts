@@ -90,6 +90,15 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
       );
       return started !== undefined;
     },
+    hold: async (id, { by, span }) => {
+      const held = await update(
+        id,
+        'SET HeldBy = :by, HeldSpan = :span',
+        'attribute_exists(#status) AND (attribute_not_exists(HeldSpan) OR HeldSpan < :span OR (HeldSpan = :span AND HeldBy = :by))',
+        { ':by': by, ':span': span },
+      );
+      return held !== undefined;
+    },
     postpone: async (id, attempt, { retryAt, tries, counts, lastAttempt, open, pending, split, uncounted }) => {
       const rest = Object.entries({
         '#open': open,

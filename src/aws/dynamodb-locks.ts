@@ -7,7 +7,7 @@ import type { Locks, Mine } from '../ports.ts';
 import { conditionally, execute, getAll, insertion, queryIndex } from './dynamodb.ts';
 import { dropEmptyPages, dynamoDBSlots } from './dynamodb-slots.ts';
 import type { Item } from './item.ts';
-import { LOCK_ENTRY, lockItem, lockKey, lockOf, WAITING_PREFIX, waitingOf } from './lock-rows.ts';
+import { LOCK_ENTRY, lockExpiryOf, lockItem, lockKey, lockOf, WAITING_PREFIX, waitingOf } from './lock-rows.ts';
 import { pauseItem } from './pause-item.ts';
 import { NOT_NEWER, readsUpTo, VERSION_AT_FIRST, versionOf } from './row-version.ts';
 
@@ -102,10 +102,8 @@ export const dynamoDBLocks = (
         }),
       );
       const first = rows.find(({ Entry }) => (Entry as string).startsWith(WAITING_PREFIX));
-      return {
-        lock: lockOf(rows.find(({ Entry }) => Entry === LOCK_ENTRY)),
-        ...(first ? { first: waitingOf(first) } : {}),
-      };
+      const row = rows.find(({ Entry }) => Entry === LOCK_ENTRY);
+      return { lock: lockOf(row), ...lockExpiryOf(row), ...(first ? { first: waitingOf(first) } : {}) };
     },
     acquire: (target, { fence, token, seen, now, until }) => {
       const [fenceAsRead, flushAsRead] = [counted('Fence', seen.fence), asRead('FlushedAt', seen.flushedAt)];
@@ -203,7 +201,7 @@ export const dynamoDBLocks = (
     keep: async (target, now) => {
       await update(target, {
         set: 'SET ExpiresAt = :expires',
-        when: 'attribute_exists(ExpiresAt) AND (attribute_exists(Paused) OR attribute_exists(InFlight) OR attribute_exists(Blocked))',
+        when: 'attribute_exists(ExpiresAt)',
         values: { ':expires': expiryOf(target, now) },
       });
     },

@@ -1,6 +1,5 @@
 /** The BatchLock table's rows (design, section 4): a Target's lock, its waiting tasks, and the patrol's mark. */
 
-import { keptUntil } from '../batching/expiry.ts';
 import {
   type BatchId,
   type Candidate,
@@ -11,7 +10,8 @@ import {
 } from '../batching/ids.ts';
 import { type Lock, NO_LOCK } from '../batching/lock.ts';
 import { type Waiting, type WaitingTask, waitingRow } from '../batching/policy.ts';
-import type { PatrolMark } from '../ports.ts';
+import { SECOND } from '../batching/timings.ts';
+import type { Glance, PatrolMark } from '../ports.ts';
 import type { Item } from './item.ts';
 import { pauseOf } from './pause-item.ts';
 import { readable, versionOf } from './row-version.ts';
@@ -46,14 +46,13 @@ export const lockOf = (stored: Item | undefined): Lock => {
     ...(row.FlushedAt === undefined ? {} : { flushedAt: row.FlushedAt as number }),
     ...(row.InFlight === undefined ? {} : { inFlight: [...(row.InFlight as Set<BatchId>)] }),
     ...(row.Blocked === undefined ? {} : { blocked: row.Blocked as number }),
-    ...keptUntil(row.ExpiresAt as number | undefined, {
-      paused: row.Paused,
-      inFlight: row.InFlight,
-      blocked: row.Blocked,
-    }),
     ...(row.Paused === undefined ? {} : { paused: pauseOf(row.Paused as Item) }),
   };
 };
+
+/** When a stored lock row expires. */
+export const lockExpiryOf = (stored: Item | undefined): Pick<Glance, 'expiresAt'> =>
+  stored?.ExpiresAt === undefined ? {} : { expiresAt: (stored.ExpiresAt as number) * SECOND };
 
 export const waitingKey = (target: Target, entry: string): Item => ({
   Target: target,

@@ -23,7 +23,10 @@ export const storePayloads = async (
   await pLimit(CONCURRENCY).map(there, (payload) => takeOver(client, table, payload));
 };
 
-/** The row of an earlier task that expired: its time to live is the other one's. */
+/**
+ * Overwrites the row of an earlier task that had the id, with its expiry. DynamoDB may delete that row just after it refused the
+ * insert: then this writes the row anew.
+ */
 const takeOver = (client: DynamoDBDocumentClient, table: string, task: PayloadToStore) =>
   conditionally(
     client.send(
@@ -31,7 +34,7 @@ const takeOver = (client: DynamoDBDocumentClient, table: string, task: PayloadTo
         TableName: table,
         Key: payloadKey(task),
         UpdateExpression: 'SET Payload = :payload, CreatedAt = :at, #run = :run, Version = :version REMOVE ExpiresAt',
-        ConditionExpression: `CreatedAt < :at AND ${NOT_NEWER}`,
+        ConditionExpression: `(attribute_not_exists(CreatedAt) OR CreatedAt < :at) AND ${NOT_NEWER}`,
         ExpressionAttributeNames: { '#run': 'Run' },
         ExpressionAttributeValues: {
           ':payload': task.payload,

@@ -45,6 +45,12 @@ export const lastAttempt = ({ reason, quote }: Reason, endedAt: Millis): LastAtt
   ...(quote === undefined ? {} : { quote: shortened(quote) }),
 });
 
+/** A message that looks at a paused batch again and again, and in which span of time it did (src/batching/hold.ts). */
+export interface Held {
+  readonly by: Token;
+  readonly span: number;
+}
+
 export interface Batch {
   readonly id: BatchId;
   readonly target: Target;
@@ -75,6 +81,8 @@ export interface Batch {
   readonly lastAttempt?: LastAttempt;
   /** Of those that are neither open nor pending. */
   readonly counts?: Counts;
+  /** The message that went on last while a pause held the batch up. */
+  readonly held?: Held;
   /** The page of its operation's slots on which its slot was taken, if that is not the first one. */
   readonly slotPage?: number;
   /** The page of its Target's slots on which its place was taken, where there are pages. */

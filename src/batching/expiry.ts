@@ -1,6 +1,5 @@
 /** When rows expire: what every store writes for the time to live, in whole seconds of the epoch, as DynamoDB counts. */
 import type { Millis } from './ids.ts';
-import type { Lock } from './lock.ts';
 import { MINUTE, SECOND } from './timings.ts';
 
 /** DynamoDB's time to live counts in seconds. */
@@ -14,10 +13,3 @@ const LOCK_ROWS_OUTLIVE: Millis = 60 * 24 * 60 * MINUTE;
 
 /** When the lock row of a Target expires that is led at `now`. @param keep how long its finished batches are kept */
 export const lockExpiresAt = (now: Millis, keep: Millis): number => expiresAt(now, keep + LOCK_ROWS_OUTLIVE);
-
-/** What a lock shows of its expiry: only a row that has to stay says when it would go. @param expires in seconds */
-export const keptUntil = (
-  expires: number | undefined,
-  { paused, inFlight, blocked }: { readonly [Fact in 'paused' | 'inFlight' | 'blocked']?: unknown },
-): Pick<Lock, 'keptUntil'> =>
-  expires === undefined || (paused ?? inFlight ?? blocked) === undefined ? {} : { keptUntil: expires * SECOND };

@@ -13,12 +13,13 @@ import { ensureSlot, lendSlot } from './batch-slot.ts';
 import { pauseNow } from './circuit.ts';
 import { completeBatch } from './complete-batch.ts';
 import { delayPast } from './delay.ts';
-import { endAttempt, lookAgain } from './end-attempt.ts';
+import { endAttempt } from './end-attempt.ts';
+import { hold } from './hold.ts';
 import type { Millis } from './ids.ts';
 import { isItsMoment } from './its-moment.ts';
 import { again, type BatchMessage, type DueMessage } from './messages.ts';
 import { comeBackUncounted, patient, takesPlace } from './not-stored.ts';
-import type { OperationState, Pause } from './slots.ts';
+import type { OperationState } from './slots.ts';
 import { releaseSlots } from './tail.ts';
 import { Tally } from './tally.ts';
 import type { TaskError } from './task.ts';
@@ -82,20 +83,6 @@ const takeTurn = async (deps: AttemptDeps, message: DueMessage, delivery: Delive
 const awaitSlot = async ({ queues, report }: AttemptDeps, message: DueMessage, batch: Batch): Promise<Next> => {
   if (!message.woken) await queues.batch(again(message), MINUTE / SECOND);
   report({ event: 'blocked', operation: batch.operation, target: batch.target });
-  return 'end';
-};
-
-/** The batch waits as it is: no attempt begins. */
-const hold = async (
-  { queues, machine, report }: AttemptDeps,
-  message: DueMessage,
-  { id: batchId, operation: name }: Batch,
-  operation: Operation,
-  { by, until }: Pause,
-): Promise<Next> => {
-  const now = machine.now();
-  await queues.batch(again(message), delayPast(lookAgain(operation, until, now, machine.random()), now));
-  report({ event: 'held', batchId, operation: name, by, ...(until === undefined ? {} : { until }) });
   return 'end';
 };
 

@@ -31,8 +31,6 @@ export interface Lock {
   /** Since when its oldest task waits: its operation had no room for another batch. */
   readonly blocked?: Millis;
   readonly paused?: Pause;
-  /** When a row expires that is paused, waits for room or has batches in flight, if it does. */
-  readonly keptUntil?: Millis;
 }
 
 /** The lock of a Target that nobody has led. */
@@ -57,9 +55,12 @@ export const isClosed = (
 /** A row that must stay gets more time when it has less left than this. */
 const SPARE_TIME: Millis = 30 * 24 * 60 * MINUTE;
 
-/** Whether a pause, a wait for room, or batches in flight would soon be lost with an expired row. */
-export const needsMoreTime = ({ keptUntil }: Lock, now: Millis): boolean =>
-  keptUntil !== undefined && keptUntil < now + SPARE_TIME;
+/** Whether a row with this expiry is deleted soon, unless it gets more time. */
+export const expiresSoon = (expiresAt: Millis | undefined, now: Millis): boolean =>
+  expiresAt !== undefined && expiresAt < now + SPARE_TIME;
+
+/** Whether the row holds what must not expire: a pause, a wait for a free slot, or batches in flight. */
+export const mustStay = ({ paused, inFlight, blocked }: Lock): boolean => (paused ?? inFlight ?? blocked) !== undefined;
 
 /** What a group message finds when it reads its Target's lock (rules G1 to G9). */
 export type Standing =

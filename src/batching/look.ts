@@ -4,6 +4,7 @@
  */
 import pLimit from 'p-limit';
 import { batchVisibility, operationNamed } from '../config/resolved.ts';
+import type { Glance } from '../ports.ts';
 import { pauseNow } from './circuit.ts';
 import type { Deps } from './deps.ts';
 import { type Finding, findingOf, overdue, stuckSlot } from './findings.ts';
@@ -33,7 +34,7 @@ type LookDeps = Pick<Deps, 'config' | 'locks' | 'batches' | 'operations'>;
  * Looks at a Target's lock and its first waiting row: half a read unit, and one for each batch that counts as under way.
  *
  * @param onWaiting is told since when the task waits whose turn is next, if one does.
- * @param onLock is given the lock as it was read.
+ * @param onGlance is given the lock row as it was read, which may be a moment behind.
  */
 export const lookAtTarget = async (
   deps: LookDeps,
@@ -41,10 +42,11 @@ export const lookAtTarget = async (
   now: Millis,
   grace: Millis = GRACE,
   onWaiting: (since: Millis) => void = () => {},
-  onLock: (target: Target, lock: Lock) => void = () => {},
+  onGlance: (target: Target, glance: Glance) => void = () => {},
 ): Promise<Finding | undefined> => {
-  const { lock, first } = await deps.locks.glance(target);
-  onLock(target, lock);
+  const glance = await deps.locks.glance(target);
+  const { lock, first } = glance;
+  onGlance(target, glance);
   if (first) onWaiting(first.at);
   // First: what counts as under way decides whether what waits waits rightly.
   const operation = operationNamed(deps.config, operationOf(target));
@@ -88,14 +90,14 @@ const lookAtSlots = async (
 /** Slots that are looked at together. */
 const AT_ONCE = 20;
 
-/** @param onWaiting as of {@link lookAtTarget}. */
+/** @param onWaiting and `onGlance` as of {@link lookAtTarget}. */
 export const lookAtTargets = (
   deps: LookDeps & Pick<Deps, 'machine'>,
   targets: readonly Target[],
   onWaiting?: (since: Millis) => void,
-  onLock?: (target: Target, lock: Lock) => void,
+  onGlance?: (target: Target, glance: Glance) => void,
 ): Promise<Looked> =>
-  lookAtEach(targets, (target) => lookAtTarget(deps, target, deps.machine.now(), GRACE, onWaiting, onLock));
+  lookAtEach(targets, (target) => lookAtTarget(deps, target, deps.machine.now(), GRACE, onWaiting, onGlance));
 
 interface BatchesLookedAt extends Looked {
   /** How many, with those that were skipped. */

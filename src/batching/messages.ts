@@ -6,6 +6,7 @@
  */
 
 import { parseExecutionEvent } from '../downstream/execution-event.ts';
+import type { Held } from './batch.ts';
 import {
   type BatchId,
   isBatchId,
@@ -70,6 +71,8 @@ export interface DueMessage {
   readonly uncounted?: number | undefined;
   /** A slot of its operation was freed, for which the batch waited. */
   readonly woken?: boolean;
+  /** A pause holds the batch up: which of its messages this is. */
+  readonly held?: Held;
 }
 
 /** "This batch's job has ended", from whoever ran the job. */
@@ -185,7 +188,7 @@ export const parseBatch = (body: string): BatchMessage => {
   // What reports of a job is written by others, and has no form of ours.
   const { b, batchId = b, results, inputs } = message.b === undefined ? message : inKnownForm(message);
   if (!isBatchId(batchId)) throw notOurs('{b} or {batchId, results}', body);
-  const { at, line, uncounted, woken, early } = message;
+  const { at, line, uncounted, woken, held, early } = message;
   if (b === undefined || results !== undefined || inputs !== undefined)
     return { ...completionIn(batchId, body), ...(isCount(early) ? { early } : {}) };
   return {
@@ -194,6 +197,7 @@ export const parseBatch = (body: string): BatchMessage => {
     ...(isMoment(line) ? { line } : {}),
     ...(isCount(uncounted) ? { uncounted } : {}),
     ...(woken === true ? { woken } : {}),
+    ...(isHeld(held) ? { held: { by: held.by, span: held.span } } : {}),
   };
 };
 
@@ -206,6 +210,7 @@ const completionIn = (batchId: BatchId, body: string): CompletionMessage => {
 
 const isWaking = (value: unknown): value is Waking =>
   isObject(value) && isToken(value.id) && (value.left === undefined || isCount(value.left));
+const isHeld = (value: unknown): value is Held => isObject(value) && isToken(value.by) && isCount(value.span);
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0;
 const isMoment = (value: unknown): value is Millis => Number.isSafeInteger(value) && (value as Millis) >= 0;
 

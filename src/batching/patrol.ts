@@ -11,8 +11,8 @@
  */
 import { InvalidCursor, type PatrolMark } from '../ports.ts';
 import type { Deps } from './deps.ts';
-import type { Millis, OperationName, Target } from './ids.ts';
-import { needsMoreTime } from './lock.ts';
+import { type Millis, type OperationName, operationOf, type Target } from './ids.ts';
+import { expiresSoon, mustStay } from './lock.ts';
 import { lookAtTargets } from './look.ts';
 import { inBrief } from './problems.ts';
 import { repairAll } from './repair.ts';
@@ -117,23 +117,49 @@ const visit = async (
   onWaiting: (since: Millis) => void,
 ): Promise<readonly Failure[]> => {
   const now = deps.machine.now();
-  const ending: Target[] = [];
-  const { findings, skipped } = await lookAtTargets(deps, targets, onWaiting, (target, lock) => {
-    if (needsMoreTime(lock, now)) ending.push(target);
+  const ending: Ending[] = [];
+  const { findings, skipped } = await lookAtTargets(deps, targets, onWaiting, (target, { lock, expiresAt }) => {
+    if (expiresSoon(expiresAt, now)) ending.push({ target, mustStay: mustStay(lock) });
   });
   const treated = await repairAll(deps, findings);
   const tidied = await Promise.allSettled(targets.map((target) => dropEmptyPages(deps, target)));
-  const kept = await Promise.allSettled(ending.map((target) => deps.locks.keep(target, now)));
   return [
-    ...kept.flatMap((each, index) =>
-      each.status === 'rejected' ? [{ what: `the lock of ${ending[index]}`, cause: each.reason }] : [],
-    ),
+    ...(await keepRows(deps, ending)),
     ...skipped.map(({ id, cause }) => ({ what: id, cause })),
     ...tidied.flatMap((each, index) =>
       each.status === 'rejected' ? [{ what: `pages of ${targets[index]}`, cause: each.reason }] : [],
     ),
     ...treated.flatMap((each) => ('cause' in each ? [{ what: each.finding.target, cause: each.cause }] : [])),
   ];
+};
+
+/** A Target whose lock row expires soon. */
+interface Ending {
+  readonly target: Target;
+  /** Whether the row itself says that it must not. */
+  readonly mustStay: boolean;
+}
+
+/**
+ * Gives lock rows more time. While an operation is paused, or its circuit open, a sealed batch may wait for longer than its Target's
+ * row lasts. Without the row, no look finds the batch if its message is lost, and the next leader gives its id to another batch.
+ */
+const keepRows = async (deps: PatrolDeps, ending: readonly Ending[]): Promise<readonly Failure[]> => {
+  const { locks, operations, machine } = deps;
+  const paused = new Map<OperationName, Promise<boolean>>();
+  const isPaused = (operation: OperationName): Promise<boolean> => {
+    const asked = paused.get(operation) ?? operations.read(operation).then((state) => state.paused !== undefined);
+    paused.set(operation, asked);
+    return asked;
+  };
+  const kept = await Promise.allSettled(
+    ending.map(async ({ target, mustStay }) => {
+      if (mustStay || (await isPaused(operationOf(target)))) await locks.keep(target, machine.now());
+    }),
+  );
+  return kept.flatMap((each, index) =>
+    each.status === 'rejected' ? [{ what: `the lock of ${ending[index]?.target}`, cause: each.reason }] : [],
+  );
 };
 
 const resume = (mark: PatrolMark | undefined, operations: readonly OperationName[]): PatrolMark | undefined => {

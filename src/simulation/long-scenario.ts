@@ -4,7 +4,7 @@
  * time to live keep.
  */
 import type { Millis, OperationName, Target, TaskId } from '../batching/ids.ts';
-import { MINUTE, RETENTION } from '../batching/timings.ts';
+import { MINUTE } from '../batching/timings.ts';
 import { AS_THEY_COME, NO_ALARMS, type Operation } from '../config/resolved.ts';
 import type { ConfigChange } from './configurations.ts';
 import { NO_FAULTS } from './faults.ts';
@@ -39,7 +39,6 @@ export const longScenarioOf = (seed: number): Scenario => {
     const from = within(episode);
     return { from, until: from + Math.min(lasts(from), 40 * DAY), of: random.pick(STOPPED) };
   });
-  const mayLoseBatches = stops.some(({ from, until, of }) => of.includes('batch') && until - from > RETENTION);
   return {
     seed,
     config: {
@@ -56,7 +55,7 @@ export const longScenarioOf = (seed: number): Scenario => {
     cancels: some(0.2, 2, (episode) => ({ at: within(episode), id: idOf(random) })),
     pauses: some(0.25, 1, (episode) => {
       const at = within(episode);
-      return { at, lasts: Math.min(lasts(at), mayLoseBatches ? FINDABLE : end), of: anything() };
+      return { at, lasts: lasts(at), of: anything() };
     }),
     redrives: some(0.4, 1, (episode) => ({
       at: within(episode) + random.pick([0, DAY]),
@@ -73,12 +72,6 @@ export const longScenarioOf = (seed: number): Scenario => {
     isLong: true,
   };
 };
-
-/**
- * A batch whose message was lost is found by its Target's lock, and not while a pause holds it up. The lock expires two months after it
- * was led: a longer pause would leave nobody who knows of the batch.
- */
-const FINDABLE: Millis = 50 * DAY;
 
 /** Everything, a function alone, or nobody who mends. */
 const STOPPED: readonly Stop['of'][] = [

@@ -59,6 +59,13 @@ export const memoryBatches = (tables: Tables, gate: Gate, lag: Lag = upToDate): 
       );
       return started !== undefined;
     },
+    hold: async (id, held) => {
+      const noted = await write('batches.hold', id, (batch) => {
+        const { by, span } = batch.held ?? { by: undefined, span: 0 };
+        return span < held.span || (span === held.span && by === held.by) ? { ...batch, held } : undefined;
+      });
+      return noted !== undefined;
+    },
     postpone: async (id, attempt, { retryAt, ...rest }) => {
       const postponed = await write('batches.postpone', id, (batch) => {
         const { startedBy: _, ...idle } = withoutRest(batch);

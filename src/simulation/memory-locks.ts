@@ -1,7 +1,8 @@
 /** Lock rows in memory. */
-import { keptUntil, lockExpiresAt } from '../batching/expiry.ts';
+import { lockExpiresAt } from '../batching/expiry.ts';
 import { type Millis, type OperationName, operationOf, type Target, targetPrefix } from '../batching/ids.ts';
 import { isHeld, type Lock, NO_LOCK } from '../batching/lock.ts';
+import { SECOND } from '../batching/timings.ts';
 import type { Locks, Mine } from '../ports.ts';
 import { type Gate, rowByRow, through } from './gate.ts';
 import { memorySlots } from './memory-slots.ts';
@@ -18,11 +19,6 @@ export const memoryLocks = (
   keepOf: (operation: OperationName) => Millis = () => Number.POSITIVE_INFINITY,
 ): Locks => {
   const stored = (target: Target): Lock => tables.locks.get(target) ?? NO_LOCK;
-  /** As a read shows it. */
-  const shown = (target: Target, lock: Lock): Lock => ({
-    ...lock,
-    ...keptUntil(tables.expiries.locks.get(target), lock),
-  });
   const expiryOf = (target: Target, now: Millis): number => lockExpiresAt(now, keepOf(operationOf(target)));
   /**
    * A conditional write: `next` gives the row to write, or undefined where the condition fails.
@@ -53,14 +49,11 @@ export const memoryLocks = (
         if (tables.slotPages.get(key)?.slots.length === 0) tables.slotPages.delete(key);
       });
     },
-    read: (target) => through(gate, 'locks.read', () => shown(target, stored(target))),
+    read: (target) => through(gate, 'locks.read', () => stored(target)),
     readAll: (targets) =>
       gate(
         'locks.readAll',
-        targets.map((target) => () => {
-          const lock = tables.locks.get(target);
-          return lock && shown(target, lock);
-        }),
+        targets.map((target) => () => tables.locks.get(target)),
       ),
     enlist: async (targets, now) => {
       const rows = targets.map((target) => ({ target, expires: expiryOf(target, now) }));
@@ -81,8 +74,11 @@ export const memoryLocks = (
         // One query: the lock and the rows are of one moment.
         const ago = lag();
         const [first] = firstRows(rowsOf(tables, target, ago), 1);
+        const lock = rowBehind(tables.locks, target, ago);
+        const expires = lock && tables.expiries.locks.get(target);
         return {
-          lock: shown(target, rowBehind(tables.locks, target, ago) ?? NO_LOCK),
+          lock: lock ?? NO_LOCK,
+          ...(expires === undefined ? {} : { expiresAt: expires * SECOND }),
           ...(first ? { first } : {}),
         };
       }),
@@ -158,9 +154,7 @@ export const memoryLocks = (
     keep: (target, now) => {
       const expires = expiryOf(target, now);
       return through(gate, 'locks.keep', () => {
-        const { paused, inFlight, blocked } = stored(target);
-        const mustStay = paused !== undefined || inFlight !== undefined || blocked !== undefined;
-        if (mustStay && tables.expiries.locks.has(target)) tables.expiries.locks.set(target, expires);
+        if (tables.expiries.locks.has(target)) tables.expiries.locks.set(target, expires);
       });
     },
     closeBatch: async (target, batch) => {
@@ -182,7 +176,7 @@ export const memoryLocks = (
         (lock) => ({ ...lock, flushedAt: Math.max(lock.flushedAt ?? 0, at) }),
         expiryOf(target, at),
       );
-      return through(gate, 'locks.read', () => shown(target, stored(target)));
+      return through(gate, 'locks.read', () => stored(target));
     },
     targets: (operation, limit, cursor, prefix) =>
       through(gate, 'locks.targets', () => {

@@ -7,6 +7,7 @@ import { group } from '../batching/group.ts';
 import { handleBatch } from '../batching/handle-batch.ts';
 import type { Millis, OperationName, Target, TaskId } from '../batching/ids.ts';
 import { isHeld } from '../batching/lock.ts';
+import { parseRedrive } from '../batching/redrive.ts';
 import { registerAll } from '../batching/register.ts';
 import { parseRegisterMessage } from '../batching/register-message.ts';
 import type { Rejection } from '../batching/rejection.ts';
@@ -67,7 +68,7 @@ export interface Scenario {
   readonly changes?: readonly ConfigChange[];
   /** When somebody redrives what has failed by then, and how often they ask. */
   readonly redrives: readonly { readonly at: Millis; readonly times: number }[];
-  /** When somebody sends again what was refused since its operation was not configured. */
+  /** When somebody sends again what was refused since its operation was not configured, and what SQS kept no longer. */
   readonly sendsAgain?: readonly Millis[];
   /** Functions that stand still for some time. */
   readonly stops?: readonly Stop[];
@@ -238,8 +239,7 @@ class World {
       this.#scheduler.after(at, () => {
         for (const queue of ['elect', 'group', 'batch'] as const) this.#queues[queue].purge();
       });
-    for (const at of this.#scenario.sendsAgain ?? [])
-      this.#scheduler.after(at, () => this.#people.sendAgain(this.#rejected, (body) => this.#send(body)));
+    for (const at of this.#scenario.sendsAgain ?? []) this.#scheduler.after(at, () => this.#sendAgain());
     for (const at of this.#scenario.expiries ?? []) this.#scheduler.after(at, () => this.#expire());
     this.#sweepEachMinute();
     if (this.#scenario.purges.length > 0 || this.#scenario.isLong) this.#visitNowAndThen();
@@ -265,6 +265,15 @@ class World {
 
   #send(body: string): void {
     this.#sent.push({ messageId: this.#queues.register.send(body), body, at: this.#scheduler.now });
+  }
+
+  /** A lost message may have left a task that is stored, and waits nowhere: the same message again completes it. */
+  #sendAgain(): void {
+    this.#people.sendAgain(this.#rejected, (body) => this.#send(body));
+    for (const body of [...this.#lost].filter((each) => !parseRedrive(each))) {
+      this.#lost.delete(body);
+      this.#send(body);
+    }
   }
 
   /** Nothing is in flight, and nothing was for longer than any process is paused. A lock whose guard was purged is held on. */

@@ -81,6 +81,7 @@ const PROMISED: {
     get: 'strong',
     seal: 'strong',
     start: 'none',
+    hold: 'none',
     postpone: 'none',
     finish: 'none',
     ofTarget: 'eventual',

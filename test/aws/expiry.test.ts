@@ -14,7 +14,7 @@ import { payloadKey, taskKey } from '../../src/aws/task-rows.ts';
 import { electLeader } from '../../src/batching/elect-leader.ts';
 import { finishBatch } from '../../src/batching/finish-batch.ts';
 import { handleBatch } from '../../src/batching/handle-batch.ts';
-import { type BatchId, batchIdOf, candidateOf, type Target } from '../../src/batching/ids.ts';
+import { type BatchId, batchIdOf, candidateOf, operationOf, type Target } from '../../src/batching/ids.ts';
 import { patrol } from '../../src/batching/patrol.ts';
 import { register } from '../../src/batching/register.ts';
 import type { NewTask, Outcome } from '../../src/batching/task.ts';
@@ -210,12 +210,26 @@ describe('a lock row with a pause, or with batches in flight,', () => {
     expect(await lockExpiry(own.target)).toBe(expected);
   });
 
+  it.each([
+    ['by a person', pause],
+    ['by its circuit', { ...pause, by: 'circuit', until: AT }],
+  ] as const)('gets more time while its operation is paused %s', async (_, paused) => {
+    await led(AT - 40 * DAY);
+    await stores.operations.pause(operationOf(own.target), paused);
+    await patrolled(AT - 15 * DAY);
+    expect(await lockExpiry(own.target)).toBe(secondsAfter(KEEP + LOCK_OUTLIVES - 40 * DAY));
+    await patrolled(AT);
+    expect(await lockExpiry(own.target)).toBe(expected);
+    await stores.operations.resume(operationOf(own.target), paused.id);
+    await patrolled(AT + 40 * DAY);
+    expect(await lockExpiry(own.target)).toBe(expected);
+  });
+
   it('gets none once neither is there', async () => {
     await led(AT - 40 * DAY);
     await stores.locks.openBatch(own.target, mine, open);
     await stores.locks.land(own.target, open.batch);
     await patrolled(AT);
-    await stores.locks.keep(own.target, AT);
     expect(await lockExpiry(own.target)).toBe(secondsAfter(KEEP + LOCK_OUTLIVES - 40 * DAY));
   });
 });

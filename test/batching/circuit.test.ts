@@ -54,7 +54,7 @@ suite('a circuit', () => {
     await kit.operations.addFailure(ship, 3);
     await kit.operations.pause(ship, { id: 'circuit-1', by: 'circuit', since: NOW, until });
     await handleBatch(deps, { batchId: batch }, PLENTY);
-    expect([kit.calls.length, named(), kit.sent.batch]).toEqual([0, ['held'], [{ batchId: batch, delay: 46 }]]);
+    expect([kit.calls.length, named(), kit.sent.batch]).toMatchObject([0, ['held'], [{ batchId: batch, delay: 46 }]]);
     expect(await kit.batches.get(batch)).toMatchObject({ status: 'sealed', attempt: 0 });
     kit.now = until + 1;
     await handleBatch(deps, { batchId: batch }, PLENTY);
@@ -157,7 +157,7 @@ suite('a circuit', () => {
     const batch = await sealed();
     await kit.locks.pause(where, { id: 'p', by: 'person', since: NOW });
     await handleBatch(kit, { batchId: batch }, PLENTY);
-    expect([kit.calls.length, named(), kit.sent.batch]).toEqual([0, ['held'], [{ batchId: batch, delay: 61 }]]);
+    expect([kit.calls.length, named(), kit.sent.batch]).toMatchObject([0, ['held'], [{ batchId: batch, delay: 61 }]]);
     await kit.locks.resume(where, 'p', NOW);
     await kit.operations.pause(ship, { id: 'q', by: 'person', since: NOW });
     await handleBatch(kit, { batchId: batch }, PLENTY);

@@ -75,6 +75,10 @@ describe('inner messages', () => {
     expect(parseGroup(printGroup(group))).toEqual(group);
     expect(parseGroup(printGroup({ ...group, hint: true }))).toEqual({ ...group, hint: true });
     expect(parseBatch(printBatch({ batchId: batchId('b#1#1') }))).toEqual({ batchId: 'b#1#1' });
+    const held = { batchId: batchId('b#1#1'), held: { by: token('look'), span: 7 } };
+    expect(parseBatch(printBatch(held))).toEqual(held);
+    for (const other of [7, {}, { by: 'look' }, { by: 'look', span: '7' }, { by: 7, span: 7 }])
+      expect(parseBatch(JSON.stringify({ b: 'b#1#1', held: other }))).toEqual({ batchId: 'b#1#1' });
   });
 
   it('are told from anything else', () => {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Batch } from '../../src/batching/batch.ts';
 import type { BatchId, Target } from '../../src/batching/ids.ts';
 import type { FormingBatch } from '../../src/ports.ts';
-import { aPostponed, aStart, batchId, candidate, id, NOW } from '../factories/factories.ts';
+import { aPostponed, aStart, batchId, candidate, id, NOW, token } from '../factories/factories.ts';
 import { describeEach } from './describe-each.ts';
 import { fresh } from './names.ts';
 import { storeKinds } from './stores.ts';
@@ -75,6 +75,23 @@ describeEach('a batch', storeKinds, (stores) => {
       runUntil: NOW + 200,
       startedAt: NOW,
     });
+  });
+
+  it('that is held goes on with one message in each span of time, which may ask twice', async () => {
+    const { batch, target } = fresh();
+    const { batches } = stores();
+    const held = (by: string, span: number) => batches.hold(batch, { by: token(by), span });
+    expect(await held('a', 7)).toBe(false);
+    expect(await batches.get(batch)).toBeUndefined();
+    const before = await sealed(batch, target);
+    expect([await held('a', 7), await held('b', 7), await held('a', 7), await held('b', 6)]).toEqual([
+      true,
+      false,
+      true,
+      false,
+    ]);
+    expect([await held('b', 8), await held('a', 8), await held('a', 7)]).toEqual([true, false, false]);
+    expect(await batches.get(batch)).toEqual({ ...before, held: { by: 'b', span: 8 } });
   });
 
   it('is postponed and finished by its current attempt alone', async () => {

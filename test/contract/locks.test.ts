@@ -196,7 +196,7 @@ describeEach('a lock', storeKinds, (stores) => {
     await locks.closeBatch(target, batch);
     expect(await locks.block(target, mine, read)).toBe(false);
     expect(await locks.block(target, mine, { ...read, round: 1 })).toBe(true);
-    const blocked = { fence: 1, round: 1, lockedUntil: NOW, blocked: NOW - 9, keptUntil: expect.any(Number) };
+    const blocked = { fence: 1, round: 1, lockedUntil: NOW, blocked: NOW - 9 };
     expect(await locks.read(target)).toEqual(blocked);
     expect(await locks.block(target, mine, { ...read, round: 1 })).toBe(false);
     expect((await locks.glance(target)).lock).toEqual(blocked);
@@ -255,6 +255,22 @@ describeEach('a lock', storeKinds, (stores) => {
     const glance = await locks.glance(target);
     expect(glance.lock).toEqual({ fence: 1, round: 0, holder: 'mine', lockedUntil: NOW + 1_000, flushedAt: NOW + 7 });
     expect(glance.first?.candidate).toBe(candidate(t(1)));
+  });
+
+  it('shows when its row expires, and can be given more time, which inserts no row', async () => {
+    const { target } = fresh();
+    const { locks } = stores();
+    const DAY = 24 * 3_600_000;
+    await locks.keep(target, NOW);
+    expect(await locks.readAll([target])).toEqual([undefined]);
+    await locks.enlist([target], NOW);
+    const { expiresAt = 0 } = await locks.glance(target);
+    expect(expiresAt).toBeGreaterThan(NOW + 60 * DAY);
+    await locks.keep(target, NOW + 9 * DAY);
+    expect((await locks.glance(target)).expiresAt).toBe(expiresAt + 9 * DAY);
+    await locks.pause(target, { id: 'pause', by: 'person', since: NOW });
+    await locks.keep(target, NOW + 19 * DAY);
+    expect(await locks.glance(target)).not.toHaveProperty('expiresAt');
   });
 
   it('has a row before anybody leads, which changes nothing else', async () => {

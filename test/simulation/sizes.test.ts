@@ -8,7 +8,7 @@ import { seed, share } from './of-this-run.ts';
 
 describe.each([
   ['large', 6, 16, seed],
-  // The same each time: of hundreds one may still show a gap that is known (docs/testing.md).
+  // The same each time: of hundreds one may show a gap that nobody knows yet.
   ['long', 6, 40, 1],
 ] as const)('%s schedules', (size: Size, usual, inCI, first) => {
   it('keep every promise', async () => {
@@ -29,11 +29,20 @@ describe.each([
   });
 });
 
+it.each([
+  ['a register message that SQS deleted after its task was stored', 810_000_942],
+  ['a pause that outlasts a lock row', 810_000_986],
+  ['a pause that outlasts a lock row, of a batch that reports later', 810_001_576],
+])('long schedules keep every promise after %s', async (_, known) => {
+  const { violation } = await runSchedule(SIZES.long.scenarioOf(known));
+  expect(violation).toBeUndefined();
+});
+
 describe('the checker', () => {
   it.each(SIZE_BUGS.map((known) => ({ name: known[0], known })))('finds $name', async ({ known }) => {
-    const [, size, steps, promise, where = () => ({})] = known;
-    const change = (each: Scenario): Scenario => ({ ...each, ...where(each), steps });
-    const { violations } = await runSchedules(1, 100, change, (report) => !report.violation, size);
+    const [, size, steps, promise, first = 1] = known;
+    const change = (each: Scenario): Scenario => ({ ...each, steps });
+    const { violations } = await runSchedules(first, 100, change, (report) => !report.violation, size);
     expect(violations[0]?.message).toMatch(promise);
   });
 });

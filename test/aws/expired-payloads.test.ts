@@ -1,0 +1,48 @@
+/** The payload row of an earlier task with the same id is deleted between the insert that it refuses and the write that replaces it. */
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { dynamoDBTasks } from '../../src/aws/dynamodb-tasks.ts';
+import { payloadKey } from '../../src/aws/task-rows.ts';
+import type { Tasks } from '../../src/ports.ts';
+import { makeResources, type Resources } from '../backends/resources.ts';
+import { fresh } from '../contract/names.ts';
+import { aTask } from '../factories/factories.ts';
+
+let resources: Resources;
+let tasks: Tasks;
+/** What happens just after a batch of statements was answered. */
+let afterStatements: () => Promise<void> = async () => {};
+
+beforeAll(async () => {
+  resources = await makeResources();
+  const { dynamodb } = resources.clients;
+  dynamodb.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        const answer = await next(args);
+        if (commandName === 'BatchExecuteStatementCommand') await afterStatements();
+        return answer;
+      },
+    { step: 'initialize', name: 'expiring' },
+  );
+  tasks = dynamoDBTasks(dynamodb, resources.tables.task);
+});
+afterAll(() => resources.stop());
+
+it('a payload is stored though the expired row of an earlier task goes just after it refused the insert', async () => {
+  const { t } = fresh();
+  const earlier = aTask({ id: t(1), payload: `{"s":"${'x'.repeat(2_000)}"}` });
+  const task = { ...earlier, createdAt: earlier.createdAt + 3_600_000, run: 2 };
+  await tasks.storePayloads([earlier]);
+  await tasks.insert([task]);
+  let deleted = 0;
+  afterStatements = async () => {
+    deleted += 1;
+    const Key = payloadKey(earlier);
+    await resources.clients.dynamodb.send(new DeleteCommand({ TableName: resources.tables.task, Key }));
+  };
+  await tasks.storePayloads([task]);
+  afterStatements = async () => {};
+  expect(deleted).toBe(1);
+  expect(await tasks.payload(t(1))).toBe(task.payload);
+});

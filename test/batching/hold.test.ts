@@ -1,0 +1,67 @@
+import { expect, it } from 'vitest';
+import { finishBatch } from '../../src/batching/finish-batch.ts';
+import { handleBatch } from '../../src/batching/handle-batch.ts';
+import { type BatchId, batchIdOf, operationOf } from '../../src/batching/ids.ts';
+import type { DueMessage } from '../../src/batching/messages.ts';
+import { MINUTE } from '../../src/batching/timings.ts';
+import { PLENTY } from './step-kit.ts';
+import { kit, led, suite, where } from './step-suite.ts';
+
+suite('a batch that a pause holds up', () => {
+  const pause = { id: 'p', by: 'person', since: 0 } as const;
+  const sealed = async (): Promise<BatchId> => {
+    await led(2);
+    const batchId = batchIdOf(where, 1, 1);
+    await finishBatch(kit, where, batchId);
+    await kit.operations.pause(operationOf(where), pause);
+    kit.sent.batch.length = 0;
+    return batchId;
+  };
+  /** The messages of which one look each comes to be, a minute later. */
+  const looked = async (messages: readonly DueMessage[]): Promise<readonly DueMessage[]> => {
+    kit.sent.batch.length = 0;
+    for (const message of messages) await handleBatch(kit, message, PLENTY);
+    kit.now += MINUTE;
+    return kit.sent.batch.map(({ delay: _, ...message }) => message as DueMessage);
+  };
+
+  it('H1: has few messages, though one look in five comes twice for hours, and goes on when the pause is over', async () => {
+    const batchId = await sealed();
+    let messages: readonly DueMessage[] = [{ batchId }];
+    for (let minute = 0; minute < 120; minute += 1) {
+      messages = await looked(messages.flatMap((each) => (minute % 5 === 0 ? [each, each] : [each])));
+      expect(messages.length).toBeGreaterThan(0);
+      expect(messages.length).toBeLessThanOrEqual(32);
+    }
+    await kit.operations.resume(operationOf(where), pause.id);
+    await looked(messages);
+    expect(await kit.batches.get(batchId)).toMatchObject({ status: 'succeeded', attempt: 1 });
+    expect(kit.calls).toHaveLength(1);
+  });
+
+  it('H1: keeps its only message if the function dies just after it noted that', async () => {
+    const batchId = await sealed();
+    const [first] = await looked([{ batchId }]);
+    kit.now += 15 * MINUTE;
+    const broken = {
+      ...kit,
+      queues: {
+        ...kit.queues,
+        batch: async () => {
+          throw new Error('throttled');
+        },
+      },
+    };
+    await expect(handleBatch(broken, first as DueMessage, PLENTY)).rejects.toThrow('throttled');
+    expect((await kit.batches.get(batchId))?.held).toEqual(first?.held && { ...first.held, span: expect.any(Number) });
+    expect(await looked([first as DueMessage])).toHaveLength(1);
+  });
+
+  it('H1: loses no message that says that an attempt does not count', async () => {
+    const batchId = await sealed();
+    const [plain] = await looked([{ batchId }]);
+    const [marked] = await looked([{ batchId, uncounted: 1 }]);
+    kit.now += 15 * MINUTE;
+    expect(await looked([plain as DueMessage, marked as DueMessage])).toMatchObject([{ batchId }, { uncounted: 1 }]);
+  });
+});
