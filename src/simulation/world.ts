@@ -285,12 +285,13 @@ class World {
       return false;
     }
     const isPaused = [...this.#tables.operations.values(), ...this.#tables.locks.values()].some(({ paused }) => paused);
-    // Room that a crash left taken is given back by the sweep alone, and it may die in several minutes running.
+    // Slots that a crash left taken are freed by the sweep alone, those of Targets by its patrol, and it may die in several minutes running.
     const operations = Object.keys(this.#scenario.config.operations) as OperationName[];
     const mayGetRoom =
       now - START < this.#scenario.faultsEnd &&
       ([...this.#tables.waitingTargets.values()].some((targets) => targets.size > 0) ||
-        operations.some((operation) => slotsIn(this.#tables, operation).length > 0));
+        operations.some((operation) => slotsIn(this.#tables, operation).length > 0) ||
+        (this.#scenario.patrol && [...this.#tables.slotPages.values()].some(({ slots }) => slots.length > 0)));
     const isQuiet =
       !isPaused &&
       !mayGetRoom &&
