@@ -272,8 +272,19 @@ class World {
     this.#people.sendAgain(this.#rejected, (body) => this.#send(body));
     for (const body of [...this.#lost].filter((each) => !parseRedrive(each))) {
       this.#lost.delete(body);
+      // The judges ask of the second message what they would ask of the first, unless that began a task of its own.
+      if (!this.#beganTask(body))
+        this.#sent.splice(0, this.#sent.length, ...this.#sent.filter((each) => each.body !== body));
       this.#send(body);
     }
+  }
+
+  #beganTask(body: string): boolean {
+    const parsed = parseRegisterMessage(this.#scenario.config, { messageId: '', body });
+    const tasks = [...this.#tables.tasks.values(), ...this.#expired.tasks.map(({ row }) => row)];
+    return tasks.some(
+      ({ id, correlationId }) => parsed.ok && id === parsed.value.id && correlationId === parsed.value.correlationId,
+    );
   }
 
   /** Nothing is in flight, and nothing was for longer than any process is paused. A lock whose guard was purged is held on. */
