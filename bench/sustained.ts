@@ -1,7 +1,7 @@
 /**
  * `npm run bench:sustained`: sustained loads and a burst through a local stack, sent as raw SQS messages one by one: how
- * long tasks wait, and for how long a Target that has work goes without a call. Some ten minutes. It fails where a limit does not
- * hold. `-- --loads "one Target,burst"` takes some, `-- --scale 0.2` a fifth of each, `-- --write` puts the table into
+ * long tasks wait, and for how long a Target that has work goes without a call. Some 20 minutes. It fails where a limit does not
+ * hold. `-- --loads "one Target,burst"` takes some, `-- --scale 0.3` makes all but the burst shorter, `-- --write` puts the table into
  * docs/performance.md.
  */
 import { join } from 'node:path';
