@@ -350,7 +350,7 @@ export interface Batches {
       readonly runUntil: Millis;
     },
   ): Promise<boolean>;
-  /** H1. Notes the message that goes on with a paused batch. False if another one did, in this span or a later one. */
+  /** H1. Notes the message that goes on with a paused batch. False if another one did, in this span or a later one, or if the batch is finished. */
   hold(id: BatchId, held: Held): Promise<boolean>;
   /** H5. Ends an attempt with members still open, if it is mine: the next one may start after `retryAt`. */
   postpone(id: BatchId, attempt: number, postponed: Postponed): Promise<boolean>;

@@ -94,8 +94,8 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
       const held = await update(
         id,
         'SET HeldBy = :by, HeldSpan = :span',
-        'attribute_exists(#status) AND (attribute_not_exists(HeldSpan) OR HeldSpan < :span OR (HeldSpan = :span AND HeldBy = :by))',
-        { ':by': by, ':span': span },
+        '#status IN (:sealed, :running) AND (attribute_not_exists(HeldSpan) OR HeldSpan < :span OR (HeldSpan = :span AND HeldBy = :by))',
+        { ':by': by, ':span': span, ':sealed': 'sealed', ':running': 'in-progress' },
       );
       return held !== undefined;
     },

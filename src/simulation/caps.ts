@@ -49,8 +49,8 @@ export const checkCaps = (evidence: Evidence): void => {
       target,
       lock,
     });
-  for (const { of, owner, slots } of tables.slotPages.values())
-    if (of === 'target') checkLeft(evidence, owner as Target, slots);
+  for (const page of tables.slotPages.values())
+    if (page.of === 'target') checkLeft(evidence, page.owner as Target, page);
   for (const [operation, { size }] of tables.waitingTargets)
     demand(size === 0, 'no Target waits for room in the end', { operation, size });
   if (mayOverlap) return;
@@ -70,20 +70,25 @@ export const checkCaps = (evidence: Evidence): void => {
 /**
  * A leader that died before it opened its batch leaves a slot of its Target to the patrol, or to a leader that finds no other. So
  * does one that took the slot again when another leader had led the batch to its end, and died then. And where a cap is changed that
- * had pages to one that has none, nobody looks at them until there is such a cap again.
+ * had pages to one that has none, nobody looks at them until there is such a cap again. Two deliveries of a guard that read behind time
+ * may take the same slot on two pages: the batch frees the one that it knows, and the other is left likewise.
  */
 const checkLeft = (
   { configs, tables, mayStopAmidWork, mayTakeLate, patrolled }: Evidence,
   target: Target,
-  slots: readonly Slot[],
+  { page, slots }: { readonly page: number; readonly slots: readonly Slot[] },
 ): void => {
   const hadOthers = new Set(configs.all.map(({ config }) => perTargetOf(operationOf(target))(config))).size > 1;
   const isNobodys = (slot: Slot): boolean => {
     const batch = tables.batches.get(batchOfSlot(slot));
     return batch === undefined || ((mayTakeLate || hadOthers) && isFinished(batch.status));
   };
+  const isSurplus = (slot: Slot): boolean => {
+    const batch = tables.batches.get(batchOfSlot(slot));
+    return !patrolled && batch !== undefined && isFinished(batch.status) && batch.targetPage !== page;
+  };
   const mayBeLeft = hadOthers || ((mayStopAmidWork || mayTakeLate) && !patrolled);
-  const isLeft = mayBeLeft && slots.every(isNobodys);
+  const isLeft = slots.every((slot) => (mayBeLeft && isNobodys(slot)) || isSurplus(slot));
   demand(slots.length === 0 || isLeft, 'no slot of a Target is taken in the end', { slots });
 };
 

@@ -1,5 +1,5 @@
 /** Batches in memory. */
-import { type Batch, membersOf } from '../batching/batch.ts';
+import { type Batch, isFinished, membersOf } from '../batching/batch.ts';
 import { expiresAt } from '../batching/expiry.ts';
 import { type BatchId, operationOf } from '../batching/ids.ts';
 import type { Batches, FormingBatch } from '../ports.ts';
@@ -61,6 +61,7 @@ export const memoryBatches = (tables: Tables, gate: Gate, lag: Lag = upToDate): 
     },
     hold: async (id, held) => {
       const noted = await write('batches.hold', id, (batch) => {
+        if (isFinished(batch.status)) return undefined;
         const { by, span } = batch.held ?? { by: undefined, span: 0 };
         return span < held.span || (span === held.span && by === held.by) ? { ...batch, held } : undefined;
       });

@@ -92,6 +92,10 @@ describeEach('a batch', storeKinds, (stores) => {
     ]);
     expect([await held('b', 8), await held('a', 8), await held('a', 7)]).toEqual([true, false, false]);
     expect(await batches.get(batch)).toEqual({ ...before, held: { by: 'b', span: 8 } });
+    await batches.start(batch, aStart(1, NOW, NOW + 100));
+    expect(await held('b', 9)).toBe(true);
+    await batches.finish(batch, 1, { status: 'succeeded', counts: { succeeded: 1, failed: 0 }, at: NOW, keep: 1_000 });
+    expect(await held('b', 10)).toBe(false);
   });
 
   it('is postponed and finished by its current attempt alone', async () => {
