@@ -237,6 +237,17 @@ suite('slots of a Target on pages', () => {
     expect(kit.sent.elect).toHaveLength(2);
   });
 
+  it('signal a Target that is blocked from a page with room, too, while a larger cap left others too full', async () => {
+    await registered(1);
+    await leads(1);
+    // As many as the cap, and more than one on a page that only a larger cap has.
+    for (let n = 0; n < 12; n += 1) await kit.locks.takeSlot(where, slot(n + 1), 10, n < 5 ? 1 : 5);
+    await kit.locks.block(where, guard(), { round: 0, at: NOW });
+    kit.sent.elect.length = 0;
+    await landOnPages(deps(), { id: batch(1), target: where, targetPage: 1 }, layout());
+    expect(kit.sent.elect).toEqual([{ target: where, wake: 1 }]);
+  });
+
   it('that are all taken block the Target, and nothing of it is sealed', async () => {
     await registered(4);
     for (let n = 0; n < 12; n += 1) {
