@@ -90,12 +90,13 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
       );
       return started !== undefined;
     },
-    hold: async (id, { by, span }) => {
+    hold: async (id, { by, span, isUncounted }) => {
+      const free = 'attribute_not_exists(HeldSpan) OR HeldSpan < :span OR (HeldSpan = :span AND HeldBy = :by)';
       const held = await update(
         id,
-        'SET HeldBy = :by, HeldSpan = :span',
-        'attribute_exists(#status) AND (attribute_not_exists(HeldSpan) OR HeldSpan < :span OR (HeldSpan = :span AND HeldBy = :by))',
-        { ':by': by, ':span': span },
+        `SET HeldBy = :by, HeldSpan = :span${isUncounted ? ', HeldUncounted = :yes' : ' REMOVE HeldUncounted'}`,
+        `attribute_exists(#status) AND (${free}${isUncounted ? ' OR attribute_not_exists(HeldUncounted)' : ''})`,
+        { ':by': by, ':span': span, ...(isUncounted ? { ':yes': true } : {}) },
       );
       return held !== undefined;
     },
