@@ -7,7 +7,7 @@
  * All reads are strongly consistent unless they say otherwise. A promise that rejects leaves open whether the write
  * happened: every step may be repeated.
  */
-import type { Batch, Counts, FinishedStatus, Held } from './batching/batch.ts';
+import type { Batch, Counts, FinishedStatus, Noted } from './batching/batch.ts';
 import type { FlowEvent } from './batching/events.ts';
 import type { BatchId, Candidate, Millis, OperationName, Target, TaskId, Token } from './batching/ids.ts';
 import type { Lock } from './batching/lock.ts';
@@ -350,8 +350,11 @@ export interface Batches {
       readonly runUntil: Millis;
     },
   ): Promise<boolean>;
-  /** H1. Notes the message that goes on with a paused batch. False if another one did, in this span or a later one, or if the batch is finished. */
-  hold(id: BatchId, held: Held): Promise<boolean>;
+  /**
+   * H1. Notes the message that goes on with a paused batch. False if another one did, in this span or a later one, or if the batch is
+   * finished.
+   */
+  hold(id: BatchId, held: Noted): Promise<boolean>;
   /** H5. Ends an attempt with members still open, if it is mine: the next one may start after `retryAt`. */
   postpone(id: BatchId, attempt: number, postponed: Postponed): Promise<boolean>;
   /** H6. */

@@ -1,5 +1,5 @@
 /** The Batch table's rows (design, section 4). */
-import type { Batch, BatchStatus, Counts, LastAttempt, Pending } from '../batching/batch.ts';
+import type { Batch, BatchStatus, Counts, LastAttempt, Noted, Pending } from '../batching/batch.ts';
 import {
   type BatchId,
   type Candidate,
@@ -48,6 +48,12 @@ const lastAttemptOf = ({ EndedAt, Reason, Quote }: Item): LastAttempt => ({
   ...(Quote === undefined ? {} : { quote: Quote as string }),
 });
 
+const heldOf = ({ HeldBy, HeldSpan, HeldUncounted = false }: Item): Noted => ({
+  by: HeldBy as Token,
+  span: HeldSpan as number,
+  isUncounted: HeldUncounted as boolean,
+});
+
 export const countsItem = ({ succeeded, failed }: Counts): Item => ({ Succeeded: succeeded, Failed: failed });
 
 /** @throws NewerRow */
@@ -74,7 +80,7 @@ export const batchOf = (stored: Item): Batch => {
     ...(row.StartedBy === undefined ? {} : { startedBy: row.StartedBy as Token }),
     ...(row.Open === undefined ? {} : { open: row.Open as TaskId[] }),
     ...(row.Pending === undefined ? {} : { pending: pendingOf(row.Pending as Item) }),
-    ...(row.HeldBy === undefined ? {} : { held: { by: row.HeldBy as Token, span: row.HeldSpan as number } }),
+    ...(row.HeldBy === undefined ? {} : { held: heldOf(row) }),
     ...(row.Split === undefined ? {} : { split: row.Split as number }),
     ...(row.LastAttempt === undefined ? {} : { lastAttempt: lastAttemptOf(row.LastAttempt as Item) }),
     ...(counts ? { counts: { succeeded: counts.Succeeded, failed: counts.Failed } } : {}),

@@ -90,12 +90,19 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
       );
       return started !== undefined;
     },
-    hold: async (id, { by, span }) => {
+    hold: async (id, { by, span, isUncounted }) => {
+      const free = 'attribute_not_exists(HeldSpan) OR HeldSpan < :span OR (HeldSpan = :span AND HeldBy = :by)';
       const held = await update(
         id,
-        'SET HeldBy = :by, HeldSpan = :span',
-        '#status IN (:sealed, :running) AND (attribute_not_exists(HeldSpan) OR HeldSpan < :span OR (HeldSpan = :span AND HeldBy = :by))',
-        { ':by': by, ':span': span, ':sealed': 'sealed', ':running': 'in-progress' },
+        `SET HeldBy = :by, HeldSpan = :span${isUncounted ? ', HeldUncounted = :yes' : ' REMOVE HeldUncounted'}`,
+        `#status IN (:sealed, :running) AND (${free}${isUncounted ? ' OR attribute_not_exists(HeldUncounted)' : ''})`,
+        {
+          ':by': by,
+          ':span': span,
+          ':sealed': 'sealed',
+          ':running': 'in-progress',
+          ...(isUncounted ? { ':yes': true } : {}),
+        },
       );
       return held !== undefined;
     },

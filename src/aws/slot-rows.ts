@@ -1,11 +1,9 @@
 /** Pages of slots in the BatchLock table: rows with a set of slots each, in partitions of their own. */
-import { PAGE_SIZE, type SlotPage } from '../batching/slot-pages.ts';
+import { PAGE_SIZE, PAGES_TOGETHER, type SlotPage } from '../batching/slot-pages.ts';
 import type { Slot } from '../batching/slots.ts';
 import type { Item } from './item.ts';
 import { readable } from './row-version.ts';
 
-/** Pages that share a partition: so many are read together, and no partition has to bear all of them. */
-const PAGES_TOGETHER = 16;
 const PREFIX = 'slots#';
 
 /** `#` is in no Target, and in no operation's name. @param owner the partition of the Target, or of the operation */

@@ -38,12 +38,21 @@ export const ensureSlot = async (deps: SlotDeps, batch: Batch, state: OperationS
   return 'taken';
 };
 
-/** Lends the slot of a batch whose Target is paused to whichever Target waits for one. Not while a job of it is under way. */
-export const lendSlot = async (deps: SlotDeps, batch: Batch, state: OperationState): Promise<void> => {
+/**
+ * Lends the slot of a batch whose Target is paused to whichever Target waits for one. Not while a job of it is under way.
+ *
+ * @param onAnyPage whether to look for it beyond its page, too: one that was taken again may be anywhere.
+ */
+export const lendSlot = async (
+  deps: SlotDeps,
+  batch: Batch,
+  state: OperationState,
+  onAnyPage: boolean,
+): Promise<void> => {
   const { operation, slotPage, pending } = batch;
   if (operationFor(deps.config, operation).concurrency.total === null) return;
   if (pending && pending.until >= deps.machine.now()) return;
   const slot = slotOfBatch(batch);
-  if (!(await holdsRoom(deps, operation, state, slot, slotPage))) return;
+  if (!onAnyPage && !(await holdsRoom(deps, operation, state, slot, slotPage))) return;
   if (await freeRoom(deps, operation, slot, slotPage)) await wakeUnlessPaused(deps, operation, state);
 };

@@ -51,6 +51,12 @@ export interface Held {
   readonly span: number;
 }
 
+/** A message's note of that in the batch's row. */
+export interface Noted extends Held {
+  /** Whether the message says that an attempt does not count. */
+  readonly isUncounted: boolean;
+}
+
 export interface Batch {
   readonly id: BatchId;
   readonly target: Target;
@@ -82,7 +88,7 @@ export interface Batch {
   /** Of those that are neither open nor pending. */
   readonly counts?: Counts;
   /** The message that went on last while a pause held the batch up. */
-  readonly held?: Held;
+  readonly held?: Noted;
   /** The page of its operation's slots on which its slot was taken, if that is not the first one. */
   readonly slotPage?: number;
   /** The page of its Target's slots on which its place was taken, where there are pages. */

@@ -14,7 +14,7 @@ import { pauseNow } from './circuit.ts';
 import { completeBatch } from './complete-batch.ts';
 import { delayPast } from './delay.ts';
 import { endAttempt } from './end-attempt.ts';
-import { hold } from './hold.ts';
+import { hold, isFirstLook, nextLook } from './hold.ts';
 import type { Millis } from './ids.ts';
 import { isItsMoment } from './its-moment.ts';
 import { again, type BatchMessage, type DueMessage } from './messages.ts';
@@ -61,7 +61,7 @@ const takeTurn = async (deps: AttemptDeps, message: DueMessage, delivery: Delive
   const [state, lock] = await Promise.all([deps.operations.read(batch.operation), deps.locks.read(batch.target)]);
   const pause = pauseNow(state, now) ?? pauseNow(lock, now);
   if (pause) {
-    if (lock.paused) await lendSlot(deps, batch, state);
+    if (lock.paused) await lendSlot(deps, batch, state, isFirstLook(message, now));
     if (!message.woken) return hold(deps, message, batch, operation, pause);
     await wakeUnlessPaused(deps, batch.operation, state);
     return 'end';
@@ -80,8 +80,10 @@ const takeTurn = async (deps: AttemptDeps, message: DueMessage, delivery: Delive
  * The batch is signalled when a slot is freed. It looks again by itself, too: that signal may be lost. The signal is a message
  * more than the one by which it looks. If it came again as well, each signal in vain would leave one more.
  */
-const awaitSlot = async ({ queues, report }: AttemptDeps, message: DueMessage, batch: Batch): Promise<Next> => {
-  if (!message.woken) await queues.batch(again(message), MINUTE / SECOND);
+const awaitSlot = async (deps: AttemptDeps, message: DueMessage, batch: Batch): Promise<Next> => {
+  const { queues, report } = deps;
+  const next = message.woken ? undefined : await nextLook(deps, message);
+  if (next) await queues.batch(next, MINUTE / SECOND);
   report({ event: 'blocked', operation: batch.operation, target: batch.target });
   return 'end';
 };

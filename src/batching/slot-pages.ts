@@ -12,6 +12,12 @@ import type { Slot } from './slots.ts';
 /** Slots of a page at the most, as they are stored: a page of usual names is written for one unit. */
 export const PAGE_SIZE = 10;
 
+/**
+ * Pages that share a partition: so many are read together, and no partition has to bear all of them. So of a cap that was lowered
+ * some pages beyond it are read, and count.
+ */
+export const PAGES_TOGETHER = 16;
+
 export interface SlotPage {
   readonly page: number;
   readonly slots: readonly Slot[];

@@ -121,6 +121,12 @@ export const freeTargetRoomIfOver = async (
   if (page > 0 && (await isSlotOver(deps, slot))) await deps.locks.freeSlot(target, slot, page);
 };
 
+/** Whether a larger cap left more on a page than it may have: then the Target may be full while others have room. */
+const isAnyPageTooFull = async ({ locks }: RoomDeps, target: Target, layout: Layout): Promise<boolean> =>
+  (await locks.slotPagesEventually(target, layout.cap)).some(
+    ({ page, slots }) => slots.length > capOfPage(page, layout),
+  );
+
 /**
  * H7. Gives a batch's place in its Target back, and signals the Target if it was full.
  *
@@ -144,7 +150,8 @@ export const landOnPages = async (
   // A slot that is free already: the function that freed it may have died before it signalled.
   const hasSome = (lock.inFlight?.length ?? 0) > 0;
   const wasFull = hasSome || freed === undefined || freed.before.length >= capOfPage(freed.page, layout);
-  if (!wasFull || isHeld(lock, machine.now())) return;
+  if (isHeld(lock, machine.now())) return;
+  if (!wasFull && (lock.blocked === undefined || !(await isAnyPageTooFull(deps, target, layout)))) return;
   if (lock.blocked !== undefined) await queues.elect([{ target, wake: lock.fence }]);
   else if (wasInLock && (await waiting.first(target, 1)).length > 0) await queues.elect([{ target }]);
 };

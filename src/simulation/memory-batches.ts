@@ -62,8 +62,9 @@ export const memoryBatches = (tables: Tables, gate: Gate, lag: Lag = upToDate): 
     hold: async (id, held) => {
       const noted = await write('batches.hold', id, (batch) => {
         if (isFinished(batch.status)) return undefined;
-        const { by, span } = batch.held ?? { by: undefined, span: 0 };
-        return span < held.span || (span === held.span && by === held.by) ? { ...batch, held } : undefined;
+        const { by, span, isUncounted } = batch.held ?? { by: undefined, span: 0, isUncounted: false };
+        const isFree = span < held.span || (span === held.span && by === held.by);
+        return isFree || (held.isUncounted && !isUncounted) ? { ...batch, held } : undefined;
       });
       return noted !== undefined;
     },

@@ -1,6 +1,6 @@
 /** Pages of slots in memory. */
 import type { Millis } from '../batching/ids.ts';
-import { PAGE_SIZE } from '../batching/slot-pages.ts';
+import { PAGE_SIZE, PAGES_TOGETHER } from '../batching/slot-pages.ts';
 import type { Slot } from '../batching/slots.ts';
 import type { SlotPages } from '../ports.ts';
 import { type Gate, through } from './gate.ts';
@@ -26,8 +26,10 @@ export const memorySlots = <Owner extends string>(
   const port = of === 'operation' ? 'operations' : 'locks';
   const slotsOn = (owner: Owner, page: number): readonly Slot[] =>
     tables.slotPages.get(slotPageKey({ of, owner, page }))?.slots ?? [];
-  const pagesIn = (owner: Owner, cap: number, lag: Millis) =>
-    pagesOf(tables, of, owner, lag).filter(({ page }) => (page - 1) * pageSize < cap);
+  const pagesIn = (owner: Owner, cap: number, lag: Millis) => {
+    const last = Math.ceil(Math.ceil(cap / pageSize) / PAGES_TOGETHER) * PAGES_TOGETHER;
+    return pagesOf(tables, of, owner, lag).filter(({ page }) => page <= last);
+  };
   const put = (owner: Owner, page: number, slots: readonly Slot[]): void =>
     putSlotPage(tables, { of, owner, page, slots }, slotsOn(owner, page));
   return {

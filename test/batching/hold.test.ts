@@ -4,6 +4,7 @@ import { handleBatch } from '../../src/batching/handle-batch.ts';
 import { type BatchId, batchIdOf, operationOf } from '../../src/batching/ids.ts';
 import type { DueMessage } from '../../src/batching/messages.ts';
 import { MINUTE } from '../../src/batching/timings.ts';
+import { token } from '../factories/factories.ts';
 import { PLENTY } from './step-kit.ts';
 import { kit, led, suite, where } from './step-suite.ts';
 
@@ -53,7 +54,9 @@ suite('a batch that a pause holds up', () => {
       },
     };
     await expect(handleBatch(broken, first as DueMessage, PLENTY)).rejects.toThrow('throttled');
-    expect((await kit.batches.get(batchId))?.held).toEqual(first?.held && { ...first.held, span: expect.any(Number) });
+    expect((await kit.batches.get(batchId))?.held).toEqual(
+      first?.held && { ...first.held, span: expect.any(Number), isUncounted: false },
+    );
     expect(await looked([first as DueMessage])).toHaveLength(1);
   });
 
@@ -63,5 +66,20 @@ suite('a batch that a pause holds up', () => {
     const [marked] = await looked([{ batchId, uncounted: 1 }]);
     kit.now += 15 * MINUTE;
     expect(await looked([plain as DueMessage, marked as DueMessage])).toMatchObject([{ batchId }, { uncounted: 1 }]);
+  });
+
+  it.each([
+    ['says that an attempt does not count', { uncounted: 1 }],
+    ['comes from a span that is far ahead', { held: { by: token('x'), span: Number.MAX_SAFE_INTEGER } }],
+  ])('H1: has few messages also where its message %s', async (_, extra) => {
+    const batchId = await sealed();
+    let messages: readonly DueMessage[] = [{ batchId }, { batchId, ...extra }];
+    for (let minute = 0; minute < 45; minute += 1) {
+      messages = await looked(messages.flatMap((each) => (minute % 5 === 0 ? [each, each] : [each])));
+      expect(messages.length).toBeLessThanOrEqual(64);
+    }
+    if ('uncounted' in extra) expect(messages).toContainEqual(expect.objectContaining(extra));
+    await kit.operations.resume(operationOf(where), pause.id);
+    await looked(messages);
   });
 });

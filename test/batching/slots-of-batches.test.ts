@@ -5,6 +5,7 @@ import { group } from '../../src/batching/group.ts';
 import { handleBatch } from '../../src/batching/handle-batch.ts';
 import { type BatchId, batchIdOf, parseCandidate, type Target } from '../../src/batching/ids.ts';
 import { lookAtTarget } from '../../src/batching/look.ts';
+import type { DueMessage } from '../../src/batching/messages.ts';
 import { takeRoom } from '../../src/batching/room.ts';
 import { type Slot, slotOf } from '../../src/batching/slots.ts';
 import { sweep } from '../../src/batching/sweep.ts';
@@ -15,6 +16,8 @@ import type { Concurrency } from '../../src/config/resolved.ts';
 import { aConfig, aPolicy, NOW, operationName, target, token } from '../factories/factories.ts';
 import { PLENTY, type StepKit } from './step-kit.ts';
 import { guard, kit, led, lock, registered, suite, where } from './step-suite.ts';
+
+type DelayedDue = DueMessage & { readonly delay?: number };
 
 const SHIP = operationName('ship');
 const A_PAUSE = { id: 'pause', by: 'person', since: NOW } as const;
@@ -117,7 +120,7 @@ suite('the slot of a batch whose Target is paused', () => {
     await kit.operations.freeSlot(SHIP, slot());
     await kit.operations.takeSlot(SHIP, slotOf(elsewhere(1), 3, 1), 1);
     await handleBatch(deps, { batchId: batch() }, PLENTY);
-    expect(kit.sent.batch).toEqual([{ batchId: batch(), delay: 60 }]);
+    expect(kit.sent.batch).toMatchObject([{ batchId: batch(), delay: 60 }]);
     // Others were faster; then it is paused again; then another delivery runs.
     await handleBatch(deps, { batchId: batch(), woken: true }, PLENTY);
     await kit.locks.pause(where, A_PAUSE);
@@ -126,6 +129,40 @@ suite('the slot of a batch whose Target is paused', () => {
     await kit.batches.start(batch(), run);
     await handleBatch(deps, { batchId: batch(), woken: true }, PLENTY);
     expect(kit.sent.batch.filter((each) => !('woken' in each))).toHaveLength(1);
+  });
+
+  it('is lent again, on whichever page it was taken again', async () => {
+    const deps = capped({ total: 12 });
+    await sealed(deps);
+    await kit.locks.pause(where, A_PAUSE);
+    await handleBatch(deps, { batchId: batch() }, PLENTY);
+    for (let n = 1; n <= 10; n += 1) await kit.operations.takeSlot(SHIP, slotOf(elsewhere(n), 1, 1), 10);
+    await kit.locks.resume(where, A_PAUSE.id, NOW);
+    kit.answers = [{ kind: 'unavailable', reason: 'it is down', mayRetryAtOnce: false }];
+    await handleBatch(deps, { batchId: batch() }, PLENTY);
+    expect(await kit.operations.slotPage(SHIP, 1)).toEqual([slot()]);
+    kit.now += 3_600_000;
+    await kit.locks.pause(where, A_PAUSE);
+    await handleBatch(deps, { batchId: batch() }, PLENTY);
+    expect(await kit.operations.slotPage(SHIP, 1)).toEqual([]);
+  });
+
+  it('is waited for with few messages, however often they come twice', async () => {
+    const deps = capped({ total: 1 });
+    await sealed(deps);
+    await kit.operations.freeSlot(SHIP, slot());
+    await kit.operations.takeSlot(SHIP, slotOf(elsewhere(1), 3, 1), 1);
+    let messages: readonly object[] = [{ batchId: batch() }];
+    for (let minute = 0; minute < 45; minute += 1) {
+      kit.sent.batch.length = 0;
+      for (const { delay: _, ...each } of (minute % 5 === 0 ? [...messages, ...messages] : messages) as DelayedDue[])
+        await handleBatch(deps, each, PLENTY);
+      messages = [...kit.sent.batch];
+      expect(messages.length).toBeGreaterThan(0);
+      expect(messages.length).toBeLessThanOrEqual(32);
+      kit.now += 60_000;
+    }
+    await kit.operations.freeSlot(SHIP, slotOf(elsewhere(1), 3, 1));
   });
 
   it('stays where the operation has no cap', async () => {
@@ -235,6 +272,17 @@ suite('slots of a Target on pages', () => {
     // It is free: the function that freed it may have died before it signalled.
     await land(2, 1);
     expect(kit.sent.elect).toHaveLength(2);
+  });
+
+  it('signal a Target that is blocked from a page with room, too, while a larger cap left others too full', async () => {
+    await registered(1);
+    await leads(1);
+    // As many as the cap, and more than one on a page that only a larger cap has.
+    for (let n = 0; n < 12; n += 1) await kit.locks.takeSlot(where, slot(n + 1), 10, n < 5 ? 1 : 5);
+    await kit.locks.block(where, guard(), { round: 0, at: NOW });
+    kit.sent.elect.length = 0;
+    await landOnPages(deps(), { id: batch(1), target: where, targetPage: 1 }, layout());
+    expect(kit.sent.elect).toEqual([{ target: where, wake: 1 }]);
   });
 
   it('that are all taken block the Target, and nothing of it is sealed', async () => {

@@ -80,7 +80,8 @@ describeEach('a batch', storeKinds, (stores) => {
   it('that is held goes on with one message in each span of time, which may ask twice', async () => {
     const { batch, target } = fresh();
     const { batches } = stores();
-    const held = (by: string, span: number) => batches.hold(batch, { by: token(by), span });
+    const held = (by: string, span: number, isUncounted = false) =>
+      batches.hold(batch, { by: token(by), span, isUncounted });
     expect(await held('a', 7)).toBe(false);
     expect(await batches.get(batch)).toBeUndefined();
     const before = await sealed(batch, target);
@@ -91,11 +92,20 @@ describeEach('a batch', storeKinds, (stores) => {
       false,
     ]);
     expect([await held('b', 8), await held('a', 8), await held('a', 7)]).toEqual([true, false, false]);
-    expect(await batches.get(batch)).toEqual({ ...before, held: { by: 'b', span: 8 } });
+    expect(await batches.get(batch)).toEqual({ ...before, held: { by: 'b', span: 8, isUncounted: false } });
+    // One that says that an attempt does not count ends for another such one alone.
+    expect([await held('c', 8, true), await held('c', 8, true), await held('d', 8, true), await held('b', 8)]).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect([await held('b', 9), await held('d', 9, true)]).toEqual([true, true]);
+    expect(await batches.get(batch)).toMatchObject({ held: { by: 'd', span: 9, isUncounted: true } });
     await batches.start(batch, aStart(1, NOW, NOW + 100));
-    expect(await held('b', 9)).toBe(true);
+    expect(await held('b', 10)).toBe(true);
     await batches.finish(batch, 1, { status: 'succeeded', counts: { succeeded: 1, failed: 0 }, at: NOW, keep: 1_000 });
-    expect(await held('b', 10)).toBe(false);
+    expect(await held('b', 11)).toBe(false);
   });
 
   it('is postponed and finished by its current attempt alone', async () => {

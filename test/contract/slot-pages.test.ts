@@ -47,6 +47,12 @@ describeEach('pages of slots', storeKinds, (stores) => {
     expect(await store().slotPage(owner, 3)).toHaveLength(2);
   });
 
+  it.each(owners)('of %s are read sixteen together, also beyond the cap', async (of, store) => {
+    const { owner, slot } = fresh(of);
+    for (const page of [5, 16, 17]) await store().takeSlot(owner, slot(page), 2, page);
+    expect(sorted(await store().slotPages(owner, 12)).map(({ page }) => page)).toEqual([5, 16]);
+  });
+
   it('of a Target are deleted where they have no slot, and only there', async () => {
     const { owner, slot } = fresh('a Target');
     const where = target(owner);
