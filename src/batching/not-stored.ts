@@ -1,6 +1,6 @@
 /**
- * What becomes of an attempt whose results our own tables did not take: a throttled table, a key or a right that is gone.
- * That is no fault of the tasks, so such an attempt does not count against `maxAttempts`.
+ * Handles an attempt whose results could not be stored, because a table of Groupage is throttled or its key or a permission is gone.
+ * The tasks are not to blame, so such an attempt does not count against `maxAttempts`.
  *
  * The answers are lost with the function that heard them. So the write is repeated for as long as the function has time. Then
  * the batch waits, and is called again only after a write to one of its tasks has succeeded: an outage of the tables costs

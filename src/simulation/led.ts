@@ -1,4 +1,4 @@
-/** What must hold whatever goes wrong: nobody waits for a leader for long once it is over. */
+/** A promise that holds whatever goes wrong: once the faults are over, no Target waits long for a leader. */
 import type { Millis } from '../batching/ids.ts';
 import { waitEnd } from '../batching/policy.ts';
 import { MAX_DELAY } from '../batching/timings.ts';
