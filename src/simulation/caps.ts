@@ -68,13 +68,13 @@ export const checkCaps = (evidence: Evidence): void => {
 };
 
 /**
- * A leader that died before it opened its batch leaves a slot of its Target to the patrol, or to a leader that finds no other. So
+ * A leader that died before it opened its batch, or was kept from it by a pause, leaves a slot of its Target to the patrol, or to a leader that finds no other. So
  * does one that took the slot again when another leader had led the batch to its end, and died then. And where a cap is changed that
  * had pages to one that has none, nobody looks at them until there is such a cap again. Two deliveries of a guard that read behind time
  * may take the same slot on two pages: the batch frees the one that it knows, and the other is left likewise.
  */
 const checkLeft = (
-  { configs, tables, mayStopAmidWork, mayTakeLate, patrolled }: Evidence,
+  { configs, tables, mayStopAmidWork, mayTakeLate, patrolled, wasPaused }: Evidence,
   target: Target,
   { page, slots }: { readonly page: number; readonly slots: readonly Slot[] },
 ): void => {
@@ -87,7 +87,7 @@ const checkLeft = (
     const batch = tables.batches.get(batchOfSlot(slot));
     return !patrolled && batch !== undefined && isFinished(batch.status) && batch.targetPage !== page;
   };
-  const mayBeLeft = hadOthers || ((mayStopAmidWork || mayTakeLate) && !patrolled);
+  const mayBeLeft = hadOthers || ((mayStopAmidWork || mayTakeLate || wasPaused) && !patrolled);
   const isLeft = slots.every((slot) => (mayBeLeft && isNobodys(slot)) || isSurplus(slot));
   demand(slots.length === 0 || isLeft, 'no slot of a Target is taken in the end', { slots });
 };
