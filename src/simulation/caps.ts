@@ -68,10 +68,10 @@ export const checkCaps = (evidence: Evidence): void => {
 };
 
 /**
- * A leader that died before it opened its batch, or was kept from it by a pause, leaves a slot of its Target to the patrol, or to a leader that finds no other. So
- * does one that took the slot again when another leader had led the batch to its end, and died then. And where a cap is changed that
- * had pages to one that has none, nobody looks at them until there is such a cap again. Two deliveries of a guard that read behind time
- * may take the same slot on two pages: the batch frees the one that it knows, and the other is left likewise.
+ * A leader that died before it opened its batch, or was kept from it by a pause, leaves a slot of its Target to the patrol, or to a
+ * leader that finds no other. So does one that took the slot again when another leader had led the batch to its end, and died then.
+ * Where a cap is changed that had pages to one that has none, nobody looks at them until there is such a cap again. Two deliveries of
+ * a guard that read behind time may take the same slot on two pages: the batch frees the one that it knows, and the other is left likewise.
  */
 const checkLeft = (
   { configs, tables, mayStopAmidWork, mayTakeLate, patrolled, wasPaused }: Evidence,
