@@ -25,8 +25,8 @@ export const pagesOfTarget = ({ config, locks }: RoomDeps, target: Target): Layo
 };
 
 /**
- * Where the place of a batch is that took it when its Target's cap was larger; undefined where that is on no page. Nobody knows
- * that cap any more, so its page counts as full.
+ * The page on which a batch took its slot while its Target's cap was larger; undefined if that slot is on no page. The larger cap is not
+ * stored, so the page counts as full.
  */
 export const pagesBefore = (
   { locks: { pageSize: size } }: Pick<RoomDeps, 'locks'>,

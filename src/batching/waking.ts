@@ -27,7 +27,7 @@ const DEAD_AFTER: Millis = 10 * SECOND;
 /** Wakes as many as there is room for; where they are many, by a message. */
 export const wakeForRoom = async (deps: WakingDeps, operation: OperationName): Promise<void> => {
   if (!(await wakeFew(deps, operation)))
-    // Of a pause that there never was: it only wakes.
+    // The id is of no stored pause, so the message resumes nothing and only wakes.
     await deps.queues.resume({ operation, resume: deps.machine.token() }, 0);
 };
 

@@ -1,6 +1,6 @@
 /**
- * Targets that their operation forgot: they wait for room, and no row of the operation says so, because the message that was to
- * wake them was lost. Nobody but the patrol finds them.
+ * Forgotten Targets: they wait for a free slot, but no row of their operation says so, because the message that should have woken them
+ * was lost. Only the patrol finds them.
  */
 import type { Millis, Target } from '../batching/ids.ts';
 import { isHeld } from '../batching/lock.ts';

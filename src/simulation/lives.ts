@@ -1,7 +1,7 @@
 /**
- * An id may be used again once its task has expired, and a Target's fences begin again at 1 once its lock has. Judges know tasks and
- * batches by their names: here each gets one of its own, the expired ones too, in all that is known of them. So each life is judged
- * by the same judges as a task of a short schedule.
+ * Gives each life of a task, and each batch, a name of its own. An id may be used again once its task has expired, and a Target's fences
+ * begin again at 1 once its lock row has. The judges know tasks and batches by name. With one name for each life, the judges of short
+ * schedules work for schedules of months, too.
  */
 import type { Batch } from '../batching/batch.ts';
 import {

@@ -73,7 +73,7 @@ export const longScenarioOf = (seed: number): Scenario => {
   };
 };
 
-/** Everything, a function alone, or nobody who mends. */
+/** What stands still together: all functions, one function, or the sweep alone. */
 const STOPPED: readonly Stop['of'][] = [
   ['register', 'elect', 'group', 'batch', 'sweep'],
   ['register'],

@@ -1,10 +1,10 @@
 /**
- * Months in which nothing happens: what comes back each minute, to find that nothing has changed, comes seldom then.
+ * Months in which nothing happens. What repeats each minute only to find that nothing has changed runs seldom then, since a month has
+ * 43,200 minutes.
  *
- * The sweep would look 43,200 times a month, and a batch that a pause holds up as often. Half an hour after the last event, everything
- * that goes on by itself (retries, leases, visibility timeouts) has had its turns each minute; from then on waits grow, up to a day. A
- * schedule in which functions run that late may happen (SQS and EventBridge promise no time), so no promise about safety is checked
- * less. Nothing goes wrong then: what a fault does to a wait that is repeated is seen in the half hour before. What is lost are promises about time, which are not made here. It ends with the next event, before which every wait ends.
+ * For half an hour after an event everything runs as often as it does in an account: retries, leases, visibility timeouts, the sweep.
+ * From then until the next event, delays grow up to a day, and no faults are injected. SQS and EventBridge promise no times, so such a
+ * schedule can happen, and every promise about safety is still checked. Promises about time are not made for these schedules.
  */
 import type { Millis } from '../batching/ids.ts';
 import { MINUTE } from '../batching/timings.ts';
@@ -15,7 +15,7 @@ import type { Random } from './random.ts';
 const BUSY: Millis = 30 * MINUTE;
 const LONGEST: Millis = 24 * 60 * MINUTE;
 
-/** How long nobody minds at a moment; 0 after the last event: then everything has to come to rest. */
+/** By how much a delay may be late at a moment. 0 after the last event: then everything has to come to rest. */
 export type Quiet = (now: Millis) => Millis;
 
 export const neverQuiet: Quiet = () => 0;
