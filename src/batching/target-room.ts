@@ -25,8 +25,8 @@ export const pagesOfTarget = ({ config, locks }: RoomDeps, target: Target): Layo
 };
 
 /**
- * The page on which a batch took its slot while its Target's cap was larger; undefined if that slot is on no page. The larger cap is not
- * stored, so the page counts as full.
+ * The layout of a Target's pages while its cap was larger, up to the page on which a batch took its slot; undefined if that slot is on no
+ * page. The larger cap is not stored, so that page counts as full.
  */
 export const pagesBefore = (
   { locks: { pageSize: size } }: Pick<RoomDeps, 'locks'>,
