@@ -1,6 +1,6 @@
 /** What must hold of calls under a rate, where nothing goes wrong: never more than it allows, and no fewer than there are batches for. */
 import type { Batch } from '../batching/batch.ts';
-import { MOST_AHEAD } from '../batching/call-rate.ts';
+import { MOST_AHEAD, NAP } from '../batching/call-rate.ts';
 import type { Millis } from '../batching/ids.ts';
 import { MINUTE } from '../batching/timings.ts';
 import { type Operation, operationFor, operationNamed } from '../config/resolved.ts';
@@ -39,6 +39,9 @@ interface RateChange {
 const ratesOf = ({ all }: Configurations, operation: Operation['operation']): readonly RateChange[] =>
   all.map(({ from, config }) => ({ at: from, rateLimit: operationNamed(config, operation)?.rateLimit ?? null }));
 
+/** How long before its first call an attempt's function may have begun, with the configuration of then: it may sleep in between. */
+const BEFORE_CALL: Millis = NAP + 1_000;
+
 /** When calls were made, but for those that an attempt made which had begun under an earlier rate: it has its moment already. */
 const momentsUnder = (rates: readonly RateChange[], calls: readonly LoggedCall[]): readonly Millis[] => {
   const began = new Map<string, Millis>();
@@ -47,7 +50,7 @@ const momentsUnder = (rates: readonly RateChange[], calls: readonly LoggedCall[]
     began.set(attemptOf(each), Math.min(each.at, began.get(attemptOf(each)) ?? Number.POSITIVE_INFINITY));
   const isUnder = (at: Millis) => rates.findLastIndex((rate) => rate.at <= at);
   return calls
-    .filter((each) => isUnder(each.at) === isUnder(began.get(attemptOf(each)) ?? each.at))
+    .filter((each) => isUnder(each.at) === isUnder((began.get(attemptOf(each)) ?? each.at) - BEFORE_CALL))
     .map(({ at }) => at)
     .toSorted((a, b) => a - b);
 };
