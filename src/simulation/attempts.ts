@@ -60,10 +60,10 @@ const checkUncounted = ({ died, received }: Evidence, batch: Batch, calls: reado
       if (!answered || died.has(by)) return [];
       const ended = new Set(endedIn(answered.answer, call));
       const later = calls.filter((each) => each.call.attempt > call.attempt);
-      const isMarked = [...received.values()].some((bodies) => hasMark(bodies, call.attempt));
-      const isMarkLate = isMarked && !hasMark(received.get(later[0]?.by ?? '') ?? [], call.attempt);
-      const isLost = later.some((each) => each.call.items.some(({ id }) => ended.has(id)));
-      return isLost && !isMarkLate ? [call.attempt] : [];
+      if (!later.some((each) => each.call.items.some(({ id }) => ended.has(id)))) return [];
+      const isFirstMarked = hasMark(received.get(later[0]?.by ?? '') ?? [], call.attempt);
+      const isMarkLate = !isFirstMarked && [...received.values()].some((bodies) => hasMark(bodies, call.attempt));
+      return isMarkLate ? [] : [call.attempt];
     }),
   );
   const { tries, attempt } = batch;
