@@ -9,6 +9,7 @@ import { AS_THEY_COME, NO_ALARMS, type Operation } from '../config/resolved.ts';
 import { type FaultRates, NO_FAULTS } from './faults.ts';
 import { type Random, seeded } from './random.ts';
 import { faults } from './scenario.ts';
+import { NOWHERE } from './simulated-downstream.ts';
 import type { Scenario } from './world.ts';
 
 const [FREE, CAPPED, RATED] = ['free', 'capped', 'rated'] as OperationName[] as [
@@ -106,10 +107,7 @@ const operation = (random: Random, name: OperationName): Operation => {
       total: isCapped ? random.pick([15, 40, 100, 300]) : null,
     },
     downstream: {
-      kind: 'http',
-      url: 'http://127.0.0.1/',
-      headers: {},
-      secret: null,
+      ...NOWHERE,
       timeout: 5_000,
       deadline: random.pick([60_000, 600_000]),
     },

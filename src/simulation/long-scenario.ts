@@ -11,6 +11,7 @@ import { NO_FAULTS } from './faults.ts';
 import { lessOften } from './large-scenario.ts';
 import { type Random, seeded } from './random.ts';
 import { faults, moreFaults } from './scenario.ts';
+import { NOWHERE } from './simulated-downstream.ts';
 import type { Stop } from './stops.ts';
 import type { Scenario } from './world.ts';
 
@@ -188,10 +189,7 @@ const operation = (random: Random, name: OperationName): Operation => ({
   merge: null,
   concurrency: caps(random),
   downstream: {
-    kind: 'http',
-    url: 'http://127.0.0.1/',
-    headers: {},
-    secret: null,
+    ...NOWHERE,
     timeout: random.pick([1_000, 10_000]),
     deadline: random.pick([60_000, HOUR]),
   },

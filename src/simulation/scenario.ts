@@ -7,6 +7,7 @@ import type { ConfigChange } from './configurations.ts';
 import { fanningOut } from './fanned-out.ts';
 import type { FaultRates } from './faults.ts';
 import { type Random, seeded } from './random.ts';
+import { NOWHERE } from './simulated-downstream.ts';
 import type { Scenario } from './world.ts';
 
 const OPERATION = 'ship' as OperationName;
@@ -179,10 +180,7 @@ const handling = (seed: number): Pick<Operation, 'downstream' | 'retry' | 'callb
   const told = (): string | null => random.pick([null, 'ops']);
   return {
     downstream: {
-      kind: 'http',
-      url: 'http://127.0.0.1/',
-      headers: {},
-      secret: null,
+      ...NOWHERE,
       timeout: random.pick([1_000, 10_000]),
       deadline: random.pick([60_000, 600_000, 3_600_000]),
     },

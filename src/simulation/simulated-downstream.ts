@@ -10,6 +10,9 @@ import type { SimulatedQueue } from './queue.ts';
 import type { Random } from './random.ts';
 import { START } from './trace.ts';
 
+/** What an operation says of its downstream, which the simulated one takes the place of. */
+export const NOWHERE = { kind: 'http', url: 'http://127.0.0.1/', headers: {}, secret: null } as const;
+
 /** A call that arrived. */
 export interface LoggedCall {
   readonly call: Call;

@@ -11,6 +11,7 @@ import { FULL_SIZE, type NodeSize } from '../../fan-out/tree.ts';
 import type { AskingScenario } from '../asking.ts';
 import { type Random, seeded } from '../random.ts';
 import { faults, moreFaults } from '../scenario.ts';
+import { NOWHERE } from '../simulated-downstream.ts';
 import type { Patched } from './steps.ts';
 
 export const OPERATION = 'ship' as OperationName;
@@ -120,10 +121,7 @@ const operation: Operation = {
   concurrency: { perTarget: null, total: null },
   keepTasks: 30 * 24 * 60 * MINUTE,
   downstream: {
-    kind: 'http',
-    url: 'http://127.0.0.1/',
-    headers: {},
-    secret: null,
+    ...NOWHERE,
     timeout: 10_000,
     deadline: 60_000,
   },
