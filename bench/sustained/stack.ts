@@ -2,6 +2,7 @@
 
 import { parseConfig } from '../../src/config/schema.ts';
 import { startStack } from '../../src/local/stack.ts';
+import { errorLog } from '../../test/factories/error-log.ts';
 
 const parsed = parseConfig(JSON.parse(process.argv[2] ?? '{}'));
 if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
@@ -17,11 +18,7 @@ const stack = await startStack({
   apiPort: 0,
   ports: { dynamodb: 0, sqs: 0 },
   host: {
-    log: {
-      info: () => {},
-      warn: () => {},
-      error: (message, fields) => errors.push(`${message} ${JSON.stringify(fields)}`),
-    },
+    log: errorLog(errors),
     onEvent: ({ event }) => {
       if (event === 'early-guard') earlyGuards += 1;
     },

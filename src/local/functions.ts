@@ -50,24 +50,31 @@ const loadFunction = async (
   const { Variables = {} } = (fn.properties.Environment ?? {}) as { Variables?: Record<string, string> };
   const environment = { ...Variables, LAMBDA_TASK_ROOT: folder, AWS_REGION: LOCAL_REGION };
   const module = (await import(pathToFileURL(join(folder, 'index.mjs')).href)) as HandlerModule;
-  const sleepers = new Sleepers();
-  const handler = module.compose(environment, { ...host, sleep: sleepers.sleep });
   const timeout = Number(fn.properties.Timeout ?? 3) * 1_000;
   return {
-    name: fn.name,
-    environment,
-    sleepers,
-    timeout,
-    invoke: (event) => {
-      const invocation = handler(event, contextOf(fn.name, timeout));
-      onInvoke(fn.name, invocation);
-      return invocation;
-    },
+    ...functionOf(module.compose, { name: fn.name, environment, timeout }, host, onInvoke),
     ...(module.composeApp ? { app: module.composeApp(environment, host) } : {}),
   };
 };
 
-export const contextOf = (functionName: string, timeout: number): Context => {
+/** A function that runs this code. */
+export const functionOf = (
+  compose: HandlerModule['compose'],
+  { name, environment, timeout }: Pick<LocalFunction, 'name' | 'environment' | 'timeout'>,
+  host: Host,
+  onInvoke: (name: string, invocation: Promise<unknown>) => void,
+): LocalFunction => {
+  const sleepers = new Sleepers();
+  const handler = compose(environment, { ...host, sleep: sleepers.sleep });
+  const invoke: LocalFunction['invoke'] = (event) => {
+    const invocation = handler(event, contextOf(name, timeout));
+    onInvoke(name, invocation);
+    return invocation;
+  };
+  return { name, environment, timeout, sleepers, invoke };
+};
+
+const contextOf = (functionName: string, timeout: number): Context => {
   const deadline = Date.now() + timeout;
   return {
     functionName,

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../../src/config/resolved.ts';
 import { type RunningStack, type RunOptions, runStack, startStack } from '../../src/local/stack.ts';
+import { errorLog } from '../factories/error-log.ts';
 import { recorded } from '../permissions/record.ts';
 import type { Backend } from './backend.ts';
 import type { GivenEngines } from './given.ts';
@@ -16,11 +17,7 @@ export const openHere = async ({ engines }: GivenEngines, config: Config): Promi
     config,
     apiPort: 0,
     host: {
-      log: {
-        info: () => {},
-        warn: () => {},
-        error: (message, logged) => errors.push(`${message} ${JSON.stringify(logged)}`),
-      },
+      log: errorLog(errors),
     },
     clients: (clients, functionName) => recorded(strict(clients), functionName),
     onError: (error) => errors.push(error.message),

@@ -8,6 +8,7 @@ import { backendOf } from '../backends/here.ts';
 import { type Flow, flowOn } from '../end-to-end/flow.ts';
 import { configFrom, type Fields, operationAt } from '../end-to-end/operations.ts';
 import { startTestDownstream } from '../factories/downstream.ts';
+import { errorLog } from '../factories/error-log.ts';
 
 export interface LocalFlow extends Flow {
   readonly stack: LocalStack;
@@ -31,11 +32,7 @@ export const startLocalFlow = async (
     apiPort: 0,
     ports: { dynamodb: 0, sqs: 0 },
     host: {
-      log: {
-        info: () => {},
-        warn: () => {},
-        error: (message, logged) => errors.push(`${message} ${JSON.stringify(logged)}`),
-      },
+      log: errorLog(errors),
       onEvent: (event) => {
         events.push(event);
         site.onEvent(event);

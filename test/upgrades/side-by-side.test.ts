@@ -4,9 +4,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { synthesise } from '../../src/local/assembly.ts';
 import { localClients } from '../../src/local/clients.ts';
 import { poll } from '../../src/local/event-sources.ts';
-import { contextOf, type LocalFunction } from '../../src/local/functions.ts';
+import { functionOf, type LocalFunction } from '../../src/local/functions.ts';
 import type { Polling } from '../../src/local/pollers.ts';
-import { Sleepers } from '../../src/local/sleepers.ts';
 import { type RunningStack, startStack } from '../../src/local/stack.ts';
 import { CloudAssembly } from '../../src/local/template.ts';
 import { seeded } from '../../src/simulation/random.ts';
@@ -15,6 +14,7 @@ import { eventually, type Flow, flowOn } from '../end-to-end/flow.ts';
 import { configFrom, operationAt } from '../end-to-end/operations.ts';
 import { type AtOnce, ask, countAtOnce } from '../end-to-end/together.ts';
 import { type Behaviour, type ReceivedCall, startTestDownstream } from '../factories/downstream.ts';
+import { errorLog } from '../factories/error-log.ts';
 import { type FormerHandler, formerCode } from './former-code.ts';
 
 const FORMER = '0.2.0';
@@ -55,13 +55,7 @@ beforeAll(async () => {
   });
   const errors: string[] = [];
   const onError = (error: Error): void => void errors.push(error.message);
-  const host = {
-    log: {
-      info: () => {},
-      warn: () => {},
-      error: (message: string, about: object) => onError(new Error(`${message} ${JSON.stringify(about)}`)),
-    },
-  };
+  const host = { log: errorLog(errors) };
   const onInvoke = (name: string): void => void invoked.today.add(name);
   stack = await startStack({ config, apiPort: 0, ports: { dynamodb: 0, sqs: 0 }, host, onInvoke, onError });
   const { dynamodb, sqs } = stack.addresses;
@@ -88,17 +82,11 @@ const formerFunctions = async (
   const code = await formerCode(FORMER);
   return new Map(
     [...functions].flatMap(([name, today]) => {
-      const { environment, timeout } = today;
       const [, part = ''] = /(\w+)Handler/.exec(name) ?? [];
       const handler = HANDLER_IN[part];
       if (!handler) return [];
-      const handle = code[handler](environment, host);
-      const invoke: LocalFunction['invoke'] = (event) => {
-        if (isDeployed) return today.invoke(event);
-        invoked.former.add(name);
-        return handle(event, contextOf(name, timeout));
-      };
-      return [[name, { name, environment, timeout, sleepers: new Sleepers(), invoke }]];
+      const before = functionOf(code[handler], today, host, () => invoked.former.add(name));
+      return [[name, { ...before, invoke: (event) => (isDeployed ? today : before).invoke(event) }]];
     }),
   );
 };

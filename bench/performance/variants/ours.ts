@@ -1,5 +1,6 @@
 /** Groupage: the template's functions and queues, as `npm start` runs them. */
 import { runStack } from '../../../src/local/stack.ts';
+import { errorLog } from '../../../test/factories/error-log.ts';
 import { add } from '../../meter.ts';
 import { counting, type Site } from '../site.ts';
 import type { Variant } from './variant.ts';
@@ -15,11 +16,7 @@ export const ours: Variant = {
         config,
         apiPort: 0,
         host: {
-          log: {
-            info: () => {},
-            warn: () => {},
-            error: (message, fields) => errors.push(`${message} ${JSON.stringify(fields)}`),
-          },
+          log: errorLog(errors),
         },
         clients: (clients) => counting(clients, usage),
         onInvoke: (name) => add(usage.invocations, name),

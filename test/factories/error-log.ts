@@ -1,0 +1,8 @@
+import type { Log } from '../../lambdas/log.ts';
+
+/** A log that keeps its errors, as text, and nothing else. */
+export const errorLog = (errors: string[]): Log => ({
+  info: () => {},
+  warn: () => {},
+  error: (message, fields) => errors.push(`${message} ${JSON.stringify(fields)}`),
+});
