@@ -51,6 +51,7 @@ export const PURE: readonly Mutant[] = [
     'src/downstream/retry.ts',
     ['test/batching/small-parts.test.ts', 'test/downstream/http-answer.test.ts'],
     ['Math.min(attempt - 1, MAX_DOUBLINGS)', 'Math.min(attempt, MAX_DOUBLINGS)'],
+    ['const MAX_DOUBLINGS = 1_023;', 'const MAX_DOUBLINGS = 1_024;'],
     ['Math.min(retryAfter, RETRY_AFTER_MAX) + random', 'retryAfter + random'],
     ['Number(header) * 1_000', 'Number(header)'],
     ['Math.max(0, date - now)', 'date - now'],

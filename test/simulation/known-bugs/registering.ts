@@ -2,6 +2,8 @@
 import { parseRedrive, printRedrive } from '../../../src/batching/redrive.ts';
 import { registerAll } from '../../../src/batching/register.ts';
 import { runNumber } from '../../../src/batching/task.ts';
+import { Unstorable } from '../../../src/ports.ts';
+import { Refusal } from '../../../src/simulation/limits.ts';
 import type { Bug } from './bug.ts';
 
 /**
@@ -20,6 +22,26 @@ export const onlyTheFirstOfAnIdGoesOn: Bug = {
 export const refusedMessagesVanish: Bug = {
   registerAll: (deps, messages, onFailure) =>
     registerAll({ ...deps, queues: { ...deps.queues, reject: async () => {} } }, messages, onFailure),
+};
+
+/** A weight that no table holds. */
+export const TINY = 1e-200;
+
+/** Such a weight is taken, and a table that refuses one task for its content makes the whole function fail. */
+export const tinyWeightsAreTaken: Bug = {
+  registerAll: (deps, messages, onFailure) => {
+    const isTiny = ({ body }: (typeof messages)[number]): boolean => body.includes(`"weight":${TINY}`);
+    const tiny = new Set(messages.filter(isTiny).map(({ body }) => JSON.parse(body).id));
+    const insert: typeof deps.tasks.insert = async (tasks) => {
+      try {
+        return await deps.tasks.insert(tasks.map((task) => (tiny.has(task.id) ? { ...task, weight: TINY } : task)));
+      } catch (cause) {
+        throw cause instanceof Unstorable ? new Refusal('ValidationException', cause.message) : cause;
+      }
+    };
+    const taken = messages.map((message) => ({ ...message, body: message.body.replace(`"weight":${TINY},`, '') }));
+    return registerAll({ ...deps, tasks: { ...deps.tasks, insert } }, taken, onFailure);
+  },
 };
 
 /** Payloads that need a row of their own are not stored. */

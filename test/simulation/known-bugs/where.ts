@@ -4,6 +4,7 @@ import { NO_FAULTS } from '../../../src/simulation/faults.ts';
 import { plain } from '../../../src/simulation/plain.ts';
 import { withOperations } from '../../../src/simulation/with-operations.ts';
 import type { Scenario } from '../../../src/simulation/world.ts';
+import { TINY } from './registering.ts';
 
 // Promises about time are made for schedules where nothing goes wrong, or nothing that may be noticed.
 export const nothingGoesWrong = () => ({ faults: NO_FAULTS });
@@ -45,6 +46,14 @@ export const oneKey = ({ faults, sends }: Scenario) => ({
   sends: sends.map(({ at, body }) => ({
     at,
     body: body.includes('coalesceKey') ? body : body.replace(/^{/, '{"coalesceKey":"k1",'),
+  })),
+});
+
+/** Some messages have a weight that no table holds. */
+export const tinyWeights = ({ sends }: Scenario) => ({
+  sends: sends.map(({ at, body }, n) => ({
+    at,
+    body: n % 5 > 0 || body.includes('"weight"') ? body : body.replace(/^{/, `{"weight":${TINY},`),
   })),
 });
 

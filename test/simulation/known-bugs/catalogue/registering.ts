@@ -23,6 +23,12 @@ export const REGISTERING_BUGS: readonly KnownBug[] = [
     where.idsAreUsedAgain,
   ],
   ['refused messages that vanish', registering.refusedMessagesVanish, /becomes a task or is refused/],
+  [
+    'weights that no table holds',
+    registering.tinyWeightsAreTaken,
+    /fails only for a fault.*ValidationException/,
+    where.tinyWeights,
+  ],
   ['large payloads that are not stored', registering.largePayloadsAreNotStored, /asked for downstream/],
   [
     'new Targets that have no row',
