@@ -128,6 +128,8 @@ const judge = (config: Config, task: Task | undefined, { id, run }: TaskRun): Ju
   if (!task) return refuse('id', unknown(id));
   const meant = storedRun(task, run);
   if (meant > task.run) return refuse('run', `is ${run}, but task ${id} is in its run ${runNumber(task)}`);
+  if (runNumber({ ...task, run: meant }) < 1)
+    return refuse('run', `is ${run}, of an earlier task of the id ${id}, which has expired`);
   if (!operationNamed(config, task.operation)) return refuse('id', withoutOperation(task));
   return { does: meant < task.run || task.state.status !== 'failed' ? 'nothing' : 'start' };
 };

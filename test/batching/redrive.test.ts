@@ -53,8 +53,12 @@ suite('a redrive', () => {
 
   it('names a run as it is stored, or as people count it, and none of an earlier task with the id', async () => {
     const task = await failedTask();
-    await register(kit, [asking(task, NOW - 3_600_000)]);
+    await register(kit, [asking(task, NOW - 1)]);
     expect((await kit.tasks.get(task))?.run).toBe(NOW);
+    expect(kit.sent.rejected).toMatchObject([
+      { problems: [{ path: 'run', reason: `is ${NOW - 1}, of an earlier task of the id ${task}, which has expired` }] },
+    ]);
+    kit.sent.rejected.length = 0;
     await register(kit, [asking(task, NOW)]);
     expect((await kit.tasks.get(task))?.run).toBe(NOW + 1);
     await register(kit, [asking(task, 3)]);
