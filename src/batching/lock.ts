@@ -52,8 +52,8 @@ export const isClosed = (
   return openBatch === undefined && (paused !== undefined || isFull);
 };
 
-/** A row that must stay gets more time when it has less left than this. */
-const SPARE_TIME: Millis = 30 * 24 * 60 * MINUTE;
+/** A row that must stay gets more time when it has less left than this: the sweep may stand still for as long. */
+const SPARE_TIME: Millis = 50 * 24 * 60 * MINUTE;
 
 /** Whether a row with this expiry is deleted soon, unless it gets more time. */
 export const expiresSoon = (expiresAt: Millis | undefined, now: Millis): boolean =>

@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Target } from '../../src/batching/ids.ts';
+import { type Lock, NO_LOCK } from '../../src/batching/lock.ts';
 import { register } from '../../src/batching/register.ts';
 import { sweep } from '../../src/batching/sweep.ts';
 import { InvalidCursor } from '../../src/ports.ts';
 import { memoryStores } from '../contract/stores.ts';
-import { electedIn, operationName, target } from '../factories/factories.ts';
+import { batchId, electedIn, operationName, target } from '../factories/factories.ts';
 import { type StepKit, stepKit } from './step-kit.ts';
 
 describe('the patrol', () => {
@@ -68,6 +69,36 @@ describe('the patrol', () => {
     // The rest of the round: nothing is looked at twice.
     expect(await minute(broken())).toBeUndefined();
     expect([...elected()]).toEqual(Array.from({ length: 50 }, (_, n) => depot(200 + n)));
+  });
+
+  const DAY = 24 * 3_600_000;
+  const PAUSE = { id: 'p', by: 'person', since: 0 } as const;
+  /** The Targets whose rows got more time in a minute; each row has so much left. */
+  const keptWith = async (left: number, lock: Partial<Lock> = {}): Promise<readonly Target[]> => {
+    const kept: Target[] = [];
+    const locks: StepKit['locks'] = {
+      ...kit.locks,
+      glance: async () => ({ lock: { ...NO_LOCK, ...lock }, expiresAt: kit.now + left }),
+      keep: async (target) => void kept.push(target),
+    };
+    await kit.locks.enlist([depot(1)], kit.now);
+    await minute({ ...kit, locks });
+    return kept;
+  };
+
+  it.each<[string, Partial<Lock>]>([
+    ['is paused', { paused: PAUSE }],
+    ['waits for room', { blocked: 0 }],
+    ['has batches in flight', { inFlight: [batchId('ship/depot=1#1#1')] }],
+  ])('gives the row of a Target that %s more time, 50 days before it expires and not sooner', async (_, lock) => {
+    expect(await keptWith(50 * DAY, lock)).toEqual([]);
+    expect(await keptWith(50 * DAY - 1, lock)).toEqual([depot(1)]);
+  });
+
+  it('gives the rows of all Targets more time while their operation is paused, and lets others go', async () => {
+    expect(await keptWith(DAY)).toEqual([]);
+    await kit.operations.pause(operationName('ship'), PAUSE);
+    expect(await keptWith(DAY)).toEqual([depot(1)]);
   });
 
   it('names no more failures than anybody reads', async () => {
