@@ -204,7 +204,7 @@ describe('a lock row with a pause, or with batches in flight,', () => {
     await led(AT - 40 * DAY);
     await closed();
     await stores.locks.flush(own.target, AT - 40 * DAY);
-    await patrolled(AT - 15 * DAY);
+    await patrolled(AT - 35 * DAY);
     expect(await lockExpiry(own.target)).toBe(secondsAfter(KEEP + LOCK_OUTLIVES - 40 * DAY));
     await patrolled(AT);
     expect(await lockExpiry(own.target)).toBe(expected);
@@ -216,7 +216,7 @@ describe('a lock row with a pause, or with batches in flight,', () => {
   ] as const)('gets more time while its operation is paused %s', async (_, paused) => {
     await led(AT - 40 * DAY);
     await stores.operations.pause(operationOf(own.target), paused);
-    await patrolled(AT - 15 * DAY);
+    await patrolled(AT - 35 * DAY);
     expect(await lockExpiry(own.target)).toBe(secondsAfter(KEEP + LOCK_OUTLIVES - 40 * DAY));
     await patrolled(AT);
     expect(await lockExpiry(own.target)).toBe(expected);

@@ -95,12 +95,6 @@ describe('the patrol', () => {
     expect(await keptWith(50 * DAY - 1, lock)).toEqual([depot(1)]);
   });
 
-  it('gives the rows of all Targets more time while their operation is paused, and lets others go', async () => {
-    expect(await keptWith(DAY)).toEqual([]);
-    await kit.operations.pause(operationName('ship'), PAUSE);
-    expect(await keptWith(DAY)).toEqual([depot(1)]);
-  });
-
   it('names no more failures than anybody reads', async () => {
     await stranded(30);
     const glance = () => Promise.reject(new Error('throttled'));
