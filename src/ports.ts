@@ -254,6 +254,8 @@ export interface Locks extends SlotPages<Target> {
   release(target: Target, mine: Mine): Promise<boolean>;
   /** G5b. Gives the lock back to wait for room since `at`, if mine, no batch is open and the round is still as read. */
   block(target: Target, mine: Mine, read: { readonly round: number; readonly at: Millis }): Promise<boolean>;
+  /** H7. Lets a Target that nobody leads wait for room since `at`, if its fence is still the stored one and no batch is open. */
+  blockUnled(target: Target, seen: { readonly fence: number; readonly at: Millis }): Promise<boolean>;
   /**
    * G4. Passes the lock to the next fence, if mine, no batch is open and the flush is still as `seen`. For a wait it does
    * not wait for room any more.

@@ -130,6 +130,14 @@ export const dynamoDBLocks = (
         values: { ...mine(holder), ...unchanged.values, ':at': at },
       });
     },
+    blockUnled: (target, { fence, at }) => {
+      const unchanged = counted('Fence', fence);
+      return update(target, {
+        set: 'SET Blocked = :at',
+        when: `attribute_exists(Entry) AND ${unchanged.when} AND attribute_not_exists(LockHolder) AND attribute_not_exists(OpenBatch)`,
+        values: { ...unchanged.values, ':at': at },
+      });
+    },
     handOver: (target, holder, { token, seen, now, until, waits }) => {
       const flushAsRead = asRead('FlushedAt', seen.flushedAt);
       return update(target, {

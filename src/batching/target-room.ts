@@ -128,20 +128,22 @@ const isAnyPageTooFull = async ({ locks }: RoomDeps, target: Target, layout: Lay
   );
 
 /**
- * H7. Gives a batch's place in its Target back, and signals the Target if it was full.
+ * H7. Gives a batch's place in its Target back.
  *
  * The page is written before the lock is read, and a leader that finds no room writes the lock before it reads the pages: one
  * of them sees the other.
  *
  * Batches in the lock are from a smaller cap, or from release 0.2.0. With them the Target may be full while each page has
  * room, and its leader may have left it as one that was full in its lock: then it is not blocked, and only tasks wait.
+ *
+ * @returns the lock of a Target that was full, and that nobody leads
  */
 export const landOnPages = async (
-  deps: RoomDeps & Pick<Deps, 'queues' | 'waiting'> & { readonly machine: Pick<Machine, 'now'> },
+  deps: RoomDeps & { readonly machine: Pick<Machine, 'now'> },
   batch: Pick<Batch, 'id' | 'target' | 'targetPage'>,
   layout: Layout,
-): Promise<void> => {
-  const { locks, queues, waiting, machine } = deps;
+): Promise<Lock | undefined> => {
+  const { locks, machine } = deps;
   const { id, target, targetPage = layout.from } = batch;
   const freed = await freeOnPages(locks, target, slotOfBatch(batch), targetPage, layout.cap);
   const lock = await locks.read(target);
@@ -150,8 +152,7 @@ export const landOnPages = async (
   // A slot that is free already: the function that freed it may have died before it signalled.
   const hasSome = (lock.inFlight?.length ?? 0) > 0;
   const wasFull = hasSome || freed === undefined || freed.before.length >= capOfPage(freed.page, layout);
-  if (isHeld(lock, machine.now())) return;
-  if (!wasFull && (lock.blocked === undefined || !(await isAnyPageTooFull(deps, target, layout)))) return;
-  if (lock.blocked !== undefined) await queues.elect([{ target, wake: lock.fence }]);
-  else if (wasInLock && (await waiting.first(target, 1)).length > 0) await queues.elect([{ target }]);
+  if (isHeld(lock, machine.now())) return undefined;
+  if (!wasFull && (lock.blocked === undefined || !(await isAnyPageTooFull(deps, target, layout)))) return undefined;
+  return lock.blocked !== undefined || wasInLock ? lock : undefined;
 };

@@ -8,6 +8,7 @@ import { PACE } from '../batching/waking.ts';
 import { type Operation, operationFor } from '../config/resolved.ts';
 import { bytesOf, type Evidence, sentPayloads, waitsOf } from './evidence.ts';
 import { checkRates } from './keeps-rate.ts';
+import { checkPassed } from './passed.ts';
 import type { CallLog, LoggedCall } from './simulated-downstream.ts';
 import { checkSweeps } from './sweeps.ts';
 import { demand } from './violation.ts';
@@ -24,6 +25,7 @@ export const checkInTime = (evidence: Evidence): void => {
   checkFlushes(evidence);
   checkExpiries(evidence);
   checkTurns(evidence);
+  checkPassed(evidence);
   checkSweeps(evidence);
   const { idle, guards } = evidence.seen;
   demand(guards.most <= 2, 'a guard is in flight once, but for the moment in which it is sent again', guards);

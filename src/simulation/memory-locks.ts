@@ -102,6 +102,12 @@ export const memoryLocks = (
           ? { ...lock, blocked: at }
           : undefined,
       ),
+    blockUnled: (target, { fence, at }) =>
+      write('locks.blockUnled', target, (lock) =>
+        tables.locks.has(target) && lock.fence === fence && lock.holder === undefined && !lock.openBatch
+          ? { ...lock, blocked: at }
+          : undefined,
+      ),
     handOver: (target, mine, { token, seen, now, until, waits }) =>
       write(
         'locks.handOver',

@@ -114,6 +114,7 @@ const locks: Prices<Locks> = {
   acquire: write,
   release: write,
   block: write,
+  blockUnled: write,
   handOver: write,
   openBatch: write,
   closeBatch: write,

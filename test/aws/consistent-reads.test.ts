@@ -43,6 +43,7 @@ const PROMISED: {
     openBatch: 'none',
     closeBatch: 'none',
     block: 'none',
+    blockUnled: 'none',
     land: 'none',
     pause: 'none',
     resume: 'none',

@@ -93,6 +93,7 @@ export const callAll = async (ports: Ports): Promise<void> => {
     await locks.resume(target, 'p', NOW);
     await locks.keep(target, NOW);
     await locks.release(target, next);
+    await locks.blockUnled(target, { fence: 3, at: NOW });
     await locks.flush(target, NOW);
     await locks.takeSlot(target, slot, 1, 1);
     await locks.slotPages(target, 20);

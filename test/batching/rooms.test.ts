@@ -1,5 +1,6 @@
 /** Room in an operation: who takes it, gives it back, waits for it, and is waked for it. */
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { electLeader } from '../../src/batching/elect-leader.ts';
 import type { BatchId, Target, Token } from '../../src/batching/ids.ts';
 import { batchIdOf } from '../../src/batching/ids.ts';
 import { resumeOperation } from '../../src/batching/resume.ts';
@@ -173,6 +174,62 @@ suite('the tail of a batch', () => {
     );
     await releaseSlots(capped({ perTarget: 1 }), batch());
     expect(kit.sent.elect).toEqual([]);
+  });
+
+  describe('of which others wait for the slot', () => {
+    const deps = () => capped({ perTarget: 1, total: 1 });
+    beforeEach(async () => {
+      await inFlight(1, 1);
+      await kit.operations.takeSlot(SHIP, slotOf(where, 1, 1), 1);
+      await kit.operations.enqueue(SHIP, waits(-1));
+      kit.chance = 0;
+    });
+    const isInLine = async () => {
+      const [first] = await kit.waiting.first(where, 1);
+      expect(await lock()).toMatchObject({ fence: 1, blocked: first?.at });
+      expect(await waiting()).toEqual([{ target: where, at: first?.at, fence: 1 }]);
+    };
+
+    it('H7: lets its Target wait behind them', async () => {
+      await releaseSlots(deps(), batch());
+      expect(waked()).toEqual([elsewhere(-1)]);
+      await isInLine();
+      // A task more does not let it pass them.
+      await electLeader(deps(), { target: where });
+      expect((await lock()).holder).toBeUndefined();
+    });
+
+    it.each(['waiting', 'enqueue', 'freeSlot'] as const)('H7: does so again where it stopped at %s', async (at) => {
+      const stops = {
+        ...deps(),
+        operations: { ...kit.operations, [at]: () => Promise.reject(new Error('throttled')) },
+      };
+      await expect(releaseSlots(stops, batch())).rejects.toThrow('throttled');
+      await releaseSlots(deps(), batch());
+      expect(waked()).toEqual([elsewhere(-1)]);
+      await isInLine();
+    });
+
+    it('H7: has it led where somebody led it meanwhile, and leaves it where it has no work', async () => {
+      const blockUnled = async () => false;
+      await releaseSlots({ ...deps(), locks: { ...kit.locks, blockUnled } }, batch());
+      expect(waked()).toEqual([where, elsewhere(-1)]);
+      await kit.operations.enqueue(SHIP, waits(-2));
+      await kit.waiting.remove(
+        where,
+        (await kit.waiting.first(where, 9)).map(({ entry }) => entry),
+      );
+      await releaseSlots(deps(), batch());
+      expect(waked()).toEqual([where, elsewhere(-1), elsewhere(-2)]);
+      expect((await lock()).blocked).toBeUndefined();
+    });
+
+    it('H7: has it led once nobody else waits', async () => {
+      await kit.operations.dequeue(SHIP, waits(-1));
+      await releaseSlots(deps(), batch());
+      expect(kit.sent.elect).toEqual([{ target: where }]);
+      expect((await lock()).blocked).toBeUndefined();
+    });
   });
 
   it('H7: gives its slot back and wakes one who waits, full or not, but not while the operation is paused', async () => {

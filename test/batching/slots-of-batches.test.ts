@@ -11,7 +11,7 @@ import { type Slot, slotOf } from '../../src/batching/slots.ts';
 import { sweep } from '../../src/batching/sweep.ts';
 import { sweepSlots } from '../../src/batching/sweep-slots.ts';
 import { releaseSlots } from '../../src/batching/tail.ts';
-import { landOnPages, pagesOfTarget, takeTargetRoom } from '../../src/batching/target-room.ts';
+import { pagesOfTarget, takeTargetRoom } from '../../src/batching/target-room.ts';
 import type { Concurrency } from '../../src/config/resolved.ts';
 import { aConfig, aPolicy, NOW, operationName, target, token } from '../factories/factories.ts';
 import { PLENTY, type StepKit } from './step-kit.ts';
@@ -263,7 +263,7 @@ suite('slots of a Target on pages', () => {
     await kit.locks.block(where, guard(), { round: 0, at: NOW });
     kit.sent.elect.length = 0;
     const land = (round: number, targetPage: number) =>
-      landOnPages(deps(), { id: batch(round), target: where, targetPage }, layout());
+      releaseSlots(deps(), { id: batch(round), target: where, operation: SHIP, targetPage });
     await land(1, 1);
     expect(kit.sent.elect).toEqual([{ target: where, wake: 1 }]);
     // Its page was not full any more.
@@ -281,7 +281,7 @@ suite('slots of a Target on pages', () => {
     for (let n = 0; n < 12; n += 1) await kit.locks.takeSlot(where, slot(n + 1), 10, n < 5 ? 1 : 5);
     await kit.locks.block(where, guard(), { round: 0, at: NOW });
     kit.sent.elect.length = 0;
-    await landOnPages(deps(), { id: batch(1), target: where, targetPage: 1 }, layout());
+    await releaseSlots(deps(), { id: batch(1), target: where, operation: SHIP, targetPage: 1 });
     expect(kit.sent.elect).toEqual([{ target: where, wake: 1 }]);
   });
 

@@ -202,6 +202,22 @@ describeEach('a lock', storeKinds, (stores) => {
     expect((await locks.glance(target)).lock).toEqual(blocked);
   });
 
+  it('waits for room without a leader, where nobody has led it since and no batch is open', async () => {
+    const { target, batch } = await led();
+    const { locks } = stores();
+    const seen = { fence: 1, at: NOW - 9 };
+    expect(await locks.blockUnled(fresh().target, { fence: 0, at: NOW })).toBe(false);
+    expect(await locks.blockUnled(target, seen)).toBe(false);
+    await locks.openBatch(target, mine, opening(batch));
+    expect(await locks.blockUnled(target, seen)).toBe(false);
+    await locks.closeBatch(target, batch);
+    await locks.release(target, mine);
+    expect(await locks.blockUnled(target, { ...seen, fence: 0 })).toBe(false);
+    expect(await locks.blockUnled(target, seen)).toBe(true);
+    expect(await locks.read(target)).toEqual({ fence: 1, round: 1, lockedUntil: NOW, blocked: NOW - 9 });
+    expect(await locks.blockUnled(target, seen)).toBe(true);
+  });
+
   /** A Target that waits for room, and is led again. */
   const blockedAndLed = async () => {
     const names = await led();

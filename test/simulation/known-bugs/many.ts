@@ -103,3 +103,13 @@ export const slotsAreFreedBeforeTheBlock: Bug = {
     return group({ ...deps, locks: { ...deps.locks, takeSlot, block } }, message, delivery);
   },
 };
+
+/** The Target of a batch that is over is led again at once, though others wait for a slot of its operation. */
+export const busyTargetsGoFirst: Bug = {
+  handleBatch: (deps, message, delivery) => {
+    // Two rows are asked for by whoever looks whether others wait.
+    const waiting: Operations['waiting'] = async (operation, limit) =>
+      limit === 2 ? [] : deps.operations.waiting(operation, limit);
+    return handleBatch({ ...deps, operations: { ...deps.operations, waiting } }, message, delivery);
+  },
+};

@@ -101,3 +101,18 @@ export const pausedAsBatchesOpen = (scenario: Scenario): Partial<Scenario> => {
     pauses: [{ at: fill + 300, lasts: 10_000, of: 'ship' as never }],
   };
 };
+
+/** Two Targets have more to do than two slots are enough for, and each of two others has a task now and then. */
+export const twoBusyTargets = (scenario: Scenario): Partial<Scenario> =>
+  only(
+    scenario,
+    [
+      ...many(2, (depot) => many(400, (n) => ({ at: n * 100, depot }))).flat(),
+      ...many(2, (n) => many(5, (time) => ({ at: 2_000 + time * 8_000, depot: 2 + n }))).flat(),
+    ],
+    ({ retry, downstream }) => ({
+      concurrency: { perTarget: 1, total: 2 },
+      retry: { ...retry, maxAttempts: 1, bisect: false },
+      downstream: { ...downstream, timeout: 1_000, deadline: 60_000 },
+    }),
+  );

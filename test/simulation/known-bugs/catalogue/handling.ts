@@ -36,7 +36,7 @@ export const HANDLING_BUGS: readonly KnownBug[] = [
   ],
   ['items that go twice', handling.itemsGoTwice, /twice in a call/],
   ['batches that succeed whatever their counts say', handling.everyBatchSucceeds, /status is what its counts say/],
-  ['results that go to the neighbour', handling.resultsGoToTheNeighbour, /ends as was answered/],
+  ['results that go to the neighbour', handling.resultsGoToTheNeighbour, /ends as was answered|uses no try/],
   ['attempts without end', policy.attemptsHaveNoEnd, /at most maxAttempts attempts/],
   ['tasks that are given up early', policy.nobodyTriesAgain, /before the last attempt/],
   ['a Retry-After that is ignored', handling.retryAfterIsIgnored, /a pause that was asked for/],

@@ -21,6 +21,7 @@ export const MANY_BUGS: readonly KnownBug[] = [
   ],
   ['jobs without an end', many.jobsHaveNoEnd, /no more inputs than are remembered/, where.manyInputs],
   ['leaders that never hand over', many.leadersNeverHandOver, /longer than maxWait|does not wait/, where.busyTarget],
+  ['busy Targets that go first', many.busyTargetsGoFirst, /passes one that waits/, where.twoBusyTargets],
   [
     'slots that are freed before the Target is blocked',
     many.slotsAreFreedBeforeTheBlock,
