@@ -1,6 +1,7 @@
 /**
  * Hold a batch while its operation or Target is paused. Each minute, for months if need be, its message has the batch function look
- * whether the pause is over. Each look sends the message for the next one. So it is while a batch waits for a slot.
+ * whether the pause is over. Each look sends the message for the next one. So it is while a batch waits for a slot, or in line for its
+ * operation's rate.
  *
  * SQS may deliver a message twice, or deliver it again because its function died after it had sent the next one. Then both
  * deliveries send a message, and each of these is looked at from then on: with one such repetition in a thousand looks, one

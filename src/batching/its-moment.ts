@@ -5,11 +5,12 @@ import type { Batch } from './batch.ts';
 import { NAP, reachOf, reservedIn, sleepSeconds } from './call-rate.ts';
 import { delaySeconds } from './delay.ts';
 import type { Deps } from './deps.ts';
+import { nextLook } from './hold.ts';
 import { again, type DueMessage } from './messages.ts';
 import { reserveCall } from './reserve-call.ts';
 import type { OperationState } from './slots.ts';
 
-type MomentDeps = Pick<Deps, 'operations' | 'queues' | 'machine'>;
+type MomentDeps = Pick<Deps, 'batches' | 'operations' | 'queues' | 'machine'>;
 
 /**
  * Whether the first call may be made now. Otherwise the batch's message comes back: at the moment that was reserved for it, or,
@@ -36,7 +37,9 @@ export const isItsMoment = async (
   const asked = { operation, rate, latest: now + reachOf(now - (sealedAt ?? oldestAt)) };
   const moment = kept === undefined ? await reserveCall(deps, asked, line, invocation) : { at: kept, line };
   if (!moment) {
-    await queues.batch(again(message), Math.floor(sleepSeconds(machine.random())));
+    // A batch far back in line asks each minute, for hours: as one that is held.
+    const next = await nextLook(deps, message);
+    if (next) await queues.batch(next, Math.floor(sleepSeconds(machine.random())));
     return false;
   }
   const wait = moment.at - machine.now();

@@ -216,7 +216,7 @@ suite('handle a batch in parts', () => {
     await setLine(full);
     kit.chance = 0.99;
     await handleBatch(slow, { batchId: batch }, PLENTY);
-    expect([kit.sent.batch, await line()]).toEqual([[{ batchId: batch, delay: 59 }], full]);
+    expect([kit.sent.batch, await line()]).toEqual([[{ batchId: batch, held: expect.anything(), delay: 59 }], full]);
     // It has been in line for ten minutes then, and the line is as long again.
     kit.now = NOW + 600_000;
     await setLine({ ...full, next: kit.now + LEAST_AHEAD + 1 });

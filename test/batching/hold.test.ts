@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
+import { MOST_AHEAD } from '../../src/batching/call-rate.ts';
 import { finishBatch } from '../../src/batching/finish-batch.ts';
 import { handleBatch } from '../../src/batching/handle-batch.ts';
 import { type BatchId, batchIdOf, operationOf } from '../../src/batching/ids.ts';
 import type { DueMessage } from '../../src/batching/messages.ts';
 import { MINUTE } from '../../src/batching/timings.ts';
-import { token } from '../factories/factories.ts';
+import { aConfig, token } from '../factories/factories.ts';
 import { PLENTY } from './step-kit.ts';
 import { kit, led, suite, where } from './step-suite.ts';
 
@@ -19,9 +20,9 @@ suite('a batch that a pause holds up', () => {
     return batchId;
   };
   /** The messages of which one look each comes to be, a minute later. */
-  const looked = async (messages: readonly DueMessage[]): Promise<readonly DueMessage[]> => {
+  const looked = async (messages: readonly DueMessage[], deps = kit): Promise<readonly DueMessage[]> => {
     kit.sent.batch.length = 0;
-    for (const message of messages) await handleBatch(kit, message, PLENTY);
+    for (const message of messages) await handleBatch(deps, message, PLENTY);
     kit.now += MINUTE;
     return kit.sent.batch.map(({ delay: _, ...message }) => message as DueMessage);
   };
@@ -37,6 +38,28 @@ suite('a batch that a pause holds up', () => {
     await kit.operations.resume(operationOf(where), pause.id);
     await looked(messages);
     expect(await kit.batches.get(batchId)).toMatchObject({ status: 'succeeded', attempt: 1 });
+    expect(kit.calls).toHaveLength(1);
+  });
+
+  it('H1: has few messages, too, while it is far back in line for a rate', async () => {
+    const batchId = await sealed();
+    await kit.operations.resume(operationOf(where), pause.id);
+    const rated = { ...kit, config: aConfig({ rateLimit: 1 }) };
+    let messages: readonly DueMessage[] = [{ batchId }];
+    for (let minute = 0; minute < 120; minute += 1) {
+      const { line } = await kit.operations.read(operationOf(where));
+      // As long as a line may be.
+      const full = { next: kit.now + MOST_AHEAD + 1, rate: 1, since: line?.since ?? kit.now };
+      await kit.operations.reserveCall(operationOf(where), line, full);
+      messages = await looked(
+        messages.flatMap((each) => (minute % 5 === 0 ? [each, each] : [each])),
+        rated,
+      );
+      expect(messages.length).toBeGreaterThan(0);
+      expect(messages.length).toBeLessThanOrEqual(32);
+    }
+    expect(kit.calls).toHaveLength(0);
+    await looked(messages);
     expect(kit.calls).toHaveLength(1);
   });
 
