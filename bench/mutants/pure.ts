@@ -64,11 +64,7 @@ export const PURE: readonly Mutant[] = [
   ),
   ...mutantsOf(
     'src/downstream/verdict.ts',
-    [
-      'test/batching/handle-batch.test.ts',
-      'test/batching/handle-batch-parts.test.ts',
-      'test/merging/merging-downstream.test.ts',
-    ],
+    ['test/downstream/verdict.test.ts'],
     ['open: items.filter(({ id }) => !settled.has(id))', 'open: items'],
     ['answer.settled?.get(item.id) ?? refused', 'refused'],
     ["reasons[0] ?? { reason: '' }", "reasons.at(-1) ?? { reason: '' }"],

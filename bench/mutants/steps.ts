@@ -87,7 +87,7 @@ export const STEPS: readonly Mutant[] = [
   ),
   ...mutantsOf(
     'src/batching/tally.ts',
-    ['test/batching/handle-batch.test.ts', 'test/batching/handle-batch-parts.test.ts'],
+    ['test/batching/handle-batch.test.ts', 'test/batching/handle-batch-told.test.ts'],
     ['this.#ended = [...members.ended];', 'this.#ended = [];'],
     ['attempts: Math.min(tries, this.#operation.retry.maxAttempts),', 'attempts: tries,'],
   ),
@@ -98,6 +98,24 @@ export const STEPS: readonly Mutant[] = [
     ['if (state.paused) await operations.resume(operation, state.paused.id);', ''],
     ['if (failures < most || pauseNow(state, now))', 'if (failures <= most || pauseNow(state, now))'],
     ['paused.until > now', 'paused.until >= now'],
+  ),
+  ...mutantsOf(
+    'src/batching/tail.ts',
+    ['test/batching/rooms.test.ts'],
+    ['if (inLine.every((each) => each.target === target)) return false;', ''],
+    ['inLine.every((each) => each.target === target)', 'inLine.length === 0'],
+    ['await operations.enqueue(operation, { target, at, fence });', ''],
+  ),
+  ...mutantsOf(
+    'src/batching/redrive.ts',
+    ['test/batching/redrive.test.ts'],
+    ['runNumber({ ...task, run: meant }) < 1', 'runNumber({ ...task, run: meant }) < 0'],
+  ),
+  ...mutantsOf(
+    'src/batching/lock.ts',
+    ['test/batching/patrol.test.ts'],
+    ['expiresAt < now + SPARE_TIME', 'expiresAt <= now + SPARE_TIME'],
+    ['(paused ?? inFlight ?? blocked)', '(paused ?? inFlight)'],
   ),
   ...mutantsOf(
     'src/deferred/claim.ts',

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { pauseNow } from '../../src/batching/circuit.ts';
 import { finishBatch } from '../../src/batching/finish-batch.ts';
 import { handleBatch } from '../../src/batching/handle-batch.ts';
 import { type BatchId, batchIdOf } from '../../src/batching/ids.ts';
@@ -45,6 +46,13 @@ suite('a circuit', () => {
     expect(paused).toMatchObject({ by: 'circuit', until, reason: 'answered 503' });
     expect(kit.sent.resume).toEqual([{ operation: ship, resume: paused?.id, delay: 30 }]);
     expect(await kit.batches.get(batch)).toMatchObject({ tries: 1, attempt: 2, runUntil: until + COOL_DOWN / 2 });
+  });
+
+  it('is over at its time, and not before; what a person paused is not', () => {
+    const paused = { id: 'p', by: 'circuit', since: NOW - 9, until: NOW } as const;
+    expect(pauseNow({ paused }, NOW - 1)).toEqual(paused);
+    expect(pauseNow({ paused }, NOW)).toBeUndefined();
+    expect(pauseNow({ paused: { id: 'q', by: 'person', since: 0 } }, NOW)).toBeDefined();
   });
 
   it('holds batches up without a call, or a try, until it is half open; a success closes it', async () => {

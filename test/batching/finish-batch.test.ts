@@ -3,7 +3,7 @@ import { finishBatch } from '../../src/batching/finish-batch.ts';
 import { batchIdOf, type TaskId, type Token } from '../../src/batching/ids.ts';
 import { register } from '../../src/batching/register.ts';
 import { LEASE } from '../../src/batching/timings.ts';
-import { batchId, registeredCandidate as candidate, id, NOW } from '../factories/factories.ts';
+import { aConfig, batchId, registeredCandidate as candidate, id, NOW } from '../factories/factories.ts';
 import { depot, guard, kit, led, lock, message, suite, where } from './step-suite.ts';
 
 suite('finish', () => {
@@ -40,6 +40,38 @@ suite('finish', () => {
     });
     expect(kit.sent.batch).toHaveLength(1);
     expect((await kit.tasks.get(second))?.state).toMatchObject({ batchId: batch });
+  });
+
+  it('F1, F3: has a task once whose row is there twice, and one who seals it', async () => {
+    await led(1);
+    const rows = await kit.waiting.first(where, 9);
+    const seal: typeof kit.batches.seal = async (...args) => {
+      await kit.batches.seal(...args);
+      return kit.batches.seal(...args);
+    };
+    const batch = batchIdOf(where, 1, 1);
+    const beaten = { ...kit, batches: { ...kit.batches, seal } };
+    await finishBatch(beaten, where, batch, { rows: [...rows, ...rows], because: 'full' });
+    expect((await kit.batches.get(batch))?.candidates).toEqual([candidate(`${depot}-0`)]);
+    expect(kit.events.filter(({ event }) => event === 'sealed')).toEqual([]);
+  });
+
+  it('F5: tells once more of a candidate that ended while it waited, before its row goes', async () => {
+    const listening = {
+      ...kit,
+      config: {
+        ...aConfig({ callbacks: { failed: 'ops', succeeded: null } }),
+        destinations: { ops: { kind: 'queue', name: 'ops' } },
+      } as const,
+    };
+    const [task] = (await led(1)) as [TaskId];
+    const error = { code: 'expired', message: 'late', retriable: true };
+    const as = { status: 'failed', error } as const;
+    // Whoever ended it stopped before he told.
+    await kit.tasks.settle([{ task: { id: task, run: NOW, target: where }, as }], { at: NOW, keep: 3_600_000 });
+    await finishBatch(listening, where, batchIdOf(where, 1, 1));
+    expect(kit.sent.callbacks.map(({ event }) => (JSON.parse(event) as { id: string }).id)).toEqual([`${task}.${NOW}`]);
+    expect(await kit.waiting.first(where, 9)).toEqual([]);
   });
 
   it('F1: knows that a batch was flushed which somebody else opened', async () => {

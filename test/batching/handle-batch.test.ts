@@ -112,10 +112,26 @@ suite('handle a batch', () => {
     kit.now = NOW + 1_000;
     await handleBatch(kit, { batchId: batch }, PLENTY);
     expect(kit.calls).toEqual([]);
+    // The look after the last attempt is none.
     expect((await kit.tasks.get(id(`${depot}-0`)))?.state).toMatchObject({
       status: 'failed',
-      error: { message: expect.stringContaining('did not report') },
+      attempts: 3,
+      error: { message: expect.stringMatching(/^gave up after 3 attempts: .*did not report/) },
     });
+  });
+
+  it('H6: looks again where the batch could not be finished, since another run may have changed it', async () => {
+    const batch = await sealed(1);
+    let tried = 0;
+    const finish: typeof kit.batches.finish = async (...args) => {
+      tried += 1;
+      return tried > 1 && kit.batches.finish(...args);
+    };
+    await handleBatch({ ...kit, batches: { ...kit.batches, finish } }, { batchId: batch }, PLENTY);
+    kit.now += 1_000_000;
+    await handleBatch({ ...kit, batches: { ...kit.batches, finish } }, { batchId: batch }, PLENTY);
+    expect(kit.events.filter(({ event }) => event === 'finished')).toHaveLength(1);
+    expect((await kit.batches.get(batch))?.status).toBe('succeeded');
   });
 
   it('H5, H6: an attempt that was overtaken changes nothing but results that were missing', async () => {

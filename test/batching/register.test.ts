@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { batchIdOf, type TaskId } from '../../src/batching/ids.ts';
+import type { BatchPolicy } from '../../src/batching/policy.ts';
 import { register, registerAll } from '../../src/batching/register.ts';
 import {
   aConfig,
@@ -133,6 +134,25 @@ suite('register', () => {
       Array.from({ length: 19 }, (_, n) => message(n + 1)),
     );
     expect(kit.sent.group).toEqual([{ ...guard(1, true), delay: 0 }]);
+  });
+
+  it('R4: counts together what comes together: its tasks, its bytes and its weight', async () => {
+    const looks = async (policy: Partial<BatchPolicy>, come: readonly object[]): Promise<number> => {
+      let read = 0;
+      const page: typeof kit.waiting.page = (...args) => {
+        read += 1;
+        return kit.waiting.page(...args);
+      };
+      const config = aConfig({ batch: aPolicy({ maxSize: 1_000, maxWait: 600_000, ...policy }) });
+      kit.chance = 0.5;
+      const messages = come.map((extra, n) => message(10 + n, extra));
+      await register({ ...kit, config, waiting: { ...kit.waiting, page } }, messages);
+      return read;
+    };
+    await led(1);
+    // The chance of a look is eight times the share of a batch that came: 8/30 and 16/30.
+    expect(await looks({ maxWeight: 30 }, [{ weight: 1 }])).toBe(0);
+    expect(await looks({ maxWeight: 30 }, [{ weight: 1 }, { weight: 1 }])).toBe(1);
   });
 
   it('R4: does not look when the leader wakes soon anyway', async () => {

@@ -226,8 +226,10 @@ suite('the tail of a batch', () => {
 
     it('H7: has it led once nobody else waits', async () => {
       await kit.operations.dequeue(SHIP, waits(-1));
+      // A row of its own that is left over.
+      await kit.operations.enqueue(SHIP, { target: where, at: NOW, fence: 0 });
       await releaseSlots(deps(), batch());
-      expect(kit.sent.elect).toEqual([{ target: where }]);
+      expect(kit.sent.elect).toEqual([{ target: where }, { target: where, wake: 0 }]);
       expect((await lock()).blocked).toBeUndefined();
     });
   });

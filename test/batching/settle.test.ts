@@ -105,6 +105,21 @@ suite('settle', () => {
       );
   });
 
+  it('ends at its time what expires, by that alone, and lets it replace no other one of its key', async () => {
+    await register(kit, [
+      message(0, { coalesceKey: 'k' }),
+      message(1, { coalesceKey: 'k', expiresIn: '1s' }),
+      message(2, { coalesceKey: 'other', expiresIn: '1s' }),
+      message(3, { coalesceKey: 'other' }),
+    ]);
+    const waiting = await rows();
+    expect(settlementsOf(waiting, NOW + 999).map(({ as }) => as.status)).toEqual(['succeeded', 'succeeded']);
+    expect(settlementsOf(waiting, NOW + 1_000).map(({ row, as }) => [row.candidate, as.status])).toEqual([
+      [candidate(`${depot}-1`), 'failed'],
+      [candidate(`${depot}-2`), 'failed'],
+    ]);
+  });
+
   it('R1: is done again by a register that comes upon a task that ended while it waited', async () => {
     await registered(1);
     await expect(

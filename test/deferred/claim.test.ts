@@ -3,6 +3,7 @@ import { bytesInString } from '../../src/batching/json-text.ts';
 import { CLOCK_SKEW } from '../../src/batching/timings.ts';
 import { CLAIMS_MAX } from '../../src/deferred/list.ts';
 import { cancelRest, discard } from '../../src/fan-out/end.ts';
+import { SETTLED } from '../../src/fan-out/fan-out.ts';
 import { seal } from '../../src/fan-out/seal.ts';
 import { NOW } from '../factories/factories.ts';
 import { atEachCut, dyingAt, gateAt } from './cuts.ts';
@@ -236,6 +237,17 @@ describe('a claim', () => {
     await discard(other, await other.read());
     expect(await other.claim('a', 1)).toEqual({ kind: 'closed', status: 'expired' });
     expect(await listKit().claim('a', 1)).toEqual({ kind: 'unknown' });
+  });
+
+  it('of a list that ended long ago gets nothing, though its rows may still be there', async () => {
+    const kit = await holding(3);
+    await cancelRest(kit, await kit.read());
+    const { checkAt = 0, event } = await kit.read();
+    expect(event).toBeUndefined();
+    kit.now = checkAt - SETTLED - 1;
+    expect(await kit.claim('a', 1)).toEqual({ kind: 'closed', status: 'cancelled' });
+    kit.now += 1;
+    expect(await kit.claim('a', 1)).toEqual({ kind: 'unknown' });
   });
 });
 

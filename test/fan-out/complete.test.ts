@@ -120,5 +120,7 @@ describe('a fan-out', () => {
     expect(answer.unknown.toSorted()).toEqual([itemId('0:3'), itemId('1:1'), itemId('7:0')]);
     expect(answer.fanOuts).toEqual([{ id: FAN_OUT, complete: false }]);
     expect(await progressOf(kit.fanOuts, await kit.read())).toMatchObject({ pending: 3 });
+    // It is not said of a fan-out how it is by whoever knows none of its items.
+    expect(await kit.ack(['0:9', '1:1'])).toEqual({ fanOuts: [], unknown: [itemId('0:9'), itemId('1:1')] });
   });
 });

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import type { TaskId } from '../../src/batching/ids.ts';
+import type { Outcome } from '../../src/batching/task.ts';
+import type { ItemAnswer } from '../../src/downstream/downstream.ts';
+import { verdictOf } from '../../src/downstream/verdict.ts';
+import { id } from '../factories/factories.ts';
+
+const items = ['a', 'b', 'c'].map((name) => ({ id: id(name), payload: '{}' }));
+const DONE: Outcome = { status: 'succeeded' };
+const settled: ReadonlyMap<TaskId, Outcome> = new Map([[id('b'), DONE]]);
+const refusedFor = (message: string): Outcome => ({
+  status: 'failed',
+  error: { code: 'refused', message, retriable: false },
+});
+
+describe('what an answer means for its items', () => {
+  it.each([
+    { kind: 'pending', settled } as const,
+    { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: true, settled } as const,
+  ])('$kind leaves open what it does not settle', (answer) => {
+    const { results, open } = verdictOf(answer, items);
+    expect(results).toEqual([{ id: id('b'), outcome: DONE }]);
+    expect(open.map((each) => each.id)).toEqual([id('a'), id('c')]);
+  });
+
+  it('refused ends them all, and what it settles as it says', () => {
+    const refused = refusedFor('answered 400');
+    expect(verdictOf({ kind: 'refused', reason: 'answered 400', settled }, items).results).toEqual([
+      { id: id('a'), outcome: refused },
+      { id: id('b'), outcome: DONE },
+      { id: id('c'), outcome: refused },
+    ]);
+  });
+
+  it('results leave open what is to be tried again or is left out, for the reason of the first of those', () => {
+    const answers = new Map<TaskId, ItemAnswer>([
+      [id('a'), { status: 'retry', reason: 'locked' }],
+      [id('b'), DONE],
+    ]);
+    const verdict = verdictOf({ kind: 'results', items: answers, foreign: 0 }, items);
+    expect(verdict).toMatchObject({ results: [{ id: id('b'), outcome: DONE }], reason: 'locked' });
+    expect(verdict.open.map((each) => each.id)).toEqual([id('a'), id('c')]);
+  });
+});
