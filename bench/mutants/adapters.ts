@@ -48,6 +48,11 @@ export const ADAPTERS: readonly Mutant[] = [
     ['test/aws/expiry.test.ts'],
     ['SET ExpiresAt = :expires REMOVE CheckAt', 'SET ExpiresIn = :expires REMOVE CheckAt'],
   ),
+  ...mutantsOf(
+    'src/aws/dynamodb-fan-outs.ts',
+    ['test/contract/fan-outs.test.ts'],
+    ['size(Fails) <= :most', 'size(Fails) < :most'],
+  ),
   ...mutantsOf('src/aws/fan-out-rows.ts', ['test/aws/expiry.test.ts'], ['  ExpiresAt: expiresAt(expires, 0),', '']),
   ...mutantsOf('src/aws/dynamodb-processed.ts', ['test/aws/expiry.test.ts'], ['  ExpiresAt: expiresAt(at, keep),', '']),
   ...mutantsOf(

@@ -19,6 +19,7 @@ export const AROUND: readonly Mutant[] = [
     ['merge && keepTasks < wait', 'merge && keepTasks <= wait'],
     ['minDelay > maxDelay', 'minDelay >= maxDelay'],
     ['attempt > LAMBDA_MAX', 'attempt > LAMBDA_MAX + 60_000'],
+    ['attempt > LAMBDA_MAX', 'attempt >= LAMBDA_MAX'],
   ),
   ...mutantsOf(
     'src/api/redrive.ts',
@@ -44,6 +45,7 @@ export const AROUND: readonly Mutant[] = [
     'src/config/resolved.ts',
     ['test/config/resolved.test.ts'],
     ['Math.max(longest, AWS_CALL) + HANDLER_OVERHEAD', 'AWS_CALL + HANDLER_OVERHEAD'],
+    ['Math.max(longest, AWS_CALL)', 'longest'],
     ['6 * handlerTimeout(config)', 'handlerTimeout(config)'],
   ),
   ...mutantsOf(

@@ -102,6 +102,11 @@ export const PURE: readonly Mutant[] = [
     ['checkAt <= now + SETTLED', 'checkAt < now + SETTLED'],
   ),
   ...mutantsOf(
+    'src/fan-out/fan-out.ts',
+    ['test/fan-out/races.test.ts'],
+    ['?? 0) > TOLERATED_MAX', '?? 0) >= TOLERATED_MAX'],
+  ),
+  ...mutantsOf(
     'src/merging/answers.ts',
     ['test/merging/merge.test.ts'],
     ["else if ((answers.get(key)?.status ?? 'retry') === 'retry') answers", 'else answers'],

@@ -57,6 +57,9 @@ export const STEPS: readonly Mutant[] = [
       'startBy: startBy ?? Number.POSITIVE_INFINITY',
     ],
     ['tasks: before.tasks + 1', 'tasks: 1'],
+    ['bytes: before.bytes + bytes', 'bytes'],
+    ['largest: Math.max(before.largest, bytes)', 'largest: bytes'],
+    ['largest: Math.max(before.largest, bytes)', 'largest: before.largest'],
     ['if (unknown.length > 0) await locks.enlist(unknown, now);', ''],
     ['lock.lockedUntil <= now + LEASE + SOON) return;', 'lock.lockedUntil <= now) return;'],
   ),
@@ -155,6 +158,16 @@ export const STEPS: readonly Mutant[] = [
     ['test/fan-out/races.test.ts'],
     ['slice(0, TOLERATED_MAX + 1)', 'slice(0, TOLERATED_MAX)'],
     ['unknown, TOLERATED_MAX)', 'unknown, TOLERATED_MAX - 1)'],
+  ),
+  ...mutantsOf(
+    'src/fan-out/ack-items.ts',
+    ['test/deferred/ends.test.ts'],
+    ['if (!fanOut || isGoing(fanOut, machine.now()))', 'if (!fanOut)'],
+  ),
+  ...mutantsOf(
+    'src/deferred/claimed.ts',
+    ['test/deferred/claimed.test.ts'],
+    ['if (!list || isGoing(list, machine.now()))', 'if (!list)'],
   ),
   ...mutantsOf(
     'src/fan-out/ack-items.ts',

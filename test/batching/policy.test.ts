@@ -46,6 +46,31 @@ describe('a batch is due', () => {
     expect(brief(due(waiting, policy, NOW + 1_000))).toEqual({ do: 'seal', because: 'waited', take: 2 });
   });
 
+  it('when its window ends, which is the next one for a task that comes as a window begins', () => {
+    const windows = aPolicy({ maxSize: 9, window: 5_000 });
+    const start = Math.ceil(NOW / 5_000) * 5_000;
+    const until = (at: number) => due([aRow({ at })], windows, start - 1);
+    expect(until(start - 1)).toEqual({ do: 'wait', until: start });
+    expect(until(start)).toEqual({ do: 'wait', until: start + 5_000 });
+  });
+
+  it('at once with one task that is as large as bypass says, which goes alone', () => {
+    const bypass = aPolicy({ maxSize: 9, bypass: 500 });
+    const beside = (bytes: number) => [aRow({ id: 'a', bytes: 1 }), aRow({ id: 'b', bytes })];
+    expect(due(beside(499), bypass, NOW).do).toBe('wait');
+    expect(due(beside(500), bypass, NOW)).toEqual({ do: 'seal', because: 'bypass', rows: [beside(500)[1]] });
+  });
+
+  it('later, but is looked at when the first of its tasks expires', () => {
+    const waiting = [
+      aRow({ id: 'a', startBy: NOW + 3_000 }),
+      aRow({ id: 'b', startBy: NOW + 2_000 }),
+      aRow({ id: 'c' }),
+    ];
+    expect(due(waiting, aPolicy({ maxSize: 9, maxWait: 5_000 }), NOW)).toEqual({ do: 'wait', until: NOW + 2_000 });
+    expect(due(waiting, aPolicy({ maxSize: 9, maxWait: 1_000 }), NOW)).toEqual({ do: 'wait', until: NOW + 1_000 });
+  });
+
   it('when it waited as a flush was asked for, and not for what came later', () => {
     expect(brief(due(rows(1), policy, NOW, NOW))).toEqual({ do: 'seal', because: 'flush', take: 1 });
     expect(due(rows(1), policy, NOW, NOW - 1)).toEqual({ do: 'wait', until: NOW + 5_000 });

@@ -136,23 +136,39 @@ suite('register', () => {
     expect(kit.sent.group).toEqual([{ ...guard(1, true), delay: 0 }]);
   });
 
-  it('R4: counts together what comes together: its tasks, its bytes and its weight', async () => {
+  it('R4: counts together what comes together: its tasks, its bytes and its weight, and the largest of it', async () => {
+    let sent = 10;
     const looks = async (policy: Partial<BatchPolicy>, come: readonly object[]): Promise<number> => {
       let read = 0;
-      const page: typeof kit.waiting.page = (...args) => {
-        read += 1;
-        return kit.waiting.page(...args);
-      };
+      const counted =
+        <Args extends readonly unknown[], Answer>(call: (...args: Args) => Answer) =>
+        (...args: Args): Answer => {
+          read += 1;
+          return call(...args);
+        };
+      const { waiting } = kit;
       const config = aConfig({ batch: aPolicy({ maxSize: 1_000, maxWait: 600_000, ...policy }) });
       kit.chance = 0.5;
-      const messages = come.map((extra, n) => message(10 + n, extra));
-      await register({ ...kit, config, waiting: { ...kit.waiting, page } }, messages);
+      const messages = come.map((extra) => message(sent++, extra));
+      const watched = { ...waiting, page: counted(waiting.page), first: counted(waiting.first) };
+      await register({ ...kit, config, waiting: watched }, messages);
+      expect(kit.sent.rejected).toEqual([]);
       return read;
     };
     await led(1);
     // The chance of a look is eight times the share of a batch that came: 8/30 and 16/30.
     expect(await looks({ maxWeight: 30 }, [{ weight: 1 }])).toBe(0);
     expect(await looks({ maxWeight: 30 }, [{ weight: 1 }, { weight: 1 }])).toBe(1);
+    // By number it is less for those that come together: 0.27 for one, and 0.61 for three.
+    expect(await looks({ maxSize: 30 }, [{}])).toBe(0);
+    expect(await looks({ maxSize: 30 }, [{}, {}, {}])).toBe(1);
+    const large = { payload: { depot, s: 'x'.repeat(1_000) } };
+    expect(await looks({ maxBytes: 25_000 }, [large])).toBe(0);
+    expect(await looks({ maxBytes: 25_000 }, [large, large])).toBe(1);
+    // One that does not wait is enough, whatever comes with it.
+    expect(await looks({ bypass: 900 }, [{}, {}])).toBe(0);
+    expect(await looks({ bypass: 900 }, [{}, large])).toBe(1);
+    expect(await looks({ bypass: 900 }, [large, {}])).toBe(1);
   });
 
   it('R4: does not look when the leader wakes soon anyway', async () => {
