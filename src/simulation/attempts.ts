@@ -49,12 +49,15 @@ export const checkAttempts = (evidence: Evidence): void => {
 /**
  * An attempt whose results could not be stored does not count: one is called about again though its function heard how it
  * ended, and did not die. Where only a message could be marked, another copy of the batch's message may begin the next attempt before
- * it; then the attempt counts.
+ * it, or an earlier job's report may put the batch off; then the attempt counts.
  */
 const checkUncounted = ({ died, received }: Evidence, batch: Batch, calls: readonly LoggedCall[]): void => {
   const marked = (attempt: number): string => printBatch({ batchId: batch.id, uncounted: attempt }).slice(0, -1);
   const hasMark = (bodies: readonly string[], attempt: number): boolean =>
     bodies.some((body) => body === `${marked(attempt)}}` || body.startsWith(`${marked(attempt)},`));
+  const isReported = [...received.values()].some((bodies) =>
+    bodies.some((body) => body.startsWith(`{"batchId":${JSON.stringify(batch.id)}`)),
+  );
   const lost = new Set(
     calls.flatMap(({ call, answered, by }) => {
       if (!answered || died.has(by)) return [];
@@ -62,7 +65,8 @@ const checkUncounted = ({ died, received }: Evidence, batch: Batch, calls: reado
       const later = calls.filter((each) => each.call.attempt > call.attempt);
       if (!later.some((each) => each.call.items.some(({ id }) => ended.has(id)))) return [];
       const isFirstMarked = hasMark(received.get(later[0]?.by ?? '') ?? [], call.attempt);
-      const isMarkLate = !isFirstMarked && [...received.values()].some((bodies) => hasMark(bodies, call.attempt));
+      const isMarkLate =
+        (!isFirstMarked || isReported) && [...received.values()].some((bodies) => hasMark(bodies, call.attempt));
       return isMarkLate ? [] : [call.attempt];
     }),
   );

@@ -42,10 +42,11 @@ export const metered = (
   const most = mostRows(run, configs, slotsPerPage);
   let [requests, work, atPace] = [0, run.messages, false];
   return async (call, effects) => {
-    requests += 1;
     if (WORK.has(call)) work += 1;
     atPace ||= call === 'operations.markWaking';
     const answers = await gate(call, effects);
+    // While a table is down, a write is repeated for as long as the function has time: those that fail are not counted.
+    requests += 1;
     const rows = answers.reduce((sum: number, answer) => sum + rowsIn(answer), 0);
     // Every woken Target is a request and a share of two others.
     const pace = atPace ? { requests: 2 * PACE * (STINT / 1_000 + 1), rows: PACE } : { requests: 0, rows: 0 };
