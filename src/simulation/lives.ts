@@ -42,11 +42,20 @@ const SKEW: Millis = 2 * MINUTE;
 class Lives {
   readonly #lives: ReadonlyMap<TaskId, readonly Life[]>;
   readonly #locks: Expired['locks'];
+  /** When rows of a batch were gone after which there was another one: its lock still named it as the open one. */
+  readonly #rowsBefore: ReadonlyMap<BatchId, readonly Millis[]>;
   /** Candidates by the name of their batch. */
   readonly #candidates = new Map<BatchId, ReadonlyMap<TaskId, TaskId>>();
 
   constructor(tables: Tables, expired: Expired) {
     this.#locks = expired.locks;
+    const gone = Map.groupBy(expired.batches, ({ row }) => row.id);
+    this.#rowsBefore = new Map(
+      [...gone].map(([id, all]) => {
+        const times = all.map(({ at }) => at).toSorted((a, b) => a - b);
+        return [id, tables.batches.has(id) ? times : times.slice(0, -1)];
+      }),
+    );
     const rows = [
       ...expired.tasks.map(({ row, at }) => ({ task: row, until: at })),
       ...[...tables.tasks.values()].map((task) => ({ task, until: Number.POSITIVE_INFINITY })),
@@ -81,7 +90,8 @@ class Lives {
   /** A batch by its name and when something was known of it. A Target's lock is gone only long after its last batch. */
   batchAt(id: BatchId, moment: Millis): BatchId {
     const target = id.split('#').slice(0, -2).join('#') as Target;
-    const later = this.#locks.filter(({ row, at }) => row === target && at > moment).length;
+    const rowsLater = this.#rowsBefore.get(id)?.filter((at) => at > moment).length ?? 0;
+    const later = Math.max(rowsLater, this.#locks.filter(({ row, at }) => row === target && at > moment).length);
     return later === 0 ? id : (`${id}~${later}` as BatchId);
   }
 
