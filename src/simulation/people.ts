@@ -48,10 +48,21 @@ export class People {
     if (waiting !== undefined) this.flushes.push({ target, at });
   }
 
-  cancel(id: TaskId): void {
-    const { chaos, start } = this.#around;
+  /** Somebody cancels a task. @param asksAgain whether they do where they get no answer */
+  cancel(id: TaskId, asksAgain: boolean): void {
+    const { chaos, start, quiet } = this.#around;
+    const { scheduler } = chaos;
     const { name, deps } = start('cancel', LEADER_TIMEOUT);
-    attempt(chaos, name, () => cancel(deps, id), undefined);
+    let isAnswered = false;
+    const work = async (): Promise<void> => {
+      await cancel(deps, id);
+      isAnswered = true;
+    };
+    attempt(chaos, name, work, undefined);
+    if (asksAgain)
+      scheduler.after(LONGEST_PAUSE + quiet(scheduler.now), () => {
+        if (!isAnswered) this.cancel(id, asksAgain);
+      });
   }
 
   /** Somebody pauses something; he, or somebody after him, resumes it. */

@@ -227,11 +227,11 @@ class World {
   }
 
   async run(): Promise<Report> {
-    const { items } = this.#scenario;
+    const { items, cancels = [], isLong = false } = this.#scenario;
     if (items !== undefined) await openFanOut(this.#tables, items, this.#start('opener', LEADER_TIMEOUT).deps);
     for (const { at, body } of this.#scenario.sends) this.#scheduler.after(at, () => this.#send(body));
     for (const { at, target } of this.#scenario.flushes) this.#scheduler.after(at, () => this.#people.flush(target));
-    for (const { at, id } of this.#scenario.cancels ?? []) this.#scheduler.after(at, () => this.#people.cancel(id));
+    for (const { at, id } of cancels) this.#scheduler.after(at, () => this.#people.cancel(id, isLong));
     for (const { at, lasts, of } of this.#scenario.pauses ?? [])
       this.#scheduler.after(at, () => this.#people.pause(of, at + lasts - this.#sinceStart));
     for (const { at, times } of this.#scenario.redrives) this.#scheduler.after(at, () => this.#people.redrive(times));
