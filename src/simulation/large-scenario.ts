@@ -56,8 +56,11 @@ export const largeScenarioOf = (seed: number): Scenario => {
   };
 };
 
-/** How long the leaders of all Targets take together, where so many functions lead them. */
-const LED_WITHIN: Millis = 30_000;
+/**
+ * How long the leaders of all Targets, and the calls about all batches, take together, where so many functions make them. Messages come
+ * in any order: some wait until most of the thousands that came with them are handled.
+ */
+const LED_WITHIN: Millis = 60_000;
 
 /** With so many runs of functions, something goes wrong often enough. */
 export const lessOften = ({ skew, ...rates }: FaultRates): FaultRates => ({
