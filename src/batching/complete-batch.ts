@@ -163,8 +163,8 @@ const tryAgain = async (
     return finish(deps, run, tally);
   }
   const delayed = machine.now() + retryDelay(operation.retry, tries, machine.random());
-  // The others may have a pause to keep.
-  const retryAt = batch.open?.length ? Math.max(batch.runUntil, delayed) : delayed;
+  // The others may have a pause to keep, and so may an attempt after the job's whose results could not be stored.
+  const retryAt = batch.open?.length || batch.uncounted ? Math.max(batch.runUntil, delayed) : delayed;
   const parts = batch.split === undefined ? {} : { split: batch.split };
   const rest = { open: left.items.map(({ id }) => id), counts: tally.counts, ...parts };
   const ended = { ...rest, lastAttempt: lastAttempt(left, machine.now()) };

@@ -18,6 +18,9 @@ import type { Tables } from './tables.ts';
 /** Longer than any process is paused. */
 export const LONGEST_PAUSE: Millis = 5 * MINUTE;
 
+/** Longer than whoever pauses something may take: their function may be paused twice. */
+const SLOWEST: Millis = 8 * MINUTE;
+
 interface Surroundings {
   readonly chaos: Chaos;
   readonly tables: Tables;
@@ -71,7 +74,7 @@ export class People {
     const { name, deps } = start('pause', LEADER_TIMEOUT);
     const begin = () => (isOperation(of) ? pauseOperation(deps, of as OperationName) : pauseTarget(deps, of as Target));
     attempt(chaos, name, begin, undefined);
-    chaos.scheduler.after(lasts, () => this.#resume(of, Math.ceil(LONGEST_PAUSE / MINUTE)));
+    chaos.scheduler.after(lasts, () => this.#resume(of, Math.ceil(SLOWEST / MINUTE)));
   }
 
   /** He asks until it is over; and some more, since whoever paused it may have been slow. */

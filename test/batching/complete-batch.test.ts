@@ -112,6 +112,17 @@ suite('a job that reports later', () => {
     expect((await stored(batch))?.lastAttempt).toMatchObject({ reason: 'asked to retry' });
   });
 
+  it('that reports late shortens no pause that the downstream asked for in an attempt which could not be stored', async () => {
+    const batch = await pending(1);
+    kit.now = NOW + DEADLINE + 1;
+    await kit.batches.start(batch, aStart(2, kit.now, kit.now + 60_000));
+    const until = kit.now + 600_000;
+    const waits = { ids: [id(`${depot}-0`)], until: NOW + DEADLINE };
+    await kit.batches.postpone(batch, 2, aPostponed(until, { uncounted: 1, pending: waits }));
+    await report(batch, [[0, 'retry']]);
+    expect(await stored(batch)).toMatchObject({ status: 'in-progress', runUntil: until });
+  });
+
   it('that is faster than the answer to its call is heard when that has come', async () => {
     const batch = await sealed(1);
     const start = { attempt: 1, tries: 1, token: 'other' as never, at: NOW, runUntil: NOW + 60_000 };
