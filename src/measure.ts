@@ -119,6 +119,7 @@ const measuredIn = (event: FlowEvent): readonly Measured[] => {
     case 'held':
     case 'unknown-batch':
     case 'nudge-failed':
+    case 'hold-not-noted':
     case 'not-revived':
     case 'not-removed':
     case 'early-guard':

@@ -352,11 +352,8 @@ export interface Batches {
       readonly runUntil: Millis;
     },
   ): Promise<boolean>;
-  /**
-   * H1. Notes the message that goes on with a paused batch. False if another one did, in this span or a later one, or if the batch is
-   * finished.
-   */
-  hold(id: BatchId, held: Noted): Promise<boolean>;
+  /** H1. Notes the message that goes on with a paused batch. False if another one is noted, or if the batch is finished. */
+  hold(id: BatchId, next: NextHeld): Promise<boolean>;
   /** H5. Ends an attempt with members still open, if it is mine: the next one may start after `retryAt`. */
   postpone(id: BatchId, attempt: number, postponed: Postponed): Promise<boolean>;
   /** H6. */
@@ -367,6 +364,12 @@ export interface Batches {
   ): Promise<boolean>;
   /** Sealed batches of a Target, newest first. Eventually consistent. */
   ofTarget(target: Target, limit: number, cursor?: string): Promise<Page<BatchId>>;
+}
+
+/** The message that goes on with a paused batch. */
+export interface NextHeld extends Noted {
+  /** The message that it was sent for. Only that one's note, or one of an earlier span, is replaced. */
+  readonly after: Token;
 }
 
 /** Slots for batches, on pages (src/batching/slot-pages.ts). A page that has no row has no slots. */

@@ -90,8 +90,8 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
       );
       return started !== undefined;
     },
-    hold: async (id, { by, span, isUncounted }) => {
-      const free = 'attribute_not_exists(HeldSpan) OR HeldSpan < :span OR (HeldSpan = :span AND HeldBy = :by)';
+    hold: async (id, { by, span, isUncounted, after }) => {
+      const free = 'attribute_not_exists(HeldSpan) OR HeldSpan < :span OR HeldBy = :after';
       const held = await update(
         id,
         `SET HeldBy = :by, HeldSpan = :span${isUncounted ? ', HeldUncounted = :yes' : ' REMOVE HeldUncounted'}`,
@@ -99,6 +99,7 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
         {
           ':by': by,
           ':span': span,
+          ':after': after,
           ':sealed': 'sealed',
           ':running': 'in-progress',
           ...(isUncounted ? { ':yes': true } : {}),

@@ -152,6 +152,8 @@ export type FlowEvent =
   | { readonly event: 'unknown-batch'; readonly batchId: BatchId }
   /** A look for a full batch failed; its leader will see for itself. */
   | { readonly event: 'nudge-failed'; readonly target: Target; readonly cause: string }
+  /** A held batch's message could not be noted: the batch may have a message more than it needs until the next note. */
+  | { readonly event: 'hold-not-noted'; readonly batchId: BatchId; readonly cause: string }
   /** A dead letter could not be sent again this time. */
   | { readonly event: 'not-revived'; readonly queue: string; readonly messageId: string; readonly cause: string }
   /** A letter that has had its turn could not be taken out of its queue: it will be there once more, which is harmless. */

@@ -14,7 +14,7 @@ import { pauseNow } from './circuit.ts';
 import { completeBatch } from './complete-batch.ts';
 import { delayPast } from './delay.ts';
 import { endAttempt } from './end-attempt.ts';
-import { hold, isFirstLook, nextLook } from './hold.ts';
+import { hold, isFirstLook, lookLater } from './hold.ts';
 import type { Millis } from './ids.ts';
 import { isItsMoment } from './its-moment.ts';
 import { again, type BatchMessage, type DueMessage } from './messages.ts';
@@ -81,10 +81,8 @@ const takeTurn = async (deps: AttemptDeps, message: DueMessage, delivery: Delive
  * more than the one by which it looks. If it came again as well, each signal in vain would leave one more.
  */
 const awaitSlot = async (deps: AttemptDeps, message: DueMessage, batch: Batch): Promise<Next> => {
-  const { queues, report } = deps;
-  const next = message.woken ? undefined : await nextLook(deps, message);
-  if (next) await queues.batch(next, MINUTE / SECOND);
-  report({ event: 'blocked', operation: batch.operation, target: batch.target });
+  if (!message.woken) await lookLater(deps, message, batch, MINUTE / SECOND);
+  deps.report({ event: 'blocked', operation: batch.operation, target: batch.target });
   return 'end';
 };
 

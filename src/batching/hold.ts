@@ -1,22 +1,26 @@
 /**
  * Hold a batch while its operation or Target is paused. Each minute, for months if need be, its message has the batch function look
- * whether the pause is over. Each look sends the message for the next one. So it is while a batch waits for a slot, or in line for its
- * operation's rate.
+ * whether the pause is over. Each look sends the message for the next one. A batch that waits for a slot, or far back in line for its
+ * operation's rate, is held in the same way.
  *
  * SQS may deliver a message twice, or deliver it again because its function died after it had sent the next one. Then both
  * deliveries send a message, and each of these is looked at from then on: with one such repetition in a thousand looks, one
- * message becomes 20,000 within a week. So once in each span of 15 minutes a message notes itself in the batch's row before the
- * next one is sent, and ends if another message did so before. The message that is noted cannot get lost by that: if its function
- * dies, SQS delivers it again, and its own note does not stop it.
+ * message becomes 20,000 within a week. So once in each span of 15 minutes a look that has sent its message notes that message in
+ * the batch's row. A look in a span in which another message is noted ends without sending one.
+ *
+ * The note comes after the message. If the note came first, its function could die in between, and if SQS had delivered that
+ * message twice and the other delivery was deleted, the noted message would never come back while the note ends all others
+ * (seed 502293268). Two looks that both send before one of them notes leave one message too many until the next span.
  *
  * A message that says that an attempt does not count ends only for another one that says so: it takes the place of any other note.
  */
 import type { Operation } from '../config/resolved.ts';
-import type { Batch, Held } from './batch.ts';
+import type { NextHeld } from '../ports.ts';
+import type { Batch, Held, Noted } from './batch.ts';
 import { delayPast } from './delay.ts';
 import type { Deps } from './deps.ts';
 import { lookAgain } from './end-attempt.ts';
-import type { Millis } from './ids.ts';
+import type { BatchId, Millis } from './ids.ts';
 import { again, type DueMessage } from './messages.ts';
 import type { Pause } from './slots.ts';
 import { MINUTE } from './timings.ts';
@@ -31,41 +35,65 @@ const SPAN: Millis = 15 * MINUTE;
 export const hold = async (
   deps: HoldDeps,
   message: DueMessage,
-  { id: batchId, operation: name }: Batch,
+  batch: Batch,
   operation: Operation,
   { by, until }: Pause,
 ): Promise<Next> => {
-  const { queues, machine, report } = deps;
+  const { machine, report } = deps;
   const now = machine.now();
-  const next = await nextLook(deps, message);
-  if (!next) return 'end';
-  await queues.batch(next, delayPast(lookAgain(operation, until, now, machine.random()), now));
-  report({ event: 'held', batchId, operation: name, by, ...(until === undefined ? {} : { until }) });
+  const delay = delayPast(lookAgain(operation, until, now, machine.random()), now);
+  if (!(await lookLater(deps, message, batch, delay))) return 'end';
+  report({
+    event: 'held',
+    batchId: batch.id,
+    operation: batch.operation,
+    by,
+    ...(until === undefined ? {} : { until }),
+  });
   return 'end';
 };
 
-/** The message for the next look; undefined where another one goes on. */
-export const nextLook = async (
-  deps: Pick<Deps, 'batches' | 'machine'>,
+/**
+ * Sends the message for the next look, unless another message goes on in its place.
+ *
+ * @param batch as it was read for this look.
+ * @param delay in seconds.
+ * @returns whether it was sent.
+ */
+export const lookLater = async (
+  deps: HoldDeps,
   message: DueMessage,
-): Promise<DueMessage | undefined> => {
-  const { machine } = deps;
+  batch: Pick<Batch, 'id' | 'held'>,
+  delay: number,
+): Promise<boolean> => {
+  const { queues, machine } = deps;
   const span = Math.floor(machine.now() / SPAN);
-  if (!(await goesOn(deps, message, span))) return undefined;
   const { held } = message;
-  return { ...again(message), held: { by: machine.token(), span: held && isNow(held, span) ? held.span : span } };
+  if (held && isNow(held, span)) {
+    await queues.batch({ ...again(message), held }, delay);
+    return true;
+  }
+  if (held && isOver(message, batch.held, span)) return false;
+  const next: Held = { by: machine.token(), span };
+  await queues.batch({ ...again(message), held: next }, delay);
+  if (held) await note(deps, batch.id, { ...next, isUncounted: message.uncounted !== undefined, after: held.by });
+  return true;
 };
 
-const goesOn = async (
-  { batches }: Pick<Deps, 'batches'>,
-  { batchId, held, uncounted }: DueMessage,
-  span: number,
-): Promise<boolean> =>
-  held === undefined ||
-  isNow(held, span) ||
-  (await batches.hold(batchId, { by: held.by, span, isUncounted: uncounted !== undefined }));
+/** Whether another message goes on in the place of this one. */
+const isOver = ({ held, uncounted }: DueMessage, noted: Noted | undefined, span: number): boolean =>
+  noted !== undefined && noted.span >= span && noted.by !== held?.by && (uncounted === undefined || noted.isUncounted);
 
-/** Whether a message was noted, or first sent, in this span, or in the next one by a clock that is ahead. */
+/** Only keeps messages few. If it failed the look, its message would come back and send another one. */
+const note = async ({ batches, report }: HoldDeps, batchId: BatchId, next: NextHeld): Promise<void> => {
+  try {
+    await batches.hold(batchId, next);
+  } catch (cause) {
+    report({ event: 'hold-not-noted', batchId, cause: String(cause) });
+  }
+};
+
+/** Whether a message was first sent in this span, or in the next one by a clock that is ahead. */
 const isNow = ({ span }: Held, now: number): boolean => span >= now && span <= now + 1;
 
 /** Whether a message looks for the first time in its span: some things need not be done at every look. */

@@ -5,12 +5,12 @@ import type { Batch } from './batch.ts';
 import { NAP, reachOf, reservedIn, sleepSeconds } from './call-rate.ts';
 import { delaySeconds } from './delay.ts';
 import type { Deps } from './deps.ts';
-import { nextLook } from './hold.ts';
+import { lookLater } from './hold.ts';
 import { again, type DueMessage } from './messages.ts';
 import { reserveCall } from './reserve-call.ts';
 import type { OperationState } from './slots.ts';
 
-type MomentDeps = Pick<Deps, 'batches' | 'operations' | 'queues' | 'machine'>;
+type MomentDeps = Pick<Deps, 'batches' | 'operations' | 'queues' | 'machine' | 'report'>;
 
 /**
  * Whether the first call may be made now. Otherwise the batch's message comes back: at the moment that was reserved for it, or,
@@ -21,7 +21,7 @@ type MomentDeps = Pick<Deps, 'batches' | 'operations' | 'queues' | 'machine'>;
 export const isItsMoment = async (
   deps: MomentDeps,
   message: DueMessage,
-  { sealedAt, oldestAt }: Pick<Batch, 'sealedAt' | 'oldestAt'>,
+  batch: Pick<Batch, 'id' | 'held' | 'sealedAt' | 'oldestAt'>,
   { operation, rateLimit: rate }: Pick<Operation, 'operation' | 'rateLimit'>,
   { line }: Pick<OperationState, 'line'>,
   invocation: Invocation,
@@ -34,12 +34,11 @@ export const isItsMoment = async (
   }
   const now = machine.now();
   const kept = reservedIn(message, line, rate, now);
-  const asked = { operation, rate, latest: now + reachOf(now - (sealedAt ?? oldestAt)) };
+  const asked = { operation, rate, latest: now + reachOf(now - (batch.sealedAt ?? batch.oldestAt)) };
   const moment = kept === undefined ? await reserveCall(deps, asked, line, invocation) : { at: kept, line };
   if (!moment) {
     // A batch far back in line asks each minute, for hours: as one that is held.
-    const next = await nextLook(deps, message);
-    if (next) await queues.batch(next, Math.floor(sleepSeconds(machine.random())));
+    await lookLater(deps, message, batch, Math.floor(sleepSeconds(machine.random())));
     return false;
   }
   const wait = moment.at - machine.now();

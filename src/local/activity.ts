@@ -71,6 +71,7 @@ export const describe = (event: FlowEvent): string | undefined => {
     case 'unknown-batch':
     case 'foreign-results':
     case 'nudge-failed':
+    case 'hold-not-noted':
       return undefined;
   }
 };

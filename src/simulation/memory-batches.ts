@@ -59,11 +59,11 @@ export const memoryBatches = (tables: Tables, gate: Gate, lag: Lag = upToDate): 
       );
       return started !== undefined;
     },
-    hold: async (id, held) => {
+    hold: async (id, { after, ...held }) => {
       const noted = await write('batches.hold', id, (batch) => {
         if (isFinished(batch.status)) return undefined;
         const { by, span, isUncounted } = batch.held ?? { by: undefined, span: 0, isUncounted: false };
-        const isFree = span < held.span || (span === held.span && by === held.by);
+        const isFree = span < held.span || by === after;
         return isFree || (held.isUncounted && !isUncounted) ? { ...batch, held } : undefined;
       });
       return noted !== undefined;

@@ -111,7 +111,8 @@ export const callAll = async (ports: Ports): Promise<void> => {
     const formed = { id: batch, target, sealedBy: 'full', candidates, oldestAt: NOW, createdAt: NOW } as const;
     await batches.seal(await batches.form(formed), [], NOW, 1_000);
     await batches.start(batch, aStart(1, NOW, NOW));
-    for (const isUncounted of [false, true]) await batches.hold(batch, { by: token('look'), span: 1, isUncounted });
+    for (const isUncounted of [false, true])
+      await batches.hold(batch, { by: token('look'), span: 1, isUncounted, after: token('before') });
     await batches.postpone(batch, 1, aPostponed(NOW));
     const counts = { succeeded: 0, failed: 1 };
     await batches.finish(batch, 1, { status: 'failed', counts, at: NOW, keep: 1_000 });

@@ -77,35 +77,40 @@ describeEach('a batch', storeKinds, (stores) => {
     });
   });
 
-  it('that is held goes on with one message in each span of time, which may ask twice', async () => {
+  it('that is held notes one message in each span of time', async () => {
     const { batch, target } = fresh();
     const { batches } = stores();
-    const held = (by: string, span: number, isUncounted = false) =>
-      batches.hold(batch, { by: token(by), span, isUncounted });
-    expect(await held('a', 7)).toBe(false);
+    const noted = (by: string, after: string, span: number, isUncounted = false) =>
+      batches.hold(batch, { by: token(by), after: token(after), span, isUncounted });
+    expect(await noted('b', 'a', 7)).toBe(false);
     expect(await batches.get(batch)).toBeUndefined();
     const before = await sealed(batch, target);
-    expect([await held('a', 7), await held('b', 7), await held('a', 7), await held('b', 6)]).toEqual([
+    expect([await noted('b', 'a', 7), await noted('c', 'a', 7), await noted('c', 'a', 6)]).toEqual([
       true,
       false,
-      true,
       false,
     ]);
-    expect([await held('b', 8), await held('a', 8), await held('a', 7)]).toEqual([true, false, false]);
-    expect(await batches.get(batch)).toEqual({ ...before, held: { by: 'b', span: 8, isUncounted: false } });
+    expect([await noted('d', 'c', 8), await noted('e', 'b', 8), await noted('e', 'b', 7)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect(await batches.get(batch)).toEqual({ ...before, held: { by: 'd', span: 8, isUncounted: false } });
+    // One whose clock was far ahead noted its message: that message goes on.
+    expect([await noted('f', 'd', 3), await noted('g', 'e', 3)]).toEqual([true, false]);
+    expect(await batches.get(batch)).toMatchObject({ held: { by: 'f', span: 3 } });
     // One that says that an attempt does not count ends for another such one alone.
-    expect([await held('c', 8, true), await held('c', 8, true), await held('d', 8, true), await held('b', 8)]).toEqual([
-      true,
+    expect([await noted('h', 'a', 3, true), await noted('i', 'b', 3, true), await noted('j', 'f', 3)]).toEqual([
       true,
       false,
       false,
     ]);
-    expect([await held('b', 9), await held('d', 9, true)]).toEqual([true, true]);
-    expect(await batches.get(batch)).toMatchObject({ held: { by: 'd', span: 9, isUncounted: true } });
+    expect([await noted('j', 'f', 4), await noted('k', 'h', 4, true)]).toEqual([true, true]);
+    expect(await batches.get(batch)).toMatchObject({ held: { by: 'k', span: 4, isUncounted: true } });
     await batches.start(batch, aStart(1, NOW, NOW + 100));
-    expect(await held('b', 10)).toBe(true);
+    expect(await noted('l', 'k', 5)).toBe(true);
     await batches.finish(batch, 1, { status: 'succeeded', counts: { succeeded: 1, failed: 0 }, at: NOW, keep: 1_000 });
-    expect(await held('b', 11)).toBe(false);
+    expect(await noted('m', 'l', 6)).toBe(false);
   });
 
   it('is postponed and finished by its current attempt alone', async () => {

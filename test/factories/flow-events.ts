@@ -61,6 +61,7 @@ const EVENTS: Events = {
   'fan-out-untold': [{ event: 'fan-out-untold', fanOut, destination: 'ops' }],
   'unknown-items': [{ event: 'unknown-items', items: 1, first: id('f:0:0') }],
   'unknown-batch': [{ event: 'unknown-batch', batchId: batch.batchId }],
+  'hold-not-noted': [{ event: 'hold-not-noted', batchId: batch.batchId, cause: 'timeout' }],
   'nudge-failed': [{ event: 'nudge-failed', target: where, cause: 'timeout' }],
   'not-revived': [{ ...letter, event: 'not-revived', cause: 'timeout' }],
   'not-removed': [{ ...letter, event: 'not-removed', cause: 'timeout' }],

@@ -29,6 +29,7 @@ const BEGINS: Readonly<Record<string, number>> = {
   'glances that are believed at every attempt': 10,
   'early guards that multiply': 10,
   'calls that come too often and use tries up': 9,
+  'held messages that are noted before they are sent': 9,
   'locks that are read at a glance': 7,
   'a leader whose reads are behind': 7,
   'rows that go before the lead': 6,

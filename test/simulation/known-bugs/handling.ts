@@ -62,6 +62,20 @@ export const lostResultsCount: Bug = {
 const unmarked = (message: BatchMessage): BatchMessage =>
   'results' in message ? message : { ...message, uncounted: undefined };
 
+/** A look notes its next message before it sends it: a function that dies in between ends all messages of its batch. */
+export const notesGoFirst: Bug = {
+  handleBatch: (deps, message, invocation) => {
+    const batch: typeof deps.queues.batch = async (sent, delay) => {
+      const [before, next] = [message, sent].map((each) => ('held' in each ? each.held : undefined));
+      const isUncounted = 'uncounted' in sent && sent.uncounted !== undefined;
+      if (before && next && next.by !== before.by)
+        await deps.batches.hold(sent.batchId, { ...next, isUncounted, after: before.by });
+      await deps.queues.batch(sent, delay);
+    };
+    return handleBatch({ ...deps, queues: { ...deps.queues, batch } }, message, invocation);
+  },
+};
+
 /** Every item goes into a call twice. */
 export const itemsGoTwice: Bug = {
   handleBatch: (deps, message, invocation) => {

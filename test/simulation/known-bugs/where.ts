@@ -6,6 +6,9 @@ import { withOperations } from '../../../src/simulation/with-operations.ts';
 import type { Scenario } from '../../../src/simulation/world.ts';
 import { TINY } from './registering.ts';
 
+const SHIP = 'ship' as OperationName;
+const HOUR = 3_600_000;
+
 // Promises about time are made for schedules where nothing goes wrong, or nothing that may be noticed.
 export const nothingGoesWrong = () => ({ faults: NO_FAULTS });
 /** Nor does anything wait for others: no caps, no circuit, no rate, no pause. */
@@ -114,6 +117,18 @@ export const manyAreBlocked = (scenario: Scenario) => ({
   })),
 });
 
+/** An operation is paused for an hour and a half, and functions die all the while. */
+export const heldForLong = (scenario: Scenario) => ({
+  ...plain(scenario),
+  faults: { ...NO_FAULTS, crash: 0.05 },
+  faultsEnd: 2 * HOUR,
+  outages: [],
+  flushes: [],
+  redrives: [],
+  pauses: [{ at: 20_000, lasts: 1.5 * HOUR, of: SHIP }],
+  config: withOperations(plain(scenario).config, ({ batch }) => ({ shards: 1, batch: { ...batch, maxWait: 1_000 } })),
+});
+
 /** Every operation has a cap, and leaders come and go. */
 export const capped = ({ config, faults }: Scenario) => ({
   faults: { ...faults, crash: 0.05, duplicate: 0.3 },
@@ -161,8 +176,6 @@ export const rowsOutliveTheirTasks = (scenario: Scenario) => {
   };
 };
 
-const SHIP = 'ship' as OperationName;
-const HOUR = 3_600_000;
 /**
  * Somebody cancels tasks of a paused operation, and functions die amid that. Hours later the tasks have expired, their waiting
  * rows may be there still, and tasks of other Targets get their ids.

@@ -76,6 +76,12 @@ export const HANDLING_BUGS: readonly KnownBug[] = [
   ],
   ['innocent tasks that fail with their batch', handling.innocentTasksFail, /ends as was answered/],
   ['results that were lost and count', handling.lostResultsCount, /could not be stored uses no try/],
+  [
+    'held messages that are noted before they are sent',
+    handling.notesGoFirst,
+    /every registered task ends/,
+    where.heldForLong,
+  ],
   ['attempts that overlap', handling.attemptsOverlap, /do not overlap|at most (?:total|perTarget)|uses no try/],
   ['runs that end before their calls', handling.callsTakeNoTime, /do not overlap|uses no try/, narrow.longCalls],
   [
