@@ -75,7 +75,7 @@ export const startStack = async (options: StackOptions): Promise<LocalStack> => 
     return {
       ...stack,
       addresses: { ...stack.addresses, dynamodb: engines.door.endpoint },
-      broken: dynamodb.died,
+      broken: Promise.race([dynamodb.died, sqs.died]),
       stop: async () => {
         await stack.stop();
         await engines.stop();

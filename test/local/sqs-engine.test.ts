@@ -129,6 +129,22 @@ describe('the local SQS', () => {
     await start();
   });
 
+  it('says that it ended by itself, and with what', async () => {
+    const thread = (then: string): URL =>
+      new URL(
+        `data:text/javascript,import { parentPort } from 'node:worker_threads'; parentPort.postMessage({ endpoint: 'here' }); ${then}`,
+      );
+    const { endpoint, died } = await startSqs({ port: 0 }, thread("setTimeout(() => { throw new Error('broken') })"));
+    expect(endpoint).toBe('here');
+    expect(await died).toMatch(/^fauxqs ended \(Error: broken/);
+    expect(await (await startSqs({ port: 0 }, thread('process.exit(3)'))).died).toBe('fauxqs ended (exit code 3)');
+    const stopped = await startSqs({ port: 0 }, thread("parentPort.once('message', () => {})"));
+    await stopped.stop();
+    expect(await Promise.race([stopped.died, Promise.resolve('nothing')])).toBe('nothing');
+    const cannotStart = new URL("data:text/javascript,throw new Error('no such part')");
+    await expect(startSqs({ port: 0 }, cannotStart)).rejects.toThrow(/^fauxqs did not start \(Error: no such part/);
+  });
+
   it('keeps delays over a restart', async () => {
     await sqs.send(new SendMessageCommand({ QueueUrl: queue, MessageBody: 'later', DelaySeconds: 2 }));
     await engine.stop();
