@@ -44,13 +44,12 @@ export const awsClients = ({ dynamodb, sqs, region, credentials, signer, patient
     ...(credentials ? { credentials } : {}),
     ...(signer ? { signer } : {}),
   };
+  const dynamodbClient = new DynamoDBClient({ ...shared, ...(dynamodb ? { endpoint: dynamodb } : {}) });
+  const sqsClient = new SQSClient({ ...shared, ...(sqs ? { endpoint: sqs } : {}) });
+  // It prepares a log line of every request and answer, also where nobody reads it.
+  for (const { middlewareStack } of [dynamodbClient, sqsClient]) middlewareStack.remove('loggerMiddleware');
   return {
-    dynamodb: DynamoDBDocumentClient.from(
-      new DynamoDBClient({ ...shared, ...(dynamodb ? { endpoint: dynamodb } : {}) }),
-      {
-        marshallOptions: { removeUndefinedValues: true },
-      },
-    ),
-    sqs: new SQSClient({ ...shared, ...(sqs ? { endpoint: sqs } : {}) }),
+    dynamodb: DynamoDBDocumentClient.from(dynamodbClient, { marshallOptions: { removeUndefinedValues: true } }),
+    sqs: sqsClient,
   };
 };
