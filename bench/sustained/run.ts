@@ -1,13 +1,12 @@
 /** One load against a local stack: sends it, one message a request, and measures what arrives downstream. */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { Agent, type IncomingMessage, request } from 'node:http';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import type { Millis } from '../../src/batching/ids.ts';
 import { type ReceivedCall, startTestDownstream } from '../../test/factories/downstream.ts';
+import { type Line, openLine } from './line.ts';
 import { type Load, MAX_SIZE, MAX_WAIT } from './loads.ts';
 import { type Measures, measure } from './measures.ts';
 
@@ -55,37 +54,28 @@ const configAt = (url: string): string =>
     },
   });
 
-/**
- * When each task was sent, by its id: when its request began. The requests are plain ones, since the SDK's would take the processor from
- * what is measured.
- */
+/** When each task was sent, by its id: when its request began. */
 const send = async ({ sends }: Load, endpoint: string, QueueUrl: string): Promise<ReadonlyMap<string, Sent>> => {
-  const agent = new Agent({ keepAlive: true, maxSockets: SENDS_AT_ONCE });
+  const idle = await Promise.all(Array.from({ length: SENDS_AT_ONCE }, () => openLine(new URL(endpoint))));
   const sentAt = new Map<string, Sent>();
   const under = new Set<Promise<void>>();
   const from = Date.now();
   for (const [n, { at, target }] of sends.entries()) {
     while (from + at > Date.now()) await setTimeout(Math.max(0, Math.min(TICK, from + at - Date.now())));
-    while (under.size >= SENDS_AT_ONCE) await Promise.race(under);
+    while (idle.length === 0) await Promise.race(under);
+    const line = idle.pop() as Line;
     const id = `task-${n}`;
     const MessageBody = JSON.stringify({ id, operation: 'ship', payload: { depot: `D${target}`, n } });
     sentAt.set(id, { at: Date.now(), target });
-    const sending = sendMessage(agent, endpoint, JSON.stringify({ QueueUrl, MessageBody })).finally(() =>
-      under.delete(sending),
-    );
+    const sending = line.post('AmazonSQS.SendMessage', JSON.stringify({ QueueUrl, MessageBody })).finally(() => {
+      under.delete(sending);
+      idle.push(line);
+    });
     under.add(sending);
   }
   await Promise.all(under);
-  agent.destroy();
+  for (const line of idle) line.close();
   return sentAt;
-};
-
-const sendMessage = async (agent: Agent, endpoint: string, body: string): Promise<void> => {
-  const headers = { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': 'AmazonSQS.SendMessage' };
-  const sent = request(endpoint, { method: 'POST', agent, headers }).end(body);
-  const [response] = (await once(sent, 'response')) as [IncomingMessage];
-  const said = await text(response);
-  if (response.statusCode !== 200) throw new Error(`SQS answered ${response.statusCode}: ${said}`);
 };
 
 export interface Sent {
