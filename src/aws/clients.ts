@@ -18,7 +18,11 @@ export interface Endpoints {
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
   /** @default - AWS Signature Version 4, with the credentials */
   readonly signer?: Signer;
+  /** Makes the HTTP requests. @default - the SDK's own, on Node.js' `http` */
+  readonly requestHandler?: RequestHandler;
 }
+
+export type RequestHandler = Extract<SQSClientConfig['requestHandler'], { handle: unknown }>;
 
 export type Signer = Extract<SQSClientConfig['signer'], { sign: unknown }>;
 
@@ -37,12 +41,21 @@ const TRIES = {
 /** A poll has its socket for as long as it waits: each poller needs one. */
 const PATIENT = { requestHandler: { httpAgent: { maxSockets: 1_024 }, httpsAgent: { maxSockets: 1_024 } } };
 
-export const awsClients = ({ dynamodb, sqs, region, credentials, signer, patient }: Endpoints = {}): AwsClients => {
+export const awsClients = ({
+  dynamodb,
+  sqs,
+  region,
+  credentials,
+  signer,
+  patient,
+  requestHandler,
+}: Endpoints = {}): AwsClients => {
   const shared = {
     ...(patient ? PATIENT : TRIES),
     ...(region ? { region } : {}),
     ...(credentials ? { credentials } : {}),
     ...(signer ? { signer } : {}),
+    ...(requestHandler ? { requestHandler } : {}),
   };
   const dynamodbClient = new DynamoDBClient({ ...shared, ...(dynamodb ? { endpoint: dynamodb } : {}) });
   const sqsClient = new SQSClient({ ...shared, ...(sqs ? { endpoint: sqs } : {}) });

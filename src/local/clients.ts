@@ -4,7 +4,7 @@ import { type AwsClients, awsClients, type Endpoints, type Signer } from '../aws
 /** What local engines, and ARNs made here, are told. */
 export const LOCAL_REGION = 'us-east-1';
 
-interface LocalEndpoints extends Pick<Endpoints, 'dynamodb' | 'sqs' | 'patient'> {
+interface LocalEndpoints extends Pick<Endpoints, 'dynamodb' | 'sqs' | 'patient' | 'requestHandler'> {
   /** Is waited for before each try of a request to DynamoDB. */
   readonly dynamodbSettled?: () => Promise<unknown>;
 }

@@ -16,6 +16,7 @@ import { type LocalFunction, loadFunctions, schedule } from './functions.ts';
 import { type LocalServer, serveLocally } from './http-server.ts';
 import type { Polling } from './pollers.ts';
 import { type Recovered, recover } from './recover.ts';
+import { patientHandler, quickHandler } from './request-handler.ts';
 import { createQueues, createTables } from './resources.ts';
 import { createNamedQueues, localServices } from './services.ts';
 import { CloudAssembly, type Found, nameInArn, UnknownInTemplate } from './template.ts';
@@ -91,11 +92,12 @@ export const startStack = async (options: StackOptions): Promise<LocalStack> => 
 export const runStack = async (on: OnEngines, options: RunOptions): Promise<RunningStack> => {
   const { config, onError } = options;
   const assembly = new CloudAssembly(synthesise(config, options.code), on);
-  const clients = localClients(on);
+  const clients = localClients({ ...on, requestHandler: quickHandler() });
   await Promise.all([createTables(assembly, clients.dynamodb), createQueues(assembly, clients.sqs)]);
   await createNamedQueues(config, clients.sqs);
   // Wrapping changes a client: each function that is looked at gets new ones, the others share a pair.
-  const clientsOf = (name: string): AwsClients => options.clients?.(localClients(on), name) ?? clients;
+  const clientsOf = (name: string): AwsClients =>
+    options.clients?.(localClients({ ...on, requestHandler: quickHandler() }), name) ?? clients;
   const services = localServices(process.env);
   const functions = await loadFunctions(
     assembly,
@@ -125,7 +127,7 @@ export const runStack = async (on: OnEngines, options: RunOptions): Promise<Runn
 
 /** Those of whoever stands for Lambda's event sources. */
 const pollingClients = (on: OnEngines, { clients: wrapped = (each) => each }: RunOptions): AwsClients =>
-  wrapped(localClients({ ...on, patient: true }), EVENT_SOURCES);
+  wrapped(localClients({ ...on, patient: true, requestHandler: patientHandler() }), EVENT_SOURCES);
 
 /** Every setting of any function: together they name all tables and queues. */
 const settingsOf = (functions: ReadonlyMap<string, LocalFunction>): Environment =>
