@@ -88,8 +88,11 @@ const watchesOfVanishing = ({ workingQueues, rejectedQueue }: Flow): Watch[] =>
     metric: queue.metricApproximateNumberOfMessagesVisible({ period: Duration.days(1), statistic: Stats.MAXIMUM }),
     threshold: 1,
     periods: WEEK_OF_DAYS,
-    says: `Messages have lain ${name === 'rejected' ? 'in the rejected queue' : `among the dead letters of the ${name} queue`} on each day of a week, and SQS deletes a message 14 days after it was sent`,
-    todo: 'have them sent again, or keep a copy and delete them; when SQS has deleted them, the alarm of their queue returns to OK and nothing is left',
+    says: `Messages have lain ${name === 'rejected' ? 'in the rejected queue' : `among the dead letters of the ${name} queue`} on each day of a week. SQS deletes a message 14 days after it was last sent`,
+    todo:
+      name === 'rejected'
+        ? "send them again (groupage redrive --dead-letters rejected), or keep a copy and delete them; when SQS deletes them, this queue's other alarm returns to OK"
+        : 'while the sweep runs it sends them again, so none is deleted (except callback events older than three days): find out in the log of the function why they fail. If the sweep does not run, start it',
     section: 'messages-are-about-to-vanish',
   }));
 

@@ -1,12 +1,12 @@
 /** Where an unfinished task is: what it waits for, in words and as a word. Two rows are read, so it is said of one task at a time. */
-import { type Batch, isPending } from '../batching/batch.ts';
+import { type Batch, isFinished, isPending } from '../batching/batch.ts';
 import { pauseNow } from '../batching/circuit.ts';
 import type { Millis } from '../batching/ids.ts';
 import { isHeld, type Lock } from '../batching/lock.ts';
 import { waitEnd, waitsSince } from '../batching/policy.ts';
 import { inBrief } from '../batching/problems.ts';
 import { taken } from '../batching/slot-pages.ts';
-import type { OperationState, Pause } from '../batching/slots.ts';
+import { type OperationState, type Pause, slotOfBatch } from '../batching/slots.ts';
 import { pagesOf } from '../batching/take-slot.ts';
 import { inFlightOf } from '../batching/target-room.ts';
 import type { Task } from '../batching/task.ts';
@@ -46,7 +46,7 @@ export const waitsFor = async (deps: ApiDeps, task: Task, batch?: Batch): Promis
     };
   const [lock, state] = await Promise.all([deps.locks.read(task.target), deps.operations.read(task.operation)]);
   const now = deps.machine.now();
-  if (batch) return whatInBatch(task, batch, lock, state, now);
+  if (batch) return whatInBatch(task, batch, lock, state, now) ?? (await slotFor(deps, batch, operation, state));
   const { total } = operation.concurrency;
   const isCounted = lock.blocked !== undefined && total !== null;
   const pages = isCounted ? await pagesOf(deps.operations, task.operation, state.inFlight, total, false) : [];
@@ -68,6 +68,22 @@ const whatInBatch = (
       text: `its job to report: what it has not said by ${iso(batch.pending.until)} is called about again`,
     };
   return whosePause(pauseNow(state, now), pauseNow(lock, now));
+};
+
+/** A batch without a slot: it lent its own while its Target was paused. */
+const slotFor = async (
+  { operations }: Pick<ApiDeps, 'operations'>,
+  batch: Batch,
+  { operation, concurrency: { total } }: Operation,
+  state: OperationState,
+): Promise<WaitsFor | undefined> => {
+  if (total === null || isFinished(batch.status)) return undefined;
+  const pages = await pagesOf(operations, operation, state.inFlight, total, false);
+  if (pages.some(({ slots }) => slots.includes(slotOfBatch(batch)))) return undefined;
+  return {
+    reason: 'room-in-operation',
+    text: `room in its operation: its batch lent its slot while its Target was paused, and ${taken(pages)} of ${total} slots are taken`,
+  };
 };
 
 /** The widest first: who resumes a Target of a paused operation sees nothing happen. */

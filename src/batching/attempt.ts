@@ -100,7 +100,10 @@ export const callInParts = async (deps: AttemptDeps, run: Attempt, tally: Tally)
   return rest.whole();
 };
 
-/** The parts of a merging operation are jobs, each of which remembers its inputs before the next one begins. */
+/**
+ * The parts of a merging operation are jobs. A job that answers at once has its inputs remembered before the next one begins; one that
+ * reports later has not.
+ */
 const firstParts = (
   { batch: { split }, operation: { merge } }: Attempt,
   items: readonly OpenTask[],

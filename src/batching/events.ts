@@ -29,7 +29,7 @@ export type FlowEvent =
       readonly how: string;
       readonly tasks: number;
     }
-  /** A Target found no room in its operation, and waits for it. */
+  /** No slot of the operation was free for a Target, or for a sealed batch that had lent its slot. It waits for one. */
   | { readonly event: 'blocked'; readonly operation: OperationName; readonly target: Target }
   /** A slot whose batch was over, or never came to be, was given back. */
   | { readonly event: 'slot-freed'; readonly operation: OperationName; readonly slot: string }

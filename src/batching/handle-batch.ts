@@ -77,8 +77,8 @@ const takeTurn = async (deps: AttemptDeps, message: DueMessage, delivery: Delive
 };
 
 /**
- * The batch is signalled when a slot is freed. It looks again by itself, too: that signal may be lost. The signal is a message
- * more than the one by which it looks. If it came again as well, each signal in vain would leave one more.
+ * A freed slot sends the batch a message (`woken`). The batch also looks each minute by a message of its own, since the signal may be
+ * lost. Only that one is sent again: if `woken` messages were, too, each that finds no slot would add a message.
  */
 const awaitSlot = async (deps: AttemptDeps, message: DueMessage, batch: Batch): Promise<Next> => {
   if (!message.woken) await lookLater(deps, message, batch, MINUTE / SECOND);

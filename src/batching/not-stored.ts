@@ -75,7 +75,10 @@ export const comeBackUncounted = async (deps: AttemptDeps, run: Attempt, cause: 
   const now = machine.now();
   const backoff = Math.min(MAX_DELAY, 2 ** uncounted * SECOND);
   const retryAt = now + Math.max(backoff, pauseAsked(run));
-  const reason = `its results could not be stored: ${reasonOf(cause)}`.slice(0, REASON_MAX);
+  const reason = `Groupage could not store the results of the call (its own table failed): ${reasonOf(cause)}`.slice(
+    0,
+    REASON_MAX,
+  );
   const isCounted = uncounted > MOST_UNCOUNTED;
   const rest = {
     ...(open ? { open } : {}),

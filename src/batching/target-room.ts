@@ -133,8 +133,9 @@ const isAnyPageTooFull = async ({ locks }: RoomDeps, target: Target, layout: Lay
  * The page is written before the lock is read, and a leader that finds no room writes the lock before it reads the pages: one
  * of them sees the other.
  *
- * Batches in the lock are from a smaller cap, or from release 0.2.0. With them the Target may be full while each page has
- * room, and its leader may have left it as one that was full in its lock: then it is not blocked, and only tasks wait.
+ * Batches in the lock were begun under a smaller cap, or by release 0.2.0. They count, so the Target can be full though every page has
+ * room. A leader that had the smaller cap releases such a Target without setting `blocked`: then only its waiting tasks show that it
+ * needs a signal.
  *
  * @returns the lock of a Target that was full, and that nobody leads
  */

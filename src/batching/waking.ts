@@ -57,8 +57,8 @@ export const wakeMany = async (deps: WakingDeps, message: ResumeMessage): Promis
     if (turn === 'others') return;
     await machine.sleep(Math.max(0, began + SECOND - machine.now()));
     if (turn === 'done') {
-      // Whoever came meanwhile left it to us: so look once more. Not at once, since the room of those that were woken looks free
-      // until they have taken their slots: as many others would be woken for it, again and again.
+      // Resume messages that came meanwhile ended because this invocation was waking, so look once more. Wait first: a woken Target
+      // takes its slot a moment later, and until then that slot looks free and others would be woken for it.
       await wakeForRoom(deps, operation);
       return;
     }

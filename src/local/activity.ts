@@ -20,9 +20,9 @@ export const describe = (event: FlowEvent): string | undefined => {
     case 'postponed':
       return postponed(event);
     case 'not-stored':
-      return `✗ ${event.batchId}  its results could not be stored, and it is called again later: ${event.cause}`;
+      return `✗ ${event.batchId}  Groupage could not store the results. The downstream gets these tasks again later: ${event.cause}`;
     case 'sweep-cut':
-      return `✗ the sweep had no time for all ${event.part}: ${event.left} are left for a later one`;
+      return `✗ the sweep ran out of time: ${event.left} ${UNSWEPT[event.part]} wait for a later sweep`;
     case 'circuit-opened':
       return `⏸ ${event.operation} is not called for a while${event.isMisconfigured || event.isThrottled ? '' : ` (${event.failures} failures in a row)`}: ${event.reason}`;
     case 'circuit-closed':
@@ -75,6 +75,9 @@ export const describe = (event: FlowEvent): string | undefined => {
       return undefined;
   }
 };
+
+/** What a sweep that was cut did not look at. */
+const UNSWEPT = { 'dead-letters': 'dead-letter queues', slots: 'slots', patrol: 'Targets' } as const;
 
 /** A deferred list goes by its own name, and not by its tracker's. */
 const named = (id: FanOutId): string => (isNumbered(id) ? `list ${listOf(id)}` : `fan-out ${id}`);

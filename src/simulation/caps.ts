@@ -68,10 +68,10 @@ export const checkCaps = (evidence: Evidence): void => {
 };
 
 /**
- * A leader that died before it opened its batch, or was kept from it by a pause, leaves a slot of its Target to the patrol, or to a
- * leader that finds no other. So does one that took the slot again when another leader had led the batch to its end, and died then.
- * Where a cap is changed that had pages to one that has none, nobody looks at them until there is such a cap again. Two deliveries of
- * a guard that read behind time may take the same slot on two pages: the batch frees the one that it knows, and the other is left likewise.
+ * A slot of a Target may be left taken by a leader that died before it opened its batch, that a pause kept from opening it, or that took
+ * the slot again after another leader had finished the batch, and then died. A later leader that finds no free slot, or the patrol,
+ * frees it. If the cap is lowered to one without pages, nobody reads them until the cap is raised again. Two deliveries of a guard
+ * that read behind time may take the same slot on two pages: the batch frees the one that it knows, and the other is left likewise.
  */
 const checkLeft = (
   { configs, tables, mayStopAmidWork, mayTakeLate, patrolled, wasPaused }: Evidence,

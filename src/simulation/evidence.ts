@@ -61,7 +61,7 @@ export interface Evidence {
   readonly mayLackOperation: boolean;
   /** Tasks whose payload expired, and is gone. */
   readonly payloadsGone: ReadonlySet<TaskId>;
-  /** Batches that were over only when a member had expired: they do not count it, and nobody is told of it any more. */
+  /** Batches that finished after the time to live had deleted one of their tasks: their counts leave it out, and no event is sent for it. */
   readonly outlived: ReadonlySet<BatchId>;
   /** Redrives that were asked for in vain: the task had expired, its operation was removed, or the message was lost. */
   readonly refusedRedrives: readonly TaskRun[];

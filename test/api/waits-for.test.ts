@@ -111,6 +111,33 @@ it('a task that a batch has waits for the job that reports later, or for the end
   expect(await ask('task-2')).toMatchObject({ waitsFor: { reason: 'target-paused' } });
 });
 
+it('a task waits for room in its operation if its batch lent its slot', async () => {
+  const kit = stepKit(await memoryStores(), aConfig({ concurrency: { perTarget: null, total: 1 } }));
+  const app = api({ ...kit, newId: () => 'new', onError: console.error });
+  const ask = async () => (await (await app.request('/v1/tasks/task-1')).json()) as Record<string, unknown>;
+  const task = aTask();
+  const members = [candidate('task-1')];
+  const forming = {
+    target: task.target,
+    sealedBy: 'waited',
+    candidates: members,
+    oldestAt: NOW,
+    createdAt: NOW,
+  } as const;
+  await kit.tasks.insert([task]);
+  await kit.tasks.claim(members, batch);
+  await kit.batches.seal(await kit.batches.form({ id: batch, ...forming }), [], NOW, 1_000);
+  const slot = slotOf(task.target, 1, 1);
+  await kit.operations.takeSlot(task.operation, slot, 1);
+  expect(await ask()).not.toHaveProperty('waitsFor');
+  await kit.operations.freeSlot(task.operation, slot);
+  await kit.operations.takeSlot(task.operation, slotOf(target('ship/depot=JFK'), 1, 1), 1);
+  expect(await ask()).toMatchObject({
+    status: 'batched',
+    waitsFor: { reason: 'room-in-operation', text: expect.stringContaining('1 of 1 slots are taken') },
+  });
+});
+
 it('what a task waits for is said of it alone, and only while it waits', async () => {
   const kit = stepKit(await memoryStores());
   const ask = async (path: string, config = kit.config) => {

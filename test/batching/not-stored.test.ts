@@ -70,7 +70,7 @@ suite('an attempt whose results cannot be stored', () => {
       tries: 0,
       attempt: 1,
       uncounted: 1,
-      lastAttempt: { reason: 'its results could not be stored: throttled' },
+      lastAttempt: { reason: 'Groupage could not store the results of the call (its own table failed): throttled' },
     });
     expect(kit.events.at(-1)).toMatchObject({ event: 'not-stored', batchId, attempt: 1, cause: 'Error: throttled' });
     const again = next();
