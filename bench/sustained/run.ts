@@ -10,8 +10,8 @@ import { type Line, openLine } from './line.ts';
 import { type Load, MAX_SIZE, MAX_WAIT } from './loads.ts';
 import { type Measures, measure } from './measures.ts';
 
-/** Sends under way at once, and how often the sender looks what is due. */
-const [SENDS_AT_ONCE, TICK] = [64, 5];
+/** Sends under way at once. */
+const SENDS_AT_ONCE = 64;
 /** After this without a new call what is missing counts as lost. */
 const PATIENCE: Millis = 120_000;
 
@@ -56,25 +56,23 @@ const configAt = (url: string): string =>
 
 /** When each task was sent, by its id: when its request began. */
 const send = async ({ sends }: Load, endpoint: string, QueueUrl: string): Promise<ReadonlyMap<string, Sent>> => {
-  const idle = await Promise.all(Array.from({ length: SENDS_AT_ONCE }, () => openLine(new URL(endpoint))));
   const sentAt = new Map<string, Sent>();
-  const under = new Set<Promise<void>>();
   const from = Date.now();
-  for (const [n, { at, target }] of sends.entries()) {
-    while (from + at > Date.now()) await setTimeout(Math.max(0, Math.min(TICK, from + at - Date.now())));
-    while (idle.length === 0) await Promise.race(under);
-    const line = idle.pop() as Line;
-    const id = `task-${n}`;
-    const MessageBody = JSON.stringify({ id, operation: 'ship', payload: { depot: `D${target}`, n } });
-    sentAt.set(id, { at: Date.now(), target });
-    const sending = line.post('AmazonSQS.SendMessage', JSON.stringify({ QueueUrl, MessageBody })).finally(() => {
-      under.delete(sending);
-      idle.push(line);
-    });
-    under.add(sending);
-  }
-  await Promise.all(under);
-  for (const line of idle) line.close();
+  let next = 0;
+  /** Each line takes the next task, as soon as it is due. */
+  const sendAlong = async (line: Line): Promise<void> => {
+    for (let n = next++; n < sends.length; n = next++) {
+      const { at, target } = sends[n] as Load['sends'][number];
+      while (from + at > Date.now()) await setTimeout(from + at - Date.now());
+      const id = `task-${n}`;
+      const MessageBody = JSON.stringify({ id, operation: 'ship', payload: { depot: `D${target}`, n } });
+      sentAt.set(id, { at: Date.now(), target });
+      await line.post('AmazonSQS.SendMessage', JSON.stringify({ QueueUrl, MessageBody }));
+    }
+    line.close();
+  };
+  const lines = await Promise.all(Array.from({ length: SENDS_AT_ONCE }, () => openLine(new URL(endpoint))));
+  await Promise.all(lines.map(sendAlong));
   return sentAt;
 };
 

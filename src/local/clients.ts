@@ -27,6 +27,9 @@ const CONSTANT: Signer = {
 export const localClients = ({ dynamodbSettled, ...endpoints }: LocalEndpoints): AwsClients => {
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
   const clients = awsClients({ ...endpoints, region: LOCAL_REGION, credentials, signer: CONSTANT });
+  // Headers that no local engine reads.
+  for (const { middlewareStack } of [clients.dynamodb, clients.sqs])
+    for (const name of ['getUserAgentMiddleware', 'recursionDetectionMiddleware']) middlewareStack.remove(name);
   if (dynamodbSettled)
     // Within the retries: they are over long before an engine has been started again.
     clients.dynamodb.middlewareStack.add(
