@@ -18,6 +18,7 @@ import type { Problem } from './problems.ts';
 import { releaseSlots } from './tail.ts';
 import { Tally } from './tally.ts';
 import { type Next, untilDone } from './turns.ts';
+import { isNothingHeld } from './unconfigured.ts';
 
 /** A job may be faster than the answer that it will report later: by so many seconds mostly, and twice as many each time. */
 const UNTIL_ANSWERED = 5;
@@ -30,7 +31,7 @@ const takeTurn = async (deps: AttemptDeps, message: CompletionMessage, delivery:
   const batch = await batches.get(message.batchId);
   if (!batch) return reject(deps, message, delivery, { path: 'batchId', reason: 'names no batch that is stored' });
   if (isFinished(batch.status)) {
-    await releaseSlots(deps, batch);
+    if (!(await isNothingHeld(deps, batch))) await releaseSlots(deps, batch);
     return 'end';
   }
   if (batch.status !== 'in-progress')

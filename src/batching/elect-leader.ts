@@ -6,6 +6,7 @@ import { lead } from './lead.ts';
 import { isClosed, isHeld } from './lock.ts';
 import type { ElectMessage, ResumeMessage } from './messages.ts';
 import { resumeOperation } from './resume.ts';
+import { isNothingLeft } from './unconfigured.ts';
 import { wake } from './wake.ts';
 
 type ElectDeps = Pick<Deps, 'config' | 'waiting' | 'locks' | 'operations' | 'queues' | 'machine' | 'report'>;
@@ -15,6 +16,8 @@ export const electLeader = async (deps: ElectDeps, message: ElectMessage | Resum
 
 const electFor = async (deps: ElectDeps, message: ElectMessage): Promise<void> => {
   const { target } = message;
+  const isPlain = message.wake === undefined && message.resume === undefined;
+  if (isPlain && (await isNothingLeft(deps, target))) return;
   const operation = operationFor(deps.config, operationOf(target));
   if (message.resume !== undefined) await deps.locks.resume(target, message.resume, deps.machine.now());
   for (;;) {

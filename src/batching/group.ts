@@ -20,6 +20,7 @@ import { type Slot, slotOf } from './slots.ts';
 import { freeTargetRoomIfOver, isTargetFull, pagesOfTarget, takeTargetRoom } from './target-room.ts';
 import { HANDOVER_MARGIN, LEASE, STINT } from './timings.ts';
 import { type Next, untilDone } from './turns.ts';
+import { isNothingLeft } from './unconfigured.ts';
 import { wake } from './wake.ts';
 
 type GroupDeps = Pick<
@@ -52,15 +53,17 @@ const takeTurn = async (turn: Turn): Promise<Next> => {
       await finishBatch(deps, message.target, standing.batch);
       return 'again';
     case 'leader':
-      return groupAsLeader(turn, lock);
+      if (!(await isNothingLeft(deps, message.target, lock))) return groupAsLeader(turn, lock);
+      await deps.locks.release(message.target, message);
+      return 'again';
     case 'superseded':
       return 'end';
     case 'early':
       return awaitHandOver(turn, lock);
     case 'next':
-      return takeFence(turn, lock);
+      return (await isNothingLeft(deps, message.target, lock)) ? 'end' : takeFence(turn, lock);
     case 'released':
-      return leadAgain(turn, lock);
+      return (await isNothingLeft(deps, message.target, lock)) ? 'end' : leadAgain(turn, lock);
     case 'foreign':
       deps.report({ event: 'foreign-message', target: message.target, fence: message.fence });
       return 'end';

@@ -25,6 +25,7 @@ import { Tally } from './tally.ts';
 import type { TaskError } from './task.ts';
 import { CLOCK_SKEW, MINUTE, SECOND } from './timings.ts';
 import { type Next, OutOfTime, untilDone } from './turns.ts';
+import { isNothingHeld } from './unconfigured.ts';
 import { wakeUnlessPaused } from './wake.ts';
 
 export const handleBatch = (deps: AttemptDeps, message: BatchMessage, delivery: Delivery): Promise<void> =>
@@ -47,7 +48,7 @@ const takeTurn = async (deps: AttemptDeps, message: DueMessage, delivery: Delive
     return 'end';
   }
   if (isFinished(batch.status)) {
-    await releaseSlots(deps, batch);
+    if (!(await isNothingHeld(deps, batch))) await releaseSlots(deps, batch);
     return 'end';
   }
   if (batch.status === 'forming') throw new NotSealed(`batch ${batchId} is not sealed yet; its message comes back`);

@@ -137,7 +137,9 @@ const startExample = async (quiet: boolean) => {
       if (!quiet) print(`→ downstream: ${flights} of ${origin} ${status === 200 ? 'taken' : `refused (${status})`}`);
     });
   } catch (cause) {
-    throw new StartFailure(`the example's downstream needs port 9100: ${reasonOf(cause)}`);
+    throw new StartFailure(
+      `the example's downstream needs port 9100: ${reasonOf(cause)}. Free that port, or start with a configuration of your own (--config FILE)`,
+    );
   }
 };
 

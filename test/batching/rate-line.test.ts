@@ -129,7 +129,8 @@ describe('a line of batches under a rate', () => {
     expect(line.between(0, 2 * MINUTE)).toBeLessThanOrEqual(121);
     const second = 2 * MINUTE + LEAST_AHEAD;
     expect(line.between(second, second + 10 * SECOND)).toBeGreaterThanOrEqual(950);
-    expect(line.between(second, second + 10 * SECOND)).toBeLessThanOrEqual(1_001);
+    // Those whose message was up to 100 ms late, as from the moments just before, are ten more.
+    expect(line.between(second, second + 10 * SECOND)).toBeLessThanOrEqual(1_011);
   });
 
   it('whose rate is lowered from 100/s to 1/s goes at 1/s at once, whatever was reserved', async () => {

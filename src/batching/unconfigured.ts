@@ -1,0 +1,36 @@
+/**
+ * Messages of an operation that was taken out of the configuration. They come back, as dead letters if need be, until it is configured
+ * again: what they are about is stored, and nobody else may know of it. But a message that is repeated, or late, mostly finds all done.
+ * It ends then. Otherwise it would come back for as long as the operation is not configured.
+ */
+import { operationNamed } from '../config/resolved.ts';
+import type { Batch } from './batch.ts';
+import type { Deps } from './deps.ts';
+import { operationOf, type Target } from './ids.ts';
+import type { Lock } from './lock.ts';
+import { holdsRoom } from './room.ts';
+import { slotOfBatch } from './slots.ts';
+
+/** Whether a Target's operation is not configured, and nothing of the Target is left to be grouped. @param known its lock, if that was read */
+export const isNothingLeft = async (
+  { config, locks, waiting }: Pick<Deps, 'config' | 'locks' | 'waiting'>,
+  target: Target,
+  known?: Lock,
+): Promise<boolean> => {
+  if (operationNamed(config, operationOf(target))) return false;
+  const { openBatch, blocked } = known ?? (await locks.read(target));
+  return openBatch === undefined && blocked === undefined && (await waiting.first(target, 1)).length === 0;
+};
+
+/** Whether the operation of a finished batch is not configured, and the batch has given back its slots. */
+export const isNothingHeld = async (
+  { config, locks, operations }: Pick<Deps, 'config' | 'locks' | 'operations'>,
+  batch: Pick<Batch, 'id' | 'target' | 'operation' | 'slotPage' | 'targetPage'>,
+): Promise<boolean> => {
+  const { id, target, operation, slotPage, targetPage } = batch;
+  if (operationNamed(config, operation)) return false;
+  const slot = slotOfBatch(batch);
+  const [lock, state] = await Promise.all([locks.read(target), operations.read(operation)]);
+  if (lock.inFlight?.includes(id) || (await holdsRoom({ operations }, operation, state, slot, slotPage))) return false;
+  return targetPage === undefined || !(await locks.slotPage(target, targetPage)).includes(slot);
+};
