@@ -368,7 +368,7 @@ export interface Batches {
 
 /** The message that goes on with a paused batch. */
 export interface NextHeld extends Noted {
-  /** The message that it was sent for. Only that one's note, or one of an earlier span, is replaced. */
+  /** The message whose place it takes. Only that one's note, or one of an earlier span, is replaced. */
   readonly after: Token;
 }
 

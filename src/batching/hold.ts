@@ -8,9 +8,12 @@
  * message becomes 20,000 within a week. So once in each span of 15 minutes a look that has sent its message notes that message in
  * the batch's row. A look in a span in which another message is noted ends without sending one.
  *
+ * A message keeps its name for its span. It loses it when it waits for something else: a reserved moment, or the end of an attempt. A
+ * message without a name that begins to be held gets one, and takes the place of the one that is noted, which may have been itself.
+ *
  * The note comes after the message. If the note came first, its function could die in between, and if SQS had delivered that
  * message twice and the other delivery was deleted, the noted message would never come back while the note ends all others
- * (seed 502293268). Two looks that both send before one of them notes leave one message too many until the next span.
+ * (seed 502293268). Of two looks that both send before one of them notes, the message of the other ends at its next look.
  *
  * A message that says that an attempt does not count ends only for another one that says so: it takes the place of any other note.
  */
@@ -69,14 +72,16 @@ export const lookLater = async (
   const { queues, machine } = deps;
   const span = Math.floor(machine.now() / SPAN);
   const { held } = message;
+  if (held && isOver(message, batch.held, span)) return false;
   if (held && isNow(held, span)) {
     await queues.batch({ ...again(message), held }, delay);
     return true;
   }
-  if (held && isOver(message, batch.held, span)) return false;
-  const next: Held = { by: machine.token(), span };
+  // The note may be of a later span, by a clock that was ahead. With an earlier one this message would end for its own predecessor.
+  const next: Held = { by: machine.token(), span: held ? span : Math.max(span, batch.held?.span ?? 0) };
   await queues.batch({ ...again(message), held: next }, delay);
-  if (held) await note(deps, batch.id, { ...next, isUncounted: message.uncounted !== undefined, after: held.by });
+  const before = held ?? batch.held;
+  if (before) await note(deps, batch.id, { ...next, isUncounted: message.uncounted !== undefined, after: before.by });
   return true;
 };
 

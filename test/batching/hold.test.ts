@@ -4,7 +4,7 @@ import { finishBatch } from '../../src/batching/finish-batch.ts';
 import { handleBatch } from '../../src/batching/handle-batch.ts';
 import { type BatchId, batchIdOf, operationOf } from '../../src/batching/ids.ts';
 import type { DueMessage } from '../../src/batching/messages.ts';
-import { MINUTE } from '../../src/batching/timings.ts';
+import { MINUTE, SECOND } from '../../src/batching/timings.ts';
 import { aConfig, token } from '../factories/factories.ts';
 import { PLENTY } from './step-kit.ts';
 import { kit, led, suite, where } from './step-suite.ts';
@@ -96,9 +96,42 @@ suite('a batch that a pause holds up', () => {
     const ahead = { ...kit, machine: { ...kit.machine, now: () => kit.now + 100 * 15 * MINUTE } };
     [message] = await looked([message as DueMessage], ahead);
     [message] = await looked([message as DueMessage], ahead);
-    expect(await looked([message as DueMessage, other as DueMessage])).toHaveLength(2);
+    expect(await looked([message as DueMessage, other as DueMessage])).toHaveLength(1);
     kit.now += 15 * MINUTE;
     expect(await looked([message as DueMessage])).toHaveLength(1);
+  });
+
+  it('H1: keeps its message though that loses its name, and is held again by a slow clock or after one that was fast', async () => {
+    for (const ahead of [MINUTE / 2, 40 * MINUTE]) {
+      const batchId = await sealed();
+      const clock = (off: number) => ({ ...kit, machine: { ...kit.machine, now: () => kit.now + off } });
+      kit.now = Math.ceil(kit.now / (15 * MINUTE)) * 15 * MINUTE - MINUTE - SECOND;
+      let messages = await looked([{ batchId }]);
+      kit.now -= 59 * SECOND - MINUTE / 2;
+      // By this clock a new span has begun: the message is noted.
+      messages = await looked(messages, clock(ahead));
+      expect((await kit.batches.get(batchId))?.held?.by).toBe(messages[0]?.held?.by);
+      // As it waits for a reserved moment, or for the end of an attempt, it has no name.
+      messages = await looked([{ batchId }], clock(-MINUTE / 2));
+      for (let minute = 0; minute < 60; minute += 1) {
+        messages = await looked(messages);
+        expect(messages, `minute ${minute}`).toHaveLength(1);
+      }
+      kit.now += 60 * MINUTE;
+    }
+  });
+
+  it('H1: has few messages, though they are looked at all at once', async () => {
+    const batchId = await sealed();
+    let messages: readonly DueMessage[] = Array.from({ length: 8 }, () => ({ batchId }));
+    for (let minute = 0; minute < 40; minute += 1) {
+      kit.sent.batch.length = 0;
+      await Promise.all(messages.map((each) => handleBatch(kit, each, PLENTY)));
+      messages = kit.sent.batch.map(({ delay: _, ...message }) => message as DueMessage);
+      kit.now += MINUTE;
+      expect(messages.length).toBeGreaterThan(0);
+    }
+    expect(messages).toHaveLength(1);
   });
 
   it('H1: loses no message that says that an attempt does not count', async () => {
