@@ -32,7 +32,7 @@ export interface Reserved {
  * Reserves the next moment.
  *
  * @param seen the line as it was read last.
- * @returns undefined, and nothing is reserved, if it is after `latest`.
+ * @returns undefined, and no moment is reserved, if it is after `latest`.
  * @throws OutOfTime where others were faster until the function's time was over.
  */
 export const reserveCall = async (
@@ -43,7 +43,12 @@ export const reserveCall = async (
 ): Promise<Reserved | undefined> => {
   for (let line = seen; timeLeft() > 0; { line } = await operations.read(operation)) {
     const reserved = nextMoment(line, machine.now(), keepsLine ? (line?.rate ?? rate) : rate);
-    if (reserved.at > latest) return undefined;
+    if (reserved.at > latest) {
+      // Otherwise a line that is over would stay until its end, where a gap is longer than any batch may reserve ahead.
+      const isOver = line !== undefined && line.since !== reserved.line.since;
+      if (isOver) await operations.reserveCall(operation, line, { ...reserved.line, next: reserved.at });
+      return undefined;
+    }
     if (await operations.reserveCall(operation, line, reserved.line)) return reserved;
     // Others reserve too, all at this moment.
     await machine.sleep(machine.random() * Math.min(NAP / 10, 1_000 / rate));

@@ -158,6 +158,24 @@ describe('a line of batches under a rate', () => {
     expect(line.calls[200]).toMatchObject({ batch });
   });
 
+  it.each([
+    ['of another rate', { next: NOW + 18 * MINUTE, rate: 0.001, since: NOW }],
+    [
+      'that a clock which was hours ahead made',
+      { next: NOW + 6 * 60 * MINUTE, rate: 0.01, since: NOW + 6 * 60 * MINUTE },
+    ],
+    ['of release 0.2.0', { next: NOW + 300 * MINUTE }],
+  ])('%s does not delay the calls of a slow rate', async (_, before) => {
+    const line = new Line(0.01);
+    await line.operations.reserveCall(ship, undefined, before);
+    await sealed(line, 20);
+    await line.until(10 * MINUTE);
+    // The first one has to be a gap away from a call that may just have been made.
+    expect(line.between(0, 95 * SECOND)).toBe(0);
+    expect(line.between(0, 10 * MINUTE)).toBeGreaterThanOrEqual(5);
+    expect(line.between(0, 10 * MINUTE)).toBeLessThanOrEqual(6);
+  });
+
   it('whose batches come and are abandoned does not delay others for longer than the horizon', async () => {
     const line = new Line(1);
     // Reserved, and then never called about.
