@@ -273,7 +273,7 @@ export interface Locks extends SlotPages<Target> {
   ): Promise<boolean>;
   /**
    * G5. Marks `batch` open as round `round`, `by` this turn, if mine, none is open, the round before it is the stored one
-   * and the Target is not paused. With `perTarget`: only if fewer are in flight, which it joins.
+   * and the Target is not paused. With `perTarget`: only if fewer are in flight, which it joins. The lock shows `onPages` from then on.
    */
   openBatch(
     target: Target,
@@ -284,6 +284,8 @@ export interface Locks extends SlotPages<Target> {
       readonly by: Token;
       readonly until: Millis;
       readonly perTarget?: number | null;
+      /** Whether it has its place in the Target on a page. */
+      readonly onPages?: boolean;
     },
   ): Promise<boolean>;
   /** Deletes pages of slots, except those on which a slot is taken by then. */

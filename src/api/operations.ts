@@ -64,7 +64,13 @@ const look = async ({ operations }: ApiDeps, operation: Operation) => {
     operations.read(operation.operation),
     operations.waiting(operation.operation, WAITING_SHOWN),
   ]);
-  const pages = await pagesOf(operations, operation.operation, state.inFlight, operation.concurrency.total ?? 0, false);
+  const pages = await pagesOf(
+    operations,
+    operation.operation,
+    state.inFlight,
+    { cap: operation.concurrency.total ?? 0, from: 0 },
+    false,
+  );
   const slots = pages.flatMap((page) => page.slots);
   return {
     view: operationView(operation, state, slots, waiting, WAITING_SHOWN),

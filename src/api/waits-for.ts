@@ -49,7 +49,9 @@ export const waitsFor = async (deps: ApiDeps, task: Task, batch?: Batch): Promis
   if (batch) return whatInBatch(task, batch, lock, state, now) ?? (await slotFor(deps, batch, operation, state));
   const { total } = operation.concurrency;
   const isCounted = lock.blocked !== undefined && total !== null;
-  const pages = isCounted ? await pagesOf(deps.operations, task.operation, state.inFlight, total, false) : [];
+  const pages = isCounted
+    ? await pagesOf(deps.operations, task.operation, state.inFlight, { cap: total, from: 0 }, false)
+    : [];
   const inFlight = await inFlightOf(deps, task.target, lock);
   return whatFor(task, operation, { ...lock, inFlight }, { ...state, taken: taken(pages) }, now);
 };
@@ -78,7 +80,7 @@ const slotFor = async (
   state: OperationState,
 ): Promise<WaitsFor | undefined> => {
   if (total === null || isFinished(batch.status)) return undefined;
-  const pages = await pagesOf(operations, operation, state.inFlight, total, false);
+  const pages = await pagesOf(operations, operation, state.inFlight, { cap: total, from: 0 }, false);
   if (pages.some(({ slots }) => slots.includes(slotOfBatch(batch)))) return undefined;
   return {
     reason: 'room-in-operation',

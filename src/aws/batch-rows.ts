@@ -29,7 +29,7 @@ export const newBatchRow = (batch: FormingBatch): Item => ({
   OldestAt: batch.oldestAt,
   CreatedAt: batch.createdAt,
   ...(batch.slotPage ? { SlotPage: batch.slotPage } : {}),
-  ...(batch.targetPage ? { TargetPage: batch.targetPage } : {}),
+  ...(batch.targetPage === undefined ? {} : { TargetPage: batch.targetPage }),
   Version: versionOf('batch'),
 });
 

@@ -154,7 +154,7 @@ export const dynamoDBLocks = (
         },
       });
     },
-    openBatch: (target, holder, { batch, round, by, until, perTarget }) => {
+    openBatch: (target, holder, { batch, round, by, until, perTarget, onPages }) => {
       const unchanged = counted('Round', round - 1);
       const flight = perTarget
         ? {
@@ -164,7 +164,7 @@ export const dynamoDBLocks = (
           }
         : { add: '', when: '', values: {} };
       return update(target, {
-        set: `SET OpenBatch = :batch, Round = :round, OpenedBy = :by, LockedUntil = :until REMOVE Blocked${flight.add}`,
+        set: `SET OpenBatch = :batch, Round = :round, OpenedBy = :by, LockedUntil = :until${onPages ? ', OnPages = :yes' : ''} REMOVE Blocked${flight.add}`,
         when: `${MINE} AND ${unchanged.when} AND attribute_not_exists(Paused)${flight.when}`,
         values: {
           ...mine(holder),
@@ -174,6 +174,7 @@ export const dynamoDBLocks = (
           ':round': round,
           ':by': by,
           ':until': until,
+          ...(onPages ? { ':yes': true } : {}),
         },
       });
     },

@@ -91,7 +91,7 @@ export interface Batch {
   readonly held?: Noted;
   /** The page of its operation's slots on which its slot was taken, if that is not the first one. */
   readonly slotPage?: number;
-  /** The page of its Target's slots on which its place was taken, where there are pages. */
+  /** The page of its Target's slots on which its place was taken; 0 is the lock. Absent where the Target had no cap, or it is not known. */
   readonly targetPage?: number;
   /** When its oldest candidate began to wait. */
   readonly oldestAt: Millis;

@@ -22,8 +22,8 @@ export interface InHand {
   readonly rows: readonly Waiting[];
   readonly because: SealReason;
   /** See {@link Batch.slotPage}, {@link Batch.targetPage}. */
-  readonly slotPage?: number;
-  readonly targetPage?: number;
+  readonly slotPage?: number | undefined;
+  readonly targetPage?: number | undefined;
 }
 
 export const finishBatch = async (deps: FinishDeps, target: Target, id: BatchId, inHand?: InHand): Promise<void> => {
@@ -37,9 +37,9 @@ export const finishBatch = async (deps: FinishDeps, target: Target, id: BatchId,
 };
 
 /** Whether it has to be handled even if nobody is in it: what it holds is given back then (H7). */
-const holdsSlots = ({ config }: FinishDeps, { operation }: Batch): boolean => {
+const holdsSlots = ({ config }: FinishDeps, { operation, targetPage }: Batch): boolean => {
   const { perTarget, total } = operationFor(config, operation).concurrency;
-  return perTarget !== null || total !== null;
+  return perTarget !== null || total !== null || targetPage !== undefined;
 };
 
 /** F5. Candidates that ended while they waited go with this batch's rows: whoever deletes such a row tells first. */
@@ -51,7 +51,7 @@ const settleDropped = async (deps: FinishDeps, { dropped }: Batch): Promise<void
 const form = async (deps: FinishDeps, target: Target, id: BatchId, inHand?: InHand): Promise<Batch> => {
   const stored = inHand ? undefined : await deps.batches.get(id);
   if (stored) return stored;
-  const { rows, because, slotPage, targetPage }: InHand = inHand ?? (await takeRows(deps, target));
+  const { rows, because, slotPage, targetPage }: InHand = inHand ?? (await takeRows(deps, target, id));
   const now = deps.machine.now();
   return deps.batches.form({
     id,
@@ -62,21 +62,26 @@ const form = async (deps: FinishDeps, target: Target, id: BatchId, inHand?: InHa
     oldestAt: rows.reduce((least, { at }) => Math.min(least, at), now),
     createdAt: now,
     ...(slotPage ? { slotPage } : {}),
-    ...(targetPage ? { targetPage } : {}),
+    ...(targetPage === undefined ? {} : { targetPage }),
   });
 };
 
 /** What a batch gets whose leader was gone before he stored it: nothing, if all that waits has ended but for being told. */
-const takeRows = async ({ config, waiting, locks, machine }: FinishDeps, target: Target): Promise<InHand> => {
+const takeRows = async (
+  { config, waiting, locks, machine }: FinishDeps,
+  target: Target,
+  id: BatchId,
+): Promise<InHand> => {
   const policy = operationFor(config, operationOf(target)).batch;
   const inTurn = await waiting.first(target, policy.maxSize);
   // What expired, or has a newer one of its key, is left to the next leader, who settles it (G2).
   const ended = new Set(settlementsOf(inTurn, machine.now()).map(({ row }) => row));
   const rows = inTurn.filter((row) => !ended.has(row));
   // Two guards of one living leader meet here too: the second must not take for old what was flushed.
-  const { flushedAt } = await locks.read(target);
+  const { flushedAt, inFlight = [] } = await locks.read(target);
   const next = rows.length > 0 ? due(rows, policy, machine.now(), flushedAt) : undefined;
-  return next?.do === 'seal' ? next : { rows, because: 'waited' };
+  const place = inFlight.includes(id) ? { targetPage: 0 } : {};
+  return { rows, because: 'waited', ...(next?.do === 'seal' ? next : {}), ...place };
 };
 
 /** F2, F3. */

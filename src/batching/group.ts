@@ -164,14 +164,14 @@ const openBatch = async (turn: Turn, lock: Lock, next: Due & { do: 'seal' }): Pr
     return 'again';
   }
   const batch = batchIdOf(target, fence, round);
-  // A larger cap has its slots on pages.
-  const perTarget = pagesOfTarget(deps, target) ? null : operationOfTurn(turn).concurrency.perTarget;
+  const onPages = pagesOfTarget(deps, target, lock) !== undefined;
+  const perTarget = onPages ? null : operationOfTurn(turn).concurrency.perTarget;
   const until = Math.max(lock.lockedUntil, deps.machine.now() + LEASE);
   // Refused, perhaps by ourselves (a client repeats a request whose answer was lost). A guard would see to it in its
   // next turn, a hint would leave it to the guard, which may sleep for long.
   const by = deps.machine.token();
   const isMine =
-    (await deps.locks.openBatch(target, message, { batch, round, by, until, perTarget })) ||
+    (await deps.locks.openBatch(target, message, { batch, round, by, until, perTarget, onPages })) ||
     (await deps.locks.read(target)).openedBy === by;
   if (isMine) await finishBatch(deps, target, batch, { rows: next.rows, because: next.because, slotPage, targetPage });
   // The batch may have been opened, and have ended, before we took its slot.
@@ -185,11 +185,12 @@ const takeRooms = async (
   target: Target,
   lock: Lock,
   slot: Slot,
-): Promise<{ readonly slotPage: number | undefined; readonly targetPage: number }> => {
-  const layout = pagesOfTarget(deps, target);
-  const targetPage = layout ? await takeTargetRoom(deps, target, lock, slot, layout) : 0;
-  if (targetPage === undefined) return { slotPage: undefined, targetPage: 0 };
-  return { slotPage: await takeRoom(deps, target, slot), targetPage };
+): Promise<{ readonly slotPage: number | undefined; readonly targetPage: number | undefined }> => {
+  const layout = pagesOfTarget(deps, target, lock);
+  const targetPage = layout ? await takeTargetRoom(deps, target, lock, slot, layout) : undefined;
+  if (layout && targetPage === undefined) return { slotPage: undefined, targetPage };
+  const isCapped = operationFor(deps.config, operationOf(target)).concurrency.perTarget !== null;
+  return { slotPage: await takeRoom(deps, target, slot), targetPage: targetPage ?? (isCapped ? 0 : undefined) };
 };
 
 /** G5b: without a slot nothing is sealed, and what comes meanwhile fills the batch. */
@@ -253,7 +254,7 @@ const leadAgain = async (turn: Turn, lock: Lock): Promise<Next> => {
 const waitForRoom = async (turn: Turn, lock: Lock, at: Millis): Promise<Next> => {
   const { deps, message } = turn;
   const { target, fence } = message;
-  const layout = pagesOfTarget(deps, target);
+  const layout = pagesOfTarget(deps, target, lock);
   if (layout && (await isTargetFull(deps, target, lock, layout))) return 'end';
   const waiting = { target, at, fence };
   if (!(await awaitRoom(deps, waiting))) return 'end';

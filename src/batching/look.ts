@@ -50,7 +50,7 @@ export const lookAtTarget = async (
   if (first) onWaiting(first.at);
   // First: what counts as under way decides whether what waits waits rightly.
   const operation = operationNamed(deps.config, operationOf(target));
-  const layout = operation && pagesOfTarget(deps, target);
+  const layout = operation && pagesOfTarget(deps, target, lock);
   const stuck = await lookAtSlots(deps, target, lock, layout, now, grace);
   if (stuck) return stuck;
   const closed = operation !== undefined && isClosed(lock, operation.concurrency, deps.locks.pageSize);

@@ -12,7 +12,7 @@
 import { InvalidCursor, type PatrolMark } from '../ports.ts';
 import type { Deps } from './deps.ts';
 import { type Millis, type OperationName, operationOf, type Target } from './ids.ts';
-import { expiresSoon, mustStay } from './lock.ts';
+import { expiresSoon, type Lock, mustStay } from './lock.ts';
 import { lookAtTargets } from './look.ts';
 import { inBrief } from './problems.ts';
 import { repairAll } from './repair.ts';
@@ -118,16 +118,18 @@ const visit = async (
 ): Promise<readonly Failure[]> => {
   const now = deps.machine.now();
   const ending: Ending[] = [];
+  const locks = new Map<Target, Lock>();
   const { findings, skipped } = await lookAtTargets(deps, targets, onWaiting, (target, { lock, expiresAt }) => {
+    locks.set(target, lock);
     if (expiresSoon(expiresAt, now)) ending.push({ target, mustStay: mustStay(lock) });
   });
   const treated = await repairAll(deps, findings);
-  const tidied = await Promise.allSettled(targets.map((target) => dropEmptyPages(deps, target)));
+  const tidied = await Promise.allSettled([...locks].map(([target, lock]) => dropEmptyPages(deps, target, lock)));
   return [
     ...(await keepRows(deps, ending)),
     ...skipped.map(({ id, cause }) => ({ what: id, cause })),
     ...tidied.flatMap((each, index) =>
-      each.status === 'rejected' ? [{ what: `pages of ${targets[index]}`, cause: each.reason }] : [],
+      each.status === 'rejected' ? [{ what: `pages of ${[...locks.keys()][index]}`, cause: each.reason }] : [],
     ),
     ...treated.flatMap((each) => ('cause' in each ? [{ what: each.finding.target, cause: each.cause }] : [])),
   ];

@@ -7,8 +7,8 @@ import { operationFor } from '../config/resolved.ts';
 import type { Machine, Mine } from '../ports.ts';
 import type { Deps } from './deps.ts';
 import type { Finding } from './findings.ts';
-import { type BatchId, operationOf, type Target } from './ids.ts';
-import { landOnPages, pagesOfTarget } from './target-room.ts';
+import { operationOf, type Target } from './ids.ts';
+import { landBatch } from './target-room.ts';
 
 type RepairDeps = Pick<Deps, 'config' | 'locks' | 'waiting' | 'queues' | 'report'> & {
   readonly machine: Pick<Machine, 'now'>;
@@ -68,19 +68,14 @@ const putRight = async (deps: RepairDeps, finding: Finding): Promise<Remedy | un
     case 'forgotten':
       return askForLeader(deps, target, finding.fence);
     case 'stuck-slot':
-      await giveBack(deps, target, finding.batchId);
+      // Where its place is, is not known: the lock is looked at first.
+      await landBatch(deps, { id: finding.batchId, target, targetPage: 0 });
       return (await deps.waiting.first(target, 1)).length > 0 ? askForLeader(deps, target) : 'slot-freed';
     case 'overdue-batch':
       operationFor(deps.config, operationOf(target));
       await deps.queues.batch({ batchId: finding.batchId }, 0);
       return 'batch-message';
   }
-};
-
-const giveBack = async (deps: RepairDeps, target: Target, id: BatchId): Promise<void> => {
-  const layout = pagesOfTarget(deps, target);
-  if (layout) await landOnPages(deps, { id, target }, layout);
-  else await deps.locks.land(target, id);
 };
 
 /** @param fence that of a Target that waits for room: a plain message does not end that. */

@@ -62,7 +62,9 @@ export const roomOf = async (
   const { concurrency } = operationFor(config, operation);
   const state = await operations.read(operation);
   const isCounted = !state.paused && concurrency.total !== null;
-  const pages = isCounted ? await pagesOf(operations, operation, state.inFlight, concurrency.total, true) : [];
+  const pages = isCounted
+    ? await pagesOf(operations, operation, state.inFlight, { cap: concurrency.total, from: 0 }, true)
+    : [];
   return { state, room: roomIn(state, concurrency, taken(pages)) };
 };
 

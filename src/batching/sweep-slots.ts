@@ -47,7 +47,7 @@ const inAnyOrder = <T>({ machine }: Pick<SweepDeps, 'machine'>, all: readonly T[
 /** @returns how many slots there was no time for. */
 const sweepOperation = async (deps: SweepDeps, operation: OperationName, mayGoOn: () => boolean): Promise<number> => {
   const state = await deps.operations.read(operation);
-  const pages = await pagesOf(deps.operations, operation, state.inFlight, MOST_SLOTS, false);
+  const pages = await pagesOf(deps.operations, operation, state.inFlight, { cap: MOST_SLOTS, from: 0 }, false);
   const slots = pages.flatMap(({ page, slots }) => slots.map((slot) => ({ page, slot })));
   const looked = await pLimit(AT_ONCE).map(inAnyOrder(deps, slots), async ({ page, slot }) => {
     if (!mayGoOn()) return false;

@@ -5,16 +5,16 @@ import type { Slot } from './slots.ts';
 
 type Pages<Owner> = Pick<SlotPages<Owner>, 'slotPages' | 'slotPagesEventually'>;
 
-/** The pages of `cap` slots, the first one among them. @param isSure whether they have to be as they are now, for twice the price */
+/** The pages of a cap, the first one among them. @param isSure whether they have to be as they are now, for twice the price */
 export const pagesOf = async <Owner>(
   store: Pages<Owner> & Pick<SlotPages<Owner>, 'pageSize'>,
   owner: Owner,
   first: readonly Slot[],
-  cap: number,
+  { cap, from }: Pick<Layout, 'cap' | 'from'>,
   isSure: boolean,
 ): Promise<readonly SlotPage[]> => {
   const own = { page: 0, slots: first };
-  if (cap <= store.pageSize) return [own];
+  if (from === 0 && cap <= store.pageSize) return [own];
   return [own, ...(await (isSure ? store.slotPages(owner, cap) : store.slotPagesEventually(owner, cap)))];
 };
 
@@ -37,11 +37,13 @@ export const takeOnPages = async <Owner>(
   for (let look = 0; look < LOOKS; look += 1) {
     const first = await readFirst();
     if (!first) return undefined;
-    // A page that is read a moment late costs a write that is refused. Only "no room" has to be certain.
-    const place = placeFor(slot, await pagesOf(store, owner, first, layout.cap, look > 0), layout);
+    // A page that is read a moment late costs a write that is refused. Only "no room" has to be certain; and "room", where slots of a
+    // smaller cap are in the place of the first page: the conditions of the pages do not count those.
+    const isSure = look > 0 || (layout.from > 0 && first.length > 0);
+    const place = placeFor(slot, await pagesOf(store, owner, first, layout, isSure), layout);
     // So has "taken already": a batch that lent its slot and takes one again may still be shown with the one that it lent.
-    if (place.is === 'held' && (look > 0 || place.page === 0)) return place.page;
-    if (place.is === 'full' && look > 0) return undefined;
+    if (place.is === 'held' && (isSure || place.page === 0)) return place.page;
+    if (place.is === 'full' && isSure) return undefined;
     if (place.is !== 'free') continue;
     if (await store.takeSlot(owner, slot, capOfPage(place.page, layout), place.page)) return place.page;
   }

@@ -1,6 +1,7 @@
 /**
  * Room in a Target whose cap (`concurrency.perTarget`) does not fit one page: its batches in flight are on pages of their own,
- * as those of an operation are, and its lock stays small. A smaller cap is kept in the lock itself, where every leader reads it.
+ * as those of an operation are, and its lock stays small. A smaller cap is kept in the lock itself, where every leader reads it. A
+ * Target that was once on pages keeps to them under a smaller cap, too: batches in the lock alone would not count those on the pages.
  *
  * A leader that finds no room blocks its Target (G5b), as it does where its operation has none. The next batch that ends signals
  * it, since nothing in the lock says that the Target is full.
@@ -12,26 +13,21 @@ import type { Deps } from './deps.ts';
 import { type BatchId, operationOf, type Target } from './ids.ts';
 import { isHeld, type Lock } from './lock.ts';
 import { isSlotOver } from './slot-over.ts';
-import { capOfPage, type Layout, type SlotPage, taken } from './slot-pages.ts';
+import { type Layout, type SlotPage, taken } from './slot-pages.ts';
 import { batchOfSlot, parseSlot, type Slot, slotOfBatch } from './slots.ts';
 import { freeOnPages, pagesOf, takeOnPages } from './take-slot.ts';
 
 type RoomDeps = Pick<Deps, 'config' | 'locks'>;
 
 /** The layout of a Target's pages; undefined where its batches in flight are in its lock, or have no cap. */
-export const pagesOfTarget = ({ config, locks }: RoomDeps, target: Target): Layout | undefined => {
+export const pagesOfTarget = (
+  { config, locks: { pageSize: size } }: RoomDeps,
+  target: Target,
+  { onPages = false }: Pick<Lock, 'onPages'>,
+): Layout | undefined => {
   const { perTarget: cap } = operationFor(config, operationOf(target)).concurrency;
-  return cap === null || cap <= locks.pageSize ? undefined : { cap, size: locks.pageSize, from: 1 };
+  return cap === null || (cap <= size && !onPages) ? undefined : { cap, size, from: 1 };
 };
-
-/**
- * The layout of a Target's pages while its cap was larger, up to the page on which a batch took its slot; undefined if that slot is on no
- * page. The larger cap is not stored, so that page counts as full.
- */
-export const pagesBefore = (
-  { locks: { pageSize: size } }: Pick<RoomDeps, 'locks'>,
-  { targetPage }: Pick<Batch, 'targetPage'>,
-): Layout | undefined => (targetPage ? { cap: (targetPage - 1) * size, size, from: 1 } : undefined);
 
 /** Batches that a smaller cap left in the lock count, too. */
 const inLock = (target: Target, { inFlight = [] }: Lock): readonly Slot[] =>
@@ -84,29 +80,26 @@ export const isTargetFull = async (
   deps: Pick<Deps, 'locks' | 'batches'>,
   target: Target,
   lock: Lock,
-  { cap }: Layout,
+  layout: Layout,
 ): Promise<boolean> => {
   // The first is the lock itself, whose slots end with their batches.
-  const pages = await pagesOf(deps.locks, target, inLock(target, lock), cap, true);
-  return taken(pages) >= cap && !(await freeLeftBehind(deps, target, pages.slice(1)));
+  const pages = await pagesOf(deps.locks, target, inLock(target, lock), layout, true);
+  return taken(pages) >= layout.cap && !(await freeLeftBehind(deps, target, pages.slice(1)));
 };
 
 /** Batches of a Target that are under way, where its operation has a cap. Eventually consistent. */
-export const inFlightOf = async (
-  deps: RoomDeps,
-  target: Target,
-  { inFlight = [] }: Lock,
-): Promise<readonly BatchId[]> => {
-  const layout = pagesOfTarget(deps, target);
+export const inFlightOf = async (deps: RoomDeps, target: Target, lock: Lock): Promise<readonly BatchId[]> => {
+  const { inFlight = [] } = lock;
+  const layout = pagesOfTarget(deps, target, lock);
   const pages = layout ? await deps.locks.slotPagesEventually(target, layout.cap) : [];
   return [...inFlight, ...pages.flatMap(({ slots }) => slots.map(batchOfSlot))];
 };
 
 /** Deletes the pages of a Target that have no slots. Once its lock is gone the patrol no longer finds them. */
-export const dropEmptyPages = async (deps: RoomDeps, target: Target): Promise<void> => {
-  const layout = pagesOfTarget(deps, target);
-  if (!layout) return;
-  const pages = await deps.locks.slotPagesEventually(target, layout.cap);
+export const dropEmptyPages = async (deps: RoomDeps, target: Target, lock: Lock): Promise<void> => {
+  const layout = pagesOfTarget(deps, target, lock);
+  if (!layout && !lock.onPages) return;
+  const pages = await deps.locks.slotPagesEventually(target, layout?.cap ?? 1);
   const empty = pages.flatMap(({ page, slots }) => (slots.length === 0 ? page : []));
   if (empty.length > 0) await deps.locks.dropPages(target, empty);
 };
@@ -121,39 +114,33 @@ export const freeTargetRoomIfOver = async (
   if (page > 0 && (await isSlotOver(deps, slot))) await deps.locks.freeSlot(target, slot, page);
 };
 
-/** Whether a larger cap left more on a page than it may have: then the Target may be full while others have room. */
-const isAnyPageTooFull = async ({ locks }: RoomDeps, target: Target, layout: Layout): Promise<boolean> =>
-  (await locks.slotPagesEventually(target, layout.cap)).some(
-    ({ page, slots }) => slots.length > capOfPage(page, layout),
-  );
-
 /**
- * H7. Gives a batch's place in its Target back.
+ * H7. Gives a batch's place in its Target back, wherever it was taken: the cap may have changed since.
  *
- * The page is written before the lock is read, and a leader that finds no room writes the lock before it reads the pages: one
- * of them sees the other.
+ * A page is written before the lock is read, and a leader that finds no room writes the lock before it reads the pages: one of them
+ * sees the other. A leader that finds its Target full by the lock alone gives it back without a mark, and a batch that was in the lock
+ * is told apart from one on a page by that: only waiting tasks show that the Target needs a signal.
  *
- * Batches in the lock were begun under a smaller cap, or by release 0.2.0. They count, so the Target can be full though every page has
- * room. A leader that had the smaller cap releases such a Target without setting `blocked`: then only its waiting tasks show that it
- * needs a signal.
- *
- * @returns the lock of a Target that was full, and that nobody leads
+ * @returns the lock of a Target that may need a signal; undefined if somebody leads it, or if the batch had no place
  */
-export const landOnPages = async (
+export const landBatch = async (
   deps: RoomDeps & { readonly machine: Pick<Machine, 'now'> },
   batch: Pick<Batch, 'id' | 'target' | 'targetPage'>,
-  layout: Layout,
 ): Promise<Lock | undefined> => {
-  const { locks, machine } = deps;
-  const { id, target, targetPage = layout.from } = batch;
-  const freed = await freeOnPages(locks, target, slotOfBatch(batch), targetPage, layout.cap);
+  const { config, locks, machine } = deps;
+  const { id, target, targetPage } = batch;
+  const { perTarget } = operationFor(config, operationOf(target)).concurrency;
+  if (targetPage === undefined && perTarget === null) return undefined;
+  const isInLock = targetPage === 0 || (targetPage === undefined && (perTarget ?? 0) <= locks.pageSize);
+  if (isInLock) {
+    const before = await locks.land(target, id);
+    const mayBeOnPages = before.onPages || (perTarget !== null && perTarget > locks.pageSize);
+    if (before.inFlight?.includes(id) || !mayBeOnPages) return isHeld(before, machine.now()) ? undefined : before;
+  }
+  await freeOnPages(locks, target, slotOfBatch(batch), targetPage || 1, perTarget ?? 1);
   const lock = await locks.read(target);
   const wasInLock = lock.inFlight?.includes(id) === true;
   if (wasInLock) await locks.land(target, id);
-  // A slot that is free already: the function that freed it may have died before it signalled.
-  const hasSome = (lock.inFlight?.length ?? 0) > 0;
-  const wasFull = hasSome || freed === undefined || freed.before.length >= capOfPage(freed.page, layout);
   if (isHeld(lock, machine.now())) return undefined;
-  if (!wasFull && (lock.blocked === undefined || !(await isAnyPageTooFull(deps, target, layout)))) return undefined;
   return lock.blocked !== undefined || wasInLock ? lock : undefined;
 };

@@ -32,5 +32,5 @@ export const isNothingHeld = async (
   const slot = slotOfBatch(batch);
   const [lock, state] = await Promise.all([locks.read(target), operations.read(operation)]);
   if (lock.inFlight?.includes(id) || (await holdsRoom({ operations }, operation, state, slot, slotPage))) return false;
-  return targetPage === undefined || !(await locks.slotPage(target, targetPage)).includes(slot);
+  return !targetPage || !(await locks.slotPage(target, targetPage)).includes(slot);
 };

@@ -73,11 +73,25 @@ export class Configurations {
 
   /**
    * Whether `most`, by some configuration that a running function may have, allows for what was begun at these moments and is not over.
-   * What functions began that may have had another configuration does not count: a cap that is lowered ends nothing.
+   * What functions began that may have had another configuration counts only towards the largest cap: a cap that is lowered ends nothing.
    *
    * @param most of a configuration; null is any number, undefined none: the operation is removed
    */
   allow(now: Millis, begun: readonly Millis[], most: (config: Config) => number | null | undefined): boolean {
+    return this.#everAllowed(now, begun, most) && this.#allowNow(now, begun, most);
+  }
+
+  /** Whatever began when: there are never more than the largest cap since the oldest of them began. */
+  #everAllowed(now: Millis, begun: readonly Millis[], most: (config: Config) => number | null | undefined): boolean {
+    const oldest = Math.min(now, ...begun);
+    const caps = this.all.flatMap(({ from, config }, index) => {
+      const until = this.all[index + 1]?.from ?? Number.POSITIVE_INFINITY;
+      return from <= now && until > oldest - FUNCTION_LIFE ? [most(config)] : [];
+    });
+    return caps.includes(null) || begun.length <= Math.max(...caps.map((cap) => cap ?? 0));
+  }
+
+  #allowNow(now: Millis, begun: readonly Millis[], most: (config: Config) => number | null | undefined): boolean {
     return this.recent(now).some(({ from, config }) => {
       const cap = most(config);
       return cap === null || begun.filter((at) => at >= from + FUNCTION_LIFE).length <= (cap ?? 0);

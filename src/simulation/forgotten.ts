@@ -31,9 +31,11 @@ export const watchForgotten = (tables: Tables): ((now: Millis) => Millis) => {
 const keyOf = ({ target, fence }: Pick<WaitingTarget, 'target' | 'fence'>): string => `${target}#${fence}`;
 
 /** @throws Violation */
-export const checkForgotten = ({ config, tables, seen, mayBeForgotten }: Evidence): void => {
+export const checkForgotten = ({ configs, tables, seen, mayBeForgotten }: Evidence): void => {
   // A Target that is full as it is waits for one of its own batches.
-  const isFull = Object.values(config.operations).some(({ concurrency: { perTarget } }) => perTarget !== null);
+  const isFull = configs.all
+    .flatMap(({ config }) => Object.values(config.operations))
+    .some(({ concurrency: { perTarget } }) => perTarget !== null);
   if (!mayBeForgotten || isFull) return;
   const round = (Math.ceil(tables.locks.size / PATROLLED_AT_ONCE) + 1) * MINUTE;
   const { forgotten } = seen;

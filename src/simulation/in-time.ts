@@ -31,7 +31,8 @@ export const checkInTime = (evidence: Evidence): void => {
   demand(guards.most <= 2, 'a guard is in flight once, but for the moment in which it is sent again', guards);
   const { longest, longestForPaused, most } = idle;
   // Many are woken one after the other; messages may be as late as a second between two invocations.
-  const patience = evidence.slack + (2_000 * most) / PACE;
+  // A raised cap is found by the next sweep.
+  const patience = evidence.slack + (2_000 * most) / PACE + (evidence.configs.change ? MINUTE : 0);
   demand(longest <= patience, 'nobody waits for room that is there', { longest, most });
   // A batch that its operation's pause holds looks at its Target once a minute, one that waits for its rate when its moment has come.
   const hasRate = evidence.configs.all.some(({ config }) => Object.values(config.operations).some(isRated));

@@ -54,7 +54,8 @@ export const watchRooms = (
   };
   /** A batch is opened, and called about, only while it holds a slot: so there are no more of them either. */
   const checkCap = (operation: OperationName): void => {
-    const slots = slotsIn(tables, operation);
+    // Two deliveries may take one slot on two pages.
+    const slots = [...new Set(slotsIn(tables, operation))];
     const taken = slots.map((slot) => takenAt.get(slot) ?? Number.NEGATIVE_INFINITY);
     const isAllowed = configs.allow(now(), taken, totalOf(operation));
     demand(isAllowed, 'an operation has at most total batches', { operation, slots });

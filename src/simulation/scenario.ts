@@ -43,12 +43,13 @@ const ofTasks = (seed: number): Scenario => {
   const purges = random.chance(0.15)
     ? Array.from({ length: random.int(1, 2) }, () => random.int(0, span + 60_000))
     : [];
+  const batched = operation(random);
   const scenario: Scenario = {
     seed,
     config: {
       version: 1,
       register: gathering(seed),
-      operations: { [OPERATION]: { ...operation(random), ...handling(seed) } },
+      operations: { [OPERATION]: { ...batched, ...handling(seed) } },
       fanOuts: { idleOpen: 120 * MINUTE, idleSealed: 7 * 24 * 60 * MINUTE, keep: 7 * 24 * 60 * MINUTE, callback: null },
       lists: { keep: 7 * 24 * 60 * MINUTE, callback: null },
       alarms: NO_ALARMS,
@@ -60,7 +61,7 @@ const ofTasks = (seed: number): Scenario => {
     pauses,
     redrives,
     purges,
-    changes: rates(seed, span),
+    changes: [...rates(seed, span), ...caps(seed, span, batched)].toSorted((a, b) => a.at - b.at),
     faults: { ...faults(random), ...moreFaults(seed) },
     faultsEnd: random.pick([0, 30_000, 300_000, 1_800_000]),
     ...hotKeys(seed),
@@ -107,7 +108,18 @@ const rates = (seed: number, span: Millis): readonly ConfigChange[] => {
   return Array.from({ length: random.int(1, 3) }, () => ({
     at: random.int(0, span + 60_000),
     to: { rateLimit: random.pick([null, 0.05, 0.2, 1, 20]) },
-  })).sort((a, b) => a.at - b.at);
+  }));
+};
+
+/** In every eighth schedule somebody changes the caps: raises them, lowers them, or takes them away. */
+const caps = (seed: number, span: Millis, { shards }: Pick<Operation, 'shards'>): readonly ConfigChange[] => {
+  const random = seeded(seed ^ 0xca95);
+  if (!random.chance(1 / 8)) return [];
+  return Array.from({ length: random.int(1, 4) }, () => {
+    const total = random.pick([null, 1, 2, 3, 6]);
+    const fitting = [null, 1, 2, 3, 5].filter((each) => each === null || (shards === 1 && each <= (total ?? each)));
+    return { at: random.int(0, span + 60_000), to: { concurrency: { total, perTarget: random.pick(fitting) } } };
+  });
 };
 
 /** Most name their task; the others are named after their SQS message. Some payloads are too large for the task's row. */

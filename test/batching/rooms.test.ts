@@ -160,10 +160,20 @@ suite('the tail of a batch', () => {
     expect(kit.sent.elect).toEqual([{ target: where }, { target: where }]);
   });
 
-  it('H7: asks for none where another batch might have begun already, nobody waits, or somebody leads', async () => {
+  it('H7: asks for a leader though there was room by the cap as it is now: its leader may have known a smaller one', async () => {
     await inFlight(1, 2);
-    await releaseSlots(capped({ perTarget: 2 }), batch());
-    expect(kit.sent.elect).toEqual([]);
+    await releaseSlots(capped({ perTarget: 3 }), batch());
+    expect(kit.sent.elect).toEqual([{ target: where }]);
+    kit.sent.elect.length = 0;
+    // There is no cap any more; the batch shows that it is in the lock.
+    await releaseSlots(kit, { ...batch(), targetPage: 0 });
+    expect(kit.sent.elect).toEqual([{ target: where }]);
+    await releaseSlots(kit, batch());
+    expect(kit.sent.elect).toHaveLength(1);
+  });
+
+  it('H7: asks for none where nobody waits, or somebody leads', async () => {
+    await inFlight(1, 2);
     await kit.locks.acquire(where, { ...guard(2), seen: { fence: 1 }, now: NOW, until: NOW + 9 });
     await releaseSlots(capped({ perTarget: 1 }), batch());
     expect(kit.sent.elect).toEqual([]);

@@ -108,7 +108,7 @@ it('under caps', async () => {
     }
   `);
   expect(await handled(own, { kind: 'all-succeeded' })).toMatchInlineSnapshot(
-    `"batches.get, operations.read, locks.read, tasks.glance, tasks.members, operations.read, operations.waiting"`,
+    `"batches.get, operations.read, locks.read, tasks.glance, tasks.members, waiting.first, operations.read, operations.waiting"`,
   );
 });
 

@@ -5,11 +5,12 @@ import type { Deps } from '../../../src/batching/deps.ts';
 import { electLeader } from '../../../src/batching/elect-leader.ts';
 import { group } from '../../../src/batching/group.ts';
 import { handleBatch } from '../../../src/batching/handle-batch.ts';
-import type { Millis, OperationName } from '../../../src/batching/ids.ts';
+import { type Millis, type OperationName, operationOf } from '../../../src/batching/ids.ts';
 import { isSlotOver } from '../../../src/batching/slot-over.ts';
 import { batchOfSlot, type Slot } from '../../../src/batching/slots.ts';
 import { sweep } from '../../../src/batching/sweep.ts';
-import type { Locks, Operations } from '../../../src/ports.ts';
+import { operationFor } from '../../../src/config/resolved.ts';
+import type { Locks, Operations, Queues } from '../../../src/ports.ts';
 import { withOperations } from '../../../src/simulation/with-operations.ts';
 import type { Bug } from './bug.ts';
 
@@ -111,5 +112,33 @@ export const busyTargetsGoFirst: Bug = {
     const waiting: Operations['waiting'] = async (operation, limit) =>
       limit === 2 ? [] : deps.operations.waiting(operation, limit);
     return handleBatch({ ...deps, operations: { ...deps.operations, waiting } }, message, delivery);
+  },
+};
+
+/** The Target of a batch that is over is signalled only where it was full by the cap as it is now. */
+export const raisedCapsSignalNobody: Bug = {
+  handleBatch: (deps, message, delivery) => {
+    let hadRoom = false;
+    const land: Locks['land'] = async (target, batch) => {
+      const before = await deps.locks.land(target, batch);
+      const { perTarget } = operationFor(deps.config, operationOf(target)).concurrency;
+      const { inFlight = [] } = before;
+      hadRoom = perTarget === null || (inFlight.includes(batch) && inFlight.length < perTarget);
+      return before;
+    };
+    const elect: Queues['elect'] = async (messages) => {
+      if (!hadRoom) await deps.queues.elect(messages);
+    };
+    const changed = { locks: { ...deps.locks, land }, queues: { ...deps.queues, elect } };
+    return handleBatch({ ...deps, ...changed }, message, delivery);
+  },
+};
+
+/** A Target under a cap that fits its lock counts what is in its lock alone. */
+export const loweredCapsForgetPages: Bug = {
+  group: (deps, message, delivery) => {
+    const openBatch: Locks['openBatch'] = (target, mine, open) =>
+      deps.locks.openBatch(target, mine, { ...open, onPages: false });
+    return group({ ...deps, locks: { ...deps.locks, openBatch } }, message, delivery);
   },
 };

@@ -116,3 +116,19 @@ export const twoBusyTargets = (scenario: Scenario): Partial<Scenario> =>
       downstream: { ...downstream, timeout: 1_000, deadline: 60_000 },
     }),
   );
+
+/** One Target has more to do than its cap is enough for, and then has another cap. */
+export const changedCap =
+  (before: number, after: number | null) =>
+  (scenario: Scenario): Partial<Scenario> => ({
+    ...only(
+      scenario,
+      many(60, (n) => ({ at: n * 50, depot: 1 })),
+      ({ batch, retry }) => ({
+        batch: { ...batch, maxSize: 1, maxWait: 0 },
+        concurrency: { perTarget: before, total: null },
+        retry: { ...retry, immediate: 0, maxAttempts: 3, minDelay: 5_000, maxDelay: 20_000 },
+      }),
+    ),
+    changes: [{ at: 10_000 + 100 * (scenario.seed % 50), to: { concurrency: { perTarget: after, total: null } } }],
+  });

@@ -21,6 +21,13 @@ export const MANY_BUGS: readonly KnownBug[] = [
   ],
   ['jobs without an end', many.jobsHaveNoEnd, /no more inputs than are remembered/, where.manyInputs],
   ['leaders that never hand over', many.leadersNeverHandOver, /longer than maxWait|does not wait/, where.busyTarget],
+  ['raised caps that signal nobody', many.raisedCapsSignalNobody, /every registered task ends/, where.changedCap(1, 3)],
+  [
+    'lowered caps that forget the pages',
+    many.loweredCapsForgetPages,
+    /at most perTarget batches/,
+    where.changedCap(4, 2),
+  ],
   ['busy Targets that go first', many.busyTargetsGoFirst, /passes one that waits/, where.twoBusyTargets],
   [
     'slots that are freed before the Target is blocked',
