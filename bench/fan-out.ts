@@ -26,6 +26,7 @@ import { startEngines } from '../src/local/engines.ts';
 import { createTables } from '../src/local/resources.ts';
 import { CloudAssembly } from '../src/local/template.ts';
 import { seeded } from '../src/simulation/random.ts';
+import { within } from '../src/within.ts';
 import { add, metered, newBill, total } from './meter.ts';
 
 const { values } = parseArgs({
@@ -103,6 +104,7 @@ const run = async (atOnce: number) => {
     machine: {
       now: Date.now,
       sleep: async (span) => setTimeout(span),
+      within,
       random: Math.random,
       token: () => 'none' as Token,
     },

@@ -21,6 +21,7 @@ import { type Config, keepTasksIn } from '../src/config/resolved.ts';
 import type { Secrets } from '../src/downstream/secret.ts';
 import { CONFIG_ASSET, type Environment, optionalSetting, type Setting, setting } from '../src/environment.ts';
 import type { Delivery, Invocation, Machine, Report } from '../src/ports.ts';
+import { within } from '../src/within.ts';
 import { type Log, reportTo } from './log.ts';
 import { embeddedMetrics, measureTo } from './metrics.ts';
 
@@ -77,6 +78,7 @@ export const atFirstInvocation = <Event, Answer>(
 const machine: Machine = {
   now: Date.now,
   sleep: async (duration) => setTimeout(duration),
+  within,
   random: Math.random,
   token: () => ulid() as Token,
 };

@@ -517,10 +517,24 @@ export interface PatrolMarks {
   write(mark: PatrolMark): Promise<void>;
 }
 
+/** Some work took longer than it may. */
+export class TimeIsUp extends Error {
+  override readonly name = 'TimeIsUp';
+  constructor(limit: Millis) {
+    super(`no answer within ${Math.round(limit)} ms`);
+  }
+}
+
 /** Time, chance and names. Steps take them from here, so that a simulation can decide them. */
 export interface Machine {
   now(): Millis;
   sleep(duration: Millis): Promise<void>;
+  /**
+   * What some work comes to, unless it takes longer than `limit`. Nothing stops the work: it may still happen later.
+   *
+   * @throws TimeIsUp, or what the work throws
+   */
+  within<T>(limit: Millis, work: () => Promise<T>): Promise<T>;
   /** Uniform in [0, 1). */
   random(): number;
   token(): Token;

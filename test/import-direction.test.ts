@@ -73,7 +73,7 @@ const TOLD_TO_PAGE = ['src/console/shapes', 'src/cli/shapes', 'src/metrics'];
 const RULES: readonly { readonly files: readonly string[]; readonly may: readonly string[] }[] = [
   { files: PURE, may: PURE },
   {
-    files: ['environment', 'outputs', 'failure', 'metrics', 'measure', 'temporary-folder', 'ports'].map(
+    files: ['environment', 'outputs', 'failure', 'metrics', 'measure', 'temporary-folder', 'ports', 'within'].map(
       (name) => `src/${name}`,
     ),
     may: [...PURE, 'src/metrics', 'src/ports'],
@@ -155,6 +155,7 @@ const RULES: readonly { readonly files: readonly string[]; readonly may: readonl
       'src/environment',
       'src/metrics',
       'src/measure',
+      'src/within',
       'lambdas/',
     ],
   },

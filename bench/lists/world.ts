@@ -15,6 +15,7 @@ import { localClients } from '../../src/local/clients.ts';
 import { startEngines } from '../../src/local/engines.ts';
 import { createTables } from '../../src/local/resources.ts';
 import { CloudAssembly } from '../../src/local/template.ts';
+import { within } from '../../src/within.ts';
 import { add, type Bill, metered, newBill, total } from '../meter.ts';
 
 /** Where a list's units go: its own row, its tracker's nodes, or the rows of its jobs and results. */
@@ -83,6 +84,7 @@ export const startWorld = async (): Promise<World> => {
     machine: {
       now: () => Date.now() + moved,
       sleep: async (span) => setTimeout(span),
+      within,
       random: Math.random,
       token: () => 'none' as Token,
     },

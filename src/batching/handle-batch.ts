@@ -110,7 +110,8 @@ const start = async (
   const { batches, machine, config, tasks } = deps;
   const members = await loadMembers(deps, batch);
   const [first] = members.open;
-  if (first && (isFree || batch.uncounted)) await tasks.touch(first.id, batch.id);
+  // Nor may the one before have had its results stored whose function was ended amid that: `startedBy` shows it.
+  if (first && (isFree || batch.uncounted || batch.startedBy)) await tasks.touch(first.id, batch.id);
   if (spareTime(operation, invocation) < 0) throw new OutOfTime(`no time left to call about batch ${batch.id}`);
   const [attempt, token, at] = [batch.attempt + 1, machine.token(), machine.now()];
   const uncounted = isFree ? (batch.uncounted ?? 0) + 1 : undefined;

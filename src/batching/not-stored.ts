@@ -19,11 +19,18 @@ import type { Next } from './turns.ts';
 /** So many attempts in a row need not count. */
 export const MOST_UNCOUNTED = 10;
 
-/** What has to be left of the function's time to say that the attempt does not count, and to send the batch's message. */
-const [RESERVE, LAST_RESERVE]: readonly [Millis, Millis] = [2 * SECOND, SECOND / 2];
+/** What has to be left of the function's time to say that the attempt does not count, and then to send the batch's message. */
+const [RESERVE, LAST_RESERVE]: readonly [Millis, Millis] = [3 * SECOND, 1.5 * SECOND];
+/** How long a write may take at the least: most take a few milliseconds. */
+const LEAST: Millis = SECOND / 2;
 const [FIRST_PAUSE, LONGEST_PAUSE]: readonly [Millis, Millis] = [50, SECOND];
 
-/** Repeats a write for as long as the function has time. @throws what the last try did */
+/**
+ * Repeats a write for as long as the function has time. None is waited for longer than that: the client repeats a request itself that is
+ * throttled or not answered, which takes up to 20 s. One that was given up may still happen, which changes nothing: it is conditional.
+ *
+ * @throws what the last try did; TimeIsUp
+ */
 const untilStored = async <T>(
   { machine }: Pick<AttemptDeps, 'machine'>,
   { timeLeft }: Invocation,
@@ -32,7 +39,7 @@ const untilStored = async <T>(
 ): Promise<T> => {
   for (let pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
     try {
-      return await write();
+      return await machine.within(Math.max(LEAST, timeLeft() - reserve), write);
     } catch (cause) {
       if (timeLeft() < reserve + pause) throw cause;
       await machine.sleep(pause * (0.5 + machine.random() / 2));

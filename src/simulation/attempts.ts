@@ -48,10 +48,10 @@ export const checkAttempts = (evidence: Evidence): void => {
 
 /**
  * An attempt whose results could not be stored does not count: one is called about again though its function heard how it
- * ended, and did not die. Where only a message could be marked, another copy of the batch's message may begin the next attempt before
+ * ended, and did not die; that it took too long is no excuse. Where only a message could be marked, another copy of the batch's message may begin the next attempt before
  * it, or an earlier job's report may put the batch off; then the attempt counts.
  */
-const checkUncounted = ({ died, received }: Evidence, batch: Batch, calls: readonly LoggedCall[]): void => {
+const checkUncounted = ({ died, late, received }: Evidence, batch: Batch, calls: readonly LoggedCall[]): void => {
   const marked = (attempt: number): string => printBatch({ batchId: batch.id, uncounted: attempt }).slice(0, -1);
   const hasMark = (bodies: readonly string[], attempt: number): boolean =>
     bodies.some((body) => body === `${marked(attempt)}}` || body.startsWith(`${marked(attempt)},`));
@@ -60,7 +60,7 @@ const checkUncounted = ({ died, received }: Evidence, batch: Batch, calls: reado
   );
   const lost = new Set(
     calls.flatMap(({ call, answered, by }) => {
-      if (!answered || died.has(by)) return [];
+      if (!answered || (died.has(by) && !late.has(by))) return [];
       const ended = new Set(endedIn(answered.answer, call));
       const later = calls.filter((each) => each.call.attempt > call.attempt);
       if (!later.some((each) => each.call.items.some(({ id }) => ended.has(id)))) return [];

@@ -38,6 +38,8 @@ export class Chaos {
   readonly happened: FaultPoint[] = [];
   /** Runs of functions that died, and those of which a call failed. */
   readonly died = new Set<string>();
+  /** Those that their platform ended, since they took too long. */
+  readonly late = new Set<string>();
   readonly hindered = new Set<string>();
   /** What the runs of the batch function received. */
   readonly received = new Map<string, readonly string[]>();

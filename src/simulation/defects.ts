@@ -2,11 +2,12 @@
 import { NotSealed } from '../batching/handle-batch.ts';
 import { OutOfTime } from '../batching/turns.ts';
 import { UnknownOperation } from '../config/resolved.ts';
+import { TimeIsUp } from '../ports.ts';
 import { InjectedFault } from './faults.ts';
 import { Violation } from './violation.ts';
 
 /** What steps are meant to fail with. */
-const MEANT = [InjectedFault, OutOfTime, NotSealed];
+const MEANT = [InjectedFault, OutOfTime, TimeIsUp, NotSealed];
 
 const NONE: ReadonlySet<string> = new Set();
 

@@ -89,6 +89,8 @@ export interface Evidence {
   readonly mayStopAmidWork: boolean;
   /** Runs of functions that died, and those of which a call failed. */
   readonly died: ReadonlySet<string>;
+  /** Those of which their platform ended, since they took too long. */
+  readonly late: ReadonlySet<string>;
   readonly hindered: ReadonlySet<string>;
   /** What the runs of the batch function received. */
   readonly received: ReadonlyMap<string, readonly string[]>;

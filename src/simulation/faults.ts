@@ -85,6 +85,9 @@ export interface Process {
 /** The one call that no client repeats by itself. */
 export const DOWNSTREAM_CALL = 'downstream.call';
 
+/** After how long a client gives up on what is down: at once, after it was refused some times, or got no answer to any try. */
+const UNTIL_GIVEN_UP: readonly Millis[] = [0, 0, 500, 7_000, 20_000];
+
 /** How long a client waits for an answer (src/aws/clients.ts), and when, in ms from then, the request may still happen. */
 const PATIENCE_OF_CLIENTS: Millis = 4_000;
 const MOMENTS: readonly Millis[] = [100, 1_000, 10_000];
@@ -123,14 +126,18 @@ export const faultyGate = (chaos: Chaos, process: Process): Gate => {
 
   const live = async (span: Millis): Promise<void> => {
     await scheduler.wait(span);
+    // Another of its requests did not survive.
+    if (chaos.died.has(name)) await death();
     const pause = chaos.fault('pause', name);
     if (pause) {
       process.outlivesTimeout = true;
       chaos.paused.add(process.function);
       await scheduler.wait(pause.int(20_000, 200_000));
     }
-    if (hit('crash') || (scheduler.now > process.endsAt && !process.outlivesTimeout)) {
+    const isLate = scheduler.now > process.endsAt && !process.outlivesTimeout;
+    if (hit('crash') || isLate) {
       chaos.died.add(name);
+      if (isLate) chaos.late.add(name);
       await death();
     }
   };
@@ -162,7 +169,11 @@ export const faultyGate = (chaos: Chaos, process: Process): Gate => {
   const request = async <T>(call: string, effects: readonly (() => T)[]): Promise<T[]> => {
     await live(random.int(0, 20));
     if (hit('throttle')) throw fault(`${call}: throttled`);
-    if (chaos.isDown(call)) throw fault(`${call}: down`);
+    if (chaos.isDown(call)) {
+      // Mostly the client asks again and again, or waits for an answer.
+      await live(random.pick(UNTIL_GIVEN_UP));
+      throw fault(`${call}: down`);
+    }
     if (TRANSACTIONS.has(call) && chaos.happens('conflict', `${name} in a transaction`)) return [false as T];
     const answers: T[] = [];
     for (const [turn, index] of anyOrder(effects.length, random).entries()) {

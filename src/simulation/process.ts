@@ -7,7 +7,7 @@ import { type Config, keepTasksIn, operationFor } from '../config/resolved.ts';
 import type { Downstream } from '../downstream/downstream.ts';
 import { FULL_SIZE, type NodeSize } from '../fan-out/tree.ts';
 import { mergingDownstream } from '../merging/merging-downstream.ts';
-import type { Invocation } from '../ports.ts';
+import { type Invocation, TimeIsUp } from '../ports.ts';
 import type { Chaos } from './chaos.ts';
 import { defectOf, defectToldIn } from './defects.ts';
 import { faultyGate, type Process } from './faults.ts';
@@ -111,11 +111,25 @@ export const startProcess = (around: Surroundings, life: Life): Started => ({
   invocation: life.invocation,
 });
 
-const machineOf = ({ scheduler }: Chaos, { name, random, clockOffset }: Process): Deps['machine'] => {
+const machineOf = ({ scheduler, died, hindered }: Chaos, { name, random, clockOffset }: Process): Deps['machine'] => {
   let tokens = 0;
   return {
     now: () => scheduler.now + clockOffset,
     sleep: (duration) => scheduler.wait(duration),
+    within: (limit, work) =>
+      new Promise((resolve, reject) => {
+        let isDone = false;
+        scheduler.after(Math.max(0, limit), () => {
+          // Whoever died meanwhile waits for nothing any more.
+          if (isDone || died.has(name)) return;
+          hindered.add(name);
+          reject(new TimeIsUp(limit));
+        });
+        const working = work();
+        working.then(resolve, reject).finally(() => {
+          isDone = true;
+        });
+      }),
     random: () => random.next(),
     token: () => {
       tokens += 1;

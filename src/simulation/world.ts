@@ -424,6 +424,7 @@ class World {
         grave.crash + grave.throttle + grave.partial + grave.lostReply + grave.afterwards + gaveUp > 0 ||
         outages.length > 0,
       died: this.#chaos.died,
+      late: this.#chaos.late,
       hindered: this.#chaos.hindered,
       received: this.#chaos.received,
       mayOverlap: this.#chaos.paused.has('batch'),

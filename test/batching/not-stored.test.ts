@@ -4,8 +4,9 @@ import { handleBatch } from '../../src/batching/handle-batch.ts';
 import { type BatchId, batchIdOf } from '../../src/batching/ids.ts';
 import type { DueMessage } from '../../src/batching/messages.ts';
 import { MOST_UNCOUNTED } from '../../src/batching/not-stored.ts';
+import { SECOND } from '../../src/batching/timings.ts';
 import { handlerTimeout, operationFor } from '../../src/config/resolved.ts';
-import type { Delivery } from '../../src/ports.ts';
+import { type Delivery, TimeIsUp } from '../../src/ports.ts';
 import { id, NOW, operationName } from '../factories/factories.ts';
 import { PLENTY, type StepKit } from './step-kit.ts';
 import { config, depot, kit, led, suite, where } from './step-suite.ts';
@@ -126,6 +127,47 @@ suite('an attempt whose results cannot be stored', () => {
     await tryAgain(kit, batchId);
     expect(kit.calls).toHaveLength(MOST_UNCOUNTED + maxAttempts);
     expect(await outcome()).toBe('failed');
+  });
+
+  it.each([
+    ['tasks', ['finish', 'touch']],
+    ['batches', ['postpone', 'finish']],
+    ['tasks and batches', ['finish', 'touch', 'postpone']],
+  ])(
+    'does not count where writes to %s are not answered: the function says so before its time is over',
+    async (of, calls) => {
+      const batchId = await sealed(1);
+      const silent = async (): Promise<never> => {
+        kit.now += kit.limit;
+        throw new TimeIsUp(kit.limit);
+      };
+      const silenced = Object.fromEntries(calls.map((call) => [call, silent]));
+      const broken = {
+        ...kit,
+        tasks: { ...kit.tasks, ...(of.includes('tasks') ? silenced : {}) },
+        batches: { ...kit.batches, ...(of.includes('batches') ? silenced : {}) },
+      };
+      const run = invocation();
+      await handleBatch(broken, { batchId }, run);
+      expect(run.timeLeft()).toBeGreaterThanOrEqual(SECOND);
+      const { uncounted, tries } = (await kit.batches.get(batchId)) ?? {};
+      expect([uncounted, tries, next().uncounted]).toEqual(
+        of.includes('batches') ? [undefined, 1, 1] : [1, 0, undefined],
+      );
+      expect(kit.events.at(-1)).toMatchObject({ event: 'not-stored', cause: expect.stringMatching(/^TimeIsUp/) });
+    },
+  );
+
+  it('is not made again after one whose function died, before a write has succeeded', async () => {
+    const batchId = await sealed(1);
+    const dies: StepKit['tasks']['finish'] = () => new Promise(() => {});
+    handleBatch({ ...kit, tasks: { ...kit.tasks, finish: dies } }, { batchId }, invocation());
+    await expect.poll(() => kit.calls.length).toBe(1);
+    kit.now += 1_000_000;
+    for (let delivery = 0; delivery < 3; delivery += 1)
+      await expect(handleBatch(without('tasks', ['touch']), { batchId }, invocation())).rejects.toThrow('throttled');
+    expect(kit.calls).toHaveLength(1);
+    expect(await kit.batches.get(batchId)).toMatchObject({ tries: 1, attempt: 1 });
   });
 
   it('counts where the function died: nothing says that it was not the payload', async () => {

@@ -84,6 +84,7 @@ class Line {
       machine: {
         now: () => scheduler.now,
         sleep: (duration: Millis) => scheduler.wait(duration),
+        within: async <T>(_: Millis, work: () => Promise<T>) => work(),
         random: () => this.#random.next(),
         token: () => `token-${this.#random.next()}` as Token,
       },

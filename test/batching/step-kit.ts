@@ -21,6 +21,8 @@ export interface StepKit extends Deps {
   readonly backlogs: Backlogs;
   readonly backlog: Record<SourceQueue, Backlog>;
   now: number;
+  /** How long the work may take that was begun last under a limit. */
+  limit: number;
   readonly sent: {
     readonly registered: string[];
     readonly elect: ElectMessage[];
@@ -57,6 +59,7 @@ export const stepKit = (stores: Stores, config: Config = aConfig()): StepKit => 
     lists: stores.lists,
     fleets: stores.fleets,
     now: NOW,
+    limit: Number.POSITIVE_INFINITY,
     chance: 0.5,
     sent: { registered: [], elect: [], resume: [], group: [], batch: [], rejected: [], callbacks: [], revived: [] },
     letters: { register: [], elect: [], group: [], batch: [], callback: [], rejected: [] },
@@ -76,6 +79,10 @@ export const stepKit = (stores: Stores, config: Config = aConfig()): StepKit => 
       now: () => kit.now,
       sleep: async (duration) => {
         kit.now += duration;
+      },
+      within: async (limit, work) => {
+        kit.limit = limit;
+        return work();
       },
       random: () => kit.chance,
       token: () => {

@@ -12,6 +12,7 @@ import type { FanOutDeps } from '../../src/fan-out/deps.ts';
 import type { NewFanOut } from '../../src/fan-out/fan-out.ts';
 import { type FanOutId, fanOutId, itemIdOf } from '../../src/fan-out/ids.ts';
 import { seal } from '../../src/fan-out/seal.ts';
+import { within } from '../../src/within.ts';
 import { id as taskId, token } from '../factories/factories.ts';
 import { eventually, type Flow, startFlow } from './flow.ts';
 import { FAN_OUTS_QUEUE, suiteConfig } from './operations.ts';
@@ -31,7 +32,7 @@ beforeAll(async () => {
     config: suiteConfig(flow.downstream.url),
     fanOuts: dynamoDBFanOuts(clients.dynamodb, setting(settings, 'fanOutTable')),
     queues: sqsQueues(clients.sqs, { callback: flow.queue('callbackQueue') }),
-    machine: { now: Date.now, sleep: setTimeout, random: Math.random, token: () => token('unused') },
+    machine: { now: Date.now, sleep: setTimeout, within, random: Math.random, token: () => token('unused') },
     report: () => {},
   };
   flow.downstream.behave(({ items }) => ({

@@ -18,6 +18,7 @@ import { printTrigger } from '../../src/deferred/trigger-message.ts';
 import { setting } from '../../src/environment.ts';
 import { discard } from '../../src/fan-out/end.ts';
 import { seal } from '../../src/fan-out/seal.ts';
+import { within } from '../../src/within.ts';
 import { token } from '../factories/factories.ts';
 import { expectEachTaskInOneBatch } from './each-once.ts';
 import { eventually, type Flow, startFlow } from './flow.ts';
@@ -39,7 +40,7 @@ beforeAll(async () => {
     fanOuts: dynamoDBFanOuts(clients.dynamodb, headers),
     lists: dynamoDBLists(clients.dynamodb, headers, table),
     queues: sqsQueues(clients.sqs, { register: flow.queue('registerQueue'), callback: flow.queue('callbackQueue') }),
-    machine: { now: Date.now, sleep: setTimeout, random: Math.random, token: () => token('unused') },
+    machine: { now: Date.now, sleep: setTimeout, within, random: Math.random, token: () => token('unused') },
     report: () => {},
   };
   flow.downstream.behave(({ items }) => ({

@@ -59,6 +59,12 @@ export const lostResultsCount: Bug = {
     return handleBatch({ ...deps, ...changed }, unmarked(message), invocation);
   },
 };
+/** A write is waited for until the client gives it up, and the function is ended meanwhile. */
+export const writesAreWaitedFor: Bug = {
+  handleBatch: (deps, message, invocation) =>
+    handleBatch({ ...deps, machine: { ...deps.machine, within: (_, work) => work() } }, message, invocation),
+};
+
 const unmarked = (message: BatchMessage): BatchMessage =>
   'results' in message ? message : { ...message, uncounted: undefined };
 

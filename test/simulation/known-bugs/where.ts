@@ -129,6 +129,18 @@ export const heldForLong = (scenario: Scenario) => ({
   config: withOperations(plain(scenario).config, ({ batch }) => ({ shards: 1, batch: { ...batch, maxWait: 1_000 } })),
 });
 
+/** The table of tasks, or that of batches, takes no writes of results for a while, again and again. */
+export const tablesComeAndGo = (scenario: Scenario) => {
+  const of = scenario.seed % 2 === 0 ? ['tasks.finish', 'tasks.touch'] : ['batches.postpone', 'batches.finish'];
+  return {
+    ...plain(scenario),
+    faults: NO_FAULTS,
+    flushes: [],
+    redrives: [],
+    outages: Array.from({ length: 10 }, (_, n) => ({ from: n * 60_000, until: n * 60_000 + 45_000, of })),
+  };
+};
+
 /** Every operation has a cap, and leaders come and go. */
 export const capped = ({ config, faults }: Scenario) => ({
   faults: { ...faults, crash: 0.05, duplicate: 0.3 },

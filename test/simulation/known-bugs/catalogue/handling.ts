@@ -77,6 +77,12 @@ export const HANDLING_BUGS: readonly KnownBug[] = [
   ['innocent tasks that fail with their batch', handling.innocentTasksFail, /ends as was answered/],
   ['results that were lost and count', handling.lostResultsCount, /could not be stored uses no try/],
   [
+    'writes that are waited for until the function is ended',
+    handling.writesAreWaitedFor,
+    /could not be stored uses no try/,
+    where.tablesComeAndGo,
+  ],
+  [
     'held messages that are noted before they are sent',
     handling.notesGoFirst,
     /every registered task ends/,

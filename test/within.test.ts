@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { TimeIsUp } from '../src/ports.ts';
+import { within } from '../src/within.ts';
+
+it('answers what the work comes to, within its time', async () => {
+  await expect(within(60_000, async () => 7)).resolves.toBe(7);
+  await expect(
+    within(60_000, async () => {
+      throw new RangeError('broken');
+    }),
+  ).rejects.toThrow(RangeError);
+});
+
+it('gives up on work that takes too long, and hears nothing of what becomes of it', async () => {
+  const work = Promise.withResolvers<void>();
+  await expect(within(5, () => work.promise)).rejects.toThrow(TimeIsUp);
+  await expect(within(-5, () => new Promise(() => {}))).rejects.toThrow('no answer within -5 ms');
+  work.reject(new Error('nobody hears this'));
+  await new Promise((resolve) => setTimeout(resolve));
+});
