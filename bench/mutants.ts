@@ -9,6 +9,11 @@ import type { Mutant } from './mutants/mutant.ts';
 
 const { values } = parseArgs({ options: { of: { type: 'string', default: '' } } });
 const chosen = MUTANTS.filter((each) => JSON.stringify(each).includes(values.of));
+if (chosen.length === 0) {
+  // Without a name vitest would run all tests, and those that install packages would do so through the copy's link to ours.
+  console.error(`no mutant of the list has "${values.of}" in it`);
+  process.exit(2);
+}
 const print = ({ file, find, put }: Mutant): string => `${file}\n  - ${find}\n  + ${put}`;
 
 const SAID = { passed: 'SURVIVED', failed: 'noticed', 'no end': 'noticed, since it has no end:' } as const;

@@ -96,4 +96,10 @@ export const ADAPTERS: readonly Mutant[] = [
     ['message.slice(0, 200)', 'message'],
     ['|KMS(?!Throttl).*|Kms(?!Throttl).*)', '|KMS.*)'],
   ),
+  ...mutantsOf(
+    'src/aws/dynamodb-batches.ts',
+    ['test/contract/batches.test.ts'],
+    [' OR HeldBy = :after', ''],
+    ['HeldSpan < :span', 'HeldSpan <= :span'],
+  ),
 ];

@@ -77,11 +77,12 @@ export const lookLater = async (
     await queues.batch({ ...again(message), held }, delay);
     return true;
   }
-  // The note may be of a later span, by a clock that was ahead. With an earlier one this message would end for its own predecessor.
-  const next: Held = { by: machine.token(), span: held ? span : Math.max(span, batch.held?.span ?? 0) };
+  const next: Held = { by: machine.token(), span };
   await queues.batch({ ...again(message), held: next }, delay);
-  const before = held ?? batch.held;
-  if (before) await note(deps, batch.id, { ...next, isUncounted: message.uncounted !== undefined, after: before.by });
+  const isUncounted = message.uncounted !== undefined;
+  if (held) await note(deps, batch.id, { ...next, isUncounted, after: held.by });
+  // Not only for few messages: until it is noted, the one that was just sent may end for its own predecessor.
+  else if (batch.held) await deps.batches.hold(batch.id, { ...next, isUncounted, after: batch.held.by });
   return true;
 };
 

@@ -42,6 +42,18 @@ suite('finish', () => {
     expect((await kit.tasks.get(second))?.state).toMatchObject({ batchId: batch });
   });
 
+  it('F1, F4: shows where its place in its Target is, whoever stores it, and gives it back though nobody is in it', async () => {
+    const [only] = (await led(1)) as [TaskId];
+    const batch = batchIdOf(where, 1, 1);
+    const open = { batch, round: 1, by: 'turn' as Token, until: NOW + LEASE, perTarget: 1 };
+    await kit.locks.openBatch(where, guard(), open);
+    await kit.tasks.claim([candidate(only)], batchId('rival#1#1'));
+    // There is no cap any more.
+    await finishBatch(kit, where, batch);
+    expect(await kit.batches.get(batch)).toMatchObject({ status: 'succeeded', targetPage: 0 });
+    expect(kit.sent.batch).toMatchObject([{ batchId: batch }]);
+  });
+
   it('F1, F3: has a task once whose row is there twice, and one who seals it', async () => {
     await led(1);
     const rows = await kit.waiting.first(where, 9);

@@ -121,6 +121,21 @@ suite('a batch that a pause holds up', () => {
     }
   });
 
+  it('H1: comes back if it cannot be noted in the place of the one that it may have been', async () => {
+    const batchId = await sealed();
+    const [first] = await looked([{ batchId }]);
+    kit.now += 15 * MINUTE;
+    const [noted] = await looked([first as DueMessage]);
+    const hold = async () => {
+      throw new Error('throttled');
+    };
+    const broken = { ...kit, batches: { ...kit.batches, hold } };
+    await expect(handleBatch(broken, { batchId }, PLENTY)).rejects.toThrow('throttled');
+    const [next] = await looked([{ batchId }]);
+    kit.now += 15 * MINUTE;
+    expect(await looked([next, noted] as DueMessage[])).toHaveLength(1);
+  });
+
   it('H1: has few messages, though they are looked at all at once', async () => {
     const batchId = await sealed();
     let messages: readonly DueMessage[] = Array.from({ length: 8 }, () => ({ batchId }));

@@ -4,6 +4,7 @@ import { handleBatch } from '../../src/batching/handle-batch.ts';
 import { batchIdOf } from '../../src/batching/ids.ts';
 import { lookAtBatches, lookAtTarget } from '../../src/batching/look.ts';
 import { repair } from '../../src/batching/repair.ts';
+import { slotOf } from '../../src/batching/slots.ts';
 import { GRACE } from '../../src/batching/timings.ts';
 import { batchVisibility } from '../../src/config/resolved.ts';
 import { aConfig, batchId, NOW, operationName, token } from '../factories/factories.ts';
@@ -101,6 +102,21 @@ suite('a look at a Target, and its repair,', () => {
     expect(finding).toMatchObject({ finding: 'stuck-slot', batchId: id });
     expect(finding && (await repair(capped, finding))).toBe('elect-message');
     expect([(await lock()).inFlight, kit.sent.elect]).toEqual([undefined, [{ target: where }]]);
+  });
+
+  it('frees a slot on a page whose batch was never opened, or is over', async () => {
+    await registered(1);
+    const capped = {
+      ...kit,
+      config: { ...config, operations: aConfig({ concurrency: { perTarget: 12, total: null } }).operations },
+    };
+    const slots = async () => (await kit.locks.slotPages(where, 12)).flatMap((page) => page.slots);
+    await kit.locks.takeSlot(where, slotOf(where, 1, 1), 10, 2);
+    kit.now += LONG;
+    const finding = await lookAtTarget(capped, where, kit.now);
+    expect(finding).toMatchObject({ finding: 'stuck-slot', batchId: batchIdOf(where, 1, 1) });
+    expect(finding && (await repair(capped, finding))).toBe('elect-message');
+    expect(await slots()).toEqual([]);
   });
 
   it('gives a lock back that its holder left, when nothing waits', async () => {

@@ -325,6 +325,16 @@ suite('a Target whose cap was changed', () => {
     await fullInLock(10);
     await ends(capped({ perTarget: 11 }), 1);
     expect(kit.sent.elect).toEqual([{ target: where }]);
+    expect((await lock()).inFlight).not.toContain(batch(1));
+  });
+
+  it('counts those in its lock for certain: pages that are read a moment late give no place away', async () => {
+    await fullInLock(10);
+    const deps = capped({ perTarget: 11 });
+    await kit.locks.takeSlot(where, slot(11), 10, 1);
+    const late = { ...deps, locks: { ...kit.locks, slotPagesEventually: async () => [] } };
+    const layout = { cap: 11, size: 10, from: 1 };
+    expect(await takeTargetRoom(late, where, await lock(), slot(12), layout)).toBeUndefined();
   });
 
   it('is signalled, while some are in its lock, by a batch whose page was not full', async () => {

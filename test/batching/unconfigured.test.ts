@@ -3,6 +3,7 @@ import { electLeader } from '../../src/batching/elect-leader.ts';
 import { group } from '../../src/batching/group.ts';
 import { handleBatch } from '../../src/batching/handle-batch.ts';
 import { type BatchId, batchIdOf, operationOf } from '../../src/batching/ids.ts';
+import { slotOf } from '../../src/batching/slots.ts';
 import { LEASE } from '../../src/batching/timings.ts';
 import { UnknownOperation } from '../../src/config/resolved.ts';
 import { aConfig, aPolicy, token } from '../factories/factories.ts';
@@ -42,6 +43,8 @@ suite('a message of an operation that is not configured any more', () => {
   it('about a batch that holds slots comes back', async () => {
     const batchId = await done(false);
     await expect(handleBatch(removed(), { batchId }, PLENTY)).rejects.toThrow(UnknownOperation);
+    await kit.operations.freeSlot(operationOf(where), slotOf(where, 1, 1));
+    await expect(handleBatch(removed(), { batchId }, PLENTY), 'in its Target').rejects.toThrow(UnknownOperation);
     await handleBatch({ ...kit, config: capped }, { batchId }, PLENTY);
     await handleBatch(removed(), { batchId }, PLENTY);
   });
@@ -60,6 +63,19 @@ suite('a message of an operation that is not configured any more', () => {
     await group(removed(), { ...guard, fence: guard.fence + 1, token: token('next') }, PLENTY);
     expect((await kit.locks.read(where)).fence).toBe(guard.fence);
     expect(rows).toHaveLength(1);
+  });
+
+  it('about a Target that has an open batch, or waits for a slot, comes back', async () => {
+    await led(1);
+    const guard = guardOf();
+    const open = { batch: batchIdOf(where, 1, 1), round: 1, by: token('by'), until: kit.now + LEASE };
+    await kit.locks.openBatch(where, guard, open);
+    const [first] = await kit.waiting.first(where, 1);
+    if (first) await kit.waiting.remove(where, [first.entry]);
+    await expect(electLeader(removed(), { target: where })).rejects.toThrow(UnknownOperation);
+    await kit.locks.closeBatch(where, open.batch);
+    await kit.locks.block(where, guard, { round: 1, at: kit.now });
+    await expect(group(removed(), guard, PLENTY)).rejects.toThrow(UnknownOperation);
   });
 
   it('about a Target with tasks comes back', async () => {
