@@ -4,6 +4,7 @@ import { MOST_AHEAD, NAP } from '../batching/call-rate.ts';
 import type { Millis } from '../batching/ids.ts';
 import { MINUTE } from '../batching/timings.ts';
 import { type Operation, operationFor, operationNamed } from '../config/resolved.ts';
+import { totalOf } from './caps.ts';
 import type { Configurations } from './configurations.ts';
 import type { Evidence } from './evidence.ts';
 import type { LoggedCall } from './simulated-downstream.ts';
@@ -17,12 +18,13 @@ const SLACK: Millis = MOST_AHEAD + MINUTE + 10_000;
 /** @throws Violation */
 export const checkRates = (evidence: Evidence): void => {
   for (const [name, calls] of Map.groupBy(evidence.log.calls, ({ call }) => call.operation)) {
-    const { circuit, concurrency } = operationFor(evidence.config, name);
+    const { circuit } = operationFor(evidence.config, name);
+    const hasSlots = evidence.configs.all.some(({ config }) => (totalOf(name)(config) ?? null) !== null);
     const rates = ratesOf(evidence.configs, name);
     const moments = calls.map(({ at }) => at).toSorted((a, b) => a - b);
     checkNotExceeded(rates, momentsUnder(rates, calls));
     // With these it may wait for others.
-    if (circuit || concurrency.total !== null) continue;
+    if (circuit || hasSlots) continue;
     const firsts = new Map(calls.toReversed().map(({ call, at }) => [call.batchId, at]));
     const batches = [...evidence.tables.batches.values()].filter(({ operation }) => operation === name);
     for (const batch of batches) checkNotLate(evidence, rates, { batches, moments, firsts }, batch);
