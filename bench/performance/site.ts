@@ -10,7 +10,6 @@ import { localClients } from '../../src/local/clients.ts';
 import { type Engines, startEngines } from '../../src/local/engines.ts';
 import { startTestDownstream, type TestDownstream } from '../../test/factories/downstream.ts';
 import { add, type Bill, metered, newBill } from '../meter.ts';
-import { receivesGroups } from './fifo-receive.ts';
 import type { Load } from './loads.ts';
 
 /** What was used, by what it was for. */
@@ -32,8 +31,8 @@ export interface World {
 const CALL_MILLIS: Millis = 50;
 
 export const startWorld = async (): Promise<World> => {
-  await receivesGroups();
-  const engines = await startEngines({ ports: { dynamodb: 0, sqs: 0 } });
+  const sqsThread = new URL('./fifo-thread.ts', import.meta.url);
+  const engines = await startEngines({ ports: { dynamodb: 0, sqs: 0 }, sqsThread });
   const downstream = await startTestDownstream(async () => {
     await setTimeout(CALL_MILLIS);
     return { status: 200 };

@@ -18,12 +18,14 @@ export interface EngineOptions {
   readonly folder?: string;
   readonly ports: { readonly dynamodb: number; readonly sqs: number };
   readonly engine?: DynamoDBEngine['name'];
+  /** What the thread of SQS runs, in place of the usual. */
+  readonly sqsThread?: URL;
   /** Is told in a sentence when an engine ended by itself and runs again. */
   readonly onRestart?: (what: string) => void;
 }
 
 /** @throws StartFailure */
-export const startEngines = async ({ folder, ports, ...rest }: EngineOptions): Promise<Engines> => {
+export const startEngines = async ({ folder, ports, sqsThread, ...rest }: EngineOptions): Promise<Engines> => {
   const kept = folder === undefined ? {} : { folder };
   if (folder !== undefined) makeFolder(folder);
   const dynamodb = await startDynamoDB({ ...rest, ...kept, port: 0 });
@@ -34,7 +36,7 @@ export const startEngines = async ({ folder, ports, ...rest }: EngineOptions): P
   try {
     const door = await onPort(ports.dynamodb, (port) => openDoor(port, dynamodb.endpoint));
     started.push(door);
-    const sqs = await onPort(ports.sqs, (port) => startSqs({ ...kept, port }));
+    const sqs = await onPort(ports.sqs, (port) => startSqs({ ...kept, port }, sqsThread));
     started.push(sqs);
     return { dynamodb, door, sqs, stop };
   } catch (cause) {

@@ -6,7 +6,6 @@ import {
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Delivered, type Polling, type Source, startSource } from '../../bench/performance/event-source.ts';
-import { receivesGroups } from '../../bench/performance/fifo-receive.ts';
 import { counting, emptied, newUsage, type Usage } from '../../bench/performance/site.ts';
 import { localClients } from '../../src/local/clients.ts';
 import { type SqsEngine, startSqs } from '../../src/local/sqs-engine.ts';
@@ -17,8 +16,7 @@ let clients: ReturnType<typeof localClients>;
 let queues = 0;
 
 beforeAll(async () => {
-  await receivesGroups();
-  engine = await startSqs({ port: 0 });
+  engine = await startSqs({ port: 0 }, new URL('../../bench/performance/fifo-thread.ts', import.meta.url));
   clients = localClients({ sqs: engine.endpoint, patient: true });
 });
 afterAll(() => engine.stop());

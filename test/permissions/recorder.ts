@@ -7,10 +7,10 @@ import { usesOf } from './uses.ts';
 export const recording = (clients: AwsClients, note: (use: Use) => void): AwsClients => {
   const noting =
     <Args extends { readonly input: object }, Answer>(
-      next: (args: Args) => Answer,
+      next: (args: Args) => Promise<Answer>,
       { commandName }: { readonly commandName?: string },
     ) =>
-    (args: Args): Answer => {
+    async (args: Args): Promise<Answer> => {
       for (const use of usesOf(String(commandName), args.input)) note(use);
       return next(args);
     };

@@ -89,7 +89,12 @@ export const HANDLING_BUGS: readonly KnownBug[] = [
     where.heldForLong,
   ],
   ['attempts that overlap', handling.attemptsOverlap, /do not overlap|at most (?:total|perTarget)|uses no try/],
-  ['runs that end before their calls', handling.callsTakeNoTime, /do not overlap|uses no try/, narrow.longCalls],
+  [
+    'runs that end before their calls',
+    handling.callsTakeNoTime,
+    /do not overlap|uses no try|that was started was made/,
+    narrow.longCalls,
+  ],
   [
     'a start that is repeated and not recognised',
     handling.repeatedStartsAreOverlooked,
