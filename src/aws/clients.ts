@@ -59,7 +59,7 @@ export const awsClients = ({
   };
   const dynamodbClient = new DynamoDBClient({ ...shared, ...(dynamodb ? { endpoint: dynamodb } : {}) });
   const sqsClient = new SQSClient({ ...shared, ...(sqs ? { endpoint: sqs } : {}) });
-  // It prepares a log line of every request and answer, also where nobody reads it.
+  // It prepares a log line of every request and answer, also for a client that has no logger, as these.
   for (const { middlewareStack } of [dynamodbClient, sqsClient]) middlewareStack.remove('loggerMiddleware');
   return {
     dynamodb: DynamoDBDocumentClient.from(dynamodbClient, { marshallOptions: { removeUndefinedValues: true } }),

@@ -19,7 +19,7 @@ import type { Next } from './turns.ts';
 /** So many attempts in a row need not count. */
 export const MOST_UNCOUNTED = 10;
 
-/** What has to be left of the function's time to say that the attempt does not count, and then to send the batch's message. */
+/** The time of the function that must be left to mark the attempt as uncounted, and the time to send the batch's message after that. */
 const [RESERVE, LAST_RESERVE]: readonly [Millis, Millis] = [3 * SECOND, 1.5 * SECOND];
 /** How long a write may take at the least: most take a few milliseconds. */
 const LEAST: Millis = SECOND / 2;

@@ -29,7 +29,7 @@ export const releaseSlots = async (
   await wakeUnlessPaused(deps, batch.operation, await deps.operations.read(batch.operation));
 };
 
-/** Since when the oldest task of a Target waits that nobody leads; undefined if none does. */
+/** Since when the oldest waiting task of a Target without a leader waits; undefined if none waits. */
 const workSince = async (
   { waiting }: Pick<TailDeps, 'waiting'>,
   target: Target,

@@ -121,7 +121,7 @@ export const freeTargetRoomIfOver = async (
  * sees the other. A leader that finds its Target full by the lock alone gives it back without a mark, and a batch that was in the lock
  * is told apart from one on a page by that: only waiting tasks show that the Target needs a signal.
  *
- * @returns the lock of a Target that may need a signal; undefined if somebody leads it, or if the batch had no place
+ * @returns the lock of a Target that may need a signal; undefined if it has a leader, or if the batch had no place
  */
 export const landBatch = async (
   deps: RoomDeps & { readonly machine: Pick<Machine, 'now'> },

@@ -1,7 +1,7 @@
 /**
- * Messages of an operation that was taken out of the configuration. They come back, as dead letters if need be, until it is configured
- * again: what they are about is stored, and nobody else may know of it. But a message that is repeated, or late, mostly finds all done.
- * It ends then. Otherwise it would come back for as long as the operation is not configured.
+ * Messages of an operation that was taken out of the configuration. A message comes back, as a dead letter if need be, until the
+ * operation is configured again: its work is stored, and perhaps no other message points to it. Most messages that are repeated or late
+ * find that work finished. Such a message ends; otherwise it would come back for as long as the operation is not configured.
  */
 import { operationNamed } from '../config/resolved.ts';
 import type { Batch } from './batch.ts';

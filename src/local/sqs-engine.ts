@@ -8,7 +8,7 @@ import type { FromThread } from './sqs-thread.ts';
 import { StartFailure } from './start-failure.ts';
 
 export interface SqsEngine extends SqsServer {
-  /** Resolves, to a sentence, when it has ended by itself: nobody starts it again. */
+  /** Resolves, to a sentence, when the engine has ended by itself. It is not started again. */
   readonly died: Promise<string>;
 }
 
