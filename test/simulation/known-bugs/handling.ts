@@ -146,11 +146,12 @@ export const repeatedStartsAreOverlooked = withStart((batches) => ({
   },
 }));
 
-/** Whoever leaves a batch by a redrive is forgotten there. */
+/** A member that is redriven before the batch has looked at it again, a second later, is forgotten there. */
 export const redrivenMembersAreNotCounted: Bug = {
   handleBatch: (deps, message, delivery) => {
     const finish: typeof deps.tasks.finish = async (results, batch) => {
       const written = await deps.tasks.finish(results, batch);
+      await deps.machine.sleep(1_000);
       const tasks = await Promise.all(results.map(({ id }) => deps.tasks.get(id)));
       return written.map((status, index) => {
         const state = tasks[index]?.state;
