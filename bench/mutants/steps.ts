@@ -103,11 +103,18 @@ export const STEPS: readonly Mutant[] = [
     ['paused.until > now', 'paused.until >= now'],
   ),
   ...mutantsOf(
+    'src/batching/batch-slot.ts',
+    ['test/batching/slots-of-batches.test.ts'],
+    ['now - since < CLOCK_SKEW || ', ''],
+    [' || now - since < FIRST_LENT', ''],
+  ),
+  ...mutantsOf(
     'src/batching/tail.ts',
     ['test/batching/rooms.test.ts'],
     ['if (inLine.every((each) => each.target === target)) return false;', ''],
     ['inLine.every((each) => each.target === target)', 'inLine.length === 0'],
-    ['await operations.enqueue(operation, { target, at, fence });', ''],
+    ['await operations.enqueue(operation, { target, at, fence, by: machine.token() });', ''],
+    ['fence, by: machine.token() }', 'fence }'],
   ),
   ...mutantsOf(
     'src/batching/tail.ts',

@@ -86,10 +86,14 @@ export const dynamoDBOperations = (client: DynamoDBDocumentClient, table: string
       return (await client.send(new GetCommand({ TableName: table, Key, ConsistentRead: true }))).Item !== undefined;
     },
     dequeue: async (operation, waiting) => {
-      const answer = await client.send(
-        new DeleteCommand({ TableName: table, Key: waitingTargetKey(operation, waiting), ReturnValues: 'ALL_OLD' }),
+      const condition =
+        waiting.by === undefined
+          ? { ConditionExpression: 'attribute_exists(Entry) AND attribute_not_exists(EnqueuedBy)' }
+          : { ConditionExpression: 'EnqueuedBy = :by', ExpressionAttributeValues: { ':by': waiting.by } };
+      const deleted = await conditionally(
+        client.send(new DeleteCommand({ TableName: table, Key: waitingTargetKey(operation, waiting), ...condition })),
       );
-      return answer.Attributes !== undefined;
+      return deleted !== undefined;
     },
     pause: async (operation, pause) => {
       const isFree = 'attribute_not_exists(Paused)';

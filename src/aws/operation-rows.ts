@@ -1,5 +1,5 @@
 /** The rows that an operation's Targets share, in a partition that is no Target: `:` is in no operation's name. */
-import type { BatchId, OperationName, Target } from '../batching/ids.ts';
+import type { BatchId, OperationName, Target, Token } from '../batching/ids.ts';
 import {
   type CallLine,
   NEW_OPERATION,
@@ -49,11 +49,18 @@ export const waitingTargetItem = (operation: OperationName, waiting: WaitingTarg
   WaitingTarget: waiting.target,
   Fence: waiting.fence,
   ...(waiting.batch === undefined ? {} : { WaitingBatch: waiting.batch }),
+  ...(waiting.by === undefined ? {} : { EnqueuedBy: waiting.by }),
   Version: versionOf('waiting Target'),
 });
 
 /** @throws NewerRow */
 export const waitingTargetOf = (stored: Item): WaitingTarget => {
-  const { WaitingTarget: target, WaitingBatch: batch, At: at, Fence: fence } = readable('waiting Target', stored);
-  return { target: target as Target, at, fence, ...(batch === undefined ? {} : { batch: batch as BatchId }) };
+  const { EnqueuedBy: by, ...row } = readable('waiting Target', stored);
+  return {
+    target: row.WaitingTarget as Target,
+    at: row.At,
+    fence: row.Fence,
+    ...(row.WaitingBatch === undefined ? {} : { batch: row.WaitingBatch as BatchId }),
+    ...(by === undefined ? {} : { by: by as Token }),
+  };
 };

@@ -8,9 +8,14 @@
 import { operationFor } from '../config/resolved.ts';
 import type { Batch } from './batch.ts';
 import type { Deps } from './deps.ts';
+import type { Millis } from './ids.ts';
 import { awaitRoom, freeRoom, holdsRoom, takeRoom } from './room.ts';
-import { type OperationState, parseSlot, slotOfBatch, type WaitingTarget } from './slots.ts';
+import { type OperationState, type Pause, parseSlot, slotOfBatch, type WaitingTarget } from './slots.ts';
+import { CLOCK_SKEW, MINUTE } from './timings.ts';
 import { wakeUnlessPaused } from './wake.ts';
+
+/** By this age of a pause each of its batches has had a look at which it could lend its slot: they look once a minute. */
+const FIRST_LENT: Millis = CLOCK_SKEW + 2 * MINUTE;
 
 type SlotDeps = Pick<Deps, 'config' | 'operations' | 'queues' | 'machine' | 'report'>;
 
@@ -28,7 +33,13 @@ export const ensureSlot = async (deps: SlotDeps, batch: Batch, state: OperationS
   if (operationFor(deps.config, operation).concurrency.total === null) return 'held';
   const slot = slotOfBatch(batch);
   if (await holdsRoom(deps, operation, state, slot, slotPage)) return 'held';
-  const waiting: WaitingTarget = { target, at: batch.oldestAt, fence: parseSlot(slot).fence, batch: batch.id };
+  const waiting: WaitingTarget = {
+    target,
+    at: batch.oldestAt,
+    fence: parseSlot(slot).fence,
+    batch: batch.id,
+    by: deps.machine.token(),
+  };
   const isThere =
     (await takeRoom(deps, target, slot)) !== undefined ||
     ((await awaitRoom(deps, waiting)) && (await takeRoom(deps, target, slot)) !== undefined);
@@ -39,20 +50,24 @@ export const ensureSlot = async (deps: SlotDeps, batch: Batch, state: OperationS
 };
 
 /**
- * Lends the slot of a batch whose Target is paused to whichever Target waits for one. Not while a job of it is under way.
+ * Lends the slot of a batch whose Target is paused to whichever Target waits for one. Not while a job of it is under way, and not
+ * while the pause is new: a copy of the batch's message that was received before it may be about to call.
  *
- * @param onAnyPage whether to look for it beyond its page, too: one that was taken again may be anywhere.
+ * @param isFirstLook of its message in a while: then the slot is looked for beyond its page, too. One that was taken again may be anywhere.
  */
 export const lendSlot = async (
   deps: SlotDeps,
   batch: Batch,
   state: OperationState,
-  onAnyPage: boolean,
+  { since }: Pause,
+  isFirstLook: boolean,
 ): Promise<void> => {
   const { operation, slotPage, pending } = batch;
   if (operationFor(deps.config, operation).concurrency.total === null) return;
-  if (pending && pending.until >= deps.machine.now()) return;
+  const now = deps.machine.now();
+  if (now - since < CLOCK_SKEW || (pending && pending.until >= now)) return;
   const slot = slotOfBatch(batch);
+  const onAnyPage = isFirstLook || now - since < FIRST_LENT;
   if (!onAnyPage && !(await holdsRoom(deps, operation, state, slot, slotPage))) return;
   if (await freeRoom(deps, operation, slot, slotPage)) await wakeUnlessPaused(deps, operation, state);
 };

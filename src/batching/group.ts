@@ -256,7 +256,7 @@ const waitForRoom = async (turn: Turn, lock: Lock, at: Millis): Promise<Next> =>
   const { target, fence } = message;
   const layout = pagesOfTarget(deps, target, lock);
   if (layout && (await isTargetFull(deps, target, lock, layout))) return 'end';
-  const waiting = { target, at, fence };
+  const waiting = { target, at, fence, by: deps.machine.token() };
   if (!(await awaitRoom(deps, waiting))) return 'end';
   if (!(await lead(deps, target, lock, await firstRows(turn)))) return 'again';
   await deps.operations.dequeue(operationOf(target), waiting);

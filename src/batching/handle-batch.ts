@@ -62,7 +62,7 @@ const takeTurn = async (deps: AttemptDeps, message: DueMessage, delivery: Delive
   const [state, lock] = await Promise.all([deps.operations.read(batch.operation), deps.locks.read(batch.target)]);
   const pause = pauseNow(state, now) ?? pauseNow(lock, now);
   if (pause) {
-    if (lock.paused) await lendSlot(deps, batch, state, isFirstLook(message, now));
+    if (lock.paused) await lendSlot(deps, batch, state, lock.paused, isFirstLook(message, now));
     if (!message.woken) return hold(deps, message, batch, operation, pause);
     await wakeUnlessPaused(deps, batch.operation, state);
     return 'end';

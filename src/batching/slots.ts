@@ -3,7 +3,7 @@
  * Targets: those that found no room wait for it as tasks wait for their batch.
  */
 import type { Concurrency } from '../config/resolved.ts';
-import { type BatchId, batchIdOf, type Millis, type Target } from './ids.ts';
+import { type BatchId, batchIdOf, type Millis, type Target, type Token } from './ids.ts';
 
 declare const brand: unique symbol;
 /** A batch as its operation knows it: `Target#Fence#Round`, its Target unhashed, so that its lock can be found. */
@@ -56,6 +56,11 @@ export interface WaitingTarget {
   readonly fence: number;
   /** A sealed batch that waits to have its slot back, instead of the Target. */
   readonly batch?: BatchId;
+  /**
+   * Marks one stay in the line. A Target may come back under the same key; whoever woke it for its earlier stay must not take it out then.
+   * Absent in rows of release 0.2.0.
+   */
+  readonly by?: Token;
 }
 
 /** The key of a waiting Target, or batch, which sorts by its turn. */

@@ -44,7 +44,7 @@ const workSince = async (
  * @returns whether the Target needs no signal any more
  */
 const getInLine = async (
-  { locks, operations }: TailDeps,
+  { locks, operations, machine }: TailDeps,
   target: Target,
   { blocked, fence }: Lock,
   at: Millis,
@@ -53,6 +53,6 @@ const getInLine = async (
   const inLine = await operations.waiting(operation, 2);
   if (inLine.every((each) => each.target === target)) return false;
   if (blocked === undefined && !(await locks.blockUnled(target, { fence, at }))) return false;
-  await operations.enqueue(operation, { target, at, fence });
+  await operations.enqueue(operation, { target, at, fence, by: machine.token() });
   return true;
 };

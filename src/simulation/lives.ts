@@ -91,7 +91,7 @@ class Lives {
   batchAt(id: BatchId, moment: Millis): BatchId {
     const target = id.split('#').slice(0, -2).join('#') as Target;
     const rowsLater = this.#rowsBefore.get(id)?.filter((at) => at > moment).length ?? 0;
-    const later = Math.max(rowsLater, this.#locks.filter(({ row, at }) => row === target && at > moment).length);
+    const later = rowsLater + this.#locks.filter(({ row, at }) => row === target && at > moment).length;
     return later === 0 ? id : (`${id}~${later}` as BatchId);
   }
 

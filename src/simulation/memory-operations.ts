@@ -66,6 +66,8 @@ export const memoryOperations = (tables: Tables, gate: Gate, lag: Lag = upToDate
       through(gate, 'operations.isWaiting', () => queueOf(operation).has(turnOf(waiting))),
     dequeue: (operation, waiting) =>
       through(gate, 'operations.dequeue', () => {
+        const stored = queueOf(operation).get(turnOf(waiting));
+        if (stored?.by !== waiting.by) return false;
         const waited = queueOf(operation).delete(turnOf(waiting));
         tables.watcher.waitingTarget?.(operation);
         return waited;

@@ -240,6 +240,11 @@ class World {
         for (const queue of ['elect', 'group', 'batch'] as const) this.#queues[queue].purge();
       });
     for (const at of this.#scenario.sendsAgain ?? []) this.#scheduler.after(at, () => this.#sendAgain());
+    // Whether anybody waits for room that is there changes with the caps.
+    for (const { at } of this.#scenario.changes ?? [])
+      this.#scheduler.after(at, () => {
+        for (const operation of this.#tables.operations.keys()) this.#tables.watcher.waitingTarget?.(operation);
+      });
     for (const at of this.#scenario.expiries ?? []) this.#scheduler.after(at, () => this.#expire());
     this.#sweepEachMinute();
     if (this.#scenario.purges.length > 0 || this.#scenario.isLong) this.#visitNowAndThen();
@@ -296,16 +301,18 @@ class World {
       return false;
     }
     const isPaused = [...this.#tables.operations.values(), ...this.#tables.locks.values()].some(({ paused }) => paused);
-    // Slots that a crash left taken are freed by the sweep alone, those of Targets by its patrol, and it may die in several minutes running.
+    // Slots that a crash left taken are freed by the sweep alone, those of Targets by its patrol. It alone tells of a fan-out's end if the
+    // function that ended it died. It may die in several minutes running.
     const operations = Object.keys(this.#scenario.config.operations) as OperationName[];
-    const mayGetRoom =
+    const needsSweep =
       now - START < this.#scenario.faultsEnd &&
       ([...this.#tables.waitingTargets.values()].some((targets) => targets.size > 0) ||
         operations.some((operation) => slotsIn(this.#tables, operation).length > 0) ||
-        (this.#scenario.patrol && [...this.#tables.slotPages.values()].some(({ slots }) => slots.length > 0)));
+        (this.#scenario.patrol && [...this.#tables.slotPages.values()].some(({ slots }) => slots.length > 0)) ||
+        [...this.#tables.fanOuts.values()].some(({ event }) => event !== undefined));
     const isQuiet =
       !isPaused &&
-      !mayGetRoom &&
+      !needsSweep &&
       now - START > this.#lastEvent &&
       !(this.#queues.group.wasPurged && [...this.#tables.locks.values()].some((lock) => isHeld(lock, now)));
     this.#restingSince = isQuiet ? (this.#restingSince ?? now) : undefined;

@@ -272,7 +272,7 @@ suite('group', () => {
       expect(kit.sent.batch).toEqual([]);
       const { holder, blocked, fence } = await lock();
       expect([holder, blocked, fence]).toEqual([undefined, NOW, 1]);
-      expect(await waiting()).toEqual([{ target: where, at: NOW, fence: 1 }]);
+      expect(await waiting()).toEqual([{ target: where, at: NOW, fence: 1, by: expect.any(String) }]);
       expect(kit.events.filter(({ event }) => event === 'blocked')).toHaveLength(1);
       // Its guard, delivered once more.
       await group(capped(), guard(), PLENTY);
@@ -329,7 +329,7 @@ suite('group', () => {
         where,
         rows.slice(left).map(({ entry }) => entry),
       );
-      await kit.operations.dequeue(ship, { target: where, at: NOW, fence: 1 });
+      for (const each of await waiting()) await kit.operations.dequeue(ship, each);
       await kit.operations.freeSlot(ship, taken);
       await kit.operations.enqueue(ship, { target: other, at: NOW, fence: 7 });
       await electLeader(capped(), { target: where, wake: 1 });

@@ -11,7 +11,7 @@ import { releaseSlots } from '../../src/batching/tail.ts';
 import { wake } from '../../src/batching/wake.ts';
 import { wakeForRoom } from '../../src/batching/waking.ts';
 import type { CircuitPolicy, Concurrency } from '../../src/config/resolved.ts';
-import { aConfig, aPolicy, NOW, operationName, target } from '../factories/factories.ts';
+import { aConfig, aPolicy, NOW, operationName, target, token } from '../factories/factories.ts';
 import type { StepKit } from './step-kit.ts';
 import { guard, kit, lock, registered, suite, where } from './step-suite.ts';
 
@@ -197,7 +197,7 @@ suite('the tail of a batch', () => {
     const isInLine = async () => {
       const [first] = await kit.waiting.first(where, 1);
       expect(await lock()).toMatchObject({ fence: 1, blocked: first?.at });
-      expect(await waiting()).toEqual([{ target: where, at: first?.at, fence: 1 }]);
+      expect(await waiting()).toEqual([{ target: where, at: first?.at, fence: 1, by: expect.any(String) }]);
     };
 
     it('H7: lets its Target wait behind them', async () => {
@@ -218,6 +218,24 @@ suite('the tail of a batch', () => {
       await releaseSlots(deps(), batch());
       expect(waked()).toEqual([elsewhere(-1)]);
       await isInLine();
+    });
+
+    it('W3: is woken again if it came back before the row of its earlier wait was removed', async () => {
+      const at = (await kit.waiting.first(where, 1))[0]?.at ?? 0;
+      await clean();
+      await kit.operations.enqueue(SHIP, { target: where, at, fence: 1, by: token('before') });
+      const dequeue: StepKit['operations']['dequeue'] = async (operation, each) => {
+        // Woken while it was full: that is over now, and its batch ends.
+        if (each.by === 'before') {
+          kit.sent.elect.length = 0;
+          await kit.operations.enqueue(SHIP, waits(-1));
+          await releaseSlots(deps(), batch());
+        }
+        return kit.operations.dequeue(operation, each);
+      };
+      await wake({ ...deps(), operations: { ...kit.operations, dequeue } }, SHIP);
+      expect(waked()).toEqual([elsewhere(-1), where]);
+      expect(await waiting()).toEqual([]);
     });
 
     it('H7: has it led where somebody led it meanwhile, and leaves it where it has no work', async () => {

@@ -20,7 +20,7 @@ import { guard, kit, led, lock, registered, suite, where } from './step-suite.ts
 type DelayedDue = DueMessage & { readonly delay?: number };
 
 const SHIP = operationName('ship');
-const A_PAUSE = { id: 'pause', by: 'person', since: NOW } as const;
+const A_PAUSE = { id: 'pause', by: 'person', since: NOW - 60_000 } as const;
 const elsewhere = (n: number): Target => target(`ship/depot=other-${n}`);
 const state = () => kit.operations.read(SHIP);
 const batch = (round = 1): BatchId => batchIdOf(where, 1, round);
@@ -89,6 +89,24 @@ suite('the slot of a batch whose Target is paused', () => {
     const late = { ...deps, operations: { ...operations, slotPagesEventually: async () => behind } };
     expect(await takeRoom(late, where, slot())).toBeUndefined();
     for (const each of await operations.slotPage(SHIP, 1)) await operations.freeSlot(SHIP, each, 1);
+  });
+
+  it('is kept while the pause is new: a copy of its message may have seen none yet', async () => {
+    const deps = capped({ total: 12 });
+    await sealed(deps);
+    await kit.operations.freeSlot(SHIP, slot());
+    await kit.operations.takeSlot(SHIP, slot(), 2, 1);
+    await kit.locks.pause(where, { ...A_PAUSE, since: kit.now });
+    const held = { by: token('held'), span: Math.floor(kit.now / 900_000) };
+    for (const [after, slots] of [
+      [29_999, [slot()]],
+      [1, []],
+    ] as const) {
+      kit.now += after;
+      // At its first look after that time it looks on every page.
+      await handleBatch(deps, { batchId: batch(), held }, PLENTY);
+      expect(await kit.operations.slotPage(SHIP, 1)).toEqual(slots);
+    }
   });
 
   it('is kept while a job of the batch is under way', async () => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { type CallLine, NEW_OPERATION, type Pause, slotOf, type WaitingTarget } from '../../src/batching/slots.ts';
-import { NOW, operationName, target } from '../factories/factories.ts';
+import { NOW, operationName, target, token } from '../factories/factories.ts';
 import { describeEach } from './describe-each.ts';
 import { storeKinds } from './stores.ts';
 
@@ -68,6 +68,23 @@ describeEach('operation rows', storeKinds, (stores) => {
     expect(await stores().operations.dequeue(name, oldest)).toBe(false);
     expect(await stores().operations.waiting(name, 9)).toEqual([waiting[2], waiting[0]]);
     expect(await read(name)).toEqual(NEW_OPERATION);
+  });
+
+  it('take out no Target that came back under the same key since', async () => {
+    const { name } = fresh();
+    const { operations } = stores();
+    const row: WaitingTarget = { target: target(`${name}/depot=1`), at: NOW, fence: 1 };
+    const [first, second] = [token('first'), token('second')].map((by) => ({ ...row, by })) as [
+      WaitingTarget,
+      WaitingTarget,
+    ];
+    for (const each of [first, second]) await operations.enqueue(name, each);
+    expect([await operations.dequeue(name, first), await operations.dequeue(name, row)]).toEqual([false, false]);
+    expect([await operations.waiting(name, 9), await operations.isWaiting(name, first)]).toEqual([[second], true]);
+    expect(await operations.dequeue(name, second)).toBe(true);
+    // As release 0.2.0 wrote it.
+    await operations.enqueue(name, row);
+    expect([await operations.dequeue(name, second), await operations.dequeue(name, row)]).toEqual([false, true]);
   });
 
   it('count failures in a row', async () => {

@@ -28,6 +28,7 @@ const BEGINS: Readonly<Record<string, number>> = {
   'ids that are used again with the runs of the task before': 11,
   'glances that are believed at every attempt': 10,
   'early guards that multiply': 10,
+  'rows that go though their Target is back': 10,
   'calls that come too often and use tries up': 9,
   'held messages that are noted before they are sent': 9,
   'locks that are read at a glance': 7,

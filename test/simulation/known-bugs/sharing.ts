@@ -7,7 +7,7 @@ import { handleBatch } from '../../../src/batching/handle-batch.ts';
 import { operationOf } from '../../../src/batching/ids.ts';
 import type { Waiting } from '../../../src/batching/policy.ts';
 import { registerAll } from '../../../src/batching/register.ts';
-import { type Slot, slotOf, slotOfBatch } from '../../../src/batching/slots.ts';
+import { type Slot, slotOf, slotOfBatch, turnOf } from '../../../src/batching/slots.ts';
 import { TOGETHER, wakeThese } from '../../../src/batching/wake.ts';
 import type { Locks, Operations, WaitingTasks } from '../../../src/ports.ts';
 import type { Bug } from './bug.ts';
@@ -71,6 +71,19 @@ export const rowsGoBeforeTheirWake: Bug = {
     return handleBatch({ ...withOperations(deps, { dequeue }), queues: { ...deps.queues, elect } }, message, delivery);
   },
 };
+
+/** W3: the row of a Target is removed, a while after it was woken, though the Target came back into the line since. */
+export const rowsGoByTheirKey: Bug = {
+  handleBatch: (deps, message, delivery) => handleBatch(byKey(deps), message, delivery),
+};
+const byKey = <Some extends Pick<Deps, 'operations' | 'machine'>>(deps: Some): Some =>
+  withOperations(deps, {
+    dequeue: async (operation, waiting) => {
+      await deps.machine.sleep(deps.machine.random() * 10_000);
+      const row = (await deps.operations.waiting(operation, 999)).find((each) => turnOf(each) === turnOf(waiting));
+      return row !== undefined && deps.operations.dequeue(operation, row);
+    },
+  });
 
 /** G9a: the row of a Target that need not wait after all goes before it leads, though it may be another's, too. */
 export const rowsGoBeforeTheLead: Bug = {

@@ -1,6 +1,7 @@
 /** Schedules in which there is much of something, and nothing else. */
 import type { Target } from '../../../src/batching/ids.ts';
 import type { Concurrency } from '../../../src/config/resolved.ts';
+import { NO_FAULTS } from '../../../src/simulation/faults.ts';
 import type { Scenario } from '../../../src/simulation/world.ts';
 import { many, only } from './where-narrow.ts';
 
@@ -116,6 +117,21 @@ export const twoBusyTargets = (scenario: Scenario): Partial<Scenario> =>
       downstream: { ...downstream, timeout: 1_000, deadline: 60_000 },
     }),
   );
+
+/** Four Targets have more to do than two slots are enough for, and functions stand still between a message and what they write after it. */
+export const backInLine = (scenario: Scenario): Partial<Scenario> => ({
+  ...only(
+    scenario,
+    many(80, (n) => ({ at: n * 50, depot: n % 4 })),
+    ({ batch, retry }) => ({
+      batch: { ...batch, maxSize: 1, maxWait: 0 },
+      concurrency: { perTarget: 1, total: 2 },
+      retry: { ...retry, immediate: 0, maxAttempts: 1, bisect: false },
+    }),
+  ),
+  faults: { ...NO_FAULTS, overtaken: 0.1 },
+  faultsEnd: 600_000,
+});
 
 /** One Target has more to do than its cap is enough for, and then has another cap. */
 export const changedCap =

@@ -2,6 +2,7 @@
 import type { KnownBug } from '../bug.ts';
 import * as sharing from '../sharing.ts';
 import * as where from '../where.ts';
+import { backInLine } from '../where-many.ts';
 import * as narrow from '../where-narrow.ts';
 
 export const SHARING_BUGS: readonly KnownBug[] = [
@@ -17,6 +18,7 @@ export const SHARING_BUGS: readonly KnownBug[] = [
   ],
   ['wakes that count as any message', sharing.wakesAreOverlooked, /every registered task ends/],
   ['rows that go before their wake', sharing.rowsGoBeforeTheirWake, /every registered task ends/, where.capped],
+  ['rows that go though their Target is back', sharing.rowsGoByTheirKey, /every registered task ends/, backInLine],
   ['rows that go before the lead', sharing.rowsGoBeforeTheLead, /every registered task ends/, narrow.guardsComeAgain],
   [
     'tasks that are batched though they expired',
