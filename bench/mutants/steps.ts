@@ -144,7 +144,8 @@ export const STEPS: readonly Mutant[] = [
   ...mutantsOf(
     'src/batching/finish-batch.ts',
     ['test/batching/finish-batch.test.ts'],
-    ['inFlight.includes(id) ? { targetPage: 0 } : {}', '{}'],
+    ['inFlight.includes(id) ? { targetPage: 0 } : onPages', 'onPages'],
+    ['onPages ? { targetPage: 1 } : {}', '{}'],
     [' || targetPage !== undefined', ''],
   ),
   ...mutantsOf(

@@ -78,9 +78,10 @@ const takeRows = async (
   const ended = new Set(settlementsOf(inTurn, machine.now()).map(({ row }) => row));
   const rows = inTurn.filter((row) => !ended.has(row));
   // Two guards of one living leader meet here too: the second must not take for old what was flushed.
-  const { flushedAt, inFlight = [] } = await locks.read(target);
+  const { flushedAt, inFlight = [], onPages = false } = await locks.read(target);
   const next = rows.length > 0 ? due(rows, policy, machine.now(), flushedAt) : undefined;
-  const place = inFlight.includes(id) ? { targetPage: 0 } : {};
+  // On which page it has its place nobody knows any more. Whoever ends the batch finds it on any, and must look for it without a cap, too.
+  const place = inFlight.includes(id) ? { targetPage: 0 } : onPages ? { targetPage: 1 } : {};
   return { rows, because: 'waited', ...(next?.do === 'seal' ? next : {}), ...place };
 };
 

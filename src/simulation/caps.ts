@@ -11,12 +11,17 @@ import { slotsIn, type Watcher } from './tables.ts';
 import { demand } from './violation.ts';
 
 /** Counts the batches of a Target from the moment in which they are opened until they are finished. */
-export const watchCaps = (configs: Configurations, now: () => Millis): Required<Pick<Watcher, 'lock' | 'batch'>> => {
+export const watchCaps = (
+  configs: Configurations,
+  now: () => Millis,
+  openedAt: Map<BatchId, Millis>,
+): Required<Pick<Watcher, 'lock' | 'batch'>> => {
   const underWay = new Map<BatchId, { readonly target: Target; readonly at: Millis }>();
   return {
     lock: (target: Target, before: Lock, { openBatch }: Lock) => {
       if (openBatch === undefined || openBatch === before.openBatch) return;
       underWay.set(openBatch, { target, at: now() });
+      openedAt.set(openBatch, now());
       const opened = [...underWay.values()].filter((each) => each.target === target).map(({ at }) => at);
       const isAllowed = configs.allow(now(), opened, perTargetOf(operationOf(target)));
       demand(isAllowed, 'a Target has at most perTarget batches', { target, count: opened.length });
@@ -97,7 +102,7 @@ const checkLeft = (
  * job may report before the call is answered.
  */
 const checkAtOnce = (
-  { configs, tables }: Pick<Evidence, 'configs' | 'tables'>,
+  { configs, tables, seen }: Pick<Evidence, 'configs' | 'tables' | 'seen'>,
   calls: readonly LoggedCall[],
   most: CapOf,
   promise: string,
@@ -105,8 +110,10 @@ const checkAtOnce = (
   if (configs.all.every(({ config }) => most(config) === null)) return;
   const finishedAt = ({ call }: LoggedCall): Millis =>
     tables.batches.get(call.batchId)?.finishedAt ?? Number.POSITIVE_INFINITY;
-  const openedAt = ({ call }: LoggedCall): Millis =>
-    tables.batches.get(call.batchId)?.createdAt ?? Number.POSITIVE_INFINITY;
+  const openedAt = ({ call: { batchId } }: LoggedCall): Millis => {
+    const [opened, stored] = [seen.opened.get(batchId), tables.batches.get(batchId)?.createdAt];
+    return Math.min(opened ?? Number.POSITIVE_INFINITY, stored ?? Number.POSITIVE_INFINITY);
+  };
   const known = calls.flatMap((each) =>
     each.answered ? [{ from: each.at, to: Math.min(each.answered.at, finishedAt(each)), opened: openedAt(each) }] : [],
   );

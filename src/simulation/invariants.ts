@@ -2,7 +2,7 @@
  * What must hold after every write (design, section 5). Each is a sentence; the first one that breaks stops the run.
  */
 import { type Batch, isFinished, membersOf } from '../batching/batch.ts';
-import { candidateOf, type Millis, parseCandidate, type Target, type TaskId } from '../batching/ids.ts';
+import { type BatchId, candidateOf, type Millis, parseCandidate, type Target, type TaskId } from '../batching/ids.ts';
 import type { Lock } from '../batching/lock.ts';
 import { type GroupMessage, parseGroup } from '../batching/messages.ts';
 import type { Waiting } from '../batching/policy.ts';
@@ -35,6 +35,8 @@ export interface Seen {
   /** Guards of one fence and token in flight. */
   readonly guards: { most: number };
   readonly sweeps: SeenSweep[];
+  /** When a batch was opened: long before it was stored, where a table was down in between. */
+  readonly opened: Map<BatchId, Millis>;
   /** For how long, at the most, a Target was forgotten. */
   forgotten: Millis;
 }
@@ -71,7 +73,7 @@ export const watch = (
     for (const message of messages) if (message.deleted) messages.delete(message);
     return [...messages].map(parse).filter(({ hint }) => !hint);
   };
-  const caps = watchCaps(configs, now);
+  const caps = watchCaps(configs, now, seen.opened);
   const rooms = watchRooms(tables, configs, now, seen.idle, slotsPerPage);
   const watcher: Watcher = {
     task: checked((before, after) => {

@@ -148,6 +148,7 @@ class World {
     settled: [],
     guards: { most: 0 },
     sweeps: [],
+    opened: new Map(),
     forgotten: 0,
   };
   readonly #forgottenFor = watchForgotten(this.#tables);

@@ -2,9 +2,11 @@ import { expect, it } from 'vitest';
 import { finishBatch } from '../../src/batching/finish-batch.ts';
 import { batchIdOf, type TaskId, type Token } from '../../src/batching/ids.ts';
 import { register } from '../../src/batching/register.ts';
+import { slotOf } from '../../src/batching/slots.ts';
+import { releaseSlots } from '../../src/batching/tail.ts';
 import { LEASE } from '../../src/batching/timings.ts';
-import { aConfig, batchId, registeredCandidate as candidate, id, NOW } from '../factories/factories.ts';
-import { depot, guard, kit, led, lock, message, suite, where } from './step-suite.ts';
+import { aConfig, aPolicy, batchId, registeredCandidate as candidate, id, NOW } from '../factories/factories.ts';
+import { depot, guard, kit, led, lock, message, registered, suite, where } from './step-suite.ts';
 
 suite('finish', () => {
   it('F1–F6: ends the same however often, and by whomever, it is done', async () => {
@@ -52,6 +54,25 @@ suite('finish', () => {
     await finishBatch(kit, where, batch);
     expect(await kit.batches.get(batch)).toMatchObject({ status: 'succeeded', targetPage: 0 });
     expect(kit.sent.batch).toMatchObject([{ batchId: batch }]);
+  });
+
+  it('F1, H7: of a Target on pages signals the Target when it ends, whoever stored it, and whatever the cap is by then', async () => {
+    await led(1);
+    await registered(1);
+    const batch = batchIdOf(where, 1, 1);
+    const open = { batch, round: 1, by: 'turn' as Token, until: NOW + LEASE, perTarget: null, onPages: true };
+    await kit.locks.openBatch(where, guard(), open);
+    await kit.locks.takeSlot(where, slotOf(where, 1, 1), 10, 2);
+    const [first] = await kit.waiting.first(where, 1);
+    await finishBatch({ ...kit, config: aConfig({ batch: aPolicy({ maxSize: 1 }) }) }, where, batch);
+    await kit.locks.block(where, guard(), { round: 1, at: first?.at ?? NOW });
+    kit.sent.elect.length = 0;
+    // There is no cap any more.
+    const stored = await kit.batches.get(batch);
+    if (!stored) throw new Error('it is stored');
+    await releaseSlots(kit, stored);
+    expect(kit.sent.elect).toEqual([{ target: where, wake: 1 }]);
+    expect((await kit.locks.slotPages(where, 20)).flatMap(({ slots }) => slots)).toEqual([]);
   });
 
   it('F1, F3: has a task once whose row is there twice, and one who seals it', async () => {
