@@ -63,7 +63,7 @@ const send = async ({ sends }: Load, endpoint: string, QueueUrl: string): Promis
   const sendAlong = async (line: Line): Promise<void> => {
     for (let n = next++; n < sends.length; n = next++) {
       const { at, target } = sends[n] as Load['sends'][number];
-      while (from + at > Date.now()) await setTimeout(from + at - Date.now());
+      while (from + at > Date.now()) await setTimeout(Math.max(0, from + at - Date.now()));
       const id = `task-${n}`;
       const MessageBody = JSON.stringify({ id, operation: 'ship', payload: { depot: `D${target}`, n } });
       sentAt.set(id, { at: Date.now(), target });
