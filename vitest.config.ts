@@ -41,15 +41,16 @@ const SHARING = ['api', 'callbacks', 'client', 'config', 'deferred', 'downstream
 );
 /**
  * What takes minutes, and watches over what other tests try in small or what seldom changes: benchmarks, the packed package in an app,
- * the reference, whole examples. CI runs it, as does who names a file or folder.
+ * the reference, whole examples, data of earlier releases. CI runs it, as does who names a file or folder.
  */
 const AT_LENGTH = [
   'test/bench/**/*.test.ts',
-  'test/examples/{catalog,downsampling}.test.ts',
+  'test/examples/{catalog,downsampling,fleet}.test.ts',
   'test/local/{killed-caps,windows}.test.ts',
   'test/package/**/*.test.ts',
   'test/reference.test.ts',
-  'test/upgrades/side-by-side.test.ts',
+  'test/security/secrets.test.ts',
+  'test/upgrades/**/*.test.ts',
 ];
 const isAtLength = NOTHING_MAY_BE_MISSING || process.argv.some((argument) => argument.startsWith('test/'));
 /** What reads the record that the suite left. */

@@ -26,7 +26,7 @@ import { lookAgain } from './end-attempt.ts';
 import type { BatchId, Millis } from './ids.ts';
 import { again, type DueMessage } from './messages.ts';
 import type { Pause } from './slots.ts';
-import { MINUTE } from './timings.ts';
+import { CLOCK_SKEW, MINUTE } from './timings.ts';
 import type { Next } from './turns.ts';
 
 type HoldDeps = Pick<Deps, 'batches' | 'queues' | 'machine' | 'report'>;
@@ -40,11 +40,14 @@ export const hold = async (
   message: DueMessage,
   batch: Batch,
   operation: Operation,
-  { by, until }: Pause,
+  { by, until, since }: Pause,
 ): Promise<Next> => {
   const { machine, report } = deps;
   const now = machine.now();
-  const delay = delayPast(lookAgain(operation, until, now, machine.random()), now);
+  const look = lookAgain(operation, until, now, machine.random());
+  // As soon as it may lend its slot: others wait for it.
+  const isNew = by === 'person' && now - since < CLOCK_SKEW;
+  const delay = delayPast(isNew ? Math.min(look, since + CLOCK_SKEW) : look, now);
   if (!(await lookLater(deps, message, batch, delay))) return 'end';
   report({
     event: 'held',

@@ -165,7 +165,7 @@ suite('a circuit', () => {
     const batch = await sealed();
     await kit.locks.pause(where, { id: 'p', by: 'person', since: NOW });
     await handleBatch(kit, { batchId: batch }, PLENTY);
-    expect([kit.calls.length, named(), kit.sent.batch]).toMatchObject([0, ['held'], [{ batchId: batch, delay: 61 }]]);
+    expect([kit.calls.length, named(), kit.sent.batch]).toMatchObject([0, ['held'], [{ batchId: batch, delay: 31 }]]);
     await kit.locks.resume(where, 'p', NOW);
     await kit.operations.pause(ship, { id: 'q', by: 'person', since: NOW });
     await handleBatch(kit, { batchId: batch }, PLENTY);
