@@ -119,9 +119,9 @@ const visit = async (
   const now = deps.machine.now();
   const ending: Ending[] = [];
   const locks = new Map<Target, Lock>();
-  const { findings, skipped } = await lookAtTargets(deps, targets, onWaiting, (target, { lock, expiresAt }) => {
+  const { findings, skipped } = await lookAtTargets(deps, targets, onWaiting, (target, { lock, expiresAt, first }) => {
     locks.set(target, lock);
-    if (expiresSoon(expiresAt, now)) ending.push({ target, mustStay: mustStay(lock) });
+    if (expiresSoon(expiresAt, now)) ending.push({ target, mustStay: first !== undefined || mustStay(lock) });
   });
   const treated = await repairAll(deps, findings);
   const tidied = await Promise.allSettled([...locks].map(([target, lock]) => dropEmptyPages(deps, target, lock)));
@@ -138,7 +138,7 @@ const visit = async (
 /** A Target whose lock row expires soon. */
 interface Ending {
   readonly target: Target;
-  /** Whether the row itself says that it must not. */
+  /** Whether it must not, since tasks wait or the row itself says so: without the row, no look finds the Target. */
   readonly mustStay: boolean;
 }
 

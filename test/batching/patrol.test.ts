@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Target } from '../../src/batching/ids.ts';
 import { type Lock, NO_LOCK } from '../../src/batching/lock.ts';
+import type { Waiting } from '../../src/batching/policy.ts';
 import { register } from '../../src/batching/register.ts';
 import { sweep } from '../../src/batching/sweep.ts';
 import { InvalidCursor } from '../../src/ports.ts';
@@ -74,11 +75,11 @@ describe('the patrol', () => {
   const DAY = 24 * 3_600_000;
   const PAUSE = { id: 'p', by: 'person', since: 0 } as const;
   /** The Targets whose rows got more time in a minute; each row has so much left. */
-  const keptWith = async (left: number, lock: Partial<Lock> = {}): Promise<readonly Target[]> => {
+  const keptWith = async (left: number, lock: Partial<Lock> = {}, first?: Waiting): Promise<readonly Target[]> => {
     const kept: Target[] = [];
     const locks: StepKit['locks'] = {
       ...kit.locks,
-      glance: async () => ({ lock: { ...NO_LOCK, ...lock }, expiresAt: kit.now + left }),
+      glance: async () => ({ lock: { ...NO_LOCK, ...lock }, expiresAt: kit.now + left, ...(first ? { first } : {}) }),
       keep: async (target) => void kept.push(target),
     };
     await kit.locks.enlist([depot(1)], kit.now);
@@ -93,6 +94,13 @@ describe('the patrol', () => {
   ])('gives the row of a Target that %s more time, 50 days before it expires and not sooner', async (_, lock) => {
     expect(await keptWith(50 * DAY, lock)).toEqual([]);
     expect(await keptWith(50 * DAY - 1, lock)).toEqual([depot(1)]);
+  });
+
+  it('gives the row of a Target more time while tasks wait: the elect function may be away for longer than its messages last', async () => {
+    await stranded(1);
+    const [first] = await kit.waiting.first(depot(100), 1);
+    if (!first) throw new Error('a task waits');
+    expect(await keptWith(50 * DAY - 1, {}, first)).toContain(depot(1));
   });
 
   it('names no more failures than anybody reads', async () => {
