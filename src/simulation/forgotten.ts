@@ -15,16 +15,17 @@ export const PATROLLED_AT_ONCE = 100;
 
 /** Looks at all Targets, as often as it is called. @returns for how long, at the most, one has been forgotten */
 export const watchForgotten = (tables: Tables): ((now: Millis) => Millis) => {
-  const since = new Map<Target, Millis>();
+  // By fence: it may have been led between two looks.
+  const since = new Map<Target, { readonly fence: number; readonly at: Millis }>();
   return (now) => {
     const known = new Set([...tables.waitingTargets.values()].flatMap((rows) => [...rows.values()].map(keyOf)));
     for (const [target, lock] of tables.locks) {
       const { blocked, fence, paused } = lock;
       const isSeenTo = blocked === undefined || paused !== undefined || isHeld(lock, now);
       if (isSeenTo || known.has(keyOf({ target, fence }))) since.delete(target);
-      else since.set(target, since.get(target) ?? now);
+      else if (since.get(target)?.fence !== fence) since.set(target, { fence, at: now });
     }
-    return now - Math.min(now, ...since.values());
+    return now - Math.min(now, ...[...since.values()].map(({ at }) => at));
   };
 };
 
