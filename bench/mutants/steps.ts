@@ -105,8 +105,8 @@ export const STEPS: readonly Mutant[] = [
   ...mutantsOf(
     'src/batching/batch-slot.ts',
     ['test/batching/slots-of-batches.test.ts'],
-    ['now - since < CLOCK_SKEW || ', ''],
-    [' || now - since < FIRST_LENT', ''],
+    ['now < from || ', ''],
+    [' || now < from + FIRST_LOOK', ''],
   ),
   ...mutantsOf(
     'src/batching/tail.ts',

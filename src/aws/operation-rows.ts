@@ -55,12 +55,12 @@ export const waitingTargetItem = (operation: OperationName, waiting: WaitingTarg
 
 /** @throws NewerRow */
 export const waitingTargetOf = (stored: Item): WaitingTarget => {
-  const { EnqueuedBy: by, ...row } = readable('waiting Target', stored);
+  const row = readable('waiting Target', stored);
   return {
     target: row.WaitingTarget as Target,
     at: row.At,
     fence: row.Fence,
     ...(row.WaitingBatch === undefined ? {} : { batch: row.WaitingBatch as BatchId }),
-    ...(by === undefined ? {} : { by: by as Token }),
+    ...(row.EnqueuedBy === undefined ? {} : { by: row.EnqueuedBy as Token }),
   };
 };

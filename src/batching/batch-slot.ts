@@ -14,8 +14,11 @@ import { type OperationState, type Pause, parseSlot, slotOfBatch, type WaitingTa
 import { CLOCK_SKEW, MINUTE } from './timings.ts';
 import { wakeUnlessPaused } from './wake.ts';
 
-/** By this age of a pause each of its batches has had a look at which it could lend its slot: they look once a minute. */
-const FIRST_LENT: Millis = CLOCK_SKEW + 2 * MINUTE;
+/** From when a batch may lend its slot: a copy of its message that was received before the pause has begun its call by then. */
+export const lendsFrom = ({ since }: Pause): Millis => since + CLOCK_SKEW;
+
+/** In this time every batch of a paused Target has a look at which it may lend its slot: they look once a minute. */
+const FIRST_LOOK: Millis = 2 * MINUTE;
 
 type SlotDeps = Pick<Deps, 'config' | 'operations' | 'queues' | 'machine' | 'report'>;
 
@@ -51,7 +54,7 @@ export const ensureSlot = async (deps: SlotDeps, batch: Batch, state: OperationS
 
 /**
  * Lends the slot of a batch whose Target is paused to whichever Target waits for one. Not while a job of it is under way, and not
- * while the pause is new: a copy of the batch's message that was received before it may be about to call.
+ * while the pause is new ({@link lendsFrom}).
  *
  * @param isFirstLook of its message in a while: then the slot is looked for beyond its page, too. One that was taken again may be anywhere.
  */
@@ -59,15 +62,15 @@ export const lendSlot = async (
   deps: SlotDeps,
   batch: Batch,
   state: OperationState,
-  { since }: Pause,
+  pause: Pause,
   isFirstLook: boolean,
 ): Promise<void> => {
   const { operation, slotPage, pending } = batch;
   if (operationFor(deps.config, operation).concurrency.total === null) return;
-  const now = deps.machine.now();
-  if (now - since < CLOCK_SKEW || (pending && pending.until >= now)) return;
+  const [now, from] = [deps.machine.now(), lendsFrom(pause)];
+  if (now < from || (pending && pending.until >= now)) return;
   const slot = slotOfBatch(batch);
-  const onAnyPage = isFirstLook || now - since < FIRST_LENT;
+  const onAnyPage = isFirstLook || now < from + FIRST_LOOK;
   if (!onAnyPage && !(await holdsRoom(deps, operation, state, slot, slotPage))) return;
   if (await freeRoom(deps, operation, slot, slotPage)) await wakeUnlessPaused(deps, operation, state);
 };

@@ -80,7 +80,7 @@ const takeRows = async (
   // Two guards of one living leader meet here too: the second must not take for old what was flushed.
   const { flushedAt, inFlight = [], onPages = false } = await locks.read(target);
   const next = rows.length > 0 ? due(rows, policy, machine.now(), flushedAt) : undefined;
-  // On which page it has its place nobody knows any more. Whoever ends the batch finds it on any, and must look for it without a cap, too.
+  // Only the leader that opened the batch knew its page. The end of the batch looks for it, also if there is no cap by then.
   const place = inFlight.includes(id) ? { targetPage: 0 } : onPages ? { targetPage: 1 } : {};
   return { rows, because: 'waited', ...(next?.do === 'seal' ? next : {}), ...place };
 };

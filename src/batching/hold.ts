@@ -20,13 +20,14 @@
 import type { Operation } from '../config/resolved.ts';
 import type { NextHeld } from '../ports.ts';
 import type { Batch, Held, Noted } from './batch.ts';
+import { lendsFrom } from './batch-slot.ts';
 import { delayPast } from './delay.ts';
 import type { Deps } from './deps.ts';
 import { lookAgain } from './end-attempt.ts';
 import type { BatchId, Millis } from './ids.ts';
 import { again, type DueMessage } from './messages.ts';
 import type { Pause } from './slots.ts';
-import { CLOCK_SKEW, MINUTE } from './timings.ts';
+import { MINUTE } from './timings.ts';
 import type { Next } from './turns.ts';
 
 type HoldDeps = Pick<Deps, 'batches' | 'queues' | 'machine' | 'report'>;
@@ -40,14 +41,15 @@ export const hold = async (
   message: DueMessage,
   batch: Batch,
   operation: Operation,
-  { by, until, since }: Pause,
+  pause: Pause,
 ): Promise<Next> => {
+  const { by, until } = pause;
   const { machine, report } = deps;
   const now = machine.now();
   const look = lookAgain(operation, until, now, machine.random());
   // As soon as it may lend its slot: others wait for it.
-  const isNew = by === 'person' && now - since < CLOCK_SKEW;
-  const delay = delayPast(isNew ? Math.min(look, since + CLOCK_SKEW) : look, now);
+  const lends = by === 'person' ? lendsFrom(pause) : now;
+  const delay = delayPast(now < lends ? Math.min(look, lends) : look, now);
   if (!(await lookLater(deps, message, batch, delay))) return 'end';
   report({
     event: 'held',

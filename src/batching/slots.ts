@@ -57,8 +57,8 @@ export interface WaitingTarget {
   /** A sealed batch that waits to have its slot back, instead of the Target. */
   readonly batch?: BatchId;
   /**
-   * Marks one stay in the line. A Target may come back under the same key; whoever woke it for its earlier stay must not take it out then.
-   * Absent in rows of release 0.2.0.
+   * Names one stay in the line. A Target may come back under the same key: the function that woke it for its earlier stay must not remove
+   * the new row. Absent in rows of release 0.2.0.
    */
   readonly by?: Token;
 }

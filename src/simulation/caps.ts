@@ -83,7 +83,7 @@ const checkLeft = (
   target: Target,
   { page, slots }: { readonly page: number; readonly slots: readonly Slot[] },
 ): void => {
-  const hadOthers = new Set(configs.all.map(({ config }) => perTargetOf(operationOf(target))(config))).size > 1;
+  const hadOthers = configs.changes(perTargetOf(operationOf(target)));
   const isNobodys = (slot: Slot): boolean => {
     const batch = tables.batches.get(batchOfSlot(slot));
     return batch === undefined || ((mayTakeLate || hadOthers) && isFinished(batch.status));

@@ -52,6 +52,11 @@ export class Configurations {
     return this.all.length > 1;
   }
 
+  /** Whether it says something else of this at any time. */
+  changes(what: (config: Config) => unknown): boolean {
+    return new Set(this.all.map(({ config }) => JSON.stringify(what(config)))).size > 1;
+  }
+
   /** Operations that are removed at some time: functions that meet their rows fail, until they are there again. */
   get removed(): ReadonlySet<string> {
     const names = Object.keys(this.all[0]?.config.operations ?? {});

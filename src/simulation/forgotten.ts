@@ -15,7 +15,7 @@ export const PATROLLED_AT_ONCE = 100;
 
 /** Looks at all Targets, as often as it is called. @returns for how long, at the most, one has been forgotten */
 export const watchForgotten = (tables: Tables): ((now: Millis) => Millis) => {
-  // By fence: it may have been led between two looks.
+  // With the fence: a leader between two looks ends the time before it.
   const since = new Map<Target, { readonly fence: number; readonly at: Millis }>();
   return (now) => {
     const known = new Set([...tables.waitingTargets.values()].flatMap((rows) => [...rows.values()].map(keyOf)));

@@ -18,12 +18,12 @@ export const checkPassed = (evidence: Evidence): void => {
   if (evidence.wasPaused) return;
   const batches = [...evidence.tables.batches.values()];
   for (const [operation, all] of Map.groupBy(batches, (batch) => batch.operation))
-    if (!haveCapsChanged(evidence, operation) && operationFor(evidence.config, operation).concurrency.total !== null)
+    if (
+      !evidence.configs.changes((config) => operationNamed(config, operation)?.concurrency) &&
+      operationFor(evidence.config, operation).concurrency.total !== null
+    )
       checkOperation(evidence, operation, all);
 };
-
-const haveCapsChanged = ({ configs }: Evidence, operation: OperationName): boolean =>
-  new Set(configs.all.map(({ config }) => JSON.stringify(operationNamed(config, operation)?.concurrency))).size > 1;
 
 const checkOperation = (evidence: Evidence, operation: OperationName, batches: readonly Batch[]): void => {
   // A Target without a cap of its own may have several batches under way, and waits for none of them.

@@ -302,8 +302,8 @@ class World {
       return false;
     }
     const isPaused = [...this.#tables.operations.values(), ...this.#tables.locks.values()].some(({ paused }) => paused);
-    // Slots that a crash left taken are freed by the sweep alone, those of Targets by its patrol. It alone tells of a fan-out's end if the
-    // function that ended it died. It may die in several minutes running.
+    // Only the sweep frees slots that a crash left taken, and only its patrol those of Targets. Only the sweep sends the event of a fan-out
+    // whose end was stored by a function that died. It may itself die in several minutes running.
     const operations = Object.keys(this.#scenario.config.operations) as OperationName[];
     const needsSweep =
       now - START < this.#scenario.faultsEnd &&

@@ -56,7 +56,7 @@ suite('finish', () => {
     expect(kit.sent.batch).toMatchObject([{ batchId: batch }]);
   });
 
-  it('F1, H7: of a Target on pages signals the Target when it ends, whoever stored it, and whatever the cap is by then', async () => {
+  it('F1, H7: of a Target on pages signals it at its end, though a later leader stored it and there is no cap any more', async () => {
     await led(1);
     await registered(1);
     const batch = batchIdOf(where, 1, 1);
