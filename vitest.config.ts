@@ -46,10 +46,12 @@ const SHARING = ['api', 'callbacks', 'client', 'config', 'deferred', 'downstream
 const AT_LENGTH = [
   'test/bench/**/*.test.ts',
   'test/examples/{catalog,downsampling,fleet}.test.ts',
+  'test/fleet/processes.test.ts',
   'test/local/{killed-caps,windows}.test.ts',
   'test/package/**/*.test.ts',
   'test/reference.test.ts',
   'test/security/secrets.test.ts',
+  'test/simulate/agreement.test.ts',
   'test/upgrades/**/*.test.ts',
 ];
 const isAtLength = NOTHING_MAY_BE_MISSING || process.argv.some((argument) => argument.startsWith('test/'));
