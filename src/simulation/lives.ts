@@ -16,16 +16,17 @@ import {
 import { parseRedrive } from '../batching/redrive.ts';
 import { parseRegisterMessage, type RegisterMessage } from '../batching/register-message.ts';
 import { isSameTask, type Task } from '../batching/task.ts';
-import { MINUTE } from '../batching/timings.ts';
+import { LEADER_TIMEOUT, MINUTE } from '../batching/timings.ts';
 import type { Call } from '../downstream/downstream.ts';
 import type { TaskRun } from '../ports.ts';
 import type { Evidence } from './evidence.ts';
 import type { Tables } from './tables.ts';
 import type { Expired } from './time-to-live.ts';
 
-/** A message, and when it was sent. */
+/** A message, when it was sent, and each time when a function received it. */
 export interface Sent extends RegisterMessage {
   readonly at: Millis;
+  readonly receivedAt: readonly Millis[];
 }
 
 interface Life {
@@ -128,6 +129,24 @@ class Lives {
     return { messageId, body: renamed(body, value.id, life?.name ?? value.id) };
   }
 
+  /**
+   * The same message about later lives that it began: it may be received again when its task has expired, since the function that
+   * registered the task stood still before it could delete the message.
+   *
+   * @param first what it is said to be about already
+   */
+  messagesAgain({ messageId, body, receivedAt }: Sent, config: Evidence['config'], first: string): RegisterMessage[] {
+    const parsed = parseRegisterMessage(config, { messageId, body });
+    if (!parsed.ok) return [];
+    const { value } = parsed;
+    const began = ({ createdAt }: Task): boolean =>
+      receivedAt.some((at) => createdAt >= at - SKEW && createdAt <= at + LEADER_TIMEOUT + SKEW);
+    return this.all(value.id)
+      .filter(({ task }) => isSameTask(task, value) && task.correlationId === value.correlationId && began(task))
+      .map(({ name }) => ({ messageId, body: renamed(body, value.id, name) }))
+      .filter((again) => again.body !== first);
+  }
+
   #note(batch: Batch, at: Millis): void {
     const id = this.batchAt(batch.id, Math.min(at, batch.createdAt));
     const members = batch.candidates.map(parseCandidate);
@@ -190,7 +209,7 @@ export const livesApart = (evidence: Evidence, expired: Expired, sent: readonly 
   );
   const messages = sent.map((each) => {
     const message = lives.message(each, config, refusedAt.get(each.body) ?? refusedAt.get(each.messageId));
-    return { before: each.body, message };
+    return { before: each.body, message, again: lives.messagesAgain(each, config, message.body) };
   });
   const bodies = new Map(messages.map(({ before, message }) => [before, message.body]));
   const named = (ids: Iterable<TaskId>): Set<TaskId> =>
@@ -198,7 +217,7 @@ export const livesApart = (evidence: Evidence, expired: Expired, sent: readonly 
   return {
     ...evidence,
     tables: { ...tables, tasks: new Map(lives.tasks), batches: new Map(batches.map((each) => [each.id, each])) },
-    sent: messages.map(({ message }) => message),
+    sent: messages.flatMap(({ message, again }) => [message, ...again]),
     lost: new Set([...evidence.lost].map((body) => bodies.get(body) ?? body)),
     rejected: rejected.map((each) => ({ ...each, body: bodies.get(each.body) ?? each.body })),
     log: {

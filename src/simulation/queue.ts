@@ -59,6 +59,8 @@ export class SimulatedQueue {
   #sent = 0;
   /** Told of a message that was sent. */
   onSend: (message: QueuedMessage) => void = () => {};
+  /** Told of a message that a function receives. */
+  onReceive: (message: QueuedMessage) => void = () => {};
   /** Told of a message that was too old. */
   onLost: (message: QueuedMessage) => void = () => {};
   /** Told of a deletion, before it is done. */
@@ -212,7 +214,10 @@ export class SimulatedQueue {
       }
       message.receives += 1;
       if (message.receives > this.#options.maxReceives) this.#bury(message);
-      else taken.push(message);
+      else {
+        taken.push(message);
+        this.onReceive(message);
+      }
       const again = this.#habits.again(message.id, message.copyOf !== undefined);
       if (again !== undefined) this.#copy(message, again);
     }

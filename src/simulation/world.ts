@@ -141,6 +141,7 @@ class World {
   readonly #rejected: Rejection[] = [];
   readonly #told: CallbackMessage[] = [];
   readonly #sent: Sent[] = [];
+  readonly #receipts = new Map<string, Millis[]>();
   readonly #lost = new Set<string>();
   readonly #expired = nothingExpired();
   readonly #seen: Seen = {
@@ -203,6 +204,7 @@ class World {
       (name, timeout, messages) => this.#start(name, timeout, messages),
       habitsOf(this.#chaos, scenario, this.#quiet),
     );
+    this.#queues.register.onReceive = ({ id }) => this.#receipts.get(id)?.push(this.#scheduler.now);
     this.#queues.register.onLost = ({ body }) => this.#lost.add(body);
     this.#people = new People({
       chaos: this.#chaos,
@@ -270,7 +272,10 @@ class World {
   }
 
   #send(body: string): void {
-    this.#sent.push({ messageId: this.#queues.register.send(body), body, at: this.#scheduler.now });
+    const receivedAt: Millis[] = [];
+    const messageId = this.#queues.register.send(body);
+    this.#receipts.set(messageId, receivedAt);
+    this.#sent.push({ messageId, body, at: this.#scheduler.now, receivedAt });
   }
 
   /** A lost message may have left a task that is stored, and waits nowhere: the same message again completes it. */

@@ -33,6 +33,7 @@ it.each([
   ['a register message that SQS deleted after its task was stored', 810_000_942],
   ['a register message that SQS deleted, and that is refused when it is sent again', 3531],
   ['a pause in which messages come twice', 3522],
+  ['a register message that comes again after its task expired', 890_000_247],
   ['a pause that outlasts a lock row', 810_000_986],
   ['a pause that outlasts a lock row, of a batch that reports later', 810_001_576],
 ])('long schedules keep every promise after %s', async (_, known) => {

@@ -1,10 +1,15 @@
 /** Bugs that only schedules of other sizes show: they cost too much, or hold others up, where there is much. */
 import { handleBatch } from '../../../src/batching/handle-batch.ts';
+import type { Millis } from '../../../src/batching/ids.ts';
 import { mustStay } from '../../../src/batching/lock.ts';
+import { registerAll } from '../../../src/batching/register.ts';
+import type { RegisterMessage } from '../../../src/batching/register-message.ts';
 import { sweep } from '../../../src/batching/sweep.ts';
 import type { Locks, Operations } from '../../../src/ports.ts';
 import type { Size } from '../../../src/simulation/sizes.ts';
 import type { Bug } from './bug.ts';
+
+const DAY: Millis = 24 * 60 * 60_000;
 
 /** Whoever frees a slot reads all that wait for one, to wake the oldest. */
 const allThatWaitAreRead: Bug = {
@@ -31,6 +36,23 @@ const locksOfPausedOperationsAreNotKept: Bug = {
   },
 };
 
+/** A function that lives on registers once more what it received days ago. */
+const whatWasReceivedIsRegisteredAgain = (): Bug => {
+  let received: { message: RegisterMessage; at: Millis }[] = [];
+  return {
+    registerAll: (deps, messages, onFailure) => {
+      const now = deps.machine.now();
+      // The next schedule begins where the one before it began.
+      received = received.filter(({ at }) => at <= now);
+      const old = received.filter(({ at }) => at < now - 2 * DAY).map(({ message }) => ({ ...message, messageId: '' }));
+      received.push(...messages.map((message) => ({ message, at: now })));
+      const known = new Set(messages.map(({ messageId }) => messageId));
+      const all = [...messages, ...(old as unknown as typeof messages)];
+      return registerAll(deps, all, onFailure).then((again) => again.filter(({ messageId }) => known.has(messageId)));
+    },
+  };
+};
+
 /** A bug, the promise that it breaks, the size of the schedules that show it, and which of them. */
 type SizeBug = readonly [
   name: string,
@@ -50,5 +72,11 @@ export const SIZE_BUGS: readonly SizeBug[] = [
     locksOfPausedOperationsAreNotKept,
     /every registered task ends/,
     1128,
+  ],
+  [
+    'tasks that begin once more though no message came again',
+    'long',
+    whatWasReceivedIsRegisteredAgain(),
+    /nobody makes up tasks/,
   ],
 ];
