@@ -19,19 +19,19 @@ import type { Next } from './turns.ts';
 /** So many attempts in a row need not count. */
 export const MOST_UNCOUNTED = 10;
 
-/** The time of the function that must be left to mark the attempt as uncounted, and the time to send the batch's message after that. */
-const [RESERVE, LAST_RESERVE]: readonly [Millis, Millis] = [3 * SECOND, 1.5 * SECOND];
+/** The time of the function that must be left to mark the attempt as uncounted, to send the batch's message after that, and to end. */
+const [RESERVE, LAST_RESERVE, TO_END]: readonly [Millis, Millis, Millis] = [3 * SECOND, 1.5 * SECOND, SECOND / 5];
 /** How long a write may take at the least: most take a few milliseconds. */
 const LEAST: Millis = SECOND / 2;
 const [FIRST_PAUSE, LONGEST_PAUSE]: readonly [Millis, Millis] = [50, SECOND];
 
 /**
- * Repeats a write for as long as the function has time. None is waited for longer than that: the client repeats a request itself that is
- * throttled or not answered, which takes up to 20 s. One that was given up may still happen, which changes nothing: it is conditional.
+ * Repeats a write, or a message, for as long as the function has time. None is waited for longer than that: the client repeats a request itself that is
+ * throttled or not answered, which takes up to 20 s. A write that was given up may still happen, which changes nothing: it is conditional. So may a message, as a second copy.
  *
  * @throws what the last try did; TimeIsUp
  */
-const untilStored = async <T>(
+const patiently = async <T>(
   { machine }: Pick<AttemptDeps, 'machine'>,
   { timeLeft }: Invocation,
   write: () => Promise<T>,
@@ -52,11 +52,11 @@ export const patient = (deps: AttemptDeps, invocation: Invocation): AttemptDeps 
   const { tasks, batches } = deps;
   return {
     ...deps,
-    tasks: { ...tasks, finish: (...args) => untilStored(deps, invocation, () => tasks.finish(...args)) },
+    tasks: { ...tasks, finish: (...args) => patiently(deps, invocation, () => tasks.finish(...args)) },
     batches: {
       ...batches,
-      postpone: (...args) => untilStored(deps, invocation, () => batches.postpone(...args)),
-      finish: (...args) => untilStored(deps, invocation, () => batches.finish(...args)),
+      postpone: (...args) => patiently(deps, invocation, () => batches.postpone(...args)),
+      finish: (...args) => patiently(deps, invocation, () => batches.finish(...args)),
     },
   };
 };
@@ -95,11 +95,14 @@ export const comeBackUncounted = async (deps: AttemptDeps, run: Attempt, cause: 
   const shown = { uncounted, counts, lastAttempt: lastAttempt({ reason }, now), ...rest };
   const postpone = () =>
     batches.postpone(batchId, attempt, { ...shown, retryAt, tries: isCounted ? tries : tries - 1 });
-  const postponed = await untilStored(deps, run.invocation, postpone, LAST_RESERVE).catch(() => undefined);
+  const postponed = await patiently(deps, run.invocation, postpone, LAST_RESERVE).catch(() => undefined);
   if (postponed === false) throw cause;
   if (postponed) await comeBack(deps, batch, retryAt);
   // Its row cannot be written either: the message alone says that the attempt does not count.
-  else await queues.batch({ batchId, uncounted: attempt }, Math.ceil(Math.min(MAX_DELAY, retryAt - now) / SECOND));
+  else {
+    const delay = Math.ceil(Math.min(MAX_DELAY, retryAt - now) / SECOND);
+    await patiently(deps, run.invocation, () => queues.batch({ batchId, uncounted: attempt }, delay), TO_END);
+  }
   report({ event: 'not-stored', batchId, operation, attempt, retryAt, cause: String(cause) });
   return 'end';
 };

@@ -52,7 +52,7 @@ export const takeTargetRoom = async (
  * Frees slots of leaders that died before they opened their batch. Only the oldest slots are looked at, which bounds the reads:
  * such a slot never ends by itself, so it is among the oldest once the batches before it have ended.
  *
- * @returns whether one was freed.
+ * @returns whether one is free now.
  */
 const freeLeftBehind = async (
   deps: Pick<Deps, 'locks' | 'batches'>,
@@ -61,12 +61,15 @@ const freeLeftBehind = async (
 ): Promise<boolean> => {
   const slots = pages.flatMap(({ page, slots: here }) => here.map((slot) => ({ slot, page })));
   const oldest = slots.toSorted((a, b) => parseSlot(a.slot).fence - parseSlot(b.slot).fence).slice(0, OLDEST);
-  const freed = await Promise.all(
-    oldest.map(async ({ slot, page }) =>
-      (await isSlotOver(deps, slot)) ? (await deps.locks.freeSlot(target, slot, page)) !== undefined : false,
-    ),
+  const areOver = await Promise.all(
+    oldest.map(async ({ slot, page }) => {
+      const isOver = await isSlotOver(deps, slot);
+      // The client may repeat the request after it lost the answer: the slot is free then, though nothing was left to free.
+      if (isOver) await deps.locks.freeSlot(target, slot, page);
+      return isOver;
+    }),
   );
-  return freed.includes(true);
+  return areOver.includes(true);
 };
 
 /** So many slots are looked at when a leader finds its Target full. */
@@ -119,7 +122,8 @@ export const freeTargetRoomIfOver = async (
  *
  * A page is written before the lock is read, and a leader that finds no room writes the lock before it reads the pages: one of them
  * sees the other. A leader that finds its Target full by the lock alone gives it back without a mark, and a batch that was in the lock
- * is told apart from one on a page by that: only waiting tasks show that the Target needs a signal.
+ * is told apart from one on a page by that: only waiting tasks show that the Target needs a signal. A place that is found nowhere may have
+ * been in the lock as well: a function that crashed gave it back, and signalled nobody.
  *
  * @returns the lock of a Target that may need a signal; undefined if it has a leader, or if the batch had no place
  */
@@ -137,10 +141,9 @@ export const landBatch = async (
     const mayBeOnPages = before.onPages || (perTarget !== null && perTarget > locks.pageSize);
     if (before.inFlight?.includes(id) || !mayBeOnPages) return isHeld(before, machine.now()) ? undefined : before;
   }
-  await freeOnPages(locks, target, slotOfBatch(batch), targetPage || 1, perTarget ?? 1);
+  const freed = await freeOnPages(locks, target, slotOfBatch(batch), targetPage || 1, perTarget ?? 1);
   const lock = await locks.read(target);
-  const wasInLock = lock.inFlight?.includes(id) === true;
-  if (wasInLock) await locks.land(target, id);
+  if (lock.inFlight?.includes(id)) await locks.land(target, id);
   if (isHeld(lock, machine.now())) return undefined;
-  return lock.blocked !== undefined || wasInLock ? lock : undefined;
+  return lock.blocked !== undefined || !freed ? lock : undefined;
 };

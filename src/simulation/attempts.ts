@@ -49,9 +49,13 @@ export const checkAttempts = (evidence: Evidence): void => {
 /**
  * An attempt whose results could not be stored does not count: one is called about again though its function heard how it
  * ended, and did not die; that it took too long is no excuse. Where only a message could be marked, another copy of the batch's message may begin the next attempt before
- * it, or an earlier job's report may put the batch off; then the attempt counts.
+ * it, or an earlier job's report may put the batch off; then the attempt counts. So it does where not even the message could be sent.
  */
-const checkUncounted = ({ died, late, received }: Evidence, batch: Batch, calls: readonly LoggedCall[]): void => {
+const checkUncounted = (
+  { died, late, unsent, received }: Evidence,
+  batch: Batch,
+  calls: readonly LoggedCall[],
+): void => {
   const marked = (attempt: number): string => printBatch({ batchId: batch.id, uncounted: attempt }).slice(0, -1);
   const hasMark = (bodies: readonly string[], attempt: number): boolean =>
     bodies.some((body) => body === `${marked(attempt)}}` || body.startsWith(`${marked(attempt)},`));
@@ -64,10 +68,10 @@ const checkUncounted = ({ died, late, received }: Evidence, batch: Batch, calls:
       const ended = new Set(endedIn(answered.answer, call));
       const later = calls.filter((each) => each.call.attempt > call.attempt);
       if (!later.some((each) => each.call.items.some(({ id }) => ended.has(id)))) return [];
+      const isMarked = [...received.values()].some((bodies) => hasMark(bodies, call.attempt));
       const isFirstMarked = hasMark(received.get(later[0]?.by ?? '') ?? [], call.attempt);
-      const isMarkLate =
-        (!isFirstMarked || isReported) && [...received.values()].some((bodies) => hasMark(bodies, call.attempt));
-      return isMarkLate ? [] : [call.attempt];
+      const isMarkLate = isMarked && (!isFirstMarked || isReported);
+      return isMarkLate || (!isMarked && unsent.has(by)) ? [] : [call.attempt];
     }),
   );
   const { tries, attempt } = batch;

@@ -41,6 +41,8 @@ export class Chaos {
   /** Those that their platform ended, since they took too long. */
   readonly late = new Set<string>();
   readonly hindered = new Set<string>();
+  /** Those that could not send a message. */
+  readonly unsent = new Set<string>();
   /** What the runs of the batch function received. */
   readonly received = new Map<string, readonly string[]>();
   /** The functions that were paused: those that may have gone on after their time. */

@@ -92,6 +92,8 @@ export interface Evidence {
   /** Those of which their platform ended, since they took too long. */
   readonly late: ReadonlySet<string>;
   readonly hindered: ReadonlySet<string>;
+  /** Those that could not send a message. */
+  readonly unsent: ReadonlySet<string>;
   /** What the runs of the batch function received. */
   readonly received: ReadonlyMap<string, readonly string[]>;
   /** Whether a batch handler may have gone on after its time: then two may call about one batch at once. */

@@ -119,9 +119,10 @@ export const faultyGate = (chaos: Chaos, process: Process): Gate => {
   const { scheduler, trace } = chaos;
   const { name, random } = process;
   const hit = (kind: FaultKind): boolean => chaos.happens(kind, name);
-  const fault = (why: string): InjectedFault => {
+  const fault = (call: string, why: string): InjectedFault => {
     chaos.hindered.add(name);
-    return new InjectedFault(why);
+    if (isSend(call)) chaos.unsent.add(name);
+    return new InjectedFault(`${call}: ${why}`);
   };
 
   const live = async (span: Millis): Promise<void> => {
@@ -163,23 +164,23 @@ export const faultyGate = (chaos: Chaos, process: Process): Gate => {
     const asksAgain = late.chance(0.5);
     happensLater(call, effects, late);
     await live(PATIENCE_OF_CLIENTS);
-    if (!asksAgain) throw fault(`${call}: given up`);
+    if (!asksAgain) throw fault(call, 'given up');
   };
 
   const request = async <T>(call: string, effects: readonly (() => T)[]): Promise<T[]> => {
     await live(random.int(0, 20));
-    if (hit('throttle')) throw fault(`${call}: throttled`);
+    if (hit('throttle')) throw fault(call, 'throttled');
     if (chaos.isDown(call)) {
       // Mostly the client asks again and again, or waits for an answer.
       await live(random.pick(UNTIL_GIVEN_UP));
-      throw fault(`${call}: down`);
+      throw fault(call, 'down');
     }
     if (TRANSACTIONS.has(call) && chaos.happens('conflict', `${name} in a transaction`)) return [false as T];
     const answers: T[] = [];
     for (const [turn, index] of anyOrder(effects.length, random).entries()) {
       if (turn > 0) {
         if (random.chance(0.2)) await live(random.int(0, 5));
-        if (hit('partial')) throw fault(`${call}: failed half-way`);
+        if (hit('partial')) throw fault(call, 'failed half-way');
       }
       answers[index] = (effects[index] as () => T)();
     }
@@ -193,7 +194,7 @@ export const faultyGate = (chaos: Chaos, process: Process): Gate => {
     const first = await request(call, effects);
     // AWS clients repeat what was not answered, calls downstream are not repeated by theirs.
     const answers = call !== DOWNSTREAM_CALL && hit('repeat') ? await request(call, effects) : first;
-    if (hit('lostReply')) throw fault(`${call}: reply lost`);
+    if (hit('lostReply')) throw fault(call, 'reply lost');
     // Longer than it takes to poll for the message and to read what it is about.
     if (isSend(call)) await scheduler.wait(chaos.fault('overtaken', `${name} sending`)?.int(50, 1_000) ?? 0);
     return answers;

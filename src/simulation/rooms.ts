@@ -138,9 +138,12 @@ export const checkHoldsSlot = (tables: Tables, config: Config, { batchId, operat
 const isIdle = (batch: Batch | undefined, now: Millis): boolean =>
   batch?.status === 'sealed' || (batch?.status === 'in-progress' && batch.runUntil < now);
 
-/** Whether the batch of a slot has nothing to do until its Target is resumed. */
-const isLent = (tables: Tables, slot: Slot, now: Millis): boolean =>
-  tables.locks.get(parseSlot(slot).target)?.paused !== undefined && isIdle(tables.batches.get(batchOfSlot(slot)), now);
+/** Whether the batch of a slot has nothing to do until its Target is resumed. A job may be under way for some of its tasks while others wait. */
+const isLent = (tables: Tables, slot: Slot, now: Millis): boolean => {
+  const batch = tables.batches.get(batchOfSlot(slot));
+  const isUnderWay = batch?.pending !== undefined && batch.pending.until >= now;
+  return tables.locks.get(parseSlot(slot).target)?.paused !== undefined && isIdle(batch, now) && !isUnderWay;
+};
 
 /** A Target, or a batch, of which its operation knows, and which would go on if it were signalled that there is room. */
 const someoneWaitsForRoomThatIsThere = (

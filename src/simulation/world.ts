@@ -439,6 +439,7 @@ class World {
       died: this.#chaos.died,
       late: this.#chaos.late,
       hindered: this.#chaos.hindered,
+      unsent: this.#chaos.unsent,
       received: this.#chaos.received,
       mayOverlap: this.#chaos.paused.has('batch'),
       mayTakeLate: this.#chaos.paused.has('group') || grave.afterwards > 0,

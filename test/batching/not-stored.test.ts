@@ -63,6 +63,19 @@ suite('an attempt whose results cannot be stored', () => {
     expect(await kit.batches.get(batchId)).toMatchObject({ status: 'succeeded', tries: 1 });
   });
 
+  it('says so in a message that is repeated while SQS fails, where no row can be written', async () => {
+    const batchId = await sealed(2);
+    const broken = without('batches', ['postpone', 'finish']);
+    let refused = 0;
+    const batch: StepKit['queues']['batch'] = async (...args) => {
+      refused += 1;
+      return refused <= 2 ? fail() : kit.queues.batch(...args);
+    };
+    await handleBatch({ ...broken, queues: { ...kit.queues, batch } }, { batchId }, invocation());
+    expect(refused).toBe(3);
+    expect(kit.sent.batch).toMatchObject([{ batchId, uncounted: 1 }]);
+  });
+
   it('does not count, and is not called again before a write has succeeded', async () => {
     const batchId = await sealed(2);
     const broken = without('tasks', ['finish', 'touch']);
