@@ -11,7 +11,7 @@ import { type Slot, slotOf } from '../../src/batching/slots.ts';
 import { sweep } from '../../src/batching/sweep.ts';
 import { sweepSlots } from '../../src/batching/sweep-slots.ts';
 import { releaseSlots } from '../../src/batching/tail.ts';
-import { pagesOfTarget, takeTargetRoom } from '../../src/batching/target-room.ts';
+import { isTargetFull, pagesOfTarget, takeTargetRoom } from '../../src/batching/target-room.ts';
 import type { Concurrency } from '../../src/config/resolved.ts';
 import { aConfig, aPolicy, NOW, operationName, target, token } from '../factories/factories.ts';
 import { PLENTY, type StepKit } from './step-kit.ts';
@@ -300,6 +300,19 @@ suite('slots of a Target on pages', () => {
     expect(kit.sent.elect).toEqual([{ target: where, wake: 1 }]);
   });
 
+  it('are free once that of a dead leader was freed, though the request was repeated and had nothing left to free', async () => {
+    await led(1);
+    await kit.locks.takeSlot(where, slot(7), 1, 1);
+    const freeSlot: StepKit['locks']['freeSlot'] = async (...args) => {
+      await kit.locks.freeSlot(...args);
+      return kit.locks.freeSlot(...args);
+    };
+    const repeating = { ...kit, locks: { ...kit.locks, freeSlot } };
+    const one = { cap: 1, size: 10, from: 1 };
+    expect(await isTargetFull(repeating, where, await lock(), one)).toBe(false);
+    expect(await kit.locks.slotPages(where, 1)).toEqual([expect.objectContaining({ slots: [] })]);
+  });
+
   it('that are all taken block the Target, and nothing of it is sealed', async () => {
     await registered(4);
     for (let n = 0; n < 12; n += 1) {
@@ -344,6 +357,18 @@ suite('a Target whose cap was changed', () => {
     await ends(capped({ perTarget: 11 }), 1);
     expect(kit.sent.elect).toEqual([{ target: where }]);
     expect((await lock()).inFlight).not.toContain(batch(1));
+  });
+
+  it('is signalled by a function that finds the place given back already: the one before crashed then', async () => {
+    await fullInLock(10);
+    const deps = capped({ perTarget: 11 });
+    const crash = async (): Promise<never> => {
+      throw new Error('crash');
+    };
+    await expect(ends({ ...deps, waiting: { ...kit.waiting, first: crash } }, 1)).rejects.toThrow('crash');
+    expect((await lock()).inFlight).not.toContain(batch(1));
+    await ends(deps, 1);
+    expect(kit.sent.elect).toEqual([{ target: where }]);
   });
 
   it('counts those in its lock for certain: pages that are read a moment late give no place away', async () => {
