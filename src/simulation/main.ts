@@ -39,10 +39,18 @@ const replay = async (scenario: Scenario): Promise<void> => {
 const replayCommand = (seed: number): string =>
   `npm run simulate:faults -- ${size === 'usual' ? '' : `--size ${size} `}--trace --seed ${seed}`;
 
-/** Every broken promise with the command that shows it, and the first one as small as it gets. */
-const tell = async ({ violations }: Summary): Promise<void> => {
-  for (const { seed, message } of violations)
-    console.log(`seed ${seed}: ${message.slice(0, 1_000)}\n  replay: ${replayCommand(seed)}`);
+const shown = new Set<number>();
+
+/** Every broken promise with the command that shows it, as soon as it is found: a run may take an hour. */
+const showNew = ({ violations }: Summary): void => {
+  for (const { seed, message } of violations) {
+    if (!shown.has(seed)) console.log(`seed ${seed}: ${message.slice(0, 1_000)}\n  replay: ${replayCommand(seed)}`);
+    shown.add(seed);
+  }
+};
+
+/** The first schedule that breaks a promise, as small as it gets. */
+const showSmallest = async ({ violations }: Summary): Promise<void> => {
   const first = violations.toSorted((a, b) => a.seed - b.seed)[0];
   // One of another size takes too long to be run so often.
   if (!first || size !== 'usual') return;
@@ -59,13 +67,15 @@ const look = async (): Promise<void> => {
     seed,
     { ...(runs === undefined ? {} : { runs }), ...(lives === undefined ? {} : { lives }) },
     (sofar) => {
+      showNew(sofar);
       if (performance.now() - told < 10_000) return;
       told = performance.now();
       console.error(`${sofar.runs} schedules, ${sofar.lives} lives, ${sofar.violations.length} violations …`);
     },
     size,
   );
-  await tell(summary);
+  showNew(summary);
+  await showSmallest(summary);
   const schedulesPerSecond = Math.round((1_000 * summary.runs) / (performance.now() - from));
   const { violations, ...figures } = summary;
   console.log(
