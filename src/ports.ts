@@ -402,8 +402,12 @@ export interface Operations extends SlotPages<OperationName> {
   waiting(operation: OperationName, limit: number): Promise<readonly WaitingTarget[]>;
   /** Whether this one waits. */
   isWaiting(operation: OperationName, waiting: WaitingTarget): Promise<boolean>;
-  /** W3. False if it did not wait any more, or if this is a later stay of it: see {@link WaitingTarget.by}. */
-  dequeue(operation: OperationName, waiting: WaitingTarget): Promise<boolean>;
+  /**
+   * W3. False if it did not wait any more, or if this is a later stay of it: see {@link WaitingTarget.by}.
+   *
+   * @param which `any`: whichever stay it is. @default 'this'
+   */
+  dequeue(operation: OperationName, waiting: WaitingTarget, which?: 'this' | 'any'): Promise<boolean>;
   /** A person's pause takes the place of any other, a circuit's of none. */
   pause(operation: OperationName, pause: Pause): Promise<boolean>;
   /** Ends the pause of that id. False if another one, or none, is stored. */

@@ -85,10 +85,11 @@ export const dynamoDBOperations = (client: DynamoDBDocumentClient, table: string
       const Key = waitingTargetKey(operation, waiting);
       return (await client.send(new GetCommand({ TableName: table, Key, ConsistentRead: true }))).Item !== undefined;
     },
-    dequeue: async (operation, waiting) => {
+    dequeue: async (operation, waiting, which = 'this') => {
+      const isThere = 'attribute_exists(Entry)';
       const condition =
-        waiting.by === undefined
-          ? { ConditionExpression: 'attribute_exists(Entry) AND attribute_not_exists(EnqueuedBy)' }
+        which === 'any' || waiting.by === undefined
+          ? { ConditionExpression: which === 'any' ? isThere : `${isThere} AND attribute_not_exists(EnqueuedBy)` }
           : { ConditionExpression: 'EnqueuedBy = :by', ExpressionAttributeValues: { ':by': waiting.by } };
       const deleted = await conditionally(
         client.send(new DeleteCommand({ TableName: table, Key: waitingTargetKey(operation, waiting), ...condition })),

@@ -47,8 +47,8 @@ export const ensureSlot = async (deps: SlotDeps, batch: Batch, state: OperationS
     (await takeRoom(deps, target, slot)) !== undefined ||
     ((await awaitRoom(deps, waiting)) && (await takeRoom(deps, target, slot)) !== undefined);
   if (!isThere) return 'none';
-  // It may have waited before, and must not use up the next slot that is freed.
-  await deps.operations.dequeue(operation, waiting);
+  // It may have waited before, by an earlier look, and must not use up the next slot that is freed.
+  await deps.operations.dequeue(operation, waiting, 'any');
   return 'taken';
 };
 

@@ -72,7 +72,12 @@ const takesNone = async (
   return throttledSince !== undefined && now - throttledSince >= span;
 };
 
-/** Counts an attempt that the downstream answered. @param before the operation's row as it was before that. */
+/**
+ * Counts an attempt that the downstream answered. It closes the circuit also if that opened, and was half-open again, only after the attempt
+ * began.
+ *
+ * @param before the operation's row as it was before the attempt.
+ */
 export const countSuccess = async (
   deps: CircuitDeps,
   operation: OperationName,
@@ -80,8 +85,9 @@ export const countSuccess = async (
   before: OperationState,
 ): Promise<void> => {
   if (before.failures === 0 && before.throttledSince === undefined) return;
+  const { failures } = before.failures < most ? await deps.operations.read(operation) : before;
   await deps.operations.resetFailures(operation);
-  if (before.failures < most) return;
+  if (failures < most) return;
   deps.report({ event: 'circuit-closed', operation });
   // One was let through to try; now the others.
   await wakeForRoom(deps, operation);

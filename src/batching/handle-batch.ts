@@ -27,6 +27,7 @@ import { CLOCK_SKEW, MINUTE, SECOND } from './timings.ts';
 import { type Next, OutOfTime, untilDone } from './turns.ts';
 import { isNothingHeld } from './unconfigured.ts';
 import { wakeUnlessPaused } from './wake.ts';
+import { wakeForRoom } from './waking.ts';
 
 export const handleBatch = (deps: AttemptDeps, message: BatchMessage, delivery: Delivery): Promise<void> =>
   'results' in message
@@ -70,6 +71,8 @@ const takeTurn = async (deps: AttemptDeps, message: DueMessage, delivery: Delive
   const slot = await ensureSlot(deps, batch, state);
   if (slot === 'held' && message.woken) await wakeUnlessPaused(deps, batch.operation, state);
   if (slot === 'none') return awaitSlot(deps, message, batch);
+  // It may have taken one by its own look before the signal came. Then the slot that the signal is about is still free.
+  if (slot === 'taken' && message.woken) await wakeForRoom(deps, batch.operation);
   const isFree = takesPlace(batch, message.uncounted);
   const tries = batch.tries + (isFree ? 0 : 1);
   if (tries <= operation.retry.maxAttempts && !(await isItsMoment(deps, message, batch, operation, state, delivery)))

@@ -64,10 +64,10 @@ export const memoryOperations = (tables: Tables, gate: Gate, lag: Lag = upToDate
       ),
     isWaiting: (operation, waiting) =>
       through(gate, 'operations.isWaiting', () => queueOf(operation).has(turnOf(waiting))),
-    dequeue: (operation, waiting) =>
+    dequeue: (operation, waiting, which = 'this') =>
       through(gate, 'operations.dequeue', () => {
         const stored = queueOf(operation).get(turnOf(waiting));
-        if (stored?.by !== waiting.by) return false;
+        if (which === 'this' && stored?.by !== waiting.by) return false;
         const waited = queueOf(operation).delete(turnOf(waiting));
         tables.watcher.waitingTarget?.(operation);
         return waited;

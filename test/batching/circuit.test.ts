@@ -5,7 +5,7 @@ import { handleBatch } from '../../src/batching/handle-batch.ts';
 import { type BatchId, batchIdOf } from '../../src/batching/ids.ts';
 import { operationFor } from '../../src/config/resolved.ts';
 import type { Answer } from '../../src/downstream/downstream.ts';
-import { aConfig, aPolicy, NOW, operationName } from '../factories/factories.ts';
+import { aConfig, aPolicy, NOW, operationName, target } from '../factories/factories.ts';
 import { PLENTY, type StepKit } from './step-kit.ts';
 import { kit, led, suite, where } from './step-suite.ts';
 
@@ -81,6 +81,21 @@ suite('a circuit', () => {
     expect(named()).toEqual(['called', 'postponed']);
     expect(await kit.batches.get(batch)).toMatchObject({ tries: 0, attempt: 1 });
     expect((await kit.operations.read(ship)).failures).toBe(1);
+  });
+
+  it('is closed, and the others are woken, by an attempt that began before it opened', async () => {
+    const batch = await sealed();
+    await kit.operations.addFailure(ship);
+    await kit.operations.enqueue(ship, { target: target('ship/depot=waits'), at: NOW, fence: 4 });
+    kit.sent.elect.length = 0;
+    const call = async (): Promise<Answer> => {
+      await kit.operations.addFailure(ship, 2);
+      return { kind: 'all-succeeded' };
+    };
+    await handleBatch({ ...guarded(3), downstreamOf: () => ({ call }) }, { batchId: batch }, PLENTY);
+    expect(named()).toEqual(['called', 'circuit-closed', 'finished']);
+    expect(kit.sent.elect).toEqual([{ target: 'ship/depot=waits', wake: 4 }]);
+    for (const each of await kit.operations.waiting(ship, 9)) await kit.operations.dequeue(ship, each);
   });
 
   it('opens at once where the configuration is at fault', async () => {

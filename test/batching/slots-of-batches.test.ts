@@ -165,6 +165,30 @@ suite('the slot of a batch whose Target is paused', () => {
     expect(await kit.operations.slotPage(SHIP, 1)).toEqual([]);
   });
 
+  it('leaves the line when it is taken, whichever look of the batch put it there', async () => {
+    const deps = capped({ total: 1 });
+    await sealed(deps);
+    await kit.operations.freeSlot(SHIP, slot());
+    await kit.operations.takeSlot(SHIP, slotOf(elsewhere(1), 3, 1), 1);
+    await handleBatch(deps, { batchId: batch() }, PLENTY);
+    expect(await kit.operations.waiting(SHIP, 9)).toHaveLength(1);
+    await kit.operations.freeSlot(SHIP, slotOf(elsewhere(1), 3, 1));
+    await handleBatch(deps, { batchId: batch() }, PLENTY);
+    expect([kit.calls.length, await kit.operations.waiting(SHIP, 9)]).toEqual([1, []]);
+  });
+
+  it('is signalled to the next one by a batch that has one by then', async () => {
+    const deps = capped({ total: 12 });
+    await sealed(deps);
+    await kit.operations.freeSlot(SHIP, slot());
+    await kit.operations.takeSlot(SHIP, slot(), 2, 1);
+    await kit.operations.enqueue(SHIP, { target: elsewhere(1), at: NOW, fence: 3 });
+    kit.answers = [{ kind: 'unavailable', reason: 'it is down', mayRetryAtOnce: false }];
+    await handleBatch(deps, { batchId: batch(), woken: true }, PLENTY);
+    expect([kit.calls.length, kit.sent.elect]).toEqual([1, [{ target: elsewhere(1), wake: 3 }]]);
+    await kit.operations.freeSlot(SHIP, slot(), 1);
+  });
+
   it('is waited for with few messages, however often they come twice', async () => {
     const deps = capped({ total: 1 });
     await sealed(deps);

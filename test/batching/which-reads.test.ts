@@ -93,7 +93,7 @@ it('tasks on their way: whoever decides reads consistently, but for the first lo
   );
   own.kit.now += 60_000;
   expect(await handled(own, { kind: 'all-succeeded' }), 'later attempts').toMatchInlineSnapshot(
-    `"batches.get, operations.read, locks.read, tasks.members"`,
+    `"batches.get, operations.read, locks.read, tasks.members, operations.read"`,
   );
   expect(await handled(own, UNAVAILABLE), 'of what is finished').toMatchInlineSnapshot(`"batches.get"`);
 });

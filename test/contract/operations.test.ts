@@ -82,6 +82,8 @@ describeEach('operation rows', storeKinds, (stores) => {
     expect([await operations.dequeue(name, first), await operations.dequeue(name, row)]).toEqual([false, false]);
     expect([await operations.waiting(name, 9), await operations.isWaiting(name, first)]).toEqual([[second], true]);
     expect(await operations.dequeue(name, second)).toBe(true);
+    await operations.enqueue(name, second);
+    for (const isThere of [true, false]) expect(await operations.dequeue(name, first, 'any')).toBe(isThere);
     // As release 0.2.0 wrote it.
     await operations.enqueue(name, row);
     expect([await operations.dequeue(name, second), await operations.dequeue(name, row)]).toEqual([false, true]);
