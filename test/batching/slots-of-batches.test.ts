@@ -173,6 +173,7 @@ suite('the slot of a batch whose Target is paused', () => {
     await handleBatch(deps, { batchId: batch() }, PLENTY);
     expect(await kit.operations.waiting(SHIP, 9)).toHaveLength(1);
     await kit.operations.freeSlot(SHIP, slotOf(elsewhere(1), 3, 1));
+    kit.answers = [{ kind: 'unavailable', reason: 'it is down', mayRetryAtOnce: false }];
     await handleBatch(deps, { batchId: batch() }, PLENTY);
     expect([kit.calls.length, await kit.operations.waiting(SHIP, 9)]).toEqual([1, []]);
   });
