@@ -225,7 +225,7 @@ export const dynamoDBLocks = (
       const unchanged = counted('Fence', seen);
       return update(target, {
         set: `SET Fence = :fence, ${IDENTITY}`,
-        when: `${unchanged.when} AND attribute_not_exists(LockHolder)`,
+        when: `${unchanged.when} AND attribute_not_exists(LockHolder) AND attribute_not_exists(Blocked)`,
         values: { ':fence': fence, ...unchanged.values, ...identity(target, now) },
       });
     },

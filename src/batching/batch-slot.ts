@@ -71,6 +71,8 @@ export const lendSlot = async (
   if (now < from || (pending && pending.until >= now)) return;
   const slot = slotOfBatch(batch);
   const onAnyPage = isFirstLook || now < from + FIRST_LOOK;
-  if (!onAnyPage && !(await holdsRoom(deps, operation, state, slot, slotPage))) return;
-  if (await freeRoom(deps, operation, slot, slotPage)) await wakeUnlessPaused(deps, operation, state);
+  // The client may repeat the request that frees it, after it lost the answer: nothing is left to free then.
+  const isHeld = await holdsRoom(deps, operation, state, slot, slotPage);
+  if (!onAnyPage && !isHeld) return;
+  if ((await freeRoom(deps, operation, slot, slotPage)) || isHeld) await wakeUnlessPaused(deps, operation, state);
 };

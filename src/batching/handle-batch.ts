@@ -40,9 +40,9 @@ export class NotSealed extends Error {
 }
 
 /** H1. */
-const takeTurn = async (deps: AttemptDeps, message: DueMessage, delivery: Delivery): Promise<Next> => {
+const takeTurn = async (deps: AttemptDeps, received: DueMessage, delivery: Delivery): Promise<Next> => {
   const { batches, queues, machine, report } = deps;
-  const { batchId } = message;
+  const { batchId } = received;
   const batch = await batches.get(batchId);
   if (!batch) {
     report({ event: 'unknown-batch', batchId });
@@ -53,6 +53,8 @@ const takeTurn = async (deps: AttemptDeps, message: DueMessage, delivery: Delive
     return 'end';
   }
   if (batch.status === 'forming') throw new NotSealed(`batch ${batchId} is not sealed yet; its message comes back`);
+  // The mark of an earlier attempt says nothing any more, and must not outlive the one of this attempt (hold.ts).
+  const message = (received.uncounted ?? batch.attempt) < batch.attempt ? withoutMark(received) : received;
   const now = machine.now();
   if (batch.status === 'in-progress' && batch.runUntil >= now) {
     if (message.woken) await wakeUnlessPaused(deps, batch.operation, await deps.operations.read(batch.operation));
@@ -79,6 +81,8 @@ const takeTurn = async (deps: AttemptDeps, message: DueMessage, delivery: Delive
     return 'end';
   return start(deps, batch, operation, state, { tries, isFree }, delivery);
 };
+
+const withoutMark = ({ uncounted: _, ...message }: DueMessage): DueMessage => message;
 
 /**
  * A freed slot sends the batch a message (`woken`). The batch also looks each minute by a message of its own, since the signal may be

@@ -7,7 +7,7 @@ import { operationFor } from '../config/resolved.ts';
 import type { Machine, Mine } from '../ports.ts';
 import type { Deps } from './deps.ts';
 import type { Finding } from './findings.ts';
-import { operationOf, type Target } from './ids.ts';
+import { type BatchId, operationOf, type Target } from './ids.ts';
 import { landBatch } from './target-room.ts';
 
 type RepairDeps = Pick<Deps, 'config' | 'locks' | 'waiting' | 'queues' | 'report'> & {
@@ -69,13 +69,19 @@ const putRight = async (deps: RepairDeps, finding: Finding): Promise<Remedy | un
       return askForLeader(deps, target, finding.fence);
     case 'stuck-slot':
       // Where its place is, is not known: the lock is looked at first.
-      await landBatch(deps, { id: finding.batchId, target, targetPage: 0 });
-      return (await deps.waiting.first(target, 1)).length > 0 ? askForLeader(deps, target) : 'slot-freed';
+      return landStuck(deps, target, finding.batchId);
     case 'overdue-batch':
       operationFor(deps.config, operationOf(target));
       await deps.queues.batch({ batchId: finding.batchId }, 0);
       return 'batch-message';
   }
+};
+
+const landStuck = async (deps: RepairDeps, target: Target, batchId: BatchId): Promise<Remedy> => {
+  const left = await landBatch(deps, { id: batchId, target, targetPage: 0 });
+  // A Target that is blocked waits for no plain message.
+  if (left?.blocked !== undefined) return askForLeader(deps, target, left.fence);
+  return (await deps.waiting.first(target, 1)).length > 0 ? askForLeader(deps, target) : 'slot-freed';
 };
 
 /** @param fence that of a Target that waits for room: a plain message does not end that. */

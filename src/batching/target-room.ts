@@ -107,14 +107,23 @@ export const dropEmptyPages = async (deps: RoomDeps, target: Target, lock: Lock)
   if (empty.length > 0) await deps.locks.dropPages(target, empty);
 };
 
-/** Gives a slot of a Target back if its batch is over. @param page undefined, or 0, where the slot is on no page */
+/**
+ * Gives a slot of a Target back if its batch is over, and signals the Target if a later leader may have found it full by that slot.
+ *
+ * @param page undefined, or 0, where the slot is on no page
+ */
 export const freeTargetRoomIfOver = async (
-  deps: Pick<Deps, 'locks' | 'batches'>,
+  deps: Pick<Deps, 'locks' | 'batches' | 'queues' | 'machine'>,
   target: Target,
   slot: Slot,
   page = 0,
 ): Promise<void> => {
-  if (page > 0 && (await isSlotOver(deps, slot))) await deps.locks.freeSlot(target, slot, page);
+  if (page === 0 || !(await isSlotOver(deps, slot))) return;
+  await deps.locks.freeSlot(target, slot, page);
+  const lock = await deps.locks.read(target);
+  // Its own guard looks again.
+  if (lock.fence === parseSlot(slot).fence || lock.blocked === undefined || isHeld(lock, deps.machine.now())) return;
+  await deps.queues.elect([{ target, wake: lock.fence }]);
 };
 
 /**

@@ -13,6 +13,8 @@ import { demand } from './violation.ts';
 export const checkAttempts = (evidence: Evidence): void => {
   const { config, tables, log, mayOverlap, mayStopAmidWork, isPurged, skew } = evidence;
   const isUncut = !mayOverlap && !mayStopAmidWork;
+  // The look after the last attempt is a start too, and may itself stop. By a clock that is slow a job's time is not over then.
+  const looks = skew > 0 ? 2 : 1;
   const callsOf = Map.groupBy(log.calls, ({ call }) => call.batchId);
   for (const batch of tables.batches.values()) {
     const operation = operationFor(config, batch.operation);
@@ -23,15 +25,13 @@ export const checkAttempts = (evidence: Evidence): void => {
     if (!mayOverlap && !isPurged) checkUncounted(evidence, batch, calls);
     if (isUncut) {
       checkThrottles(batch, attempts);
-      // The look after the last attempt is a start too, and may itself stop. By a clock that is slow a job's time is not over then.
-      const looks = skew > 0 ? 2 : 1;
       demand(batch.tries <= retry.maxAttempts + looks, 'no more than maxAttempts are counted', batch);
     }
     const wasPending = calls.some(({ answered }) => answered?.answer.kind === 'pending');
     // Whose job did not report by the last deadline gets no other call.
     const isLost = batch.candidates.some((each) => isPayloadGone(evidence, tables.tasks.get(parseCandidate(each).id)));
     if (isUncut && !isLost && !merges(config, batch.operation))
-      demand(batch.attempt - attempts.size <= (wasPending ? 1 : 0), 'every attempt that was started was made', {
+      demand(batch.attempt - attempts.size <= (wasPending ? looks : 0), 'every attempt that was started was made', {
         batch,
         called: attempts.size,
       });

@@ -173,7 +173,10 @@ export const memoryLocks = (
       write(
         'locks.burn',
         target,
-        (lock) => (lock.fence === seen && lock.holder === undefined ? { ...lock, fence } : undefined),
+        (lock) =>
+          lock.fence === seen && lock.holder === undefined && lock.blocked === undefined
+            ? { ...lock, fence }
+            : undefined,
         expiryOf(target, now),
       ),
     flush: async (target, at) => {
