@@ -85,7 +85,7 @@ export const ADAPTERS: readonly Mutant[] = [
       "MINE}`,\n        values: { ...mine(holder), ':at'",
     ],
     ['Paused.Id <> :id', 'Paused.Id = :id'],
-    ['AND attribute_not_exists(LockHolder)`', '`'],
+    ['AND attribute_not_exists(LockHolder) AND attribute_not_exists(Blocked)`', 'AND attribute_not_exists(Blocked)`'],
   ),
   ...mutantsOf(
     'src/downstream/aws-failure.ts',

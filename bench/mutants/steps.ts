@@ -132,9 +132,11 @@ export const STEPS: readonly Mutant[] = [
     ],
     ['(cap <= size && !onPages)', 'cap <= size'],
     ['targetPage === 0 || ', ''],
-    ['if (wasInLock) await locks.land(target, id);', ''],
+    ['if (lock.inFlight?.includes(id)) await locks.land(target, id);', ''],
     ['before.onPages || (perTarget !== null && perTarget > locks.pageSize)', 'false'],
-    ['return lock.blocked !== undefined || wasInLock ? lock : undefined;', 'return wasInLock ? lock : undefined;'],
+    ['return lock.blocked !== undefined || !freed ? lock : undefined;', 'return !freed ? lock : undefined;'],
+    ['return lock.blocked !== undefined || !freed ? lock : undefined;', 'return lock.blocked ? lock : undefined;'],
+    ['      return isOver;\n', '      return false;\n'],
   ),
   ...mutantsOf(
     'src/batching/take-slot.ts',
@@ -175,7 +177,7 @@ export const STEPS: readonly Mutant[] = [
     'src/batching/not-stored.ts',
     ['test/batching/not-stored.test.ts'],
     ['machine.within(Math.max(LEAST, timeLeft() - reserve), write)', 'write()'],
-    ['[3 * SECOND, 1.5 * SECOND]', '[3 * SECOND, 0]'],
+    ['3 * SECOND, 1.5 * SECOND, SECOND / 5', '3 * SECOND, 0, SECOND / 5'],
   ),
   ...mutantsOf(
     'src/batching/handle-batch.ts',

@@ -7,7 +7,7 @@ import { electLeader } from '../../src/batching/elect-leader.ts';
 import { finishBatch } from '../../src/batching/finish-batch.ts';
 import { group } from '../../src/batching/group.ts';
 import { handleBatch } from '../../src/batching/handle-batch.ts';
-import { type BatchId, batchIdOf, type Target } from '../../src/batching/ids.ts';
+import { type BatchId, batchIdOf } from '../../src/batching/ids.ts';
 import { lookAtTarget } from '../../src/batching/look.ts';
 import type { DueMessage } from '../../src/batching/messages.ts';
 import { register } from '../../src/batching/register.ts';
@@ -15,27 +15,14 @@ import { repair } from '../../src/batching/repair.ts';
 import { resumeOperation } from '../../src/batching/resume.ts';
 import { slotOf } from '../../src/batching/slots.ts';
 import { releaseSlots } from '../../src/batching/tail.ts';
-import type { Concurrency } from '../../src/config/resolved.ts';
-import { aConfig, aPolicy, NOW, operationName, target, token } from '../factories/factories.ts';
+import { NOW, token } from '../factories/factories.ts';
+import { capped, clean, elsewhere, SHIP } from './capped.ts';
 import { PLENTY, type StepKit } from './step-kit.ts';
 import { guard, kit, led, lock, message, registered, suite, where } from './step-suite.ts';
 
 type Delayed = DueMessage & { readonly delay?: number };
 
-const SHIP = operationName('ship');
-const elsewhere = (n: number): Target => target(`ship/depot=other-${n}`);
 const batch = (round = 1): BatchId => batchIdOf(where, 1, round);
-const capped = (concurrency: Partial<Concurrency>): StepKit => ({
-  ...kit,
-  config: aConfig({
-    batch: aPolicy({ maxSize: 4, maxWait: 5_000 }),
-    concurrency: { perTarget: null, total: null, ...concurrency },
-  }),
-});
-const clean = async (): Promise<void> => {
-  for (const each of (await kit.operations.read(SHIP)).inFlight) await kit.operations.freeSlot(SHIP, each);
-  for (const each of await kit.operations.waiting(SHIP, 999)) await kit.operations.dequeue(SHIP, each, 'any');
-};
 /** Delivers what leads Targets until nothing more is sent. */
 const drain = async (deps: StepKit) => {
   for (let n = 0; n < 50; n += 1) {

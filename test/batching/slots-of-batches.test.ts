@@ -3,7 +3,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { finishBatch } from '../../src/batching/finish-batch.ts';
 import { group } from '../../src/batching/group.ts';
 import { handleBatch } from '../../src/batching/handle-batch.ts';
-import { type BatchId, batchIdOf, parseCandidate, type Target } from '../../src/batching/ids.ts';
+import { type BatchId, batchIdOf, parseCandidate } from '../../src/batching/ids.ts';
 import { lookAtTarget } from '../../src/batching/look.ts';
 import type { DueMessage } from '../../src/batching/messages.ts';
 import { takeRoom } from '../../src/batching/room.ts';
@@ -12,33 +12,17 @@ import { sweep } from '../../src/batching/sweep.ts';
 import { sweepSlots } from '../../src/batching/sweep-slots.ts';
 import { releaseSlots } from '../../src/batching/tail.ts';
 import { isTargetFull, pagesOfTarget, takeTargetRoom } from '../../src/batching/target-room.ts';
-import type { Concurrency } from '../../src/config/resolved.ts';
-import { aConfig, aPolicy, NOW, operationName, target, token } from '../factories/factories.ts';
+import { NOW, token } from '../factories/factories.ts';
+import { capped, clean, elsewhere, SHIP } from './capped.ts';
 import { PLENTY, type StepKit } from './step-kit.ts';
 import { guard, kit, led, lock, registered, suite, where } from './step-suite.ts';
 
 type DelayedDue = DueMessage & { readonly delay?: number };
 
-const SHIP = operationName('ship');
 const A_PAUSE = { id: 'pause', by: 'person', since: NOW - 60_000 } as const;
-const elsewhere = (n: number): Target => target(`ship/depot=other-${n}`);
 const state = () => kit.operations.read(SHIP);
 const batch = (round = 1): BatchId => batchIdOf(where, 1, round);
 const slot = (round = 1, fence = 1): Slot => slotOf(where, fence, round);
-
-const capped = (concurrency: Partial<Concurrency>): StepKit => ({
-  ...kit,
-  config: aConfig({
-    batch: aPolicy({ maxSize: 4, maxWait: 5_000 }),
-    concurrency: { perTarget: null, total: null, ...concurrency },
-  }),
-});
-
-/** The operation's rows are shared by the tests of a file. */
-const clean = async (): Promise<void> => {
-  for (const each of (await state()).inFlight) await kit.operations.freeSlot(SHIP, each);
-  for (const each of await kit.operations.waiting(SHIP, 999)) await kit.operations.dequeue(SHIP, each);
-};
 
 suite('the slot of a batch whose Target is paused', () => {
   beforeEach(clean);
