@@ -8,7 +8,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import type { OperationName } from '../batching/ids.ts';
-import type { CallLine } from '../batching/slots.ts';
+import type { CallLine, WaitingTarget } from '../batching/slots.ts';
 import type { Operations } from '../ports.ts';
 import { conditionally } from './dynamodb.ts';
 import { dynamoDBSlots } from './dynamodb-slots.ts';
@@ -86,13 +86,9 @@ export const dynamoDBOperations = (client: DynamoDBDocumentClient, table: string
       return (await client.send(new GetCommand({ TableName: table, Key, ConsistentRead: true }))).Item !== undefined;
     },
     dequeue: async (operation, waiting, which = 'this') => {
-      const isThere = 'attribute_exists(Entry)';
-      const condition =
-        which === 'any' || waiting.by === undefined
-          ? { ConditionExpression: which === 'any' ? isThere : `${isThere} AND attribute_not_exists(EnqueuedBy)` }
-          : { ConditionExpression: 'EnqueuedBy = :by', ExpressionAttributeValues: { ':by': waiting.by } };
+      const Key = waitingTargetKey(operation, waiting);
       const deleted = await conditionally(
-        client.send(new DeleteCommand({ TableName: table, Key: waitingTargetKey(operation, waiting), ...condition })),
+        client.send(new DeleteCommand({ TableName: table, Key, ...stayOf(waiting, which) })),
       );
       return deleted !== undefined;
     },
@@ -131,6 +127,14 @@ export const dynamoDBOperations = (client: DynamoDBDocumentClient, table: string
     },
     reserveCall: async (operation, seen, next) => (await update(operation, lineUpdate(seen, next))) !== undefined,
   };
+};
+
+/** The condition that a row is the stay that was read, or any. */
+const stayOf = ({ by }: WaitingTarget, which: 'this' | 'any') => {
+  if (which === 'any') return { ConditionExpression: 'attribute_exists(Entry)' };
+  return by === undefined
+    ? { ConditionExpression: 'attribute_exists(Entry) AND attribute_not_exists(EnqueuedBy)' }
+    : { ConditionExpression: 'EnqueuedBy = :by', ExpressionAttributeValues: { ':by': by } };
 };
 
 /** A line's name changes with its rate: so the end and the name say which one was seen. */

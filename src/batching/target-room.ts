@@ -131,8 +131,8 @@ export const freeTargetRoomIfOver = async (
  *
  * A page is written before the lock is read, and a leader that finds no room writes the lock before it reads the pages: one of them
  * sees the other. A leader that finds its Target full by the lock alone gives it back without a mark, and a batch that was in the lock
- * is told apart from one on a page by that: only waiting tasks show that the Target needs a signal. A place that is found nowhere may have
- * been in the lock as well: a function that crashed gave it back, and signalled nobody.
+ * is told apart from one on a page by that: only waiting tasks show that the Target needs a signal. The same holds
+ * if the place is found nowhere: a function may have given it back in the lock, and crashed before it sent the signal.
  *
  * @returns the lock of a Target that may need a signal; undefined if it has a leader, or if the batch had no place
  */

@@ -80,11 +80,10 @@ const wakeSome = async (
   if (waking && waking.id !== last?.id && waking.at > now - DEAD_AFTER) return 'others';
   const id = machine.token();
   // Refused, perhaps by ourselves: a client that repeats a request whose answer was lost finds its own write.
-  if (
-    !(await operations.markWaking(operation, waking?.id, { id, at: now })) &&
-    (await operations.read(operation)).waking?.id !== id
-  )
-    return 'others';
+  const isMine =
+    (await operations.markWaking(operation, waking?.id, { id, at: now })) ||
+    (await operations.read(operation)).waking?.id === id;
+  if (!isMine) return 'others';
   const left = isHalfOpen ? 0 : Math.min(room, last?.left ?? Number.POSITIVE_INFINITY);
   const most = Math.min(PACE, left);
   const some = most > 0 ? await operations.waiting(operation, most) : [];

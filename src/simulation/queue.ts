@@ -59,7 +59,7 @@ export class SimulatedQueue {
   #sent = 0;
   /** Told of a message that was sent. */
   onSend: (message: QueuedMessage) => void = () => {};
-  /** Told of a message that a function receives. */
+  /** Called with each message that a function receives. */
   onReceive: (message: QueuedMessage) => void = () => {};
   /** Told of a message that was too old. */
   onLost: (message: QueuedMessage) => void = () => {};

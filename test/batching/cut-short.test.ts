@@ -1,6 +1,6 @@
 /**
- * Requests that the AWS client repeated after it lost their answers, functions that stand still, and messages that come twice: whoever
- * waits for room is signalled all the same.
+ * Requests that the AWS client repeated after it lost their answers, functions that stand still, and messages that come twice: a Target
+ * that waits for room is signalled all the same.
  */
 import { beforeEach, expect, it } from 'vitest';
 import { electLeader } from '../../src/batching/elect-leader.ts';
@@ -65,7 +65,7 @@ suite('a Target that waits for room', () => {
       return kit.locks.burn(...args);
     };
     await group({ ...deps, locks: { ...kit.locks, burn } }, guard(2), PLENTY);
-    // Everybody in line is waked, and every message is seen to.
+    // The other Target's batches end, which wakes those in line; all messages are delivered.
     await drain(deps);
     for (let n = 0; n < 3; n += 1) {
       await releaseSlots(deps, {
@@ -172,24 +172,14 @@ suite('a batch whose message came twice', () => {
       await led(1);
       await finishBatch(kit, where, id);
       // Attempt 1 could not be stored; its marked message was sent twice. One copy began attempt 2, which could not be stored either.
-      await kit.batches.start(id, {
-        attempt: 1,
-        tries: 1,
-        token: token('one'),
-        at: kit.now,
-        runUntil: kit.now + 1_000,
-        uncounted: undefined,
-      });
-      kit.now += 2_000;
-      await kit.batches.start(id, {
-        attempt: 2,
-        tries: 1,
-        token: token('two'),
-        at: kit.now,
-        runUntil: kit.now + 1_000,
-        uncounted: 1,
-      });
-      kit.now += 2_000;
+      for (const [attempt, uncounted] of [
+        [1, undefined],
+        [2, 1],
+      ] as const) {
+        const run = { attempt, tries: 1, token: token(`run ${attempt}`), at: kit.now, runUntil: kit.now + 1_000 };
+        await kit.batches.start(id, { ...run, uncounted });
+        kit.now += 2_000;
+      }
       await kit.operations.pause(SHIP, { id: 'pause', by: 'person', since: NOW });
       let messages: readonly Delayed[] = [
         { batchId: id, uncounted: 1 },
