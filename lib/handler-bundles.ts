@@ -47,8 +47,11 @@ const bundleHandler = (name: HandlerName, folder: string): BundleFiles => {
     target: 'node24',
     format: 'esm',
     mainFields: ['module', 'main'],
-    // A function has its keys in its environment: see docs/decisions/0019.
-    alias: { '@aws-sdk/credential-provider-node': join(ROOT, 'lambdas', 'credentials.ts') },
+    // A function has its keys in its environment, and few endpoints to keep: see docs/decisions/0019.
+    alias: {
+      '@aws-sdk/credential-provider-node': join(ROOT, 'lambdas', 'credentials.ts'),
+      'mnemonist/lru-cache': join(ROOT, 'lambdas', 'lru-cache.ts'),
+    },
     // The SDK's for browsers, which nothing in Node.js comes to.
     external: ['bowser'],
     // Dependencies that are still CommonJS inside ask for `require`.
