@@ -273,7 +273,7 @@ export interface Locks extends SlotPages<Target> {
   ): Promise<boolean>;
   /**
    * G5. Marks `batch` open as round `round`, `by` this turn, if mine, none is open, the round before it is the stored one
-   * and the Target is not paused. With `perTarget`: only if fewer are in flight, which it joins. The lock shows `onPages` from then on.
+   * and the Target is not paused. With `perTarget`: only if fewer are in flight, which it joins. The lock shows `largestCap` from then on.
    */
   openBatch(
     target: Target,
@@ -284,8 +284,8 @@ export interface Locks extends SlotPages<Target> {
       readonly by: Token;
       readonly until: Millis;
       readonly perTarget?: number | null;
-      /** Whether it has its place in the Target on a page. */
-      readonly onPages?: boolean;
+      /** Where it has its place in the Target on a page: {@link Lock.largestCap}. */
+      readonly largestCap?: number | undefined;
     },
   ): Promise<boolean>;
   /** Deletes pages of slots, except those on which a slot is taken by then. */
@@ -396,6 +396,10 @@ export interface SlotPages<Owner> {
  */
 export interface Operations extends SlotPages<OperationName> {
   read(operation: OperationName): Promise<OperationState>;
+  /** Takes a slot of the first page as `takeSlot` does, but only if the operation never had slots on further pages. */
+  takeOnlyPage(operation: OperationName, slot: Slot, most: number): Promise<boolean>;
+  /** Notes, before a slot is taken on a further page, for which cap that is: {@link OperationState.largestCap}. */
+  noteCap(operation: OperationName, cap: number): Promise<void>;
   /** G9a. Lets a Target, or a batch, wait for room. Again is harmless. */
   enqueue(operation: OperationName, waiting: WaitingTarget): Promise<void>;
   /** W1. The first Targets by turn, at most `limit`. */

@@ -3,7 +3,7 @@ import { type Context, Hono } from 'hono';
 import { type OperationName, operationOf, type Target } from '../batching/ids.ts';
 import type { Problem } from '../batching/problems.ts';
 import { askResumeOperation, askResumeTarget, pauseOperation, pauseTarget } from '../batching/resume.ts';
-import { pagesOf } from '../batching/take-slot.ts';
+import { slotsOf } from '../batching/room.ts';
 import { type Operation, operationNamed } from '../config/resolved.ts';
 import type { ApiDeps } from './deps.ts';
 import { badRequest, readOptionalObject, readTarget, readText, takesQuery, unknownFields } from './input.ts';
@@ -64,13 +64,7 @@ const look = async ({ operations }: ApiDeps, operation: Operation) => {
     operations.read(operation.operation),
     operations.waiting(operation.operation, WAITING_SHOWN),
   ]);
-  const pages = await pagesOf(
-    operations,
-    operation.operation,
-    state.inFlight,
-    { cap: operation.concurrency.total ?? 0, from: 0 },
-    false,
-  );
+  const pages = await slotsOf({ operations }, operation.operation, state, operation.concurrency.total ?? 0, false);
   const slots = pages.flatMap((page) => page.slots);
   return {
     view: operationView(operation, state, slots, waiting, WAITING_SHOWN),

@@ -5,9 +5,9 @@ import type { Millis } from '../batching/ids.ts';
 import { isHeld, type Lock } from '../batching/lock.ts';
 import { waitEnd, waitsSince } from '../batching/policy.ts';
 import { inBrief } from '../batching/problems.ts';
+import { slotsOf } from '../batching/room.ts';
 import { taken } from '../batching/slot-pages.ts';
 import { type OperationState, type Pause, slotOfBatch } from '../batching/slots.ts';
-import { pagesOf } from '../batching/take-slot.ts';
 import { inFlightOf } from '../batching/target-room.ts';
 import type { Task } from '../batching/task.ts';
 import { type Operation, operationNamed } from '../config/resolved.ts';
@@ -49,9 +49,7 @@ export const waitsFor = async (deps: ApiDeps, task: Task, batch?: Batch): Promis
   if (batch) return whatInBatch(task, batch, lock, state, now) ?? (await slotFor(deps, batch, operation, state));
   const { total } = operation.concurrency;
   const isCounted = lock.blocked !== undefined && total !== null;
-  const pages = isCounted
-    ? await pagesOf(deps.operations, task.operation, state.inFlight, { cap: total, from: 0 }, false)
-    : [];
+  const pages = isCounted ? await slotsOf(deps, task.operation, state, total, false) : [];
   const inFlight = await inFlightOf(deps, task.target, lock);
   return whatFor(task, operation, { ...lock, inFlight }, { ...state, taken: taken(pages) }, now);
 };
@@ -80,7 +78,7 @@ const slotFor = async (
   state: OperationState,
 ): Promise<WaitsFor | undefined> => {
   if (total === null || isFinished(batch.status)) return undefined;
-  const pages = await pagesOf(operations, operation, state.inFlight, { cap: total, from: 0 }, false);
+  const pages = await slotsOf({ operations }, operation, state, total, false);
   if (pages.some(({ slots }) => slots.includes(slotOfBatch(batch)))) return undefined;
   return {
     reason: 'room-in-operation',

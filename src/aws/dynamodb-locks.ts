@@ -154,7 +154,7 @@ export const dynamoDBLocks = (
         },
       });
     },
-    openBatch: (target, holder, { batch, round, by, until, perTarget, onPages }) => {
+    openBatch: (target, holder, { batch, round, by, until, perTarget, largestCap }) => {
       const unchanged = counted('Round', round - 1);
       const flight = perTarget
         ? {
@@ -164,7 +164,7 @@ export const dynamoDBLocks = (
           }
         : { add: '', when: '', values: {} };
       return update(target, {
-        set: `SET OpenBatch = :batch, Round = :round, OpenedBy = :by, LockedUntil = :until${onPages ? ', OnPages = :yes' : ''} REMOVE Blocked${flight.add}`,
+        set: `SET OpenBatch = :batch, Round = :round, OpenedBy = :by, LockedUntil = :until${largestCap === undefined ? '' : ', LargestCap = :largest'} REMOVE Blocked${flight.add}`,
         when: `${MINE} AND ${unchanged.when} AND attribute_not_exists(Paused)${flight.when}`,
         values: {
           ...mine(holder),
@@ -174,7 +174,7 @@ export const dynamoDBLocks = (
           ':round': round,
           ':by': by,
           ':until': until,
-          ...(onPages ? { ':yes': true } : {}),
+          ...(largestCap === undefined ? {} : { ':largest': largestCap }),
         },
       });
     },

@@ -11,7 +11,7 @@ import type { OperationName } from '../batching/ids.ts';
 import type { CallLine, WaitingTarget } from '../batching/slots.ts';
 import type { Operations } from '../ports.ts';
 import { conditionally } from './dynamodb.ts';
-import { dynamoDBSlots } from './dynamodb-slots.ts';
+import { dynamoDBSlots, HAS_ROOM, slotValues } from './dynamodb-slots.ts';
 import type { Item } from './item.ts';
 import { WAITING_PREFIX } from './lock-rows.ts';
 import {
@@ -24,6 +24,8 @@ import {
 } from './operation-rows.ts';
 import { pauseItem } from './pause-item.ts';
 import { NOT_NEWER, readsUpTo, VERSION_AT_FIRST, versionOf } from './row-version.ts';
+
+const NOT_PAUSED = 'attribute_not_exists(Paused)';
 
 interface Update {
   readonly set: string;
@@ -63,8 +65,18 @@ export const dynamoDBOperations = (client: DynamoDBDocumentClient, table: string
     ...dynamoDBSlots(client, table, partitionOf, {
       kind: 'operation',
       key: operationKey,
-      when: 'attribute_not_exists(Paused)',
+      when: NOT_PAUSED,
     }),
+    takeOnlyPage: async (operation, slot, most) => {
+      const when = `${NOT_PAUSED} AND attribute_not_exists(LargestCap) AND ${HAS_ROOM}`;
+      return (
+        (await update(operation, { set: 'ADD InFlight :slots', when, values: slotValues(slot, most) })) !== undefined
+      );
+    },
+    noteCap: async (operation, cap) => {
+      const when = 'attribute_not_exists(LargestCap) OR LargestCap < :cap';
+      await update(operation, { set: 'SET LargestCap = :cap', when, values: { ':cap': cap } });
+    },
     enqueue: async (operation, waiting) => {
       await client.send(new PutCommand({ TableName: table, Item: waitingTargetItem(operation, waiting) }));
     },
@@ -93,10 +105,9 @@ export const dynamoDBOperations = (client: DynamoDBDocumentClient, table: string
       return deleted !== undefined;
     },
     pause: async (operation, pause) => {
-      const isFree = 'attribute_not_exists(Paused)';
       const paused = await update(operation, {
         set: 'SET Paused = :pause',
-        when: pause.by === 'person' ? `${isFree} OR Paused.Id <> :id` : isFree,
+        when: pause.by === 'person' ? `${NOT_PAUSED} OR Paused.Id <> :id` : NOT_PAUSED,
         values: { ':pause': pauseItem(pause), ...(pause.by === 'person' ? { ':id': pause.id } : {}) },
       });
       return paused !== undefined;

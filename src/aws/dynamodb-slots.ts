@@ -7,6 +7,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { PAGE_SIZE, type SlotPage } from '../batching/slot-pages.ts';
+import type { Slot } from '../batching/slots.ts';
 import type { SlotPages } from '../ports.ts';
 import { conditionally } from './dynamodb.ts';
 import type { Item } from './item.ts';
@@ -20,6 +21,16 @@ interface FirstPage<Owner> {
   /** What has to hold of that row, too, for a slot to be taken. */
   readonly when: string;
 }
+
+/** The condition that a page has room for a slot, or has the slot already; its values are {@link slotValues}. */
+export const HAS_ROOM = '(contains(InFlight, :slot) OR attribute_not_exists(InFlight) OR size(InFlight) < :most)';
+
+/** @param most slots of the page */
+export const slotValues = (slot: Slot, most: number): Item => ({
+  ':slots': new Set([slot]),
+  ':slot': slot,
+  ':most': most,
+});
 
 /** @param partitionOf the partition of an owner's own rows. @param first where there is a first page */
 export const dynamoDBSlots = <Owner extends string>(
@@ -45,17 +56,14 @@ export const dynamoDBSlots = <Owner extends string>(
       return row ? slotsOf(readable(kindOf(page), row)) : [];
     },
     takeSlot: async (owner, slot, most, page = 0) => {
-      const room = '(contains(InFlight, :slot) OR attribute_not_exists(InFlight) OR size(InFlight) < :most)';
       const kind = kindOf(page);
       const update = new UpdateCommand({
         TableName: table,
         Key: keyOf(owner, page),
         UpdateExpression: `SET ${VERSION_AT_FIRST} ADD InFlight :slots`,
-        ConditionExpression: [NOT_NEWER, room, ...(page === 0 && first ? [first.when] : [])].join(' AND '),
+        ConditionExpression: [NOT_NEWER, HAS_ROOM, ...(page === 0 && first ? [first.when] : [])].join(' AND '),
         ExpressionAttributeValues: {
-          ':slots': new Set([slot]),
-          ':slot': slot,
-          ':most': most,
+          ...slotValues(slot, most),
           ':version': versionOf(kind),
           ':reads': readsUpTo(kind),
         },

@@ -23,6 +23,7 @@ export const operationStateOf = (stored: Item | undefined): OperationState => {
   return {
     ...NEW_OPERATION,
     ...(row.InFlight === undefined ? {} : { inFlight: [...(row.InFlight as Set<Slot>)] }),
+    ...(row.LargestCap === undefined ? {} : { largestCap: row.LargestCap as number }),
     ...(row.Paused === undefined ? {} : { paused: pauseOf(row.Paused as Item) }),
     ...(row.Failures === undefined ? {} : { failures: row.Failures as number }),
     ...(row.ThrottledSince === undefined ? {} : { throttledSince: row.ThrottledSince as number }),

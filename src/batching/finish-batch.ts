@@ -78,10 +78,10 @@ const takeRows = async (
   const ended = new Set(settlementsOf(inTurn, machine.now()).map(({ row }) => row));
   const rows = inTurn.filter((row) => !ended.has(row));
   // Two guards of one living leader meet here too: the second must not take for old what was flushed.
-  const { flushedAt, inFlight = [], onPages = false } = await locks.read(target);
+  const { flushedAt, inFlight = [], largestCap } = await locks.read(target);
   const next = rows.length > 0 ? due(rows, policy, machine.now(), flushedAt) : undefined;
   // Only the leader that opened the batch knew its page. The end of the batch looks for it, also if there is no cap by then.
-  const place = inFlight.includes(id) ? { targetPage: 0 } : onPages ? { targetPage: 1 } : {};
+  const place = inFlight.includes(id) ? { targetPage: 0 } : largestCap === undefined ? {} : { targetPage: 1 };
   return { rows, because: 'waited', ...(next?.do === 'seal' ? next : {}), ...place };
 };
 

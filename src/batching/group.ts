@@ -17,7 +17,7 @@ import { type Due, due, type Waiting } from './policy.ts';
 import { awaitRoom, takeRoom } from './room.ts';
 import { settle, settlementsOf } from './settle.ts';
 import { type Slot, slotOf } from './slots.ts';
-import { freeTargetRoomIfOver, isTargetFull, pagesOfTarget, takeTargetRoom } from './target-room.ts';
+import { freeTargetRoomIfOver, isTargetFull, largestCapOf, pagesOfTarget, takeTargetRoom } from './target-room.ts';
 import { HANDOVER_MARGIN, LEASE, STINT } from './timings.ts';
 import { type Next, untilDone } from './turns.ts';
 import { isNothingLeft } from './unconfigured.ts';
@@ -164,14 +164,15 @@ const openBatch = async (turn: Turn, lock: Lock, next: Due & { do: 'seal' }): Pr
     return 'again';
   }
   const batch = batchIdOf(target, fence, round);
-  const onPages = pagesOfTarget(deps, target, lock) !== undefined;
-  const perTarget = onPages ? null : operationOfTurn(turn).concurrency.perTarget;
+  const layout = pagesOfTarget(deps, target, lock);
+  const largestCap = layout && largestCapOf(layout, lock);
+  const perTarget = layout ? null : operationOfTurn(turn).concurrency.perTarget;
   const until = Math.max(lock.lockedUntil, deps.machine.now() + LEASE);
   // Refused, perhaps by ourselves (a client repeats a request whose answer was lost). A guard would see to it in its
   // next turn, a hint would leave it to the guard, which may sleep for long.
   const by = deps.machine.token();
   const isMine =
-    (await deps.locks.openBatch(target, message, { batch, round, by, until, perTarget, onPages })) ||
+    (await deps.locks.openBatch(target, message, { batch, round, by, until, perTarget, largestCap })) ||
     (await deps.locks.read(target)).openedBy === by;
   if (isMine) await finishBatch(deps, target, batch, { rows: next.rows, because: next.because, slotPage, targetPage });
   // The batch may have been opened, and have ended, before we took its slot.

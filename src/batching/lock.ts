@@ -28,8 +28,8 @@ export interface Lock {
   readonly flushedAt?: Millis;
   /** Batches that are under way, where `concurrency.perTarget` is set and fits one page of slots. */
   readonly inFlight?: readonly BatchId[];
-  /** It has had a cap that does not fit one page, and may have slots on pages: it keeps to pages under any cap. */
-  readonly onPages?: boolean;
+  /** The largest cap for which it has had slots on pages. From then on it keeps to pages under any cap; none where its lock was always enough. */
+  readonly largestCap?: number;
   /** Since when its oldest task waits: its operation had no room for another batch. */
   readonly blocked?: Millis;
   readonly paused?: Pause;

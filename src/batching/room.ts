@@ -2,18 +2,30 @@
 import { operationFor } from '../config/resolved.ts';
 import type { Deps } from './deps.ts';
 import { type OperationName, operationOf, type Target } from './ids.ts';
-import { type Layout, taken } from './slot-pages.ts';
+import { type SlotPage, taken } from './slot-pages.ts';
 import { type OperationState, roomIn, type Slot, type WaitingTarget } from './slots.ts';
-import { freeOnPages, pagesOf, takeOnPages } from './take-slot.ts';
+import { type FirstPage, freeOnPages, pagesOf, takeOnPages } from './take-slot.ts';
 
 type RoomDeps = Pick<Deps, 'config' | 'operations'>;
 
-/** Where the slots of an operation are: on its own row, and on further pages where they are many. */
-const layoutOf = ({ pageSize: size }: Pick<Deps['operations'], 'pageSize'>, cap: number): Layout => ({
-  cap,
-  size,
-  from: 0,
+/** Where the slots of an operation are: on its own row, and on further pages where its cap, or an earlier one, does not fit that. */
+const firstPageOf = (
+  { inFlight: slots, largestCap }: OperationState,
+  cap: number,
+  { pageSize }: Pick<Deps['operations'], 'pageSize'>,
+): FirstPage => ({
+  slots,
+  capToRead: cap > pageSize || largestCap !== undefined ? Math.max(cap, largestCap ?? 0) : 0,
 });
+
+/** The pages of an operation. @param cap its `total` @param isSure whether they have to be as they are now, for twice the price */
+export const slotsOf = (
+  { operations }: Pick<RoomDeps, 'operations'>,
+  operation: OperationName,
+  state: OperationState,
+  cap: number,
+  isSure: boolean,
+): Promise<readonly SlotPage[]> => pagesOf(operations, operation, firstPageOf(state, cap, operations), isSure);
 
 /**
  * G5a. Takes the slot, or still has it. Without a cap there is room unless the operation is paused.
@@ -25,24 +37,26 @@ export const takeRoom = async (deps: RoomDeps, target: Target, slot: Slot): Prom
   const operation = operationOf(target);
   const { total } = operationFor(config, operation).concurrency;
   if (total === null) return (await operations.read(operation)).paused ? undefined : 0;
-  // One write, as it has the pause in its condition.
-  if (total <= operations.pageSize) return (await operations.takeSlot(operation, slot, total)) ? 0 : undefined;
-  return takeOnPages(operations, operation, slot, layoutOf(operations, total), async () => {
-    const { inFlight, paused } = await operations.read(operation);
-    return paused ? undefined : inFlight;
+  const isOnePage = total <= operations.pageSize;
+  // One write: whether the operation is paused, or has slots on other pages, is in its condition.
+  if (isOnePage && (await operations.takeOnlyPage(operation, slot, total))) return 0;
+  const layout = { cap: total, size: operations.pageSize, from: 0 };
+  return takeOnPages(operations, operation, slot, layout, async () => {
+    const state = await operations.read(operation);
+    if (state.paused) return undefined;
+    // Before a slot is there: who takes one by a smaller cap must know that there are further pages.
+    if (!isOnePage && (state.largestCap ?? 0) < total) await operations.noteCap(operation, total);
+    return firstPageOf(state, total, operations);
   });
 };
 
 /** Gives a slot back. @param page where it is, if that is known @returns whether it was taken */
 export const freeRoom = async (
-  { config, operations }: RoomDeps,
+  { operations }: Pick<RoomDeps, 'operations'>,
   operation: OperationName,
   slot: Slot,
   page = 0,
-): Promise<boolean> => {
-  const { total } = operationFor(config, operation).concurrency;
-  return (await freeOnPages(operations, operation, slot, page, total ?? 0)) !== undefined;
-};
+): Promise<boolean> => (await freeOnPages(operations, operation, slot, page)) !== undefined;
 
 /** Whether a batch holds its slot. @param page where it was taken */
 export const holdsRoom = async (
@@ -61,10 +75,9 @@ export const roomOf = async (
 ): Promise<{ readonly state: OperationState; readonly room: number }> => {
   const { concurrency } = operationFor(config, operation);
   const state = await operations.read(operation);
-  const isCounted = !state.paused && concurrency.total !== null;
-  const pages = isCounted
-    ? await pagesOf(operations, operation, state.inFlight, { cap: concurrency.total, from: 0 }, true)
-    : [];
+  const { total } = concurrency;
+  const isCounted = !state.paused && total !== null;
+  const pages = isCounted ? await slotsOf({ operations }, operation, state, total, true) : [];
   return { state, room: roomIn(state, concurrency, taken(pages)) };
 };
 

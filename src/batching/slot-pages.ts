@@ -12,11 +12,11 @@ import type { Slot } from './slots.ts';
 /** Slots of a page at the most, as they are stored: a page of usual names is written for one unit. */
 export const PAGE_SIZE = 10;
 
-/**
- * Pages that share a partition: so many are read together, and no partition has to bear all of them. So of a cap that was lowered
- * some pages beyond it are read, and count.
- */
+/** Pages that share a partition: so many are read together, and no partition has to bear all of them. */
 export const PAGES_TOGETHER = 16;
+
+/** The largest cap that a configuration may ask for: its pages are all pages that there may be. */
+export const MOST_SLOTS = 1_000;
 
 export interface SlotPage {
   readonly page: number;
@@ -35,7 +35,24 @@ export interface Layout {
 
 /** How many slots a page may have. */
 export const capOfPage = (page: number, { cap, size, from }: Layout): number =>
-  Math.max(0, Math.min(size, cap - (page - from) * size));
+  page < from ? 0 : Math.max(0, Math.min(size, cap - (page - from) * size));
+
+/**
+ * The cap that the pages may share out. It is smaller than the cap where pages have more slots than they may, after the cap was lowered:
+ * such slots count until their batches end. If every page is filled up to its share of this cap, as many slots are taken as the cap allows.
+ */
+export const capToShare = (pages: readonly SlotPage[], layout: Layout): number => {
+  /** How many slots too many there would be, if pages were filled up to their share of `cap`. */
+  const tooMany = (cap: number): number =>
+    pages.reduce(
+      (sum, { page, slots }) => sum + Math.max(0, slots.length - capOfPage(page, { ...layout, cap })),
+      cap - layout.cap,
+    );
+  let { cap } = layout;
+  // A cap that is smaller by one leaves one slot less too many, at the most: so this never goes too far.
+  while (cap > 0 && tooMany(cap) > 0) cap = Math.max(0, cap - tooMany(cap));
+  return cap;
+};
 
 /** How many slots are taken. */
 export const taken = (pages: readonly SlotPage[]): number => pages.reduce((sum, { slots }) => sum + slots.length, 0);
@@ -44,8 +61,8 @@ export const taken = (pages: readonly SlotPage[]): number => pages.reduce((sum, 
 export type Place =
   /** It is taken already. */
   | { readonly is: 'held'; readonly page: number }
-  /** This page has room for it. */
-  | { readonly is: 'free'; readonly page: number }
+  /** This page has room for it, if it has fewer slots than `most` when the slot is taken. */
+  | { readonly is: 'free'; readonly page: number; readonly most: number }
   | { readonly is: 'full' };
 
 /**
@@ -53,17 +70,17 @@ export type Place =
  * same moment mostly go to different pages, and two functions that take one slot for the same leader choose the same page.
  */
 export const placeFor = (slot: Slot, pages: readonly SlotPage[], layout: Layout): Place => {
-  const { cap, size, from } = layout;
+  const { size, from } = layout;
   const held = pages.find(({ slots }) => slots.includes(slot));
   if (held) return { is: 'held', page: held.page };
-  // More than the cap may be taken while functions of release 0.2 run, or after the cap was lowered.
-  if (taken(pages) >= cap) return { is: 'full' };
+  const cap = capToShare(pages, layout);
+  const mostOf = (page: number): number => capOfPage(page, { ...layout, cap });
   const known = new Map(pages.map(({ page, slots }) => [page, slots.length]));
   const free = Array.from({ length: Math.ceil(cap / size) }, (_, n) => from + n).filter(
-    (page) => (known.get(page) ?? 0) < capOfPage(page, layout),
+    (page) => (known.get(page) ?? 0) < mostOf(page),
   );
   const [first, ...others] = free.map((page) => ({ page, rank: digest(`${slot} ${page}`) }));
   if (!first) return { is: 'full' };
   const { page } = others.reduce((best, each) => (each.rank > best.rank ? each : best), first);
-  return { is: 'free', page };
+  return { is: 'free', page, most: mostOf(page) };
 };

@@ -24,6 +24,8 @@ export interface Pause {
 export interface OperationState {
   /** The slots of its first page, in no order. */
   readonly inFlight: readonly Slot[];
+  /** The largest cap for which it has had slots on further pages; none where one page was always enough. */
+  readonly largestCap?: number;
   readonly paused?: Pause;
   /** Attempts in a row that came to nothing. */
   readonly failures: number;

@@ -10,6 +10,7 @@ import type { Config } from '../config/resolved.ts';
 import type { Deps } from './deps.ts';
 import type { OperationName } from './ids.ts';
 import { isSlotOver } from './slot-over.ts';
+import { MOST_SLOTS } from './slot-pages.ts';
 import type { OperationState, Slot } from './slots.ts';
 import { pagesOf } from './take-slot.ts';
 import { GRACE } from './timings.ts';
@@ -19,8 +20,6 @@ type SweepDeps = Pick<Deps, 'config' | 'locks' | 'batches' | 'operations' | 'que
 
 /** Slots that are looked at together: one after the other, a thousand would take longer than the function has. */
 const AT_ONCE = 20;
-/** As many as a configuration may ask for: slots beyond a cap that was lowered are looked at, too. */
-const MOST_SLOTS = 1_000;
 
 /** @throws AggregateError of what failed, once every operation has had its turn. */
 export const sweepSlots = async (deps: SweepDeps, mayGoOn: () => boolean): Promise<void> => {
@@ -47,7 +46,8 @@ const inAnyOrder = <T>({ machine }: Pick<SweepDeps, 'machine'>, all: readonly T[
 /** @returns how many slots there was no time for. */
 const sweepOperation = async (deps: SweepDeps, operation: OperationName, mayGoOn: () => boolean): Promise<number> => {
   const state = await deps.operations.read(operation);
-  const pages = await pagesOf(deps.operations, operation, state.inFlight, { cap: MOST_SLOTS, from: 0 }, false);
+  // Slots beyond a cap that was lowered are looked at, too.
+  const pages = await pagesOf(deps.operations, operation, { slots: state.inFlight, capToRead: MOST_SLOTS }, false);
   const slots = pages.flatMap(({ page, slots }) => slots.map((slot) => ({ page, slot })));
   const looked = await pLimit(AT_ONCE).map(inAnyOrder(deps, slots), async ({ page, slot }) => {
     if (!mayGoOn()) return false;

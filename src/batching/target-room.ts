@@ -15,7 +15,7 @@ import { isHeld, type Lock } from './lock.ts';
 import { isSlotOver } from './slot-over.ts';
 import { type Layout, type SlotPage, taken } from './slot-pages.ts';
 import { batchOfSlot, parseSlot, type Slot, slotOfBatch } from './slots.ts';
-import { freeOnPages, pagesOf, takeOnPages } from './take-slot.ts';
+import { type FirstPage, freeOnPages, pagesOf, takeOnPages } from './take-slot.ts';
 
 type RoomDeps = Pick<Deps, 'config' | 'locks'>;
 
@@ -23,15 +23,21 @@ type RoomDeps = Pick<Deps, 'config' | 'locks'>;
 export const pagesOfTarget = (
   { config, locks: { pageSize: size } }: RoomDeps,
   target: Target,
-  { onPages = false }: Pick<Lock, 'onPages'>,
+  { largestCap }: Pick<Lock, 'largestCap'>,
 ): Layout | undefined => {
   const { perTarget: cap } = operationFor(config, operationOf(target)).concurrency;
-  return cap === null || (cap <= size && !onPages) ? undefined : { cap, size, from: 1 };
+  return cap === null || (cap <= size && largestCap === undefined) ? undefined : { cap, size, from: 1 };
 };
 
-/** Batches that a smaller cap left in the lock count, too. */
-const inLock = (target: Target, { inFlight = [] }: Lock): readonly Slot[] =>
-  inFlight.map((id) => slotOfBatch({ id, target }));
+/** The largest cap that may have put slots of a Target on pages. */
+export const largestCapOf = ({ cap }: Pick<Layout, 'cap'>, { largestCap = 0 }: Pick<Lock, 'largestCap'>): number =>
+  Math.max(cap, largestCap);
+
+/** The lock itself, as the first page: batches that a smaller cap left in it count, too. */
+const firstPageOf = (target: Target, lock: Lock, layout: Layout): FirstPage => ({
+  slots: (lock.inFlight ?? []).map((id) => slotOfBatch({ id, target })),
+  capToRead: largestCapOf(layout, lock),
+});
 
 /** Takes a slot of the Target, or still has it. @returns its page; undefined where there is no room */
 export const takeTargetRoom = async (
@@ -41,10 +47,10 @@ export const takeTargetRoom = async (
   slot: Slot,
   layout: Layout,
 ): Promise<number | undefined> => {
-  const take = () => takeOnPages(deps.locks, target, slot, layout, async () => inLock(target, lock));
+  const take = () => takeOnPages(deps.locks, target, slot, layout, async () => firstPageOf(target, lock, layout));
   const room = await take();
   if (room !== undefined) return room;
-  const pages = await deps.locks.slotPagesEventually(target, layout.cap);
+  const pages = await deps.locks.slotPagesEventually(target, largestCapOf(layout, lock));
   return (await freeLeftBehind(deps, target, pages)) ? take() : undefined;
 };
 
@@ -86,7 +92,7 @@ export const isTargetFull = async (
   layout: Layout,
 ): Promise<boolean> => {
   // The first is the lock itself, whose slots end with their batches.
-  const pages = await pagesOf(deps.locks, target, inLock(target, lock), layout, true);
+  const pages = await pagesOf(deps.locks, target, firstPageOf(target, lock, layout), true);
   return taken(pages) >= layout.cap && !(await freeLeftBehind(deps, target, pages.slice(1)));
 };
 
@@ -94,15 +100,15 @@ export const isTargetFull = async (
 export const inFlightOf = async (deps: RoomDeps, target: Target, lock: Lock): Promise<readonly BatchId[]> => {
   const { inFlight = [] } = lock;
   const layout = pagesOfTarget(deps, target, lock);
-  const pages = layout ? await deps.locks.slotPagesEventually(target, layout.cap) : [];
+  const pages = layout ? await deps.locks.slotPagesEventually(target, largestCapOf(layout, lock)) : [];
   return [...inFlight, ...pages.flatMap(({ slots }) => slots.map(batchOfSlot))];
 };
 
 /** Deletes the pages of a Target that have no slots. Once its lock is gone the patrol no longer finds them. */
 export const dropEmptyPages = async (deps: RoomDeps, target: Target, lock: Lock): Promise<void> => {
   const layout = pagesOfTarget(deps, target, lock);
-  if (!layout && !lock.onPages) return;
-  const pages = await deps.locks.slotPagesEventually(target, layout?.cap ?? 1);
+  if (!layout && lock.largestCap === undefined) return;
+  const pages = await deps.locks.slotPagesEventually(target, largestCapOf(layout ?? { cap: 0 }, lock));
   const empty = pages.flatMap(({ page, slots }) => (slots.length === 0 ? page : []));
   if (empty.length > 0) await deps.locks.dropPages(target, empty);
 };
@@ -147,10 +153,10 @@ export const landBatch = async (
   const isInLock = targetPage === 0 || (targetPage === undefined && (perTarget ?? 0) <= locks.pageSize);
   if (isInLock) {
     const before = await locks.land(target, id);
-    const mayBeOnPages = before.onPages || (perTarget !== null && perTarget > locks.pageSize);
+    const mayBeOnPages = before.largestCap !== undefined || (perTarget !== null && perTarget > locks.pageSize);
     if (before.inFlight?.includes(id) || !mayBeOnPages) return isHeld(before, machine.now()) ? undefined : before;
   }
-  const freed = await freeOnPages(locks, target, slotOfBatch(batch), targetPage || 1, perTarget ?? 1);
+  const freed = await freeOnPages(locks, target, slotOfBatch(batch), targetPage || 1);
   const lock = await locks.read(target);
   if (lock.inFlight?.includes(id)) await locks.land(target, id);
   if (isHeld(lock, machine.now())) return undefined;

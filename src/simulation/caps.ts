@@ -23,7 +23,7 @@ export const watchCaps = (
       underWay.set(openBatch, { target, at: now() });
       openedAt.set(openBatch, now());
       const opened = [...underWay.values()].filter((each) => each.target === target).map(({ at }) => at);
-      const isAllowed = configs.allow(now(), opened, perTargetOf(operationOf(target)));
+      const isAllowed = configs.allowTheLast(now(), opened, perTargetOf(operationOf(target)));
       demand(isAllowed, 'a Target has at most perTarget batches', { target, count: opened.length });
     },
     batch: (_, after) => {

@@ -86,6 +86,18 @@ export class Configurations {
     return this.#everAllowed(now, begun, most) && this.#allowNow(now, begun, most);
   }
 
+  /**
+   * Whether `most`, by some configuration that a running function may have, allows for the latest of these, which begins now. All that are not
+   * over count, whichever configuration they began under; only what may have begun without a cap has no slot that shows it.
+   */
+  allowTheLast(now: Millis, begun: readonly Millis[], most: (config: Config) => number | null | undefined): boolean {
+    const isSeen = (at: Millis): boolean => this.recent(at).every(({ config }) => most(config) !== null);
+    return this.recent(now).some(({ config }) => {
+      const cap = most(config);
+      return cap === null || begun.filter(isSeen).length <= (cap ?? 0);
+    });
+  }
+
   /** Whatever began when: there are never more than the largest cap since the oldest of them began. */
   #everAllowed(now: Millis, begun: readonly Millis[], most: (config: Config) => number | null | undefined): boolean {
     const oldest = Math.min(now, ...begun);

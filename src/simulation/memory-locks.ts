@@ -124,13 +124,13 @@ export const memoryLocks = (
             : undefined,
         expiryOf(target, now),
       ),
-    openBatch: (target, mine, { batch, round, by, until, perTarget, onPages = false }) =>
+    openBatch: (target, mine, { batch, round, by, until, perTarget, largestCap }) =>
       write('locks.openBatch', target, ({ blocked: _, ...lock }) => {
         const inFlight = lock.inFlight ?? [];
         const mayOpen = isMine(lock, mine) && !lock.openBatch && lock.round === round - 1 && !lock.paused;
         if (!mayOpen || (perTarget && inFlight.length >= perTarget)) return undefined;
         const flight = perTarget ? { inFlight: [...inFlight, batch] } : {};
-        const place = onPages ? { onPages } : {};
+        const place = largestCap === undefined ? {} : { largestCap };
         return { ...lock, ...flight, ...place, openBatch: batch, round, openedBy: by, lockedUntil: until };
       }),
     land: async (target, batch) => {

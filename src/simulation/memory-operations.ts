@@ -40,6 +40,17 @@ export const memoryOperations = (tables: Tables, gate: Gate, lag: Lag = upToDate
             const inFlight = state.paused ? undefined : withSlot(state.inFlight, slot, most);
             return inFlight && { ...state, inFlight };
           }),
+    takeOnlyPage: (operation, slot, most) =>
+      write('operations.takeOnlyPage', operation, (state) => {
+        const isFree = !state.paused && state.largestCap === undefined;
+        const inFlight = isFree ? withSlot(state.inFlight, slot, most) : undefined;
+        return inFlight && { ...state, inFlight };
+      }),
+    noteCap: async (operation, cap) => {
+      await write('operations.noteCap', operation, (state) =>
+        (state.largestCap ?? 0) < cap ? { ...state, largestCap: cap } : undefined,
+      );
+    },
     freeSlot: async (operation, slot, page = 0) => {
       if (page > 0) return slots.freeSlot(operation, slot, page);
       let before: readonly Slot[] = [];

@@ -53,11 +53,13 @@ export const watchRooms = (
     for (const slot of after) if (!before.includes(slot)) takenAt.set(slot, now());
   };
   /** A batch is opened, and called about, only while it holds a slot: so there are no more of them either. */
-  const checkCap = (operation: OperationName): void => {
+  const checkCap = (operation: OperationName, before: readonly Slot[], after: readonly Slot[]): void => {
+    // Whoever gives a slot back begins nothing.
+    if (after.every((slot) => before.includes(slot))) return;
     // Two deliveries may take one slot on two pages.
     const slots = [...new Set(slotsIn(tables, operation))];
     const taken = slots.map((slot) => takenAt.get(slot) ?? Number.NEGATIVE_INFINITY);
-    const isAllowed = configs.allow(now(), taken, totalOf(operation));
+    const isAllowed = configs.allowTheLast(now(), taken, totalOf(operation));
     demand(isAllowed, 'an operation has at most total batches', { operation, slots });
   };
   return {
@@ -73,7 +75,7 @@ export const watchRooms = (
       checkRow(after.inFlight);
       checkFreed(tables, wasPaused, before.inFlight, after.inFlight);
       noteTaken(before.inFlight, after.inFlight);
-      checkCap(operation);
+      checkCap(operation, before.inFlight, after.inFlight);
       look(operation);
     },
     slotPage: ({ of, owner, slots }, before) => {
@@ -81,7 +83,7 @@ export const watchRooms = (
       checkFreed(tables, wasPaused, before, slots);
       if (of === 'target') return;
       noteTaken(before, slots);
-      checkCap(owner as OperationName);
+      checkCap(owner as OperationName, before, slots);
       look(owner as OperationName);
     },
     waitingTarget: look,

@@ -147,6 +147,8 @@ const operations: Prices<Operations> = {
   waiting: ([operation], rows = []) =>
     ofTarget(`op:${operation}`, { read: readUnits(rows.length * WAITING_TARGET_BYTES) }),
   takeSlot: ([operation, , , page]) => slotWrite(operation, page),
+  takeOnlyPage: ofOperation,
+  noteCap: ofOperation,
   freeSlot: ([operation, , page]) => slotWrite(operation, page),
   isWaiting: readOfOperation,
   enqueue: ofOperation,

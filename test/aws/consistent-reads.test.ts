@@ -65,6 +65,8 @@ const PROMISED: {
     slotPage: 'strong',
     isWaiting: 'strong',
     takeSlot: 'none',
+    takeOnlyPage: 'none',
+    noteCap: 'none',
     freeSlot: 'none',
     enqueue: 'none',
     waiting: 'strong',

@@ -49,6 +49,8 @@ export const callAll = async (ports: Ports): Promise<void> => {
   for (const _ of ['done', 'refused']) {
     await operations.takeSlot(operation, slot, 1);
     await operations.takeSlot(operation, slot, 1, 1);
+    await operations.takeOnlyPage(operation, slot, 1);
+    await operations.noteCap(operation, 20);
     await operations.slotPages(operation, 20);
     await operations.slotPagesEventually(operation, 20);
     await operations.slotPage(operation, 1);

@@ -107,6 +107,8 @@ const CASES = (): Record<Exclude<RowKind, 'fleet name'>, Case> => ({
     attempts: [
       () => stores.operations.read(ship),
       () => stores.operations.takeSlot(ship, 's' as never, 5),
+      () => stores.operations.takeOnlyPage(ship, 's' as never, 5),
+      () => stores.operations.noteCap(ship, 20),
       () => stores.operations.freeSlot(ship, 's' as never),
       () => stores.operations.pause(ship, pause),
       () => stores.operations.addFailure(ship),

@@ -44,6 +44,7 @@ const lastSlotOf = async (cap: number, bytes: number) => {
   const operation = { ...ship, name, concurrency: { perTarget: null, total: cap } };
   const deps = { operations, config: { ...base, operations: { [name]: operation } } };
   const targetOf = (n: number) => target(`${name}/depot=${n}`.padEnd(bytes, '-'));
+  if (cap > PAGE_SIZE) await operations.noteCap(name, cap);
   // The last page has one slot left.
   for (let page = 0; page < cap / PAGE_SIZE; page += 1)
     await Promise.all(

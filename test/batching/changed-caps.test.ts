@@ -1,18 +1,21 @@
-/** `perTarget` changes while batches of a Target are under way: each task ends, and no more are under way than a cap allows. */
-import { expect, it } from 'vitest';
+/** Caps change while batches are under way: each task ends, and no more are under way than a cap allows. */
+import { beforeEach, expect, it } from 'vitest';
 import { isFinished } from '../../src/batching/batch.ts';
 import { electLeader } from '../../src/batching/elect-leader.ts';
 import { group } from '../../src/batching/group.ts';
 import { handleBatch } from '../../src/batching/handle-batch.ts';
 import { type BatchId, batchIdOf } from '../../src/batching/ids.ts';
 import type { BatchMessage } from '../../src/batching/messages.ts';
+import { freeRoom, roomOf, takeRoom } from '../../src/batching/room.ts';
+import { type Slot, slotOf } from '../../src/batching/slots.ts';
 import { SECOND } from '../../src/batching/timings.ts';
 import { aConfig, aPolicy } from '../factories/factories.ts';
+import { capped, clean, elsewhere, SHIP } from './capped.ts';
 import { PLENTY, type StepKit } from './step-kit.ts';
 import { kit, registered, suite, where } from './step-suite.ts';
 
 suite('a Target whose cap changes', () => {
-  const capped = (perTarget: number | null): StepKit => ({
+  const cappedAt = (perTarget: number | null): StepKit => ({
     ...kit,
     config: aConfig({ batch: aPolicy({ maxSize: 1, maxWait: 0 }), concurrency: { perTarget, total: null } }),
   });
@@ -52,9 +55,9 @@ suite('a Target whose cap changes', () => {
     [12, null],
   ])('from %s to %s leaves no task behind', async (before, after) => {
     const ids = await registered(30);
-    await lead(capped(before));
+    await lead(cappedAt(before));
     expect(await underWay()).toBe(before);
-    const deps = capped(after);
+    const deps = cappedAt(after);
     for (let round = 0; round < 60; round += 1) {
       const messages = kit.sent.batch.splice(0).filter(isOurs);
       if (messages.length === 0) break;
@@ -72,8 +75,8 @@ suite('a Target whose cap changes', () => {
     [25, 12],
   ])('from %s to %s has no further batches before fewer are under way', async (before, after) => {
     await registered(40);
-    await lead(capped(before));
-    const deps = capped(after);
+    await lead(cappedAt(before));
+    const deps = cappedAt(after);
     const messages = kit.sent.batch.splice(0).filter(isOurs);
     expect(messages).toHaveLength(before);
     for (const [n, { batchId }] of messages.entries()) {
@@ -81,5 +84,47 @@ suite('a Target whose cap changes', () => {
       await lead(deps);
       expect(await underWay()).toBe(Math.max(after, before - n - 1));
     }
+  });
+});
+
+suite('an operation whose cap changes', () => {
+  const mine = (n: number): Slot => slotOf(elsewhere(n), 1, 1);
+  const take = (total: number, n: number) => takeRoom(capped({ total }), elsewhere(n), mine(n));
+  beforeEach(clean);
+
+  it.each([
+    [30, 5],
+    [30, 12],
+    [300, 5],
+    [300, 12],
+    [300, 40],
+  ])('from %s to %s has no further batches before fewer are under way', async (before, after) => {
+    const pages: [n: number, page: number | undefined][] = [];
+    for (let n = 0; n < before; n += 1) pages.push([n, await take(before, n)]);
+    expect(await take(before, before)).toBeUndefined();
+    // Those of the first pages end first: the pages of the smaller cap are empty then, and others are not.
+    const inTurn = pages.toSorted((a, b) => (a[1] ?? 0) - (b[1] ?? 0));
+    for (const [n, page] of inTurn.slice(0, before - after)) {
+      expect(await take(after, before)).toBeUndefined();
+      expect((await roomOf(capped({ total: after }), SHIP)).room).toBe(0);
+      await freeRoom(kit, SHIP, mine(n), page);
+    }
+    const [last, lastPage] = inTurn.at(-1) ?? [0, 0];
+    expect(await take(after, last)).toBe(lastPage);
+    await freeRoom(kit, SHIP, mine(last), lastPage);
+    // One has room, however many look at the same time.
+    const others = Array.from({ length: 8 }, (_, n) => take(after, before + n));
+    expect((await Promise.all(others)).filter((page) => page !== undefined)).toHaveLength(1);
+    // Whoever gives a slot back may not know its page.
+    for (let n = 0; n < before + 8; n += 1) await freeRoom(kit, SHIP, mine(n));
+    expect((await roomOf(capped({ total: after }), SHIP)).room).toBe(after);
+  });
+
+  it('and grows takes the further pages into use', async () => {
+    for (let n = 0; n < 5; n += 1) expect(await take(5, n)).toBe(0);
+    expect(await take(5, 5)).toBeUndefined();
+    for (let n = 5; n < 30; n += 1) expect(await take(30, n)).toBeDefined();
+    expect(await take(30, 30)).toBeUndefined();
+    for (let n = 0; n < 30; n += 1) await freeRoom(kit, SHIP, mine(n));
   });
 });

@@ -60,7 +60,7 @@ suite('finish', () => {
     await led(1);
     await registered(1);
     const batch = batchIdOf(where, 1, 1);
-    const open = { batch, round: 1, by: 'turn' as Token, until: NOW + LEASE, perTarget: null, onPages: true };
+    const open = { batch, round: 1, by: 'turn' as Token, until: NOW + LEASE, perTarget: null, largestCap: 20 };
     await kit.locks.openBatch(where, guard(), open);
     await kit.locks.takeSlot(where, slotOf(where, 1, 1), 10, 2);
     const [first] = await kit.waiting.first(where, 1);

@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { capOfPage, type Layout, placeFor, type SlotPage } from '../../src/batching/slot-pages.ts';
+import { capOfPage, capToShare, type Layout, placeFor, type SlotPage, taken } from '../../src/batching/slot-pages.ts';
 import { type Slot, slotOf } from '../../src/batching/slots.ts';
 import { target } from '../factories/factories.ts';
 
@@ -23,6 +24,28 @@ describe('the pages of a cap', () => {
   });
 });
 
+describe('the cap that pages share out', () => {
+  const anyPages = fc
+    .uniqueArray(fc.record({ page: fc.nat({ max: 12 }), count: fc.nat({ max: 14 }) }), { selector: ({ page }) => page })
+    .map((all): SlotPage[] => all.map(({ page, count }) => ({ page, slots: slots(count, page * 100) })));
+  const anyLayout = fc.record({ cap: fc.integer({ min: 1, max: 90 }), from: fc.nat({ max: 1 }) });
+
+  it('fills up the cap and never exceeds it, whatever an earlier cap left on the pages', () => {
+    fc.assert(
+      fc.property(anyPages, anyLayout, (pages, { cap, from }) => {
+        const layout: Layout = { cap, size: 10, from };
+        const shared = { ...layout, cap: capToShare(pages, layout) };
+        const countOf = new Map(pages.map((each) => [each.page, each.slots.length]));
+        const filled = Array.from({ length: 110 }, (_, page) =>
+          Math.max(countOf.get(page) ?? 0, capOfPage(page, shared)),
+        );
+        expect(filled.reduce((sum, each) => sum + each, 0)).toBe(Math.max(cap, taken(pages)));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
 describe('the place of a slot', () => {
   it('is where it is already, also on a page that a lower cap has not any more', () => {
     const pages: SlotPage[] = [
@@ -39,8 +62,12 @@ describe('the place of a slot', () => {
       { page: 1, slots: slots(9, 10) },
       { page: 2, slots: slots(5, 20) },
     ];
-    expect(placeFor(slot(99), pages, ofOperation(25))).toEqual({ is: 'free', page: 1 });
-    expect(placeFor(slot(99), pages.slice(1), { cap: 15, size: 10, from: 1 })).toEqual({ is: 'free', page: 1 });
+    expect(placeFor(slot(99), pages, ofOperation(25))).toEqual({ is: 'free', page: 1, most: 10 });
+    expect(placeFor(slot(99), pages.slice(1), { cap: 15, size: 10, from: 1 })).toEqual({
+      is: 'free',
+      page: 1,
+      most: 10,
+    });
   });
 
   it('is none where the cap is reached, also on other pages than those of the cap', () => {

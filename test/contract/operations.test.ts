@@ -33,6 +33,32 @@ describeEach('operation rows', storeKinds, (stores) => {
     expect(await take(4)).toBe(true);
   });
 
+  it('give a slot of their only page while they have no others', async () => {
+    const { name, slot } = fresh();
+    const take = (n: number) => stores().operations.takeOnlyPage(name, slot(n), 2);
+    expect([await take(1), await take(2), await take(3), await take(1)]).toEqual([true, true, false, true]);
+    await stores().operations.freeSlot(name, slot(2));
+    await stores().operations.pause(name, aPause());
+    expect(await take(2)).toBe(false);
+    await stores().operations.resume(name, 'pause-1');
+    expect(await take(2)).toBe(true);
+    await stores().operations.freeSlot(name, slot(2));
+    await stores().operations.noteCap(name, 30);
+    expect([await take(2), await take(1)]).toEqual([false, false]);
+    expect(await stores().operations.takeSlot(name, slot(2), 2)).toBe(true);
+    expect(await read(name)).toMatchObject({ largestCap: 30 });
+  });
+
+  it('note the largest cap that they had further pages for', async () => {
+    const { name } = fresh();
+    const caps: unknown[] = [];
+    for (const cap of [20, 40, 30]) {
+      await stores().operations.noteCap(name, cap);
+      caps.push((await read(name)).largestCap);
+    }
+    expect(caps).toEqual([20, 40, 40]);
+  });
+
   it('give no slot while they are paused', async () => {
     const { name, slot } = fresh();
     await stores().operations.pause(name, aPause());

@@ -137,8 +137,18 @@ export const raisedCapsSignalNobody: Bug = {
 /** A Target under a cap that fits its lock counts what is in its lock alone. */
 export const loweredCapsForgetPages: Bug = {
   group: (deps, message, delivery) => {
-    const openBatch: Locks['openBatch'] = (target, mine, open) =>
-      deps.locks.openBatch(target, mine, { ...open, onPages: false });
+    const openBatch: Locks['openBatch'] = (target, mine, { largestCap: _, ...open }) =>
+      deps.locks.openBatch(target, mine, open);
     return group({ ...deps, locks: { ...deps.locks, openBatch } }, message, delivery);
   },
+};
+
+/** Nobody notes that an operation has slots on further pages: under a cap that fits its row, only those in the row count. */
+const forgettingPages = <Some extends Pick<Deps, 'operations'>>(deps: Some): Some => ({
+  ...deps,
+  operations: { ...deps.operations, noteCap: async () => {} },
+});
+export const loweredTotalsForgetPages: Bug = {
+  group: (deps, message, delivery) => group(forgettingPages(deps), message, delivery),
+  handleBatch: (deps, message, delivery) => handleBatch(forgettingPages(deps), message, delivery),
 };

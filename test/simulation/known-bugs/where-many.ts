@@ -148,3 +148,17 @@ export const changedCap =
     ),
     changes: [{ at: 10_000 + 100 * (scenario.seed % 50), to: { concurrency: { perTarget: after, total: null } } }],
   });
+
+/** Many Targets share slots that batches hold for minutes, and then there are fewer. */
+export const loweredTotal = (scenario: Scenario): Partial<Scenario> => ({
+  ...only(
+    scenario,
+    many(60, (n) => ({ at: n * 30_000, depot: n })),
+    ({ batch, retry }) => ({
+      batch: { ...batch, maxSize: 1, maxWait: 0 },
+      concurrency: { perTarget: null, total: 6 },
+      retry: { ...retry, immediate: 0, maxAttempts: 8, minDelay: 100_000, maxDelay: 300_000 },
+    }),
+  ),
+  changes: [{ at: 300_000, to: { concurrency: { perTarget: null, total: 2 } } }],
+});

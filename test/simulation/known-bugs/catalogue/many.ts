@@ -28,6 +28,12 @@ export const MANY_BUGS: readonly KnownBug[] = [
     /at most perTarget batches/,
     where.changedCap(4, 2),
   ],
+  [
+    'lowered totals that forget the pages',
+    many.loweredTotalsForgetPages,
+    /at most total (batches|times)/,
+    where.loweredTotal,
+  ],
   ['busy Targets that go first', many.busyTargetsGoFirst, /passes one that waits/, where.twoBusyTargets],
   [
     'slots that are freed before the Target is blocked',
