@@ -120,6 +120,33 @@ suite('an operation whose cap changes', () => {
     expect((await roomOf(capped({ total: after }), SHIP)).room).toBe(after);
   });
 
+  it('reads its pages behind time, and once more where those have slots beyond their share', async () => {
+    const reads: string[] = [];
+    const late: StepKit['operations'] = {
+      ...kit.operations,
+      slotPages: (...asked) => {
+        reads.push('now');
+        return kit.operations.slotPages(...asked);
+      },
+      // It does not show the last slot that was taken on each page.
+      slotPagesEventually: async (...asked) => {
+        reads.push('behind time');
+        const pages = await kit.operations.slotPages(...asked);
+        return pages.map(({ page, slots }) => ({ page, slots: slots.slice(1) }));
+      },
+    };
+    const takeLate = (total: number, n: number) =>
+      takeRoom({ ...capped({ total }), operations: late }, elsewhere(n), mine(n));
+    expect(await takeLate(30, 0)).toBeDefined();
+    expect(reads).toEqual(['behind time']);
+    await clean();
+    await freeRoom(kit, SHIP, mine(0));
+    await kit.operations.takeSlot(SHIP, mine(0), 10, 0);
+    for (const n of [1, 2, 3, 4]) await kit.operations.takeSlot(SHIP, mine(n), 10, 1);
+    expect(await takeLate(5, 5)).toBeUndefined();
+    for (let n = 0; n < 5; n += 1) await freeRoom(kit, SHIP, mine(n));
+  });
+
   it('and grows takes the further pages into use', async () => {
     for (let n = 0; n < 5; n += 1) expect(await take(5, n)).toBe(0);
     expect(await take(5, 5)).toBeUndefined();
