@@ -16,6 +16,7 @@ import type { GroupMessage } from './messages.ts';
 import { type Due, due, type Waiting } from './policy.ts';
 import { awaitRoom, takeRoom } from './room.ts';
 import { settle, settlementsOf } from './settle.ts';
+import type { Layout } from './slot-pages.ts';
 import { type Slot, slotOf } from './slots.ts';
 import { freeTargetRoomIfOver, isTargetFull, largestCapOf, pagesOfTarget, takeTargetRoom } from './target-room.ts';
 import { HANDOVER_MARGIN, LEASE, STINT } from './timings.ts';
@@ -156,15 +157,17 @@ const openBatch = async (turn: Turn, lock: Lock, next: Due & { do: 'seal' }): Pr
   const { target, fence } = message;
   const round = lock.round + 1;
   const slot = slotOf(target, fence, round);
-  const { slotPage, targetPage } = await takeRooms(deps, target, lock, slot);
+  const layout = pagesOfTarget(deps, target, lock);
+  const { slotPage, targetPage } = await takeRooms(deps, target, lock, slot, layout);
   if (slotPage === undefined) {
     await giveUpFor(turn, lock, next.rows);
+    // Woken for a slot of its operation, the Target may have no place for another batch.
+    if (layout && targetPage === undefined) await passOn(turn, lock);
     // Not before the lock is blocked: until then another delivery of this guard may open the batch, and the slot is its.
     await freeTargetRoomIfOver(deps, target, slot, targetPage);
     return 'again';
   }
   const batch = batchIdOf(target, fence, round);
-  const layout = pagesOfTarget(deps, target, lock);
   const largestCap = layout && largestCapOf(layout, lock);
   const perTarget = layout ? null : operationOfTurn(turn).concurrency.perTarget;
   const until = Math.max(lock.lockedUntil, deps.machine.now() + LEASE);
@@ -186,8 +189,8 @@ const takeRooms = async (
   target: Target,
   lock: Lock,
   slot: Slot,
+  layout: Layout | undefined,
 ): Promise<{ readonly slotPage: number | undefined; readonly targetPage: number | undefined }> => {
-  const layout = pagesOfTarget(deps, target, lock);
   const targetPage = layout ? await takeTargetRoom(deps, target, lock, slot, layout) : undefined;
   if (layout && targetPage === undefined) return { slotPage: undefined, targetPage };
   const isCapped = operationFor(deps.config, operationOf(target)).concurrency.perTarget !== null;

@@ -9,7 +9,7 @@ import type { BatchMessage } from '../../src/batching/messages.ts';
 import { freeRoom, roomOf, takeRoom } from '../../src/batching/room.ts';
 import { type Slot, slotOf } from '../../src/batching/slots.ts';
 import { SECOND } from '../../src/batching/timings.ts';
-import { aConfig, aPolicy } from '../factories/factories.ts';
+import { aConfig, aPolicy, NOW } from '../factories/factories.ts';
 import { capped, clean, elsewhere, SHIP } from './capped.ts';
 import { PLENTY, type StepKit } from './step-kit.ts';
 import { kit, registered, suite, where } from './step-suite.ts';
@@ -84,6 +84,20 @@ suite('a Target whose cap changes', () => {
       await lead(deps);
       expect(await underWay()).toBe(Math.max(after, before - n - 1));
     }
+  });
+
+  it('passes on what it is woken for, if it is full itself', async () => {
+    await registered(15);
+    const deps = cappedAt(12);
+    await lead(deps);
+    const { blocked, fence } = await kit.locks.read(where);
+    expect(blocked).toBeDefined();
+    await kit.operations.enqueue(SHIP, { target: elsewhere(1), at: NOW, fence: 3 });
+    kit.sent.elect.length = 0;
+    await electLeader(deps, { target: where, wake: fence });
+    for (const { delay: _, ...message } of ours(kit.sent.group)) await group(deps, message, PLENTY);
+    expect(kit.sent.elect).toEqual([{ target: elsewhere(1), wake: 3 }]);
+    expect((await kit.locks.read(where)).blocked).toBe(blocked);
   });
 });
 
