@@ -44,7 +44,7 @@ export const takeRoom = async (deps: RoomDeps, target: Target, slot: Slot): Prom
   return takeOnPages(operations, operation, slot, layout, async () => {
     const state = await operations.read(operation);
     if (state.paused) return undefined;
-    // Before a slot is there: who takes one by a smaller cap must know that there are further pages.
+    // Before a slot is there: a leader with a smaller cap must see that there are further pages.
     if (!isOnePage && (state.largestCap ?? 0) < total) await operations.noteCap(operation, total);
     return firstPageOf(state, total, operations);
   });

@@ -54,7 +54,7 @@ export const watchRooms = (
   };
   /** A batch is opened, and called about, only while it holds a slot: so there are no more of them either. */
   const checkCap = (operation: OperationName, before: readonly Slot[], after: readonly Slot[]): void => {
-    // Whoever gives a slot back begins nothing.
+    // A write that gives a slot back begins no batch.
     if (after.every((slot) => before.includes(slot))) return;
     // Two deliveries may take one slot on two pages.
     const slots = [...new Set(slotsIn(tables, operation))];

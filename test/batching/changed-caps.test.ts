@@ -129,7 +129,7 @@ suite('an operation whose cap changes', () => {
     // One has room, however many look at the same time.
     const others = Array.from({ length: 8 }, (_, n) => take(after, before + n));
     expect((await Promise.all(others)).filter((page) => page !== undefined)).toHaveLength(1);
-    // Whoever gives a slot back may not know its page.
+    // The page need not be known to give a slot back.
     for (let n = 0; n < before + 8; n += 1) await freeRoom(kit, SHIP, mine(n));
     expect((await roomOf(capped({ total: after }), SHIP)).room).toBe(after);
   });

@@ -143,7 +143,7 @@ export const loweredCapsForgetPages: Bug = {
   },
 };
 
-/** Nobody notes that an operation has slots on further pages: under a cap that fits its row, only those in the row count. */
+/** No function notes that an operation has slots on further pages. Under a cap that fits the row, only slots in the row count then. */
 const forgettingPages = <Some extends Pick<Deps, 'operations'>>(deps: Some): Some => ({
   ...deps,
   operations: { ...deps.operations, noteCap: async () => {} },
