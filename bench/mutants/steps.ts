@@ -149,7 +149,7 @@ export const STEPS: readonly Mutant[] = [
     'src/batching/room.ts',
     ['test/batching/changed-caps.test.ts', 'test/batching/rooms.test.ts'],
     ['if (!isOnePage && (state.largestCap ?? 0) < total) await operations.noteCap(operation, total);', ''],
-    ['cap > pageSize || largestCap !== undefined ?', 'cap > pageSize ?'],
+    ['largest > pageSize ? largest : 0', 'cap > pageSize ? largest : 0'],
     ['Math.max(cap, largestCap ?? 0)', 'cap'],
   ),
   ...mutantsOf(

@@ -13,10 +13,10 @@ const firstPageOf = (
   { inFlight: slots, largestCap }: OperationState,
   cap: number,
   { pageSize }: Pick<Deps['operations'], 'pageSize'>,
-): FirstPage => ({
-  slots,
-  capToRead: cap > pageSize || largestCap !== undefined ? Math.max(cap, largestCap ?? 0) : 0,
-});
+): FirstPage => {
+  const largest = Math.max(cap, largestCap ?? 0);
+  return { slots, capToRead: largest > pageSize ? largest : 0 };
+};
 
 /** The pages of an operation. @param cap its `total` @param isSure whether they have to be as they are now, for twice the price */
 export const slotsOf = (
@@ -56,7 +56,7 @@ export const freeRoom = async (
   operation: OperationName,
   slot: Slot,
   page = 0,
-): Promise<boolean> => (await freeOnPages(operations, operation, slot, page)) !== undefined;
+): Promise<boolean> => freeOnPages(operations, operation, slot, page);
 
 /** Whether a batch holds its slot. @param page where it was taken */
 export const holdsRoom = async (

@@ -49,30 +49,23 @@ export const takeOnPages = async <Owner>(
     // "Taken already" has to be certain: a batch that lent its slot and takes one again may still be shown with the one that it lent.
     if (place.is === 'held' && (isSure || place.page === 0)) return place.page;
     if (place.is === 'full' && isSure) return undefined;
-    // So has "room" where the pages may not share out the whole cap. Otherwise a page that is read a moment late costs a write that is refused.
+    // So has "room" where pages have more slots than their share: no condition of the page that is written counts those. A page that is
+    // full, but was read a moment late, only costs a write that is refused.
     if (place.is !== 'free' || (!isSure && capToShare(pages, layout) < layout.cap)) continue;
     if (await store.takeSlot(owner, slot, place.most, place.page)) return place.page;
   }
   return undefined;
 };
 
-/** A page as it was before one of its slots was given back. */
-export interface Freed {
-  readonly page: number;
-  readonly before: readonly Slot[];
-}
-
-/** Gives a slot back. @param page where it should be @returns undefined where it was not taken */
+/** Gives a slot back. @param page where it should be @returns whether it was taken */
 export const freeOnPages = async <Owner>(
   store: Pages<Owner> & Pick<SlotPages<Owner>, 'freeSlot'>,
   owner: Owner,
   slot: Slot,
   page: number,
-): Promise<Freed | undefined> => {
-  const before = await store.freeSlot(owner, slot, page);
-  if (before) return { page, before };
+): Promise<boolean> => {
+  if (await store.freeSlot(owner, slot, page)) return true;
   // Whoever formed the batch may not have known its page.
   const where = (await store.slotPagesEventually(owner, MOST_SLOTS)).find(({ slots }) => slots.includes(slot));
-  const found = where && (await store.freeSlot(owner, slot, where.page));
-  return found && { page: where.page, before: found };
+  return where !== undefined && (await store.freeSlot(owner, slot, where.page)) !== undefined;
 };

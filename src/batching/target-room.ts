@@ -106,9 +106,9 @@ export const inFlightOf = async (deps: RoomDeps, target: Target, lock: Lock): Pr
 
 /** Deletes the pages of a Target that have no slots. Once its lock is gone the patrol no longer finds them. */
 export const dropEmptyPages = async (deps: RoomDeps, target: Target, lock: Lock): Promise<void> => {
-  const layout = pagesOfTarget(deps, target, lock);
-  if (!layout && lock.largestCap === undefined) return;
-  const pages = await deps.locks.slotPagesEventually(target, largestCapOf(layout ?? { cap: 0 }, lock));
+  const largest = Math.max(pagesOfTarget(deps, target, lock)?.cap ?? 0, lock.largestCap ?? 0);
+  if (largest === 0) return;
+  const pages = await deps.locks.slotPagesEventually(target, largest);
   const empty = pages.flatMap(({ page, slots }) => (slots.length === 0 ? page : []));
   if (empty.length > 0) await deps.locks.dropPages(target, empty);
 };
@@ -136,9 +136,9 @@ export const freeTargetRoomIfOver = async (
  * H7. Gives a batch's place in its Target back, wherever it was taken: the cap may have changed since.
  *
  * A page is written before the lock is read, and a leader that finds no room writes the lock before it reads the pages: one of them
- * sees the other. A leader that finds its Target full by the lock alone gives it back without a mark, and a batch that was in the lock
- * is told apart from one on a page by that: only waiting tasks show that the Target needs a signal. The same holds
- * if the place is found nowhere: a function may have given it back in the lock, and crashed before it sent the signal.
+ * sees the other. A leader that finds its Target full by the lock alone leaves no mark in the lock. So after a batch that was in the
+ * lock, only waiting tasks show that the Target needs a signal. The same holds if the place is found nowhere: a function may have given it
+ * back in the lock, and crashed before it sent the signal.
  *
  * @returns the lock of a Target that may need a signal; undefined if it has a leader, or if the batch had no place
  */

@@ -87,8 +87,8 @@ export class Configurations {
   }
 
   /**
-   * Whether `most`, by some configuration that a running function may have, allows for the latest of these, which begins now. All that are not
-   * over count, whichever configuration they began under; only what may have begun without a cap has no slot that shows it.
+   * Whether `most`, by some configuration that a running function may have, allows the latest of these to begin now. Each that is not over counts,
+   * whichever configuration it began under. The exception is one that may have begun without a cap: no slot shows it.
    */
   allowTheLast(now: Millis, begun: readonly Millis[], most: (config: Config) => number | null | undefined): boolean {
     const isSeen = (at: Millis): boolean => this.recent(at).every(({ config }) => most(config) !== null);

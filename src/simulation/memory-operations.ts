@@ -9,6 +9,12 @@ import { memorySlots, withoutSlot, withSlot } from './memory-slots.ts';
 import { type Lag, upToDate } from './remembered.ts';
 import type { Tables } from './tables.ts';
 
+/** An operation's row with a slot more on its first page; undefined where it is paused, or the page is full. */
+const withFirst = (state: OperationState, slot: Slot, most: number): OperationState | undefined => {
+  const inFlight = state.paused ? undefined : withSlot(state.inFlight, slot, most);
+  return inFlight && { ...state, inFlight };
+};
+
 export const memoryOperations = (tables: Tables, gate: Gate, lag: Lag = upToDate, pageSize = PAGE_SIZE): Operations => {
   const stored = (operation: OperationName): OperationState => tables.operations.get(operation) ?? NEW_OPERATION;
   const queueOf = (operation: OperationName): Map<string, WaitingTarget> => {
@@ -36,16 +42,11 @@ export const memoryOperations = (tables: Tables, gate: Gate, lag: Lag = upToDate
     takeSlot: (operation, slot, most, page = 0) =>
       page > 0
         ? slots.takeSlot(operation, slot, most, page)
-        : write('operations.takeSlot', operation, (state) => {
-            const inFlight = state.paused ? undefined : withSlot(state.inFlight, slot, most);
-            return inFlight && { ...state, inFlight };
-          }),
+        : write('operations.takeSlot', operation, (state) => withFirst(state, slot, most)),
     takeOnlyPage: (operation, slot, most) =>
-      write('operations.takeOnlyPage', operation, (state) => {
-        const isFree = !state.paused && state.largestCap === undefined;
-        const inFlight = isFree ? withSlot(state.inFlight, slot, most) : undefined;
-        return inFlight && { ...state, inFlight };
-      }),
+      write('operations.takeOnlyPage', operation, (state) =>
+        state.largestCap === undefined ? withFirst(state, slot, most) : undefined,
+      ),
     noteCap: async (operation, cap) => {
       await write('operations.noteCap', operation, (state) =>
         (state.largestCap ?? 0) < cap ? { ...state, largestCap: cap } : undefined,

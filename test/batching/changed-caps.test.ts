@@ -109,9 +109,9 @@ suite('an operation whose cap changes', () => {
   it.each([
     [30, 5],
     [30, 12],
-    [300, 5],
-    [300, 12],
-    [300, 40],
+    [180, 5],
+    [180, 12],
+    [180, 40],
   ])('from %s to %s has no further batches before fewer are under way', async (before, after) => {
     const pages: [n: number, page: number | undefined][] = [];
     for (let n = 0; n < before; n += 1) pages.push([n, await take(before, n)]);

@@ -1,6 +1,7 @@
 /** An operation: how its tasks are grouped, batched, called about and told of; and what cannot go together. */
 import * as z from 'zod';
 import { OPERATION_NAME_PATTERN } from '../../batching/ids.ts';
+import { MOST_SLOTS } from '../../batching/slot-pages.ts';
 import { PAYLOAD_MAX_BYTES } from '../../batching/task.ts';
 import { MINUTE } from '../../batching/timings.ts';
 import { ITEMS_MAX_BYTES } from '../endpoints.ts';
@@ -26,7 +27,7 @@ const retrySchema = section({
   bisect: z.boolean(must('true or false')).default(true),
 });
 
-const cap = whole(1, 1_000, ', or null for any number').nullable().default(null);
+const cap = whole(1, MOST_SLOTS, ', or null for any number').nullable().default(null);
 const concurrencySchema = section({ perTarget: cap, total: cap });
 
 const MERGE_KEYS = /^[^.[\]\s]+(?:\.[^.[\]\s]+)*\[\](?:\.[^.[\]\s]+)*$/;
