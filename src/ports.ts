@@ -416,7 +416,10 @@ export interface Operations extends SlotPages<OperationName> {
   pause(operation: OperationName, pause: Pause): Promise<boolean>;
   /** Ends the pause of that id. False if another one, or none, is stored. */
   resume(operation: OperationName, id: string): Promise<boolean>;
-  /** Counts an attempt that came to nothing, as `by` of them. Answers how many in a row. */
+  /**
+   * Counts a failed attempt, as `by` of them. Answers how many in a row. A request that the client repeats, since its
+   * answer was lost, may count twice: a circuit opens earlier by so much.
+   */
   addFailure(operation: OperationName, by?: number): Promise<number>;
   /** Notes since when calls are refused since there are too many, unless that is noted already. */
   markThrottled(operation: OperationName, at: Millis): Promise<void>;

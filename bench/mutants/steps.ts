@@ -141,8 +141,10 @@ export const STEPS: readonly Mutant[] = [
   ...mutantsOf(
     'src/batching/take-slot.ts',
     ['test/batching/slots-of-batches.test.ts', 'test/batching/changed-caps.test.ts'],
-    ['look > 0 || first.capToRead === 0', 'true'],
-    ['(!isSure && capToShare(pages, layout) < layout.cap)', 'false'],
+    ['look > 0 || hasBeyond(first, layout)', 'true'],
+    ['look > 0 || hasBeyond(first, layout)', 'look > 0'],
+    ['capToRead !== layout.cap ||', ''],
+    ['capToShare([{ page: 0, slots }], layout) < layout.cap', 'false'],
     ['store.takeSlot(owner, slot, place.most, place.page)', 'store.takeSlot(owner, slot, store.pageSize, place.page)'],
   ),
   ...mutantsOf(

@@ -34,6 +34,8 @@ interface Update {
 }
 
 export const dynamoDBOperations = (client: DynamoDBDocumentClient, table: string): Operations => {
+  /** Operations that note a cap, as far as this process knows. A write that is refused for the note costs as much as one that is done. */
+  const noted = new Set<OperationName>();
   /** The row as it is after a write, or undefined where its condition failed. */
   const update = async (operation: OperationName, { set, when, values }: Update): Promise<Item | undefined> => {
     const answer = await conditionally(
@@ -60,7 +62,9 @@ export const dynamoDBOperations = (client: DynamoDBDocumentClient, table: string
   return {
     read: async (operation) => {
       const get = new GetCommand({ TableName: table, Key: operationKey(operation), ConsistentRead: true });
-      return operationStateOf((await client.send(get)).Item);
+      const state = operationStateOf((await client.send(get)).Item);
+      if (state.largestCap !== undefined) noted.add(operation);
+      return state;
     },
     ...dynamoDBSlots(client, table, partitionOf, {
       kind: 'operation',
@@ -68,6 +72,7 @@ export const dynamoDBOperations = (client: DynamoDBDocumentClient, table: string
       when: NOT_PAUSED,
     }),
     takeOnlyPage: async (operation, slot, most) => {
+      if (noted.has(operation)) return false;
       const when = `${NOT_PAUSED} AND attribute_not_exists(LargestCap) AND ${HAS_ROOM}`;
       return (
         (await update(operation, { set: 'ADD InFlight :slots', when, values: slotValues(slot, most) })) !== undefined

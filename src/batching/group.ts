@@ -160,9 +160,10 @@ const openBatch = async (turn: Turn, lock: Lock, next: Due & { do: 'seal' }): Pr
   const layout = pagesOfTarget(deps, target, lock);
   const { slotPage, targetPage } = await takeRooms(deps, target, lock, slot, layout);
   if (slotPage === undefined) {
-    await giveUpFor(turn, lock, next.rows);
-    // Woken for a slot of its operation, the Target may have no place for another batch.
+    // Woken for a slot of its operation, the Target may have no place for another batch. Not after it is blocked: a function that
+    // crashed in between would leave the slot to the sweep.
     if (layout && targetPage === undefined) await passOn(turn, lock);
+    await giveUpFor(turn, lock, next.rows);
     // Not before the lock is blocked: until then another delivery of this guard may open the batch, and the slot is its.
     await freeTargetRoomIfOver(deps, target, slot, targetPage);
     return 'again';

@@ -43,19 +43,25 @@ export const takeOnPages = async <Owner>(
   for (let look = 0; look < LOOKS; look += 1) {
     const first = await readFirst();
     if (!first) return undefined;
-    const isSure = look > 0 || first.capToRead === 0;
+    const isSure = look > 0 || hasBeyond(first, layout);
     const pages = await pagesOf(store, owner, first, isSure);
     const place = placeFor(slot, pages, layout);
     // "Taken already" has to be certain: a batch that lent its slot and takes one again may still be shown with the one that it lent.
     if (place.is === 'held' && (isSure || place.page === 0)) return place.page;
     if (place.is === 'full' && isSure) return undefined;
-    // So has "room" where pages have more slots than their share: no condition of the page that is written counts those. A page that is
-    // full, but was read a moment late, only costs a write that is refused.
-    if (place.is !== 'free' || (!isSure && capToShare(pages, layout) < layout.cap)) continue;
+    // A page that is full, but was read a moment late, only costs a write that is refused.
+    if (place.is !== 'free') continue;
     if (await store.takeSlot(owner, slot, place.most, place.page)) return place.page;
   }
   return undefined;
 };
+
+/**
+ * Whether pages may have more slots than their share: after a cap was lowered, or on the first page. Then all of them have to be read
+ * as they are now, since a page is written with a condition on its own slots alone.
+ */
+const hasBeyond = ({ slots, capToRead }: FirstPage, layout: Layout): boolean =>
+  capToRead !== layout.cap || capToShare([{ page: 0, slots }], layout) < layout.cap;
 
 /** Gives a slot back. @param page where it should be @returns whether it was taken */
 export const freeOnPages = async <Owner>(

@@ -111,16 +111,19 @@ const rates = (seed: number, span: Millis): readonly ConfigChange[] => {
   }));
 };
 
-/** In every eighth schedule somebody changes the caps: raises them, lowers them, or takes them away. */
+/** The caps change in every eighth schedule. */
 const caps = (seed: number, span: Millis, { shards }: Pick<Operation, 'shards'>): readonly ConfigChange[] => {
   const random = seeded(seed ^ 0xca95);
-  if (!random.chance(1 / 8)) return [];
-  return Array.from({ length: random.int(1, 4) }, () => {
+  return random.chance(1 / 8) ? capsChanging(random, span, shards) : [];
+};
+
+/** Caps are raised, lowered, or taken away. */
+export const capsChanging = (random: Random, span: Millis, shards: number): readonly ConfigChange[] =>
+  Array.from({ length: random.int(1, 4) }, () => {
     const total = random.pick([null, 1, 2, 3, 6]);
     const fitting = [null, 1, 2, 3, 5].filter((each) => each === null || (shards === 1 && each <= (total ?? each)));
     return { at: random.int(0, span + 60_000), to: { concurrency: { total, perTarget: random.pick(fitting) } } };
   });
-};
 
 /** Most name their task; the others are named after their SQS message. Some payloads are too large for the task's row. */
 const body = (n: number, depot: number, random: Random): string => {

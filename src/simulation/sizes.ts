@@ -1,16 +1,18 @@
 /** Sizes of schedules: what `--size` names. */
+import { harshScenarioOf } from './harsh-scenario.ts';
 import { largeScenarioOf } from './large-scenario.ts';
 import { longScenarioOf } from './long-scenario.ts';
 import { scenarioOf } from './scenario.ts';
 import type { Scenario } from './world.ts';
 
-export type Size = 'usual' | 'large' | 'long';
+export type Size = 'usual' | 'harsh' | 'large' | 'long';
 
 /** The scenario of a seed, of each size, and how many of them a thread takes at once. */
 export const SIZES: Readonly<
   Record<Size, { readonly scenarioOf: (seed: number) => Scenario; readonly chunk: number }>
 > = {
   usual: { scenarioOf, chunk: 50 },
+  harsh: { scenarioOf: harshScenarioOf, chunk: 50 },
   large: { scenarioOf: largeScenarioOf, chunk: 2 },
   long: { scenarioOf: longScenarioOf, chunk: 5 },
 };

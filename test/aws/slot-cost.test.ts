@@ -1,5 +1,6 @@
 /** What a slot costs, as DynamoDB charges for it: where few slots are taken, and where hundreds are. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { OperationName } from '../../src/batching/ids.ts';
 import { freeRoom, takeRoom } from '../../src/batching/room.ts';
 import { PAGE_SIZE } from '../../src/batching/slot-pages.ts';
 import { slotOf } from '../../src/batching/slots.ts';
@@ -18,7 +19,12 @@ beforeAll(async () => {
   resources.clients.dynamodb.middlewareStack.add(
     (next, { commandName }) =>
       async (args) => {
-        const answer = await next({ ...args, input: { ...args.input, ReturnConsumedCapacity: 'TOTAL' } });
+        const answer = await next({ ...args, input: { ...args.input, ReturnConsumedCapacity: 'TOTAL' } }).catch(
+          (cause) => {
+            refused += 1;
+            throw cause;
+          },
+        );
         const { ConsumedCapacity = [] } = answer.output as { ConsumedCapacity?: Capacity | Capacity[] };
         const kind = commandName === 'QueryCommand' || commandName === 'GetItemCommand' ? 'reads' : 'writes';
         for (const { CapacityUnits = 0 } of [ConsumedCapacity].flat()) spent[kind] += CapacityUnits;
@@ -29,20 +35,29 @@ beforeAll(async () => {
 });
 afterAll(() => resources.stop());
 
+/** Writes that a condition refuses, for which DynamoDB charges, too. */
+let refused = 0;
+
 /** A write unit costs as much as five eventually consistent or consistent read units (us-east-1, on demand). */
 const READS_OF_A_WRITE = 5;
 /** A full batch of 25 small tasks takes this many write units beside its slot (test/local/burst.test.ts). */
 const WRITES_OF_A_BATCH = 25 * 5;
 
-/** Takes and frees the last slot of a cap that is otherwise used up. @param bytes of each Target */
-const lastSlotOf = async (cap: number, bytes: number) => {
-  const name = operationName(`ship-${cap}-${bytes}`);
+/** An operation of its own with a cap. */
+const cappedAt = (name: OperationName, cap: number) => {
   const { operations } = dynamoDBStores(resources);
   const base = aConfig();
   const ship = Object.values(base.operations)[0];
   if (!ship) throw new Error('the factory makes an operation');
   const operation = { ...ship, name, concurrency: { perTarget: null, total: cap } };
-  const deps = { operations, config: { ...base, operations: { [name]: operation } } };
+  return { operations, config: { ...base, operations: { [name]: operation } } };
+};
+
+/** Takes and frees the last slot of a cap that is otherwise used up. @param bytes of each Target */
+const lastSlotOf = async (cap: number, bytes: number) => {
+  const name = operationName(`ship-${cap}-${bytes}`);
+  const deps = cappedAt(name, cap);
+  const { operations } = deps;
   const targetOf = (n: number) => target(`${name}/depot=${n}`.padEnd(bytes, '-'));
   if (cap > PAGE_SIZE) await operations.noteCap(name, cap);
   // The last page has one slot left.
@@ -73,3 +88,18 @@ it.each([30, 250, 512])(
     expect(inAll(thousand)).toBeLessThanOrEqual(inAll(ten) * 1.1);
   },
 );
+
+it('where a cap was lowered to one page, a process has one write refused, and none with the batches that follow', async () => {
+  const name = operationName('ship-lowered');
+  const deps = cappedAt(name, 5);
+  await deps.operations.noteCap(name, 300);
+  refused = 0;
+  for (let n = 0; n < 5; n += 1) {
+    const where = target(`${name}/depot=${n}`);
+    const slot = slotOf(where, 1, 1);
+    const page = await takeRoom(deps, where, slot);
+    expect(page).toBe(0);
+    expect(await freeRoom(deps, name, slot, page)).toBe(true);
+    expect(refused).toBe(1);
+  }
+});

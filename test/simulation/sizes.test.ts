@@ -7,6 +7,7 @@ import { SIZE_BUGS } from './known-bugs/sizes.ts';
 import { seed, share } from './of-this-run.ts';
 
 describe.each([
+  ['harsh', 40, 400, seed],
   ['large', 6, 16, seed],
   // The same each time: of hundreds one may show a gap that nobody knows yet.
   ['long', 6, 40, 1],

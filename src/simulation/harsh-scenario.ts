@@ -1,0 +1,21 @@
+/**
+ * Scenarios as the usual ones, in which everything goes wrong more often: a quarter of all requests is sent twice, functions crash twice
+ * as often, and the caps change in each. What takes three rare things at once comes up in thousands of them, not in hundreds of thousands.
+ */
+import { seeded } from './random.ts';
+import { capsChanging, scenarioOf } from './scenario.ts';
+import type { Scenario } from './world.ts';
+
+/** A random scenario; the same seed gives the same one. */
+export const harshScenarioOf = (seed: number): Scenario => {
+  const usual = scenarioOf(seed);
+  const { faults, config, sends, changes = [] } = usual;
+  const shards = Math.max(...Object.values(config.operations).map((operation) => operation.shards));
+  const span = Math.max(...sends.map(({ at }) => at));
+  const caps = capsChanging(seeded(seed ^ 0x4a75), span, shards);
+  return {
+    ...usual,
+    faults: { ...faults, repeat: 0.25, crash: 2 * faults.crash },
+    changes: [...changes.filter(({ to }) => !to?.concurrency), ...caps].toSorted((a, b) => a.at - b.at),
+  };
+};
