@@ -11,6 +11,7 @@ import { type Slot, slotOf } from '../../src/batching/slots.ts';
 import { sweep } from '../../src/batching/sweep.ts';
 import { sweepSlots } from '../../src/batching/sweep-slots.ts';
 import { releaseSlots } from '../../src/batching/tail.ts';
+import { takeOnPages } from '../../src/batching/take-slot.ts';
 import { isTargetFull, pagesOfTarget, takeTargetRoom } from '../../src/batching/target-room.ts';
 import { NOW, token } from '../factories/factories.ts';
 import { capped, clean, elsewhere, SHIP } from './capped.ts';
@@ -387,6 +388,17 @@ suite('a Target whose cap was changed', () => {
     const late = { ...deps, locks: { ...kit.locks, slotPagesEventually: async () => [] } };
     const layout = { cap: 11, size: 10, from: 1 };
     expect(await takeTargetRoom(late, where, await lock(), slot(12), layout)).toBeUndefined();
+  });
+
+  it('counts those on all pages for certain while some are in its lock', async () => {
+    for (const n of [6, 7, 8, 9, 10]) await kit.locks.takeSlot(where, slot(n), 10, 1);
+    for (const n of [11, 12]) await kit.locks.takeSlot(where, slot(n), 10, 2);
+    const firstPageOnly = async () => (await kit.locks.slotPages(where, 12)).filter(({ page }) => page === 1);
+    const late = { ...kit.locks, slotPagesEventually: firstPageOnly };
+    const inLock = [1, 2, 3, 4, 5].map((round) => slot(round));
+    const layout = { cap: 12, size: 10, from: 1 };
+    const first = async () => ({ slots: inLock, capToRead: 12 });
+    expect(await takeOnPages(late, where, slot(13), layout, first)).toBeUndefined();
   });
 
   it('is signalled, while some are in its lock, by a batch whose page was not full', async () => {
