@@ -308,7 +308,7 @@ export const FAN_OUT_BUGS: readonly FanOutBug[] = [
   ['acks that are counted', acksAreCounted, /^a slot is set once/],
   ['repeated acks that do not climb', repeatsDoNotClimb, AGAIN],
   ['repeated acks that do not note what failed', repeatsDoNotNote, AGAIN, failuresAreAckedAgain],
-  ['late acks that make rows', acksMakeRows, ITEM],
+  ['late acks that make rows', acksMakeRows, /^a group is as large as it was added/],
   ['nodes that climb while more may come', openNodesClimb, /^a slot is set once nothing comes/],
   ['parents that are put anew', parentsArePutAnew, UNDONE],
   ['groups that are put anew', groupsArePutAnew, ITEM],
