@@ -50,7 +50,7 @@ export const takeRoom = async (deps: RoomDeps, target: Target, slot: Slot): Prom
   });
 };
 
-/** Gives a slot back. @param page where it is, if that is known @returns whether it was taken */
+/** Gives a slot back. @param page where it is, if that is known @returns whether it was there, on whichever page */
 export const freeRoom = async (
   { operations }: Pick<RoomDeps, 'operations'>,
   operation: OperationName,
@@ -82,8 +82,9 @@ export const roomOf = async (
 };
 
 /**
- * G9a. Lets a Target wait for room, and looks once more: whoever gave a slot back in between saw nobody wait. (We write our row
- * and then read the operation's; he writes the operation's and then reads the rows: one of us sees the other.)
+ * G9a. Lets a Target wait for room, and looks once more: a function that gave a slot back in between saw nobody wait. (This one
+ * writes the waiting row and then reads the operation's row and all pages, consistently. The other one writes a page and then reads the waiting rows. So
+ * one of them sees the other.)
  *
  * @returns whether there is room now. Then the row goes once somebody leads, and not before: it may be another's, too.
  */

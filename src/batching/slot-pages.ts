@@ -1,7 +1,8 @@
 /**
  * Where slots are kept: on pages of ten. If one row had all slots, each write would cost more the more slots there are, since
  * DynamoDB charges for the whole row, and the row could not grow beyond 400 KB. The pages' caps add up to the cap, so that each
- * page can be written by itself, and a slot is on one page: taking or freeing it again changes nothing.
+ * page can be written by itself. A slot is normally on one page, so taking or freeing it again changes nothing. If two deliveries of one
+ * guard put it on two pages, the second place is freed later (`freeLeftBehind`, the patrol).
  *
  * The first page of an operation is its own row, where release 0.2 kept all slots. A Target whose cap fits one page keeps its
  * batches in flight in its lock. All other pages are rows of their own.
@@ -67,7 +68,7 @@ export type Place =
 
 /**
  * The page for a slot. The order in which a slot prefers pages with room depends on the slot alone. So slots that are taken at the
- * same moment mostly go to different pages, and two functions that take one slot for the same leader choose the same page.
+ * same moment mostly go to different pages, and two functions that take one slot choose the same page if they see the same pages as free.
  */
 export const placeFor = (slot: Slot, pages: readonly SlotPage[], layout: Layout): Place => {
   const { size, from } = layout;

@@ -63,7 +63,7 @@ export const takeOnPages = async <Owner>(
 const hasBeyond = ({ slots, capToRead }: FirstPage, layout: Layout): boolean =>
   capToRead !== layout.cap || capToShare([{ page: 0, slots }], layout) < layout.cap;
 
-/** Gives a slot back. @param page where it should be @returns whether it was taken */
+/** Gives a slot back. @param page where it should be: all others are searched if it is not there @returns whether it was found */
 export const freeOnPages = async <Owner>(
   store: Pages<Owner> & Pick<SlotPages<Owner>, 'freeSlot'>,
   owner: Owner,

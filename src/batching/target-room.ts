@@ -127,7 +127,7 @@ export const freeTargetRoomIfOver = async (
   if (page === 0 || !(await isSlotOver(deps, slot))) return;
   await deps.locks.freeSlot(target, slot, page);
   const lock = await deps.locks.read(target);
-  // Its own guard looks again.
+  // The guard of its fence looks again.
   if (lock.fence === parseSlot(slot).fence || lock.blocked === undefined || isHeld(lock, deps.machine.now())) return;
   await deps.queues.elect([{ target, wake: lock.fence }]);
 };
@@ -140,7 +140,8 @@ export const freeTargetRoomIfOver = async (
  * lock, only waiting tasks show that the Target needs a signal. The same holds if the place is found nowhere: a function may have given it
  * back in the lock, and crashed before it sent the signal.
  *
- * @returns the lock of a Target that may need a signal; undefined if it has a leader, or if the batch had no place
+ * @returns the lock of a Target that may need a signal; undefined if it has a leader, if the batch was on a page and the lock is not blocked,
+ * or if the batch can have had no place
  */
 export const landBatch = async (
   deps: RoomDeps & { readonly machine: Pick<Machine, 'now'> },

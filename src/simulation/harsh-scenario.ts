@@ -1,6 +1,6 @@
 /**
- * Scenarios as the usual ones, in which everything goes wrong more often: a quarter of all requests is sent twice, functions crash twice
- * as often, and the caps change in each. What takes three rare things at once comes up in thousands of them, not in hundreds of thousands.
+ * The usual scenarios with three changes. While faults last, the AWS client sends a quarter of all requests twice, and functions crash
+ * twice as often. The caps change in each scenario. A failure that needs all three shows up in thousands of them, not in hundreds of thousands.
  */
 import { seeded } from './random.ts';
 import { capsChanging, scenarioOf } from './scenario.ts';

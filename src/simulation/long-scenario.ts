@@ -68,13 +68,13 @@ export const longScenarioOf = (seed: number): Scenario => {
     stops,
     faults: random.chance(0.3) ? NO_FAULTS : lessOften({ ...faults(random), ...moreFaults(seed) }),
     faultsEnd: random.pick([0, DAY, end, end]),
-    // What waits for months is in sight of whoever patrols for as long.
+    // In months of waiting the patrol reaches each lock row many times.
     patrol: true,
     isLong: true,
   };
 };
 
-/** What stands still together: all functions, one function, or the sweep alone. */
+/** Functions that stand still together: all of them, one of them, or the elect function and the sweep. */
 const STOPPED: readonly Stop['of'][] = [
   ['register', 'elect', 'group', 'batch', 'sweep'],
   ['register'],
@@ -85,7 +85,7 @@ const STOPPED: readonly Stop['of'][] = [
   ['elect', 'sweep'],
 ];
 
-/** When something happens. What is kept for a day, or for months after that, is gone in between; or is not, or goes just then. */
+/** When the episodes begin. The times between them are about those for which rows are kept: so rows expire before, in or after the next one. */
 const episodesOf = (random: Random): readonly Millis[] => {
   let at = 0;
   return Array.from({ length: random.int(3, 8) }, (_, n) => {
