@@ -123,6 +123,21 @@ export const STEPS: readonly Mutant[] = [
     ['...(left.blocked === undefined ? {} : { wake: left.fence })', ''],
   ),
   ...mutantsOf(
+    'src/batching/group.ts',
+    ['test/batching/changed-caps.test.ts'],
+    ['if (layout && targetPage === undefined) await passOn(turn, lock);', ''],
+    [
+      'await passOn(turn, lock);\n    await deps.locks.release(message.target, message);',
+      'await deps.locks.release(message.target, message);\n    await passOn(turn, lock);',
+    ],
+    ['Math.max(largestCapOf(layout, lock), (targetPage ?? 0) * layout.size)', 'largestCapOf(layout, lock)'],
+  ),
+  ...mutantsOf(
+    'src/batching/look.ts',
+    ['test/batching/changed-caps.test.ts'],
+    ['largestCapOf(layout, lock)', 'layout.cap'],
+  ),
+  ...mutantsOf(
     'src/batching/target-room.ts',
     [
       'test/batching/changed-caps.test.ts',
@@ -132,7 +147,11 @@ export const STEPS: readonly Mutant[] = [
     ],
     ['(cap <= size && largestCap === undefined)', 'cap <= size'],
     ['targetPage === 0 || ', ''],
-    ['if (lock.inFlight?.includes(id)) await locks.land(target, id);', ''],
+    ['seen.inFlight?.includes(id) ? await locks.land(target, id) : seen', 'seen'],
+    [
+      'const lock = seen.inFlight?.includes(id) ? await locks.land(target, id) : seen;',
+      'const lock = seen;\n  if (seen.inFlight?.includes(id)) await locks.land(target, id);',
+    ],
     ['before.largestCap !== undefined || (perTarget !== null && perTarget > locks.pageSize)', 'false'],
     ['return lock.blocked !== undefined || !freed ? lock : undefined;', 'return !freed ? lock : undefined;'],
     ['return lock.blocked !== undefined || !freed ? lock : undefined;', 'return lock.blocked ? lock : undefined;'],

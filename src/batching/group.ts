@@ -83,8 +83,8 @@ const groupAsLeader = async (turn: Turn, lock: Lock): Promise<Next> => {
   const { batch: policy, concurrency } = operationOfTurn(turn);
   const rows = isClosed(lock, concurrency, deps.locks.pageSize) ? [] : await firstRows(turn);
   if (rows.length === 0) {
-    await deps.locks.release(message.target, message);
     await passOn(turn, lock);
+    await deps.locks.release(message.target, message);
     // The read that follows sees a task that was registered while the lock still looked held.
     return 'again';
   }
@@ -133,6 +133,7 @@ const waitForMore = async (turn: Turn, lock: Lock, next: Due): Promise<Next> => 
   }
   const token = machine.token();
   await queues.group({ target, fence: fence + 1, token }, delay);
+  if (wait > 0) await passOn(turn, lock);
   const handedOver = await locks.handOver(target, message, {
     token,
     seen: lock,
@@ -141,12 +142,14 @@ const waitForMore = async (turn: Turn, lock: Lock, next: Due): Promise<Next> => 
     waits: wait > 0,
   });
   if (!handedOver && (await locks.read(target)).holder !== token) return 'again';
-  if (wait > 0) await passOn(turn, lock);
   await lookAgain(deps, { target, fence: fence + 1, token }, wait);
   return 'end';
 };
 
-/** G3, G4. Who was waked for room and does not need it any more wakes the next one: nobody else would. */
+/**
+ * G3, G4, G5b. A Target that was woken for a slot and does not take it wakes the next one: nobody else would. It does so while its lock
+ * still shows that it was blocked, so that a guard that comes again after a crash does it again.
+ */
 const passOn = async ({ deps, message }: Turn, { blocked }: Lock): Promise<void> => {
   if (blocked !== undefined) await wake(deps, operationOf(message.target));
 };
@@ -160,8 +163,7 @@ const openBatch = async (turn: Turn, lock: Lock, next: Due & { do: 'seal' }): Pr
   const layout = pagesOfTarget(deps, target, lock);
   const { slotPage, targetPage } = await takeRooms(deps, target, lock, slot, layout);
   if (slotPage === undefined) {
-    // Woken for a slot of its operation, the Target may have no place for another batch. Not after it is blocked: a function that
-    // crashed in between would leave the slot to the sweep.
+    // Woken for a slot of its operation, the Target may have no place for another batch.
     if (layout && targetPage === undefined) await passOn(turn, lock);
     await giveUpFor(turn, lock, next.rows);
     // Not before the lock is blocked: until then another delivery of this guard may open the batch, and the slot is its.
@@ -169,7 +171,8 @@ const openBatch = async (turn: Turn, lock: Lock, next: Due & { do: 'seal' }): Pr
     return 'again';
   }
   const batch = batchIdOf(target, fence, round);
-  const largestCap = layout && largestCapOf(layout, lock);
+  // The place may be beyond the cap: a function with a larger one may have taken it for this guard, and have stopped.
+  const largestCap = layout && Math.max(largestCapOf(layout, lock), (targetPage ?? 0) * layout.size);
   const perTarget = layout ? null : operationOfTurn(turn).concurrency.perTarget;
   const until = Math.max(lock.lockedUntil, deps.machine.now() + LEASE);
   // Refused, perhaps by ourselves (a client repeats a request whose answer was lost). A guard would see to it in its

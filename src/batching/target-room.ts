@@ -158,8 +158,9 @@ export const landBatch = async (
     if (before.inFlight?.includes(id) || !mayBeOnPages) return isHeld(before, machine.now()) ? undefined : before;
   }
   const freed = await freeOnPages(locks, target, slotOfBatch(batch), targetPage || 1);
-  const lock = await locks.read(target);
-  if (lock.inFlight?.includes(id)) await locks.land(target, id);
+  const seen = await locks.read(target);
+  // Who leads, and whether it is blocked, counts as of when the place becomes free: a leader may find the Target full until then.
+  const lock = seen.inFlight?.includes(id) ? await locks.land(target, id) : seen;
   if (isHeld(lock, machine.now())) return undefined;
   return lock.blocked !== undefined || !freed ? lock : undefined;
 };

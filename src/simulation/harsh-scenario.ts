@@ -1,6 +1,6 @@
 /**
- * The usual scenarios with three changes. While faults last, the AWS client sends a quarter of all requests twice, and functions crash
- * twice as often. The caps change in each scenario. A failure that needs all three shows up in thousands of them, not in hundreds of thousands.
+ * The usual scenarios with three changes, all of them with faults. While these last, the AWS client sends a quarter of all requests twice,
+ * and functions crash twice as often. The caps change in each scenario. A failure that needs all three shows up in thousands of them, not in hundreds of thousands.
  */
 import { seeded } from './random.ts';
 import { capsChanging, scenarioOf } from './scenario.ts';
@@ -9,13 +9,14 @@ import type { Scenario } from './world.ts';
 /** A random scenario; the same seed gives the same one. */
 export const harshScenarioOf = (seed: number): Scenario => {
   const usual = scenarioOf(seed);
-  const { faults, config, sends, changes = [] } = usual;
+  const { faults, faultsEnd, config, sends, changes = [] } = usual;
   const shards = Math.max(...Object.values(config.operations).map((operation) => operation.shards));
   const span = Math.max(...sends.map(({ at }) => at));
   const caps = capsChanging(seeded(seed ^ 0x4a75), span, shards);
   return {
     ...usual,
-    faults: { ...faults, repeat: 0.25, crash: 2 * faults.crash },
+    faults: { ...faults, repeat: 0.25, crash: 2 * faults.crash || 0.02 },
+    faultsEnd: faultsEnd || 300_000,
     changes: [...changes.filter(({ to }) => !to?.concurrency), ...caps].toSorted((a, b) => a.at - b.at),
   };
 };

@@ -5,11 +5,13 @@ import { electLeader } from '../../src/batching/elect-leader.ts';
 import { group } from '../../src/batching/group.ts';
 import { handleBatch } from '../../src/batching/handle-batch.ts';
 import { type BatchId, batchIdOf } from '../../src/batching/ids.ts';
+import { lookAtTarget } from '../../src/batching/look.ts';
 import type { BatchMessage } from '../../src/batching/messages.ts';
 import { freeRoom, roomOf, takeRoom } from '../../src/batching/room.ts';
 import { type Slot, slotOf } from '../../src/batching/slots.ts';
-import { SECOND } from '../../src/batching/timings.ts';
-import { aConfig, aPolicy, NOW } from '../factories/factories.ts';
+import { releaseSlots } from '../../src/batching/tail.ts';
+import { MINUTE, SECOND } from '../../src/batching/timings.ts';
+import { aConfig, aPolicy, NOW, token } from '../factories/factories.ts';
 import { capped, clean, elsewhere, SHIP } from './capped.ts';
 import { PLENTY, type StepKit } from './step-kit.ts';
 import { kit, registered, suite, where } from './step-suite.ts';
@@ -103,6 +105,77 @@ suite('a Target whose cap changes', () => {
     expect(kit.sent.elect).toEqual([{ target: elsewhere(1), wake: 3 }]);
     await group(deps, message, PLENTY);
     expect((await kit.locks.read(where)).blocked).toBe(blocked);
+  });
+
+  it('passes on what it is woken for, if its tasks are gone, before its leader ends', async () => {
+    await registered(15);
+    const deps = cappedAt(12);
+    await lead(deps);
+    const { fence } = await kit.locks.read(where);
+    await kit.operations.enqueue(SHIP, { target: elsewhere(1), at: NOW, fence: 3 });
+    kit.sent.elect.length = 0;
+    await electLeader(deps, { target: where, wake: fence });
+    const rows = await kit.waiting.first(where, 15);
+    await kit.waiting.remove(
+      where,
+      rows.map(({ entry }) => entry),
+    );
+    const [guard] = ours(kit.sent.group);
+    if (!guard) throw new Error('nobody leads it');
+    const { delay: _, ...message } = guard;
+    const release = () => Promise.reject(new Error('the function ends here'));
+    await expect(group({ ...deps, locks: { ...deps.locks, release } }, message, PLENTY)).rejects.toThrow('ends here');
+    expect(kit.sent.elect).toEqual([{ target: elsewhere(1), wake: 3 }]);
+  });
+
+  it('from 200 to 12 shows the patrol what is left on its last pages', async () => {
+    await registered(1);
+    await lead(cappedAt(200));
+    const left = slotOf(where, 1, 900);
+    await kit.locks.takeSlot(where, left, 10, 17);
+    const found = await lookAtTarget(cappedAt(12), where, kit.now + 24 * 60 * MINUTE);
+    expect(found).toMatchObject({ finding: 'stuck-slot' });
+  });
+
+  it('notes a place that a function with a larger cap took for the same guard', async () => {
+    await registered(1);
+    const deps = cappedAt(12);
+    const [message] = kit.sent.elect.splice(0);
+    if (message) await electLeader(deps, message);
+    const { fence } = await kit.locks.read(where);
+    const slot = slotOf(where, fence, 1);
+    await kit.locks.takeSlot(where, slot, 10, 3);
+    await lead(deps);
+    expect((await kit.locks.read(where)).largestCap).toBe(30);
+  });
+
+  it('is signalled if a place in its lock is given back after its leader found it full', async () => {
+    await registered(4);
+    const deps = cappedAt(11);
+    const [message] = kit.sent.elect.splice(0);
+    if (message) await electLeader(deps, message);
+    const [guard] = ours(kit.sent.group);
+    if (!guard) throw new Error('nobody leads it');
+    const { delay: _, ...mine } = guard;
+    // As release 0.2.0 keeps eleven.
+    for (let round = 1; round <= 11; round += 1) {
+      const batch = batchIdOf(where, mine.fence, round);
+      await kit.locks.openBatch(where, mine, { batch, round, by: token(`${round}`), until: kit.now, perTarget: 11 });
+      await kit.locks.closeBatch(where, batch);
+    }
+    kit.sent.elect.length = 0;
+    let looked = false;
+    const read: StepKit['locks']['read'] = async (target) => {
+      const seen = await kit.locks.read(target);
+      if (!looked) {
+        looked = true;
+        await group(deps, mine, PLENTY);
+      }
+      return seen;
+    };
+    const ended = { id: batchIdOf(where, mine.fence, 1), target: where, operation: SHIP };
+    await releaseSlots({ ...deps, locks: { ...deps.locks, read } }, ended);
+    expect(kit.sent.elect.map(({ target }) => target)).toEqual([where]);
   });
 });
 

@@ -51,6 +51,14 @@ describe('the checker', () => {
   });
 });
 
+it('harsh schedules repeat requests, crash and change caps, each of them', () => {
+  for (let first = 1; first <= 100; first += 1) {
+    const { faults, faultsEnd, changes = [] } = SIZES.harsh.scenarioOf(first);
+    expect([faults.repeat, faults.crash > 0, faultsEnd > 0]).toEqual([0.25, true, true]);
+    expect(changes.some(({ to }) => to?.concurrency)).toBe(true);
+  }
+});
+
 it('a size that there is not is refused', () => {
   expect(() => sizeOf('huge')).toThrow(RangeError);
 });
