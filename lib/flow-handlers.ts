@@ -45,7 +45,13 @@ export const registerHandler = (of: FlowParts): void => {
       ...(maxWait > 0 ? { window: Duration.millis(maxWait) } : {}),
     })
     .table('taskTable', of.tables.task, ['PartiQLInsert', 'PartiQLUpdate', 'BatchGetItem', 'GetItem', 'UpdateItem'])
-    .table('batchLockTable', of.tables.batchLock, ['BatchWriteItem', 'BatchGetItem', 'PartiQLInsert', 'Query'])
+    .table('batchLockTable', of.tables.batchLock, [
+      'BatchWriteItem',
+      'BatchGetItem',
+      'PartiQLInsert',
+      'Query',
+      'UpdateItem',
+    ])
     .table('batchTable', of.tables.batch, ['GetItem'])
     .table('fanOutTable', of.tables.fanOut, ACKS)
     .table('listTable', of.tables.list, ['GetItem', 'PutItem', 'UpdateItem', 'Query'])

@@ -227,20 +227,24 @@ export interface Mine {
   readonly token: Token;
 }
 
-/** A Target at a glance. */
-export interface Glance {
+/** A Target's lock, as it is stored. */
+export interface LockRow {
   readonly lock: Lock;
+  /** When the row expires, in ms of the epoch, if it does. */
+  readonly expiresAt?: Millis;
+}
+
+/** A Target at a glance. */
+export interface Glance extends LockRow {
   /** The waiting task whose turn is next. */
   readonly first?: Waiting;
-  /** When the lock row expires, in ms of the epoch, if it does. */
-  readonly expiresAt?: Millis;
 }
 
 /** Slots of a Target are on pages beyond the first one, in whose place its lock has some batches in flight. */
 export interface Locks extends SlotPages<Target> {
   read(target: Target): Promise<Lock>;
   /** R3. The locks of several Targets, in the order asked; undefined for one that has no row yet. */
-  readAll(targets: readonly Target[]): Promise<readonly (Lock | undefined)[]>;
+  readAll(targets: readonly Target[]): Promise<readonly (LockRow | undefined)[]>;
   /** R3. Gives Targets their rows, where they have none: who looks for stranded tasks goes by these. */
   enlist(targets: readonly Target[], now: Millis): Promise<void>;
   /** The lock and the first waiting row for half a read unit. Eventually consistent: to look, not to decide. */
@@ -296,8 +300,8 @@ export interface Locks extends SlotPages<Target> {
   pause(target: Target, pause: Pause): Promise<boolean>;
   /** Ends the pause of that id. False if another one, or none, is stored. */
   resume(target: Target, id: string, now: Millis): Promise<boolean>;
-  /** Gives a row that would expire as much time as a leader would. Changes no row without an expiry, and inserts none. */
-  keep(target: Target, now: Millis): Promise<void>;
+  /** Gives a row that would expire as much time as a leader would. False, and nothing is written, if there is no such row. */
+  keep(target: Target, now: Millis): Promise<boolean>;
   /** F6. Clears `batch` if it is the open one. */
   closeBatch(target: Target, batch: BatchId): Promise<void>;
   /** G8. Uses `fence` up, if the stored one is still `seen` and the lock has no holder. */

@@ -81,7 +81,7 @@ export const dynamoDBLocks = (
       const byTarget = new Map(rows.map((row) => [row.Target as string, row]));
       return targets.map((target) => {
         const row = byTarget.get(target);
-        return row && lockOf(row);
+        return row && { lock: lockOf(row), ...lockExpiryOf(row) };
       });
     },
     enlist: async (targets, now) => {
@@ -207,13 +207,12 @@ export const dynamoDBLocks = (
         when: 'Paused.Id = :id',
         values: { ':id': id, ':expires': expiryOf(target, now) },
       }),
-    keep: async (target, now) => {
-      await update(target, {
+    keep: (target, now) =>
+      update(target, {
         set: 'SET ExpiresAt = :expires',
         when: 'attribute_exists(ExpiresAt)',
         values: { ':expires': expiryOf(target, now) },
-      });
-    },
+      }),
     closeBatch: async (target, batch) => {
       await update(target, {
         set: 'REMOVE OpenBatch, OpenedBy',

@@ -11,7 +11,7 @@ import {
 import { type Lock, NO_LOCK } from '../batching/lock.ts';
 import { type Waiting, type WaitingTask, waitingRow } from '../batching/policy.ts';
 import { SECOND } from '../batching/timings.ts';
-import type { Glance, PatrolMark } from '../ports.ts';
+import type { LockRow, PatrolMark } from '../ports.ts';
 import type { Item } from './item.ts';
 import { pauseOf } from './pause-item.ts';
 import { readable, versionOf } from './row-version.ts';
@@ -52,7 +52,7 @@ export const lockOf = (stored: Item | undefined): Lock => {
 };
 
 /** When a stored lock row expires. */
-export const lockExpiryOf = (stored: Item | undefined): Pick<Glance, 'expiresAt'> =>
+export const lockExpiryOf = (stored: Item | undefined): Omit<LockRow, 'lock'> =>
   stored?.ExpiresAt === undefined ? {} : { expiresAt: (stored.ExpiresAt as number) * SECOND };
 
 export const waitingKey = (target: Target, entry: string): Item => ({

@@ -9,12 +9,12 @@
 import { operationFor, operationNamed } from '../config/resolved.ts';
 import { parseTrigger } from '../deferred/trigger-message.ts';
 import { groupBy } from '../group-by.ts';
-import { Unstorable } from '../ports.ts';
+import { type LockRow, Unstorable } from '../ports.ts';
 import { delayPast } from './delay.ts';
 import type { Deps } from './deps.ts';
-import { type OperationName, operationOf, type Target, type TaskId } from './ids.ts';
+import { type Millis, type OperationName, operationOf, type Target, type TaskId } from './ids.ts';
 import { isObject, parseJson } from './json-text.ts';
-import { isClosed, isHeld, type Lock } from './lock.ts';
+import { expiresSoon, isClosed, isHeld, type Lock } from './lock.ts';
 import type { GroupMessage } from './messages.ts';
 import { type Arrivals, chanceToLook, due } from './policy.ts';
 import { describeProblem, type Problem } from './problems.ts';
@@ -148,10 +148,11 @@ const arrivals = (tasks: readonly Task[]): ReadonlyMap<Target, Arrivals> => {
 const notice = async (deps: RegisterDeps, arrived: ReadonlyMap<Target, Arrivals>): Promise<void> => {
   const { config, locks, machine, queues, report } = deps;
   const targets = [...arrived.keys()];
-  const read = await locks.readAll(targets);
+  const rows = await locks.readAll(targets);
+  const read = rows.map((row) => row?.lock);
   const now = machine.now();
   // Before the elect message, which may be lost: the patrol finds Targets that have a lock row.
-  const unknown = targets.filter((_, index) => read[index] === undefined);
+  const unknown = await withoutRow(deps, targets, rows, now);
   if (unknown.length > 0) await locks.enlist(unknown, now);
   const led = new Map(
     targets.flatMap((target, index) => {
@@ -176,6 +177,22 @@ const notice = async (deps: RegisterDeps, arrived: ReadonlyMap<Target, Arrivals>
     }
   });
   await Promise.all(nudges);
+};
+
+/** Targets that have no lock row. One that expires soon gets more time first, and may be gone by then. */
+const withoutRow = async (
+  { locks }: Pick<RegisterDeps, 'locks'>,
+  targets: readonly Target[],
+  rows: readonly (LockRow | undefined)[],
+  now: Millis,
+): Promise<readonly Target[]> => {
+  const stays = await Promise.all(
+    targets.map((target, index) => {
+      const row = rows[index];
+      return row !== undefined && (!expiresSoon(row.expiresAt, now) || locks.keep(target, now));
+    }),
+  );
+  return targets.filter((_, index) => !stays[index]);
 };
 
 /** A chance from which on at most about three look at a batch before it is full: each brings so much of it. */

@@ -3,7 +3,7 @@ import { lockExpiresAt } from '../batching/expiry.ts';
 import { type Millis, type OperationName, operationOf, type Target, targetPrefix } from '../batching/ids.ts';
 import { isHeld, type Lock, NO_LOCK } from '../batching/lock.ts';
 import { SECOND } from '../batching/timings.ts';
-import type { Locks, Mine } from '../ports.ts';
+import type { LockRow, Locks, Mine } from '../ports.ts';
 import { type Gate, rowByRow, through } from './gate.ts';
 import { memorySlots } from './memory-slots.ts';
 import { firstRows, rowsOf } from './memory-waiting.ts';
@@ -40,6 +40,10 @@ export const memoryLocks = (
       putLock(tables, target, after, before);
       return true;
     });
+  const expiresAtOf = (target: Target): Omit<LockRow, 'lock'> => {
+    const expires = tables.expiries.locks.get(target);
+    return expires === undefined ? {} : { expiresAt: expires * SECOND };
+  };
   const isMine = (lock: Lock, mine: Mine): boolean => lock.fence === mine.fence && lock.holder === mine.token;
   return {
     ...memorySlots<Target>('target', tables, gate, lag, pageSize),
@@ -53,7 +57,10 @@ export const memoryLocks = (
     readAll: (targets) =>
       gate(
         'locks.readAll',
-        targets.map((target) => () => tables.locks.get(target)),
+        targets.map((target) => () => {
+          const lock = tables.locks.get(target);
+          return lock && { lock, ...expiresAtOf(target) };
+        }),
       ),
     enlist: async (targets, now) => {
       const rows = targets.map((target) => ({ target, expires: expiryOf(target, now) }));
@@ -75,10 +82,9 @@ export const memoryLocks = (
         const ago = lag();
         const [first] = firstRows(rowsOf(tables, target, ago), 1);
         const lock = rowBehind(tables.locks, target, ago);
-        const expires = lock && tables.expiries.locks.get(target);
         return {
           lock: lock ?? NO_LOCK,
-          ...(expires === undefined ? {} : { expiresAt: expires * SECOND }),
+          ...(lock && expiresAtOf(target)),
           ...(first ? { first } : {}),
         };
       }),
@@ -161,7 +167,9 @@ export const memoryLocks = (
     keep: (target, now) => {
       const expires = expiryOf(target, now);
       return through(gate, 'locks.keep', () => {
-        if (tables.expiries.locks.has(target)) tables.expiries.locks.set(target, expires);
+        const isKept = tables.expiries.locks.has(target);
+        if (isKept) tables.expiries.locks.set(target, expires);
+        return isKept;
       });
     },
     closeBatch: async (target, batch) => {

@@ -80,7 +80,7 @@ describe('the patrol', () => {
     const locks: StepKit['locks'] = {
       ...kit.locks,
       glance: async () => ({ lock: { ...NO_LOCK, ...lock }, expiresAt: kit.now + left, ...(first ? { first } : {}) }),
-      keep: async (target) => void kept.push(target),
+      keep: async (target) => kept.push(target) > 0,
     };
     await kit.locks.enlist([depot(1)], kit.now);
     await minute({ ...kit, locks });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { batchIdOf, type TaskId } from '../../src/batching/ids.ts';
+import { NO_LOCK } from '../../src/batching/lock.ts';
 import type { BatchPolicy } from '../../src/batching/policy.ts';
 import { register, registerAll } from '../../src/batching/register.ts';
 import {
@@ -101,6 +102,26 @@ suite('register', () => {
   it('R3: gives a new Target its row before anybody is asked to lead: the message may be lost', async () => {
     await register(kit, [message(0)]);
     expect((await kit.locks.readAll([where]))[0]).toBeDefined();
+  });
+
+  it('R3: gives a row that expires soon more time, or the Target another row, before it asks for a leader', async () => {
+    const DAY = 24 * 3_600_000;
+    /** What was written for a row with so much time left, which is there, or gone when it is written. */
+    const writtenWith = async (left: number, isThere: boolean): Promise<readonly string[]> => {
+      const written: string[] = [];
+      const locks: StepKit['locks'] = {
+        ...kit.locks,
+        readAll: async (targets) => targets.map(() => ({ lock: NO_LOCK, expiresAt: kit.now + left })),
+        keep: async () => written.push('kept') > 0 && isThere,
+        enlist: async (targets) => void (targets.length > 0 && written.push('enlisted')),
+      };
+      await register({ ...kit, locks }, [message(1)]);
+      expect(kit.sent.elect.splice(0)).toEqual([{ target: where }]);
+      return written;
+    };
+    expect(await writtenWith(50 * DAY, true)).toEqual([]);
+    expect(await writtenWith(50 * DAY - 1, true)).toEqual(['kept']);
+    expect(await writtenWith(50 * DAY - 1, false)).toEqual(['kept', 'enlisted']);
   });
 
   it('R3: asks for nobody where somebody leads', async () => {

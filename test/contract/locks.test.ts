@@ -21,9 +21,9 @@ describeEach('a lock', storeKinds, (stores) => {
     await locks.acquire(one, take);
     await locks.burn(other, 7, 0, NOW);
     expect(await locks.readAll([one, none, other])).toEqual([
-      await locks.read(one),
+      { lock: await locks.read(one), expiresAt: expect.any(Number) },
       undefined,
-      await locks.read(other),
+      { lock: await locks.read(other), expiresAt: expect.any(Number) },
     ]);
     expect(await locks.readAll([])).toEqual([]);
   });
@@ -277,15 +277,16 @@ describeEach('a lock', storeKinds, (stores) => {
     const { target } = fresh();
     const { locks } = stores();
     const DAY = 24 * 3_600_000;
-    await locks.keep(target, NOW);
+    expect(await locks.keep(target, NOW)).toBe(false);
     expect(await locks.readAll([target])).toEqual([undefined]);
     await locks.enlist([target], NOW);
     const { expiresAt = 0 } = await locks.glance(target);
     expect(expiresAt).toBeGreaterThan(NOW + 60 * DAY);
-    await locks.keep(target, NOW + 9 * DAY);
+    expect(await locks.readAll([target])).toEqual([{ lock: NO_LOCK, expiresAt }]);
+    expect(await locks.keep(target, NOW + 9 * DAY)).toBe(true);
     expect((await locks.glance(target)).expiresAt).toBe(expiresAt + 9 * DAY);
     await locks.pause(target, { id: 'pause', by: 'person', since: NOW });
-    await locks.keep(target, NOW + 19 * DAY);
+    expect(await locks.keep(target, NOW + 19 * DAY)).toBe(false);
     expect(await locks.glance(target)).not.toHaveProperty('expiresAt');
   });
 
@@ -293,7 +294,7 @@ describeEach('a lock', storeKinds, (stores) => {
     const { target } = fresh();
     const { locks } = stores();
     await locks.enlist([target], NOW);
-    expect(await locks.readAll([target])).toEqual([NO_LOCK]);
+    expect(await locks.readAll([target])).toMatchObject([{ lock: NO_LOCK }]);
     expect(await locks.acquire(target, take)).toBe(true);
     const led = await locks.read(target);
     await locks.enlist([target], NOW + 1);

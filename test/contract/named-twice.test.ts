@@ -138,7 +138,7 @@ describeEach('a row that is named twice in a call', storeKinds, (stores) => {
     const { target } = fresh();
     await stores().locks.enlist([target, target], NOW);
     const [first, second] = await stores().locks.readAll([target, target]);
-    expect(first).toMatchObject({ fence: 0 });
+    expect(first).toMatchObject({ lock: { fence: 0 } });
     expect(second).toEqual(first);
     await stores().locks.dropPages(target, [1, 1]);
   });

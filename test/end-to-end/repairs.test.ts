@@ -1,6 +1,6 @@
 /** What the flow repairs by itself: dead letters, and what a leader left behind that died between two writes. */
 import { ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
-import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { batchIdOf, type Target, type Token } from '../../src/batching/ids.ts';
 import { printBatch, printElect, printGroup } from '../../src/batching/messages.ts';
@@ -52,6 +52,21 @@ describe('the sweep', () => {
       expect(left.Messages ?? []).toEqual([]);
     }
     await eventually(() => flow.calls('revived').some(({ items }) => items.length === 2));
+  });
+});
+
+describe('a lock row that expires soon', () => {
+  it('gets more time with the next task of its Target', async () => {
+    const Target = target(flow.target('idle'));
+    const inTwoDays = Math.floor(Date.now() / 1_000) + 2 * 24 * 3_600;
+    await flow.backend.clients.dynamodb.send(
+      new PutCommand({
+        TableName: table('batchLockTable'),
+        Item: { Target, Entry: 'lock', Operation: 'pair', ExpiresAt: inTwoDays, Fence: 3, Round: 7 },
+      }),
+    );
+    await flow.ended(await flow.send([1, 2].map((n) => ({ depot: 'idle', n }))));
+    expect((await lockOf(Target)).ExpiresAt).toBeGreaterThan(inTwoDays + 50 * 24 * 3_600);
   });
 });
 

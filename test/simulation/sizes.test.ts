@@ -36,6 +36,7 @@ it.each([
   ['a pause in which messages come twice', 3522],
   ['a register message that comes again after its task expired', 890_000_247],
   ['a pause that outlasts a lock row', 810_000_986],
+  ['a task whose elect message is lost, as its lock row expires', 1_002_001_201],
   ['a pause that outlasts a lock row, of a batch that reports later', 810_001_576],
 ])('long schedules keep every promise after %s', async (_, known) => {
   const { violation } = await runSchedule(SIZES.long.scenarioOf(known));

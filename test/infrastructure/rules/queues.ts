@@ -105,11 +105,12 @@ const isForOurRules = (template: Template, { Action, Principal, Condition }: Sta
   );
 };
 
-/** A λ that leads Targets: it runs for a leader's time, and may change lock rows. */
+/** A λ that leads Targets: it runs for a leader's time, and may read and change a lock row. Others read many at once, or change one. */
 const leads = (template: Template, fn: string): boolean => {
   const properties = template.Resources[fn]?.Properties ?? {};
   const locks = idOf(at(properties, `Environment.Variables.${ENVIRONMENT.batchLockTable}`));
-  return properties.Timeout === LEADER_TIMEOUT / 1_000 && mayOn(template, fn, 'dynamodb:UpdateItem').includes(locks);
+  const may = (action: string): boolean => mayOn(template, fn, action).includes(locks);
+  return properties.Timeout === LEADER_TIMEOUT / 1_000 && may('dynamodb:GetItem') && may('dynamodb:UpdateItem');
 };
 
 /**

@@ -96,7 +96,7 @@ export const redrivesOverlookTheRun: Bug = {
 export const locksAreReadAtAGlance: Bug = {
   registerAll: (deps, messages, onFailure) => {
     const readAll: typeof deps.locks.readAll = (targets) =>
-      Promise.all(targets.map(async (target) => (await deps.locks.glance(target)).lock));
+      Promise.all(targets.map((target) => deps.locks.glance(target)));
     return registerAll({ ...deps, locks: { ...deps.locks, readAll } }, messages, onFailure);
   },
 };

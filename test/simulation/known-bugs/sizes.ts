@@ -22,7 +22,7 @@ const allThatWaitAreRead: Bug = {
 
 /** The patrol lets the locks go of Targets that a pause keeps waiting for months. */
 const locksAreNotKept: Bug = {
-  sweep: (deps, invocation) => sweep({ ...deps, locks: { ...deps.locks, keep: async () => {} } }, invocation),
+  sweep: (deps, invocation) => sweep({ ...deps, locks: { ...deps.locks, keep: async () => true } }, invocation),
 };
 
 /** The patrol keeps only locks that show themselves that they must stay, and not those of a paused operation. */
@@ -34,6 +34,12 @@ const locksOfPausedOperationsAreNotKept: Bug = {
     };
     return sweep({ ...deps, locks: { ...deps.locks, glance } }, invocation);
   },
+};
+
+/** A register function leaves the row of an idle Target as it is, though it expires soon. */
+const locksOfIdleTargetsAreNotKept: Bug = {
+  registerAll: (deps, messages, onFailure) =>
+    registerAll({ ...deps, locks: { ...deps.locks, keep: async () => true } }, messages, onFailure),
 };
 
 /** A function that lives on registers once more what it received days ago. */
@@ -72,6 +78,13 @@ export const SIZE_BUGS: readonly SizeBug[] = [
     locksOfPausedOperationsAreNotKept,
     /every registered task ends/,
     1128,
+  ],
+  [
+    'locks that expire while an elect message is lost',
+    'long',
+    locksOfIdleTargetsAreNotKept,
+    /every registered task ends/,
+    1_002_001_201,
   ],
   [
     'tasks that begin once more though no message came again',
