@@ -190,8 +190,11 @@ export const STEPS: readonly Mutant[] = [
   ...mutantsOf(
     'src/batching/hold.ts',
     ['test/batching/hold.test.ts'],
-    ['else if (batch.held) await deps.batches.hold', 'else if (false) await deps.batches.hold'],
-    ['await deps.batches.hold(batch.id, {', 'await note(deps, batch.id, {'],
+    ['const after = held ? held.by : batch.held?.by;', 'const after = held?.by;'],
+    ['...(after === undefined ? {} : { after })', ''],
+    ['return isNoted(deps, message, next, delay);', 'return true;'],
+    ['batch.held?.by === by', 'false'],
+    ['noted.by !== held?.after', 'true'],
     ['if (held && isOver(message, batch.held, span)) return false;', ''],
     ['noted.span >= span', 'noted.span > span'],
     ['noted.by !== held?.by', 'true'],

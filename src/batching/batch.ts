@@ -51,6 +51,12 @@ export interface Held {
   readonly span: number;
 }
 
+/** What a message says of itself when it is sent. */
+export interface SentHeld extends Held {
+  /** The message that was noted then. Its note says nothing against this one, which may be received before it is noted itself. */
+  readonly after?: Token;
+}
+
 /** A message's note of that in the batch's row. */
 export interface Noted extends Held {
   /** Whether the message says that an attempt does not count. */

@@ -15,11 +15,14 @@
  * message twice and the other delivery was deleted, the noted message would never come back while the note ends all others
  * (seed 502293268). Of two looks that both send before one of them notes, the message of the other ends at its next look.
  *
+ * A function may stand still between sending and noting, for longer than the message's delay. So a message names the one that was noted when it was
+ * sent (`after`), and does not end for that one: it may be the last one that there is (seed 1003080958).
+ *
  * A message that says that an attempt does not count ends only for another one that says so: it takes the place of any other note.
  */
 import type { Operation } from '../config/resolved.ts';
 import type { NextHeld } from '../ports.ts';
-import type { Batch, Held, Noted } from './batch.ts';
+import { type Batch, type Held, isFinished, type Noted } from './batch.ts';
 import { lendsFrom } from './batch-slot.ts';
 import { delayPast } from './delay.ts';
 import type { Deps } from './deps.ts';
@@ -83,17 +86,33 @@ export const lookLater = async (
     return true;
   }
   const next: Held = { by: machine.token(), span };
-  await queues.batch({ ...again(message), held: next }, delay);
+  const after = held ? held.by : batch.held?.by;
+  await queues.batch({ ...again(message), held: { ...next, ...(after === undefined ? {} : { after }) } }, delay);
+  if (after === undefined) return true;
   const isUncounted = message.uncounted !== undefined;
-  if (held) await note(deps, batch.id, { ...next, isUncounted, after: held.by });
-  // Not only for few messages: until it is noted, the one that was just sent may end for its own predecessor.
-  else if (batch.held) await deps.batches.hold(batch.id, { ...next, isUncounted, after: batch.held.by });
+  if (held) await note(deps, batch.id, { ...next, isUncounted, after });
+  else if (!(await deps.batches.hold(batch.id, { ...next, isUncounted, after })))
+    return isNoted(deps, message, next, delay);
   return true;
 };
 
-/** Whether another message goes on in the place of this one. */
+/**
+ * Another message was noted since the batch was read. The one that was just sent ends for it, and the noted one may be one that is this
+ * message now: a function that stood still noted it late. So this message takes its place.
+ */
+const isNoted = async (deps: HoldDeps, message: DueMessage, { by }: Held, delay: number): Promise<boolean> => {
+  const batch = await deps.batches.get(message.batchId);
+  if (batch === undefined || isFinished(batch.status) || batch.held?.by === by) return true;
+  return lookLater(deps, message, batch, delay);
+};
+
+/** Whether another message goes on in the place of this one: one that is neither this one nor the one that was noted before it. */
 const isOver = ({ held, uncounted }: DueMessage, noted: Noted | undefined, span: number): boolean =>
-  noted !== undefined && noted.span >= span && noted.by !== held?.by && (uncounted === undefined || noted.isUncounted);
+  noted !== undefined &&
+  noted.span >= span &&
+  noted.by !== held?.by &&
+  noted.by !== held?.after &&
+  (uncounted === undefined || noted.isUncounted);
 
 /** Only keeps messages few. If it failed the look, its message would come back and send another one. */
 const note = async ({ batches, report }: HoldDeps, batchId: BatchId, next: NextHeld): Promise<void> => {

@@ -6,7 +6,7 @@
  */
 
 import { parseExecutionEvent } from '../downstream/execution-event.ts';
-import type { Held } from './batch.ts';
+import type { SentHeld } from './batch.ts';
 import {
   type BatchId,
   isBatchId,
@@ -72,7 +72,7 @@ export interface DueMessage {
   /** A slot of its operation was freed, for which the batch waited. */
   readonly woken?: boolean;
   /** A pause holds the batch up: which of its messages this is. */
-  readonly held?: Held;
+  readonly held?: SentHeld;
 }
 
 /** "This batch's job has ended", from whoever ran the job. */
@@ -197,7 +197,7 @@ export const parseBatch = (body: string): BatchMessage => {
     ...(isMoment(line) ? { line } : {}),
     ...(isCount(uncounted) ? { uncounted } : {}),
     ...(woken === true ? { woken } : {}),
-    ...(isHeld(held) ? { held: { by: held.by, span: held.span } } : {}),
+    ...(isHeld(held) ? { held: heldIn(held) } : {}),
   };
 };
 
@@ -210,7 +210,8 @@ const completionIn = (batchId: BatchId, body: string): CompletionMessage => {
 
 const isWaking = (value: unknown): value is Waking =>
   isObject(value) && isToken(value.id) && (value.left === undefined || isCount(value.left));
-const isHeld = (value: unknown): value is Held => isObject(value) && isToken(value.by) && isCount(value.span);
+const isHeld = (value: unknown): value is SentHeld => isObject(value) && isToken(value.by) && isCount(value.span);
+const heldIn = ({ by, span, after }: SentHeld): SentHeld => ({ by, span, ...(isToken(after) ? { after } : {}) });
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0;
 const isMoment = (value: unknown): value is Millis => Number.isSafeInteger(value) && (value as Millis) >= 0;
 

@@ -17,7 +17,9 @@ export const checkLed = ({ config, tables, waitFor, mendedAt }: Evidence): void 
   if (mendedAt === undefined) return;
   for (const batch of tables.batches.values()) {
     if (waitFor.has(batch.operation)) continue;
-    const since = waitsOf(tables, batch).filter((at) => at !== undefined);
+    // Not by a row of a task that another batch had: a register function that stood still may put it once more, and nobody need lead for it.
+    const candidates = batch.candidates.filter((each) => !batch.dropped.includes(each));
+    const since = waitsOf(tables, { ...batch, candidates }).filter((at) => at !== undefined);
     const due = waitEnd(Math.min(batch.createdAt, ...since), operationFor(config, batch.operation).batch);
     const { sealedAt = Number.POSITIVE_INFINITY } = batch;
     demand(sealedAt <= Math.max(due, mendedAt) + LED_WITHIN, 'each Target with work is led in time', {

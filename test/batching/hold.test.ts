@@ -2,11 +2,11 @@ import { expect, it } from 'vitest';
 import { MOST_AHEAD } from '../../src/batching/call-rate.ts';
 import { finishBatch } from '../../src/batching/finish-batch.ts';
 import { handleBatch } from '../../src/batching/handle-batch.ts';
-import { type BatchId, batchIdOf, operationOf } from '../../src/batching/ids.ts';
+import { type BatchId, batchIdOf, operationOf, type Token } from '../../src/batching/ids.ts';
 import type { DueMessage } from '../../src/batching/messages.ts';
 import { MINUTE, SECOND } from '../../src/batching/timings.ts';
 import { aConfig, token } from '../factories/factories.ts';
-import { PLENTY } from './step-kit.ts';
+import { PLENTY, type StepKit } from './step-kit.ts';
 import { kit, led, suite, where } from './step-suite.ts';
 
 suite('a batch that a pause holds up', () => {
@@ -134,6 +134,51 @@ suite('a batch that a pause holds up', () => {
     const [next] = await looked([{ batchId }]);
     kit.now += 15 * MINUTE;
     expect(await looked([next, noted] as DueMessage[])).toHaveLength(1);
+  });
+
+  /** A batch with a noted message that has lost its name since. */
+  const noted = async (): Promise<{ batchId: BatchId; by: Token; span: number }> => {
+    const batchId = await sealed();
+    const messages = await looked([{ batchId }]);
+    kit.now += 15 * MINUTE;
+    await looked(messages);
+    const { held } = (await kit.batches.get(batchId)) ?? {};
+    if (!held) throw new Error('no message is noted');
+    kit.sent.batch.length = 0;
+    return { batchId, by: held.by, span: held.span };
+  };
+
+  it('H1: keeps a message that is looked at before the function that sent it notes it', async () => {
+    const { batchId } = await noted();
+    let meanwhile: readonly DueMessage[] = [];
+    const hold: StepKit['batches']['hold'] = async (...asked) => {
+      meanwhile = await looked(kit.sent.batch.splice(0) as readonly DueMessage[]);
+      return kit.batches.hold(...asked);
+    };
+    await handleBatch({ ...kit, batches: { ...kit.batches, hold } }, { batchId }, PLENTY);
+    expect(meanwhile).toHaveLength(1);
+    kit.now += 15 * MINUTE;
+    expect(await looked(meanwhile)).toHaveLength(1);
+  });
+
+  it('H1: sends another message if one is noted meanwhile that may be gone, or not if it was noted itself', async () => {
+    const { batchId, by, span } = await noted();
+    let isLate = true;
+    const hold: StepKit['batches']['hold'] = async (id, next) => {
+      if (isLate) await kit.batches.hold(id, { by: token('late'), span, isUncounted: false, after: by });
+      isLate = false;
+      return kit.batches.hold(id, next);
+    };
+    await handleBatch({ ...kit, batches: { ...kit.batches, hold } }, { batchId }, PLENTY);
+    const sent = kit.sent.batch.splice(0) as readonly DueMessage[];
+    expect(sent).toHaveLength(2);
+    expect(await looked(sent)).toHaveLength(1);
+    // The client repeated the request.
+    const twice: StepKit['batches']['hold'] = async (...asked) =>
+      (await kit.batches.hold(...asked)) && kit.batches.hold(...asked);
+    kit.sent.batch.length = 0;
+    await handleBatch({ ...kit, batches: { ...kit.batches, hold: twice } }, { batchId }, PLENTY);
+    expect(kit.sent.batch).toHaveLength(1);
   });
 
   it('H1: has few messages, though they are looked at all at once', async () => {
