@@ -7,8 +7,8 @@ import { type Evidence, waitsOf } from './evidence.ts';
 import { demand } from './violation.ts';
 
 /**
- * How many batches of one Target may begin while another one waits for a slot. Any two that wait are woken with equal chances, so one
- * passes the other so often once in a million times.
+ * How many batches of one Target, of tasks that are younger, may begin while another one waits for a slot. Any two that wait are woken with
+ * equal chances, so one passes the other so often once in a million times.
  */
 const PASSES = 20;
 
@@ -34,8 +34,12 @@ const checkOperation = (evidence: Evidence, operation: OperationName, batches: r
   for (const [target, own] of ofTarget)
     for (const batch of own) {
       const since = waitsSince(evidence, batch, own);
+      const oldest = oldestOf(evidence, batch);
       for (const others of mayPass) {
-        const passing = others.filter(({ createdAt }) => createdAt > since && createdAt < batch.createdAt);
+        // A batch whose tasks have waited for longer rightly comes before.
+        const passing = others.filter(
+          (other) => other.createdAt > since && other.createdAt < batch.createdAt && oldestOf(evidence, other) > oldest,
+        );
         demand(others === own || passing.length <= PASSES, 'no Target passes one that waits again and again', {
           target,
           since,
@@ -50,10 +54,13 @@ const checkOperation = (evidence: Evidence, operation: OperationName, batches: r
 /** Since when nothing but the operation's slots kept a batch: it was due, and the Target's batch before it was over. */
 const waitsSince = ({ config, tables }: Evidence, batch: Batch, own: readonly Batch[]): Millis => {
   const policy = operationFor(config, batch.operation).batch;
-  const known = waitsOf(tables, batch).filter((at) => at !== undefined);
   const before = own.filter(({ createdAt }) => createdAt < batch.createdAt);
   return Math.max(
-    waitEnd(Math.min(batch.createdAt, ...known), policy),
+    waitEnd(oldestOf({ tables }, batch), policy),
     ...before.map(({ finishedAt }) => finishedAt ?? Number.POSITIVE_INFINITY),
   );
 };
+
+/** Since when the task of a batch waited that waited longest. */
+const oldestOf = ({ tables }: Pick<Evidence, 'tables'>, batch: Batch): Millis =>
+  Math.min(batch.createdAt, ...waitsOf(tables, batch).filter((at) => at !== undefined));
