@@ -52,8 +52,9 @@ describe('a schedule that breaks a promise', () => {
   it('is told so that a person can follow it', async () => {
     const { trace } = await runSchedule(small, true);
     const text = readable(trace);
-    for (const part of ['register-1 sent: {"operation":"ship"', '{isNew true', '⚡', '· {event sealed'])
-      expect(text).toContain(part);
+    for (const part of ['register-1 sent: {"operation":"ship"', '⚡', '· {event sealed']) expect(text).toContain(part);
+    // A list, if one function registers several messages.
+    expect(text).toMatch(/tasks\.insert → \[?\{isNew true/);
     expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(240);
     expect(text).not.toContain('deadLetters.receive → []');
   });
