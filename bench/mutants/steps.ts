@@ -133,11 +133,6 @@ export const STEPS: readonly Mutant[] = [
     ['Math.max(largestCapOf(layout, lock), (targetPage ?? 0) * layout.size)', 'largestCapOf(layout, lock)'],
   ),
   ...mutantsOf(
-    'src/batching/look.ts',
-    ['test/batching/changed-caps.test.ts'],
-    ['largestCapOf(layout, lock)', 'layout.cap'],
-  ),
-  ...mutantsOf(
     'src/batching/target-room.ts',
     [
       'test/batching/changed-caps.test.ts',
@@ -146,6 +141,7 @@ export const STEPS: readonly Mutant[] = [
       'test/batching/which-reads.test.ts',
     ],
     ['(cap <= size && largestCap === undefined)', 'cap <= size'],
+    ['slotPagesEventually(target, largestCapOf(layout, lock))', 'slotPagesEventually(target, layout.cap)'],
     ['targetPage === 0 || ', ''],
     ['seen.inFlight?.includes(id) ? await locks.land(target, id) : seen', 'seen'],
     [
@@ -171,7 +167,7 @@ export const STEPS: readonly Mutant[] = [
     ['test/batching/changed-caps.test.ts', 'test/batching/rooms.test.ts'],
     ['if (!isOnePage && (state.largestCap ?? 0) < total) await operations.noteCap(operation, total);', ''],
     ['largest > pageSize ? largest : 0', 'cap > pageSize ? largest : 0'],
-    ['Math.max(cap, largestCap ?? 0)', 'cap'],
+    ['largestCapOf({ cap }, state)', 'cap'],
   ),
   ...mutantsOf(
     'src/batching/slot-pages.ts',
@@ -192,7 +188,7 @@ export const STEPS: readonly Mutant[] = [
     ['test/batching/hold.test.ts'],
     ['const after = held ? held.by : batch.held?.by;', 'const after = held?.by;'],
     ['...(after === undefined ? {} : { after })', ''],
-    ['return isNoted(deps, message, next, delay);', 'return true;'],
+    ['return takePlace(deps, message, next, delay);', 'return true;'],
     ['batch.held?.by === by', 'false'],
     ['noted.by !== held?.after', 'true'],
     ['if (held && isOver(message, batch.held, span)) return false;', ''],

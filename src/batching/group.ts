@@ -16,9 +16,9 @@ import type { GroupMessage } from './messages.ts';
 import { type Due, due, type Waiting } from './policy.ts';
 import { awaitRoom, takeRoom } from './room.ts';
 import { settle, settlementsOf } from './settle.ts';
-import type { Layout } from './slot-pages.ts';
+import { type Layout, largestCapOf } from './slot-pages.ts';
 import { type Slot, slotOf } from './slots.ts';
-import { freeTargetRoomIfOver, isTargetFull, largestCapOf, pagesOfTarget, takeTargetRoom } from './target-room.ts';
+import { freeTargetRoomIfOver, isTargetFull, pagesOfTarget, takeTargetRoom } from './target-room.ts';
 import { HANDOVER_MARGIN, LEASE, STINT } from './timings.ts';
 import { type Next, untilDone } from './turns.ts';
 import { isNothingLeft } from './unconfigured.ts';
@@ -147,8 +147,8 @@ const waitForMore = async (turn: Turn, lock: Lock, next: Due): Promise<Next> => 
 };
 
 /**
- * G3, G4, G5b. A Target that was woken for a slot and does not take it wakes the next one: nobody else would. It does so while its lock
- * still shows that it was blocked, so that a guard that comes again after a crash does it again.
+ * G3, G4, G5b. A Target that was woken for a slot and does not take it wakes the next one, since no other function would. Its leader does this
+ * while the lock still shows that the Target was blocked. If the leader crashes then, its guard comes again and wakes the next one again.
  */
 const passOn = async ({ deps, message }: Turn, { blocked }: Lock): Promise<void> => {
   if (blocked !== undefined) await wake(deps, operationOf(message.target));

@@ -92,15 +92,17 @@ export const lookLater = async (
   const isUncounted = message.uncounted !== undefined;
   if (held) await note(deps, batch.id, { ...next, isUncounted, after });
   else if (!(await deps.batches.hold(batch.id, { ...next, isUncounted, after })))
-    return isNoted(deps, message, next, delay);
+    return takePlace(deps, message, next, delay);
   return true;
 };
 
 /**
- * Another message was noted since the batch was read. The one that was just sent ends for it, and the noted one may be one that is this
- * message now: a function that stood still noted it late. So this message takes its place.
+ * Another message was noted since the batch was read. The message that was just sent ends for that one, which may not exist any more: a
+ * function that stood still may have noted it late. So one more message is sent, and noted in its place.
+ *
+ * @returns as {@link lookLater}
  */
-const isNoted = async (deps: HoldDeps, message: DueMessage, { by }: Held, delay: number): Promise<boolean> => {
+const takePlace = async (deps: HoldDeps, message: DueMessage, { by }: Held, delay: number): Promise<boolean> => {
   const batch = await deps.batches.get(message.batchId);
   if (batch === undefined || isFinished(batch.status) || batch.held?.by === by) return true;
   return lookLater(deps, message, batch, delay);

@@ -13,7 +13,7 @@ import { isClosed, type Lock } from './lock.ts';
 import { isSlotOver } from './slot-over.ts';
 import type { Layout } from './slot-pages.ts';
 import { batchOfSlot } from './slots.ts';
-import { isTargetFull, largestCapOf, pagesOfTarget } from './target-room.ts';
+import { furtherPagesOf, isTargetFull, pagesOfTarget } from './target-room.ts';
 import { GRACE } from './timings.ts';
 
 /** What could not be looked at, and why. */
@@ -71,7 +71,7 @@ const lookAtSlots = async (
   now: Millis,
   grace: Millis,
 ): Promise<Finding | undefined> => {
-  const { config, batches, locks } = deps;
+  const { config, batches } = deps;
   const { inFlight = [], openBatch } = lock;
   // A handler that crashed leaves its message hidden for that long.
   const patience = grace === 0 ? 0 : batchVisibility(config) + grace;
@@ -79,7 +79,7 @@ const lookAtSlots = async (
     const finding = stuckSlot(target, id, await batches.get(id), now, patience);
     if (finding) return finding;
   }
-  const pages = layout ? await locks.slotPagesEventually(target, largestCapOf(layout, lock)) : [];
+  const pages = await furtherPagesOf(deps, target, lock, layout);
   const looked = await pLimit(AT_ONCE).map(
     pages.flatMap(({ slots }) => slots),
     async (slot) => ((await isSlotOver(deps, slot, now - patience)) ? batchOfSlot(slot) : undefined),

@@ -2,7 +2,7 @@
 import { operationFor } from '../config/resolved.ts';
 import type { Deps } from './deps.ts';
 import { type OperationName, operationOf, type Target } from './ids.ts';
-import { type SlotPage, taken } from './slot-pages.ts';
+import { largestCapOf, type SlotPage, taken } from './slot-pages.ts';
 import { type OperationState, roomIn, type Slot, type WaitingTarget } from './slots.ts';
 import { type FirstPage, freeOnPages, pagesOf, takeOnPages } from './take-slot.ts';
 
@@ -10,12 +10,12 @@ type RoomDeps = Pick<Deps, 'config' | 'operations'>;
 
 /** Where the slots of an operation are: on its own row, and on further pages where its cap, or an earlier one, does not fit that. */
 const firstPageOf = (
-  { inFlight: slots, largestCap }: OperationState,
+  state: OperationState,
   cap: number,
   { pageSize }: Pick<Deps['operations'], 'pageSize'>,
 ): FirstPage => {
-  const largest = Math.max(cap, largestCap ?? 0);
-  return { slots, capToRead: largest > pageSize ? largest : 0 };
+  const largest = largestCapOf({ cap }, state);
+  return { slots: state.inFlight, capToRead: largest > pageSize ? largest : 0 };
 };
 
 /** The pages of an operation. @param cap its `total` @param isSure whether they have to be as they are now, for twice the price */
@@ -82,9 +82,9 @@ export const roomOf = async (
 };
 
 /**
- * G9a. Lets a Target wait for room, and looks once more: a function that gave a slot back in between saw nobody wait. (This one
- * writes the waiting row and then reads the operation's row and all pages, consistently. The other one writes a page and then reads the waiting rows. So
- * one of them sees the other.)
+ * G9a. Lets a Target wait for room, and looks once more. Another function may have given a slot back before it could see that the Target
+ * waits. This function writes the waiting row, and then reads all pages consistently. The other one writes a page, and then reads the
+ * waiting rows. So one of them sees what the other wrote.
  *
  * @returns whether there is room now. Then the row goes once somebody leads, and not before: it may be another's, too.
  */

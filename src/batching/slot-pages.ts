@@ -34,6 +34,12 @@ export interface Layout {
   readonly from: number;
 }
 
+/** The largest cap that may have put slots of an owner on pages. @param largestCap as the owner's row notes it */
+export const largestCapOf = (
+  { cap }: Pick<Layout, 'cap'>,
+  { largestCap = 0 }: { readonly largestCap?: number },
+): number => Math.max(cap, largestCap);
+
 /** How many slots a page may have. */
 export const capOfPage = (page: number, { cap, size, from }: Layout): number =>
   page < from ? 0 : Math.max(0, Math.min(size, cap - (page - from) * size));

@@ -13,7 +13,7 @@ import type { Deps } from './deps.ts';
 import { type BatchId, operationOf, type Target } from './ids.ts';
 import { isHeld, type Lock } from './lock.ts';
 import { isSlotOver } from './slot-over.ts';
-import { type Layout, type SlotPage, taken } from './slot-pages.ts';
+import { type Layout, largestCapOf, type SlotPage, taken } from './slot-pages.ts';
 import { batchOfSlot, parseSlot, type Slot, slotOfBatch } from './slots.ts';
 import { type FirstPage, freeOnPages, pagesOf, takeOnPages } from './take-slot.ts';
 
@@ -29,15 +29,19 @@ export const pagesOfTarget = (
   return cap === null || (cap <= size && largestCap === undefined) ? undefined : { cap, size, from: 1 };
 };
 
-/** The largest cap that may have put slots of a Target on pages. */
-export const largestCapOf = ({ cap }: Pick<Layout, 'cap'>, { largestCap = 0 }: Pick<Lock, 'largestCap'>): number =>
-  Math.max(cap, largestCap);
-
 /** The lock itself, as the first page: batches that a smaller cap left in it count, too. */
 const firstPageOf = (target: Target, lock: Lock, layout: Layout): FirstPage => ({
   slots: (lock.inFlight ?? []).map((id) => slotOfBatch({ id, target })),
   capToRead: largestCapOf(layout, lock),
 });
+
+/** The pages of a Target beyond its lock, of all caps that it had; none without a layout. Eventually consistent. */
+export const furtherPagesOf = async (
+  { locks }: Pick<Deps, 'locks'>,
+  target: Target,
+  lock: Lock,
+  layout: Layout | undefined,
+): Promise<readonly SlotPage[]> => (layout ? locks.slotPagesEventually(target, largestCapOf(layout, lock)) : []);
 
 /** Takes a slot of the Target, or still has it. @returns its page; undefined where there is no room */
 export const takeTargetRoom = async (
@@ -50,7 +54,7 @@ export const takeTargetRoom = async (
   const take = () => takeOnPages(deps.locks, target, slot, layout, async () => firstPageOf(target, lock, layout));
   const room = await take();
   if (room !== undefined) return room;
-  const pages = await deps.locks.slotPagesEventually(target, largestCapOf(layout, lock));
+  const pages = await furtherPagesOf(deps, target, lock, layout);
   return (await freeLeftBehind(deps, target, pages)) ? take() : undefined;
 };
 
@@ -99,14 +103,13 @@ export const isTargetFull = async (
 /** Batches of a Target that are under way, where its operation has a cap. Eventually consistent. */
 export const inFlightOf = async (deps: RoomDeps, target: Target, lock: Lock): Promise<readonly BatchId[]> => {
   const { inFlight = [] } = lock;
-  const layout = pagesOfTarget(deps, target, lock);
-  const pages = layout ? await deps.locks.slotPagesEventually(target, largestCapOf(layout, lock)) : [];
+  const pages = await furtherPagesOf(deps, target, lock, pagesOfTarget(deps, target, lock));
   return [...inFlight, ...pages.flatMap(({ slots }) => slots.map(batchOfSlot))];
 };
 
 /** Deletes the pages of a Target that have no slots. Once its lock is gone the patrol no longer finds them. */
 export const dropEmptyPages = async (deps: RoomDeps, target: Target, lock: Lock): Promise<void> => {
-  const largest = Math.max(pagesOfTarget(deps, target, lock)?.cap ?? 0, lock.largestCap ?? 0);
+  const largest = largestCapOf(pagesOfTarget(deps, target, lock) ?? { cap: 0 }, lock);
   if (largest === 0) return;
   const pages = await deps.locks.slotPagesEventually(target, largest);
   const empty = pages.flatMap(({ page, slots }) => (slots.length === 0 ? page : []));

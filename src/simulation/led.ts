@@ -17,7 +17,8 @@ export const checkLed = ({ config, tables, waitFor, mendedAt }: Evidence): void 
   if (mendedAt === undefined) return;
   for (const batch of tables.batches.values()) {
     if (waitFor.has(batch.operation)) continue;
-    // Not by a row of a task that another batch had: a register function that stood still may put it once more, and nobody need lead for it.
+    // Dropped candidates do not count. A register function that stood still may write the waiting row of a task that has ended, and such a row
+    // needs no leader.
     const candidates = batch.candidates.filter((each) => !batch.dropped.includes(each));
     const since = waitsOf(tables, { ...batch, candidates }).filter((at) => at !== undefined);
     const due = waitEnd(Math.min(batch.createdAt, ...since), operationFor(config, batch.operation).batch);

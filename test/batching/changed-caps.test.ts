@@ -6,7 +6,7 @@ import { group } from '../../src/batching/group.ts';
 import { handleBatch } from '../../src/batching/handle-batch.ts';
 import { type BatchId, batchIdOf } from '../../src/batching/ids.ts';
 import { lookAtTarget } from '../../src/batching/look.ts';
-import type { BatchMessage } from '../../src/batching/messages.ts';
+import type { BatchMessage, GroupMessage } from '../../src/batching/messages.ts';
 import { freeRoom, roomOf, takeRoom } from '../../src/batching/room.ts';
 import { type Slot, slotOf } from '../../src/batching/slots.ts';
 import { releaseSlots } from '../../src/batching/tail.ts';
@@ -35,6 +35,13 @@ suite('a Target whose cap changes', () => {
       }
     }
     throw new Error('its leaders do not come to an end');
+  };
+  /** The guard that was sent for the Target's leader. */
+  const guardNow = (): GroupMessage => {
+    const [guard] = ours(kit.sent.group);
+    if (!guard) throw new Error('nobody leads it');
+    const { delay: _, ...message } = guard;
+    return message;
   };
   const underWay = async (): Promise<number> => {
     const { round } = await kit.locks.read(where);
@@ -97,9 +104,7 @@ suite('a Target whose cap changes', () => {
     await kit.operations.enqueue(SHIP, { target: elsewhere(1), at: NOW, fence: 3 });
     kit.sent.elect.length = 0;
     await electLeader(deps, { target: where, wake: fence });
-    const [guard] = ours(kit.sent.group);
-    if (!guard) throw new Error('nobody leads it');
-    const { delay: _, ...message } = guard;
+    const message = guardNow();
     const block = () => Promise.reject(new Error('the function ends here'));
     await expect(group({ ...deps, locks: { ...deps.locks, block } }, message, PLENTY)).rejects.toThrow('ends here');
     expect(kit.sent.elect).toEqual([{ target: elsewhere(1), wake: 3 }]);
@@ -120,9 +125,7 @@ suite('a Target whose cap changes', () => {
       where,
       rows.map(({ entry }) => entry),
     );
-    const [guard] = ours(kit.sent.group);
-    if (!guard) throw new Error('nobody leads it');
-    const { delay: _, ...message } = guard;
+    const message = guardNow();
     const release = () => Promise.reject(new Error('the function ends here'));
     await expect(group({ ...deps, locks: { ...deps.locks, release } }, message, PLENTY)).rejects.toThrow('ends here');
     expect(kit.sent.elect).toEqual([{ target: elsewhere(1), wake: 3 }]);
@@ -154,9 +157,7 @@ suite('a Target whose cap changes', () => {
     const deps = cappedAt(11);
     const [message] = kit.sent.elect.splice(0);
     if (message) await electLeader(deps, message);
-    const [guard] = ours(kit.sent.group);
-    if (!guard) throw new Error('nobody leads it');
-    const { delay: _, ...mine } = guard;
+    const mine = guardNow();
     // As release 0.2.0 keeps eleven.
     for (let round = 1; round <= 11; round += 1) {
       const batch = batchIdOf(where, mine.fence, round);

@@ -106,7 +106,7 @@ suite('register', () => {
 
   it('R3: gives a row that expires soon more time, or the Target another row, before it asks for a leader', async () => {
     const DAY = 24 * 3_600_000;
-    /** What was written for a row with so much time left, which is there, or gone when it is written. */
+    /** The writes for a row that expires after `left`. @param isThere whether the row is still there then */
     const writtenWith = async (left: number, isThere: boolean): Promise<readonly string[]> => {
       const written: string[] = [];
       const locks: StepKit['locks'] = {
