@@ -113,8 +113,13 @@ export const STEPS: readonly Mutant[] = [
     ['test/batching/rooms.test.ts'],
     ['if (inLine.every((each) => each.target === target)) return false;', ''],
     ['inLine.every((each) => each.target === target)', 'inLine.length === 0'],
-    ['await operations.enqueue(operation, { target, at, fence, by: machine.token() });', ''],
+    ['await operations.enqueue(operation, waiting);', ''],
+    ['await operations.dequeue(operation, waiting);', ''],
     ['fence, by: machine.token() }', 'fence }'],
+    [
+      '  await operations.enqueue(operation, waiting);\n  if (blocked !== undefined || (await locks.blockUnled(target, { fence, at }))) return true;',
+      '  if (blocked !== undefined || (await locks.blockUnled(target, { fence, at }))) {\n    await operations.enqueue(operation, waiting);\n    return true;\n  }',
+    ],
   ),
   ...mutantsOf(
     'src/batching/tail.ts',

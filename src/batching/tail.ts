@@ -52,7 +52,11 @@ const getInLine = async (
   const operation = operationOf(target);
   const inLine = await operations.waiting(operation, 2);
   if (inLine.every((each) => each.target === target)) return false;
-  if (blocked === undefined && !(await locks.blockUnled(target, { fence, at }))) return false;
-  await operations.enqueue(operation, { target, at, fence, by: machine.token() });
-  return true;
+  const waiting = { target, at, fence, by: machine.token() };
+  // Its row first. Two functions may handle the message of one batch. If one of them blocked the Target and crashed, the other would
+  // send a signal that a blocked Target ignores, and end the message.
+  await operations.enqueue(operation, waiting);
+  if (blocked !== undefined || (await locks.blockUnled(target, { fence, at }))) return true;
+  await operations.dequeue(operation, waiting);
+  return false;
 };

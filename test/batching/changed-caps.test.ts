@@ -188,8 +188,8 @@ suite('an operation whose cap changes', () => {
   it.each([
     [30, 5],
     [30, 12],
-    [180, 5],
-    [180, 12],
+    [60, 5],
+    [60, 12],
     [180, 40],
   ])('from %s to %s has no further batches before fewer are under way', async (before, after) => {
     const pages: [n: number, page: number | undefined][] = [];

@@ -242,6 +242,7 @@ suite('the tail of a batch', () => {
       const blockUnled = async () => false;
       await releaseSlots({ ...deps(), locks: { ...kit.locks, blockUnled } }, batch());
       expect(waked()).toEqual([where, elsewhere(-1)]);
+      expect(await waiting()).toEqual([]);
       await kit.operations.enqueue(SHIP, waits(-2));
       await kit.waiting.remove(
         where,
@@ -251,6 +252,29 @@ suite('the tail of a batch', () => {
       expect(waked()).toEqual([where, elsewhere(-1), elsewhere(-2)]);
       expect((await lock()).blocked).toBeUndefined();
     });
+
+    it.each(['enqueue', 'blockUnled'] as const)(
+      'H7: has it led where another function of the same batch crashed at %s meanwhile',
+      async (at) => {
+        const crash = () => Promise.reject(new Error('crash'));
+        let isFirst = true;
+        const first: StepKit['waiting']['first'] = async (...asked) => {
+          if (isFirst) {
+            isFirst = false;
+            const crashes =
+              at === 'enqueue'
+                ? { operations: { ...kit.operations, [at]: crash } }
+                : { locks: { ...kit.locks, [at]: crash } };
+            await expect(releaseSlots({ ...deps(), ...crashes }, batch())).rejects.toThrow('crash');
+            await kit.operations.dequeue(SHIP, waits(-1));
+          }
+          return kit.waiting.first(...asked);
+        };
+        await releaseSlots({ ...deps(), waiting: { ...kit.waiting, first } }, batch());
+        for (const message of kit.sent.elect.splice(0)) await electLeader(deps(), message);
+        expect(await lock()).toMatchObject({ fence: 2, holder: expect.any(String) });
+      },
+    );
 
     it('H7: has it led once nobody else waits', async () => {
       await kit.operations.dequeue(SHIP, waits(-1));

@@ -3,6 +3,7 @@ import { runNumber } from '../../src/batching/task.ts';
 import { fanningOut } from '../../src/simulation/fanned-out.ts';
 import { scenarioOf } from '../../src/simulation/scenario.ts';
 import { runSchedules } from '../../src/simulation/schedules.ts';
+import { runSchedule } from '../../src/simulation/world.ts';
 import { atLeast, seed } from './of-this-run.ts';
 
 const RUNS = atLeast(150);
@@ -29,6 +30,11 @@ describe('tasks that are items of a fan-out, under all faults', () => {
     expect(redriven).toBeGreaterThan(RUNS / 6);
     expect(levels).toBe(3);
   }, 600_000);
+
+  it('end though a function that crashed blocked their Target while another one of its batch stood still', async () => {
+    const { violation } = await runSchedule(fanningOut(scenarioOf(630_502_774)));
+    expect(violation).toBeUndefined();
+  });
 
   it('are those of every fifth schedule, and the others are as they were', () => {
     expect(scenarioOf(20).items).toBeGreaterThan(0);
