@@ -13,11 +13,19 @@ import { demand } from './violation.ts';
 /** Lock rows that the patrol looks at in each minute. */
 export const PATROLLED_AT_ONCE = 100;
 
-/** Looks at all Targets, as often as it is called. @returns for how long, at the most, one has been forgotten */
-export const watchForgotten = (tables: Tables): ((now: Millis) => Millis) => {
+/**
+ * Looks at all Targets, as often as it is called.
+ *
+ * @returns for how long, at the most, one has been forgotten; time in which the elect function or the sweep stands still does not count
+ */
+export const watchForgotten = (tables: Tables): ((now: Millis, isStopped: boolean) => Millis) => {
   // With the fence: a leader between two looks ends the time before it.
   const since = new Map<Target, { readonly fence: number; readonly at: Millis }>();
-  return (now) => {
+  return (now, isStopped) => {
+    if (isStopped) {
+      since.clear();
+      return 0;
+    }
     const known = new Set([...tables.waitingTargets.values()].flatMap((rows) => [...rows.values()].map(keyOf)));
     for (const [target, lock] of tables.locks) {
       const { blocked, fence, paused } = lock;

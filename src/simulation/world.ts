@@ -490,16 +490,18 @@ class World {
     );
   }
 
-  /** Judged at once: until all is at rest may take hours. */
-  #lookForForgotten(): void {
-    this.#seen.forgotten = Math.max(this.#seen.forgotten, this.#forgottenFor(this.#scheduler.now));
+  /** Judged at once: until all is at rest may take hours. @param isStopped whether those stand still that find them or lead them */
+  #lookForForgotten(isStopped: boolean): void {
+    this.#seen.forgotten = Math.max(this.#seen.forgotten, this.#forgottenFor(this.#scheduler.now, isStopped));
     this.#judge(() => checkForgotten(this.#evidence()));
   }
 
   #sweepEachMinute(): void {
     const { now } = this.#scheduler;
-    const { stops = [] } = this.#scenario;
-    if (stoppedFor(stops, 'sweep', this.#sinceStart) === 0) this.#sweep();
+    const { stops = [], patrol } = this.#scenario;
+    const standsStill = (of: Stop['of'][number]): boolean => stoppedFor(stops, of, this.#sinceStart) > 0;
+    if (patrol) this.#lookForForgotten(standsStill('elect') || standsStill('sweep'));
+    if (!standsStill('sweep')) this.#sweep();
     this.#scheduler.after(Math.max(MINUTE, this.#quiet(now)), () => this.#sweepEachMinute());
   }
 
@@ -509,7 +511,6 @@ class World {
     const { sweep: step = sweep } = this.#scenario.steps ?? {};
     const seen: SeenSweep = { hasEnded: false, hasPatrolled: false, slowness: this.#scenario.slowSweep ?? 0 };
     this.#seen.sweeps.push(seen);
-    if (this.#scenario.patrol) this.#lookForForgotten();
     const run = async (): Promise<void> => {
       await step({ ...deps, locks: notingPatrol(locks, seen) }, invocation);
       seen.hasEnded = true;

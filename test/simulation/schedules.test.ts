@@ -36,8 +36,8 @@ describe('the core, under crashes, pauses, duplicates, lost replies, throttling,
 
 describe('schedules on several threads', () => {
   it('come to what they come to one after the other, and are as many as were asked for', async () => {
-    const parallel = await runInParallel(seed, { runs: 53 }, () => {});
-    expect(parallel).toEqual(await runSchedules(seed, 53));
+    const parallel = await runInParallel(seed, { runs: 23 }, () => {});
+    expect(parallel).toEqual(await runSchedules(seed, 23));
   });
 
   it('begin as they would anywhere: a first event settles before the second', async () => {
@@ -58,7 +58,7 @@ describe('the cost, where nothing goes wrong and everything comes at once,', () 
       faults: NO_FAULTS,
       sends: scenario.sends.map(({ at, body }) => ({ at: at / 20, body })),
     });
-    await runSchedules(from, 100, atOnce, ({ tables }) => {
+    await runSchedules(from, 40, atOnce, ({ tables }) => {
       claims += tables.claims;
       for (const batch of tables.batches.values()) candidates += batch.candidates.length;
       return true;

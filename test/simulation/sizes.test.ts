@@ -38,6 +38,7 @@ it.each([
   ['a pause that outlasts a lock row', 810_000_986],
   ['a task whose elect message is lost, as its lock row expires', 1_002_001_201],
   ['a pause that outlasts a lock row, of a batch that reports later', 810_001_576],
+  ['an elect function that stands still while a Target that it should lead is woken', 1_102_001_183],
 ])('long schedules keep every promise after %s', async (_, known) => {
   const { violation } = await runSchedule(SIZES.long.scenarioOf(known));
   expect(violation).toBeUndefined();
