@@ -22,7 +22,8 @@ export const releaseSlots = async (
   const left = await landBatch(deps, batch);
   const since = left && (await workSince(deps, target, left));
   if (left && since !== undefined && !(total !== null && (await getInLine(deps, target, left, since))))
-    await deps.queues.elect([{ target, ...(left.blocked === undefined ? {} : { wake: left.fence }) }]);
+    // Even a Target that was not blocked is woken: another function that handles the same message may have blocked it since, and crashed.
+    await deps.queues.elect([{ target, wake: left.fence }]);
   if (total === null) return;
   await freeRoom(deps, batch.operation, slotOfBatch(batch), batch.slotPage);
   // Whether or not it was full: a Target that found it so may have put its row only now.
@@ -52,11 +53,7 @@ const getInLine = async (
   const operation = operationOf(target);
   const inLine = await operations.waiting(operation, 2);
   if (inLine.every((each) => each.target === target)) return false;
-  const waiting = { target, at, fence, by: machine.token() };
-  // Its row first. Two functions may handle the message of one batch. If one of them blocked the Target and crashed, the other would
-  // send a signal that a blocked Target ignores, and end the message.
-  await operations.enqueue(operation, waiting);
-  if (blocked !== undefined || (await locks.blockUnled(target, { fence, at }))) return true;
-  await operations.dequeue(operation, waiting);
-  return false;
+  if (blocked === undefined && !(await locks.blockUnled(target, { fence, at }))) return false;
+  await operations.enqueue(operation, { target, at, fence, by: machine.token() });
+  return true;
 };

@@ -365,7 +365,7 @@ suite('a Target whose cap was changed', () => {
   it('from one in its lock to one on pages is led when a batch ends', async () => {
     await fullInLock(10);
     await ends(capped({ perTarget: 11 }), 1);
-    expect(kit.sent.elect).toEqual([{ target: where }]);
+    expect(kit.sent.elect).toEqual([{ target: where, wake: 1 }]);
     expect((await lock()).inFlight).not.toContain(batch(1));
   });
 
@@ -378,7 +378,7 @@ suite('a Target whose cap was changed', () => {
     await expect(ends({ ...deps, waiting: { ...kit.waiting, first: crash } }, 1)).rejects.toThrow('crash');
     expect((await lock()).inFlight).not.toContain(batch(1));
     await ends(deps, 1);
-    expect(kit.sent.elect).toEqual([{ target: where }]);
+    expect(kit.sent.elect).toEqual([{ target: where, wake: 1 }]);
   });
 
   it('counts those in its lock for certain: pages that are read a moment late give no place away', async () => {
