@@ -41,16 +41,17 @@ const SHARING = ['api', 'callbacks', 'client', 'config', 'deferred', 'downstream
 );
 /**
  * What takes minutes, and watches over what other tests try in small or what seldom changes: benchmarks, the packed package in an app,
- * the reference, whole examples, data of earlier releases. CI runs it, as does who names a file or folder.
+ * the reference, whole examples, figures of simulations in the docs, hostile texts, data of earlier releases. CI runs it, as does who names a file or folder.
  */
 const AT_LENGTH = [
   'test/bench/**/*.test.ts',
+  'test/docs/simulating.test.ts',
   'test/examples/{catalog,downsampling,fleet}.test.ts',
   'test/fleet/processes.test.ts',
   'test/local/{killed-caps,windows}.test.ts',
   'test/package/**/*.test.ts',
   'test/reference.test.ts',
-  'test/security/secrets.test.ts',
+  'test/security/{long-texts,secrets}.test.ts',
   'test/simulate/agreement.test.ts',
   'test/upgrades/**/*.test.ts',
 ];

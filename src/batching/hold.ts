@@ -89,23 +89,28 @@ export const lookLater = async (
   const after = held ? held.by : batch.held?.by;
   await queues.batch({ ...again(message), held: { ...next, ...(after === undefined ? {} : { after }) } }, delay);
   if (after === undefined) return true;
-  const isUncounted = message.uncounted !== undefined;
-  if (held) await note(deps, batch.id, { ...next, isUncounted, after });
-  else if (!(await deps.batches.hold(batch.id, { ...next, isUncounted, after })))
-    return takePlace(deps, message, next, delay);
+  const noted = { ...next, isUncounted: message.uncounted !== undefined, after };
+  if (held) await note(deps, batch.id, noted);
+  else if (!(await deps.batches.hold(batch.id, noted))) await takePlace(deps, message, next, delay);
   return true;
 };
 
 /**
  * Another message was noted since the batch was read. The message that was just sent ends for that one, which may not exist any more: a
- * function that stood still may have noted it late. So one more message is sent, and noted in its place.
- *
- * @returns as {@link lookLater}
+ * function that stood still may have noted it late. So one more message is sent, and noted in its place. If that is refused as well, the
+ * message that is noted then was sent after this look began, so it is not this one, and goes on: a third message would only be one more.
  */
-const takePlace = async (deps: HoldDeps, message: DueMessage, { by }: Held, delay: number): Promise<boolean> => {
-  const batch = await deps.batches.get(message.batchId);
-  if (batch === undefined || isFinished(batch.status) || batch.held?.by === by) return true;
-  return lookLater(deps, message, batch, delay);
+const takePlace = async (
+  { batches, queues, machine }: HoldDeps,
+  message: DueMessage,
+  { by, span }: Held,
+  delay: number,
+): Promise<void> => {
+  const batch = await batches.get(message.batchId);
+  if (batch?.held === undefined || isFinished(batch.status) || batch.held.by === by) return;
+  const next = { by: machine.token(), span, after: batch.held.by };
+  await queues.batch({ ...again(message), held: next }, delay);
+  await batches.hold(batch.id, { ...next, isUncounted: message.uncounted !== undefined });
 };
 
 /** Whether another message goes on in the place of this one: one that is neither this one nor the one that was noted before it. */

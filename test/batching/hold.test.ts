@@ -194,6 +194,16 @@ suite('a batch that a pause holds up', () => {
     expect(messages).toHaveLength(1);
   });
 
+  it('H1: sends two messages at the most for each that has lost its name, however many are looked at all at once', async () => {
+    const { batchId } = await noted();
+    await Promise.all(Array.from({ length: 12 }, () => handleBatch(kit, { batchId }, PLENTY)));
+    const sent = kit.sent.batch.splice(0) as readonly DueMessage[];
+    expect(sent.length).toBeLessThanOrEqual(24);
+    const left = await looked(sent);
+    expect(left.length).toBeGreaterThan(0);
+    expect(left.length).toBeLessThan(12);
+  });
+
   it('H1: loses no message that says that an attempt does not count', async () => {
     const batchId = await sealed();
     const [plain] = await looked([{ batchId }]);
