@@ -53,10 +53,11 @@ describe('the checker', () => {
   });
 });
 
-it('harsh schedules repeat requests, crash and change caps, each of them', () => {
+it('harsh schedules crash and change caps, each of them, and repeat requests or stand still', () => {
   for (let first = 1; first <= 100; first += 1) {
     const { faults, faultsEnd, changes = [] } = SIZES.harsh.scenarioOf(first);
-    expect([faults.repeat, faults.crash > 0, faultsEnd > 0]).toEqual([0.25, true, true]);
+    expect(first % 2 === 0 ? faults.repeat : faults.pause).toBe(first % 2 === 0 ? 0.25 : 0.03);
+    expect([faults.crash > 0, faultsEnd > 0]).toEqual([true, true]);
     expect(changes.some(({ to }) => to?.concurrency)).toBe(true);
   }
 });
