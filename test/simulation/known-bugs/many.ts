@@ -108,9 +108,13 @@ export const slotsAreFreedBeforeTheBlock: Bug = {
 /** The Target of a batch that is over is led again at once, though others wait for a slot of its operation. */
 export const busyTargetsGoFirst: Bug = {
   handleBatch: (deps, message, delivery) => {
-    // Two rows are asked for by whoever looks whether others wait.
-    const waiting: Operations['waiting'] = async (operation, limit) =>
-      limit === 2 ? [] : deps.operations.waiting(operation, limit);
+    const waiting: Operations['waiting'] = async (operation, limit) => {
+      // Two rows are asked for by whoever looks whether others wait.
+      if (limit === 2) return [];
+      // This request is slow: so the next leader is mostly sooner than the Target that is woken for the slot.
+      await deps.machine.sleep(200);
+      return deps.operations.waiting(operation, limit);
+    };
     return handleBatch({ ...deps, operations: { ...deps.operations, waiting } }, message, delivery);
   },
 };

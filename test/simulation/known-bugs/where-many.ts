@@ -108,8 +108,8 @@ export const twoBusyTargets = (scenario: Scenario): Partial<Scenario> =>
   only(
     scenario,
     [
-      ...many(2, (depot) => many(400, (n) => ({ at: n * 100, depot }))).flat(),
-      ...many(2, (n) => many(5, (time) => ({ at: 2_000 + time * 8_000, depot: 2 + n }))).flat(),
+      ...many(2, (depot) => many(100, (n) => ({ at: n * 100, depot }))).flat(),
+      ...many(2, (n) => many(2, (time) => ({ at: 2_000 + time * 8_000, depot: 2 + n }))).flat(),
     ],
     ({ retry, downstream }) => ({
       concurrency: { perTarget: 1, total: 2 },
