@@ -85,7 +85,7 @@ export interface Evidence {
   readonly mayBeForgotten: boolean;
   /** Whether queues were purged, and with them what only a message says. */
   readonly isPurged: boolean;
-  /** Whether a function may have ended amid its work: in a crash, or because a call failed. */
+  /** Whether a function may have ended amid its work: in a crash, when its time was over, or because a call failed. */
   readonly mayStopAmidWork: boolean;
   /** Runs of functions that died, and those of which a call failed. */
   readonly died: ReadonlySet<string>;

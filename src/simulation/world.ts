@@ -435,6 +435,8 @@ class World {
       isPurged: this.#wasLost,
       mayStopAmidWork:
         grave.crash + grave.throttle + grave.partial + grave.lostReply + grave.afterwards + gaveUp > 0 ||
+        // The platform ended it: throttled requests took as long as it had.
+        this.#chaos.late.size > 0 ||
         outages.length > 0,
       died: this.#chaos.died,
       late: this.#chaos.late,

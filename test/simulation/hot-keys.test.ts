@@ -25,6 +25,10 @@ describe('a partition that bears little', () => {
     expect(seen.waits).toBeGreaterThan(0);
     expect(seen.refusals).toBeGreaterThan(0);
   });
+
+  it('may keep a function until its time is over: then its attempt has fewer calls', async () => {
+    expect((await runSchedule(scenarioOf(1_303_042_211))).violation).toBeUndefined();
+  });
 });
 
 describe('a call that is throttled', () => {
