@@ -11,14 +11,17 @@ type WakeDeps = Pick<Deps, 'operations' | 'queues' | 'machine'>;
 /** Of the oldest ones any: those that wake at the same time should not all choose the same. */
 const OLDEST = 10;
 
-/** W1 to W3. Wakes one. @returns whether one waited. */
+/**
+ * W1 to W3. Wakes one. Another function may wake the same one for another slot at this moment, and take its row first. Its second signal
+ * is not lost: whoever receives it finds that the Target has a new fence, or that the batch has its slot, and wakes the next one.
+ *
+ * @returns whether one waited.
+ */
 export const wake = async (deps: WakeDeps, operation: OperationName): Promise<boolean> => {
-  for (;;) {
-    const waiting = await deps.operations.waiting(operation, OLDEST);
-    const any = waiting[Math.floor(deps.machine.random() * waiting.length)];
-    if (!any) return false;
-    if (await wakeThis(deps, operation, any)) return true;
-  }
+  const waiting = await deps.operations.waiting(operation, OLDEST);
+  const any = waiting[Math.floor(deps.machine.random() * waiting.length)];
+  if (any) await wakeThese(deps, operation, [any]);
+  return any !== undefined;
 };
 
 /** Wakes one Target or batch, unless the operation is paused. A batch that was woken for a slot it does not need passes the slot on with this. */
@@ -44,11 +47,6 @@ export const wakeThese = async (
     await signal(queues, some);
     await Promise.all(some.map((each) => operations.dequeue(operation, each)));
   }
-};
-
-const wakeThis = async ({ operations, queues }: WakeDeps, operation: OperationName, waiting: WaitingTarget) => {
-  await signal(queues, [waiting]);
-  return operations.dequeue(operation, waiting);
 };
 
 /** Targets are elected a leader, sealed batches are handled. */

@@ -89,7 +89,7 @@ suite('wake', () => {
     expect(await waiting()).toHaveLength(10);
   });
 
-  it('W3: wakes another where somebody else took the row meanwhile, until one is its own or none is left', async () => {
+  it('W3: sends one signal, though somebody else takes the row meanwhile: the second signal to one Target is passed on', async () => {
     for (const n of [1, 2]) await kit.operations.enqueue(SHIP, waits(n));
     kit.chance = 0;
     const elect: StepKit['queues']['elect'] = async (messages) => {
@@ -97,6 +97,10 @@ suite('wake', () => {
       return kit.queues.elect(messages);
     };
     expect(await wake({ ...kit, queues: { ...kit.queues, elect } }, SHIP)).toBe(true);
+    expect(waked()).toEqual([elsewhere(1)]);
+    // The first signal had it led.
+    await kit.locks.acquire(elsewhere(1), { ...guard(2), seen: { fence: 0 }, now: NOW, until: NOW });
+    await electLeader(capped({ total: 1 }), { target: elsewhere(1), wake: 1 });
     expect(waked()).toEqual([elsewhere(1), elsewhere(2)]);
     expect(await wake(kit, SHIP)).toBe(false);
   });
@@ -223,7 +227,7 @@ suite('the tail of a batch', () => {
       await isInLine();
     });
 
-    it('W3: is woken again if it came back before the row of its earlier wait was removed', async () => {
+    it('W3: still waits if it came back before the row of its earlier wait was removed', async () => {
       const at = (await kit.waiting.first(where, 1))[0]?.at ?? 0;
       await clean();
       await kit.operations.enqueue(SHIP, { target: where, at, fence: 1, by: token('before') });
@@ -237,8 +241,8 @@ suite('the tail of a batch', () => {
         return kit.operations.dequeue(operation, each);
       };
       await wake({ ...deps(), operations: { ...kit.operations, dequeue } }, SHIP);
-      expect(waked()).toEqual([elsewhere(-1), where]);
-      expect(await waiting()).toEqual([]);
+      expect(waked()).toEqual([elsewhere(-1)]);
+      expect(await waiting()).toEqual([{ target: where, at, fence: 1, by: expect.any(String) }]);
     });
 
     it('H7: has it led where somebody led it meanwhile, and leaves it where it has no work', async () => {
