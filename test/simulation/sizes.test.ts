@@ -44,6 +44,11 @@ it.each([
   expect(violation).toBeUndefined();
 });
 
+it('large schedules send no more signals than slots are freed, though many wake the same Targets', async () => {
+  const { violation } = await runSchedule(SIZES.large.scenarioOf(1_304_000_111));
+  expect(violation).toBeUndefined();
+});
+
 describe('the checker', () => {
   it.each(SIZE_BUGS.map((known) => ({ name: known[0], known })))('finds $name', async ({ known }) => {
     const [, size, steps, promise, first = 1] = known;
