@@ -3,9 +3,9 @@
  * are counted for each run of a function, so that a step which looks at all Targets instead of its own breaks a promise.
  *
  * A run makes at most {@link ONCE} requests, and {@link EACH} more for each message, each batch that it opens, each time it ends
- * tasks that wait, and each call downstream. A request has at most as many rows as the largest of these: the run's messages, the tasks
- * of two batches, the Targets that are woken together, the pages of slots, the inputs of a merged request. Runs that wake many Targets
- * at a pace are held to the pace.
+ * tasks that wait, and each call downstream; and {@link ITEM} more for each row that it reads of a task that is a fan-out's item. A
+ * request has at most as many rows as the largest of these: the run's messages, the tasks of two batches, the Targets that are woken
+ * together, the pages of slots, the inputs of a merged request. Runs that wake many Targets at a pace are held to the pace.
  */
 
 import { STINT } from '../batching/timings.ts';
@@ -21,6 +21,11 @@ import { demand } from './violation.ts';
 /** A signal to all that are woken together, and what surrounds it. */
 const ONCE = TOGETHER + 20;
 const EACH = 40;
+/**
+ * An item that was acked before: its ack, the note of its failure, and the way up a fan-out's tree of four levels, whose header is
+ * read at each of them and whose node at all but the lowest. 450 slots a node instead of three make it shorter in an account.
+ */
+const ITEM = 9;
 
 /** A run of a function that works off a queue. */
 interface Run {
@@ -40,18 +45,19 @@ export const metered = (
   judge: (check: () => void) => void,
 ): Gate => {
   const most = mostRows(run, configs, slotsPerPage);
-  let [requests, work, atPace] = [0, run.messages, false];
+  let [requests, work, items, atPace] = [0, run.messages, 0, false];
   return async (call, effects) => {
     if (WORK.has(call)) work += 1;
     atPace ||= call === 'operations.markWaking';
     const answers = await gate(call, effects);
     // While a table is down, a write is repeated for as long as the function has time: those that fail are not counted.
     requests += 1;
+    items += answers.reduce((sum: number, answer) => sum + itemsIn(answer), 0);
     const rows = answers.reduce((sum: number, answer) => sum + rowsIn(answer), 0);
     // Every woken Target is a request and a share of two others.
     const pace = atPace ? { requests: 2 * PACE * (STINT / 1_000 + 1), rows: PACE } : { requests: 0, rows: 0 };
     judge(() => {
-      const bound = ONCE + EACH * work + pace.requests;
+      const bound = ONCE + EACH * work + ITEM * items + pace.requests;
       demand(requests <= bound, 'a step makes no more requests where there is more', { ...run, call, requests, bound });
       demand(rows <= Math.max(most, pace.rows), 'a request has no more rows where there is more', {
         ...run,
@@ -79,4 +85,11 @@ const mostRows = ({ messages }: Run, { all }: Configurations, slotsPerPage: numb
 const rowsIn = (answer: unknown): number => {
   if (Array.isArray(answer)) return answer.length;
   return typeof answer === 'object' && answer !== null && 'items' in answer ? rowsIn(answer.items) : 1;
+};
+
+/** Rows of tasks that are items of a fan-out. */
+const itemsIn = (answer: unknown): number => {
+  if (typeof answer !== 'object' || answer === null) return 0;
+  if ('fanOutItem' in answer && answer.fanOutItem !== undefined) return 1;
+  return Object.values(answer).reduce((sum: number, part) => sum + itemsIn(part), 0);
 };

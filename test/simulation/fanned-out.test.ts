@@ -36,6 +36,11 @@ describe('tasks that are items of a fan-out, under all faults', () => {
     expect(violation).toBeUndefined();
   });
 
+  it('may be acked again by one function, each of them up the whole tree', async () => {
+    const { violation } = await runSchedule(scenarioOf(1_303_080_645));
+    expect(violation).toBeUndefined();
+  });
+
   it('are those of every fifth schedule, and the others are as they were', () => {
     expect(scenarioOf(20).items).toBeGreaterThan(0);
     expect(scenarioOf(21).items).toBeUndefined();
