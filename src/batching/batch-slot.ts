@@ -25,7 +25,7 @@ type SlotDeps = Pick<Deps, 'config' | 'operations' | 'queues' | 'machine' | 'rep
 /** What became of a batch's slot. */
 export type SlotNow =
   | 'held'
-  /** It had none, and has one now. */
+  /** It has just taken one, or it had one on a page that its row does not name. */
   | 'taken'
   /** It waits for one, and its message comes when there is one. */
   | 'none';
@@ -74,5 +74,5 @@ export const lendSlot = async (
   // The client may repeat the request that frees it, after it lost the answer: nothing is left to free then.
   const isHeld = await holdsRoom(deps, operation, state, slot, slotPage);
   if (!onAnyPage && !isHeld) return;
-  if ((await freeRoom(deps, operation, slot, slotPage)) || isHeld) await wakeUnlessPaused(deps, operation, state);
+  if ((await freeRoom(deps, operation, slot, slotPage)) || isHeld) await wakeUnlessPaused(deps, operation);
 };

@@ -15,9 +15,9 @@ import { completeBatch } from './complete-batch.ts';
 import { delayPast } from './delay.ts';
 import { endAttempt } from './end-attempt.ts';
 import { hold, isFirstLook, lookLater } from './hold.ts';
-import type { Millis } from './ids.ts';
+import { type Millis, operationOf } from './ids.ts';
 import { isItsMoment } from './its-moment.ts';
-import { again, type BatchMessage, type DueMessage } from './messages.ts';
+import type { BatchMessage, DueMessage } from './messages.ts';
 import { comeBackUncounted, patient, takesPlace } from './not-stored.ts';
 import type { OperationState } from './slots.ts';
 import { releaseSlots } from './tail.ts';
@@ -41,11 +41,12 @@ export class NotSealed extends Error {
 
 /** H1. */
 const takeTurn = async (deps: AttemptDeps, received: DueMessage, delivery: Delivery): Promise<Next> => {
-  const { batches, queues, machine, report } = deps;
+  const { batches, machine, report } = deps;
   const { batchId } = received;
   const batch = await batches.get(batchId);
   if (!batch) {
     report({ event: 'unknown-batch', batchId });
+    if (received.woken) await wakeUnlessPaused(deps, operationOf(batchId));
     return 'end';
   }
   if (isFinished(batch.status)) {
@@ -57,8 +58,8 @@ const takeTurn = async (deps: AttemptDeps, received: DueMessage, delivery: Deliv
   const message = (received.uncounted ?? batch.attempt) < batch.attempt ? withoutMark(received) : received;
   const now = machine.now();
   if (batch.status === 'in-progress' && batch.runUntil >= now) {
-    if (message.woken) await wakeUnlessPaused(deps, batch.operation, await deps.operations.read(batch.operation));
-    else await queues.batch(again(message), delayPast(batch.runUntil, now));
+    if (message.woken) await wakeUnlessPaused(deps, batch.operation);
+    else await lookLater(deps, message, batch, delayPast(batch.runUntil, now));
     return 'end';
   }
   const operation = operationFor(deps.config, batch.operation);
@@ -67,11 +68,11 @@ const takeTurn = async (deps: AttemptDeps, received: DueMessage, delivery: Deliv
   if (pause) {
     if (lock.paused) await lendSlot(deps, batch, state, lock.paused, isFirstLook(message, now));
     if (!message.woken) return hold(deps, message, batch, operation, pause);
-    await wakeUnlessPaused(deps, batch.operation, state);
+    await wakeUnlessPaused(deps, batch.operation);
     return 'end';
   }
   const slot = await ensureSlot(deps, batch, state);
-  if (slot === 'held' && message.woken) await wakeUnlessPaused(deps, batch.operation, state);
+  if (slot === 'held' && message.woken) await wakeUnlessPaused(deps, batch.operation);
   if (slot === 'none') return awaitSlot(deps, message, batch);
   // It may have taken one by its own look before the signal came. Then the slot that the signal is about is still free.
   if (slot === 'taken' && message.woken) await wakeForRoom(deps, batch.operation);

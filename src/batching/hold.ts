@@ -1,7 +1,7 @@
 /**
  * Hold a batch while its operation or Target is paused. Each minute, for months if need be, its message has the batch function look
  * whether the pause is over. Each look sends the message for the next one. A batch that waits for a slot, or far back in line for its
- * operation's rate, is held in the same way.
+ * operation's rate, is held in the same way, and so is a message that finds an attempt under way or the next one not due yet.
  *
  * SQS may deliver a message twice, or deliver it again because its function died after it had sent the next one. Then both
  * deliveries send a message, and each of these is looked at from then on: with one such repetition in a thousand looks, one

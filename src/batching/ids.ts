@@ -34,8 +34,8 @@ const BATCH_ID_TARGET_MAX = 64;
 /** Returns the id when it may name a task, otherwise undefined. */
 export const taskId = (text: string): TaskId | undefined => (TASK_ID_PATTERN.test(text) ? (text as TaskId) : undefined);
 
-/** The operation that a Target belongs to: what precedes its values and its shard. */
-export const operationOf = (target: Target): OperationName => target.split(/[/~]/, 1)[0] as OperationName;
+/** The operation that a Target, or a batch of it, belongs to: what precedes the Target's values and its shard. */
+export const operationOf = (id: Target | BatchId): OperationName => id.split(/[/~]/, 1)[0] as OperationName;
 
 /** What the Targets of an operation begin with whose grouping values begin with `prefix`. */
 export const targetPrefix = (operation: OperationName, prefix: string): string => `${operation}/${prefix}`;

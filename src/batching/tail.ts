@@ -27,7 +27,7 @@ export const releaseSlots = async (
   if (total === null) return;
   await freeRoom(deps, batch.operation, slotOfBatch(batch), batch.slotPage);
   // Whether or not it was full: a Target that found it so may have put its row only now.
-  await wakeUnlessPaused(deps, batch.operation, await deps.operations.read(batch.operation));
+  await wakeUnlessPaused(deps, batch.operation);
 };
 
 /** Since when the oldest waiting task of a Target without a leader waits; undefined if none waits. */
@@ -47,9 +47,11 @@ const workSince = async (
 const getInLine = async (
   { locks, operations, machine }: TailDeps,
   target: Target,
-  { blocked, fence }: Lock,
+  { blocked, fence, holder }: Lock,
   at: Millis,
 ): Promise<boolean> => {
+  // A leader whose lease is over may go on with this fence. If a row named it, its signal would find a Target that needs none.
+  if (holder !== undefined) return false;
   const operation = operationOf(target);
   const inLine = await operations.waiting(operation, 2);
   if (inLine.every((each) => each.target === target)) return false;

@@ -4,7 +4,7 @@
  */
 import type { Deps } from './deps.ts';
 import type { OperationName } from './ids.ts';
-import type { OperationState, WaitingTarget } from './slots.ts';
+import type { WaitingTarget } from './slots.ts';
 
 type WakeDeps = Pick<Deps, 'operations' | 'queues' | 'machine'>;
 
@@ -13,7 +13,7 @@ const OLDEST = 10;
 
 /**
  * W1 to W3. Wakes one. Another function may wake the same one for another slot at this moment, and take its row first. Its second signal
- * is not lost: whoever receives it finds that the Target has a new fence, or that the batch has its slot, and wakes the next one.
+ * is not lost: the function that receives it finds that the Target has a new fence, or that the batch has its slot, and wakes the next one.
  *
  * @returns whether one waited.
  */
@@ -24,12 +24,12 @@ export const wake = async (deps: WakeDeps, operation: OperationName): Promise<bo
   return any !== undefined;
 };
 
-/** Wakes one Target or batch, unless the operation is paused. A batch that was woken for a slot it does not need passes the slot on with this. */
-export const wakeUnlessPaused = async (
-  deps: WakeDeps,
-  operation: OperationName,
-  { paused }: Pick<OperationState, 'paused'>,
-): Promise<void> => {
+/**
+ * Wakes one Target or batch, unless the operation is paused: the function that ends the pause wakes as many as there is room for. The pause is
+ * read here, after the slot was freed, so one of the two functions sees what the other one wrote.
+ */
+export const wakeUnlessPaused = async (deps: WakeDeps, operation: OperationName): Promise<void> => {
+  const { paused } = await deps.operations.read(operation);
   if (!paused) await wake(deps, operation);
 };
 

@@ -63,6 +63,30 @@ suite('a batch that a pause holds up', () => {
     expect(kit.calls).toHaveLength(1);
   });
 
+  it('H1: has few messages, too, while an attempt is under way or the next one is not due yet', async () => {
+    const batchId = await sealed();
+    await kit.operations.resume(operationOf(where), pause.id);
+    const runUntil = kit.now + 120 * MINUTE;
+    await kit.batches.start(batchId, {
+      attempt: 1,
+      tries: 1,
+      uncounted: undefined,
+      token: token('other'),
+      at: kit.now,
+      runUntil,
+    });
+    let messages: readonly DueMessage[] = [{ batchId }];
+    while (kit.now <= runUntil) {
+      const isTwice = (kit.now / MINUTE) % 5 < 1;
+      messages = await looked(messages.flatMap((each) => (isTwice ? [each, each] : [each])));
+      expect(messages.length).toBeGreaterThan(0);
+      expect(messages.length).toBeLessThanOrEqual(32);
+    }
+    expect(kit.calls).toHaveLength(0);
+    await looked(messages);
+    expect(kit.calls).toHaveLength(1);
+  });
+
   it('H1: keeps a message if the function dies anywhere in a look, and SQS deletes the message for its other delivery', async () => {
     const batchId = await sealed();
     const dead = new Error('died');

@@ -8,6 +8,7 @@ import { awaitRoom, takeRoom } from '../../src/batching/room.ts';
 import { slotOf } from '../../src/batching/slots.ts';
 import { sweepSlots } from '../../src/batching/sweep-slots.ts';
 import { releaseSlots } from '../../src/batching/tail.ts';
+import { CLOCK_SKEW } from '../../src/batching/timings.ts';
 import { wake } from '../../src/batching/wake.ts';
 import { wakeForRoom } from '../../src/batching/waking.ts';
 import type { CircuitPolicy, Concurrency } from '../../src/config/resolved.ts';
@@ -275,6 +276,18 @@ suite('the tail of a batch', () => {
       expect((await lock()).blocked).toBeDefined();
       for (const message of kit.sent.elect.splice(0)) await electLeader(deps(), message);
       expect(await lock()).toMatchObject({ fence: 2, holder: expect.any(String) });
+    });
+
+    it('H7: has it led where a leader crashed while it was blocked, and puts no row in line that names its fence', async () => {
+      const capTwo = capped({ perTarget: 2, total: 1 });
+      await kit.locks.blockUnled(where, { fence: 1, at: NOW });
+      await electLeader(capTwo, { target: where, wake: 1 });
+      const led = await lock();
+      expect(led).toMatchObject({ fence: 2, holder: expect.any(String), blocked: NOW });
+      kit.now = led.lockedUntil + CLOCK_SKEW + 1;
+      await releaseSlots(capTwo, batch());
+      expect(waked()).toEqual([where, elsewhere(-1)]);
+      expect(await waiting()).toEqual([]);
     });
 
     it('H7: has it led once nobody else waits', async () => {

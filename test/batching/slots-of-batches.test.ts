@@ -6,6 +6,7 @@ import { handleBatch } from '../../src/batching/handle-batch.ts';
 import { type BatchId, batchIdOf, parseCandidate } from '../../src/batching/ids.ts';
 import { lookAtTarget } from '../../src/batching/look.ts';
 import type { DueMessage } from '../../src/batching/messages.ts';
+import { resumeOperation } from '../../src/batching/resume.ts';
 import { takeRoom } from '../../src/batching/room.ts';
 import { type Slot, slotOf } from '../../src/batching/slots.ts';
 import { sweep } from '../../src/batching/sweep.ts';
@@ -59,6 +60,20 @@ suite('the slot of a batch whose Target is paused', () => {
       'succeeded',
       [],
     ]);
+  });
+
+  it('is lent to a Target that waits, though the operation was still paused when the look began', async () => {
+    const deps = capped({ total: 1 });
+    await sealed(deps);
+    await kit.operations.enqueue(SHIP, { target: elsewhere(1), at: NOW, fence: 3 });
+    await kit.locks.pause(where, A_PAUSE);
+    await kit.operations.pause(SHIP, A_PAUSE);
+    const freeSlot: StepKit['operations']['freeSlot'] = async (...slot) => {
+      await resumeOperation(deps, { operation: SHIP, resume: A_PAUSE.id });
+      return kit.operations.freeSlot(...slot);
+    };
+    await handleBatch({ ...deps, operations: { ...kit.operations, freeSlot } }, { batchId: batch() }, PLENTY);
+    expect([(await state()).inFlight, kit.sent.elect]).toEqual([[], [{ target: elsewhere(1), wake: 3 }]]);
   });
 
   it('is not taken for its own where only a read that is behind still shows it', async () => {
@@ -173,6 +188,12 @@ suite('the slot of a batch whose Target is paused', () => {
     await handleBatch(deps, { batchId: batch(), woken: true }, PLENTY);
     expect([kit.calls.length, kit.sent.elect]).toEqual([1, [{ target: elsewhere(1), wake: 3 }]]);
     await kit.operations.freeSlot(SHIP, slot(), 1);
+  });
+
+  it('is signalled to the next one where the batch is not stored any more', async () => {
+    await kit.operations.enqueue(SHIP, { target: elsewhere(1), at: NOW, fence: 3 });
+    await handleBatch(capped({ total: 1 }), { batchId: batch(9), woken: true }, PLENTY);
+    expect(kit.sent.elect).toEqual([{ target: elsewhere(1), wake: 3 }]);
   });
 
   it('is waited for with few messages, however often they come twice', async () => {
