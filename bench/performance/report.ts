@@ -43,7 +43,7 @@ const COSTS: readonly Column[] = [
   ['read units', beside(({ perTask }) => perTask.read)],
   ['SQS requests', beside(({ perTask }) => perTask.sqsRequests)],
   ['invocations', beside(({ perTask }) => perTask.invocations)],
-  ['λ time', ({ perTask }, ours) => `${named(perTask.lambdaMillis / ours.perTask.lambdaMillis)}×`],
+  ['function time', ({ perTask }, ours) => `${named(perTask.lambdaMillis / ours.perTask.lambdaMillis)}×`],
   ['a million tasks', beside(({ perMillion }) => perMillion, dollars)],
   [
     'dearer than ours in all, where calls cost',
@@ -59,7 +59,7 @@ const WAITS: readonly Column[] = [
   ['99%', ({ late }) => seconds(late.p99)],
   ['the latest', ({ late }) => seconds(late.max)],
   ['lost', ({ lost }) => named(lost)],
-  ['called about twice', ({ twice }) => named(twice)],
+  ['duplicated', ({ twice }) => named(twice)],
   ['empty receives', ({ emptyReceives }) => named(emptyReceives)],
 ];
 

@@ -53,7 +53,7 @@ export interface Held {
 
 /** What a message says of itself when it is sent. */
 export interface SentHeld extends Held {
-  /** The message that was noted then. Its note says nothing against this one, which may be received before it is noted itself. */
+  /** The message that was noted when this one was sent. That note does not end this one, which may be received before its own note is written. */
   readonly after?: Token;
 }
 

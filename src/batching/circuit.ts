@@ -73,7 +73,7 @@ const takesNone = async (
 };
 
 /**
- * Counts an attempt that the downstream answered. It closes the circuit also if that opened, and was half-open again, only after the attempt
+ * Counts an attempt that the downstream answered. The circuit also closes if it opened, and became half-open, after this attempt
  * began.
  *
  * @param before the operation's row as it was before the attempt.

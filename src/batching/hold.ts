@@ -15,8 +15,8 @@
  * message twice and the other delivery was deleted, the noted message would never come back while the note ends all others
  * (seed 502293268). Of two looks that both send before one of them notes, the message of the other ends at its next look.
  *
- * A function may stand still between sending and noting, for longer than the message's delay. So a message names the one that was noted when it was
- * sent (`after`), and does not end for that one: it may be the last one that there is (seed 1003080958).
+ * A function may pause between sending message M and noting it, for longer than M's delay. So M carries the name of the message that was
+ * noted when M was sent (`after`). M does not end because of that note: M may be the only message left (seed 1003080958).
  *
  * A message that says that an attempt does not count ends only for another one that says so: it takes the place of any other note.
  */

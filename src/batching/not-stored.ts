@@ -26,8 +26,8 @@ const LEAST: Millis = SECOND / 2;
 const [FIRST_PAUSE, LONGEST_PAUSE]: readonly [Millis, Millis] = [50, SECOND];
 
 /**
- * Repeats a write, or a message, for as long as the function has time. None is waited for longer than that: the client repeats a request itself that is
- * throttled or not answered, which takes up to 20 s. A write that was given up may still happen, which changes nothing: it is conditional. So may a message, as a second copy.
+ * Repeats a write or a send while the function has time left. It stops waiting for a request then, since the AWS client itself may repeat one for up to 20 s.
+ * An abandoned write may still happen; it is conditional, so it does no harm. An abandoned send may still deliver a second copy.
  *
  * @throws what the last try did; TimeIsUp
  */

@@ -24,7 +24,7 @@ export const pagesOf = async <Owner>(
   return [own, ...(await (isSure ? store.slotPages(owner, capToRead) : store.slotPagesEventually(owner, capToRead)))];
 };
 
-/** Looks for a page at the most: others may take its last place first. After that there is no room, until a freed slot brings a signal. */
+/** How often a leader looks for a page: others may take the page's last slot first. After that it finds no room, until a freed slot brings a signal. */
 const LOOKS = 5;
 
 /**

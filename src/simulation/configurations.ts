@@ -87,8 +87,8 @@ export class Configurations {
   }
 
   /**
-   * Whether `most`, by some configuration that a running function may have, allows the latest of these to begin now. Each that is not over counts,
-   * whichever configuration it began under. The exception is one that may have begun without a cap: no slot shows it.
+   * Whether the latest of these batches may begin under the cap of some configuration that a running function may still have. All batches that are not
+   * over count, also those begun under another configuration. One that may have begun without a cap does not: it has no slot.
    */
   allowTheLast(now: Millis, begun: readonly Millis[], most: (config: Config) => number | null | undefined): boolean {
     const isSeen = (at: Millis): boolean => this.recent(at).every(({ config }) => most(config) !== null);

@@ -22,8 +22,8 @@ import { demand } from './violation.ts';
 const ONCE = TOGETHER + 20;
 const EACH = 40;
 /**
- * An item that was acked before: its ack, the note of its failure, and the way up a fan-out's tree of four levels, whose header is
- * read at each of them and whose node at all but the lowest. 450 slots a node instead of three make it shorter in an account.
+ * For an item that was acked before: its ack, the note of its failure, and seven on the way up a tree of four levels (the header at each
+ * level, a node at three). Simulated nodes have three slots. Real ones have 450, so real trees have fewer levels.
  */
 const ITEM = 9;
 

@@ -89,7 +89,7 @@ export interface Evidence {
   readonly mayStopAmidWork: boolean;
   /** Runs of functions that died, and those of which a call failed. */
   readonly died: ReadonlySet<string>;
-  /** Those of which their platform ended, since they took too long. */
+  /** Runs that the platform ended because they took too long. */
   readonly late: ReadonlySet<string>;
   readonly hindered: ReadonlySet<string>;
   /** Those that could not send a message. */

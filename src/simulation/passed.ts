@@ -61,6 +61,6 @@ const waitsSince = ({ config, tables }: Evidence, batch: Batch, own: readonly Ba
   );
 };
 
-/** Since when the task of a batch waited that waited longest. */
+/** When the batch's oldest task began to wait. */
 const oldestOf = ({ tables }: Pick<Evidence, 'tables'>, batch: Batch): Millis =>
   Math.min(batch.createdAt, ...waitsOf(tables, batch).filter((at) => at !== undefined));

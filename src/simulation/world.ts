@@ -492,7 +492,7 @@ class World {
     );
   }
 
-  /** Judged at once: until all is at rest may take hours. @param isStopped whether those stand still that find them or lead them */
+  /** Judged at once: until all is at rest may take hours. @param isStopped whether the elect function or the sweep is stopped */
   #lookForForgotten(isStopped: boolean): void {
     this.#seen.forgotten = Math.max(this.#seen.forgotten, this.#forgottenFor(this.#scheduler.now, isStopped));
     this.#judge(() => checkForgotten(this.#evidence()));

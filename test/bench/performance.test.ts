@@ -84,7 +84,7 @@ describe('a small burst by every way', () => {
     const section = sectionOf({ load, runs });
     for (const { name } of VARIANTS)
       expect(section.match(new RegExp(`^\\| \\**${name}\\** \\|`, 'gm')), name).toHaveLength(2);
-    for (const head of ['calls', 'fill', 'write units', 'read units', 'SQS requests', 'invocations', 'λ time'])
+    for (const head of ['calls', 'fill', 'write units', 'read units', 'SQS requests', 'invocations', 'function time'])
       expect(section).toContain(`| ${head} |`);
     for (const head of [
       'a million tasks',
@@ -92,7 +92,7 @@ describe('a small burst by every way', () => {
       '99%',
       'late: half less than',
       'lost',
-      'called about twice',
+      'duplicated',
     ])
       expect(section).toContain(`| ${head} |`);
     expect(section).not.toMatch(/NaN|undefined|Infinity/);
