@@ -115,6 +115,20 @@ export const STEPS: readonly Mutant[] = [
     ['inLine.every((each) => each.target === target)', 'inLine.length === 0'],
     ['await operations.enqueue(operation, { target, at, fence, by: machine.token() });', ''],
     ['fence, by: machine.token() }', 'fence }'],
+    ['if (holder !== undefined) return false;', ''],
+  ),
+  ...mutantsOf(
+    'src/batching/handle-batch.ts',
+    ['test/batching/slots-of-batches.test.ts'],
+    ['if (received.woken) await wakeUnlessPaused(deps, operationOf(batchId));', ''],
+  ),
+  ...mutantsOf(
+    'src/batching/handle-batch.ts',
+    ['test/batching/hold.test.ts'],
+    [
+      'else await lookLater(deps, message, batch, delayPast(batch.runUntil, now));',
+      'else await deps.queues.batch({ ...message, held: undefined }, delayPast(batch.runUntil, now));',
+    ],
   ),
   ...mutantsOf(
     'src/batching/tail.ts',
