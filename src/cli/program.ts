@@ -22,7 +22,8 @@ import { simulateCommand } from './simulate.ts';
 import { statusCommand } from './status.ts';
 import { watchCommand } from './watch.ts';
 
-const program = (): Command => {
+/** All commands, with their options. */
+export const program = (): Command => {
   const groupage = new Command('groupage')
     .description('Groups single tasks into full batches: send tasks, and see what becomes of them.')
     .version(RELEASE, '--version', 'show which release this is')

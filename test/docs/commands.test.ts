@@ -1,0 +1,16 @@
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { expect, it } from 'vitest';
+import { program } from '../../src/cli/program.ts';
+
+const named = (command: Command, before = ''): readonly string[] => {
+  const name = `${before}${command.name()}`;
+  return command.commands.length === 0 ? [name] : command.commands.flatMap((each) => named(each, `${name} `));
+};
+
+it('every command is in the table of the contract', () => {
+  const table = readFileSync('docs/contract.md', 'utf8').split('## Command line')[1]?.split('\n## ')[0] ?? '';
+  const all = program().commands.flatMap((command) => named(command));
+  expect(all.length).toBeGreaterThan(30);
+  expect(all.filter((command) => !new RegExp(`\`${command}[\` ]`).test(table))).toEqual([]);
+});
