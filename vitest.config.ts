@@ -41,13 +41,13 @@ const SHARING = ['api', 'callbacks', 'client', 'config', 'deferred', 'downstream
 );
 /**
  * What takes minutes, and watches over what other tests try in small or what seldom changes: benchmarks, the packed package in an app,
- * the reference, whole examples, figures of simulations in the docs, hostile texts, how local engines start and end, data of earlier
- * releases. CI runs it, as does who names a file or folder.
+ * the reference, whole examples, the tutorial, figures of simulations in the docs, hostile texts, how local engines start and end, data of
+ * earlier releases. CI runs it, and `npm test` does if a file or folder is named.
  */
 const AT_LENGTH = [
   'test/bench/**/*.test.ts',
-  'test/docs/simulating.test.ts',
-  'test/examples/{catalog,downsampling,fleet}.test.ts',
+  'test/docs/{simulating,tutorial}.test.ts',
+  'test/examples/{catalog,downsampling,fleet,python-producer}.test.ts',
   'test/fleet/processes.test.ts',
   'test/local/{dynamodb-engine,killed-caps,sqs-engine,windows}.test.ts',
   'test/package/**/*.test.ts',
