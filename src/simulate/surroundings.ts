@@ -51,9 +51,9 @@ export const AWS: Surroundings = {
  * poller whenever all of a queue's are busy, and for each message that sleeps.
  */
 export const LOCAL: Surroundings = {
-  request: { p50: 5, p99: 16 },
-  atOnce: 6,
-  delivery: { p50: 8, p99: 30 },
+  request: { p50: 3, p99: 12 },
+  atOnce: 4,
+  delivery: { p50: 4, p99: 16 },
   overhead: 1,
   memory: 0.5,
   pollers: { first: 5, perMinute: 60_000, most: 12, countSleepers: false },
