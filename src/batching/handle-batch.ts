@@ -74,7 +74,7 @@ const takeTurn = async (deps: AttemptDeps, received: DueMessage, delivery: Deliv
   const slot = await ensureSlot(deps, batch, state);
   if (slot === 'held' && message.woken) await wakeUnlessPaused(deps, batch.operation);
   if (slot === 'none') return awaitSlot(deps, message, batch);
-  // It may have taken one by its own look before the signal came. Then the slot that the signal is about is still free.
+  // It may have had one already, on a page that its row does not name. Then the slot that the signal is about is still free.
   if (slot === 'taken' && message.woken) await wakeForRoom(deps, batch.operation);
   const isFree = takesPlace(batch, message.uncounted);
   const tries = batch.tries + (isFree ? 0 : 1);

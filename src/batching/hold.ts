@@ -8,8 +8,8 @@
  * message becomes 20,000 within a week. So once in each span of 15 minutes a look that has sent its message notes that message in
  * the batch's row. A look in a span in which another message is noted ends without sending one.
  *
- * A message keeps its name for its span. It loses it when it waits for something else: a reserved moment, or the end of an attempt. A
- * message without a name that begins to be held gets one, and takes the place of the one that is noted, which may have been itself.
+ * A message keeps its name for its span. It loses it when it waits for a reserved moment, and the message that an attempt sends for the next
+ * one has none. A message without a name that begins to be held gets one, and takes the place of the one that is noted, which may have been itself.
  *
  * The note comes after the message. If the note came first, its function could die in between, and if SQS had delivered that
  * message twice and the other delivery was deleted, the noted message would never come back while the note ends all others

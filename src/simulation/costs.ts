@@ -52,8 +52,8 @@ export const metered = (
     const answers = await gate(call, effects);
     // While a table is down, a write is repeated for as long as the function has time: those that fail are not counted.
     requests += 1;
-    items += answers.reduce((sum: number, answer) => sum + itemsIn(answer), 0);
-    const rows = answers.reduce((sum: number, answer) => sum + rowsIn(answer), 0);
+    items += totalOf(answers, itemsIn);
+    const rows = totalOf(answers, rowsIn);
     // Every woken Target is a request and a share of two others.
     const pace = atPace ? { requests: 2 * PACE * (STINT / 1_000 + 1), rows: PACE } : { requests: 0, rows: 0 };
     judge(() => {
@@ -91,5 +91,8 @@ const rowsIn = (answer: unknown): number => {
 const itemsIn = (answer: unknown): number => {
   if (typeof answer !== 'object' || answer === null) return 0;
   if ('fanOutItem' in answer && answer.fanOutItem !== undefined) return 1;
-  return Object.values(answer).reduce((sum: number, part) => sum + itemsIn(part), 0);
+  return totalOf(Object.values(answer), itemsIn);
 };
+
+const totalOf = (answers: readonly unknown[], of: (answer: unknown) => number): number =>
+  answers.reduce<number>((sum, answer) => sum + of(answer), 0);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { finishBatch } from '../../src/batching/finish-batch.ts';
 import { handleBatch } from '../../src/batching/handle-batch.ts';
 import { batchIdOf } from '../../src/batching/ids.ts';
-import { CLOCK_SKEW } from '../../src/batching/timings.ts';
+import { CLOCK_SKEW, MINUTE } from '../../src/batching/timings.ts';
 import { handlerTimeout } from '../../src/config/resolved.ts';
 import { aConfig, aStart, aTask, batchId, candidate, id, NOW } from '../factories/factories.ts';
 import { PLENTY, type StepKit } from './step-kit.ts';
@@ -34,7 +34,8 @@ suite('handle a batch', () => {
     await kit.batches.start(batch, aStart(1, NOW, runUntil));
     await handleBatch(kit, { batchId: batch }, PLENTY);
     expect(kit.calls).toEqual([]);
-    expect(kit.sent.batch).toMatchObject([{ batchId: batch, delay: Math.floor((runUntil - NOW) / 1_000) + 1 }]);
+    const held = { by: expect.any(String), span: Math.floor(NOW / (15 * MINUTE)) };
+    expect(kit.sent.batch).toEqual([{ batchId: batch, held, delay: Math.floor((runUntil - NOW) / 1_000) + 1 }]);
     kit.now = runUntil + 1;
     await handleBatch(kit, { batchId: batch }, PLENTY);
     expect(kit.calls).toMatchObject([{ attempt: 2 }]);

@@ -377,6 +377,12 @@ suite('the sweep of slots', () => {
     expect(waked()).toEqual([elsewhere(1)]);
   });
 
+  it('wakes all who wait once the operation has no cap any more', async () => {
+    for (const n of [1, 2, 3]) await kit.operations.enqueue(SHIP, waits(n));
+    await sweepSlots(capped({ total: null }), always);
+    expect(waked()).toEqual([elsewhere(1), elsewhere(2), elsewhere(3)]);
+  });
+
   it('asks again for the end of a pause that should have ended by itself', async () => {
     const circuit = { id: 'circuit', by: 'circuit', since: NOW, until: NOW + 30_000 } as const;
     await kit.operations.pause(SHIP, circuit);

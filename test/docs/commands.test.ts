@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { expect, it } from 'vitest';
 import { program } from '../../src/cli/program.ts';
+import { ROOT } from '../cli/groupage.ts';
 
 const named = (command: Command, before = ''): readonly string[] => {
   const name = `${before}${command.name()}`;
@@ -9,7 +11,8 @@ const named = (command: Command, before = ''): readonly string[] => {
 };
 
 it('every command is in the table of the contract', () => {
-  const table = readFileSync('docs/contract.md', 'utf8').split('## Command line')[1]?.split('\n## ')[0] ?? '';
+  const table =
+    readFileSync(join(ROOT, 'docs/contract.md'), 'utf8').split('## Command line')[1]?.split('\n## ')[0] ?? '';
   const all = program().commands.flatMap((command) => named(command));
   expect(all.length).toBeGreaterThan(30);
   expect(all.filter((command) => !new RegExp(`\`${command}[\` ]`).test(table))).toEqual([]);

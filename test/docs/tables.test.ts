@@ -30,6 +30,16 @@ it.each(Object.entries(PAGES))('%s has the tables as they are computed', async (
 });
 
 describe('what a task costs', () => {
+  it('is in the README as on the pages, in whole dollars', () => {
+    const page = readFileSync(join(ROOT, 'docs/when-not.md'), 'utf8');
+    const [one, ...more] = [...(/\| a million tasks \|(.*)/.exec(page)?.[1] ?? '').matchAll(/[\d.]+/g)].map(Number);
+    const idle = Number(/An idle stack costs \$([\d.]+) a month/.exec(page)?.[1]);
+    const [full, single, month] = [more.at(-1), one, idle].map((price) => `$${Math.round(price ?? Number.NaN)}`);
+    expect(readFileSync(join(ROOT, 'README.md'), 'utf8').replaceAll('\n', ' ')).toContain(
+      `A million tasks cost about ${full} in full batches of 100, and ${single} in batches of one. An idle stack costs about ${month} a month.`,
+    );
+  });
+
   it('is at prices whose date the page says', () => {
     const [year, month] = PRICES.asOf.split('-').map(Number) as [number, number];
     const date = new Date(Date.UTC(year, month - 1)).toLocaleString('en', {
