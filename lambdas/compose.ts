@@ -142,7 +142,11 @@ export const eachRecord =
     );
 
 /** The message's id is its queue's: without its name nobody could look for it. */
-export const tellFailed = (log: Log, { eventSourceARN, messageId }: SQSRecord, cause: unknown): void =>
+export const tellFailed = (
+  log: Log,
+  { eventSourceARN, messageId }: Pick<SQSRecord, 'eventSourceARN' | 'messageId'>,
+  cause: unknown,
+): void =>
   log.error('message failed; it comes back', {
     queue: eventSourceARN.split(':').at(-1),
     messageId,

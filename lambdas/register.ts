@@ -1,6 +1,8 @@
 /** Register: SQS messages of producers become waiting tasks. */
-import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { FIRST_SENT_AT, firstSentAt } from '../src/aws/sqs-queues.ts';
 import { registerAll } from '../src/batching/register.ts';
+import type { ReceivedMessage } from '../src/batching/register-message.ts';
 import type { Environment } from '../src/environment.ts';
 import { atFirstInvocation, type Host, partsOf, tellFailed } from './compose.ts';
 import { listsOf } from './stores.ts';
@@ -18,9 +20,24 @@ export const compose = (environment: Environment, host: Host) => {
     queues: parts.queues(),
   };
   return async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {
-    const failed = await registerAll(deps, Records, (record, cause) => tellFailed(host.log, record, cause));
+    const failed = await registerAll(deps, Records.map(messageOf), (message, cause) =>
+      tellFailed(host.log, message, cause),
+    );
     return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
   };
 };
+
+const messageOf = ({
+  messageId,
+  body,
+  eventSourceARN,
+  attributes,
+  messageAttributes,
+}: SQSRecord): ReceivedMessage & Pick<SQSRecord, 'eventSourceARN'> => ({
+  messageId,
+  body,
+  eventSourceARN,
+  sentAt: firstSentAt(messageAttributes[FIRST_SENT_AT]?.stringValue, Number(attributes.SentTimestamp)),
+});
 
 export const handler = atFirstInvocation(compose);

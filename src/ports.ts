@@ -7,6 +7,7 @@
  * All reads are strongly consistent unless they say otherwise. A promise that rejects leaves open whether the write
  * happened: every step may be repeated.
  */
+import type { Age } from './batching/age.ts';
 import type { Batch, Counts, FinishedStatus, Noted } from './batching/batch.ts';
 import type { FlowEvent } from './batching/events.ts';
 import type { BatchId, Candidate, Millis, OperationName, Target, TaskId, Token } from './batching/ids.ts';
@@ -29,7 +30,7 @@ import type {
 } from './batching/task.ts';
 import type { CallbackMessage } from './callbacks/callback.ts';
 import type { InputKey } from './merging/inputs.ts';
-import type { Marks } from './merging/merge.ts';
+import type { Known } from './merging/merge.ts';
 
 /** What became of a write that only one can do: whether it was this one, and the task as it is stored. */
 export interface Written {
@@ -40,6 +41,7 @@ export interface Written {
 /** A member of a batch, whom its task names to be told, and the item that it is. */
 export interface Member extends Pick<NewTask, 'callback' | 'fanOutItem'> {
   readonly id: TaskId;
+  readonly age: Age;
 }
 
 /** A member of a batch that has no result yet. */
@@ -440,15 +442,14 @@ export interface Operations extends SlotPages<OperationName> {
 }
 
 /** An input that a job has done: its key, and what tells for which of its texts (`src/merging/merge.ts`). */
-export interface ProcessedKey {
+export interface ProcessedKey extends Known {
   readonly key: InputKey;
-  readonly marks: Marks;
 }
 
 /** Which inputs of a Target have been done, for as long as its operation's tasks are kept. */
 export interface ProcessedKeys {
-  /** The marks of those that are stored and not over at `now`, by key. */
-  known(target: Target, keys: readonly InputKey[], now: Millis): Promise<ReadonlyMap<InputKey, Marks>>;
+  /** What is known of those that are stored and not over at `now`, by key. */
+  known(target: Target, keys: readonly InputKey[], now: Millis): Promise<ReadonlyMap<InputKey, Known>>;
   /** Stores them in the place of what was known of their keys for `keep` from `at` on. */
   remember(target: Target, processed: readonly ProcessedKey[], at: Millis, keep: Millis): Promise<void>;
 }
@@ -484,6 +485,8 @@ export interface DeadLetter {
   readonly revivals: number;
   /** When it was sent, or refused, by the clock of its queue. To become a dead letter makes it no younger. */
   readonly sentAt: Millis;
+  /** The same of the first message, if this one is a repetition of it. */
+  readonly firstSentAt: Millis;
   /** Needed to delete it; ends with its visibility timeout. */
   readonly receipt: string;
 }

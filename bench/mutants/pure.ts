@@ -21,6 +21,20 @@ export const PURE: readonly Mutant[] = [
     ["if (!handsOut(list)) return { do: 'refuse' };", ''],
   ),
   ...mutantsOf(
+    'src/batching/age.ts',
+    ['test/batching/age.test.ts', 'test/batching/settle.test.ts'],
+    ['if (versionA !== versionB) return versionA > versionB;', ''],
+    ['a.sentAt !== b.sentAt ? a.sentAt > b.sentAt : a.id > b.id', 'a.sentAt > b.sentAt'],
+    ['sentAt: sentAt ?? createdAt', 'sentAt: createdAt'],
+  ),
+  ...mutantsOf(
+    'src/merging/merge.ts',
+    ['test/merging/merge.test.ts'],
+    ['latest: isLatest ? latest : input', 'latest: input'],
+    [' || isOlder(input, age)', ''],
+    ['(age.version === undefined) === (done.version === undefined) &&', ''],
+  ),
+  ...mutantsOf(
     'src/batching/policy.ts',
     ['test/batching/policy.test.ts', 'test/batching/policy-properties.test.ts'],
     ["if (oldest <= flushedAt) return seal('flush');", "if (oldest < flushedAt) return seal('flush');"],

@@ -70,7 +70,7 @@ export const STEPS: readonly Mutant[] = [
     ['  await tellSettled(deps, stored);', ''],
     ['const mine = settled.filter((_, index) => written[index]?.isNew);', 'const mine = settled;'],
     ['row.key !== undefined && !isExpired(row)', 'row.key !== undefined'],
-    ['a.at > b.at || (a.at === b.at && a.candidate > b.candidate)', 'a.at > b.at'],
+    ['if (ageA.id === ageB.id) return parseCandidate(a.candidate).run > parseCandidate(b.candidate).run;', ''],
   ),
   ...mutantsOf(
     'src/batching/finish-batch.ts',

@@ -3,10 +3,11 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { expiresAt } from '../batching/expiry.ts';
 import { digest, type Target } from '../batching/ids.ts';
 import type { InputKey } from '../merging/inputs.ts';
-import type { Marks } from '../merging/merge.ts';
+import type { Known } from '../merging/merge.ts';
 import type { ProcessedKey, ProcessedKeys } from '../ports.ts';
 import { getAll, writeAll } from './dynamodb.ts';
 import type { Item } from './item.ts';
+import { ageIn } from './lock-rows.ts';
 import { readable, versionOf } from './row-version.ts';
 
 export const dynamoDBProcessed = (client: DynamoDBDocumentClient, table: string): ProcessedKeys => ({
@@ -16,14 +17,14 @@ export const dynamoDBProcessed = (client: DynamoDBDocumentClient, table: string)
       client,
       table,
       [...byEntry.keys()].map((entry) => rowKey(target, entry)),
-      { only: ['Target', 'Entry', 'Marks', 'Until', 'Version'] },
+      { only: ['Target', 'Entry', 'Marks', 'SentAt', 'TaskVersion', 'Until', 'Version'] },
     );
     return new Map(
       rows.flatMap((stored) => {
         const row = readable('processed key', stored);
         const key = byEntry.get(row.Entry as string);
         // DynamoDB takes its time to delete what has expired.
-        return key !== undefined && (row.Until as number) > now ? [[key, row.Marks as Marks] as const] : [];
+        return key !== undefined && (row.Until as number) > now ? [[key, knownOf(row)] as const] : [];
       }),
     );
   },
@@ -38,9 +39,16 @@ export const dynamoDBProcessed = (client: DynamoDBDocumentClient, table: string)
 /** `:` is in no operation's name, so that this is no Target. */
 const rowKey = (target: Target, entry: string): Item => ({ Target: `done:${target}`, Entry: entry });
 
-const processedItem = (target: Target, { key, marks }: ProcessedKey, at: number, keep: number): Item => ({
+const knownOf = (row: Item): Known => ({
+  marks: row.Marks as Known['marks'],
+  ...(row.SentAt === undefined ? {} : { age: ageIn(row) }),
+});
+
+const processedItem = (target: Target, { key, marks, age }: ProcessedKey, at: number, keep: number): Item => ({
   ...rowKey(target, entryOf(key)),
   Marks: [...marks],
+  ...(age === undefined ? {} : { SentAt: age.sentAt }),
+  ...(age?.version === undefined ? {} : { TaskVersion: age.version }),
   Until: at + keep,
   ExpiresAt: expiresAt(at, keep),
   Version: versionOf('processed key'),

@@ -1,10 +1,12 @@
 /** The BatchLock table's rows (design, section 4): a Target's lock, its waiting tasks, and the patrol's mark. */
 
+import type { Age } from '../batching/age.ts';
 import {
   type BatchId,
   type Candidate,
   type OperationName,
   operationOf,
+  parseCandidate,
   type Target,
   type Token,
 } from '../batching/ids.ts';
@@ -61,7 +63,7 @@ export const waitingKey = (target: Target, entry: string): Item => ({
 });
 
 export const waitingItem = (target: Target, task: WaitingTask): Item => {
-  const { entry, at, bytes, weight, key, startBy } = waitingRow(task);
+  const { entry, at, bytes, weight, key, age, startBy } = waitingRow(task);
   return {
     ...waitingKey(target, entry),
     At: at,
@@ -69,22 +71,32 @@ export const waitingItem = (target: Target, task: WaitingTask): Item => {
     Version: versionOf('waiting task'),
     ...(weight === 1 ? {} : { Weight: weight }),
     ...(key === undefined ? {} : { Key: key }),
+    ...(age === undefined ? {} : { SentAt: age.sentAt }),
+    ...(age?.version === undefined ? {} : { TaskVersion: age.version }),
     ...(startBy === undefined ? {} : { StartBy: startBy }),
   };
 };
+
+/** The age that a row shows, without the id of its task. */
+export const ageIn = ({ SentAt, TaskVersion }: Item): Omit<Age, 'id'> => ({
+  sentAt: SentAt as number,
+  ...(TaskVersion === undefined ? {} : { version: TaskVersion as number }),
+});
 
 /** @throws NewerRow */
 export const waitingOf = (stored: Item): Waiting => {
   const row = readable('waiting task', stored);
   const entry = (row.Entry as string).slice(WAITING_PREFIX.length);
   // The turn in front of the candidate has no `#` of its own.
+  const candidate = entry.slice(entry.indexOf('#') + 1) as Candidate;
   return {
     entry,
-    candidate: entry.slice(entry.indexOf('#') + 1) as Candidate,
+    candidate,
     at: row.At as number,
     bytes: row.Bytes as number,
     weight: (row.Weight as number | undefined) ?? 1,
     ...(row.Key === undefined ? {} : { key: row.Key as string }),
+    ...(row.SentAt === undefined ? {} : { age: { id: parseCandidate(candidate).id, ...ageIn(row) } }),
     ...(row.StartBy === undefined ? {} : { startBy: row.StartBy as number }),
   };
 };

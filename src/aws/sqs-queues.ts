@@ -6,6 +6,7 @@ import {
   ReceiveMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
+import type { Millis } from '../batching/ids.ts';
 import { printBatch, printElect, printGroup } from '../batching/messages.ts';
 import { printRejection } from '../batching/rejection.ts';
 import { printCallback } from '../callbacks/callback.ts';
@@ -63,6 +64,17 @@ export const sqsQueues = (client: SQSClient, urls: QueueUrls): Queues => {
 /** How often a message has been sent again travels with it. */
 export const REVIVALS = 'GroupageRevivals';
 
+/** When a message was first sent, in milliseconds of the epoch, travels with it when it is sent again. */
+export const FIRST_SENT_AT = 'GroupageSentAt';
+
+/**
+ * When a message was first sent. A producer may have set the attribute to anything: nothing makes a message newer than SQS says.
+ *
+ * @param sentAt when SQS took this message
+ */
+export const firstSentAt = (text: string | undefined, sentAt: Millis): Millis =>
+  text !== undefined && /^\d{1,15}$/.test(text) ? Math.min(Number(text), sentAt) : sentAt;
+
 /** A producer may have set the attribute to anything: what is no count counts nothing. */
 export const revivalsOf = (text: string | undefined): number =>
   text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : 0;
@@ -98,22 +110,26 @@ export const sqsDeadLetters = (client: SQSClient, urls: QueueUrls, deadLetterUrl
         new ReceiveMessageCommand({
           QueueUrl: where(queue),
           MaxNumberOfMessages: 10,
-          MessageAttributeNames: [REVIVALS],
+          MessageAttributeNames: [REVIVALS, FIRST_SENT_AT],
           MessageSystemAttributeNames: ['SentTimestamp'],
           // A short poll asks only some of the servers and may miss a lonely message.
           WaitTimeSeconds: 1,
         }),
       );
-      return Messages.map(({ MessageId = '', Body = '', ReceiptHandle = '', Attributes, MessageAttributes }) => ({
-        messageId: MessageId,
-        body: Body,
-        sentAt: Number(Attributes?.SentTimestamp ?? 0),
-        receipt: ReceiptHandle,
-        revivals: revivalsOf(MessageAttributes?.[REVIVALS]?.StringValue),
-      }));
+      return Messages.map(({ MessageId = '', Body = '', ReceiptHandle = '', Attributes, MessageAttributes }) => {
+        const sentAt = Number(Attributes?.SentTimestamp ?? 0);
+        return {
+          messageId: MessageId,
+          body: Body,
+          sentAt,
+          firstSentAt: firstSentAt(MessageAttributes?.[FIRST_SENT_AT]?.StringValue, sentAt),
+          receipt: ReceiptHandle,
+          revivals: revivalsOf(MessageAttributes?.[REVIVALS]?.StringValue),
+        };
+      });
     },
-    revive: async (queue, { body, revivals }, delay) => {
-      const attributes = { [REVIVALS]: String(revivals + 1) };
+    revive: async (queue, { body, revivals, firstSentAt: first }, delay) => {
+      const attributes = { [REVIVALS]: String(revivals + 1), [FIRST_SENT_AT]: String(first) };
       const [id = ''] = await sendAll(client, urlOf(urls, queue), [{ body, delay, attributes }]);
       return id;
     },

@@ -1,7 +1,7 @@
 /** The members of a batch on DynamoDB (rule H3): their rows, and payloads that have rows of their own. */
+import { ageOf } from '../batching/age.ts';
 import type { BatchId, TaskId } from '../batching/ids.ts';
 import { payloadRowOf, runNumber, type Task } from '../batching/task.ts';
-import type { ItemId } from '../fan-out/ids.ts';
 import type { EndedMember, Member, Members, OpenTask } from '../ports.ts';
 import type { HowToRead } from './dynamodb.ts';
 import type { Item } from './item.ts';
@@ -46,11 +46,16 @@ const isOpenIn = (row: Item, batch: BatchId): boolean => row.BatchId === batch &
 export const hasLeft = (row: Item, batch: BatchId): boolean =>
   row.BatchId !== batch && runNumber({ run: row.Run, createdAt: row.CreatedAt }) > 1;
 
-const memberOf = ({ Id, Callback, FanOutItem }: Item): Member => ({
-  id: Id as TaskId,
-  ...(Callback === undefined ? {} : { callback: Callback as string }),
-  ...(FanOutItem === undefined ? {} : { fanOutItem: FanOutItem as ItemId }),
-});
+const memberOf = (row: Item): Member => {
+  const task = taskOf(row);
+  const { id, callback, fanOutItem } = task;
+  return {
+    id,
+    age: ageOf(task),
+    ...(callback === undefined ? {} : { callback }),
+    ...(fanOutItem === undefined ? {} : { fanOutItem }),
+  };
+};
 
 export const membersOf = (stored: readonly Loaded[], batch: BatchId): Members => {
   const open = stored.filter(({ row }) => isOpenIn(row, batch));

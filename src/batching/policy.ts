@@ -1,6 +1,7 @@
 /**
  * When is a batch due, and which waiting tasks go into it? Pure function of the waiting rows, the policy and the time.
  */
+import { type Age, ageOf } from './age.ts';
 import { type Candidate, candidateOf, type Millis } from './ids.ts';
 import type { Task } from './task.ts';
 import { SOON } from './timings.ts';
@@ -35,8 +36,10 @@ export interface Waiting {
   /** Bytes that its item adds to the downstream call. */
   readonly bytes: number;
   readonly weight: number;
-  /** A newer row with the same key replaces it. */
+  /** The task's `coalesceKey`: of the rows with one key the newest replaces the others. */
   readonly key?: string;
+  /** Which of those is the newest. Rows that release 0.2 wrote have none. */
+  readonly age?: Age;
   /** If no batch has it by then, its task fails. */
   readonly startBy?: Millis;
 }
@@ -44,7 +47,17 @@ export interface Waiting {
 /** What a task's waiting row is made of: stored fields only, so that making it again gives the same row. */
 export type WaitingTask = Pick<
   Task,
-  'id' | 'run' | 'createdAt' | 'redrivenAt' | 'bytes' | 'ahead' | 'weight' | 'coalesceKey' | 'startBy'
+  | 'id'
+  | 'run'
+  | 'createdAt'
+  | 'redrivenAt'
+  | 'bytes'
+  | 'ahead'
+  | 'weight'
+  | 'coalesceKey'
+  | 'version'
+  | 'sentAt'
+  | 'startBy'
 >;
 
 /** Since when a task waits in its run. */
@@ -55,7 +68,8 @@ export const waitsSince = ({ createdAt, redrivenAt }: Pick<WaitingTask, 'created
  * The waiting row of a task. Entries sort by turn: 13 digits of milliseconds last until the year 2286. An urgent one has
  * its turn as if it had come earlier, so that it goes first and none starves.
  */
-export const waitingRow = ({ id, run, bytes, ahead = 0, weight = 1, ...task }: WaitingTask): Waiting => {
+export const waitingRow = (waiting: WaitingTask): Waiting => {
+  const { id, run, bytes, ahead = 0, weight = 1, ...task } = waiting;
   const candidate = candidateOf(id, run);
   const since = waitsSince(task);
   return {
@@ -64,7 +78,7 @@ export const waitingRow = ({ id, run, bytes, ahead = 0, weight = 1, ...task }: W
     at: since,
     bytes,
     weight,
-    ...(task.coalesceKey === undefined ? {} : { key: task.coalesceKey }),
+    ...(task.coalesceKey === undefined ? {} : { key: task.coalesceKey, age: ageOf(waiting) }),
     ...(task.startBy === undefined ? {} : { startBy: task.startBy }),
   };
 };

@@ -46,7 +46,7 @@ const isReport = (body: string): boolean => {
 const reviveOne = async (
   deps: LetterDeps,
   letter: DeadLetter,
-  { messageId, body: refused, isEvent }: KeptMessage,
+  { messageId, body: refused, isEvent, sentAt }: KeptMessage,
   sent: Set<string>,
 ): Promise<string | undefined> => {
   if (isEvent) return reviveEvent(deps, letter, refused);
@@ -54,9 +54,12 @@ const reviveOne = async (
   // Under the id that it would have had: to register it again is harmless.
   const body = withId(refused, messageId);
   // As the register λ will, but for the tables.
-  const parsed = parseRedrive(body) ?? parseTrigger(body) ?? parseRegisterMessage(deps.config, { messageId, body });
+  const { firstSentAt } = letter;
+  const message = { messageId, body, sentAt: Math.min(sentAt ?? firstSentAt, firstSentAt) };
+  const parsed = parseRedrive(body) ?? parseTrigger(body) ?? parseRegisterMessage(deps.config, message);
   if (!parsed.ok) return `it would be refused again: ${describeInBrief(parsed.problems)}`;
-  sent.add(await revive(deps, { from: 'rejected', to: 'register', letter, body, delay: 0 }));
+  const sentAgain = { ...letter, firstSentAt: message.sentAt };
+  sent.add(await revive(deps, { from: 'rejected', to: 'register', letter: sentAgain, body, delay: 0 }));
   return undefined;
 };
 

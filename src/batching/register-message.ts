@@ -19,7 +19,12 @@ export interface RegisterMessage {
   /** SQS's own id of the message: the task's id if the body has none. The same at every redelivery. */
   readonly messageId: string;
   readonly body: string;
+  /** When SQS took it; of a message that was sent again, when SQS took the first one. @default - when it is registered */
+  readonly sentAt?: Millis;
 }
+
+/** One as a queue delivers it. */
+export type ReceivedMessage = RegisterMessage & { readonly sentAt: Millis };
 
 /** A message that goes to the rejected queue. */
 export interface Refused {
@@ -38,13 +43,22 @@ export interface Valid {
 }
 
 /** A task that may be registered; it gets its `createdAt` when it is, and what counts from there. */
-export type SentTask = Omit<NewTask, 'createdAt' | 'startBy' | 'run'> & { readonly expiresIn?: Millis };
+export type SentTask = Omit<NewTask, 'createdAt' | 'sentAt' | 'startBy' | 'run'> & {
+  readonly expiresIn?: Millis;
+  /** Whether it matters which of several tasks is newer. */
+  readonly hasAge: boolean;
+};
 
 /** A sent task as it is registered at a moment. */
-export const registeredAt = ({ expiresIn, ...task }: SentTask, createdAt: Millis): NewTask => ({
+export const registeredAt = (
+  { expiresIn, hasAge, ...task }: SentTask,
+  { sentAt }: Pick<RegisterMessage, 'sentAt'>,
+  createdAt: Millis,
+): NewTask => ({
   ...task,
   createdAt,
   run: firstRun(createdAt),
+  ...(hasAge && sentAt !== undefined ? { sentAt } : {}),
   ...(expiresIn === undefined ? {} : { startBy: createdAt + expiresIn }),
 });
 
@@ -63,6 +77,7 @@ export const REGISTER_LIMITS = {
   weight: { minimum: 1e-130, maximum: 1_000_000_000 },
   // An empty one, mostly a producer's mistake, would make all of its tasks the same.
   coalesceKey: { minLength: 1, maxLength: 128 },
+  version: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
   // The span is beyond a schema's words.
   expiresIn: { pattern: DURATION_PATTERN },
   fanOutItem: { pattern: ITEM_PATTERN },
@@ -70,6 +85,7 @@ export const REGISTER_LIMITS = {
 
 const CORRELATION_RULE = 'must be well-formed text of at most 128 characters';
 const KEY_RULE = 'must be well-formed text of 1 to 128 characters; leave it out for none';
+const VERSION_RULE = 'must be a whole number from 0 to 9007199254740991 (2^53 - 1)';
 const PRIORITY_RULE = 'must be a whole number from 0 to 9, the most urgent';
 const WEIGHT_RULE = 'must be a number above 0 (from 1e-130), at most 1,000,000,000';
 export const EXPIRES_RULE = 'must be a duration from "1s" to "30d", such as "10m"';
@@ -100,6 +116,7 @@ export const registerFields = z.strictObject(
     priority: numberOf(PRIORITY_RULE, REGISTER_LIMITS.priority),
     weight: numberOf(WEIGHT_RULE, REGISTER_LIMITS.weight),
     coalesceKey: textOf(KEY_RULE, REGISTER_LIMITS.coalesceKey),
+    version: numberOf(VERSION_RULE, REGISTER_LIMITS.version),
     expiresIn: textOf(EXPIRES_RULE, REGISTER_LIMITS.expiresIn, (text) => expiryOf(text) !== undefined),
     callback: z.optional(z.string({ error: 'must be the name of a configured destination' })),
     fanOutItem: textOf(ITEM_ID_RULE, REGISTER_LIMITS.fanOutItem),
@@ -133,6 +150,7 @@ export const parseRegisterMessage = (config: Config, message: RegisterMessage): 
       payloadHash: payloadHashOf(raw),
       bytes: itemBytes(id, raw),
       ...wishes(operation.batch, fields.data),
+      hasAge: operation.merge !== null || fields.data.coalesceKey !== undefined,
     },
   };
 };
@@ -172,13 +190,14 @@ const meaningOf = (config: Config, fields: Partial<Fields>, { messageId }: Regis
 /** What a producer asks for beyond the work itself. What is as without asking is left out. */
 const wishes = (
   { maxWait }: BatchPolicy,
-  { correlationId, priority, weight, coalesceKey, expiresIn, callback, fanOutItem }: Fields,
+  { correlationId, priority, weight, coalesceKey, version, expiresIn, callback, fanOutItem }: Fields,
 ): Partial<SentTask> => ({
   ...(correlationId === undefined ? {} : { correlationId }),
   // Where tasks hardly wait for others they may still wait for their turn: a priority is a second's worth at least.
   ...(priority ? { priority, ahead: priority * Math.max(maxWait, SECOND) } : {}),
   ...(weight === undefined || weight === 1 ? {} : { weight }),
   ...(coalesceKey === undefined ? {} : { coalesceKey }),
+  ...(version === undefined ? {} : { version }),
   ...(expiresIn === undefined ? {} : { expiresIn: expiryOf(expiresIn) as Millis }),
   ...(callback === undefined ? {} : { callback }),
   ...(fanOutItem === undefined ? {} : { fanOutItem: fanOutItem as ItemId }),

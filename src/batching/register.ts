@@ -21,6 +21,7 @@ import { describeProblem, type Problem } from './problems.ts';
 import { parseRedrive, type RedriveMessage, redrive } from './redrive.ts';
 import {
   parseRegisterMessage,
+  type ReceivedMessage,
   type Refused,
   type RegisterMessage,
   registeredAt,
@@ -67,7 +68,7 @@ const sort = ({ config, machine }: RegisterDeps, messages: readonly RegisterMess
     if (!parsed.ok) refused.push({ message, problems: parsed.problems });
     else if ('run' in parsed.value) redrives.push({ message, asked: parsed.value });
     else if ('list' in parsed.value) triggers.push({ message, asked: parsed.value });
-    else valid.push({ message, task: registeredAt(parsed.value, createdAt) });
+    else valid.push({ message, task: registeredAt(parsed.value, message, createdAt) });
   }
   return { valid, redrives, triggers, refused };
 };
@@ -225,7 +226,15 @@ const reject = async (deps: RegisterDeps, refused: readonly Refused[]): Promise<
   const { config, queues, machine, report } = deps;
   const at = machine.now();
   await queues.reject(
-    refused.map(({ message: { messageId, body }, problems }): Rejection => ({ messageId, body, problems, at })),
+    refused.map(
+      ({ message: { messageId, body, sentAt }, problems }): Rejection => ({
+        messageId,
+        body,
+        problems,
+        at,
+        ...(sentAt === undefined ? {} : { sentAt }),
+      }),
+    ),
   );
   for (const [operation, same] of groupBy(refused, ({ message }) => operationIn(config, message.body))) {
     const reasons = same.flatMap(({ problems }) => problems.map(describeProblem));
@@ -259,7 +268,7 @@ const PART = 10;
  * @param onFailure is told of each message that failed.
  * @returns the messages that have to come back.
  */
-export const registerAll = async <Message extends RegisterMessage>(
+export const registerAll = async <Message extends ReceivedMessage>(
   deps: RegisterDeps,
   messages: readonly Message[],
   onFailure: (message: Message, cause: unknown) => void,

@@ -10,6 +10,8 @@ export interface Rejection {
   readonly body: string;
   readonly problems: readonly Problem[];
   readonly at: Millis;
+  /** When a refused register message was sent first: it is no newer when it is sent again. */
+  readonly sentAt?: Millis;
   /**
    * Set for an event of the callback queue. Only that goes back there: a producer may send a message that looks like one,
    * and must not speak for Groupage.
@@ -20,11 +22,12 @@ export interface Rejection {
 /**
  * The reasons, and the body as it came. A body that leaves no room for its reasons is cut, which the message says.
  */
-export const printRejection = ({ messageId, body, problems, at, queue }: Rejection): string => {
+export const printRejection = ({ messageId, body, problems, at, sentAt, queue }: Rejection): string => {
   const more = problems.length > PROBLEMS_SHOWN ? { errorsInAll: problems.length } : {};
   const envelope = {
     messageId,
     ...(queue === undefined ? {} : { queue }),
+    ...(sentAt === undefined ? {} : { sentAt: new Date(sentAt).toISOString() }),
     rejectedAt: new Date(at).toISOString(),
     errors: problems.slice(0, PROBLEMS_SHOWN),
     ...more,
@@ -42,6 +45,7 @@ export interface KeptMessage {
   readonly body: string;
   readonly problems: readonly Problem[];
   readonly isCut: boolean;
+  readonly sentAt?: Millis;
   /** Whether it came from the callback queue. */
   readonly isEvent: boolean;
 }
@@ -51,9 +55,17 @@ export const parseRejection = (text: string): KeptMessage | undefined => {
   const json = parseJson(text);
   if (!json.ok || !isObject(json.value)) return undefined;
   const { messageId, body, errors, bodyIsCut, queue } = json.value;
+  const sentAt = Date.parse(String(json.value.sentAt));
   if (typeof messageId !== 'string' || typeof body !== 'string') return undefined;
   const problems = Array.isArray(errors) ? errors.filter(isProblem) : [];
-  return { messageId, body, problems, isCut: bodyIsCut === true, isEvent: queue === 'callback' };
+  return {
+    messageId,
+    body,
+    problems,
+    isCut: bodyIsCut === true,
+    isEvent: queue === 'callback',
+    ...(Number.isNaN(sentAt) ? {} : { sentAt }),
+  };
 };
 
 const isProblem = (value: unknown): value is Problem =>

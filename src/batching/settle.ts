@@ -5,6 +5,7 @@
 
 import { operationFor } from '../config/resolved.ts';
 import { groupBy } from '../group-by.ts';
+import { type Age, isNewer } from './age.ts';
 import type { Deps } from './deps.ts';
 import { type Millis, operationOf, parseCandidate, type Target } from './ids.ts';
 import { type Waiting, waitingRow } from './policy.ts';
@@ -25,20 +26,26 @@ export const settlementsOf = (rows: readonly Waiting[], now: Millis): readonly S
   const expired = rows.filter(isExpired).map((row): Settled => ({ row, as: EXPIRED }));
   const keyed = rows.filter((row) => row.key !== undefined && !isExpired(row));
   const superseded = [...groupBy(keyed, ({ key }) => key).values()].flatMap((same) => {
-    const newest = same.reduce((latest, row) => (isNewer(row, latest) ? row : latest));
+    const newest = same.reduce((latest, row) => (isNewerRow(row, latest) ? row : latest));
     const as: Settlement = { status: 'succeeded', supersededBy: parseCandidate(newest.candidate).id };
     return same.filter((row) => row !== newest).map((row): Settled => ({ row, as }));
   });
   return [...expired, ...superseded];
 };
 
+/** Two rows of one task are of two runs: the earlier one is over, and a crash left its row. */
+const isNewerRow = (a: Waiting, b: Waiting): boolean => {
+  const [ageA, ageB] = [ageOfRow(a), ageOfRow(b)];
+  if (ageA.id === ageB.id) return parseCandidate(a.candidate).run > parseCandidate(b.candidate).run;
+  return isNewer(ageA, ageB);
+};
+
+const ageOfRow = ({ age, candidate, at }: Waiting): Age => age ?? { id: parseCandidate(candidate).id, sentAt: at };
+
 const EXPIRED: Settlement = {
   status: 'failed',
   error: { code: 'expired', message: 'no batch had it in time (expiresIn)', retriable: true },
 };
-
-/** By time, and by name where that is the same: everybody has to choose the same one. */
-const isNewer = (a: Waiting, b: Waiting): boolean => a.at > b.at || (a.at === b.at && a.candidate > b.candidate);
 
 /** Settles waiting tasks of a Target. Again, and by several at once, is harmless. @returns the tasks as they are stored then. */
 export const settle = async (

@@ -19,8 +19,12 @@ export interface NewTask {
   readonly ahead?: Millis;
   /** What it adds to its batch's weight; 1 is left out. */
   readonly weight?: number;
-  /** A newer waiting task of its Target with the same key replaces it. */
+  /** A newer waiting task of its Target with the same key replaces it, see {@link Age}. */
   readonly coalesceKey?: string;
+  /** Which state of its subject it brings, as its producer counts them: see {@link Age}. */
+  readonly version?: number;
+  /** When its first message was sent; only where {@link Age} matters, since each attribute makes the row larger. */
+  readonly sentAt?: Millis;
   /** If no batch has it by then, it fails. */
   readonly startBy?: Millis;
   /** The destination that is told how it ended, instead of its operation's. */

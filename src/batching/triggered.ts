@@ -52,7 +52,7 @@ export const triggeredJobs = async (
       else
         valid.push({
           message: job,
-          task: { ...registeredAt(parsed.value, machine.now()), fanOutItem: item },
+          task: { ...registeredAt(parsed.value, message, machine.now()), fanOutItem: item },
           job: item,
         });
     }

@@ -23,6 +23,7 @@ interface SendOptions extends CommonOptions, Wishes {
   readonly file?: string;
   readonly id?: string;
   readonly coalesceKey?: string;
+  readonly taskVersion?: number;
   readonly fanOutItem?: string;
 }
 
@@ -55,6 +56,7 @@ export const sendCommand = (): Command =>
     .option('--priority <n>', '0 to 9, the most urgent', number)
     .option('--weight <n>', "what it counts of its batch's weight", number)
     .option('--coalesce-key <text>', 'replace the waiting task that has the same key')
+    .option('--task-version <n>', 'which state the task brings: a higher one is newer, whenever it was sent', number)
     .option('--expires-in <duration>', 'fail if no batch has it by then, such as 10m')
     .option('--callback <destination>', 'the configured destination that is told how it ended')
     .option('--fan-out-item <id>', 'the item of a fan-out that is done when the task has ended')
@@ -80,6 +82,8 @@ const send = async (
   if (options.id !== undefined) throw new WrongUsage('--id names one task; in a file each line may bring its own "id"');
   if (options.coalesceKey !== undefined)
     throw new WrongUsage('--coalesce-key is for one task; in a file each line may bring its own "coalesceKey"');
+  if (options.taskVersion !== undefined)
+    throw new WrongUsage('--task-version is for one task; in a file each line may bring its own "version"');
   if (options.fanOutItem !== undefined)
     throw new WrongUsage('--fan-out-item is for one task; in a file each line may bring its own "fanOutItem"');
   const [wish] = Object.keys(wishesIn(options));
@@ -95,7 +99,7 @@ const sendOne = async (
   payload: string | undefined,
   options: SendOptions,
 ): Promise<void> => {
-  const { id, coalesceKey, fanOutItem, json } = options;
+  const { id, coalesceKey, taskVersion: version, fanOutItem, json } = options;
   if (operation === undefined || payload === undefined)
     throw new WrongUsage(`give an operation and its payload, e.g.  groupage send report-flights '{"origin":"MUC"}'`);
   const problem = notAPayload(payload);
@@ -103,7 +107,7 @@ const sendOne = async (
   const api = await connect(options);
   const { text, value } = await api.post(
     '/tasks',
-    messageOf({ operation, id, coalesceKey, fanOutItem, ...wishesIn(options) }, payload),
+    messageOf({ operation, id, coalesceKey, version, fanOutItem, ...wishesIn(options) }, payload),
     REGISTERED,
   );
   console.log(json ? printJson(text) : printable(value.ids[0] ?? ''));

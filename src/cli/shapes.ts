@@ -22,6 +22,7 @@ export const TASK = z.looseObject({
   priority: z.number().optional(),
   weight: z.number().optional(),
   coalesceKey: z.string().optional(),
+  version: z.number().optional(),
   callback: z.string().optional(),
   fanOutItem: z.string().optional(),
   startBy: z.string().optional(),

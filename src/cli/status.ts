@@ -99,6 +99,7 @@ const describe = (task: TaskShape, raw: ReadonlyMap<string, string>): string =>
     ['priority', task.priority === undefined ? undefined : `${task.priority} of 9`],
     ['weight', task.weight === undefined ? undefined : String(task.weight)],
     ['key', task.coalesceKey && printable(task.coalesceKey)],
+    ['version', task.version === undefined ? undefined : String(task.version)],
     ['callback', task.callback && printable(task.callback)],
     ['fan-out item', task.fanOutItem && printable(task.fanOutItem)],
     ['start by', task.startBy && until(task.startBy)],

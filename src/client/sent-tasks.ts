@@ -21,6 +21,11 @@ export type TaskToSend<Known extends Operations> = {
     readonly weight?: number;
     /** A newer waiting task of its Target with the same key replaces it; it has then succeeded. 1 to 128 characters. */
     readonly coalesceKey?: string;
+    /**
+     * Which state of its subject the task brings: a whole number, such as a row's version or its time in milliseconds. Where
+     * `coalesceKey` or `merge` choose the newest, the highest version is it; without versions, the task that was sent last.
+     */
+    readonly version?: number;
     /** It fails if no batch has it so long after its registration: `"1s"` to `"30d"`. */
     readonly expiresIn?: Duration;
     /** The configured destination that is told how it ended, instead of its operation's. */

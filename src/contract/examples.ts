@@ -10,6 +10,7 @@ export const registerMessage = { operation: OPERATION, payload: PAYLOAD, id: 'or
 export const redriveMessage = { id: 'order-7', run: 1 };
 export const rejectedMessage = {
   messageId: '0b5e4f6a-1c2d-4e3f-8a9b-0c1d2e3f4a5b',
+  sentAt: AT,
   rejectedAt: AT,
   errors: [{ path: 'payload.depot', reason: 'is missing; the operation groups its tasks by it' }],
   body: '{"operation":"distribute-parcels","payload":{"carrier":"DHL"}}',

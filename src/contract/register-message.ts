@@ -41,7 +41,13 @@ described(registerFields, {
   },
   coalesceKey: {
     ...published(REGISTER_LIMITS.coalesceKey),
-    description: 'A newer waiting task of the same Target with the same key is done instead of the older one.',
+    description:
+      'A newer waiting task of the same Target with the same key is done instead of the older one. Newer is the one with the higher `version`, otherwise the one that was sent later.',
+  },
+  version: {
+    ...published(REGISTER_LIMITS.version),
+    description:
+      'Which state of its subject the task brings, where `coalesceKey` or `merge` choose the newest: a higher one is newer, whenever it was sent. A task with a version is newer than one without.',
   },
   expiresIn: {
     ...published(REGISTER_LIMITS.expiresIn),
@@ -91,6 +97,7 @@ export const REJECTED_MESSAGE = z
     queue: word('The queue that it came from, where that is not the register or the batch queue', {
       callback: 'an event that no destination takes',
     }).optional(),
+    sentAt: moment('When the refused register message was sent first.').optional(),
     rejectedAt: moment('When it was refused.'),
     errors: list(
       PROBLEM_PLACE,

@@ -1,4 +1,5 @@
 /** The batch API as the batch handler sees it, whatever kind it is. */
+import type { Age } from '../batching/age.ts';
 import type { BatchId, Millis, OperationName, Target, TaskId } from '../batching/ids.ts';
 import { digest } from '../batching/ids.ts';
 import type { Outcome } from '../batching/task.ts';
@@ -18,6 +19,8 @@ export interface CallItem {
   readonly id: TaskId;
   /** JSON text. */
   readonly payload: string;
+  /** Of requests that are merged the newest counts. Every task of a batch has it. */
+  readonly age?: Age;
 }
 
 /** Why something did not end. */

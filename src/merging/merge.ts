@@ -1,17 +1,18 @@
 /**
  * Many requests, one job: which inputs it has to do, and which request needs which of them.
  *
- * Where two requests bring different texts for one key, the job gets the later one's, in the order in which they waited:
- * an input that changed is wanted as it is now. With that the earlier request has what it asked for too.
+ * Where two requests bring different texts for one key, the job gets that of the newer request (src/batching/age.ts): an input that
+ * changed is wanted as it is now. With that the older request has what it asked for, too.
  */
+import { type Age, isNewer } from '../batching/age.ts';
 import { type BatchId, digest, type TaskId } from '../batching/ids.ts';
 import { describeInBrief } from '../batching/problems.ts';
 import type { TaskError } from '../batching/task.ts';
 import type { CallItem } from '../downstream/downstream.ts';
 import { type Input, type InputKey, inputsIn } from './inputs.ts';
 
-/** An input of the union: one request's text stands for all of them. */
-export interface MergedInput extends Input {
+/** An input of the union: the newest request's text stands for all of them. */
+export interface MergedInput extends Aged {
   /** Fingerprints of the texts that were not the latest. */
   readonly superseded: readonly string[];
 }
@@ -28,21 +29,21 @@ export interface Merged {
 
 /** @param keys `merge.keys` */
 export const merge = (items: readonly CallItem[], keys: string): Merged => {
-  const versions = new Map<InputKey, Versions>();
+  const texts = new Map<InputKey, Texts>();
   const needs = new Map<TaskId, readonly InputKey[]>();
   const unreadable = new Map<TaskId, TaskError>();
-  for (const { id, payload } of items) {
+  for (const { id, payload, age } of items) {
     const found = inputsIn(keys, payload);
     if (found.ok) {
       // Of two with one key in one request the last is meant, as of two members of an object.
       const own = new Map(found.value.map((input) => [input.key, input]));
-      for (const input of own.values()) add(versions, input);
+      for (const input of own.values()) add(texts, { ...input, age });
       needs.set(id, [...own.keys()]);
     } else
       unreadable.set(id, { code: 'inputs-unreadable', message: describeInBrief(found.problems), retriable: false });
   }
   const inputs = new Map(
-    [...versions].map(([key, { latest, fingerprints }]) => {
+    [...texts].map(([key, { latest, fingerprints }]) => {
       fingerprints.delete(latest.fingerprint);
       return [key, { ...latest, superseded: [...fingerprints] }];
     }),
@@ -51,47 +52,57 @@ export const merge = (items: readonly CallItem[], keys: string): Merged => {
 };
 
 /** The texts that came for one key. */
-interface Versions {
-  latest: Input;
+interface Texts {
+  readonly latest: Aged;
   readonly fingerprints: Set<string>;
 }
 
-const add = (versions: Map<InputKey, Versions>, input: Input): void => {
-  const known = versions.get(input.key) ?? { latest: input, fingerprints: new Set<string>() };
-  known.latest = input;
-  known.fingerprints.add(input.fingerprint);
-  versions.set(input.key, known);
+/** An input, and the age of the request that brought it. */
+interface Aged extends Input {
+  readonly age: Age | undefined;
+}
+
+const add = (texts: Map<InputKey, Texts>, input: Aged): void => {
+  const { latest, fingerprints } = texts.get(input.key) ?? { latest: input, fingerprints: new Set<string>() };
+  fingerprints.add(input.fingerprint);
+  const isLatest = latest.age !== undefined && input.age !== undefined && isNewer(latest.age, input.age);
+  texts.set(input.key, { latest: isLatest ? latest : input, fingerprints });
 };
 
-/** What is known of a key that was done: which texts it was done for, see {@link marksOf}. */
-export type Marks = readonly string[];
+/** What is known of a key that was done. */
+export interface Known {
+  /** The texts that it was done for, see {@link doneWith}. */
+  readonly marks: readonly string[];
+  /** Of the request whose text it was done with, where that is known. */
+  readonly age?: Omit<Age, 'id'>;
+}
 
 /**
  * How it is remembered that an input was done: by its fingerprint, and for those that it superseded by theirs, which count
  * in this batch alone. A request of it that is tried again must not bring an older text back; a later one means what it says.
  */
-export const marksOf = ({ fingerprint, superseded }: MergedInput, batch: BatchId): Marks => [
-  fingerprint,
-  ...superseded.map((each) => markWithin(batch, each)),
-];
+export const doneWith = ({ fingerprint, superseded, age }: MergedInput, batch: BatchId): Known => ({
+  marks: [fingerprint, ...superseded.map((each) => markWithin(batch, each))],
+  ...(age === undefined ? {} : { age }),
+});
 
 /**
  * How it is remembered that an input which was skipped superseded others: beside what was known of it. Its own fingerprint may not be
  * there: it may itself have been superseded in this batch, and not done as it is.
  */
-export const marksOfSkipped = ({ known: [done = NO_TEXT, ...within], superseded }: Skipped, batch: BatchId): Marks => [
-  done,
-  ...new Set([...within, ...superseded.map((each) => markWithin(batch, each))].slice(-WITHIN_MAX)),
-];
+export const doneBefore = ({ known, superseded }: Skipped, batch: BatchId): Known => {
+  const [done = NO_TEXT, ...within] = known.marks;
+  const inThisBatch = superseded.map((each) => markWithin(batch, each));
+  return { ...known, marks: [done, ...new Set([...within, ...inThisBatch].slice(-WITHIN_MAX))] };
+};
 
 /**
  * How it is remembered that an input was done with a text that nobody knows any more: one of this batch. A request of it that is
  * tried again has what it asked for; one of another batch is done once more.
  */
-export const marksWithin = ({ fingerprint, superseded }: MergedInput, batch: BatchId): Marks => [
-  NO_TEXT,
-  ...[fingerprint, ...superseded].map((each) => markWithin(batch, each)),
-];
+export const doneSomehow = ({ fingerprint, superseded }: MergedInput, batch: BatchId): Known => ({
+  marks: [NO_TEXT, ...[fingerprint, ...superseded].map((each) => markWithin(batch, each))],
+});
 
 /** No text has this fingerprint. */
 const NO_TEXT = '';
@@ -111,20 +122,33 @@ export interface Plan {
 
 /** An input that was done, and what was known of it. */
 export interface Skipped extends MergedInput {
-  readonly known: Marks;
+  readonly known: Known;
 }
 
-/** Leaves out inputs that were done already, as they are now. @param known marks by key */
-export const skip = (merged: Merged, known: ReadonlyMap<InputKey, Marks>, batch: BatchId): Plan => {
-  const isDone = ({ key, fingerprint }: MergedInput): boolean => {
-    const marks = known.get(key) ?? [];
-    return marks.includes(fingerprint) || marks.includes(markWithin(batch, fingerprint));
+/** Leaves out inputs that were done already, as they are now or as a newer request had them. @param known by key */
+export const skip = (merged: Merged, known: ReadonlyMap<InputKey, Known>, batch: BatchId): Plan => {
+  const isDone = (input: MergedInput): boolean => {
+    const { marks, age } = known.get(input.key) ?? NOTHING_KNOWN;
+    const { fingerprint } = input;
+    return marks.includes(fingerprint) || marks.includes(markWithin(batch, fingerprint)) || isOlder(input, age);
   };
   const inputs = [...merged.inputs.values()];
   return {
     merged,
     batch,
     toDo: inputs.filter((input) => !isDone(input)),
-    skipped: inputs.filter(isDone).map((input) => ({ ...input, known: known.get(input.key) ?? [] })),
+    skipped: inputs.filter(isDone).map((input) => ({ ...input, known: known.get(input.key) ?? NOTHING_KNOWN })),
   };
 };
+
+const NOTHING_KNOWN: Known = { marks: [] };
+
+/**
+ * Whether an input's request is older than the one for which its key was done. Unknown where one of them has a version and the other
+ * has none: then the input is done, since a producer that gave up versions would otherwise be ignored for as long as the key is kept.
+ */
+const isOlder = ({ age }: MergedInput, done: Known['age']): boolean =>
+  age !== undefined &&
+  done !== undefined &&
+  (age.version === undefined) === (done.version === undefined) &&
+  isNewer({ ...done, id: age.id }, age);

@@ -18,7 +18,7 @@ import type { Millis } from '../batching/ids.ts';
 import type { Answer, Call, Downstream } from '../downstream/downstream.ts';
 import type { Machine, ProcessedKeys, Report } from '../ports.ts';
 import { perRequest, settledBy } from './answers.ts';
-import { marksOf, marksOfSkipped, marksWithin, merge, type Plan, skip } from './merge.ts';
+import { doneBefore, doneSomehow, doneWith, merge, type Plan, skip } from './merge.ts';
 
 export interface Merging {
   /** `merge.keys` of the operation. */
@@ -56,7 +56,7 @@ export const completedRequests = async (
   call: MergingCall,
   said: Answer,
   hadOthers: boolean,
-): Promise<Answer> => concluded(merging, call, await planOf(merging, call), said, hadOthers ? marksWithin : marksOf);
+): Promise<Answer> => concluded(merging, call, await planOf(merging, call), said, hadOthers ? doneSomehow : doneWith);
 
 type MergingCall = Pick<Call, 'batchId' | 'target' | 'items'>;
 
@@ -87,14 +87,14 @@ const concluded = async (
   { batchId, target }: MergingCall,
   plan: Plan,
   said: Answer,
-  marks: typeof marksOf = marksOf,
+  rememberAs: typeof doneWith = doneWith,
 ): Promise<Answer> => {
   const { answer, done } = perRequest(plan, said);
   // One that was skipped is done for those too whose text it superseded: they may be tried again alone.
   const superseding = plan.skipped.filter(({ superseded }) => superseded.length > 0);
   const remembered = [
-    ...done.map((input) => ({ key: input.key, marks: marks(input, batchId) })),
-    ...superseding.map((input) => ({ key: input.key, marks: marksOfSkipped(input, batchId) })),
+    ...done.map((input) => ({ key: input.key, ...rememberAs(input, batchId) })),
+    ...superseding.map((input) => ({ key: input.key, ...doneBefore(input, batchId) })),
   ];
   if (remembered.length > 0) await processed.remember(target, remembered, machine.now(), keepTasks);
   return answer;

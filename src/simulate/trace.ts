@@ -35,7 +35,7 @@ class Refusal extends Error {}
 const RECORD_MAX = 1_000_000;
 
 /** What else a register message may say changes its batches, and is not simulated: it would be left out without a word. */
-const NOT_SIMULATED = ['priority', 'weight', 'coalesceKey', 'expiresIn'];
+const NOT_SIMULATED = ['priority', 'weight', 'coalesceKey', 'version', 'expiresIn'];
 
 /**
  * The tasks of a trace; times count from its first one. Other fields and columns than these three are passed over.

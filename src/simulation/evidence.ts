@@ -8,7 +8,7 @@ import {
   type Target,
   type TaskId,
 } from '../batching/ids.ts';
-import { parseRegisterMessage, type RegisterMessage, type SentTask } from '../batching/register-message.ts';
+import { parseRegisterMessage, type ReceivedMessage, type SentTask } from '../batching/register-message.ts';
 import type { Rejection } from '../batching/rejection.ts';
 import { isSameTask, type Task } from '../batching/task.ts';
 import type { CallbackMessage } from '../callbacks/callback.ts';
@@ -40,6 +40,7 @@ import type { Tables } from './tables.ts';
  * | calls keep their operation's rate, whichever is configured at the time | if `isCalm` |
  * | a batch waits for its rate no longer than the calls before it need, a minute's sleep, and the reservations of one horizon | if `isCalm` |
  * | tasks that ended while they waited did so rightly, and whoever wants to hear of it is told | always |
+ * | a task keeps the version and the time with which it was sent, however often its message is; it is superseded by a newer one only | always |
  * | no slot is taken in the end, nobody waits for room | always |
  * | no more calls at once than the caps allow | unless `mayOverlap` |
  * | nobody waits for room that is there; nothing is batched that expired; tasks go in their turns | if `isCalm` |
@@ -54,7 +55,7 @@ export interface Evidence {
   readonly config: Config;
   readonly configs: Configurations;
   readonly tables: Tables;
-  readonly sent: readonly RegisterMessage[];
+  readonly sent: readonly ReceivedMessage[];
   /** Bodies of messages that were lost: those that SQS keeps no longer. */
   readonly lost: ReadonlySet<string>;
   /** Whether a message may be refused since its operation is removed, after it became a task too. */

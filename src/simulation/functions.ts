@@ -87,7 +87,7 @@ export const simulatedFunctions = (
     };
 
   const register: Handle = async (deps, messages) => {
-    const sent = messages.map(({ id, body }) => ({ messageId: id, body }));
+    const sent = messages.map(({ id, body, firstSentAt }) => ({ messageId: id, body, sentAt: firstSentAt }));
     const comingBack = await steps.registerAll(deps, sent, ({ messageId }, cause) => failed(chaos, messageId, cause));
     return messages.filter(({ id }) => !comingBack.some(({ messageId }) => messageId === id));
   };

@@ -14,7 +14,7 @@ import {
   type TaskId,
 } from '../batching/ids.ts';
 import { parseRedrive } from '../batching/redrive.ts';
-import { parseRegisterMessage, type RegisterMessage } from '../batching/register-message.ts';
+import { parseRegisterMessage, type ReceivedMessage } from '../batching/register-message.ts';
 import { isSameTask, type Task } from '../batching/task.ts';
 import { LEADER_TIMEOUT, MINUTE } from '../batching/timings.ts';
 import type { Call } from '../downstream/downstream.ts';
@@ -23,9 +23,8 @@ import type { Evidence } from './evidence.ts';
 import type { Tables } from './tables.ts';
 import type { Expired } from './time-to-live.ts';
 
-/** A message, when it was sent, and each time when a function received it. */
-export interface Sent extends RegisterMessage {
-  readonly at: Millis;
+/** A message, and each time when a function received it. */
+export interface Sent extends ReceivedMessage {
   readonly receivedAt: readonly Millis[];
 }
 
@@ -117,16 +116,20 @@ class Lives {
   }
 
   /** The message, about the life that it began, or found; of one that was refused, about a life of something else. */
-  message({ messageId, body, at }: Sent, config: Evidence['config'], refusedAt: Millis | undefined): RegisterMessage {
+  message(
+    { messageId, body, sentAt }: Sent,
+    config: Evidence['config'],
+    refusedAt: Millis | undefined,
+  ): ReceivedMessage {
     const parsed = parseRegisterMessage(config, { messageId, body });
-    if (!parsed.ok) return { messageId, body };
+    if (!parsed.ok) return { messageId, body, sentAt };
     const { value } = parsed;
-    const later = this.all(value.id).filter(({ until }) => until > at);
+    const later = this.all(value.id).filter(({ until }) => until > sentAt);
     const others = later.filter(({ task }) => !isSameTask(task, value) && task.createdAt <= (refusedAt ?? 0) + SKEW);
     const same = later.filter(({ task }) => isSameTask(task, value));
     const own = same.find(({ task }) => task.correlationId === value.correlationId);
     const life = own ?? (refusedAt === undefined ? same[0] : others[0]);
-    return { messageId, body: renamed(body, value.id, life?.name ?? value.id) };
+    return { messageId, body: renamed(body, value.id, life?.name ?? value.id), sentAt };
   }
 
   /**
@@ -135,7 +138,11 @@ class Lives {
    *
    * @param first what it is said to be about already
    */
-  messagesAgain({ messageId, body, receivedAt }: Sent, config: Evidence['config'], first: string): RegisterMessage[] {
+  messagesAgain(
+    { messageId, body, sentAt, receivedAt }: Sent,
+    config: Evidence['config'],
+    first: string,
+  ): ReceivedMessage[] {
     const parsed = parseRegisterMessage(config, { messageId, body });
     if (!parsed.ok) return [];
     const { value } = parsed;
@@ -143,7 +150,7 @@ class Lives {
       receivedAt.some((at) => createdAt >= at - SKEW && createdAt <= at + LEADER_TIMEOUT + SKEW);
     return this.all(value.id)
       .filter(({ task }) => isSameTask(task, value) && task.correlationId === value.correlationId && began(task))
-      .map(({ name }) => ({ messageId, body: renamed(body, value.id, name) }))
+      .map(({ name }) => ({ messageId, body: renamed(body, value.id, name), sentAt }))
       .filter((again) => again.body !== first);
   }
 

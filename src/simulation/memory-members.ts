@@ -1,4 +1,5 @@
 /** The members of a batch in memory. */
+import { ageOf } from '../batching/age.ts';
 import type { BatchId, TaskId } from '../batching/ids.ts';
 import { payloadRowOf, runNumber, type Task } from '../batching/task.ts';
 import type { EndedMember, Member, Members, OpenTask } from '../ports.ts';
@@ -53,8 +54,9 @@ const isOpenIn = (task: Task, batch: BatchId): boolean => task.state.status === 
 /** Whether a member left the batch: by a redrive, which only a failed one can. */
 export const hasLeft = (task: Task, batch: BatchId): boolean => !belongs(task, batch) && runNumber(task) > 1;
 
-const memberOf = ({ id, callback, fanOutItem }: Pick<Task, 'id' | 'callback' | 'fanOutItem'>): Member => ({
-  id,
-  ...(callback === undefined ? {} : { callback }),
-  ...(fanOutItem === undefined ? {} : { fanOutItem }),
+const memberOf = (task: Task): Member => ({
+  id: task.id,
+  age: ageOf(task),
+  ...(task.callback === undefined ? {} : { callback: task.callback }),
+  ...(task.fanOutItem === undefined ? {} : { fanOutItem: task.fanOutItem }),
 });

@@ -10,8 +10,8 @@ export const memoryProcessed = (tables: Tables, gate: Gate): ProcessedKeys => ({
       const rows = tables.processed.get(target);
       return new Map(
         keys.flatMap((key) => {
-          const row = rows?.get(key);
-          return row && row.until > now ? [[key, row.marks] as const] : [];
+          const { until = 0, ...known } = rows?.get(key) ?? { marks: [] };
+          return until > now ? [[key, known] as const] : [];
         }),
       );
     }),
@@ -24,7 +24,7 @@ export const memoryProcessed = (tables: Tables, gate: Gate): ProcessedKeys => ({
       'processed.remember',
       processed,
       ({ key }) => key,
-      ({ key, marks }) => rows.set(key, { marks, until: at + keep }),
+      ({ key, ...known }) => rows.set(key, { ...known, until: at + keep }),
     );
   },
 });

@@ -61,13 +61,21 @@ export const memoryDeadLetters = (queues: SimulatedQueues, rejected: Rejection[]
   const lettersOf = (queue: LetterQueue): DeadLetter[] =>
     queue === 'rejected'
       ? rejected.map((each) =>
-          letterOf({ id: each.messageId, body: printRejection(each), revivals: 0, sentAt: each.at }),
+          letterOf({
+            id: each.messageId,
+            body: printRejection(each),
+            revivals: 0,
+            sentAt: each.at,
+            firstSentAt: each.at,
+          }),
         )
       : [...(queues[queue]?.deadLetters ?? [])].map(letterOf);
   return {
     receive: (queue) => through(gate, 'deadLetters.receive', () => lettersOf(queue).slice(0, 10)),
-    revive: (queue, { body, revivals }, delay) =>
-      through(gate, 'deadLetters.revive', () => queueOf(queues, queue).send(body, delay, revivals + 1)),
+    revive: (queue, { body, revivals, firstSentAt }, delay) =>
+      through(gate, 'deadLetters.revive', () =>
+        queueOf(queues, queue).send(body, delay, { revivals: revivals + 1, firstSentAt }),
+      ),
     remove: (queue, { receipt }) =>
       through(gate, 'deadLetters.remove', () => {
         if (queue === 'rejected') {
@@ -83,10 +91,17 @@ export const memoryDeadLetters = (queues: SimulatedQueues, rejected: Rejection[]
   };
 };
 
-const letterOf = ({ id, body, revivals, sentAt }: Omit<QueuedMessage, 'receives' | 'deleted'>): DeadLetter => ({
+const letterOf = ({
+  id,
+  body,
+  revivals,
+  sentAt,
+  firstSentAt,
+}: Omit<QueuedMessage, 'receives' | 'deleted'>): DeadLetter => ({
   messageId: id,
   body,
   revivals,
   sentAt,
+  firstSentAt,
   receipt: id,
 });

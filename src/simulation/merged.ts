@@ -1,4 +1,5 @@
 /** Schedules whose operation merges, and what must hold in them: judged by what was sent and answered. */
+import { type Age, ageOf, isNewer } from '../batching/age.ts';
 import { membersOf } from '../batching/batch.ts';
 import type { BatchId, Millis, Target } from '../batching/ids.ts';
 import { isObject, parseJson } from '../batching/json-text.ts';
@@ -22,7 +23,7 @@ export const merging = (scenario: Scenario): Scenario => ({
     merge: { keys: 'inputs[].id' },
     concurrency: { ...concurrency, perTarget: 1 },
   })),
-  sends: scenario.sends.map(({ at, body }) => ({ at, body: withInputs(body, scenario.seed) })),
+  sends: scenario.sends.map(({ body, ...each }) => ({ ...each, body: withInputs(body, scenario.seed) })),
 });
 
 /** The same for the same task, whoever sends it. Some have none, and are refused. */
@@ -71,6 +72,7 @@ export const checkMerged = (evidence: Evidence): void => {
     const texts = new Set(call.items.flatMap(({ id }) => [...inputsOf(id).values()]));
     demand(call.inputs?.every((text) => texts.has(text)) === true, 'a job gets what its requests need', call);
   }
+  for (const { call } of calls) for (const text of call.inputs ?? []) checkNewest(tables, call, text, inputsOf);
   const answered = calls.flatMap((logged) => doneBy(logged, inputsOf));
   const done = [...answered, ...log.reports.flatMap((report) => doneByReport(report, calls, inputsOf))];
   /** Every text of a key in a batch: the latest of them is done for all. */
@@ -87,6 +89,23 @@ export const checkMerged = (evidence: Evidence): void => {
     }
   }
   if (isCalm) checkNothingTwice(calls, done, answered);
+};
+
+/** Of the requests that a job is for, the newest one brings an input's text. */
+const checkNewest = (
+  { tasks }: Evidence['tables'],
+  { items }: LoggedCall['call'],
+  text: string,
+  inputsOf: (id: string) => ReadonlyMap<string, string>,
+): void => {
+  const key = keyOfText(text);
+  const wanting = items.flatMap(({ id }) => {
+    const task = tasks.get(id);
+    return task && inputsOf(id).has(key) ? [ageOf(task)] : [];
+  });
+  const newest = wanting.reduce<Age | undefined>((best, age) => (best && !isNewer(age, best) ? best : age), undefined);
+  const brings = newest && inputsOf(newest.id).get(key);
+  demand(brings === undefined || brings === text, 'a job gets the newest text of an input', { key, text, wanting });
 };
 
 /**

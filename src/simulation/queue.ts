@@ -22,10 +22,22 @@ export interface QueuedMessage {
   readonly body: string;
   readonly revivals: number;
   readonly sentAt: Millis;
+  /** Of the first message, if this one is a repetition of it. */
+  readonly firstSentAt: Millis;
   receives: number;
   deleted: boolean;
   /** The message of which this is a copy. */
   readonly copyOf?: QueuedMessage;
+}
+
+/** What is special about a message that is sent. */
+interface Sending {
+  /** How often it was sent again. @default 0 */
+  readonly revivals?: number;
+  /** When the first of them was sent. @default - now */
+  readonly firstSentAt?: Millis;
+  /** By how much longer it is on its way than others. @default 0 */
+  readonly late?: Millis;
 }
 
 export interface QueueOptions {
@@ -77,17 +89,18 @@ export class SimulatedQueue {
   }
 
   /** @returns the message's id. */
-  send(body: string, delaySeconds = 0, revivals = 0): string {
+  send(body: string, delaySeconds = 0, { revivals = 0, firstSentAt, late = 0 }: Sending = {}): string {
     checkMessage(body, delaySeconds);
     this.#sent += 1;
     const id = `${this.#options.name}-${this.#sent}`;
     const sentAt = this.#chaos.scheduler.now;
-    const message: QueuedMessage = { id, body, revivals, sentAt, receives: 0, deleted: false };
+    const first = firstSentAt ?? sentAt;
+    const message: QueuedMessage = { id, body, revivals, sentAt, firstSentAt: first, receives: 0, deleted: false };
     this.messages.add(message);
     this.onSend(message);
     if (delaySeconds > 0) this.#delayed.add(message);
     this.#chaos.trace(() => `  ${message.id} sent: ${body}${delaySeconds > 0 ? ` in ${delaySeconds} s` : ''}`);
-    this.#later(this.#delay(delaySeconds, id), message);
+    this.#later(late + this.#delay(delaySeconds, id), message);
     return id;
   }
 

@@ -6,7 +6,7 @@ import type { Outage } from './chaos.ts';
 import type { ConfigChange } from './configurations.ts';
 import { fanningOut } from './fanned-out.ts';
 import type { FaultRates } from './faults.ts';
-import { type Random, seeded } from './random.ts';
+import { type Random, seeded, seedOf } from './random.ts';
 import { NOWHERE } from './simulated-downstream.ts';
 import type { Scenario } from './world.ts';
 
@@ -55,7 +55,7 @@ const ofTasks = (seed: number): Scenario => {
       alarms: NO_ALARMS,
       destinations: { ops },
     },
-    sends: [...sends, ...oddSends(random, sends)],
+    sends: outOfOrder(seed, [...sends, ...oddSends(random, sends)]),
     flushes,
     cancels,
     pauses,
@@ -69,6 +69,26 @@ const ofTasks = (seed: number): Scenario => {
   };
   return { ...scenario, outages: outages(seed, span, scenario.faults) };
 };
+
+/**
+ * In every fourth schedule a producer counts versions, which need not grow with time; in every sixth SQS delivers some messages minutes
+ * or hours late. Copies of one message have one version.
+ */
+const outOfOrder = (seed: number, sends: Scenario['sends']): Scenario['sends'] => {
+  const random = seeded(seed ^ 0x01de);
+  const [hasVersions, isLate] = [random.chance(1 / 4), random.chance(1 / 6)];
+  return sends.map(({ at, body }) => ({
+    at,
+    body: hasVersions ? withVersion(body, seed) : body,
+    ...(isLate && random.chance(0.2) ? { late: random.pick([60_000, 600_000, 10_800_000]) } : {}),
+  }));
+};
+
+const withVersion = (body: string, seed: number): string =>
+  body.replace(/^\{"operation":"\w+","id":"(\w+)"/, (start, id: string) => {
+    const random = seeded(seedOf(seed, `version of ${id}`));
+    return random.chance(0.8) ? `${start},"version":${random.int(1, 4)}` : start;
+  });
 
 /** What may be down: a table, or what writes the results of calls. */
 const MAY_BE_DOWN: readonly (readonly string[])[] = [

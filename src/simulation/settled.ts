@@ -1,7 +1,9 @@
 /** What must hold of tasks that ended while they waited: expired, superseded or cancelled. */
-import type { Millis, TaskId } from '../batching/ids.ts';
+import { ageOf, isNewer } from '../batching/age.ts';
+import type { TaskId } from '../batching/ids.ts';
+import { parseRegisterMessage } from '../batching/register-message.ts';
 import { endedWaiting } from '../batching/settle.ts';
-import { runNumber, type Task } from '../batching/task.ts';
+import { isSameTask, runNumber, type Task } from '../batching/task.ts';
 import { operationFor } from '../config/resolved.ts';
 import type { Evidence } from './evidence.ts';
 import { demand } from './violation.ts';
@@ -10,6 +12,7 @@ import { demand } from './violation.ts';
 export const checkSettled = (evidence: Evidence): void => {
   const { tables, log, cancelled } = evidence;
   checkTold(evidence);
+  checkAges(evidence);
   const tasks = [...tables.tasks.values()];
   const called = new Set<TaskId>(log.calls.flatMap(({ call }) => call.items.map(({ id }) => id)));
   for (const task of tasks.filter(endedWaiting)) {
@@ -39,12 +42,32 @@ const checkTold = ({ config, told, seen }: Evidence): void => {
 
 const checkSuperseded = (tasks: ReadonlyMap<TaskId, Task>, task: Task, by: TaskId | undefined): void => {
   const newer = by && tasks.get(by);
-  const since = ({ redrivenAt, createdAt }: Task): Millis => redrivenAt ?? createdAt;
   const isFit = newer && newer.target === task.target && newer.coalesceKey === task.coalesceKey;
   demand(isFit !== undefined && isFit, 'a task is superseded by one of its key', { task, newer });
-  // One that was redriven since is newer still, whatever the clock said of him who did it.
-  const latest = newer && Math.max(since(newer), newer.createdAt);
-  demand(latest !== undefined && latest >= since(task), 'a task is superseded by a newer one', { task, newer });
+  demand(newer !== undefined && isNewer(ageOf(newer), ageOf(task)), 'a task is superseded by a newer one', {
+    task,
+    newer,
+  });
+};
+
+/** Ages are compared by what is stored: so that has to be what was sent. */
+const checkAges = ({ tables, sent, config }: Evidence): void => {
+  const messages = Map.groupBy(
+    sent.flatMap((message) => {
+      const parsed = parseRegisterMessage(config, message);
+      return parsed.ok ? [{ ...message, task: parsed.value }] : [];
+    }),
+    ({ task }) => task.id,
+  );
+  for (const task of tables.tasks.values()) {
+    const own = messages.get(task.id)?.filter((message) => isSameTask(task, message.task));
+    if (own === undefined || own.length === 0) continue;
+    const isAsSent = own.some(
+      ({ sentAt, task: { version, hasAge } }) =>
+        task.version === version && task.sentAt === (hasAge ? sentAt : undefined),
+    );
+    demand(isAsSent, 'a task keeps the age with which it was sent', { task, own });
+  }
 };
 
 const checkExpired = ({ skew }: Evidence, task: Task): void => {

@@ -14,7 +14,7 @@ import type { FanOutId } from '../fan-out/ids.ts';
 import type { Reservation } from '../fan-out/store.ts';
 import type { Position } from '../fan-out/tree.ts';
 import type { InputKey } from '../merging/inputs.ts';
-import type { Marks } from '../merging/merge.ts';
+import type { Known } from '../merging/merge.ts';
 import type { PatrolMark } from '../ports.ts';
 import { DYNAMODB, limited } from './limits.ts';
 import { rowBehind } from './remembered.ts';
@@ -75,7 +75,7 @@ export interface Tables {
   /** Targets that wait for room in their operation, by their turn. */
   readonly waitingTargets: Map<OperationName, Map<string, WaitingTarget>>;
   /** Inputs that were done, by their keys. */
-  readonly processed: Map<Target, Map<InputKey, { readonly marks: Marks; readonly until: Millis }>>;
+  readonly processed: Map<Target, Map<InputKey, Known & { readonly until: Millis }>>;
   readonly fanOuts: Map<FanOutId, FanOut>;
   /** By fan-out, level and number. */
   readonly fanOutNodes: Map<string, Node>;

@@ -52,12 +52,19 @@ export interface ScheduleSteps extends Steps {
   readonly sweep: typeof sweep;
 }
 
+/** A register message that a producer sends, and when, in ms from the start. */
+interface Send {
+  readonly at: Millis;
+  readonly body: string;
+  /** By how much later than others SQS delivers it. @default 0 */
+  readonly late?: Millis;
+}
+
 /** What is sent, and to whom. */
 export interface Scenario {
   readonly seed: number;
   readonly config: Config;
-  /** Register bodies and when they are sent, in ms from the start. */
-  readonly sends: readonly { readonly at: Millis; readonly body: string }[];
+  readonly sends: readonly Send[];
   /** Targets that somebody flushes, and when. */
   readonly flushes: readonly { readonly at: Millis; readonly target: Target }[];
   /** Tasks that somebody cancels, and when. */
@@ -232,7 +239,7 @@ class World {
   async run(): Promise<Report> {
     const { items, cancels = [], isLong = false } = this.#scenario;
     if (items !== undefined) await openFanOut(this.#tables, items, this.#start('opener', LEADER_TIMEOUT).deps);
-    for (const { at, body } of this.#scenario.sends) this.#scheduler.after(at, () => this.#send(body));
+    for (const { at, body, late } of this.#scenario.sends) this.#scheduler.after(at, () => this.#send(body, late));
     for (const { at, target } of this.#scenario.flushes) this.#scheduler.after(at, () => this.#people.flush(target));
     for (const { at, id } of cancels) this.#scheduler.after(at, () => this.#people.cancel(id, isLong));
     for (const { at, lasts, of } of this.#scenario.pauses ?? [])
@@ -271,11 +278,11 @@ class World {
     };
   }
 
-  #send(body: string): void {
+  #send(body: string, late = 0): void {
     const receivedAt: Millis[] = [];
-    const messageId = this.#queues.register.send(body);
+    const messageId = this.#queues.register.send(body, 0, { late });
     this.#receipts.set(messageId, receivedAt);
-    this.#sent.push({ messageId, body, at: this.#scheduler.now, receivedAt });
+    this.#sent.push({ messageId, body, sentAt: this.#scheduler.now, receivedAt });
   }
 
   /** A lost message may have left a task that is stored, and waits nowhere: the same message again completes it. */

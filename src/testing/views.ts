@@ -27,9 +27,12 @@ export interface TaskView<Payload extends object = Record<string, unknown>> {
   readonly priority?: number;
   readonly weight?: number;
   readonly coalesceKey?: string;
+  readonly version?: number;
   readonly callback?: string;
   readonly fanOutItem?: string;
   readonly startBy?: string;
+  /** When its first message was sent, where `coalesceKey` or `merge` make it matter which task is newer. */
+  readonly sentAt?: string;
   readonly createdAt: string;
   readonly redrivenAt?: string;
   readonly finishedAt?: string;

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { registerAll } from '../../src/batching/register.ts';
+import { NOW } from '../factories/factories.ts';
 import { depot, kit, suite } from './step-suite.ts';
 
 const FOR_EACH_STORE = 20;
@@ -50,6 +51,7 @@ suite('a register message of extremes', () => {
           const depotText = value === 'DEPOT' ? JSON.stringify(depot) : value;
           return {
             messageId: `${name}-${n}`,
+            sentAt: NOW,
             body: `{${[...body, '"operation":"ship"', `"payload":{"depot":${depotText},"n":"${name}-${n}"}`].join(',')}}`,
           };
         });

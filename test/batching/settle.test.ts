@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { cancel } from '../../src/batching/cancel.ts';
 import type { TaskId } from '../../src/batching/ids.ts';
+import type { Waiting } from '../../src/batching/policy.ts';
+import { printRedrive } from '../../src/batching/redrive.ts';
 import { register } from '../../src/batching/register.ts';
 import { settle, settlementsOf } from '../../src/batching/settle.ts';
 import type { Settlement } from '../../src/batching/task.ts';
@@ -103,6 +105,60 @@ suite('settle', () => {
           [0, 1].map((n) => [candidate(`${depot}-${n}`), { status: 'succeeded', supersededBy: `${depot}-2` }]),
         ),
       );
+  });
+
+  it('prefers what was sent later, though it was registered, or redriven, earlier', async () => {
+    const [old, late, newest] = [
+      message(0, { coalesceKey: 'k' }),
+      message(1, { coalesceKey: 'k' }),
+      message(2, { coalesceKey: 'k' }),
+    ];
+    await register(kit, [{ ...old, sentAt: NOW - 3_000 }]);
+    await kit.tasks.claim([candidate(`${depot}-0`)], batchId('b#1#1'));
+    const error = { code: 'bad', message: 'bad', retriable: true };
+    const finishing = { id: batchId('b#1#1'), target: where, attempts: 1, at: NOW, keep: 1_000 };
+    await kit.tasks.finish([{ id: id(`${depot}-0`), outcome: { status: 'failed', error } }], finishing);
+    await register(kit, [{ ...newest, sentAt: NOW - 1_000 }]);
+    kit.now += 5_000;
+    // Delivered late, and redriven.
+    await register(kit, [
+      { ...late, sentAt: NOW - 2_000 },
+      { messageId: 'again', body: printRedrive({ id: id(`${depot}-0`), run: 1 }), sentAt: NOW + 5_000 },
+    ]);
+    const waiting = await rows();
+    const by = { status: 'succeeded', supersededBy: `${depot}-2` };
+    expect(new Map(settlementsOf(waiting, kit.now).map(({ row, as }) => [row.candidate.split('#')[0], as]))).toEqual(
+      new Map([
+        [`${depot}-0`, by],
+        [`${depot}-1`, by],
+      ]),
+    );
+  });
+
+  it('takes a row that an earlier run of a task left for the older one', async () => {
+    await register(kit, [{ ...message(0, { coalesceKey: 'k' }), sentAt: NOW - 3_000 }]);
+    const [row] = (await rows()) as [Waiting];
+    const later = { ...row, candidate: `${depot}-0#${NOW + 1}` as Waiting['candidate'], at: NOW + 1 };
+    for (const inAnyOrder of [
+      [row, later],
+      [later, row],
+    ])
+      expect(settlementsOf(inAnyOrder, NOW).map((each) => each.row)).toEqual([row]);
+  });
+
+  it('prefers the higher version, whatever was sent when; rows of the release before go by their time', async () => {
+    await register(kit, [
+      { ...message(0, { coalesceKey: 'k', version: 7 }), sentAt: NOW - 9_000 },
+      { ...message(1, { coalesceKey: 'k', version: 6 }), sentAt: NOW },
+    ]);
+    const keyed = await rows();
+    expect(settlementsOf(keyed, NOW).map(({ as }) => as)).toEqual([
+      { status: 'succeeded', supersededBy: `${depot}-0` },
+    ]);
+    const before = keyed.map(({ age: _, ...row }) => row);
+    expect(settlementsOf(before, NOW).map(({ as }) => as)).toEqual([
+      { status: 'succeeded', supersededBy: `${depot}-1` },
+    ]);
   });
 
   it('ends at its time what expires, by that alone, and lets it replace no other one of its key', async () => {

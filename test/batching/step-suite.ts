@@ -31,6 +31,7 @@ export const suite = (subject: string, tests: (fresh: () => StepKit) => void): v
 
 export const message = (n: number, extra: object = {}) => ({
   messageId: `${depot}-message-${n}`,
+  sentAt: NOW,
   body: JSON.stringify({ operation: 'ship', id: `${depot}-${n}`, payload: { depot, n }, ...extra }),
 });
 const ids = (count: number): TaskId[] => Array.from({ length: count }, (_, n) => id(`${depot}-${n}`));
@@ -53,6 +54,7 @@ export const letter = (body: string, n = 0): DeadLetter => ({
   body,
   revivals: n,
   sentAt: NOW,
+  firstSentAt: NOW,
   receipt: `receipt-${n}`,
 });
 /** Refused once, with the body that it had. */

@@ -12,6 +12,7 @@ suite('sweep', () => {
     body,
     revivals,
     sentAt: NOW,
+    firstSentAt: NOW,
     receipt: `receipt-${body}-${revivals}`,
   });
   const invocation = { timeLeft: () => 50_000 };

@@ -54,7 +54,7 @@ describe('what a producer wishes for', () => {
 
   it('leaves no trace where it is as without asking', () => {
     const plain = Object.keys(taken({})).toSorted();
-    expect(plain).toEqual(['bytes', 'id', 'operation', 'payload', 'payloadHash', 'target']);
+    expect(plain).toEqual(['bytes', 'hasAge', 'id', 'operation', 'payload', 'payloadHash', 'target']);
     expect(Object.keys(taken({ priority: 0, weight: 1 })).toSorted()).toEqual(plain);
   });
 
@@ -64,9 +64,12 @@ describe('what a producer wishes for', () => {
   });
 
   it('counts its time from the registration', () => {
-    expect(registeredAt(taken({ expiresIn: '10m' }), NOW)).toMatchObject({ createdAt: NOW, startBy: NOW + 600_000 });
-    expect(registeredAt(taken({ expiresIn: '10m' }), NOW)).not.toHaveProperty('expiresIn');
-    expect(registeredAt(taken({}), NOW)).not.toHaveProperty('startBy');
+    expect(registeredAt(taken({ expiresIn: '10m' }), {}, NOW)).toMatchObject({
+      createdAt: NOW,
+      startBy: NOW + 600_000,
+    });
+    expect(registeredAt(taken({ expiresIn: '10m' }), {}, NOW)).not.toHaveProperty('expiresIn');
+    expect(registeredAt(taken({}), {}, NOW)).not.toHaveProperty('startBy');
   });
 
   it.each<[object, string]>([

@@ -6,7 +6,6 @@ import { type ListId, listId, trackerOf } from '../../src/deferred/ids.ts';
 import type { JobResult } from '../../src/deferred/store.ts';
 import { type FanOutId, fanOutId } from '../../src/fan-out/ids.ts';
 import type { InputKey } from '../../src/merging/inputs.ts';
-import type { Marks } from '../../src/merging/merge.ts';
 import { aTask, candidate, NOW } from '../factories/factories.ts';
 import { describeEach } from './describe-each.ts';
 import { fresh } from './names.ts';
@@ -146,14 +145,14 @@ describeEach('a row that is named twice in a call', storeKinds, (stores) => {
   it('is an input that is known by the last of its marks', async () => {
     const { target } = fresh();
     const key = 'order-1' as InputKey;
-    const marks = (text: string): Marks => [text] as unknown as Marks;
+    const known = (text: string) => ({ marks: [text] });
     await stores().processed.remember(
       target,
-      ['a', 'b', 'c'].map((text) => ({ key, marks: marks(text) })),
+      ['a', 'b', 'c'].map((text) => ({ key, ...known(text) })),
       NOW,
       HOUR,
     );
-    expect(await stores().processed.known(target, [key, key], NOW)).toEqual(new Map([[key, marks('c')]]));
+    expect(await stores().processed.known(target, [key, key], NOW)).toEqual(new Map([[key, known('c')]]));
   });
 
   it('is a group of a fan-out: the first one is there, both are counted and both may be removed', async () => {

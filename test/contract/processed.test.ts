@@ -8,7 +8,7 @@ const KEEP = 60_000;
 
 describeEach('processed keys', storeKinds, (stores) => {
   const known = async (where: ReturnType<typeof target>, keys: readonly string[], now = NOW) =>
-    Object.fromEntries(await stores().processed.known(where, keys, now));
+    Object.fromEntries([...(await stores().processed.known(where, keys, now))].map(([key, { marks }]) => [key, marks]));
   const remember = (where: ReturnType<typeof target>, marks: Record<string, string[]>, at = NOW) =>
     stores().processed.remember(
       where,
@@ -38,6 +38,20 @@ describeEach('processed keys', storeKinds, (stores) => {
     expect(await known(here, ['"a"'], NOW + KEEP)).toEqual({});
     await remember(here, { '"a"': ['f1'] }, NOW + KEEP);
     expect(await known(here, ['"a"'], NOW + KEEP)).toEqual({ '"a"': ['f1'] });
+  });
+
+  it('show the age of the request that they were done for, where it is known', async () => {
+    const { target: here } = fresh();
+    const done = [
+      { key: '"a"', marks: ['f1'], age: { sentAt: NOW - 5, version: 3 } },
+      { key: '"b"', marks: ['f2'], age: { sentAt: NOW } },
+      { key: '"c"', marks: ['f3'] },
+    ];
+    await stores().processed.remember(here, done, NOW, KEEP);
+    const keys = done.map(({ key }) => key);
+    expect(await stores().processed.known(here, keys, NOW)).toEqual(
+      new Map(done.map(({ key, ...what }) => [key, what])),
+    );
   });
 
   it('may be many, and long, and of any characters', async () => {

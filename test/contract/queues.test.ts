@@ -51,11 +51,13 @@ describeEach('queues', queueKinds, (started) => {
     if (!letter) return;
     expect(letter.sentAt).toBeGreaterThanOrEqual(before - CLOCK_SKEW);
     expect(letter.sentAt).toBeLessThanOrEqual(now() + CLOCK_SKEW);
+    expect(letter.firstSentAt).toBe(letter.sentAt);
     const sent = await deadLetters.revive('group', { ...letter, body: 'a better body' }, 0);
     await deadLetters.remove('group', letter);
     await exhaust('group');
     const [again] = await deadLetters.receive('group');
     expect([again?.body, again?.revivals, again?.messageId]).toEqual(['a better body', 1, sent]);
+    expect(again?.firstSentAt).toBe(letter.firstSentAt);
     if (again) await deadLetters.remove('group', again);
     expect(await deadLetters.receive('group')).toEqual([]);
   });

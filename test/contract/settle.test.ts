@@ -16,6 +16,8 @@ const WISHES = {
   ahead: 9_000,
   weight: 0.25,
   coalesceKey: 'key',
+  version: 3,
+  sentAt: NOW - 5,
   startBy: NOW + 60_000,
   callback: 'ops',
   fanOutItem: anItem('f:0:1'),
@@ -46,6 +48,7 @@ describeEach('tasks that end while they wait', storeKinds, (stores) => {
       ahead: 0,
       weight: 1e9,
       coalesceKey: '\u{1f600}\n',
+      version: Number.MAX_SAFE_INTEGER,
       startBy: 1,
       callback: 'x',
       fanOutItem: anItem(`${'f'.repeat(64)}:999999999:449`),
@@ -67,6 +70,7 @@ describeEach('tasks that end while they wait', storeKinds, (stores) => {
       bytes: sent.bytes,
       weight: 0.25,
       key: 'key',
+      age: { id: t(1), sentAt: NOW - 5, version: 3 },
       startBy: NOW + 60_000,
     };
     expect(rows).toEqual([row, row, row]);

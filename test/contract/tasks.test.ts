@@ -107,7 +107,8 @@ describeEach('tasks', storeKinds, (stores) => {
     await stored(aTask({ id: t(2) }));
     await stores().tasks.claim([candidate(t(1)), candidate(t(2))], batch);
     const { open, lost } = await stores().tasks.members([t(1), t(2)], batch);
-    expect([open.map((each) => each.id), lost]).toEqual([[t(2)], [{ id: t(1) }]]);
+    const age = { id: t(1), sentAt: NOW };
+    expect([open.map((each) => each.id), lost]).toEqual([[t(2)], [{ id: t(1), age }]]);
   });
 
   it('whose id had another payload before keep to their own', async () => {
@@ -218,9 +219,9 @@ describeEach('tasks', storeKinds, (stores) => {
       open: [],
       lost: [],
       ended: [
-        { id: t(1), status: 'succeeded' },
-        { id: t(2), status: 'failed' },
-        { id: t(3), status: 'succeeded' },
+        { id: t(1), age: { id: t(1), sentAt: NOW }, status: 'succeeded' },
+        { id: t(2), age: { id: t(2), sentAt: NOW }, status: 'failed' },
+        { id: t(3), age: { id: t(3), sentAt: NOW }, status: 'succeeded' },
       ],
       counts: { succeeded: 2, failed: 1 },
     });
@@ -322,12 +323,36 @@ describeEach('tasks', storeKinds, (stores) => {
       [t(2), LARGE.length],
       [t(1), expect.any(Number)],
     ]);
-    expect([members.lost, members.ended, members.counts]).toEqual([[{ id: t(4) }], [], { succeeded: 0, failed: 0 }]);
+    expect([members.lost, members.ended, members.counts]).toEqual([
+      [{ id: t(4), age: { id: t(4), sentAt: NOW } }],
+      [],
+      { succeeded: 0, failed: 0 },
+    ]);
     // Where nothing is behind, a glance shows the same.
     expect(await stores().tasks.glance(ids, batch)).toEqual(members.open);
     const left = await stores().tasks.members([t(3)], other);
     expect([left.open, left.counts]).toEqual([[], { succeeded: 0, failed: 1 }]);
     expect(await stores().tasks.glance([t(3)], other)).toEqual([]);
+  });
+
+  it('of a batch say how old they are, whatever run they are in', async () => {
+    const { t, batch, target } = fresh();
+    const fields = [{}, { sentAt: NOW - 5 }, { sentAt: NOW - 5, version: 3 }];
+    await stored(...fields.map((each, n) => aTask({ id: t(n), target, ...each })));
+    await stores().tasks.claim([candidate(t(0)), candidate(t(1)), candidate(t(2))], 'other' as BatchId);
+    const failed = { outcome: { status: 'failed' as const, error: { code: 'bad', message: 'm', retriable: false } } };
+    await stores().tasks.finish([{ id: t(1), ...failed }], finishing('other' as BatchId, target));
+    await stores().tasks.redrive([(await stores().tasks.get(t(1))) as Task], NOW + 99);
+    await stores().tasks.claim([candidate(t(1), 2)], batch);
+    const members = [
+      ...(await stores().tasks.members([t(1)], batch)).open,
+      ...(await stores().tasks.members([t(0), t(2)], 'other' as BatchId)).open,
+    ];
+    expect(members.map(({ age }) => age)).toEqual([
+      { id: t(1), sentAt: NOW - 5 },
+      { id: t(0), sentAt: NOW },
+      { id: t(2), sentAt: NOW - 5, version: 3 },
+    ]);
   });
 
   it('of a batch say whom they name to be told, and which item they are, whether they are open or ended', async () => {
@@ -349,7 +374,9 @@ describeEach('tasks', storeKinds, (stores) => {
       keep: 1_000,
     });
     const { open, ended } = await stores().tasks.members([t(1), t(2), t(3)], batch);
-    expect(ended).toEqual([{ id: t(1), status: 'succeeded', callback: 'ops', fanOutItem: 'f:0:1' }]);
+    expect(ended).toEqual([
+      { id: t(1), age: { id: t(1), sentAt: NOW }, status: 'succeeded', callback: 'ops', fanOutItem: 'f:0:1' },
+    ]);
     expect(open.map(({ id, callback, fanOutItem }) => [id, callback, fanOutItem])).toEqual([
       [t(2), 'ops', 'f:0:2'],
       [t(3), undefined, undefined],

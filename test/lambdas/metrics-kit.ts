@@ -95,7 +95,7 @@ export const of = (...dimensions: readonly string[]): string =>
 export const recordOf = (body: string, messageId = 'm') => ({
   messageId,
   body,
-  attributes: { ApproximateReceiveCount: '1' },
+  attributes: { ApproximateReceiveCount: '1', SentTimestamp: '1700000000000' },
   messageAttributes: {},
   eventSourceARN: 'arn:aws:sqs:us-east-1:000000000000:queue',
 });

@@ -232,7 +232,7 @@ describe('the metrics', () => {
       ids.map((each) => ({ id: each, outcome })),
       by,
     );
-    const Records = ids.map((each, n) => ({ messageId: `m-${n}`, body: printRedrive({ id: each, run: 1 }) }));
+    const Records = ids.map((each, n) => recordOf(printRedrive({ id: each, run: 1 }), `m-${n}`));
     expect(await bundles.measured('RegisterHandler', { Records })).toEqual([
       ['TasksRedriven', of('operation=ship'), 2],
     ]);

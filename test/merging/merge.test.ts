@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Age } from '../../src/batching/age.ts';
 import type { Answer } from '../../src/downstream/downstream.ts';
 import { perRequest, settledBy } from '../../src/merging/answers.ts';
 import { inputsIn, keysIn } from '../../src/merging/inputs.ts';
-import { type Marks, marksOf, merge, type Plan, skip } from '../../src/merging/merge.ts';
+import { doneWith, type Known, merge, type Plan, skip } from '../../src/merging/merge.ts';
 import { batchId, id } from '../factories/factories.ts';
 
 const KEYS = 'inputs[].id';
@@ -16,8 +17,14 @@ const request = (name: string, ...inputs: (string | [key: string, version: numbe
     inputs: inputs.map((each) => (typeof each === 'string' ? { id: each } : { id: each[0], version: each[1] })),
   }),
 });
-const planOf = (requests: readonly { id: ReturnType<typeof id>; payload: string }[], known: [string, Marks][] = []) =>
-  skip(merge(requests, KEYS), new Map(known.map(([key, marks]) => [JSON.stringify(key), marks])), BATCH);
+type Request = ReturnType<typeof request> & { readonly age?: Age };
+/** The same request, sent at a moment. */
+const sent = (sentAt: number, each: Request, version?: number): Request => ({
+  ...each,
+  age: { id: each.id, sentAt, ...(version === undefined ? {} : { version }) },
+});
+const planOf = (requests: readonly Request[], known: [string, Known][] = []) =>
+  skip(merge(requests, KEYS), new Map(known.map(([key, each]) => [JSON.stringify(key), each])), BATCH);
 const texts = ({ toDo }: Plan): unknown[] => toDo.map(({ text }) => JSON.parse(text));
 /** What became of each request, in a word. */
 const outcomes = (plan: Plan, answer: Answer): Record<string, unknown> => {
@@ -85,6 +92,29 @@ describe('merged requests', () => {
     ]);
   });
 
+  it('get the text of the newer request, whichever has its turn first', () => {
+    const [older, newer] = [sent(1, request('z', ['a', 1])), sent(2, request('r', ['a', 2]))];
+    for (const all of [
+      [older, newer],
+      [newer, older],
+    ])
+      expect(texts(planOf(all))).toEqual([{ id: 'a', version: 2 }]);
+    const versioned = sent(1, request('v', ['a', 3]), 7);
+    expect(texts(planOf([versioned, newer, older]))).toEqual([{ id: 'a', version: 3 }]);
+  });
+
+  it('skip a text that is older than the one that was done, and do one that may be newer', () => {
+    const [done] = planOf([sent(5, request('before', ['a', 2]))]).toDo;
+    const known: [string, Known][] = [['a', doneWith(done as never, batchId('another'))]];
+    const plan = planOf([sent(4, request('old', ['a', 1]))], known);
+    expect(texts(plan)).toEqual([]);
+    expect(settledBy(plan).get(id('old'))).toEqual({ status: 'succeeded' });
+    for (const other of [sent(5, request('same', ['a', 1])), sent(6, request('new', ['a', 1])), request('r', ['a', 1])])
+      expect(texts(planOf([other], known)), other.id).toEqual([{ id: 'a', version: 1 }]);
+    // A producer that begins or ceases to send versions is not ignored.
+    expect(texts(planOf([sent(4, request('r', ['a', 1]), 1)], known))).toEqual([{ id: 'a', version: 1 }]);
+  });
+
   it('cost the others nothing where one cannot be read', () => {
     const plan = planOf([request('good', 'a'), { id: id('bad'), payload: '{"inputs":[{}]}' }]);
     expect(texts(plan)).toEqual([{ id: 'a' }]);
@@ -96,16 +126,16 @@ describe('merged requests', () => {
 
   it('skip what was done as it is now, and do anew what has changed', () => {
     const [done] = planOf([request('before', ['a', 1])]).toDo;
-    const known: [string, Marks][] = [['a', marksOf(done as never, batchId('another'))]];
+    const known: [string, Known][] = [['a', doneWith(done as never, batchId('another'))]];
     expect(texts(planOf([request('r', ['a', 1], 'b')], known))).toEqual([{ id: 'b' }]);
     expect(texts(planOf([request('r', ['a', 2])], known))).toEqual([{ id: 'a', version: 2 }]);
   });
 
   it('do not bring back a text that a later one of their batch superseded; another batch means what it says', () => {
     const both = planOf([request('r1', ['a', 1], 'b'), request('r2', ['a', 2])]);
-    const marks = marksOf(both.toDo[0] as never, BATCH);
-    expect(texts(planOf([request('r1', ['a', 1], 'b')], [['a', marks]]))).toEqual([{ id: 'b' }]);
-    const later = skip(merge([request('r3', ['a', 1])], KEYS), new Map([['"a"', marks]]), batchId('later'));
+    const known = doneWith(both.toDo[0] as never, BATCH);
+    expect(texts(planOf([request('r1', ['a', 1], 'b')], [['a', known]]))).toEqual([{ id: 'b' }]);
+    const later = skip(merge([request('r3', ['a', 1])], KEYS), new Map([['"a"', known]]), batchId('later'));
     expect(texts(later)).toEqual([{ id: 'a', version: 1 }]);
   });
 });
@@ -191,9 +221,9 @@ const requests = fc
   .array(fc.array(fc.tuple(aKey, fc.integer({ min: 1, max: 2 })), { maxLength: 5 }), { minLength: 1, maxLength: 8 })
   .map((all) => all.map((inputs, n) => request(`r${n}`, ...inputs)));
 const knownOf = fc.array(fc.tuple(aKey, fc.integer({ min: 1, max: 2 })), { maxLength: 4 }).map((all) =>
-  all.map(([key, version]): [string, Marks] => {
+  all.map(([key, version]): [string, Known] => {
     const [input] = planOf([request('before', [key, version])]).toDo;
-    return [key, marksOf(input as never, batchId('before'))];
+    return [key, doneWith(input as never, batchId('before'))];
   }),
 );
 const status = fc.constantFrom('succeeded', 'failed', 'retry', undefined);
@@ -208,8 +238,9 @@ describe('whatever is requested, done and answered', () => {
         const keys = [...toDo, ...skipped].map(({ key }) => JSON.parse(key) as string);
         expect(keys.toSorted()).toEqual([...new Set(all.flatMap(keysOf))].toSorted());
         const last = new Map(known);
-        for (const { key, fingerprint } of toDo) expect(last.get(JSON.parse(key)) ?? []).not.toContain(fingerprint);
-        for (const { key, fingerprint } of skipped) expect(last.get(JSON.parse(key))).toContain(fingerprint);
+        for (const { key, fingerprint } of toDo)
+          expect(last.get(JSON.parse(key))?.marks ?? []).not.toContain(fingerprint);
+        for (const { key, fingerprint } of skipped) expect(last.get(JSON.parse(key))?.marks).toContain(fingerprint);
       }),
     ));
 

@@ -165,6 +165,7 @@ const more = (task: Task): TemplateResult =>
     ['Priority', task.priority === undefined ? undefined : `${task.priority} of 9`],
     ['Weight', task.weight],
     ['Coalesce key', task.coalesceKey],
+    ['Version', task.version],
     ['Callback', task.callback],
     [
       'Fan-out item',

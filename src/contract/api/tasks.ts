@@ -48,9 +48,13 @@ const outline = {
   priority: whole('As sent.', 1, 9).optional(),
   weight: number('As sent.').optional(),
   coalesceKey: text('As sent.').optional(),
+  version: whole('As sent.').optional(),
   callback: text('As sent.').optional(),
   fanOutItem: text('As sent.').optional(),
   startBy: moment('When its `expiresIn` is over.').optional(),
+  sentAt: moment(
+    'When its first message was sent, where `coalesceKey` or `merge` make it matter which task is newer.',
+  ).optional(),
   createdAt: moment('When it was registered.'),
   redrivenAt: moment('When its run began, if it was redriven.').optional(),
   finishedAt: moment('When it ended.').optional(),

@@ -22,6 +22,20 @@ export const nobodyIsCalled: Bug = {
     ),
 };
 
+/** Of merged requests the one that has its turn last counts as the newest. */
+export const mergedRequestsGoByTurn: Bug = {
+  handleBatch: (deps, message, invocation) => {
+    const downstreamOf: typeof deps.downstreamOf = (operation) => {
+      const inner = deps.downstreamOf(operation);
+      return {
+        ...inner,
+        call: (call) => inner.call({ ...call, items: call.items.map(({ age: _, ...item }) => item) }),
+      };
+    };
+    return handleBatch({ ...deps, downstreamOf }, message, invocation);
+  },
+};
+
 /** A batch has succeeded, whatever became of its members. */
 export const everyBatchSucceeds: Bug = {
   handleBatch: (deps, message, invocation) => {

@@ -1,6 +1,9 @@
 /** Bugs of those who register tasks. */
+
+import { group } from '../../../src/batching/group.ts';
 import { parseRedrive, printRedrive } from '../../../src/batching/redrive.ts';
 import { registerAll } from '../../../src/batching/register.ts';
+import { sweep } from '../../../src/batching/sweep.ts';
 import { runNumber } from '../../../src/batching/task.ts';
 import { Unstorable } from '../../../src/ports.ts';
 import { Refusal } from '../../../src/simulation/limits.ts';
@@ -22,6 +25,34 @@ export const onlyTheFirstOfAnIdGoesOn: Bug = {
 export const refusedMessagesVanish: Bug = {
   registerAll: (deps, messages, onFailure) =>
     registerAll({ ...deps, queues: { ...deps.queues, reject: async () => {} } }, messages, onFailure),
+};
+
+/** The version of a task is not read. */
+export const versionsAreOverlooked: Bug = {
+  registerAll: (deps, messages, onFailure) =>
+    registerAll(
+      deps,
+      messages.map((message) => ({ ...message, body: message.body.replace(/"version":\d+,/, '') })),
+      onFailure,
+    ),
+};
+
+/** A message that is sent again counts as sent at that moment. */
+export const sentAgainIsSentNow: Bug = {
+  sweep: (deps, invocation) => {
+    const revive: typeof deps.deadLetters.revive = (queue, letter, delay) =>
+      deps.deadLetters.revive(queue, { ...letter, firstSentAt: deps.machine.now() }, delay);
+    return sweep({ ...deps, deadLetters: { ...deps.deadLetters, revive } }, invocation);
+  },
+};
+
+/** What waits is as new as its run. */
+export const redrivenTasksAreNew: Bug = {
+  group: (deps, message, delivery) => {
+    const first: typeof deps.waiting.first = async (target, limit) =>
+      (await deps.waiting.first(target, limit)).map(({ age: _, ...row }) => row);
+    return group({ ...deps, waiting: { ...deps.waiting, first } }, message, delivery);
+  },
 };
 
 /** A weight that no table holds. */

@@ -43,6 +43,13 @@ export const fullWhileElected = (scenario: Scenario) => {
     })),
   };
 };
+/** Functions die so often that messages become dead letters, and all tasks have one of three keys. */
+export const manyDeadLetters = ({ faults, sends }: Scenario) => ({
+  faults: { ...faults, crash: 0.3 },
+  faultsEnd: 1_800_000,
+  sends: sends.map((each, n) => ({ ...each, body: each.body.replace(/^{/, `{"coalesceKey":"k${n % 3}",`) })),
+});
+
 /** Leaders die, and of what they leave all tasks of a Target have one key. */
 export const oneKey = ({ faults, sends }: Scenario) => ({
   faults: { ...faults, crash: 0.05 },

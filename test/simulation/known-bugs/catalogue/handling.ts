@@ -1,6 +1,7 @@
 /** Bugs of those who call downstream and tell how tasks ended, by name. */
 import type { OperationName } from '../../../../src/batching/ids.ts';
 import { fanningOut } from '../../../../src/simulation/fanned-out.ts';
+import { merging } from '../../../../src/simulation/merged.ts';
 import type { KnownBug } from '../bug.ts';
 import * as fanned from '../fanning-out.ts';
 import * as handling from '../handling.ts';
@@ -21,6 +22,7 @@ export const HANDLING_BUGS: readonly KnownBug[] = [
     /nothing expires while/,
     where.manyRedrives,
   ],
+  ['merged requests that go by their turns', handling.mergedRequestsGoByTurn, /newest text/, merging],
   ['retries that are late', handling.retriesAreLate, /as soon as its pause is over/, where.nobodyWaits],
   ['a downstream that is not called', handling.nobodyIsCalled, /asked for downstream/],
   [

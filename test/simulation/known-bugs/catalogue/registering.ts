@@ -22,6 +22,14 @@ export const REGISTERING_BUGS: readonly KnownBug[] = [
     /only tasks with one Target share a batch/,
     where.idsAreUsedAgain,
   ],
+  ['versions that are overlooked', registering.versionsAreOverlooked, /keeps the age with which it was sent/],
+  [
+    'messages that are sent again and count as new',
+    registering.sentAgainIsSentNow,
+    /keeps the age with which it was sent/,
+    where.manyDeadLetters,
+  ],
+  ['redriven tasks that count as new', registering.redrivenTasksAreNew, /superseded by a newer one/],
   ['refused messages that vanish', registering.refusedMessagesVanish, /becomes a task or is refused/],
   [
     'weights that no table holds',
