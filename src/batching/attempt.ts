@@ -3,13 +3,13 @@
  * have one, and says what is left.
  */
 import type { Operation } from '../config/resolved.ts';
-import { type Answer, type Reason, whyOf } from '../downstream/downstream.ts';
+import { type Answer, type Reason, type Suspect, whyOf } from '../downstream/downstream.ts';
 import { traceparentOf } from '../downstream/trace.ts';
 import { verdictOf } from '../downstream/verdict.ts';
 import { inJobs } from '../merging/jobs.ts';
 import type { Invocation, Members, OpenTask } from '../ports.ts';
 import type { Batch } from './batch.ts';
-import { accepted, inParts, type Parts, partsOf, putOff, refused, type Suspect, toCall, withItems } from './bisect.ts';
+import { accepted, inParts, type Parts, partsOf, putOff, refused, toCall, withItems } from './bisect.ts';
 import { MOST_AHEAD } from './call-rate.ts';
 import type { Deps } from './deps.ts';
 import type { Millis, TaskId } from './ids.ts';
@@ -68,6 +68,8 @@ export interface Rest {
   readonly hasTaken: boolean;
   /** It ended before all parts were called about: the smallest size of those that are left, and whether time was short. */
   readonly cut?: { readonly split: number; readonly isLate: boolean };
+  /** A call, or its answer, was too large: what is left is called about in parts of at most so many items. */
+  readonly split?: number;
   /** Every call came to nothing. */
   readonly failure?: Failure;
   /** At least one call did not. */
@@ -224,6 +226,9 @@ class Collected {
   readonly #pending: TaskId[];
   readonly #ends: PartEnd[] = [];
   #smallest = Number.POSITIVE_INFINITY;
+  /** Of parts that leave something. */
+  #smallestLeft = Number.POSITIVE_INFINITY;
+  #wasTooLarge = false;
 
   constructor(pending: readonly TaskId[]) {
     this.#pending = [...pending];
@@ -235,8 +240,10 @@ class Collected {
 
   add(end: PartEnd, size: number): void {
     this.#ends.push(end);
+    this.#wasTooLarge ||= end.suspect === 'its-size' || end.suspect === 'its-answer';
     // Its halves are parts of their own.
     if (end.is === 'refused') return;
+    if (end.items.length > 0) this.#smallestLeft = Math.min(this.#smallestLeft, size);
     if (end.is === 'put-off') this.#smallest = Math.min(this.#smallest, size);
     if (end.answer.kind === 'pending') this.#pending.push(...end.items.map(({ id }) => id));
     else if (end.items.length > 0) this.#left.push({ ...whyOf(end), items: end.items });
@@ -259,6 +266,7 @@ class Collected {
       pending: this.#pending,
       hasTaken: answers.some(({ kind }) => kind === 'pending'),
       ...(last && !wasAnswered ? { failure: { ...whyOf(last), is: kindOf(unavailable) } } : {}),
+      ...(this.#wasTooLarge && Number.isFinite(this.#smallestLeft) ? { split: this.#smallestLeft } : {}),
       wasAnswered,
     };
   }

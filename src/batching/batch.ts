@@ -87,7 +87,7 @@ export interface Batch {
   readonly open?: readonly TaskId[];
   /** Further ones: the downstream has taken them over, and reports later. */
   readonly pending?: Pending;
-  /** Its next attempt calls in parts of so many items: the last one ran out of time amid halving. */
+  /** Its next attempt calls in parts of at most so many items: an earlier one ran out of time amid halving, or found larger calls too large. */
   readonly split?: number;
   /** The last one that was not the end of the batch. */
   readonly lastAttempt?: LastAttempt;

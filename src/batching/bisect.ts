@@ -9,6 +9,7 @@
  * The first half is the smaller one, and one item is always called before it fails: one at fault among n costs at most
  * 1 + 2·log2(n) calls, and no innocent one fails.
  */
+import type { Suspect } from '../downstream/downstream.ts';
 
 /** A part of a call, not empty. */
 interface Part<Item> {
@@ -37,12 +38,9 @@ export const inParts = <Item>(items: readonly Item[], size: number = items.lengt
 /** A part for each group, none of which is empty. */
 export const partsOf = <Item>(groups: readonly (readonly Item[])[]): Parts<Item> => groups.map((items) => part(items));
 
-/** What a part was refused for; undefined where a smaller call would be refused too. */
-export type Suspect = 'an-item' | 'its-size';
-
 const halves = <Item>({ items }: Part<Item>, suspect: Suspect): Parts<Item> => {
   const middle = Math.floor(items.length / 2);
-  // Both halves may be too large.
+  // Both halves may be too large, or their answers.
   return [part(items.slice(0, middle)), part(items.slice(middle), suspect === 'an-item')];
 };
 

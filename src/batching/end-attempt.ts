@@ -29,7 +29,7 @@ export const endAttempt = async (deps: AttemptDeps, run: Attempt, tally: Tally, 
     run,
     tally,
     { ...rest, left: [] },
-    { retryAt: pendingUntil(deps, run, rest), tries: run.tries },
+    { retryAt: pendingUntil(deps, run, rest), tries: run.tries, ...partsAfter(run, rest) },
   );
 };
 
@@ -63,11 +63,10 @@ const nextAttempt = (
   pause: Pause | undefined,
   tally: Tally,
 ): When | undefined => {
-  const { batch, operation, tries } = run;
+  const { operation, tries } = run;
   const now = machine.now();
   const delay = (after = tries): Millis => retryDelay(operation.retry, after, machine.random(), pauseAsked(run));
-  const split = rest.cut?.split ?? batch.split;
-  const inSplits = split === undefined ? {} : { split };
+  const inSplits = partsAfter(run, rest);
   if (rest.cut && hasProgressed(run, rest, tally))
     return { retryAt: rest.cut.isLate ? now - 1 : now + delay(), tries: tries - 1, ...inSplits };
   if (rest.left.length === 0) return undefined;
@@ -82,7 +81,16 @@ const nextAttempt = (
   // Another one closed the circuit meanwhile: that this one came too early is not the tasks' fault.
   if (isProbe(run) && rest.failure) return { retryAt: now + delay(), tries: tries - 1, ...inSplits };
   if (tries >= operation.retry.maxAttempts) return undefined;
-  return { retryAt: now + delay(), tries, ...(rest.cut ? inSplits : {}) };
+  return { retryAt: now + delay(), tries, ...inSplits };
+};
+
+/**
+ * In which parts a batch is called about next. Parts that were once small stay so: a call of the whole batch whose answer was too large
+ * would have its effects again.
+ */
+const partsAfter = ({ batch }: Attempt, { cut, split }: Rest): Pick<Postponed, 'split'> => {
+  const size = cut?.split ?? split ?? batch.split;
+  return size === undefined ? {} : { split: size };
 };
 
 /** Whether an attempt began half-open, to see whether the downstream is back. */

@@ -52,6 +52,8 @@ type FailureCode =
   | 'attempts-exhausted'
   /** The downstream refused the call as a whole, and calling again would not change that. */
   | 'refused'
+  /** The downstream may have done its work, but the answer about it was too large to be read. */
+  | 'answer-too-large'
   /** Its payload was not there any more when it was its turn. */
   | 'payload-lost'
   /** Its inputs, which were to be merged with those of others, could not be read. */

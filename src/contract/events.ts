@@ -29,7 +29,7 @@ const cloudEvent = <Data extends z.ZodType>(
 export const TASK_ERROR = z
   .object({
     code: text(
-      "A word to tell causes apart: the downstream's own, or `attempts-exhausted`, `refused`, `failed`, `inputs-unreadable`, `payload-lost`, `expired` or `cancelled`.",
+      "A word to tell causes apart: the downstream's own, or `attempts-exhausted`, `refused`, `answer-too-large`, `failed`, `inputs-unreadable`, `payload-lost`, `expired` or `cancelled`.",
     ),
     message: text('Why, in words; it may quote the downstream.'),
     retriable: flag('Whether trying again (a redrive) can help.'),

@@ -39,6 +39,12 @@ export const inFull = ({ reason, quote }: Reason): string => (quote === undefine
 /** What the downstream said about one item. */
 export type ItemAnswer = Outcome | ({ readonly status: 'retry' } & Reason);
 
+/**
+ * Why a call was refused of which smaller parts may be taken: for one of its items, for its size, or for the size of its answer.
+ * With `its-answer` the downstream may have done the work of all items, but the answer that says so was too large to be read.
+ */
+export type Suspect = 'an-item' | 'its-size' | 'its-answer';
+
 /** What became of a call. Kinds, not statuses: every kind of downstream speaks them. */
 export type Answer =
   /** It did the work, or says which part. An item that is not in `items` is to be tried again. */
@@ -53,8 +59,8 @@ export type Answer =
   | { readonly kind: 'all-succeeded'; readonly inputs?: string }
   /** It has taken the call over, and reports later how each item ended. */
   | ({ readonly kind: 'pending' } & Apart)
-  /** It will never take this call. `suspect`: it may take parts of it, since one item, or its size, is at fault. */
-  | ({ readonly kind: 'refused'; readonly suspect?: 'an-item' | 'its-size' } & Apart & Reason)
+  /** It will never take this call. `suspect`: it may take parts of it. */
+  | ({ readonly kind: 'refused'; readonly suspect?: Suspect } & Apart & Reason)
   /** It may take this call later. `at-once`: nothing speaks against the very next moment. */
   | ({
       readonly kind: 'unavailable';

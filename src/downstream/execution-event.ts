@@ -55,7 +55,7 @@ const isEnd = (status: unknown): boolean =>
 const isLeftOut = (details: unknown): boolean => isObject(details) && details.included === false;
 
 const REPORT_ITSELF =
-  'let its last state send {"batchId", "results"} to the batch queue, or lower the operation\'s batch.maxBytes';
+  'let its last state send {"batchId", "results"} to the batch queue, or lower the operation\'s batch.maxSize or batch.maxBytes';
 
 const problemOf = ({ executionArn, inputDetails }: Record<string, unknown>): string =>
   isLeftOut(inputDetails)
@@ -71,19 +71,34 @@ interface ItemReport {
   readonly error?: { readonly code: string; readonly message: string; readonly retriable: boolean };
 }
 
+const LEFT_OUT = 'results-left-out';
+
 /** Again it would be as large. */
 const OUTPUT_LEFT_OUT: ItemReport = {
   status: 'failed',
   error: {
-    code: 'results-left-out',
+    code: LEFT_OUT,
     message: `its execution succeeded, but its output is too large to be in the event: ${REPORT_ITSELF}`,
     retriable: true,
   },
 };
 
+/** Step Functions fails an execution for this, whose state returned more than 256 KiB, after the state has done its work. */
+export const DATA_LIMIT = 'States.DataLimitExceeded';
+
 const failedExecution = ({ status, error, cause }: Record<string, unknown>): ItemReport => {
   const said = [error, cause].filter((each) => typeof each === 'string' && each !== '').join(': ');
   const how = `its execution ended ${String(status)}`;
+  // Again it would be as large, and its work would be done once more.
+  if (error === DATA_LIMIT)
+    return {
+      status: 'failed',
+      error: {
+        code: LEFT_OUT,
+        message: `${how}: ${said}. A state may return 256 KiB: ${REPORT_ITSELF}`,
+        retriable: true,
+      },
+    };
   return {
     status: 'retry',
     error: { code: String(status), message: said === '' ? how : `${how}: ${said}`, retriable: true },

@@ -4,12 +4,33 @@ import { isObject, parseJson, rawElements, rawMembers } from '../batching/json-t
 import { RESULT_MAX_BYTES, type TaskError } from '../batching/task.ts';
 import type { Answer, Call, CallItem, ItemAnswer, Reason } from './downstream.ts';
 
+/** As much as a call may have (`maxBytes`). Five batches at once must fit into their function's memory. */
+const ANSWER_MAX_BYTES = 6_000_000;
+
 export interface HttpAnswer {
   readonly status: number;
   readonly contentType: string | null;
   readonly retryAfter: Millis | undefined;
   readonly body: string;
+  /** Whether the body has more than {@link ANSWER_MAX_BYTES} (decompressed) and the rest was not read. @default false */
+  readonly isCut?: boolean;
 }
+
+/**
+ * Reads a body, decompressed, as far as it may go. To leave the loop early cancels a response, and so closes its connection.
+ */
+export const readBody = async (
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): Promise<Pick<HttpAnswer, 'body'> & { readonly isCut: boolean }> => {
+  const read: Uint8Array[] = [];
+  let left = ANSWER_MAX_BYTES;
+  for await (const chunk of chunks) {
+    read.push(chunk.subarray(0, left));
+    left -= chunk.byteLength;
+    if (left < 0) break;
+  }
+  return { body: new TextDecoder().decode(Buffer.concat(read)), isCut: left < 0 };
+};
 
 /** What an HTTP answer means for the items that were asked about. */
 export const readAnswer = (answer: HttpAnswer, items: Call['items']): Answer => {
@@ -52,6 +73,12 @@ const isMisconfiguration = (status: number): boolean =>
   (status >= 300 && status < 400) || status === 401 || status === 403 || status === 404 || status === 405;
 
 const readResults = (answer: HttpAnswer, items: Call['items']): Answer => {
+  if (answer.isCut)
+    return {
+      kind: 'refused',
+      suspect: 'its-answer',
+      reason: `answered ${answer.status} with more than ${ANSWER_MAX_BYTES} bytes`,
+    };
   if (answer.body.trim() === '') return { kind: 'all-succeeded' };
   const unreadable = (what: string, quote = answer.body): Answer => ({
     kind: 'unavailable',

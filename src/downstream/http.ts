@@ -2,15 +2,12 @@
 import { printItem } from '../batching/task.ts';
 import type { HttpTarget } from '../config/endpoints.ts';
 import { type Answer, type Call, type Downstream, idempotencyKey } from './downstream.ts';
-import { type HttpAnswer, readAnswer } from './http-answer.ts';
+import { type HttpAnswer, readAnswer, readBody } from './http-answer.ts';
 import { headersFor, type Surroundings } from './http-headers.ts';
 import { whyNoAnswer } from './no-answer.ts';
 import { parseRetryAfter } from './retry.ts';
 import { SecretUnreadable } from './secret.ts';
 import { TRACE_HEADER, traceparentOf } from './trace.ts';
-
-/** As much as a call may have (`maxBytes`). Five batches at once must fit into their function's memory. */
-const ANSWER_MAX_BYTES = 6_000_000;
 
 /** A downstream behind `target.url`. */
 export const httpDownstream = (target: HttpTarget, surroundings: Surroundings): Downstream => ({
@@ -49,7 +46,7 @@ const post = async (target: HttpTarget, call: Call, surroundings: Surroundings):
     status: response.status,
     contentType: response.headers.get('content-type'),
     retryAfter: parseRetryAfter(response.headers.get('retry-after'), surroundings.now()),
-    body: await readText(response),
+    ...(await readBody(response.body ?? [])),
   };
 };
 
@@ -68,16 +65,4 @@ export const printCall = ({ batchId, operation, target, attempt, items, inputs }
   if (inputs)
     return `${envelope},"inputs":[${inputs.join(',')}],"items":${JSON.stringify(items.map(({ id }) => ({ id })))}}`;
   return `${envelope},"items":[${items.map(({ id, payload }) => printItem(id, payload)).join(',')}]}`;
-};
-
-const readText = async (response: Response): Promise<string> => {
-  if (!response.body) return '';
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body) {
-    bytes += chunk.byteLength;
-    if (bytes > ANSWER_MAX_BYTES) throw new Error(`answered more than ${ANSWER_MAX_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return new TextDecoder().decode(Buffer.concat(chunks));
 };

@@ -20,10 +20,7 @@ export const verdictOf = <Item extends CallItem & Identified>(
     case 'all-succeeded':
       return { results: items.map((item) => resultOf(item, { status: 'succeeded' })), open: [], reason: '' };
     case 'refused': {
-      const refused: Outcome = {
-        status: 'failed',
-        error: { code: 'refused', message: inFull(answer), retriable: false },
-      };
+      const refused: Outcome = { status: 'failed', error: errorOf(answer) };
       const results = items.map((item) => resultOf(item, answer.settled?.get(item.id) ?? refused));
       return { results, open: [], reason: '' };
     }
@@ -44,6 +41,19 @@ export const verdictOf = <Item extends CallItem & Identified>(
       return sortItems(answer.items, items);
   }
 };
+
+/** An answer that was not read does not show whether its task was done. The task fails, so that a person looks at it. */
+const errorOf = (answer: Extract<Answer, { kind: 'refused' }>): TaskError =>
+  answer.suspect === 'its-answer'
+    ? {
+        code: 'answer-too-large',
+        message: `its answer is too large to be read (${inFull(answer)}). ${UNREAD}`,
+        retriable: true,
+      }
+    : { code: 'refused', message: inFull(answer), retriable: false };
+
+const UNREAD =
+  'The task may have been done. Let the downstream answer with less, such as where it stored the result, then redrive the task';
 
 type ResultsAnswer = Extract<Answer, { kind: 'results' }>['items'];
 

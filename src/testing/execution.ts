@@ -1,6 +1,7 @@
 /** How an execution of Step Functions ended, as EventBridge tells it to the batch queue. */
 import { type Call, idempotencyKey } from '../downstream/downstream.ts';
 import { printEvent } from '../downstream/event.ts';
+import { DATA_LIMIT } from '../downstream/execution-event.ts';
 
 /**
  * The executions that were started, by name. As in production (src/downstream/step-functions.ts) the same items have numbered
@@ -26,9 +27,17 @@ export class Executions {
 
 /** What EventBridge takes of input and output, as they are written in the event: first the input is left out. */
 const TEXTS_MAX_BYTES = 248 * 1_024;
+/** What a state may return. */
+const OUTPUT_MAX_BYTES = 256 * 1_024;
+const OUTPUT_TOO_LARGE = Object.assign(
+  new Error('The state returned a result with a size exceeding the maximum number of bytes service limit'),
+  { name: DATA_LIMIT },
+);
 
 /** @param end what it returned, as JSON text, or what it failed with */
-export const executionEvent = (call: Call, end: { readonly said: string } | { readonly threw: unknown }): string => {
+export const executionEvent = (call: Call, said: { readonly said: string } | { readonly threw: unknown }): string => {
+  const isTooLarge = 'said' in said && Buffer.byteLength(said.said) > OUTPUT_MAX_BYTES;
+  const end = isTooLarge ? { threw: OUTPUT_TOO_LARGE } : said;
   const [input, output] = [printEvent(call), 'said' in end ? end.said : ''];
   const fits = (...texts: string[]): boolean =>
     texts.reduce((sum, text) => sum + Buffer.byteLength(JSON.stringify(text)), 0) <= TEXTS_MAX_BYTES;

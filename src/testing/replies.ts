@@ -3,8 +3,8 @@ import type { Millis } from '../batching/ids.ts';
 import type { DownstreamTarget } from '../config/endpoints.ts';
 import { answerOfFailure } from '../downstream/aws-failure.ts';
 import type { Answer, Call } from '../downstream/downstream.ts';
-import { type HttpAnswer, readAnswer } from '../downstream/http-answer.ts';
-import { readFunctionError, readPayload } from '../downstream/lambda-answer.ts';
+import { type HttpAnswer, readAnswer, readBody } from '../downstream/http-answer.ts';
+import { RESPONSE_MAX_BYTES, RESPONSE_TOO_LARGE, readFunctionError, readPayload } from '../downstream/lambda-answer.ts';
 import { whyNoAnswer } from '../downstream/no-answer.ts';
 import { parseRetryAfter } from '../downstream/retry.ts';
 import { TestbedMisused } from './failures.ts';
@@ -50,21 +50,33 @@ const httpReader = ({ timeout }: DownstreamTarget, { items }: Call, now: () => M
 };
 
 const httpAnswerOf = async (said: DownstreamAnswer, now: Millis): Promise<HttpAnswer> => {
-  const { status, headers: given, body } = await replyOf(said);
+  const { status, headers: given, body } = sendable(await replyOf(said));
   const headers = Object.fromEntries(Object.entries(given).map(([name, value]) => [name.toLowerCase(), value]));
-  const text = body === undefined ? '' : typeof body === 'string' ? body : jsonOf(body);
+  const text = body === undefined || hasNoBody(status) ? '' : typeof body === 'string' ? body : jsonOf(body);
   return {
     status,
     contentType: headers['content-type'] ?? (typeof body === 'string' ? 'text/plain' : 'application/json'),
     retryAfter: parseRetryAfter(headers['retry-after'] ?? null, now),
-    body: text,
+    ...(await readBody([Buffer.from(said instanceof Response ? await said.clone().arrayBuffer() : text)])),
   };
+};
+
+/** A server leaves it out. */
+const hasNoBody = (status: number): boolean => status === 204 || status === 205 || status === 304;
+
+/** @throws TestbedMisused for what would not arrive so */
+const sendable = <Reply extends HttpReply>(reply: Reply): Reply => {
+  const { status, body } = reply;
+  if (!Number.isInteger(status) || status < 200 || status > 599)
+    throw new TestbedMisused(`a downstream answered with the status ${status}: an answer has one from 200 to 599`);
+  if (hasNoBody(status) && body !== undefined && body !== null && body !== '')
+    throw new TestbedMisused(`a downstream answered ${status} with a body, which would not arrive: use another status`);
+  return reply;
 };
 
 const replyOf = async (said: DownstreamAnswer): Promise<HttpReply & Required<Pick<HttpReply, 'headers'>>> => {
   if (said === undefined || said === null) return { status: 200, headers: {} };
-  if (said instanceof Response)
-    return { status: said.status, headers: Object.fromEntries(said.headers), body: await said.clone().text() };
+  if (said instanceof Response) return { status: said.status, headers: Object.fromEntries(said.headers) };
   if (isHttpReply(said)) return { headers: {}, ...said };
   return { status: typeof said === 'object' && 'pending' in said ? 202 : 200, headers: {}, body: said };
 };
@@ -76,12 +88,23 @@ const isHttpReply = (said: unknown): said is HttpReply =>
 /** A function has no status: what it returns is its answer. */
 const lambdaReader = (target: DownstreamTarget & { readonly kind: 'lambda' }, call: Call): Reader => ({
   ...serviceReader(target, `the function ${target.function}`, { kind: 'all-succeeded' }),
-  answered: async (said) => readPayload(said === undefined ? 'null' : jsonOf(withoutStatus(said)), call),
+  answered: async (said) => {
+    const body = said === undefined ? 'null' : jsonOf(withoutStatus(said));
+    return Buffer.byteLength(body) > RESPONSE_MAX_BYTES
+      ? functionFailed(RESPONSE_TOO_LARGE, `${TOO_LARGE} (${RESPONSE_MAX_BYTES} bytes).`)
+      : readPayload(body, call);
+  },
   threw: (cause) => {
     const { name, message } = cause instanceof Error ? cause : new Error(String(cause));
-    return readFunctionError('Unhandled', JSON.stringify({ errorType: name, errorMessage: message }));
+    return functionFailed(name, message);
   },
 });
+
+/** Lambda's own words. */
+const TOO_LARGE = 'Response payload size exceeded maximum allowed payload size';
+
+const functionFailed = (errorType: string, errorMessage: string): Answer =>
+  readFunctionError('Unhandled', JSON.stringify({ errorType, errorMessage }));
 
 /** @throws TestbedMisused */
 export const withoutStatus = <Said>(said: Said): Said => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { accepted, inParts, type Parts, putOff, refused, type Suspect, toCall } from '../../src/batching/bisect.ts';
+import { accepted, inParts, type Parts, putOff, refused, toCall } from '../../src/batching/bisect.ts';
+import type { Suspect } from '../../src/downstream/downstream.ts';
 
 const range = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
 

@@ -77,6 +77,54 @@ suite('handle a batch in parts', () => {
     expect([await statuses(2), sizes()]).toEqual([['failed', 'failed'], [2]]);
   });
 
+  const TOO_LARGE: Answer = { kind: 'refused', reason: 'answered 200', suspect: 'its-answer' };
+  const DONE: Answer = { kind: 'all-succeeded' };
+  const BUSY: Answer = { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false };
+
+  it('H4: a batch whose answer is too large is done in halves that are called, and is no failure of its downstream', async () => {
+    const batch = await sealed(4);
+    kit.answers = [TOO_LARGE, DONE];
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect([sizes(), await statuses(4)]).toEqual([[4, 2, 2], Array(4).fill('succeeded')]);
+    expect(await kit.batches.get(batch)).toMatchObject({ status: 'succeeded', tries: 1 });
+    expect(await kit.operations.read(ship)).toMatchObject({ failures: 0 });
+  });
+
+  it('H4: a task whose own answer is too large fails alone, and is not called about again', async () => {
+    const batch = await sealed(2);
+    kit.answers = [TOO_LARGE, TOO_LARGE, DONE];
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect([sizes(), await statuses(2)]).toEqual([
+      [2, 1, 1],
+      ['failed', 'succeeded'],
+    ]);
+    const error = { code: 'answer-too-large', retriable: true };
+    expect((await kit.tasks.get(id(`${depot}-0`)))?.state).toMatchObject({ error, attempts: 1 });
+  });
+
+  it('H4: without bisect, tasks whose answer is too large all fail after one call', async () => {
+    const batch = await sealed(2);
+    kit.answers = [TOO_LARGE];
+    const off = withOperation({ retry: aRetry({ bisect: false }) });
+    await handleBatch({ ...kit, config: off }, { batchId: batch }, PLENTY);
+    expect([sizes(), await statuses(2)]).toEqual([[2], ['failed', 'failed']]);
+  });
+
+  it.each<[string, readonly Answer[]]>([
+    ['nobody could take its halves', [TOO_LARGE, { ...BUSY, mayRetryAtOnce: true }, BUSY, BUSY, BUSY, BUSY, DONE]],
+    ['its jobs did not report', [TOO_LARGE, { kind: 'pending' }, { kind: 'pending' }, BUSY, BUSY, DONE]],
+  ])('H5: once an answer was too large no later call is as large again, though %s', async (_, answers) => {
+    const batch = await sealed(4);
+    kit.answers = [...answers];
+    const config = withOperation({ circuit: null, retry: aRetry({ immediate: 0, maxAttempts: 9 }) });
+    for (let n = 0; n < 6; n += 1) {
+      await handleBatch({ ...kit, config }, { batchId: batch }, PLENTY);
+      kit.now += 30 * 24 * 3_600_000;
+    }
+    expect(await statuses(4)).toEqual(Array(4).fill('succeeded'));
+    expect(sizes().filter((size) => size === 4)).toHaveLength(1);
+  });
+
   it('H5: out of time amid halving, it goes on by message at once, in the smallest parts, and no try is lost', async () => {
     const batch = await sealed(4);
     let calls = 0;

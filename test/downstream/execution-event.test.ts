@@ -92,6 +92,21 @@ describe('an execution that did not succeed', () => {
   });
 });
 
+it('an execution whose state returned too much fails its items: again it would do their work, and return as much', () => {
+  const cause =
+    "The state/task 'Label' returned a result with a size exceeding the maximum number of bytes service limit.";
+  const fields = { status: 'FAILED', output: null, outputDetails: null, error: 'States.DataLimitExceeded', cause };
+  const report = parseExecutionEvent(anEvent(fields));
+  const message = expect.stringMatching(/States\.DataLimitExceeded: .* let its last state send .* batch\.maxSize/);
+  expect(JSON.parse((report as { results: string }).results)).toEqual(
+    ['a', 'b'].map((item) => ({
+      id: item,
+      status: 'failed',
+      error: { code: 'results-left-out', message, retriable: true },
+    })),
+  );
+});
+
 describe('anything else', () => {
   it('that somebody else started is named as such', () =>
     expect(parseExecutionEvent(anEvent({ input: '{"order": 1}' }))).toEqual({

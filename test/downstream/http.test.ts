@@ -1,4 +1,5 @@
 /** The HTTP kind of downstream against servers that mean harm, or are just broken. */
+import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
@@ -37,6 +38,7 @@ const answerOf = async (listener: RequestListener, timeout = 200_000): Promise<A
     call,
   );
 
+const TOO_LARGE = { kind: 'refused', suspect: 'its-answer', reason: 'answered 200 with more than 6000000 bytes' };
 const MEGABYTE = Buffer.alloc(1_048_576, ' ');
 
 describe('a downstream', () => {
@@ -55,15 +57,30 @@ describe('a downstream', () => {
     expect(reached).toEqual([]);
   });
 
-  it('that never stops answering is stopped', async () => {
-    const answer = await answerOf((_, response) => {
-      const more = (): void => {
-        while (!response.destroyed && response.write(MEGABYTE));
-      };
-      response.on('drain', more);
-      more();
-    });
-    expect(answer).toMatchObject({ kind: 'unavailable', reason: expect.stringContaining('more than 6000000 bytes') });
+  it('that never stops answering is stopped: its connection is closed, and its answer may be smaller for fewer items', async () => {
+    const closed: Promise<unknown>[] = [];
+    const endless = (status: number) =>
+      answerOf((_, response) => {
+        closed.push(once(response, 'close'));
+        const more = (): void => {
+          while (!response.destroyed && response.write(MEGABYTE));
+        };
+        response.writeHead(status).on('drain', more);
+        more();
+      });
+    expect(await endless(200)).toEqual(TOO_LARGE);
+    // Of any other answer the status says enough.
+    expect(await endless(503)).toEqual({ kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: true });
+    expect(await endless(422)).toEqual({ kind: 'refused', reason: 'answered 422', suspect: 'an-item' });
+    await Promise.all(closed);
+  });
+
+  it('may answer as much as that, to the byte', async () => {
+    const { length } = '{"n":""}';
+    const answers = async (bytes: number) =>
+      answerOf((_, response) => response.end(`{"n":"${'x'.repeat(bytes - length)}"}`));
+    expect(await answers(6_000_000)).toEqual({ kind: 'all-succeeded' });
+    expect(await answers(6_000_001)).toEqual(TOO_LARGE);
   });
 
   it('that answers little which becomes much is stopped too', async () => {
@@ -74,10 +91,7 @@ describe('a downstream', () => {
       const answer = await answerOf((_, response) =>
         response.writeHead(200, { 'content-encoding': encoding }).end(body),
       );
-      expect(answer, encoding).toMatchObject({
-        kind: 'unavailable',
-        reason: expect.stringContaining('more than 6000000'),
-      });
+      expect(answer, encoding).toEqual(TOO_LARGE);
     }
     const layers = Array.from({ length: 200 }, () => 'gzip').join(', ');
     const layered = await answerOf((_, response) => response.writeHead(200, { 'content-encoding': layers }).end('x'));

@@ -83,6 +83,17 @@ describe('a function', () => {
     });
   });
 
+  it('that returned more than Lambda hands on has done its work: for fewer items it may return less', async () => {
+    const errorMessage = 'Response payload size exceeded maximum allowed payload size (6291556 bytes).';
+    const body = { errorType: 'Function.ResponseSizeTooLarge', errorMessage };
+    expect(await answerTo({ headers: { 'x-amz-function-error': 'Unhandled' }, body })).toEqual({
+      kind: 'refused',
+      suspect: 'its-answer',
+      reason: 'its function returned more than Lambda hands on',
+      quote: `Function.ResponseSizeTooLarge: ${errorMessage}`,
+    });
+  });
+
   it.each<[string, AwsReply, object]>([
     [
       'is throttled is left alone for a while',

@@ -32,6 +32,18 @@ describe('what an answer means for its items', () => {
     ]);
   });
 
+  it('too large to be read fails them all, though they may have been done, and says what to do', () => {
+    const { results, open } = verdictOf(
+      { kind: 'refused', reason: 'answered 200', suspect: 'its-answer', settled },
+      items,
+    );
+    const message = expect.stringMatching(
+      /^its answer is too large .*\(answered 200\)\. The task may have been done\..* redrive/,
+    );
+    const failed = { status: 'failed', error: { code: 'answer-too-large', message, retriable: true } };
+    expect([results.map(({ outcome }) => outcome), open]).toEqual([[failed, DONE, failed], []]);
+  });
+
   it('results leave open what is to be tried again or is left out, for the reason of the first of those', () => {
     const answers = new Map<TaskId, ItemAnswer>([
       [id('a'), { status: 'retry', reason: 'locked' }],

@@ -89,6 +89,35 @@ describe('an HTTP downstream of a test', () => {
     expect(bed.task('p3')?.error).toMatchObject({ code: 'refused' });
   });
 
+  it('whose answer is larger than 6 MB is asked about half as much, as in production', async () => {
+    const result = 'x'.repeat(1_000_000);
+    const ship: Downstream = ({ items }) => ({
+      results: items.map(({ id }) => ({ id, status: 'succeeded' as const, result })),
+    });
+    for (const answers of [
+      ship,
+      (call: Parameters<Downstream>[0]) => new Response(JSON.stringify(ship(call as never))),
+    ]) {
+      const bed = parcelBed({ downstreams: { ship: answers as Downstream } });
+      await bed.sendAll(shipments(8));
+      await bed.settle();
+      expect(bed.calls.map(({ items, answer }) => `${items.length} ${answer}`)).toEqual([
+        '8 answered 200 with more than 6000000 bytes',
+        '4 results',
+        '4 results',
+      ]);
+      expect(bed.tasks.map(({ status }) => status)).toEqual(Array(8).fill('succeeded'));
+    }
+  });
+
+  it.each<[string, Downstream]>([
+    ['a status that is none', () => ({ status: 42 })],
+    ['a status of a connection', () => Response.error()],
+    ['results that a 204 has no room for', () => ({ status: 204, body: { results: [] } })],
+  ])('cannot answer %s: the test hears of it', async (_, ship) => {
+    await expect(answeredBy(ship)).rejects.toThrow(TestbedMisused);
+  });
+
   it('is left alone for as long as it asks', async () => {
     const ship: Downstream = ({ attempt }) =>
       attempt === 1 ? { status: 429, headers: { 'retry-after': '600' } } : undefined;
@@ -164,6 +193,20 @@ describe('other kinds of downstream', () => {
     expect(late.answers[0]).toBe('no answer from the function parcels within 10000 ms');
   });
 
+  it('a function that returns more than 6 MiB has done its work, and is asked about half as much', async () => {
+    const result = 'x'.repeat(1_000_000);
+    const downstream = { kind: 'lambda', function: 'parcels' } as const;
+    const ship: Downstream = ({ items }) => ({
+      results: items.map(({ id }) => ({ id, status: 'succeeded' as const, result })),
+    });
+    const bed = parcelBed({ downstreams: { ship } }, { downstream });
+    await bed.sendAll(shipments(8));
+    await bed.settle();
+    expect(bed.calls.map(({ items }) => items.length)).toEqual([8, 4, 4]);
+    expect(bed.calls[0]?.answer).toContain('Function.ResponseSizeTooLarge: Response payload size exceeded');
+    expect(bed.tasks.map(({ status }) => status)).toEqual(Array(8).fill('succeeded'));
+  });
+
   it('a function has no status to answer with', async () => {
     const lambda = { kind: 'lambda', function: 'parcels' } as const;
     await expect(answeredBy(() => ({ status: 503 }), lambda)).rejects.toThrow('only an HTTP downstream');
@@ -230,6 +273,15 @@ describe('other kinds of downstream', () => {
       await expect(bed.settle()).rejects.toThrow('is too large to be in its event');
     },
   );
+
+  it('an execution that returns more than 256 KiB fails, and is not started again', async () => {
+    const ship: Downstream = ({ items }) => ({
+      results: items.map(({ id }) => ({ id, status: 'succeeded' as const, result: 'x'.repeat(270_000) })),
+    });
+    const { bed, task } = await answeredBy(ship, { kind: 'step-functions', stateMachine: 'parcels' });
+    expect(bed.calls).toHaveLength(1);
+    expect(task).toMatchObject({ status: 'failed', error: { code: 'results-left-out', retriable: true } });
+  });
 
   it('an execution that failed is followed by another, which knows that it is', async () => {
     const machine = { kind: 'step-functions', stateMachine: 'parcels' } as const;

@@ -81,6 +81,7 @@ export const endedBecause = (because: string): string => BECAUSE[because] ?? bec
 const ERRORS: Readonly<Record<string, string>> = {
   'attempts-exhausted': 'every attempt came to nothing',
   refused: 'the downstream refused it',
+  'answer-too-large': 'the answer about it was too large to be read: it may have been done',
   failed: 'the downstream said that it failed',
   'inputs-unreadable': 'its operation came to merge later, and it names no inputs',
   'payload-lost': 'its payload was not stored any more',

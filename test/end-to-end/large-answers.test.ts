@@ -1,0 +1,56 @@
+/** Results that are too large together for one answer: the batch is halved, and each of its tasks ends. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Flow, startFlow } from './flow.ts';
+import { ask, sendTogether } from './together.ts';
+
+let flow: Flow;
+beforeAll(async () => {
+  flow = await startFlow('hundred');
+});
+afterAll(() => flow?.stop());
+
+/** Sends one batch of as many tasks, and waits until each has ended. */
+const endedBatch = async (depot: string, count: number): Promise<Record<string, unknown>[]> => {
+  const ids = await sendTogether(
+    flow,
+    Array.from({ length: count }, (_, n) => ({ depot, n })),
+  );
+  await ask(flow, 'POST', '/targets/flush', { target: flow.target(depot) });
+  return flow.ended(ids, 60_000);
+};
+
+/** Each task has a result of so many bytes. */
+const answersWith = (bytesOf: (n: unknown) => number): void =>
+  flow.downstream.behave(({ items }) => ({
+    status: 200,
+    body: {
+      results: items.map(({ id, payload }) => ({ id, status: 'succeeded', result: 'x'.repeat(bytesOf(payload.n)) })),
+    },
+  }));
+
+const sizes = (depot: string): number[] => flow.calls(depot).map(({ items }) => items.length);
+
+describe('a batch whose answer is larger than 6 MB', () => {
+  it('of a hundred tasks is done in halves, in the same attempt, and keeps each result', async () => {
+    answersWith(() => 100_000);
+    const tasks = await endedBatch('large', 100);
+    for (const task of tasks) expect(task).toMatchObject({ status: 'succeeded', attempts: 1 });
+    expect(tasks.map(({ result }) => String(result).length)).toEqual(Array(100).fill(100_000));
+    expect(sizes('large')).toEqual([100, 50, 50]);
+    const { circuit, failures } = await flow.get('/operations/hundred');
+    expect([circuit, failures]).toEqual(['closed', 0]);
+  });
+
+  it('leaves alone the task whose own answer is that large: it fails with the reason, the others succeed', async () => {
+    answersWith((n) => (n === 3 ? 7_000_000 : 10));
+    const tasks = await endedBatch('one', 8);
+    expect(tasks.map(({ status }) => status)).toEqual(
+      [3].reduce((all, at) => all.with(at, 'failed'), Array(8).fill('succeeded')),
+    );
+    expect(tasks[3]).toMatchObject({
+      attempts: 1,
+      error: { code: 'answer-too-large', message: expect.stringContaining('more than 6000000 bytes'), retriable: true },
+    });
+    expect(sizes('one')).toEqual([8, 4, 2, 2, 1, 1, 4]);
+  });
+});
