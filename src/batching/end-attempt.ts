@@ -89,8 +89,8 @@ const nextAttempt = (
  * would have its effects again.
  */
 const partsAfter = ({ batch }: Attempt, { cut, split }: Rest): Pick<Postponed, 'split'> => {
-  const size = cut?.split ?? split ?? batch.split;
-  return size === undefined ? {} : { split: size };
+  const sizes = [cut?.split, split, batch.split].filter((size) => size !== undefined);
+  return sizes.length === 0 ? {} : { split: Math.min(...sizes) };
 };
 
 /** Whether an attempt began half-open, to see whether the downstream is back. */

@@ -15,6 +15,7 @@ import { checkCaps } from './caps.ts';
 import { bytesOf, type Evidence, isPayloadGone, sentPayloads, waitsOf } from './evidence.ts';
 import { checkFannedOut } from './fanned-out.ts';
 import { checkInTime } from './in-time.ts';
+import { checkLargeAnswers } from './large-answers.ts';
 import { checkLed } from './led.ts';
 import { checkMerged, merges } from './merged.ts';
 import { checkSettled } from './settled.ts';
@@ -34,6 +35,7 @@ export const checkAtRest = (evidence: Evidence): void => {
   checkCaps(evidence);
   checkTold(evidence);
   checkMerged(evidence);
+  checkLargeAnswers(evidence);
   checkFannedOut(evidence);
   if (evidence.isCalm) checkInTime(evidence);
   checkLed(evidence);
@@ -184,6 +186,8 @@ const checkOutcomes = (evidence: Evidence): void => {
 };
 
 const SUCCEEDED = { status: 'succeeded' };
+/** What to do about it is said for people. */
+const TOO_LARGE = 'answer-too-large';
 
 /** What an answer says of items, in the checker's own words. */
 const outcomesOf = (
@@ -195,7 +199,10 @@ const outcomesOf = (
     case 'all-succeeded':
       return items.map(({ id }) => [id, SUCCEEDED]);
     case 'refused': {
-      const error = { code: 'refused', message: answer.reason, retriable: false };
+      const error =
+        answer.suspect === 'its-answer'
+          ? { code: TOO_LARGE, message: '', retriable: true }
+          : { code: 'refused', message: answer.reason, retriable: false };
       // Of many nobody knows which of them is at fault.
       return bisect && answer.suspect && items.length > 1
         ? []
@@ -213,7 +220,10 @@ const resultsIn = (items: ReadonlyMap<TaskId, ItemAnswer>): readonly (readonly [
   [...items].filter(([, { status }]) => status !== 'retry');
 
 const outcomeOf = ({ state }: Task): string => {
-  if (state.status === 'failed') return JSON.stringify({ status: state.status, error: state.error });
+  if (state.status === 'failed') {
+    const error = state.error.code === TOO_LARGE ? { ...state.error, message: '' } : state.error;
+    return JSON.stringify({ status: state.status, error });
+  }
   const result = state.status === 'succeeded' && state.result !== undefined ? { result: state.result } : {};
   return JSON.stringify({ status: state.status, ...result });
 };

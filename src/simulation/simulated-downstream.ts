@@ -6,6 +6,7 @@ import type { Chaos } from './chaos.ts';
 import { DOWNSTREAM_CALL } from './faults.ts';
 import { type Gate, through } from './gate.ts';
 import { reportLater } from './jobs.ts';
+import { asHeard } from './large-answers.ts';
 import type { SimulatedQueue } from './queue.ts';
 import type { Random } from './random.ts';
 import { START } from './trace.ts';
@@ -129,7 +130,7 @@ const answerTo = ({ chaos, random, jobs }: DownstreamWorld, call: Call): Answer 
   if (call.items.length > mostItems) return { kind: 'refused', reason: 'answered 413', suspect: 'its-size' };
   if (call.items.some(({ id }) => isPoisoned(chaos, id)))
     return { kind: 'refused', reason: 'answered 400', suspect: 'an-item' };
-  return jobs && random.chance(pending) ? { kind: 'pending' } : workAnswer(random, call);
+  return jobs && random.chance(pending) ? { kind: 'pending' } : asHeard(chaos, call, workAnswer(random, call));
 };
 
 const busyAnswer = (random: Random): Answer =>

@@ -57,7 +57,9 @@ const httpAnswerOf = async (said: DownstreamAnswer, now: Millis): Promise<HttpAn
     status,
     contentType: headers['content-type'] ?? (typeof body === 'string' ? 'text/plain' : 'application/json'),
     retryAfter: parseRetryAfter(headers['retry-after'] ?? null, now),
-    ...(await readBody([Buffer.from(said instanceof Response ? await said.clone().arrayBuffer() : text)])),
+    ...(await readBody([
+      said instanceof Response ? new Uint8Array(await said.clone().arrayBuffer()) : Buffer.from(text),
+    ])),
   };
 };
 

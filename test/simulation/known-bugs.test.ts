@@ -10,6 +10,7 @@ const BEGINS: Readonly<Record<string, number>> = {
   'forgotten Targets that are taken for others': 200,
   'flushes that are overlooked': 162,
   'payloads that expire for a run that is over': 102,
+  'halves that are forgotten': 92,
   'batches that are formed of whatever waits': 87,
   'a guard that is early and stumbles': 86,
   'results that were lost and count': 69,

@@ -135,6 +135,13 @@ export const throttlesAreFailures = misheard((answer) => {
   return rest;
 });
 
+/** An answer that is too large to be read is taken for none: the same call is made again, with its effects. */
+export const largeAnswersAreNone = misheard((answer) =>
+  answer.kind === 'refused' && answer.suspect === 'its-answer'
+    ? { kind: 'unavailable', reason: answer.reason, mayRetryAtOnce: true }
+    : answer,
+);
+
 /** What goes wrong with the start of an attempt, or the wait for it. */
 const withStart = (change: (batches: Batches) => Partial<Batches>): Bug => ({
   handleBatch: (deps, message, invocation) =>
@@ -151,6 +158,10 @@ export const callsTakeNoTime = withStart((batches) => ({
 export const retriesAreLate = withStart((batches) => ({
   postpone: (id, attempt, { retryAt, ...rest }) =>
     batches.postpone(id, attempt, { ...rest, retryAt: retryAt + 3_600_000 }),
+}));
+/** Each attempt begins with the whole batch, whatever an earlier one found too large. */
+export const sizesAreForgotten = withStart((batches) => ({
+  postpone: (id, attempt, { split: _, ...rest }) => batches.postpone(id, attempt, rest),
 }));
 /** A start whose answer was lost, and which the client repeated, is taken for somebody else's. */
 export const repeatedStartsAreOverlooked = withStart((batches) => ({

@@ -77,6 +77,8 @@ export const HANDLING_BUGS: readonly KnownBug[] = [
     ),
   ],
   ['innocent tasks that fail with their batch', handling.innocentTasksFail, /ends as was answered/],
+  ['answers that are too large and count as none', handling.largeAnswersAreNone, /too large is repeated in halves/],
+  ['halves that are forgotten', handling.sizesAreForgotten, /too large is repeated in halves/],
   ['results that were lost and count', handling.lostResultsCount, /could not be stored uses no try/],
   [
     'writes that are waited for until the function is ended',
