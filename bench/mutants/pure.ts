@@ -35,6 +35,12 @@ export const PURE: readonly Mutant[] = [
     ['(age.version === undefined) === (done.version === undefined) &&', ''],
   ),
   ...mutantsOf(
+    'src/downstream/http-answer.ts',
+    ['test/downstream/http.test.ts'],
+    ['isCut: left < 0', 'isCut: left <= 0'],
+    ["suspect: 'its-answer'", "suspect: 'an-item'"],
+  ),
+  ...mutantsOf(
     'src/batching/policy.ts',
     ['test/batching/policy.test.ts', 'test/batching/policy-properties.test.ts'],
     ["if (oldest <= flushedAt) return seal('flush');", "if (oldest < flushedAt) return seal('flush');"],

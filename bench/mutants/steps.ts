@@ -11,6 +11,9 @@ export const STEPS: readonly Mutant[] = [
     ],
     ['(!hasTaken && batch.pending?.until) || machine', 'batch.pending?.until || machine'],
     ['(!hasTaken && batch.pending?.until) || machine', 'machine'],
+    ['[cut?.split, split, batch.split]', '[cut?.split, batch.split]'],
+    ['[cut?.split, split, batch.split]', '[cut?.split, split]'],
+    ['tries: run.tries, ...partsAfter(run, rest)', 'tries: run.tries'],
   ),
   ...mutantsOf(
     'src/batching/end-attempt.ts',

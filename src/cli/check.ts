@@ -5,6 +5,7 @@ import { printDuration } from '../config/duration.ts';
 import { CONFIG_FILES, EXAMPLE_CONFIG, findConfig, loadConfig } from '../config/load.ts';
 import { type Config, handlerTimeout } from '../config/resolved.ts';
 import { CommandFailure } from '../failure.ts';
+import { hintsOf } from './hints.ts';
 import { notesOf } from './notes.ts';
 import { plural, printable, printJson, table, whereIs, withoutSecrets } from './output.ts';
 
@@ -42,5 +43,6 @@ const describe = (config: Config): string => {
   );
   const seconds = printDuration(handlerTimeout(config));
   const notes = notesOf(config).map((note) => `${printable(note)}\n`);
-  return `${table(['OPERATION', 'GROUPED BY', 'BATCH AT MOST', 'DOWNSTREAM', 'ATTEMPTS', 'KEPT'], rows)}\n\n${notes.length > 0 ? `${notes.join('')}\n` : ''}The configuration is right. The batch handler gets ${seconds} for an attempt.`;
+  const hints = hintsOf(config).map((hint) => `Hint: ${printable(hint)}\n`);
+  return `${table(['OPERATION', 'GROUPED BY', 'BATCH AT MOST', 'DOWNSTREAM', 'ATTEMPTS', 'KEPT'], rows)}\n\n${notes.length > 0 ? `${notes.join('')}\n` : ''}${hints.length > 0 ? `${hints.join('')}\n` : ''}The configuration is right. The batch handler gets ${seconds} for an attempt.`;
 };

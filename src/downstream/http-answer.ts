@@ -5,7 +5,7 @@ import { RESULT_MAX_BYTES, type TaskError } from '../batching/task.ts';
 import type { Answer, Call, CallItem, ItemAnswer, Reason } from './downstream.ts';
 
 /** As much as a call may have (`maxBytes`). Five batches at once must fit into their function's memory. */
-const ANSWER_MAX_BYTES = 6_000_000;
+export const ANSWER_MAX_BYTES = 6_000_000;
 
 export interface HttpAnswer {
   readonly status: number;

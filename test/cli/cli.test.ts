@@ -227,6 +227,11 @@ describe('the command line', () => {
       expect([code, out.includes(url), out.includes('s3cret')]).toEqual([0, true, false]);
     }
     expect((await run(['check'])).out).toContain('\n\nship: 5 calls a second\n\nThe configuration is right.');
+    const large = { operations: { ship: { ...keyed.operations.ship, batch: { maxSize: 1_000 } } } };
+    writeFileSync(join(folder, 'groupage.config.json'), JSON.stringify(large));
+    expect((await run(['check'])).out).toMatch(
+      /\n\nHint: ship: an answer may have 6 MB, .*\n\nThe configuration is right\./,
+    );
     writeFileSync(join(folder, 'groupage.config.json'), '{"operations":{"ship":{"target":"depot"}}}');
     const broken = await run(['check']);
     expect(broken).toMatchObject({
