@@ -279,7 +279,8 @@ export interface Locks extends SlotPages<Target> {
   ): Promise<boolean>;
   /**
    * G5. Marks `batch` open as round `round`, `by` this turn, if mine, none is open, the round before it is the stored one
-   * and the Target is not paused. With `perTarget`: only if fewer are in flight, which it joins. The lock shows `largestCap` from then on.
+   * and the Target is not paused. With `perTarget`: only if fewer are in flight, which it joins. The lock shows `largestCap` and
+   * `uncountedAt` from then on.
    */
   openBatch(
     target: Target,
@@ -292,8 +293,14 @@ export interface Locks extends SlotPages<Target> {
       readonly perTarget?: number | null;
       /** Where it has its place in the Target on a page: {@link Lock.largestCap}. */
       readonly largestCap?: number | undefined;
+      /** Where there is no cap: {@link Lock.uncountedAt}. */
+      readonly uncountedAt?: Millis | undefined;
     },
   ): Promise<boolean>;
+  /** Counts `batches` among those in flight, if mine and no batch is open. False if not. */
+  count(target: Target, mine: Mine, batches: readonly BatchId[]): Promise<boolean>;
+  /** Notes that all batches that were opened until `uncountedAt` are counted, if mine, no batch is open, and that moment is stored. */
+  counted(target: Target, mine: Mine, uncountedAt: Millis): Promise<boolean>;
   /** Deletes pages of slots, except those on which a slot is taken by then. */
   dropPages(target: Target, pages: readonly number[]): Promise<void>;
   /** H7. Takes `batch` out of those in flight. Answers the lock as it was before. */
@@ -304,8 +311,8 @@ export interface Locks extends SlotPages<Target> {
   resume(target: Target, id: string, now: Millis): Promise<boolean>;
   /** Gives a row that would expire as much time as a leader would. False, and nothing is written, if there is no such row. */
   keep(target: Target, now: Millis): Promise<boolean>;
-  /** F6. Clears `batch` if it is the open one. */
-  closeBatch(target: Target, batch: BatchId): Promise<void>;
+  /** F6. Clears `batch` if it is the open one. @param uncountedAt the lock's {@link Lock.uncountedAt} from then on */
+  closeBatch(target: Target, batch: BatchId, uncountedAt?: Millis): Promise<void>;
   /** G8. Uses `fence` up, if the stored one is still `seen` and the lock has no holder. */
   burn(target: Target, fence: number, seen: number, now: Millis): Promise<boolean>;
   /** Asks for rows that wait at `at` to be sealed at once, unless a later flush did; answers the lock as it is then. */
@@ -364,12 +371,14 @@ export interface Batches {
   hold(id: BatchId, next: NextHeld): Promise<boolean>;
   /** H5. Ends an attempt with members still open, if it is mine: the next one may start after `retryAt`. */
   postpone(id: BatchId, attempt: number, postponed: Postponed): Promise<boolean>;
-  /** H6. */
+  /** Notes that a batch which is not over has its place in the lock of its Target. False if it is over. */
+  place(id: BatchId): Promise<boolean>;
+  /** H6. Answers the batch as it is then; undefined if the attempt is not mine. */
   finish(
     id: BatchId,
     attempt: number,
     end: { readonly status: FinishedStatus; readonly counts: Counts; readonly at: Millis; readonly keep: Millis },
-  ): Promise<boolean>;
+  ): Promise<Batch | undefined>;
   /** Sealed batches of a Target, newest first. Eventually consistent. */
   ofTarget(target: Target, limit: number, cursor?: string): Promise<Page<BatchId>>;
 }

@@ -22,10 +22,7 @@ export const STEPS: readonly Mutant[] = [
       'if (tries >= operation.retry.maxAttempts) return undefined;',
       'if (tries > operation.retry.maxAttempts) return undefined;',
     ],
-    [
-      "if (!(await deps.batches.finish(batch.id, attempt, end))) return 'again';",
-      'await deps.batches.finish(batch.id, attempt, end);',
-    ],
+    ["if (!finished) return 'again';", ''],
     ['const most = Math.min(tries, operation.retry.maxAttempts);', 'const most = tries;'],
     ['await comeBack(deps, batch, when.retryAt);', ''],
   ),

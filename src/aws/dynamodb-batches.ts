@@ -135,8 +135,16 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
       });
       return postponed !== undefined;
     },
-    finish: async (id, attempt, { status, counts, at, keep }) => {
-      const finished = await update(
+    place: async (id) => {
+      const placed = await update(id, 'SET TargetPage = :lock', '#status IN (:sealed, :running)', {
+        ':lock': 0,
+        ':sealed': 'sealed',
+        ':running': 'in-progress',
+      });
+      return placed !== undefined;
+    },
+    finish: (id, attempt, { status, counts, at, keep }) =>
+      update(
         id,
         'SET #status = :status, Counts = :counts, FinishedAt = :at, ExpiresAt = :expires REMOVE #open, Pending, #split, Uncounted',
         RUNNING,
@@ -148,9 +156,8 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
           ':running': 'in-progress',
           ':attempt': attempt,
         },
-      );
-      return finished !== undefined;
-    },
+      ),
+
     ofTarget: async (target, limit, cursor) => {
       const byTarget = { table, index: 'ByTarget', key: 'Target', value: target, newestFirst: true };
       const page = await queryIndex(

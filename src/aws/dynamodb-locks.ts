@@ -154,7 +154,7 @@ export const dynamoDBLocks = (
         },
       });
     },
-    openBatch: (target, holder, { batch, round, by, until, perTarget, largestCap }) => {
+    openBatch: (target, holder, { batch, round, by, until, perTarget, largestCap, uncountedAt }) => {
       const unchanged = counted('Round', round - 1);
       const flight = perTarget
         ? {
@@ -164,7 +164,7 @@ export const dynamoDBLocks = (
           }
         : { add: '', when: '', values: {} };
       return update(target, {
-        set: `SET OpenBatch = :batch, Round = :round, OpenedBy = :by, LockedUntil = :until${largestCap === undefined ? '' : ', LargestCap = :largest'} REMOVE Blocked${flight.add}`,
+        set: `SET OpenBatch = :batch, Round = :round, OpenedBy = :by, LockedUntil = :until${largestCap === undefined ? '' : ', LargestCap = :largest'}${uncountedAt === undefined ? '' : ', UncountedAt = :uncounted'} REMOVE Blocked${flight.add}`,
         when: `${MINE} AND ${unchanged.when} AND attribute_not_exists(Paused)${flight.when}`,
         values: {
           ...mine(holder),
@@ -175,9 +175,22 @@ export const dynamoDBLocks = (
           ':by': by,
           ':until': until,
           ...(largestCap === undefined ? {} : { ':largest': largestCap }),
+          ...(uncountedAt === undefined ? {} : { ':uncounted': uncountedAt }),
         },
       });
     },
+    count: (target, holder, batches) =>
+      update(target, {
+        set: 'ADD InFlight :batches',
+        when: MINE,
+        values: { ...mine(holder), ':batches': new Set(batches) },
+      }),
+    counted: (target, holder, uncountedAt) =>
+      update(target, {
+        set: 'REMOVE UncountedAt',
+        when: `${MINE} AND UncountedAt = :uncounted`,
+        values: { ...mine(holder), ':uncounted': uncountedAt },
+      }),
     land: async (target, batch) => {
       const landing = new UpdateCommand({
         TableName: table,
@@ -213,11 +226,11 @@ export const dynamoDBLocks = (
         when: 'attribute_exists(ExpiresAt)',
         values: { ':expires': expiryOf(target, now) },
       }),
-    closeBatch: async (target, batch) => {
+    closeBatch: async (target, batch, uncountedAt) => {
       await update(target, {
-        set: 'REMOVE OpenBatch, OpenedBy',
+        set: `${uncountedAt === undefined ? '' : 'SET UncountedAt = :uncounted '}REMOVE OpenBatch, OpenedBy`,
         when: 'OpenBatch = :batch',
-        values: { ':batch': batch },
+        values: { ':batch': batch, ...(uncountedAt === undefined ? {} : { ':uncounted': uncountedAt }) },
       });
     },
     burn: (target, fence, seen, now) => {

@@ -47,6 +47,7 @@ export const lockOf = (stored: Item | undefined): Lock => {
     ...(row.OpenedBy === undefined ? {} : { openedBy: row.OpenedBy as Token }),
     ...(row.FlushedAt === undefined ? {} : { flushedAt: row.FlushedAt as number }),
     ...(row.InFlight === undefined ? {} : { inFlight: [...(row.InFlight as Set<BatchId>)] }),
+    ...(row.UncountedAt === undefined ? {} : { uncountedAt: row.UncountedAt as number }),
     ...(row.LargestCap === undefined ? {} : { largestCap: row.LargestCap as number }),
     ...(row.Blocked === undefined ? {} : { blocked: row.Blocked as number }),
     ...(row.Paused === undefined ? {} : { paused: pauseOf(row.Paused as Item) }),

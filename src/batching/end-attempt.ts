@@ -184,8 +184,10 @@ export const finish = async (deps: AttemptDeps, { batch, attempt, operation }: E
   const { counts } = tally;
   const status = finishedStatus(counts);
   const end = { status, counts, at: deps.machine.now(), keep: operation.keepTasks };
-  if (!(await deps.batches.finish(batch.id, attempt, end))) return 'again';
+  // Since it was read it may have been given a place in its Target (count-under-way.ts).
+  const finished = await deps.batches.finish(batch.id, attempt, end);
+  if (!finished) return 'again';
   deps.report({ event: 'finished', batchId: batch.id, operation: batch.operation, status, counts });
-  await releaseSlots(deps, batch);
+  await releaseSlots(deps, finished);
   return 'end';
 };

@@ -33,7 +33,8 @@ export const finishBatch = async (deps: FinishDeps, target: Target, id: BatchId,
   if (membersOf(sealed).length > 0 || holdsSlots(deps, sealed)) await deps.queues.batch({ batchId: id }, 0);
   await settleDropped(deps, sealed);
   await deps.waiting.remove(target, await entriesOf(deps, sealed, inHand));
-  await deps.locks.closeBatch(target, id);
+  // A batch without a place in its Target is not counted; the index that finds it does so from its seal on.
+  await deps.locks.closeBatch(target, id, sealed.targetPage === undefined ? deps.machine.now() : undefined);
 };
 
 /** Whether it has to be handled even if nobody is in it: what it holds is given back then (H7). */

@@ -6,6 +6,7 @@
  */
 import { type Operation, operationFor } from '../config/resolved.ts';
 import type { Delivery } from '../ports.ts';
+import { countFirst } from './count-under-way.ts';
 import { delayPast, delaySeconds } from './delay.ts';
 import type { Deps } from './deps.ts';
 import { finishBatch } from './finish-batch.ts';
@@ -158,6 +159,8 @@ const passOn = async ({ deps, message }: Turn, { blocked }: Lock): Promise<void>
 const openBatch = async (turn: Turn, lock: Lock, next: Due & { do: 'seal' }): Promise<Next> => {
   const { deps, message } = turn;
   const { target, fence } = message;
+  const { perTarget: cap } = operationOfTurn(turn).concurrency;
+  if (cap !== null && lock.uncountedAt !== undefined) return countFirst(deps, message, lock, lock.uncountedAt);
   const round = lock.round + 1;
   const slot = slotOf(target, fence, round);
   const layout = pagesOfTarget(deps, target, lock);
@@ -173,13 +176,15 @@ const openBatch = async (turn: Turn, lock: Lock, next: Due & { do: 'seal' }): Pr
   const batch = batchIdOf(target, fence, round);
   // The place may be beyond the cap: a function with a larger one may have taken it for this guard, and have stopped.
   const largestCap = layout && Math.max(largestCapOf(layout, lock), (targetPage ?? 0) * layout.size);
-  const perTarget = layout ? null : operationOfTurn(turn).concurrency.perTarget;
-  const until = Math.max(lock.lockedUntil, deps.machine.now() + LEASE);
+  const perTarget = layout ? null : cap;
+  const now = deps.machine.now();
+  const until = Math.max(lock.lockedUntil, now + LEASE);
+  const uncountedAt = cap === null ? now : undefined;
   // Refused, perhaps by ourselves (a client repeats a request whose answer was lost). A guard would see to it in its
   // next turn, a hint would leave it to the guard, which may sleep for long.
   const by = deps.machine.token();
   const isMine =
-    (await deps.locks.openBatch(target, message, { batch, round, by, until, perTarget, largestCap })) ||
+    (await deps.locks.openBatch(target, message, { batch, round, by, until, perTarget, largestCap, uncountedAt })) ||
     (await deps.locks.read(target)).openedBy === by;
   if (isMine) await finishBatch(deps, target, batch, { rows: next.rows, because: next.because, slotPage, targetPage });
   // The batch may have been opened, and have ended, before we took its slot.

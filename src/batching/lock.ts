@@ -28,6 +28,8 @@ export interface Lock {
   readonly flushedAt?: Millis;
   /** Batches that are under way, where `concurrency.perTarget` is set and fits one page of slots. */
   readonly inFlight?: readonly BatchId[];
+  /** When the last batch was opened that is not among those: there was no cap. */
+  readonly uncountedAt?: Millis;
   /** The largest cap for which it has had slots on pages. From then on it keeps to pages under any cap; none where its lock was always enough. */
   readonly largestCap?: number;
   /** Since when its oldest task waits: its operation had no room for another batch. */
@@ -46,11 +48,13 @@ export const isHeld = (lock: Lock, now: Millis): boolean => lock.holder !== unde
  * does not show in the lock (src/batching/target-room.ts).
  */
 export const isClosed = (
-  { openBatch, inFlight = [], paused }: Lock,
+  { openBatch, inFlight = [], uncountedAt, paused }: Lock,
   { perTarget }: Concurrency,
   pageSize: number,
 ): boolean => {
-  const isFull = perTarget !== null && perTarget <= pageSize && inFlight.length >= perTarget;
+  // A leader counts first what is not counted: it may find that some of these are over.
+  const isFull =
+    perTarget !== null && perTarget <= pageSize && uncountedAt === undefined && inFlight.length >= perTarget;
   return openBatch === undefined && (paused !== undefined || isFull);
 };
 

@@ -87,14 +87,13 @@ export class Configurations {
   }
 
   /**
-   * Whether the latest of these batches may begin under the cap of some configuration that a running function may still have. All batches that are not
-   * over count, also those begun under another configuration. One that may have begun without a cap does not: it has no slot.
+   * Whether the latest of these batches may begin under the cap of some configuration that a running function may still have. All batches
+   * that are not over count, also those begun under another configuration, or without a cap.
    */
   allowTheLast(now: Millis, begun: readonly Millis[], most: (config: Config) => number | null | undefined): boolean {
-    const isSeen = (at: Millis): boolean => this.recent(at).every(({ config }) => most(config) !== null);
     return this.recent(now).some(({ config }) => {
       const cap = most(config);
-      return cap === null || begun.filter(isSeen).length <= (cap ?? 0);
+      return cap === null || begun.length <= (cap ?? 0);
     });
   }
 

@@ -75,14 +75,18 @@ export const memoryBatches = (tables: Tables, gate: Gate, lag: Lag = upToDate): 
       });
       return postponed !== undefined;
     },
-    finish: async (id, attempt, { status, counts, at, keep }) => {
-      const finished = await write('batches.finish', id, (batch) => {
+    place: async (id) => {
+      const placed = await write('batches.place', id, (batch) =>
+        isFinished(batch.status) || batch.status === 'forming' ? undefined : { ...batch, targetPage: 0 },
+      );
+      return placed !== undefined;
+    },
+    finish: (id, attempt, { status, counts, at, keep }) =>
+      write('batches.finish', id, (batch) => {
         if (!isMine(batch, attempt)) return undefined;
         tables.expiries.batches.set(id, expiresAt(at, keep));
         return { ...withoutRest(batch), status, counts, finishedAt: at };
-      });
-      return finished !== undefined;
-    },
+      }),
     ofTarget: (target, limit, cursor) =>
       through(gate, 'batches.ofTarget', () => {
         const sealed = [...behind(tables.batches, lag()).values()].filter(

@@ -130,15 +130,35 @@ export const memoryLocks = (
             : undefined,
         expiryOf(target, now),
       ),
-    openBatch: (target, mine, { batch, round, by, until, perTarget, largestCap }) =>
+    openBatch: (target, mine, { batch, round, by, until, perTarget, largestCap, uncountedAt }) =>
       write('locks.openBatch', target, ({ blocked: _, ...lock }) => {
         const inFlight = lock.inFlight ?? [];
         const mayOpen = isMine(lock, mine) && !lock.openBatch && lock.round === round - 1 && !lock.paused;
         if (!mayOpen || (perTarget && inFlight.length >= perTarget)) return undefined;
         const flight = perTarget ? { inFlight: [...inFlight, batch] } : {};
         const place = largestCap === undefined ? {} : { largestCap };
-        return { ...lock, ...flight, ...place, openBatch: batch, round, openedBy: by, lockedUntil: until };
+        const uncounted = uncountedAt === undefined ? {} : { uncountedAt };
+        return {
+          ...lock,
+          ...flight,
+          ...place,
+          ...uncounted,
+          openBatch: batch,
+          round,
+          openedBy: by,
+          lockedUntil: until,
+        };
       }),
+    count: (target, mine, batches) =>
+      write('locks.count', target, (lock) =>
+        isMine(lock, mine) && !lock.openBatch
+          ? { ...lock, inFlight: [...new Set([...(lock.inFlight ?? []), ...batches])] }
+          : undefined,
+      ),
+    counted: (target, mine, uncountedAt) =>
+      write('locks.counted', target, ({ uncountedAt: stored, ...lock }) =>
+        isMine(lock, mine) && !lock.openBatch && stored === uncountedAt ? lock : undefined,
+      ),
     land: async (target, batch) => {
       let before = NO_LOCK;
       await write('locks.land', target, ({ inFlight = [], ...lock }) => {
@@ -172,9 +192,10 @@ export const memoryLocks = (
         return isKept;
       });
     },
-    closeBatch: async (target, batch) => {
+    closeBatch: async (target, batch, uncountedAt) => {
+      const uncounted = uncountedAt === undefined ? {} : { uncountedAt };
       await write('locks.closeBatch', target, ({ openBatch, openedBy: _, ...lock }) =>
-        openBatch === batch ? lock : undefined,
+        openBatch === batch ? { ...lock, ...uncounted } : undefined,
       );
     },
     burn: (target, fence, seen, now) =>

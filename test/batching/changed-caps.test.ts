@@ -4,17 +4,18 @@ import { isFinished } from '../../src/batching/batch.ts';
 import { electLeader } from '../../src/batching/elect-leader.ts';
 import { group } from '../../src/batching/group.ts';
 import { handleBatch } from '../../src/batching/handle-batch.ts';
-import { type BatchId, batchIdOf } from '../../src/batching/ids.ts';
+import { type BatchId, batchIdOf, type TaskId } from '../../src/batching/ids.ts';
 import { lookAtTarget } from '../../src/batching/look.ts';
 import type { BatchMessage, GroupMessage } from '../../src/batching/messages.ts';
+import { register } from '../../src/batching/register.ts';
 import { freeRoom, roomOf, takeRoom } from '../../src/batching/room.ts';
 import { type Slot, slotOf } from '../../src/batching/slots.ts';
 import { releaseSlots } from '../../src/batching/tail.ts';
 import { MINUTE, SECOND } from '../../src/batching/timings.ts';
-import { aConfig, aPolicy, NOW, token } from '../factories/factories.ts';
+import { aConfig, aPolicy, id, NOW, token } from '../factories/factories.ts';
 import { capped, clean, elsewhere, SHIP } from './capped.ts';
 import { PLENTY, type StepKit } from './step-kit.ts';
-import { kit, registered, suite, where } from './step-suite.ts';
+import { kit, message, registered, suite, where } from './step-suite.ts';
 
 suite('a Target whose cap changes', () => {
   const cappedAt = (perTarget: number | null): StepKit => ({
@@ -52,7 +53,75 @@ suite('a Target whose cap changes', () => {
     );
     return all.filter((batch) => batch && !isFinished(batch.status)).length;
   };
+  /** Registers three more, under a configuration. */
+  const register3 = async (deps: StepKit): Promise<TaskId[]> => {
+    const messages = [10, 11, 12].map((n) => message(n));
+    await register(deps, messages);
+    return messages.map((_, n) => id(`${where.split('=')[1]}-${10 + n}`));
+  };
   const isOurs = (message: BatchMessage): boolean => message.batchId.startsWith(`${where}#`);
+
+  /** Handles the batches that are under way, and leads the Target in between, until nothing is left. */
+  const work = async (deps: StepKit): Promise<void> => {
+    for (let round = 0; round < 60; round += 1) {
+      const messages = kit.sent.batch.splice(0).filter(isOurs);
+      if (messages.length === 0) return;
+      for (const { delay: _, ...message } of messages) await handleBatch(deps, message as BatchMessage, PLENTY);
+      await lead(deps);
+    }
+  };
+  const statusesOf = async (ids: readonly TaskId[]) => (await kit.tasks.all(ids)).map(({ state }) => state.status);
+
+  it.each([1, 2, 12])('from none to %s counts the batches that are under way', async (cap) => {
+    const ids = await registered(3);
+    await lead(cappedAt(null));
+    expect(await underWay()).toBe(3);
+    const more = await register3(cappedAt(cap));
+    await lead(cappedAt(cap));
+    expect(await underWay()).toBe(Math.max(3, Math.min(6, cap)));
+    await work(cappedAt(cap));
+    expect(await statusesOf([...ids, ...more])).toEqual(Array(6).fill('succeeded'));
+    expect((await kit.locks.read(where)).inFlight).toBeUndefined();
+  });
+
+  it('counts a batch that ends meanwhile, by a function that knows of no cap, only until then', async () => {
+    const ids = await registered(2);
+    await lead(cappedAt(null));
+    const deps = cappedAt(1);
+    const more = await register3(deps);
+    const batches = {
+      ...kit.batches,
+      // Between the look at the batches and their count.
+      place: async (id: BatchId) => {
+        const isPlaced = await kit.batches.place(id);
+        for (const { delay: _, ...message } of kit.sent.batch.splice(0).filter(isOurs))
+          await handleBatch(cappedAt(null), message as BatchMessage, PLENTY);
+        return isPlaced;
+      },
+    };
+    await lead({ ...deps, batches });
+    await work(deps);
+    expect(await statusesOf([...ids, ...more])).toEqual(Array(5).fill('succeeded'));
+    expect((await kit.locks.read(where)).inFlight).toBeUndefined();
+  });
+
+  it('from one to none, and back to one, is closed for no longer than its batches take', async () => {
+    const ids = await registered(2);
+    await lead(cappedAt(1));
+    await lead(cappedAt(null));
+    for (const cap of [null, 1]) {
+      const [message] = kit.sent.batch.splice(0, 1).filter(isOurs);
+      if (!message) throw new Error('no batch is under way');
+      const { delay: _, ...due } = message;
+      await handleBatch(cappedAt(cap), due as BatchMessage, PLENTY);
+      await lead(cappedAt(cap));
+    }
+    const more = await register3(cappedAt(1));
+    await lead(cappedAt(1));
+    expect(await underWay()).toBe(1);
+    await work(cappedAt(1));
+    expect(await statusesOf([...ids, ...more])).toEqual(Array(5).fill('succeeded'));
+  });
 
   it.each([
     [1, 3],

@@ -122,9 +122,9 @@ describeEach('a batch', storeKinds, (stores) => {
     expect(await batches.start(batch, aStart(2, NOW + 51, NOW + 500))).toBe(true);
     const end = { status: 'partly-failed' as const, counts: { succeeded: 1, failed: 1 }, at: NOW + 60, keep: 1_000 };
     expect(await batches.postpone(batch, 1, aPostponed(NOW))).toBe(false);
-    expect(await batches.finish(batch, 1, end)).toBe(false);
-    expect(await batches.finish(batch, 2, end)).toBe(true);
-    expect(await batches.finish(batch, 2, end)).toBe(false);
+    expect(await batches.finish(batch, 1, end)).toBeUndefined();
+    expect(await batches.finish(batch, 2, end)).toEqual(await batches.get(batch));
+    expect(await batches.finish(batch, 2, end)).toBeUndefined();
     expect(await batches.start(batch, aStart(3, NOW + 10_000, NOW + 20_000))).toBe(false);
     expect(await batches.get(batch)).toMatchObject({
       status: 'partly-failed',
@@ -159,7 +159,10 @@ describeEach('a batch', storeKinds, (stores) => {
     await batches.start(batch, aStart(3, NOW + 61, NOW + 500));
     await batches.postpone(batch, 3, { retryAt: NOW + 70, ...rest });
     const counts = { succeeded: 1, failed: 1 };
-    expect(await batches.finish(batch, 3, { status: 'partly-failed', counts, at: NOW, keep: 1_000 })).toBe(true);
+    expect(await batches.finish(batch, 3, { status: 'partly-failed', counts, at: NOW, keep: 1_000 })).toMatchObject({
+      status: 'partly-failed',
+      counts,
+    });
     const end = await batches.get(batch);
     for (const gone of ['open', 'pending', 'split', 'uncounted']) expect(end).not.toHaveProperty(gone);
     expect(end).toMatchObject({ counts, lastAttempt });
