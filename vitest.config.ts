@@ -49,7 +49,7 @@ const AT_LENGTH = [
   'test/docs/{simulating,tutorial}.test.ts',
   'test/examples/{catalog,downsampling,fleet,python-producer}.test.ts',
   'test/fleet/processes.test.ts',
-  'test/local/{dynamodb-engine,killed-caps,sqs-engine,windows}.test.ts',
+  'test/local/{dynamodb-engine,killed-caps,sent-at-length,sqs-engine,windows}.test.ts',
   'test/package/**/*.test.ts',
   'test/reference.test.ts',
   'test/security/{long-texts,secrets}.test.ts',

@@ -6,9 +6,11 @@ const ROOT = join(import.meta.dirname, '..');
 
 /** What decides, without asking the world. */
 const PURE = [
+  'src/at-once',
   'src/byte-lines',
   'src/group-by',
   'src/waves',
+  'src/sending',
   'src/resolvers',
   'src/release',
   ...[
@@ -129,9 +131,16 @@ const RULES: readonly { readonly files: readonly string[]; readonly may: readonl
       STEPS,
       'src/api/',
       'src/callbacks/deliver',
-      ...['api-answer', 'ask', 'fan-out-calls', 'fan-out-client', 'list-client', 'sent-tasks'].map(
-        (name) => `src/client/${name}`,
-      ),
+      ...[
+        'api-answer',
+        'ask',
+        'fan-out-calls',
+        'fan-out-client',
+        'list-client',
+        'not-all-sent',
+        'send-tasks',
+        'sent-tasks',
+      ].map((name) => `src/client/${name}`),
       'src/downstream/event',
       'src/ports',
       'src/simulation/',

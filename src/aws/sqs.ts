@@ -1,8 +1,9 @@
 /** How this project talks to SQS: in batches by count and bytes, entries that failed sent again. */
 import { SendMessageBatchCommand, type SendMessageBatchRequestEntry, type SQSClient } from '@aws-sdk/client-sqs';
-import pLimit from 'p-limit';
+import { someAtOnce } from '../at-once.ts';
 import { sendable } from '../batching/json-text.ts';
 import { SQS_MAX_BYTES } from '../batching/messages.ts';
+import type { Outcome, Sending } from '../sending.ts';
 import { inRounds, type Left } from './rounds.ts';
 
 /** SQS takes ten messages in a request. */
@@ -28,25 +29,45 @@ export class SqsFailure extends Error {
 }
 
 /**
+ * Sends messages, until a request fails, or SQS refuses an entry for good. Then no other request is begun, and those that
+ * are under way are waited for.
+ *
+ * @returns why it ended, if not all were sent: SqsFailure for what SQS refused, GaveUp for what it kept not taking, or
+ * the client's own error.
+ */
+export const sendSome = async (
+  client: SQSClient,
+  queueUrl: string,
+  messages: readonly Outgoing[],
+): Promise<Sending> => {
+  const outcomes: Outcome[] = messages.map(() => ({ is: 'unsent' }));
+  const all = messages.map(
+    (message, index): Indexed => ({ message: { ...message, body: sendable(message.body) }, index }),
+  );
+  try {
+    await inRounds(all, async (open) => {
+      const left = await someAtOnce(chunks(open), CONCURRENCY, (chunk) => sendChunk(client, queueUrl, chunk, outcomes));
+      return left.flat();
+    });
+    return { outcomes };
+  } catch (cause) {
+    return { outcomes, failure: { cause } };
+  }
+};
+
+/**
  * Sends messages and answers their SQS ids, in order.
  *
- * @throws SqsFailure when SQS refuses an entry for good, GaveUp when it keeps not taking some; others may have been sent.
+ * @throws what `sendSome` ended with. Others may have been sent; none is under way any more.
  */
 export const sendAll = async (
   client: SQSClient,
   queueUrl: string,
   messages: readonly Outgoing[],
 ): Promise<string[]> => {
-  const ids = new Map<number, string>();
-  const limit = pLimit(CONCURRENCY);
-  const all = messages.map(
-    (message, index): Indexed => ({ message: { ...message, body: sendable(message.body) }, index }),
-  );
-  await inRounds(all, async (open) => {
-    const left = await limit.map(chunks(open), (chunk) => sendChunk(client, queueUrl, chunk, ids));
-    return left.flat();
-  });
-  return messages.map((_, index) => ids.get(index) ?? '');
+  const { outcomes, failure } = await sendSome(client, queueUrl, messages);
+  if (failure) throw failure.cause;
+  return outcomes.flatMap((outcome) => (outcome.is === 'sent' ? [outcome.messageId] : []));
 };
 
 interface Indexed {
@@ -54,27 +75,29 @@ interface Indexed {
   readonly index: number;
 }
 
-/** Sends one request; answers what has to be sent again. */
+/** Sends one request, and notes what becomes of its messages; answers what has to be sent again. */
 const sendChunk = async (
   client: SQSClient,
   queueUrl: string,
   chunk: readonly Indexed[],
-  ids: Map<number, string>,
+  outcomes: Outcome[],
 ): Promise<Left<Indexed>[]> => {
+  for (const { index } of chunk) outcomes[index] = { is: 'failed' };
   const { Successful = [], Failed = [] } = await client.send(
     new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries: chunk.map(entryOf) }),
   );
-  for (const { Id, MessageId } of Successful) ids.set(Number(Id), MessageId ?? '');
+  for (const { Id, MessageId = '' } of Successful) outcomes[Number(Id)] = { is: 'sent', messageId: MessageId };
   const causes = new Map<number, SqsFailure>();
   for (const { Id, Code = 'Unknown', Message = 'an entry failed', SenderFault } of Failed) {
     const cause = new SqsFailure(Code, Message);
     if (SenderFault) throw cause;
     causes.set(Number(Id), cause);
   }
-  return chunk.flatMap((each) => {
-    const cause = causes.get(each.index);
-    return cause ? [{ each, cause }] : [];
-  });
+  return chunk.flatMap((each) =>
+    outcomes[each.index]?.is === 'sent'
+      ? []
+      : [{ each, cause: causes.get(each.index) ?? new SqsFailure('NotAnswered', 'an entry has no answer') }],
+  );
 };
 
 const entryOf = ({ message, index }: Indexed): SendMessageBatchRequestEntry => ({

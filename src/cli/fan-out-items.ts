@@ -11,6 +11,7 @@ import {
   addInCalls,
   type DoneItem,
   itemsOf,
+  NotAllAcked,
 } from '../client/fan-out-calls.ts';
 import { CommandFailure, WrongUsage } from '../failure.ts';
 import { ITEM_ID_RULE, parseItemId } from '../fan-out/ids.ts';
@@ -100,7 +101,8 @@ export const ackItems = async (items: readonly string[], options: AckOptions): P
     );
     if (isLive) process.stderr.write('\r\u001b[K');
     report(answer, acked, options);
-  } catch (cause) {
+  } catch (thrown) {
+    const cause = thrown instanceof NotAllAcked ? thrown.cause : thrown;
     if (isLive && acked > 0) process.stderr.write('\n');
     // Where the one call that was made got no answer nobody knows.
     if (!(cause instanceof CommandFailure) || (isSent && acked === 0)) throw cause;

@@ -21,10 +21,14 @@ export class ApiUnavailable extends Error {
   override readonly name = 'ApiUnavailable';
   /** The last answer's: 429 or 5xx; undefined where none came. */
   readonly status: number | undefined;
-  constructor(origin: string, tries: number, cause: unknown) {
-    const again = 'the same call can be made again later, with the same id or token, and does nothing twice';
+  /** The id, token or claimId of the call, where it has one, also where it was made up: give it when you repeat the call. */
+  readonly idOrToken: string | undefined;
+  constructor(origin: string, tries: number, cause: unknown, idOrToken?: string) {
+    const named = idOrToken === undefined ? '' : ` (${JSON.stringify(idOrToken)})`;
+    const again = `the same call can be made again later, with the same id or token${named}, and does nothing twice`;
     super(`${origin} was asked ${tries} times, at last: ${reasonOf(cause)}; ${again}`, { cause });
     this.status = cause instanceof Busy ? cause.status : undefined;
+    this.idOrToken = idOrToken;
   }
 }
 

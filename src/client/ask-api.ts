@@ -41,7 +41,7 @@ export const askingApi = ({ api, fetch: send = fetch, ...options }: ApiOptions):
   const base = addressOf(api);
   const sign = isHere(base) ? undefined : signerFor(base, options);
   const url = base.href.replace(/\/$/, '');
-  return async (path, body, { method = 'POST', signal } = {}) => {
+  return async (path, body, { method = 'POST', signal, name } = {}) => {
     const text = typeof body === 'object' ? JSON.stringify(body) : body;
     const init =
       text === undefined ? { method } : { method, body: text, headers: { 'content-type': 'application/json' } };
@@ -52,7 +52,7 @@ export const askingApi = ({ api, fetch: send = fetch, ...options }: ApiOptions):
         return await askOnce(send, request.address, request.init);
       } catch (cause) {
         if (cause instanceof ApiRefused) throw cause;
-        if (tries === TRIES) throw new ApiUnavailable(base.origin, tries, cause);
+        if (tries === TRIES) throw new ApiUnavailable(base.origin, tries, cause, name);
         const pause = Math.random() * Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** tries);
         await rest(pause + (cause instanceof Busy ? Math.min(LONGEST_PAUSE, cause.pause) : 0), signal);
         signal?.throwIfAborted();

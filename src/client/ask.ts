@@ -5,6 +5,8 @@ interface HowToAsk {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Once it aborts the API is not asked again where no answer came; a request that is under way is answered. */
   readonly signal?: AbortSignal;
+  /** The call's id, token or claimId, which may be made up: an error brings it along. */
+  readonly name?: string;
 }
 
 /** Asks the API. Answers its JSON. @param body JSON text, or what becomes it; none where the call takes none */

@@ -1,10 +1,12 @@
 /** What fan-outs take in several calls of the API: items are added and acked a part at a time, none twice. */
 
-import pLimit from 'p-limit';
+import { someAtOnce } from '../at-once.ts';
+import { reasonOf } from '../batching/problems.ts';
 import type { ItemOutcome } from '../fan-out/fan-out.ts';
 import { type FanOutId, type ItemId, itemIdOf, parseItemId } from '../fan-out/ids.ts';
 import { FULL_SIZE } from '../fan-out/tree.ts';
 import { groupBy } from '../group-by.ts';
+import { ApiUnavailable } from './api-answer.ts';
 import type { Ask } from './ask.ts';
 
 /** Items that are added by one call: a hundred groups, which take it a second or so. */
@@ -78,7 +80,40 @@ const HELD = 10_000;
 /** Items that one call takes, and calls that are made at once. */
 const [CALL, CALLS_AT_ONCE] = [1_000, 4];
 
-/** Acks items, those of a group together. @param onProgress is told how many are acked so far. @throws MalformedItem */
+/**
+ * Some items were acked, or may have been, and others were not. The error's `cause` says why: ApiUnavailable, ApiRefused,
+ * MalformedItem, or an error of the iterable that gave the items. No call is under way any more, and the iterable is
+ * closed. To go on, ack `left`, and what comes after the first `read` items.
+ *
+ * ```ts
+ * await fanOuts.ack([...error.left, ...items.slice(error.read)]);
+ * ```
+ */
+export class NotAllAcked extends Error {
+  override readonly name = 'NotAllAcked';
+  /** What the acks that were answered came to. */
+  readonly acked: Acked;
+  /** Items that were read and may not be acked: 10,000 at the most. */
+  readonly left: readonly DoneItem[];
+  /** How many items were read of those given. */
+  readonly read: number;
+  constructor(acked: Acked, left: readonly DoneItem[], read: number, cause: unknown) {
+    super(
+      `of the ${read} items that were read ${left.length} may not be acked: ${reasonOf(cause)}; ack those in "left", and the others after the first ${read}`,
+      { cause },
+    );
+    this.acked = acked;
+    this.left = left;
+    this.read = read;
+  }
+}
+
+/**
+ * Acks items, those of a group together.
+ *
+ * @param onProgress is told how many are acked so far
+ * @throws NotAllAcked; what failed where no item was acked, and none can have been
+ */
 export const ackInCalls = async (
   ask: Ask,
   items: Iterable<DoneItem> | AsyncIterable<DoneItem>,
@@ -86,28 +121,34 @@ export const ackInCalls = async (
 ): Promise<Acked> => {
   const fanOuts = new Map<string, Acked['fanOuts'][number]>();
   const unknown: string[] = [];
-  let acked = 0;
-  const flush = async (held: ReadonlyMap<ItemId, ItemOutcome>): Promise<void> => {
-    await pLimit(CALLS_AT_ONCE).map(callsOf([...held]), async (call) => {
+  const soFar = (): Acked => ({ fanOuts: [...fanOuts.values()], unknown });
+  const held = new Map<ItemId, ItemOutcome>();
+  let [read, acked] = [0, 0];
+  const flush = async (): Promise<void> => {
+    await someAtOnce(callsOf([...held]), CALLS_AT_ONCE, async (call) => {
       const answer = (await ask('/fan-outs/acks', { items: call.map(written) })) as Acked;
       for (const each of answer.fanOuts) if (!fanOuts.get(each.id)?.complete) fanOuts.set(each.id, each);
       unknown.push(...answer.unknown);
+      for (const [item] of call) held.delete(item);
       acked += call.length;
       onProgress(acked);
     });
   };
-  let held = new Map<ItemId, ItemOutcome>();
-  for await (const each of items) {
-    const { item, outcome = 'succeeded' } = typeof each === 'string' ? { item: each } : each;
-    if (!parseItemId(item)) throw new MalformedItem(item);
-    // Of two outcomes the first stands, also where both are under way at once.
-    if (!held.has(item as ItemId)) held.set(item as ItemId, outcome);
-    if (held.size < HELD) continue;
-    await flush(held);
-    held = new Map();
+  try {
+    for await (const each of items) {
+      const { item, outcome = 'succeeded' } = typeof each === 'string' ? { item: each } : each;
+      if (!parseItemId(item)) throw new MalformedItem(item);
+      read += 1;
+      // Of two outcomes the first stands, also where both are under way at once.
+      if (!held.has(item as ItemId)) held.set(item as ItemId, outcome);
+      if (held.size >= HELD) await flush();
+    }
+    if (held.size > 0) await flush();
+    return soFar();
+  } catch (cause) {
+    if (acked === 0 && !(cause instanceof ApiUnavailable)) throw cause;
+    throw new NotAllAcked(soFar(), [...held].map(written), read, cause);
   }
-  if (held.size > 0) await flush(held);
-  return { fanOuts: [...fanOuts.values()], unknown };
 };
 
 type Done = readonly [ItemId, ItemOutcome];

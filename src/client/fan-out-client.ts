@@ -3,6 +3,7 @@ import type { FailFast } from '../fan-out/fan-out.ts';
 import type { Ask } from './ask.ts';
 import {
   type Acked,
+  type AddedGroup,
   ackInCalls,
   addInCalls,
   type DoneItem,
@@ -11,6 +12,7 @@ import {
   pathOf,
   TOKEN_OF_CALLS_RULE,
 } from './fan-out-calls.ts';
+import { notAllAdded } from './not-all-added.ts';
 
 export interface FanOutToOpen {
   /** 1 to 64 characters of A-Z a-z 0-9 . _ @ -. Made up if absent. One that is there already, and is the same, is opened again. */
@@ -40,7 +42,8 @@ export interface OpenFanOut {
    * loop that is left early has added those up to the end of its 45,000, and each of them has to be acked.
    *
    * @param count from 1
-   * @throws RangeError, ApiRefused (409 once it is sealed), ApiUnavailable
+   * @throws RangeError, ApiRefused (409 once it is sealed); NotAllAdded once an item was added, or may have been: it has
+   * the token with which the same addition gives the same items.
    */
   add(count: number, options?: AddOptions): AsyncIterable<string>;
   /**
@@ -66,7 +69,10 @@ export interface FanOutClient {
    * Items are done: any number of them, of any fan-outs, in any order, more than once. Those of a group that come near each
    * other (within 10,000) are acked together.
    *
-   * @throws MalformedItem, ApiRefused, ApiUnavailable. What came before is acked then; all of it can be acked again.
+   * After the first failure no further call is made; those under way are waited for.
+   *
+   * @throws NotAllAcked once an item was acked, or may have been: it has the items that are left. Before that:
+   * MalformedItem, ApiRefused, what the iterable throws. Any item can be acked again.
    */
   ack(items: Iterable<DoneItem> | AsyncIterable<DoneItem>, options?: AckOptions): Promise<Acked>;
 }
@@ -79,17 +85,33 @@ export const fanOutsBy = (ask: Ask, newId: () => string): FanOutClient => {
       if (!Number.isSafeInteger(count) || count < 1)
         throw new RangeError(`add takes a whole number from 1, not ${count}`);
       if (!isTokenOfCalls(token)) throw new RangeError(`a token is ${TOKEN_OF_CALLS_RULE}`);
-      return itemsOf(id, addInCalls(ask, id, count, token));
+      return itemsOf(id, orSayToken(token, addInCalls(ask, id, count, token)));
     },
     seal: async () => (await ask(`${pathOf(id)}/seal`, {})) as { complete: boolean },
   });
   return {
     // Named here, so that a lost answer can be asked for again.
     openFanOut: async ({ id = newId(), ...fields } = {}) => {
-      await ask('/fan-outs', { id, ...fields });
+      await ask('/fan-outs', { id, ...fields }, { name: id });
       return fanOut(id);
     },
     fanOut,
     ack: (items, { onProgress } = {}) => ackInCalls(ask, items, onProgress),
   };
 };
+
+/** What some calls add. @throws NotAllAdded */
+async function* orSayToken(
+  token: string,
+  calls: AsyncIterable<readonly AddedGroup[]>,
+): AsyncGenerator<readonly AddedGroup[]> {
+  let added = 0;
+  try {
+    for await (const groups of calls) {
+      added += groups.reduce((sum, { count }) => sum + count, 0);
+      yield groups;
+    }
+  } catch (cause) {
+    throw notAllAdded(token, added, cause);
+  }
+}

@@ -16,7 +16,7 @@ import { type FanOutClient, fanOutsBy } from './fan-out-client.ts';
 
 export type { FailFast, ItemOutcome } from '../fan-out/fan-out.ts';
 export { type ApiOptions, ApiRefused, ApiUnavailable } from './ask-api.ts';
-export { type Acked, type DoneItem, MalformedItem } from './fan-out-calls.ts';
+export { type Acked, type DoneItem, MalformedItem, NotAllAcked } from './fan-out-calls.ts';
 export type { AckOptions, AddOptions, FanOutClient, FanOutToOpen, OpenFanOut } from './fan-out-client.ts';
 
 const newId = monotonicFactory();

@@ -15,6 +15,7 @@ import {
   listPath,
 } from './list-calls.ts';
 import { jobTexts } from './list-jobs.ts';
+import { notAllAdded } from './not-all-added.ts';
 
 export interface ListToCreate {
   /**
@@ -89,14 +90,15 @@ export interface NothingToClaim {
   readonly status: ListView['status'];
 }
 
-/** A list. Its calls throw ApiRefused (404: there is none; 409: its state forbids it) and ApiUnavailable. */
+/** A list. Its calls throw ApiRefused (404: there is none; 409: its state forbids it) and ApiUnavailable; `add` throws NotAllAdded. */
 export interface DeferredList<Payload extends object> {
   readonly id: string;
   /**
    * Adds any number of jobs, a call for each 1,000 or 4 MB of them: those of one call all at once.
    *
    * @returns what each call added.
-   * @throws UnsendableJob, before anything of its call is sent; RangeError for a token that cannot be one.
+   * @throws NotAllAdded once a job was added, or may have been: it has the token with which the same addition goes on.
+   * Before that: UnsendableJob, ApiRefused, what the iterable throws; RangeError for a token that cannot be one.
    */
   add(jobs: Iterable<Payload> | AsyncIterable<Payload>, options?: AddJobsOptions): Promise<readonly AddedJobs[]>;
   get(): Promise<ListView>;
@@ -132,7 +134,7 @@ export interface ListClient {
 export const listsBy = (ask: Ask, newId: () => string): ListClient => ({
   // Named here, so that a lost answer can be asked for again.
   createList: async ({ id = newId(), ...fields } = {}) => {
-    await ask('/lists', { id, ...fields });
+    await ask('/lists', { id, ...fields }, { name: id });
     return deferredList(ask, newId, id);
   },
   list: (id) => deferredList(ask, newId, id),
@@ -147,12 +149,16 @@ const deferredList = <Payload extends object>(ask: Ask, newId: () => string, id:
       checkToken(token);
       const added: AddedJobs[] = [];
       let sum = 0;
-      for await (const call of inCalls(jobTexts(jobs))) {
-        added.push(await addCall(ask, id, call, token, added.length));
-        sum += call.length;
-        onProgress?.(sum);
+      try {
+        for await (const call of inCalls(jobTexts(jobs))) {
+          added.push(await addCall(ask, id, call, token, added.length));
+          sum += call.length;
+          onProgress?.(sum);
+        }
+        return added;
+      } catch (cause) {
+        throw notAllAdded(token, sum, cause);
       }
-      return added;
     },
     get: () => view(ask(path, undefined, { method: 'GET' })),
     jobs: (from = 0) => jobsFrom(ask, id, from),
@@ -161,7 +167,10 @@ const deferredList = <Payload extends object>(ask: Ask, newId: () => string, id:
     delete: async () => (await ask(path, undefined, { method: 'DELETE' })) as DeletedList,
     trigger: async (wanted, { token = newId() } = {}) => {
       checkToken(token);
-      return (await ask(`${path}/triggers`, { ...wanted, token })) as { triggered: number; left: number };
+      return (await ask(`${path}/triggers`, { ...wanted, token }, { name: token })) as {
+        triggered: number;
+        left: number;
+      };
     },
     claim: ({ claimId = newId(), ...wanted }) => claimOf(ask, path, { ...wanted, claimId }),
   };
@@ -178,9 +187,11 @@ const claimOf = async <Payload extends object>(
   { signal, claimId, ...wanted }: ClaimOptions & { readonly claimId: string },
 ): Promise<Claim<Payload> | NothingToClaim> => {
   if (parseClaimId(claimId) === undefined) throw new RangeError(`a claimId ${CLAIM_ID_RULE}`);
-  const answer = (await ask(`${list}/claims`, { ...wanted, claimId }, signal ? { signal } : {})) as
-    | (Pick<Claim<Payload>, 'jobs' | 'expiresAt'> & { readonly claimId: string })
-    | Pick<NothingToClaim, 'status'>;
+  const answer = (await ask(
+    `${list}/claims`,
+    { ...wanted, claimId },
+    { name: claimId, ...(signal ? { signal } : {}) },
+  )) as (Pick<Claim<Payload>, 'jobs' | 'expiresAt'> & { readonly claimId: string }) | Pick<NothingToClaim, 'status'>;
   if (!('claimId' in answer)) return { kind: 'none', status: answer.status };
   const path = `${list}/claims/${encodeURIComponent(answer.claimId)}`;
   return {

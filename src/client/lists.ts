@@ -29,6 +29,7 @@ export type {
   TriggerOptions,
 } from './list-client.ts';
 export { UnsendableJob } from './list-jobs.ts';
+export { NotAllAdded } from './not-all-added.ts';
 
 const newId = monotonicFactory();
 

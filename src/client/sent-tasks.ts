@@ -41,17 +41,22 @@ export interface SendOptions {
 }
 
 export interface Client<Known extends Operations> {
-  /** Sends one task. @returns its id. @throws UnsendableTask, SqsFailure, GaveUp */
+  /**
+   * Sends one task.
+   *
+   * @returns its id.
+   * @throws UnsendableTask; NotAllSent where it failed: the task is in `left`, with its id, to be sent again.
+   */
   send(task: TaskToSend<Known>): Promise<string>;
   /**
-   * Sends any number of tasks, ten to a request where they fit.
+   * Sends any number of tasks, ten to a request where they fit, and reads up to 500 of them ahead. Each gets its id before
+   * it is sent.
    *
-   * Each gets its id before it is sent, so sending all of them again after an error registers none twice, as long as
-   * they bring their ids.
+   * After the first failure no further request is made and no further task is read; what is under way is waited for.
+   * NotAllSent says which tasks were sent, and has the others with their ids: sent again, none is registered twice.
    *
    * @returns their ids, in order.
-   * @throws UnsendableTask before anything of its hundreds is sent; SqsFailure when SQS refuses one for good; GaveUp
-   * when it keeps not taking some.
+   * @throws NotAllSent once a task was sent, or may have been. Before that: UnsendableTask, or what the iterable throws.
    */
   sendAll(
     tasks: Iterable<TaskToSend<Known>> | AsyncIterable<TaskToSend<Known>>,
@@ -70,21 +75,30 @@ export class UnsendableTask extends Error {
   }
 }
 
+/** A task that has its id. */
+export type NamedTask<Known extends Operations> = TaskToSend<Known> & { readonly id: string };
+
+/** @param newId names it where it has no id */
+export const named = <Known extends Operations>(task: TaskToSend<Known>, newId: () => string): NamedTask<Known> => ({
+  ...task,
+  id: task.id ?? newId(),
+});
+
+export interface RegisterMessage {
+  readonly id: string;
+  readonly body: string;
+}
+
 /**
  * A task's register message.
  *
- * @param index its position among those sent @param newId names it where it has no id @throws UnsendableTask
+ * @param index its position among those sent @throws UnsendableTask
  */
-export const messageOf = <Known extends Operations>(
-  task: TaskToSend<Known>,
-  index: number,
-  newId: () => string,
-): { readonly id: string; readonly body: string } => {
-  const id = task.id ?? newId();
+export const messageOf = <Known extends Operations>(task: NamedTask<Known>, index: number): RegisterMessage => {
+  const { id, payload } = task;
   if (taskId(id) === undefined) throw new UnsendableTask(index, `the id ${JSON.stringify(id)} is not allowed`);
-  const payload = JSON.stringify(task.payload);
-  const bytes = Buffer.byteLength(payload);
+  const bytes = Buffer.byteLength(JSON.stringify(payload));
   if (bytes > PAYLOAD_MAX_BYTES)
     throw new UnsendableTask(index, `its payload has ${bytes} bytes, at most ${PAYLOAD_MAX_BYTES} are taken`);
-  return { id, body: JSON.stringify({ ...task, id }) };
+  return { id, body: JSON.stringify(task) };
 };

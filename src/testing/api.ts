@@ -21,12 +21,12 @@ export const apiDepsOf = (flow: Flow, pace: Pace, newId: () => string): ApiDeps 
 /** Asks the API once: nothing can be lost on the way. @throws ApiRefused, ApiUnavailable */
 export const askIn =
   (app: Hono): Ask =>
-  async (path, body, { method = 'POST' } = {}) => {
+  async (path, body, { method = 'POST', name } = {}) => {
     const text = typeof body === 'object' ? JSON.stringify(body) : body;
     const response = await app.request(`/v1${path}`, { method, ...(text === undefined ? {} : { body: text }) });
     try {
       return await readApiAnswer(response);
     } catch (cause) {
-      throw cause instanceof Busy ? new ApiUnavailable('the testbed', 1, cause) : cause;
+      throw cause instanceof Busy ? new ApiUnavailable('the testbed', 1, cause, name) : cause;
     }
   };

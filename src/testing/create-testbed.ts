@@ -10,10 +10,12 @@ import type { Ask } from '../client/ask.ts';
 import { pathOf } from '../client/fan-out-calls.ts';
 import { fanOutsBy } from '../client/fan-out-client.ts';
 import { type ListClient, listsBy } from '../client/list-client.ts';
-import { messageOf, type Operations, type SendOptions, type TaskToSend } from '../client/sent-tasks.ts';
+import { clientBy } from '../client/send-tasks.ts';
+import type { Client, Operations, RegisterMessage, TaskToSend } from '../client/sent-tasks.ts';
 import type { Duration } from '../config/duration.ts';
 import { type Config, operationNamed } from '../config/resolved.ts';
 import type { ConfigInput } from '../config/schema.ts';
+import type { Outcome } from '../sending.ts';
 import { seeded, seedOf } from '../simulation/random.ts';
 import { Scheduler } from '../simulation/scheduler.ts';
 import { apiDepsOf, askIn } from './api.ts';
@@ -57,6 +59,7 @@ class Bed<Known extends Operations> implements Testbed<Known> {
   readonly #newId: () => string;
   readonly #apiDeps: ApiDeps;
   readonly #ask: Ask;
+  readonly #client: Client<Known>;
   /** In which order tasks were sent. */
   readonly #sent = new Map<string, number>();
 
@@ -89,6 +92,8 @@ class Bed<Known extends Operations> implements Testbed<Known> {
     const app: Hono = api(this.#apiDeps);
     this.#ask = askIn(app);
     this.fetch = async (input, init) => app.request(input instanceof Request ? input : String(input), init);
+    // Each at once: what gives the tasks may let time go by between two of them.
+    this.#client = clientBy(async (messages) => ({ outcomes: messages.map(this.#register) }), this.#newId, 1);
     const get = async (id: string) => (await this.#ask(pathOf(id), undefined, { method: 'GET' })) as FanOutView;
     this.fanOuts = { ...fanOutsBy(this.#ask, this.#newId), get };
     this.lists = listsBy(this.#ask, this.#newId);
@@ -130,29 +135,23 @@ class Bed<Known extends Operations> implements Testbed<Known> {
     return task && taskViewOf(tables, task);
   }
 
-  async send(task: TaskToSend<Known>): Promise<string> {
-    const [id] = await this.sendAll([task]);
-    return id as string;
+  send(task: TaskToSend<Known>): Promise<string> {
+    return this.#client.send(task);
   }
 
-  async sendAll(
-    tasks: Iterable<TaskToSend<Known>> | AsyncIterable<TaskToSend<Known>>,
-    { onProgress }: SendOptions = {},
-  ): Promise<string[]> {
-    const ids: string[] = [];
-    for await (const task of tasks) {
-      const { id, body } = messageOf(task, ids.length, this.#newId);
-      this.sendMessage(body);
-      if (!this.#sent.has(id)) this.#sent.set(id, this.#sent.size);
-      ids.push(id);
-      onProgress?.(ids.length);
-    }
-    return ids;
+  sendAll(...given: Parameters<Client<Known>['sendAll']>): Promise<string[]> {
+    return this.#client.sendAll(...given);
   }
 
   sendMessage(body: string): string {
     return this.#flow.queues.register.send(body);
   }
+
+  readonly #register = ({ id, body }: RegisterMessage): Outcome => {
+    const messageId = this.sendMessage(body);
+    if (!this.#sent.has(id)) this.#sent.set(id, this.#sent.size);
+    return { is: 'sent', messageId };
+  };
 
   async advance(span: Duration | number): Promise<void> {
     await this.#pace.run(this.#pace.scheduler.now + spanOf(span));

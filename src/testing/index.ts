@@ -12,6 +12,7 @@ export type { SealReason } from '../batching/policy.ts';
 export type { Problem } from '../batching/problems.ts';
 export type { Pause } from '../batching/slots.ts';
 export { ApiRefused } from '../client/api-answer.ts';
+export { NotAllSent } from '../client/not-all-sent.ts';
 export { type Operations, type TaskToSend, UnsendableTask } from '../client/sent-tasks.ts';
 export type { Reason } from '../downstream/downstream.ts';
 export type { EndReason } from '../fan-out/fan-out.ts';

@@ -1,5 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ApiRefused, ApiUnavailable, createFanOutClient, MalformedItem } from '../../src/client/client.ts';
+import {
+  ApiRefused,
+  ApiUnavailable,
+  createFanOutClient,
+  MalformedItem,
+  NotAllAcked,
+  NotAllAdded,
+} from '../../src/client/client.ts';
 import type { FanOutId } from '../../src/fan-out/ids.ts';
 import { progressOf } from '../../src/fan-out/progress.ts';
 import { CREDENTIALS, signatureProblem } from '../cli/aws.ts';
@@ -98,7 +105,44 @@ describe('a fan-out', () => {
   });
 });
 
+describe('an addition that fails', () => {
+  it('goes on with its token, which the error has, and adds no item twice', async () => {
+    const fanOut = await client().openFanOut({ id: 'f' });
+    const adds = () => served.asked.filter(({ path }) => path.endsWith('/items')).length;
+    served.fate = (_, request) => (request.endsWith('/items') && adds() > 1 ? 'answer-lost' : undefined);
+    const seen: string[] = [];
+    const error = await thrown(async () => {
+      for await (const item of fanOut.add(100_000)) seen.push(item);
+    });
+    expect(error).toBeInstanceOf(NotAllAdded);
+    const { token, added } = error as NotAllAdded;
+    expect([added, seen.length, (await stored('f')).total]).toEqual([45_000, 45_000, 90_000]);
+    served.fate = () => undefined;
+    const items = await all(fanOut.add(100_000, { token }));
+    expect([items.slice(0, 45_000), (await stored('f')).total]).toEqual([seen, 100_000]);
+  });
+});
+
 describe('acks', () => {
+  it('of which one is refused are not followed by others; those under way are waited for, and the rest is named', async () => {
+    const { openFanOut, ack } = client();
+    const fanOut = await openFanOut({ id: 'f' });
+    const items = await all(fanOut.add(45_000));
+    const calls = () => served.asked.filter(({ path }) => path.endsWith('/acks')).length;
+    served.fate = (_, request) => (request.endsWith('/acks') && calls() === 2 ? 400 : undefined);
+    const error = await thrown(() => ack(items));
+    expect(error).toBeInstanceOf(NotAllAcked);
+    const { left, read, acked, cause } = error as NotAllAcked;
+    expect(cause).toBeInstanceOf(ApiRefused);
+    expect([read, acked.fanOuts]).toEqual([10_000, [{ id: 'f', complete: false }]]);
+    const asked = calls();
+    expect(asked).toBeLessThanOrEqual(5);
+    expect((await stored('f')).succeeded).toBe(read - left.length);
+    served.fate = () => undefined;
+    await ack([...left, ...items.slice(read)]);
+    expect((await stored('f')).succeeded).toBe(45_000);
+  });
+
   it('of a group are written together, whatever their order, and calls are full of them', async () => {
     const { openFanOut, ack } = client();
     const fanOut = await openFanOut({ id: 'f' });

@@ -1,5 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createListClient, type DeferredList, UnsendableJob } from '../../src/client/client.ts';
+import {
+  type ApiUnavailable,
+  createListClient,
+  type DeferredList,
+  NotAllAdded,
+  UnsendableJob,
+} from '../../src/client/client.ts';
 import type { ListedJob } from '../../src/client/lists.ts';
 import { type ServedApi, servedApi } from './served-api.ts';
 
@@ -119,6 +125,32 @@ describe('a deferred list', () => {
     expect((await all(list.jobs(990))).map(({ payload }) => payload)).toEqual(numbered(1_011, 990));
   });
 
+  it('that ended amid an addition is added to by its token, which the error has, and no job is there twice', async () => {
+    const list = await client().createList({ id: 'l', operation: 'ship' });
+    const payloads = numbered(2_500).map(({ n }) => ({ carrier: 'DHL', depot: 'MUC', n }));
+    // The second call of jobs: its answer is lost each time, as is that of the trigger.
+    served.fate = (_, request) => {
+      if (request.endsWith('/triggers')) return 'answer-lost';
+      return request.endsWith('/jobs') && asked('/jobs').length > 1 ? 'answer-lost' : undefined;
+    };
+    const error = await list.add(payloads).catch((cause: unknown) => cause);
+    expect(error).toBeInstanceOf(NotAllAdded);
+    const { token, added, cause } = error as NotAllAdded;
+    expect([added, (await list.get()).total]).toEqual([1_000, 2_000]);
+    expect(cause).toMatchObject({ name: 'ApiUnavailable' });
+    const trigger = await list.trigger({ count: 5 }).catch((thrown: unknown) => thrown);
+    expect(trigger).toMatchObject({ name: 'ApiUnavailable', idOrToken: expect.stringMatching(/^[0-9A-Z]{26}$/) });
+    served.fate = () => undefined;
+    await list.add(payloads, { token });
+    expect((await all(list.jobs())).map(({ payload }) => payload)).toEqual(payloads);
+    const again = { token: (trigger as ApiUnavailable).idOrToken as string };
+    expect(await list.trigger({ count: 5 }, again)).toEqual({ triggered: 5, left: 2_495 });
+  });
+
+  it('to which nothing was added says why, and no more', async () => {
+    await expect(client().list('nobody').add(numbered(3))).rejects.toMatchObject({ name: 'ApiRefused', status: 404 });
+  });
+
   it('takes nothing of a call in which a job cannot be sent, and says which', async () => {
     const list = await client().createList<object>();
     const large = { text: 'x'.repeat(300_000) };
@@ -128,7 +160,10 @@ describe('a deferred list', () => {
       [[null as unknown as object], 0, 'must be an object'],
     ] as const;
     for (const [jobs, index, message] of cases) {
-      const cause = await list.add(jobs).catch((thrown: unknown) => thrown);
+      const thrown: unknown = await list.add(jobs).catch((failure: unknown) => failure);
+      // After the first 1,000 were added.
+      if (index === 1_200) expect(thrown).toMatchObject({ name: 'NotAllAdded', added: 1_000 });
+      const cause = thrown instanceof NotAllAdded ? thrown.cause : thrown;
       expect(cause).toBeInstanceOf(UnsendableJob);
       expect(cause).toMatchObject({ name: 'UnsendableJob', index });
       expect((cause as Error).message).toMatch(message);
