@@ -2,6 +2,7 @@
 import { createReadStream, statSync } from 'node:fs';
 import { isObject, parseJson } from '../batching/json-text.ts';
 import { reasonOf } from '../batching/problems.ts';
+import { withId } from '../batching/register-message.ts';
 import { PAYLOAD_MAX_BYTES } from '../batching/task.ts';
 import { utf8 } from '../batching/utf8.ts';
 import { linesIn } from '../byte-lines.ts';
@@ -52,11 +53,17 @@ export interface Line {
  *
  * @param operation of lines that are payloads; without it they are whole messages.
  * @param fields of each message besides, where the lines are payloads.
+ * @param token names the tasks of lines that bring no id, with the number of the line: read again they are the same tasks.
  */
-export async function* chunksOf(file: string, operation: string | undefined, fields: object): AsyncGenerator<Line[]> {
+export async function* chunksOf(
+  file: string,
+  operation: string | undefined,
+  fields: object,
+  token: string,
+): AsyncGenerator<Line[]> {
   let chunk: Line[] = [];
   let bytes = 0;
-  for await (const line of linesOf(file, operation, fields)) {
+  for await (const line of linesOf(file, operation, fields, token)) {
     const inEvent = Buffer.byteLength(JSON.stringify(line.text));
     if (chunk.length === CHUNK || (chunk.length > 0 && bytes + inEvent > CHUNK_BYTES)) {
       yield chunk;
@@ -69,14 +76,23 @@ export async function* chunksOf(file: string, operation: string | undefined, fie
   if (chunk.length > 0) yield chunk;
 }
 
-async function* linesOf(file: string, operation: string | undefined, fields: object): AsyncGenerator<Line> {
+/** Ids of a later line sort behind those of an earlier one. */
+const idOfLine = (token: string, number: number): string => `${token}-${String(number).padStart(9, '0')}`;
+
+async function* linesOf(
+  file: string,
+  operation: string | undefined,
+  fields: object,
+  token: string,
+): AsyncGenerator<Line> {
   const problemOf = operation === undefined ? notJson : notAPayload;
   for await (const { number, line, bytes: read } of textsOf(file)) {
     if (line === undefined) {
       yield { number, text: '', bytes: read, problem: NOT_UTF8 };
       continue;
     }
-    const text = operation === undefined ? line : messageOf({ operation, ...fields }, line);
+    const id = idOfLine(token, number);
+    const text = operation === undefined ? withId(line, id) : messageOf({ operation, id, ...fields }, line);
     const bytes = Buffer.byteLength(text) + 1;
     const problem = bytes > LINE_BYTES ? `has ${bytes} bytes: no task is as large` : problemOf(line);
     yield { number, text, bytes, ...(problem === undefined ? {} : { problem }) };

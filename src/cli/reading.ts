@@ -29,6 +29,15 @@ export const tokenOfCalls = (text: string): string => {
   return text;
 };
 
+/** Names tasks, each with a number after it: an id of a task has 128 characters. */
+export const tokenOfTasks = (text: string): string => {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,99}$/.test(text))
+    throw new InvalidArgumentError(
+      'It takes 1 to 100 characters of A-Z a-z 0-9 . _ : @ -, the first a letter or digit.',
+    );
+  return text;
+};
+
 /** How many of something. */
 export const count = (text: string): number => {
   const value = Number(text);

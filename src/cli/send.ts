@@ -1,5 +1,6 @@
 /** `groupage send`: registers one task, or the lines of a file. */
 import { Command, InvalidArgumentError } from 'commander';
+import { ulid } from 'ulid';
 import { describeProblem } from '../batching/problems.ts';
 import { CommandFailure, WrongUsage } from '../failure.ts';
 import { type ApiClient, ApiFailure } from './api-client.ts';
@@ -8,6 +9,7 @@ import { orInterrupted } from './interruption.ts';
 import { CHUNK, chunksOf, type Line, messageOf, notAPayload, sizeOf } from './lines.ts';
 import { complain, plural, printable, printJson } from './output.ts';
 import { progressBar } from './progress-bar.ts';
+import { tokenOfTasks } from './reading.ts';
 import { type CommonOptions, REGISTERED } from './shapes.ts';
 
 /** Fields of a register message that options give. */
@@ -21,6 +23,7 @@ interface Wishes {
 
 interface SendOptions extends CommonOptions, Wishes {
   readonly file?: string;
+  readonly token?: string;
   readonly id?: string;
   readonly coalesceKey?: string;
   readonly taskVersion?: number;
@@ -51,6 +54,11 @@ export const sendCommand = (): Command =>
     )
     .argument('[payload]', 'the payload, as JSON')
     .option('--file <path>', 'JSON lines to send; - is the standard input')
+    .option(
+      '--token <text>',
+      'name the sending of a file: repeated with the same token it sends no line twice',
+      tokenOfTasks,
+    )
     .option('--id <id>', 'name the task: another one with this id is the same task')
     .option('--correlation-id <text>', 'shown with the task, for who looks for it')
     .option('--priority <n>', '0 to 9, the most urgent', number)
@@ -99,19 +107,27 @@ const sendOne = async (
   payload: string | undefined,
   options: SendOptions,
 ): Promise<void> => {
-  const { id, coalesceKey, taskVersion: version, fanOutItem, json } = options;
+  const { id = ulid(), coalesceKey, taskVersion: version, fanOutItem, token, json } = options;
   if (operation === undefined || payload === undefined)
     throw new WrongUsage(`give an operation and its payload, e.g.  groupage send report-flights '{"origin":"MUC"}'`);
   const problem = notAPayload(payload);
   if (problem) throw new CommandFailure(`the payload ${problem}`);
+  if (token !== undefined) throw new WrongUsage('--token is for a file; a task is named by --id');
   const api = await connect(options);
-  const { text, value } = await api.post(
-    '/tasks',
-    messageOf({ operation, id, coalesceKey, version, fanOutItem, ...wishesIn(options) }, payload),
-    REGISTERED,
-  );
-  console.log(json ? printJson(text) : printable(value.ids[0] ?? ''));
+  const body = messageOf({ operation, id, coalesceKey, version, fanOutItem, ...wishesIn(options) }, payload);
+  try {
+    const { text, value } = await api.post('/tasks', body, REGISTERED);
+    console.log(json ? printJson(text) : printable(value.ids[0] ?? ''));
+  } catch (cause) {
+    if (!(cause instanceof CommandFailure) || isRefused(cause)) throw cause;
+    throw new CommandFailure(
+      `${cause.message}\nThe task may have been registered. To send it, and not twice, run the same command again with --id ${JSON.stringify(id)}`,
+    );
+  }
 };
+
+/** What is refused is refused for good: nothing was done, and again would be no help. */
+const isRefused = (cause: CommandFailure): boolean => cause instanceof ApiFailure && cause.status < 500;
 
 /** One line that was refused, and why. */
 interface Refused {
@@ -125,12 +141,14 @@ interface Sent {
   readonly refused: Refused[];
   /** The last line that was dealt with. */
   upTo: number;
+  /** Names the tasks of lines that bring no id. */
+  readonly token: string;
 }
 
 const sendFile = async (operation: string | undefined, file: string, options: SendOptions): Promise<void> => {
   const api = await connect(options);
   const bytes = file === '-' ? 0 : sizeOf(file);
-  const sent: Sent = { ids: [], refused: [], upTo: 0 };
+  const sent: Sent = { ids: [], refused: [], upTo: 0, token: options.token ?? ulid() };
   const bar = progressBar(bytes);
   const interrupted = (): void => {
     // The bar's line is not ended.
@@ -140,7 +158,7 @@ const sendFile = async (operation: string | undefined, file: string, options: Se
   await orInterrupted(interrupted, async () => {
     try {
       bar?.start('Sending tasks');
-      for await (const chunk of chunksOf(file, operation, wishesIn(options))) {
+      for await (const chunk of chunksOf(file, operation, wishesIn(options), sent.token)) {
         const answer = await sendChunk(api, chunk);
         sent.ids.push(...answer.ids);
         sent.refused.push(...answer.refused);
@@ -159,19 +177,23 @@ const sendFile = async (operation: string | undefined, file: string, options: Se
 };
 
 /** @param stopped why not everything was sent. */
-const report = ({ ids, refused, upTo }: Sent, { json }: SendOptions, stopped?: string): void => {
+const report = ({ ids, refused, upTo, token }: Sent, { json }: SendOptions, stopped?: string): void => {
   const sorted = refused.toSorted((a, b) => a.line - b.line);
   console.log(
     json
       ? printJson(
-          JSON.stringify({ ids, refused: sorted, ...(stopped === undefined ? {} : { stopped, upToLine: upTo }) }),
+          JSON.stringify({
+            ids,
+            refused: sorted,
+            ...(stopped === undefined ? {} : { stopped, upToLine: upTo, token }),
+          }),
         )
       : `${ids.length} sent, ${refused.length} refused`,
   );
   complain(sorted.map(({ line, reason }) => `line ${line}: ${reason}`));
   if (stopped !== undefined)
     console.error(
-      `${printable(stopped)}\nStopped after line ${upTo}. Of the next ${plural(CHUNK, 'line')} some may have been registered: lines that bring an "id" can be sent again without doubling any.`,
+      `${printable(stopped)}\nStopped after line ${upTo}; of the next ${plural(CHUNK, 'line')} some may have been registered. To send the rest, and none twice, run the same command again, with the same input, and with --token ${JSON.stringify(token)}`,
     );
   if (refused.length > 0 || stopped !== undefined) process.exitCode ||= 1;
 };

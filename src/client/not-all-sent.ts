@@ -2,16 +2,6 @@
 import { reasonOf } from '../batching/problems.ts';
 import type { Operations, TaskToSend } from './sent-tasks.ts';
 
-/** What became of the tasks that were read. */
-export interface Unfinished<Task> {
-  /** Ids, in order. */
-  readonly sent: readonly string[];
-  readonly failed: readonly string[];
-  readonly unsent: readonly string[];
-  /** Those that failed or were not sent, in order. */
-  readonly left: readonly Task[];
-}
-
 /**
  * Some tasks were sent, or may have been, and others were not. The error's `cause` says why: SqsFailure, GaveUp,
  * UnsendableTask, an error of the AWS SDK, or one of the iterable that gave the tasks.
@@ -35,7 +25,10 @@ export class NotAllSent<Task = TaskToSend<Operations>> extends Error {
   readonly left: readonly Task[];
   /** How many tasks were read of those given: all in `sent`, `failed` and `unsent`. The others have no ids yet. */
   readonly read: number;
-  constructor({ sent, failed, unsent, left }: Unfinished<Task>, cause: unknown) {
+  constructor(
+    { sent, failed, unsent, left }: Pick<NotAllSent<Task>, 'sent' | 'failed' | 'unsent' | 'left'>,
+    cause: unknown,
+  ) {
     const read = sent.length + left.length;
     super(
       `${sent.length} of the ${read} tasks that were read are sent, ${failed.length} may be, ${unsent.length} are not: ${reasonOf(cause)}; send those in "left", which have their ids, and the others after the first ${read}: none is registered twice`,

@@ -12,9 +12,10 @@ it('a line ends where a line ends, and not inside of a JSON string', async () =>
   const payload = '{"depot":"\u2028{}\u2029{}\u0085","text":"ünï \u{1f600}"}';
   writeFileSync(file, `\ufeff${payload}\r\n\n${payload.repeat(20_000).replaceAll('}{', '}\n{')}`);
   const texts: string[] = [];
-  for await (const chunk of chunksOf(file, 'ship', {})) texts.push(...chunk.map(({ text }) => text));
+  for await (const chunk of chunksOf(file, 'ship', {}, 'T'))
+    texts.push(...chunk.map(({ text }) => text.replace(/"T-\d{9}"/, '"T"')));
   expect(texts).toHaveLength(20_001);
-  expect([...new Set(texts)]).toEqual([`{"operation":"ship","payload":${payload}}`]);
+  expect([...new Set(texts)]).toEqual([`{"operation":"ship","id":"T","payload":${payload}}`]);
 });
 
 it('chunks fit into an event of Lambda, in which every quote counts twice', async () => {
@@ -22,7 +23,7 @@ it('chunks fit into an event of Lambda, in which every quote counts twice', asyn
   const line = JSON.stringify({ depot: 'MUC', list: Array.from({ length: 40_000 }, () => '') });
   writeFileSync(file, Array.from({ length: 100 }, () => line).join('\n'));
   let lines = 0;
-  for await (const chunk of chunksOf(file, 'ship', {})) {
+  for await (const chunk of chunksOf(file, 'ship', {}, 'T')) {
     lines += chunk.length;
     const body = `{"tasks":[${chunk.map(({ text }) => text).join(',')}]}`;
     expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(EVENT_MAX - 100_000);
@@ -40,12 +41,12 @@ it('a line that is not UTF-8 is refused as it is, and costs the others nothing',
     Buffer.concat([good, Buffer.from('{"depot":"M\xfcC"}\n', 'latin1'), long, good, Buffer.from([0xff])]),
   );
   const lines: Line[] = [];
-  for await (const chunk of chunksOf(file, undefined, {})) lines.push(...chunk);
+  for await (const chunk of chunksOf(file, undefined, {}, 'T')) lines.push(...chunk);
   expect(lines.map(({ number, text, problem }) => [number, problem ?? `${text}\n`])).toEqual([
-    [1, String(good)],
+    [1, String(good).replace('{', '{"id":"T-000000001",')],
     [2, 'is not UTF-8'],
-    [3, String(long)],
-    [4, String(good)],
+    [3, String(long).replace('{', '{"id":"T-000000003",')],
+    [4, String(good).replace('{', '{"id":"T-000000004",')],
     [5, 'is not UTF-8'],
   ]);
 });

@@ -111,8 +111,11 @@ describe('the command line, with --stack', () => {
 
   it('signs bodies, and whatever characters are in paths and queries', async () => {
     const stack = ['--stack', 'Groupage-dev-Flow'];
-    expect(await run(['send', 'ship', '{"depot":"MÜC \' *"}', ...stack])).toMatchObject({ code: 0, out: 'one\n' });
-    expect(called[0]?.body).toBe('{"operation":"ship","payload":{"depot":"MÜC \' *"}}');
+    expect(await run(['send', 'ship', '{"depot":"MÜC \' *"}', '--id', 'one', ...stack])).toMatchObject({
+      code: 0,
+      out: 'one\n',
+    });
+    expect(called[0]?.body).toBe('{"operation":"ship","id":"one","payload":{"depot":"MÜC \' *"}}');
     const odd = "ship/depot=A B+C&D=É'(x)*!~%2F";
     expect(await run(['batches', '--target', odd, ...stack])).toMatchObject({ code: 0, err: '' });
     expect(new URL(called[1]?.path ?? '', 'http://x').searchParams.get('target')).toBe(odd);

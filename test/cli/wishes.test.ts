@@ -20,6 +20,8 @@ describe('the command line, for what a task wishes for', () => {
   /** What one task alone can have. */
   const OWN = ['--coalesce-key', 'k', '--fan-out-item', 'f:0:1'];
   const own = { coalesceKey: 'k', fanOutItem: 'f:0:1' };
+  /** Made up where none was given, so that a repeat can have the same. */
+  const ID = expect.stringMatching(/^[0-9A-Z]{26}(-00000000[12])?$/);
   const sent = () => served.asked.map((asked) => JSON.parse(asked.slice(asked.indexOf('{'))) as unknown);
 
   it('sends it with one task, and says nothing of what is not asked for', async () => {
@@ -27,8 +29,8 @@ describe('the command line, for what a task wishes for', () => {
     expect(await run('send', 'ship', '{"n":1}', ...WISHES, ...OWN)).toMatchObject({ code: 0, err: '' });
     expect((await run('send', 'ship', '{"n":2}', '--priority', '0')).code).toBe(0);
     expect(sent()).toEqual([
-      { operation: 'ship', ...wishes, ...own, payload: { n: 1 } },
-      { operation: 'ship', priority: 0, payload: { n: 2 } },
+      { operation: 'ship', id: ID, ...wishes, ...own, payload: { n: 1 } },
+      { operation: 'ship', id: ID, priority: 0, payload: { n: 2 } },
     ]);
   });
 
@@ -40,8 +42,8 @@ describe('the command line, for what a task wishes for', () => {
     writeFileSync(join(folder, 'messages'), JSON.stringify(whole));
     expect((await run('send', '--file', 'messages')).code).toBe(0);
     expect(sent()).toEqual([
-      { tasks: [1, 2].map((n) => ({ operation: 'ship', ...wishes, payload: { n } })) },
-      { tasks: [whole] },
+      { tasks: [1, 2].map((n) => ({ operation: 'ship', id: ID, ...wishes, payload: { n } })) },
+      { tasks: [{ id: ID, ...whole }] },
     ]);
   });
 

@@ -1,0 +1,65 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../src/temporary-folder.ts';
+import { ApiError, type FakeApi, fakeApi } from './fake-api.ts';
+import { groupage } from './groupage.ts';
+
+describe('groupage send, when the API fails,', () => {
+  let fake: FakeApi;
+  let folder: string;
+  beforeAll(async () => {
+    fake = await fakeApi();
+    folder = temporaryFolder('send');
+  });
+  afterAll(() => fake.close());
+
+  const run = (...args: string[]) => groupage(folder, ['send', ...args, '--api', fake.url]);
+  /** The ids of each request's tasks. */
+  const ids = (): string[][] =>
+    fake.asked.map((asked) =>
+      (JSON.parse(asked.slice(asked.indexOf('{'))) as { tasks: { id: string }[] }).tasks.map(({ id }) => id),
+    );
+  const BUSY = new ApiError(503, { detail: 'DynamoDB or SQS has no capacity for this now' });
+
+  it('says how many lines of a file were sent, and sends none twice when it is repeated as it says', async () => {
+    const line = (n: number) =>
+      n === 2 ? '{"operation":"ship","id":"mine","payload":{}}' : '{"operation":"ship","payload":{}}';
+    writeFileSync(join(folder, 'messages.jsonl'), Array.from({ length: 2_500 }, (_, n) => line(n)).join('\n'));
+    fake.answer({ 'POST /tasks': [{ ids: Array.from({ length: 1_000 }, () => 't') }, BUSY] });
+    const { code, out, err } = await run('--file', 'messages.jsonl');
+    expect([code, out]).toEqual([1, '1000 sent, 0 refused\n']);
+    const [, token = ''] = /--token "(\w+)"\n$/.exec(err) ?? [];
+    expect(err).toBe(
+      `DynamoDB or SQS has no capacity for this now\nStopped after line 1000; of the next 1,000 lines some may have been registered. To send the rest, and none twice, run the same command again, with the same input, and with --token "${token}"\n`,
+    );
+    const first = ids();
+    expect(new Set(first.flat()).size).toBe(2_000);
+    fake.answer({ 'POST /tasks': { ids: [] } });
+    expect((await run('--file', 'messages.jsonl', '--token', token)).code).toBe(0);
+    const again = ids();
+    expect(again.map(({ length }) => length)).toEqual([1_000, 1_000, 500]);
+    expect(again.slice(0, 2)).toEqual(first);
+    expect([again[0]?.[2], new Set(again.flat()).size]).toEqual(['mine', 2_500]);
+  });
+
+  it('says by which id one task can be sent again', async () => {
+    fake.answer({ 'POST /tasks': BUSY });
+    const { code, err } = await run('ship', '{}');
+    const [, id] = /"id":"(\w+)"/.exec(fake.asked[0] ?? '') ?? [];
+    expect([code, err]).toEqual([
+      1,
+      `DynamoDB or SQS has no capacity for this now\nThe task may have been registered. To send it, and not twice, run the same command again with --id "${id}"\n`,
+    ]);
+  });
+
+  it('does not say so of what is refused', async () => {
+    fake.answer({ 'POST /tasks': new ApiError(400, { detail: 'no operation is called ship' }) });
+    expect(await run('ship', '{}')).toEqual({ code: 1, out: '', err: 'no operation is called ship\n' });
+  });
+
+  it('takes tokens that can begin an id, for files alone', async () => {
+    expect(await run('--file', 'messages.jsonl', '--token', '-')).toMatchObject({ code: 2 });
+    expect(await run('ship', '{}', '--token', 't')).toMatchObject({ code: 2, err: expect.stringContaining('--id') });
+  });
+});
