@@ -8,6 +8,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { end, spawnWatched } from './child.ts';
+import { dataFailure } from './data-file.ts';
 import { dynamoDBLocalCommand } from './dynamodb-local.ts';
 import { freePort, untilFree } from './free-port.ts';
 import { keepRunning, type Run } from './keep-running.ts';
@@ -34,6 +35,12 @@ export interface EngineOptions {
   readonly onRestart?: (what: string) => void;
 }
 
+/** Where the engines keep their data. */
+const FILES: Readonly<Record<DynamoDBEngine['name'], string>> = {
+  dynoxide: 'dynamodb.db',
+  'DynamoDB Local': 'shared-local-instance.db',
+};
+
 /** @throws StartFailure */
 export const startDynamoDB = async (options: EngineOptions): Promise<DynamoDBEngine> => {
   const { folder, engine, onRestart = () => {} } = options;
@@ -47,7 +54,7 @@ export const startDynamoDB = async (options: EngineOptions): Promise<DynamoDBEng
     await untilFree(host, port);
     const child =
       name === 'dynoxide' && binary ? spawnDynoxide(binary, host, port, folder) : await spawnLocal(port, folder);
-    return untilAnswers(name, child, endpoint);
+    return untilAnswers(name, child, endpoint, folder && join(folder, FILES[name]));
   };
   if (folder === undefined) {
     const run = await start();
@@ -79,7 +86,7 @@ const dynoxideBinary = (): string | undefined => {
 };
 
 const spawnDynoxide = (binary: string, host: string, port: number, folder: string | undefined): ChildProcess => {
-  const data = folder === undefined ? [] : ['--db-path', join(folder, 'dynamodb.db')];
+  const data = folder === undefined ? [] : ['--db-path', join(folder, FILES.dynoxide)];
   return spawnWatched(binary, ['--host', host, '--port', String(port), ...data]);
 };
 
@@ -91,8 +98,13 @@ const spawnLocal = async (port: number, folder: string | undefined): Promise<Chi
   return spawnWatched(command, [...args, '-sharedDb', '-port', String(port), ...noPage, ...data], { cwd });
 };
 
-/** @throws StartFailure when it ends before it answers. */
-const untilAnswers = async (name: DynamoDBEngine['name'], child: ChildProcess, endpoint: string): Promise<Run> => {
+/** @param file of its data. @throws StartFailure when it ends before it answers. */
+const untilAnswers = async (
+  name: DynamoDBEngine['name'],
+  child: ChildProcess,
+  endpoint: string,
+  file: string | undefined,
+): Promise<Run> => {
   let said = '';
   for (const stream of [child.stdout, child.stderr])
     stream?.on('data', (data) => {
@@ -110,8 +122,9 @@ const untilAnswers = async (name: DynamoDBEngine['name'], child: ChildProcess, e
   });
   const failed = await Promise.race([ended, answers(endpoint, gone.signal).then(() => undefined)]);
   if (failed !== undefined)
-    throw new StartFailure(
-      `${name} did not start at ${endpoint} (${failed}). Is the port in use, or the data folder not writable?`,
+    throw (
+      (file === undefined ? undefined : dataFailure('tables', file)) ??
+      new StartFailure(`${name} did not start at ${endpoint} (${failed}). Is the port in use?`)
     );
   // What it says of its start tells nothing about its end.
   said = '';

@@ -12,7 +12,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { buildApp } from 'fauxqs';
 import { reasonOf } from '../batching/problems.ts';
 import { isOnPurpose, NOT_ON_PURPOSE } from './callers.ts';
-import { StartFailure } from './start-failure.ts';
+import { dataFailure } from './data-file.ts';
 
 export interface SqsServer {
   readonly endpoint: string;
@@ -158,9 +158,7 @@ const readable = (
     read(persistence);
     return persistence;
   } catch (cause) {
-    throw new StartFailure(
-      `the local queues in ${file} cannot be read (${reasonOf(cause)}): remove that file. Tasks that were registered go on without it, messages that were not are lost with it.`,
-    );
+    throw dataFailure('queues', file, reasonOf(cause)) ?? cause;
   }
 };
 

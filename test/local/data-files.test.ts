@@ -1,0 +1,88 @@
+/** Data files of the local engines that cannot be used: a start says which one, and what to do. */
+import { chmodSync, cpSync, mkdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
+import { CreateQueueCommand } from '@aws-sdk/client-sqs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { localClients } from '../../src/local/clients.ts';
+import { startEngines } from '../../src/local/engines.ts';
+import { StartFailure } from '../../src/local/start-failure.ts';
+import { temporaryFolder } from '../../src/temporary-folder.ts';
+
+const PORTS = { dynamodb: 0, sqs: 0 };
+const FILES = { tables: 'dynamodb.db', queues: 'fauxqs.db' } as const;
+
+/** How a file comes to be of no use. */
+const SPOIL: Readonly<Record<string, (file: string) => void>> = {
+  'is something else': (file) => writeFileSync(file, 'not a database'.repeat(1_000)),
+  'was cut amid a page': (file) => truncateSync(file, 1_000),
+  'was cut in half': (file) => truncateSync(file, Math.floor(statSync(file).size / 2 / 4_096) * 4_096),
+};
+
+describe('a data file of the local engines', () => {
+  let sound: string;
+  beforeAll(async () => {
+    sound = temporaryFolder('data');
+    const { dynamodb, sqs, stop } = await startEngines({ folder: sound, ports: PORTS, engine: 'dynoxide' });
+    const clients = localClients({ dynamodb: dynamodb.endpoint, sqs: sqs.endpoint });
+    await clients.dynamodb.send(
+      new CreateTableCommand({
+        TableName: 'tasks',
+        BillingMode: 'PAY_PER_REQUEST',
+        AttributeDefinitions: [{ AttributeName: 'Id', AttributeType: 'S' }],
+        KeySchema: [{ AttributeName: 'Id', KeyType: 'HASH' }],
+      }),
+    );
+    await clients.sqs.send(new CreateQueueCommand({ QueueName: 'register' }));
+    await stop();
+  });
+
+  const failureOf = async (folder: string): Promise<string> => {
+    const failure = await startEngines({ folder, ports: PORTS, engine: 'dynoxide' }).then(
+      ({ stop }) => stop(),
+      (cause: unknown) => cause,
+    );
+    expect(failure).toBeInstanceOf(StartFailure);
+    return (failure as StartFailure).message;
+  };
+  const copy = (): string => {
+    const folder = temporaryFolder('data');
+    cpSync(sound, folder, { recursive: true });
+    return folder;
+  };
+
+  it.each(
+    Object.keys(FILES).flatMap((what) => Object.keys(SPOIL).map((how) => [what as keyof typeof FILES, how] as const)),
+  )('with the %s that %s is named, with what is lost without it; so the next start works', async (what, how) => {
+    const folder = copy();
+    const file = join(folder, FILES[what]);
+    SPOIL[how]?.(file);
+    const message = await failureOf(folder);
+    expect(message).toMatch(/cannot be read \(.+\): remove that file\. .*lost/);
+    expect(message).toContain(`the local ${what} in ${file}`);
+    expect(message).not.toContain('port');
+    rmSync(file);
+    await (await startEngines({ folder, ports: PORTS, engine: 'dynoxide' })).stop();
+  });
+
+  it.each(Object.entries(FILES))('with the %s that is a folder is named', async (_, name) => {
+    const folder = copy();
+    for (const end of ['', '-wal', '-shm']) rmSync(join(folder, `${name}${end}`), { force: true });
+    mkdirSync(join(folder, name));
+    expect(await failureOf(folder)).toBe(
+      `${join(folder, name)} is not a file, and local data is kept in one of that name: move it away`,
+    );
+  });
+
+  // Root may read everything.
+  it.skipIf(process.getuid?.() === 0).each(Object.entries(FILES))(
+    'with the %s that may not be read is named, and is not to be removed',
+    async (_, name) => {
+      const folder = copy();
+      chmodSync(join(folder, name), 0o000);
+      const message = await failureOf(folder);
+      expect(message).toContain(`${join(folder, name)} cannot be written`);
+      expect(message).not.toContain('remove');
+    },
+  );
+});
