@@ -5,6 +5,7 @@ import { UnknownOperation } from '../config/resolved.ts';
 import { ListBusy } from '../deferred/busy.ts';
 import { FanOutBusy } from '../fan-out/add-items.ts';
 import { InvalidCursor, NewerRow } from '../ports.ts';
+import { isOutOfCapacity } from './busy.ts';
 import type { ApiDeps } from './deps.ts';
 import { HttpProblem } from './problem.ts';
 import { tellingReadUnits } from './read-units.ts';
@@ -112,8 +113,12 @@ export const answerTo =
       return new HttpProblem(400, cause.message, [{ path: 'cursor', reason: cause.message }]).toResponse();
     if (cause instanceof FanOutBusy || cause instanceof ListBusy) return later(cause.message);
     onError(cause);
+    if (isOutOfCapacity(cause)) return later(OUT_OF_CAPACITY);
     return new HttpProblem(500, 'something went wrong here; the log says what').toResponse();
   };
+
+const OUT_OF_CAPACITY =
+  'DynamoDB or SQS is throttled, or did not answer: ask again in a moment. Some of it may have been done: asked for again with the same id, token or claimId it is not done twice';
 
 /** Nothing was done, or may be asked for again: in a second, say. */
 const later = (detail: string): Response => {

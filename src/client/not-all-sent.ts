@@ -25,10 +25,8 @@ export class NotAllSent<Task = TaskToSend<Operations>> extends Error {
   readonly left: readonly Task[];
   /** How many tasks were read of those given: all in `sent`, `failed` and `unsent`. The others have no ids yet. */
   readonly read: number;
-  constructor(
-    { sent, failed, unsent, left }: Pick<NotAllSent<Task>, 'sent' | 'failed' | 'unsent' | 'left'>,
-    cause: unknown,
-  ) {
+  constructor(tasks: Pick<NotAllSent<Task>, 'sent' | 'failed' | 'unsent' | 'left'>, cause: unknown) {
+    const { sent, failed, unsent, left } = tasks;
     const read = sent.length + left.length;
     super(
       `${sent.length} of the ${read} tasks that were read are sent, ${failed.length} may be, ${unsent.length} are not: ${reasonOf(cause)}; send those in "left", which have their ids, and the others after the first ${read}: none is registered twice`,

@@ -26,6 +26,7 @@ const PROBLEMS = {
   400: 'The request is not valid; nothing was done.',
   413: 'The body has more than 6 MiB.',
   500: 'Something went wrong there; the log says what.',
+  503: 'DynamoDB or SQS is throttled, or did not answer: ask again after `retry-after`. Some of it may have been done.',
 } as const;
 
 const problem = (schemas: Components, description: string): Json => ({
@@ -70,6 +71,10 @@ const answersOf = (schemas: Components, { answers, problems = {}, body }: Route)
   ),
   ...(body ? { 413: problem(schemas, PROBLEMS[413]) } : {}),
   500: problem(schemas, PROBLEMS[500]),
+  503: {
+    ...problem(schemas, [problems[503], PROBLEMS[503]].filter(Boolean).join(' ')),
+    headers: { 'retry-after': { $ref: '#/components/headers/RetryAfter' } },
+  },
 });
 
 const operationOf = (schemas: Components, route: Route): Json => {
@@ -143,6 +148,10 @@ export const openApi = (how: How = {}): Json => {
         ReadUnits: {
           description: 'What the reads of DynamoDB for this answer consumed, in read units; writes are not counted.',
           schema: { type: 'number', minimum: 0 },
+        },
+        RetryAfter: {
+          description: 'In how many seconds to ask again, at the earliest.',
+          schema: { type: 'integer', minimum: 0 },
         },
       },
       securitySchemes: {

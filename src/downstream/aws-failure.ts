@@ -15,7 +15,7 @@ const SUSPECTS: Readonly<Record<string, 'an-item' | 'its-size'>> = {
   InvalidMessageContents: 'an-item',
 };
 /** It asks for a pause. */
-const THROTTLED = /Throttl|TooManyRequests|LimitExceeded|SlowDown|OverLimit/i;
+const THROTTLED = /Throttl|ThroughputExceeded|TooManyRequests|LimitExceeded|SlowDown|OverLimit/i;
 
 /** A request that was sent to a service, and how it ended. */
 export interface FailedRequest {
@@ -33,26 +33,30 @@ interface AwsError extends Error {
   readonly retryAfterSeconds?: string;
 }
 
+/** Whether a service says that it gets more requests than it takes. */
+export const isThrottled = ({ name, $metadata }: AwsError): boolean =>
+  $metadata?.httpStatusCode === 429 || THROTTLED.test(name);
+
 export const answerOfFailure = ({ cause, what, timeout, signal }: FailedRequest): Answer => {
   if (signal.aborted)
     return { kind: 'unavailable', reason: `no answer from ${what} within ${timeout} ms`, mayRetryAtOnce: true };
-  const { name, message, $metadata, retryAfterSeconds }: AwsError =
-    cause instanceof Error ? cause : new Error(String(cause));
+  const error: AwsError = cause instanceof Error ? cause : new Error(String(cause));
+  const { name, message, $metadata, retryAfterSeconds } = error;
   // A message may repeat the request: for whoever may see the task.
   const quote = message === '' ? {} : { quote: message.slice(0, 200).toWellFormed() };
   const status = $metadata?.httpStatusCode ?? 0;
   const suspect = SUSPECTS[name];
   if (suspect) return { kind: 'refused', suspect, reason: `${what} cannot take it (${name})`, ...quote };
   if (MISCONFIGURED.test(name)) return misconfigured(`${what} could not be called (${name})`, quote);
-  const isThrottled = status === 429 || THROTTLED.test(name);
+  const throttles = isThrottled(error);
   const pause = Number(retryAfterSeconds ?? '');
   return {
     kind: 'unavailable',
-    reason: `${what} ${isThrottled ? 'is throttled' : 'could not be reached'} (${name})`,
+    reason: `${what} ${throttles ? 'is throttled' : 'could not be reached'} (${name})`,
     ...quote,
     // Of a mistake that nobody here knows, more of the same is no cure.
-    mayRetryAtOnce: !isThrottled && (status === 0 || status >= 500),
-    ...(isThrottled ? { throttled: true as const } : {}),
+    mayRetryAtOnce: !throttles && (status === 0 || status >= 500),
+    ...(throttles ? { throttled: true as const } : {}),
     ...(pause > 0 ? { retryAfter: pause * 1_000 } : {}),
   };
 };

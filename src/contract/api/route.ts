@@ -29,7 +29,7 @@ export interface Route {
   /** Without it a body is refused, or is not read. */
   readonly body?: { readonly schema: z.core.$ZodType; readonly optional?: true; readonly example?: unknown };
   readonly answers: Readonly<Record<number, Said>>;
-  /** Beside 400 and 500, which each may answer, when it does. */
+  /** Beside 400, 500 and 503, which each may answer, when it does. */
   readonly problems?: Readonly<Partial<Record<404 | 409 | 503, string>>>;
 }
 
