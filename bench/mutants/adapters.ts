@@ -60,6 +60,12 @@ export const ADAPTERS: readonly Mutant[] = [
     ['test/contract/processed.test.ts'],
     ['key !== undefined && (row.Until as number) > now', 'key !== undefined'],
   ),
+  ...mutantsOf('src/at-once.ts', ['test/client/not-all-sent.test.ts'], ['    if (failure) return [];\n', '']),
+  ...mutantsOf(
+    'src/client/send-tasks.ts',
+    ['test/client/not-all-sent.test.ts'],
+    ["outcomes[index]?.is !== 'sent'", "outcomes[index]?.is === 'unsent'"],
+  ),
   ...mutantsOf(
     'src/aws/dynamodb-batches.ts',
     ['test/contract/batches.test.ts'],
@@ -92,7 +98,7 @@ export const ADAPTERS: readonly Mutant[] = [
     ['test/downstream/aws-failure.test.ts'],
     ['status === 0 || status >= 500', 'status >= 500'],
     ['pause * 1_000', 'pause'],
-    ['status === 429 || THROTTLED', 'THROTTLED'],
+    ['$metadata?.httpStatusCode === 429 || THROTTLED', 'THROTTLED'],
     ['message.slice(0, 200)', 'message'],
     ['|KMS(?!Throttl).*|Kms(?!Throttl).*)', '|KMS.*)'],
   ),
