@@ -39,7 +39,7 @@ export interface Written {
 }
 
 /** A member of a batch, whom its task names to be told, and the item that it is. */
-export interface Member extends Pick<NewTask, 'callback' | 'fanOutItem'> {
+export interface Member extends Pick<NewTask, 'callback' | 'fanOutItem' | 'mergeKeys'> {
   readonly id: TaskId;
   readonly age: Age;
 }

@@ -48,12 +48,13 @@ export const hasLeft = (row: Item, batch: BatchId): boolean =>
 
 const memberOf = (row: Item): Member => {
   const task = taskOf(row);
-  const { id, callback, fanOutItem } = task;
+  const { id, callback, fanOutItem, mergeKeys } = task;
   return {
     id,
     age: ageOf(task),
     ...(callback === undefined ? {} : { callback }),
     ...(fanOutItem === undefined ? {} : { fanOutItem }),
+    ...(mergeKeys === undefined ? {} : { mergeKeys }),
   };
 };
 

@@ -150,6 +150,7 @@ export const parseRegisterMessage = (config: Config, message: RegisterMessage): 
       payloadHash: payloadHashOf(raw),
       bytes: itemBytes(id, raw),
       ...wishes(operation.batch, fields.data),
+      ...(operation.merge === null ? {} : { mergeKeys: operation.merge.keys }),
       hasAge: operation.merge !== null || fields.data.coalesceKey !== undefined,
     },
   };

@@ -25,6 +25,8 @@ export interface NewTask {
   readonly version?: number;
   /** When its first message was sent; only where {@link Age} matters, since each attribute makes the row larger. */
   readonly sentAt?: Millis;
+  /** Where its inputs are (`merge.keys`), as its operation had it when the task was registered. */
+  readonly mergeKeys?: string;
   /** If no batch has it by then, it fails. */
   readonly startBy?: Millis;
   /** The destination that is told how it ended, instead of its operation's. */

@@ -21,6 +21,8 @@ export interface CallItem {
   readonly payload: string;
   /** Of requests that are merged the newest counts. Every task of a batch has it. */
   readonly age?: Age;
+  /** Where its inputs are, if it was registered by an operation that merges. */
+  readonly mergeKeys?: string;
 }
 
 /** Why something did not end. */

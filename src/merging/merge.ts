@@ -27,20 +27,19 @@ export interface Merged {
   readonly unreadable: ReadonlyMap<TaskId, TaskError>;
 }
 
-/** @param keys `merge.keys` */
+/** @param keys `merge.keys` of the operation, for requests that were registered before it merged */
 export const merge = (items: readonly CallItem[], keys: string): Merged => {
   const texts = new Map<InputKey, Texts>();
   const needs = new Map<TaskId, readonly InputKey[]>();
   const unreadable = new Map<TaskId, TaskError>();
-  for (const { id, payload, age } of items) {
-    const found = inputsIn(keys, payload);
+  for (const { id, payload, age, mergeKeys = keys } of items) {
+    const found = inputsIn(mergeKeys, payload);
     if (found.ok) {
       // Of two with one key in one request the last is meant, as of two members of an object.
       const own = new Map(found.value.map((input) => [input.key, input]));
       for (const input of own.values()) add(texts, { ...input, age });
       needs.set(id, [...own.keys()]);
-    } else
-      unreadable.set(id, { code: 'inputs-unreadable', message: describeInBrief(found.problems), retriable: false });
+    } else unreadable.set(id, { code: 'inputs-unreadable', message: describeInBrief(found.problems), retriable: true });
   }
   const inputs = new Map(
     [...texts].map(([key, { latest, fingerprints }]) => {

@@ -59,4 +59,5 @@ const memberOf = (task: Task): Member => ({
   age: ageOf(task),
   ...(task.callback === undefined ? {} : { callback: task.callback }),
   ...(task.fanOutItem === undefined ? {} : { fanOutItem: task.fanOutItem }),
+  ...(task.mergeKeys === undefined ? {} : { mergeKeys: task.mergeKeys }),
 });

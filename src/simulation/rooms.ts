@@ -65,7 +65,9 @@ export const watchRooms = (
   return {
     lock: (target, before, after) => {
       checkOpened(tables, configs.recent(now()), target, before, after);
-      checkRow(after.inFlight ?? []);
+      // Those that are counted when a Target gets a cap are as many as there are.
+      const isMore = (after.inFlight?.length ?? 0) > (before.inFlight?.length ?? 0);
+      if (isMore && after.openBatch !== before.openBatch) checkRow(after.inFlight ?? []);
       if (after.paused) wasPaused.add(target);
       look(operationOf(target));
     },

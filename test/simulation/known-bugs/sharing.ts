@@ -17,6 +17,17 @@ const withOperations = <Some extends Pick<Deps, 'operations'>>(deps: Some, chang
   operations: { ...deps.operations, ...changed },
 });
 
+/** A Target that gets a cap counts only batches that are opened from then on. */
+export const newCapsCountNothing: Bug = {
+  group: (deps, message, delivery) => {
+    const read: Locks['read'] = async (target) => {
+      const { uncountedAt: _, ...lock } = await deps.locks.read(target);
+      return lock;
+    };
+    return group({ ...deps, locks: { ...deps.locks, read } }, message, delivery);
+  },
+};
+
 /** The slot is taken once the batch is open. */
 export const slotsAreTakenLate: Bug = {
   group: (deps, message, delivery) => {

@@ -153,6 +153,21 @@ export const capped = ({ config, faults }: Scenario) => ({
   faults: { ...faults, crash: 0.05, duplicate: 0.3 },
   config: withOperations(config, () => ({ concurrency: { perTarget: null, total: 1 } })),
 });
+/** A cap comes while batches wait for their next attempt, and tasks come when no function is left that knows of no cap. */
+export const capsComeLate = ({ config, sends }: Scenario) => ({
+  faults: NO_FAULTS,
+  changes: [{ at: 180_000, to: { concurrency: { total: null, perTarget: 1 } } }],
+  config: withOperations(config, ({ batch, retry }) => ({
+    shards: 1,
+    batch: { ...batch, maxWait: 1_000, window: null },
+    retry: { ...retry, immediate: 0, maxAttempts: 5, minDelay: 1_800_000, maxDelay: 1_800_000 },
+    circuit: null,
+    rateLimit: null,
+    concurrency: { total: null, perTarget: null },
+  })),
+  sends: sends.map((each, n) => ({ ...each, at: n % 2 === 0 ? n * 1_000 : 900_000 + n * 10_000 })),
+});
+
 /** Half of what comes expires in a second, where leaders sleep for long. */
 export const muchExpires = ({ sends, config }: Scenario) => ({
   faults: NO_FAULTS,

@@ -6,6 +6,12 @@ import { backInLine } from '../where-many.ts';
 import * as narrow from '../where-narrow.ts';
 
 export const SHARING_BUGS: readonly KnownBug[] = [
+  [
+    'batches that are not counted when a cap comes',
+    sharing.newCapsCountNothing,
+    /at most perTarget batches/,
+    where.capsComeLate,
+  ],
   ['slots that are taken late', sharing.slotsAreTakenLate, /by who has a slot|at most total/],
   ['slots that are freed early', sharing.slotsAreFreedEarly, /given back once its batch is over/],
   ['slots that are freed in silence', sharing.nobodyIsWaked, /waits for room that is there/, where.nothingGoesWrong],
