@@ -1,26 +1,47 @@
 /** Callback: events go to their destinations. */
-import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { dynamoDBShares } from '../src/aws/dynamodb-shares.ts';
+import { sqsReturns } from '../src/aws/sqs-returns.ts';
 import { deliverAll } from '../src/callbacks/deliver.ts';
 import { placed } from '../src/callbacks/places.ts';
+import { type Sharing, sharing } from '../src/callbacks/sharing.ts';
 import { type Environment, optionalSetting, setting } from '../src/environment.ts';
 import { atFirstInvocation, type Host, partsOf, tellFailed } from './compose.ts';
 import { waysTo } from './destinations.ts';
 
 export const compose = (environment: Environment, host: Host) => {
   const parts = partsOf(environment, host);
-  const { config } = parts.base;
+  const { config, machine } = parts.base;
+  const { dynamodb, sqs } = host.clients;
   const destinations = placed(config.destinations, optionalSetting(environment, 'destinations'));
+  let share: Sharing | undefined;
   const deps = {
     ...parts.base,
     config: { ...config, destinations },
     queues: parts.queues(),
+    returns: sqsReturns(sqs, setting(environment, 'callbackQueue')),
+    // Only HTTP destinations have a share, and without one of them there is no table either.
+    get sharing(): Sharing {
+      share ??= sharing(parts.base, dynamoDBShares(dynamodb, setting(environment, 'batchLockTable')));
+      return share;
+    },
     stack: setting(environment, 'stack'),
-    wayTo: waysTo(environment, host, parts.base.machine),
+    wayTo: waysTo(environment, host, machine),
   };
   return async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {
-    const failed = await deliverAll(deps, Records, (record, cause) => tellFailed(host.log, record, cause));
+    const failed = await deliverAll(deps, Records.map(received), ({ record }, cause) =>
+      tellFailed(host.log, record, cause),
+    );
     return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
   };
 };
+
+const received = (record: SQSRecord) => ({
+  messageId: record.messageId,
+  body: record.body,
+  receipt: record.receiptHandle,
+  receives: Number(record.attributes.ApproximateReceiveCount),
+  record,
+});
 
 export const handler = atFirstInvocation(compose);

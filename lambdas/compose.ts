@@ -90,8 +90,8 @@ export const partsOf = (environment: Environment, { clients, log, onEvent, sleep
   const table = (name: Extract<Setting, `${string}Table`>) => setting(environment, name);
   const url = (name: Setting) => optionalSetting(environment, name);
   const urls = Object.fromEntries(
-    (['register', 'elect', 'group', 'batch', 'callback', 'rejected'] as const).flatMap((queue) => {
-      const value = url(`${queue}Queue`);
+    (['register', 'elect', 'group', 'batch', 'callback', 'rejected', 'given-up'] as const).flatMap((queue) => {
+      const value = url(queue === 'given-up' ? 'givenUpQueue' : `${queue}Queue`);
       return value ? [[queue, value]] : [];
     }),
   );

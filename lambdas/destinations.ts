@@ -1,7 +1,8 @@
 /** The way to each destination, of whatever kind: opened when the first event goes there. */
 import { wayToQueue } from '../src/aws/way-to-queue.ts';
-import type { DeliverDeps, Way } from '../src/callbacks/deliver.ts';
+import type { DeliverDeps } from '../src/callbacks/deliver.ts';
 import { wayByHttp } from '../src/callbacks/http.ts';
+import type { Way } from '../src/callbacks/way.ts';
 import type { Destination } from '../src/config/endpoints.ts';
 import type { Environment } from '../src/environment.ts';
 import type { Machine } from '../src/ports.ts';

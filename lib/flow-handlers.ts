@@ -5,12 +5,13 @@ import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { type FunctionUrl, FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { LEADER_TIMEOUT, MESSAGES_AT_ONCE } from '../src/batching/timings.ts';
+import { CALLBACKS_AT_ONCE } from '../src/callbacks/share.ts';
 import { type Config, callbackTimeout, handlerTimeout } from '../src/config/resolved.ts';
 import { distinct, downstreamRights, type Right } from './endpoints.ts';
 import { ExecutionReports } from './execution-reports.ts';
 import type { Handler } from './handler.ts';
 import type { HandlerName } from './handler-code.ts';
-import type { RejectedQueue, WorkingQueue } from './queues.ts';
+import type { GivenUpQueue, RejectedQueue, WorkingQueue } from './queues.ts';
 import type { Tables } from './tables.ts';
 
 /** What whoever acks items of fan-outs does: a task that ends does so itself. */
@@ -27,6 +28,7 @@ export interface FlowParts {
   readonly batchQueue: WorkingQueue;
   readonly rejectedQueue: RejectedQueue;
   readonly callbackQueue: WorkingQueue | undefined;
+  readonly givenUpQueue: GivenUpQueue | undefined;
   /** To reach the destinations of callbacks. */
   readonly callbackRights: readonly Right[];
   /** Begins the names of this instance's executions, where it is not empty. */
@@ -133,15 +135,21 @@ export const batchHandler = (of: FlowParts): void => {
 /** What a function is given that tells initiators of tasks. */
 const callbacksOf = ({ callbackQueue }: FlowParts) => (callbackQueue ? { callbackQueue: callbackQueue.queue } : {});
 
+/** Where events are put that are given up. */
+const givenUpOf = ({ givenUpQueue }: FlowParts) => (givenUpQueue ? { givenUpQueue: givenUpQueue.queue } : {});
+
 export const callbackHandler = (of: FlowParts, { queue }: WorkingQueue): void => {
   const destinations = Object.values(of.config.destinations);
   const timeout = callbackTimeout(of.config);
   const handler = of
     .handler('CallbackHandler', 'callback', timeout, 'Events go to destinations')
-    // Few: a destination that was down should not be run over when it is back.
-    .source({ queue, batchSize: MESSAGES_AT_ONCE.callback, maxConcurrency: 10 })
-    .sends({ rejectedQueue: of.rejectedQueue.queue })
+    .source({ queue, batchSize: MESSAGES_AT_ONCE.callback, maxConcurrency: CALLBACKS_AT_ONCE })
+    .sends({ rejectedQueue: of.rejectedQueue.queue, ...givenUpOf(of) })
+    .putsOff({ callbackQueue: queue })
     .may(distinct(of.callbackRights));
+  // What HTTP destinations may have of the function is kept beside the Targets' locks, in one row.
+  if (destinations.some(({ kind }) => kind === 'http'))
+    handler.table('batchLockTable', of.tables.batchLock, ['GetItem', 'PutItem']);
   if (destinations.some(({ kind }) => kind === 'topic')) handler.publishesByName();
 };
 
@@ -157,7 +165,7 @@ export const sweepHandler = (of: FlowParts): void => {
     .table('batchTable', of.tables.batch, ['GetItem'])
     .table('fanOutTable', of.tables.fanOut, [...ACKS, 'BatchWriteItem'], ['ByCheckAt'])
     .table('listTable', of.tables.list, ['Query', 'BatchWriteItem'])
-    .sends(allQueues(of))
+    .sends({ ...allQueues(of), ...givenUpOf(of) })
     .takesFrom(deadLettersOf(of));
   // The next minute comes anyway: a sweep that failed is not repeated at once.
   handler.function.configureAsyncInvoke({ retryAttempts: 0 });
@@ -191,7 +199,7 @@ const deadLettersOf = (of: FlowParts) => {
 };
 
 export const apiHandler = (of: FlowParts): FunctionUrl => {
-  const letters = { ...deadLettersOf(of), rejectedQueue: of.rejectedQueue.queue };
+  const letters = { ...deadLettersOf(of), rejectedQueue: of.rejectedQueue.queue, ...givenUpOf(of) };
   return of
     .handler('ApiHandler', 'api', LEADER_TIMEOUT, 'The HTTP API')
     .table('taskTable', of.tables.task, ['GetItem', 'BatchGetItem', 'PartiQLUpdate'], ['FailedByTarget'])

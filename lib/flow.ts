@@ -3,9 +3,9 @@ import { Aws, Duration, Stack } from 'aws-cdk-lib';
 import type { Grant } from 'aws-cdk-lib/aws-iam';
 import type { FunctionUrl, Function as Lambda } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { LEADER_VISIBILITY } from '../src/batching/timings.ts';
+import { CALLBACK_RECEIVES, LEADER_VISIBILITY } from '../src/batching/timings.ts';
 import { hasDestinations } from '../src/callbacks/callback.ts';
-import { batchVisibility, type Config, callbackTimeout, registerVisibility } from '../src/config/resolved.ts';
+import { batchVisibility, type Config, callbackVisibility, registerVisibility } from '../src/config/resolved.ts';
 import { type CallbackTarget, CallbackTargets } from './callback-targets.ts';
 import { letLogsUse } from './encryption.ts';
 import {
@@ -21,7 +21,7 @@ import {
 import { Handler } from './handler.ts';
 import { bundledCode, type HandlerCode, type HandlerName } from './handler-code.ts';
 import { type Network, networkOf } from './network.ts';
-import { RejectedQueue, WorkingQueue } from './queues.ts';
+import { GivenUpQueue, RejectedQueue, WorkingQueue, type WorkingQueueProps } from './queues.ts';
 import { executionTag } from './service.ts';
 import type { Surroundings } from './surroundings.ts';
 import type { Tables } from './tables.ts';
@@ -49,6 +49,8 @@ export class Flow extends Construct {
   readonly rejectedQueue: RejectedQueue;
   /** Where there are destinations. */
   readonly callbackQueue: WorkingQueue | undefined;
+  /** Events that are not sent again by themselves, where there are destinations. */
+  readonly givenUpQueue: GivenUpQueue | undefined;
   readonly apiUrl: FunctionUrl;
   /** What metrics and events say that they are of. */
   readonly service: string;
@@ -69,13 +71,17 @@ export class Flow extends Construct {
     this.network = networkOf(this, props);
     this.#callbackTargets = new CallbackTargets(this, config);
     const { register, leader, batch, callback } = this.#visibilities();
-    this.registerQueue = this.#queue('Register', 'register', register, true);
+    this.registerQueue = this.#queue('Register', 'register', register, { holdsTasks: true });
     // Not six timeouts: a crashed leader's guard has to come back soon after its lease ends (timeout < lease < visibility).
     this.electQueue = this.#queue('Elect', 'elect', leader);
     this.groupQueue = this.#queue('Group', 'group', leader);
     this.batchQueue = this.#queue('Batch', 'batch', batch);
     this.rejectedQueue = new RejectedQueue(this, 'Rejected', props);
-    this.callbackQueue = callback === undefined ? undefined : this.#queue('Callback', 'callback', callback, true);
+    this.callbackQueue =
+      callback === undefined
+        ? undefined
+        : this.#queue('Callback', 'callback', callback, { holdsTasks: true, maxReceives: CALLBACK_RECEIVES });
+    this.givenUpQueue = this.callbackQueue && new GivenUpQueue(this, 'GivenUp', props);
     if (encryptionKey) letLogsUse(this, encryptionKey);
     const parts = this.#parts();
     registerHandler(parts);
@@ -88,7 +94,7 @@ export class Flow extends Construct {
   }
 
   #parts(): FlowParts {
-    const { registerQueue, electQueue, groupQueue, batchQueue, rejectedQueue, callbackQueue } = this;
+    const { registerQueue, electQueue, groupQueue, batchQueue, rejectedQueue, callbackQueue, givenUpQueue } = this;
     const { config, tables, service } = this.#props;
     return {
       scope: this,
@@ -100,6 +106,7 @@ export class Flow extends Construct {
       batchQueue,
       rejectedQueue,
       callbackQueue,
+      givenUpQueue,
       callbackRights: this.#callbackTargets.rights(),
       executionTag: service === undefined ? '' : executionTag(this, service),
       handler: (...named) => this.#handler(...named),
@@ -112,16 +119,21 @@ export class Flow extends Construct {
       register: registerVisibility(this.#config),
       leader: LEADER_VISIBILITY,
       batch: batchVisibility(this.#config),
-      callback: hasDestinations(this.#config) ? 6 * callbackTimeout(this.#config) : undefined,
+      callback: hasDestinations(this.#config) ? callbackVisibility(this.#config) : undefined,
     };
   }
 
-  #queue(id: string, name: string, visibility: number, holdsTasks = false): WorkingQueue {
+  #queue(
+    id: string,
+    name: string,
+    visibility: number,
+    options: Pick<WorkingQueueProps, 'holdsTasks' | 'maxReceives'> = {},
+  ): WorkingQueue {
     return new WorkingQueue(this, id, {
       ...this.#props,
       name,
       visibility: Duration.millis(visibility),
-      holdsTasks,
+      ...options,
     });
   }
 

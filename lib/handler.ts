@@ -164,6 +164,11 @@ export class Handler extends Construct {
     return this.#queues(queues, ['sqs:ReceiveMessage', 'sqs:DeleteMessage']);
   }
 
+  /** Lets it say when messages that it received from these queues come back. */
+  putsOff(queues: Partial<Record<Setting, IQueue>>): this {
+    return this.#queues(queues, ['sqs:ChangeMessageVisibility']);
+  }
+
   /** Lets it ask how many messages lie in these queues. */
   counts(queues: Partial<Record<Setting, IQueue>>): this {
     return this.#queues(queues, ['sqs:GetQueueAttributes']);

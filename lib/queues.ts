@@ -37,6 +37,11 @@ export interface WorkingQueueProps extends DataProps {
    * @default false
    */
   readonly holdsTasks?: boolean;
+  /**
+   * How often a message is received before it is a dead letter.
+   * @default 5
+   */
+  readonly maxReceives?: number;
 }
 
 /** A queue that a λ works off; the sweep sends its dead letters again. */
@@ -47,7 +52,11 @@ export class WorkingQueue extends Construct {
   readonly encryptionKey: IKey | undefined;
 
   /** @throws InvalidProps */
-  constructor(scope: Construct, id: string, { visibility, name, holdsTasks = false, ...props }: WorkingQueueProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { visibility, name, holdsTasks = false, maxReceives = MAX_RECEIVES, ...props }: WorkingQueueProps,
+  ) {
     super(scope, id);
     this.encryptionKey = props.encryptionKey;
     const retain = holdsTasks && isKept(this, props.removalPolicy);
@@ -59,10 +68,20 @@ export class WorkingQueue extends Construct {
       ...secure(this, props, name),
       ...kept(retain),
       visibilityTimeout: visibility,
-      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: MAX_RECEIVES },
+      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: maxReceives },
     });
   }
 }
+
+/** A queue that no function works off. Kept with the tables. @param why it has no dead-letter queue, for cdk-nag */
+const finalQueue = (scope: Construct, props: DataProps, name: string, why: string): Queue => {
+  const queue = new Queue(scope, 'Queue', {
+    ...secure(scope, props, name),
+    ...kept(isKept(scope, props.removalPolicy)),
+  });
+  acknowledge(queue, 'AwsSolutions-SQS3', why);
+  return queue;
+};
 
 /** Where refused messages lie with their reasons, until a person has them sent again, or deletes them. Kept with the tables. */
 export class RejectedQueue extends Construct {
@@ -71,14 +90,27 @@ export class RejectedQueue extends Construct {
   /** @throws InvalidProps */
   constructor(scope: Construct, id: string, props: DataProps = {}) {
     super(scope, id);
-    this.queue = new Queue(this, 'Queue', {
-      ...secure(this, props, 'rejected'),
-      ...kept(isKept(this, props.removalPolicy)),
-    });
-    acknowledge(
-      this.queue,
-      'AwsSolutions-SQS3',
+    this.queue = finalQueue(
+      this,
+      props,
+      'rejected',
       'Its messages have already been refused, with reasons, and no function works them off: one that cannot be sent again when a person asks for it stays.',
+    );
+  }
+}
+
+/** Where events lie that no destination took for three days, until a person has them sent again, or deletes them. */
+export class GivenUpQueue extends Construct {
+  readonly queue: Queue;
+
+  /** @throws InvalidProps */
+  constructor(scope: Construct, id: string, props: DataProps = {}) {
+    super(scope, id);
+    this.queue = finalQueue(
+      this,
+      props,
+      'given-up',
+      'Its messages have been tried for days, and no function works them off: one that cannot be sent again when a person asks for it stays.',
     );
   }
 }

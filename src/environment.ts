@@ -15,6 +15,7 @@ export const ENVIRONMENT = {
   batchQueue: 'GROUPAGE_BATCH_QUEUE_URL',
   callbackQueue: 'GROUPAGE_CALLBACK_QUEUE_URL',
   rejectedQueue: 'GROUPAGE_REJECTED_QUEUE_URL',
+  givenUpQueue: 'GROUPAGE_GIVEN_UP_QUEUE_URL',
   registerDeadLetters: 'GROUPAGE_REGISTER_DLQ_URL',
   electDeadLetters: 'GROUPAGE_ELECT_DLQ_URL',
   groupDeadLetters: 'GROUPAGE_GROUP_DLQ_URL',

@@ -102,6 +102,10 @@ const measuredIn = (event: FlowEvent): readonly Measured[] => {
       return [{ of: { destination: event.destination }, values: { CallbacksDelivered: event.events } }];
     case 'not-delivered':
       return [{ of: { destination: event.destination }, values: { CallbacksFailed: 1 } }];
+    case 'put-off':
+      return [{ of: { destination: event.destination }, values: { OldestUndelivered: event.waited } }];
+    case 'destination-down':
+      return [{ of: { destination: event.destination }, values: { DestinationsDown: 1 } }];
     case 'untold':
       return [{ of: {}, values: { EventsUntold: event.tasks } }];
     case 'fan-out-untold':
@@ -121,6 +125,12 @@ const measuredIn = (event: FlowEvent): readonly Measured[] => {
     case 'nudge-failed':
     case 'hold-not-noted':
     case 'not-revived':
+    case 'given-up':
+    case 'not-given-up':
+    case 'not-put-off':
+    case 'share-unknown':
+    case 'result-omitted':
+    case 'destination-up':
     case 'not-removed':
     case 'early-guard':
     case 'foreign-message':

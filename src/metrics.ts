@@ -76,6 +76,13 @@ export const METRICS = {
 
   CallbacksDelivered: counts('Events that came to their destination', 'destination'),
   CallbacksFailed: counts('Tries to bring an event to its destination that came to nothing', 'destination'),
+  OldestUndelivered: {
+    unit: 'Milliseconds',
+    by: ['destination'],
+    meaning:
+      'For how long an event has waited that did not come to its destination this time, from the end that it is about',
+  },
+  DestinationsDown: counts('Times that a destination was found down, and not called for a while', 'destination'),
   EventsUntold: counts('Ends of which nobody was told: the destinations that they name are not configured'),
   FanOutsCompleted: counts('Fan-outs and lists of which all is done, or too much has failed'),
   FanOutsExpired: counts('Those that nobody went on with, or that somebody deleted or cancelled'),

@@ -475,6 +475,8 @@ export interface Queues {
   reject(rejections: readonly Rejection[]): Promise<void>;
   /** Events for initiators. */
   callbacks(messages: readonly CallbackMessage[]): Promise<void>;
+  /** Bodies of callback messages that are not sent again by themselves. As new messages SQS keeps them for fourteen days. */
+  giveUp(bodies: readonly string[]): Promise<void>;
 }
 
 /** The queues that tasks flow through, each with a dead-letter queue. */
@@ -483,8 +485,8 @@ export type WorkingQueue = 'register' | 'elect' | 'group' | 'batch';
 /** All queues with a dead-letter queue. Events wait in `callback`, which is there where there are destinations. */
 export type SourceQueue = WorkingQueue | 'callback';
 
-/** Queues whose messages nobody works off: a queue's dead letters, and what was refused. */
-export type LetterQueue = SourceQueue | 'rejected';
+/** Queues without a function: a queue's dead letters, refused messages, and events that are not sent again by themselves. */
+export type LetterQueue = SourceQueue | 'rejected' | 'given-up';
 
 /** A message that was received too often, or refused. */
 export interface DeadLetter {

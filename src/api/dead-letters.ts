@@ -1,8 +1,11 @@
 /** `/v1/dead-letters`: how many messages nobody works off, and sending them again. */
 import { Hono } from 'hono';
 import { reviveDeadLetters, sourceQueues } from '../batching/dead-letters.ts';
+import { reviveGivenUp } from '../batching/given-up.ts';
 import type { Millis } from '../batching/ids.ts';
 import { reviveRefused } from '../batching/refused-letters.ts';
+import type { Walk, Walked } from '../batching/walk-letters.ts';
+import { hasDestinations } from '../callbacks/callback.ts';
 import { InvalidCursor, type LetterQueue } from '../ports.ts';
 import type { ApiDeps } from './deps.ts';
 import {
@@ -26,7 +29,11 @@ const AT_ONCE = (): number => 0;
 
 export const deadLetterRoutes = (deps: ApiDeps): Hono => {
   const { deadLetters, machine } = deps;
-  const queues: readonly LetterQueue[] = [...sourceQueues(deps.config), 'rejected'];
+  const queues: readonly LetterQueue[] = [
+    ...sourceQueues(deps.config),
+    ...(hasDestinations(deps.config) ? (['given-up'] as const) : []),
+    'rejected',
+  ];
   const routes = new Hono();
 
   routes.get('/', takesQuery(), async (context) => {
@@ -45,13 +52,18 @@ export const deadLetterRoutes = (deps: ApiDeps): Hono => {
     const began = cursor === undefined ? now : parseCursor(cursor);
     const mayGoOn = (skipped: number): boolean => skipped < SKIPPED_MAX && machine.now() < now + REDRIVE_TIME;
     const walk = { began, mayGoOn };
-    const { revived, skipped, isDone } =
-      queue === 'rejected' ? await reviveRefused(deps, walk) : await reviveDeadLetters(deps, queue, walk, AT_ONCE);
+    const { revived, skipped, isDone } = await reviveIn(deps, queue, walk);
     const next = isDone ? {} : { cursor: printCursor(began) };
     return context.json({ redriven: revived, skipped, left: await deadLetters.count(queue), ...next }, 202);
   });
 
   return routes;
+};
+
+const reviveIn = (deps: ApiDeps, queue: LetterQueue, walk: Walk): Promise<Walked> => {
+  if (queue === 'rejected') return reviveRefused(deps, walk);
+  if (queue === 'given-up') return reviveGivenUp(deps, walk);
+  return reviveDeadLetters(deps, queue, walk, AT_ONCE);
 };
 
 /** @throws HttpProblem */

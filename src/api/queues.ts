@@ -1,6 +1,7 @@
 /** `/v1/queues`: where messages wait now. Asks SQS alone, and reads no table. */
 import { Hono } from 'hono';
 import { sourceQueues } from '../batching/dead-letters.ts';
+import { hasDestinations } from '../callbacks/callback.ts';
 import type { ApiDeps } from './deps.ts';
 import { takesQuery } from './input.ts';
 
@@ -8,14 +9,15 @@ export const queueRoutes = ({ config, backlogs, deadLetters }: ApiDeps): Hono =>
   const routes = new Hono();
 
   routes.get('/', takesQuery(), async (context) => {
-    const [rejected, ...queues] = await Promise.all([
+    const [rejected, givenUp, ...queues] = await Promise.all([
       deadLetters.count('rejected'),
+      hasDestinations(config) ? deadLetters.count('given-up') : undefined,
       ...sourceQueues(config).map(async (queue) => {
         const [backlog, letters] = await Promise.all([backlogs.of(queue), deadLetters.count(queue)]);
         return { queue, ...backlog, deadLetters: letters };
       }),
     ]);
-    return context.json({ queues, rejected });
+    return context.json({ queues, rejected, ...(givenUp === undefined ? {} : { givenUp }) });
   });
 
   return routes;

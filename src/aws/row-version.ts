@@ -31,6 +31,7 @@ const VERSIONS = {
   'waiting Target': FIRST,
   'slot page': FIRST,
   'patrol mark': FIRST,
+  'share of destinations': FIRST,
   'processed key': FIRST,
   // Lists have one of these, too.
   'fan-out': FIRST,

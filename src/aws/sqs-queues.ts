@@ -25,7 +25,8 @@ class MissingQueue extends Error {
 
 const urlOf = (urls: QueueUrls, queue: LetterQueue, what = `the ${queue} queue`): string => {
   const url = urls[queue];
-  const when = queue === 'callback' ? ', as it does where the configuration has destinations' : '';
+  const when =
+    queue === 'callback' || queue === 'given-up' ? ', as it does where the configuration has destinations' : '';
   if (!url) throw new MissingQueue(`no URL of ${what}: the function's construct must pass it${when}`);
   return url;
 };
@@ -57,6 +58,11 @@ export const sqsQueues = (client: SQSClient, urls: QueueUrls): Queues => {
       send(
         'callback',
         messages.map((message) => ({ body: printCallback(message) })),
+      ),
+    giveUp: (bodies) =>
+      send(
+        'given-up',
+        bodies.map((body) => ({ body })),
       ),
   };
 };
@@ -103,7 +109,9 @@ export const sqsBacklogs = (client: SQSClient, urls: QueueUrls): Backlogs => ({
 
 export const sqsDeadLetters = (client: SQSClient, urls: QueueUrls, deadLetterUrls: DeadLetterUrls): DeadLetters => {
   const where = (queue: LetterQueue): string =>
-    queue === 'rejected' ? urlOf(urls, queue) : urlOf(deadLetterUrls, queue, `${queue}'s dead-letter queue`);
+    queue === 'rejected' || queue === 'given-up'
+      ? urlOf(urls, queue)
+      : urlOf(deadLetterUrls, queue, `${queue}'s dead-letter queue`);
   return {
     receive: async (queue) => {
       const { Messages = [] } = await client.send(

@@ -1,6 +1,7 @@
 /** The way to a topic. */
-import { PublishCommand, SNSClient, type SNSClientConfig } from '@aws-sdk/client-sns';
-import type { Way } from '../callbacks/deliver.ts';
+import { InvalidParameterException, PublishCommand, SNSClient, type SNSClientConfig } from '@aws-sdk/client-sns';
+import { reasonOf } from '../batching/problems.ts';
+import { TooLarge, type Way } from '../callbacks/way.ts';
 
 export const topicClient = (options: SNSClientConfig): SNSClient => new SNSClient(options);
 
@@ -9,12 +10,19 @@ export const wayToTopic =
   (arn: string, client: SNSClient): Way =>
   async ({ text, source, type }) => {
     const attribute = (StringValue: string) => ({ DataType: 'String', StringValue });
-    await client.send(
-      new PublishCommand({
-        TopicArn: arn,
-        Message: text,
-        // Subscriptions filter by them.
-        MessageAttributes: { source: attribute(source), type: attribute(type) },
-      }),
-    );
+    const publish = new PublishCommand({
+      TopicArn: arn,
+      Message: text,
+      // Subscriptions filter by them.
+      MessageAttributes: { source: attribute(source), type: attribute(type) },
+    });
+    try {
+      await client.send(publish);
+    } catch (cause) {
+      throw isTooLarge(cause) ? new TooLarge(reasonOf(cause), { cause }) : cause;
+    }
   };
+
+/** SNS has only a sentence for it. */
+const isTooLarge = (cause: unknown): boolean =>
+  cause instanceof InvalidParameterException && /message too long/i.test(cause.message);

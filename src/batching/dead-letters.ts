@@ -3,15 +3,14 @@
  *
  * The inner messages are hints whose truth is in the tables, so sending one again is always harmless, and never
  * sending it again could strand a Target. Whatever made them fail (a throttled table, a broken deployment) passes. Events
- * for destinations are sent again likewise, but not for ever: what makes those fail is not ours, and may not pass.
+ * for destinations are sent again likewise, but not for ever (`given-up.ts`).
  */
-import { happenedAt, hasDestinations, parseCallback } from '../callbacks/callback.ts';
+import { hasDestinations, parseCallback } from '../callbacks/callback.ts';
 import type { Config } from '../config/resolved.ts';
 import type { DeadLetter, SourceQueue } from '../ports.ts';
-import type { Millis } from './ids.ts';
+import { giveUp } from './given-up.ts';
 import { NewerMessage, parseBatch, parseElect, parseGroup, UnreadableMessage } from './messages.ts';
 import { withId } from './register-message.ts';
-import { CALLBACK_PATIENCE, MINUTE } from './timings.ts';
 import { type LetterDeps, remove, revive, type Walk, type Walked, walkLetters } from './walk-letters.ts';
 
 const WORKING_QUEUES = ['register', 'elect', 'group', 'batch'] as const;
@@ -26,36 +25,26 @@ export const sourceQueues = (config: Config): readonly SourceQueue[] =>
  */
 const REVIVED_MAX_BYTES = 1_000_000;
 
-/** A letter that is left where it is, for a person. */
-const FOR_A_PERSON = `was tried for ${CALLBACK_PATIENCE / (60 * MINUTE)} hours: it stays until a person sends it again`;
-
-/** @param delayOf in how many seconds a letter is delivered; nothing for one that is left to a person. */
+/**
+ * Sends a queue's dead letters again.
+ *
+ * @param delayOf in how many seconds a letter is delivered; `give up` moves an event to the queue of those given up.
+ */
 export const reviveDeadLetters = (
   deps: LetterDeps,
   queue: SourceQueue,
   walk: Walk,
-  delayOf: (letter: DeadLetter) => number | undefined,
+  delayOf: (letter: DeadLetter) => number | 'give up',
 ): Promise<Walked> =>
   walkLetters(deps, queue, walk, async (letter) => {
     const body = queue === 'register' ? withId(letter.body, letter.messageId) : letter.body;
     const problem = hopeless(queue, body);
     if (problem !== undefined) return reject(deps, queue, letter, problem);
     const delay = delayOf(letter);
-    if (delay === undefined) return FOR_A_PERSON;
-    await revive(deps, { from: queue, to: queue, letter, body, delay });
+    if (delay === 'give up') await giveUp(deps, letter);
+    else await revive(deps, { from: queue, to: queue, letter, body, delay });
     return undefined;
   });
-
-/** Whether an event has been tried for so long that only a person sends it again. Nothing else is ever given up. */
-export const isGivenUp = (queue: SourceQueue, { body }: DeadLetter, now: Millis): boolean => {
-  if (queue !== 'callback') return false;
-  try {
-    return happenedAt(parseCallback(body)) + CALLBACK_PATIENCE < now;
-  } catch (cause) {
-    if (cause instanceof NewerMessage) return false;
-    throw cause;
-  }
-};
 
 /** @returns why it was not sent. */
 const reject = async (deps: LetterDeps, queue: SourceQueue, letter: DeadLetter, reason: string): Promise<string> => {

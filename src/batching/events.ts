@@ -97,6 +97,34 @@ export type FlowEvent =
   | { readonly event: 'delivered'; readonly destination: string; readonly events: number }
   /** An event did not come to its destination this time; `cause` quotes nothing of what the destination said. */
   | { readonly event: 'not-delivered'; readonly destination: string; readonly cause: string }
+  /**
+   * Events for a destination come again after delays of their own. `uncalled` of them were not brought to it, since it is slow
+   * or down; `waited` is from the end that the oldest is about.
+   */
+  | {
+      readonly event: 'put-off';
+      readonly destination: string;
+      readonly events: number;
+      readonly uncalled: number;
+      readonly waited: Millis;
+    }
+  /** A destination refused an event for its size, and took it without its result. */
+  | { readonly event: 'result-omitted'; readonly destination: string; readonly bytes: number; readonly cause: string }
+  /** So many calls in a row found a destination down: it is not called until then. */
+  | {
+      readonly event: 'destination-down';
+      readonly destination: string;
+      readonly failures: number;
+      readonly until: Millis;
+    }
+  /** A destination whose circuit was open takes events again. */
+  | { readonly event: 'destination-up'; readonly destination: string }
+  /** The row of what destinations may have could not be read or written: they are called as if all were well. */
+  | { readonly event: 'share-unknown'; readonly cause: string }
+  /** SQS did not take the delays of some events: they come again after the visibility timeout of their queue. */
+  | { readonly event: 'not-put-off'; readonly messages: number; readonly cause?: string }
+  /** An event could not be moved to the queue of those given up: it comes again. */
+  | { readonly event: 'not-given-up'; readonly messageId: string; readonly cause: string }
   /** Nobody was told how tasks ended: the destinations that they name are not configured, nor is any other. */
   | { readonly event: 'untold'; readonly tasks: number; readonly destinations: readonly string[] }
   /** Requests got their answers from one job, or without one, since all that they needed was done. */
@@ -172,6 +200,8 @@ export type FlowEvent =
       readonly revivals: number;
       readonly delay: number;
     }
+  /** An event is not sent again by itself: it was moved to the queue of those given up. */
+  | { readonly event: 'given-up'; readonly destination: string; readonly messageId: string }
   /** A dead letter that none of the λs wrote went to the rejected queue. */
   | { readonly event: 'unreadable'; readonly queue: string; readonly messageId: string }
   /** A part of the sweep ran out of time. `left` slots, lock rows, or dead-letter queues were not looked at. */

@@ -2,13 +2,11 @@
  * Refused messages are sent again where they would not be refused any more, and only for a person: what was wrong was
  * the configuration, and somebody has put it right.
  */
-import { parseCallback, unknownDestination } from '../callbacks/callback.ts';
-import type { Config } from '../config/resolved.ts';
 import { parseTrigger } from '../deferred/trigger-message.ts';
 import type { DeadLetter } from '../ports.ts';
+import { reviveEvent } from './given-up.ts';
 import { isObject, parseJson } from './json-text.ts';
-import { NewerMessage, UnreadableMessage } from './messages.ts';
-import { describeInBrief, describeProblem } from './problems.ts';
+import { describeInBrief } from './problems.ts';
 import { parseRedrive } from './redrive.ts';
 import { parseRegisterMessage, withId } from './register-message.ts';
 import { type KeptMessage, parseRejection } from './rejection.ts';
@@ -49,7 +47,7 @@ const reviveOne = async (
   { messageId, body: refused, isEvent, sentAt }: KeptMessage,
   sent: Set<string>,
 ): Promise<string | undefined> => {
-  if (isEvent) return reviveEvent(deps, letter, refused);
+  if (isEvent) return reviveEvent(deps, 'rejected', letter, refused);
   if (isReport(refused)) return REPORT;
   // Under the id that it would have had: to register it again is harmless.
   const body = withId(refused, messageId);
@@ -61,22 +59,4 @@ const reviveOne = async (
   const sentAgain = { ...letter, firstSentAt: message.sentAt };
   sent.add(await revive(deps, { from: 'rejected', to: 'register', letter: sentAgain, body, delay: 0 }));
   return undefined;
-};
-
-/** Back to the callback queue, whose λ refuses an event for one reason alone: that its destination is not configured. */
-const reviveEvent = async (deps: LetterDeps, letter: DeadLetter, body: string): Promise<string | undefined> => {
-  const problem = refusalOf(deps.config, body);
-  if (problem !== undefined) return `it would be refused again: ${problem}`;
-  await revive(deps, { from: 'rejected', to: 'callback', letter, body, delay: 0 });
-  return undefined;
-};
-
-const refusalOf = (config: Config, body: string): string | undefined => {
-  try {
-    const { to } = parseCallback(body);
-    return Object.hasOwn(config.destinations, to) ? undefined : describeProblem(unknownDestination(config, to));
-  } catch (cause) {
-    if (cause instanceof UnreadableMessage || cause instanceof NewerMessage) return cause.message;
-    throw cause;
-  }
 };

@@ -4,8 +4,9 @@
  */
 import { patrolFanOuts } from '../fan-out/patrol.ts';
 import type { DeadLetter, Invocation } from '../ports.ts';
-import { isGivenUp, reviveDeadLetters, sourceQueues } from './dead-letters.ts';
+import { reviveDeadLetters, sourceQueues } from './dead-letters.ts';
 import type { Deps } from './deps.ts';
+import { isGivenUp } from './given-up.ts';
 import { patrol } from './patrol.ts';
 import { sweepSlots } from './sweep-slots.ts';
 import { MAX_DELAY } from './timings.ts';
@@ -35,12 +36,6 @@ const RESERVE = 5_000;
 const growing = (revivals: number): number => Math.min(MAX_DELAY / 1_000, 2 ** revivals);
 
 /**
- * How many letters that are left to a person the sweep meets before it stops. They lie there for two weeks, and each look
- * is paid for; SQS shows them in no order, so that those behind them are met in another minute.
- */
-const LEFT_ALONE_MAX = 100;
-
-/**
  * All queues at once: a flood in one leaves time for the others, and an idle stack pays for one wait instead of many.
  *
  * @throws AggregateError of what failed, once everything has had its turn.
@@ -53,9 +48,9 @@ export const sweep = async (deps: SweepDeps, invocation: Invocation): Promise<vo
   const queues = sourceQueues(deps.config);
   const revived = await Promise.allSettled(
     queues.map((queue) => {
-      const mayGoOn = (skipped: number): boolean => isInTime() && (queue !== 'callback' || skipped < LEFT_ALONE_MAX);
-      const delayOf = (letter: DeadLetter) => (isGivenUp(queue, letter, began) ? undefined : growing(letter.revivals));
-      return reviveDeadLetters(deps, queue, { began, mayGoOn }, delayOf);
+      const delayOf = ({ body, revivals }: DeadLetter) =>
+        queue === 'callback' && isGivenUp(body, began) ? 'give up' : growing(revivals);
+      return reviveDeadLetters(deps, queue, { began, mayGoOn: isInTime }, delayOf);
     }),
   );
   const left = revived.filter((each) => each.status === 'fulfilled' && !each.value.isDone).length;

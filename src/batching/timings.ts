@@ -17,8 +17,15 @@ export const GRACE: Millis = 2 * LEASE + MINUTE;
 export const LEADER_VISIBILITY: Millis = 60 * SECOND;
 /** Register messages follow the rule of six timeouts: nobody waits for them to come back. */
 export const REGISTER_VISIBILITY: Millis = 6 * LEADER_TIMEOUT;
-/** How often a message is received before it is a dead letter. */
+/** How often a message is received before it is a dead letter; for events see {@link CALLBACK_RECEIVES}. */
 export const MAX_RECEIVES = 5;
+/**
+ * The same for events, and as often as SQS allows: they come back after delays of their own, mostly without a call. Even at the
+ * longest delay (15 minutes) that is ten days, less than a queue keeps them.
+ */
+export const CALLBACK_RECEIVES = 1_000;
+/** By how much the visibility timeout of events exceeds their function's: what no function puts off, as after a crash, comes back soon. */
+export const CALLBACK_MARGIN: Millis = 30 * SECOND;
 /** Messages that one invocation of a function gets at the most; of the register function, unless the configuration says so. */
 export const MESSAGES_AT_ONCE = { register: 10, elect: 10, group: 10, batch: 5, callback: 10 } as const;
 /** As many register messages as an invocation has time for, and the longest that messages may be gathered for it. */

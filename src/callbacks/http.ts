@@ -3,12 +3,11 @@ import type { Millis } from '../batching/ids.ts';
 import type { Destination } from '../config/endpoints.ts';
 import { headersFor, type Surroundings } from '../downstream/http-headers.ts';
 import { whyNoAnswer } from '../downstream/no-answer.ts';
-import type { Way } from './deliver.ts';
+import { NotTaken, TooLarge, type Way } from './way.ts';
 
-/** A destination did not take an event. */
-class NotTaken extends Error {
-  override readonly name = 'NotTaken';
-}
+/** Answers of a destination that takes no event now, whichever it is. */
+const isDown = (status: number): boolean => status >= 500 || status === 408 || status === 429;
+const CONTENT_TOO_LARGE = 413;
 
 /**
  * Any 2xx takes the event; whatever else is answered, it comes again: a 404 or a 410 may be a mistake, and is mended while
@@ -16,19 +15,22 @@ class NotTaken extends Error {
  */
 export const wayByHttp =
   (destination: Destination & { readonly kind: 'http' }, surroundings: Surroundings): Way =>
-  async ({ text }) => {
+  async ({ text }, signal) => {
     const headers = await headersFor(destination, text, surroundings);
-    const { ok, status, body } = await post(destination, text, headers);
+    const { ok, status, body } = await post(destination, text, headers, signal);
     // A body that never ends must hold nobody up.
     await body?.cancel();
-    if (!ok) throw new NotTaken(`answered ${status}`);
+    if (status === CONTENT_TOO_LARGE) throw new TooLarge(`answered ${status}`);
+    if (!ok) throw new NotTaken(`answered ${status}`, isDown(status));
   };
 
 const post = async (
   { url, timeout }: { readonly url: string; readonly timeout: Millis },
   body: string,
   headers: Record<string, string>,
+  signal?: AbortSignal,
 ): Promise<Response> => {
+  const ended = AbortSignal.timeout(timeout);
   try {
     return await fetch(url, {
       method: 'POST',
@@ -36,9 +38,9 @@ const post = async (
       body,
       // A redirect would repeat the event somewhere that nobody configured.
       redirect: 'manual',
-      signal: AbortSignal.timeout(timeout),
+      signal: signal ? AbortSignal.any([ended, signal]) : ended,
     });
   } catch (cause) {
-    throw new NotTaken(whyNoAnswer(cause, timeout), { cause });
+    throw new NotTaken(whyNoAnswer(cause, timeout), true, { cause });
   }
 };

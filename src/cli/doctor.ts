@@ -76,10 +76,15 @@ const lettersOf = async (
 /** For how long the sweep goes on with a dead letter: an event's destination may be gone for good. */
 const until = (queue: string): string => (queue === 'callback' ? ', for three days' : '');
 
+const GIVEN_UP =
+  'no destination took them for three days → see that it takes events again: docs/operating.md. Then groupage redrive --dead-letters given-up';
+
 const lettersLine = (queue: string, messages: number): string =>
-  queue === 'rejected'
-    ? `✗ ${plural(messages, 'message was', 'messages were')} refused → read why, and mend it: docs/operating.md. To register those that would not be refused any more: groupage redrive --dead-letters rejected`
-    : `✗ ${plural(messages, 'dead letter')} of ${queue} → the sweep sends them again, later and later${until(queue)}. At once: groupage redrive --dead-letters ${queue}`;
+  queue === 'given-up'
+    ? `✗ ${plural(messages, 'event was', 'events were')} given up: ${GIVEN_UP}`
+    : queue === 'rejected'
+      ? `✗ ${plural(messages, 'message was', 'messages were')} refused → read why, and mend it: docs/operating.md. To register those that would not be refused any more: groupage redrive --dead-letters rejected`
+      : `✗ ${plural(messages, 'dead letter')} of ${queue} → the sweep sends them again, later and later${until(queue)}. At once: groupage redrive --dead-letters ${queue}`;
 
 /** What was put right, or had changed by itself, is wrong no more. */
 const isTreated = ({ repaired, reason }: FindingShape): boolean => repaired !== undefined && reason === undefined;

@@ -21,7 +21,7 @@ interface RedriveOptions extends CommonOptions {
   readonly dryRun?: boolean;
 }
 
-/** Those that the sweep takes care of too; refused messages are only sent again by who asks for them. */
+/** Those that the sweep sends again too. Refused messages and given-up events are only sent again on request. */
 const DEAD_LETTERS = ['register', 'elect', 'group', 'batch', 'callback'];
 
 export const redriveCommand = (): Command =>
@@ -32,8 +32,8 @@ export const redriveCommand = (): Command =>
     .addOption(
       new Option(
         '--dead-letters <queue>',
-        "a queue's dead letters, those of all, or the rejected queue's messages",
-      ).choices([...DEAD_LETTERS, 'all', 'rejected']),
+        "a queue's dead letters, those of all, the rejected queue's messages, or the events that were given up",
+      ).choices([...DEAD_LETTERS, 'all', 'rejected', 'given-up']),
     )
     .option('--cause <key>', 'all tasks that failed for one cause: groupage failures shows its key')
     .option('--dry-run', 'only say what would be done')
@@ -186,8 +186,8 @@ const reportLetters = (done: readonly LettersDone[], { json, dryRun }: RedriveOp
 };
 
 const lettersLine = ({ queue, redriven, skipped, left }: LettersDone, dryRun: boolean): string => {
-  const isRefused = queue === 'rejected';
-  const one = isRefused ? 'refused message' : 'dead letter';
+  const isRefused = queue === 'rejected' || queue === 'given-up';
+  const one = queue === 'rejected' ? 'refused message' : queue === 'given-up' ? 'event given up' : 'dead letter';
   if (redriven + skipped.size + left === 0) return `${queue}: no ${one}s`;
   // Counted, and not read: among them may be what none of the functions wrote.
   if (dryRun && !isRefused) return `${queue}: at most ${plural(redriven, one)} would be sent again`;

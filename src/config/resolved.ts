@@ -3,7 +3,13 @@
 import type { Millis, OperationName } from '../batching/ids.ts';
 import type { BatchPolicy } from '../batching/policy.ts';
 import type { Grouping } from '../batching/target.ts';
-import { GRACE, HANDLER_OVERHEAD, MESSAGES_AT_ONCE, REGISTER_VISIBILITY } from '../batching/timings.ts';
+import {
+  CALLBACK_MARGIN,
+  GRACE,
+  HANDLER_OVERHEAD,
+  MESSAGES_AT_ONCE,
+  REGISTER_VISIBILITY,
+} from '../batching/timings.ts';
 import type { RetryPolicy } from '../downstream/retry.ts';
 import type { Destination, DownstreamTarget } from './endpoints.ts';
 
@@ -160,6 +166,9 @@ export const callbackTimeout = ({ destinations }: Config): Millis => {
   const longest = Math.max(...Object.values(destinations).map((each) => ('timeout' in each ? each.timeout : 0)));
   return Math.ceil((Math.max(longest, AWS_CALL) + HANDLER_OVERHEAD) / 1_000) * 1_000;
 };
+
+/** After this an event comes back that its function neither delivered nor put off, since it died. */
+export const callbackVisibility = (config: Config): Millis => callbackTimeout(config) + CALLBACK_MARGIN;
 
 /** What a call of AWS takes at the most, tries and all. */
 const AWS_CALL: Millis = 10_000;

@@ -49,6 +49,18 @@ export const describe = (event: FlowEvent): string | undefined => {
       return `· ${plural(event.tasks, 'task')} of ${event.target} ${event.how}`;
     case 'not-delivered':
       return `✗ callback to ${event.destination}: ${event.cause}`;
+    case 'destination-down':
+      return `⏸ ${event.destination} is not called for a while (${event.failures} calls in a row without an answer)`;
+    case 'destination-up':
+      return `▶ ${event.destination} is called again`;
+    case 'result-omitted':
+      return `✗ ${event.destination} refused an event of ${event.bytes} bytes, and took it without its result: ${event.cause}`;
+    case 'not-given-up':
+      return `✗ an event could not be given up, and comes once more: ${event.cause}`;
+    case 'share-unknown':
+      return `✗ the share of destinations could not be read or written: ${event.cause}`;
+    case 'given-up':
+      return `✗ event for ${event.destination} given up: groupage redrive --dead-letters given-up sends it again`;
     case 'untold':
       return `✗ nobody was told of ${plural(event.tasks, 'task')}: ${event.destinations.join(', ')} ${event.destinations.length === 1 ? 'is' : 'are'} not configured`;
     case 'fan-out-ended':
@@ -60,6 +72,8 @@ export const describe = (event: FlowEvent): string | undefined => {
     case 'unknown-items':
       return `✗ ${plural(event.items, 'item')} of no fan-out that is known, such as ${event.first}: nothing was done for them`;
     case 'delivered':
+    case 'put-off':
+    case 'not-put-off':
     case 'blocked':
     case 'slot-freed':
     case 'held':

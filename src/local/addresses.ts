@@ -12,6 +12,7 @@ export interface Addresses {
     Record<'register' | 'elect' | 'group' | 'batch' | 'rejected', string> & {
       /** Where the configuration has destinations. */
       readonly callback?: string;
+      readonly 'given-up'?: string;
     }
   >;
   readonly tables: Readonly<Record<'task' | 'batchLock' | 'batch' | 'fanOut' | 'list' | 'fleet', string>>;

@@ -151,6 +151,7 @@ const addressesOf = (
   const named = <Name extends string>(names: readonly Name[], settingOf: (name: Name) => Setting) =>
     Object.fromEntries(names.map((name) => [name, setting(settings, settingOf(name))])) as Record<Name, string>;
   const callback = optionalSetting(settings, 'callbackQueue');
+  const givenUp = optionalSetting(settings, 'givenUpQueue');
   return {
     ...(hasConsole ? { console: `${server.endpoint}/` } : {}),
     api: `${server.endpoint}/v1`,
@@ -159,6 +160,7 @@ const addressesOf = (
     queues: {
       ...named(['register', 'elect', 'group', 'batch', 'rejected'], (name) => `${name}Queue`),
       ...(callback === undefined ? {} : { callback }),
+      ...(givenUp === undefined ? {} : { 'given-up': givenUp }),
     },
     tables: named(['task', 'batchLock', 'batch', 'fanOut', 'list', 'fleet'], (name) => `${name}Table`),
   };

@@ -238,6 +238,7 @@ export class World {
       batch: one(queues.batch),
       reject: many(queues.reject),
       callbacks: many(queues.callbacks),
+      giveUp: many(queues.giveUp),
     };
   }
 

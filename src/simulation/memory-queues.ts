@@ -1,4 +1,5 @@
 /** The queue ports on simulated queues. */
+import type { Millis } from '../batching/ids.ts';
 import { printBatch, printElect, printGroup } from '../batching/messages.ts';
 import { printRejection, type Rejection } from '../batching/rejection.ts';
 import type { CallbackMessage } from '../callbacks/callback.ts';
@@ -11,12 +12,36 @@ export type SimulatedQueues = Readonly<Record<WorkingQueue, SimulatedQueue>> & {
   readonly callback?: SimulatedQueue;
 };
 
-/** @param told what initiators were told. */
+/** The queue of events that were given up. */
+export class GivenUp {
+  readonly letters: DeadLetter[] = [];
+  readonly #now: () => Millis;
+  #put = 0;
+
+  /** @param now when a message is sent. @default - every message is old */
+  constructor(now: () => Millis = () => 0) {
+    this.#now = now;
+  }
+
+  put(body: string): void {
+    this.#put += 1;
+    const id = `given-up-${this.#put}`;
+    this.letters.push({ messageId: id, body, revivals: 0, sentAt: this.#now(), receipt: id });
+  }
+
+  remove(receipt: string): void {
+    const at = this.letters.findIndex((letter) => letter.receipt === receipt);
+    if (at !== -1) this.letters.splice(at, 1);
+  }
+}
+
+/** @param told what initiators were told. @param givenUp events that were given up */
 export const memoryQueues = (
   queues: SimulatedQueues,
   rejected: Rejection[],
   gate: Gate,
   told: Pick<CallbackMessage[], 'push'> = [],
+  givenUp = new GivenUp(),
 ): Queues => ({
   register: async (bodies) => {
     await gate(
@@ -45,6 +70,12 @@ export const memoryQueues = (
       messages.map((message) => () => told.push(message)),
     );
   },
+  giveUp: async (bodies) => {
+    await gate(
+      'queues.giveUp',
+      bodies.map((body) => () => givenUp.put(body)),
+    );
+  },
 });
 
 const queueOf = (queues: SimulatedQueues, name: SourceQueue): SimulatedQueue => {
@@ -57,9 +88,15 @@ export const memoryBacklogs = (queues: SimulatedQueues, gate: Gate): Backlogs =>
   of: (queue) => through(gate, 'backlogs.of', () => queueOf(queues, queue).backlog()),
 });
 
-export const memoryDeadLetters = (queues: SimulatedQueues, rejected: Rejection[], gate: Gate): DeadLetters => {
-  const lettersOf = (queue: LetterQueue): DeadLetter[] =>
-    queue === 'rejected'
+export const memoryDeadLetters = (
+  queues: SimulatedQueues,
+  rejected: Rejection[],
+  gate: Gate,
+  givenUp = new GivenUp(),
+): DeadLetters => {
+  const lettersOf = (queue: LetterQueue): DeadLetter[] => {
+    if (queue === 'given-up') return givenUp.letters;
+    return queue === 'rejected'
       ? rejected.map((each) =>
           letterOf({
             id: each.messageId,
@@ -70,6 +107,7 @@ export const memoryDeadLetters = (queues: SimulatedQueues, rejected: Rejection[]
           }),
         )
       : [...(queues[queue]?.deadLetters ?? [])].map(letterOf);
+  };
   return {
     receive: (queue) => through(gate, 'deadLetters.receive', () => lettersOf(queue).slice(0, 10)),
     revive: (queue, { body, revivals, firstSentAt }, delay) =>
@@ -83,6 +121,7 @@ export const memoryDeadLetters = (queues: SimulatedQueues, rejected: Rejection[]
           if (at !== -1) rejected.splice(at, 1);
           return;
         }
+        if (queue === 'given-up') return givenUp.remove(receipt);
         const from = queueOf(queues, queue);
         const message = [...from.deadLetters].find(({ id }) => id === receipt);
         if (message) from.delete(message);

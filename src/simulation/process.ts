@@ -18,7 +18,7 @@ import { memoryLists } from './memory-lists.ts';
 import { memoryLocks } from './memory-locks.ts';
 import { memoryOperations } from './memory-operations.ts';
 import { memoryProcessed } from './memory-processed.ts';
-import { memoryDeadLetters, memoryQueues, type SimulatedQueues } from './memory-queues.ts';
+import { type GivenUp, memoryDeadLetters, memoryQueues, type SimulatedQueues } from './memory-queues.ts';
 import { memoryTasks } from './memory-tasks.ts';
 import { memoryWaiting } from './memory-waiting.ts';
 import type { Random } from './random.ts';
@@ -33,6 +33,8 @@ export interface Surroundings {
   readonly tables: Tables;
   readonly queues: SimulatedQueues;
   readonly rejected: Rejection[];
+  /** @default - none is ever given up */
+  readonly givenUp?: GivenUp;
   /** What initiators were told. */
   readonly told: Pick<CallbackMessage[], 'push'>;
   /** The batch API behind every operation, as a process calls it. */
@@ -179,14 +181,14 @@ const stores = (around: Surroundings, { name, gate, lag }: Life) => {
 
 const depsOf = (around: Surroundings, life: Life): Deps => {
   const { gate, lag, machine, report } = life;
-  const { config, tables, queues, rejected, told, nodeSize = FULL_SIZE } = around;
+  const { config, tables, queues, rejected, givenUp, told, nodeSize = FULL_SIZE } = around;
   return {
     config,
     ...stores(around, life),
     fanOuts: memoryFanOuts(tables, gate, nodeSize, lag),
     lists: memoryLists(tables, gate, nodeSize),
-    queues: memoryQueues(queues, rejected, gate, told),
-    deadLetters: memoryDeadLetters(queues, rejected, gate),
+    queues: memoryQueues(queues, rejected, gate, told, givenUp),
+    deadLetters: memoryDeadLetters(queues, rejected, gate, givenUp),
     patrolMarks: {
       read: () => through(gate, 'patrolMarks.read', () => tables.patrolMark),
       write: (mark) =>

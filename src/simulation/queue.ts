@@ -62,6 +62,8 @@ export class SimulatedQueue {
   readonly #copies = new Set<QueuedMessage>();
   readonly #delayed = new Set<QueuedMessage>();
   readonly #ready = new Line<QueuedMessage>();
+  /** Messages that come back after a delay of their own, by the receive for which that holds. */
+  readonly #putOff = new WeakMap<QueuedMessage, number>();
   #inHand = 0;
   /** Whether messages were lost that the design counts on. */
   wasPurged = false;
@@ -157,9 +159,10 @@ export class SimulatedQueue {
     this.onLost(message);
   }
 
-  #later(delay: Millis, message: QueuedMessage): void {
+  #later(delay: Millis, message: QueuedMessage, comes: () => boolean = () => true): void {
     this.#chaos.scheduler.after(delay, () => {
       this.#delayed.delete(message);
+      if (!comes()) return;
       if (message.deleted || this.deadLetters.has(message)) return;
       this.#ready.push(message);
       this.#pollSoon();
@@ -269,16 +272,36 @@ export class SimulatedQueue {
     });
   }
 
-  #hideEach(taken: readonly QueuedMessage[]): Set<QueuedMessage> {
-    for (const message of taken) this.#later(this.#options.visibility + this.#habits.hiddenLonger(), message);
+  /**
+   * Has a message that is in hand come back after `delay` seconds, and not when its visibility timeout ends. False if it was
+   * deleted, or received again since.
+   */
+  putOff(message: QueuedMessage, receives: number, delay: number): boolean {
+    if (message.deleted || message.receives !== receives) return false;
+    this.#putOff.set(message, receives);
+    this.#later(delay * 1_000 + this.#habits.overdue(message.id), message);
+    return true;
+  }
+
+  #comesBack(message: QueuedMessage, receives: number): boolean {
+    return this.#putOff.get(message) !== receives;
+  }
+
+  #hideEach(taken: readonly QueuedMessage[]): Pick<Set<QueuedMessage>, 'delete'> {
+    for (const message of taken) {
+      const { receives } = message;
+      this.#later(this.#options.visibility + this.#habits.hiddenLonger(), message, () =>
+        this.#comesBack(message, receives),
+      );
+    }
     return new Set();
   }
 
   /** One event for all of them, which holds on to none that was deleted: of long traces there are many. */
-  #hideTogether(taken: readonly QueuedMessage[]): Set<QueuedMessage> {
-    const hidden = new Set(taken);
+  #hideTogether(taken: readonly QueuedMessage[]): Pick<Set<QueuedMessage>, 'delete'> {
+    const hidden = new Map(taken.map((message) => [message, message.receives]));
     this.#chaos.scheduler.after(this.#options.visibility + this.#habits.hiddenLonger(), () => {
-      for (const message of hidden) this.#later(0, message);
+      for (const [message, receives] of hidden) this.#later(0, message, () => this.#comesBack(message, receives));
     });
     return hidden;
   }

@@ -13,10 +13,11 @@ import type { Millis, TaskId } from '../batching/ids.ts';
 import { registerAll } from '../batching/register.ts';
 import type { Rejection } from '../batching/rejection.ts';
 import { sweep } from '../batching/sweep.ts';
-import { MAX_RECEIVES, MESSAGES_AT_ONCE, MINUTE } from '../batching/timings.ts';
+import { CALLBACK_RECEIVES, MESSAGES_AT_ONCE, MINUTE } from '../batching/timings.ts';
 import { type CallbackMessage, printCallback } from '../callbacks/callback.ts';
 import { type DeliverDeps, deliverAll } from '../callbacks/deliver.ts';
-import { type Config, callbackTimeout } from '../config/resolved.ts';
+import { sharing } from '../callbacks/sharing.ts';
+import { type Config, callbackTimeout, callbackVisibility } from '../config/resolved.ts';
 import type { Downstream } from '../downstream/downstream.ts';
 import type { SourceQueue } from '../ports.ts';
 import { Chaos } from '../simulation/chaos.ts';
@@ -24,7 +25,9 @@ import { type FaultRates, faultyGate, type Process } from '../simulation/faults.
 import { simulatedFunctions } from '../simulation/functions.ts';
 import { type Gate, openGate } from '../simulation/gate.ts';
 import { anyHabits, bestHabits, type Habits } from '../simulation/habits.ts';
-import type { SimulatedQueues } from '../simulation/memory-queues.ts';
+import { GivenUp, type SimulatedQueues } from '../simulation/memory-queues.ts';
+import { memoryReturns, receivedFrom } from '../simulation/memory-returns.ts';
+import { memoryShares, type ShareRow } from '../simulation/memory-shares.ts';
 import { attempt, beginLife, type Life, type Started, startProcess } from '../simulation/process.ts';
 import { SimulatedQueue } from '../simulation/queue.ts';
 import { Remembered } from '../simulation/remembered.ts';
@@ -60,16 +63,19 @@ export class Flow {
   readonly tables: Tables;
   readonly queues: SimulatedQueues & { readonly callback: SimulatedQueue };
   readonly rejected: Rejection[] = [];
+  readonly givenUp: GivenUp;
   readonly events: FlowEvent[] = [];
   /** Tasks that have not ended. */
   readonly unfinished = new Set<TaskId>();
   readonly #options: FlowOptions;
   readonly #chaos: Chaos;
   readonly #runs = new Map<string, number>();
+  readonly #shares: ShareRow = new Map();
 
   constructor(options: FlowOptions) {
     this.#options = options;
     const { pace, chaos, config } = options;
+    this.givenUp = new GivenUp(() => pace.scheduler.now);
     this.#chaos = new Chaos(pace.scheduler, chaos, () => {});
     this.#chaos.onViolation = (violation) => pace.fail(violation);
     this.tables = chaos.isWanted
@@ -113,12 +119,12 @@ export class Flow {
       if (event.event !== 'not-delivered') life.report(event);
     };
     const { config, downstream } = this.#options;
-    const { tables, queues, rejected } = this;
+    const { tables, queues, rejected, givenUp } = this;
     const told = {
       push: (...messages: CallbackMessage[]) =>
         messages.map((message) => queues.callback.send(printCallback(message))).length,
     };
-    return startProcess({ config, tables, queues, rejected, told, downstream }, { ...life, report });
+    return startProcess({ config, tables, queues, rejected, givenUp, told, downstream }, { ...life, report });
   }
 
   readonly #gateOf = (chaos: Chaos, process: Process): Gate => {
@@ -135,18 +141,25 @@ export class Flow {
     const timeout = callbackTimeout(this.#options.config);
     const options = {
       name: 'callback',
-      visibility: 6 * timeout,
-      maxReceives: MAX_RECEIVES,
+      visibility: callbackVisibility(this.#options.config),
+      maxReceives: CALLBACK_RECEIVES,
       batchSize: MESSAGES_AT_ONCE.callback,
       consume: async (messages: readonly Parameters<SimulatedQueue['delete']>[0][]) => {
         const { name, deps } = this.#start('callback', timeout);
-        const sent = messages.map(({ id, body }) => ({ messageId: id, body }));
-        const delivering = { ...deps, stack: STACK, wayTo: this.#options.wayTo };
-        const back = await attempt(this.#chaos, name, () => deliverAll(delivering, sent, () => {}), sent);
-        return messages.filter(({ id }) => !back.some(({ messageId }) => messageId === id));
+        const received = receivedFrom(messages);
+        const delivering = {
+          ...deps,
+          stack: STACK,
+          wayTo: this.#options.wayTo,
+          returns: memoryReturns(queue, messages),
+          sharing: sharing(deps, memoryShares(this.#shares, openGate)),
+        };
+        const back = await attempt(this.#chaos, name, () => deliverAll(delivering, received, () => {}), received);
+        return messages.filter((message) => !back.some((each) => each.message === message));
       },
     };
-    return new SimulatedQueue(this.#chaos, options, this.#habitsOf('callback'));
+    const queue = new SimulatedQueue(this.#chaos, options, this.#habitsOf('callback'));
+    return queue;
   }
 
   #sweepEachMinute(): void {

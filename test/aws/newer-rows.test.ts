@@ -2,6 +2,7 @@
 import { PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { batchKey } from '../../src/aws/batch-rows.ts';
+import { SHARE_KEY } from '../../src/aws/dynamodb-shares.ts';
 import { dynamoDBPatrolMarks } from '../../src/aws/dynamodb-waiting.ts';
 import { headerKey, nodeRow, tokenKey } from '../../src/aws/fan-out-rows.ts';
 import { leaseKey, nodeKeyOf } from '../../src/aws/fleet-rows.ts';
@@ -138,6 +139,11 @@ const CASES = (): Record<Exclude<RowKind, 'fleet name'>, Case> => ({
     table: 'batchLock',
     rows: [PATROL_KEY],
     attempts: [() => dynamoDBPatrolMarks(resources.clients.dynamodb, resources.tables.batchLock).read()],
+  },
+  'share of destinations': {
+    table: 'batchLock',
+    rows: [SHARE_KEY],
+    attempts: [() => stores.shares.read('now'), () => stores.shares.read('eventually')],
   },
   'processed key': {
     table: 'batchLock',

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { isGivenUp, reviveDeadLetters } from '../../src/batching/dead-letters.ts';
+import { reviveDeadLetters } from '../../src/batching/dead-letters.ts';
+import { isGivenUp } from '../../src/batching/given-up.ts';
 import type { SourceQueue } from '../../src/ports.ts';
 import { NOW } from '../factories/factories.ts';
 import type { StepKit } from './step-kit.ts';
@@ -70,7 +71,7 @@ suite('dead letters that somebody asks for', () => {
     kit.letters.group = [letter(`{"v":2,"target":"${where}"}`)];
     expect(await revive('group')).toEqual({ revived: 1, skipped: [], isDone: true });
     expect(kit.sent.rejected).toEqual([]);
-    expect(isGivenUp('callback', { ...letter('{"v":2}'), sentAt: 0 }, NOW)).toBe(false);
+    expect(isGivenUp('{"v":2}', NOW)).toBe(false);
   });
 
   it('were sent, also where they could not be taken out afterwards: that is said, and they come once more', async () => {

@@ -31,6 +31,7 @@ export interface StepKit extends Deps {
     readonly batch: Delayed<BatchMessage>[];
     readonly rejected: Rejection[];
     readonly callbacks: CallbackMessage[];
+    readonly givenUp: string[];
     readonly revived: { queue: SourceQueue; letter: DeadLetter; delay: number }[];
   };
   readonly letters: Record<LetterQueue, DeadLetter[]>;
@@ -61,8 +62,18 @@ export const stepKit = (stores: Stores, config: Config = aConfig()): StepKit => 
     now: NOW,
     limit: Number.POSITIVE_INFINITY,
     chance: 0.5,
-    sent: { registered: [], elect: [], resume: [], group: [], batch: [], rejected: [], callbacks: [], revived: [] },
-    letters: { register: [], elect: [], group: [], batch: [], callback: [], rejected: [] },
+    sent: {
+      registered: [],
+      elect: [],
+      resume: [],
+      group: [],
+      batch: [],
+      rejected: [],
+      callbacks: [],
+      givenUp: [],
+      revived: [],
+    },
+    letters: { register: [], elect: [], group: [], batch: [], callback: [], rejected: [], 'given-up': [] },
     calls: [],
     events: [],
     answers: [{ kind: 'all-succeeded' }],
@@ -74,6 +85,7 @@ export const stepKit = (stores: Stores, config: Config = aConfig()): StepKit => 
       batch: async (message, delay) => void kit.sent.batch.push({ ...message, delay }),
       reject: async (rejections) => void kit.sent.rejected.push(...rejections),
       callbacks: async (messages) => void kit.sent.callbacks.push(...messages),
+      giveUp: async (bodies) => void kit.sent.givenUp.push(...bodies),
     },
     machine: {
       now: () => kit.now,

@@ -33,7 +33,7 @@ suite('sweep', () => {
     expect(kit.letters.elect).toEqual([]);
   });
 
-  it('sends events again for three days, and leaves older ones to a person', async () => {
+  it('sends events again for three days, and moves older ones to a queue of their own', async () => {
     const eventAt = (finishedAt: number) =>
       printCallback({ to: 'ops', event: eventOf(aStored(ended, {}), { ...ended, finishedAt }) });
     const ended = { status: 'succeeded', attempts: 1, finishedAt: NOW } as const;
@@ -42,22 +42,35 @@ suite('sweep', () => {
     kit.letters.callback = [letter(eventAt(NOW - age), 20), letter(eventAt(NOW - age - 1), 3)];
     await sweep({ ...kit, config }, { timeLeft: timeRunning(50_000) });
     expect(kit.sent.revived).toMatchObject([{ queue: 'callback', letter: { revivals: 20 }, delay: 900 }]);
-    expect(kit.letters.callback.map(({ revivals }) => revivals)).toEqual([3]);
+    expect(kit.sent.givenUp).toEqual([eventAt(NOW - age - 1)]);
+    expect(kit.letters.callback).toEqual([]);
+    expect(kit.events).toContainEqual({ event: 'given-up', destination: 'ops', messageId: expect.any(String) });
     expect(kit.sent.rejected).toEqual([]);
   });
 
-  it('does not go through all that is left to a person, each minute', async () => {
+  it('comes to a fresh event behind thousands that a release before has given up and left there', async () => {
+    const endedAt = (finishedAt: number) => ({ status: 'succeeded', attempts: 1, finishedAt }) as const;
+    const eventAt = (at: number) => printCallback({ to: 'ops', event: eventOf(aStored(endedAt(at)), endedAt(at)) });
+    const config = { ...kit.config, destinations: { ops: { kind: 'queue', name: 'ops' } } } as const;
+    const old = letter(eventAt(NOW - 80 * 3_600_000));
+    const lying = Array.from({ length: 1_200 }, (_, n) => ({ ...old, messageId: `${n}`, receipt: `${n}` }));
+    // As SQS does, it shows each letter once within a visibility timeout.
+    const receive: StepKit['deadLetters']['receive'] = async (queue) =>
+      queue === 'callback' ? lying.splice(0, 10) : [];
+    lying.push(letter(eventAt(NOW - 60_000)));
+    await sweep({ ...kit, config, deadLetters: { ...kit.deadLetters, receive } }, invocation);
+    expect(kit.sent.revived).toMatchObject([{ queue: 'callback', delay: 1 }]);
+    expect(kit.sent.givenUp).toHaveLength(1_200);
+  });
+
+  it('keeps an event that it could not move', async () => {
     const ended = { status: 'succeeded', attempts: 1, finishedAt: NOW - 80 * 3_600_000 } as const;
     const config = { ...kit.config, destinations: { ops: { kind: 'queue', name: 'ops' } } } as const;
-    const body = printCallback({ to: 'ops', event: eventOf(aStored(ended), ended) });
-    let looks = 0;
-    const receive: StepKit['deadLetters']['receive'] = async (queue) => {
-      if (queue !== 'callback') return [];
-      looks += 1;
-      return Array.from({ length: 10 }, (_, n) => ({ ...letter(body), messageId: `${looks}.${n}` }));
-    };
-    await sweep({ ...kit, config, deadLetters: { ...kit.deadLetters, receive } }, invocation);
-    expect(looks).toBe(10);
+    kit.letters.callback = [letter(printCallback({ to: 'ops', event: eventOf(aStored(ended), ended) }))];
+    const queues = { ...kit.queues, giveUp: () => Promise.reject(new Error('throttled')) };
+    await sweep({ ...kit, config, queues }, { timeLeft: timeRunning(50_000) });
+    expect(kit.letters.callback).toHaveLength(1);
+    expect(kit.events).toContainEqual(expect.objectContaining({ event: 'not-revived', cause: 'Error: throttled' }));
   });
 
   it('has no callback queue to look into where there are no destinations', async () => {

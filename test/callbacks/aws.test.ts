@@ -24,7 +24,7 @@ import { enter } from '../backends/cloud.ts';
 import { type Emulator, startEmulator } from '../backends/ministack.ts';
 import { NOTHING_MAY_BE_MISSING } from '../backends/missing.ts';
 import { eventually } from '../end-to-end/flow.ts';
-import { awsError, startAwsService } from '../factories/aws-service.ts';
+import { type AwsReply, awsError, startAwsService } from '../factories/aws-service.ts';
 
 const eventOf = (status: string): LeavingEvent => ({
   text: `{"specversion":"1.0","type":"groupage.task.${status}","data":{"result":{"name":"Zoë 🚚 \\uffff"}}}`,
@@ -58,6 +58,15 @@ describe('a queue', () => {
     const url = await make('ops');
     await wayToQueue(name, sqs)(EVENT);
     expect(await next(sqs, url)).toBe(EVENT.text);
+  });
+
+  it('that takes less than SQS does refuses an event for its size, and takes a smaller one', async () => {
+    const Attributes = { MaximumMessageSize: '1024' };
+    const url = (await sqs.send(new CreateQueueCommand({ QueueName: 'small', Attributes }))).QueueUrl ?? '';
+    const way = wayToQueue('small', sqs);
+    await expect(way({ ...EVENT, text: 'x'.repeat(1_025) })).rejects.toMatchObject({ name: 'TooLarge' });
+    await way({ ...EVENT, text: 'x'.repeat(1_024) });
+    expect(await next(sqs, url)).toHaveLength(1_024);
   });
 
   it('that is not there is asked for again', async () => {
@@ -150,6 +159,28 @@ describe('what AWS may answer', () => {
         Time: Date.parse(EVENT.time) / 1_000,
       },
     ]);
+    await service.stop();
+  });
+
+  it('a queue, a topic and a bus may refuse an event for its size', async () => {
+    const tooLong = (operation: string): AwsReply => {
+      if (operation.endsWith('GetQueueUrl')) return { body: { QueueUrl: `${service.options.endpoint}/0/ops` } };
+      if (operation.endsWith('SendMessageBatch'))
+        return awsError(400, 'BatchRequestTooLong', 'Batch requests cannot be longer');
+      if (operation.endsWith('PutEvents'))
+        return awsError(400, 'ValidationException', 'Total size of the entries in the request is over the limit.');
+      const error = '<Code>InvalidParameter</Code><Message>Invalid parameter: Message too long</Message>';
+      return { status: 400, body: `<ErrorResponse><Error><Type>Sender</Type>${error}</Error></ErrorResponse>` };
+    };
+    const service = await startAwsService(({ operation }) => tooLong(operation));
+    const options = { ...service.options, maxAttempts: 1 };
+    const topic = 'arn:aws:sns:us-east-1:000000000000:news';
+    for (const way of [
+      wayToQueue('ops', new SQSClient(options)),
+      wayToTopic(topic, new SNSClient(options)),
+      wayToEventBus('orders', new EventBridgeClient(options)),
+    ])
+      await expect(way(EVENT)).rejects.toMatchObject({ name: 'TooLarge' });
     await service.stop();
   });
 

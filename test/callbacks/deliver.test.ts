@@ -3,8 +3,10 @@ import type { FlowEvent } from '../../src/batching/events.ts';
 import type { Rejection } from '../../src/batching/rejection.ts';
 import { tell } from '../../src/batching/tell.ts';
 import { type CallbackMessage, callbackOf, printCallback } from '../../src/callbacks/callback.ts';
-import { deliverAll, type Way } from '../../src/callbacks/deliver.ts';
+import { deliverAll } from '../../src/callbacks/deliver.ts';
 import type { LeavingEvent } from '../../src/callbacks/event.ts';
+import type { PutOff, Returns } from '../../src/callbacks/store.ts';
+import { TooLarge, type Way } from '../../src/callbacks/way.ts';
 import type { Config } from '../../src/config/resolved.ts';
 import { aConfig, aStored, NOW } from '../factories/factories.ts';
 
@@ -25,19 +27,38 @@ let events: FlowEvent[];
 let rejected: Rejection[];
 let sent: [string, LeavingEvent][];
 let ways: Record<string, Way>;
+let putOff: PutOff[];
+let givenUp: string[];
+let returns: Returns['putOff'];
 beforeEach(() => {
+  putOff = [];
+  givenUp = [];
+  returns = async (messages) => {
+    putOff.push(...messages);
+    return [];
+  };
   events = [];
   rejected = [];
   sent = [];
   ways = {};
 });
 
-const deliver = async (...bodies: readonly string[]): Promise<[string, string][]> => {
+const deliver = (...bodies: readonly string[]): Promise<[string, string][]> => deliverAt({ now: NOW }, ...bodies);
+
+/** @param at when, and how often each message was received by then. */
+const deliverAt = async (
+  { now, receives = 1 }: { readonly now: number; readonly receives?: number },
+  ...bodies: readonly string[]
+): Promise<[string, string][]> => {
   const failures: [string, string][] = [];
   const deps = {
     config,
-    queues: { reject: async (all: readonly Rejection[]) => void rejected.push(...all) },
-    machine: { now: () => NOW },
+    queues: {
+      reject: async (all: readonly Rejection[]) => void rejected.push(...all),
+      giveUp: async (all: readonly string[]) => void givenUp.push(...all),
+    },
+    returns: { putOff: (messages: readonly PutOff[]) => returns(messages) },
+    machine: { now: () => now, random: () => 1 },
     report: (event: FlowEvent) => void events.push(event),
     stack: 'here',
     wayTo: (destination: { readonly name?: string }) => {
@@ -45,18 +66,19 @@ const deliver = async (...bodies: readonly string[]): Promise<[string, string][]
       return ways[name] ?? (async (event: LeavingEvent) => void sent.push([name, event]));
     },
   };
-  const messages = bodies.map((body, n) => ({ messageId: `m-${n}`, body }));
+  const messages = bodies.map((body, n) => ({ messageId: `m-${n}`, body, receipt: `r-${n}`, receives }));
   const back = await deliverAll(deps as never, messages, ({ messageId }, cause) =>
     failures.push([messageId, String(cause)]),
   );
-  expect(back.map(({ messageId }) => messageId).toSorted()).toEqual(failures.map(([each]) => each).toSorted());
+  const failed = givenUp.length > 0 ? [] : failures.map(([each]) => each);
+  expect(back.map(({ messageId }) => messageId).toSorted()).toEqual(failed.toSorted());
   return failures;
 };
 
 describe('events of an invocation', () => {
   it('go each to its destination, and are counted by that', async () => {
     expect(await deliver(bodyTo('ops'), bodyTo('news'), bodyTo('ops'))).toEqual([]);
-    expect(sent.map(([name]) => name)).toEqual(['ops', 'news', 'ops']);
+    expect(sent.map(([name]) => name).toSorted()).toEqual(['news', 'ops', 'ops']);
     expect(sent[0]?.[1]).toMatchObject({ type: 'groupage.task.failed', source: '/groupage/here/ship' });
     expect(events).toEqual([
       { event: 'delivered', destination: 'ops', events: 2 },
@@ -69,8 +91,45 @@ describe('events of an invocation', () => {
     expect(await deliver(bodyTo('news'), bodyTo('ops'))).toEqual([['m-0', 'Error: answered 500']]);
     expect(events).toEqual([
       { event: 'not-delivered', destination: 'news', cause: 'answered 500' },
+      { event: 'put-off', destination: 'news', events: 1, uncalled: 0, waited: 0 },
       { event: 'delivered', destination: 'ops', events: 1 },
     ]);
+  });
+
+  it('that fail come back later and later, each by itself, and say for how long the oldest has waited', async () => {
+    ways.news = () => Promise.reject(new Error('answered 500'));
+    await deliverAt({ now: NOW + 90_000, receives: 3 }, bodyTo('news'), bodyTo('ops'), bodyTo('news'));
+    expect(putOff).toEqual([
+      { messageId: 'm-0', receipt: 'r-0', delay: 8 },
+      { messageId: 'm-2', receipt: 'r-2', delay: 8 },
+    ]);
+    expect(events).toContainEqual({ event: 'put-off', destination: 'news', events: 2, uncalled: 0, waited: 90_000 });
+  });
+
+  it('come back all the same where SQS does not take their delays', async () => {
+    ways.news = () => Promise.reject(new Error('answered 500'));
+    returns = () => Promise.reject(new Error('throttled'));
+    expect(await deliver(bodyTo('news'))).toHaveLength(1);
+    expect(events).toContainEqual({ event: 'not-put-off', messages: 1, cause: 'Error: throttled' });
+    returns = async (messages) => messages;
+    expect(await deliver(bodyTo('news'))).toHaveLength(1);
+    expect(events).toContainEqual({ event: 'not-put-off', messages: 1 });
+  });
+
+  it('that fail after three days are given up, once they have had some chances', async () => {
+    ways.news = () => Promise.reject(new Error('answered 500'));
+    const late = { now: NOW + 72 * 3_600_000 + 1 };
+    await deliverAt({ ...late, receives: 4 }, bodyTo('news'));
+    await deliverAt({ now: NOW + 72 * 3_600_000, receives: 900 }, bodyTo('news'));
+    expect([givenUp, putOff.length]).toEqual([[], 2]);
+    await deliverAt({ ...late, receives: 5 }, bodyTo('news'));
+    expect([givenUp, putOff.length]).toEqual([[bodyTo('news')], 2]);
+    expect(events).toContainEqual({ event: 'given-up', destination: 'news', messageId: 'm-0' });
+  });
+
+  it('of a form that a later release brought come back', async () => {
+    expect(await deliver('{"v":2}')).toHaveLength(1);
+    expect(putOff).toMatchObject([{ messageId: 'm-0', delay: 2 }]);
   });
 
   it.each([
@@ -94,6 +153,46 @@ describe('events of an invocation', () => {
     ]);
     expect(events).toContainEqual({ event: 'rejected', messages: 1, reasons: [expect.stringContaining(reason)] });
     expect(sent).toHaveLength(1);
+  });
+});
+
+describe('an event that a destination refuses for its size', () => {
+  const done = aStored({ status: 'succeeded', attempts: 1, finishedAt: NOW, result: '"much"' });
+  const large = printCallback({
+    to: 'ops',
+    event: callbackOf({ callbacks: { failed: null, succeeded: 'ops' } }, done)?.event ?? '',
+  });
+  const refusing: Way = async (event) => {
+    if (event.text.includes('much')) throw new TooLarge('must be shorter than 262144 bytes');
+    sent.push(['ops', event]);
+  };
+
+  it('comes once more at once, without its result, and that is said', async () => {
+    ways.ops = refusing;
+    expect(await deliver(large)).toEqual([]);
+    expect(JSON.parse(sent[0]?.[1].text ?? '').data).toMatchObject({
+      status: 'succeeded',
+      resultOmitted: { bytes: 6 },
+    });
+    expect(events).toMatchObject([
+      {
+        event: 'result-omitted',
+        destination: 'ops',
+        bytes: expect.any(Number),
+        cause: expect.stringMatching(/262144/),
+      },
+      { event: 'delivered', destination: 'ops', events: 1 },
+    ]);
+  });
+
+  it('comes back where it has no result that could be left out', async () => {
+    let calls = 0;
+    ways.ops = async () => {
+      calls += 1;
+      throw new TooLarge('too long');
+    };
+    expect(await deliver(bodyTo('ops'))).toEqual([['m-0', 'TooLarge: too long']]);
+    expect(calls).toBe(1);
   });
 });
 

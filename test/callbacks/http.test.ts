@@ -69,10 +69,29 @@ describe('an HTTP destination', () => {
         response.end();
       });
       const url = await serve((_, response) => response.writeHead(status, { location: elsewhere }).end('secret words'));
-      await expect(send(url)).rejects.toMatchObject({ name: 'NotTaken', message: `answered ${status}` });
+      const isDown = status >= 500 || [408, 429].includes(status);
+      await expect(send(url)).rejects.toMatchObject({ name: 'NotTaken', message: `answered ${status}`, isDown });
       expect(reached).toEqual([]);
     },
   );
+
+  it('that answers 413 refuses the event for its size', async () => {
+    const url = await serve((_, response) => response.writeHead(413).end());
+    await expect(send(url)).rejects.toMatchObject({ name: 'TooLarge', message: 'answered 413' });
+  });
+
+  it('is called no longer than somebody waits', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const url = await serve(() => resolve());
+    const abort = new AbortController();
+    const sending = wayByHttp(
+      { kind: 'http', url, headers: {}, secret: SECRET, timeout: 200_000 },
+      { secrets, now: () => NOW },
+    )(EVENT, abort.signal);
+    await promise;
+    abort.abort();
+    await expect(sending).rejects.toThrow(/^no answer: /);
+  });
 
   it('that does not answer in time, or breaks off, did not take it', async () => {
     await expect(send(await serve(() => {}), { timeout: 150 })).rejects.toThrow('no answer within 150 ms');

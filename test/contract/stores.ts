@@ -7,10 +7,12 @@ import { dynamoDBLists } from '../../src/aws/dynamodb-lists.ts';
 import { dynamoDBLocks } from '../../src/aws/dynamodb-locks.ts';
 import { dynamoDBOperations } from '../../src/aws/dynamodb-operations.ts';
 import { dynamoDBProcessed } from '../../src/aws/dynamodb-processed.ts';
+import { dynamoDBShares } from '../../src/aws/dynamodb-shares.ts';
 import { dynamoDBTasks } from '../../src/aws/dynamodb-tasks.ts';
 import { dynamoDBWaiting } from '../../src/aws/dynamodb-waiting.ts';
 import { payloadKey as payloadRowKey } from '../../src/aws/task-rows.ts';
 import type { Task } from '../../src/batching/task.ts';
+import type { Shares } from '../../src/callbacks/store.ts';
 import type { Lists } from '../../src/deferred/store.ts';
 import type { FanOuts } from '../../src/fan-out/store.ts';
 import type { Fleets } from '../../src/fleet/store.ts';
@@ -23,6 +25,7 @@ import { memoryLists } from '../../src/simulation/memory-lists.ts';
 import { memoryLocks } from '../../src/simulation/memory-locks.ts';
 import { memoryOperations } from '../../src/simulation/memory-operations.ts';
 import { memoryProcessed } from '../../src/simulation/memory-processed.ts';
+import { memoryShares } from '../../src/simulation/memory-shares.ts';
 import { memoryTasks } from '../../src/simulation/memory-tasks.ts';
 import { memoryWaiting } from '../../src/simulation/memory-waiting.ts';
 import { emptyTables, payloadKey } from '../../src/simulation/tables.ts';
@@ -39,6 +42,7 @@ export interface Stores {
   readonly lists: Lists;
   readonly fleets: Fleets;
   readonly processed: ProcessedKeys;
+  readonly shares: Shares;
   /** Whether the time to live of a payload in a row of its own runs. */
   payloadExpires(task: Pick<Task, 'id' | 'payloadHash'>): Promise<boolean>;
   stop(): Promise<void>;
@@ -54,6 +58,7 @@ export const memoryStores = (tables = emptyTables(), gate: Gate = openGate): Sto
   lists: memoryLists(tables, gate),
   fleets: memoryFleets(new Map(), gate),
   processed: memoryProcessed(tables, gate),
+  shares: memoryShares(new Map(), gate),
   payloadExpires: async (task) => tables.payloads.get(payloadKey(task))?.expires !== undefined,
   stop: async () => {},
 });
@@ -72,6 +77,7 @@ export const dynamoDBStores = ({ clients: { dynamodb }, tables, stop }: Resource
   lists: dynamoDBLists(dynamodb, tables.fanOut, tables.list),
   fleets: dynamoDBFleets(dynamodb, tables.fleet),
   processed: dynamoDBProcessed(dynamodb, tables.batchLock),
+  shares: dynamoDBShares(dynamodb, tables.batchLock),
   payloadExpires: async (task) => {
     const get = new GetCommand({ TableName: tables.task, Key: payloadRowKey(task), ConsistentRead: true });
     return (await dynamodb.send(get)).Item?.ExpiresAt !== undefined;

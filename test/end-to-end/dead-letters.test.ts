@@ -14,8 +14,10 @@ beforeAll(async () => {
 });
 afterAll(() => flow?.stop());
 
-const urlOf = (queue: LetterQueue): string =>
-  queue === 'rejected' ? flow.queue('rejectedQueue') : flow.queue(`${queue}DeadLetters`);
+const urlOf = (queue: LetterQueue): string => {
+  if (queue === 'rejected') return flow.queue('rejectedQueue');
+  return queue === 'given-up' ? flow.queue('givenUpQueue') : flow.queue(`${queue}DeadLetters`);
+};
 
 const put = async (queue: LetterQueue, bodies: readonly string[]): Promise<void> => {
   for (let from = 0; from < bodies.length; from += 10) {
@@ -39,7 +41,8 @@ const redrive = async (queue: string, body?: unknown): Promise<{ status: number 
 
 const counted = async (queue: LetterQueue): Promise<number> => {
   const { queues } = (await flow.get('/dead-letters')) as { queues: { queue: string; messages: number }[] };
-  expect(queues.map((each) => each.queue)).toEqual(['register', 'elect', 'group', 'batch', 'callback', 'rejected']);
+  const all = ['register', 'elect', 'group', 'batch', 'callback', 'given-up', 'rejected'];
+  expect(queues.map((each) => each.queue)).toEqual(all);
   return queues.find((each) => each.queue === queue)?.messages ?? Number.NaN;
 };
 

@@ -9,10 +9,15 @@ export const isAnythingLost = (watched: Watched): GraphWidget[] => {
   const working = Object.entries(flow.workingQueues);
   const destinations = Object.keys(config.destinations);
   const deadLetters = Object.fromEntries(working.map(([name, queue]) => [name, queue.deadLetters]));
-  const lying = { ...deadLetters, rejected: flow.rejectedQueue.queue };
+  const { rejectedQueue, givenUpQueue } = flow;
+  const lying = {
+    ...deadLetters,
+    rejected: rejectedQueue.queue,
+    ...(givenUpQueue ? { 'given up': givenUpQueue.queue } : {}),
+  };
   const queues = working.map(([queue]) => queue);
   return [
-    graph('Dead letters and refused messages that lie there', ofQueues(lying, 'ApproximateNumberOfMessagesVisible')),
+    graph('Dead letters, refused messages and events given up', ofQueues(lying, 'ApproximateNumberOfMessagesVisible')),
     graph('Dead letters sent again, or unreadable', [
       ...queues.map((queue) => measured('DeadLettersRevived', { queue }, { label: `${queue} again` })),
       ...queues.map((queue) => measured('DeadLettersUnreadable', { queue }, { label: `${queue} unreadable` })),

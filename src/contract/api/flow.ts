@@ -93,7 +93,11 @@ const sourceQueue = {
   callback: 'events for destinations, where there are any',
 } as const satisfies Record<SourceQueue, string>;
 const QUEUE_NAME = word<SourceQueue>('Which', sourceQueue);
-const LETTER_QUEUE_NAME = word<LetterQueue>('Which', { ...sourceQueue, rejected: 'what was refused' });
+const LETTER_QUEUE_NAME = word<LetterQueue>('Which', {
+  ...sourceQueue,
+  rejected: 'what was refused',
+  'given-up': 'events that no destination took for three days, where there are destinations',
+});
 
 const QUEUE = z
   .object({
@@ -274,6 +278,7 @@ const QUEUE_ROUTES: readonly Route[] = [
           .object({
             queues: list(QUEUE, 'In the order in which a task passes them.'),
             rejected: whole('Refused messages.'),
+            givenUp: whole('Events that no destination took for three days, where there are destinations.').optional(),
           })
           .meta({ id: 'QueueList' }),
       },

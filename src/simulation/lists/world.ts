@@ -95,6 +95,7 @@ class ListWorld {
         group: nothing,
         batch: nothing,
         reject: nothing,
+        giveUp: nothing,
       },
       machine,
       report: (event) => {
