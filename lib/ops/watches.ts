@@ -21,6 +21,12 @@ const REGISTER_AGE = 300;
  * as the sweep does within minutes, and begins anew when a message becomes a dead letter.
  */
 const WEEK_OF_DAYS = 7;
+/**
+ * Milliseconds, and the same in seconds. An event that did not come to its destination is tried again within a quarter of an hour
+ * (`MAX_DELAY`): in each span of half an hour there is a try, however rare events are.
+ */
+const UNDELIVERED = { age: 900_000, span: Duration.minutes(30) };
+const CALLBACK_AGE = UNDELIVERED.age / 1_000;
 /** A function that fails or is throttled for three steps does not see to itself. */
 const LASTING = 3;
 
@@ -30,7 +36,7 @@ export const watchesOf = (config: Config, policy: AlarmPolicy, flow: Flow, measu
       id: `DeadLetters-${name}`,
       metric: deadLetters.metricApproximateNumberOfMessagesVisible({ period: STEP, statistic: Stats.MAXIMUM }),
       threshold: 1,
-      says: `Messages of the ${name} queue failed five times`,
+      says: `Messages of the ${name} queue failed ${name === 'callback' ? 'hundreds of times' : 'five times'}`,
       todo: 'read why in the log of the function, and mend it; the sweep sends them again',
       section: 'dead-letters',
     }),
@@ -56,17 +62,7 @@ export const watchesOf = (config: Config, policy: AlarmPolicy, flow: Flow, measu
     todo: 'find out who purged or redrove a queue, and run groupage doctor --deep',
     section: 'something-was-stranded',
   },
-  ...Object.keys(config.destinations).map(
-    (destination): Watch => ({
-      id: `Callbacks-${destination}`,
-      metric: measured('CallbacksFailed', { destination }),
-      threshold: 1,
-      periods: LASTING,
-      says: `The destination ${destination} takes no events`,
-      todo: 'mend it or its rights; events are kept and tried again for three days',
-      section: 'callbacks-fail',
-    }),
-  ),
+  ...watchesOfCallbacks(config, flow, measured),
   {
     id: 'RegisterAge',
     metric: flow.registerQueue.queue.metricApproximateAgeOfOldestMessage({ period: STEP, statistic: Stats.MAXIMUM }),
@@ -78,23 +74,67 @@ export const watchesOf = (config: Config, policy: AlarmPolicy, flow: Flow, measu
   ...watchesOfSweep(flow, measured),
 ];
 
+const watchesOfCallbacks = (config: Config, { callbackQueue, givenUpQueue }: Flow, measured: MeasuredIn): Watch[] => [
+  ...Object.keys(config.destinations).map(
+    (destination): Watch => ({
+      id: `Callbacks-${destination}`,
+      metric: measured('OldestUndelivered', { destination }, { period: UNDELIVERED.span, statistic: Stats.MAXIMUM }),
+      threshold: UNDELIVERED.age,
+      says: `An event has not come to the destination ${destination} for a quarter of an hour`,
+      todo: 'mend it or its rights; events are kept and tried again for three days',
+      section: 'callbacks-fail',
+    }),
+  ),
+  ...(givenUpQueue
+    ? [
+        {
+          id: 'GivenUp' as const,
+          metric: givenUpQueue.queue.metricApproximateNumberOfMessagesVisible({
+            period: STEP,
+            statistic: Stats.MAXIMUM,
+          }),
+          threshold: 1,
+          says: 'Events were given up: no destination took them for three days',
+          todo: 'mend the destination, and have them sent again (groupage redrive --dead-letters given-up) or delete them',
+          section: 'events-were-given-up' as const,
+        },
+      ]
+    : []),
+  ...(callbackQueue
+    ? [
+        {
+          id: 'CallbackAge' as const,
+          // It leaves out messages that were received more than three times: those are watched destination by destination.
+          metric: callbackQueue.queue.metricApproximateAgeOfOldestMessage({ period: STEP, statistic: Stats.MAXIMUM }),
+          threshold: CALLBACK_AGE,
+          says: 'Events wait and are not tried',
+          todo: "look at the callback function's errors, throttles and event source",
+          section: 'events-wait' as const,
+        },
+      ]
+    : []),
+];
+
 /** Where messages lie that SQS will delete unless somebody sees to them. */
-const watchesOfVanishing = ({ workingQueues, rejectedQueue }: Flow): Watch[] =>
+const watchesOfVanishing = ({ workingQueues, rejectedQueue, givenUpQueue }: Flow): Watch[] =>
   [
     ...Object.entries(workingQueues).map(([name, { deadLetters }]) => [name, deadLetters] as const),
     ['rejected', rejectedQueue.queue] as const,
+    ...(givenUpQueue ? [['given-up', givenUpQueue.queue] as const] : []),
   ].map(([name, queue]) => ({
     id: `Vanishing-${name}`,
     metric: queue.metricApproximateNumberOfMessagesVisible({ period: Duration.days(1), statistic: Stats.MAXIMUM }),
     threshold: 1,
     periods: WEEK_OF_DAYS,
-    says: `Messages have lain ${name === 'rejected' ? 'in the rejected queue' : `among the dead letters of the ${name} queue`} on each day of a week. SQS deletes a message 14 days after it was last sent`,
-    todo:
-      name === 'rejected'
-        ? "send them again (groupage redrive --dead-letters rejected), or keep a copy and delete them; when SQS deletes them, this queue's other alarm returns to OK"
-        : 'while the sweep runs it sends them again, so none is deleted (except callback events older than three days): find out in the log of the function why they fail. If the sweep does not run, start it',
+    says: `Messages have lain ${isFinal(name) ? `in the ${name} queue` : `among the dead letters of the ${name} queue`} on each day of a week. SQS deletes a message 14 days after it was last sent`,
+    todo: isFinal(name)
+      ? `send them again (groupage redrive --dead-letters ${name}), or keep a copy and delete them; when SQS deletes them, this queue's other alarm returns to OK`
+      : 'while the sweep runs it sends them again, so none is deleted: find out in the log of the function why they fail. If the sweep does not run, start it',
     section: 'messages-are-about-to-vanish',
   }));
+
+/** Queues whose messages only a person has sent again. */
+const isFinal = (name: string): boolean => name === 'rejected' || name === 'given-up';
 
 const watchesOfOperation = ({ failedBatches }: AlarmPolicy, operation: Operation, measured: MeasuredIn): Watch[] => {
   const { operation: name, circuit } = operation;

@@ -3,13 +3,14 @@
  * of the lock rows.
  */
 import { patrolFanOuts } from '../fan-out/patrol.ts';
-import type { DeadLetter, Invocation } from '../ports.ts';
+import type { Invocation, SourceQueue } from '../ports.ts';
 import { reviveDeadLetters, sourceQueues } from './dead-letters.ts';
 import type { Deps } from './deps.ts';
 import { isGivenUp } from './given-up.ts';
 import { patrol } from './patrol.ts';
 import { sweepSlots } from './sweep-slots.ts';
 import { MAX_DELAY } from './timings.ts';
+import type { LetterDeps, Walk, Walked } from './walk-letters.ts';
 
 type SweepDeps = Pick<
   Deps,
@@ -35,6 +36,12 @@ const RESERVE = 5_000;
 /** Seconds: what fails again and again is tried more and more seldom. */
 const growing = (revivals: number): number => Math.min(MAX_DELAY / 1_000, 2 ** revivals);
 
+/** Sends the dead letters of one queue again, and gives up the events among them that are too old. */
+export const sweepDeadLetters = (deps: LetterDeps, queue: SourceQueue, walk: Walk): Promise<Walked> =>
+  reviveDeadLetters(deps, queue, walk, ({ body, revivals }) =>
+    queue === 'callback' && isGivenUp(body, walk.began) ? 'give up' : growing(revivals),
+  );
+
 /**
  * All queues at once: a flood in one leaves time for the others, and an idle stack pays for one wait instead of many.
  *
@@ -47,11 +54,7 @@ export const sweep = async (deps: SweepDeps, invocation: Invocation): Promise<vo
   const isInTime = untilLeft(ENDS_WITH.deadLetters);
   const queues = sourceQueues(deps.config);
   const revived = await Promise.allSettled(
-    queues.map((queue) => {
-      const delayOf = ({ body, revivals }: DeadLetter) =>
-        queue === 'callback' && isGivenUp(body, began) ? 'give up' : growing(revivals);
-      return reviveDeadLetters(deps, queue, { began, mayGoOn: isInTime }, delayOf);
-    }),
+    queues.map((queue) => sweepDeadLetters(deps, queue, { began, mayGoOn: isInTime })),
   );
   const left = revived.filter((each) => each.status === 'fulfilled' && !each.value.isDone).length;
   if (left > 0 && !isInTime()) deps.report({ event: 'sweep-cut', part: 'dead-letters', left });

@@ -24,6 +24,8 @@ export const MAX_RECEIVES = 5;
  * longest delay (15 minutes) that is ten days, less than a queue keeps them.
  */
 export const CALLBACK_RECEIVES = 1_000;
+/** How often an event is received before it is given up, however old it is: one that a person had sent again has some chances. */
+export const CALLBACK_CHANCES = 3;
 /** By how much the visibility timeout of events exceeds their function's: what no function puts off, as after a crash, comes back soon. */
 export const CALLBACK_MARGIN: Millis = 30 * SECOND;
 /** Messages that one invocation of a function gets at the most; of the register function, unless the configuration says so. */

@@ -7,7 +7,7 @@ import type { Deps } from '../batching/deps.ts';
 import { isGivenUp } from '../batching/given-up.ts';
 import { NewerMessage } from '../batching/messages.ts';
 import { type Problem, reasonOf } from '../batching/problems.ts';
-import { MAX_RECEIVES } from '../batching/timings.ts';
+import { CALLBACK_CHANCES } from '../batching/timings.ts';
 import { type Destination, EVENT_MAX_BYTES } from '../config/endpoints.ts';
 import { groupBy } from '../group-by.ts';
 import { type CallbackMessage, happenedAt, parseCallback, unknownDestination } from './callback.ts';
@@ -198,7 +198,7 @@ const putOffOf = ({ machine }: DeliverDeps, { message, outcome }: NotDone<Messag
 /** An event that a person had sent again has a few chances, however old it is. @returns nothing for one that was given up */
 const giveUp = async <M extends Message>(deps: DeliverDeps, each: NotDone<M>): Promise<readonly NotDone<M>[]> => {
   const { messageId, body, receives } = each.message;
-  if (receives < MAX_RECEIVES) return [each];
+  if (receives < CALLBACK_CHANCES) return [each];
   try {
     if (!isGivenUp(body, deps.machine.now())) return [each];
     await deps.queues.giveUp([body]);

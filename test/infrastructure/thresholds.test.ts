@@ -18,7 +18,8 @@ it('every alarm goes on where its metric is so much, in so many periods of so ma
   });
   expect(alarms.toSorted()).toMatchInlineSnapshot(`
     [
-      "Callbacksops: Sum of CallbacksFailed >= 1, 3 x 300 s",
+      "CallbackAge: Maximum of ApproximateAgeOfOldestMessage >= 900, 1 x 300 s",
+      "Callbacksops: Maximum of OldestUndelivered >= 900000, 1 x 1800 s",
       "Circuitship: Sum of CircuitOpened >= 1, 1 x 1200 s",
       "DeadLettersbatch: Maximum of ApproximateNumberOfMessagesVisible >= 1, 1 x 300 s",
       "DeadLetterscallback: Maximum of ApproximateNumberOfMessagesVisible >= 1, 1 x 300 s",
@@ -26,6 +27,7 @@ it('every alarm goes on where its metric is so much, in so many periods of so ma
       "DeadLettersgroup: Maximum of ApproximateNumberOfMessagesVisible >= 1, 1 x 300 s",
       "DeadLettersregister: Maximum of ApproximateNumberOfMessagesVisible >= 1, 1 x 300 s",
       "Failedship: Sum of BatchesFailed >= 1, 1 x 900 s",
+      "GivenUp: Maximum of ApproximateNumberOfMessagesVisible >= 1, 1 x 300 s",
       "Lateship: Maximum of OldestWaiting >= 301000, 1 x 3600 s",
       "ReadThrottledbatch: Sum of ReadThrottleEvents >= 1, 3 x 300 s",
       "ReadThrottledbatchLock: Sum of ReadThrottleEvents >= 1, 3 x 300 s",
@@ -50,6 +52,7 @@ it('every alarm goes on where its metric is so much, in so many periods of so ma
       "Vanishingbatch: Maximum of ApproximateNumberOfMessagesVisible >= 1, 7 x 86400 s",
       "Vanishingcallback: Maximum of ApproximateNumberOfMessagesVisible >= 1, 7 x 86400 s",
       "Vanishingelect: Maximum of ApproximateNumberOfMessagesVisible >= 1, 7 x 86400 s",
+      "Vanishinggivenup: Maximum of ApproximateNumberOfMessagesVisible >= 1, 7 x 86400 s",
       "Vanishinggroup: Maximum of ApproximateNumberOfMessagesVisible >= 1, 7 x 86400 s",
       "Vanishingregister: Maximum of ApproximateNumberOfMessagesVisible >= 1, 7 x 86400 s",
       "Vanishingrejected: Maximum of ApproximateNumberOfMessagesVisible >= 1, 7 x 86400 s",

@@ -1,7 +1,7 @@
 /** Callbacks on the local stack: the queue, the λ, the sweep and the API as the template has them. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { DeleteMessageCommand, ReceiveMessageCommand, SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
+import { DeleteMessageCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { sqsQueues } from '../../src/aws/sqs-queues.ts';
 import { callbackOf } from '../../src/callbacks/callback.ts';
@@ -84,9 +84,6 @@ beforeAll(async () => {
     onError: (error) => errors.push(error.message),
   });
   flow = flowOn(backendOf(stack, errors), downstream, 'ship');
-  // What failed is there again soon: the template's two minutes are for receivers that are down.
-  const QueueUrl = flow.queue('callbackQueue');
-  await stack.clients.sqs.send(new SetQueueAttributesCommand({ QueueUrl, Attributes: { VisibilityTimeout: '1' } }));
 });
 afterAll(async () => {
   await flow.stop();
@@ -107,7 +104,7 @@ const gotOf = (subject: string) => receiver.got.filter((event) => event.subject 
 
 const lying = async (): Promise<number> => {
   const { queues } = (await flow.get('/dead-letters')) as { queues: { queue: string; messages: number }[] };
-  return queues.find(({ queue }) => queue === 'callback')?.messages ?? Number.NaN;
+  return queues.find(({ queue }) => queue === 'given-up')?.messages ?? Number.NaN;
 };
 
 /** The next event in the destination's queue that is about a task. */
@@ -138,20 +135,20 @@ describe('callbacks', () => {
     );
   });
 
-  it('that nobody takes become dead letters, which are counted, and sent again when somebody asks', async () => {
+  it('that no destination takes are given up, which are counted, and sent again on request', async () => {
     receiver.answers(() => 410);
-    // Too old for the sweep: only a person sends it again.
+    // Too old: after some chances only a person has it sent again.
     await tell(callback('gone', 'hook', Date.now() - 80 * 3_600_000));
     await eventually(async () => (await lying()) === 1, 60_000);
-    expect(gotOf('gone')).toHaveLength(5);
+    expect(gotOf('gone')).toHaveLength(3);
     receiver.answers(() => 204);
     const response = await eventually(async () => {
-      const answer = await flow.backend.api('/dead-letters/callback/redrive', { method: 'POST' });
+      const answer = await flow.backend.api('/dead-letters/given-up/redrive', { method: 'POST' });
       const { redriven } = (await answer.json()) as { redriven: number };
       return redriven === 1 ? answer.status : undefined;
     });
     expect(response).toBe(202);
-    await eventually(() => gotOf('gone').length === 6, 60_000);
+    await eventually(() => gotOf('gone').length === 4, 60_000);
     expect(new Set(gotOf('gone').map((event) => event.id))).toEqual(new Set(['gone.1']));
     await eventually(async () => (await lying()) === 0, 60_000);
   });

@@ -32,6 +32,9 @@ export const isAnythingLost = (watched: Watched): GraphWidget[] => {
       ...destinations.map((destination) =>
         measured('CallbacksFailed', { destination }, { label: `${destination} failed` }),
       ),
+      ...destinations.map((destination) =>
+        measured('DestinationsDown', { destination }, { label: `${destination} down` }),
+      ),
       measured('EventsUntold', {}),
       measured('FanOutsExpired', {}),
       measured('ItemsUnknown', {}),

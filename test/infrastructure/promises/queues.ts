@@ -17,12 +17,12 @@ const WORKING = /ElectQueue[0-9A-F]{8}$/;
 
 describe('the kinds of queues', () => {
   it.each(SUBJECTS)(
-    'are four that work flows through, one for events where there are destinations, their dead letters, and the rejected one, in $name',
+    'are four that work flows through, their dead letters and the rejected one, and two more and dead letters for events, in $name',
     ({ template, tells = false }) => {
       const working = tells ? 5 : 4;
       expect(sourcesOf(template)).toHaveLength(working);
       expect(deadLetterQueuesOf(template).size).toBe(working);
-      expect(queuesOf(template)).toHaveLength(2 * working + 1);
+      expect(queuesOf(template)).toHaveLength(2 * working + (tells ? 2 : 1));
     },
   );
 });

@@ -4,7 +4,14 @@
  * rejected queue, destinations), which no event source gives to a λ: nothing of ours can fail on their messages.
  */
 
-import { LEADER_TIMEOUT, LEADER_VISIBILITY, LEASE, MAX_RECEIVES } from '../../../src/batching/timings.ts';
+import {
+  CALLBACK_MARGIN,
+  CALLBACK_RECEIVES,
+  LEADER_TIMEOUT,
+  LEADER_VISIBILITY,
+  LEASE,
+  MAX_RECEIVES,
+} from '../../../src/batching/timings.ts';
 import { ENVIRONMENT } from '../../../src/environment.ts';
 import {
   deadLetterQueuesOf,
@@ -17,8 +24,13 @@ import {
 } from './flow.ts';
 import { at, differing, idOf, listOf, ofType, type Rule, type Template } from './template.ts';
 
+/** A function that says when messages come back, of this queue: for those it has delays of its own. */
+const putsOff = (template: Template, fn: string, queue: string): boolean =>
+  mayOn(template, fn, 'sqs:ChangeMessageVisibility').includes(queue);
+
 export const workingQueuesHaveDeadLetterQueues: Rule = (template) => {
-  const working = new Set(sourcesOf(template).map(({ queue }) => queue));
+  const sources = sourcesOf(template);
+  const working = new Set(sources.map(({ queue }) => queue));
   const deadLetters = deadLetterQueuesOf(template);
   return queuesOf(template).flatMap(([id, properties]) => {
     if (!working.has(id))
@@ -29,7 +41,11 @@ export const workingQueuesHaveDeadLetterQueues: Rule = (template) => {
     return [
       ...(sharers.length > 1 ? [`${own}: takes the dead letters of ${sharers.join(' and ')}`] : []),
       ...(working.has(own) ? [`${own}: is a dead-letter queue and a working queue`] : []),
-      ...differing(id, properties, { 'RedrivePolicy.maxReceiveCount': MAX_RECEIVES }),
+      ...differing(id, properties, {
+        'RedrivePolicy.maxReceiveCount': sources.some(({ queue, fn }) => queue === id && putsOff(template, fn, id))
+          ? CALLBACK_RECEIVES
+          : MAX_RECEIVES,
+      }),
     ];
   });
 };
@@ -115,12 +131,17 @@ const leads = (template: Template, fn: string): boolean => {
 
 /**
  * Six timeouts is what AWS recommends: a throttled batch is tried again within it. A leader's messages are the
- * exception: a crashed leader's guard has to come back soon after its lease ends, timeout < lease < visibility.
+ * exception: a crashed leader's guard has to come back soon after its lease ends, timeout < lease < visibility. Another one are
+ * events: what fails comes back after a delay of its own, and what a dead function held comes back soon after its timeout.
  */
 export const messagesStayHiddenLongEnough: Rule = (template) =>
   sourcesOf(template).flatMap(({ queue, fn, properties: { MaximumBatchingWindowInSeconds: window = 0 } }) => {
     const seconds = Number(template.Resources[fn]?.Properties.Timeout);
-    const visibility = leads(template, fn) ? LEADER_VISIBILITY / 1_000 : 6 * seconds + Number(window);
+    const visibility = leads(template, fn)
+      ? LEADER_VISIBILITY / 1_000
+      : putsOff(template, fn, queue)
+        ? seconds + CALLBACK_MARGIN / 1_000
+        : 6 * seconds + Number(window);
     const isOrdered = !leads(template, fn) || (seconds * 1_000 < LEASE && LEASE < visibility * 1_000);
     return [
       ...differing(queue, template.Resources[queue]?.Properties ?? {}, { VisibilityTimeout: visibility }),
@@ -132,7 +153,7 @@ export const messagesStayHiddenLongEnough: Rule = (template) =>
 const holdTasks = (template: Template): string[] => {
   const named = new Set(
     functionsOf(template).flatMap(([, properties]) =>
-      [ENVIRONMENT.registerQueue, ENVIRONMENT.registerDeadLetters, ENVIRONMENT.rejectedQueue]
+      [ENVIRONMENT.registerQueue, ENVIRONMENT.registerDeadLetters, ENVIRONMENT.rejectedQueue, ENVIRONMENT.givenUpQueue]
         .map((setting) => idOf(at(properties, `Environment.Variables.${setting}`)))
         .filter((id) => id !== ''),
     ),
