@@ -278,13 +278,19 @@ export class SimulatedQueue {
    */
   putOff(message: QueuedMessage, receives: number, delay: number): boolean {
     if (message.deleted || message.receives !== receives) return false;
+    // The message itself comes back; copies that came back, too, would multiply.
+    if (message.copyOf) {
+      this.#forget(message);
+      return true;
+    }
     this.#putOff.set(message, receives);
     this.#later(delay * 1_000 + this.#habits.overdue(message.id), message);
     return true;
   }
 
+  /** Whether a visibility timeout still counts: the message was neither put off since, nor received again. */
   #comesBack(message: QueuedMessage, receives: number): boolean {
-    return this.#putOff.get(message) !== receives;
+    return message.receives === receives && this.#putOff.get(message) !== receives;
   }
 
   #hideEach(taken: readonly QueuedMessage[]): Pick<Set<QueuedMessage>, 'delete'> {

@@ -5,7 +5,7 @@ import { runDeliveries } from '../../src/simulation/deliveries/world.ts';
 import { DELIVERY_BUGS, withDeliveryBug } from './known-bugs/deliveries.ts';
 import { atLeast, seed } from './of-this-run.ts';
 
-const RUNS = atLeast(12);
+const RUNS = atLeast(6);
 
 describe('deliveries to destinations that hang, refuse, are slow and recover, under faults', () => {
   it(`keep every promise in ${RUNS} schedules from seed ${seed}`, async () => {
@@ -39,14 +39,12 @@ describe('the judges of deliveries', () => {
     120_000,
   );
 
-  it.each(DELIVERY_BUGS.map(([name, , promise, where]) => ({ name, promise, where })))(
-    'find nothing where $name would show, but are not',
-    async ({ name, promise, where }) => {
-      const { violations } = await runDeliverySchedules(1, 2, (scenario) =>
-        withDeliveryBug([name, {}, promise, where], scenario),
+  it('find nothing where bugs would show, but are not', async () => {
+    for (const where of new Set(DELIVERY_BUGS.map((known) => known[3]))) {
+      const { violations } = await runDeliverySchedules(1, 1, (scenario) =>
+        withDeliveryBug(['none', {}, /none/, where], scenario),
       );
       expect(violations).toEqual([]);
-    },
-    60_000,
-  );
+    }
+  }, 60_000);
 });

@@ -16,9 +16,13 @@ const RECOVERED: Millis = 60 * MINUTE;
 /** After this a circuit is open: some calls of one event after the other. */
 const NOTICED: Millis = 8 * MINUTE;
 
-export const checkGivenUp = ({ faults }: DeliveryScenario, sent: Sent | undefined, now: Millis): void => {
+export const checkGivenUp = ({ faults, receivers }: DeliveryScenario, sent: Sent | undefined, now: Millis): void => {
   demand(sent !== undefined, 'only events are given up', sent);
-  if (sent) demand(sent.about + CALLBACK_PATIENCE < now + 2 * faults.skew, 'no event is given up early', sent);
+  if (!sent) return;
+  demand(sent.about + CALLBACK_PATIENCE < now + 2 * faults.skew, 'no event is given up early', sent);
+  const { recoversAt } = receivers.find(({ name }) => name === sent.to) as Receiver;
+  const wasLeft = sent.about + CALLBACK_PATIENCE < START;
+  demand(wasLeft || recoversAt === 'never', 'only what a destination does not take is given up', sent);
 };
 
 /** @param isCalm whether nothing went wrong @throws Violation */
