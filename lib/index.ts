@@ -17,6 +17,6 @@ export type { AlarmId } from './ops/alarm.ts';
 export type { OpsDashboard } from './ops/dashboard.ts';
 export { InstanceMetrics, type OperationMetricOptions } from './ops/instance-metrics.ts';
 export { Ops, type OpsProps } from './ops/ops.ts';
-export { RejectedQueue, WorkingQueue, type WorkingQueueProps } from './queues.ts';
+export { GivenUpQueue, RejectedQueue, WorkingQueue, type WorkingQueueProps } from './queues.ts';
 export type { DataProps, Surroundings } from './surroundings.ts';
 export { Tables } from './tables.ts';

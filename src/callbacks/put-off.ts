@@ -4,7 +4,7 @@ import { MAX_DELAY, SECOND } from '../batching/timings.ts';
 
 /** Why an event was not delivered this time. */
 export type Because =
-  /** A call came to nothing. */
+  /** A call failed. */
   | 'failed'
   /** The destination is slow, and others deliver to it. */
   | 'no-slot'

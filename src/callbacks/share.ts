@@ -32,7 +32,7 @@ export const COOL_DOWN = { first: 30 * SECOND, most: 5 * MINUTE } as const;
 /** What a lease lasts beyond the timeout of a call. */
 const LEASE_MARGIN: Millis = 5 * SECOND;
 
-/** What is known of a destination that is, or was of late, not calm. */
+/** The state of a destination that is not calm, or was not a moment ago. */
 export interface Health {
   /** Calls in a row that found it down. */
   readonly failures: number;
@@ -101,7 +101,7 @@ export const markedSlow = (share: Share, name: string, now: Millis): Share => {
   return { ...share, destinations: { ...share.destinations, [name]: health } };
 };
 
-/** What came of an invocation's calls of one destination. */
+/** The results of an invocation's calls of one destination. */
 export interface Calls {
   /** Whether one of them was answered, with whatever. */
   readonly answered: boolean;

@@ -12,7 +12,7 @@ const LIMIT: Millis = 3_000;
 const TRIES = 5;
 
 /** What became of a change: `unknown` where the row could not be read or written. */
-export type Changed = 'done' | 'refused' | 'unknown';
+type Changed = 'done' | 'refused' | 'unknown';
 
 export interface Sharing {
   /** About what is stored: at most a second old, and an eventually consistent read. */

@@ -35,7 +35,7 @@ export class GivenUp {
   }
 }
 
-/** @param told what initiators were told. @param givenUp events that were given up */
+/** @param told events for initiators. @param givenUp events that were given up */
 export const memoryQueues = (
   queues: SimulatedQueues,
   rejected: Rejection[],

@@ -175,14 +175,23 @@ export const redriveOfTarget = (target: string): Redrive => ({
   body: { target },
 });
 
-/** Of a dead-letter queue, or of the rejected one. */
+const TITLES: Readonly<Record<string, string>> = {
+  rejected: 'Send the refused messages again',
+  'given-up': 'Send the events that were given up again',
+};
+const TEXTS: Readonly<Record<string, string>> = {
+  rejected:
+    'They go back to the register queue, under the ids that they would have had. What would be refused again stays, and the reason is said.',
+  'given-up': 'They go back to the callback queue. An event that its destination does not take again is given up soon.',
+};
+
+/** Of a dead-letter queue, of the rejected one, or of events that were given up. */
 export const redriveOfLetters = (queue: string): Redrive => ({
-  title: queue === 'rejected' ? 'Send the refused messages again' : `Send the dead letters of the ${queue} queue again`,
+  title: TITLES[queue] ?? `Send the dead letters of the ${queue} queue again`,
   path: `/v1/dead-letters/${encodeURIComponent(queue)}/redrive`,
   body: {},
   one: 'message',
   text:
-    queue === 'rejected'
-      ? 'They go back to the register queue, under the ids that they would have had. What would be refused again stays, and the reason is said.'
-      : 'What the sweep does by itself, at once and without its growing delay. What none of the functions wrote goes to the rejected queue.',
+    TEXTS[queue] ??
+    'What the sweep does by itself, at once and without its growing delay. What none of the functions wrote goes to the rejected queue.',
 });

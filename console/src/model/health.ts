@@ -134,7 +134,7 @@ const ofQueues = ({ queues }: HealthInput): Trouble[] => {
     ({ queue, deadLetters }): Trouble => ({
       tone: 'bad',
       word: 'dead letters',
-      text: `${plural(deadLetters, 'message')} of the ${queue} queue failed five times.`,
+      text: `${plural(deadLetters, 'message')} of the ${queue} queue failed ${queue === 'callback' ? 'too often' : 'five times'}.`,
       next: 'The sweep sends them again each minute; mend what they failed for, or send them now.',
       route,
     }),
@@ -147,7 +147,15 @@ const ofQueues = ({ queues }: HealthInput): Trouble[] => {
     next: 'They stay until somebody mends them, or sends them again.',
     route,
   };
-  return rejected > 0 ? [...letters, refused] : letters;
+  const { givenUp = 0 } = queues ?? {};
+  const untaken: Trouble = {
+    tone: 'bad',
+    word: 'given up',
+    text: `${plural(givenUp, 'event')} ${givenUp === 1 ? 'was' : 'were'} given up: no destination took ${givenUp === 1 ? 'it' : 'them'} for three days.`,
+    next: 'They stay until a person has them sent again, or deletes them.',
+    route,
+  };
+  return [...letters, ...(givenUp > 0 ? [untaken] : []), ...(rejected > 0 ? [refused] : [])];
 };
 
 const ofMetrics = ({ metrics, now }: HealthInput): Trouble[] => {

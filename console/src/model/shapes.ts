@@ -32,6 +32,8 @@ interface QueueShape {
 export interface QueuesShape {
   readonly queues: readonly QueueShape[];
   readonly rejected: number;
+  /** Where there are destinations. */
+  readonly givenUp?: number;
 }
 
 export interface TargetsShape {

@@ -99,6 +99,9 @@ const letters = (page: Page, queues: QueuesShape | undefined): TemplateResult =>
         messages: deadLetters,
       })),
       { queue: 'rejected', name: 'rejected', messages: queues.rejected },
+      ...(queues.givenUp === undefined
+        ? []
+        : [{ queue: 'given-up', name: 'events given up', messages: queues.givenUp }]),
     ],
     expected: 5,
     empty: empty('There are no queues', ''),

@@ -1,4 +1,4 @@
-/** What is known of events without asking the code that is judged: when they were sent, called about, taken and given up. */
+/** When each event was sent, taken and given up, recorded apart from the code that is judged. */
 import type { Millis } from '../../batching/ids.ts';
 
 /** One event. */

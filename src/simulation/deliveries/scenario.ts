@@ -9,13 +9,13 @@ import { faults, moreFaults } from '../scenario.ts';
 import type { Patched } from './steps.ts';
 
 /** How a destination answers. */
-export type Manner = 'quick' | 'slow' | 'hangs' | 'unavailable' | 'refuses';
+type Manner = 'quick' | 'slow' | 'hangs' | 'unavailable' | 'refuses';
 
 export interface Receiver {
   readonly name: string;
   readonly timeout: Millis;
   readonly manner: Manner;
-  /** From then on it is quick, in ms from the start. `never`: what is sent to it is given up. */
+  /** From then on it is quick, in ms from the start. `never`: its events are given up. */
   readonly recoversAt: Millis | 'never';
   /** When its events are sent, in ms from the start. */
   readonly events: readonly Millis[];
