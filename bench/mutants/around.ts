@@ -37,9 +37,25 @@ export const AROUND: readonly Mutant[] = [
   ...mutantsOf(
     'src/callbacks/deliver.ts',
     ['test/callbacks/deliver.test.ts'],
-    ['delivered.get(to) ?? 0) + 1', 'delivered.get(to) ?? 0) + 2'],
-    ['      onFailure(message, cause);\n      return [message];', '      onFailure(message, cause);\n      return [];'],
-    ['    throw cause;\n  }\n  return to;', '  }\n  return to;'],
+    ['    onFailure(message, cause);\n', ''],
+    ['if (!(cause instanceof TooLarge)) throw cause;', 'if (cause instanceof TooLarge) throw cause;'],
+    ['if (receives < CALLBACK_CHANCES) return [each];', ''],
+    ['await deps.queues.giveUp([body]);', ''],
+    ["({ kind }) => kind === 'delivered').length", "({ kind }) => kind !== 'delivered').length"],
+  ),
+  ...mutantsOf(
+    'src/callbacks/share.ts',
+    ['test/callbacks/share.test.ts'],
+    ['slots.length >= SLOTS.all', 'slots.length > SLOTS.all'],
+    ['({ until }) => until > now', '() => true'],
+    ["phase === 'down' || ", ''],
+    ['(isOpen && !isProbe)', 'isOpen'],
+  ),
+  ...mutantsOf(
+    'src/callbacks/deliver-to.ts',
+    ['test/callbacks/deliver-to.test.ts'],
+    ["changed === 'unknown';", 'false;'],
+    ['this.#abort.abort();', ''],
   ),
   ...mutantsOf(
     'src/config/resolved.ts',

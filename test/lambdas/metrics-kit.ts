@@ -95,13 +95,14 @@ export const of = (...dimensions: readonly string[]): string =>
 export const recordOf = (body: string, messageId = 'm') => ({
   messageId,
   body,
+  receiptHandle: 'receipt',
   attributes: { ApproximateReceiveCount: '1', SentTimestamp: '1700000000000' },
   messageAttributes: {},
   eventSourceARN: 'arn:aws:sqs:us-east-1:000000000000:queue',
 });
 
-/** @param config what the functions are deployed with */
-export const deployedBundles = async (config: Config) => {
+/** @param config what the functions are deployed with @param environment more variables of theirs */
+export const deployedBundles = async (config: Config, environment: Readonly<Record<string, string>> = {}) => {
   const engines = await startEngines({ ports: { dynamodb: 0, sqs: 0 } });
   const on = { dynamodb: engines.dynamodb.endpoint, sqs: engines.sqs.endpoint };
   const clients: AwsClients = localClients(on);
@@ -134,6 +135,7 @@ export const deployedBundles = async (config: Config) => {
       AWS_SECRET_ACCESS_KEY: 'local',
       AWS_ENDPOINT_URL_DYNAMODB: on.dynamodb,
       AWS_ENDPOINT_URL_SQS: on.sqs,
+      ...environment,
     });
     const lines = stdout.split('\n').flatMap((line) => (line.includes('"_aws"') ? [JSON.parse(line) as Line] : []));
     const found = measurements(lines);

@@ -17,6 +17,7 @@ import { eventOf } from '../../src/callbacks/event.ts';
 import { setting } from '../../src/environment.ts';
 import { type FanOutId, fanOutId } from '../../src/fan-out/ids.ts';
 import { METRICS, type MetricName, NAMESPACE, STACK_DIMENSION } from '../../src/metrics.ts';
+import { type AwsService, startAwsService } from '../factories/aws-service.ts';
 import { startTestDownstream, type TestDownstream } from '../factories/downstream.ts';
 import {
   aConfig,
@@ -33,11 +34,12 @@ import {
   token,
 } from '../factories/factories.ts';
 import { metricsOfAlarms, metricsOfDashboards, type NamedMetric } from '../infrastructure/rules/dashboard.ts';
-import { type DeployedBundles, deployedBundles, of, recordOf } from './metrics-kit.ts';
+import { type DeployedBundles, deployedBundles, type Measurement, of, recordOf } from './metrics-kit.ts';
 
 describe('the metrics', () => {
   let bundles: DeployedBundles;
   let downstream: TestDownstream;
+  let parameters: AwsService;
   /** What the downstream answers. */
   let status = 200;
   /** Its operations and destinations are those of the tests below. */
@@ -47,15 +49,21 @@ describe('the metrics', () => {
     const fragile = { operation: operationName('fragile'), circuit: { failures: 1, coolDown: 1_000 } };
     return {
       ...aConfig(reached, { ...merging, ...reached }, { ...fragile, ...reached }),
-      destinations: { ops: { kind: 'queue', name: 'ops' }, gone: { kind: 'queue', name: 'gone' } } as const,
+      destinations: {
+        ops: { kind: 'queue', name: 'ops' },
+        gone: { kind: 'queue', name: 'gone' },
+        down: { kind: 'http', url: 'http://127.0.0.1:9/', headers: {}, secret: { ssm: '/signing' }, timeout: 1_000 },
+      } as const,
     };
   };
   beforeAll(async () => {
     downstream = await startTestDownstream(async () => ({ status }));
-    bundles = await deployedBundles(configured());
+    parameters = await startAwsService(() => ({ body: { Parameter: { Value: 'the signing key' } } }));
+    bundles = await deployedBundles(configured(), { AWS_ENDPOINT_URL_SSM: parameters.options.endpoint });
   });
   afterAll(async () => {
     await downstream?.stop();
+    await parameters?.stop();
     await bundles?.stop();
   });
 
@@ -311,7 +319,18 @@ describe('the metrics', () => {
     const delivered = async (to: string) =>
       bundles.measured('CallbackHandler', { Records: [recordOf(printCallback({ to, event }))] });
     expect(await delivered('ops')).toEqual([['CallbacksDelivered', of('destination=ops'), 1]]);
-    expect(await delivered('gone')).toEqual([['CallbacksFailed', of('destination=gone'), 1]]);
+    const failed = (to: string, times = 1): Measurement[] => [
+      ...Array.from({ length: times }, (): Measurement => ['CallbacksFailed', of(`destination=${to}`), 1]),
+      ['OldestUndelivered', of(`destination=${to}`), 'ms'],
+    ];
+    expect(await delivered('gone')).toEqual(failed('gone'));
+    const five = Array.from({ length: 5 }, (_, n) => recordOf(printCallback({ to: 'down', event }), `m${n}`));
+    const [lastFailure, ...others] = failed('down', 5).toReversed();
+    expect(await bundles.measured('CallbackHandler', { Records: five })).toEqual([
+      ...others,
+      ['DestinationsDown', of('destination=down'), 1],
+      lastFailure,
+    ]);
   });
 
   it('tell of Targets that nobody would have told of room, and of places that nobody would have given back', async () => {
