@@ -26,7 +26,8 @@ export class GivenUp {
   put(body: string): void {
     this.#put += 1;
     const id = `given-up-${this.#put}`;
-    this.letters.push({ messageId: id, body, revivals: 0, sentAt: this.#now(), receipt: id });
+    const sentAt = this.#now();
+    this.letters.push({ messageId: id, body, revivals: 0, sentAt, firstSentAt: sentAt, receipt: id });
   }
 
   remove(receipt: string): void {

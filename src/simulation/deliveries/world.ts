@@ -132,7 +132,15 @@ class DeliveryWorld {
   }
 
   #bury(id: string, to: string, about: Millis): void {
-    const message = { id, body: this.#event(id, to, about), revivals: 0, sentAt: START, receives: 0, deleted: false };
+    const message = {
+      id,
+      body: this.#event(id, to, about),
+      revivals: 0,
+      sentAt: START,
+      firstSentAt: START,
+      receives: 0,
+      deleted: false,
+    };
     this.#queue.messages.add(message);
     this.#queue.deadLetters.add(message);
   }
