@@ -2,15 +2,12 @@
  * Initiators are told how their tasks ended, however they ended. Signed HTTP destinations are in
  * test/local/callbacks.test.ts.
  */
-import { setTimeout } from 'node:timers/promises';
 import {
   CreateQueueCommand,
   DeleteMessageCommand,
   DeleteQueueCommand,
-  GetQueueAttributesCommand,
   ReceiveMessageCommand,
   SendMessageCommand,
-  SetQueueAttributesCommand,
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually, type Flow, startFlow } from './flow.ts';
@@ -19,9 +16,6 @@ import { ask, waitingIn } from './together.ts';
 
 /** The id of the event of a task's first run, which is numbered by its registration's time. */
 const firstOf = (task: string) => expect.stringMatching(new RegExp(`^${task}\\.\\d{13}$`));
-
-/** SQS lets a poll wait so long (ms). */
-const LONGEST_POLL = 20_000;
 
 interface Event {
   readonly id: string;
@@ -149,33 +143,29 @@ it('an event for a destination that is not configured lies in the rejected queue
   ]);
 });
 
-it('while a destination is gone results are as they are; its event becomes a dead letter, and comes when it is back', async () => {
+const counted = async (queue: string): Promise<number | undefined> => {
+  const { queues } = (await flow.get('/dead-letters')) as { queues: { queue: string; messages: number }[] };
+  return queues.find((each) => each.queue === queue)?.messages;
+};
+
+it('while a destination is gone results are as they are; its events come when it is back, those given up on request', async () => {
   const { sqs } = flow.backend.clients;
-  const queue = flow.queue('callbackQueue');
-  const soon = (VisibilityTimeout: string) =>
-    sqs.send(new SetQueueAttributesCommand({ QueueUrl: queue, Attributes: { VisibilityTimeout } }));
-  const { Attributes } = await sqs.send(
-    new GetQueueAttributesCommand({ QueueUrl: queue, AttributeNames: ['VisibilityTimeout'] }),
-  );
-  // What failed is there again soon, as often as there are tries; a poll that began before still takes it for longer.
-  await soon('1');
-  await setTimeout(LONGEST_POLL);
   await sqs.send(new DeleteQueueCommand({ QueueUrl }));
   const [lost = ''] = await flow.send([{ depot: 'gone' }, { depot: 'gone' }]);
   expect(await flow.ended([lost])).toMatchObject([{ status: 'succeeded' }]);
-  const letters = async () => {
-    const { queues } = (await flow.get('/dead-letters')) as { queues: { queue: string; messages: number }[] };
-    return queues.find((each) => each.queue === 'callback')?.messages;
-  };
-  await eventually(async () => (await letters()) === 2);
+  const old = { ...got[0], subject: 'told-old', time: new Date(Date.now() - 80 * 3_600_000).toISOString() };
+  await put('callbackQueue', { to: 'told', event: old });
+  await eventually(async () => (await counted('given-up')) === 1);
   await makeQueue();
-  await soon(Attributes?.VisibilityTimeout ?? '');
-  await ask(flow, 'POST', '/dead-letters/callback/redrive', {});
   const event = await one(lost);
   expect(event).toMatchObject({ id: firstOf(lost), type: 'groupage.task.succeeded' });
   expect(await flow.task(lost)).toMatchObject({ status: 'succeeded' });
-  // The sweep sends them again as well.
+  await ask(flow, 'POST', '/dead-letters/given-up/redrive', {});
+  await told('told-old');
+  // The sweep sends dead letters again, and moves those that are too old.
   await put('callbackDeadLetters', { to: 'told', event });
+  await put('callbackDeadLetters', { to: 'told', event: old });
   await flow.backend.invoke('SweepHandler', {});
   await told(lost, 2);
+  await eventually(async () => (await counted('given-up')) === 1);
 });
