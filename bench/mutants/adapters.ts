@@ -108,4 +108,9 @@ export const ADAPTERS: readonly Mutant[] = [
     [' OR HeldBy = :after', ''],
     ['HeldSpan < :span', 'HeldSpan <= :span'],
   ),
+  ...mutantsOf(
+    'src/aws/dynamodb-fleets.ts',
+    ['test/aws/fleet-expiry.test.ts'],
+    ["':expires': expiryOf(beatAt + ahead()),", "':expires': expiryOf(beatAt),"],
+  ),
 ];

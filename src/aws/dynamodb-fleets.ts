@@ -14,6 +14,7 @@ import {
   type UpdateCommandOutput,
 } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
+import type { Millis } from '../batching/ids.ts';
 import type { FleetName, NodeKey } from '../fleet/ids.ts';
 import type { Fleets, Held } from '../fleet/store.ts';
 import { conditionally } from './dynamodb.ts';
@@ -38,6 +39,11 @@ const NEXT = { '#Next': 'Next' };
 export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): Fleets => {
   const send = (key: Item, change: Change): Promise<UpdateCommandOutput> =>
     client.send(new UpdateCommand({ TableName: table, Key: key, ...change }));
+  /**
+   * How far DynamoDB's clock is ahead of this machine's, by the last answer: a row of a node that beats would else be deleted
+   * where that machine's clock is a day behind.
+   */
+  const ahead = (): Millis => client.config.systemClockOffset;
   const update = (key: Item, change: Change): Promise<UpdateCommandOutput | undefined> =>
     conditionally(send(key, change));
   const updated = async (key: Item, change: Change): Promise<boolean> => (await update(key, change)) !== undefined;
@@ -72,7 +78,11 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
   return {
     join: async (fleet, node) => {
       await client.send(new PutCommand({ TableName: table, Item: nameRow(fleet) }));
-      const put = { TableName: table, Item: nodeRow(fleet, node), ConditionExpression: 'attribute_not_exists(Entry)' };
+      const put = {
+        TableName: table,
+        Item: nodeRow(fleet, node, ahead()),
+        ConditionExpression: 'attribute_not_exists(Entry)',
+      };
       // A request that comes a second time must not undo an eviction. No other node has this key.
       await conditionally(client.send(new PutCommand(put)));
     },
@@ -87,7 +97,7 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
             ':beat': beat,
             ':ttl': ttl,
             ':at': beatAt,
-            ':expires': expiryOf(beatAt),
+            ':expires': expiryOf(beatAt + ahead()),
             ...(leaving ? { ':leaving': true } : {}),
           },
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',

@@ -1,6 +1,7 @@
 /** The rows of fleets: keys, and what is in them. */
 
 import { expiresAt } from '../batching/expiry.ts';
+import type { Millis } from '../batching/ids.ts';
 import { MINUTE } from '../batching/timings.ts';
 import type { Fleet, Lease, Node } from '../fleet/fleet.ts';
 import type { FleetName, NodeKey, PartitionId } from '../fleet/ids.ts';
@@ -13,7 +14,7 @@ const NODE = 'node#';
 /** The partition of the fleets' names: no fleet's name begins so. */
 export const NAMES = '~fleets';
 
-/** Long enough to be seen the day after. A node that beats is never that old. */
+/** Long enough to be seen the day after. A node that beats is never that old, by DynamoDB's clock. */
 const KEPT = 24 * 60 * MINUTE;
 
 export const leaseKey = (fleet: FleetName, partition: PartitionId): Item => ({
@@ -23,16 +24,17 @@ export const leaseKey = (fleet: FleetName, partition: PartitionId): Item => ({
 export const nodeKeyOf = (fleet: FleetName, node: NodeKey): Item => ({ Fleet: fleet, Entry: `${NODE}${node}` });
 export const nameRow = (fleet: FleetName): Item => ({ Fleet: NAMES, Entry: fleet, Version: versionOf('fleet name') });
 
-/** When the row of a node goes that beat last at that moment. */
-export const expiryOf = (beatAt: number): number => expiresAt(beatAt, KEPT);
+/** When the row of a node goes that beat last at that moment. @param beatAt by DynamoDB's clock, which deletes it */
+export const expiryOf = (beatAt: Millis): number => expiresAt(beatAt, KEPT);
 
-export const nodeRow = (fleet: FleetName, { key, beat, ttl, startedAt, beatAt }: Node): Item => ({
+/** @param ahead how far DynamoDB's clock is ahead of the node's */
+export const nodeRow = (fleet: FleetName, { key, beat, ttl, startedAt, beatAt }: Node, ahead: Millis): Item => ({
   ...nodeKeyOf(fleet, key),
   Beat: beat,
   Ttl: ttl,
   StartedAt: startedAt,
   BeatAt: beatAt,
-  ExpiresAt: expiryOf(beatAt),
+  ExpiresAt: expiryOf(beatAt + ahead),
   Version: versionOf('fleet node'),
 });
 

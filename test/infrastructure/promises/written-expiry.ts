@@ -38,7 +38,7 @@ const notingClient = () => {
       });
     return { Responses: Statements.map(() => ({})) };
   };
-  return { client: { send } as unknown as DynamoDBDocumentClient, writes };
+  return { client: { send, config: { systemClockOffset: 0 } } as unknown as DynamoDBDocumentClient, writes };
 };
 
 /** The attributes that are given a value which is a row's end. */
