@@ -113,4 +113,10 @@ export const ADAPTERS: readonly Mutant[] = [
     ['test/aws/fleet-expiry.test.ts'],
     ["':expires': expiryOf(beatAt + ahead()),", "':expires': expiryOf(beatAt),"],
   ),
+  ...mutantsOf(
+    'src/aws/list-clearing.ts',
+    ['test/aws/list-clearing.test.ts'],
+    ['return first + areGone.indexOf(false);', 'return first;'],
+    ['if (isSettled) await removeRows', 'await removeRows'],
+  ),
 ];

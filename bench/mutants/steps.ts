@@ -291,6 +291,7 @@ export const STEPS: readonly Mutant[] = [
     ['slice(0, TOLERATED_MAX + 1)', 'slice(0, TOLERATED_MAX)'],
     ['unknown, TOLERATED_MAX)', 'unknown, TOLERATED_MAX - 1)'],
   ),
+  ...mutantsOf('src/fan-out/patrol.ts', ['test/deferred/ends.test.ts'], ['from >= END - groups ? END - from : 0', '0']),
   ...mutantsOf(
     'src/fan-out/ack-items.ts',
     ['test/deferred/ends.test.ts'],

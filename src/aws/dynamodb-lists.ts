@@ -213,7 +213,7 @@ export const dynamoDBLists = (client: DynamoDBDocumentClient, headers: string, t
       }
       return rows;
     },
-    clear: (id, groups, how) => clearList(client, table, id, groups, width, how),
+    clear: (id, groups, from, how) => clearList(client, table, id, { from, groups, width }, how),
   };
 };
 

@@ -4,7 +4,7 @@ import { bytesInString } from '../batching/json-text.ts';
 import type { ListId } from '../deferred/ids.ts';
 import { endOf, type Job, type Range } from '../deferred/list.ts';
 import type { Item } from './item.ts';
-import { jobsKey, jobsOf, type Segment, segmentKey, segmentOf } from './list-rows.ts';
+import { jobsKey, jobsOf, SEGMENTS, type Segment, segmentKey, segmentOf } from './list-rows.ts';
 
 /** What is read for one answer, in bytes as they count there. */
 const READ_BYTES = 4_000_000;
@@ -64,7 +64,7 @@ const segmentsOf = async (
   id: ListId,
   range: Range,
 ): Promise<readonly Segment[]> => {
-  const first = await rowUpTo(client, table, 's#', segmentKey(id, range.first));
+  const first = await rowUpTo(client, table, SEGMENTS, segmentKey(id, range.first));
   if (!first) return [];
   const segment = segmentOf(first);
   if (endOf(segment) >= endOf(range)) return [segment];

@@ -54,9 +54,11 @@ export const APPENDS = 'a#';
 export const tokenOfAppend = ({ Entry }: Item): Token => (Entry as string).slice(APPENDS.length) as Token;
 
 /** `s#first`: which token's jobs begin there. */
-export const segmentKey = (id: ListId, first: number): Item => ({ Id: id, Entry: `s#${padded(first, 12)}` });
+export const segmentKey = (id: ListId, first: number): Item => ({ Id: id, Entry: `${SEGMENTS}${padded(first, 12)}` });
+export const SEGMENTS = 's#';
 /** `t#token`: what a trigger took. */
-export const triggerKey = (id: ListId, token: Token): Item => ({ Id: id, Entry: `t#${token}` });
+export const triggerKey = (id: ListId, token: Token): Item => ({ Id: id, Entry: `${TRIGGERS}${token}` });
+export const TRIGGERS = 't#';
 /**
  * Jobs that were added together are a partition, some to a row; by the first of them among those. No token makes it
  * another one.

@@ -89,10 +89,12 @@ export interface Lists {
   /** Results of a range, where there are some. */
   results(id: ListId, range: Range): Promise<readonly JobResult[]>;
   /**
-   * Deletes what a list has beside its tracker. Answers whether all of it is gone; if not, ask again. @param groups of
-   * its tracker
+   * Deletes what a list has beside its tracker, as far as there is time: its results group by group.
+   *
+   * @param groups of its tracker @param from the first group whose results may be there
+   * @returns undefined once all is gone; otherwise `from` for the next call
    */
-  clear(id: ListId, groups: number, how: Clearing): Promise<boolean>;
+  clear(id: ListId, groups: number, from: number, how: Clearing): Promise<number | undefined>;
 }
 
 export interface Clearing {

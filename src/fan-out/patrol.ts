@@ -24,7 +24,10 @@ const [FIRST_LOOK, LONGEST_PAUSE]: readonly [Millis, Millis] = [2 * MINUTE, 60 *
 const [PAGE, VISITS] = [100, 8];
 /** Rows that are deleted at once. */
 const ROWS = 250;
-/** Where no node is any more. */
+/**
+ * Where no node is any more. Clearing of a list then goes on with its results: `END - n` stands for group n, since 0.2.0 writes
+ * `END` alone, and begins anew wherever it reads a position beyond the nodes.
+ */
 const END = Number.MAX_SAFE_INTEGER;
 
 /** When the patrol looks next at a fan-out of this age. */
@@ -125,5 +128,7 @@ const clearFrom = async (
     if (!how.mayGoOn()) return next;
     await fanOuts.removeNodes(id, there);
   }
-  return !isNumbered(id) || (await lists.clear(listOf(id), groups, how)) ? undefined : END;
+  if (!isNumbered(id)) return undefined;
+  const rest = await lists.clear(listOf(id), groups, from >= END - groups ? END - from : 0, how);
+  return rest === undefined ? undefined : END - rest;
 };

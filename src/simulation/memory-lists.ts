@@ -127,17 +127,22 @@ export const memoryLists = (
       through(gate, 'lists.results', () =>
         tokens(range).flatMap((token) => tables.listResults.get(keyOf(id, token)) ?? []),
       ),
-    clear: (id, _, { mayGoOn, isSettled }) =>
+    clear: (id, groups, from, { mayGoOn, isSettled }) =>
       through(gate, 'lists.clear', () => {
         // Jobs are found by what says that they were to be stored.
         for (const append of tables.listAppends.keys()) {
           if (!append.startsWith(keyOf(id, ''))) continue;
-          if (!(mayGoOn() && clearOf(tables.listJobs, `${append}#`))) return false;
+          if (!(mayGoOn() && clearOf(tables.listJobs, `${append}#`))) return from;
           if (isSettled) tables.listAppends.delete(append);
         }
-        for (const table of [tables.listResults, tables.listSegments, tables.listTriggers])
-          if (!(mayGoOn() && clearOf(table, keyOf(id, '')))) return false;
-        return true;
+        for (let group = from; group < groups; group += 1) {
+          if (!mayGoOn()) return group;
+          for (const token of tokens({ first: group * width, count: width }))
+            tables.listResults.delete(keyOf(id, token));
+        }
+        for (const table of [tables.listSegments, tables.listTriggers])
+          if (!(mayGoOn() && clearOf(table, keyOf(id, '')))) return groups;
+        return undefined;
       }),
   };
 };

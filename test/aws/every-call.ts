@@ -195,7 +195,7 @@ const callLists = async ({ lists }: Ports): Promise<void> => {
   await lists.trigger(id, name);
   await lists.goOn(id, name, 1);
   await lists.results(id, { first: 0, count: 2 });
-  await lists.clear(id, 1, { mayGoOn: () => true, isSettled: true });
+  await lists.clear(id, 1, 0, { mayGoOn: () => true, isSettled: true });
 };
 
 const callFleets = async ({ fleets }: Ports): Promise<void> => {

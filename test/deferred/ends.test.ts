@@ -4,6 +4,7 @@ import { listProgress } from '../../src/deferred/progress.ts';
 import { cancelRest, discard } from '../../src/fan-out/end.ts';
 import { SETTLED } from '../../src/fan-out/fan-out.ts';
 import { itemIdOf } from '../../src/fan-out/ids.ts';
+import { patrolFanOuts } from '../../src/fan-out/patrol.ts';
 import { seal } from '../../src/fan-out/seal.ts';
 import { NOW } from '../factories/factories.ts';
 import { atEachCut, dyingAt, gateAt } from './cuts.ts';
@@ -286,14 +287,38 @@ describe('a list that is deleted', () => {
     let asked = 0;
     kit.lists = {
       ...kit.lists,
-      clear: (id, groups, how) => {
+      clear: (id, groups, from, how) => {
         asked += 1;
-        return asked % 3 === 0 ? clear(id, groups, how) : Promise.resolve(false);
+        return asked % 3 === 0 ? clear(id, groups, from, how) : Promise.resolve(from);
       },
     };
     await kit.patrolFor(SETTLED + 10 * MINUTE);
     expect(rowsLeft(kit)).toBe(0);
     expect((await kit.read()).checkAt).toBeUndefined();
+  });
+
+  it('is cleared away in a number of sweeps that grows with its length alone, however little time each has', async () => {
+    const kit = await holding(120, { width: 3, acksAtOnce: 2 });
+    for (const worker of ['a', 'b', 'c']) {
+      const { handle, jobs } = await kit.got(worker, 40);
+      await kit.complete(
+        handle,
+        jobs.map(({ token }) => result(token, { result: 'true' })),
+      );
+    }
+    await remove(kit);
+    kit.now += SETTLED + MINUTE;
+    let sweeps = 0;
+    for (; rowsLeft(kit) > 0 && sweeps < 100; sweeps += 1, kit.now += MINUTE) {
+      let looks = 6;
+      await patrolFanOuts(kit, () => {
+        looks -= 1;
+        return looks > 0;
+      });
+    }
+    // Each comes some groups farther, of 40.
+    expect(sweeps).toBeLessThan(30);
+    expect(rowsLeft(kit)).toBe(0);
   });
 
   it('leaves no row behind where clearing goes on past the moment after which nobody writes any more', async () => {
@@ -304,14 +329,14 @@ describe('a list that is deleted', () => {
       let asked = 0;
       kit.lists = {
         ...kit.lists,
-        clear: async (id, groups, how) => {
+        clear: async (id, groups, from, how) => {
           asked += 1;
-          if (asked > 1) return clear(id, groups, how);
+          if (asked > 1) return clear(id, groups, from, how);
           // Somebody who saw it before it ended is amid an ack.
           await kit.fanOuts.putNode(trackerOf(id), { level: 0, n: 1 }, { slots: new Map(), failed: 0, at: kit.now });
-          const isAll = await clear(id, groups, how);
+          const rest = await clear(id, groups, from, how);
           kit.now += SETTLED;
-          return isDoneAtOnce && isAll;
+          return isDoneAtOnce ? rest : groups;
         },
       };
       await kit.patrolFor(SETTLED + 10 * MINUTE);

@@ -237,7 +237,15 @@ const onlyFullGroupsClimb = tracker(({ ack }) => ({
 
 /** What says that jobs are about to be stored goes with the others. */
 const clearsTooSoon = store(({ clear }) => ({
-  clear: (id, groups, how) => clear(id, groups, { ...how, isSettled: true }),
+  clear: (id, groups, from, how) => clear(id, groups, from, { ...how, isSettled: true }),
+}));
+
+/** Clearing that had no time for a group goes on behind it. */
+const clearsPastWhatIsThere = store(({ clear }) => ({
+  clear: async (id, groups, from, how) => {
+    const rest = await clear(id, groups, from, how);
+    return rest === undefined ? undefined : Math.min(rest + 1, groups);
+  },
 }));
 
 /** A result is written over: the one that is stored is not the one that counts. */
@@ -247,6 +255,14 @@ const resultsAreWrittenOver = store(({ putResults }) => ({
     return results;
   },
 }));
+
+/** Workers store a result for each job, and the patrol is out of time again and again. */
+const clearingHasNoTime: Where = (scenario) => ({
+  faults: NO_FAULTS,
+  hurry: 0.4,
+  nodeSize: { width: 2, acksAtOnce: 2 },
+  lists: working(scenario, { count: 4, haveResults: true, dying: 0, releasing: 0 }, { hasOperation: false }),
+});
 
 type Where = (scenario: ListScenario) => Partial<ListScenario>;
 
@@ -348,6 +364,12 @@ export const LIST_BUGS: readonly ListBug[] = [
   ['releases that forget', releaseForgets, /^only what is done is let go of/],
   ['groups that climb only when they are full', onlyFullGroupsClimb, LOST, nothingGoesWrong],
   ['clearing that forgets who is about to add', clearsTooSoon, /^nothing is left of a list/, appendsMeetTheEnd],
+  [
+    'clearing that goes past what it did not delete',
+    clearsPastWhatIsThere,
+    /^nothing is left of a list/,
+    clearingHasNoTime,
+  ],
   ['results that are written over', resultsAreWrittenOver, /^what is said of a job is how it ended/, repliesAreLost],
 ];
 
