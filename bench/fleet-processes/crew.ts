@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { Fleet } from '../../src/fleet/fleet.ts';
-import { type FleetName, nodeIdOf } from '../../src/fleet/ids.ts';
+import { type FleetName, nodeIdOf, type PartitionId } from '../../src/fleet/ids.ts';
 import { fleetsAt } from '../../src/fleet/runtime/at.ts';
 import type { WorkerSetting } from './worker.ts';
 
@@ -75,6 +75,10 @@ export class Crew {
     const fleet = await fleetsAt(this.setting.table).read(this.setting.fleet as FleetName);
     for (const { ttl, evicted } of fleet.nodes) if (!evicted) this.ttl = Math.max(this.ttl, ttl);
     return fleet;
+  }
+
+  checkpointOf(partition: PartitionId): Promise<string | undefined> {
+    return fleetsAt(this.setting.table).checkpointOf(this.setting.fleet as FleetName, partition);
   }
 
   /** Waits until each worker has its share, and nothing is asked for, in some looks one after the other. */

@@ -119,4 +119,18 @@ export const ADAPTERS: readonly Mutant[] = [
     ['return first + areGone.indexOf(false);', 'return first;'],
     ['if (isSettled) await removeRows', 'await removeRows'],
   ),
+  ...mutantsOf(
+    'src/aws/fleet-checkpoints.ts',
+    ['test/contract/fleets.test.ts'],
+    ['attribute_not_exists(Fence) OR Fence < :fence', 'attribute_not_exists(Fence) OR Fence <= :fence'],
+    ['row.Fence === fence ? openedOf(row) : undefined', 'openedOf(row)'],
+  ),
+  ...mutantsOf(
+    'src/aws/dynamodb-fleets.ts',
+    ['test/contract/fleets.test.ts'],
+    [
+      '`Fence = :fence AND (attribute_not_exists(CheckpointNo)',
+      '`attribute_exists(Fence) AND :fence = :fence AND (attribute_not_exists(CheckpointNo)',
+    ],
+  ),
 ];

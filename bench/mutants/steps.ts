@@ -284,6 +284,11 @@ export const STEPS: readonly Mutant[] = [
     ['answers.every(({ throttled }) => throttled)', 'answers.some(({ throttled }) => throttled)'],
     ['answers.some(({ misconfigured }) => misconfigured)', 'answers.every(({ misconfigured }) => misconfigured)'],
   ),
+  ...mutantsOf(
+    'src/fleet/hands.ts',
+    ['test/fleet/hands.test.ts'],
+    ['opened === FAILED || !this.#mayBegin(lease)', 'opened === FAILED'],
+  ),
   ...mutantsOf('src/fleet/heart.ts', ['test/fleet/heart.test.ts'], ['recentGaps(this.#gaps, sentAt)', 'this.#gaps']),
   ...mutantsOf(
     'src/fan-out/fail-fast.ts',

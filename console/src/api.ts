@@ -71,4 +71,5 @@ export const PATHS = {
   jobs: (listId: string, from: number) => `/v1/lists/${id(listId)}/jobs?from=${from}&limit=50`,
   fleets: '/v1/fleets',
   fleet: (name: string) => `/v1/fleets/${id(name)}`,
+  partition: (name: string, partitionId: string) => `/v1/fleets/${id(name)}/partitions/${id(partitionId)}`,
 } as const;

@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { isDeepStrictEqual, parseArgs } from 'node:util';
+import pLimit from 'p-limit';
 import { plural, table } from '../../src/cli/output.ts';
 import type { FleetEvent } from '../../src/fleet/events.ts';
 import type { FleetName } from '../../src/fleet/ids.ts';
@@ -88,8 +89,12 @@ const INCIDENTS: readonly (readonly [number, string, () => unknown])[] = [
 const happened: { name: string; at: number }[] = [];
 
 const leases = async () => (await fleets.read('flights' as FleetName)).leases;
-const places = async (): Promise<readonly Place[]> =>
-  (await leases()).flatMap(({ checkpoint }) => (checkpoint === undefined ? [] : [JSON.parse(checkpoint) as Place]));
+const places = async (): Promise<readonly Place[]> => {
+  const checkpoints = await pLimit(8).map(await leases(), ({ partition }) =>
+    fleets.checkpointOf('flights' as FleetName, partition),
+  );
+  return checkpoints.flatMap((text) => (text === undefined ? [] : [JSON.parse(text) as Place]));
+};
 const isEven = async (): Promise<boolean> => {
   const counts = [...Map.groupBy(await leases(), ({ owner }) => owner).values()].map(({ length }) => length);
   return counts.length === workers.size && Math.max(...counts) - Math.min(...counts) <= 1;

@@ -18,7 +18,7 @@ export type ApiDeps = Pick<
   | 'machine'
   | 'report'
 > & {
-  readonly fleets: Pick<Fleets, 'names' | 'read' | 'drain' | 'pin'>;
+  readonly fleets: Pick<Fleets, 'names' | 'read' | 'checkpointOf' | 'drain' | 'separate' | 'pin'>;
   readonly backlogs: Backlogs;
   /** Without one no answer says what was read for it. */
   readonly readMeter?: ReadMeter;

@@ -1,17 +1,15 @@
-/** `/v1/fleets`: which there are, how one stands, drain a node, move a partition. */
+/** `/v1/fleets`: which there are, how one stands, drain a node, move a partition, give checkpoints rows of their own. */
 import { Hono } from 'hono';
-import { type Fleet, isMember, type Node } from '../fleet/fleet.ts';
-import { type FleetName, fleetName, type NodeKey } from '../fleet/ids.ts';
-import { type FleetView, fleetView, nodeMeant } from '../fleet/view.ts';
+import { type Fleet, isMember, type Lease, type Node } from '../fleet/fleet.ts';
+import { type FleetName, fleetName, type NodeKey, type PartitionId } from '../fleet/ids.ts';
+import { fleetView, nodeMeant, type PartitionView } from '../fleet/view.ts';
 import type { ApiDeps } from './deps.ts';
 import { readDrain, readMove } from './fleet-input.ts';
-import { readText, takesQuery } from './input.ts';
+import { readText, refuseBody, takesQuery } from './input.ts';
 import { HttpProblem } from './problem.ts';
 
 type FleetDeps = Pick<ApiDeps, 'fleets'>;
 
-/** Bytes of a view, as JSON in JSON: Lambda answers with 6 MB at the most. */
-const VIEW_MAX = 5_500_000;
 /** As many as anybody looks through. */
 const CANDIDATES_SHOWN = 20;
 
@@ -23,7 +21,24 @@ export const fleetRoutes = (deps: FleetDeps): Hono => {
 
   routes.get('/:name', takesQuery(), async (context) => {
     const { name, fleet } = await lookUp(deps, context.req.param('name'));
-    return context.json(asFarAsItFits(fleetView(name, fleet)));
+    return context.json(fleetView(name, fleet));
+  });
+
+  routes.post('/:name/separate-checkpoints', takesQuery(), async (context) => {
+    await refuseBody(context);
+    const { name, fleet } = await lookUp(deps, context.req.param('name'));
+    const older = fleet.nodes.filter(({ evicted, readsApart }) => !evicted && !readsApart).map(({ key }) => key);
+    if (older.length > 0) throw tooOld(name, older);
+    await fleets.separate(name);
+    return context.json(fleetView(name, await fleets.read(name)));
+  });
+
+  routes.get('/:name/partitions/:partition', takesQuery(), async (context) => {
+    const { name, fleet } = await lookUp(deps, context.req.param('name'));
+    const lease = leaseOf(name, fleet, context.req.param('partition'));
+    const checkpoint = lease.checkpointApart ? await fleets.checkpointOf(name, lease.partition) : lease.checkpoint;
+    const view = partitionViewOf(name, fleet, lease.partition);
+    return context.json({ ...view, ...(checkpoint === undefined ? {} : { checkpoint }) });
   });
 
   routes.post('/:name/nodes/:node/drain', takesQuery(), async (context) => {
@@ -41,24 +56,26 @@ export const fleetRoutes = (deps: FleetDeps): Hono => {
   routes.post('/:name/partitions/:partition/move', takesQuery(), async (context) => {
     const wanted = readMove(await readText(context));
     const { name, fleet } = await lookUp(deps, context.req.param('name'));
-    const lease = fleet.leases.find(({ partition }) => partition === context.req.param('partition'));
-    if (!lease) throw noSuchPartition(name, context.req.param('partition'));
+    const lease = leaseOf(name, fleet, context.req.param('partition'));
     const to = wanted === null ? undefined : livingNode(name, fleet, wanted);
     if (to?.leaving) throw new HttpProblem(409, `node ${to.key} is about to leave: name another one`);
     if (!(await fleets.pin(name, lease.partition, to?.key))) throw noSuchPartition(name, lease.partition);
-    const after = await fleets.read(name);
-    const view = fleetView(name, after).partitions.find(({ id }) => id === lease.partition);
+    const view = partitionViewOf(name, await fleets.read(name), lease.partition);
     return context.json({ ...view, ...(to?.draining ? { warning: isDraining(to.key) } : {}) });
   });
 
   return routes;
 };
 
-const asFarAsItFits = (view: FleetView): FleetView & { readonly checkpointsOmitted?: true } => {
-  if (Buffer.byteLength(JSON.stringify(JSON.stringify(view))) <= VIEW_MAX) return view;
-  const partitions = view.partitions.map(({ checkpoint: _, ...rest }) => rest);
-  return { ...view, partitions, checkpointsOmitted: true };
+/** @throws HttpProblem */
+const leaseOf = (name: FleetName, { leases }: Fleet, text: string): Lease => {
+  const lease = leases.find(({ partition }) => partition === text);
+  if (!lease) throw noSuchPartition(name, text);
+  return lease;
 };
+
+const partitionViewOf = (name: FleetName, fleet: Fleet, partition: PartitionId): PartitionView | undefined =>
+  fleetView(name, fleet).partitions.find(({ id }) => id === partition);
 
 const noSuchFleet = (text: string): HttpProblem =>
   new HttpProblem(
@@ -112,6 +129,12 @@ const livingNode = (name: FleetName, { nodes }: Fleet, text: string): Node => {
       throw noSuchNode(name, text, meant.candidates);
   }
 };
+
+const tooOld = (name: FleetName, older: readonly NodeKey[]): HttpProblem =>
+  new HttpProblem(
+    409,
+    `fleet ${name} has nodes of a release that does not read checkpoints from rows of their own: replace ${listed(older)} first`,
+  );
 
 const nobodyLeft = (name: FleetName): string =>
   `no node of fleet ${name} takes partitions now: nobody works on them until another one joins, or one is no longer drained`;

@@ -73,7 +73,9 @@ const METHODS = [
   ['/v1/lists/:id/claims/:claim/release', 'POST'],
   ['/v1/fleets', 'GET'],
   ['/v1/fleets/:name', 'GET'],
+  ['/v1/fleets/:name/separate-checkpoints', 'POST'],
   ['/v1/fleets/:name/nodes/:node/drain', 'POST'],
+  ['/v1/fleets/:name/partitions/:partition', 'GET'],
   ['/v1/fleets/:name/partitions/:partition/move', 'POST'],
   ['/v1/openapi.json', 'GET'],
 ] as const;

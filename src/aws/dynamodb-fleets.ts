@@ -1,6 +1,6 @@
 /**
  * Fleets on DynamoDB: a partition of the table for each, with a row for each lease and one for each node. Leases sort before
- * nodes, so that one query reads who owns a lease after the lease (design, section 9).
+ * nodes, so that one query reads who owns a lease after the lease (design, section 9). Checkpoints are elsewhere.
  */
 
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
@@ -9,6 +9,7 @@ import {
   type DynamoDBDocumentClient,
   PutCommand,
   QueryCommand,
+  TransactWriteCommand,
   UpdateCommand,
   type UpdateCommandInput,
   type UpdateCommandOutput,
@@ -17,8 +18,20 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Millis } from '../batching/ids.ts';
 import type { FleetName, NodeKey } from '../fleet/ids.ts';
 import type { Fleets, Held } from '../fleet/store.ts';
-import { conditionally } from './dynamodb.ts';
-import { expiryOf, fleetOf, leaseKey, leaseOf, NAMES, nameRow, nodeKeyOf, nodeRow } from './fleet-rows.ts';
+import { conditionally, transactionally } from './dynamodb.ts';
+import { raiseFence, readCheckpoint } from './fleet-checkpoints.ts';
+import {
+  apartRow,
+  checkpointKey,
+  expiryOf,
+  fleetOf,
+  leaseKey,
+  leaseOf,
+  NAMES,
+  nameRow,
+  nodeKeyOf,
+  nodeRow,
+} from './fleet-rows.ts';
 import type { Item } from './item.ts';
 import { VERSION_AT_FIRST, versionOf } from './row-version.ts';
 
@@ -66,6 +79,34 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
     } while (from);
     return rows;
   };
+  const isKnown = async (fleet: FleetName): Promise<boolean> => {
+    const query = { ':names': NAMES, ':fleet': fleet };
+    const { Count = 0 } = await client.send(
+      new QueryCommand({
+        TableName: table,
+        KeyConditionExpression: 'Fleet = :names AND Entry = :fleet',
+        ExpressionAttributeValues: query,
+        ConsistentRead: true,
+      }),
+    );
+    return Count > 0;
+  };
+  /** A new fleet gets its name, and what keeps 0.2.0 out, in one transaction: it has no checkpoints that 0.2.0 knows of. */
+  const begin = async (fleet: FleetName): Promise<void> => {
+    if (await isKnown(fleet)) return;
+    const put = (Item: Item) => ({ TableName: table, Item });
+    const isBegun = await transactionally(
+      client.send(
+        new TransactWriteCommand({
+          TransactItems: [
+            { Put: { ...put(nameRow(fleet)), ConditionExpression: 'attribute_not_exists(Fleet)' } },
+            { Put: put(apartRow(fleet)) },
+          ],
+        }),
+      ),
+    );
+    if (!isBegun && !(await isKnown(fleet))) throw new Error(`fleet ${fleet} could not be begun now: try again`);
+  };
   /** P8. A write of whoever holds a lease, and of nobody else. */
   const byOwner = (fleet: FleetName, held: Held, { names, values, condition, ...change }: OwnersChange) =>
     updated(leaseKey(fleet, held.partition), {
@@ -77,7 +118,7 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
 
   return {
     join: async (fleet, node) => {
-      await client.send(new PutCommand({ TableName: table, Item: nameRow(fleet) }));
+      await begin(fleet);
       const put = {
         TableName: table,
         Item: nodeRow(fleet, node, ahead()),
@@ -158,19 +199,35 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
               values: { ':to': to, ':next': held.fence + 1, ':at': at },
             },
       ),
-    checkpoint: async (fleet, { partition, owner, fence }, text, count) => {
+    open: async (fleet, lease) => {
+      const opened = await raiseFence(client, table, fleet, lease);
+      if (!opened || lease.checkpointApart) return opened;
+      // Before the first checkpoint is stored there: whoever has the lease next looks for it there.
+      const isMine = await byOwner(fleet, lease as Held, {
+        UpdateExpression: 'SET CheckpointApart = :apart REMOVE Checkpoint, CheckpointNo',
+        values: { ':apart': true },
+      });
+      return isMine ? opened : undefined;
+    },
+    checkpoint: async (fleet, { partition, owner, fence, checkpointApart }, text, count) => {
+      const key = checkpointApart ? checkpointKey(fleet, partition) : leaseKey(fleet, partition);
       const stored = await unlessWritten(
-        send(leaseKey(fleet, partition), {
+        send(key, {
           UpdateExpression: 'SET Checkpoint = :text, CheckpointNo = :count',
-          ConditionExpression:
-            '#Owner = :me AND Fence = :fence AND (attribute_not_exists(CheckpointNo) OR CheckpointNo < :count)',
-          ExpressionAttributeNames: OWNER,
-          ExpressionAttributeValues: { ':me': owner, ':fence': fence, ':text': text, ':count': count },
+          ConditionExpression: `Fence = :fence AND (attribute_not_exists(CheckpointNo) OR CheckpointNo < :count)${checkpointApart ? '' : ' AND #Owner = :me'}`,
+          ...(checkpointApart ? {} : { ExpressionAttributeNames: OWNER }),
+          ExpressionAttributeValues: {
+            ':fence': fence,
+            ':text': text,
+            ':count': count,
+            ...(checkpointApart ? {} : { ':me': owner }),
+          },
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
         }),
       );
-      return stored === undefined || (stored.Owner === owner && stored.Fence === fence);
+      return stored === undefined || (stored.Fence === fence && (checkpointApart || stored.Owner === owner));
     },
+    checkpointOf: (fleet, partition) => readCheckpoint(client, table, fleet, partition),
     leave: async (fleet, node) => {
       await client.send(new DeleteCommand({ TableName: table, Key: nodeKeyOf(fleet, node) }));
     },
@@ -181,6 +238,13 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
         ConditionExpression: 'attribute_exists(Entry)',
         ...(draining ? { ExpressionAttributeValues: { ':draining': true } } : {}),
       }),
+    separate: async (fleet) => {
+      const { Version, ...key } = apartRow(fleet);
+      await send(key, {
+        UpdateExpression: 'SET Version = :version',
+        ExpressionAttributeValues: { ':version': Version },
+      });
+    },
     pin: (fleet, partition, to: NodeKey | undefined) =>
       updated(leaseKey(fleet, partition), {
         UpdateExpression: to === undefined ? 'REMOVE Pin' : 'SET Pin = :to',

@@ -44,6 +44,7 @@ const VERSIONS = {
   'list result': FIRST,
   'fleet name': FIRST,
   'fleet lease': FIRST,
+  'fleet checkpoint': FIRST,
   'fleet node': FIRST,
 } satisfies Record<string, Versions>;
 

@@ -5,8 +5,6 @@ import type { FleetNodeShape, FleetPartitionShape, FleetShape } from './shapes.t
 
 /** As many names of partitions as anybody reads of a node. */
 const NAMES_SHOWN = 12;
-/** Characters of a checkpoint: a place to go on from, not for people. */
-const CHECKPOINT_SHOWN = 40;
 
 /** Nodes, what each of them has, and what is not as it should be. */
 export const describeFleet = (fleet: FleetShape, now = Date.now()): string => {
@@ -76,11 +74,19 @@ const remarks = ({ nodes, partitions }: FleetShape, now: number): string[] => {
   ];
 };
 
+/** One partition, and the whole of its checkpoint. */
+export const describePartition = (partition: FleetPartitionShape, now = Date.now()): string =>
+  [
+    partitionsTable({ partitions: [partition] }, now),
+    '',
+    partition.checkpoint === undefined ? 'no checkpoint yet' : `checkpoint: ${printable(partition.checkpoint)}`,
+  ].join('\n');
+
 /** A line for each partition. */
-export const partitionsTable = ({ partitions }: FleetShape, now = Date.now()): string =>
+export const partitionsTable = ({ partitions }: Pick<FleetShape, 'partitions'>, now = Date.now()): string =>
   table(
-    ['PARTITION', 'STATUS', 'OWNER', 'SINCE', 'FENCE', 'NEXT', 'MOVED TO', 'CHECKPOINT'],
-    partitions.map(({ id, status, owner, lastOwner, since, fence, next, pin, checkpoint }) => [
+    ['PARTITION', 'STATUS', 'OWNER', 'SINCE', 'FENCE', 'NEXT', 'MOVED TO'],
+    partitions.map(({ id, status, owner, lastOwner, since, fence, next, pin }) => [
       id,
       status,
       owner ?? (lastOwner === undefined ? '' : `(${lastOwner})`),
@@ -88,9 +94,5 @@ export const partitionsTable = ({ partitions }: FleetShape, now = Date.now()): s
       fence,
       next ?? '',
       pin ?? '',
-      shortened(checkpoint),
     ]),
   );
-
-const shortened = (text = ''): string =>
-  text.length > CHECKPOINT_SHOWN ? `${text.slice(0, CHECKPOINT_SHOWN - 1)}…` : text;

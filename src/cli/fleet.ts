@@ -1,9 +1,9 @@
-/** `groupage fleet …`: workers that share partitions: how they stand, drain one, move a partition. */
-import { Command } from 'commander';
+/** `groupage fleet …`: workers that share partitions: how they stand, drain one, move a partition, separate checkpoints. */
+import { Command, Option } from 'commander';
 import { WrongUsage } from '../failure.ts';
 import type { ApiClient } from './api-client.ts';
 import { connect } from './connect.ts';
-import { describeFleet, partitionsTable } from './fleet-view.ts';
+import { describeFleet, describePartition, partitionsTable } from './fleet-view.ts';
 import { complain, plural, printable, printJson } from './output.ts';
 import { somePart } from './reading.ts';
 import { type CommonOptions, FLEET, FLEET_NODE, FLEET_PARTITION, FLEETS } from './shapes.ts';
@@ -20,7 +20,7 @@ const pathOf = (fleet: string): string => `/fleets/${encodeURIComponent(fleet)}`
 
 export const fleetCommand = (): Command => {
   const group = new Command('fleet').description('workers that share partitions: how they stand, drain one, move some');
-  for (const each of [show(), drain(), move()])
+  for (const each of [show(), drain(), move(), separate()])
     group.addCommand(
       each.option('--table <name>', 'use this FleetTable itself, with the credentials and region of the environment'),
     );
@@ -30,10 +30,12 @@ export const fleetCommand = (): Command => {
 Examples:
   groupage fleet show
   groupage fleet show flights --partitions
+  groupage fleet show flights --partition p-12
   groupage fleet drain flights worker-3
   groupage fleet drain flights worker-3 --undo
   groupage fleet move flights p-12 worker-1
   groupage fleet move flights p-12 --free
+  groupage fleet separate-checkpoints flights
   groupage fleet show flights --table TheirStack-FleetTable4A611C9B-1C0J8`,
   );
 };
@@ -50,22 +52,32 @@ const reach = async ({ table, ...options }: FleetOptions): Promise<ApiClient> =>
 
 interface ShowOptions extends FleetOptions {
   readonly partitions?: boolean;
+  readonly partition?: string;
 }
 
 const show = (): Command =>
   new Command('show')
     .description('list the fleets, or show how one stands')
     .argument('[fleet]', "the fleet's name", someFleet)
-    .option('--partitions', 'list each partition instead')
+    .addOption(new Option('--partitions', 'list each partition instead').conflicts('partition'))
+    .option('--partition <id>', 'show this partition alone, with its checkpoint', somePartition)
     .action(async (fleet: string | undefined, options: ShowOptions) => {
       if (fleet === undefined) return list(options);
+      if (options.partition !== undefined) return showPartition(fleet, options.partition, options);
       const { text, value } = await (await reach(options)).get(pathOf(fleet), FLEET);
       if (options.json) console.log(printJson(text));
       else console.log(options.partitions ? partitionsTable(value) : describeFleet(value));
     });
 
+const showPartition = async (fleet: string, partition: string, options: ShowOptions): Promise<void> => {
+  const path = `${pathOf(fleet)}/partitions/${encodeURIComponent(partition)}`;
+  const { text, value } = await (await reach(options)).get(path, FLEET_PARTITION);
+  console.log(options.json ? printJson(text) : describePartition(value));
+};
+
 const list = async (options: ShowOptions): Promise<void> => {
   if (options.partitions) throw new WrongUsage('--partitions needs the name of a fleet');
+  if (options.partition !== undefined) throw new WrongUsage('--partition needs the name of a fleet');
   const { text, value } = await (await reach(options)).get('/fleets', FLEETS);
   if (options.json) console.log(printJson(text));
   else if (value.fleets.length === 0) console.log('no fleets yet: no node has joined one');
@@ -114,6 +126,16 @@ const move = (): Command =>
         tell(options, text, `${id} ${said}`, value.warning);
       },
     );
+
+const separate = (): Command =>
+  new Command('separate-checkpoints')
+    .description('give checkpoints rows of their own: once no worker of 0.2.0 is left, since none can work then')
+    .argument('<fleet>', "the fleet's name", someFleet)
+    .action(async (fleet: string, options: FleetOptions) => {
+      const { text } = await (await reach(options)).post(`${pathOf(fleet)}/separate-checkpoints`, '', FLEET);
+      const said = `checkpoints of ${fleet} get rows of their own, each when its partition changes hands: at the next restart of its workers`;
+      tell(options, text, said, undefined);
+    });
 
 const tell = ({ json }: CommonOptions, text: string, said: string, warning: string | undefined): void => {
   console.log(json ? printJson(text) : printable(said));

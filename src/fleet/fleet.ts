@@ -28,6 +28,8 @@ export interface Node {
   readonly leaving?: true;
   /** Somebody wants it to have no partitions. */
   readonly draining?: true;
+  /** It reads checkpoints that have rows of their own. Nodes of 0.2.0 do not. */
+  readonly readsApart?: true;
 }
 
 /** A partition's row, as whoever wants to change it has seen it. */
@@ -41,16 +43,20 @@ export interface Lease {
   readonly pin?: NodeKey;
   /** It became its owner's then, by that one's clock. */
   readonly since?: Millis;
-  /** What an owner has stored last. */
+  /** What an owner has stored last, where it is in this row: as 0.2.0 has it. */
   readonly checkpoint?: string;
-  /** How many its owner has stored. */
+  /** How many its owner has stored in this row. */
   readonly stored?: number;
+  /** P8. The checkpoint has a row of its own, for good. */
+  readonly checkpointApart?: true;
 }
 
 /** All of a fleet's rows. The nodes were read after the leases, so that who owns one is there. */
 export interface Fleet {
   readonly nodes: readonly Node[];
   readonly leases: readonly Lease[];
+  /** Checkpoints get rows of their own as partitions change hands. No node of 0.2.0 can work in it any more. */
+  readonly checkpointsApart?: true;
 }
 
 /** What is shared: a partition, and how much of a node's time it takes, compared with others. */
@@ -60,7 +66,7 @@ export interface Share {
 }
 
 export const WEIGHT_MAX = 1_000_000;
-/** In a row of its lease: each node reads all of them each cycle. */
+/** Five write units with its row: a place to go on from, and not the state itself. */
 export const CHECKPOINT_MAX_BYTES = 4_096;
 
 /** Whether partitions may be given to a node. */

@@ -8,14 +8,25 @@ import type { DropReason } from './events.ts';
 import type { Lease } from './fleet.ts';
 import type { NodeKey, PartitionId } from './ids.ts';
 import { attempt, FAILED, type MemberDeps, type Setting, type Sleeper } from './member.ts';
-import type { Held } from './store.ts';
+import type { Held, Opened } from './store.ts';
 
 /** Enough to take over a dead node's partitions at once, and few enough for a busy one. */
 const CONCURRENCY = 8;
 
+/** Another node was faster. Where that is so at each look, a lease was deleted by hand, so that its fences began again. */
+class LaterOwner extends Error {
+  override readonly name = 'LaterOwner';
+  constructor(partition: string, fence: number) {
+    super(
+      `the checkpoint of partition ${partition} has a later owner than that with fence ${fence}: if its lease was deleted, delete its checkpoint, too`,
+    );
+  }
+}
+
 interface InHand extends Holding {
   /** Once its work has ended. */
   readonly to?: NodeKey | undefined;
+  readonly checkpointApart?: true;
 }
 
 export class Hands {
@@ -39,9 +50,10 @@ export class Hands {
     return this.#holdings;
   }
 
-  async perform(actions: readonly Action[]): Promise<void> {
+  /** @param apart whether what is begun gets a row of its own for its checkpoints */
+  async perform(actions: readonly Action[], apart = false): Promise<void> {
     const limit = pLimit(CONCURRENCY);
-    await Promise.all(actions.map((action) => limit(() => this.#perform(action))));
+    await Promise.all(actions.map((action) => limit(() => this.#perform(action, apart))));
   }
 
   /** The work on a partition has ended: it was to be drained, or there is no more time. */
@@ -59,7 +71,7 @@ export class Hands {
     for (const partition of [...this.#holdings.keys()]) this.#drop(partition, reason);
   }
 
-  async #perform(action: Action): Promise<void> {
+  async #perform(action: Action, apart: boolean): Promise<void> {
     if (this.#isOver) return;
     const { fleets, clock, report } = this.#deps;
     const { fleet } = this.#setting;
@@ -76,7 +88,7 @@ export class Hands {
         await attempt(this.#deps, 'leave', () => fleets.leave(fleet, action.node));
         return;
       case 'take':
-        return this.#take(action.lease);
+        return this.#take(action.lease, apart);
       case 'ask': {
         const { partition, fence } = action.lease;
         const isAsked = await attempt(this.#deps, 'ask', () => fleets.ask(fleet, action.lease, this.#key));
@@ -86,7 +98,7 @@ export class Hands {
       case 'decline':
         return this.#decline(action.lease);
       case 'begin':
-        return this.#begin(action.lease);
+        return this.#begin(action.lease, apart);
       case 'drain':
         return this.#drain(action.lease, action.to);
       case 'drop':
@@ -94,12 +106,12 @@ export class Hands {
     }
   }
 
-  async #take(seen: Lease): Promise<void> {
+  async #take(seen: Lease, apart: boolean): Promise<void> {
     const { fleets, clock } = this.#deps;
     const lease = await attempt(this.#deps, 'take', () =>
       fleets.take(this.#setting.fleet, seen, this.#key, clock.wall()),
     );
-    if (lease !== FAILED && lease !== undefined) this.#begin(lease);
+    if (lease !== FAILED && lease !== undefined) await this.#begin(lease, apart);
   }
 
   async #decline({ partition, fence, next }: Lease): Promise<void> {
@@ -111,18 +123,36 @@ export class Hands {
     if (isDeclined === true) report({ event: 'declined', partition, fence });
   }
 
-  #begin({ partition, fence, checkpoint }: Lease): void {
-    if (this.#isOver || this.#holdings.get(partition)?.fence === fence) return;
-    if ((this.#given.get(partition) ?? 0) >= fence) return;
-    const holding = { partition, fence, isDraining: false };
+  async #begin(lease: Lease, apart: boolean): Promise<void> {
+    const { partition, fence, checkpointApart = apart || undefined } = lease;
+    if (!this.#mayBegin(lease)) return;
+    const opened = checkpointApart ? await this.#open(lease) : lease;
+    // Without an answer it is still its own at the next look, and begins then. It may have been given away meanwhile.
+    if (opened === FAILED || !this.#mayBegin(lease)) return;
+    if (opened === undefined) return this.#isLaterOwners(lease);
+    const holding: InHand = { partition, fence, isDraining: false, ...(checkpointApart ? { checkpointApart } : {}) };
     this.#holdings.set(partition, holding);
     this.#deps.report({ event: 'acquired', partition, fence });
-    this.#deps.work.begin(this.#held(holding), checkpoint);
+    this.#deps.work.begin(this.#held(holding), opened.checkpoint);
+  }
+
+  #mayBegin({ partition, fence }: Lease): boolean {
+    return !this.#isOver && this.#holdings.get(partition)?.fence !== fence && (this.#given.get(partition) ?? 0) < fence;
+  }
+
+  /** P8. What it goes on from, once no owner of before can store any more. */
+  #open(lease: Lease): Promise<Opened | undefined | typeof FAILED> {
+    return attempt(this.#deps, 'open', () => this.#deps.fleets.open(this.#setting.fleet, lease));
+  }
+
+  #isLaterOwners({ partition, fence }: Lease): void {
+    this.#deps.report({ event: 'store-failed', call: 'open', cause: new LaterOwner(partition, fence) });
   }
 
   #drain({ partition, fence }: Owned, to: NodeKey | undefined): void {
-    const isBegun = this.#holdings.get(partition)?.fence === fence;
-    const holding = { partition, fence, isDraining: true, to };
+    const before = this.#holdings.get(partition);
+    const isBegun = before?.fence === fence;
+    const holding: InHand = { ...(isBegun ? before : {}), partition, fence, isDraining: true, to };
     this.#holdings.set(partition, holding);
     if (isBegun) {
       this.#deps.report({ event: 'draining', partition, fence });
@@ -160,7 +190,7 @@ export class Hands {
     this.#deps.work.drop(this.#held(holding), reason);
   }
 
-  #held({ partition, fence }: Owned): Held {
-    return { partition, fence, owner: this.#key };
+  #held({ partition, fence, checkpointApart }: Owned & Pick<InHand, 'checkpointApart'>): Held {
+    return { partition, fence, owner: this.#key, ...(checkpointApart ? { checkpointApart } : {}) };
   }
 }

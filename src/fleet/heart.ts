@@ -1,5 +1,6 @@
 /** P1, P7. The heartbeats of one life of a node, and until when they let it work. */
 import type { Millis } from '../batching/ids.ts';
+import type { Node } from './fleet.ts';
 import type { NodeKey } from './ids.ts';
 import { attempt, FAILED, type MemberDeps, type Setting } from './member.ts';
 import { type Beat, deadlineOf, type Gap, recentGaps, ttlOf } from './timings.ts';
@@ -36,7 +37,8 @@ export class Heart {
     const { fleet, cycle } = this.#setting;
     this.#joining ??= clock.now();
     const beat = { sentAt: this.#joining, ttl: ttlOf([], cycle) };
-    const node = { key: this.#key, beat: 0, ttl: beat.ttl, startedAt: clock.wall(), beatAt: clock.wall() };
+    const at = clock.wall();
+    const node: Node = { key: this.#key, beat: 0, ttl: beat.ttl, startedAt: at, beatAt: at, readsApart: true };
     if ((await attempt(this.#deps, 'join', () => fleets.join(fleet, node))) === FAILED) return 'unknown';
     this.#wrote(beat);
     return 'alive';

@@ -139,7 +139,7 @@ export class Life {
       this.#finishGone();
       return false;
     }
-    await this.#hands.perform(actions);
+    await this.#hands.perform(actions, fleet.checkpointsApart);
     const owns = fleet.leases.some(({ owner }) => owner === this.#key);
     if (isLeaving && !owns && holdings.size === 0) await this.#go();
     return actions.some((action) => action.do === 'ask') || isAboutToChange(fleet, this.#key);

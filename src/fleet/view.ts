@@ -38,17 +38,18 @@ export interface PartitionView {
   /** It became its owner's then, by that one's clock. */
   readonly since?: string;
   readonly fence: number;
-  readonly checkpoint?: string;
 }
 
 export interface FleetView {
   readonly id: FleetName;
   readonly nodes: readonly NodeView[];
   readonly partitions: readonly PartitionView[];
+  /** Checkpoints have rows of their own, or get them when their partitions change hands. */
+  readonly checkpointsApart?: true;
 }
 
 /** Partitions that nobody has ever taken are in no row, and so not here. */
-export const fleetView = (id: FleetName, { nodes, leases }: Fleet): FleetView => {
+export const fleetView = (id: FleetName, { nodes, leases, checkpointsApart }: Fleet): FleetView => {
   const byKey = new Map(nodes.map((node) => [node.key, node]));
   const counts = new Map<NodeKey, number>();
   for (const { owner } of leases) if (owner !== undefined) counts.set(owner, (counts.get(owner) ?? 0) + 1);
@@ -56,6 +57,7 @@ export const fleetView = (id: FleetName, { nodes, leases }: Fleet): FleetView =>
     id,
     nodes: nodes.map((node) => nodeView(node, counts.get(node.key) ?? 0)),
     partitions: leases.map((lease) => partitionView(lease, byKey)),
+    ...(checkpointsApart ? { checkpointsApart } : {}),
   };
 };
 
@@ -80,7 +82,7 @@ const statusOf = ({ evicted, leaving, draining }: Node): NodeStatus => {
 };
 
 const partitionView = (lease: Lease, nodes: ReadonlyMap<NodeKey, Node>): PartitionView => {
-  const { partition, owner, next, pin, since, fence, checkpoint } = lease;
+  const { partition, owner, next, pin, since, fence } = lease;
   const free = isFree(lease, nodes);
   return {
     id: partition,
@@ -90,7 +92,6 @@ const partitionView = (lease: Lease, nodes: ReadonlyMap<NodeKey, Node>): Partiti
     ...(pin === undefined ? {} : { pin }),
     ...(since === undefined ? {} : { since: iso(since) }),
     fence,
-    ...(checkpoint === undefined ? {} : { checkpoint }),
   };
 };
 

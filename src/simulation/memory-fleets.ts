@@ -1,13 +1,22 @@
 /** Fleets in memory. */
 import type { Fleet, Lease, Node } from '../fleet/fleet.ts';
 import type { FleetName, NodeKey, PartitionId } from '../fleet/ids.ts';
-import type { Fleets, Held } from '../fleet/store.ts';
+import type { Fleets, Held, Opened } from '../fleet/store.ts';
 import { type Gate, openGate, through } from './gate.ts';
 import { limited } from './limits.ts';
+
+/** A checkpoint in a row of its own. */
+interface CheckpointRow extends Opened {
+  readonly fence: number;
+  readonly stored?: number;
+}
 
 export interface FleetRows {
   readonly nodes: Map<NodeKey, Node>;
   readonly leases: Map<PartitionId, Lease>;
+  readonly checkpoints: Map<PartitionId, CheckpointRow>;
+  /** Whether checkpoints get rows of their own: of a fleet that is new once somebody joins it. */
+  apart?: boolean;
 }
 
 export type FleetTables = Map<FleetName, FleetRows>;
@@ -15,7 +24,7 @@ export type FleetTables = Map<FleetName, FleetRows>;
 export const memoryFleets = (tables: FleetTables = new Map(), gate: Gate = openGate): Fleets => {
   /** Of a fleet that is written to: reading one does not make it. */
   const rowsOf = (name: FleetName): FleetRows => {
-    const rows = tables.get(name) ?? { nodes: limited(new Map()), leases: limited(new Map()) };
+    const rows = tables.get(name) ?? NO_ROWS();
     tables.set(name, rows);
     return rows;
   };
@@ -46,7 +55,9 @@ export const memoryFleets = (tables: FleetTables = new Map(), gate: Gate = openG
   return {
     join: (name, node) =>
       through(gate, 'fleets.join', () => {
-        const { nodes } = rowsOf(name);
+        const rows = rowsOf(name);
+        const { nodes } = rows;
+        rows.apart ??= true;
         // A request that comes a second time must not undo an eviction.
         if (!nodes.has(node.key)) nodes.set(node.key, node);
       }),
@@ -57,8 +68,8 @@ export const memoryFleets = (tables: FleetTables = new Map(), gate: Gate = openG
       }),
     read: (name) =>
       through(gate, 'fleets.read', (): Fleet => {
-        const { nodes, leases } = tables.get(name) ?? NOTHING;
-        return { nodes: inOrder(nodes), leases: inOrder(leases) };
+        const { nodes, leases, apart } = tables.get(name) ?? NO_ROWS();
+        return { nodes: inOrder(nodes), leases: inOrder(leases), ...(apart ? { checkpointsApart: true } : {}) };
       }),
     evict: (name, key, beat) =>
       changeNode('fleets.evict', name, key, (node) =>
@@ -83,10 +94,40 @@ export const memoryFleets = (tables: FleetTables = new Map(), gate: Gate = openG
       changeHeld('fleets.handOver', name, held, ({ next: _, owner: __, since: ___, stored: ____, ...lease }) =>
         to === undefined ? lease : { ...lease, owner: to, fence: lease.fence + 1, since: at },
       ),
+    open: async (name, lease) => {
+      const { partition, fence, checkpointApart } = lease;
+      const opened = await through(gate, 'fleets.open', (): Opened | undefined => {
+        const { checkpoints } = rowsOf(name);
+        const before = checkpoints.get(partition);
+        if (before && before.fence > fence) return undefined;
+        const copied = before?.fence === fence || checkpointApart ? undefined : lease.checkpoint;
+        const checkpoint = copied ?? before?.checkpoint;
+        const after: Opened = checkpoint === undefined ? {} : { checkpoint };
+        if (before?.fence !== fence) checkpoints.set(partition, { fence, ...after });
+        return after;
+      });
+      if (!opened || checkpointApart) return opened;
+      const isMine = await changeHeld('fleets.open', name, lease as Held, ({ checkpoint: _, stored: __, ...rest }) => ({
+        ...rest,
+        checkpointApart: true,
+      }));
+      return isMine ? opened : undefined;
+    },
     checkpoint: (name, held, checkpoint, count) =>
-      changeHeld('fleets.checkpoint', name, held, (lease) =>
-        count > (lease.stored ?? 0) ? { ...lease, checkpoint, stored: count } : lease,
-      ),
+      held.checkpointApart
+        ? through(gate, 'fleets.checkpoint', () => {
+            const { checkpoints } = rowsOf(name);
+            const before = checkpoints.get(held.partition);
+            if (before?.fence !== held.fence) return false;
+            if (count > (before.stored ?? 0))
+              checkpoints.set(held.partition, { fence: held.fence, checkpoint, stored: count });
+            return true;
+          })
+        : changeHeld('fleets.checkpoint', name, held, (lease) =>
+            count > (lease.stored ?? 0) ? { ...lease, checkpoint, stored: count } : lease,
+          ),
+    checkpointOf: (name, partition) =>
+      through(gate, 'fleets.checkpointOf', () => tables.get(name)?.checkpoints.get(partition)?.checkpoint),
     leave: (name, key) =>
       through(gate, 'fleets.leave', () => {
         tables.get(name)?.nodes.delete(key);
@@ -94,6 +135,10 @@ export const memoryFleets = (tables: FleetTables = new Map(), gate: Gate = openG
     names: () => through(gate, 'fleets.names', () => [...tables.keys()].sort()),
     drain: (name, key, draining) =>
       changeNode('fleets.drain', name, key, ({ draining: _, ...node }) => (draining ? { ...node, draining } : node)),
+    separate: (name) =>
+      through(gate, 'fleets.separate', () => {
+        rowsOf(name).apart = true;
+      }),
     pin: async (name, partition, to) =>
       (await changeLease('fleets.pin', name, partition, (lease) => {
         if (!lease) return undefined;
@@ -103,7 +148,11 @@ export const memoryFleets = (tables: FleetTables = new Map(), gate: Gate = openG
   };
 };
 
-const NOTHING: FleetRows = { nodes: new Map(), leases: new Map() };
+const NO_ROWS = (): FleetRows => ({
+  nodes: limited(new Map()),
+  leases: limited(new Map()),
+  checkpoints: limited(new Map()),
+});
 
 const inOrder = <Key extends string, Row>(rows: ReadonlyMap<Key, Row>): readonly Row[] =>
   [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);

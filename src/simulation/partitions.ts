@@ -78,6 +78,7 @@ interface Key {
   readonly write: Bucket;
   readonly read: Bucket;
   readonly writes: Peak;
+  readonly reads: Peak;
   written: number;
   wasRead: number;
 }
@@ -117,11 +118,11 @@ export class Partitions {
     return hottest;
   }
 
-  /** The key that was written most within a second, and how many units it got then. */
-  busiest(): Hottest {
+  /** The key that was written, or read, most within a second, and how many units it got then. */
+  busiest(of: 'writes' | 'reads' = 'writes'): Hottest {
     let busiest: Hottest = { partition: '', units: 0 };
-    for (const [partition, { writes }] of this.#keys)
-      if (writes.most > busiest.units) busiest = { partition, units: writes.most };
+    for (const [partition, { [of]: peak }] of this.#keys)
+      if (peak.most > busiest.units) busiest = { partition, units: peak.most };
     return busiest;
   }
 
@@ -155,6 +156,7 @@ export class Partitions {
     key.written += write;
     key.writes.add(write, now);
     key.wasRead += read;
+    key.reads.add(read, now);
     return Math.max(
       write > 0 ? key.write.take(write, now, LAST_TRY) : 0,
       read > 0 ? key.read.take(read, now, LAST_TRY) : 0,
@@ -169,6 +171,7 @@ export class Partitions {
       write: new Bucket(write, burst, now),
       read: new Bucket(read, burst, now),
       writes: new Peak(),
+      reads: new Peak(),
       written: 0,
       wasRead: 0,
     };

@@ -12,7 +12,7 @@ import type { Batches, Locks, OpenTask, Operations, Tasks, WaitingTasks } from '
 
 /** Units of one table: of rows of one Target, whose key they share, or of rows that are spread. */
 export interface Spent {
-  readonly table: 'task' | 'batch-lock' | 'batch';
+  readonly table: 'task' | 'batch-lock' | 'batch' | 'fleet';
   readonly partition?: Target | string;
   readonly write?: number;
   readonly read?: number;

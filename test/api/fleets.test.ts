@@ -69,6 +69,7 @@ describe('the HTTP API of fleets', () => {
     expect(await ask('/flights')).toEqual({
       code: 200,
       id: 'flights',
+      checkpointsApart: true,
       nodes: [
         {
           ...node,
@@ -86,7 +87,7 @@ describe('the HTTP API of fleets', () => {
         { ...node, node: 'e@1', id: 'e', status: 'working' },
       ],
       partitions: [
-        { ...lease, id: 'p-0', status: 'owned', owner: 'a@1', checkpoint: '{"offset":12}' },
+        { ...lease, id: 'p-0', status: 'owned', owner: 'a@1' },
         { ...lease, id: 'p-1', status: 'asked', owner: 'a@1', next: 'e@1', pin: 'e@1' },
         { ...lease, id: 'p-2', status: 'free', lastOwner: 'd@1', next: 'e@1' },
         { id: 'p-3', status: 'free', fence: 1 },
@@ -98,7 +99,13 @@ describe('the HTTP API of fleets', () => {
   it('shows one that all have left, and does not know one that nobody has joined', async () => {
     await joined(A);
     await kit.fleets.leave(F, A);
-    expect(await ask('/flights')).toEqual({ code: 200, id: 'flights', nodes: [], partitions: [] });
+    expect(await ask('/flights')).toEqual({
+      code: 200,
+      id: 'flights',
+      nodes: [],
+      partitions: [],
+      checkpointsApart: true,
+    });
     for (const name of ['nobody', '~fleets', 'a%20b', 'x'.repeat(129)])
       for (const answer of [
         await ask(`/${name}`),
@@ -112,16 +119,29 @@ describe('the HTTP API of fleets', () => {
     expect(await ask('')).toEqual({ code: 200, fleets: ['flights'] });
   });
 
-  it('leaves checkpoints out where all of them would be more than an answer can have', async () => {
+  it('shows a partition with its checkpoint, in the lease or in a row of its own', async () => {
     await joined(A);
-    const text = '"'.repeat(4_096);
-    for (let n = 0; n < 400; n += 1) await kit.fleets.checkpoint(F, held(await taken(`p-${n}`, A)), text, 1);
-    const { partitions, checkpointsOmitted } = (await ask('/flights')) as unknown as {
-      partitions: { checkpoint?: string }[];
-      checkpointsOmitted?: boolean;
-    };
-    expect(partitions).toHaveLength(400);
-    expect([checkpointsOmitted, partitions.some(({ checkpoint }) => checkpoint !== undefined)]).toEqual([true, false]);
+    const [inLease, apart, none] = [await taken('p-0', A), await taken('p-1', A), await taken('p-2', A)] as const;
+    await kit.fleets.checkpoint(F, held(inLease), '{"offset":12}', 1);
+    for (const lease of [apart, none]) await kit.fleets.open(F, lease);
+    await kit.fleets.checkpoint(F, { ...held(apart), checkpointApart: true }, '{"offset":34}', 1);
+    const owned = { code: 200, status: 'owned', owner: 'a@1', fence: 1, since: iso(NOW) };
+    expect(await ask('/flights/partitions/p-0')).toEqual({ ...owned, id: 'p-0', checkpoint: '{"offset":12}' });
+    expect(await ask('/flights/partitions/p-1')).toEqual({ ...owned, id: 'p-1', checkpoint: '{"offset":34}' });
+    expect(await ask('/flights/partitions/p-2')).toEqual({ ...owned, id: 'p-2' });
+    expect(await ask('/flights/partitions/x')).toMatchObject({ code: 404 });
+  });
+
+  it('gives checkpoints rows of their own, where no node is of a release that does not read them there', async () => {
+    await taken('p-0', A);
+    await joined(A);
+    const separate = () => ask('/flights/separate-checkpoints', '');
+    expect(await separate()).toMatchObject({ code: 409, detail: expect.stringMatching(/: replace a@1 first$/) });
+    await kit.fleets.evict(F, A, 0, NOW);
+    await kit.fleets.join(F, aNode({ key: B, readsApart: true }));
+    for (const _ of ['once', 'again'])
+      expect(await separate()).toMatchObject({ code: 200, id: 'flights', checkpointsApart: true });
+    expect(await ask('/flights/separate-checkpoints', { any: 1 })).toMatchObject({ code: 400 });
   });
 
   it('drains a node by its key or its id, any number of times, and takes that back', async () => {
@@ -235,6 +255,7 @@ describe('the HTTP API of fleets', () => {
     expect(await kit.fleets.read(F)).toEqual({
       nodes: [aNode()],
       leases: [{ partition: 'p', owner: A, fence: 1, since: NOW }],
+      checkpointsApart: true,
     });
   });
 

@@ -131,9 +131,12 @@ const PROMISED: {
     clear: 'strong',
   },
   fleets: {
-    join: 'none',
+    join: 'strong',
     beat: 'none',
     read: 'strong',
+    open: 'none',
+    checkpointOf: 'strong',
+    separate: 'none',
     evict: 'none',
     take: 'none',
     ask: 'none',

@@ -210,6 +210,10 @@ const callFleets = async ({ fleets }: Ports): Promise<void> => {
     await fleets.ask(name, lease, b);
     await fleets.decline(name, lease, b);
     await fleets.checkpoint(name, lease, 'c', 1);
+    await fleets.open(name, { ...lease, checkpoint: 'c' });
+    await fleets.checkpoint(name, { ...lease, checkpointApart: true }, 'd', 1);
+    await fleets.checkpointOf(name, lease.partition);
+    await fleets.separate(name);
     await fleets.handOver(name, lease, b, NOW);
     await fleets.drain(name, a, true);
     await fleets.evict(name, a, 1, NOW);

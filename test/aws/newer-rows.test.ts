@@ -5,7 +5,7 @@ import { batchKey } from '../../src/aws/batch-rows.ts';
 import { SHARE_KEY } from '../../src/aws/dynamodb-shares.ts';
 import { dynamoDBPatrolMarks } from '../../src/aws/dynamodb-waiting.ts';
 import { headerKey, nodeRow, tokenKey } from '../../src/aws/fan-out-rows.ts';
-import { leaseKey, nodeKeyOf } from '../../src/aws/fleet-rows.ts';
+import { checkpointKey, leaseKey, nodeKeyOf } from '../../src/aws/fleet-rows.ts';
 import type { Item } from '../../src/aws/item.ts';
 import { appendKey, jobsKey, resultKey, segmentKey, triggerKey } from '../../src/aws/list-rows.ts';
 import { lockKey, PATROL_KEY, waitingKey } from '../../src/aws/lock-rows.ts';
@@ -206,6 +206,14 @@ const CASES = (): Record<Exclude<RowKind, 'fleet name'>, Case> => ({
     table: 'fleet',
     rows: [leaseKey(fleet, lease.partition)],
     attempts: [() => stores.fleets.read(fleet)],
+  },
+  'fleet checkpoint': {
+    table: 'fleet',
+    rows: [checkpointKey(fleet, lease.partition)],
+    attempts: [
+      () => stores.fleets.open(fleet, { ...lease, checkpointApart: true }),
+      () => stores.fleets.checkpointOf(fleet, lease.partition),
+    ],
   },
   'fleet node': {
     table: 'fleet',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { dynamoDBFleets } from '../../src/aws/dynamodb-fleets.ts';
-import { describeFleet, partitionsTable } from '../../src/cli/fleet-view.ts';
+import { describeFleet, describePartition } from '../../src/cli/fleet-view.ts';
 import type { FleetNodeShape, FleetPartitionShape } from '../../src/cli/shapes.ts';
 import type { Lease } from '../../src/fleet/fleet.ts';
 import type { FleetName, NodeKey } from '../../src/fleet/ids.ts';
@@ -90,9 +90,29 @@ describe('groupage fleet', () => {
       await store.checkpoint(name, held(lease), 'x'.repeat(100), 1);
       await taken('p-1', nodeOf('gone'));
       const { out } = await ask(['show', name, '--partitions']);
-      expect(out).toMatch(/^PARTITION +STATUS +OWNER +SINCE +FENCE +NEXT +MOVED TO +CHECKPOINT\n/);
-      expect(out).toMatch(/\np-0 +owned +a@1 .* 1 +x{39}…\n/);
+      expect(out).toMatch(/^PARTITION +STATUS +OWNER +SINCE +FENCE +NEXT +MOVED TO\n/);
+      expect(out).toMatch(/\np-0 +owned +a@1 .* 1\n/);
       expect(out).toMatch(/\np-1 +free +\(gone@1\) .* 1\n$/);
+    });
+
+    it('shows a partition with its checkpoint, wherever that is', async () => {
+      await joined(A);
+      const [inLease, apart] = [await taken('p-0', A), await taken('p-1', A)];
+      await store.checkpoint(name, held(inLease), 'x'.repeat(100), 1);
+      await store.open(name, apart);
+      await store.checkpoint(name, { ...held(apart), checkpointApart: true }, 'y'.repeat(100), 1);
+      expect((await ask(['show', name, '--partition', 'p-0'])).out).toMatch(/ 1\n\ncheckpoint: x{100}\n$/);
+      expect((await ask(['show', name, '--partition', 'p-1'])).out).toMatch(/ 1\n\ncheckpoint: y{100}\n$/);
+    });
+
+    it('gives checkpoints rows of their own once no node of a release before is left', async () => {
+      await joined(A);
+      const refused = await ask(['separate-checkpoints', name]);
+      expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/replace a@1 first\n$/)]);
+      await store.leave(name, A);
+      await store.join(name, aNode({ key: B, readsApart: true }));
+      expect((await ask(['separate-checkpoints', name])).out).toMatch(/get rows of their own, each when its partition/);
+      expect((await store.read(name)).checkpointsApart).toBe(true);
     });
 
     it('drains a node and takes that back, with a warning for the last one', async () => {
@@ -266,7 +286,8 @@ describe('a fleet in words', () => {
   it('shows a dozen of many partitions, and what is no text as what it is not', () => {
     const many = Array.from({ length: 30 }, (_, n) => lease({ id: `p-${n}` }));
     expect(shown([node()], many)).toContain('\na@1: p-0 p-1 p-2 p-3 p-4 p-5 p-6 p-7 p-8 p-9 p-10 p-11 … and 18 more');
-    const odd = partitionsTable({ id: 'f', nodes: [], partitions: [lease({ checkpoint: 'a\u001b[2Jb\n' })] }, NOW);
-    expect(odd).toMatch(/a\ufffd\[2Jb\ufffd$/);
+    const odd = describePartition(lease({ checkpoint: 'a\u001b[2Jb\n' }), NOW);
+    expect(odd).toMatch(/\ncheckpoint: a\ufffd\[2Jb\ufffd$/);
+    expect(describePartition(lease(), NOW)).toMatch(/\nno checkpoint yet$/);
   });
 });

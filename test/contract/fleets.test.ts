@@ -39,15 +39,18 @@ describeEach('fleets', storeKinds, (stores) => {
     await store().leave(one, A);
     const names = await store().names();
     expect(names.filter((name) => name === one || name === two)).toEqual([one, two].toSorted());
-    expect(await store().read(one)).toEqual({ nodes: [], leases: [] });
+    expect(await store().read(one)).toEqual({ nodes: [], leases: [], checkpointsApart: true });
   });
 
   it('have the nodes that joined, as they said that they are', async () => {
     const name = newFleet();
-    const [a, b] = [aNode({ key: A, ttl: 41_000 }), aNode({ key: B, startedAt: NOW + 1, beatAt: NOW + 2 })];
+    const [a, b] = [
+      aNode({ key: A, ttl: 41_000, readsApart: true }),
+      aNode({ key: B, startedAt: NOW + 1, beatAt: NOW + 2 }),
+    ];
     await store().join(name, b);
     await store().join(name, a);
-    expect(await store().read(name)).toEqual({ nodes: [a, b], leases: [] });
+    expect(await store().read(name)).toEqual({ nodes: [a, b], leases: [], checkpointsApart: true });
   });
 
   it('let a node join once: a request that comes a second time changes nothing, and undoes no eviction', async () => {
@@ -105,7 +108,7 @@ describeEach('fleets', storeKinds, (stores) => {
     await store().join(name, aNode());
     for (const _ of ['once', 'again']) await store().leave(name, A);
     expect(await store().beat(name, { key: A, beat: 1, ttl: 30_000, beatAt: NOW })).toBe(false);
-    expect(await store().read(name)).toEqual({ nodes: [], leases: [] });
+    expect(await store().read(name)).toEqual({ nodes: [], leases: [], checkpointsApart: true });
   });
 
   it('P3: end the life of a node once, and not if it has beaten since', async () => {
@@ -245,6 +248,66 @@ describeEach('fleets', storeKinds, (stores) => {
     expect(await store().checkpoint(name, { partition: P, owner: A, fence: 3 }, 'new', 1)).toBe(true);
   });
 
+  it('P8: keep the checkpoints of an owner that opened them in a row of their own, each instead of the one before', async () => {
+    const { name, lease } = await owned();
+    expect(await store().open(name, lease)).toEqual({});
+    const mine = { ...held(lease), checkpointApart: true } as const;
+    for (const [text, count] of [
+      ['', 1],
+      ['ü'.repeat(CHECKPOINT_MAX_BYTES / 2), 3],
+      ['late', 2],
+      ['again', 3],
+    ] as const)
+      expect(await store().checkpoint(name, mine, text, count), text).toBe(true);
+    expect(await store().checkpointOf(name, P)).toBe('ü'.repeat(CHECKPOINT_MAX_BYTES / 2));
+    expect(await leaseIn(name), 'none of it is in the lease').toEqual({ ...lease, checkpointApart: true });
+    expect(await store().checkpointOf(name, partition('other'))).toBeUndefined();
+  });
+
+  it('P8: show a new owner what was stored until it opens the checkpoint, and refuse owners of before from then on', async () => {
+    const { name, lease } = await owned();
+    await store().open(name, lease);
+    const before = { ...held(lease), checkpointApart: true } as const;
+    expect(await store().checkpoint(name, before, 'one', 7)).toBe(true);
+    const taken = (await store().take(name, { ...lease, checkpointApart: true }, B, NOW)) as Lease;
+    expect(taken).toEqual({ ...lease, owner: B, fence: 2, checkpointApart: true });
+    expect(await store().checkpoint(name, before, 'two', 8), 'taken, and not opened').toBe(true);
+    for (const _ of ['once', 'again']) expect(await store().open(name, taken)).toEqual({ checkpoint: 'two' });
+    expect(await store().checkpoint(name, before, 'three', 9), 'opened').toBe(false);
+    const mine = { ...held(taken), checkpointApart: true } as const;
+    expect(await store().checkpoint(name, mine, 'its first', 1)).toBe(true);
+    expect(await store().open(name, taken), 'late, when it works').toEqual({ checkpoint: 'its first' });
+    expect(await store().checkpoint(name, mine, 'its second', 2)).toBe(true);
+    expect(await store().open(name, { ...lease, checkpointApart: true }), 'by the owner of before').toBeUndefined();
+    expect(await store().checkpointOf(name, P)).toBe('its second');
+  });
+
+  it('P8: move the checkpoint of a lease of 0.2.0 into a row of its own, for whoever holds the lease', async () => {
+    const { name, lease } = await owned();
+    await store().checkpoint(name, held(lease), 'in the lease', 1);
+    const seen = (await leaseIn(name)) as Lease;
+    await store().pin(name, P, C);
+    const taken = (await store().take(name, seen, B, NOW)) as Lease;
+    expect(await store().open(name, seen), 'by the owner of before').toBeUndefined();
+    expect((await leaseIn(name))?.checkpoint).toBe('in the lease');
+    for (const _ of ['once', 'again']) expect(await store().open(name, taken)).toEqual({ checkpoint: 'in the lease' });
+    expect(await leaseIn(name)).toEqual({ ...lease, owner: B, fence: 2, pin: C, checkpointApart: true });
+    expect(await store().checkpointOf(name, P)).toBe('in the lease');
+    expect(await store().checkpoint(name, held(lease), 'stale', 2)).toBe(false);
+    expect(await store().handOver(name, held(taken), undefined, NOW)).toBe(true);
+    expect(await leaseIn(name)).toEqual({ partition: P, fence: 2, pin: C, checkpointApart: true });
+  });
+
+  it('have checkpoints in rows of their own if they are new, or once a person wants that', async () => {
+    const [isNew, older] = [newFleet(), newFleet()];
+    await store().join(isNew, aNode());
+    expect((await store().read(isNew)).checkpointsApart).toBe(true);
+    await store().take(older, UNKNOWN, A, NOW);
+    expect((await store().read(older)).checkpointsApart).toBeUndefined();
+    for (const _ of ['once', 'again']) await store().separate(older);
+    expect(await store().read(older)).toMatchObject({ nodes: [], checkpointsApart: true });
+  });
+
   it('are told by people which nodes to drain, also such as were evicted, and none that is not there', async () => {
     const name = newFleet();
     await store().join(name, aNode());
@@ -261,6 +324,7 @@ describeEach('fleets', storeKinds, (stores) => {
     expect(await store().read(name)).toEqual({
       nodes: [aNode({ beat: 1, evicted: true, draining: true })],
       leases: [],
+      checkpointsApart: true,
     });
   });
 
@@ -309,7 +373,7 @@ describeEach('fleets', storeKinds, (stores) => {
     expect(await store().drain(two, A, true)).toBe(false);
     expect(await store().beat(two, { key: A, beat: 1, ttl: 30_000, beatAt: NOW })).toBe(false);
     await store().leave(two, A);
-    expect(await store().read(one)).toEqual({ nodes: [aNode()], leases: [mine] });
+    expect(await store().read(one)).toEqual({ nodes: [aNode()], leases: [mine], checkpointsApart: true });
     expect(await store().read(two)).toEqual({ nodes: [], leases: [theirs] });
   });
 

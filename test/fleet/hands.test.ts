@@ -43,6 +43,32 @@ it('what was given away is begun again when it comes back', async () => {
   expect(hands.holdings.get(PARTITION)?.fence).toBe(2);
 });
 
+it('what is given away while its checkpoint is opened is not begun', async () => {
+  const { hands, told, lease, held, fleets } = await holding();
+  await hands.drained(held);
+  const [taken] = [await fleets.take(FLEET, { partition: PARTITION, fence: 1 }, ME, 0)];
+  expect(taken).toMatchObject({ ...lease, fence: 2 });
+  await hands.perform(
+    [
+      { do: 'begin', lease: taken as Lease },
+      { do: 'drain', lease: taken as Lease, to: OTHER },
+    ],
+    true,
+  );
+  expect(told).toEqual(['acquired', 'handed-over', 'handed-over']);
+  expect(hands.holdings.size).toBe(0);
+  expect((await fleets.read(FLEET)).leases).toMatchObject([{ owner: OTHER, fence: 3 }]);
+});
+
+it('what a later owner has opened is not begun, and an event says so', async () => {
+  const { hands, told, lease, held, fleets } = await holding();
+  await hands.drained(held);
+  await fleets.open(FLEET, { ...lease, fence: 9 });
+  await hands.perform([{ do: 'take', lease: { partition: PARTITION, fence: 1 } }], true);
+  expect(told).toEqual(['acquired', 'handed-over', 'store-failed']);
+  expect(hands.holdings.size).toBe(0);
+});
+
 it('work that ends before it was asked to is given away all the same', async () => {
   const { hands, told, held, fleets } = await holding();
   await hands.drained(held);

@@ -20,6 +20,7 @@ import { openDoor } from '../../src/local/door.ts';
 import { type DynamoDBEngine, startDynamoDB } from '../../src/local/dynamodb-engine.ts';
 import { makeFleetTable } from '../../src/local/fleet-table.ts';
 import { eventually } from '../end-to-end/flow.ts';
+import { nodeOf, partition } from '../factories/fleets.ts';
 
 let engine: DynamoDBEngine;
 let table: TableAt;
@@ -60,7 +61,8 @@ const start = (options: Partial<FleetOptions> = {}) => {
   const rows = () => fleetsAt(options.table === undefined ? table : (options.table as TableAt)).read(fleet);
   const owned = async (): Promise<number> => (await rows()).leases.filter(({ owner }) => owner !== undefined).length;
   const told = (name: FleetEvent['event']) => events.filter(({ event }) => event === name);
-  return { fleet, done, stop: () => stop.abort(), events, told, rows, owned };
+  const checkpointOf = (id: string) => fleetsAt(table).checkpointOf(fleet, partition(id));
+  return { fleet, done, stop: () => stop.abort(), events, told, rows, owned, checkpointOf };
 };
 
 const rejection = async (promise: Promise<unknown>): Promise<Error> => {
@@ -142,8 +144,10 @@ describe.concurrent('a node that ends', () => {
     expect(reasons).toEqual([expect.any(PartitionDraining), false, expect.any(PartitionDraining), false]);
     expect(await node.rows()).toEqual({
       nodes: [],
-      leases: ['0', '1'].map((partition) => ({ partition, fence: 1, checkpoint: `the end of ${partition}` })),
+      leases: ['0', '1'].map((partition) => ({ partition, fence: 1, checkpointApart: true })),
+      checkpointsApart: true,
     });
+    for (const id of ['0', '1']) expect(await node.checkpointOf(id)).toBe(`the end of ${id}`);
     expect(node.told('handed-over')).toHaveLength(2);
     expect(node.events.at(-1)?.event).toBe('left');
   });
@@ -188,7 +192,8 @@ describe.concurrent('a node that ends', () => {
     // Others need not wait until it is taken for dead.
     expect(await node.rows()).toEqual({
       nodes: [],
-      leases: ['0', '1'].map((partition) => ({ partition, fence: 1 })),
+      leases: ['0', '1'].map((partition) => ({ partition, fence: 1, checkpointApart: true })),
+      checkpointsApart: true,
     });
     stubborn.resolve();
   });
@@ -251,7 +256,7 @@ describe.concurrent('what works on a partition', () => {
       },
     });
     expect(await refused.promise).toMatchObject({ name: 'CheckpointTooLarge', message: expect.stringMatching(/4098/) });
-    await eventually(async () => (await node.rows()).leases[0]?.checkpoint?.length === 2_048);
+    await eventually(async () => (await node.checkpointOf('0'))?.length === 2_048);
     node.stop();
     await node.done;
     expect(node.told('work-failed')).toEqual([]);
@@ -296,10 +301,13 @@ describe.concurrent('what works on a partition', () => {
       partitions: 1,
       onPartition: async (partition) => {
         if (partition.fence > 1) return;
-        const [lease] = (await fleetsAt(table).read(fleet)).leases;
+        const fleets = fleetsAt(table);
+        const [lease] = (await fleets.read(fleet)).leases;
         if (!lease?.owner) throw new Error('it has no lease');
-        // Somebody who does not keep to the rules.
-        await fleetsAt(table).handOver(fleet, { ...lease, owner: lease.owner }, undefined, 0);
+        // A node that does not keep to the rules.
+        const intruder = { ...lease, owner: nodeOf('intruder'), fence: 2 };
+        await fleets.handOver(fleet, { ...lease, owner: lease.owner }, intruder.owner, 0);
+        await fleets.open(fleet, intruder);
         await partition.checkpoint('too late').catch(caught.resolve);
         expect(() => partition.assertOwned()).toThrow(PartitionLost);
         expect(partition.signal.reason).toBeInstanceOf(PartitionLost);
@@ -307,9 +315,9 @@ describe.concurrent('what works on a partition', () => {
     });
     fleet = node.fleet;
     expect(await caught.promise).toMatchObject({ name: 'PartitionLost', reason: 'taken', partition: '0' });
-    // Nobody's, it is taken again, under another fence.
+    // The intruder is no node, so that the partition is taken again, under another fence.
     await eventually(() => node.told('acquired').length === 2);
-    expect((await node.rows()).leases[0]).not.toHaveProperty('checkpoint');
+    expect(await node.checkpointOf('0')).toBeUndefined();
     expect(node.told('work-failed')).toEqual([]);
     node.stop();
     await node.done;

@@ -15,7 +15,7 @@ const CLOCK: Clock = { now: () => 0, wall: () => 0, sleep: async () => {}, rando
 
 /** Nodes without a clock: each reads when it is told to, and acts from what it read last. */
 class Stale {
-  readonly rows: FleetRows = { nodes: new Map(), leases: new Map() };
+  readonly rows: FleetRows = { nodes: new Map(), leases: new Map(), checkpoints: new Map() };
   readonly fleets = memoryFleets(new Map([[FLEET, this.rows]]));
   readonly hands = new Map<NodeKey, Hands>();
   readonly seen = new Map<NodeKey, Fleet>();

@@ -28,7 +28,7 @@ const actionsOf = async (use: (fleets: Fleets) => Promise<unknown>): Promise<str
     actions.push(...usesOf(command.constructor.name, command.input).map(({ action }) => action));
     return {};
   };
-  await use(dynamoDBFleets({ send } as unknown as DynamoDBDocumentClient, 'T'));
+  await use(dynamoDBFleets({ send, config: { systemClockOffset: 0 } } as unknown as DynamoDBDocumentClient, 'T'));
   return actions;
 };
 
@@ -39,7 +39,11 @@ const NAME = fleet('f');
 const LEASE = { partition: partition('p'), fence: 1, owner: nodeOf('a') };
 
 /** Everything that a node calls in its life. */
-const WORK: { readonly [Call in Exclude<keyof Fleets, 'names' | 'drain' | 'pin'>]: (fleets: Fleets) => unknown } = {
+const WORK: {
+  readonly [Call in Exclude<keyof Fleets, 'names' | 'checkpointOf' | 'drain' | 'separate' | 'pin'>]: (
+    fleets: Fleets,
+  ) => unknown;
+} = {
   join: (fleets) => fleets.join(NAME, aNode()),
   beat: (fleets) => fleets.beat(NAME, aNode({ beat: 1 })),
   read: (fleets) => fleets.read(NAME),
@@ -49,12 +53,17 @@ const WORK: { readonly [Call in Exclude<keyof Fleets, 'names' | 'drain' | 'pin'>
   decline: (fleets) => fleets.decline(NAME, held(LEASE), nodeOf('b')),
   handOver: (fleets) => fleets.handOver(NAME, held(LEASE), nodeOf('b'), 0),
   checkpoint: (fleets) => fleets.checkpoint(NAME, held(LEASE), 'x', 1),
+  open: (fleets) => fleets.open(NAME, LEASE),
   leave: (fleets) => fleets.leave(NAME, nodeOf('a')),
 };
 /** And what people call. */
-const OPERATE: { readonly [Call in 'names' | 'read' | 'drain' | 'pin']: (fleets: Fleets) => unknown } = {
+const OPERATE: {
+  readonly [Call in 'names' | 'read' | 'checkpointOf' | 'drain' | 'separate' | 'pin']: (fleets: Fleets) => unknown;
+} = {
   names: (fleets) => fleets.names(),
   read: (fleets) => fleets.read(NAME),
+  checkpointOf: (fleets) => fleets.checkpointOf(NAME, partition('p')),
+  separate: (fleets) => fleets.separate(NAME),
   drain: (fleets) => fleets.drain(NAME, nodeOf('a'), true),
   pin: (fleets) => fleets.pin(NAME, partition('p'), nodeOf('a')),
 };

@@ -100,10 +100,16 @@ export const fleets = async () => {
   await kit.fleets.take(F, { partition: partition('p'), fence: 0 }, nodeOf('a'), NOW);
   await ask('GET /fleets');
   await ask('GET /fleets/flights');
+  await ask('GET /fleets/flights/partitions/p');
+  await ask('GET /fleets/flights/partitions/unheard-of');
+  await ask('POST /fleets/flights/separate-checkpoints', '');
   await ask('POST /fleets/flights/nodes/a/drain', { draining: true });
   await ask('POST /fleets/flights/nodes/b/drain', { draining: true });
   await ask('POST /fleets/flights/partitions/p/move', { to: 'a' });
   await ask('POST /fleets/flights/partitions/p/move', { to: null });
   await ask('POST /fleets/flights/partitions/p/move', { to: 'b' });
+  const settled = started();
+  await settled.kit.fleets.join(F, aNode({ key: nodeOf('a'), readsApart: true }));
+  await settled.ask('POST /fleets/flights/separate-checkpoints', '');
   await ask('GET /openapi.json');
 };

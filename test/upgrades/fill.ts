@@ -141,12 +141,18 @@ const fleetOf = async (
 ): Promise<FleetSeen> => {
   const setting = { fleet, node: 'old-worker', endpoint: file.dynamodb, table: file.tables.fleet };
   const worker = startWorker({ release }, setting);
-  await eventually(async () => {
+  const seen = async (): Promise<FleetSeen['partitions']> => {
     const { partitions = [] } = (await (await call(`/fleets/${fleet}`)).json()) as Partial<FleetSeen>;
+    return Promise.all(
+      partitions.map(({ id }) => ask<FleetSeen['partitions'][number]>(`/fleets/${fleet}/partitions/${id}`)),
+    );
+  };
+  await eventually(async () => {
+    const partitions = await seen();
     return partitions.length === 3 && partitions.every(({ checkpoint }) => checkpoint === 'old-worker;');
   });
   await worker.end(signal);
-  const { partitions } = await ask<{ partitions: FleetSeen['partitions'] }>(`/fleets/${fleet}`);
+  const partitions = await seen();
   return {
     fleet,
     partitions: partitions.map(({ id, owner, fence, checkpoint }) => ({ id, owner, fence, checkpoint })),

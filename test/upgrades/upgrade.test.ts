@@ -6,7 +6,7 @@ import { NOTHING_MAY_BE_MISSING } from '../backends/missing.ts';
 import { groupage } from '../cli/groupage.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { DELETED, TOLD } from './config.ts';
-import { itemsOf, releases } from './fixture.ts';
+import { type FleetSeen, itemsOf, releases } from './fixture.ts';
 import { FLOOD } from './flood.ts';
 import { TODAY, type Upgraded, upgrade } from './kit.ts';
 import { startWorker } from './release.ts';
@@ -172,18 +172,32 @@ describe.skipIf(!hasDynoxide() && !NOTHING_MAY_BE_MISSING).each(releases())('a d
   });
 
   it('partitions of fleets keep owner, fence and checkpoint, and today’s workers go on from there', async () => {
-    for (const { fleet, partitions } of kit.left.fleets)
-      expect(await kit.running.ask(`/fleets/${fleet}`)).toMatchObject({ partitions });
+    const isSo = async ({ fleet, partitions }: FleetSeen): Promise<void> => {
+      for (const each of partitions)
+        expect(await kit.running.ask(`/fleets/${fleet}/partitions/${each.id}`)).toMatchObject(each);
+    };
+    for (const each of kit.left.fleets) await isSo(each);
     const { file } = kit.running;
     const setting = { fleet: 'left', node: 'new-worker', endpoint: file.dynamodb, table: file.tables.fleet };
     const worker = startWorker({ release: TODAY, now: kit.now() }, setting);
-    const partitions = ['east', 'north', 'south'].map((id) => ({ id, fence: 2, checkpoint: 'old-worker;new-worker;' }));
-    await eventually(async () => {
-      const found = await kit.running.ask<{ partitions: { fence: number; checkpoint: string }[] }>('/fleets/left');
-      return found.partitions.every(({ checkpoint }) => checkpoint.endsWith('new-worker;')) && found;
-    });
-    expect(await kit.running.ask('/fleets/left')).toMatchObject({ partitions });
+    const names = ['east', 'north', 'south'];
+    const worked = (checkpoint: string) =>
+      eventually(async () => {
+        const found = await Promise.all(
+          names.map((id) => kit.running.ask<{ checkpoint: string }>(`/fleets/left/partitions/${id}`)),
+        );
+        return found.every((each) => each.checkpoint === checkpoint);
+      });
+    await worked('old-worker;new-worker;');
+    // As it was, until no worker of the release before is to come back.
+    expect(await kit.running.ask('/fleets/left')).not.toHaveProperty('checkpointsApart');
+    await isSo({ fleet: 'left', partitions: names.map((id) => ({ id, fence: 2 })) });
+    await kit.running.ask('/fleets/left/separate-checkpoints', undefined, 'POST');
     await worker.end('SIGTERM');
+    const next = startWorker({ release: TODAY, now: kit.now() }, { ...setting, node: 'next-worker' });
+    await worked('old-worker;new-worker;next-worker;');
+    await isSo({ fleet: 'left', partitions: names.map((id) => ({ id, fence: 3 })) });
+    await next.end('SIGTERM');
   });
 
   it('dead letters and refused messages are there, and a task among them is registered', async () => {

@@ -1,11 +1,11 @@
 /** Whose each partition is, at a glance; a cell leads to moving it. */
 import { html, type TemplateResult } from 'lit';
-import { PATHS, post, type Reply } from '../api.ts';
+import { get, PATHS, post, type Reply } from '../api.ts';
 import { colourOf, inOrder, letterOf, shares, spokenPartition } from '../model/fleet.ts';
 import type { FleetPartitionShape, FleetShape } from '../model/shapes.ts';
 import type { Dialog, Page } from '../screen.ts';
 import { buttons } from './dialogs.ts';
-import { facts, idText, problem } from './parts.ts';
+import { facts, idText, problem, skeleton } from './parts.ts';
 
 export const partitionGrid = (page: Page, fleet: FleetShape): TemplateResult => html`
   <p class="muted">${shares(fleet.nodes, fleet.partitions)}. Each cell has its owner's letter; one that is free has a dash, one that is about to move an arrow, one that is pinned a dot.</p>
@@ -28,16 +28,26 @@ class MoveDialog implements Dialog {
   readonly #fleet: FleetShape;
   readonly #partition: FleetPartitionShape;
   #refused: TemplateResult | undefined;
+  #checkpoint: unknown = skeleton('m');
 
   constructor(page: Page, fleet: FleetShape, partition: FleetPartitionShape) {
     this.title = `Partition ${partition.id}`;
     this.#page = page;
     this.#fleet = fleet;
     this.#partition = partition;
+    void this.#load();
+  }
+
+  /** The fleet's view has no checkpoints: each is read when a person looks at its partition. */
+  async #load(): Promise<void> {
+    const reply: Reply<FleetPartitionShape> = await get(PATHS.partition(this.#fleet.id, this.#partition.id));
+    if (reply.ok) this.#checkpoint = reply.body.checkpoint && html`<code class="id">${reply.body.checkpoint}</code>`;
+    else this.#checkpoint = reply.detail;
+    this.#page.redraw();
   }
 
   render(): TemplateResult {
-    const { status, owner, lastOwner, next, pin, fence, checkpoint, since } = this.#partition;
+    const { status, owner, lastOwner, next, pin, fence, since } = this.#partition;
     return html`
       ${facts([
         ['Status', status],
@@ -47,7 +57,7 @@ class MoveDialog implements Dialog {
         ['Pinned to', pin && idText(pin)],
         ['Since', since && html`<time-ago at=${since}></time-ago>`],
         ['Fence', fence],
-        ['Checkpoint', checkpoint && html`<code class="id">${checkpoint}</code>`],
+        ['Checkpoint', this.#checkpoint],
       ])}
       <form @submit=${(event: SubmitEvent) => this.#submit(event)}>
         <label>Move it to
@@ -67,7 +77,7 @@ class MoveDialog implements Dialog {
   async #submit(event: SubmitEvent): Promise<void> {
     event.preventDefault();
     const to = String(new FormData(event.target as HTMLFormElement).get('to') ?? '') || null;
-    const path = `${PATHS.fleet(this.#fleet.id)}/partitions/${encodeURIComponent(this.#partition.id)}/move`;
+    const path = `${PATHS.partition(this.#fleet.id, this.#partition.id)}/move`;
     const reply: Reply<FleetPartitionShape> = await post(path, { to });
     if (reply.ok) {
       this.#page.close();

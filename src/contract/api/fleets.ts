@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import type { NodeView, PartitionView } from '../../fleet/view.ts';
 import { flag, list, moment, number, onlyTrue, text, whole, word } from '../fields.ts';
-import type { Route } from './route.ts';
+import { NO_BODY, type Route } from './route.ts';
 
 const node = {
   node: text('Its key, `id@epoch`: one life of it.'),
@@ -32,8 +32,8 @@ const partition = {
   pin: text('Where people want it.').optional(),
   since: moment("It became its owner's then, by that one's clock.").optional(),
   fence: whole('Numbers its owners.'),
-  checkpoint: text('How far its work is, as its owner wrote it.').optional(),
 };
+const checkpoint = text('How far its work is, as its owner wrote it.').optional();
 const warning = text('What stands in the way of what was wanted.').optional();
 
 const FLEET = z
@@ -44,7 +44,9 @@ const FLEET = z
       z.object(partition).meta({ id: 'FleetPartition', description: 'A share of a fleet’s work.' }),
       'Those that a node has ever taken.',
     ),
-    checkpointsOmitted: onlyTrue('All together would be more than an answer can have.').optional(),
+    checkpointsApart: onlyTrue(
+      'Checkpoints have rows of their own, or get them when their partitions change hands.',
+    ).optional(),
   })
   .meta({ id: 'Fleet', description: 'Workers that share partitions.' });
 
@@ -71,6 +73,30 @@ export const FLEET_ROUTES: readonly Route[] = [
     summary: 'How a fleet stands',
     answers: { 200: { description: 'Its nodes and partitions.', schema: FLEET } },
     problems: { 404: `${NONE}.` },
+  },
+  {
+    method: 'post',
+    path: '/fleets/{name}/separate-checkpoints',
+    id: 'separateCheckpoints',
+    summary: 'Checkpoints get rows of their own',
+    description:
+      'Each when its partition changes hands. For a fleet that workers of 0.2.0 began, once none is left: they refuse to work in it from then on. Again is harmless.',
+    body: { schema: NO_BODY, optional: true },
+    answers: { 200: { description: 'The fleet.', schema: FLEET } },
+    problems: { 404: `${NONE}.`, 409: 'It has nodes that do not read checkpoints from rows of their own.' },
+  },
+  {
+    method: 'get',
+    path: '/fleets/{name}/partitions/{partition}',
+    id: 'getPartition',
+    summary: 'How a partition stands, with its checkpoint',
+    answers: {
+      200: {
+        description: 'The partition.',
+        schema: z.object({ ...partition, checkpoint }).meta({ id: 'PartitionWithCheckpoint' }),
+      },
+    },
+    problems: { 404: `${NONE}, or it has no such partition.` },
   },
   {
     method: 'post',

@@ -42,7 +42,7 @@ export class CheckpointTooLarge extends RangeError {
   override readonly name = 'CheckpointTooLarge';
   constructor(bytes: number) {
     super(
-      `a checkpoint has at most ${CHECKPOINT_MAX_BYTES} bytes, not ${bytes}: all nodes read it each cycle; store the state elsewhere and keep its place here`,
+      `a checkpoint has at most ${CHECKPOINT_MAX_BYTES} bytes, not ${bytes}, and nothing was stored: keep the state elsewhere, and its place here`,
     );
   }
 }
@@ -64,10 +64,10 @@ export interface Partition {
    */
   assertOwned(): void;
   /**
-   * Stores how far the work is, for whoever goes on with it: at most 4,096 bytes. One write unit for each 1,024 bytes of
-   * the row. An owner of before is always refused.
+   * Stores how far the work is, for the next owner: at most 4,096 bytes as UTF-8. One write unit for each 1,024 bytes of
+   * the row, which has a key of its own. Once the next owner has begun, an owner of before is refused.
    *
-   * @throws PartitionLost when it is another's @throws CheckpointTooLarge
+   * @throws PartitionLost when it is another's @throws CheckpointTooLarge before anything is written
    */
   checkpoint(text: string): Promise<void>;
 }

@@ -19,6 +19,10 @@ export class Judge {
   readonly #running = new Map<PartitionId, Set<string>>();
   /** The highest fence with which a checkpoint was stored. */
   readonly #accepted = new Map<PartitionId, number>();
+  /** How far the work was by the last checkpoint that an owner was answered is stored. Each goes on from there. */
+  readonly #stored = new Map<PartitionId, number>();
+  /** With which fence and from where it was begun last. */
+  readonly #begun = new Map<PartitionId, { readonly fence: number; readonly from: number }>();
   wrongCheckpoints = 0;
 
   constructor(
@@ -66,8 +70,23 @@ export class Judge {
     return this.#isAlive(name) && lives.length > 0 && lives.every(({ evicted }) => !evicted);
   }
 
+  /** P8. A new owner goes on from the last checkpoint that an owner of before is answered is stored: before, or later. */
+  begins({ partition, owner, fence }: Held, checkpoint: string | undefined): void {
+    const from = Number(checkpoint ?? 0);
+    this.#begun.set(partition, { fence, from });
+    this.#mustGoOn(partition, owner, from, this.#stored.get(partition) ?? 0);
+  }
+
+  #mustGoOn(partition: PartitionId, owner: NodeKey, from: number, stored: number): void {
+    if (from < stored)
+      this.#onBroken(`P8: partition ${partition} was begun from ${from}, though ${stored} was stored (${owner})`);
+  }
+
   /** P8. Nobody stores a checkpoint after one of a later owner. */
-  checkpoint({ partition, owner, fence }: Held): void {
+  checkpoint({ partition, owner, fence }: Held, text: string): void {
+    this.#stored.set(partition, Math.max(this.#stored.get(partition) ?? 0, Number(text)));
+    const begun = this.#begun.get(partition);
+    if (begun && begun.fence > fence) this.#mustGoOn(partition, owner, begun.from, Number(text));
     const accepted = this.#accepted.get(partition) ?? 0;
     this.#accepted.set(partition, Math.max(accepted, fence));
     if (fence >= accepted) return;

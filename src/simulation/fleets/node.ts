@@ -20,8 +20,8 @@ export interface Around {
   readonly process: SimulatedProcess;
   readonly fleets: Fleets;
   readonly onPartition: (partition: Partition) => Promise<void>;
-  readonly onBegin: (held: Held) => void;
-  readonly onCheckpoint: (held: Held) => void;
+  readonly onBegin: (held: Held, checkpoint: string | undefined) => void;
+  readonly onCheckpoint: (held: Held, text: string) => void;
   readonly report: (event: LifeEvent) => void;
   /** What stands in the place of something real: to try the judges. */
   readonly changed: ((work: Work, drained: (held: Held) => void) => Partial<Work>) | undefined;
@@ -88,7 +88,7 @@ const workOf = (
     nextDeadline: () => later.promise,
     checkpoint: async (held, text, count) => {
       const isStored = await fleets.checkpoint(FLEET, held, text, count);
-      if (isStored) onCheckpoint(held);
+      if (isStored) onCheckpoint(held, text);
       return isStored;
     },
     drained,
@@ -96,7 +96,7 @@ const workOf = (
   });
   const work: Work = {
     begin: (held, checkpoint) => {
-      onBegin(held);
+      onBegin(held, checkpoint);
       workers.begin(held, checkpoint);
     },
     drain: (held) => workers.drain(held),

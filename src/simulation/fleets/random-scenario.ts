@@ -23,10 +23,18 @@ export const fleetScenarioOf = (seed: number): FleetScenario => {
     endsAt: TURMOIL + REST,
     storeErrors: random.pick([0, 0, 0.02, 0.1]),
     lostNotifications: 0,
+    ...separation(seed),
     ...(random.chance(0.2)
       ? { outage: { from: outageFrom, to: outageFrom + random.int(5 * SECOND, 3 * MINUTE) } }
       : {}),
   };
+};
+
+/** A fleet that is new; one that a person separates at some moment, from the beginning of 0.2.0; or one that nobody does. */
+const separation = (seed: number): Pick<FleetScenario, 'separatesAt'> => {
+  const random = seeded(seedOf(seed, 'checkpoints'));
+  if (random.chance(0.5)) return {};
+  return { separatesAt: random.chance(0.8) ? random.int(0, TURMOIL) : Number.MAX_SAFE_INTEGER };
 };
 
 /** @param stays is there in the end */

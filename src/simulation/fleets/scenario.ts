@@ -32,6 +32,8 @@ export interface FleetScenario {
   readonly endsAt: Millis;
   /** How many calls on the table fail, before or after they have had their effect, 0 to 1. */
   readonly storeErrors: number;
+  /** Checkpoints get rows of their own from then on; before that they are as 0.2.0 has them. @default from the beginning */
+  readonly separatesAt?: Millis;
   /** How many notifications are lost, 0 to 1: of the algorithm that has some. */
   readonly lostNotifications: number;
   /** A time in which no call on the table succeeds. */

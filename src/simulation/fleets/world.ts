@@ -26,6 +26,8 @@ export interface RunOptions {
   /** How long a unit of work takes, in ms. @default 500 */
   readonly unit?: Millis;
   readonly bug?: FleetBug;
+  /** Counts what each call costs, by the virtual clock. */
+  readonly meter?: (fleets: Fleets, now: () => Millis) => Fleets;
   /** Is told what happens. */
   readonly onLine?: (line: string) => void;
 }
@@ -41,7 +43,7 @@ class FleetWorld {
   readonly #scenario: FleetScenario;
   readonly #options: RunOptions;
   readonly #scheduler = new Scheduler(START);
-  readonly #rows: FleetRows = { nodes: new Map(), leases: new Map() };
+  readonly #rows: FleetRows;
   readonly #ledger: Ledger;
   readonly #judge: Judge;
   /** Those that have not left. */
@@ -51,6 +53,8 @@ class FleetWorld {
   constructor(scenario: FleetScenario, options: RunOptions) {
     this.#scenario = scenario;
     this.#options = options;
+    const apart = scenario.separatesAt === undefined;
+    this.#rows = { nodes: new Map(), leases: new Map(), checkpoints: new Map(), apart };
     this.#ledger = new Ledger(scenario);
     this.#judge = new Judge(
       scenario,
@@ -61,8 +65,12 @@ class FleetWorld {
   }
 
   async run(): Promise<FleetOutcome> {
-    const { nodes, endsAt } = this.#scenario;
+    const { nodes, endsAt, separatesAt = endsAt } = this.#scenario;
     for (const node of nodes) this.#scheduler.after(node.startsAt, () => this.#start(node));
+    if (separatesAt < endsAt)
+      this.#scheduler.after(separatesAt, () => {
+        this.#rows.apart = true;
+      });
     await this.#scheduler.run(() => this.#violations.length > 0, START + endsAt);
     if (this.#violations.length === 0) this.#judge.end(this.#alive());
     return {
@@ -94,14 +102,17 @@ class FleetWorld {
     });
     this.#processes.set(name, process);
     const real = memoryFleets(new Map([[FLEET, this.#rows]]), process.gate);
-    const { bug } = this.#options;
+    const { bug, meter = (fleets) => fleets } = this.#options;
     const node = startNode({
       scenario: this.#scenario,
       process,
-      fleets: { ...real, ...bug?.fleets?.(real, this.#rows) },
+      fleets: meter({ ...real, ...bug?.fleets?.(real, this.#rows) }, () => this.#scheduler.now),
       onPartition: (partition) => this.#work(process, partition),
-      onBegin: ({ partition }) => this.#ledger.acquired(partition, name, this.#scheduler.now),
-      onCheckpoint: (held) => this.#judge.checkpoint(held),
+      onBegin: (held, checkpoint) => {
+        this.#ledger.acquired(held.partition, name, this.#scheduler.now);
+        this.#judge.begins(held, checkpoint);
+      },
+      onCheckpoint: (held, text) => this.#judge.checkpoint(held, text),
       report: (event) => this.#report(name, event),
       changed: bug?.work,
     });

@@ -25,15 +25,34 @@ export const FLEET_BUGS: readonly KnownFleetBug[] = [
   ],
   [
     'checkpoints of whoever stores one, without a look at the fence',
-    store((_, { leases }) => ({
-      checkpoint: async (_fleet, { partition }, checkpoint) => {
+    store((_, { leases, checkpoints }) => ({
+      checkpoint: async (_fleet, { partition, fence, checkpointApart }, checkpoint) => {
         const lease = leases.get(partition);
-        if (lease) leases.set(partition, { ...lease, checkpoint });
+        if (checkpointApart) checkpoints.set(partition, { fence, ...checkpoints.get(partition), checkpoint });
+        else if (lease) leases.set(partition, { ...lease, checkpoint });
         return true;
       },
     })),
     /P7|P8/,
     1,
+  ],
+  [
+    'an owner that reads the checkpoint and does not raise the fence',
+    store(({ checkpoint }, { checkpoints }) => ({
+      open: async (_fleet, { partition, fence, checkpoint }) => {
+        const before = checkpoints.get(partition);
+        if (!before) checkpoints.set(partition, { fence, ...(checkpoint === undefined ? {} : { checkpoint }) });
+        return before?.checkpoint === undefined ? {} : { checkpoint: before.checkpoint };
+      },
+      checkpoint: async (fleet, held, text, count) => {
+        const before = checkpoints.get(held.partition);
+        if (before && before.fence < held.fence)
+          checkpoints.set(held.partition, { checkpoint: before.checkpoint ?? '0', fence: held.fence });
+        return checkpoint(fleet, held, text, count);
+      },
+    })),
+    /P8.*begun from/,
+    5,
   ],
   [
     'an evicted node that is heard all the same',
@@ -44,7 +63,7 @@ export const FLEET_BUGS: readonly KnownFleetBug[] = [
       },
     })),
     /P6|P7/,
-    92,
+    273,
   ],
   [
     'a partition that is handed over while its work still runs',
@@ -62,7 +81,7 @@ export const FLEET_BUGS: readonly KnownFleetBug[] = [
     store(({ take }) => ({
       ask: async (fleet, seen, by) => (await take(fleet, seen, by, 0)) !== undefined,
     })),
-    /P7/,
+    /P6|P7/,
     1,
   ],
   [

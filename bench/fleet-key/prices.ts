@@ -1,0 +1,57 @@
+/** What DynamoDB charges for the calls of a fleet, as src/aws makes them, by the key of the table that each goes to. */
+import { checkpointKey, leaseKey, nodeRow } from '../../src/aws/fleet-rows.ts';
+import { itemSize, readUnits, writeUnits } from '../../src/aws/item-size.ts';
+import type { Lease } from '../../src/fleet/fleet.ts';
+import type { FleetName, PartitionId } from '../../src/fleet/ids.ts';
+import type { Fleets, Held } from '../../src/fleet/store.ts';
+import type { Prices, Spent } from '../../src/simulation/units.ts';
+
+/** Names and numbers of a row beside its key: an owner, a fence, a moment, a version, what asks for it. */
+const LEASE_BYTES = 150;
+const CHECKPOINT_BYTES = 40;
+
+/** @param bytes of a checkpoint, whatever the simulated ones are */
+export const fleetPrices = (bytes: number): Prices<Fleets> => {
+  const checkpointRow = (fleet: FleetName, partition: PartitionId): number =>
+    writeUnits(itemSize(checkpointKey(fleet, partition)) + CHECKPOINT_BYTES + bytes);
+  const leaseSize = (fleet: FleetName, { partition, checkpointApart }: Pick<Lease, 'partition' | 'checkpointApart'>) =>
+    itemSize(leaseKey(fleet, partition)) + LEASE_BYTES + (checkpointApart ? 0 : bytes);
+  const under = (fleet: FleetName, units: Omit<Spent, 'table'>): readonly Spent[] => [
+    { table: 'fleet', partition: fleet, ...units },
+  ];
+  const write = ([fleet]: readonly [FleetName, ...unknown[]]) => under(fleet, { write: 1 });
+  const ofLease = ([fleet, lease]: readonly [FleetName, Lease | Held, ...unknown[]]) =>
+    under(fleet, { write: writeUnits(leaseSize(fleet, lease)) });
+  return {
+    join: write,
+    beat: write,
+    evict: write,
+    leave: write,
+    read: ([fleet], { nodes, leases } = { nodes: [], leases: [] }) => {
+      const rows = [
+        ...nodes.map((node) => itemSize(nodeRow(fleet, node, 0))),
+        ...leases.map((lease) => leaseSize(fleet, lease)),
+      ];
+      return under(fleet, { read: readUnits(rows.reduce((sum, size) => sum + size, 0)) });
+    },
+    take: ofLease,
+    ask: ofLease,
+    decline: ofLease,
+    handOver: ofLease,
+    open: ([fleet, lease]) => [
+      { table: 'fleet', partition: `checkpoint of ${lease.partition}`, write: checkpointRow(fleet, lease.partition) },
+      // The lease's row says so, once.
+      ...(lease.checkpointApart ? [] : ofLease([fleet, lease])),
+    ],
+    checkpoint: ([fleet, held]) =>
+      held.checkpointApart
+        ? [
+            {
+              table: 'fleet',
+              partition: `checkpoint of ${held.partition}`,
+              write: checkpointRow(fleet, held.partition),
+            },
+          ]
+        : ofLease([fleet, held]),
+  };
+};

@@ -1,0 +1,48 @@
+/** A rolling restart of a fleet, and what it asks of the busiest key of its table. */
+import type { Millis } from '../../src/batching/ids.ts';
+import type { Fleets } from '../../src/fleet/store.ts';
+import { fleetScenario, type Timing } from '../../src/simulation/fleets/scenarios.ts';
+import { UNIT } from '../../src/simulation/fleets/schedules.ts';
+import { runFleetScenario } from '../../src/simulation/fleets/world.ts';
+import { type Hottest, Partitions } from '../../src/simulation/partitions.ts';
+import { START } from '../../src/simulation/trace.ts';
+import { charged } from '../../src/simulation/units.ts';
+import { fleetPrices } from './prices.ts';
+
+const MINUTE: Millis = 60_000;
+/** Three nodes are replaced one after the other, a minute and a half apart, from the third minute on. */
+const TIMING: Timing = { measureFrom: 2 * MINUTE, incidentAt: 3 * MINUTE, overloaded: 0, endsAt: 9 * MINUTE };
+const NODES = 3;
+/** Whatever is asked for is counted, also what DynamoDB would throttle. */
+const NO_LIMITS = { write: 1e9, read: 1e9 } as const;
+
+export interface Restart {
+  /** The fleet's key has all of the looks. */
+  readonly reads: Hottest;
+  readonly writes: Hottest;
+  /** Read units of one look, when all is at rest. */
+  readonly look: number;
+  readonly moved: number;
+  readonly violations: readonly string[];
+}
+
+/** @param bytes of each checkpoint @param apart whether they have rows of their own */
+export const restart = async (partitions: number, bytes: number, apart: boolean): Promise<Restart> => {
+  const scenario = fleetScenario('deployment, old first', NODES, 1, TIMING);
+  const keys = new Partitions(NO_LIMITS);
+  let look = 0;
+  const meter = (fleets: Fleets, now: () => Millis): Fleets =>
+    charged(fleets, fleetPrices(bytes), (spent) => {
+      // Until then the fleet begins: each partition is taken for the first time.
+      if (now() < START + scenario.measureFrom) return undefined;
+      for (const { read } of spent) if (read !== undefined) look = read;
+      keys.spend(spent, now());
+      return undefined;
+    });
+  const separatesAt = apart ? {} : { separatesAt: Number.MAX_SAFE_INTEGER };
+  const { moved, violations } = await runFleetScenario(
+    { ...scenario, ...separatesAt, partitions },
+    { unit: UNIT, meter },
+  );
+  return { reads: keys.busiest('reads'), writes: keys.busiest('writes'), look, moved, violations };
+};

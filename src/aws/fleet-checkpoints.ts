@@ -1,0 +1,73 @@
+/**
+ * Checkpoints of fleets in rows of their own (decision 30), each under a key of its own: neither the looks of nodes nor other
+ * partitions share its capacity.
+ *
+ * The row has the fence of the owner that opened it last. A new owner raises it with the write that reads the checkpoint. So what
+ * an owner of before stored until then is read, and what it stores later is refused.
+ */
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { type DynamoDBDocumentClient, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import type { Lease } from '../fleet/fleet.ts';
+import type { FleetName, PartitionId } from '../fleet/ids.ts';
+import type { Opened } from '../fleet/store.ts';
+import { checkpointKey, openedOf } from './fleet-rows.ts';
+import { NOT_NEWER, readable, readsUpTo, VERSION_AT_FIRST, versionOf } from './row-version.ts';
+
+/**
+ * Raises the fence, and reads the checkpoint. Again is harmless. A checkpoint that is still in the lease's row is copied.
+ *
+ * @returns undefined where a later owner has opened it @throws NewerRow
+ */
+export const raiseFence = async (
+  client: DynamoDBDocumentClient,
+  table: string,
+  fleet: FleetName,
+  { partition, fence, checkpoint, checkpointApart }: Lease,
+): Promise<Opened | undefined> => {
+  const copied = checkpointApart ? undefined : checkpoint;
+  try {
+    const { Attributes = {} } = await client.send(
+      new UpdateCommand({
+        TableName: table,
+        Key: checkpointKey(fleet, partition),
+        UpdateExpression: `SET Fence = :fence, ${VERSION_AT_FIRST}${copied === undefined ? '' : ', Checkpoint = :copied'} REMOVE CheckpointNo`,
+        ConditionExpression: `(attribute_not_exists(Fence) OR Fence < :fence) AND ${NOT_NEWER}`,
+        ExpressionAttributeValues: {
+          ':fence': fence,
+          ':version': versionOf('fleet checkpoint'),
+          ':reads': readsUpTo('fleet checkpoint'),
+          ...(copied === undefined ? {} : { ':copied': copied }),
+        },
+        ReturnValues: 'ALL_NEW',
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      }),
+    );
+    return openedOf(Attributes);
+  } catch (cause) {
+    if (!(cause instanceof ConditionalCheckFailedException) || !cause.Item) throw cause;
+    const row = readable('fleet checkpoint', unmarshall(cause.Item));
+    // Its own request came before, and was not answered.
+    return row.Fence === fence ? openedOf(row) : undefined;
+  }
+};
+
+/** The checkpoint in its own row, if there is one. @throws NewerRow */
+export const readCheckpoint = async (
+  client: DynamoDBDocumentClient,
+  table: string,
+  fleet: FleetName,
+  partition: PartitionId,
+): Promise<string | undefined> => {
+  const { Fleet, Entry } = checkpointKey(fleet, partition);
+  const { Items: [row] = [] } = await client.send(
+    new QueryCommand({
+      TableName: table,
+      // A query, since those who work in a fleet need no other permission to read.
+      KeyConditionExpression: 'Fleet = :fleet AND Entry = :entry',
+      ExpressionAttributeValues: { ':fleet': Fleet, ':entry': Entry },
+      ConsistentRead: true,
+    }),
+  );
+  return row && openedOf(row).checkpoint;
+};
