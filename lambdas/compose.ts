@@ -6,6 +6,7 @@ import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-p
 import { Logger } from '@aws-lambda-powertools/logger';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { ulid } from 'ulid';
+import { inInvocation } from '../src/aws/call-time.ts';
 import { type AwsClients, awsClients } from '../src/aws/clients.ts';
 import { dynamoDBBatches } from '../src/aws/dynamodb-batches.ts';
 import { dynamoDBFanOuts } from '../src/aws/dynamodb-fan-outs.ts';
@@ -64,14 +65,15 @@ const lambda = (environment: Environment): Host => ({
   onEvent: measureTo(embeddedMetrics(setting(environment, 'stack'))),
 });
 
-/** A handler that is composed from `process.env` when it is first invoked. */
+/** A handler that is composed from `process.env` when it is first invoked. Its requests end before its invocation does. */
 export const atFirstInvocation = <Event, Answer>(
   compose: (environment: Environment, host: Host) => (event: Event, context: Context) => Promise<Answer>,
 ) => {
   let handler: ((event: Event, context: Context) => Promise<Answer>) | undefined;
   return (event: Event, context: Context): Promise<Answer> => {
     handler ??= compose(process.env, lambda(process.env));
-    return handler(event, context);
+    const composed = handler;
+    return inInvocation(invocationOf(context), () => composed(event, context));
   };
 };
 

@@ -25,12 +25,6 @@ export const waysTo = (environment: Environment, host: Host, { now }: Pick<Machi
   };
 };
 
-/** A call that hangs must not use up its function's time. */
-const TRIES = {
-  maxAttempts: 3,
-  requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
-};
-
 const wayInAws = (
   kind: Exclude<Destination['kind'], 'http'>,
   name: string,
@@ -46,7 +40,7 @@ const wayInAws = (
       if ('missing' in at) return noWay(at.missing);
       return whenTaken(async () => {
         const { topicClient, wayToTopic } = await import('../src/aws/way-to-topic.ts');
-        return wayToTopic(arn, topicClient({ ...TRIES, ...at }));
+        return wayToTopic(arn, topicClient(at));
       });
     }
     case 'event-bus': {
@@ -54,7 +48,7 @@ const wayInAws = (
       if ('missing' in at) return noWay(at.missing);
       return whenTaken(async () => {
         const { eventBusClient, wayToEventBus } = await import('../src/aws/way-to-event-bus.ts');
-        return wayToEventBus(name, eventBusClient({ ...TRIES, ...at }));
+        return wayToEventBus(name, eventBusClient(at));
       });
     }
   }

@@ -1,4 +1,5 @@
 /** The downstream of each operation, of whatever kind. Apart from `compose.ts`: only who calls them needs their clients. */
+import { timed } from '../src/aws/call-time.ts';
 import type { Millis, OperationName } from '../src/batching/ids.ts';
 import type { DownstreamTarget } from '../src/config/endpoints.ts';
 import { type Config, operationFor } from '../src/config/resolved.ts';
@@ -57,7 +58,8 @@ const makeDownstream = (target: DownstreamTarget, { environment, host, now, secr
       if ('missing' in at) return unreachable(at.missing);
       return whenCalled(async () => {
         const { lambdaClient, lambdaDownstream } = await import('../src/downstream/lambda.ts');
-        return lambdaDownstream(target, lambdaClient(at));
+        // It may take as long as the operation's timeout.
+        return lambdaDownstream(target, timed(lambdaClient(at), Number.POSITIVE_INFINITY));
       });
     }
     case 'step-functions': {
@@ -69,7 +71,7 @@ const makeDownstream = (target: DownstreamTarget, { environment, host, now, secr
         return stepFunctionsDownstream(
           target,
           arn,
-          stepFunctionsClient(at),
+          timed(stepFunctionsClient(at)),
           optionalSetting(environment, 'executions'),
         );
       });

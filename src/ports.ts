@@ -549,8 +549,9 @@ export interface PatrolMarks {
 /** Some work took longer than it may. */
 export class TimeIsUp extends Error {
   override readonly name = 'TimeIsUp';
-  constructor(limit: Millis) {
-    super(`no answer within ${Math.round(limit)} ms`);
+  /** @param from the service that was asked, where it was one */
+  constructor(limit: Millis, from?: string) {
+    super(`no answer${from === undefined ? '' : ` from ${from}`} within ${Math.round(limit)} ms`);
   }
 }
 

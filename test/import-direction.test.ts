@@ -94,7 +94,7 @@ const RULES: readonly { readonly files: readonly string[]; readonly may: readonl
   },
   { files: ['src/downstream/', 'src/config/'], may: [...PURE, 'src/config/', 'src/downstream/'] },
   { files: ['src/merging/'], may: [...PURE, 'src/merging/', 'src/ports'] },
-  { files: ['src/aws/'], may: [...PURE, 'src/ports', 'src/aws/', 'src/callbacks/deliver'] },
+  { files: ['src/aws/'], may: [...PURE, 'src/ports', 'src/within', 'src/aws/', 'src/callbacks/deliver'] },
   {
     files: ['src/simulation/'],
     may: [

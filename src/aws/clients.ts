@@ -2,6 +2,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient, type SQSClientConfig } from '@aws-sdk/client-sqs';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { TRIES, timed } from './call-time.ts';
 
 export interface AwsClients {
   readonly dynamodb: DynamoDBDocumentClient;
@@ -26,17 +27,8 @@ export type RequestHandler = Extract<SQSClientConfig['requestHandler'], { handle
 
 export type Signer = Extract<SQSClientConfig['signer'], { sign: unknown }>;
 
-/** A call that hangs must not use up its function's time. */
-const TRIES = {
-  maxAttempts: 5,
-  // Ten messages at once with eight requests each: none should wait for a socket while its time runs.
-  requestHandler: {
-    connectionTimeout: 2_000,
-    requestTimeout: 4_000,
-    throwOnRequestTimeout: true,
-    httpsAgent: { maxSockets: 128 },
-  },
-};
+/** Ten messages at once with eight requests each: none should wait for a socket while its time runs. */
+const QUICK = { ...TRIES, requestHandler: { ...TRIES.requestHandler, httpsAgent: { maxSockets: 128 } } };
 
 /** A poll has its socket for as long as it waits: each poller needs one. */
 const PATIENT = { requestHandler: { httpAgent: { maxSockets: 1_024 }, httpsAgent: { maxSockets: 1_024 } } };
@@ -51,7 +43,7 @@ export const awsClients = ({
   requestHandler,
 }: Endpoints = {}): AwsClients => {
   const shared = {
-    ...(patient ? PATIENT : TRIES),
+    ...(patient ? PATIENT : QUICK),
     ...(region ? { region } : {}),
     ...(credentials ? { credentials } : {}),
     ...(signer ? { signer } : {}),
@@ -62,7 +54,7 @@ export const awsClients = ({
   // It prepares a log line of every request and answer, also for a client that has no logger, as these.
   for (const { middlewareStack } of [dynamodbClient, sqsClient]) middlewareStack.remove('loggerMiddleware');
   return {
-    dynamodb: DynamoDBDocumentClient.from(dynamodbClient, { marshallOptions: { removeUndefinedValues: true } }),
-    sqs: sqsClient,
+    dynamodb: timed(DynamoDBDocumentClient.from(dynamodbClient, { marshallOptions: { removeUndefinedValues: true } })),
+    sqs: timed(sqsClient),
   };
 };

@@ -1,5 +1,7 @@
 /** Asks again, later and later, for what a service did not do the first time. */
 
+import { callTime } from './call-time.ts';
+
 /** How often, and how long the first pause may be (ms); later ones double. */
 const ROUNDS = 8;
 const FIRST_PAUSE = 50;
@@ -10,11 +12,11 @@ export interface Left<T> {
   readonly cause: Error;
 }
 
-/** Still not done after all rounds; the cause is what the service said last. */
+/** Still not done after all rounds, or when the function's time was over; the cause is what the service said last. */
 export class GaveUp extends Error {
   override readonly name = 'GaveUp';
-  constructor(left: number, all: number, cause: Error) {
-    super(`${left} of ${all} not done after ${ROUNDS} rounds: ${cause.message}; try again later`, { cause });
+  constructor(left: number, all: number, rounds: number, cause: Error) {
+    super(`${left} of ${all} not done after ${rounds} rounds: ${cause.message}; try again later`, { cause });
   }
 }
 
@@ -32,8 +34,10 @@ export const inRounds = async <T>(
   for (let round = 1; open.length > 0; round += 1) {
     const left = await attempt(open);
     const cause = left.at(-1)?.cause;
-    if (cause && round === ROUNDS) throw new GaveUp(left.length, all.length, cause);
-    if (cause) await pause(Math.random() * FIRST_PAUSE * 2 ** (round - 1));
+    const span = Math.random() * FIRST_PAUSE * 2 ** (round - 1);
+    if (cause && (round === ROUNDS || span >= callTime(Number.POSITIVE_INFINITY)))
+      throw new GaveUp(left.length, all.length, round, cause);
+    if (cause) await pause(span);
     open = left.map(({ each }) => each);
   }
 };

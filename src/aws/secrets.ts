@@ -5,6 +5,7 @@ import type { Millis } from '../batching/ids.ts';
 import { MINUTE } from '../batching/timings.ts';
 import type { SecretRef } from '../config/endpoints.ts';
 import { keyOfSecret, type Secrets, SecretUnreadable } from '../downstream/secret.ts';
+import { TRIES, timed } from './call-time.ts';
 
 const KEPT: Millis = 5 * MINUTE;
 
@@ -13,15 +14,9 @@ export interface SecretClients {
   readonly secretsManager: SecretsManagerClient;
 }
 
-/** A secret is read while a batch waits for it: soon, or at its next attempt. */
-const TRIES = {
-  maxAttempts: 3,
-  requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
-};
-
 export const secretClients = (): SecretClients => ({
-  ssm: new SSMClient(TRIES),
-  secretsManager: new SecretsManagerClient(TRIES),
+  ssm: timed(new SSMClient(TRIES)),
+  secretsManager: timed(new SecretsManagerClient(TRIES)),
 });
 
 export const awsSecrets = (clients: SecretClients, now: () => Millis): Secrets =>

@@ -2,8 +2,10 @@
 import { EventBridgeClient, type EventBridgeClientConfig, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { reasonOf } from '../batching/problems.ts';
 import { NotTaken, TooLarge, type Way } from '../callbacks/way.ts';
+import { TRIES, timed } from './call-time.ts';
 
-export const eventBusClient = (options: EventBridgeClientConfig): EventBridgeClient => new EventBridgeClient(options);
+export const eventBusClient = (options: EventBridgeClientConfig): EventBridgeClient =>
+  timed(new EventBridgeClient({ ...TRIES, ...options }));
 
 /** @param name of the bus, or its ARN. */
 export const wayToEventBus =

@@ -2,8 +2,9 @@
 import { InvalidParameterException, PublishCommand, SNSClient, type SNSClientConfig } from '@aws-sdk/client-sns';
 import { reasonOf } from '../batching/problems.ts';
 import { TooLarge, type Way } from '../callbacks/way.ts';
+import { TRIES, timed } from './call-time.ts';
 
-export const topicClient = (options: SNSClientConfig): SNSClient => new SNSClient(options);
+export const topicClient = (options: SNSClientConfig): SNSClient => timed(new SNSClient({ ...TRIES, ...options }));
 
 /** @param arn of the topic: SNS takes no names. */
 export const wayToTopic =

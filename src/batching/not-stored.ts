@@ -13,20 +13,20 @@ import { type Batch, lastAttempt } from './batch.ts';
 import { comeBack, pauseAsked } from './end-attempt.ts';
 import type { Millis } from './ids.ts';
 import { reasonOf } from './problems.ts';
-import { MAX_DELAY, SECOND } from './timings.ts';
+import { MAX_DELAY, SECOND, TO_REPORT } from './timings.ts';
 import type { Next } from './turns.ts';
 
 /** So many attempts in a row need not count. */
 export const MOST_UNCOUNTED = 10;
 
-/** The time of the function that must be left to mark the attempt as uncounted, to send the batch's message after that, and to end. */
-const [RESERVE, LAST_RESERVE, TO_END]: readonly [Millis, Millis, Millis] = [3 * SECOND, 1.5 * SECOND, SECOND / 5];
+/** The time of the function that must be left to mark the attempt as uncounted, and to send the batch's message after that. */
+const [RESERVE, LAST_RESERVE]: readonly [Millis, Millis] = [3 * SECOND, 1.5 * SECOND];
 /** How long a write may take at the least: most take a few milliseconds. */
 const LEAST: Millis = SECOND / 2;
 const [FIRST_PAUSE, LONGEST_PAUSE]: readonly [Millis, Millis] = [50, SECOND];
 
 /**
- * Repeats a write or a send while the function has time left. It stops waiting for a request then, since the AWS client itself may repeat one for up to 20 s.
+ * Repeats a write or a send while the function has time left. It stops waiting for a request then, which could use the time that is reserved.
  * An abandoned write may still happen; it is conditional, so it does no harm. An abandoned send may still deliver a second copy.
  *
  * @throws what the last try did; TimeIsUp
@@ -101,7 +101,7 @@ export const comeBackUncounted = async (deps: AttemptDeps, run: Attempt, cause: 
   // Its row cannot be written either: the message alone says that the attempt does not count.
   else {
     const delay = Math.ceil(Math.min(MAX_DELAY, retryAt - now) / SECOND);
-    await patiently(deps, run.invocation, () => queues.batch({ batchId, uncounted: attempt }, delay), TO_END);
+    await patiently(deps, run.invocation, () => queues.batch({ batchId, uncounted: attempt }, delay), TO_REPORT);
   }
   report({ event: 'not-stored', batchId, operation, attempt, retryAt, cause: String(cause) });
   return 'end';

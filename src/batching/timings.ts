@@ -9,6 +9,15 @@ export const MINUTE: Millis = 60 * SECOND;
 
 /** The timeout of the λs that take part in leading a Target. */
 export const LEADER_TIMEOUT: Millis = 20 * SECOND;
+/**
+ * How long one request to an AWS service may take in a function, with all tries of the client, and how long one try may take.
+ * The register function tries a message up to three times, each time with fewer others: it has time for three such requests.
+ */
+export const [AWS_CALL, AWS_TRY]: readonly [Millis, Millis] = [5 * SECOND, 2 * SECOND];
+/** A function's requests end so long before its timeout: until then it reports which of its messages failed. */
+export const TO_REPORT: Millis = SECOND / 2;
+/** How long a request may take that begins when a function has `timeLeft`. Zero or less if there is no time for one. */
+export const timeForCall = (timeLeft: Millis, most: Millis = AWS_CALL): Millis => Math.min(most, timeLeft - TO_REPORT);
 /** How long a lock outlives the last sign of its holder. */
 export const LEASE: Millis = 45 * SECOND;
 /** A message that was just sent may still be on its way: only what is left alone for longer is stuck. */
@@ -38,7 +47,7 @@ export const RETENTION: Millis = 14 * 24 * 60 * MINUTE;
 export const MAX_DELAY: Millis = 900 * SECOND;
 /** Who wakes within this need not be woken. */
 export const SOON: Millis = 1_000;
-/** A leader with less time than this hands over instead of opening another batch. */
+/** A leader with less time than this hands over instead of opening another batch. One request without an answer fits into it. */
 export const HANDOVER_MARGIN: Millis = 6 * SECOND;
 /** For how long a leader goes on with one message. Then the next guard takes its turn behind those of other Targets. */
 export const STINT: Millis = 5 * SECOND;

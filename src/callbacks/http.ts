@@ -1,8 +1,8 @@
 /** The way to an HTTP destination: one signed POST an event. */
-import type { Millis } from '../batching/ids.ts';
 import type { Destination } from '../config/endpoints.ts';
 import { headersFor, type Surroundings } from '../downstream/http-headers.ts';
 import { whyNoAnswer } from '../downstream/no-answer.ts';
+import { SecretUnreadable } from '../downstream/secret.ts';
 import { NotTaken, TooLarge, type Way } from './way.ts';
 
 /** Answers of a destination that takes no event now, whichever it is. */
@@ -16,8 +16,7 @@ const CONTENT_TOO_LARGE = 413;
 export const wayByHttp =
   (destination: Destination & { readonly kind: 'http' }, surroundings: Surroundings): Way =>
   async ({ text }, signal) => {
-    const headers = await headersFor(destination, text, surroundings);
-    const { ok, status, body } = await post(destination, text, headers, signal);
+    const { ok, status, body } = await post(destination, text, surroundings, signal);
     // A body that never ends must hold nobody up.
     await body?.cancel();
     if (status === CONTENT_TOO_LARGE) throw new TooLarge(`answered ${status}`);
@@ -25,22 +24,26 @@ export const wayByHttp =
   };
 
 const post = async (
-  { url, timeout }: { readonly url: string; readonly timeout: Millis },
+  destination: Destination & { readonly kind: 'http' },
   body: string,
-  headers: Record<string, string>,
+  surroundings: Surroundings,
   signal?: AbortSignal,
 ): Promise<Response> => {
-  const ended = AbortSignal.timeout(timeout);
+  const { url, timeout } = destination;
+  const timedOut = AbortSignal.timeout(timeout);
+  const ended = signal ? AbortSignal.any([timedOut, signal]) : timedOut;
   try {
+    const headers = await headersFor(destination, body, surroundings, ended);
     return await fetch(url, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/cloudevents+json' },
       body,
       // A redirect would repeat the event somewhere that nobody configured.
       redirect: 'manual',
-      signal: signal ? AbortSignal.any([ended, signal]) : ended,
+      signal: ended,
     });
   } catch (cause) {
+    if (cause instanceof SecretUnreadable) throw cause;
     throw new NotTaken(whyNoAnswer(cause, timeout), true, { cause });
   }
 };

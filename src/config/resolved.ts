@@ -4,6 +4,7 @@ import type { Millis, OperationName } from '../batching/ids.ts';
 import type { BatchPolicy } from '../batching/policy.ts';
 import type { Grouping } from '../batching/target.ts';
 import {
+  AWS_CALL,
   CALLBACK_MARGIN,
   GRACE,
   HANDLER_OVERHEAD,
@@ -164,11 +165,9 @@ export const batchVisibility = (config: Config): Millis => 6 * handlerTimeout(co
 /** The timeout of the λ that calls destinations: the slowest one's, and what is around its call. Whole seconds. */
 export const callbackTimeout = ({ destinations }: Config): Millis => {
   const longest = Math.max(...Object.values(destinations).map((each) => ('timeout' in each ? each.timeout : 0)));
-  return Math.ceil((Math.max(longest, AWS_CALL) + HANDLER_OVERHEAD) / 1_000) * 1_000;
+  // A queue is asked for its address first.
+  return Math.ceil((Math.max(longest, 2 * AWS_CALL) + HANDLER_OVERHEAD) / 1_000) * 1_000;
 };
 
 /** After this an event comes back that its function neither delivered nor put off, since it died. */
 export const callbackVisibility = (config: Config): Millis => callbackTimeout(config) + CALLBACK_MARGIN;
-
-/** What a call of AWS takes at the most, tries and all. */
-const AWS_CALL: Millis = 10_000;

@@ -16,8 +16,24 @@ export interface Sender {
   readonly secret: SecretRef | null;
 }
 
-/** @throws SecretUnreadable */
-export const headersFor = async (
+/**
+ * @param signal ends the wait for a secret: other requests may wait for the same one
+ * @throws SecretUnreadable, or what the signal is aborted with
+ */
+export const headersFor = (
+  sender: Sender,
+  body: string,
+  surroundings: Surroundings,
+  signal: AbortSignal,
+): Promise<Record<string, string>> =>
+  Promise.race([
+    readHeaders(sender, body, surroundings),
+    new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    }),
+  ]);
+
+const readHeaders = async (
   { headers, secret }: Sender,
   body: string,
   { now, secrets }: Surroundings,

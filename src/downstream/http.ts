@@ -28,7 +28,7 @@ export const httpDownstream = (target: HttpTarget, surroundings: Surroundings): 
 const post = async (target: HttpTarget, call: Call, surroundings: Surroundings): Promise<HttpAnswer> => {
   const signal = AbortSignal.timeout(target.timeout);
   const body = printCall(call);
-  const configured = await inTime(headersFor(target, body, surroundings), signal);
+  const configured = await headersFor(target, body, surroundings, signal);
   const response = await fetch(target.url, {
     method: 'POST',
     headers: {
@@ -49,15 +49,6 @@ const post = async (target: HttpTarget, call: Call, surroundings: Surroundings):
     ...(await readBody(response.body ?? [])),
   };
 };
-
-/** Others wait for the same secret: it goes on without this call. */
-const inTime = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
-  Promise.race([
-    work,
-    new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    }),
-  ]);
 
 /** The body of a call. Payloads go through as they were sent; where they were merged, their inputs instead. */
 export const printCall = ({ batchId, operation, target, attempt, items, inputs }: Call): string => {

@@ -8,6 +8,7 @@
  */
 import { ExecutionAlreadyExists, SFNClient, type SFNClientConfig, StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { digest } from '../batching/ids.ts';
+import { AWS_TRY } from '../batching/timings.ts';
 import { executionPrefix, type StateMachineTarget } from '../config/endpoints.ts';
 import { answerOfFailure } from './aws-failure.ts';
 import { type Answer, type Call, type Downstream, idempotencyKey } from './downstream.ts';
@@ -15,7 +16,11 @@ import { printEvent } from './event.ts';
 
 /** To start twice starts once: it may be tried again at once. */
 export const stepFunctionsClient = (options: SFNClientConfig): SFNClient =>
-  new SFNClient({ ...options, maxAttempts: 3, requestHandler: { connectionTimeout: 2_000 } });
+  new SFNClient({
+    ...options,
+    maxAttempts: 3,
+    requestHandler: { connectionTimeout: AWS_TRY / 2, requestTimeout: AWS_TRY, throwOnRequestTimeout: true },
+  });
 
 /** @param machine the ARN of the state machine. @param tag see {@link executionPrefix}. */
 export const stepFunctionsDownstream = (

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Context } from 'aws-lambda';
 import type { Hono } from 'hono';
-import type { Host } from '../../lambdas/compose.ts';
+import { type Host, invocationOf } from '../../lambdas/compose.ts';
+import { inInvocation } from '../aws/call-time.ts';
 import type { Environment } from '../environment.ts';
 import { LOCAL_REGION } from './clients.ts';
 import type { Polling } from './pollers.ts';
@@ -67,7 +68,8 @@ export const functionOf = (
   const sleepers = new Sleepers();
   const handler = compose(environment, { ...host, sleep: sleepers.sleep });
   const invoke: LocalFunction['invoke'] = (event) => {
-    const invocation = handler(event, contextOf(name, timeout));
+    const context = contextOf(name, timeout);
+    const invocation = inInvocation(invocationOf(context), () => handler(event, context));
     onInvoke(name, invocation);
     return invocation;
   };

@@ -4,14 +4,20 @@
  */
 import { UndiciHttpHandler } from '@smithy/undici-http-handler';
 import type { RequestHandler } from '../aws/clients.ts';
+import { AWS_TRY } from '../batching/timings.ts';
 
 /** Connections to an engine. */
 const CONNECTIONS = 128;
 
-/** A call that hangs must not use up its function's time: as long as those of the functions in an account (`src/aws/clients.ts`). */
+/** Tries end as those of the functions in an account do (`src/aws/call-time.ts`). */
 export const quickHandler = (): RequestHandler =>
   new UndiciHttpHandler({
-    dispatcher: { connections: CONNECTIONS, connect: { timeout: 2_000 }, headersTimeout: 4_000, bodyTimeout: 4_000 },
+    dispatcher: {
+      connections: CONNECTIONS,
+      connect: { timeout: AWS_TRY / 2 },
+      headersTimeout: AWS_TRY,
+      bodyTimeout: AWS_TRY,
+    },
   });
 
 /** For long polls, each of which has its connection for as long as it waits. */

@@ -1,0 +1,117 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import type { Context } from 'aws-lambda';
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { atFirstInvocation } from '../../lambdas/compose.ts';
+import { callTime, inInvocation, TRIES, timed } from '../../src/aws/call-time.ts';
+import { GaveUp, inRounds } from '../../src/aws/rounds.ts';
+import { AWS_CALL, AWS_TRY, HANDOVER_MARGIN, LEADER_TIMEOUT, TO_REPORT } from '../../src/batching/timings.ts';
+import { TimeIsUp } from '../../src/ports.ts';
+import { type AwsService, startAwsService } from '../factories/aws-service.ts';
+
+let service: AwsService;
+beforeAll(async () => {
+  service = await startAwsService();
+});
+beforeEach(() => {
+  service.requests.length = 0;
+  service.behave(() => undefined);
+});
+afterAll(() => service.stop());
+
+/** A client that waits for the answer to a try for so long. @param requestTimeout in ms: longer than any test where it must not end the request */
+const client = (requestTimeout = 200_000) =>
+  new SQSClient({ ...service.options, ...TRIES, requestHandler: { ...TRIES.requestHandler, requestTimeout } });
+const MESSAGE = new SendMessageCommand({ QueueUrl: 'http://127.0.0.1/0/queue', MessageBody: 'a' });
+const withLeft = (timeLeft: number) => ({ timeLeft: () => timeLeft });
+const answered = { body: { MessageId: 'm', MD5OfMessageBody: '0cc175b9c0f1b6a831c399e269772661' } };
+
+it('a request that gets no answer ends before its function does, is not repeated then, and says what it waited for', async () => {
+  const closed = Promise.withResolvers<void>();
+  service.behave((_, response) => {
+    response.on('close', () => closed.resolve());
+    return undefined;
+  });
+  const sending = inInvocation(withLeft(TO_REPORT + 50), () => timed(client()).send(MESSAGE));
+  await expect(sending).rejects.toThrow(new TimeIsUp(50, 'SQS'));
+  // The service hears of it: nothing goes on while the function handles its next event.
+  await closed.promise;
+  expect(service.requests).toHaveLength(1);
+});
+
+it('a request that gets no answer is tried again, and succeeds, while there is time', async () => {
+  service.behave(() => (service.requests.length > 1 ? answered : undefined));
+  const sending = inInvocation(withLeft(200_000), () => timed(client(50)).send(MESSAGE));
+  await expect(sending).resolves.toMatchObject({ MessageId: 'm' });
+  expect(service.requests).toHaveLength(2);
+});
+
+it('a request takes no longer than it may, however much time is left', async () => {
+  const sending = inInvocation(withLeft(200_000), () => timed(client(), 50).send(MESSAGE));
+  await expect(sending).rejects.toThrow(new TimeIsUp(50, 'SQS'));
+});
+
+it('no request begins when there is no time for one', async () => {
+  const sending = inInvocation(withLeft(TO_REPORT), () => timed(client()).send(MESSAGE));
+  await expect(sending).rejects.toThrow(TimeIsUp);
+  expect(service.requests).toEqual([]);
+});
+
+it("its caller's own signal ends a request, too, in an invocation and outside of one", async () => {
+  const send = () => timed(client()).send(MESSAGE, { abortSignal: AbortSignal.timeout(50) });
+  await expect(inInvocation(withLeft(200_000), send)).rejects.toMatchObject({ name: 'AbortError' });
+  await expect(send()).rejects.toMatchObject({ name: 'AbortError' });
+});
+
+it('invocations in one process have each their own time; outside of them there is no end', async () => {
+  const left = (time: number) => inInvocation(withLeft(time), async () => callTime());
+  expect(await Promise.all([left(1_000), left(60_000)])).toEqual([1_000 - TO_REPORT, AWS_CALL]);
+  expect(callTime()).toBe(Number.POSITIVE_INFINITY);
+});
+
+it('a handler runs within its invocation', async () => {
+  vi.stubEnv('GROUPAGE_STACK', 'here');
+  const handler = atFirstInvocation(() => async () => callTime());
+  const context = (left: number) => ({ getRemainingTimeInMillis: () => left }) as Context;
+  expect(await handler({}, context(3_000))).toBe(3_000 - TO_REPORT);
+  expect(await handler({}, context(2_000))).toBe(2_000 - TO_REPORT);
+  vi.unstubAllEnvs();
+});
+
+it('no pause before another round is longer than the time that is left', async () => {
+  const never = () => inRounds(['a'], async () => [{ each: 'a', cause: new Error('throttled') }]);
+  await expect(inInvocation(withLeft(TO_REPORT), never)).rejects.toThrow(GaveUp);
+  await expect(inInvocation(withLeft(TO_REPORT), never)).rejects.toThrow('1 of 1 not done after 1 rounds: throttled');
+});
+
+it('a function that leads has time for as many requests without an answer as its steps may meet', () => {
+  // All messages of an event, then some of them, then each on its own.
+  expect(3 * AWS_CALL + TO_REPORT).toBeLessThan(LEADER_TIMEOUT);
+  expect(AWS_CALL + TO_REPORT).toBeLessThan(HANDOVER_MARGIN);
+  expect(2 * AWS_TRY).toBeLessThan(AWS_CALL);
+});
+
+it('every client of the functions is timed', () => {
+  const root = join(import.meta.dirname, '../..');
+  const made = ['lambdas', 'src/aws', 'src/downstream'].flatMap((folder) =>
+    readdirSync(join(root, folder), { encoding: 'utf8' }).flatMap((file) =>
+      [
+        ...readFileSync(join(root, folder, file), 'utf8').matchAll(
+          /.*\b(?:new \w+Client|(?:lambda|stepFunctions)Client)\(.*/g,
+        ),
+      ].map(([line]) => `${file}: ${line.trim()}`),
+    ),
+  );
+  // These two are wrapped, the one as a client of documents, where they are returned.
+  const elsewhere = [
+    'clients.ts: const dynamodbClient =',
+    'clients.ts: const sqsClient =',
+    'lambda.ts:',
+    'step-functions.ts:',
+  ];
+  expect(made.filter((line) => !line.includes('timed(') && !elsewhere.some((each) => line.startsWith(each)))).toEqual(
+    [],
+  );
+  expect(made.length).toBeGreaterThan(7);
+});
