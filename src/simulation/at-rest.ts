@@ -25,6 +25,7 @@ import { demand } from './violation.ts';
 
 /** @throws Violation */
 export const checkAtRest = (evidence: Evidence): void => {
+  demand(evidence.late.size === 0, 'every function ends before its timeout', [...evidence.late]);
   checkTables(evidence);
   checkSent(evidence);
   checkCalls(evidence);

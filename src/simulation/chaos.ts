@@ -4,6 +4,7 @@
  * schedule replay exactly, and shrink.
  */
 import type { Millis } from '../batching/ids.ts';
+import { timeForCall } from '../batching/timings.ts';
 import { type FaultCounts, type FaultKind, type FaultRates, NO_FAULTS, noFaultCounts } from './faults.ts';
 import { type Random, seeded, seedOf } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -29,6 +30,8 @@ export interface ChaosOptions {
   readonly outages?: readonly Outage[];
   /** Whether nothing goes wrong at a moment. @default - it may at any */
   readonly isSafe?: (now: Millis) => boolean;
+  /** How long a request may take, by the time that its function has left. @default - as clients end theirs */
+  readonly timeForCall?: (timeLeft: Millis) => Millis;
 }
 
 export class Chaos {
@@ -40,6 +43,8 @@ export class Chaos {
   readonly died = new Set<string>();
   /** Those that their platform ended, since they took too long. */
   readonly late = new Set<string>();
+  /** Those that had no time left for a request. */
+  readonly outOfTime = new Set<string>();
   readonly hindered = new Set<string>();
   /** Those that could not send a message. */
   readonly unsent = new Set<string>();
@@ -71,6 +76,11 @@ export class Chaos {
     const { now } = this.scheduler;
     const { faultsEnd, rates, isSafe } = this.#options;
     return now < faultsEnd && !isSafe?.(now) ? rates : NO_FAULTS;
+  }
+
+  /** How long a request may take when its function has `timeLeft`. */
+  timeForCall(timeLeft: Millis): Millis {
+    return (this.#options.timeForCall ?? timeForCall)(timeLeft);
   }
 
   /** Whether a call fails now, since what it needs is down. */

@@ -27,6 +27,7 @@ import type { Tables } from './tables.ts';
  * |---|---|
  * | everything that was sent ends, as was answered, or is refused; counts, sizes, payloads, since when they waited | always |
  * | no lock is held, every batch ends | always |
+ * | every function ends before its timeout, whatever its requests take | always |
  * | a refusal costs no innocent task its result, where calls are halved | always |
  * | whoever wants to hear how a task ended is told, and nothing else | always |
  * | a redrive starts one run | always |

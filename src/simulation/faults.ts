@@ -1,5 +1,6 @@
 /** What may go wrong, how often, and the gate that makes it so. */
 import type { Millis } from '../batching/ids.ts';
+import { AWS_CALL, AWS_TRY } from '../batching/timings.ts';
 import type { Chaos } from './chaos.ts';
 import type { Gate } from './gate.ts';
 import type { Random } from './random.ts';
@@ -30,6 +31,8 @@ export interface FaultRates {
   readonly overtaken: number;
   /** The client gives up on the request, and may send it once more. Some seconds later the first request takes effect all the same. */
   readonly afterwards: number;
+  /** The request gets no answer, whether or not it takes effect. Its function ends it when its time for a request is over. */
+  readonly hang: number;
   /** Per transaction: another request holds one of its rows. Nothing is written, and the adapter answers that it was not done. */
   readonly conflict: number;
   /** The most that a function's clock is off, either way. */
@@ -50,6 +53,7 @@ export const NO_FAULTS: FaultRates = {
   undeleted: 0,
   overtaken: 0,
   afterwards: 0,
+  hang: 0,
   conflict: 0,
   skew: 0,
 };
@@ -88,8 +92,7 @@ export const DOWNSTREAM_CALL = 'downstream.call';
 /** After how long a client gives up on what is down: at once, after it was refused some times, or got no answer to any try. */
 const UNTIL_GIVEN_UP: readonly Millis[] = [0, 0, 500, 7_000, 20_000];
 
-/** How long a client waits for an answer (src/aws/clients.ts), and when, in ms from then, the request may still happen. */
-const PATIENCE_OF_CLIENTS: Millis = 4_000;
+/** When, in ms from when a client gave a try up, the request may still happen. */
 const MOMENTS: readonly Millis[] = [100, 1_000, 10_000];
 
 /** Calls that the adapters make in a transaction. All of them answer whether it was done. */
@@ -125,6 +128,10 @@ export const faultyGate = (chaos: Chaos, process: Process): Gate => {
     return new InjectedFault(`${call}: ${why}`);
   };
 
+  /** One that stood still goes on beyond its time: its clock may have stood still, too. */
+  const timeForCall = (): Millis =>
+    process.outlivesTimeout ? AWS_CALL : chaos.timeForCall(process.endsAt - scheduler.now);
+
   const live = async (span: Millis): Promise<void> => {
     await scheduler.wait(span);
     // Another of its requests did not survive.
@@ -138,14 +145,17 @@ export const faultyGate = (chaos: Chaos, process: Process): Gate => {
     const isLate = scheduler.now > process.endsAt && !process.outlivesTimeout;
     if (hit('crash') || isLate) {
       chaos.died.add(name);
-      if (isLate) chaos.late.add(name);
+      if (isLate) {
+        trace(() => `${name}  its platform ends it: its time is over`);
+        chaos.late.add(name);
+      }
       await death();
     }
   };
 
   /** What happens then is not the caller's any more, who may be dead, and who has his answer. */
-  const happensLater = (call: string, effects: readonly (() => unknown)[], late: Random): void =>
-    scheduler.after(PATIENCE_OF_CLIENTS + late.int(0, late.pick(MOMENTS)), () => {
+  const happensLater = (call: string, effects: readonly (() => unknown)[], late: Random, delay: Millis): void =>
+    scheduler.after(delay, () => {
       if (chaos.isDown(call)) return;
       for (const index of anyOrder(effects.length, late)) {
         try {
@@ -162,9 +172,17 @@ export const faultyGate = (chaos: Chaos, process: Process): Gate => {
     const late = call === DOWNSTREAM_CALL ? undefined : chaos.fault('afterwards', `${name} giving up`);
     if (!late) return;
     const asksAgain = late.chance(0.5);
-    happensLater(call, effects, late);
-    await live(PATIENCE_OF_CLIENTS);
+    happensLater(call, effects, late, AWS_TRY + late.int(0, late.pick(MOMENTS)));
+    await live(Math.min(AWS_TRY, timeForCall()));
     if (!asksAgain) throw fault(call, 'given up');
+  };
+
+  /** @throws InjectedFault */
+  const hang = async (call: string, effects: readonly (() => unknown)[], hung: Random): Promise<never> => {
+    const span = timeForCall();
+    if (hung.chance(0.5)) happensLater(call, effects, hung, hung.int(0, Math.round(span)));
+    await live(span);
+    throw fault(call, 'no answer');
   };
 
   const request = async <T>(call: string, effects: readonly (() => T)[]): Promise<T[]> => {
@@ -172,7 +190,7 @@ export const faultyGate = (chaos: Chaos, process: Process): Gate => {
     if (hit('throttle')) throw fault(call, 'throttled');
     if (chaos.isDown(call)) {
       // Mostly the client asks again and again, or waits for an answer.
-      await live(random.pick(UNTIL_GIVEN_UP));
+      await live(Math.min(random.pick(UNTIL_GIVEN_UP), timeForCall()));
       throw fault(call, 'down');
     }
     if (TRANSACTIONS.has(call) && chaos.happens('conflict', `${name} in a transaction`)) return [false as T];
@@ -190,6 +208,14 @@ export const faultyGate = (chaos: Chaos, process: Process): Gate => {
   };
 
   return async (call, effects) => {
+    if (call !== DOWNSTREAM_CALL) {
+      if (timeForCall() <= 0) {
+        chaos.outOfTime.add(name);
+        throw fault(call, 'no time left');
+      }
+      const hung = chaos.fault('hang', `${name} hanging`);
+      if (hung) return hang(call, effects, hung);
+    }
     await giveUp(call, effects);
     const first = await request(call, effects);
     // AWS clients repeat what was not answered, calls downstream are not repeated by theirs.

@@ -232,10 +232,12 @@ const handling = (seed: number): Pick<Operation, 'downstream' | 'retry' | 'callb
   };
 };
 
-/** In every third schedule clients give up on requests that happen all the same; in every second transactions meet others. */
-export const moreFaults = (seed: number): Pick<FaultRates, 'afterwards' | 'conflict'> => {
+/** In every third schedule clients give up on requests that happen all the same, in another third requests hang; in every second transactions meet others. */
+export const moreFaults = (seed: number): Pick<FaultRates, 'afterwards' | 'conflict' | 'hang'> => {
   const random = seeded(seed ^ 0x61fe);
+  const hanging = seeded(seed ^ 0x4a96);
   return {
+    hang: hanging.chance(1 / 3) ? hanging.next() * 0.03 : 0,
     afterwards: random.chance(1 / 3) ? random.next() * 0.05 : 0,
     conflict: random.chance(0.5) ? random.next() * 0.3 : 0,
   };
@@ -256,6 +258,7 @@ export const faults = (random: Random): FaultRates => {
     undeleted: rate(0.1),
     overtaken: rate(0.3),
     afterwards: 0,
+    hang: 0,
     conflict: 0,
     skew: random.pick([0, 0, 1_000, 30_000]),
   };

@@ -12,7 +12,7 @@ import { registerAll } from '../batching/register.ts';
 import { parseRegisterMessage } from '../batching/register-message.ts';
 import type { Rejection } from '../batching/rejection.ts';
 import { sweep } from '../batching/sweep.ts';
-import { LEADER_TIMEOUT, MINUTE } from '../batching/timings.ts';
+import { LEADER_TIMEOUT, MINUTE, type timeForCall } from '../batching/timings.ts';
 import type { CallbackMessage } from '../callbacks/callback.ts';
 import type { Config } from '../config/resolved.ts';
 import type { WorkingQueue } from '../ports.ts';
@@ -50,6 +50,7 @@ import { demand, Violation } from './violation.ts';
 /** The steps that stand in for ours may be these. */
 export interface ScheduleSteps extends Steps {
   readonly sweep: typeof sweep;
+  readonly timeForCall: typeof timeForCall;
 }
 
 /** A register message that a producer sends, and when, in ms from the start. */
@@ -198,6 +199,7 @@ class World {
         ...scenario,
         rates: scenario.faults,
         faultsEnd: START + scenario.faultsEnd,
+        ...(scenario.steps?.timeForCall ? { timeForCall: scenario.steps.timeForCall } : {}),
         ...(scenario.isLong ? { isSafe: (now) => quiet(now) > 0 } : {}),
         outages: outages.map(({ from, until, of }) => ({ from: START + from, until: START + until, of })),
       },
@@ -441,9 +443,9 @@ class World {
       mayBeForgotten: patrol && !happened && (faults.skew === 0 || faultsEnd === 0),
       isPurged: this.#wasLost,
       mayStopAmidWork:
-        grave.crash + grave.throttle + grave.partial + grave.lostReply + grave.afterwards + gaveUp > 0 ||
+        grave.crash + grave.throttle + grave.partial + grave.lostReply + grave.afterwards + grave.hang + gaveUp > 0 ||
         // The platform ended it: throttled requests took as long as it had.
-        this.#chaos.late.size > 0 ||
+        this.#chaos.late.size + this.#chaos.outOfTime.size > 0 ||
         outages.length > 0,
       died: this.#chaos.died,
       late: this.#chaos.late,

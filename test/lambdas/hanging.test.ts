@@ -3,8 +3,9 @@ import { setTimeout } from 'node:timers/promises';
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { timed } from '../../src/aws/call-time.ts';
+import { inInvocation } from '../../src/aws/call-time.ts';
 import type { AwsClients } from '../../src/aws/clients.ts';
+import { TO_REPORT } from '../../src/batching/timings.ts';
 import { setting } from '../../src/environment.ts';
 import { synthesise } from '../../src/local/assembly.ts';
 import { localClients } from '../../src/local/clients.ts';
@@ -65,16 +66,29 @@ interface Asked {
   readonly stuck: string;
   /** Of the function, in ms. */
   readonly timeout: number;
-  /** How long a request may take, in ms, however much time is left. */
+  /** How long a request that hangs may take. @default - as long as any */
   readonly call?: number;
 }
 
+/** Requests about one depot are made as if the function had little time left. */
+const hurried = (client: AwsClients['dynamodb'], stuck: string, call: number): AwsClients['dynamodb'] => {
+  const send = client.send.bind(client) as (...args: unknown[]) => Promise<unknown>;
+  const timeLeft = (): number => call + TO_REPORT;
+  return Object.assign(client, {
+    send: (...args: unknown[]) =>
+      JSON.stringify(args).includes(target(stuck)) ? inInvocation({ timeLeft }, () => send(...args)) : send(...args),
+  });
+};
+
 /** Invokes a function whose requests about one depot hang, until it answers or its platform ends it. */
-const invoke = async ({ part, module, bodies, stuck, timeout, call = timeout }: Asked) => {
+const invoke = async ({ part, module, bodies, stuck, timeout, call }: Asked) => {
   const hanging = await startHanging(engines.dynamodb.endpoint, (body) => body.includes(target(stuck)));
   const causes: string[] = [];
-  const own = localClients({ dynamodb: hanging.endpoint, sqs: engines.sqs.endpoint });
-  const host = { clients: { ...own, dynamodb: timed(own.dynamodb, call) }, log: errorLog(causes) };
+  const { dynamodb, sqs } = localClients({ dynamodb: hanging.endpoint, sqs: engines.sqs.endpoint });
+  const host = {
+    clients: { dynamodb: call === undefined ? dynamodb : hurried(dynamodb, stuck, call), sqs },
+    log: errorLog(causes),
+  };
   const fn = functionOf((module as HandlerModule).compose, { ...named(part), timeout }, host, () => {});
   const platform = setTimeout(timeout, 'the platform ended it', { ref: false });
   const answer = await Promise.race([fn.invoke(eventOf(bodies)), platform]);
@@ -111,7 +125,7 @@ it.concurrent('of ten Targets nine get a leader before the function ends, and th
   const { depots, stuck } = depotsOf('elect');
   await named('RegisterHandler').invoke(eventOf(depots.map(taskOf)));
   const module = await import('../../lambdas/elect-leader.ts');
-  expectOne(await invoke({ part: 'ElectHandler', module, bodies: depots.map(electOf), stuck, timeout: 2_500 }), 7);
+  expectOne(await invoke({ part: 'ElectHandler', module, bodies: depots.map(electOf), stuck, timeout: 4_000 }), 7);
   expect((await leaders(depots)).map((holder) => holder !== undefined)).toEqual(depots.map((each) => each !== stuck));
 });
 
@@ -133,7 +147,7 @@ it.concurrent('of ten guards nine seal their batches, and the one whose request 
   const { depots, stuck } = depotsOf('group');
   const bodies = await guardsOf(depots);
   const module = await import('../../lambdas/group.ts');
-  expectOne(await invoke({ part: 'GroupHandler', module, bodies, stuck, timeout: 20_000, call: 1_000 }), 7);
+  expectOne(await invoke({ part: 'GroupHandler', module, bodies, stuck, timeout: 20_000, call: 300 }), 7);
   expect(await statuses(depots)).toEqual(depots.map((depot) => (depot === stuck ? 'created' : 'batched')));
 });
 
@@ -141,7 +155,7 @@ it.concurrent('of ten messages that are registered together nine become waiting 
   const { depots, stuck } = depotsOf('register');
   const module = await import('../../lambdas/register.ts');
   const bodies = depots.map(taskOf);
-  expectOne(await invoke({ part: 'RegisterHandler', module, bodies, stuck, timeout: 20_000, call: 1_000 }), 7);
+  expectOne(await invoke({ part: 'RegisterHandler', module, bodies, stuck, timeout: 20_000, call: 300 }), 7);
   const TableName = setting(named('GroupHandler').environment, 'batchLockTable');
   const rows = await Promise.all(
     depots.map(async (depot) => {

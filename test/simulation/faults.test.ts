@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { AWS_CALL, TO_REPORT } from '../../src/batching/timings.ts';
 import { Chaos } from '../../src/simulation/chaos.ts';
 import { DOWNSTREAM_CALL, type FaultRates, faultyGate, InjectedFault, NO_FAULTS } from '../../src/simulation/faults.ts';
 import type { Gate } from '../../src/simulation/gate.ts';
@@ -11,7 +12,7 @@ const world = (rates: Partial<FaultRates>, seed = 1) => {
   const random = chaos.chanceOf('λ');
   const process = { name: 'λ', function: 'λ', random, clockOffset: 0, endsAt: 60_000, outlivesTimeout: false };
   const gate: Gate = faultyGate(chaos, process);
-  return { scheduler, chaos, gate, run: () => scheduler.run(() => false, 60_000) };
+  return { scheduler, chaos, gate, run: () => scheduler.run(() => false, 70_000) };
 };
 
 const SEEDS = Array.from({ length: 40 }, (_, seed) => seed);
@@ -59,6 +60,49 @@ describe('a request that is given up', () => {
     gate(DOWNSTREAM_CALL, [() => (called += 1)]);
     await run();
     expect(called).toBe(1);
+  });
+});
+
+describe('a request that hangs', () => {
+  it('fails when its time is over, whether or not it took effect meanwhile', async () => {
+    const seen = new Set<string>();
+    for (const seed of SEEDS) {
+      const { gate, run, scheduler } = world({ hang: 1 }, seed);
+      const order: string[] = [];
+      gate('tasks.claim', [() => order.push('written')]).catch((cause) =>
+        order.push(`${String(cause)} after ${scheduler.now} ms`),
+      );
+      await run();
+      seen.add(order.join(', '));
+    }
+    const failed = `InjectedFault: tasks.claim: no answer after ${AWS_CALL} ms`;
+    expect([...seen].sort()).toEqual([failed, `written, ${failed}`]);
+  });
+
+  it('leaves its function the time to say so', async () => {
+    const { gate, run, scheduler, chaos } = world({ hang: 1 });
+    const ends: number[] = [];
+    const again = async (): Promise<void> => {
+      for (;;)
+        try {
+          await gate('tasks.claim', [() => 1]);
+        } catch {
+          ends.push(scheduler.now);
+          if (scheduler.now >= 60_000 - TO_REPORT) return;
+        }
+    };
+    again();
+    await run();
+    expect(ends.at(-1)).toBe(60_000 - TO_REPORT);
+    expect([...chaos.late, ...chaos.died]).toEqual([]);
+    await expect(gate('tasks.claim', [() => 1])).rejects.toThrow('no time left');
+  });
+
+  it('is no call of the downstream', async () => {
+    const { gate, run } = world({ hang: 1 });
+    const answers = gate(DOWNSTREAM_CALL, [() => 1]);
+    await run();
+    expect(await answers).toEqual([1]);
   });
 });
 

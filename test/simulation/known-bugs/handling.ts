@@ -12,6 +12,9 @@ import type { Batches, Tasks } from '../../../src/ports.ts';
 import { withOperations } from '../../../src/simulation/with-operations.ts';
 import type { Bug } from './bug.ts';
 
+/** Five tries of 4 s each, and the pauses between them, however much time the function has left. */
+export const requestsHaveNoEnd: Bug = { timeForCall: () => 20_200 };
+
 /** The handler believes that all succeeded without asking. */
 export const nobodyIsCalled: Bug = {
   handleBatch: (deps, message, invocation) =>

@@ -23,6 +23,7 @@ export const HANDLING_BUGS: readonly KnownBug[] = [
     where.manyRedrives,
   ],
   ['merged requests that go by their turns', handling.mergedRequestsGoByTurn, /newest text/, merging],
+  ['requests that use up the time of a function', handling.requestsHaveNoEnd, /every function ends before its timeout/],
   ['retries that are late', handling.retriesAreLate, /as soon as its pause is over/, where.nobodyWaits],
   ['a downstream that is not called', handling.nobodyIsCalled, /asked for downstream/],
   [
