@@ -3,6 +3,18 @@ import { type Mutant, mutantsOf } from './mutant.ts';
 
 export const ADAPTERS: readonly Mutant[] = [
   ...mutantsOf(
+    'src/aws/call-time.ts',
+    ['test/lambdas/call-time.test.ts'],
+    ['if (limit === Number.POSITIVE_INFINITY) return', 'if (limit > 0) return'],
+    ['abortSignal: asked ? AbortSignal.any([asked, over]) : over', 'abortSignal: asked'],
+    ['AbortSignal.any([asked, over])', 'over'],
+  ),
+  ...mutantsOf(
+    'src/aws/rounds.ts',
+    ['test/lambdas/call-time.test.ts'],
+    [' || span >= callTime(Number.POSITIVE_INFINITY)', ''],
+  ),
+  ...mutantsOf(
     'src/aws/redrive-tasks.ts',
     ['test/aws/cut-calls.test.ts'],
     [

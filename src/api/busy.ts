@@ -7,7 +7,7 @@ interface AwsError extends Error {
 }
 
 /** The adapters repeated until they gave up; or no answer came in time. */
-const GIVEN_UP = new Set(['GaveUp', 'TimeoutError', 'RequestTimeout', 'RequestTimeoutException']);
+const GIVEN_UP = new Set(['GaveUp', 'TimeIsUp', 'TimeoutError', 'RequestTimeout', 'RequestTimeoutException']);
 
 export const isOutOfCapacity = (cause: unknown): boolean => {
   if (!(cause instanceof Error)) return false;

@@ -15,7 +15,7 @@ export interface Left<T> {
 /** Still not done after all rounds, or when the function's time was over; the cause is what the service said last. */
 export class GaveUp extends Error {
   override readonly name = 'GaveUp';
-  constructor(left: number, all: number, rounds: number, cause: Error) {
+  constructor(left: number, all: number, cause: Error, rounds = ROUNDS) {
     super(`${left} of ${all} not done after ${rounds} rounds: ${cause.message}; try again later`, { cause });
   }
 }
@@ -36,7 +36,7 @@ export const inRounds = async <T>(
     const cause = left.at(-1)?.cause;
     const span = Math.random() * FIRST_PAUSE * 2 ** (round - 1);
     if (cause && (round === ROUNDS || span >= callTime(Number.POSITIVE_INFINITY)))
-      throw new GaveUp(left.length, all.length, round, cause);
+      throw new GaveUp(left.length, all.length, cause, round);
     if (cause) await pause(span);
     open = left.map(({ each }) => each);
   }

@@ -210,8 +210,9 @@ export const faultyGate = (chaos: Chaos, process: Process): Gate => {
   return async (call, effects) => {
     if (call !== DOWNSTREAM_CALL) {
       if (timeForCall() <= 0) {
-        chaos.outOfTime.add(name);
-        throw fault(call, 'no time left');
+        // Not `unsent`: that a function took too long is no excuse for what it did not send.
+        for (const each of [chaos.outOfTime, chaos.hindered]) each.add(name);
+        throw new InjectedFault(`${call}: no time left`);
       }
       const hung = chaos.fault('hang', `${name} hanging`);
       if (hung) return hang(call, effects, hung);

@@ -6,6 +6,7 @@ import { isOutOfCapacity } from '../../src/api/busy.ts';
 import { GaveUp } from '../../src/aws/rounds.ts';
 import { SqsFailure } from '../../src/aws/sqs.ts';
 import { createFanOutClient } from '../../src/client/client.ts';
+import { TimeIsUp } from '../../src/ports.ts';
 import { stepKit } from '../batching/step-kit.ts';
 import { memoryStores } from '../contract/stores.ts';
 
@@ -23,6 +24,7 @@ const BUSY: readonly Error[] = [
   service('InternalServerError', 'server', 500),
   service('ServiceUnavailable', 'server', 503),
   new GaveUp(1, 3, new SqsFailure('ServiceUnavailable', 'busy')),
+  new TimeIsUp(5_000, 'DynamoDB'),
   named('TimeoutError'),
 ];
 const OTHERS: readonly unknown[] = [

@@ -20,24 +20,27 @@ beforeEach(() => {
 });
 afterAll(() => service.stop());
 
-/** A client that waits for the answer to a try for so long. @param requestTimeout in ms: longer than any test where it must not end the request */
-const client = (requestTimeout = 200_000) =>
+/** A client that waits for the answer to a try for so long. @param requestTimeout in ms: longer than what has to end the request before */
+const client = (requestTimeout = 2_000) =>
   new SQSClient({ ...service.options, ...TRIES, requestHandler: { ...TRIES.requestHandler, requestTimeout } });
 const MESSAGE = new SendMessageCommand({ QueueUrl: 'http://127.0.0.1/0/queue', MessageBody: 'a' });
 const withLeft = (timeLeft: number) => ({ timeLeft: () => timeLeft });
 const answered = { body: { MessageId: 'm', MD5OfMessageBody: '0cc175b9c0f1b6a831c399e269772661' } };
 
 it('a request that gets no answer ends before its function does, is not repeated then, and says what it waited for', async () => {
-  const closed = Promise.withResolvers<void>();
+  let closed = 0;
   service.behave((_, response) => {
-    response.on('close', () => closed.resolve());
+    response.on('close', () => {
+      closed += 1;
+    });
     return undefined;
   });
-  const sending = inInvocation(withLeft(TO_REPORT + 50), () => timed(client()).send(MESSAGE));
-  await expect(sending).rejects.toThrow(new TimeIsUp(50, 'SQS'));
+  const sending = inInvocation(withLeft(TO_REPORT + 500), () => timed(client()).send(MESSAGE));
+  await expect(sending).rejects.toThrow(new TimeIsUp(500, 'SQS'));
   // The service hears of it: nothing goes on while the function handles its next event.
-  await closed.promise;
-  expect(service.requests).toHaveLength(1);
+  await vi.waitFor(() => expect(closed).toBe(service.requests.length), { timeout: 20_000 });
+  // None where this machine was too busy to send it in time.
+  expect(closed).toBeLessThan(2);
 });
 
 it('a request that gets no answer is tried again, and succeeds, while there is time', async () => {

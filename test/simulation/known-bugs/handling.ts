@@ -76,7 +76,7 @@ export const lostResultsCount: Bug = {
     return handleBatch({ ...deps, ...changed }, unmarked(message), invocation);
   },
 };
-/** A write is waited for until the client gives it up, and the function is ended meanwhile. */
+/** A write is waited for until its request is ended, and no time is left to say that the attempt does not count. */
 export const writesAreWaitedFor: Bug = {
   handleBatch: (deps, message, invocation) =>
     handleBatch({ ...deps, machine: { ...deps.machine, within: (_, work) => work() } }, message, invocation),

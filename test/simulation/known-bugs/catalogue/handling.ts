@@ -82,7 +82,7 @@ export const HANDLING_BUGS: readonly KnownBug[] = [
   ['halves that are forgotten', handling.sizesAreForgotten, /too large is repeated in halves/],
   ['results that were lost and count', handling.lostResultsCount, /could not be stored uses no try/],
   [
-    'writes that are waited for until the function is ended',
+    'writes that are waited for until no time is left',
     handling.writesAreWaitedFor,
     /could not be stored uses no try/,
     where.tablesComeAndGo,
