@@ -7,7 +7,16 @@ import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { compare } from './agreement/compare.ts';
 import type { Seen } from './agreement/seen.ts';
-import { inBursts, steadily, sustained, type Trace } from './agreement/traces.ts';
+import {
+  inBursts,
+  steadily,
+  sustained,
+  type Trace,
+  withCap,
+  withLargePayloads,
+  withOutage,
+  withRate,
+} from './agreement/traces.ts';
 import { loadsAt } from './sustained/loads.ts';
 
 const { values } = parseArgs({
@@ -42,6 +51,10 @@ const [rounds, scale] = [Number(values.rounds), Number(values.scale)];
 const traces: readonly (readonly [string, Trace])[] = [
   ['steadily', steadily(rounds)],
   ['in bursts', inBursts(rounds)],
+  ['with a rate', withRate(rounds)],
+  ['with a cap', withCap(rounds)],
+  ['with an outage', withOutage(rounds)],
+  ['large payloads', withLargePayloads(rounds)],
   ...loadsAt(scale)
     .filter(({ name }) => name === 'one Target' || name === 'skewed Targets')
     .map((load) => [load.name, sustained(load)] as const),

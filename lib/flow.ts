@@ -49,7 +49,7 @@ export class Flow extends Construct {
   readonly rejectedQueue: RejectedQueue;
   /** Where there are destinations. */
   readonly callbackQueue: WorkingQueue | undefined;
-  /** Events that are not sent again by themselves, where there are destinations. */
+  /** Events that no destination took for three days: only a person sends them again. Undefined without destinations. */
   readonly givenUpQueue: GivenUpQueue | undefined;
   readonly apiUrl: FunctionUrl;
   /** What metrics and events say that they are of. */

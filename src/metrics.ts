@@ -64,7 +64,7 @@ export const METRICS = {
   InputsSkipped: counts('Those of them that earlier jobs had done', 'operation'),
   JobsStarted: counts('Jobs that took such a call', 'operation'),
 
-  DeadLettersRevived: counts('Dead letters, and refused messages, that were sent again', 'queue'),
+  DeadLettersRevived: counts('Dead letters, refused messages and given-up events that were sent again', 'queue'),
   DeadLettersUnreadable: counts('Dead letters that none of the λs wrote, put into the rejected queue', 'queue'),
   StrandedRepaired: counts('Targets whose tasks waited with nobody to lead them', 'operation'),
   ExpiredLocksRepaired: counts('Locks whose leader was gone', 'operation'),
@@ -80,7 +80,7 @@ export const METRICS = {
     unit: 'Milliseconds',
     by: ['destination'],
     meaning:
-      'For how long an event has waited that did not come to its destination this time, from the end that it is about',
+      'Age of the oldest event that an invocation could not deliver, since the end of the task, fan-out or list that it reports',
   },
   DestinationsDown: counts('Times that a destination was found down, and not called for a while', 'destination'),
   EventsUntold: counts('Ends of which nobody was told: the destinations that they name are not configured'),

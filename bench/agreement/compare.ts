@@ -1,6 +1,7 @@
 /** The same trace on the local stack and in the simulator. */
 import type { Config } from '../../src/config/resolved.ts';
 import { parseConfig } from '../../src/config/schema.ts';
+import { QUICK } from '../../src/simulate/downstream.ts';
 import { simulate } from '../../src/simulate/simulate.ts';
 import { LOCAL } from '../../src/simulate/surroundings.ts';
 import { startTestDownstream } from '../../test/factories/downstream.ts';
@@ -8,13 +9,14 @@ import { onLocalStack } from './local.ts';
 import { type Seen, seenIn } from './seen.ts';
 import { OPERATION, type Trace } from './traces.ts';
 
-export const configOf = (url: string, { maxSize, maxWait }: Trace): Config => {
+export const configOf = (url: string, { maxSize, maxWait, limits }: Trace): Config => {
   const parsed = parseConfig({
     operations: {
       [OPERATION]: {
         target: ['depot'],
         batch: { maxSize, maxWait: `${maxWait}ms` },
         downstream: { kind: 'http', url },
+        ...limits,
       },
     },
   });
@@ -34,9 +36,9 @@ export const compare = async (trace: Trace): Promise<Compared> => {
   const { arrivals } = trace;
   try {
     const config = configOf(downstream.url, trace);
-    const ran = await onLocalStack(config, downstream, arrivals);
-    const quick = { takes: 5, perItem: 0, callsPerSecond: null, down: null, spent: null };
-    const simulated = seenIn(await simulate({ config, arrivals, surroundings: LOCAL, downstream: quick }));
+    const model = { ...QUICK, takes: 5, ...trace.downstream };
+    const ran = await onLocalStack(config, downstream, arrivals, model);
+    const simulated = seenIn(await simulate({ config, arrivals, surroundings: LOCAL, downstream: model }));
     return { tasks: arrivals.length, ran, simulated };
   } finally {
     await downstream.stop();

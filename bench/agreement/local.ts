@@ -6,6 +6,7 @@ import type { Config } from '../../src/config/resolved.ts';
 import { localClients } from '../../src/local/clients.ts';
 import { startStack } from '../../src/local/stack.ts';
 import type { Arrival } from '../../src/simulate/arrival.ts';
+import type { DownstreamModel } from '../../src/simulate/downstream.ts';
 import { Spreading } from '../../src/simulate/spread.ts';
 import type { TestDownstream } from '../../test/factories/downstream.ts';
 import { add, metered, newBill, total } from '../meter.ts';
@@ -23,6 +24,7 @@ export const onLocalStack = async (
   config: Config,
   downstream: TestDownstream,
   trace: readonly Arrival[],
+  { takes, down }: Pick<DownstreamModel, 'takes' | 'down'>,
 ): Promise<Seen> => {
   const bill = newBill();
   const errors: Error[] = [];
@@ -48,6 +50,15 @@ export const onLocalStack = async (
   const sentAt = new Map<string, Millis>();
   const sending: Promise<void>[] = [];
   const from = Date.now();
+  const done = new Set<string>();
+  downstream.behave(async ({ items }) => {
+    const at = Date.now() - from;
+    if (down && at >= down.from && at < down.until) return { status: 503 };
+    // What answering takes by itself is in the rest.
+    if (takes > 5) await setTimeout(takes);
+    for (const { id } of items) done.add(id);
+    return { status: 200 };
+  });
   for (const [at, together] of Map.groupBy(trace, (each) => each.at)) {
     await setTimeout(Math.max(0, from + at - Date.now()));
     const now = Date.now();
@@ -60,17 +71,22 @@ export const onLocalStack = async (
     );
   }
   await Promise.all(sending);
-  const arrived = (): number => downstream.calls.reduce((sum, { items }) => sum + items.length, 0);
   const deadline = Date.now() + 120_000;
-  while (arrived() < trace.length && Date.now() < deadline) await setTimeout(50);
+  while (done.size < trace.length && Date.now() < deadline) await setTimeout(50);
   await setTimeout(AFTERWARDS);
   await stack.stop();
   if (errors.length > 0) throw new AggregateError(errors, 'the local stack had errors');
   const waits = new Spreading();
-  for (const { at, items } of downstream.calls) for (const { id } of items) waits.add(at - (sentAt.get(id) ?? at));
+  const called = new Set<string>();
+  for (const { at, items } of downstream.calls)
+    for (const { id } of items) {
+      // A task that is called about again has waited for its first call only.
+      if (!called.has(id)) waits.add(at - (sentAt.get(id) ?? at));
+      called.add(id);
+    }
   return {
     calls: downstream.calls.length,
-    tasks: arrived(),
+    tasks: done.size,
     waits: waits.spread,
     earlyGuards,
     writeUnits: total(bill.writeUnits),

@@ -1,6 +1,8 @@
 /** Traces that are compared: light ones, which give as many calls whatever some milliseconds do, and sustained loads. */
 import type { Millis } from '../../src/batching/ids.ts';
+import type { ConfigInput } from '../../src/config/schema.ts';
 import type { Arrival } from '../../src/simulate/arrival.ts';
+import type { DownstreamModel } from '../../src/simulate/downstream.ts';
 import { type Load, MAX_SIZE as SUSTAINED_SIZE, MAX_WAIT as SUSTAINED_WAIT } from '../sustained/loads.ts';
 
 export const OPERATION = 'ship';
@@ -9,6 +11,10 @@ export interface Trace {
   readonly arrivals: readonly Arrival[];
   readonly maxSize: number;
   readonly maxWait: Millis;
+  /** What else is configured. */
+  readonly limits?: Pick<ConfigInput['operations'][string], 'rateLimit' | 'concurrency'>;
+  /** How the downstream is, if it is not quick. */
+  readonly downstream?: Partial<DownstreamModel>;
 }
 
 /** Of the light traces. */
@@ -18,11 +24,11 @@ const [MAX_SIZE, MAX_WAIT] = [100, 3_000];
 const TOGETHER = 10;
 const PAYLOAD_BYTES = 400;
 
-const ten = (at: Millis, depot: string): readonly Arrival[] =>
+const ten = (at: Millis, depot: string, bytes = PAYLOAD_BYTES): readonly Arrival[] =>
   Array.from({ length: TOGETHER }, (_, n) => ({
     at,
     operation: OPERATION,
-    payload: JSON.stringify({ depot, at, n, text: 'x'.repeat(PAYLOAD_BYTES) }),
+    payload: JSON.stringify({ depot, at, n, text: 'x'.repeat(bytes) }),
   }));
 
 const light = (arrivals: readonly Arrival[]): Trace => ({
@@ -57,6 +63,30 @@ export const inBursts = (rounds: number): Trace => {
     ).flat(),
   );
 };
+
+/** More calls than the rate lets through: what comes in a burst waits for its moments. */
+export const withRate = (rounds: number): Trace => ({ ...inBursts(rounds), limits: { rateLimit: 1 } });
+
+/** Calls that take a second, two at a time. */
+export const withCap = (rounds: number): Trace => ({
+  ...inBursts(rounds),
+  limits: { concurrency: { total: 2 } },
+  downstream: { takes: 1_000 },
+});
+
+/** The downstream is down for ten seconds in the middle. */
+export const withOutage = (rounds: number): Trace => ({
+  ...inBursts(rounds),
+  downstream: { down: { from: 4_000, until: 14_000 } },
+});
+
+/** Payloads of 100 KB: eight or nine fill a batch by their bytes. */
+export const withLargePayloads = (rounds: number): Trace =>
+  light(
+    Array.from({ length: rounds }, (_, round) =>
+      ['MUC', 'HAM'].flatMap((depot) => [0, 1, 2].flatMap(() => ten(round * 6_000, depot, 100_000))),
+    ).flat(),
+  );
 
 /** A load of `npm run bench:sustained`, whose tasks come one by one. */
 export const sustained = ({ sends }: Load): Trace => ({

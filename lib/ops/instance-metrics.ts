@@ -85,7 +85,7 @@ export abstract class InstanceMetrics extends Construct {
     return callsSavedBy(measuredIn(this.flow), operation, options);
   }
 
-  /** Messages that failed five times and lie in a dead-letter queue, until the sweep sends them again: of all queues. */
+  /** Messages in the dead-letter queues of all working queues, until the sweep sends them again: received five times, events 1,000 times. */
   metricDeadLetters(options: MathExpressionOptions = {}): MathExpression {
     const letters = Object.values(this.flow.workingQueues).map(({ deadLetters }) =>
       deadLetters.metricApproximateNumberOfMessagesVisible({ period: STEP, statistic: Stats.MAXIMUM }),

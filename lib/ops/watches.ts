@@ -22,8 +22,8 @@ const REGISTER_AGE = 300;
  */
 const WEEK_OF_DAYS = 7;
 /**
- * Milliseconds, and the same in seconds. An event that did not come to its destination is tried again within a quarter of an hour
- * (`MAX_DELAY`): in each span of half an hour there is a try, however rare events are.
+ * Milliseconds, and the same in seconds. An undelivered event is received again a quarter of an hour later at the latest (`MAX_DELAY`).
+ * Each receive that does not deliver it writes the metric, so every half hour has a value, however rare events are.
  */
 const UNDELIVERED = { age: 900_000, span: Duration.minutes(30) };
 const CALLBACK_AGE = UNDELIVERED.age / 1_000;
@@ -36,7 +36,9 @@ export const watchesOf = (config: Config, policy: AlarmPolicy, flow: Flow, measu
       id: `DeadLetters-${name}`,
       metric: deadLetters.metricApproximateNumberOfMessagesVisible({ period: STEP, statistic: Stats.MAXIMUM }),
       threshold: 1,
-      says: `Messages of the ${name} queue failed ${name === 'callback' ? 'hundreds of times' : 'five times'}`,
+      says: name === 'callback'
+          ? 'Events were received 1,000 times and not delivered'
+          : `Messages of the ${name} queue failed five times`,
       todo: 'read why in the log of the function, and mend it; the sweep sends them again',
       section: 'dead-letters',
     }),
@@ -107,7 +109,7 @@ const watchesOfCallbacks = (config: Config, { callbackQueue, givenUpQueue }: Flo
           // It leaves out messages that were received more than three times: those are watched destination by destination.
           metric: callbackQueue.queue.metricApproximateAgeOfOldestMessage({ period: STEP, statistic: Stats.MAXIMUM }),
           threshold: CALLBACK_AGE,
-          says: 'Events wait and are not tried',
+          says: 'An event has waited for a quarter of an hour, and was received three times at the most',
           todo: "look at the callback function's errors, throttles and event source",
           section: 'events-wait' as const,
         },

@@ -56,7 +56,7 @@ export const CLOCK_SKEW: Millis = 30 * SECOND;
 /** What a batch handler needs besides its downstream calls. */
 export const HANDLER_OVERHEAD: Millis = 10 * SECOND;
 /**
- * How long after a task's end the sweep sends its event again. Within it are a weekend, and a day for whoever mends the
+ * How long after its end Groupage tries to deliver an event; then the callback function or the sweep gives it up. Within it are a weekend, and a day for whoever mends the
  * destination; a destination that is gone for good is not tried for ever.
  */
 export const CALLBACK_PATIENCE: Millis = 72 * 60 * MINUTE;

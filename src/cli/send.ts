@@ -63,7 +63,7 @@ export const sendCommand = (): Command =>
     .option('--correlation-id <text>', 'shown with the task, for who looks for it')
     .option('--priority <n>', '0 to 9, the most urgent', number)
     .option('--weight <n>', "what it counts of its batch's weight", number)
-    .option('--coalesce-key <text>', 'replace the waiting task that has the same key')
+    .option('--coalesce-key <text>', 'of the waiting tasks with this key only the newest is done')
     .option('--task-version <n>', 'which state the task brings: a higher one is newer, whenever it was sent', number)
     .option('--expires-in <duration>', 'fail if no batch has it by then, such as 10m')
     .option('--callback <destination>', 'the configured destination that is told how it ended')

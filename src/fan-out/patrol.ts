@@ -25,8 +25,8 @@ const [PAGE, VISITS] = [100, 8];
 /** Rows that are deleted at once. */
 const ROWS = 250;
 /**
- * Where no node is any more. Clearing of a list then goes on with its results: `END - n` stands for group n, since 0.2.0 writes
- * `END` alone, and begins anew wherever it reads a position beyond the nodes.
+ * The position after the last node. From there a list's results are cleared: `END - n` means "go on with group n". 0.2.0 writes `END` alone,
+ * and begins anew at any position beyond the nodes, so both releases can read these positions.
  */
 const END = Number.MAX_SAFE_INTEGER;
 

@@ -35,8 +35,8 @@ export const failuresScreen = (page: Page, cursor: string | undefined): Screen =
           )}
         </section>
         <section aria-labelledby="letters-title">
-          <h2 id="letters-title">Messages that nobody works off</h2>
-          <p class="lead">Dead letters failed five times, and are sent again by the sweep. Refused messages stay until somebody mends them.</p>
+          <h2 id="letters-title">Undelivered messages</h2>
+          <p class="lead">Dead letters were received five times (events 1,000 times); the sweep sends them again. Refused messages, and events that were given up, stay until a person sends them again or deletes them. SQS deletes them after 14 days.</p>
           ${refused(page, PATHS.queues) ?? letters(page, queues)}
         </section>
         ${command('failures')}`;

@@ -11,7 +11,7 @@ import type { DeliveryScenario, Receiver } from './scenario.ts';
 const SOON: Millis = 10 * SECOND;
 /** Within this a dead letter is sent again, likewise. */
 const SWEPT: Millis = 3 * MINUTE;
-/** Within this a destination that has recovered gets what waited for it: the longest delay, and the longest that a circuit stays open. */
+/** Within this a destination that has recovered gets what waited for it: some of the longest delays, and the longest that a circuit stays open. */
 const RECOVERED: Millis = 60 * MINUTE;
 /** After this a circuit is open: some calls of one event after the other. */
 const NOTICED: Millis = 8 * MINUTE;
