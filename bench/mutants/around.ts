@@ -60,8 +60,8 @@ export const AROUND: readonly Mutant[] = [
   ...mutantsOf(
     'src/config/resolved.ts',
     ['test/config/resolved.test.ts'],
-    ['Math.max(longest, AWS_CALL) + HANDLER_OVERHEAD', 'AWS_CALL + HANDLER_OVERHEAD'],
-    ['Math.max(longest, AWS_CALL)', 'longest'],
+    ['Math.max(longest, 2 * AWS_CALL) + HANDLER_OVERHEAD', '2 * AWS_CALL + HANDLER_OVERHEAD'],
+    ['Math.max(longest, 2 * AWS_CALL)', 'longest'],
     ['6 * handlerTimeout(config)', 'handlerTimeout(config)'],
   ),
   ...mutantsOf(

@@ -233,7 +233,7 @@ export const STEPS: readonly Mutant[] = [
     'src/batching/not-stored.ts',
     ['test/batching/not-stored.test.ts'],
     ['machine.within(Math.max(LEAST, timeLeft() - reserve), write)', 'write()'],
-    ['3 * SECOND, 1.5 * SECOND, SECOND / 5', '3 * SECOND, 0, SECOND / 5'],
+    ['3 * SECOND, 1.5 * SECOND', '3 * SECOND, 0'],
   ),
   ...mutantsOf(
     'src/batching/handle-batch.ts',

@@ -1,5 +1,4 @@
 /** Asks again, later and later, for what a service did not do the first time. */
-
 import { callTime } from './call-time.ts';
 
 /** How often, and how long the first pause may be (ms); later ones double. */
