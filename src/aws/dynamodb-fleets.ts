@@ -202,7 +202,7 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
     open: async (fleet, lease) => {
       const opened = await raiseFence(client, table, fleet, lease);
       if (!opened || lease.checkpointApart) return opened;
-      // Before the first checkpoint is stored there: whoever has the lease next looks for it there.
+      // Before the first checkpoint is stored there: the next owner looks for it where the lease says.
       const isMine = await byOwner(fleet, lease as Held, {
         UpdateExpression: 'SET CheckpointApart = :apart REMOVE Checkpoint, CheckpointNo',
         values: { ':apart': true },

@@ -140,7 +140,7 @@ export class Hands {
     return !this.#isOver && this.#holdings.get(partition)?.fence !== fence && (this.#given.get(partition) ?? 0) < fence;
   }
 
-  /** P8. What it goes on from, once no owner of before can store any more. */
+  /** P8. Reads where to go on, once no owner of before can store any more. */
   #open(lease: Lease): Promise<Opened | undefined | typeof FAILED> {
     return attempt(this.#deps, 'open', () => this.#deps.fleets.open(this.#setting.fleet, lease));
   }

@@ -25,7 +25,7 @@ export interface Fleets {
   join(fleet: FleetName, node: Node): Promise<void>;
   /** P1. Writes a heartbeat. Again is harmless. False once the node was evicted, or its row is gone. */
   beat(fleet: FleetName, beat: Pick<Node, 'key' | 'beat' | 'ttl' | 'beatAt' | 'leaving'>): Promise<boolean>;
-  /** The rows of a fleet but for its checkpoints, its nodes read after its leases; nothing at all of one that nobody has joined. */
+  /** The rows of a fleet but for its checkpoints, its nodes read after its leases; nothing at all of one that no node has joined. */
   read(fleet: FleetName): Promise<Fleet>;
   /** P3. Ends the life of a node, unless it has beaten since. */
   evict(fleet: FleetName, node: NodeKey, beat: number, at: Millis): Promise<boolean>;

@@ -15,7 +15,7 @@ export interface FleetRows {
   readonly nodes: Map<NodeKey, Node>;
   readonly leases: Map<PartitionId, Lease>;
   readonly checkpoints: Map<PartitionId, CheckpointRow>;
-  /** Whether checkpoints get rows of their own: of a fleet that is new once somebody joins it. */
+  /** Whether checkpoints get rows of their own: of a fleet that is new once a node joins it. */
   apart?: boolean;
 }
 

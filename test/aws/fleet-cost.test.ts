@@ -84,7 +84,7 @@ it('whatever happens to a partition is one write unit each time', async () => {
 it('a checkpoint is a write unit for each kilobyte of its row, and as many for each new owner', async () => {
   const name = fleet('checkpoints');
   const lease = (await fleets.take(name, { partition: partitionAt(0), fence: 0 }, A, now)) as Lease;
-  // A partition that nobody ever had: its checkpoint's row, and the lease's that says so.
+  // A partition that was never taken: its checkpoint's row, and the lease's that says so.
   expect(await spent(() => fleets.open(name, lease))).toEqual({ writes: 2, reads: 0 });
   const mine = apart(lease);
   expect(await spent(() => fleets.checkpoint(name, mine, 'x'.repeat(4_096), 1))).toEqual({ writes: 5, reads: 0 });

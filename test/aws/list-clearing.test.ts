@@ -89,7 +89,7 @@ it('does not ask again for the jobs of an addition that is gone', async () => {
   for (const each of tokens) expect(await rowsUnder(`${id}#a#${each}`)).toBe(0);
 });
 
-it('keeps what says that jobs are about to be stored while somebody may still store them', async () => {
+it('keeps what says that jobs are about to be stored while an addition may still store them', async () => {
   const id = 'not-yet-settled' as ListId;
   await lists.beginAppend(id, token('a'), { count: 1, hash: 'h' });
   await lists.putJobs(id, token('a'), ['{}']);

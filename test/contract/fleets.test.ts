@@ -277,6 +277,8 @@ describeEach('fleets', storeKinds, (stores) => {
     const mine = { ...held(taken), checkpointApart: true } as const;
     expect(await store().checkpoint(name, mine, 'its first', 1)).toBe(true);
     expect(await store().open(name, taken), 'late, when it works').toEqual({ checkpoint: 'its first' });
+    expect(await store().checkpoint(name, mine, 'late, too', 1)).toBe(true);
+    expect(await store().checkpointOf(name, P)).toBe('its first');
     expect(await store().checkpoint(name, mine, 'its second', 2)).toBe(true);
     expect(await store().open(name, { ...lease, checkpointApart: true }), 'by the owner of before').toBeUndefined();
     expect(await store().checkpointOf(name, P)).toBe('its second');

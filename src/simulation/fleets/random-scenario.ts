@@ -30,7 +30,7 @@ export const fleetScenarioOf = (seed: number): FleetScenario => {
   };
 };
 
-/** A fleet that is new; one that a person separates at some moment, from the beginning of 0.2.0; or one that nobody does. */
+/** A fleet that is new; or one that 0.2.0 began, which is separated at some moment, or never. */
 const separation = (seed: number): Pick<FleetScenario, 'separatesAt'> => {
   const random = seeded(seedOf(seed, 'checkpoints'));
   if (random.chance(0.5)) return {};
