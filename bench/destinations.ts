@@ -2,15 +2,16 @@
  * `npm run bench:destinations -- --dead 10000 --healthy 20`: events for an HTTP destination that hangs, then events for a
  * healthy one, through the local stack: how long the healthy destination waits for its events.
  */
+
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 import { sqsQueues } from '../src/aws/sqs-queues.ts';
 import type { TaskId } from '../src/batching/ids.ts';
 import { callbackOf } from '../src/callbacks/callback.ts';
+import { parseConfig } from '../src/config/schema.ts';
 import { setting } from '../src/environment.ts';
 import { startStack } from '../src/local/stack.ts';
-import { configFrom, operationAt } from '../test/end-to-end/operations.ts';
 import { aStored } from '../test/factories/factories.ts';
 
 const { values } = parseArgs({
@@ -43,11 +44,13 @@ const quick = await serve((request, response) => {
 });
 
 const destination = (url: string) => ({ kind: 'http', url, secret: { ssm: '/signing' }, timeout: '10s' }) as const;
+const parsed = parseConfig({
+  operations: { ship: { target: ['depot'], downstream: { kind: 'http', url: quick.url } } },
+  destinations: { dead: destination(hanging.url), healthy: destination(quick.url) },
+});
+if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
 const stack = await startStack({
-  config: configFrom({
-    operations: { ship: operationAt(quick.url) },
-    destinations: { dead: destination(hanging.url), healthy: destination(quick.url) },
-  }),
+  config: parsed.value,
   apiPort: 0,
   ports: { dynamodb: 0, sqs: 0 },
   host: { log: { info: () => {}, warn: () => {}, error: () => {} } },

@@ -35,11 +35,12 @@ const PURE = [
     'bisect',
     'call-rate',
     'register-message',
+    'age',
     'events',
   ].map((name) => `src/batching/${name}`),
   ...['resolved', 'endpoints', 'duration', 'hints', 'unknown-keys', 'schema'].map((name) => `src/config/${name}`),
   'src/config/sections/',
-  ...['callback', 'event', 'places'].map((name) => `src/callbacks/${name}`),
+  ...['callback', 'event', 'places', 'share', 'store', 'way'].map((name) => `src/callbacks/${name}`),
   ...[
     'downstream',
     'execution-event',
@@ -106,6 +107,7 @@ const RULES: readonly { readonly files: readonly string[]; readonly may: readonl
       // What rows there are, and how large: no client.
       ...['item-size', 'batch-rows'].map((name) => `src/aws/${name}`),
       'src/merging/',
+      'src/callbacks/',
       'src/ports',
       'src/simulation/',
     ],
@@ -131,6 +133,7 @@ const RULES: readonly { readonly files: readonly string[]; readonly may: readonl
       STEPS,
       'src/api/',
       'src/callbacks/deliver',
+      'src/callbacks/sharing',
       ...[
         'api-answer',
         'ask',
@@ -181,6 +184,7 @@ const RULES: readonly { readonly files: readonly string[]; readonly may: readonl
       'src/batching/policy',
       'src/batching/problems',
       'src/callbacks/callback',
+      'src/callbacks/share',
     ],
   },
   { files: PAGE_PURE, may: [...PAGE_PURE, ...TOLD_TO_PAGE] },

@@ -36,7 +36,8 @@ export const watchesOf = (config: Config, policy: AlarmPolicy, flow: Flow, measu
       id: `DeadLetters-${name}`,
       metric: deadLetters.metricApproximateNumberOfMessagesVisible({ period: STEP, statistic: Stats.MAXIMUM }),
       threshold: 1,
-      says: name === 'callback'
+      says:
+        name === 'callback'
           ? 'Events were received 1,000 times and not delivered'
           : `Messages of the ${name} queue failed five times`,
       todo: 'read why in the log of the function, and mend it; the sweep sends them again',

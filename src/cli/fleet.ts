@@ -129,7 +129,9 @@ const move = (): Command =>
 
 const separate = (): Command =>
   new Command('separate-checkpoints')
-    .description('store checkpoints in rows of their own: run it once no worker of 0.2.0 will come back, since such workers then refuse to work in this fleet')
+    .description(
+      'store checkpoints in rows of their own: run it once no worker of 0.2.0 will come back, since such workers then refuse to work in this fleet',
+    )
     .argument('<fleet>', "the fleet's name", someFleet)
     .action(async (fleet: string, options: FleetOptions) => {
       const { text } = await (await reach(options)).post(`${pathOf(fleet)}/separate-checkpoints`, '', FLEET);

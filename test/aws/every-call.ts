@@ -88,7 +88,9 @@ export const callAll = async (ports: Ports): Promise<void> => {
     await locks.acquire(target, { ...mine, seen: { fence: 1 }, now: NOW, until: NOW + 1 });
     await locks.handOver(target, mine, { token: next.token, seen: { fence: 2 }, now: NOW, until: NOW + 1 });
     await locks.openBatch(target, next, { batch, round: 1, by: token('turn'), until: NOW + 1 });
-    await locks.closeBatch(target, batch);
+    await locks.closeBatch(target, batch, NOW);
+    await locks.count(target, next, [batch]);
+    await locks.counted(target, next, NOW);
     await locks.land(target, batch);
     await locks.block(target, next, { round: 1, at: NOW });
     await locks.pause(target, { id: 'p', by: 'person', since: NOW });
@@ -116,6 +118,7 @@ export const callAll = async (ports: Ports): Promise<void> => {
     for (const isUncounted of [false, true])
       await batches.hold(batch, { by: token('look'), span: 1, isUncounted, after: token('before') });
     await batches.postpone(batch, 1, aPostponed(NOW));
+    await batches.place(batch);
     const counts = { succeeded: 0, failed: 1 };
     await batches.finish(batch, 1, { status: 'failed', counts, at: NOW, keep: 1_000 });
   }

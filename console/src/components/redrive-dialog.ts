@@ -182,7 +182,8 @@ const TITLES: Readonly<Record<string, string>> = {
 const TEXTS: Readonly<Record<string, string>> = {
   rejected:
     'They go back to the register queue, under the ids that they would have had. What would be refused again stays, and the reason is said.',
-  'given-up': 'They go back to the callback queue. An event that is not delivered by its third receive is given up again.',
+  'given-up':
+    'They go back to the callback queue. An event that is not delivered by its third receive is given up again.',
 };
 
 /** Of a dead-letter queue, of the rejected one, or of events that were given up. */

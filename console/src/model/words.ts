@@ -83,7 +83,8 @@ const ERRORS: Readonly<Record<string, string>> = {
   refused: 'the downstream refused it',
   'answer-too-large': 'the answer about it was too large to be read: it may have been done',
   failed: 'the downstream said that it failed',
-  'inputs-unreadable': 'it was registered before its operation merged, and its payload has no inputs where merge.keys says',
+  'inputs-unreadable':
+    'it was registered before its operation merged, and its payload has no inputs where merge.keys says',
   'payload-lost': 'its payload was not stored any more',
   expired: 'no batch had it in time',
   cancelled: 'somebody cancelled it',
