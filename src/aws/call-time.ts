@@ -25,7 +25,7 @@ export const callTime = (most: Millis = AWS_CALL): Millis => {
 /** A try without an answer is given up, and repeated. Throttled tries are answered at once: the client pauses after each. */
 export const TRIES = {
   maxAttempts: 5,
-  requestHandler: { connectionTimeout: AWS_TRY / 2, requestTimeout: AWS_TRY, throwOnRequestTimeout: true },
+  requestHandler: { connectionTimeout: AWS_TRY, requestTimeout: AWS_TRY, throwOnRequestTimeout: true },
 } as const;
 
 /** What is used of a client of AWS's SDK. */

@@ -64,7 +64,10 @@ const countUnderWay = async (
   uncountedAt: Millis,
 ): Promise<void> => {
   const found = await notOver(deps, await latestOf(deps, target));
-  const uncounted = found.flatMap(({ id, targetPage }) => (targetPage === undefined ? id : []));
+  // One with its place in the lock that the lock does not show: whoever counted it stopped before the lock was written.
+  const isCounted = ({ id, targetPage }: Batch): boolean =>
+    targetPage !== undefined && (targetPage > 0 || inFlight.includes(id));
+  const uncounted = found.flatMap((batch) => (isCounted(batch) ? [] : batch.id));
   // The batch first: whoever ends it looks for its place from then on.
   const placed = await pLimit(AT_ONCE).map(uncounted, async (id) => ((await deps.batches.place(id)) ? [id] : []));
   const batches = placed.flat();

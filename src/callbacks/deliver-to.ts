@@ -15,7 +15,7 @@ import {
   withSlot,
 } from './share.ts';
 import type { Sharing } from './sharing.ts';
-import { NotTaken } from './way.ts';
+import { NotTaken, TooLarge } from './way.ts';
 
 /** What became of an event. */
 export type Outcome =
@@ -175,13 +175,20 @@ class Visit<Event> {
   }
 }
 
+/** A destination that refuses an event, also for its size, has answered. */
+const isAnswered = (outcome: Outcome): boolean => {
+  if (outcome.kind !== 'failed') return outcome.kind === 'delivered';
+  const { cause } = outcome;
+  return cause instanceof TooLarge || (cause instanceof NotTaken && !cause.isDown);
+};
+
 const callsOf = (outcomes: readonly Outcome[], of: Pick<Calls, 'wasSlow' | 'isProbe'>): Calls => {
   const notTaken = outcomes.flatMap((outcome) =>
     outcome.kind === 'failed' && outcome.cause instanceof NotTaken ? [outcome.cause] : [],
   );
   return {
     ...of,
-    answered: outcomes.some(({ kind }) => kind === 'delivered') || notTaken.some(({ isDown }) => !isDown),
+    answered: outcomes.some(isAnswered),
     failures: notTaken.filter(({ isDown }) => isDown).length,
   };
 };

@@ -155,11 +155,12 @@ const becauseOf = (outcome: NotDone<unknown>['outcome']): Because =>
 
 /** A destination that takes less than its kind gets the event without its result, which is read by the API. */
 const deliverOne = async (
-  { stack, wayTo, report }: DeliverDeps,
+  { stack, wayTo, report, machine }: DeliverDeps,
   { to, event, destination }: Addressed<unknown>,
   signal?: AbortSignal,
 ): Promise<void> => {
   const way = wayTo(destination);
+  const began = machine.now();
   const whole = leaving(event, stack, EVENT_MAX_BYTES[destination.kind]);
   try {
     await way(whole, signal);
@@ -167,7 +168,10 @@ const deliverOne = async (
     if (!(cause instanceof TooLarge)) throw cause;
     const small = leaving(event, stack, 0);
     if (small.text === whole.text) throw cause;
-    await way(small, signal);
+    // Both calls together have the time of one, for which the function and the slot are made.
+    const left = 'timeout' in destination ? destination.timeout - (machine.now() - began) : undefined;
+    const again = () => way(small, signal);
+    await (left === undefined ? again() : machine.within(Math.max(0, left), again));
     report({ event: 'result-omitted', destination: to, bytes: Buffer.byteLength(whole.text), cause: reasonOf(cause) });
   }
 };
@@ -198,7 +202,8 @@ const putOffOf = ({ machine }: DeliverDeps, { message, outcome }: NotDone<Messag
 /** An event that a person had sent again has a few chances, however old it is. @returns nothing for one that was given up */
 const giveUp = async <M extends Message>(deps: DeliverDeps, each: NotDone<M>): Promise<readonly NotDone<M>[]> => {
   const { messageId, body, receives } = each.message;
-  if (receives < CALLBACK_CHANCES) return [each];
+  // Without a slot it had no chance: a destination that takes its events slowly has many that wait for one.
+  if (receives < CALLBACK_CHANCES || becauseOf(each.outcome) === 'no-slot') return [each];
   try {
     if (!isGivenUp(body, deps.machine.now())) return [each];
     await deps.queues.giveUp([body]);

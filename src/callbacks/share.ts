@@ -82,6 +82,8 @@ export interface Caller {
 
 /** The share once a caller has a slot; undefined where none is free, or the circuit is open. */
 export const withSlot = (share: Share, { name, token, timeout }: Caller, now: Millis): Share | undefined => {
+  // Its own write, whose answer was lost.
+  if (share.slots.some((slot) => slot.token === token)) return share;
   const phase = phaseOf(share, name, now);
   const slots = share.slots.filter(({ until }) => until > now);
   const own = slots.filter(({ destination }) => destination === name);

@@ -40,8 +40,9 @@ export const clientBy = <Known extends Operations>(
         slice.filter((_, index) => (outcomes[index]?.is ?? 'unsent') === what);
       const failed = is('failed').map(({ id }) => id);
       sent.push(...is('sent').map(({ id }) => id));
-      // Nothing was sent, and nothing can have been: all may be sent again as it was given.
-      if (sent.length === 0 && failed.length === 0) throw cause;
+      // Nothing was sent, and nothing can have been. A list can be sent again as it was given; what else was read may be gone.
+      const isAsGiven = Array.isArray(tasks) || slice.length === 0;
+      if (isAsGiven && sent.length === 0 && failed.length === 0) throw cause;
       const left = slice.filter((_, index) => outcomes[index]?.is !== 'sent');
       throw new NotAllSent({ sent, failed, unsent: is('unsent').map(({ id }) => id), left }, cause);
     }

@@ -99,8 +99,10 @@ export const doneBefore = ({ known, superseded }: Skipped, batch: BatchId): Know
  * How it is remembered that an input was done with a text that nobody knows any more: one of this batch. A request of it that is
  * tried again has what it asked for; one of another batch is done once more.
  */
-export const doneSomehow = ({ fingerprint, superseded }: MergedInput, batch: BatchId): Known => ({
+export const doneSomehow = ({ fingerprint, superseded, age }: MergedInput, batch: BatchId): Known => ({
   marks: [NO_TEXT, ...[fingerprint, ...superseded].map((each) => markWithin(batch, each))],
+  // It was done with the text of this request or of a newer one.
+  ...(age === undefined ? {} : { age }),
 });
 
 /** No text has this fingerprint. */

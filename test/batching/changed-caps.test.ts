@@ -84,6 +84,32 @@ suite('a Target whose cap changes', () => {
     expect((await kit.locks.read(where)).inFlight).toBeUndefined();
   });
 
+  it.each(['count', 'place'] as const)('counts them all, though a %s fails amid it', async (what) => {
+    await registered(3);
+    await lead(cappedAt(null));
+    const deps = cappedAt(1);
+    await register3(deps);
+    let calls = 0;
+    const failing = async <T>(work: Promise<T>): Promise<T> => {
+      const done = await work;
+      calls += 1;
+      if (calls === 1) throw new Error('throttled');
+      return done;
+    };
+    const place: StepKit['batches']['place'] = (batch) => failing(kit.batches.place(batch));
+    const count: StepKit['locks']['count'] = (target, mine, batches) =>
+      calls === 0 ? failing(Promise.resolve(true)) : kit.locks.count(target, mine, batches);
+    const broken =
+      what === 'place' ? { ...deps, batches: { ...kit.batches, place } } : { ...deps, locks: { ...kit.locks, count } };
+    for (const message of ours(kit.sent.elect)) await electLeader(broken, message);
+    const { delay, ...guard } = { delay: 0, ...guardNow() };
+    kit.now += 40 * SECOND + delay;
+    await expect(group(broken, guard, PLENTY)).rejects.toThrow('throttled');
+    await group(broken, guard, PLENTY);
+    expect([...((await kit.locks.read(where)).inFlight ?? [])]).toHaveLength(3);
+    expect(await underWay()).toBe(3);
+  });
+
   it('counts a batch that ends meanwhile, by a function that knows of no cap, only until then', async () => {
     const ids = await registered(2);
     await lead(cappedAt(null));

@@ -5,7 +5,7 @@ import { type Addressee, deliverTo, type Outcome } from '../../src/callbacks/del
 import { healthOf, NEW_SHARE, SLOTS } from '../../src/callbacks/share.ts';
 import { type Sharing, sharing } from '../../src/callbacks/sharing.ts';
 import type { Shares } from '../../src/callbacks/store.ts';
-import { NotTaken } from '../../src/callbacks/way.ts';
+import { NotTaken, TooLarge } from '../../src/callbacks/way.ts';
 import { TimeIsUp } from '../../src/ports.ts';
 import { openGate } from '../../src/simulation/gate.ts';
 import { memoryShares, type ShareRow } from '../../src/simulation/memory-shares.ts';
@@ -98,6 +98,22 @@ describe('a destination that answers at once', () => {
       expect(kinds(outcomes)).toEqual(TEN.map(() => 'delivered'));
     }
     expect(counted).toEqual({ reads: 1, writes: 0 });
+  });
+});
+
+describe('a destination that refuses an event for its size', () => {
+  it('has answered: its circuit closes', async () => {
+    row.set('share', {
+      ...NEW_SHARE,
+      version: 1,
+      destinations: { hook: { failures: 5, openUntil: NOW - 1, opened: 1 } },
+    } as never);
+    const one = instance('a');
+    const refusing = destination(100, () => {
+      throw new TooLarge('answered 413');
+    });
+    await run(() => deliverTo(one, refusing, ['e0']));
+    expect(healthOf(await one.sharing.look(), 'hook').openUntil).toBeUndefined();
   });
 });
 

@@ -5,10 +5,11 @@ import { tell } from '../../src/batching/tell.ts';
 import { type CallbackMessage, callbackOf, printCallback } from '../../src/callbacks/callback.ts';
 import { deliverAll } from '../../src/callbacks/deliver.ts';
 import type { LeavingEvent } from '../../src/callbacks/event.ts';
+import { NEW_SHARE } from '../../src/callbacks/share.ts';
 import type { PutOff, Returns } from '../../src/callbacks/store.ts';
 import { TooLarge, type Way } from '../../src/callbacks/way.ts';
 import type { Config } from '../../src/config/resolved.ts';
-import { aConfig, aStored, NOW } from '../factories/factories.ts';
+import { aConfig, aStored, NOW, token } from '../factories/factories.ts';
 
 const failed = aStored({
   status: 'failed',
@@ -125,6 +126,27 @@ describe('events of an invocation', () => {
     await deliverAt({ ...late, receives: 3 }, bodyTo('news'));
     expect([givenUp, putOff.length]).toEqual([[bodyTo('news')], 2]);
     expect(events).toContainEqual({ event: 'given-up', destination: 'news', messageId: 'm-0' });
+  });
+
+  it('that found no slot are not given up, however old they are: nobody has called', async () => {
+    const now = NOW + 72 * 3_600_000 + 1;
+    const slow = { ...NEW_SHARE, destinations: { hook: { failures: 0, slowUntil: now + 60_000 } } };
+    const hook = { kind: 'http', url: 'http://127.0.0.1:1/', headers: {}, secret: { ssm: '/key' }, timeout: 10_000 };
+    const deps = {
+      config: { ...config, destinations: { ...config.destinations, hook } },
+      queues: { giveUp: async (all: readonly string[]) => void givenUp.push(...all) },
+      returns: { putOff: (messages: readonly PutOff[]) => returns(messages) },
+      machine: { now: () => now, random: () => 1, token: () => token('invocation') },
+      report: (event: FlowEvent) => void events.push(event),
+      sharing: { look: async () => slow, change: async () => 'refused' },
+      stack: 'here',
+      wayTo: () => async () => {
+        throw new Error('called without a slot');
+      },
+    };
+    const message = { messageId: 'm', body: bodyTo('hook'), receipt: 'r', receives: 900 };
+    expect(await deliverAll(deps as never, [message], () => {})).toEqual([message]);
+    expect([givenUp, putOff.length]).toEqual([[], 1]);
   });
 
   it('of a form that a later release brought come back', async () => {

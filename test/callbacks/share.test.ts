@@ -28,7 +28,18 @@ const calls = { answered: false, failures: 0, wasSlow: false, isProbe: false };
 const ended = (share: Share, of: Partial<typeof calls>, now = NOW, by = 'a'): Share =>
   afterCalls(share, { name: 'dead', token: token(by) }, { ...calls, ...of }, now);
 
+/** A share whose circuit may be probed. */
+const probing = (): Share => ({
+  ...NEW_SHARE,
+  destinations: { dead: { failures: OPEN_AFTER, openUntil: NOW - 1, opened: 1 } },
+});
+
 describe('slots', () => {
+  it('are taken once by an invocation, whose first write may have been done unheard', () => {
+    for (const share of [must(take(NEW_SHARE, 'dead', 'a')), must(take(probing(), 'dead', 'a'))])
+      expect(take(share, 'dead', 'a')).toBe(share);
+  });
+
   it('are few for one destination, and leave invocations free however many destinations are slow', () => {
     let share = NEW_SHARE;
     const taken: string[] = [];

@@ -148,15 +148,22 @@ describe('a sendAll that fails', () => {
     expect(second.unsent).toHaveLength(101);
   });
 
-  it('before anything was or may have been sent says why, and no more', async () => {
+  it('before anything was or may have been sent says why, and no more, of a list that can be sent as it is', async () => {
+    const { client, requests } = await sender();
+    const unsendable = { operation: 'ship' as const, id: '-', payload: { n: 0 } };
+    await expect(client.sendAll([...tasks(3), unsendable])).rejects.toThrow(UnsendableTask);
+    expect(requests).toEqual([]);
+  });
+
+  it('before anything was sent has what was read, where that may be gone', async () => {
     const { client, requests } = await sender();
     const broken = new Error('the file cannot be read');
     const coming = function* () {
       yield* tasks(3);
       throw broken;
     };
-    await expect(client.sendAll(coming())).rejects.toBe(broken);
-    expect(requests).toEqual([]);
+    const error = await failureOf(client.sendAll(coming()));
+    expect([error.cause, error.sent, error.left.length, error.read, requests]).toEqual([broken, [], 3, 3, []]);
   });
 
   it('of a single task has it with its id', async () => {

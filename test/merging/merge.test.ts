@@ -4,7 +4,7 @@ import type { Age } from '../../src/batching/age.ts';
 import type { Answer } from '../../src/downstream/downstream.ts';
 import { perRequest, settledBy } from '../../src/merging/answers.ts';
 import { inputsIn, keysIn } from '../../src/merging/inputs.ts';
-import { doneWith, type Known, merge, type Plan, skip } from '../../src/merging/merge.ts';
+import { doneSomehow, doneWith, type Known, merge, type Plan, skip } from '../../src/merging/merge.ts';
 import { batchId, id } from '../factories/factories.ts';
 
 const KEYS = 'inputs[].id';
@@ -113,6 +113,13 @@ describe('merged requests', () => {
       expect(texts(planOf([other], known)), other.id).toEqual([{ id: 'a', version: 1 }]);
     // A producer that begins or ceases to send versions is not ignored.
     expect(texts(planOf([sent(4, request('r', ['a', 1]), 1)], known))).toEqual([{ id: 'a', version: 1 }]);
+  });
+
+  it('skip a text that is older than one of a batch of which nobody knows which text was done', () => {
+    const [done] = planOf([sent(5, request('before', ['a', 2]))]).toDo;
+    const known: [string, Known][] = [['a', doneSomehow(done as never, batchId('another'))]];
+    expect(texts(planOf([sent(4, request('old', ['a', 1]))], known))).toEqual([]);
+    expect(texts(planOf([sent(6, request('new', ['a', 1]))], known))).toEqual([{ id: 'a', version: 1 }]);
   });
 
   it('cost the others nothing where one cannot be read', () => {
