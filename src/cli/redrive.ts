@@ -187,7 +187,7 @@ const reportLetters = (done: readonly LettersDone[], { json, dryRun }: RedriveOp
 
 const lettersLine = ({ queue, redriven, skipped, left }: LettersDone, dryRun: boolean): string => {
   const isRefused = queue === 'rejected' || queue === 'given-up';
-  const one = queue === 'rejected' ? 'refused message' : queue === 'given-up' ? 'event given up' : 'dead letter';
+  const one = queue === 'rejected' ? 'refused message' : queue === 'given-up' ? 'given-up event' : 'dead letter';
   if (redriven + skipped.size + left === 0) return `${queue}: no ${one}s`;
   // Counted, and not read: among them may be what none of the functions wrote.
   if (dryRun && !isRefused) return `${queue}: at most ${plural(redriven, one)} would be sent again`;
