@@ -38,7 +38,17 @@ const message = (fields: object, payload: object = {}) => ({
   messageId: 'message-1',
   body: JSON.stringify({ operation: 'ship', payload: { depot: 'MUC', ...payload }, ...fields }),
 });
-const NOTHING = { registered: 0, elect: 0, resume: 0, group: 0, batch: 0, rejected: 0, callbacks: 0, revived: 0 };
+const NOTHING = {
+  registered: 0,
+  elect: 0,
+  resume: 0,
+  group: 0,
+  batch: 0,
+  rejected: 0,
+  callbacks: 0,
+  givenUp: 0,
+  revived: 0,
+};
 
 describe('one register message', () => {
   it('writes a task, its turn, and one message; a new Target one row more, a large payload another', async () => {
