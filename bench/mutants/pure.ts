@@ -30,9 +30,13 @@ export const PURE: readonly Mutant[] = [
   ...mutantsOf(
     'src/merging/merge.ts',
     ['test/merging/merge.test.ts'],
-    ['latest: isLatest ? latest : input', 'latest: input'],
-    [' || isOlder(input, age)', ''],
-    ['(age.version === undefined) === (done.version === undefined) &&', ''],
+    ['best.age && each.age && isNewer(best.age, each.age) ? best : each', 'each'],
+    ['else if (isOlder(age, before.age))', 'else if (false)'],
+    [' && !isOlder(before.age, age)', ''],
+    ['isMarked(by) || ', ''],
+    ['...(isRaised ? { age } : {}),', ''],
+    ['!isOlder(each.age, before.age)', 'false'],
+    ['(age.version === undefined) === (than.version === undefined) &&', ''],
   ),
   ...mutantsOf(
     'src/downstream/http-answer.ts',

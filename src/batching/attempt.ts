@@ -174,14 +174,15 @@ const mayCall = async (deps: AttemptDeps, { operation, batch, invocation }: Atte
   const spare = spareTime(operation, invocation);
   if (spare < 0) return false;
   if (operation.rateLimit === null) return true;
-  const now = machine.now();
+  const latest = machine.now() + Math.min(spare, MOST_AHEAD);
   const { line } = await deps.operations.read(batch.operation);
-  const latest = now + Math.min(spare, MOST_AHEAD);
   const asked = { operation: batch.operation, rate: operation.rateLimit, keepsLine: true, latest };
   const reserved = await reserveCall(deps, asked, line, invocation);
   if (!reserved) return false;
-  if (reserved.at > now) await machine.sleep(reserved.at - now);
-  return true;
+  // To reserve it may have taken seconds, where DynamoDB throttles.
+  const wait = reserved.at - machine.now();
+  if (wait > 0) await machine.sleep(wait);
+  return spareTime(operation, invocation) >= 0;
 };
 
 /** Nothing was left to be done: it says nothing of the downstream. */

@@ -12,24 +12,30 @@ import type { CallItem } from '../downstream/downstream.ts';
 import { type Input, type InputKey, inputsIn } from './inputs.ts';
 
 /** An input of the union: the newest request's text stands for all of them. */
-export interface MergedInput extends Aged {
-  /** Fingerprints of the texts that were not the latest. */
+export interface MergedInput extends Brought {
+  /** Fingerprints of the texts that were not the latest; or the requests that brought them, by their ids. */
   readonly superseded: readonly string[];
 }
 
 /** What the requests of a call have in common. */
 export interface Merged {
-  /** Each key once, where it came first. */
-  readonly inputs: ReadonlyMap<InputKey, MergedInput>;
+  /** What the requests bring for each key. Keys are in the order in which they came first. */
+  readonly inputs: ReadonlyMap<InputKey, readonly Brought[]>;
   /** The keys that each request needs, each once. */
   readonly needs: ReadonlyMap<TaskId, readonly InputKey[]>;
   /** Requests whose inputs cannot be read. */
   readonly unreadable: ReadonlyMap<TaskId, TaskError>;
 }
 
+/** An input, and the request that brings it. */
+interface Brought extends Input {
+  readonly by: TaskId;
+  readonly age: Age | undefined;
+}
+
 /** @param keys `merge.keys` of the operation, for requests that were registered before it merged */
 export const merge = (items: readonly CallItem[], keys: string): Merged => {
-  const texts = new Map<InputKey, Texts>();
+  const inputs = new Map<InputKey, Brought[]>();
   const needs = new Map<TaskId, readonly InputKey[]>();
   const unreadable = new Map<TaskId, TaskError>();
   for (const { id, payload, age, mergeKeys = keys } of items) {
@@ -37,43 +43,26 @@ export const merge = (items: readonly CallItem[], keys: string): Merged => {
     if (found.ok) {
       // Of two with one key in one request the last is meant, as of two members of an object.
       const own = new Map(found.value.map((input) => [input.key, input]));
-      for (const input of own.values()) add(texts, { ...input, age });
+      for (const input of own.values()) {
+        const brought = inputs.get(input.key) ?? [];
+        inputs.set(input.key, brought);
+        brought.push({ ...input, by: id, age });
+      }
       needs.set(id, [...own.keys()]);
     } else unreadable.set(id, { code: 'inputs-unreadable', message: describeInBrief(found.problems), retriable: true });
   }
-  const inputs = new Map(
-    [...texts].map(([key, { latest, fingerprints }]) => {
-      fingerprints.delete(latest.fingerprint);
-      return [key, { ...latest, superseded: [...fingerprints] }];
-    }),
-  );
   return { inputs, needs, unreadable };
 };
 
-/** The texts that came for one key. */
-interface Texts {
-  readonly latest: Aged;
-  readonly fingerprints: Set<string>;
-}
-
-/** An input, and the age of the request that brought it. */
-interface Aged extends Input {
-  readonly age: Age | undefined;
-}
-
-const add = (texts: Map<InputKey, Texts>, input: Aged): void => {
-  const { latest, fingerprints } = texts.get(input.key) ?? { latest: input, fingerprints: new Set<string>() };
-  fingerprints.add(input.fingerprint);
-  const isLatest = latest.age !== undefined && input.age !== undefined && isNewer(latest.age, input.age);
-  texts.set(input.key, { latest: isLatest ? latest : input, fingerprints });
-};
+/** An age, without whose it is. */
+type SentWhen = Omit<Age, 'id'>;
 
 /** What is known of a key that was done. */
 export interface Known {
   /** The texts that it was done for, see {@link doneWith}. */
   readonly marks: readonly string[];
   /** Of the request whose text it was done with, where that is known. */
-  readonly age?: Omit<Age, 'id'>;
+  readonly age?: SentWhen;
 }
 
 /**
@@ -89,10 +78,16 @@ export const doneWith = ({ fingerprint, superseded, age }: MergedInput, batch: B
  * How it is remembered that an input which was skipped superseded others: beside what was known of it. Its own fingerprint may not be
  * there: it may itself have been superseded in this batch, and not done as it is.
  */
-export const doneBefore = ({ known, superseded }: Skipped, batch: BatchId): Known => {
+export const doneBefore = ({ known, superseded, fingerprint, age }: Skipped, batch: BatchId): Known => {
   const [done = NO_TEXT, ...within] = known.marks;
   const inThisBatch = superseded.map((each) => markWithin(batch, each));
-  return { ...known, marks: [done, ...new Set([...within, ...inThisBatch].slice(-WITHIN_MAX))] };
+  // A newer request asked for the text that was done: from now on requests before it are older.
+  const isRaised = done === fingerprint && age !== undefined && isOlder(known.age, age);
+  return {
+    ...known,
+    marks: [done, ...new Set([...within, ...inThisBatch].slice(-WITHIN_MAX))],
+    ...(isRaised ? { age } : {}),
+  };
 };
 
 /**
@@ -128,28 +123,42 @@ export interface Skipped extends MergedInput {
 
 /** Leaves out inputs that were done already, as they are now or as a newer request had them. @param known by key */
 export const skip = (merged: Merged, known: ReadonlyMap<InputKey, Known>, batch: BatchId): Plan => {
-  const isDone = (input: MergedInput): boolean => {
-    const { marks, age } = known.get(input.key) ?? NOTHING_KNOWN;
-    const { fingerprint } = input;
-    return marks.includes(fingerprint) || marks.includes(markWithin(batch, fingerprint)) || isOlder(input, age);
-  };
-  const inputs = [...merged.inputs.values()];
-  return {
-    merged,
-    batch,
-    toDo: inputs.filter((input) => !isDone(input)),
-    skipped: inputs.filter(isDone).map((input) => ({ ...input, known: known.get(input.key) ?? NOTHING_KNOWN })),
-  };
+  const toDo: MergedInput[] = [];
+  const skipped: Skipped[] = [];
+  for (const [key, brought] of merged.inputs) {
+    const before = known.get(key) ?? NOTHING_KNOWN;
+    const latest = latestOf(brought);
+    const { fingerprint, by, age } = latest;
+    const isMarked = (text: string): boolean => before.marks.includes(markWithin(batch, text));
+    // Of a batch that is called in parts, a newer request may bring a text again that another part superseded.
+    const isWithin = isMarked(by) || (isMarked(fingerprint) && !isOlder(before.age, age));
+    const others = brought.map((each) => each.fingerprint).filter((each) => each !== fingerprint);
+    const superseded = [...new Set(others)];
+    if (before.marks.includes(fingerprint) || isWithin) skipped.push({ ...latest, superseded, known: before });
+    else if (isOlder(age, before.age)) {
+      // Those that may be newer, since they have no version. Alone they would be done.
+      const unclear = brought.filter((each) => !isOlder(each.age, before.age)).map((each) => each.by);
+      skipped.push({ ...latest, superseded: unclear, known: before });
+    } else toDo.push({ ...latest, superseded });
+  }
+  return { merged, batch, toDo, skipped };
 };
+
+/** Of requests that are equally new, or of unknown age, the last one's. */
+const latestOf = (brought: readonly Brought[]): Brought =>
+  brought.reduce((best, each) => (best.age && each.age && isNewer(best.age, each.age) ? best : each));
 
 const NOTHING_KNOWN: Known = { marks: [] };
 
 /**
- * Whether an input's request is older than the one for which its key was done. Unknown where one of them has a version and the other
- * has none: then the input is done, since a producer that gave up versions would otherwise be ignored for as long as the key is kept.
+ * Whether one request is older than another. Unknown where one of them has a version and the other has none: then its input is done,
+ * since a producer that gave up versions would otherwise be ignored for as long as the key is kept.
  */
-const isOlder = ({ age }: MergedInput, done: Known['age']): boolean =>
+const isOlder = (age: SentWhen | undefined, than: SentWhen | undefined): boolean =>
   age !== undefined &&
-  done !== undefined &&
-  (age.version === undefined) === (done.version === undefined) &&
-  isNewer({ ...done, id: age.id }, age);
+  than !== undefined &&
+  (age.version === undefined) === (than.version === undefined) &&
+  isNewer({ ...than, id: NOBODY }, { ...age, id: NOBODY });
+
+/** Of two that were sent at once neither is older. */
+const NOBODY = '' as TaskId;

@@ -62,7 +62,7 @@ const SOON: Millis = 1_000;
 export const checkMerged = (evidence: Evidence): void => {
   const { config, tables, log, isCalm } = evidence;
   const payloads = sentPayloads(evidence);
-  const inputsOf = (id: string): ReadonlyMap<string, string> => textsByKey(payloads.get(id as never) ?? '{}');
+  const inputsOf: InputsOf = (id) => textsByKey(payloads.get(id as never) ?? '{}');
   const calls = log.calls.filter(({ call }) => merges(config, call.operation));
   for (const { call } of calls) {
     const keys = (call.inputs ?? []).map(keyOfText);
@@ -74,36 +74,56 @@ export const checkMerged = (evidence: Evidence): void => {
   }
   for (const { call } of calls) for (const text of call.inputs ?? []) checkNewest(tables, call, text, inputsOf);
   const answered = calls.flatMap((logged) => doneBy(logged, inputsOf));
-  const done = [...answered, ...log.reports.flatMap((report) => doneByReport(report, calls, inputsOf))];
+  const reported = log.reports.flatMap((report) => doneByReport(report, calls, inputsOf));
+  const done = [...answered, ...reported];
   /** Every text of a key in a batch: the latest of them is done for all. */
   const textsIn = (batch: BatchId, key: string): ReadonlySet<string | undefined> => {
     const stored = tables.batches.get(batch);
     return new Set(stored ? membersOf(stored).map((id) => inputsOf(id).get(key)) : []);
   };
-  for (const { id, state, target, operation } of tables.tasks.values()) {
-    if (!merges(config, operation) || state.status !== 'succeeded' || state.batchId === undefined) continue;
+  const bringers = [...tables.tasks.values()].filter(({ operation }) => merges(config, operation));
+  /** Whether a request that is newer than this one brings the text: it is done for both. */
+  const isOfNewer = ({ target, key, text }: Done, than: Age): boolean =>
+    bringers.some(
+      (each) => each.target === target && inputsOf(each.id).get(key) === text && isNewer(ageOf(each), than),
+    );
+  for (const task of bringers) {
+    const { id, state, target } = task;
+    if (state.status !== 'succeeded' || state.batchId === undefined) continue;
     for (const key of inputsOf(id).keys()) {
       const texts = textsIn(state.batchId, key);
-      const isDone = done.some((each) => each.target === target && each.key === key && texts.has(each.text));
+      const ofKey = done.filter((each) => each.target === target && each.key === key);
+      const isDone = ofKey.some((each) => texts.has(each.text) || isOfNewer(each, ageOf(task)));
       demand(isDone, 'a request succeeds when its inputs were done', { id, key, state });
     }
   }
-  if (isCalm) checkNothingTwice(calls, done, answered);
+  if (!isCalm) return;
+  checkNothingTwice(calls, done, answered);
+  checkNothingOlder(tables, calls, reported, inputsOf);
 };
 
-/** Of the requests that a job is for, the newest one brings an input's text. */
-const checkNewest = (
+type InputsOf = (id: string) => ReadonlyMap<string, string>;
+
+/** The ages of the requests of a job that need an input. */
+const agesOf = (
   { tasks }: Evidence['tables'],
   { items }: LoggedCall['call'],
-  text: string,
-  inputsOf: (id: string) => ReadonlyMap<string, string>,
-): void => {
-  const key = keyOfText(text);
-  const wanting = items.flatMap(({ id }) => {
+  key: string,
+  inputsOf: InputsOf,
+): readonly Age[] =>
+  items.flatMap(({ id }) => {
     const task = tasks.get(id);
     return task && inputsOf(id).has(key) ? [ageOf(task)] : [];
   });
-  const newest = wanting.reduce<Age | undefined>((best, age) => (best && !isNewer(age, best) ? best : age), undefined);
+
+const newestOf = (ages: readonly Age[]): Age | undefined =>
+  ages.reduce<Age | undefined>((best, age) => (best && !isNewer(age, best) ? best : age), undefined);
+
+/** Of the requests that a job is for, the newest one brings an input's text. */
+const checkNewest = (tables: Evidence['tables'], call: LoggedCall['call'], text: string, inputsOf: InputsOf): void => {
+  const key = keyOfText(text);
+  const wanting = agesOf(tables, call, key, inputsOf);
+  const newest = newestOf(wanting);
   const brings = newest && inputsOf(newest.id).get(key);
   demand(brings === undefined || brings === text, 'a job gets the newest text of an input', { key, text, wanting });
 };
@@ -128,10 +148,40 @@ const checkNothingTwice = (calls: readonly LoggedCall[], done: readonly Done[], 
     }
 };
 
-const doneBy = (
-  { call, answered }: LoggedCall,
-  inputsOf: (id: string) => ReadonlyMap<string, string>,
-): readonly Done[] => {
+/**
+ * Where nothing goes wrong, and the text that was done last is that of a newer request, a job does not get the older request's text.
+ *
+ * @param reported what jobs reported later: by the texts of which requests is not known
+ */
+const checkNothingOlder = (
+  tables: Evidence['tables'],
+  calls: readonly LoggedCall[],
+  reported: readonly Done[],
+  inputsOf: InputsOf,
+): void => {
+  const ageIn = (call: LoggedCall['call'], key: string) => newestOf(agesOf(tables, call, key, inputsOf));
+  const done: readonly (Done & { readonly age?: Age | undefined })[] = [
+    ...calls.flatMap((logged) =>
+      doneBy(logged, inputsOf).map((each) => ({ ...each, age: ageIn(logged.call, each.key) })),
+    ),
+    ...reported,
+  ].toSorted((a, b) => a.at - b.at);
+  for (const { call, at } of calls)
+    for (const text of call.inputs ?? []) {
+      const key = keyOfText(text);
+      const last = done.findLast((each) => each.target === call.target && each.key === key && at > each.at);
+      const isHeard = last !== undefined && at > last.at + SOON;
+      const age = ageIn(call, key);
+      const isOld = isHeard && age !== undefined && last.age !== undefined && wasSentBefore(age, last.age);
+      demand(!isOld, 'an older text of an input is not done after a newer one', { call, text, last });
+    }
+};
+
+/** Of two of which one has a version and the other none nobody can tell. Of two that were sent at once either may come last. */
+const wasSentBefore = (age: Age, other: Age): boolean =>
+  (age.version === undefined) === (other.version === undefined) && isNewer({ ...other, id: age.id }, age);
+
+const doneBy = ({ call, answered }: LoggedCall, inputsOf: InputsOf): readonly Done[] => {
   if (!answered) return [];
   const { answer, at } = answered;
   const all = (call.inputs ?? []).map((text): Done => ({ target: call.target, key: keyOfText(text), text, at }));
@@ -152,7 +202,7 @@ const doneBy = (
 const doneByReport = (
   { batchId, items, at }: CallLog['reports'][number],
   calls: readonly LoggedCall[],
-  inputsOf: (id: string) => ReadonlyMap<string, string>,
+  inputsOf: InputsOf,
 ): readonly Done[] => {
   const answer: Answer = items === 'all-succeeded' ? { kind: 'all-succeeded' } : { kind: 'results', items, foreign: 0 };
   return calls

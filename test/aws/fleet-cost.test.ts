@@ -10,6 +10,7 @@ import { dynamoDBFleets } from '../../src/aws/dynamodb-fleets.ts';
 import type { Lease } from '../../src/fleet/fleet.ts';
 import type { FleetName, NodeKey } from '../../src/fleet/ids.ts';
 import type { Fleets, Held } from '../../src/fleet/store.ts';
+import { backendName } from '../backends/given.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
 import { aNode, fleet, held, nodeOf, partition } from '../factories/fleets.ts';
 
@@ -97,7 +98,9 @@ it('a checkpoint is a write unit for each kilobyte of its row, and as many for e
 it('the first life of a fleet is five write units to begin with, any other one; one to be evicted and one to leave', async () => {
   const name = fleet('lives');
   const key = A;
-  expect(await spent(() => fleets.join(name, aNode({ key })))).toEqual({ writes: 5, reads: 1 });
+  // Whether the fleet has begun is a query, which finds nothing.
+  const reads = backendName() === 'embedded' ? 1 : 0;
+  expect(await spent(() => fleets.join(name, aNode({ key })))).toEqual({ writes: 5, reads });
   expect(await spent(() => fleets.join(name, aNode({ key: B })))).toEqual({ writes: 1, reads: 1 });
   expect(await spent(() => fleets.evict(name, key, 0, now))).toEqual({ writes: 1, reads: 0 });
   expect(await spent(() => fleets.leave(name, key))).toEqual({ writes: 1, reads: 0 });

@@ -96,7 +96,7 @@ export const WHOLE_STAGE = {
 export const STAGE_WITH_CALLBACKS = {
   stack: 3,
   table: 6,
-  queue: 11,
+  queue: 12,
   function: 7,
   'event source': 5,
   role: 7,

@@ -2,7 +2,12 @@
  * Where the engines differ from AWS, or from each other, in something that we could come to rely on. Each is a question
  * to the engine, with what each backend answers; the table in docs/testing.md is held to this list.
  */
-import { BatchExecuteStatementCommand, ExecuteTransactionCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import {
+  BatchExecuteStatementCommand,
+  ExecuteTransactionCommand,
+  PutItemCommand,
+  QueryCommand,
+} from '@aws-sdk/client-dynamodb';
 import {
   DeleteMessageCommand,
   GetQueueAttributesCommand,
@@ -121,6 +126,22 @@ export const DIFFERENCES: readonly Difference[] = [
       return ConsumedCapacity.length > 0 ? 'reported' : 'not reported';
     },
     answers: { embedded: 'reported', 'local-processes': 'not reported', ministack: 'reported', aws: 'reported' },
+  },
+  {
+    what: 'the read units of a consistent query that finds nothing',
+    ask: async ({ clients, tables }) => {
+      const { ConsumedCapacity } = await clients.dynamodb.send(
+        new QueryCommand({
+          TableName: tables.task,
+          KeyConditionExpression: 'Id = :id',
+          ExpressionAttributeValues: { ':id': { S: 'nobody' } },
+          ConsistentRead: true,
+          ReturnConsumedCapacity: 'TOTAL',
+        }),
+      );
+      return String(ConsumedCapacity?.CapacityUnits);
+    },
+    answers: { embedded: '1', 'local-processes': '0', ministack: '1', aws: '1' },
   },
   {
     what: 'a PartiQL update with REMOVE and SET',

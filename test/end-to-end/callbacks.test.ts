@@ -169,3 +169,11 @@ it('while a destination is gone results are as they are; its events come when it
   await told(lost, 2);
   await eventually(async () => (await counted('given-up')) === 1);
 });
+
+it('dead letters of the callback queue are delivered when a person sends them again', async () => {
+  const event = { ...got[0], subject: 'told-dead', time: new Date().toISOString() };
+  await put('callbackDeadLetters', { to: 'told', event });
+  await eventually(async () => (await counted('callback')) === 1);
+  await ask(flow, 'POST', '/dead-letters/callback/redrive', {});
+  await told('told-dead');
+});

@@ -4,7 +4,7 @@ import type { Age } from '../../src/batching/age.ts';
 import type { Answer } from '../../src/downstream/downstream.ts';
 import { perRequest, settledBy } from '../../src/merging/answers.ts';
 import { inputsIn, keysIn } from '../../src/merging/inputs.ts';
-import { doneSomehow, doneWith, type Known, merge, type Plan, skip } from '../../src/merging/merge.ts';
+import { doneBefore, doneSomehow, doneWith, type Known, merge, type Plan, skip } from '../../src/merging/merge.ts';
 import { batchId, id } from '../factories/factories.ts';
 
 const KEYS = 'inputs[].id';
@@ -120,6 +120,35 @@ describe('merged requests', () => {
     const known: [string, Known][] = [['a', doneSomehow(done as never, batchId('another'))]];
     expect(texts(planOf([sent(4, request('old', ['a', 1]))], known))).toEqual([]);
     expect(texts(planOf([sent(6, request('new', ['a', 1]))], known))).toEqual([{ id: 'a', version: 1 }]);
+  });
+
+  it('are skipped together as they are alone, where one of those with an older text has no version', () => {
+    const done = doneWith(planOf([sent(5, request('before', ['a', 2]), 3)]).toDo[0] as never, batchId('another'));
+    const [old, unclear] = [sent(4, request('old', ['a', 1]), 1), sent(6, request('unclear', ['a', 1]))];
+    expect(texts(planOf([unclear], [['a', done]]))).toEqual([{ id: 'a', version: 1 }]);
+    const together = planOf([old, unclear], [['a', done]]);
+    expect(texts(together)).toEqual([]);
+    const known: [string, Known][] = [['a', doneBefore(together.skipped[0] as never, BATCH)]];
+    expect(texts(planOf([unclear], known))).toEqual([]);
+    // The same text of a request that is newer than what was done, in another part of the batch.
+    expect(texts(planOf([sent(6, request('newer', ['a', 1]), 4)], known))).toEqual([{ id: 'a', version: 1 }]);
+  });
+
+  it('that superseded others in one part of their batch do not supersede a newer one in another', () => {
+    const part = planOf([sent(1, request('r1', ['a', 1])), sent(2, request('r2', ['a', 2]))]);
+    const known: [string, Known][] = [['a', doneWith(part.toDo[0] as never, BATCH)]];
+    expect(texts(planOf([sent(1, request('r1', ['a', 1]))], known))).toEqual([]);
+    expect(texts(planOf([sent(3, request('r3', ['a', 1]))], known))).toEqual([{ id: 'a', version: 1 }]);
+  });
+
+  it('that find their text done make older those before them that they supersede', () => {
+    const done = doneWith(planOf([sent(1, request('before', ['a', 1]))]).toDo[0] as never, batchId('another'));
+    const [older, newer] = [sent(2, request('older', ['a', 2])), sent(3, request('newer', ['a', 1]))];
+    const plan = planOf([older, newer], [['a', done]]);
+    expect(texts(plan)).toEqual([]);
+    const known: [string, Known][] = [['a', doneBefore(plan.skipped[0] as never, BATCH)]];
+    expect(known[0]?.[1].age).toMatchObject({ sentAt: 3 });
+    expect(texts(planOf([older], known))).toEqual([]);
   });
 
   it('cost the others nothing where one cannot be read', () => {
