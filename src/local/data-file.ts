@@ -44,11 +44,20 @@ const damageOf = (file: string): string | undefined => {
     const database = new DatabaseSync(file, { readOnly: true });
     try {
       const [found = 'no answer'] = Object.values(database.prepare('PRAGMA quick_check(1)').get() ?? {});
-      return found === 'ok' ? undefined : String(found);
+      return found === 'ok' ? undefined : String(found).trim().replaceAll(/\s+/g, ' ');
     } finally {
       database.close();
     }
   } catch (cause) {
-    return reasonOf(cause);
+    // Other errors are no damage: what a killed engine had not finished, only one that may write can undo.
+    return isDamage(cause) ? reasonOf(cause) : undefined;
   }
 };
+
+/** https://www.sqlite.org/rescode.html */
+const [SQLITE_CORRUPT, SQLITE_NOTADB] = [11, 26];
+
+const isDamage = (cause: unknown): boolean =>
+  cause instanceof Error &&
+  'errcode' in cause &&
+  [SQLITE_CORRUPT, SQLITE_NOTADB].includes(Number(cause.errcode) & 0xff);

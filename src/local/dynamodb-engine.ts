@@ -50,11 +50,14 @@ export const startDynamoDB = async (options: EngineOptions): Promise<DynamoDBEng
   const host = name === 'dynoxide' ? hiddenHost() : '127.0.0.1';
   const endpoint = `http://${host}:${port}`;
   const start = async (): Promise<Run> => {
+    // Damage that the engine finds later would stop single requests, and nobody would be told which file is to blame.
+    const failure = folder && dataFailure('tables', join(folder, FILES[name]));
+    if (failure) throw failure;
     // Whoever still listens there would answer in its place.
     await untilFree(host, port);
     const child =
       name === 'dynoxide' && binary ? spawnDynoxide(binary, host, port, folder) : await spawnLocal(port, folder);
-    return untilAnswers(name, child, endpoint, folder && join(folder, FILES[name]));
+    return untilAnswers(name, child, endpoint);
   };
   if (folder === undefined) {
     const run = await start();
@@ -98,13 +101,8 @@ const spawnLocal = async (port: number, folder: string | undefined): Promise<Chi
   return spawnWatched(command, [...args, '-sharedDb', '-port', String(port), ...noPage, ...data], { cwd });
 };
 
-/** @param file of its data. @throws StartFailure when it ends before it answers. */
-const untilAnswers = async (
-  name: DynamoDBEngine['name'],
-  child: ChildProcess,
-  endpoint: string,
-  file: string | undefined,
-): Promise<Run> => {
+/** @throws StartFailure when it ends before it answers. */
+const untilAnswers = async (name: DynamoDBEngine['name'], child: ChildProcess, endpoint: string): Promise<Run> => {
   let said = '';
   for (const stream of [child.stdout, child.stderr])
     stream?.on('data', (data) => {
@@ -122,10 +120,7 @@ const untilAnswers = async (
   });
   const failed = await Promise.race([ended, answers(endpoint, gone.signal).then(() => undefined)]);
   if (failed !== undefined)
-    throw (
-      (file === undefined ? undefined : dataFailure('tables', file)) ??
-      new StartFailure(`${name} did not start at ${endpoint} (${failed}). Is the port in use?`)
-    );
+    throw new StartFailure(`${name} did not start at ${endpoint} (${failed}). Is the port in use?`);
   // What it says of its start tells nothing about its end.
   said = '';
   return {

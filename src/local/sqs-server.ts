@@ -150,6 +150,8 @@ const readable = (
   read: (persistence: Persistence) => void,
 ): Persistence => {
   const file = join(folder, 'fauxqs.db');
+  const failure = dataFailure('queues', file);
+  if (failure) throw failure;
   try {
     makeVisible(file);
     const persistence = new PersistenceManager(folder);

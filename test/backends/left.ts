@@ -101,6 +101,6 @@ export const STAGE_WITH_CALLBACKS = {
   'event source': 5,
   role: 7,
   'log group': 7,
-  alarm: 124,
+  alarm: 127,
   dashboard: 1,
 };

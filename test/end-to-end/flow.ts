@@ -66,6 +66,9 @@ export const flowOn = (backend: Backend, downstream: TestDownstream, operation: 
   const task: Flow['task'] = async (id) => {
     const response = await backend.api(`/tasks/${encodeURIComponent(id)}`);
     if (response.ok) return (await response.json()) as Record<string, unknown>;
+    // An engine that is asked by a hundred functions at once may need longer than they wait for it.
+    if (response.status === 503)
+      return setTimeout(Number(response.headers.get('retry-after')) * 1_000).then(() => task(id));
     if (response.status !== 404) throw new Error(`the API answered ${response.status}: ${await response.text()}`);
     return undefined;
   };

@@ -57,7 +57,7 @@ it('a higher version stays, whatever is sent after it', async () => {
 });
 
 it('a merged job gets the newer text of an input, though the older request was redriven', async () => {
-  const merging = await startFlow('merging');
+  const merging = pair.of('merging');
   const depot = 'newest-merged';
   await failThenRedrive(merging, depot, (version) => ({ payload: { depot, inputs: [{ id: 'tile', version }] } }));
   const ended = await merging.ended([`${depot}-old`, `${depot}-new`]);
@@ -65,5 +65,4 @@ it('a merged job gets the newer text of an input, though the older request was r
   const texts = merging.calls(depot).map(({ text }) => (JSON.parse(text) as { inputs: object[] }).inputs);
   expect(texts.at(-1)).toEqual([{ id: 'tile', version: 2 }]);
   expect(texts.slice(1).flat()).not.toContainEqual({ id: 'tile', version: 1 });
-  await merging.stop();
 });

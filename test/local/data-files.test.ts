@@ -1,5 +1,16 @@
 /** Data files of the local engines that cannot be used: a start says which one, and what to do. */
-import { chmodSync, cpSync, mkdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  cpSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { CreateQueueCommand } from '@aws-sdk/client-sqs';
@@ -16,6 +27,14 @@ const FILES = { tables: 'dynamodb.db', queues: 'fauxqs.db' } as const;
 const SPOIL: Readonly<Record<string, (file: string) => void>> = {
   'is something else': (file) => writeFileSync(file, 'not a database'.repeat(1_000)),
   'was cut amid a page': (file) => truncateSync(file, 1_000),
+  // Beyond the first pages, which engines read when they start.
+  'has pages in the middle that are something else': (file) => {
+    const { size } = statSync(file);
+    const garbage = Buffer.alloc(Math.floor(size / 2 / 4_096) * 4_096, 'garbage');
+    const to = openSync(file, 'r+');
+    writeSync(to, garbage, 0, garbage.length, size - garbage.length);
+    closeSync(to);
+  },
   'was cut in half': (file) => truncateSync(file, Math.floor(statSync(file).size / 2 / 4_096) * 4_096),
 };
 
