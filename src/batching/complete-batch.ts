@@ -66,11 +66,11 @@ const awaitAttempt = async (
 
 /** What the message says, or what is wrong with it. */
 const answerOf = (batch: Batch, { results, inputs }: CompletionMessage): Said | Problem => {
+  const { pending } = batch;
   if (inputs !== undefined) {
     const list = parseJson(inputs);
-    return list.ok && Array.isArray(list.value)
-      ? { kind: 'all-succeeded', inputs }
-      : { path: 'inputs', reason: 'must be a list of results' };
+    if (!list.ok || !Array.isArray(list.value)) return { path: 'inputs', reason: 'must be a list of results' };
+    return pending ? { kind: 'all-succeeded', inputs } : { path: 'inputs', reason: NOT_PENDING };
   }
   if (results !== null) {
     const list = readResultList(
@@ -79,11 +79,11 @@ const answerOf = (batch: Batch, { results, inputs }: CompletionMessage): Said | 
     );
     return list ? { kind: 'results', ...list } : { path: 'results', reason: 'must be a list of results' };
   }
-  const { pending } = batch;
-  return pending
-    ? { kind: 'all-succeeded' }
-    : { path: 'results', reason: 'must be given: the downstream did not say that it reports later about this batch' };
+  return pending ? { kind: 'all-succeeded' } : { path: 'results', reason: NOT_PENDING };
 };
+
+/** As after a job's deadline, when its requests were called about again. */
+const NOT_PENDING = 'must be given, task by task: no job of this batch is to report now';
 
 type Results = Extract<Answer, { kind: 'results' }>;
 /** What a job says of its items one by one, of its inputs, or of all. */
@@ -97,11 +97,11 @@ const meaningOf = async (
   said: Said,
 ): Promise<Results> => {
   const { id: batchId, target, operation, pending } = batch;
-  // What is said of the whole job, or of its inputs, is said of what it has: nobody called yet about the others.
-  const jobs = pending && said.kind === 'all-succeeded' ? new Set(pending.ids) : undefined;
-  const items = jobs ? open.filter(({ id }) => jobs.has(id)) : open;
-  const isOpen = new Set(open.map(({ id }) => id));
-  const hadOthers = !(pending?.ids ?? unfinishedOf(batch)).every((id) => isOpen.has(id));
+  // The batch's other requests may be those of another job, or of none. What is said of a whole job is said of what was pending.
+  const had = new Set(said.kind === 'results' ? said.items.keys() : pending?.ids);
+  const items = open.filter(({ id }) => had.has(id));
+  const isHere = new Set(items.map(({ id }) => id));
+  const hadOthers = !(pending?.ids ?? unfinishedOf(batch)).every((id) => isHere.has(id));
   const answer = (await downstreamOf(operation).reported?.({ batchId, target, items }, said, hadOthers)) ?? said;
   if (answer.kind === 'results') return answer;
   // Said of all: of all that the job has.

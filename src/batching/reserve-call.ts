@@ -1,6 +1,6 @@
 /** Reserve the moment of a call under its operation's rate: before each call, the repeated ones too. */
 import type { Invocation } from '../ports.ts';
-import { NAP, nextMoment } from './call-rate.ts';
+import { NAP, nextMoment, VOID_AFTER } from './call-rate.ts';
 import type { Deps } from './deps.ts';
 import type { Millis, OperationName } from './ids.ts';
 import type { CallLine } from './slots.ts';
@@ -49,7 +49,9 @@ export const reserveCall = async (
       if (isOver) await operations.reserveCall(operation, line, { ...reserved.line, next: reserved.at });
       return undefined;
     }
-    if (await operations.reserveCall(operation, line, reserved.line)) return reserved;
+    const isReserved = await operations.reserveCall(operation, line, reserved.line);
+    // Where the write took longer, others have had the moments since.
+    if (isReserved && machine.now() <= reserved.at + VOID_AFTER) return reserved;
     // Others reserve too, all at this moment.
     await machine.sleep(machine.random() * Math.min(NAP / 10, 1_000 / rate));
   }

@@ -16,16 +16,25 @@ const LOST = {
 /**
  * What keeps an engine from its data: access, or that the file is no sound SQLite database. Undefined if nothing is found.
  *
- * @param file which no running engine may have open @param said why the engine could not read it, if it is known to be that
+ * @param file which no running engine may have open
  */
-export const dataFailure = (what: keyof typeof LOST, file: string, said?: string): StartFailure | undefined => {
+export const dataFailure = (what: keyof typeof LOST, file: string): StartFailure | undefined => {
   const denied = denialOf(file);
   if (denied) return denied;
-  const damage = (existsSync(file) ? damageOf(file) : undefined) ?? said;
-  return damage === undefined
-    ? undefined
-    : new StartFailure(`the local ${what} in ${file} cannot be read (${damage}): remove that file. ${LOST[what]}`);
+  const damage = existsSync(file) ? damageOf(file) : undefined;
+  return damage === undefined ? undefined : damaged(what, file, damage);
 };
+
+/** Why an engine could not open a file in which no damage was found. @param cause what it failed with */
+export const openFailure = (what: keyof typeof LOST, file: string, cause: unknown): StartFailure =>
+  isContent(cause)
+    ? damaged(what, file, reasonOf(cause))
+    : new StartFailure(
+        `the local ${what} in ${file} cannot be opened (${reasonOf(cause)}): close what else has that file open, and see that it may be written`,
+      );
+
+const damaged = (what: keyof typeof LOST, file: string, damage: string): StartFailure =>
+  new StartFailure(`the local ${what} in ${file} cannot be read (${damage}): remove that file. ${LOST[what]}`);
 
 const denialOf = (file: string): StartFailure | undefined => {
   const isThere = existsSync(file);
@@ -41,23 +50,39 @@ const denialOf = (file: string): StartFailure | undefined => {
 
 const damageOf = (file: string): string | undefined => {
   try {
-    const database = new DatabaseSync(file, { readOnly: true });
-    try {
-      const [found = 'no answer'] = Object.values(database.prepare('PRAGMA quick_check(1)').get() ?? {});
-      return found === 'ok' ? undefined : String(found).trim().replaceAll(/\s+/g, ' ');
-    } finally {
-      database.close();
-    }
+    return checked(file, true);
   } catch (cause) {
-    // Other errors are no damage: what a killed engine had not finished, only one that may write can undo.
+    if (isDamage(cause)) return reasonOf(cause);
+  }
+  // What a killed engine had not finished only a connection that may write can undo.
+  try {
+    return checked(file, false);
+  } catch (cause) {
     return isDamage(cause) ? reasonOf(cause) : undefined;
   }
 };
 
-/** https://www.sqlite.org/rescode.html */
-const [SQLITE_CORRUPT, SQLITE_NOTADB] = [11, 26];
+const checked = (file: string, readOnly: boolean): string | undefined => {
+  const database = new DatabaseSync(file, { readOnly });
+  try {
+    const [found = 'no answer'] = Object.values(database.prepare('PRAGMA quick_check(1)').get() ?? {});
+    return found === 'ok' ? undefined : String(found).trim().replaceAll(/\s+/g, ' ');
+  } finally {
+    database.close();
+  }
+};
 
+/** https://www.sqlite.org/rescode.html */
+const [SQLITE_ERROR, SQLITE_CORRUPT, SQLITE_NOTADB] = [1, 11, 26];
+
+/** The kind of an error of SQLite. */
+const codeOf = (cause: unknown): number | undefined =>
+  cause instanceof Error && 'errcode' in cause ? Number(cause.errcode) & 0xff : undefined;
+
+/** SQLite says of a format that it does not know that it is an error like any other. */
 const isDamage = (cause: unknown): boolean =>
-  cause instanceof Error &&
-  'errcode' in cause &&
-  [SQLITE_CORRUPT, SQLITE_NOTADB].includes(Number(cause.errcode) & 0xff);
+  [SQLITE_CORRUPT, SQLITE_NOTADB].includes(codeOf(cause) ?? 0) || /unsupported file format/.test(String(cause));
+
+/** Whether what is in the file is to blame: damage, or tables that are not the engine's. Not that the file is locked, or may not be written. */
+const isContent = (cause: unknown): boolean =>
+  isDamage(cause) || codeOf(cause) === SQLITE_ERROR || codeOf(cause) === undefined;

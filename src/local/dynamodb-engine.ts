@@ -57,7 +57,7 @@ export const startDynamoDB = async (options: EngineOptions): Promise<DynamoDBEng
     await untilFree(host, port);
     const child =
       name === 'dynoxide' && binary ? spawnDynoxide(binary, host, port, folder) : await spawnLocal(port, folder);
-    return untilAnswers(name, child, endpoint);
+    return untilAnswers(name, child, endpoint, folder && join(folder, FILES[name]));
   };
   if (folder === undefined) {
     const run = await start();
@@ -101,8 +101,13 @@ const spawnLocal = async (port: number, folder: string | undefined): Promise<Chi
   return spawnWatched(command, [...args, '-sharedDb', '-port', String(port), ...noPage, ...data], { cwd });
 };
 
-/** @throws StartFailure when it ends before it answers. */
-const untilAnswers = async (name: DynamoDBEngine['name'], child: ChildProcess, endpoint: string): Promise<Run> => {
+/** @param file of its data. @throws StartFailure when it ends before it answers. */
+const untilAnswers = async (
+  name: DynamoDBEngine['name'],
+  child: ChildProcess,
+  endpoint: string,
+  file: string | undefined,
+): Promise<Run> => {
   let said = '';
   for (const stream of [child.stdout, child.stderr])
     stream?.on('data', (data) => {
@@ -120,7 +125,9 @@ const untilAnswers = async (name: DynamoDBEngine['name'], child: ChildProcess, e
   });
   const failed = await Promise.race([ended, answers(endpoint, gone.signal).then(() => undefined)]);
   if (failed !== undefined)
-    throw new StartFailure(`${name} did not start at ${endpoint} (${failed}). Is the port in use?`);
+    throw new StartFailure(
+      `${name} did not start at ${endpoint} (${failed}). ${file === undefined ? 'Is the port in use?' : `Is the port in use, or has another program ${file} open?`}`,
+    );
   // What it says of its start tells nothing about its end.
   said = '';
   return {

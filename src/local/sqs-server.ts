@@ -10,9 +10,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { buildApp } from 'fauxqs';
-import { reasonOf } from '../batching/problems.ts';
 import { isOnPurpose, NOT_ON_PURPOSE } from './callers.ts';
-import { dataFailure } from './data-file.ts';
+import { dataFailure, openFailure } from './data-file.ts';
 
 export interface SqsServer {
   readonly endpoint: string;
@@ -160,7 +159,7 @@ const readable = (
     read(persistence);
     return persistence;
   } catch (cause) {
-    throw dataFailure('queues', file, reasonOf(cause)) ?? cause;
+    throw openFailure('queues', file, cause);
   }
 };
 

@@ -13,8 +13,10 @@ import { type Input, type InputKey, inputsIn } from './inputs.ts';
 
 /** An input of the union: the newest request's text stands for all of them. */
 export interface MergedInput extends Brought {
-  /** Fingerprints of the texts that were not the latest; or the requests that brought them, by their ids. */
-  readonly superseded: readonly string[];
+  /** What all requests of the call bring for its key, this one too. */
+  readonly brought: readonly Brought[];
+  /** What was known of its key before the call. */
+  readonly known: Known;
 }
 
 /** What the requests of a call have in common. */
@@ -66,39 +68,45 @@ export interface Known {
 }
 
 /**
- * How it is remembered that an input was done: by its fingerprint, and for those that it superseded by theirs, which count
- * in this batch alone. A request of it that is tried again must not bring an older text back; a later one means what it says.
+ * How it is remembered that an input was done: by its fingerprint and age. Requests that are older need no mark. Others of the batch whose text
+ * was replaced have one that counts in this batch alone: when they are tried again they must not bring it back.
  */
-export const doneWith = ({ fingerprint, superseded, age }: MergedInput, batch: BatchId): Known => ({
-  marks: [fingerprint, ...superseded.map((each) => markWithin(batch, each))],
-  ...(age === undefined ? {} : { age }),
-});
+export const doneWith = ({ fingerprint, age, brought, known }: MergedInput, batch: BatchId): Known =>
+  remembered(fingerprint, age, { brought, known }, batch);
 
 /**
- * How it is remembered that an input which was skipped superseded others: beside what was known of it. Its own fingerprint may not be
- * there: it may itself have been superseded in this batch, and not done as it is.
+ * How it is remembered that an input was done with a text that nobody knows any more: of this request, or of a newer one. A request of this
+ * batch that is tried again has what it asked for; one of another batch is done once more, unless it is older.
  */
-export const doneBefore = ({ known, superseded, fingerprint, age }: Skipped, batch: BatchId): Known => {
-  const [done = NO_TEXT, ...within] = known.marks;
-  const inThisBatch = superseded.map((each) => markWithin(batch, each));
+export const doneSomehow = ({ age, brought, known }: MergedInput, batch: BatchId): Known =>
+  remembered(NO_TEXT, age, { brought, known }, batch);
+
+/**
+ * What is remembered of an input that was skipped, if that says more than what was known: requests that are not known to be older than
+ * what was done, and are skipped beside one that is.
+ */
+export const doneBefore = ({ fingerprint, age, brought, known }: MergedInput, batch: BatchId): Known | undefined => {
+  const [done = NO_TEXT] = known.marks;
   // A newer request asked for the text that was done: from now on requests before it are older.
-  const isRaised = done === fingerprint && age !== undefined && isOlder(known.age, age);
-  return {
-    ...known,
-    marks: [done, ...new Set([...within, ...inThisBatch].slice(-WITHIN_MAX))],
-    ...(isRaised ? { age } : {}),
-  };
+  const isRaised = done === fingerprint && isOlder(known.age, age);
+  const says = remembered(done, isRaised ? age : known.age, { brought, known }, batch);
+  const isMarked = marksOf(known.age, done, brought, batch).every((each) => known.marks.includes(each));
+  return isMarked ? undefined : says;
 };
 
-/**
- * How it is remembered that an input was done with a text that nobody knows any more: one of this batch. A request of it that is
- * tried again has what it asked for; one of another batch is done once more.
- */
-export const doneSomehow = ({ fingerprint, superseded, age }: MergedInput, batch: BatchId): Known => ({
-  marks: [NO_TEXT, ...[fingerprint, ...superseded].map((each) => markWithin(batch, each))],
-  // It was done with the text of this request or of a newer one.
-  ...(age === undefined ? {} : { age }),
-});
+const remembered = (
+  done: string,
+  age: SentWhen | undefined,
+  { brought, known }: Pick<MergedInput, 'brought' | 'known'>,
+  batch: BatchId,
+): Known => {
+  const within = new Set([...known.marks.slice(1), ...marksOf(age, done, brought, batch)]);
+  return { marks: [done, ...[...within].slice(-WITHIN_MAX)], ...(age === undefined ? {} : { age }) };
+};
+
+/** Of the requests that neither the text that was done tells, nor their age. */
+const marksOf = (age: SentWhen | undefined, done: string, brought: readonly Brought[], batch: BatchId): string[] =>
+  brought.filter((each) => each.fingerprint !== done && !isOlder(each.age, age)).map(({ by }) => markWithin(batch, by));
 
 /** No text has this fingerprint. */
 const NO_TEXT = '';
@@ -106,42 +114,33 @@ const NO_TEXT = '';
 /** Marks of batches that are over go: what they tell is done once more, if it comes back. */
 const WITHIN_MAX = 50;
 
-const markWithin = (batch: BatchId, fingerprint: string): string => digest(`${batch} ${fingerprint}`).slice(0, 22);
+const markWithin = (batch: BatchId, text: string): string => digest(`${batch} ${text}`).slice(0, 22);
 
 /** What there is to do, and what was done by earlier jobs. */
 export interface Plan {
   readonly merged: Merged;
   readonly batch: BatchId;
   readonly toDo: readonly MergedInput[];
-  readonly skipped: readonly Skipped[];
-}
-
-/** An input that was done, and what was known of it. */
-export interface Skipped extends MergedInput {
-  readonly known: Known;
+  readonly skipped: readonly MergedInput[];
 }
 
 /** Leaves out inputs that were done already, as they are now or as a newer request had them. @param known by key */
 export const skip = (merged: Merged, known: ReadonlyMap<InputKey, Known>, batch: BatchId): Plan => {
-  const toDo: MergedInput[] = [];
-  const skipped: Skipped[] = [];
-  for (const [key, brought] of merged.inputs) {
-    const before = known.get(key) ?? NOTHING_KNOWN;
-    const latest = latestOf(brought);
-    const { fingerprint, by, age } = latest;
-    const isMarked = (text: string): boolean => before.marks.includes(markWithin(batch, text));
-    // Of a batch that is called in parts, a newer request may bring a text again that another part superseded.
-    const isWithin = isMarked(by) || (isMarked(fingerprint) && !isOlder(before.age, age));
-    const others = brought.map((each) => each.fingerprint).filter((each) => each !== fingerprint);
-    const superseded = [...new Set(others)];
-    if (before.marks.includes(fingerprint) || isWithin) skipped.push({ ...latest, superseded, known: before });
-    else if (isOlder(age, before.age)) {
-      // Those that may be newer, since they have no version. Alone they would be done.
-      const unclear = brought.filter((each) => !isOlder(each.age, before.age)).map((each) => each.by);
-      skipped.push({ ...latest, superseded: unclear, known: before });
-    } else toDo.push({ ...latest, superseded });
-  }
-  return { merged, batch, toDo, skipped };
+  const inputs = [...merged.inputs].map(
+    ([key, brought]): MergedInput => ({ ...latestOf(brought), brought, known: known.get(key) ?? NOTHING_KNOWN }),
+  );
+  const isDone = ({ fingerprint, by, age, known: { marks, age: done } }: MergedInput): boolean =>
+    marks.includes(fingerprint) ||
+    marks.includes(markWithin(batch, by)) ||
+    isOlder(age, done) ||
+    // As 0.2.0 marked what it replaced. It stored no age.
+    (done === undefined && marks.includes(markWithin(batch, fingerprint)));
+  return {
+    merged,
+    batch,
+    toDo: inputs.filter((input) => !isDone(input)),
+    skipped: inputs.filter(isDone),
+  };
 };
 
 /** Of requests that are equally new, or of unknown age, the last one's. */

@@ -90,11 +90,13 @@ const concluded = async (
   rememberAs: typeof doneWith = doneWith,
 ): Promise<Answer> => {
   const { answer, done } = perRequest(plan, said);
-  // One that was skipped is done for those too whose text it superseded: they may be tried again alone.
-  const superseding = plan.skipped.filter(({ superseded }) => superseded.length > 0);
   const remembered = [
     ...done.map((input) => ({ key: input.key, ...rememberAs(input, batchId) })),
-    ...superseding.map((input) => ({ key: input.key, ...doneBefore(input, batchId) })),
+    // One that was skipped is done for the other requests of its key too: they may be tried again alone.
+    ...plan.skipped.flatMap((input) => {
+      const known = doneBefore(input, batchId);
+      return known ? [{ key: input.key, ...known }] : [];
+    }),
   ];
   if (remembered.length > 0) await processed.remember(target, remembered, machine.now(), keepTasks);
   return answer;

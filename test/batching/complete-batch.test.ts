@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { electLeader } from '../../src/batching/elect-leader.ts';
 import { finishBatch } from '../../src/batching/finish-batch.ts';
 import { handleBatch } from '../../src/batching/handle-batch.ts';
@@ -77,26 +77,56 @@ suite('a job that reports later', () => {
     expect(await stored(batch)).toMatchObject({ status: 'succeeded', counts: { succeeded: 2, failed: 0 } });
   });
 
-  it('that is a merged one and says nothing of its requests has done those that it has, and no others', async () => {
-    await register(
-      kit,
-      [0, 1].map((n) => message(n, { payload: { depot, inputs: [n] } })),
-    );
-    await electLeader(kit, { target: where });
-    const batch = batchIdOf(where, 1, 1);
-    await finishBatch(kit, where, batch);
-    const [had, other] = [id(`${depot}-0`), id(`${depot}-1`)];
-    await kit.batches.start(batch, aStart(1, NOW, NOW));
-    const pendingAndOpen = { open: [other], pending: { ids: [had], until: NOW + DEADLINE } };
-    await kit.batches.postpone(batch, 1, aPostponed(NOW + 1_000, pendingAndOpen));
-    const processed = memoryProcessed(emptyTables(), openGate);
-    const merging = mergingDownstream(
-      { call: async () => ({ kind: 'pending' }) },
-      { keys: 'inputs[]', keepTasks: 1_000, processed, machine: kit.machine, report: kit.report },
-    );
-    await handleBatch({ ...kit, downstreamOf: () => merging }, { batchId: batch, results: null }, PLENTY);
-    const states = await kit.tasks.outlines([had, other]);
-    expect(states.map((task) => task?.status)).toEqual(['succeeded', 'batched']);
+  describe('that is a merged one', () => {
+    const members = () => [id(`${depot}-0`), id(`${depot}-1`)] as const;
+    const calls: (readonly string[])[] = [];
+    /** One request that a job has, and one that waits for another call. */
+    const halfPending = async (inputsOf: (n: number) => unknown): Promise<BatchId> => {
+      await register(
+        kit,
+        [0, 1].map((n) => message(n, { payload: { depot, inputs: [inputsOf(n)] } })),
+      );
+      await electLeader(kit, { target: where });
+      const batch = batchIdOf(where, 1, 1);
+      await finishBatch(kit, where, batch);
+      await kit.batches.start(batch, aStart(1, NOW, NOW));
+      const [had, other] = members();
+      const pendingAndOpen = { open: [other], pending: { ids: [had], until: NOW + DEADLINE } };
+      await kit.batches.postpone(batch, 1, aPostponed(NOW + 1_000, pendingAndOpen));
+      return batch;
+    };
+    const mergingBy = (keys: string) => {
+      calls.length = 0;
+      const inner = {
+        call: async ({ inputs = [] }: { readonly inputs?: readonly string[] }) => {
+          calls.push(inputs);
+          return { kind: 'all-succeeded' } as const;
+        },
+      };
+      const processed = memoryProcessed(emptyTables(), openGate);
+      const { machine, report } = kit;
+      const merging = mergingDownstream(inner, { keys, keepTasks: DEADLINE, processed, machine, report });
+      return { ...kit, downstreamOf: () => merging };
+    };
+    const statuses = async () => (await kit.tasks.outlines(members())).map((task) => task?.status);
+
+    it('and says nothing of its requests has done those that it has, and no others', async () => {
+      const batch = await halfPending((n) => n);
+      await handleBatch(mergingBy('inputs[]'), { batchId: batch, results: null }, PLENTY);
+      expect(await statuses()).toEqual(['succeeded', 'batched']);
+    });
+
+    it('and reports of a request has not done what a newer request brings for the same input', async () => {
+      const batch = await halfPending((n) => ({ id: 'a', text: n }));
+      const deps = mergingBy('inputs[].id');
+      const results = JSON.stringify([{ id: members()[0], status: 'succeeded' }]);
+      await handleBatch(deps, { batchId: batch, results }, PLENTY);
+      expect(await statuses()).toEqual(['succeeded', 'batched']);
+      kit.now = NOW + 2_000;
+      await handleBatch(deps, { batchId: batch }, PLENTY);
+      expect(calls).toEqual([['{"id":"a","text":1}']]);
+      expect(await statuses()).toEqual(['succeeded', 'succeeded']);
+    });
   });
 
   it('that wants each of its items to be tried again is called about again as after an attempt', async () => {
@@ -170,12 +200,14 @@ suite('a job that reports later', () => {
     await kit.batches.start(waiting, { attempt: 1, tries: 1, token: 'gone' as never, at: NOW, runUntil: NOW - 1 });
     await handleBatch(kit, { batchId: waiting, results: '{"a":1}' }, PLENTY);
     await report(waiting, null);
+    await handleBatch(kit, { batchId: waiting, results: null, inputs: '[]' }, PLENTY);
     expect(kit.sent.rejected.map(({ problems }) => problems.map(({ path, reason }) => `${path} ${reason}`))).toEqual([
       ['batchId names no batch that is stored'],
       ['batchId names a batch that no call was made about yet'],
       ['batchId names a batch that no call was made about yet'],
       ['results must be a list of results'],
-      ['results must be given: the downstream did not say that it reports later about this batch'],
+      ['results must be given, task by task: no job of this batch is to report now'],
+      ['inputs must be given, task by task: no job of this batch is to report now'],
     ]);
     expect(kit.sent.rejected[0]).toMatchObject({
       messageId: PLENTY.messageId,

@@ -12,6 +12,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { CreateQueueCommand } from '@aws-sdk/client-sqs';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -33,6 +34,11 @@ const SPOIL: Readonly<Record<string, (file: string) => void>> = {
     const garbage = Buffer.alloc(Math.floor(size / 2 / 4_096) * 4_096, 'garbage');
     const to = openSync(file, 'r+');
     writeSync(to, garbage, 0, garbage.length, size - garbage.length);
+    closeSync(to);
+  },
+  'has a format that is not known': (file) => {
+    const to = openSync(file, 'r+');
+    writeSync(to, Buffer.from([7, 7, 7, 7]), 0, 4, 44);
     closeSync(to);
   },
   'was cut in half': (file) => truncateSync(file, Math.floor(statSync(file).size / 2 / 4_096) * 4_096),
@@ -79,7 +85,7 @@ describe('a data file of the local engines', () => {
     const message = await failureOf(folder);
     expect(message).toMatch(/cannot be read \(.+\): remove that file\. .*lost/);
     expect(message).toContain(`the local ${what} in ${file}`);
-    expect(message).not.toContain('port');
+    expect(message).not.toMatch(/\bport\b/);
     rmSync(file);
     await (await startEngines({ folder, ports: PORTS, engine: 'dynoxide' })).stop();
   });
@@ -92,6 +98,21 @@ describe('a data file of the local engines', () => {
       `${join(folder, name)} is not a file, and local data is kept in one of that name: move it away`,
     );
   });
+
+  it.each(Object.entries(FILES))(
+    'with the %s that another program has locked is named, and is not to be removed',
+    async (_, name) => {
+      const folder = copy();
+      const other = new DatabaseSync(join(folder, name));
+      other.exec('BEGIN IMMEDIATE');
+      const message = await failureOf(folder);
+      other.close();
+      expect(message).toContain(join(folder, name));
+      expect(message).toMatch(/another program|what else has that file open/);
+      expect(message).not.toContain('remove');
+      await (await startEngines({ folder, ports: PORTS, engine: 'dynoxide' })).stop();
+    },
+  );
 
   // Root may read everything.
   it.skipIf(process.getuid?.() === 0).each(Object.entries(FILES))(

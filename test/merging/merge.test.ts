@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Age } from '../../src/batching/age.ts';
+import { digest } from '../../src/batching/ids.ts';
 import type { Answer } from '../../src/downstream/downstream.ts';
 import { perRequest, settledBy } from '../../src/merging/answers.ts';
 import { inputsIn, keysIn } from '../../src/merging/inputs.ts';
@@ -128,7 +129,7 @@ describe('merged requests', () => {
     expect(texts(planOf([unclear], [['a', done]]))).toEqual([{ id: 'a', version: 1 }]);
     const together = planOf([old, unclear], [['a', done]]);
     expect(texts(together)).toEqual([]);
-    const known: [string, Known][] = [['a', doneBefore(together.skipped[0] as never, BATCH)]];
+    const known: [string, Known][] = [['a', doneBefore(together.skipped[0] as never, BATCH) as Known]];
     expect(texts(planOf([unclear], known))).toEqual([]);
     // The same text of a request that is newer than what was done, in another part of the batch.
     expect(texts(planOf([sent(6, request('newer', ['a', 1]), 4)], known))).toEqual([{ id: 'a', version: 1 }]);
@@ -146,9 +147,33 @@ describe('merged requests', () => {
     const [older, newer] = [sent(2, request('older', ['a', 2])), sent(3, request('newer', ['a', 1]))];
     const plan = planOf([older, newer], [['a', done]]);
     expect(texts(plan)).toEqual([]);
-    const known: [string, Known][] = [['a', doneBefore(plan.skipped[0] as never, BATCH)]];
+    const known: [string, Known][] = [['a', doneBefore(plan.skipped[0] as never, BATCH) as Known]];
     expect(known[0]?.[1].age).toMatchObject({ sentAt: 3 });
     expect(texts(planOf([older], known))).toEqual([]);
+  });
+
+  it('are marked for their batch where their age does not say that they are older, and only there', () => {
+    const newer = sent(2, request('newer', ['a', 2]), 3);
+    const marksAfter = (other: Request, known: [string, Known][] = []): number =>
+      doneWith(planOf([other, newer], known).toDo[0] as never, BATCH).marks.length - 1;
+    expect(marksAfter(sent(1, request('older', ['a', 1]), 2))).toBe(0);
+    expect(marksAfter(sent(2, request('at-once', ['a', 1]), 3))).toBe(1);
+    const unclear = sent(5, request('unclear', ['a', 1]));
+    expect(marksAfter(unclear)).toBe(1);
+    // In the next part of the batch an even newer one is done: the mark stays.
+    const known = doneWith(planOf([unclear, newer]).toDo[0] as never, BATCH);
+    const next = planOf([sent(3, request('next', ['a', 3]), 4)], [['a', known]]);
+    const then: [string, Known][] = [['a', doneWith(next.toDo[0] as never, BATCH)]];
+    expect(texts(planOf([unclear], then))).toEqual([]);
+    expect(doneBefore(planOf([unclear], then).skipped[0] as never, BATCH)).toBeUndefined();
+  });
+
+  it('are skipped by the marks of 0.2.0, which are of texts, where no age is known', () => {
+    const request0 = sent(1, request('r', ['a', 1]));
+    const [input] = planOf([request0]).toDo;
+    const marks = ['another', digest(`${BATCH} ${input?.fingerprint}`).slice(0, 22)];
+    expect(texts(planOf([request0], [['a', { marks }]]))).toEqual([]);
+    expect(texts(planOf([request0], [['a', { marks, age: { sentAt: 0 } }]]))).toEqual([{ id: 'a', version: 1 }]);
   });
 
   it('cost the others nothing where one cannot be read', () => {
