@@ -205,8 +205,12 @@ const doneByReport = (
   inputsOf: InputsOf,
 ): readonly Done[] => {
   const answer: Answer = items === 'all-succeeded' ? { kind: 'all-succeeded' } : { kind: 'results', items, foreign: 0 };
+  // Of several jobs it is that which has the requests that are named. What was refused is no job.
+  const isOfJob = ({ call, answered }: LoggedCall): boolean =>
+    (answered?.answer.kind ?? 'pending') === 'pending' &&
+    (items === 'all-succeeded' || call.items.some(({ id }) => items.get(id)?.status === 'succeeded'));
   return calls
-    .filter((logged) => logged.call.batchId === batchId && logged.at <= at)
+    .filter((logged) => logged.call.batchId === batchId && logged.at <= at && isOfJob(logged))
     .flatMap((logged) => doneBy({ ...logged, at, answered: { at, answer } }, inputsOf));
 };
 

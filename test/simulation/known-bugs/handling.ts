@@ -1,5 +1,5 @@
 /** Bugs of those who call downstream. */
-import type { Batch } from '../../../src/batching/batch.ts';
+import { type Batch, unfinishedOf } from '../../../src/batching/batch.ts';
 import { NAP, VOID_AFTER } from '../../../src/batching/call-rate.ts';
 import { delaySeconds } from '../../../src/batching/delay.ts';
 import { handleBatch } from '../../../src/batching/handle-batch.ts';
@@ -34,6 +34,24 @@ export const mergedRequestsGoByTurn: Bug = {
         ...inner,
         call: (call) => inner.call({ ...call, items: call.items.map(({ age: _, ...item }) => item) }),
       };
+    };
+    return handleBatch({ ...deps, downstreamOf }, message, invocation);
+  },
+};
+
+/** What a job reports of its requests counts for all that are open, those of other jobs too. */
+export const reportsCountForAll: Bug = {
+  handleBatch: (deps, message, invocation) => {
+    const downstreamOf: typeof deps.downstreamOf = (operation) => {
+      const inner = deps.downstreamOf(operation);
+      if (!inner.reported) return inner;
+      const reported: typeof inner.reported = async (call, said, hadOthers) => {
+        const batch = await deps.batches.get(call.batchId);
+        const { open: items } = batch ? await deps.tasks.members(unfinishedOf(batch), batch.id) : { open: call.items };
+        const had = said.kind === 'results' ? false : hadOthers;
+        return inner.reported?.({ ...call, items }, said, had) ?? said;
+      };
+      return { ...inner, reported };
     };
     return handleBatch({ ...deps, downstreamOf }, message, invocation);
   },

@@ -22,6 +22,7 @@ export const HANDLING_BUGS: readonly KnownBug[] = [
     /nothing expires while/,
     where.manyRedrives,
   ],
+  ['reports that count for all', handling.reportsCountForAll, /succeeds when its inputs were done/, merging],
   ['merged requests that go by their turns', handling.mergedRequestsGoByTurn, /newest text/, merging],
   ['requests that use up the time of a function', handling.requestsHaveNoEnd, /every function ends before its timeout/],
   ['retries that are late', handling.retriesAreLate, /as soon as its pause is over/, where.nobodyWaits],
