@@ -40,7 +40,7 @@ async function* tasksOf(id: string, count: number, ids: AsyncIterable<string>): 
 /** The event is deleted when its work is done: until then it comes back. */
 const consume = async (from: SQSClient, QueueUrl: string): Promise<void> => {
   for (;;) {
-    const { Messages = [] } = await from.send(new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 2 }));
+    const { Messages = [] } = await from.send(new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 1 }));
     for (const { Body = '', ReceiptHandle } of Messages) {
       await processCatalog(JSON.parse(Body) as ProcessCatalog);
       await from.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));

@@ -142,7 +142,7 @@ const told: Completed[] = [];
 const { QueueUrl: doneQueue } = await sqs.send(new GetQueueUrlCommand({ QueueName: 'catalog-done' }));
 const listen = async (): Promise<void> => {
   const { Messages = [] } = await sqs.send(
-    new ReceiveMessageCommand({ QueueUrl: doneQueue, WaitTimeSeconds: 2, MaxNumberOfMessages: 10 }),
+    new ReceiveMessageCommand({ QueueUrl: doneQueue, WaitTimeSeconds: 1, MaxNumberOfMessages: 10 }),
   );
   for (const { Body = '', ReceiptHandle } of Messages) {
     told.push(JSON.parse(Body) as Completed);

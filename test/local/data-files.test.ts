@@ -114,15 +114,16 @@ describe('a data file of the local engines', () => {
     },
   );
 
-  // Root may read everything.
-  it.skipIf(process.getuid?.() === 0).each(Object.entries(FILES))(
-    'with the %s that may not be read is named, and is not to be removed',
-    async (_, name) => {
-      const folder = copy();
-      chmodSync(join(folder, name), 0o000);
-      const message = await failureOf(folder);
-      expect(message).toContain(`${join(folder, name)} cannot be written`);
-      expect(message).not.toContain('remove');
-    },
-  );
+  // Root may read everything: there is nothing to see then.
+  if (process.getuid?.() !== 0)
+    it.each(Object.entries(FILES))(
+      'with the %s that may not be read is named, and is not to be removed',
+      async (_, name) => {
+        const folder = copy();
+        chmodSync(join(folder, name), 0o000);
+        const message = await failureOf(folder);
+        expect(message).toContain(`${join(folder, name)} cannot be written`);
+        expect(message).not.toContain('remove');
+      },
+    );
 });
