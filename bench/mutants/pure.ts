@@ -23,8 +23,9 @@ export const PURE: readonly Mutant[] = [
   ...mutantsOf(
     'src/batching/age.ts',
     ['test/batching/age.test.ts', 'test/batching/settle.test.ts'],
-    ['if (versionA !== versionB) return versionA > versionB;', ''],
-    ['a.sentAt !== b.sentAt ? a.sentAt > b.sentAt : a.id > b.id', 'a.sentAt > b.sentAt'],
+    ['(a.version ?? NONE) - (b.version ?? NONE) || ', ''],
+    ['order === 0 ? a.id > b.id : order > 0', 'order > 0'],
+    ['order === 0 ? a.id > b.id : order > 0', 'a.id > b.id'],
     ['sentAt: sentAt ?? createdAt', 'sentAt: createdAt'],
   ),
   ...mutantsOf(
@@ -36,9 +37,19 @@ export const PURE: readonly Mutant[] = [
     ['done === undefined && marks.includes', 'marks.includes'],
     ['isRaised ? age : known.age', 'known.age'],
     ['each.fingerprint !== done && !isOlder(each.age, age)', 'each.fingerprint !== done'],
-    ['return isMarked ? undefined : says;', 'return says;'],
+    ['.every((each) => within.includes(each))) return undefined;', '.length < 0) return undefined;'],
     ['...known.marks.slice(1), ', ''],
-    ['(age.version === undefined) === (than.version === undefined) &&', ''],
+  ),
+  ...mutantsOf(
+    'src/batching/age.ts',
+    ['test/merging/merge.test.ts'],
+    ['(a.version === undefined) === (b.version === undefined) &&', ''],
+    ['orderOf(a, b) < 0', 'orderOf(a, b) <= 0'],
+  ),
+  ...mutantsOf(
+    'src/batching/reserve-call.ts',
+    ['test/batching/call-rate.test.ts'],
+    [' && machine.now() <= reserved.at + VOID_AFTER', ''],
   ),
   ...mutantsOf(
     'src/downstream/http-answer.ts',

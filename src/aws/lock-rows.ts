@@ -1,6 +1,6 @@
 /** The BatchLock table's rows (design, section 4): a Target's lock, its waiting tasks, and the patrol's mark. */
 
-import type { Age } from '../batching/age.ts';
+import type { SentWhen } from '../batching/age.ts';
 import {
   type BatchId,
   type Candidate,
@@ -79,7 +79,7 @@ export const waitingItem = (target: Target, task: WaitingTask): Item => {
 };
 
 /** The age that a row shows, without the id of its task. */
-export const ageIn = ({ SentAt, TaskVersion }: Item): Omit<Age, 'id'> => ({
+export const ageIn = ({ SentAt, TaskVersion }: Item): SentWhen => ({
   sentAt: SentAt as number,
   ...(TaskVersion === undefined ? {} : { version: TaskVersion as number }),
 });

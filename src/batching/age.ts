@@ -7,11 +7,15 @@
 import type { Millis, TaskId } from './ids.ts';
 import type { NewTask } from './task.ts';
 
-export interface Age {
+/** When a task was sent, and its version. */
+export interface SentWhen {
   /** The producer's own; a task that has one is newer than any task without. */
   readonly version?: number;
   /** When SQS took the task's first message, by the clock of SQS. */
   readonly sentAt: Millis;
+}
+
+export interface Age extends SentWhen {
   readonly id: TaskId;
 }
 
@@ -29,9 +33,17 @@ export const ageOf = ({
 
 /** By version, then by sent time, then by id: a total order, so that every function chooses the same task. */
 export const isNewer = (a: Age, b: Age): boolean => {
-  const [versionA, versionB] = [a.version ?? NONE, b.version ?? NONE];
-  if (versionA !== versionB) return versionA > versionB;
-  return a.sentAt !== b.sentAt ? a.sentAt > b.sentAt : a.id > b.id;
+  const order = orderOf(a, b);
+  return order === 0 ? a.id > b.id : order > 0;
 };
+
+/**
+ * Whether one task is known to be older than another. Of two that were sent at once neither is. It is unknown where one has a version
+ * and the other has none: a producer that gave up versions would otherwise be ignored for as long as the other task is remembered.
+ */
+export const isOlder = (a: SentWhen | undefined, b: SentWhen | undefined): boolean =>
+  a !== undefined && b !== undefined && (a.version === undefined) === (b.version === undefined) && orderOf(a, b) < 0;
+
+const orderOf = (a: SentWhen, b: SentWhen): number => (a.version ?? NONE) - (b.version ?? NONE) || a.sentAt - b.sentAt;
 
 const NONE = -1;

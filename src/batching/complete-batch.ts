@@ -70,7 +70,7 @@ const answerOf = (batch: Batch, { results, inputs }: CompletionMessage): Said | 
   if (inputs !== undefined) {
     const list = parseJson(inputs);
     if (!list.ok || !Array.isArray(list.value)) return { path: 'inputs', reason: 'must be a list of results' };
-    return pending ? { kind: 'all-succeeded', inputs } : { path: 'inputs', reason: NOT_PENDING };
+    return pending ? { kind: 'all-succeeded', inputs } : NOT_PENDING;
   }
   if (results !== null) {
     const list = readResultList(
@@ -79,11 +79,14 @@ const answerOf = (batch: Batch, { results, inputs }: CompletionMessage): Said | 
     );
     return list ? { kind: 'results', ...list } : { path: 'results', reason: 'must be a list of results' };
   }
-  return pending ? { kind: 'all-succeeded' } : { path: 'results', reason: NOT_PENDING };
+  return pending ? { kind: 'all-succeeded' } : NOT_PENDING;
 };
 
 /** As after a job's deadline, when its requests were called about again. */
-const NOT_PENDING = 'must be given, task by task: no job of this batch is to report now';
+const NOT_PENDING: Problem = {
+  path: 'results',
+  reason: 'must be given, task by task: no job of this batch is to report now',
+};
 
 type Results = Extract<Answer, { kind: 'results' }>;
 /** What a job says of its items one by one, of its inputs, or of all. */

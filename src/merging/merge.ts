@@ -4,11 +4,12 @@
  * Where two requests bring different texts for one key, the job gets that of the newer request (src/batching/age.ts): an input that
  * changed is wanted as it is now. With that the older request has what it asked for, too.
  */
-import { type Age, isNewer } from '../batching/age.ts';
+import { type Age, isNewer, isOlder, type SentWhen } from '../batching/age.ts';
 import { type BatchId, digest, type TaskId } from '../batching/ids.ts';
 import { describeInBrief } from '../batching/problems.ts';
 import type { TaskError } from '../batching/task.ts';
 import type { CallItem } from '../downstream/downstream.ts';
+import { groupBy } from '../group-by.ts';
 import { type Input, type InputKey, inputsIn } from './inputs.ts';
 
 /** An input of the union: the newest request's text stands for all of them. */
@@ -56,12 +57,9 @@ export const merge = (items: readonly CallItem[], keys: string): Merged => {
   return { inputs, needs, unreadable };
 };
 
-/** An age, without whose it is. */
-type SentWhen = Omit<Age, 'id'>;
-
 /** What is known of a key that was done. */
 export interface Known {
-  /** The texts that it was done for, see {@link doneWith}. */
+  /** The fingerprint of the text that it was done with, or '' if nobody knows it. Then marks of requests, see {@link doneWith}. */
   readonly marks: readonly string[];
   /** Of the request whose text it was done with, where that is known. */
   readonly age?: SentWhen;
@@ -86,12 +84,11 @@ export const doneSomehow = ({ age, brought, known }: MergedInput, batch: BatchId
  * what was done, and are skipped beside one that is.
  */
 export const doneBefore = ({ fingerprint, age, brought, known }: MergedInput, batch: BatchId): Known | undefined => {
-  const [done = NO_TEXT] = known.marks;
+  const [done = NO_TEXT, ...within] = known.marks;
+  if (marksOf(known.age, done, brought, batch).every((each) => within.includes(each))) return undefined;
   // A newer request asked for the text that was done: from now on requests before it are older.
   const isRaised = done === fingerprint && isOlder(known.age, age);
-  const says = remembered(done, isRaised ? age : known.age, { brought, known }, batch);
-  const isMarked = marksOf(known.age, done, brought, batch).every((each) => known.marks.includes(each));
-  return isMarked ? undefined : says;
+  return remembered(done, isRaised ? age : known.age, { brought, known }, batch);
 };
 
 const remembered = (
@@ -135,12 +132,8 @@ export const skip = (merged: Merged, known: ReadonlyMap<InputKey, Known>, batch:
     isOlder(age, done) ||
     // As 0.2.0 marked what it replaced. It stored no age.
     (done === undefined && marks.includes(markWithin(batch, fingerprint)));
-  return {
-    merged,
-    batch,
-    toDo: inputs.filter((input) => !isDone(input)),
-    skipped: inputs.filter(isDone),
-  };
+  const parts = groupBy(inputs, isDone);
+  return { merged, batch, toDo: parts.get(false) ?? [], skipped: parts.get(true) ?? [] };
 };
 
 /** Of requests that are equally new, or of unknown age, the last one's. */
@@ -148,16 +141,3 @@ const latestOf = (brought: readonly Brought[]): Brought =>
   brought.reduce((best, each) => (best.age && each.age && isNewer(best.age, each.age) ? best : each));
 
 const NOTHING_KNOWN: Known = { marks: [] };
-
-/**
- * Whether one request is older than another. Unknown where one of them has a version and the other has none: then its input is done,
- * since a producer that gave up versions would otherwise be ignored for as long as the key is kept.
- */
-const isOlder = (age: SentWhen | undefined, than: SentWhen | undefined): boolean =>
-  age !== undefined &&
-  than !== undefined &&
-  (age.version === undefined) === (than.version === undefined) &&
-  isNewer({ ...than, id: NOBODY }, { ...age, id: NOBODY });
-
-/** Of two that were sent at once neither is older. */
-const NOBODY = '' as TaskId;

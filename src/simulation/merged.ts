@@ -1,5 +1,5 @@
 /** Schedules whose operation merges, and what must hold in them: judged by what was sent and answered. */
-import { type Age, ageOf, isNewer } from '../batching/age.ts';
+import { type Age, ageOf, isNewer, isOlder } from '../batching/age.ts';
 import { membersOf } from '../batching/batch.ts';
 import type { BatchId, Millis, Target } from '../batching/ids.ts';
 import { isObject, parseJson } from '../batching/json-text.ts';
@@ -50,6 +50,8 @@ interface Done {
   readonly key: string;
   readonly text: string;
   readonly at: Millis;
+  /** How new the text is. @default - nobody knows: a job that reported later did it */
+  readonly age?: Age | undefined;
 }
 
 /** Writes for which a function has time after its call, half of it, where all are of one key. */
@@ -62,7 +64,8 @@ const SOON: Millis = 1_000;
 export const checkMerged = (evidence: Evidence): void => {
   const { config, tables, log, isCalm } = evidence;
   const payloads = sentPayloads(evidence);
-  const inputsOf: InputsOf = (id) => textsByKey(payloads.get(id as never) ?? '{}');
+  const byTask = new Map([...payloads].map(([id, payload]) => [id as string, textsByKey(payload)]));
+  const inputsOf: InputsOf = (id) => byTask.get(id) ?? NO_INPUTS;
   const calls = log.calls.filter(({ call }) => merges(config, call.operation));
   for (const { call } of calls) {
     const keys = (call.inputs ?? []).map(keyOfText);
@@ -73,7 +76,10 @@ export const checkMerged = (evidence: Evidence): void => {
     demand(call.inputs?.every((text) => texts.has(text)) === true, 'a job gets what its requests need', call);
   }
   for (const { call } of calls) for (const text of call.inputs ?? []) checkNewest(tables, call, text, inputsOf);
-  const answered = calls.flatMap((logged) => doneBy(logged, inputsOf));
+  const ageIn: AgeIn = (call, key) => newestOf(agesOf(tables, call, key, inputsOf));
+  const answered = calls.flatMap((logged) =>
+    doneBy(logged, inputsOf).map((each) => ({ ...each, age: ageIn(logged.call, each.key) })),
+  );
   const reported = log.reports.flatMap((report) => doneByReport(report, calls, inputsOf));
   const done = [...answered, ...reported];
   /** Every text of a key in a batch: the latest of them is done for all. */
@@ -99,10 +105,14 @@ export const checkMerged = (evidence: Evidence): void => {
   }
   if (!isCalm) return;
   checkNothingTwice(calls, done, answered);
-  checkNothingOlder(tables, calls, reported, inputsOf);
+  checkNothingOlder(calls, done, ageIn);
 };
 
 type InputsOf = (id: string) => ReadonlyMap<string, string>;
+const NO_INPUTS: ReadonlyMap<string, string> = new Map();
+
+/** Of the requests of a job that need an input, the age of the newest. */
+type AgeIn = (call: LoggedCall['call'], key: string) => Age | undefined;
 
 /** The ages of the requests of a job that need an input. */
 const agesOf = (
@@ -148,38 +158,18 @@ const checkNothingTwice = (calls: readonly LoggedCall[], done: readonly Done[], 
     }
 };
 
-/**
- * Where nothing goes wrong, and the text that was done last is that of a newer request, a job does not get the older request's text.
- *
- * @param reported what jobs reported later: by the texts of which requests is not known
- */
-const checkNothingOlder = (
-  tables: Evidence['tables'],
-  calls: readonly LoggedCall[],
-  reported: readonly Done[],
-  inputsOf: InputsOf,
-): void => {
-  const ageIn = (call: LoggedCall['call'], key: string) => newestOf(agesOf(tables, call, key, inputsOf));
-  const done: readonly (Done & { readonly age?: Age | undefined })[] = [
-    ...calls.flatMap((logged) =>
-      doneBy(logged, inputsOf).map((each) => ({ ...each, age: ageIn(logged.call, each.key) })),
-    ),
-    ...reported,
-  ].toSorted((a, b) => a.at - b.at);
+/** Where nothing goes wrong, and the text that was done last is that of a newer request, a job does not get the older request's text. */
+const checkNothingOlder = (calls: readonly LoggedCall[], done: readonly Done[], ageIn: AgeIn): void => {
+  const inOrder = done.toSorted((a, b) => a.at - b.at);
   for (const { call, at } of calls)
     for (const text of call.inputs ?? []) {
       const key = keyOfText(text);
-      const last = done.findLast((each) => each.target === call.target && each.key === key && at > each.at);
+      const last = inOrder.findLast((each) => each.target === call.target && each.key === key && at > each.at);
       const isHeard = last !== undefined && at > last.at + SOON;
-      const age = ageIn(call, key);
-      const isOld = isHeard && age !== undefined && last.age !== undefined && wasSentBefore(age, last.age);
+      const isOld = isHeard && isOlder(ageIn(call, key), last.age);
       demand(!isOld, 'an older text of an input is not done after a newer one', { call, text, last });
     }
 };
-
-/** Of two of which one has a version and the other none nobody can tell. Of two that were sent at once either may come last. */
-const wasSentBefore = (age: Age, other: Age): boolean =>
-  (age.version === undefined) === (other.version === undefined) && isNewer({ ...other, id: age.id }, age);
 
 const doneBy = ({ call, answered }: LoggedCall, inputsOf: InputsOf): readonly Done[] => {
   if (!answered) return [];

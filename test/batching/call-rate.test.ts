@@ -8,8 +8,11 @@ import {
   sleepSeconds,
   VOID_AFTER,
 } from '../../src/batching/call-rate.ts';
+import { reserveCall } from '../../src/batching/reserve-call.ts';
+import type { CallLine } from '../../src/batching/slots.ts';
 import { CLOCK_SKEW } from '../../src/batching/timings.ts';
-import { NOW } from '../factories/factories.ts';
+import type { Machine, Operations } from '../../src/ports.ts';
+import { NOW, operationName } from '../factories/factories.ts';
 
 const since = NOW - 5_000;
 
@@ -78,4 +81,27 @@ it('a batch reaches the further the longer it is in line, and wakes before the l
   expect(reachOf(86_400_000)).toBeLessThan(MOST_AHEAD);
   expect(reachOf(3_600_000)).toBeGreaterThan(reachOf(3_500_000));
   expect([0, 1].map(sleepSeconds)).toEqual([45, 60]);
+});
+
+it('is reserved again where the write of its reservation took so long that it has passed', async () => {
+  let now = NOW;
+  let line: CallLine | undefined;
+  const lines: (CallLine | undefined)[] = [];
+  const operations = {
+    read: async () => ({ inFlight: [], failures: 0, ...(line ? { line } : {}) }),
+    reserveCall: async (_: unknown, __: unknown, next: CallLine | undefined) => {
+      now += lines.length === 0 ? VOID_AFTER + 1 : 0;
+      lines.push(next);
+      line = next;
+      return true;
+    },
+  };
+  const deps = {
+    operations: operations as unknown as Operations,
+    machine: { now: () => now, sleep: async () => {}, random: () => 0 } as unknown as Machine,
+  };
+  const asked = { operation: operationName('ship'), rate: 1, latest: NOW + 60_000 };
+  const reserved = await reserveCall(deps, asked, undefined, { timeLeft: () => 20_000 });
+  expect(reserved?.at).toBe(NOW + VOID_AFTER + 1);
+  expect(lines).toHaveLength(2);
 });

@@ -207,7 +207,7 @@ suite('a job that reports later', () => {
       ['batchId names a batch that no call was made about yet'],
       ['results must be a list of results'],
       ['results must be given, task by task: no job of this batch is to report now'],
-      ['inputs must be given, task by task: no job of this batch is to report now'],
+      ['results must be given, task by task: no job of this batch is to report now'],
     ]);
     expect(kit.sent.rejected[0]).toMatchObject({
       messageId: PLENTY.messageId,

@@ -69,6 +69,24 @@ const deadLetter = async (resources: Resources): Promise<Message> => {
 
 const statement = (Statement: string, ...texts: string[]) => ({ Statement, Parameters: texts.map((S) => ({ S })) });
 
+/** DynamoDB charges for having looked. */
+export const QUERY_THAT_FINDS_NOTHING: Difference = {
+  what: 'the read units of a consistent query that finds nothing',
+  ask: async ({ clients, tables }) => {
+    const { ConsumedCapacity } = await clients.dynamodb.send(
+      new QueryCommand({
+        TableName: tables.task,
+        KeyConditionExpression: 'Id = :id',
+        ExpressionAttributeValues: { ':id': { S: 'nobody' } },
+        ConsistentRead: true,
+        ReturnConsumedCapacity: 'TOTAL',
+      }),
+    );
+    return String(ConsumedCapacity?.CapacityUnits);
+  },
+  answers: { embedded: '1', 'local-processes': '0', ministack: '1', aws: '1' },
+};
+
 export const DIFFERENCES: readonly Difference[] = [
   {
     what: 'a message that is delayed by 901 s',
@@ -127,22 +145,7 @@ export const DIFFERENCES: readonly Difference[] = [
     },
     answers: { embedded: 'reported', 'local-processes': 'not reported', ministack: 'reported', aws: 'reported' },
   },
-  {
-    what: 'the read units of a consistent query that finds nothing',
-    ask: async ({ clients, tables }) => {
-      const { ConsumedCapacity } = await clients.dynamodb.send(
-        new QueryCommand({
-          TableName: tables.task,
-          KeyConditionExpression: 'Id = :id',
-          ExpressionAttributeValues: { ':id': { S: 'nobody' } },
-          ConsistentRead: true,
-          ReturnConsumedCapacity: 'TOTAL',
-        }),
-      );
-      return String(ConsumedCapacity?.CapacityUnits);
-    },
-    answers: { embedded: '1', 'local-processes': '0', ministack: '1', aws: '1' },
-  },
+  QUERY_THAT_FINDS_NOTHING,
   {
     what: 'a PartiQL update with REMOVE and SET',
     ask: async ({ clients, tables }) => {
