@@ -50,7 +50,7 @@ export const startDynamoDB = async (options: EngineOptions): Promise<DynamoDBEng
   const host = name === 'dynoxide' ? hiddenHost() : '127.0.0.1';
   const endpoint = `http://${host}:${port}`;
   const start = async (): Promise<Run> => {
-    // Damage that the engine finds later would stop single requests, and nobody would be told which file is to blame.
+    // If the engine found damage later, single requests would fail, with errors that do not name the file.
     const failure = folder && dataFailure('tables', join(folder, FILES[name]));
     if (failure) throw failure;
     // Whoever still listens there would answer in its place.

@@ -16,7 +16,7 @@ import { type Input, type InputKey, inputsIn } from './inputs.ts';
 export interface MergedInput extends Brought {
   /** What all requests of the call bring for its key, this one too. */
   readonly brought: readonly Brought[];
-  /** What was known of its key before the call. */
+  /** What earlier jobs stored about its key. */
   readonly known: Known;
 }
 
@@ -57,31 +57,31 @@ export const merge = (items: readonly CallItem[], keys: string): Merged => {
   return { inputs, needs, unreadable };
 };
 
-/** What is known of a key that was done. */
+/** The row of a key that a job has done. */
 export interface Known {
-  /** The fingerprint of the text that it was done with, or '' if nobody knows it. Then marks of requests, see {@link doneWith}. */
+  /** First the fingerprint of the text that the job did, '' if it is unknown. Then the marks of requests, see {@link doneWith}. */
   readonly marks: readonly string[];
   /** Of the request whose text it was done with, where that is known. */
   readonly age?: SentWhen;
 }
 
 /**
- * How it is remembered that an input was done: by its fingerprint and age. Requests that are older need no mark. Others of the batch whose text
- * was replaced have one that counts in this batch alone: when they are tried again they must not bring it back.
+ * The row of an input that a job did: its fingerprint and age. A request of the batch that may not be older, though its text was replaced, gets
+ * a mark, which counts in this batch only: when the request is called about again, its text is not done after the newer one.
  */
 export const doneWith = ({ fingerprint, age, brought, known }: MergedInput, batch: BatchId): Known =>
   remembered(fingerprint, age, { brought, known }, batch);
 
 /**
- * How it is remembered that an input was done with a text that nobody knows any more: of this request, or of a newer one. A request of this
- * batch that is tried again has what it asked for; one of another batch is done once more, unless it is older.
+ * The row of an input if the job's text is unknown: it is that of this request, or of a newer one. Requests of this batch get marks. A request of
+ * another batch is called about, unless it is older.
  */
 export const doneSomehow = ({ age, brought, known }: MergedInput, batch: BatchId): Known =>
   remembered(NO_TEXT, age, { brought, known }, batch);
 
 /**
- * What is remembered of an input that was skipped, if that says more than what was known: requests that are not known to be older than
- * what was done, and are skipped beside one that is.
+ * The new row of an input that was skipped: with marks for the batch's other requests, which may not be older than the text that was done.
+ * Undefined if the row has these marks.
  */
 export const doneBefore = ({ fingerprint, age, brought, known }: MergedInput, batch: BatchId): Known | undefined => {
   const [done = NO_TEXT, ...within] = known.marks;
@@ -101,14 +101,14 @@ const remembered = (
   return { marks: [done, ...[...within].slice(-WITHIN_MAX)], ...(age === undefined ? {} : { age }) };
 };
 
-/** Of the requests that neither the text that was done tells, nor their age. */
+/** The marks of requests that have another text than the one that was done, and are not known to be older. */
 const marksOf = (age: SentWhen | undefined, done: string, brought: readonly Brought[], batch: BatchId): string[] =>
   brought.filter((each) => each.fingerprint !== done && !isOlder(each.age, age)).map(({ by }) => markWithin(batch, by));
 
 /** No text has this fingerprint. */
 const NO_TEXT = '';
 
-/** Marks of batches that are over go: what they tell is done once more, if it comes back. */
+/** The oldest marks go first. They belong to batches that have ended. */
 const WITHIN_MAX = 50;
 
 const markWithin = (batch: BatchId, text: string): string => digest(`${batch} ${text}`).slice(0, 22);

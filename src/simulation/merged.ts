@@ -50,7 +50,7 @@ interface Done {
   readonly key: string;
   readonly text: string;
   readonly at: Millis;
-  /** How new the text is. @default - nobody knows: a job that reported later did it */
+  /** Of the request that brought the text. @default - unknown, since the job reported later */
   readonly age?: Age | undefined;
 }
 
@@ -195,7 +195,7 @@ const doneByReport = (
   inputsOf: InputsOf,
 ): readonly Done[] => {
   const answer: Answer = items === 'all-succeeded' ? { kind: 'all-succeeded' } : { kind: 'results', items, foreign: 0 };
-  // Of several jobs it is that which has the requests that are named. What was refused is no job.
+  // A report is about the job that has the requests which it names. A refused call is no job.
   const isOfJob = ({ call, answered }: LoggedCall): boolean =>
     (answered?.answer.kind ?? 'pending') === 'pending' &&
     (items === 'all-succeeded' || call.items.some(({ id }) => items.get(id)?.status === 'succeeded'));
