@@ -66,8 +66,8 @@ export interface Known {
 }
 
 /**
- * The row of an input that a job did: its fingerprint and age. A request of the batch that may not be older, though its text was replaced, gets
- * a mark, which counts in this batch only: when the request is called about again, its text is not done after the newer one.
+ * The row of an input that a job did: its fingerprint and age. A request of the batch that is not known to be older, and whose text was replaced,
+ * gets a mark, which counts in this batch only: when the request is called about again, its text is not done after the newer one.
  */
 export const doneWith = ({ fingerprint, age, brought, known }: MergedInput, batch: BatchId): Known =>
   remembered(fingerprint, age, { brought, known }, batch);
@@ -80,7 +80,7 @@ export const doneSomehow = ({ age, brought, known }: MergedInput, batch: BatchId
   remembered(NO_TEXT, age, { brought, known }, batch);
 
 /**
- * The new row of an input that was skipped: with marks for the batch's other requests, which may not be older than the text that was done.
+ * The new row of an input that was skipped: with marks for the batch's other requests that are not known to be older than the text that was done.
  * Undefined if the row has these marks.
  */
 export const doneBefore = ({ fingerprint, age, brought, known }: MergedInput, batch: BatchId): Known | undefined => {
@@ -108,7 +108,7 @@ const marksOf = (age: SentWhen | undefined, done: string, brought: readonly Brou
 /** No text has this fingerprint. */
 const NO_TEXT = '';
 
-/** The oldest marks go first. They belong to batches that have ended. */
+/** The oldest marks go first. Mostly their batches have ended. */
 const WITHIN_MAX = 50;
 
 const markWithin = (batch: BatchId, text: string): string => digest(`${batch} ${text}`).slice(0, 22);
