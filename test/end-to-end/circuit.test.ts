@@ -28,7 +28,7 @@ const opened = (of: Flow, before?: string): Promise<NonNullable<State['paused']>
   });
 
 /** As configured: attempts that open it, and batches at once. */
-const [FAILURES, TOTAL] = [3, 4];
+const [FAILURES, TOTAL] = [2, 4];
 
 it('while it answers 503, attempts stop; no task fails of that, and all is done when it is back', async () => {
   flow.downstream.behave(() => ({ status: 503 }));

@@ -64,12 +64,15 @@ const OPERATIONS = {
     retry: { maxAttempts: 30 },
     circuit: null,
   },
-  /** Fails no task while its downstream is down, though there are but two attempts. */
+  /**
+   * Fails no task while its downstream is down, though there are but two attempts: even those of one batch, while the others
+   * are late, open the circuit.
+   */
   broken: {
     batch: { maxSize: 2, maxWait: '200ms' },
     concurrency: { total: 4 },
     retry: { immediate: 0, maxAttempts: 2 },
-    circuit: { failures: 3, coolDown: '1s' },
+    circuit: { failures: 2, coolDown: '1s' },
   },
   /** The only attempt is not lost to a configuration that is wrong. */
   locked: { retry: { immediate: 0, maxAttempts: 1 }, circuit: { failures: 5, coolDown: '10m' } },
