@@ -17,7 +17,7 @@ afterEach(() => server.stop());
 const SECRETS = someSecrets({ '/signing': 'whsec_1', '/token': 'Bearer hunter2\n', '/broken': 'hunter2\nx' });
 
 const callWith = (fields: Partial<HttpTarget>, secrets: Secrets = SECRETS): Promise<Answer> => {
-  const target = aDownstream({ url: `${server.options.endpoint}/batch`, ...fields });
+  const target = aDownstream({ url: `${server.options.endpoint}/batch`, timeout: 200_000, ...fields });
   const call = aCall({ items: [{ id: id('a'), payload: '{"n": 1.0, "name": "Zoë"}' }] });
   return httpDownstream(target, { now: () => NOW, secrets }).call(call);
 };
