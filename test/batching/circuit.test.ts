@@ -48,6 +48,19 @@ suite('a circuit', () => {
     expect(await kit.batches.get(batch)).toMatchObject({ tries: 1, attempt: 2, runUntil: until + COOL_DOWN / 2 });
   });
 
+  it('stays closed where a batch that is tried alone has fewer attempts than it takes: its tasks fail', async () => {
+    const batch = await sealed();
+    const { maxAttempts } = operationFor(kit.config, ship).retry;
+    kit.answers = [{ kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false }];
+    for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+      kit.now = NOW + attempt * 100_000;
+      await handleBatch(guarded(maxAttempts + 1), { batchId: batch }, PLENTY);
+    }
+    expect(named()).not.toContain('circuit-opened');
+    expect((await kit.operations.read(ship)).failures).toBe(maxAttempts);
+    expect(await kit.batches.get(batch)).toMatchObject({ status: 'failed', tries: maxAttempts });
+  });
+
   it('is over at its time, and not before; what a person paused is not', () => {
     const paused = { id: 'p', by: 'circuit', since: NOW - 9, until: NOW } as const;
     expect(pauseNow({ paused }, NOW - 1)).toEqual(paused);
