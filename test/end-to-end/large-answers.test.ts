@@ -51,6 +51,7 @@ describe('a batch whose answer is larger than 6 MB', () => {
       attempts: 1,
       error: { code: 'answer-too-large', message: expect.stringContaining('more than 6000000 bytes'), retriable: true },
     });
-    expect(sizes('one')).toEqual([8, 4, 2, 2, 1, 1, 4]);
+    // In which half it stands depends on the order in which SQS delivered the tasks.
+    expect(sizes('one').sort((a, b) => b - a)).toEqual([8, 4, 4, 2, 2, 1, 1]);
   });
 });
