@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
-import { temporaryFolder } from './src/temporary-folder.ts';
+import { temporaryFolder } from './src/util/temporary-folder.ts';
 import { NOTHING_MAY_BE_MISSING } from './test/backends/missing.ts';
 
 // What tests leave goes with this process: those that run them are ended before they could tidy up.
@@ -11,32 +11,12 @@ process.env.NODE_COMPILE_CACHE ??= join(process.env.TMPDIR, 'compiled');
 const backend = process.env.GROUPAGE_BACKEND ?? 'embedded';
 const deployed = backend === 'ministack' || backend === 'aws';
 
-/** Parts of steps that ask for no backend: on a second one they would only say the same again. */
-const NO_BACKEND = [
-  'bisect',
-  'call-rate',
-  'findings',
-  'json-text',
-  'lock',
-  'patrol',
-  'policy',
-  'policy-properties',
-  'register-message',
-  'small-parts',
-  'target',
-  'waiting-row',
-  'which-reads',
-  'wishes',
-];
 /** What runs on any backend: a file asks for one and cannot tell which it got. */
-const SUITE = [
-  ...['contract', 'aws', 'end-to-end'].map((folder) => `test/${folder}/**/*.test.ts`),
-  `test/batching/!(${NO_BACKEND.join('|')}).test.ts`,
-];
+const SUITE = ['ports', 'steps', 'aws', 'end-to-end'].map((folder) => `test/${folder}/**/*.test.ts`);
 /** What makes stages of its own in the cloud. */
 const DEPLOYMENT = ['test/deployment/**/*.test.ts'];
 /** What changes nothing about its own process, and so can share it: no mocks of modules, no environment left behind. */
-const SHARING = ['api', 'callbacks', 'client', 'config', 'deferred', 'downstream', 'fan-out', 'infrastructure'].map(
+const SHARING = ['api', 'callbacks', 'client', 'config', 'downstream', 'fan-out', 'infrastructure', 'lists'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );
 /**
@@ -65,12 +45,12 @@ const NOT_ASKED: Readonly<Record<string, readonly string[]>> = {
   // The ports are tried there, and the flows that depend on an engine's queues. The others run embedded and deployed.
   containers: [
     'test/end-to-end/{bisect,callbacks,doctor,failures,fan-out-tasks,list-triggers,lists,on-call,pauses}.test.ts',
-    'test/batching/**/*.test.ts',
+    'test/steps/**/*.test.ts',
   ],
   // A hundred tasks are looked up at once, again and again: there that takes a hundred processes. And single steps, which
   // run on the other engines: there they run in functions, end to end. And it reports one read unit for any query, and none
   // for reads of many keys.
-  ministack: ['test/end-to-end/bisect.test.ts', 'test/batching/**/*.test.ts', 'test/aws/{fleet,glance}-cost.test.ts'],
+  ministack: ['test/end-to-end/bisect.test.ts', 'test/steps/**/*.test.ts', 'test/aws/{fleet,glance}-cost.test.ts'],
   // A queue that was deleted may take messages for another minute, and is not made again before.
   aws: ['test/end-to-end/callbacks.test.ts'],
 };

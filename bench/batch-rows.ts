@@ -3,9 +3,9 @@
  * (docs/decisions/0017).
  */
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { newBatchRow } from '../src/aws/batch-rows.ts';
-import type { Item } from '../src/aws/item.ts';
-import type { BatchId, Candidate, Target } from '../src/batching/ids.ts';
+import type { BatchId, Candidate, Target } from '../src/domain/ids.ts';
+import { newBatchRow } from '../src/rows/batch-rows.ts';
+import type { Item } from '../src/rows/item.ts';
 import { startTables } from './shared-rows/tables.ts';
 
 const SIZE = 100;

@@ -4,11 +4,11 @@
  */
 import { parseArgs } from 'node:util';
 import { createClient } from '../src/client/client.ts';
-import { parseDuration } from '../src/config/duration.ts';
-import { parseConfig } from '../src/config/schema.ts';
-import { localClients } from '../src/local/clients.ts';
-import { startStack } from '../src/local/stack.ts';
+import { parseDuration } from '../src/domain/config/duration.ts';
+import { parseConfig } from '../src/domain/config/schema/config.ts';
 import { startTestDownstream } from '../test/factories/downstream.ts';
+import { localClients } from '../tools/local/clients.ts';
+import { startStack } from '../tools/local/stack.ts';
 import { fewestBatches, registeredAt } from './lateness.ts';
 import { add, type Bill, metered, newBill, total } from './meter.ts';
 import { zipf } from './zipf.ts';

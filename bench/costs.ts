@@ -1,5 +1,5 @@
 /** `npm run bench:costs`: what Groupage costs, and what else does; the tables of docs/when-not.md. */
-import { PRICES } from '../src/simulate/prices.ts';
+import { PRICES } from '../tools/simulate/prices.ts';
 import { bySize, byWay } from './costs/tables.ts';
 
 console.log(`List prices of ${PRICES.region}, ${PRICES.asOf}\n\n${bySize()}\n\n${byWay()}`);

@@ -7,12 +7,12 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 import { sqsQueues } from '../src/aws/sqs-queues.ts';
-import type { TaskId } from '../src/batching/ids.ts';
-import { callbackOf } from '../src/callbacks/callback.ts';
-import { parseConfig } from '../src/config/schema.ts';
-import { setting } from '../src/environment.ts';
-import { startStack } from '../src/local/stack.ts';
+import { callbackOf } from '../src/domain/callbacks/callback.ts';
+import { parseConfig } from '../src/domain/config/schema/config.ts';
+import { setting } from '../src/domain/deployed/environment.ts';
+import type { TaskId } from '../src/domain/ids.ts';
 import { aStored } from '../test/factories/factories.ts';
+import { startStack } from '../tools/local/stack.ts';
 
 const { values } = parseArgs({
   options: { dead: { type: 'string', default: '10000' }, healthy: { type: 'string', default: '20' } },

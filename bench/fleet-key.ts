@@ -6,8 +6,8 @@
  * `--partitions 1000` and `--bytes 4096` say how many partitions there are, and how large their checkpoints.
  */
 import { parseArgs } from 'node:util';
-import { table } from '../src/cli/output.ts';
-import { whole } from '../src/simulation/whole.ts';
+import { table } from '../tools/terminal.ts';
+import { whole } from '../verification/batches/whole.ts';
 import { restart } from './fleet-key/restart.ts';
 
 const { values } = parseArgs({

@@ -9,10 +9,10 @@
  * - `--only 'a busy loop,SIGKILL'`: some of the chapters.
  */
 import { parseArgs } from 'node:util';
-import { plural, table } from '../src/cli/output.ts';
-import { startDynamoDB } from '../src/local/dynamodb-engine.ts';
-import { makeFleetTable } from '../src/local/fleet-table.ts';
-import { temporaryFolder } from '../src/temporary-folder.ts';
+import { temporaryFolder } from '../src/util/temporary-folder.ts';
+import { startDynamoDB } from '../tools/local/dynamodb-engine.ts';
+import { makeFleetTable } from '../tools/local/fleet-table.ts';
+import { plural, table } from '../tools/terminal.ts';
 import { Crew } from './fleet-processes/crew.ts';
 import { CHAPTERS, type Told, tell } from './fleet-processes/story.ts';
 

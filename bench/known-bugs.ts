@@ -4,14 +4,14 @@
  * cannot promise.
  */
 import { parseArgs } from 'node:util';
-import { runFanOutSchedules } from '../src/simulation/fan-outs/schedules.ts';
-import { runListSchedules } from '../src/simulation/lists/schedules.ts';
-import { runSchedules } from '../src/simulation/schedules.ts';
-import { promiseOf } from '../src/simulation/shrink.ts';
-import { whole } from '../src/simulation/whole.ts';
-import { KNOWN_BUGS, withBug } from '../test/simulation/known-bugs/catalogue.ts';
-import { FAN_OUT_BUGS, withFanOutBug } from '../test/simulation/known-bugs/fan-outs.ts';
-import { LIST_BUGS, withListBug } from '../test/simulation/known-bugs/lists.ts';
+import { runSchedules } from '../verification/batches/schedules.ts';
+import { promiseOf } from '../verification/batches/shrink.ts';
+import { whole } from '../verification/batches/whole.ts';
+import { runFanOutSchedules } from '../verification/fan-outs/schedules.ts';
+import { KNOWN_BUGS, withBug } from '../verification/known-bugs/catalogue.ts';
+import { FAN_OUT_BUGS, withFanOutBug } from '../verification/known-bugs/fan-outs.ts';
+import { LIST_BUGS, withListBug } from '../verification/known-bugs/lists.ts';
+import { runListSchedules } from '../verification/lists/schedules.ts';
 
 const { values } = parseArgs({
   options: {

@@ -1,6 +1,6 @@
 /** When tasks were registered, and what that says of the batches that they came in. */
 import { type DynamoDBDocumentClient, paginateScan } from '@aws-sdk/lib-dynamodb';
-import type { Millis } from '../src/batching/ids.ts';
+import type { Millis } from '../src/domain/ids.ts';
 
 /** By task, since when it waits. */
 export const registeredAt = async (

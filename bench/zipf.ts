@@ -1,5 +1,5 @@
 /** Which of some Targets each of many tasks is for. */
-import { seeded } from '../src/simulation/random.ts';
+import { seeded } from '../src/virtual/random.ts';
 
 /**
  * By Zipf's law: the one of rank r gets a share of 1/r^exponent. With 0 all get as many, in turn.

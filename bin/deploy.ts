@@ -1,5 +1,5 @@
 /** `npm run deploy`, `npm run destroy`. */
-import { run } from '../src/deploy/program.ts';
+import { run } from '../tools/deploy/program.ts';
 
 // Only what has succeeded may look so, whatever a configuration does to the process in between.
 const onExit = (): void => {

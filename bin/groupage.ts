@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** The command line. */
-import { run } from '../src/cli/program.ts';
+import { run } from '../tools/cli/program.ts';
 
 // Whoever reads may have had enough: `groupage tasks | head`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

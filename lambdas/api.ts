@@ -5,7 +5,7 @@ import { handle } from 'hono/aws-lambda';
 import { monotonicFactory } from 'ulid';
 import { apiWhenAsked } from '../src/api/when-asked.ts';
 import { readMeter } from '../src/aws/read-units.ts';
-import { type Environment, OPENAPI_ASSET } from '../src/environment.ts';
+import { type Environment, OPENAPI_ASSET } from '../src/domain/deployed/environment.ts';
 import { atFirstInvocation, type Host, partsOf } from './compose.ts';
 import { fleetsOf, listsOf } from './stores.ts';
 

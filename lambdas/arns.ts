@@ -1,7 +1,7 @@
 /** Whom a configuration names in AWS: by a name, of this account and region, or by an ARN. */
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { awsClients } from '../src/aws/clients.ts';
-import { type Environment, type Setting, setting } from '../src/environment.ts';
+import { type Environment, type Setting, setting } from '../src/domain/deployed/environment.ts';
 import type { Host } from './compose.ts';
 
 const isArn = (name: string): boolean => name.startsWith('arn:');

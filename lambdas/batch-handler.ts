@@ -1,7 +1,8 @@
 /** Batch handler: a sealed batch goes downstream, and every task gets its result. */
-import { handleBatch } from '../src/batching/handle-batch.ts';
-import { parseBatch } from '../src/batching/messages.ts';
-import type { Environment } from '../src/environment.ts';
+
+import { parseBatch } from '../src/domain/batches/messages.ts';
+import type { Environment } from '../src/domain/deployed/environment.ts';
+import { handleBatch } from '../src/steps/call/handle-batch.ts';
 import { atFirstInvocation, eachRecord, type Host, partsOf } from './compose.ts';
 import { downstreamsOf } from './downstreams.ts';
 

@@ -2,10 +2,10 @@
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { dynamoDBShares } from '../src/aws/dynamodb-shares.ts';
 import { sqsReturns } from '../src/aws/sqs-returns.ts';
-import { deliverAll } from '../src/callbacks/deliver.ts';
-import { placed } from '../src/callbacks/places.ts';
-import { type Sharing, sharing } from '../src/callbacks/sharing.ts';
-import { type Environment, optionalSetting, setting } from '../src/environment.ts';
+import { placed } from '../src/domain/callbacks/places.ts';
+import { type Environment, optionalSetting, setting } from '../src/domain/deployed/environment.ts';
+import { deliverAll } from '../src/steps/deliver/deliver.ts';
+import { type Sharing, sharing } from '../src/steps/deliver/sharing.ts';
 import { atFirstInvocation, type Host, partsOf, tellFailed } from './compose.ts';
 import { waysTo } from './destinations.ts';
 

@@ -16,13 +16,19 @@ import { dynamoDBProcessed } from '../src/aws/dynamodb-processed.ts';
 import { dynamoDBTasks } from '../src/aws/dynamodb-tasks.ts';
 import { dynamoDBPatrolMarks, dynamoDBWaiting } from '../src/aws/dynamodb-waiting.ts';
 import { REVIVALS, revivalsOf, sqsBacklogs, sqsDeadLetters, sqsQueues } from '../src/aws/sqs-queues.ts';
-import type { Token } from '../src/batching/ids.ts';
-import { hasDestinations } from '../src/callbacks/callback.ts';
-import { type Config, keepTasksIn } from '../src/config/resolved.ts';
-import type { Secrets } from '../src/downstream/secret.ts';
-import { CONFIG_ASSET, type Environment, optionalSetting, type Setting, setting } from '../src/environment.ts';
-import type { Delivery, Invocation, Machine, Report } from '../src/ports.ts';
-import { within } from '../src/within.ts';
+import { hasDestinations } from '../src/domain/callbacks/callback.ts';
+import { type Config, keepTasksIn } from '../src/domain/config/resolved.ts';
+import {
+  CONFIG_ASSET,
+  type Environment,
+  optionalSetting,
+  type Setting,
+  setting,
+} from '../src/domain/deployed/environment.ts';
+import type { Secrets } from '../src/domain/downstream/secret.ts';
+import type { Token } from '../src/domain/ids.ts';
+import type { Delivery, Invocation, Machine, Report } from '../src/ports/machine.ts';
+import { within } from '../src/ports/within.ts';
 import { type Log, reportTo } from './log.ts';
 import { embeddedMetrics, measureTo } from './metrics.ts';
 

@@ -1,11 +1,12 @@
 /** The way to each destination, of whatever kind: opened when the first event goes there. */
-import { wayToQueue } from '../src/aws/way-to-queue.ts';
-import type { DeliverDeps } from '../src/callbacks/deliver.ts';
-import { wayByHttp } from '../src/callbacks/http.ts';
-import type { Way } from '../src/callbacks/way.ts';
-import type { Destination } from '../src/config/endpoints.ts';
-import type { Environment } from '../src/environment.ts';
-import type { Machine } from '../src/ports.ts';
+
+import { wayByHttp } from '../src/destinations/http.ts';
+import { wayToQueue } from '../src/destinations/queue.ts';
+import type { Destination } from '../src/domain/config/endpoints.ts';
+import type { Environment } from '../src/domain/deployed/environment.ts';
+import type { Machine } from '../src/ports/machine.ts';
+import type { Way } from '../src/ports/way.ts';
+import type { DeliverDeps } from '../src/steps/deliver/deliver.ts';
 import { arnOf, clientOfQueue, inRegionOf } from './arns.ts';
 import type { Host } from './compose.ts';
 import { secretsOf } from './secrets.ts';
@@ -39,7 +40,7 @@ const wayInAws = (
       const arn = arnOf(name, 'topics', environment);
       if ('missing' in at) return noWay(at.missing);
       return whenTaken(async () => {
-        const { topicClient, wayToTopic } = await import('../src/aws/way-to-topic.ts');
+        const { topicClient, wayToTopic } = await import('../src/destinations/topic.ts');
         return wayToTopic(arn, topicClient(at));
       });
     }
@@ -47,7 +48,7 @@ const wayInAws = (
       const at = host.services?.eventBuses ?? inRegionOf(name);
       if ('missing' in at) return noWay(at.missing);
       return whenTaken(async () => {
-        const { eventBusClient, wayToEventBus } = await import('../src/aws/way-to-event-bus.ts');
+        const { eventBusClient, wayToEventBus } = await import('../src/destinations/event-bus.ts');
         return wayToEventBus(name, eventBusClient(at));
       });
     }

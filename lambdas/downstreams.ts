@@ -1,14 +1,15 @@
 /** The downstream of each operation, of whatever kind. Apart from `compose.ts`: only who calls them needs their clients. */
 import { timed } from '../src/aws/call-time.ts';
-import type { Millis, OperationName } from '../src/batching/ids.ts';
-import type { DownstreamTarget } from '../src/config/endpoints.ts';
-import { type Config, operationFor } from '../src/config/resolved.ts';
-import type { Downstream } from '../src/downstream/downstream.ts';
-import { httpDownstream } from '../src/downstream/http.ts';
-import { queueDownstream } from '../src/downstream/queue.ts';
-import type { Secrets } from '../src/downstream/secret.ts';
-import { type Environment, optionalSetting } from '../src/environment.ts';
-import type { Machine, ProcessedKeys, Report } from '../src/ports.ts';
+import type { DownstreamTarget } from '../src/domain/config/endpoints.ts';
+import { type Config, operationFor } from '../src/domain/config/resolved.ts';
+import { type Environment, optionalSetting } from '../src/domain/deployed/environment.ts';
+import type { Downstream } from '../src/domain/downstream/downstream.ts';
+import type { Secrets } from '../src/domain/downstream/secret.ts';
+import type { Millis, OperationName } from '../src/domain/ids.ts';
+import { httpDownstream } from '../src/downstreams/http.ts';
+import { queueDownstream } from '../src/downstreams/queue.ts';
+import type { Machine, Report } from '../src/ports/machine.ts';
+import type { ProcessedKeys } from '../src/ports/processed.ts';
 import { arnOf, clientOfQueue, inRegionOf } from './arns.ts';
 import type { Host } from './compose.ts';
 import { secretsOf } from './secrets.ts';
@@ -57,7 +58,7 @@ const makeDownstream = (target: DownstreamTarget, { environment, host, now, secr
       const at = host.services?.lambda ?? inRegionOf(target.function);
       if ('missing' in at) return unreachable(at.missing);
       return whenCalled(async () => {
-        const { lambdaClient, lambdaDownstream } = await import('../src/downstream/lambda.ts');
+        const { lambdaClient, lambdaDownstream } = await import('../src/downstreams/lambda.ts');
         // It may take as long as the operation's timeout.
         return lambdaDownstream(target, timed(lambdaClient(at), Number.POSITIVE_INFINITY));
       });
@@ -67,7 +68,7 @@ const makeDownstream = (target: DownstreamTarget, { environment, host, now, secr
       if ('missing' in at) return unreachable(at.missing);
       const arn = arnOf(target.stateMachine, 'stateMachines', environment);
       return whenCalled(async () => {
-        const { stepFunctionsClient, stepFunctionsDownstream } = await import('../src/downstream/step-functions.ts');
+        const { stepFunctionsClient, stepFunctionsDownstream } = await import('../src/downstreams/step-functions.ts');
         return stepFunctionsDownstream(
           target,
           arn,
@@ -89,7 +90,7 @@ const whenCalled = (load: () => Promise<Pick<Downstream, 'call'>>): Downstream =
 
 const whenMerged = (direct: Downstream, merging: Merging & { keys: string; keepTasks: Millis }): Downstream => {
   const loaded = once(async () => {
-    const { mergingDownstream } = await import('../src/merging/merging-downstream.ts');
+    const { mergingDownstream } = await import('../src/steps/merge/merging-downstream.ts');
     return mergingDownstream(direct, merging);
   });
   return {

@@ -1,7 +1,8 @@
 /** Elect: a Target with waiting tasks gets a leader. */
-import { electLeader } from '../src/batching/elect-leader.ts';
-import { parseElect } from '../src/batching/messages.ts';
-import type { Environment } from '../src/environment.ts';
+
+import { parseElect } from '../src/domain/batches/messages.ts';
+import type { Environment } from '../src/domain/deployed/environment.ts';
+import { electLeader } from '../src/steps/lead/elect-leader.ts';
 import { atFirstInvocation, eachRecord, type Host, partsOf } from './compose.ts';
 
 export const compose = (environment: Environment, host: Host) => {

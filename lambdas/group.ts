@@ -1,7 +1,8 @@
 /** Group: a Target's leader claims its waiting tasks and seals batches. */
-import { group } from '../src/batching/group.ts';
-import { parseGroup } from '../src/batching/messages.ts';
-import type { Environment } from '../src/environment.ts';
+
+import { parseGroup } from '../src/domain/batches/messages.ts';
+import type { Environment } from '../src/domain/deployed/environment.ts';
+import { group } from '../src/steps/lead/group.ts';
 import { atFirstInvocation, eachRecord, type Host, partsOf } from './compose.ts';
 
 export const compose = (environment: Environment, host: Host) => {

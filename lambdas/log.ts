@@ -2,8 +2,8 @@
  * Events as structured log lines: one per batch or message, with the ids that lead from one to the next, and nothing of
  * what others wrote. A downstream's answer may repeat a payload: what it said is on the tasks that it made fail.
  */
-import type { FlowEvent } from '../src/batching/events.ts';
-import type { Report } from '../src/ports.ts';
+import type { FlowEvent } from '../src/domain/events/events.ts';
+import type { Report } from '../src/ports/machine.ts';
 
 /** The part of a logger that is used; Powertools' has it. */
 export interface Log {

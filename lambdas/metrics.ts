@@ -1,8 +1,8 @@
 /** Metrics as lines in the embedded metric format, which CloudWatch reads out of the log: one for each set of dimensions. */
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
-import { type Measured, measured } from '../src/measure.ts';
-import { METRICS, type MetricName, NAMESPACE, type Unit } from '../src/metrics.ts';
-import type { Report } from '../src/ports.ts';
+import { type Measured, measured } from '../src/domain/events/measure.ts';
+import { METRICS, type MetricName, NAMESPACE, type Unit } from '../src/domain/events/metrics.ts';
+import type { Report } from '../src/ports/machine.ts';
 
 type Write = (what: Measured) => void;
 

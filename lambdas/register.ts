@@ -1,9 +1,9 @@
 /** Register: SQS messages of producers become waiting tasks. */
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { FIRST_SENT_AT, firstSentAt } from '../src/aws/sqs-queues.ts';
-import { registerAll } from '../src/batching/register.ts';
-import type { ReceivedMessage } from '../src/batching/register-message.ts';
-import type { Environment } from '../src/environment.ts';
+import type { Environment } from '../src/domain/deployed/environment.ts';
+import type { ReceivedMessage } from '../src/domain/register/register-message.ts';
+import { registerAll } from '../src/steps/register/register.ts';
 import { atFirstInvocation, type Host, partsOf, tellFailed } from './compose.ts';
 import { listsOf } from './stores.ts';
 

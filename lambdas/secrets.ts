@@ -1,6 +1,6 @@
 /** The secrets that a λ reads: its host's, or AWS's. */
-import type { Secrets } from '../src/downstream/secret.ts';
-import type { Machine } from '../src/ports.ts';
+import type { Secrets } from '../src/domain/downstream/secret.ts';
+import type { Machine } from '../src/ports/machine.ts';
 import type { Host } from './compose.ts';
 import { once } from './when-asked.ts';
 

@@ -1,7 +1,7 @@
 /** Stores that few λs have a use for. Apart from `compose.ts`: the others would carry them all the same. */
 import { dynamoDBFleets } from '../src/aws/dynamodb-fleets.ts';
 import { dynamoDBLists } from '../src/aws/dynamodb-lists.ts';
-import { type Environment, setting } from '../src/environment.ts';
+import { type Environment, setting } from '../src/domain/deployed/environment.ts';
 import type { Host } from './compose.ts';
 
 export const listsOf = (environment: Environment, { clients }: Pick<Host, 'clients'>) =>

@@ -1,7 +1,7 @@
 /** Sweep, each minute: dead letters are sent again, slots given back, lock rows patrolled. */
 import type { Context, ScheduledEvent } from 'aws-lambda';
-import { sweep } from '../src/batching/sweep.ts';
-import type { Environment } from '../src/environment.ts';
+import type { Environment } from '../src/domain/deployed/environment.ts';
+import { sweep } from '../src/steps/repair/sweep.ts';
 import { atFirstInvocation, type Host, invocationOf, partsOf } from './compose.ts';
 import { listsOf } from './stores.ts';
 

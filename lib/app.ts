@@ -1,6 +1,6 @@
 /** The CDK app's stacks: synthesised by `cdk`, and in process by the local runtime. */
 import { App, type AppProps, RemovalPolicy } from 'aws-cdk-lib';
-import type { Config } from '../src/config/resolved.ts';
+import type { Config } from '../src/domain/config/resolved.ts';
 import { DataStack } from './data-stack.ts';
 import { FlowStack } from './flow-stack.ts';
 import type { HandlerCode } from './handler-code.ts';

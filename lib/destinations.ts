@@ -1,5 +1,5 @@
 /** The rights of the λ that delivers events: to reach the destinations that are configured, and nothing else. */
-import type { Destination } from '../src/config/endpoints.ts';
+import type { Destination } from '../src/domain/config/endpoints.ts';
 import { arnOf, queueRight, type Right, requestRights } from './endpoints.ts';
 
 /** To tell a destination. */

@@ -3,7 +3,7 @@
  * account, region and partition; an ARN says itself where it is.
  */
 import { Aws } from 'aws-cdk-lib';
-import type { DownstreamTarget, Headers, SecretRef } from '../src/config/endpoints.ts';
+import type { DownstreamTarget, Headers, SecretRef } from '../src/domain/config/endpoints.ts';
 
 /** Actions on one resource. */
 export interface Right {

@@ -4,7 +4,7 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { executionPrefix, type StateMachineTarget } from '../src/config/endpoints.ts';
+import { executionPrefix, type StateMachineTarget } from '../src/domain/config/endpoints.ts';
 import { letEventsUse } from './encryption.ts';
 import { stateMachineArn } from './endpoints.ts';
 

@@ -3,9 +3,9 @@ import { Aws, Duration, Stack } from 'aws-cdk-lib';
 import type { Grant } from 'aws-cdk-lib/aws-iam';
 import type { FunctionUrl, Function as Lambda } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { CALLBACK_RECEIVES, LEADER_VISIBILITY } from '../src/batching/timings.ts';
-import { hasDestinations } from '../src/callbacks/callback.ts';
-import { batchVisibility, type Config, callbackVisibility, registerVisibility } from '../src/config/resolved.ts';
+import { hasDestinations } from '../src/domain/callbacks/callback.ts';
+import { batchVisibility, type Config, callbackVisibility, registerVisibility } from '../src/domain/config/resolved.ts';
+import { CALLBACK_RECEIVES, LEADER_VISIBILITY } from '../src/domain/timings.ts';
 import { type CallbackTarget, CallbackTargets } from './callback-targets.ts';
 import { letLogsUse } from './encryption.ts';
 import {

@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSync, type Metafile } from 'esbuild';
-import { OPENAPI_ASSET } from '../src/environment.ts';
+import { OPENAPI_ASSET } from '../src/domain/deployed/environment.ts';
 import { HANDLERS, type HandlerName } from './handler-names.ts';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));

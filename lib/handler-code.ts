@@ -4,9 +4,9 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Code } from 'aws-cdk-lib/aws-lambda';
-import type { Config } from '../src/config/resolved.ts';
-import { CONFIG_ASSET } from '../src/environment.ts';
-import { temporaryFolder } from '../src/temporary-folder.ts';
+import type { Config } from '../src/domain/config/resolved.ts';
+import { CONFIG_ASSET } from '../src/domain/deployed/environment.ts';
+import { temporaryFolder } from '../src/util/temporary-folder.ts';
 import { HANDLERS, type HandlerName } from './handler-names.ts';
 
 export type { HandlerName } from './handler-names.ts';

@@ -15,7 +15,7 @@ import {
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { ENVIRONMENT, type Setting } from '../src/environment.ts';
+import { ENVIRONMENT, type Setting } from '../src/domain/deployed/environment.ts';
 import { acknowledge } from './acknowledge.ts';
 import { topicArn } from './destinations.ts';
 import { grantKey, type KeyService, type KeyUse } from './encryption.ts';

@@ -3,9 +3,9 @@
  *
  * @module groupage
  */
-export { type ConfigInput, defineConfig } from '../src/config/schema.ts';
-export type { Setting } from '../src/environment.ts';
-export type { MetricName } from '../src/metrics.ts';
+export { type ConfigInput, defineConfig } from '../src/domain/config/schema/config.ts';
+export type { Setting } from '../src/domain/deployed/environment.ts';
+export type { MetricName } from '../src/domain/events/metrics.ts';
 export type { Right } from './endpoints.ts';
 export { FleetTable, type FleetTableProps } from './fleet-table.ts';
 export { Flow, type FlowProps } from './flow.ts';

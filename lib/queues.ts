@@ -3,7 +3,7 @@ import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import { Construct, type IConstruct } from 'constructs';
-import { MAX_RECEIVES, RETENTION } from '../src/batching/timings.ts';
+import { MAX_RECEIVES, RETENTION } from '../src/domain/timings.ts';
 import { acknowledge } from './acknowledge.ts';
 import { checkKey, KEY_REUSE } from './encryption.ts';
 import { physicalName } from './names.ts';

@@ -7,7 +7,7 @@ import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleHandlers } from '../lib/handler-bundles.ts';
-import { builtPage } from '../src/console/page-build.ts';
+import { builtPage } from '../tools/console/server/page-build.ts';
 import { importedBy, manifestFrom, type RootManifest, rootsOf } from './build/manifest.ts';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));

@@ -4,218 +4,61 @@ import { expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..');
 
-/** What decides, without asking the world. */
-const PURE = [
-  'src/at-once',
-  'src/byte-lines',
-  'src/group-by',
-  'src/waves',
-  'src/sending',
-  'src/resolvers',
-  'src/release',
-  ...[
-    'ids',
-    'json-text',
-    'limits',
-    'target',
-    'problems',
-    'timings',
-    'policy',
-    'delay',
-    'expiry',
-    'lock',
-    'page',
-    'messages',
-    'rejection',
-    'findings',
-    'task',
-    'batch',
-    'slots',
-    'slot-pages',
-    'bisect',
-    'call-rate',
-    'register-message',
-    'age',
-    'events',
-  ].map((name) => `src/batching/${name}`),
-  ...['resolved', 'endpoints', 'duration', 'hints', 'unknown-keys', 'schema'].map((name) => `src/config/${name}`),
-  'src/config/sections/',
-  ...['callback', 'event', 'places', 'share', 'store', 'way'].map((name) => `src/callbacks/${name}`),
-  ...[
-    'downstream',
-    'execution-event',
-    'aws-failure',
-    'http-answer',
-    'lambda-answer',
-    'no-answer',
-    'retry',
-    'secret',
-    'signature',
-    'trace',
-    'verdict',
-  ].map((name) => `src/downstream/${name}`),
-  ...['inputs', 'jobs', 'merge', 'answers'].map((name) => `src/merging/${name}`),
-  ...['event', 'fan-out', 'ids', 'store', 'tree'].map((name) => `src/fan-out/${name}`),
-  ...['ids', 'list', 'store', 'trigger-message'].map((name) => `src/deferred/${name}`),
-  ...['ids', 'fleet', 'timings', 'silence', 'balance', 'decide', 'store', 'events', 'view'].map(
-    (name) => `src/fleet/${name}`,
-  ),
-];
-const FAN_OUT = 'src/fan-out/';
-const DEFERRED = 'src/deferred/';
-const FLEET = 'src/fleet/';
-const FLEET_RUNTIME = 'src/fleet/runtime/';
-const STEPS = 'src/batching/';
+/** What every room may use: it asks nothing of the world and decides nothing. */
+const DOMAIN = ['src/util', 'src/domain'];
+const STEPS = [...DOMAIN, 'src/ports', 'src/steps'];
+/** The virtual machine: its clock and chances, the stores in memory, and the functions as processes on it. */
+const VIRTUAL = ['src/virtual', 'src/memory', 'src/processes'];
+/** What runs in the user's account, and what users import. */
+const PRODUCT = ['src/', 'lib', 'lambdas'];
 
-/** What the page says and draws, without a browser. */
-const PAGE_PURE = ['console/src/model/', 'console/src/format', 'console/src/router'];
-/** The shapes of what the page is told. */
-const TOLD_TO_PAGE = ['src/console/shapes', 'src/cli/shapes', 'src/metrics'];
+/** What the page is told, and how it is to be shown. */
+const TOLD_TO_PAGE = ['tools/shapes', 'tools/console/server/shapes', 'src/domain/events/metrics'];
+const PAGE = 'tools/console/page/src';
 
-/** Who may import what, the most particular first: each file is held to the first rule that fits it. */
-const RULES: readonly { readonly files: readonly string[]; readonly may: readonly string[] }[] = [
-  { files: PURE, may: PURE },
-  {
-    files: ['environment', 'outputs', 'failure', 'metrics', 'measure', 'temporary-folder', 'ports', 'within'].map(
-      (name) => `src/${name}`,
-    ),
-    may: [...PURE, 'src/metrics', 'src/ports'],
-  },
-  { files: [FAN_OUT], may: [...PURE, FAN_OUT, 'src/ports'] },
-  { files: [DEFERRED], may: [...PURE, FAN_OUT, DEFERRED, 'src/ports'] },
-  { files: [FLEET_RUNTIME], may: [...PURE, FLEET, 'src/aws/'] },
-  {
-    files: [FLEET],
-    may: [...PURE, ...['member', 'heart', 'hands', 'life', 'belonging'].map((name) => `${FLEET}${name}`)],
-  },
-  { files: [STEPS], may: [...PURE, FAN_OUT, DEFERRED, STEPS, 'src/ports'] },
-  {
-    files: ['src/callbacks/'],
-    may: [...PURE, STEPS, 'src/ports', 'src/callbacks/', 'src/downstream/http-headers'],
-  },
-  { files: ['src/downstream/', 'src/config/'], may: [...PURE, 'src/config/', 'src/downstream/'] },
-  { files: ['src/merging/'], may: [...PURE, 'src/merging/', 'src/ports'] },
-  { files: ['src/aws/'], may: [...PURE, 'src/ports', 'src/within', 'src/aws/', 'src/callbacks/deliver'] },
-  {
-    files: ['src/simulation/'],
-    may: [
-      ...PURE,
-      FAN_OUT,
-      DEFERRED,
-      FLEET,
-      STEPS,
-      // What rows there are, and how large: no client.
-      ...['item-size', 'batch-rows'].map((name) => `src/aws/${name}`),
-      'src/merging/',
-      'src/callbacks/',
-      'src/ports',
-      'src/simulation/',
-    ],
-  },
-  {
-    files: ['src/simulate/'],
-    may: [
-      ...PURE,
-      STEPS,
-      // What rows there are, and how large: no client.
-      ...['item-size', 'task-rows', 'batch-rows'].map((name) => `src/aws/${name}`),
-      'src/ports',
-      'src/simulation/',
-      'src/simulate/',
-    ],
-  },
-  // What is published of all of them, by a script; none of them knows of it.
-  { files: ['src/contract/'], may: ['src/'] },
-  {
-    files: ['src/testing/'],
-    may: [
-      ...PURE,
-      STEPS,
-      'src/api/',
-      'src/callbacks/deliver',
-      'src/callbacks/sharing',
-      ...[
-        'api-answer',
-        'ask',
-        'fan-out-calls',
-        'fan-out-client',
-        'list-client',
-        'not-all-sent',
-        'send-tasks',
-        'sent-tasks',
-      ].map((name) => `src/client/${name}`),
-      'src/downstream/event',
-      'src/ports',
-      'src/simulation/',
-      'src/testing/',
-    ],
-  },
-  { files: ['src/api/'], may: [...PURE, FAN_OUT, DEFERRED, STEPS, 'src/ports', 'src/api/'] },
-  { files: ['src/client/'], may: [...PURE, 'src/aws/', 'src/client/'] },
-  {
-    files: ['lambdas/'],
-    may: [
-      ...PURE,
-      FAN_OUT,
-      STEPS,
-      'src/ports',
-      'src/aws/',
-      'src/api/',
-      'src/callbacks/',
-      'src/downstream/',
-      'src/merging/',
-      'src/environment',
-      'src/metrics',
-      'src/measure',
-      'src/within',
-      'lambdas/',
-    ],
-  },
-  {
-    files: ['lib/'],
-    may: [
-      'lib/',
-      'src/environment',
-      'src/outputs',
-      'src/metrics',
-      'src/temporary-folder',
-      'src/config/',
-      'src/batching/timings',
-      'src/batching/policy',
-      'src/batching/problems',
-      'src/callbacks/callback',
-      'src/callbacks/share',
-    ],
-  },
-  { files: PAGE_PURE, may: [...PAGE_PURE, ...TOLD_TO_PAGE] },
-  { files: ['console/'], may: ['console/', ...TOLD_TO_PAGE, 'src/batching/json-text'] },
-  {
-    files: ['shapes', 'interval', 'totals', 'asked-paths', 'outbox', 'cloudwatch-queries'].map(
-      (name) => `src/console/${name}`,
-    ),
-    may: [...PURE, 'src/metrics', 'src/console/shapes'],
-  },
-  {
-    files: [
-      'src/local/',
-      'src/console/',
-      'src/doctor/',
-      'src/cli/',
-      'src/account/',
-      'src/deploy/',
-      'bin/',
-      'examples/',
-      'bench/',
-      'scripts/',
-    ],
-    may: ['src/', 'lib/', 'lambdas/', 'bench/', 'examples/', 'test/factories/', 'test/simulation/known-bugs/'],
-  },
-];
+/**
+ * Which folders a folder's files may import beside their own, the most particular first. A folder stands for all that is in it.
+ * Nothing but `bin` imports tools, and nothing imports verification.
+ */
+const RULES: Readonly<Record<string, readonly string[]>> = {
+  // What runs in the user's account.
+  'src/util': [],
+  'src/domain': ['src/util'],
+  'src/ports': DOMAIN,
+  'src/steps': STEPS,
+  'src/rows': [...DOMAIN, 'src/ports'],
+  'src/aws': [...DOMAIN, 'src/ports', 'src/rows'],
+  'src/downstreams': DOMAIN,
+  'src/destinations': [...DOMAIN, 'src/ports', 'src/aws', 'src/downstreams'],
+  'src/api': STEPS,
+  lambdas: [...STEPS, 'src/aws', 'src/downstreams', 'src/destinations', 'src/api'],
+  lib: DOMAIN,
+  // What users import.
+  'src/config': DOMAIN,
+  'src/client': [...DOMAIN, 'src/aws'],
+  'src/fleet': [...DOMAIN, 'src/ports', 'src/aws'],
+  'src/virtual': [...DOMAIN, 'src/ports'],
+  'src/memory': [...DOMAIN, 'src/ports', 'src/virtual'],
+  'src/processes': [...STEPS, 'src/rows', 'src/virtual', 'src/memory'],
+  'src/testing': [...STEPS, ...VIRTUAL, 'src/api', 'src/client'],
+  // What a person runs.
+  [`${PAGE}/model`]: [`${PAGE}/base/format`, `${PAGE}/base/router`, ...TOLD_TO_PAGE],
+  'tools/console/page': [...TOLD_TO_PAGE, 'src/util/json-text'],
+  'tools/simulate': [...STEPS, ...VIRTUAL, 'src/rows'],
+  'tools/contract': ['src/', 'tools/'],
+  tools: [...PRODUCT, 'tools/', 'examples'],
+  bin: [...PRODUCT, 'tools/'],
+  // What verifies.
+  verification: [...STEPS, ...VIRTUAL, 'src/fleet'],
+  bench: [...PRODUCT, 'tools/', 'verification', 'examples', 'test/factories'],
+  examples: [...PRODUCT, 'tools/', 'bench'],
+  scripts: [...PRODUCT, 'tools/'],
+};
 
 const sources = (): string[] =>
-  ['bin', 'console', 'lib', 'lambdas', 'src', 'bench', 'examples'].flatMap((folder) =>
+  ['bin', 'lib', 'lambdas', 'src', 'tools', 'verification', 'bench', 'examples', 'scripts'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts'))
+      .filter((file) => file.endsWith('.ts') && !file.includes('node_modules'))
       .map((file) => join(folder, file)),
   );
 
@@ -225,22 +68,41 @@ const importsOf = (file: string): string[] =>
     relative(ROOT, resolve(ROOT, dirname(file), path)),
   );
 
-const fits = (file: string, names: readonly string[]): boolean =>
-  names.some((name) => (name.endsWith('/') ? file.startsWith(name) : file === `${name}.ts`));
+const isIn = (file: string, name: string): boolean =>
+  file.startsWith(name.endsWith('/') ? name : `${name}/`) || file === `${name}.ts`;
 
-it('imports point one way: pure files → steps and ports → adapters → whoever composes them', () => {
+it('a folder imports from the folders that its rule names, and from no other', () => {
   const wrong = sources().flatMap((file) => {
-    const rule = RULES.find(({ files }) => fits(file, files));
-    if (!rule) return [`${file}: no rule says what it may import`];
+    const [folder, may] = Object.entries(RULES).find(([name]) => isIn(file, name)) ?? [];
+    if (!folder || !may) return [`${file}: no rule says what it may import`];
     return importsOf(file)
-      .filter((imported) => !fits(imported, rule.may))
+      .filter((imported) => ![folder, ...may].some((name) => isIn(imported, name)))
       .map((imported) => `${file} must not import ${imported}`);
   });
   expect(wrong).toEqual([]);
 });
 
+/** What runs in the user's account, on a person's machine, or verifies: examples and benchmarks use it as others do. */
+const isOurs = (file: string): boolean => !/^(?:bench|examples|scripts)\//.test(file);
+const isWithin = (folder: string, outer: string): boolean => `${folder}/`.startsWith(`${outer}/`);
+
+it('no folder reaches itself through another, but for a folder and its own subfolder', () => {
+  const imports = new Map<string, Set<string>>();
+  for (const file of sources().filter(isOurs))
+    for (const imported of importsOf(file).filter(isOurs))
+      if (!isWithin(dirname(file), dirname(imported)) && !isWithin(dirname(imported), dirname(file)))
+        imports.set(dirname(file), (imports.get(dirname(file)) ?? new Set()).add(dirname(imported)));
+  const reached = (from: string, seen = new Set<string>()): Set<string> => {
+    for (const next of imports.get(from) ?? []) if (!seen.has(next)) reached(next, seen.add(next));
+    return seen;
+  };
+  const isAlone = (folder: string) => !reached(folder).has(folder);
+  const circles = [...imports.keys()].filter((folder) => !isAlone(folder));
+  expect(circles).toEqual([]);
+});
+
 it('the rules see the imports that there are', () => {
-  expect(importsOf('src/batching/group.ts')).toContain('src/batching/lock.ts');
-  expect(importsOf('src/local/main.ts')).toContain('examples/flights/downstream.ts');
+  expect(importsOf('src/steps/lead/group.ts')).toContain('src/domain/batches/lock.ts');
+  expect(importsOf('tools/local/main.ts')).toContain('examples/flights/downstream.ts');
   expect(sources().length).toBeGreaterThan(80);
 });

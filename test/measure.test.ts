@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { FlowEvent } from '../src/batching/events.ts';
-import type { FanOutId } from '../src/fan-out/ids.ts';
-import { measured } from '../src/measure.ts';
-import { METRICS, type MetricName } from '../src/metrics.ts';
+import type { FlowEvent } from '../src/domain/events/events.ts';
+import { measured } from '../src/domain/events/measure.ts';
+import { METRICS, type MetricName } from '../src/domain/events/metrics.ts';
+import type { FanOutId } from '../src/domain/fan-out-ids.ts';
 import { batchId, operationName, target, token } from './factories/factories.ts';
 
 const operation = operationName('ship');

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { reportTo } from '../lambdas/log.ts';
-import { measured } from '../src/measure.ts';
-import { METRICS, type MetricName } from '../src/metrics.ts';
+import { measured } from '../src/domain/events/measure.ts';
+import { METRICS, type MetricName } from '../src/domain/events/metrics.ts';
 import { EVERY_EVENT } from './factories/flow-events.ts';
 
 const PAGE = join(import.meta.dirname, '../docs/metrics.md');

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { temporaryFolder } from '../src/temporary-folder.ts';
+import { temporaryFolder } from '../src/util/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 

@@ -4,7 +4,7 @@
  *
  *   node scripts/run.mjs test/run.ts BACKEND [ARGUMENT OF VITEST…]
  */
-import { javaProblem } from '../src/local/dynamodb-local.ts';
+import { javaProblem } from '../tools/local/dynamodb-local.ts';
 import { NOTHING_MAY_BE_MISSING } from './backends/missing.ts';
 
 /** Why a backend cannot run here, in words. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { revivalsOf } from '../src/aws/sqs-queues.ts';
-import { parseRejection, printRejection } from '../src/batching/rejection.ts';
-import { itemBytes } from '../src/batching/task.ts';
-import { printCall } from '../src/downstream/http.ts';
+import { printCall } from '../src/domain/downstream/print-call.ts';
+import { parseRejection, printRejection } from '../src/domain/register/rejection.ts';
+import { itemBytes } from '../src/domain/tasks/task.ts';
 import { batchId, id, NOW, operationName, target } from './factories/factories.ts';
 
 describe('the body of a call', () => {

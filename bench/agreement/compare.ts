@@ -1,10 +1,10 @@
 /** The same trace on the local stack and in the simulator. */
-import type { Config } from '../../src/config/resolved.ts';
-import { parseConfig } from '../../src/config/schema.ts';
-import { QUICK } from '../../src/simulate/downstream.ts';
-import { simulate } from '../../src/simulate/simulate.ts';
-import { LOCAL } from '../../src/simulate/surroundings.ts';
+import type { Config } from '../../src/domain/config/resolved.ts';
+import { parseConfig } from '../../src/domain/config/schema/config.ts';
 import { startTestDownstream } from '../../test/factories/downstream.ts';
+import { QUICK } from '../../tools/simulate/downstream.ts';
+import { simulate } from '../../tools/simulate/simulate.ts';
+import { LOCAL } from '../../tools/simulate/surroundings.ts';
 import { onLocalStack } from './local.ts';
 import { type Seen, seenIn } from './seen.ts';
 import { OPERATION, type Trace } from './traces.ts';

@@ -1,14 +1,14 @@
 /** A trace on the local stack, in real time: what it came to, in the words of a simulation. */
 import { setTimeout } from 'node:timers/promises';
-import type { Millis } from '../../src/batching/ids.ts';
 import { createClient } from '../../src/client/client.ts';
-import type { Config } from '../../src/config/resolved.ts';
-import { localClients } from '../../src/local/clients.ts';
-import { startStack } from '../../src/local/stack.ts';
-import type { Arrival } from '../../src/simulate/arrival.ts';
-import type { DownstreamModel } from '../../src/simulate/downstream.ts';
-import { Spreading } from '../../src/simulate/spread.ts';
+import type { Config } from '../../src/domain/config/resolved.ts';
+import type { Millis } from '../../src/domain/ids.ts';
 import type { TestDownstream } from '../../test/factories/downstream.ts';
+import { localClients } from '../../tools/local/clients.ts';
+import { startStack } from '../../tools/local/stack.ts';
+import type { Arrival } from '../../tools/simulate/arrival.ts';
+import type { DownstreamModel } from '../../tools/simulate/downstream.ts';
+import { Spreading } from '../../tools/simulate/spread.ts';
 import { add, metered, newBill, total } from '../meter.ts';
 import type { Seen } from './seen.ts';
 

@@ -1,5 +1,5 @@
 /** What is compared of a trace that ran, and one that was simulated. */
-import type { Outcome, Spread } from '../../src/simulate/outcome.ts';
+import type { Outcome, Spread } from '../../tools/simulate/outcome.ts';
 
 export interface Seen {
   readonly calls: number;

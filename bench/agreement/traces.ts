@@ -1,8 +1,9 @@
 /** Traces that are compared: light ones, which give as many calls whatever some milliseconds do, and sustained loads. */
-import type { Millis } from '../../src/batching/ids.ts';
-import type { ConfigInput } from '../../src/config/schema.ts';
-import type { Arrival } from '../../src/simulate/arrival.ts';
-import type { DownstreamModel } from '../../src/simulate/downstream.ts';
+
+import type { ConfigInput } from '../../src/domain/config/schema/config.ts';
+import type { Millis } from '../../src/domain/ids.ts';
+import type { Arrival } from '../../tools/simulate/arrival.ts';
+import type { DownstreamModel } from '../../tools/simulate/downstream.ts';
 import { type Load, MAX_SIZE as SUSTAINED_SIZE, MAX_WAIT as SUSTAINED_WAIT } from '../sustained/loads.ts';
 
 export const OPERATION = 'ship';

@@ -1,15 +1,15 @@
 /** Our own schedules, counted as the published algorithm's are. */
-import { membersOf } from '../../src/batching/batch.ts';
-import type { Deps } from '../../src/batching/deps.ts';
-import { electLeader } from '../../src/batching/elect-leader.ts';
-import { group } from '../../src/batching/group.ts';
-import { handleBatch } from '../../src/batching/handle-batch.ts';
-import type { TaskId } from '../../src/batching/ids.ts';
-import { registerAll } from '../../src/batching/register.ts';
-import { operationFor } from '../../src/config/resolved.ts';
-import type { Steps } from '../../src/simulation/functions.ts';
-import { charged, pricesOf, type Spent } from '../../src/simulation/units.ts';
-import { type Report, runSchedule, type Scenario } from '../../src/simulation/world.ts';
+import { membersOf } from '../../src/domain/batches/batch.ts';
+import { operationFor } from '../../src/domain/config/resolved.ts';
+import type { TaskId } from '../../src/domain/ids.ts';
+import type { Steps } from '../../src/processes/functions.ts';
+import { charged, pricesOf, type Spent } from '../../src/processes/units.ts';
+import { handleBatch } from '../../src/steps/call/handle-batch.ts';
+import type { Deps } from '../../src/steps/deps.ts';
+import { electLeader } from '../../src/steps/lead/elect-leader.ts';
+import { group } from '../../src/steps/lead/group.ts';
+import { registerAll } from '../../src/steps/register/register.ts';
+import { type Report, runSchedule, type Scenario } from '../../verification/batches/world.ts';
 import { countCalls, NOTHING, type Outcome, sentTasks } from './outcome.ts';
 
 interface Units {

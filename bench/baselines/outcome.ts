@@ -1,13 +1,13 @@
 /** What a schedule comes to, whoever batched its tasks: seen from outside, so that algorithms can be compared by it. */
 
-import type { Millis, Target, TaskId } from '../../src/batching/ids.ts';
-import { parseRegisterMessage, withId } from '../../src/batching/register-message.ts';
-import { AS_THEY_COME, operationFor } from '../../src/config/resolved.ts';
-import { plain } from '../../src/simulation/plain.ts';
-import type { LoggedCall } from '../../src/simulation/simulated-downstream.ts';
-import { START } from '../../src/simulation/trace.ts';
-import { withOperations } from '../../src/simulation/with-operations.ts';
-import type { Scenario } from '../../src/simulation/world.ts';
+import { AS_THEY_COME, operationFor } from '../../src/domain/config/resolved.ts';
+import type { Millis, Target, TaskId } from '../../src/domain/ids.ts';
+import { parseRegisterMessage, withId } from '../../src/domain/register/register-message.ts';
+import { START } from '../../src/virtual/trace.ts';
+import { plain } from '../../verification/batches/plain.ts';
+import type { LoggedCall } from '../../verification/batches/simulated-downstream.ts';
+import { withOperations } from '../../verification/batches/with-operations.ts';
+import type { Scenario } from '../../verification/batches/world.ts';
 
 /** Counts; of one schedule, or of many added up. */
 export interface Outcome {

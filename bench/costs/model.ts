@@ -1,5 +1,5 @@
 /** What a month costs, in US dollars at list prices: Groupage and what else could do its work. */
-import { PRICES } from '../../src/simulate/prices.ts';
+import { PRICES } from '../../tools/simulate/prices.ts';
 
 /** Work as it comes, and the downstream that it is for. */
 export interface Load {

@@ -1,10 +1,11 @@
 /** What DynamoDB charges for the calls of a fleet, as src/aws makes them, by the key of the table that each goes to. */
-import { checkpointKey, leaseKey, nodeRow } from '../../src/aws/fleet-rows.ts';
-import { itemSize, readUnits, writeUnits } from '../../src/aws/item-size.ts';
-import type { Lease } from '../../src/fleet/fleet.ts';
-import type { FleetName, PartitionId } from '../../src/fleet/ids.ts';
-import type { Fleets, Held } from '../../src/fleet/store.ts';
-import type { Prices, Spent } from '../../src/simulation/units.ts';
+
+import type { Lease } from '../../src/domain/fleets/fleet.ts';
+import type { FleetName, PartitionId } from '../../src/domain/fleets/ids.ts';
+import type { Fleets, Held } from '../../src/ports/fleets.ts';
+import type { Prices, Spent } from '../../src/processes/units.ts';
+import { checkpointKey, leaseKey, nodeRow } from '../../src/rows/fleet-rows.ts';
+import { itemSize, readUnits, writeUnits } from '../../src/rows/item-size.ts';
 
 /** Names and numbers of a row beside its key: an owner, a fence, a moment, a version, what asks for it. */
 const LEASE_BYTES = 150;

@@ -1,12 +1,12 @@
 /** A rolling restart of a fleet, and what it asks of the busiest key of its table. */
-import type { Millis } from '../../src/batching/ids.ts';
-import type { Fleets } from '../../src/fleet/store.ts';
-import { fleetScenario, type Timing } from '../../src/simulation/fleets/scenarios.ts';
-import { UNIT } from '../../src/simulation/fleets/schedules.ts';
-import { runFleetScenario } from '../../src/simulation/fleets/world.ts';
-import { type Hottest, Partitions } from '../../src/simulation/partitions.ts';
-import { START } from '../../src/simulation/trace.ts';
-import { charged } from '../../src/simulation/units.ts';
+import type { Millis } from '../../src/domain/ids.ts';
+import type { Fleets } from '../../src/ports/fleets.ts';
+import { charged } from '../../src/processes/units.ts';
+import { START } from '../../src/virtual/trace.ts';
+import { type Hottest, Partitions } from '../../verification/batches/partitions.ts';
+import { fleetScenario, type Timing } from '../../verification/fleets/scenarios.ts';
+import { UNIT } from '../../verification/fleets/schedules.ts';
+import { runFleetScenario } from '../../verification/fleets/world.ts';
 import { fleetPrices } from './prices.ts';
 
 const MINUTE: Millis = 60_000;

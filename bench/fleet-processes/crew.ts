@@ -3,9 +3,9 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import type { Fleet } from '../../src/fleet/fleet.ts';
-import { type FleetName, nodeIdOf, type PartitionId } from '../../src/fleet/ids.ts';
-import { fleetsAt } from '../../src/fleet/runtime/at.ts';
+import type { Fleet } from '../../src/domain/fleets/fleet.ts';
+import { type FleetName, nodeIdOf, type PartitionId } from '../../src/domain/fleets/ids.ts';
+import { fleetsAt } from '../../src/fleet/at.ts';
 import type { WorkerSetting } from './worker.ts';
 
 export type CrewSetting = Omit<WorkerSetting, 'name'>;

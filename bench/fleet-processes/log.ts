@@ -1,7 +1,7 @@
 /** What each worker writes down as it happens, so that SIGKILL takes none of it away. */
 import { readdirSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FleetEvent } from '../../src/fleet/events.ts';
+import type { FleetEvent } from '../../src/domain/fleets/events.ts';
 
 /** Milliseconds, of one clock for all processes of a machine; it goes on while a process is stopped. */
 export const monotonic = (): number => Number(process.hrtime.bigint()) / 1e6;

@@ -1,6 +1,6 @@
 /** Who shares partitions: ours, and the published algorithm with either of its formulas. */
-import type { FleetOutcome, FleetScenario } from '../../src/simulation/fleets/scenario.ts';
-import { runFleetScenario } from '../../src/simulation/fleets/world.ts';
+import type { FleetOutcome, FleetScenario } from '../../verification/fleets/scenario.ts';
+import { runFleetScenario } from '../../verification/fleets/world.ts';
 import { runPublishedFleet } from '../baselines/fleet/published.ts';
 import { SPANS } from '../baselines/fleet/reading.ts';
 

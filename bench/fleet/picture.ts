@@ -1,7 +1,7 @@
 /** Who worked on what in one scenario, and what was moved in all: plain SVG on a card of its own, for dark pages, too. */
-import type { Millis } from '../../src/batching/ids.ts';
-import type { FleetOutcome } from '../../src/simulation/fleets/scenario.ts';
-import { PARTITIONS } from '../../src/simulation/fleets/scenarios.ts';
+import type { Millis } from '../../src/domain/ids.ts';
+import type { FleetOutcome } from '../../verification/fleets/scenario.ts';
+import { PARTITIONS } from '../../verification/fleets/scenarios.ts';
 import { CONTENDERS, type ContenderName } from './contenders.ts';
 import type { Run } from './runs.ts';
 

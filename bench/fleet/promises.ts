@@ -1,6 +1,6 @@
 /** What ours promises in these scenarios. */
-import type { FleetOutcome } from '../../src/simulation/fleets/scenario.ts';
-import { PARTITIONS, type ScenarioName } from '../../src/simulation/fleets/scenarios.ts';
+import type { FleetOutcome } from '../../verification/fleets/scenario.ts';
+import { PARTITIONS, type ScenarioName } from '../../verification/fleets/scenarios.ts';
 import { OURS } from './contenders.ts';
 import type { Run } from './runs.ts';
 

@@ -1,5 +1,5 @@
 /** The figures as tables, and as a page of the documentation. */
-import { PARTITIONS } from '../../src/simulation/fleets/scenarios.ts';
+import { PARTITIONS } from '../../verification/fleets/scenarios.ts';
 import { SPANS } from '../baselines/fleet/reading.ts';
 import { CONTENDERS, OURS } from './contenders.ts';
 import type { Run } from './runs.ts';

@@ -1,9 +1,9 @@
 /** All runs of the benchmark, on all cores: each depends on its scenario and seed alone. */
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { answerOf } from '../../src/simulation/answer-of.ts';
-import type { FleetOutcome } from '../../src/simulation/fleets/scenario.ts';
-import type { ScenarioName, Timing } from '../../src/simulation/fleets/scenarios.ts';
+import { answerOf } from '../../src/util/answer-of.ts';
+import type { FleetOutcome } from '../../verification/fleets/scenario.ts';
+import type { ScenarioName, Timing } from '../../verification/fleets/scenarios.ts';
 import type { ContenderName } from './contenders.ts';
 
 /** What is run. */

@@ -1,6 +1,6 @@
 /** Runs the cases that it is given, one after the other, in a thread of its own. */
 import { parentPort } from 'node:worker_threads';
-import { fleetScenario } from '../../src/simulation/fleets/scenarios.ts';
+import { fleetScenario } from '../../verification/fleets/scenarios.ts';
 import { contend } from './contenders.ts';
 import type { Case } from './runs.ts';
 

@@ -3,10 +3,10 @@
  * have claimed something.
  */
 import { strict as assert } from 'node:assert';
-import { claimJobs } from '../../src/deferred/claim.ts';
-import { complete } from '../../src/deferred/claimed.ts';
-import type { ListId } from '../../src/deferred/ids.ts';
-import { takeJobs } from '../../src/deferred/trigger.ts';
+import type { ListId } from '../../src/domain/lists/ids.ts';
+import { claimJobs } from '../../src/steps/lists/claim.ts';
+import { complete } from '../../src/steps/lists/claimed.ts';
+import { takeJobs } from '../../src/steps/lists/trigger.ts';
 import { total } from '../meter.ts';
 import {
   claimNamed,

@@ -6,17 +6,17 @@
  * lives is done with his: where nobody gets anything it moves on only while nobody who lives has something.
  */
 import { strict as assert } from 'node:assert';
-import { ListBusy } from '../../src/deferred/busy.ts';
-import { type Claimed, claimJobs } from '../../src/deferred/claim.ts';
-import { complete } from '../../src/deferred/claimed.ts';
-import type { ListDeps } from '../../src/deferred/deps.ts';
-import { type ListId, trackerOf } from '../../src/deferred/ids.ts';
-import { endOf, type Job } from '../../src/deferred/list.ts';
-import type { JobResult } from '../../src/deferred/store.ts';
-import { visit } from '../../src/fan-out/patrol.ts';
-import { progressOf } from '../../src/fan-out/progress.ts';
-import { seal } from '../../src/fan-out/seal.ts';
-import { type Random, seeded } from '../../src/simulation/random.ts';
+import { type ListId, trackerOf } from '../../src/domain/lists/ids.ts';
+import { endOf, type Job } from '../../src/domain/lists/list.ts';
+import type { JobResult } from '../../src/ports/lists.ts';
+import { visit } from '../../src/steps/fan-outs/patrol.ts';
+import { progressOf } from '../../src/steps/fan-outs/progress.ts';
+import { seal } from '../../src/steps/fan-outs/seal.ts';
+import { ListBusy } from '../../src/steps/lists/busy.ts';
+import { type Claimed, claimJobs } from '../../src/steps/lists/claim.ts';
+import { complete } from '../../src/steps/lists/claimed.ts';
+import type { ListDeps } from '../../src/steps/lists/deps.ts';
+import { type Random, seeded } from '../../src/virtual/random.ts';
 import { total } from '../meter.ts';
 import { claimNamed, heldBy, LIST_ROW, newListId, openList, spending, TRACKER, type World } from './world.ts';
 

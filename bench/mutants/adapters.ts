@@ -25,26 +25,26 @@ export const ADAPTERS: readonly Mutant[] = [
   ),
   ...mutantsOf(
     'src/aws/redrive-tasks.ts',
-    ['test/contract/redrive.test.ts'],
+    ['test/ports/redrive.test.ts'],
     ['#status = :failed AND #run = :run', '#status = :failed AND #run >= :run'],
     ['FailedTarget, StartBy, #error', 'FailedTarget, #error'],
   ),
   ...mutantsOf(
     'src/aws/dynamodb-tasks.ts',
-    ['test/aws/cut-calls.test.ts', 'test/contract/tasks.test.ts', 'test/contract/redrive.test.ts'],
+    ['test/aws/cut-calls.test.ts', 'test/ports/tasks.test.ts', 'test/ports/redrive.test.ts'],
     ['payloadRow && (answers[index] || refused.get(id)?.BatchId === batch.id)', 'payloadRow && answers[index]'],
     ["if (row && hasLeft(row, batch.id)) return 'failed';", ''],
     ['(refused.get(id)?.BatchId === batch && refused.get(id)?.Run === run)', 'refused.get(id)?.BatchId === batch'],
   ),
   ...mutantsOf(
     'src/aws/settle-tasks.ts',
-    ['test/aws/cut-calls.test.ts', 'test/contract/settle.test.ts'],
+    ['test/aws/cut-calls.test.ts', 'test/ports/settle.test.ts'],
     ['stored.payloadApart && isSettledIn(task.run, stored)', 'stored.payloadApart && written[index]'],
     ['AND "Status"=\'created\' AND "Run"=?', 'AND "Status"=\'created\' AND "Run">=?'],
   ),
   ...mutantsOf(
     'src/aws/payloads.ts',
-    ['test/contract/tasks.test.ts', 'test/contract/redrive.test.ts'],
+    ['test/ports/tasks.test.ts', 'test/ports/redrive.test.ts'],
     ['OR CreatedAt < :at)', 'OR attribute_exists(CreatedAt))'],
     ['WHERE "Id"=? AND "Run"<=?', 'WHERE "Id"=? AND "Run">=?'],
     ["'#run <= :run'", "'#run >= :run'"],
@@ -62,17 +62,17 @@ export const ADAPTERS: readonly Mutant[] = [
   ),
   ...mutantsOf(
     'src/aws/dynamodb-fan-outs.ts',
-    ['test/contract/fan-outs.test.ts'],
+    ['test/ports/fan-outs.test.ts'],
     ['size(Fails) <= :most', 'size(Fails) < :most'],
   ),
-  ...mutantsOf('src/aws/fan-out-rows.ts', ['test/aws/expiry.test.ts'], ['  ExpiresAt: expiresAt(expires, 0),', '']),
+  ...mutantsOf('src/rows/fan-out-rows.ts', ['test/aws/expiry.test.ts'], ['  ExpiresAt: expiresAt(expires, 0),', '']),
   ...mutantsOf('src/aws/dynamodb-processed.ts', ['test/aws/expiry.test.ts'], ['  ExpiresAt: expiresAt(at, keep),', '']),
   ...mutantsOf(
     'src/aws/dynamodb-processed.ts',
-    ['test/contract/processed.test.ts'],
+    ['test/ports/processed.test.ts'],
     ['key !== undefined && (row.Until as number) > now', 'key !== undefined'],
   ),
-  ...mutantsOf('src/at-once.ts', ['test/client/not-all-sent.test.ts'], ['    if (failure) return [];\n', '']),
+  ...mutantsOf('src/util/at-once.ts', ['test/client/not-all-sent.test.ts'], ['    if (failure) return [];\n', '']),
   ...mutantsOf(
     'src/client/send-tasks.ts',
     ['test/client/not-all-sent.test.ts'],
@@ -80,7 +80,7 @@ export const ADAPTERS: readonly Mutant[] = [
   ),
   ...mutantsOf(
     'src/aws/dynamodb-batches.ts',
-    ['test/contract/batches.test.ts'],
+    ['test/ports/batches.test.ts'],
     ['RunUntil < :at', 'RunUntil <= :at'],
     ['Attempt = :before AND (', 'Attempt <= :before AND ('],
     ["const remove = ['StartedBy', ...gone.map(([name]) => name)];", "const remove = ['StartedBy'];"],
@@ -96,7 +96,7 @@ export const ADAPTERS: readonly Mutant[] = [
   ),
   ...mutantsOf(
     'src/aws/dynamodb-locks.ts',
-    ['test/contract/locks.test.ts'],
+    ['test/ports/locks.test.ts'],
     ['LockedUntil < :now)', 'LockedUntil <= :now)'],
     [
       "unchanged.when}`,\n        values: { ...mine(holder), ...unchanged.values, ':at'",
@@ -106,7 +106,7 @@ export const ADAPTERS: readonly Mutant[] = [
     ['AND attribute_not_exists(LockHolder) AND attribute_not_exists(Blocked)`', 'AND attribute_not_exists(Blocked)`'],
   ),
   ...mutantsOf(
-    'src/downstream/aws-failure.ts',
+    'src/domain/downstream/aws-failure.ts',
     ['test/downstream/aws-failure.test.ts'],
     ['status === 0 || status >= 500', 'status >= 500'],
     ['pause * 1_000', 'pause'],
@@ -116,7 +116,7 @@ export const ADAPTERS: readonly Mutant[] = [
   ),
   ...mutantsOf(
     'src/aws/dynamodb-batches.ts',
-    ['test/contract/batches.test.ts'],
+    ['test/ports/batches.test.ts'],
     [' OR HeldBy = :after', ''],
     ['HeldSpan < :span', 'HeldSpan <= :span'],
   ),
@@ -133,13 +133,13 @@ export const ADAPTERS: readonly Mutant[] = [
   ),
   ...mutantsOf(
     'src/aws/fleet-checkpoints.ts',
-    ['test/contract/fleets.test.ts'],
+    ['test/ports/fleets.test.ts'],
     ['attribute_not_exists(Fence) OR Fence < :fence', 'attribute_not_exists(Fence) OR Fence <= :fence'],
     ['row.Fence === fence ? openedOf(row) : undefined', 'openedOf(row)'],
   ),
   ...mutantsOf(
     'src/aws/dynamodb-fleets.ts',
-    ['test/contract/fleets.test.ts'],
+    ['test/ports/fleets.test.ts'],
     [
       '`Fence = :fence AND (attribute_not_exists(CheckpointNo)',
       '`attribute_exists(Fence) AND :fence = :fence AND (attribute_not_exists(CheckpointNo)',

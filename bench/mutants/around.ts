@@ -13,7 +13,7 @@ export const AROUND: readonly Mutant[] = [
     ['threshold: failedBatches,', 'threshold: failedBatches * 1_000,'],
   ),
   ...mutantsOf(
-    'src/config/sections/combinations.ts',
+    'src/domain/config/schema/combinations.ts',
     ['test/config/combinations.test.ts'],
     ['if (keepTasks < least)', 'if (keepTasks <= least)'],
     ['merge && keepTasks < wait', 'merge && keepTasks <= wait'],
@@ -28,14 +28,14 @@ export const AROUND: readonly Mutant[] = [
     ['ids.length === 0 || ', ''],
   ),
   ...mutantsOf(
-    'src/console/call.ts',
+    'tools/console/server/call.ts',
     ['test/console/call.test.ts'],
     ["cause.name === 'TimeoutError'", 'false'],
     ["pathname.slice('/v1'.length)", 'pathname'],
     ["'retry-after', ", ''],
   ),
   ...mutantsOf(
-    'src/callbacks/deliver.ts',
+    'src/steps/deliver/deliver.ts',
     ['test/callbacks/deliver.test.ts'],
     ['    onFailure(message, cause);\n', ''],
     ['if (!(cause instanceof TooLarge)) throw cause;', 'if (cause instanceof TooLarge) throw cause;'],
@@ -45,7 +45,7 @@ export const AROUND: readonly Mutant[] = [
     ["({ kind }) => kind === 'delivered').length", "({ kind }) => kind !== 'delivered').length"],
   ),
   ...mutantsOf(
-    'src/callbacks/share.ts',
+    'src/domain/callbacks/share.ts',
     ['test/callbacks/share.test.ts'],
     ['slots.length >= SLOTS.all', 'slots.length > SLOTS.all'],
     ['({ until }) => until > now', '() => true'],
@@ -53,13 +53,13 @@ export const AROUND: readonly Mutant[] = [
     ['(isOpen && !isProbe)', 'isOpen'],
   ),
   ...mutantsOf(
-    'src/callbacks/deliver-to.ts',
+    'src/steps/deliver/deliver-to.ts',
     ['test/callbacks/deliver-to.test.ts'],
     ["changed === 'unknown';", 'false;'],
     ['this.#abort.abort();', ''],
   ),
   ...mutantsOf(
-    'src/config/resolved.ts',
+    'src/domain/config/resolved.ts',
     ['test/config/resolved.test.ts'],
     ['Math.max(longest, 2 * AWS_CALL) + HANDLER_OVERHEAD', '2 * AWS_CALL + HANDLER_OVERHEAD'],
     ['Math.max(longest, 2 * AWS_CALL)', 'longest'],

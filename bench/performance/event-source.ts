@@ -6,8 +6,8 @@
 
 import { setTimeout } from 'node:timers/promises';
 import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import type { Millis } from '../../src/batching/ids.ts';
-import { reasonOf } from '../../src/batching/problems.ts';
+import type { Millis } from '../../src/domain/ids.ts';
+import { reasonOf } from '../../src/util/problems.ts';
 import { add } from '../meter.ts';
 import type { Site } from './site.ts';
 

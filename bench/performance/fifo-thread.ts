@@ -10,7 +10,7 @@ interface FifoQueue {
   dequeueFifo(most: number, ...rest: unknown[]): readonly unknown[];
 }
 
-/** Its class is not among the package's exports, as those in `src/local/sqs-server.ts`. */
+/** Its class is not among the package's exports, as those in `tools/local/sqs-server.ts`. */
 const file = new URL('./sqs/sqsStore.js', import.meta.resolve('fauxqs')).href;
 const { prototype } = ((await import(file)) as { readonly SqsQueue: { readonly prototype: FifoQueue } }).SqsQueue;
 const receiveOne = prototype.dequeueFifo;
@@ -33,4 +33,4 @@ prototype.dequeueFifo = function (most, ...rest) {
   return received;
 };
 
-await import('../../src/local/sqs-thread.ts');
+await import('../../tools/local/sqs-thread.ts');

@@ -14,7 +14,7 @@
  *
  * The bytes of a call are left out: with them it would be a matter of packing. {@link fits} says whether they matter.
  */
-import type { Millis } from '../../src/batching/ids.ts';
+import type { Millis } from '../../src/domain/ids.ts';
 
 export interface Limits {
   readonly maxSize: number;

@@ -1,9 +1,9 @@
 /** The loads: which tasks come when. The same seed gives the same tasks at the same moments. */
 
 import { readFlights } from '../../examples/fleet/flights.ts';
-import type { Millis } from '../../src/batching/ids.ts';
-import type { Arrival } from '../../src/simulate/arrival.ts';
-import { type Random, seeded } from '../../src/simulation/random.ts';
+import type { Millis } from '../../src/domain/ids.ts';
+import { type Random, seeded } from '../../src/virtual/random.ts';
+import type { Arrival } from '../../tools/simulate/arrival.ts';
 import { byChance } from '../policies/arrivals.ts';
 
 export interface Load {

@@ -3,7 +3,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { SendMessageBatchCommand, type SendMessageBatchRequestEntry, type SQSClient } from '@aws-sdk/client-sqs';
 import pLimit from 'p-limit';
-import type { Millis } from '../../src/batching/ids.ts';
+import type { Millis } from '../../src/domain/ids.ts';
 import type { Load } from './loads.ts';
 
 /** A task, as it was sent. */

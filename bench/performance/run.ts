@@ -1,7 +1,7 @@
 /** One load by one way, from the first message to when nothing is left. */
 import { setTimeout } from 'node:timers/promises';
-import type { Millis } from '../../src/batching/ids.ts';
-import { parseRegisterMessage } from '../../src/batching/register-message.ts';
+import type { Millis } from '../../src/domain/ids.ts';
+import { parseRegisterMessage } from '../../src/domain/register/register-message.ts';
 import { fits } from './least-calls.ts';
 import type { Load } from './loads.ts';
 import { type Known, type Measures, measuresOf } from './measures.ts';

@@ -3,12 +3,12 @@
 import { setTimeout } from 'node:timers/promises';
 import { GetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { AwsClients } from '../../src/aws/clients.ts';
-import type { Millis } from '../../src/batching/ids.ts';
-import { type Config, type Operation, operationNamed } from '../../src/config/resolved.ts';
-import { parseConfig } from '../../src/config/schema.ts';
-import { localClients } from '../../src/local/clients.ts';
-import { type Engines, startEngines } from '../../src/local/engines.ts';
+import { type Config, type Operation, operationNamed } from '../../src/domain/config/resolved.ts';
+import { parseConfig } from '../../src/domain/config/schema/config.ts';
+import type { Millis } from '../../src/domain/ids.ts';
 import { startTestDownstream, type TestDownstream } from '../../test/factories/downstream.ts';
+import { localClients } from '../../tools/local/clients.ts';
+import { type Engines, startEngines } from '../../tools/local/engines.ts';
 import { add, type Bill, metered, newBill } from '../meter.ts';
 import type { Load } from './loads.ts';
 

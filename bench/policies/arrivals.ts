@@ -1,7 +1,7 @@
 /** When tasks come. */
-import type { Millis } from '../../src/batching/ids.ts';
-import { untilNext } from '../../src/simulate/load.ts';
-import { seeded } from '../../src/simulation/random.ts';
+import type { Millis } from '../../src/domain/ids.ts';
+import { seeded } from '../../src/virtual/random.ts';
+import { untilNext } from '../../tools/simulate/load.ts';
 
 /** By chance, so many a second on average. */
 export const byChance = (perSecond: number, count: number, seed = 1): readonly Millis[] => {

@@ -1,6 +1,8 @@
 /** One Target's batches under the real policy (`due`), in virtual time: a leader that is always there and never late. */
-import type { Millis, TaskId } from '../../src/batching/ids.ts';
-import { type BatchPolicy, due, type Waiting, waitingRow } from '../../src/batching/policy.ts';
+
+import { due, type Waiting, waitingRow } from '../../src/domain/batches/policy.ts';
+import type { BatchPolicy } from '../../src/domain/config/policies.ts';
+import type { Millis, TaskId } from '../../src/domain/ids.ts';
 
 export interface Sealed {
   readonly size: number;

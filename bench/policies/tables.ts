@@ -1,7 +1,8 @@
 /** The tables of docs/choosing.md. */
-import type { Millis } from '../../src/batching/ids.ts';
-import type { BatchPolicy } from '../../src/batching/policy.ts';
-import { parseConfig } from '../../src/config/schema.ts';
+
+import type { BatchPolicy } from '../../src/domain/config/policies.ts';
+import { parseConfig } from '../../src/domain/config/schema/config.ts';
+import type { Millis } from '../../src/domain/ids.ts';
 import { perMillionTasks } from '../costs/model.ts';
 import { byChance, inBursts } from './arrivals.ts';
 import { batchesOf, type Calls, type Sealed } from './simulate.ts';

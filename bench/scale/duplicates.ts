@@ -1,6 +1,6 @@
 /** SQS delivers every message of every queue several times, for ten minutes: what that costs, and whether anybody notices. */
-import type { Millis } from '../../src/batching/ids.ts';
-import type { SimulateOptions } from '../../src/simulate/simulate.ts';
+import type { Millis } from '../../src/domain/ids.ts';
+import type { SimulateOptions } from '../../tools/simulate/simulate.ts';
 import { dollars, invocationsOf, perMillion } from './bill.ts';
 import { number, table } from './table.ts';
 import { COLD, only, steady, type Tried, tryOut } from './trial.ts';

@@ -5,8 +5,8 @@
  * Target of each thousand, for a day and more, tells what all of them cost. What Targets share depends on all of them: so
  * some seconds of all of them tell what that has to bear, as they all come for the first time.
  */
-import type { Millis } from '../../src/batching/ids.ts';
-import { seeded } from '../../src/simulation/random.ts';
+import type { Millis } from '../../src/domain/ids.ts';
+import { seeded } from '../../src/virtual/random.ts';
 import { dollars, perMillion } from './bill.ts';
 import { number, span, table } from './table.ts';
 import { type OperationInput, only, type Tried, tryOut, WARM } from './trial.ts';

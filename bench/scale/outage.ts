@@ -2,11 +2,11 @@
  * A downstream that is down for hours, and then takes what it always took: what becomes of the tasks, by the policy.
  * Two tasks a second over twenty Targets come meanwhile, and for an hour after it.
  */
-import type { Millis } from '../../src/batching/ids.ts';
-import { QUICK } from '../../src/simulate/downstream.ts';
-import type { Outcome } from '../../src/simulate/outcome.ts';
-import { sentAt } from '../../src/simulate/world.ts';
-import { START } from '../../src/simulation/trace.ts';
+import type { Millis } from '../../src/domain/ids.ts';
+import { START } from '../../src/virtual/trace.ts';
+import { QUICK } from '../../tools/simulate/downstream.ts';
+import type { Outcome } from '../../tools/simulate/outcome.ts';
+import { sentAt } from '../../tools/simulate/world.ts';
 import { dollars, perMillion } from './bill.ts';
 import { number, span, table } from './table.ts';
 import { COLD, type OperationInput, only, steady, type Tried, tryOut } from './trial.ts';

@@ -1,7 +1,7 @@
 /** Thousands of Targets that a circuit has blocked: how soon all of them are called about again, and what that costs one key. */
-import type { Millis } from '../../src/batching/ids.ts';
-import { QUICK } from '../../src/simulate/downstream.ts';
-import { START } from '../../src/simulation/trace.ts';
+import type { Millis } from '../../src/domain/ids.ts';
+import { START } from '../../src/virtual/trace.ts';
+import { QUICK } from '../../tools/simulate/downstream.ts';
 import { number, span, table } from './table.ts';
 import { steady, type Tried, tryOut } from './trial.ts';
 

@@ -1,12 +1,13 @@
 /** One simulated run at scale: the real steps, with the limits of a deployment and of DynamoDB's partition keys. */
-import type { Millis, TaskId } from '../../src/batching/ids.ts';
-import type { ConfigInput } from '../../src/config/schema.ts';
-import { parseConfig } from '../../src/config/schema.ts';
-import type { Arrivals } from '../../src/simulate/arrival.ts';
-import type { Outcome } from '../../src/simulate/outcome.ts';
-import { type SimulateOptions, simulate } from '../../src/simulate/simulate.ts';
-import { AWS, type Surroundings } from '../../src/simulate/surroundings.ts';
-import { Partitions } from '../../src/simulation/partitions.ts';
+
+import type { ConfigInput } from '../../src/domain/config/schema/config.ts';
+import { parseConfig } from '../../src/domain/config/schema/config.ts';
+import type { Millis, TaskId } from '../../src/domain/ids.ts';
+import type { Arrivals } from '../../tools/simulate/arrival.ts';
+import type { Outcome } from '../../tools/simulate/outcome.ts';
+import { type SimulateOptions, simulate } from '../../tools/simulate/simulate.ts';
+import { AWS, type Surroundings } from '../../tools/simulate/surroundings.ts';
+import { Partitions } from '../../verification/batches/partitions.ts';
 
 export type OperationInput = Partial<ConfigInput['operations'][string]>;
 

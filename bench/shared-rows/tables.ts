@@ -1,12 +1,12 @@
 /** The engine with the product's tables, a meter on it, and what is spent phase by phase. */
 import { strict as assert } from 'node:assert';
 import { DeleteCommand, type DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { parseConfig } from '../../src/config/schema.ts';
-import { synthesise } from '../../src/local/assembly.ts';
-import { localClients } from '../../src/local/clients.ts';
-import { startEngines } from '../../src/local/engines.ts';
-import { createTables } from '../../src/local/resources.ts';
-import { CloudAssembly } from '../../src/local/template.ts';
+import { parseConfig } from '../../src/domain/config/schema/config.ts';
+import { synthesise } from '../../tools/local/assembly.ts';
+import { localClients } from '../../tools/local/clients.ts';
+import { startEngines } from '../../tools/local/engines.ts';
+import { createTables } from '../../tools/local/resources.ts';
+import { CloudAssembly } from '../../tools/local/template.ts';
 import { metered, newBill, total } from '../meter.ts';
 
 /** Units of one kind of work. */

@@ -5,8 +5,8 @@
  */
 import { PutCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { execute, insertion, writeAll } from '../../src/aws/dynamodb.ts';
-import type { Item } from '../../src/aws/item.ts';
-import { groupBy } from '../../src/group-by.ts';
+import type { Item } from '../../src/rows/item.ts';
+import { groupBy } from '../../src/util/group-by.ts';
 import type { Spent, Tables } from './tables.ts';
 
 export interface Load {

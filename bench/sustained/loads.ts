@@ -1,6 +1,6 @@
 /** The loads of `npm run bench:sustained`: what is sent, when and for which Target, and what has to hold. */
-import type { Millis } from '../../src/batching/ids.ts';
-import { seeded } from '../../src/simulation/random.ts';
+import type { Millis } from '../../src/domain/ids.ts';
+import { seeded } from '../../src/virtual/random.ts';
 import { zipf } from '../zipf.ts';
 
 /** How long tasks may wait for others in every load, and how many share a batch. */

@@ -1,5 +1,5 @@
 /** What a load came to, from when tasks were sent and when the downstream was called. */
-import type { Millis } from '../../src/batching/ids.ts';
+import type { Millis } from '../../src/domain/ids.ts';
 import type { ReceivedCall } from '../../test/factories/downstream.ts';
 import type { Sent } from './run.ts';
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import type { Millis } from '../../src/batching/ids.ts';
+import type { Millis } from '../../src/domain/ids.ts';
 import { type ReceivedCall, startTestDownstream } from '../../test/factories/downstream.ts';
 import { type Line, openLine } from './line.ts';
 import { type Load, MAX_SIZE, MAX_WAIT } from './loads.ts';

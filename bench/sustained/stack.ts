@@ -1,8 +1,8 @@
 /** A local stack in a process of its own, as `npm start` runs one. It tells its parent its addresses, then what ran. */
 
-import { parseConfig } from '../../src/config/schema.ts';
-import { startStack } from '../../src/local/stack.ts';
+import { parseConfig } from '../../src/domain/config/schema/config.ts';
 import { errorLog } from '../../test/factories/error-log.ts';
+import { startStack } from '../../tools/local/stack.ts';
 
 const parsed = parseConfig(JSON.parse(process.argv[2] ?? '{}'));
 if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));

@@ -1,4 +1,4 @@
-import { defineConfig } from '../../src/config/schema.ts';
+import { defineConfig } from '../../src/domain/config/schema/config.ts';
 
 /** Items of a catalogue go to a search index, a hundred of one department a call; whoever waits for the whole is told once. */
 export default defineConfig({

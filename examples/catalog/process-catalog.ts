@@ -7,7 +7,7 @@
 import { DeleteMessageCommand, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { createClient, type TaskToSend } from '../../src/client/client.ts';
 import { createFanOutClient } from '../../src/client/fan-outs.ts';
-import { localClients } from '../../src/local/clients.ts';
+import { localClients } from '../../tools/local/clients.ts';
 import { type CatalogItem, catalog, type ProcessCatalog } from './catalog.ts';
 
 type Operations = { readonly 'index-item': CatalogItem };

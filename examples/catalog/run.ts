@@ -19,11 +19,11 @@ import {
   SendMessageCommand,
 } from '@aws-sdk/client-sqs';
 import { metered, newBill } from '../../bench/meter.ts';
-import { plural } from '../../src/cli/output.ts';
-import { parseConfig } from '../../src/config/schema.ts';
-import { localClients } from '../../src/local/clients.ts';
-import { freePort } from '../../src/local/free-port.ts';
-import { startStack } from '../../src/local/stack.ts';
+import { parseConfig } from '../../src/domain/config/schema/config.ts';
+import { localClients } from '../../tools/local/clients.ts';
+import { freePort } from '../../tools/local/free-port.ts';
+import { startStack } from '../../tools/local/stack.ts';
+import { plural } from '../../tools/terminal.ts';
 import { isBroken, type ProcessCatalog } from './catalog.ts';
 import input from './groupage.config.ts';
 

@@ -1,4 +1,4 @@
-import { defineConfig } from '../../src/config/schema.ts';
+import { defineConfig } from '../../src/domain/config/schema/config.ts';
 
 /**
  * Requests to downsample scenes of satellites, for jobs that take three minutes to start: those of five minutes become one

@@ -8,7 +8,7 @@
  */
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { plural, table } from '../../src/cli/output.ts';
+import { plural, table } from '../../tools/terminal.ts';
 import { burst, type Request, scattered, WINDOW, windows } from './requests.ts';
 import { type Runner, startRunner } from './runner.ts';
 import { oneJobEach, startGroupage } from './ways.ts';

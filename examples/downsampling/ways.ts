@@ -1,10 +1,10 @@
 /** The two ways of having requests done: a job for each, and with Groupage. Each tells what it met. */
 import { setTimeout } from 'node:timers/promises';
 import { dynamoDBTasks } from '../../src/aws/dynamodb-tasks.ts';
-import type { TaskId } from '../../src/batching/ids.ts';
 import { createClient } from '../../src/client/client.ts';
-import { parseConfig } from '../../src/config/schema.ts';
-import { startStack } from '../../src/local/stack.ts';
+import { parseConfig } from '../../src/domain/config/schema/config.ts';
+import type { TaskId } from '../../src/domain/ids.ts';
+import { startStack } from '../../tools/local/stack.ts';
 import config from './groupage.config.ts';
 import { type Request, WINDOW } from './requests.ts';
 import type { Runner } from './runner.ts';

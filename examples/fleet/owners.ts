@@ -1,5 +1,5 @@
 /** Who owned what, and when: from what the workers tell. */
-import type { FleetEvent } from '../../src/fleet/events.ts';
+import type { FleetEvent } from '../../src/domain/fleets/events.ts';
 
 export interface Owned {
   readonly partition: string;

@@ -1,4 +1,4 @@
-import { defineConfig } from '../../src/config/schema.ts';
+import { defineConfig } from '../../src/domain/config/schema/config.ts';
 
 /** Flights are reported to a service that takes one call a second per origin: so they go there in batches, by origin. */
 export default defineConfig({

@@ -4,7 +4,7 @@ import { Alarm, ComparisonOperator, type Metric, TreatMissingData } from 'aws-cd
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
-import type { AlarmPolicy } from '../../src/config/resolved.ts';
+import type { AlarmPolicy } from '../../src/domain/config/resolved.ts';
 
 /** What is rare, and wrong each time, is counted over so long: as long as its alarm stays on at the least. */
 export const QUARTER = Duration.minutes(15);

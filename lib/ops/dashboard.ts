@@ -11,12 +11,12 @@ import {
 import { Construct } from 'constructs';
 import type { Flow } from '../flow.ts';
 import { InvalidProps } from '../invalid-props.ts';
-import { isItFull } from './graphs/fill.ts';
-import { isItLate } from './graphs/lateness.ts';
-import { whereIsTheBottleneck } from './graphs/limits.ts';
-import { isAnythingLost } from './graphs/losses.ts';
-import { whatDoesItCost } from './graphs/spending.ts';
-import type { Watched } from './graphs/watched.ts';
+import { isItFull } from './fill.ts';
+import { isItLate } from './lateness.ts';
+import { whereIsTheBottleneck } from './limits.ts';
+import { isAnythingLost } from './losses.ts';
+import { whatDoesItCost } from './spending.ts';
+import type { Watched } from './watched.ts';
 
 /** A dashboard has up to 2,500 metrics: an operation up to 28, each destination, queue, function and table a few. */
 const OPERATIONS_MAX = 60;

@@ -2,11 +2,11 @@
 import type { MathExpression, MathExpressionOptions, Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import { Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
-import type { Config } from '../../src/config/resolved.ts';
-import type { DimensionName, MetricName } from '../../src/metrics.ts';
+import type { Config } from '../../src/domain/config/resolved.ts';
+import type { DimensionName, MetricName } from '../../src/domain/events/metrics.ts';
 import type { Flow } from '../flow.ts';
 import { InvalidProps } from '../invalid-props.ts';
-import { reasonsOf, SEAL_REASONS } from './graphs/fill.ts';
+import { reasonsOf, SEAL_REASONS } from './fill.ts';
 import { callsSavedBy, type DimensionsOf, dimensionsIn, measuredIn, STEP, sumOf } from './measured.ts';
 
 /** Of one operation. */

@@ -7,8 +7,8 @@ import {
   type MetricOptions,
   Stats,
 } from 'aws-cdk-lib/aws-cloudwatch';
-import type { DimensionName } from '../../src/metrics.ts';
-import { METRICS, type MetricName, NAMESPACE, STACK_DIMENSION } from '../../src/metrics.ts';
+import type { DimensionName } from '../../src/domain/events/metrics.ts';
+import { METRICS, type MetricName, NAMESPACE, STACK_DIMENSION } from '../../src/domain/events/metrics.ts';
 import type { Flow } from '../flow.ts';
 
 /** How often graphs have a point. */

@@ -2,7 +2,7 @@
 import type { Alarm, IAlarmAction } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
-import { type Config, NO_ALARMS } from '../../src/config/resolved.ts';
+import { type Config, NO_ALARMS } from '../../src/domain/config/resolved.ts';
 import type { Flow } from '../flow.ts';
 import { InvalidProps } from '../invalid-props.ts';
 import type { Tables } from '../tables.ts';

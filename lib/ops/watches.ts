@@ -2,7 +2,13 @@
 import { Duration } from 'aws-cdk-lib';
 import { type Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
-import { type AlarmPolicy, type Config, lateAfter, longestWait, type Operation } from '../../src/config/resolved.ts';
+import {
+  type AlarmPolicy,
+  type Config,
+  lateAfter,
+  longestWait,
+  type Operation,
+} from '../../src/domain/config/resolved.ts';
 import type { Flow } from '../flow.ts';
 import { QUARTER, type Watch } from './alarm.ts';
 import { type MeasuredIn, STEP } from './measured.ts';

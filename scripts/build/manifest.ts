@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 
 /** The command, and threads that are started by their files' names. */
-const PROGRAMS = ['bin/groupage.js', 'src/fleet/runtime/heartbeat-thread.js', 'src/simulate/worker.js'];
+const PROGRAMS = ['bin/groupage.js', 'src/fleet/heartbeat-thread.js', 'tools/simulate/worker.js'];
 
 /** Whoever uses the construct has these, and there may be only one of each in an app: what `cdk init` asks for, or newer. */
 const PEERS = { 'aws-cdk-lib': '^2.275.0', constructs: '^10.5.0' };

@@ -1,6 +1,6 @@
 /** `/v1/about`: which release answers. */
 import { Hono } from 'hono';
-import { RELEASE } from '../release.ts';
+import { RELEASE } from '../domain/release.ts';
 import { takesQuery } from './input.ts';
 
 export const aboutRoutes = (): Hono => {

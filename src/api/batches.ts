@@ -1,8 +1,8 @@
 /** `/v1/batches`: look up, list and complete. */
 import { Hono } from 'hono';
-import { type Batch, membersOf } from '../batching/batch.ts';
-import { isBatchId } from '../batching/ids.ts';
-import { operationNamed } from '../config/resolved.ts';
+import { type Batch, membersOf } from '../domain/batches/batch.ts';
+import { operationNamed } from '../domain/config/resolved.ts';
+import { isBatchId } from '../domain/ids.ts';
 import { complete } from './complete.ts';
 import type { ApiDeps } from './deps.ts';
 import { readPaging, readTarget, readText, takesQuery } from './input.ts';

@@ -1,13 +1,13 @@
 /** `POST /v1/batches/ID/complete`: a job that reports later says how its items ended, or its inputs. */
-import { type Batch, membersOf } from '../batching/batch.ts';
-import { completionMessages, RESULTS_MAX_BYTES } from '../batching/completion-messages.ts';
-import type { BatchId } from '../batching/ids.ts';
-import { isObject, rawElements, rawMembers } from '../batching/json-text.ts';
-import type { CompletionMessage } from '../batching/messages.ts';
-import type { Problem } from '../batching/problems.ts';
-import { RESULT_MAX_BYTES } from '../batching/task.ts';
-import { operationNamed } from '../config/resolved.ts';
-import { KEY_RULE, keyOf } from '../merging/inputs.ts';
+import { type Batch, membersOf } from '../domain/batches/batch.ts';
+import { completionMessages, RESULTS_MAX_BYTES } from '../domain/batches/completion-messages.ts';
+import type { CompletionMessage } from '../domain/batches/messages.ts';
+import { operationNamed } from '../domain/config/resolved.ts';
+import type { BatchId } from '../domain/ids.ts';
+import { KEY_RULE, keyOf } from '../domain/merging/inputs.ts';
+import { RESULT_MAX_BYTES } from '../domain/tasks/task.ts';
+import { isObject, rawElements, rawMembers } from '../util/json-text.ts';
+import type { Problem } from '../util/problems.ts';
 import type { ApiDeps } from './deps.ts';
 import { badRequest, readObject, unknownFields } from './input.ts';
 import { HttpProblem } from './problem.ts';

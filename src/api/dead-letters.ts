@@ -1,12 +1,13 @@
 /** `/v1/dead-letters`: how many messages nobody works off, and sending them again. */
 import { Hono } from 'hono';
-import { reviveDeadLetters, sourceQueues } from '../batching/dead-letters.ts';
-import { reviveGivenUp } from '../batching/given-up.ts';
-import type { Millis } from '../batching/ids.ts';
-import { reviveRefused } from '../batching/refused-letters.ts';
-import type { Walk, Walked } from '../batching/walk-letters.ts';
-import { hasDestinations } from '../callbacks/callback.ts';
-import { InvalidCursor, type LetterQueue } from '../ports.ts';
+import { hasDestinations } from '../domain/callbacks/callback.ts';
+import type { Millis } from '../domain/ids.ts';
+import type { LetterQueue } from '../ports/queues.ts';
+import { InvalidCursor } from '../ports/rows.ts';
+import { reviveDeadLetters, sourceQueues } from '../steps/repair/dead-letters.ts';
+import { reviveGivenUp } from '../steps/repair/given-up.ts';
+import { reviveRefused } from '../steps/repair/refused-letters.ts';
+import type { Walk, Walked } from '../steps/repair/walk-letters.ts';
 import type { ApiDeps } from './deps.ts';
 import {
   badRequest,

@@ -1,7 +1,9 @@
 /** What the HTTP API is given. */
-import type { Deps } from '../batching/deps.ts';
-import type { Fleets } from '../fleet/store.ts';
-import type { Backlogs, ReadMeter } from '../ports.ts';
+
+import type { Fleets } from '../ports/fleets.ts';
+import type { Backlogs } from '../ports/queues.ts';
+import type { ReadMeter } from '../ports/read-meter.ts';
+import type { Deps } from '../steps/deps.ts';
 
 export type ApiDeps = Pick<
   Deps,

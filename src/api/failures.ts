@@ -1,9 +1,9 @@
 /** `/v1/failures`: failed tasks of all Targets, grouped by what went wrong. */
 
 import { Hono } from 'hono';
-import { digest } from '../batching/ids.ts';
-import { groupBy } from '../group-by.ts';
-import type { FailedTask } from '../ports.ts';
+import { digest } from '../domain/ids.ts';
+import type { FailedTask } from '../ports/tasks.ts';
+import { groupBy } from '../util/group-by.ts';
 import { causeOf } from './cause.ts';
 import type { ApiDeps } from './deps.ts';
 import { readChoice, takesQuery } from './input.ts';

@@ -1,11 +1,12 @@
 /** Reads what callers say of fan-outs; every problem of a body is named. */
-import type { Token } from '../batching/ids.ts';
-import { isObject } from '../batching/json-text.ts';
-import type { Problem } from '../batching/problems.ts';
-import type { Config } from '../config/resolved.ts';
-import type { ItemAck } from '../fan-out/ack-items.ts';
-import { type NewFanOut, TOLERATED_MAX, USER_KEY_MAX_BYTES } from '../fan-out/fan-out.ts';
-import { FAN_OUT_ID_RULE, fanOutId, ITEM_ID_RULE, parseItemId } from '../fan-out/ids.ts';
+
+import type { Config } from '../domain/config/resolved.ts';
+import { FAN_OUT_ID_RULE, fanOutId, ITEM_ID_RULE, parseItemId } from '../domain/fan-out-ids.ts';
+import { type NewFanOut, TOLERATED_MAX, USER_KEY_MAX_BYTES } from '../domain/fan-outs/fan-out.ts';
+import type { Token } from '../domain/ids.ts';
+import type { ItemAck } from '../steps/fan-outs/ack-items.ts';
+import { isObject } from '../util/json-text.ts';
+import type { Problem } from '../util/problems.ts';
 import { callbackProblems, isWhole, textProblems, tokenProblems, unless } from './fields.ts';
 import { badRequest, readObject, readOptionalObject, unknownFields } from './input.ts';
 

@@ -1,6 +1,6 @@
 /** What the HTTP API shows of a fan-out. */
-import type { FanOut } from '../fan-out/fan-out.ts';
-import type { Progress } from '../fan-out/progress.ts';
+import type { FanOut } from '../domain/fan-outs/fan-out.ts';
+import type { Progress } from '../steps/fan-outs/progress.ts';
 import { iso } from './iso.ts';
 
 /** @param progress left out where nobody counted */

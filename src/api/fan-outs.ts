@@ -1,15 +1,15 @@
 /** `/v1/fan-outs`: open, look up, add, seal, ack, delete. */
 import { Hono } from 'hono';
-import type { Token } from '../batching/ids.ts';
-import { ackItems } from '../fan-out/ack-items.ts';
-import { type Added, addItems } from '../fan-out/add-items.ts';
-import { discard } from '../fan-out/end.ts';
-import type { FanOut, NewFanOut } from '../fan-out/fan-out.ts';
-import { type FanOutId, fanOutId } from '../fan-out/ids.ts';
-import { nextLook, visit } from '../fan-out/patrol.ts';
-import { failedItems, progressOf } from '../fan-out/progress.ts';
-import { seal } from '../fan-out/seal.ts';
-import { InvalidCursor } from '../ports.ts';
+import { type FanOutId, fanOutId } from '../domain/fan-out-ids.ts';
+import type { FanOut, NewFanOut } from '../domain/fan-outs/fan-out.ts';
+import type { Token } from '../domain/ids.ts';
+import { InvalidCursor } from '../ports/rows.ts';
+import { ackItems } from '../steps/fan-outs/ack-items.ts';
+import { type Added, addItems } from '../steps/fan-outs/add-items.ts';
+import { discard } from '../steps/fan-outs/end.ts';
+import { nextLook, visit } from '../steps/fan-outs/patrol.ts';
+import { failedItems, progressOf } from '../steps/fan-outs/progress.ts';
+import { seal } from '../steps/fan-outs/seal.ts';
 import type { ApiDeps } from './deps.ts';
 import { readAcks, readAdd, readOpening } from './fan-out-input.ts';
 import { fanOutView } from './fan-out-views.ts';

@@ -1,8 +1,9 @@
 /** Fields that several calls read, each with what is wrong with it. */
-import { isToken } from '../batching/ids.ts';
-import type { Problem } from '../batching/problems.ts';
-import { unknownCallback } from '../batching/register-message.ts';
-import type { Config } from '../config/resolved.ts';
+
+import type { Config } from '../domain/config/resolved.ts';
+import { isToken } from '../domain/ids.ts';
+import { unknownCallback } from '../domain/register/register-message.ts';
+import type { Problem } from '../util/problems.ts';
 
 export const unless = (isFit: boolean, path: string, reason: string): Problem[] => (isFit ? [] : [{ path, reason }]);
 

@@ -1,8 +1,8 @@
 /** `/v1/fleets`: which there are, how one stands, drain a node, move a partition, give checkpoints rows of their own. */
 import { Hono } from 'hono';
-import { type Fleet, isMember, type Lease, type Node } from '../fleet/fleet.ts';
-import { type FleetName, fleetName, type NodeKey, type PartitionId } from '../fleet/ids.ts';
-import { fleetView, nodeMeant, type PartitionView } from '../fleet/view.ts';
+import { type Fleet, isMember, type Lease, type Node } from '../domain/fleets/fleet.ts';
+import { type FleetName, fleetName, type NodeKey, type PartitionId } from '../domain/fleets/ids.ts';
+import { fleetView, nodeMeant, type PartitionView } from '../domain/fleets/view.ts';
 import type { ApiDeps } from './deps.ts';
 import { readDrain, readMove } from './fleet-input.ts';
 import { readText, refuseBody, takesQuery } from './input.ts';

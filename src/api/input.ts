@@ -1,9 +1,9 @@
 /** Reads what a caller sent, and refuses what cannot be meant. */
 import type { Context, MiddlewareHandler } from 'hono';
-import { isTarget, type Target } from '../batching/ids.ts';
-import { isObject, parseJson, rawElements, rawMembers } from '../batching/json-text.ts';
-import type { Problem } from '../batching/problems.ts';
-import { utf8 } from '../batching/utf8.ts';
+import { isTarget, type Target } from '../domain/ids.ts';
+import { isObject, parseJson, rawElements, rawMembers } from '../util/json-text.ts';
+import type { Problem } from '../util/problems.ts';
+import { utf8 } from '../util/utf8.ts';
 import { HttpProblem } from './problem.ts';
 
 /** Of answers into which texts are spliced as they came. */

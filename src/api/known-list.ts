@@ -1,6 +1,6 @@
 /** Whether there is such a deferred list: one that was deleted is not there any more, and its id is not free yet. */
-import { type ListId, listId } from '../deferred/ids.ts';
-import type { List } from '../deferred/list.ts';
+import { type ListId, listId } from '../domain/lists/ids.ts';
+import type { List } from '../domain/lists/list.ts';
 import type { ApiDeps } from './deps.ts';
 import { HttpProblem } from './problem.ts';
 

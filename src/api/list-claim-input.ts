@@ -1,13 +1,14 @@
 /** Reads what workers say that claim jobs of deferred lists: for how long they want them, and how they ended. */
-import { isObject, rawElements, rawMembers } from '../batching/json-text.ts';
-import type { Problem } from '../batching/problems.ts';
-import { RESULT_MAX_BYTES } from '../batching/task.ts';
-import { SECOND } from '../batching/timings.ts';
-import type { Claim } from '../deferred/claim.ts';
-import type { Completion } from '../deferred/claimed.ts';
-import { CLAIM_ID_RULE, claimId } from '../deferred/ids.ts';
-import { endOf, type Range } from '../deferred/list.ts';
-import type { JobResult } from '../deferred/store.ts';
+
+import { CLAIM_ID_RULE, claimId } from '../domain/lists/ids.ts';
+import { endOf, type Range } from '../domain/lists/list.ts';
+import { RESULT_MAX_BYTES } from '../domain/tasks/task.ts';
+import { SECOND } from '../domain/timings.ts';
+import type { JobResult } from '../ports/lists.ts';
+import type { Claim } from '../steps/lists/claim.ts';
+import type { Completion } from '../steps/lists/claimed.ts';
+import { isObject, rawElements, rawMembers } from '../util/json-text.ts';
+import type { Problem } from '../util/problems.ts';
 import { isWhole, textProblems, unless, wholeProblems } from './fields.ts';
 import { badRequest, readObject, readOptionalObject, unknownFields } from './input.ts';
 

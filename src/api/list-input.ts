@@ -1,15 +1,16 @@
 /** Reads what callers say of deferred lists and their jobs; every problem of a body is named. */
-import type { Token } from '../batching/ids.ts';
-import { isObject, rawElements, rawMembers } from '../batching/json-text.ts';
-import type { Problem } from '../batching/problems.ts';
-import { parseRegisterMessage, unknownOperation } from '../batching/register-message.ts';
-import { PAYLOAD_MAX_BYTES } from '../batching/task.ts';
-import { type Config, operationNamed } from '../config/resolved.ts';
-import { type ListId, listId, taskOf } from '../deferred/ids.ts';
-import type { NewList } from '../deferred/list.ts';
-import { registerBody } from '../deferred/start-jobs.ts';
-import type { Wanted } from '../deferred/trigger.ts';
-import { FAN_OUT_ID_RULE } from '../fan-out/ids.ts';
+
+import { type Config, operationNamed } from '../domain/config/resolved.ts';
+import { FAN_OUT_ID_RULE } from '../domain/fan-out-ids.ts';
+import type { Token } from '../domain/ids.ts';
+import { type ListId, listId, taskOf } from '../domain/lists/ids.ts';
+import type { NewList } from '../domain/lists/list.ts';
+import { parseRegisterMessage, unknownOperation } from '../domain/register/register-message.ts';
+import { PAYLOAD_MAX_BYTES } from '../domain/tasks/task.ts';
+import { registerBody } from '../steps/lists/start-jobs.ts';
+import type { Wanted } from '../steps/lists/trigger.ts';
+import { isObject, rawElements, rawMembers } from '../util/json-text.ts';
+import type { Problem } from '../util/problems.ts';
 import { callbackProblems, textProblems, tokenProblems, unless, wholeProblems } from './fields.ts';
 import { badRequest, readObject, readOptionalObject, unknownFields } from './input.ts';
 

@@ -1,16 +1,16 @@
 /** `/v1/lists`: open, look up, add, seal, cancel, trigger, delete. */
 import { Hono } from 'hono';
-import type { Token } from '../batching/ids.ts';
-import { operationNamed } from '../config/resolved.ts';
-import { type Appended, append } from '../deferred/append.ts';
-import { type ListId, trackerOf } from '../deferred/ids.ts';
-import { jobsPage } from '../deferred/jobs-page.ts';
-import type { List, NewList } from '../deferred/list.ts';
-import { availableIn, listProgress } from '../deferred/progress.ts';
-import { type Triggered, trigger } from '../deferred/trigger.ts';
-import { cancelRest, discard } from '../fan-out/end.ts';
-import { nextLook, visit } from '../fan-out/patrol.ts';
-import { seal } from '../fan-out/seal.ts';
+import { operationNamed } from '../domain/config/resolved.ts';
+import type { Token } from '../domain/ids.ts';
+import { type ListId, trackerOf } from '../domain/lists/ids.ts';
+import type { List, NewList } from '../domain/lists/list.ts';
+import { cancelRest, discard } from '../steps/fan-outs/end.ts';
+import { nextLook, visit } from '../steps/fan-outs/patrol.ts';
+import { seal } from '../steps/fan-outs/seal.ts';
+import { type Appended, append } from '../steps/lists/append.ts';
+import { jobsPage } from '../steps/lists/jobs-page.ts';
+import { availableIn, listProgress } from '../steps/lists/progress.ts';
+import { type Triggered, trigger } from '../steps/lists/trigger.ts';
 import type { ApiDeps } from './deps.ts';
 import { JSON_TYPE, readPaging, readPlace, readText, refuseBody, takesQuery } from './input.ts';
 import { listNamed, lookUp, unknownList } from './known-list.ts';

@@ -1,7 +1,14 @@
 /** What the HTTP API shows of operations and of pauses. */
-import { batchOfSlot, type OperationState, type Pause, type Slot, type WaitingTarget } from '../batching/slots.ts';
-import { SECOND } from '../batching/timings.ts';
-import { lateAfter, type Operation } from '../config/resolved.ts';
+
+import { lateAfter, type Operation } from '../domain/config/resolved.ts';
+import {
+  batchOfSlot,
+  type OperationState,
+  type Pause,
+  type Slot,
+  type WaitingTarget,
+} from '../domain/operations/slots.ts';
+import { SECOND } from '../domain/timings.ts';
 import { iso } from './iso.ts';
 
 /** Who paused it, since when, and why. */

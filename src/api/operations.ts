@@ -1,10 +1,10 @@
 /** `/v1/operations`: what is paused, broken or full; pause and resume. */
 import { type Context, Hono } from 'hono';
-import { type OperationName, operationOf, type Target } from '../batching/ids.ts';
-import type { Problem } from '../batching/problems.ts';
-import { askResumeOperation, askResumeTarget, pauseOperation, pauseTarget } from '../batching/resume.ts';
-import { slotsOf } from '../batching/room.ts';
-import { type Operation, operationNamed } from '../config/resolved.ts';
+import { type Operation, operationNamed } from '../domain/config/resolved.ts';
+import { type OperationName, operationOf, type Target } from '../domain/ids.ts';
+import { askResumeOperation, askResumeTarget, pauseOperation, pauseTarget } from '../steps/slots/resume.ts';
+import { slotsOf } from '../steps/slots/room.ts';
+import type { Problem } from '../util/problems.ts';
 import type { ApiDeps } from './deps.ts';
 import { badRequest, readOptionalObject, readTarget, readText, takesQuery, unknownFields } from './input.ts';
 import { expectTarget } from './known-target.ts';

@@ -1,7 +1,7 @@
 /** `/v1/queues`: where messages wait now. Asks SQS alone, and reads no table. */
 import { Hono } from 'hono';
-import { sourceQueues } from '../batching/dead-letters.ts';
-import { hasDestinations } from '../callbacks/callback.ts';
+import { hasDestinations } from '../domain/callbacks/callback.ts';
+import { sourceQueues } from '../steps/repair/dead-letters.ts';
 import type { ApiDeps } from './deps.ts';
 import { takesQuery } from './input.ts';
 

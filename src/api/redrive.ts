@@ -1,8 +1,8 @@
 /** `/v1/tasks/redrive`: another run for tasks that failed. */
 import { Hono } from 'hono';
-import { askRedrive, askRedriveOf, type How } from '../batching/ask-redrive.ts';
-import { type Target, type TaskId, taskId } from '../batching/ids.ts';
-import type { Problem } from '../batching/problems.ts';
+import { type Target, type TaskId, taskId } from '../domain/ids.ts';
+import { askRedrive, askRedriveOf, type How } from '../steps/tasks/ask-redrive.ts';
+import type { Problem } from '../util/problems.ts';
 import type { ApiDeps } from './deps.ts';
 import {
   badRequest,

@@ -1,10 +1,10 @@
 /** What all of the HTTP API has in common, whichever of its sections there are. */
 import { type ErrorHandler, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { UnknownOperation } from '../config/resolved.ts';
-import { ListBusy } from '../deferred/busy.ts';
-import { FanOutBusy } from '../fan-out/add-items.ts';
-import { InvalidCursor, NewerRow } from '../ports.ts';
+import { UnknownOperation } from '../domain/config/resolved.ts';
+import { InvalidCursor, NewerRow } from '../ports/rows.ts';
+import { FanOutBusy } from '../steps/fan-outs/add-items.ts';
+import { ListBusy } from '../steps/lists/busy.ts';
 import { isOutOfCapacity } from './busy.ts';
 import type { ApiDeps } from './deps.ts';
 import { HttpProblem } from './problem.ts';

@@ -1,8 +1,8 @@
 /** The list of Targets, operation by operation, as several calls walk it. */
 import type { Context } from 'hono';
-import { type OperationName, TARGET_MAX_BYTES, type Target } from '../batching/ids.ts';
-import type { Page } from '../batching/page.ts';
-import { InvalidCursor } from '../ports.ts';
+import { type OperationName, TARGET_MAX_BYTES, type Target } from '../domain/ids.ts';
+import type { Page } from '../domain/page.ts';
+import { InvalidCursor } from '../ports/rows.ts';
 import type { ApiDeps } from './deps.ts';
 import { textProblems, unless } from './fields.ts';
 import { badRequest, readChoice, readPaging } from './input.ts';

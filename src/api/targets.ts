@@ -1,7 +1,7 @@
 /** `/v1/targets`: what waits where, who leads it; and flush. */
 import { Hono } from 'hono';
-import { COUNT_LIMIT, flush } from '../batching/flush.ts';
-import { inFlightOf } from '../batching/target-room.ts';
+import { COUNT_LIMIT, flush } from '../steps/lead/flush.ts';
+import { inFlightOf } from '../steps/slots/target-room.ts';
 import type { ApiDeps } from './deps.ts';
 import { badRequest, readObject, readTarget, readText, takesQuery, unknownFields } from './input.ts';
 import { noSuchTarget } from './known-target.ts';

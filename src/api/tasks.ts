@@ -1,12 +1,12 @@
 /** `/v1/tasks`: send, look up, list, cancel, redrive. */
 import { Hono } from 'hono';
-import { cancel } from '../batching/cancel.ts';
-import { parseCandidate, type Target, type TaskId, taskId } from '../batching/ids.ts';
-import { isObject, parseJson } from '../batching/json-text.ts';
-import type { Page } from '../batching/page.ts';
-import type { Problem } from '../batching/problems.ts';
-import { asksForRun, parseRegisterMessage, type SentTask, withId } from '../batching/register-message.ts';
-import { isSameTask, type Task } from '../batching/task.ts';
+import { parseCandidate, type Target, type TaskId, taskId } from '../domain/ids.ts';
+import type { Page } from '../domain/page.ts';
+import { asksForRun, parseRegisterMessage, type SentTask, withId } from '../domain/register/register-message.ts';
+import { isSameTask, type Task } from '../domain/tasks/task.ts';
+import { cancel } from '../steps/tasks/cancel.ts';
+import { isObject, parseJson } from '../util/json-text.ts';
+import type { Problem } from '../util/problems.ts';
 import type { ApiDeps } from './deps.ts';
 import {
   badRequest,

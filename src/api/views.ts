@@ -1,15 +1,15 @@
 /** What the HTTP API shows of tasks, batches and Targets. */
-import { type Batch, isPending, membersOf } from '../batching/batch.ts';
-import type { Finding } from '../batching/findings.ts';
-import type { BatchId, Millis, Target } from '../batching/ids.ts';
-import { operationOf } from '../batching/ids.ts';
-import { isHeld } from '../batching/lock.ts';
-import type { Skipped } from '../batching/look.ts';
-import { reasonOf } from '../batching/problems.ts';
-import type { Treated } from '../batching/repair.ts';
-import { runNumber, type Task } from '../batching/task.ts';
-import { inFull } from '../downstream/downstream.ts';
-import type { Glance } from '../ports.ts';
+import { type Batch, isPending, membersOf } from '../domain/batches/batch.ts';
+import type { Finding } from '../domain/batches/findings.ts';
+import { isHeld } from '../domain/batches/lock.ts';
+import { inFull } from '../domain/downstream/downstream.ts';
+import type { BatchId, Millis, Target } from '../domain/ids.ts';
+import { operationOf } from '../domain/ids.ts';
+import { runNumber, type Task } from '../domain/tasks/task.ts';
+import type { Glance } from '../ports/locks.ts';
+import type { Skipped } from '../steps/repair/look.ts';
+import type { Treated } from '../steps/repair/repair.ts';
+import { reasonOf } from '../util/problems.ts';
 import { iso } from './iso.ts';
 import { pauseView } from './operation-views.ts';
 import type { WaitsFor } from './waits-for.ts';

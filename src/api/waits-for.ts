@@ -1,16 +1,16 @@
 /** Where an unfinished task is: what it waits for, in words and as a word. Two rows are read, so it is said of one task at a time. */
-import { type Batch, isFinished, isPending } from '../batching/batch.ts';
-import { pauseNow } from '../batching/circuit.ts';
-import type { Millis } from '../batching/ids.ts';
-import { isHeld, type Lock } from '../batching/lock.ts';
-import { waitEnd, waitsSince } from '../batching/policy.ts';
-import { inBrief } from '../batching/problems.ts';
-import { slotsOf } from '../batching/room.ts';
-import { taken } from '../batching/slot-pages.ts';
-import { type OperationState, type Pause, slotOfBatch } from '../batching/slots.ts';
-import { inFlightOf } from '../batching/target-room.ts';
-import type { Task } from '../batching/task.ts';
-import { type Operation, operationNamed } from '../config/resolved.ts';
+import { type Batch, isFinished, isPending } from '../domain/batches/batch.ts';
+import { isHeld, type Lock } from '../domain/batches/lock.ts';
+import { waitEnd, waitsSince } from '../domain/batches/policy.ts';
+import { type Operation, operationNamed } from '../domain/config/resolved.ts';
+import type { Millis } from '../domain/ids.ts';
+import { taken } from '../domain/operations/slot-pages.ts';
+import { type OperationState, type Pause, slotOfBatch } from '../domain/operations/slots.ts';
+import type { Task } from '../domain/tasks/task.ts';
+import { pauseNow } from '../steps/call/circuit.ts';
+import { slotsOf } from '../steps/slots/room.ts';
+import { inFlightOf } from '../steps/slots/target-room.ts';
+import { inBrief } from '../util/problems.ts';
 import type { ApiDeps } from './deps.ts';
 import { iso } from './iso.ts';
 

@@ -6,10 +6,10 @@
  * request is what a lost reply says: whether the service did it is not known.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Millis } from '../batching/ids.ts';
-import { AWS_CALL, AWS_TRY, timeForCall } from '../batching/timings.ts';
-import { type Invocation, TimeIsUp } from '../ports.ts';
-import { within } from '../within.ts';
+import type { Millis } from '../domain/ids.ts';
+import { AWS_CALL, AWS_TRY, timeForCall } from '../domain/timings.ts';
+import { type Invocation, TimeIsUp } from '../ports/machine.ts';
+import { within } from '../ports/within.ts';
 
 const running = new AsyncLocalStorage<Invocation>();
 

@@ -1,5 +1,5 @@
 /** A page's cursor: DynamoDB's last key, opaque to whoever passes it on. */
-import { InvalidCursor } from '../ports.ts';
+import { InvalidCursor } from '../ports/rows.ts';
 
 /** A key's attributes by name. */
 export type Key = Readonly<Record<string, unknown>>;

@@ -1,12 +1,12 @@
 /** Batches on DynamoDB. */
 import { type DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { type Batch, membersOf } from '../batching/batch.ts';
-import { expiresAt } from '../batching/expiry.ts';
-import type { BatchId } from '../batching/ids.ts';
-import type { Batches } from '../ports.ts';
-import { batchKey, batchOf, countsItem, lastAttemptItem, newBatchRow, pendingItem } from './batch-rows.ts';
+import { type Batch, membersOf } from '../domain/batches/batch.ts';
+import { expiresAt } from '../domain/expiry.ts';
+import type { BatchId } from '../domain/ids.ts';
+import type { Batches } from '../ports/batches.ts';
+import { batchKey, batchOf, countsItem, lastAttemptItem, newBatchRow, pendingItem } from '../rows/batch-rows.ts';
+import type { Item } from '../rows/item.ts';
 import { conditionally, DynamoDBFailure, queryIndex } from './dynamodb.ts';
-import type { Item } from './item.ts';
 
 /** Words that DynamoDB keeps for itself. */
 const RESERVED = { '#status': 'Status', '#open': 'Open', '#split': 'Split' };

@@ -7,21 +7,11 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { expiresAt } from '../batching/expiry.ts';
-import type { Millis } from '../batching/ids.ts';
-import { type FanOutId, isNumbered } from '../fan-out/ids.ts';
-import type { FanOuts } from '../fan-out/store.ts';
-import { FULL_SIZE } from '../fan-out/tree.ts';
-import {
-  besideTransactions,
-  conditionally,
-  execute,
-  getAll,
-  insertion,
-  transactionally,
-  writeAll,
-} from './dynamodb.ts';
-import { ackNode } from './fan-out-acks.ts';
+import { expiresAt } from '../domain/expiry.ts';
+import { type FanOutId, isNumbered } from '../domain/fan-out-ids.ts';
+import { FULL_SIZE } from '../domain/fan-outs/tree.ts';
+import type { Millis } from '../domain/ids.ts';
+import type { FanOuts } from '../ports/fan-outs.ts';
 import {
   countsOf,
   endedFields,
@@ -36,10 +26,20 @@ import {
   tokenKey,
   tokenRow,
   walkItem,
-} from './fan-out-rows.ts';
+} from '../rows/fan-out-rows.ts';
+import type { Item } from '../rows/item.ts';
+import { NOT_NEWER, readsUpTo } from '../rows/row-version.ts';
+import {
+  besideTransactions,
+  conditionally,
+  execute,
+  getAll,
+  insertion,
+  transactionally,
+  writeAll,
+} from './dynamodb.ts';
+import { ackNode } from './fan-out-acks.ts';
 import { headerPage } from './header-pages.ts';
-import type { Item } from './item.ts';
-import { NOT_NEWER, readsUpTo } from './row-version.ts';
 
 /** How long a token is known: an `add` is not repeated after a month. */
 const KEEP_TOKENS: Millis = 30 * 24 * 60 * 60_000;

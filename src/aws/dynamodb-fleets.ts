@@ -15,11 +15,9 @@ import {
   type UpdateCommandOutput,
 } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import type { Millis } from '../batching/ids.ts';
-import type { FleetName, NodeKey } from '../fleet/ids.ts';
-import type { Fleets, Held } from '../fleet/store.ts';
-import { conditionally, transactionally } from './dynamodb.ts';
-import { raiseFence, readCheckpoint } from './fleet-checkpoints.ts';
+import type { FleetName, NodeKey } from '../domain/fleets/ids.ts';
+import type { Millis } from '../domain/ids.ts';
+import type { Fleets, Held } from '../ports/fleets.ts';
 import {
   apartRow,
   checkpointKey,
@@ -31,9 +29,11 @@ import {
   nameRow,
   nodeKeyOf,
   nodeRow,
-} from './fleet-rows.ts';
-import type { Item } from './item.ts';
-import { VERSION_AT_FIRST, versionOf } from './row-version.ts';
+} from '../rows/fleet-rows.ts';
+import type { Item } from '../rows/item.ts';
+import { VERSION_AT_FIRST, versionOf } from '../rows/row-version.ts';
+import { conditionally, transactionally } from './dynamodb.ts';
+import { raiseFence, readCheckpoint } from './fleet-checkpoints.ts';
 
 type Change = Omit<UpdateCommandInput, 'TableName' | 'Key'>;
 

@@ -7,25 +7,12 @@ import {
   UpdateCommand,
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import { type ListId, listOf } from '../deferred/ids.ts';
-import { endOf, type Lease } from '../deferred/list.ts';
-import type { JobResult, Lists } from '../deferred/store.ts';
-import { isNumbered } from '../fan-out/ids.ts';
-import { FULL_SIZE } from '../fan-out/tree.ts';
-import {
-  besideTransactions,
-  conditionally,
-  execute,
-  getAll,
-  insertion,
-  transactionally,
-  writeAll,
-} from './dynamodb.ts';
-import { headerPage } from './header-pages.ts';
-import type { Item } from './item.ts';
-import { leaseChange, updateOf } from './list-changes.ts';
-import { clearList } from './list-clearing.ts';
-import { readJobs, rowsBetween } from './list-jobs.ts';
+import { isNumbered } from '../domain/fan-out-ids.ts';
+import { FULL_SIZE } from '../domain/fan-outs/tree.ts';
+import { type ListId, listOf } from '../domain/lists/ids.ts';
+import { endOf, type Lease } from '../domain/lists/list.ts';
+import type { JobResult, Lists } from '../ports/lists.ts';
+import type { Item } from '../rows/item.ts';
 import {
   appendKey,
   appendOf,
@@ -42,7 +29,20 @@ import {
   takenOf,
   triggerKey,
   triggerRow,
-} from './list-rows.ts';
+} from '../rows/list-rows.ts';
+import {
+  besideTransactions,
+  conditionally,
+  execute,
+  getAll,
+  insertion,
+  transactionally,
+  writeAll,
+} from './dynamodb.ts';
+import { headerPage } from './header-pages.ts';
+import { leaseChange, updateOf } from './list-changes.ts';
+import { clearList } from './list-clearing.ts';
+import { readJobs, rowsBetween } from './list-jobs.ts';
 
 const { width } = FULL_SIZE;
 

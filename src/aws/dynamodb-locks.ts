@@ -1,15 +1,15 @@
 /** Lock rows on DynamoDB: every change is one conditional update. */
 import { type DynamoDBDocumentClient, GetCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { lockExpiresAt } from '../batching/expiry.ts';
-import { type Millis, type OperationName, operationOf, type Target, targetPrefix } from '../batching/ids.ts';
-import type { Lock } from '../batching/lock.ts';
-import type { Locks, Mine } from '../ports.ts';
+import type { Lock } from '../domain/batches/lock.ts';
+import { lockExpiresAt } from '../domain/expiry.ts';
+import { type Millis, type OperationName, operationOf, type Target, targetPrefix } from '../domain/ids.ts';
+import type { Locks, Mine } from '../ports/locks.ts';
+import type { Item } from '../rows/item.ts';
+import { LOCK_ENTRY, lockExpiryOf, lockItem, lockKey, lockOf, WAITING_PREFIX, waitingOf } from '../rows/lock-rows.ts';
+import { pauseItem } from '../rows/pause-item.ts';
+import { NOT_NEWER, readsUpTo, VERSION_AT_FIRST, versionOf } from '../rows/row-version.ts';
 import { conditionally, execute, getAll, insertion, queryIndex } from './dynamodb.ts';
 import { dropEmptyPages, dynamoDBSlots } from './dynamodb-slots.ts';
-import type { Item } from './item.ts';
-import { LOCK_ENTRY, lockExpiryOf, lockItem, lockKey, lockOf, WAITING_PREFIX, waitingOf } from './lock-rows.ts';
-import { pauseItem } from './pause-item.ts';
-import { NOT_NEWER, readsUpTo, VERSION_AT_FIRST, versionOf } from './row-version.ts';
 
 /** What every write that may be a row's first one sets; unchanged, it costs nothing, not even in the index. */
 const IDENTITY = `Operation = :operation, ExpiresAt = :expires, ${VERSION_AT_FIRST}`;

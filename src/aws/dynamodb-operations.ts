@@ -7,13 +7,11 @@ import {
   QueryCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import type { OperationName } from '../batching/ids.ts';
-import type { CallLine, WaitingTarget } from '../batching/slots.ts';
-import type { Operations } from '../ports.ts';
-import { conditionally } from './dynamodb.ts';
-import { dynamoDBSlots, HAS_ROOM, slotValues } from './dynamodb-slots.ts';
-import type { Item } from './item.ts';
-import { WAITING_PREFIX } from './lock-rows.ts';
+import type { OperationName } from '../domain/ids.ts';
+import type { CallLine, WaitingTarget } from '../domain/operations/slots.ts';
+import type { Operations } from '../ports/operations.ts';
+import type { Item } from '../rows/item.ts';
+import { WAITING_PREFIX } from '../rows/lock-rows.ts';
 import {
   operationKey,
   operationStateOf,
@@ -21,9 +19,11 @@ import {
   waitingTargetItem,
   waitingTargetKey,
   waitingTargetOf,
-} from './operation-rows.ts';
-import { pauseItem } from './pause-item.ts';
-import { NOT_NEWER, readsUpTo, VERSION_AT_FIRST, versionOf } from './row-version.ts';
+} from '../rows/operation-rows.ts';
+import { pauseItem } from '../rows/pause-item.ts';
+import { NOT_NEWER, readsUpTo, VERSION_AT_FIRST, versionOf } from '../rows/row-version.ts';
+import { conditionally } from './dynamodb.ts';
+import { dynamoDBSlots, HAS_ROOM, slotValues } from './dynamodb-slots.ts';
 
 const NOT_PAUSED = 'attribute_not_exists(Paused)';
 

@@ -1,14 +1,14 @@
 /** Processed keys on DynamoDB: a partition of the BatchLock table for each Target that merges, beside its own. */
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { expiresAt } from '../batching/expiry.ts';
-import { digest, type Target } from '../batching/ids.ts';
-import type { InputKey } from '../merging/inputs.ts';
-import type { Known } from '../merging/merge.ts';
-import type { ProcessedKey, ProcessedKeys } from '../ports.ts';
+import { expiresAt } from '../domain/expiry.ts';
+import { digest, type Target } from '../domain/ids.ts';
+import type { InputKey } from '../domain/merging/inputs.ts';
+import type { Known } from '../domain/merging/merge.ts';
+import type { ProcessedKey, ProcessedKeys } from '../ports/processed.ts';
+import type { Item } from '../rows/item.ts';
+import { ageIn } from '../rows/lock-rows.ts';
+import { readable, versionOf } from '../rows/row-version.ts';
 import { getAll, writeAll } from './dynamodb.ts';
-import type { Item } from './item.ts';
-import { ageIn } from './lock-rows.ts';
-import { readable, versionOf } from './row-version.ts';
 
 export const dynamoDBProcessed = (client: DynamoDBDocumentClient, table: string): ProcessedKeys => ({
   known: async (target, keys, now) => {

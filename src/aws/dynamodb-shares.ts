@@ -1,11 +1,11 @@
 /** The share of destinations on DynamoDB: one row of the BatchLock table. */
 import { type DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import type { Token } from '../batching/ids.ts';
-import { type Health, NEW_SHARE, type Share, type SlotLease } from '../callbacks/share.ts';
-import type { Shares } from '../callbacks/store.ts';
+import { type Health, NEW_SHARE, type Share, type SlotLease } from '../domain/callbacks/share.ts';
+import type { Token } from '../domain/ids.ts';
+import type { Shares } from '../ports/callbacks.ts';
+import type { Item } from '../rows/item.ts';
+import { readable, versionOf } from '../rows/row-version.ts';
 import { conditionally } from './dynamodb.ts';
-import type { Item } from './item.ts';
-import { readable, versionOf } from './row-version.ts';
 
 /** `~` begins no operation's name, so that this is no Target. */
 export const SHARE_KEY: Item = { Target: '~destinations', Entry: 'share' };

@@ -1,4 +1,4 @@
-/** Slots on DynamoDB: each page is a row with a set of them (src/batching/slot-pages.ts). */
+/** Slots on DynamoDB: each page is a row with a set of them (src/domain/operations/slot-pages.ts). */
 import {
   DeleteCommand,
   type DynamoDBDocumentClient,
@@ -6,13 +6,13 @@ import {
   paginateQuery,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { PAGE_SIZE, type SlotPage } from '../batching/slot-pages.ts';
-import type { Slot } from '../batching/slots.ts';
-import type { SlotPages } from '../ports.ts';
+import { PAGE_SIZE, type SlotPage } from '../domain/operations/slot-pages.ts';
+import type { Slot } from '../domain/operations/slots.ts';
+import type { SlotPages } from '../ports/slot-pages.ts';
+import type { Item } from '../rows/item.ts';
+import { NOT_NEWER, type RowKind, readable, readsUpTo, VERSION_AT_FIRST, versionOf } from '../rows/row-version.ts';
+import { slotPageKey, slotPageOf, slotPartitions, slotsOf } from '../rows/slot-rows.ts';
 import { conditionally } from './dynamodb.ts';
-import type { Item } from './item.ts';
-import { NOT_NEWER, type RowKind, readable, readsUpTo, VERSION_AT_FIRST, versionOf } from './row-version.ts';
-import { slotPageKey, slotPageOf, slotPartitions, slotsOf } from './slot-rows.ts';
 
 /** The first page of slots, which is part of another row. */
 interface FirstPage<Owner> {

@@ -1,10 +1,13 @@
 /** Tasks on DynamoDB. */
 import { type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
 import pLimit from 'p-limit';
-import { expiresAt } from '../batching/expiry.ts';
-import { type BatchId, type Candidate, type OperationName, parseCandidate, type TaskId } from '../batching/ids.ts';
-import type { NewTask, Task, TaskResult } from '../batching/task.ts';
-import { type FinishingBatch, type TaskOutline, type Tasks, Unstorable, type Written } from '../ports.ts';
+import { expiresAt } from '../domain/expiry.ts';
+import { type BatchId, type Candidate, type OperationName, parseCandidate, type TaskId } from '../domain/ids.ts';
+import type { NewTask, Task, TaskResult } from '../domain/tasks/task.ts';
+import { type FinishingBatch, type TaskOutline, type Tasks, Unstorable, type Written } from '../ports/tasks.ts';
+import type { Item } from '../rows/item.ts';
+import { readable, readsUpTo } from '../rows/row-version.ts';
+import { finishedFields, newTaskRow, payloadKey, taskKey, taskOf } from '../rows/task-rows.ts';
 import {
   CONCURRENCY,
   DynamoDBFailure,
@@ -16,13 +19,10 @@ import {
   type Statement,
 } from './dynamodb.ts';
 import { failedTasks } from './failed-tasks.ts';
-import type { Item } from './item.ts';
 import { expiry, storePayloads } from './payloads.ts';
 import { redriveTasks } from './redrive-tasks.ts';
-import { readable, readsUpTo } from './row-version.ts';
 import { settleTasks } from './settle-tasks.ts';
 import { hasLeft, loadMembers, membersOf } from './task-members.ts';
-import { finishedFields, newTaskRow, payloadKey, taskKey, taskOf } from './task-rows.ts';
 
 export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Tasks => {
   const rowsOf = async (ids: readonly TaskId[], how: HowToRead = {}): Promise<ReadonlyMap<string, Item>> => {

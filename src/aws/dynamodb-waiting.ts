@@ -7,11 +7,10 @@ import {
   type QueryCommandInput,
   type QueryCommandOutput,
 } from '@aws-sdk/lib-dynamodb';
-import type { Target } from '../batching/ids.ts';
-import type { PatrolMarks, WaitingTasks } from '../ports.ts';
-import { fromCursor, parseCursor, printCursor } from './cursor.ts';
-import { writeAll } from './dynamodb.ts';
-import type { Item } from './item.ts';
+import type { Target } from '../domain/ids.ts';
+import type { PatrolMarks } from '../ports/patrol-marks.ts';
+import type { WaitingTasks } from '../ports/waiting.ts';
+import type { Item } from '../rows/item.ts';
 import {
   PATROL_KEY,
   patrolMarkItem,
@@ -20,7 +19,9 @@ import {
   waitingItem,
   waitingKey,
   waitingOf,
-} from './lock-rows.ts';
+} from '../rows/lock-rows.ts';
+import { fromCursor, parseCursor, printCursor } from './cursor.ts';
+import { writeAll } from './dynamodb.ts';
 
 export const dynamoDBWaiting = (client: DynamoDBDocumentClient, table: string): WaitingTasks => {
   const rowsOf = (target: Target): QueryCommandInput => ({

@@ -14,13 +14,13 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import pLimit from 'p-limit';
-import type { Page } from '../batching/page.ts';
-import { InvalidCursor } from '../ports.ts';
-import { waves } from '../waves.ts';
+import type { Page } from '../domain/page.ts';
+import { InvalidCursor } from '../ports/rows.ts';
+import type { Item } from '../rows/item.ts';
+import { type RowKind, readable } from '../rows/row-version.ts';
+import { waves } from '../util/waves.ts';
 import { fromCursor, type KeyShape, parseCursor, printCursor } from './cursor.ts';
-import type { Item } from './item.ts';
 import { inRounds, type Left } from './rounds.ts';
-import { type RowKind, readable } from './row-version.ts';
 
 /** What PartiQL takes in one request, what BatchWriteItem does, and BatchGetItem. */
 const STATEMENTS = 25;

@@ -1,13 +1,13 @@
 /** Failed tasks, found by the sparse index that they alone are in: it costs what failed, and nothing for the others. */
 import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { type OperationName, operationOf, type Target, type TaskId } from '../batching/ids.ts';
-import type { Page } from '../batching/page.ts';
-import type { FailedTask, Tasks } from '../ports.ts';
+import { type OperationName, operationOf, type Target, type TaskId } from '../domain/ids.ts';
+import type { Page } from '../domain/page.ts';
+import type { FailedTask, Tasks } from '../ports/tasks.ts';
+import type { Item } from '../rows/item.ts';
+import { readable } from '../rows/row-version.ts';
+import { taskKey, taskOf } from '../rows/task-rows.ts';
 import { fromCursor, parseCursor, printCursor } from './cursor.ts';
 import { getAll, type IndexQuery, queryIndex } from './dynamodb.ts';
-import type { Item } from './item.ts';
-import { readable } from './row-version.ts';
-import { taskKey, taskOf } from './task-rows.ts';
 
 export const failedTasks = (
   client: DynamoDBDocumentClient,

@@ -2,10 +2,10 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { type FanOutId, isNumbered } from '../fan-out/ids.ts';
-import type { Acked, Slots } from '../fan-out/store.ts';
-import type { Position } from '../fan-out/tree.ts';
-import { countsOf, nodeKey, nodeOf } from './fan-out-rows.ts';
+import { type FanOutId, isNumbered } from '../domain/fan-out-ids.ts';
+import type { Position } from '../domain/fan-outs/tree.ts';
+import type { Acked, Slots } from '../ports/fan-outs.ts';
+import { countsOf, nodeKey, nodeOf } from '../rows/fan-out-rows.ts';
 
 /** Writes slots if every one of them is empty; otherwise the row comes back as it is. */
 export const ackNode = async (

@@ -8,11 +8,11 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import type { Lease } from '../fleet/fleet.ts';
-import type { FleetName, PartitionId } from '../fleet/ids.ts';
-import type { Opened } from '../fleet/store.ts';
-import { checkpointKey, openedOf } from './fleet-rows.ts';
-import { NOT_NEWER, readable, readsUpTo, VERSION_AT_FIRST, versionOf } from './row-version.ts';
+import type { Lease } from '../domain/fleets/fleet.ts';
+import type { FleetName, PartitionId } from '../domain/fleets/ids.ts';
+import type { Opened } from '../ports/fleets.ts';
+import { checkpointKey, openedOf } from '../rows/fleet-rows.ts';
+import { NOT_NEWER, readable, readsUpTo, VERSION_AT_FIRST, versionOf } from '../rows/row-version.ts';
 
 /**
  * Raises the fence, and reads the checkpoint. Again is harmless. A checkpoint that is still in the lease's row is copied.

@@ -4,13 +4,13 @@
  * away at last. One that it meets between two pages may be shown twice, and none is left out.
  */
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import type { Page } from '../batching/page.ts';
-import type { FanOutId } from '../fan-out/ids.ts';
-import { InvalidCursor } from '../ports.ts';
+import type { FanOutId } from '../domain/fan-out-ids.ts';
+import type { Page } from '../domain/page.ts';
+import { InvalidCursor } from '../ports/rows.ts';
+import { headerKey, PATROL_NAMES } from '../rows/fan-out-rows.ts';
+import type { Item } from '../rows/item.ts';
 import { fromCursor, type Key, parseCursor, printCursor } from './cursor.ts';
 import { getAll } from './dynamodb.ts';
-import { headerKey, PATROL_NAMES } from './fan-out-rows.ts';
-import type { Item } from './item.ts';
 
 /** A page may have fewer than `limit`, and none, while there is a next one: the two kinds share their index. */
 export const headerPage = async (

@@ -1,8 +1,8 @@
 /** What is written to a list's row: leases in the place of others, each only if it is as it was seen (D2 to D7). */
-import type { Lease } from '../deferred/list.ts';
-import type { Seen } from '../deferred/store.ts';
-import type { Item } from './item.ts';
-import { secondsOf } from './list-rows.ts';
+import type { Lease } from '../domain/lists/list.ts';
+import type { Seen } from '../ports/lists.ts';
+import type { Item } from '../rows/item.ts';
+import { secondsOf } from '../rows/list-rows.ts';
 
 export interface LeaseChange {
   readonly set: readonly string[];

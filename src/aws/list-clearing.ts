@@ -3,11 +3,11 @@
  * where to go on. Results have no such rows: their groups are counted, and the caller keeps how far this has come.
  */
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import type { ListId } from '../deferred/ids.ts';
-import type { Clearing } from '../deferred/store.ts';
+import type { ListId } from '../domain/lists/ids.ts';
+import type { Clearing } from '../ports/lists.ts';
+import type { Item } from '../rows/item.ts';
+import { APPENDS, jobsKey, resultKey, SEGMENTS, TRIGGERS, tokenOfAppend } from '../rows/list-rows.ts';
 import { CONCURRENCY, writeAll } from './dynamodb.ts';
-import type { Item } from './item.ts';
-import { APPENDS, jobsKey, resultKey, SEGMENTS, TRIGGERS, tokenOfAppend } from './list-rows.ts';
 
 /** Behind every row that has only digits for a name. */
 const LAST = '~';

@@ -1,10 +1,10 @@
 /** The jobs of deferred lists on DynamoDB: stored by what added them, found by their numbers. */
 import { type DynamoDBDocumentClient, QueryCommand, type QueryCommandInput } from '@aws-sdk/lib-dynamodb';
-import { bytesInString } from '../batching/json-text.ts';
-import type { ListId } from '../deferred/ids.ts';
-import { endOf, type Job, type Range } from '../deferred/list.ts';
-import type { Item } from './item.ts';
-import { jobsKey, jobsOf, SEGMENTS, type Segment, segmentKey, segmentOf } from './list-rows.ts';
+import type { ListId } from '../domain/lists/ids.ts';
+import { endOf, type Job, type Range } from '../domain/lists/list.ts';
+import type { Item } from '../rows/item.ts';
+import { jobsKey, jobsOf, SEGMENTS, type Segment, segmentKey, segmentOf } from '../rows/list-rows.ts';
+import { bytesInString } from '../util/json-text.ts';
 
 /** What is read for one answer, in bytes as they count there. */
 const READ_BYTES = 4_000_000;

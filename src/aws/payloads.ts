@@ -1,10 +1,10 @@
 /** Payloads in rows of their own, on DynamoDB: stored, kept for another run, let go (docs/decisions/0004). */
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import pLimit from 'p-limit';
-import type { PayloadToStore, Task } from '../batching/task.ts';
+import type { PayloadToStore, Task } from '../domain/tasks/task.ts';
+import { NOT_NEWER, readsUpTo, versionOf } from '../rows/row-version.ts';
+import { payloadKey, payloadRow } from '../rows/task-rows.ts';
 import { CONCURRENCY, conditionally, execute, insertion, type Statement } from './dynamodb.ts';
-import { NOT_NEWER, readsUpTo, versionOf } from './row-version.ts';
-import { payloadKey, payloadRow } from './task-rows.ts';
 
 /**
  * Inserts rows. One that is there is the task's own, and may be wanted by a later run than the one that is known here: a

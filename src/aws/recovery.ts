@@ -3,12 +3,12 @@
  * and takes it from whoever had it. Scans; never to be used where λs run.
  */
 import { type DynamoDBDocumentClient, paginateScan, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { BatchId, Target } from '../batching/ids.ts';
-import { batchKey } from './batch-rows.ts';
+import type { BatchId, Target } from '../domain/ids.ts';
+import { batchKey } from '../rows/batch-rows.ts';
+import type { Item } from '../rows/item.ts';
+import { LOCK_ENTRY, lockKey } from '../rows/lock-rows.ts';
+import { readable } from '../rows/row-version.ts';
 import { conditionally } from './dynamodb.ts';
-import type { Item } from './item.ts';
-import { LOCK_ENTRY, lockKey } from './lock-rows.ts';
-import { readable } from './row-version.ts';
 
 /** Targets that have a lock row, its lease voided: whoever held it is gone. */
 export const voidLeases = async (client: DynamoDBDocumentClient, table: string): Promise<Target[]> => {

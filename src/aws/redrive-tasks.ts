@@ -1,13 +1,13 @@
 /** Another run of failed tasks, on DynamoDB. */
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import pLimit from 'p-limit';
-import type { Millis, TaskId } from '../batching/ids.ts';
-import { isRedriveOf, type Task } from '../batching/task.ts';
-import type { Tasks, Written } from '../ports.ts';
+import type { Millis, TaskId } from '../domain/ids.ts';
+import { isRedriveOf, type Task } from '../domain/tasks/task.ts';
+import type { Tasks, Written } from '../ports/tasks.ts';
+import type { Item } from '../rows/item.ts';
+import { taskKey, taskOf } from '../rows/task-rows.ts';
 import { CONCURRENCY, conditionally } from './dynamodb.ts';
-import type { Item } from './item.ts';
 import { keepPayload } from './payloads.ts';
-import { taskKey, taskOf } from './task-rows.ts';
 
 /** One request a task: redrives are rare, and not every engine knows statements that set and remove. */
 export const redriveTasks = async (

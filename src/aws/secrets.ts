@@ -1,10 +1,10 @@
 /** Secrets from SSM's parameters and from Secrets Manager, each kept for five minutes: one that was replaced is used soon. */
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { GetParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
-import type { Millis } from '../batching/ids.ts';
-import { MINUTE } from '../batching/timings.ts';
-import type { SecretRef } from '../config/endpoints.ts';
-import { keyOfSecret, type Secrets, SecretUnreadable } from '../downstream/secret.ts';
+import type { SecretRef } from '../domain/config/endpoints.ts';
+import { keyOfSecret, type Secrets, SecretUnreadable } from '../domain/downstream/secret.ts';
+import type { Millis } from '../domain/ids.ts';
+import { MINUTE } from '../domain/timings.ts';
 import { TRIES, timed } from './call-time.ts';
 
 const KEPT: Millis = 5 * MINUTE;

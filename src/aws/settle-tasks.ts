@@ -1,13 +1,13 @@
 /** Tasks that end while they wait, on DynamoDB. */
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { expiresAt } from '../batching/expiry.ts';
-import type { TaskId } from '../batching/ids.ts';
-import { isSettledIn, type Task } from '../batching/task.ts';
-import type { Tasks, Written } from '../ports.ts';
+import { expiresAt } from '../domain/expiry.ts';
+import type { TaskId } from '../domain/ids.ts';
+import { isSettledIn, type Task } from '../domain/tasks/task.ts';
+import type { Tasks, Written } from '../ports/tasks.ts';
+import type { Item } from '../rows/item.ts';
+import { settledFields, taskKey, taskOf } from '../rows/task-rows.ts';
 import { execute } from './dynamodb.ts';
-import type { Item } from './item.ts';
 import { expiry } from './payloads.ts';
-import { settledFields, taskKey, taskOf } from './task-rows.ts';
 
 type Settlements = Parameters<Tasks['settle']>[0];
 

@@ -6,11 +6,12 @@ import {
   ReceiveMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
-import type { Millis } from '../batching/ids.ts';
-import { printBatch, printElect, printGroup } from '../batching/messages.ts';
-import { printRejection } from '../batching/rejection.ts';
-import { printCallback } from '../callbacks/callback.ts';
-import type { Backlogs, DeadLetters, LetterQueue, Queues, SourceQueue } from '../ports.ts';
+import { printBatch, printElect, printGroup } from '../domain/batches/messages.ts';
+import { printCallback } from '../domain/callbacks/callback.ts';
+import type { Millis } from '../domain/ids.ts';
+import { printRejection } from '../domain/register/rejection.ts';
+import type { DeadLetters } from '../ports/dead-letters.ts';
+import type { Backlogs, LetterQueue, Queues, SourceQueue } from '../ports/queues.ts';
 import { type Outgoing, sendAll } from './sqs.ts';
 
 /** Queue URLs; a λ has those it may use. */

@@ -1,6 +1,6 @@
 /** Delays of its own for each message that comes back to an SQS queue. */
 import { ChangeMessageVisibilityBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import type { PutOff, Returns } from '../callbacks/store.ts';
+import type { PutOff, Returns } from '../ports/callbacks.ts';
 
 /** SQS takes ten messages in a request. */
 const ENTRIES = 10;

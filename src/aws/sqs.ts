@@ -1,9 +1,9 @@
 /** How this project talks to SQS: in batches by count and bytes, entries that failed sent again. */
 import { SendMessageBatchCommand, type SendMessageBatchRequestEntry, type SQSClient } from '@aws-sdk/client-sqs';
-import { someAtOnce } from '../at-once.ts';
-import { sendable } from '../batching/json-text.ts';
-import { SQS_MAX_BYTES } from '../batching/messages.ts';
-import type { Outcome, Sending } from '../sending.ts';
+import { SQS_MAX_BYTES } from '../domain/messages.ts';
+import type { Outcome, Sending } from '../domain/register/sending.ts';
+import { someAtOnce } from '../util/at-once.ts';
+import { sendable } from '../util/json-text.ts';
 import { inRounds, type Left } from './rounds.ts';
 
 /** SQS takes ten messages in a request. */

@@ -1,11 +1,12 @@
 /** The members of a batch on DynamoDB (rule H3): their rows, and payloads that have rows of their own. */
-import { ageOf } from '../batching/age.ts';
-import type { BatchId, TaskId } from '../batching/ids.ts';
-import { payloadRowOf, runNumber, type Task } from '../batching/task.ts';
-import type { EndedMember, Member, Members, OpenTask } from '../ports.ts';
+
+import type { BatchId, TaskId } from '../domain/ids.ts';
+import { ageOf } from '../domain/tasks/age.ts';
+import { payloadRowOf, runNumber, type Task } from '../domain/tasks/task.ts';
+import type { EndedMember, Member, Members, OpenTask } from '../ports/tasks.ts';
+import type { Item } from '../rows/item.ts';
+import { payloadKey, taskOf } from '../rows/task-rows.ts';
 import type { HowToRead } from './dynamodb.ts';
-import type { Item } from './item.ts';
-import { payloadKey, taskOf } from './task-rows.ts';
 
 /** How the Task table is read. */
 interface Reads {

@@ -1,6 +1,6 @@
 /** What the HTTP API's answers say, whoever carried the request: pure. */
-import { isObject, parseJson } from '../batching/json-text.ts';
-import { describeProblems, type Problem, reasonOf } from '../batching/problems.ts';
+import { isObject, parseJson } from '../util/json-text.ts';
+import { describeProblems, type Problem, reasonOf } from '../util/problems.ts';
 
 /** The API does not do what it was asked: asking again gets the same answer. */
 export class ApiRefused extends Error {

@@ -18,7 +18,7 @@
  *   JobFailed, or the API's that asking again does not help. Then all claimers give back what they have, and end.
  */
 import { monotonicFactory } from 'ulid';
-import { CLAIM_ID_RULE, claimId as parseClaimId } from '../deferred/ids.ts';
+import { CLAIM_ID_RULE, claimId as parseClaimId } from '../domain/lists/ids.ts';
 import { ApiRefused, ApiUnavailable, rest } from './ask-api.ts';
 import { type HandledJob, type Work, type Worked, workOff } from './claim-work.ts';
 import type { Claim, DeferredList } from './list-client.ts';

@@ -15,7 +15,7 @@
  *
  * Each job goes to the handler at the most once, never after the loss, and is counted once: told, given back, or lost.
  */
-import { RESULT_MAX_BYTES } from '../batching/task.ts';
+import { RESULT_MAX_BYTES } from '../domain/tasks/task.ts';
 import { ApiRefused, ApiUnavailable } from './ask-api.ts';
 import { gather } from './gather.ts';
 import { isRefusedClaim, type KeptLease, keepLease } from './kept-lease.ts';

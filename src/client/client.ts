@@ -16,7 +16,7 @@ import type { Client, Operations } from './sent-tasks.ts';
 
 export { GaveUp } from '../aws/rounds.ts';
 export { SqsFailure } from '../aws/sqs.ts';
-export type { Duration } from '../config/duration.ts';
+export type { Duration } from '../domain/config/duration.ts';
 export * from './fan-outs.ts';
 export * from './lists.ts';
 export { NotAllSent } from './not-all-sent.ts';

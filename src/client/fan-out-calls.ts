@@ -1,11 +1,11 @@
 /** What fan-outs take in several calls of the API: items are added and acked a part at a time, none twice. */
 
-import { someAtOnce } from '../at-once.ts';
-import { reasonOf } from '../batching/problems.ts';
-import type { ItemOutcome } from '../fan-out/fan-out.ts';
-import { type FanOutId, type ItemId, itemIdOf, parseItemId } from '../fan-out/ids.ts';
-import { FULL_SIZE } from '../fan-out/tree.ts';
-import { groupBy } from '../group-by.ts';
+import { type FanOutId, type ItemId, itemIdOf, parseItemId } from '../domain/fan-out-ids.ts';
+import type { ItemOutcome } from '../domain/fan-outs/fan-out.ts';
+import { FULL_SIZE } from '../domain/fan-outs/tree.ts';
+import { someAtOnce } from '../util/at-once.ts';
+import { groupBy } from '../util/group-by.ts';
+import { reasonOf } from '../util/problems.ts';
 import { ApiUnavailable } from './api-answer.ts';
 import type { Ask } from './ask.ts';
 

@@ -1,5 +1,5 @@
 /** What a client of fan-outs does, however its requests are carried. */
-import type { FailFast } from '../fan-out/fan-out.ts';
+import type { FailFast } from '../domain/fan-outs/fan-out.ts';
 import type { Ask } from './ask.ts';
 import {
   type Acked,

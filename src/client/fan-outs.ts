@@ -14,7 +14,7 @@ import { monotonicFactory } from 'ulid';
 import { type ApiOptions, askingApi } from './ask-api.ts';
 import { type FanOutClient, fanOutsBy } from './fan-out-client.ts';
 
-export type { FailFast, ItemOutcome } from '../fan-out/fan-out.ts';
+export type { FailFast, ItemOutcome } from '../domain/fan-outs/fan-out.ts';
 export { type ApiOptions, ApiRefused, ApiUnavailable } from './ask-api.ts';
 export { type Acked, type DoneItem, MalformedItem, NotAllAcked } from './fan-out-calls.ts';
 export type { AckOptions, AddOptions, FanOutClient, FanOutToOpen, OpenFanOut } from './fan-out-client.ts';

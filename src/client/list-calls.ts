@@ -2,8 +2,9 @@
  * What deferred lists take in several calls of the API: jobs are added a part at a time, none twice, and read page by
  * page.
  */
-import { bytesInString } from '../batching/json-text.ts';
-import { PAYLOAD_MAX_BYTES } from '../batching/task.ts';
+
+import { PAYLOAD_MAX_BYTES } from '../domain/tasks/task.ts';
+import { bytesInString } from '../util/json-text.ts';
 import type { Ask } from './ask.ts';
 
 /** Where a list is in the API. */

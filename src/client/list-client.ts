@@ -1,5 +1,5 @@
 /** What a client of deferred lists does, however its requests are carried. */
-import { CLAIM_ID_RULE, claimId as parseClaimId } from '../deferred/ids.ts';
+import { CLAIM_ID_RULE, claimId as parseClaimId } from '../domain/lists/ids.ts';
 import type { Ask } from './ask.ts';
 import { isTokenOfCalls, TOKEN_OF_CALLS_RULE } from './fan-out-calls.ts';
 import {

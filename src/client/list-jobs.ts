@@ -1,6 +1,7 @@
 /** Jobs as they are sent: checked before anything of their call goes out. */
-import { isObject } from '../batching/json-text.ts';
-import { PAYLOAD_MAX_BYTES } from '../batching/task.ts';
+
+import { PAYLOAD_MAX_BYTES } from '../domain/tasks/task.ts';
+import { isObject } from '../util/json-text.ts';
 
 /** A job that would be refused: nothing of its call was sent. */
 export class UnsendableJob extends Error {

@@ -1,5 +1,5 @@
 /** The error of an addition, to a list or to a fan-out, that ended before all was added. */
-import { reasonOf } from '../batching/problems.ts';
+import { reasonOf } from '../util/problems.ts';
 import { ApiUnavailable } from './api-answer.ts';
 
 /**

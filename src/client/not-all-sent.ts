@@ -1,5 +1,5 @@
 /** The error of a `sendAll` that ended before all was sent. */
-import { reasonOf } from '../batching/problems.ts';
+import { reasonOf } from '../util/problems.ts';
 import type { Operations, TaskToSend } from './sent-tasks.ts';
 
 /**

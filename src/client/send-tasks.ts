@@ -1,5 +1,5 @@
 /** What a producer's client does, however its messages are carried. */
-import type { Sending } from '../sending.ts';
+import type { Sending } from '../domain/register/sending.ts';
 import { NotAllSent } from './not-all-sent.ts';
 import { type Client, messageOf, type NamedTask, named, type Operations, type RegisterMessage } from './sent-tasks.ts';
 

@@ -1,7 +1,8 @@
 /** What a producer's client takes, and what it makes of it, however that is sent. */
-import { taskId } from '../batching/ids.ts';
-import { PAYLOAD_MAX_BYTES } from '../batching/task.ts';
-import type { Duration } from '../config/duration.ts';
+
+import type { Duration } from '../domain/config/duration.ts';
+import { taskId } from '../domain/ids.ts';
+import { PAYLOAD_MAX_BYTES } from '../domain/tasks/task.ts';
 
 /** Operations and the type of their payloads, e.g. `{ 'distribute-parcels': Parcel }`. */
 export type Operations = Readonly<Record<string, object>>;

@@ -3,11 +3,8 @@
  *
  * @module groupage/config
  */
-export type { OperationName } from '../batching/ids.ts';
-export type { BatchPolicy } from '../batching/policy.ts';
-export type { Problem } from '../batching/problems.ts';
-export type { RetryPolicy } from '../downstream/retry.ts';
-export type { Duration } from './duration.ts';
+
+export type { Duration } from '../domain/config/duration.ts';
 export type {
   Destination,
   DownstreamTarget,
@@ -17,17 +14,18 @@ export type {
   QueueTarget,
   SecretRef,
   StateMachineTarget,
-} from './endpoints.ts';
-export { CONFIG_FILES, findConfig, InvalidConfig, loadConfig } from './load.ts';
+} from '../domain/config/endpoints.ts';
+export type { BatchPolicy, CircuitPolicy, Concurrency, RetryPolicy } from '../domain/config/policies.ts';
 export type {
   AlarmPolicy,
   Callbacks,
-  CircuitPolicy,
-  Concurrency,
   Config,
   FanOutPolicy,
   ListPolicy,
   Operation,
   RegisterPolicy,
-} from './resolved.ts';
-export { type ConfigInput, defineConfig } from './schema.ts';
+} from '../domain/config/resolved.ts';
+export { type ConfigInput, defineConfig } from '../domain/config/schema/config.ts';
+export type { OperationName } from '../domain/ids.ts';
+export type { Problem } from '../util/problems.ts';
+export { CONFIG_FILES, findConfig, InvalidConfig, loadConfig } from './load.ts';

@@ -2,9 +2,9 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { extname, isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { describeProblems, type Problem, reasonOf } from '../batching/problems.ts';
-import type { Config } from './resolved.ts';
-import { parseConfig } from './schema.ts';
+import type { Config } from '../domain/config/resolved.ts';
+import { parseConfig } from '../domain/config/schema/config.ts';
+import { describeProblems, type Problem, reasonOf } from '../util/problems.ts';
 
 /** The names looked for, in this order. */
 export const CONFIG_FILES = ['groupage.config.ts', 'groupage.config.json'] as const;

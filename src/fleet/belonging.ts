@@ -1,10 +1,11 @@
 /** P9. A node belongs to a fleet, life after life: who was taken for dead comes back, later and later. */
-import type { Millis } from '../batching/ids.ts';
-import { type NodeId, type NodeKey, nodeKey } from './ids.ts';
+
+import { type NodeId, type NodeKey, nodeKey } from '../domain/fleets/ids.ts';
+import { awayFor, FORGIVEN } from '../domain/fleets/timings.ts';
+import type { Millis } from '../domain/ids.ts';
+import type { Held } from '../ports/fleets.ts';
 import { Life } from './life.ts';
 import { attempt, type MemberDeps, type Setting, Sleeper } from './member.ts';
-import type { Held } from './store.ts';
-import { awayFor, FORGIVEN } from './timings.ts';
 
 export interface BelongDeps extends MemberDeps {
   readonly id: NodeId;

@@ -3,12 +3,12 @@
  * shows whether that still holds.
  */
 import pLimit from 'p-limit';
-import type { Action, Holding, Owned } from './decide.ts';
-import type { DropReason } from './events.ts';
-import type { Lease } from './fleet.ts';
-import type { NodeKey, PartitionId } from './ids.ts';
+import type { Action, Holding, Owned } from '../domain/fleets/decide.ts';
+import type { DropReason } from '../domain/fleets/events.ts';
+import type { Lease } from '../domain/fleets/fleet.ts';
+import type { NodeKey, PartitionId } from '../domain/fleets/ids.ts';
+import type { Held, Opened } from '../ports/fleets.ts';
 import { attempt, FAILED, type MemberDeps, type Setting, type Sleeper } from './member.ts';
-import type { Held, Opened } from './store.ts';
 
 /** Enough to take over a dead node's partitions at once, and few enough for a busy one. */
 const CONCURRENCY = 8;

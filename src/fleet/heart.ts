@@ -1,9 +1,10 @@
 /** P1, P7. The heartbeats of one life of a node, and until when they let it work. */
-import type { Millis } from '../batching/ids.ts';
-import type { Node } from './fleet.ts';
-import type { NodeKey } from './ids.ts';
+
+import type { Node } from '../domain/fleets/fleet.ts';
+import type { NodeKey } from '../domain/fleets/ids.ts';
+import { type Beat, deadlineOf, type Gap, recentGaps, ttlOf } from '../domain/fleets/timings.ts';
+import type { Millis } from '../domain/ids.ts';
 import { attempt, FAILED, type MemberDeps, type Setting } from './member.ts';
-import { type Beat, deadlineOf, type Gap, recentGaps, ttlOf } from './timings.ts';
 
 /** `unknown`: the call failed, and others may have seen it all the same. */
 export type Pulse = 'alive' | 'evicted' | 'unknown';

@@ -4,17 +4,17 @@
  * Beats and looks go on beside each other: whatever else takes its time, the next heartbeat does not wait for it.
  */
 
-import type { Millis } from '../batching/ids.ts';
-import { withResolvers } from '../resolvers.ts';
-import { decide } from './decide.ts';
-import type { Fleet } from './fleet.ts';
+import { decide } from '../domain/fleets/decide.ts';
+import type { Fleet } from '../domain/fleets/fleet.ts';
+import type { NodeKey } from '../domain/fleets/ids.ts';
+import { type Memory, NOTHING_SEEN, remember } from '../domain/fleets/silence.ts';
+import { blockedAfter, HURRIED_LOOKS, JITTER } from '../domain/fleets/timings.ts';
+import type { Millis } from '../domain/ids.ts';
+import type { Held } from '../ports/fleets.ts';
+import { withResolvers } from '../util/resolvers.ts';
 import { Hands } from './hands.ts';
 import { Heart } from './heart.ts';
-import type { NodeKey } from './ids.ts';
 import { attempt, FAILED, type MemberDeps, type Setting, Sleeper } from './member.ts';
-import { type Memory, NOTHING_SEEN, remember } from './silence.ts';
-import type { Held } from './store.ts';
-import { blockedAfter, HURRIED_LOOKS, JITTER } from './timings.ts';
 
 export type LifeEnd = 'evicted' | 'left';
 

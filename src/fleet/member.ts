@@ -1,9 +1,10 @@
 /** What a node is made of: what it needs of the world, and how it is set up. */
-import type { Millis } from '../batching/ids.ts';
-import type { DropReason, LifeEvent } from './events.ts';
-import type { Lease, Share } from './fleet.ts';
-import type { FleetName } from './ids.ts';
-import type { Fleets, Held } from './store.ts';
+
+import type { DropReason, LifeEvent } from '../domain/fleets/events.ts';
+import type { Lease, Share } from '../domain/fleets/fleet.ts';
+import type { FleetName } from '../domain/fleets/ids.ts';
+import type { Millis } from '../domain/ids.ts';
+import type { Fleets, Held } from '../ports/fleets.ts';
 
 export interface Clock {
   /** Monotonic. */

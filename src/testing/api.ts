@@ -3,9 +3,9 @@ import type { Hono } from 'hono';
 import type { ApiDeps } from '../api/deps.ts';
 import { ApiUnavailable, Busy, readApiAnswer } from '../client/api-answer.ts';
 import type { Ask } from '../client/ask.ts';
-import { openGate } from '../simulation/gate.ts';
-import { memoryFleets } from '../simulation/memory-fleets.ts';
-import { memoryBacklogs } from '../simulation/memory-queues.ts';
+import { memoryFleets } from '../memory/fleets.ts';
+import { memoryBacklogs } from '../memory/queues.ts';
+import { openGate } from '../virtual/gate.ts';
 import type { Flow } from './flow.ts';
 import type { Pace } from './pace.ts';
 

@@ -1,6 +1,7 @@
 /** Destinations of the test's own: what comes to them is kept, unless they do not take it. */
-import type { DeliverDeps } from '../callbacks/deliver.ts';
-import type { Config } from '../config/resolved.ts';
+
+import type { Config } from '../domain/config/resolved.ts';
+import type { DeliverDeps } from '../steps/deliver/deliver.ts';
 import { isTestFailure } from './failures.ts';
 import type { Mishaps } from './mishaps.ts';
 import type { CloudEvent, DestinationFunction } from './options.ts';

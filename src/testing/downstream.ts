@@ -1,11 +1,12 @@
 /** A batch API of the test's own, as the batch handler sees it. */
-import type { Millis } from '../batching/ids.ts';
-import { type Config, operationFor } from '../config/resolved.ts';
-import { type Answer, type Call, type Downstream, inFull } from '../downstream/downstream.ts';
-import { printEvent } from '../downstream/event.ts';
-import { DOWNSTREAM_CALL, InjectedFault } from '../simulation/faults.ts';
-import { through } from '../simulation/gate.ts';
-import type { Life } from '../simulation/process.ts';
+
+import { type Config, operationFor } from '../domain/config/resolved.ts';
+import { type Answer, type Call, type Downstream, inFull } from '../domain/downstream/downstream.ts';
+import { printEvent } from '../domain/downstream/print-call.ts';
+import type { Millis } from '../domain/ids.ts';
+import type { Life } from '../processes/process.ts';
+import { DOWNSTREAM_CALL, InjectedFault } from '../virtual/faults.ts';
+import { through } from '../virtual/gate.ts';
 import { type Executions, executionEvent } from './execution.ts';
 import { isTestFailure, TestbedMisused } from './failures.ts';
 import { type InjectedAnswer, type Mishaps, spanOf } from './mishaps.ts';

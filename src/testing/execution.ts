@@ -1,10 +1,10 @@
 /** How an execution of Step Functions ended, as EventBridge tells it to the batch queue. */
-import { type Call, idempotencyKey } from '../downstream/downstream.ts';
-import { printEvent } from '../downstream/event.ts';
-import { DATA_LIMIT } from '../downstream/execution-event.ts';
+import { type Call, idempotencyKey } from '../domain/downstream/downstream.ts';
+import { DATA_LIMIT } from '../domain/downstream/execution-event.ts';
+import { printEvent } from '../domain/downstream/print-call.ts';
 
 /**
- * The executions that were started, by name. As in production (src/downstream/step-functions.ts) the same items have numbered
+ * The executions that were started, by name. As in production (src/downstreams/step-functions.ts) the same items have numbered
  * names, one to an attempt: while the last of these executions runs it is the one that is asked for, and no other begins.
  */
 export class Executions {

@@ -1,5 +1,5 @@
 /** What a testbed throws by itself, beside what the steps and the API do. */
-import { describeProblems, type Problem } from '../batching/problems.ts';
+import { describeProblems, type Problem } from '../util/problems.ts';
 
 /** The testbed was asked for something that cannot be meant. The message says what to do. */
 export class TestbedMisused extends Error {

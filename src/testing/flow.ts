@@ -1,38 +1,38 @@
 /**
  * The flow of a testbed: the real steps on tables and queues in memory, in virtual time. The functions, their timeouts
- * and their queues are those of a schedule (`src/simulation`); what a schedule leaves to chance happens here as it
+ * and their queues are those of a schedule (`src/virtual`); what a schedule leaves to chance happens here as it
  * should, unless the test says otherwise.
  */
 import { setImmediate } from 'node:timers';
-import type { Deps } from '../batching/deps.ts';
-import { electLeader } from '../batching/elect-leader.ts';
-import type { FlowEvent } from '../batching/events.ts';
-import { group } from '../batching/group.ts';
-import { handleBatch } from '../batching/handle-batch.ts';
-import type { Millis, TaskId } from '../batching/ids.ts';
-import { registerAll } from '../batching/register.ts';
-import type { Rejection } from '../batching/rejection.ts';
-import { sweep } from '../batching/sweep.ts';
-import { CALLBACK_RECEIVES, MESSAGES_AT_ONCE, MINUTE } from '../batching/timings.ts';
-import { type CallbackMessage, printCallback } from '../callbacks/callback.ts';
-import { type DeliverDeps, deliverAll } from '../callbacks/deliver.ts';
-import { sharing } from '../callbacks/sharing.ts';
-import { type Config, callbackTimeout, callbackVisibility } from '../config/resolved.ts';
-import type { Downstream } from '../downstream/downstream.ts';
-import type { SourceQueue } from '../ports.ts';
-import { Chaos } from '../simulation/chaos.ts';
-import { type FaultRates, faultyGate, type Process } from '../simulation/faults.ts';
-import { simulatedFunctions } from '../simulation/functions.ts';
-import { type Gate, openGate } from '../simulation/gate.ts';
-import { anyHabits, bestHabits, type Habits } from '../simulation/habits.ts';
-import { GivenUp, type SimulatedQueues } from '../simulation/memory-queues.ts';
-import { memoryReturns, receivedFrom } from '../simulation/memory-returns.ts';
-import { memoryShares, type ShareRow } from '../simulation/memory-shares.ts';
-import { attempt, beginLife, type Life, type Started, startProcess } from '../simulation/process.ts';
-import { SimulatedQueue } from '../simulation/queue.ts';
-import { Remembered } from '../simulation/remembered.ts';
-import { RowsInTurn } from '../simulation/rows-in-turn.ts';
-import { emptyTables, type Tables } from '../simulation/tables.ts';
+import { type CallbackMessage, printCallback } from '../domain/callbacks/callback.ts';
+import { type Config, callbackTimeout, callbackVisibility } from '../domain/config/resolved.ts';
+import type { Downstream } from '../domain/downstream/downstream.ts';
+import type { FlowEvent } from '../domain/events/events.ts';
+import type { Millis, TaskId } from '../domain/ids.ts';
+import type { Rejection } from '../domain/register/rejection.ts';
+import { CALLBACK_RECEIVES, MESSAGES_AT_ONCE, MINUTE } from '../domain/timings.ts';
+import { SimulatedQueue } from '../memory/queue.ts';
+import { GivenUp, type SimulatedQueues } from '../memory/queues.ts';
+import { Remembered } from '../memory/remembered.ts';
+import { memoryReturns, receivedFrom } from '../memory/returns.ts';
+import { RowsInTurn } from '../memory/rows-in-turn.ts';
+import { memoryShares, type ShareRow } from '../memory/shares.ts';
+import { emptyTables, type Tables } from '../memory/tables.ts';
+import type { SourceQueue } from '../ports/queues.ts';
+import { simulatedFunctions } from '../processes/functions.ts';
+import { attempt, beginLife, type Life, type Started, startProcess } from '../processes/process.ts';
+import { handleBatch } from '../steps/call/handle-batch.ts';
+import { type DeliverDeps, deliverAll } from '../steps/deliver/deliver.ts';
+import { sharing } from '../steps/deliver/sharing.ts';
+import type { Deps } from '../steps/deps.ts';
+import { electLeader } from '../steps/lead/elect-leader.ts';
+import { group } from '../steps/lead/group.ts';
+import { registerAll } from '../steps/register/register.ts';
+import { sweep } from '../steps/repair/sweep.ts';
+import { Chaos } from '../virtual/chaos.ts';
+import { type FaultRates, faultyGate, type Process } from '../virtual/faults.ts';
+import { type Gate, openGate } from '../virtual/gate.ts';
+import { anyHabits, bestHabits, type Habits } from '../virtual/habits.ts';
 import type { Mishaps } from './mishaps.ts';
 import type { Pace } from './pace.ts';
 

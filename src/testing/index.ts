@@ -4,21 +4,22 @@
  *
  * @module groupage/testing
  */
-export type { BatchStatus, Counts, FinishedStatus } from '../batching/batch.ts';
-export type { FlowEvent } from '../batching/events.ts';
-export type { Finding } from '../batching/findings.ts';
-export type { BatchId, Target, Token } from '../batching/ids.ts';
-export type { SealReason } from '../batching/policy.ts';
-export type { Problem } from '../batching/problems.ts';
-export type { Pause } from '../batching/slots.ts';
+
 export { ApiRefused } from '../client/api-answer.ts';
 export { NotAllSent } from '../client/not-all-sent.ts';
 export { type Operations, type TaskToSend, UnsendableTask } from '../client/sent-tasks.ts';
-export type { Reason } from '../downstream/downstream.ts';
-export type { EndReason } from '../fan-out/fan-out.ts';
-export type { FanOutId } from '../fan-out/ids.ts';
-export type { SourceQueue, WorkingQueue } from '../ports.ts';
-export type { FaultRates } from '../simulation/faults.ts';
+export type { BatchStatus, Counts, FinishedStatus } from '../domain/batches/batch.ts';
+export type { Finding } from '../domain/batches/findings.ts';
+export type { SealReason } from '../domain/batches/policy.ts';
+export type { Reason } from '../domain/downstream/downstream.ts';
+export type { FlowEvent } from '../domain/events/events.ts';
+export type { FanOutId } from '../domain/fan-out-ids.ts';
+export type { EndReason } from '../domain/fan-outs/fan-out.ts';
+export type { BatchId, Target, Token } from '../domain/ids.ts';
+export type { Pause } from '../domain/operations/slots.ts';
+export type { SourceQueue, WorkingQueue } from '../ports/queues.ts';
+export type { Problem } from '../util/problems.ts';
+export type { FaultRates } from '../virtual/faults.ts';
 export { createTestbed } from './create-testbed.ts';
 export type { LoggedCall } from './downstream.ts';
 export { NotSettled, TestbedMisused, type Unsettled, UnusableConfig } from './failures.ts';

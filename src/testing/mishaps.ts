@@ -2,13 +2,14 @@
  * What a test lets go wrong, by name: each at its next occasions, or at every one for a span. Nothing is left to
  * chance, and what does not come up does not happen.
  */
-import type { Millis } from '../batching/ids.ts';
-import { type Duration, parseDuration } from '../config/duration.ts';
-import type { Config } from '../config/resolved.ts';
-import type { SourceQueue, WorkingQueue } from '../ports.ts';
-import { DOWNSTREAM_CALL, InjectedFault } from '../simulation/faults.ts';
-import type { Gate } from '../simulation/gate.ts';
-import type { Habits } from '../simulation/habits.ts';
+
+import { type Duration, parseDuration } from '../domain/config/duration.ts';
+import type { Config } from '../domain/config/resolved.ts';
+import type { Millis } from '../domain/ids.ts';
+import type { SourceQueue, WorkingQueue } from '../ports/queues.ts';
+import { DOWNSTREAM_CALL, InjectedFault } from '../virtual/faults.ts';
+import type { Gate } from '../virtual/gate.ts';
+import type { Habits } from '../virtual/habits.ts';
 import { TestbedMisused } from './failures.ts';
 import type { DownstreamAnswer, DownstreamFunction } from './wire.ts';
 

@@ -1,10 +1,10 @@
 /** What a testbed is made of, checked. */
 
 import type { Operations } from '../client/sent-tasks.ts';
-import type { Config } from '../config/resolved.ts';
-import { type ConfigInput, parseConfig } from '../config/schema.ts';
-import { type FaultRates, NO_FAULTS } from '../simulation/faults.ts';
-import { START } from '../simulation/trace.ts';
+import type { Config } from '../domain/config/resolved.ts';
+import { type ConfigInput, parseConfig } from '../domain/config/schema/config.ts';
+import { type FaultRates, NO_FAULTS } from '../virtual/faults.ts';
+import { START } from '../virtual/trace.ts';
 import { TestbedMisused, UnusableConfig } from './failures.ts';
 import type { DownstreamFunction } from './wire.ts';
 

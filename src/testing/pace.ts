@@ -3,8 +3,8 @@
  * of the test's own is at work (a downstream, a destination) the clock stands still, unless that code waits for it.
  */
 import { clearTimeout, setTimeout } from 'node:timers';
-import type { Millis } from '../batching/ids.ts';
-import { type Scheduler, settled } from '../simulation/scheduler.ts';
+import type { Millis } from '../domain/ids.ts';
+import { type Scheduler, settled } from '../virtual/scheduler.ts';
 import { TestbedMisused } from './failures.ts';
 
 /**

@@ -1,12 +1,18 @@
 /** Reads what a downstream of the test's own did, as production reads what each kind of downstream does. */
-import type { Millis } from '../batching/ids.ts';
-import type { DownstreamTarget } from '../config/endpoints.ts';
-import { answerOfFailure } from '../downstream/aws-failure.ts';
-import type { Answer, Call } from '../downstream/downstream.ts';
-import { type HttpAnswer, readAnswer, readBody } from '../downstream/http-answer.ts';
-import { RESPONSE_MAX_BYTES, RESPONSE_TOO_LARGE, readFunctionError, readPayload } from '../downstream/lambda-answer.ts';
-import { whyNoAnswer } from '../downstream/no-answer.ts';
-import { parseRetryAfter } from '../downstream/retry.ts';
+
+import type { DownstreamTarget } from '../domain/config/endpoints.ts';
+import { answerOfFailure } from '../domain/downstream/aws-failure.ts';
+import type { Answer, Call } from '../domain/downstream/downstream.ts';
+import { type HttpAnswer, readAnswer, readBody } from '../domain/downstream/http-answer.ts';
+import {
+  RESPONSE_MAX_BYTES,
+  RESPONSE_TOO_LARGE,
+  readFunctionError,
+  readPayload,
+} from '../domain/downstream/lambda-answer.ts';
+import { whyNoAnswer } from '../domain/downstream/no-answer.ts';
+import { parseRetryAfter } from '../domain/downstream/retry.ts';
+import type { Millis } from '../domain/ids.ts';
 import { TestbedMisused } from './failures.ts';
 import type { DownstreamAnswer, HttpReply } from './wire.ts';
 

@@ -1,10 +1,10 @@
 /** What has not ended in a testbed, and what it waits for. */
 import type { ApiDeps } from '../api/deps.ts';
 import { waitsFor } from '../api/waits-for.ts';
-import { isPending } from '../batching/batch.ts';
-import type { Task } from '../batching/task.ts';
-import { inFull } from '../downstream/downstream.ts';
-import { groupBy } from '../group-by.ts';
+import { isPending } from '../domain/batches/batch.ts';
+import { inFull } from '../domain/downstream/downstream.ts';
+import type { Task } from '../domain/tasks/task.ts';
+import { groupBy } from '../util/group-by.ts';
 import type { Unsettled } from './failures.ts';
 import type { Flow } from './flow.ts';
 

@@ -9,12 +9,12 @@
  * ```
  */
 
-import type { FlowEvent } from '../batching/events.ts';
-import type { Problem } from '../batching/problems.ts';
 import type { FanOutClient } from '../client/fan-out-client.ts';
 import type { ListClient } from '../client/list-client.ts';
 import type { Client, Operations } from '../client/sent-tasks.ts';
-import type { Duration } from '../config/duration.ts';
+import type { Duration } from '../domain/config/duration.ts';
+import type { FlowEvent } from '../domain/events/events.ts';
+import type { Problem } from '../util/problems.ts';
 import type { LoggedCall } from './downstream.ts';
 import type { Injected, Mishap } from './mishaps.ts';
 import type { CloudEvent } from './options.ts';

@@ -1,12 +1,12 @@
 /** Tasks and batches as the HTTP API shows them. */
 
 import { batchView, printTask } from '../api/views.ts';
-import { type Batch, type BatchStatus, membersOf } from '../batching/batch.ts';
-import type { SealReason } from '../batching/policy.ts';
-import type { Task } from '../batching/task.ts';
-import { type Config, operationNamed } from '../config/resolved.ts';
-import { payloadOf } from '../simulation/memory-members.ts';
-import type { Tables } from '../simulation/tables.ts';
+import { type Batch, type BatchStatus, membersOf } from '../domain/batches/batch.ts';
+import type { SealReason } from '../domain/batches/policy.ts';
+import { type Config, operationNamed } from '../domain/config/resolved.ts';
+import type { Task } from '../domain/tasks/task.ts';
+import { payloadOf } from '../memory/members.ts';
+import type { Tables } from '../memory/tables.ts';
 
 /** A task, as `GET /v1/tasks/ID` shows it. */
 export interface TaskView<Payload extends object = Record<string, unknown>> {

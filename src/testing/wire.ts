@@ -1,5 +1,5 @@
 /** What a downstream of the test's own gets, and what it may answer: what goes over the wire. */
-import type { Duration } from '../config/duration.ts';
+import type { Duration } from '../domain/config/duration.ts';
 
 /** An item of a call: a task that wants to be done. */
 export interface ReceivedItem<Payload extends object> {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
-import { stepKit } from '../batching/step-kit.ts';
-import { memoryStores } from '../contract/stores.ts';
 import { aConfig, operationName } from '../factories/factories.ts';
+import { memoryStores } from '../ports/stores.ts';
+import { stepKit } from '../steps/step-kit.ts';
 
 const started = async () => {
   const kit = stepKit(await memoryStores(), aConfig({}, { operation: operationName('parcels') }));

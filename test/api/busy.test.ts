@@ -6,9 +6,9 @@ import { isOutOfCapacity } from '../../src/api/busy.ts';
 import { GaveUp } from '../../src/aws/rounds.ts';
 import { SqsFailure } from '../../src/aws/sqs.ts';
 import { createFanOutClient } from '../../src/client/client.ts';
-import { TimeIsUp } from '../../src/ports.ts';
-import { stepKit } from '../batching/step-kit.ts';
-import { memoryStores } from '../contract/stores.ts';
+import { TimeIsUp } from '../../src/ports/machine.ts';
+import { memoryStores } from '../ports/stores.ts';
+import { stepKit } from '../steps/step-kit.ts';
 
 const metadata = { message: 'Rate exceeded', $metadata: { httpStatusCode: 400 } };
 const service = (name: string, $fault: 'client' | 'server', httpStatusCode: number) =>

@@ -1,9 +1,7 @@
 import { expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
-import { redrive } from '../../src/batching/redrive.ts';
-import { register } from '../../src/batching/register.ts';
-import { stepKit } from '../batching/step-kit.ts';
-import { memoryStores } from '../contract/stores.ts';
+import { register } from '../../src/steps/register/register.ts';
+import { redrive } from '../../src/steps/tasks/redrive.ts';
 import {
   aConfig,
   aTask,
@@ -13,6 +11,8 @@ import {
   NOW,
   operationName,
 } from '../factories/factories.ts';
+import { memoryStores } from '../ports/stores.ts';
+import { stepKit } from '../steps/step-kit.ts';
 
 const started = async () => {
   const kit = stepKit(await memoryStores());

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
-import { completionMessages } from '../../src/batching/completion-messages.ts';
-import { parseBatch, printBatch, SQS_MAX_BYTES } from '../../src/batching/messages.ts';
-import { stepKit } from '../batching/step-kit.ts';
-import { memoryStores } from '../contract/stores.ts';
+import { completionMessages } from '../../src/domain/batches/completion-messages.ts';
+import { parseBatch, printBatch } from '../../src/domain/batches/messages.ts';
+import { SQS_MAX_BYTES } from '../../src/domain/messages.ts';
 import { aConfig, aStart, batchId, candidate, NOW, target } from '../factories/factories.ts';
+import { memoryStores } from '../ports/stores.ts';
+import { stepKit } from '../steps/step-kit.ts';
 
 const B = batchId('ship/depot=MUC#1#1');
 

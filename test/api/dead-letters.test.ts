@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
-import type { DeadLetter } from '../../src/ports.ts';
-import { type StepKit, stepKit } from '../batching/step-kit.ts';
-import { letter, refused } from '../batching/step-suite.ts';
-import { memoryStores } from '../contract/stores.ts';
+import type { DeadLetter } from '../../src/ports/dead-letters.ts';
+import { memoryStores } from '../ports/stores.ts';
+import { type StepKit, stepKit } from '../steps/step-kit.ts';
+import { letter, refused } from '../steps/step-suite.ts';
 
 /** What Lambda answers with at the most. */
 const ANSWER_MAX_BYTES = 6 * 1_024 * 1_024;

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
-import type { BatchId, Target } from '../../src/batching/ids.ts';
-import { register } from '../../src/batching/register.ts';
-import { GRACE } from '../../src/batching/timings.ts';
-import { batchVisibility } from '../../src/config/resolved.ts';
-import { type StepKit, stepKit } from '../batching/step-kit.ts';
-import { memoryStores } from '../contract/stores.ts';
+import { batchVisibility } from '../../src/domain/config/resolved.ts';
+import type { BatchId, Target } from '../../src/domain/ids.ts';
+import { GRACE } from '../../src/domain/timings.ts';
+import { register } from '../../src/steps/register/register.ts';
 import { batchId, candidate, electedIn, NOW, target } from '../factories/factories.ts';
+import { memoryStores } from '../ports/stores.ts';
+import { type StepKit, stepKit } from '../steps/step-kit.ts';
 
 describe('the doctor of the API', () => {
   let kit: StepKit;

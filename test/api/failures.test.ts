@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
-import type { BatchId } from '../../src/batching/ids.ts';
-import { stepKit } from '../batching/step-kit.ts';
-import { memoryStores } from '../contract/stores.ts';
+import type { BatchId } from '../../src/domain/ids.ts';
 import { aConfig, aTask, candidate, id, NOW, operationName, target } from '../factories/factories.ts';
+import { memoryStores } from '../ports/stores.ts';
+import { stepKit } from '../steps/step-kit.ts';
 
 interface Answer {
   readonly groups: { readonly key: string; readonly cause: string; readonly tasks: number; readonly ids: string[] }[];

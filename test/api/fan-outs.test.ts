@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
-import { type ListId, trackerOf } from '../../src/deferred/ids.ts';
-import { stepKit } from '../batching/step-kit.ts';
-import { memoryStores } from '../contract/stores.ts';
+import { type ListId, trackerOf } from '../../src/domain/lists/ids.ts';
 import { NOW } from '../factories/factories.ts';
 import { tellingOps } from '../fan-out/kit.ts';
+import { memoryStores } from '../ports/stores.ts';
+import { stepKit } from '../steps/step-kit.ts';
 
 const ISO_NOW = new Date(NOW).toISOString();
 

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
-import type { Lease } from '../../src/fleet/fleet.ts';
-import type { FleetName, NodeKey } from '../../src/fleet/ids.ts';
-import { type StepKit, stepKit } from '../batching/step-kit.ts';
-import { memoryStores } from '../contract/stores.ts';
+import type { Lease } from '../../src/domain/fleets/fleet.ts';
+import type { FleetName, NodeKey } from '../../src/domain/fleets/ids.ts';
 import { NOW } from '../factories/factories.ts';
 import { aNode, fleet, held, nodeOf, partition } from '../factories/fleets.ts';
+import { memoryStores } from '../ports/stores.ts';
+import { type StepKit, stepKit } from '../steps/step-kit.ts';
 
 const [A, B, B2] = [nodeOf('a'), nodeOf('b'), nodeOf('b@2')];
 const F = fleet('flights');

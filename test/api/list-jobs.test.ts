@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { batchIdOf, candidateOf, type TaskId } from '../../src/batching/ids.ts';
-import { register } from '../../src/batching/register.ts';
-import type { Outcome } from '../../src/batching/task.ts';
-import { tell } from '../../src/batching/tell.ts';
+import { batchIdOf, candidateOf, type TaskId } from '../../src/domain/ids.ts';
+import type { Outcome } from '../../src/domain/tasks/task.ts';
+import { register } from '../../src/steps/register/register.ts';
+import { tell } from '../../src/steps/tasks/tell.ts';
 import { NOW, target } from '../factories/factories.ts';
 import { type Answer, someJobs, startedLists } from './list-kit.ts';
 

@@ -1,13 +1,13 @@
 /** The HTTP API of deferred lists, on stores in memory. */
 import { api } from '../../src/api/app.ts';
-import { register } from '../../src/batching/register.ts';
-import type { Config } from '../../src/config/resolved.ts';
-import type { ListId } from '../../src/deferred/ids.ts';
-import { listId, trackerOf } from '../../src/deferred/ids.ts';
-import { emptyTables } from '../../src/simulation/tables.ts';
-import { stepKit } from '../batching/step-kit.ts';
-import { memoryStores } from '../contract/stores.ts';
+import type { Config } from '../../src/domain/config/resolved.ts';
+import type { ListId } from '../../src/domain/lists/ids.ts';
+import { listId, trackerOf } from '../../src/domain/lists/ids.ts';
+import { emptyTables } from '../../src/memory/tables.ts';
+import { register } from '../../src/steps/register/register.ts';
 import { aConfig, NOW } from '../factories/factories.ts';
+import { memoryStores } from '../ports/stores.ts';
+import { stepKit } from '../steps/step-kit.ts';
 
 export const ISO_NOW = new Date(NOW).toISOString();
 

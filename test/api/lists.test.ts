@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
-import { type ClaimId, handleOf, type ListId } from '../../src/deferred/ids.ts';
-import { openGate } from '../../src/simulation/gate.ts';
-import { memoryFanOuts } from '../../src/simulation/memory-fan-outs.ts';
-import { memoryLists } from '../../src/simulation/memory-lists.ts';
-import { emptyTables } from '../../src/simulation/tables.ts';
-import { stepKit } from '../batching/step-kit.ts';
-import { memoryStores } from '../contract/stores.ts';
+import { type ClaimId, handleOf, type ListId } from '../../src/domain/lists/ids.ts';
+import { memoryFanOuts } from '../../src/memory/fan-outs.ts';
+import { memoryLists } from '../../src/memory/lists.ts';
+import { emptyTables } from '../../src/memory/tables.ts';
+import { openGate } from '../../src/virtual/gate.ts';
 import { NOW } from '../factories/factories.ts';
+import { memoryStores } from '../ports/stores.ts';
+import { stepKit } from '../steps/step-kit.ts';
 import { type Answer, ISO_NOW, listConfig, someJobs, startedLists } from './list-kit.ts';
 
 const NONE = { total: 0, available: 0, leased: 0, started: 0, done: 0, succeeded: 0, failed: 0 };

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
 import { circuitOf } from '../../src/api/operation-views.ts';
-import { electLeader } from '../../src/batching/elect-leader.ts';
-import { register } from '../../src/batching/register.ts';
-import { NEW_OPERATION, type Pause, slotOf } from '../../src/batching/slots.ts';
-import type { Operation } from '../../src/config/resolved.ts';
-import { stepKit } from '../batching/step-kit.ts';
-import { memoryStores } from '../contract/stores.ts';
+import type { Operation } from '../../src/domain/config/resolved.ts';
+import { NEW_OPERATION, type Pause, slotOf } from '../../src/domain/operations/slots.ts';
+import { electLeader } from '../../src/steps/lead/elect-leader.ts';
+import { register } from '../../src/steps/register/register.ts';
 import { aConfig, aPolicy, NOW, operationName, target, token } from '../factories/factories.ts';
+import { memoryStores } from '../ports/stores.ts';
+import { stepKit } from '../steps/step-kit.ts';
 
 const SHIP = operationName('ship');
 const MUC = target('ship/depot=MUC');

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
-import { stepKit } from '../batching/step-kit.ts';
-import { letter, refused } from '../batching/step-suite.ts';
-import { memoryStores } from '../contract/stores.ts';
 import { aConfig } from '../factories/factories.ts';
+import { memoryStores } from '../ports/stores.ts';
+import { stepKit } from '../steps/step-kit.ts';
+import { letter, refused } from '../steps/step-suite.ts';
 
 const ask = async (kit: ReturnType<typeof stepKit>) => {
   const response = await api({ ...kit, newId: () => 'new', onError: () => {} }).request('/v1/queues');

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
-import { register } from '../../src/batching/register.ts';
-import { stepKit } from '../batching/step-kit.ts';
-import { memoryStores } from '../contract/stores.ts';
+import { register } from '../../src/steps/register/register.ts';
 import { aConfig, operationName } from '../factories/factories.ts';
+import { memoryStores } from '../ports/stores.ts';
+import { stepKit } from '../steps/step-kit.ts';
 
 /** An API that knows two operations, and one task of each of these Targets. */
 const started = async (...depots: readonly string[]) => {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
-import { stepKit } from '../batching/step-kit.ts';
-import { memoryStores } from '../contract/stores.ts';
 import { anItem, aPostponed, aStart, aTask, batchId, candidate, id, NOW } from '../factories/factories.ts';
+import { memoryStores } from '../ports/stores.ts';
+import { stepKit } from '../steps/step-kit.ts';
 
 it('a task shows the time of its next attempt between two of them, and at no other time', async () => {
   const kit = stepKit(await memoryStores());

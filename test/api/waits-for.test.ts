@@ -1,10 +1,8 @@
 import { expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
 import { whatFor } from '../../src/api/waits-for.ts';
-import { type Lock, NO_LOCK } from '../../src/batching/lock.ts';
-import { NEW_OPERATION, type OperationState, type Pause, slotOf } from '../../src/batching/slots.ts';
-import { stepKit } from '../batching/step-kit.ts';
-import { memoryStores } from '../contract/stores.ts';
+import { type Lock, NO_LOCK } from '../../src/domain/batches/lock.ts';
+import { NEW_OPERATION, type OperationState, type Pause, slotOf } from '../../src/domain/operations/slots.ts';
 import {
   aConfig,
   aPolicy,
@@ -19,6 +17,8 @@ import {
   id as taskId,
   token,
 } from '../factories/factories.ts';
+import { memoryStores } from '../ports/stores.ts';
+import { stepKit } from '../steps/step-kit.ts';
 
 const since = '2026-01-01T00:00:00.000Z';
 const pause: Pause = { id: 'p', by: 'person', since: NOW, reason: 'fog' };

@@ -2,9 +2,9 @@
 import { expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
 import { apiWhenAsked } from '../../src/api/when-asked.ts';
-import { stepKit } from '../batching/step-kit.ts';
-import { memoryStores } from '../contract/stores.ts';
 import { aConfig } from '../factories/factories.ts';
+import { memoryStores } from '../ports/stores.ts';
+import { stepKit } from '../steps/step-kit.ts';
 
 const both = async (change: object = {}) => {
   const kit = stepKit(await memoryStores(), aConfig());

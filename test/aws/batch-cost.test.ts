@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { metered, newBill, total } from '../../bench/meter.ts';
 import { dynamoDBBatches } from '../../src/aws/dynamodb-batches.ts';
-import { lastAttempt } from '../../src/batching/batch.ts';
-import type { Batches } from '../../src/ports.ts';
+import { lastAttempt } from '../../src/domain/batches/batch.ts';
+import type { Batches } from '../../src/ports/batches.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
 import { aPostponed, aStart, batchId, candidate, NOW, target } from '../factories/factories.ts';
 

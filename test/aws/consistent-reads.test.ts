@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { dynamoDBPatrolMarks } from '../../src/aws/dynamodb-waiting.ts';
 import { voidAttempts, voidLeases } from '../../src/aws/recovery.ts';
-import type { NodeSize } from '../../src/fan-out/tree.ts';
+import type { NodeSize } from '../../src/domain/fan-outs/tree.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
-import { dynamoDBStores } from '../contract/stores.ts';
+import { dynamoDBStores } from '../ports/stores.ts';
 import { callAll, type Ports } from './every-call.ts';
 
 type Reads = 'strong' | 'eventual' | 'none';

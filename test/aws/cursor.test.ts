@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fromCursor, parseCursor, printCursor } from '../../src/aws/cursor.ts';
-import { InvalidCursor } from '../../src/ports.ts';
+import { InvalidCursor } from '../../src/ports/rows.ts';
 
 /** A query that DynamoDB refuses. */
 const refusal = (message: string): Promise<never> =>

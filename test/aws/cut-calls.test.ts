@@ -4,12 +4,12 @@
  */
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { payloadKey, taskKey } from '../../src/aws/task-rows.ts';
-import type { Task } from '../../src/batching/task.ts';
+import type { Task } from '../../src/domain/tasks/task.ts';
+import { payloadKey, taskKey } from '../../src/rows/task-rows.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
-import { fresh } from '../contract/names.ts';
-import { dynamoDBStores, type Stores } from '../contract/stores.ts';
 import { aTask, candidate, NOW } from '../factories/factories.ts';
+import { fresh } from '../ports/names.ts';
+import { dynamoDBStores, type Stores } from '../ports/stores.ts';
 
 let resources: Resources;
 let stores: Stores;

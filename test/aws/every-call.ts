@@ -1,14 +1,15 @@
 /** Every call of every port that works on tables, at least once. */
-import { slotOf } from '../../src/batching/slots.ts';
-import type { Task } from '../../src/batching/task.ts';
-import { type LeaseKey, type ListId, listId, trackerOf } from '../../src/deferred/ids.ts';
-import { type FanOutId, fanOutId } from '../../src/fan-out/ids.ts';
-import type { InputKey } from '../../src/merging/inputs.ts';
-import type { PatrolMarks } from '../../src/ports.ts';
-import { fresh } from '../contract/names.ts';
-import type { Stores } from '../contract/stores.ts';
+
+import { type FanOutId, fanOutId } from '../../src/domain/fan-out-ids.ts';
+import { type LeaseKey, type ListId, listId, trackerOf } from '../../src/domain/lists/ids.ts';
+import type { InputKey } from '../../src/domain/merging/inputs.ts';
+import { slotOf } from '../../src/domain/operations/slots.ts';
+import type { Task } from '../../src/domain/tasks/task.ts';
+import type { PatrolMarks } from '../../src/ports/patrol-marks.ts';
 import { aPostponed, aStart, aTask, candidate, NOW, operationName, token } from '../factories/factories.ts';
 import { aNode, fleet, nodeOf, partition } from '../factories/fleets.ts';
+import { fresh } from '../ports/names.ts';
+import type { Stores } from '../ports/stores.ts';
 
 type Port = 'tasks' | 'waiting' | 'locks' | 'batches' | 'operations' | 'fanOuts' | 'lists' | 'fleets' | 'processed';
 export type Ports = Pick<Stores, Port> & {

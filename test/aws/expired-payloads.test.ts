@@ -2,11 +2,11 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { dynamoDBTasks } from '../../src/aws/dynamodb-tasks.ts';
-import { payloadKey } from '../../src/aws/task-rows.ts';
-import type { Tasks } from '../../src/ports.ts';
+import type { Tasks } from '../../src/ports/tasks.ts';
+import { payloadKey } from '../../src/rows/task-rows.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
-import { fresh } from '../contract/names.ts';
 import { aTask } from '../factories/factories.ts';
+import { fresh } from '../ports/names.ts';
 
 let resources: Resources;
 let tasks: Tasks;

@@ -7,25 +7,22 @@ import { join } from 'node:path';
 import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { partsOf } from '../../lambdas/compose.ts';
-import { batchKey } from '../../src/aws/batch-rows.ts';
 import { dynamoDBPatrolMarks } from '../../src/aws/dynamodb-waiting.ts';
-import { lockKey, PATROL_KEY, waitingKey } from '../../src/aws/lock-rows.ts';
-import { payloadKey, taskKey } from '../../src/aws/task-rows.ts';
-import { electLeader } from '../../src/batching/elect-leader.ts';
-import { finishBatch } from '../../src/batching/finish-batch.ts';
-import { handleBatch } from '../../src/batching/handle-batch.ts';
-import { type BatchId, batchIdOf, candidateOf, operationOf, type Target } from '../../src/batching/ids.ts';
-import { patrol } from '../../src/batching/patrol.ts';
-import { register } from '../../src/batching/register.ts';
-import type { NewTask, Outcome } from '../../src/batching/task.ts';
-import { CONFIG_ASSET, ENVIRONMENT } from '../../src/environment.ts';
-import { type FanOutId, fanOutId } from '../../src/fan-out/ids.ts';
-import type { InputKey } from '../../src/merging/inputs.ts';
-import { temporaryFolder } from '../../src/temporary-folder.ts';
+import { CONFIG_ASSET, ENVIRONMENT } from '../../src/domain/deployed/environment.ts';
+import { type FanOutId, fanOutId } from '../../src/domain/fan-out-ids.ts';
+import { type BatchId, batchIdOf, candidateOf, operationOf, type Target } from '../../src/domain/ids.ts';
+import type { InputKey } from '../../src/domain/merging/inputs.ts';
+import type { NewTask, Outcome } from '../../src/domain/tasks/task.ts';
+import { batchKey } from '../../src/rows/batch-rows.ts';
+import { lockKey, PATROL_KEY, waitingKey } from '../../src/rows/lock-rows.ts';
+import { payloadKey, taskKey } from '../../src/rows/task-rows.ts';
+import { handleBatch } from '../../src/steps/call/handle-batch.ts';
+import { electLeader } from '../../src/steps/lead/elect-leader.ts';
+import { finishBatch } from '../../src/steps/lead/finish-batch.ts';
+import { register } from '../../src/steps/register/register.ts';
+import { patrol } from '../../src/steps/repair/patrol.ts';
+import { temporaryFolder } from '../../src/util/temporary-folder.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
-import { PLENTY, stepKit } from '../batching/step-kit.ts';
-import { fresh } from '../contract/names.ts';
-import { dynamoDBStores, KEEP, type Stores } from '../contract/stores.ts';
 import {
   aConfig,
   aPostponed,
@@ -36,6 +33,9 @@ import {
   operationName,
   token,
 } from '../factories/factories.ts';
+import { fresh } from '../ports/names.ts';
+import { dynamoDBStores, KEEP, type Stores } from '../ports/stores.ts';
+import { PLENTY, stepKit } from '../steps/step-kit.ts';
 
 const DAY = 24 * 3_600_000;
 /** What a lock row outlives the batches of its Target by. */

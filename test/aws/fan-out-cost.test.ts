@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { metered, newBill, total } from '../../bench/meter.ts';
 import { dynamoDBFanOuts } from '../../src/aws/dynamodb-fan-outs.ts';
-import { fanOutId, itemIdOf, parseItemId } from '../../src/fan-out/ids.ts';
+import { fanOutId, itemIdOf, parseItemId } from '../../src/domain/fan-out-ids.ts';
 import { makeResources } from '../backends/resources.ts';
 
 it('an ack costs one write unit, with the longest id and the largest number that a group can have', async () => {

@@ -2,7 +2,7 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { dynamoDBFanOuts } from '../../src/aws/dynamodb-fan-outs.ts';
-import { type FanOutId, fanOutId } from '../../src/fan-out/ids.ts';
+import { type FanOutId, fanOutId } from '../../src/domain/fan-out-ids.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
 import { NOW } from '../factories/factories.ts';
 import { FAN_OUT, type FanOutKit, fanOutKit, token } from '../fan-out/kit.ts';

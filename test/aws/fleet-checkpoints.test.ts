@@ -2,10 +2,10 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { dynamoDBFleets } from '../../src/aws/dynamodb-fleets.ts';
-import type { Item } from '../../src/aws/item.ts';
-import type { Lease } from '../../src/fleet/fleet.ts';
-import type { FleetName } from '../../src/fleet/ids.ts';
-import type { Fleets } from '../../src/fleet/store.ts';
+import type { Lease } from '../../src/domain/fleets/fleet.ts';
+import type { FleetName } from '../../src/domain/fleets/ids.ts';
+import type { Fleets } from '../../src/ports/fleets.ts';
+import type { Item } from '../../src/rows/item.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
 import { NOW } from '../factories/factories.ts';
 import { aNode, fleet, held, nodeOf, partition } from '../factories/fleets.ts';

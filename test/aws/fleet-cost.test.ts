@@ -7,13 +7,13 @@ import pLimit from 'p-limit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { metered, newBill, total } from '../../bench/meter.ts';
 import { dynamoDBFleets } from '../../src/aws/dynamodb-fleets.ts';
-import type { Lease } from '../../src/fleet/fleet.ts';
-import type { FleetName, NodeKey } from '../../src/fleet/ids.ts';
-import type { Fleets, Held } from '../../src/fleet/store.ts';
+import type { Lease } from '../../src/domain/fleets/fleet.ts';
+import type { FleetName, NodeKey } from '../../src/domain/fleets/ids.ts';
+import type { Fleets, Held } from '../../src/ports/fleets.ts';
 import { backendName } from '../backends/given.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
-import { answerOf, QUERY_THAT_FINDS_NOTHING } from '../contract/differences.ts';
 import { aNode, fleet, held, nodeOf, partition } from '../factories/fleets.ts';
+import { answerOf, QUERY_THAT_FINDS_NOTHING } from '../ports/differences.ts';
 
 /** Names and numbers as long as they get in use: DynamoDB pays for characters and digits. */
 const now = 1_790_000_000_123;

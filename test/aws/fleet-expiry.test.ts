@@ -2,8 +2,8 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { dynamoDBFleets } from '../../src/aws/dynamodb-fleets.ts';
-import { MINUTE } from '../../src/batching/timings.ts';
-import type { FleetName } from '../../src/fleet/ids.ts';
+import type { FleetName } from '../../src/domain/fleets/ids.ts';
+import { MINUTE } from '../../src/domain/timings.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
 import { aNode, fleet, nodeOf } from '../factories/fleets.ts';
 

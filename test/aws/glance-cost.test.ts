@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { metered, newBill, total } from '../../bench/meter.ts';
 import { dynamoDBTasks } from '../../src/aws/dynamodb-tasks.ts';
-import type { Tasks } from '../../src/ports.ts';
+import type { Tasks } from '../../src/ports/tasks.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
-import { fresh } from '../contract/names.ts';
 import { aTask, candidate } from '../factories/factories.ts';
+import { fresh } from '../ports/names.ts';
 
 let resources: Resources;
 const bill = newBill();

@@ -5,8 +5,8 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { dynamoDBLists } from '../../src/aws/dynamodb-lists.ts';
-import type { ListId } from '../../src/deferred/ids.ts';
-import type { Clearing, Lists } from '../../src/deferred/store.ts';
+import type { ListId } from '../../src/domain/lists/ids.ts';
+import type { Clearing, Lists } from '../../src/ports/lists.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
 import { token } from '../factories/factories.ts';
 

@@ -5,9 +5,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { metered, newBill, total } from '../../bench/meter.ts';
 import { dynamoDBLists } from '../../src/aws/dynamodb-lists.ts';
-import { claimId, type ListId, leaseKeyOf, listId, trackerOf } from '../../src/deferred/ids.ts';
-import { CLAIMS_MAX, freed, type Lease, leaseEnd } from '../../src/deferred/list.ts';
-import type { Lists } from '../../src/deferred/store.ts';
+import { claimId, type ListId, leaseKeyOf, listId, trackerOf } from '../../src/domain/lists/ids.ts';
+import { CLAIMS_MAX, freed, type Lease, leaseEnd } from '../../src/domain/lists/list.ts';
+import type { Lists } from '../../src/ports/lists.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
 import { token } from '../factories/factories.ts';
 

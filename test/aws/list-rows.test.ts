@@ -1,13 +1,13 @@
 /** Writes of deferred lists that meet a transaction, which no engine here refuses by itself. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { append } from '../../src/deferred/append.ts';
-import { claimJobs } from '../../src/deferred/claim.ts';
-import { claimId, type ListId, listId, trackerOf } from '../../src/deferred/ids.ts';
-import { takeJobs } from '../../src/deferred/trigger.ts';
+import { claimId, type ListId, listId, trackerOf } from '../../src/domain/lists/ids.ts';
+import { append } from '../../src/steps/lists/append.ts';
+import { claimJobs } from '../../src/steps/lists/claim.ts';
+import { takeJobs } from '../../src/steps/lists/trigger.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
-import { stepKit } from '../batching/step-kit.ts';
-import { dynamoDBStores } from '../contract/stores.ts';
 import { NOW, token } from '../factories/factories.ts';
+import { dynamoDBStores } from '../ports/stores.ts';
+import { stepKit } from '../steps/step-kit.ts';
 import { atOnce, cancelled, HELD, PLAIN_WRITES, refused, TRANSACTIONS, taken } from './refused.ts';
 
 let resources: Resources;

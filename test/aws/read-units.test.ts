@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
 import { readMeter } from '../../src/aws/read-units.ts';
-import { register } from '../../src/batching/register.ts';
+import { register } from '../../src/steps/register/register.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
-import { stepKit } from '../batching/step-kit.ts';
-import { dynamoDBStores } from '../contract/stores.ts';
+import { dynamoDBStores } from '../ports/stores.ts';
+import { stepKit } from '../steps/step-kit.ts';
 
 interface Capacity {
   readonly CapacityUnits: number;

@@ -1,13 +1,13 @@
 /** Rows that an earlier version wrote, and that a deployment finds. */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { batchKey } from '../../src/aws/batch-rows.ts';
-import { operationKey } from '../../src/aws/operation-rows.ts';
 import { voidAttempts } from '../../src/aws/recovery.ts';
+import { batchKey } from '../../src/rows/batch-rows.ts';
+import { operationKey } from '../../src/rows/operation-rows.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
-import { fresh } from '../contract/names.ts';
-import { dynamoDBStores, type Stores } from '../contract/stores.ts';
 import { aStart, candidate, NOW, operationName } from '../factories/factories.ts';
+import { fresh } from '../ports/names.ts';
+import { dynamoDBStores, type Stores } from '../ports/stores.ts';
 
 let resources: Resources;
 let stores: Stores;

@@ -1,12 +1,12 @@
 /** What a slot costs, as DynamoDB charges for it: where few slots are taken, and where hundreds are. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { OperationName } from '../../src/batching/ids.ts';
-import { freeRoom, takeRoom } from '../../src/batching/room.ts';
-import { PAGE_SIZE } from '../../src/batching/slot-pages.ts';
-import { slotOf } from '../../src/batching/slots.ts';
+import type { OperationName } from '../../src/domain/ids.ts';
+import { PAGE_SIZE } from '../../src/domain/operations/slot-pages.ts';
+import { slotOf } from '../../src/domain/operations/slots.ts';
+import { freeRoom, takeRoom } from '../../src/steps/slots/room.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
-import { dynamoDBStores } from '../contract/stores.ts';
 import { aConfig, operationName, target } from '../factories/factories.ts';
+import { dynamoDBStores } from '../ports/stores.ts';
 
 interface Capacity {
   readonly CapacityUnits?: number;

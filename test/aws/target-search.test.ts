@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { writeAll } from '../../src/aws/dynamodb.ts';
 import { dynamoDBLocks } from '../../src/aws/dynamodb-locks.ts';
-import { lockItem } from '../../src/aws/lock-rows.ts';
-import type { OperationName, Target } from '../../src/batching/ids.ts';
-import { InvalidCursor } from '../../src/ports.ts';
+import type { OperationName, Target } from '../../src/domain/ids.ts';
+import { InvalidCursor } from '../../src/ports/rows.ts';
+import { lockItem } from '../../src/rows/lock-rows.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
 import { target } from '../factories/factories.ts';
 

@@ -7,12 +7,12 @@ import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DynamoDBFailure, execute, insertion } from '../../src/aws/dynamodb.ts';
 import { GaveUp } from '../../src/aws/rounds.ts';
-import { newTaskRow } from '../../src/aws/task-rows.ts';
-import type { NewTask } from '../../src/batching/task.ts';
-import type { FinishingBatch } from '../../src/ports.ts';
-import { fresh } from '../contract/names.ts';
-import { dynamoDBStores, type Stores } from '../contract/stores.ts';
+import type { NewTask } from '../../src/domain/tasks/task.ts';
+import type { FinishingBatch } from '../../src/ports/tasks.ts';
+import { newTaskRow } from '../../src/rows/task-rows.ts';
 import { aTask, batchId, candidate, NOW } from '../factories/factories.ts';
+import { fresh } from '../ports/names.ts';
+import { dynamoDBStores, type Stores } from '../ports/stores.ts';
 import { type TroubleOf, throttle } from './overload.ts';
 import { failuresOf, numberOf, overloaded, relieve, resources, SOME, withResources } from './overloaded.ts';
 

@@ -3,9 +3,9 @@ import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { describe, expect, it } from 'vitest';
 import { GaveUp } from '../../src/aws/rounds.ts';
 import { SqsFailure, sendAll } from '../../src/aws/sqs.ts';
-import type { WorkingQueue } from '../../src/ports.ts';
-import { fresh } from '../contract/names.ts';
+import type { WorkingQueue } from '../../src/ports/queues.ts';
 import { target } from '../factories/factories.ts';
+import { fresh } from '../ports/names.ts';
 import { throttle } from './overload.ts';
 import { failuresOf, numberIn, numberOf, overloaded, resources, SOME, withResources } from './overloaded.ts';
 

@@ -5,8 +5,8 @@
 
 import { inject } from 'vitest';
 import type { AwsClients } from '../../src/aws/clients.ts';
-import type { Config } from '../../src/config/resolved.ts';
-import type { Environment } from '../../src/environment.ts';
+import type { Config } from '../../src/domain/config/resolved.ts';
+import type { Environment } from '../../src/domain/deployed/environment.ts';
 import { enter } from './cloud.ts';
 import type { Given, GivenStack } from './given.ts';
 import { openHere } from './here.ts';

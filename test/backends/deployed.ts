@@ -1,9 +1,9 @@
 /** A stack that was deployed for the run: its functions run in the cloud, and everything is found through AWS's APIs. */
 import { CloudFormationClient, paginateListStackResources } from '@aws-sdk/client-cloudformation';
 import { GetFunctionConfigurationCommand, InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { type Account, findStack, openAccount } from '../../src/account/stacks.ts';
-import { signedSend } from '../../src/cli/signed.ts';
-import type { Environment } from '../../src/environment.ts';
+import type { Environment } from '../../src/domain/deployed/environment.ts';
+import { type Account, findStack, openAccount } from '../../tools/account/stacks.ts';
+import { signedSend } from '../../tools/cli/signed.ts';
 import type { Backend } from './backend.ts';
 import { type Cloud, clientsOf, enter } from './cloud.ts';
 import type { GivenStack } from './given.ts';

@@ -1,7 +1,7 @@
 /** A stack whose functions run in the test's process, on engines of its own or on those that the run shares. */
 import { randomBytes } from 'node:crypto';
-import type { Config } from '../../src/config/resolved.ts';
-import { type RunningStack, type RunOptions, runStack, startStack } from '../../src/local/stack.ts';
+import type { Config } from '../../src/domain/config/resolved.ts';
+import { type RunningStack, type RunOptions, runStack, startStack } from '../../tools/local/stack.ts';
 import { errorLog } from '../factories/error-log.ts';
 import { recorded } from '../permissions/record.ts';
 import type { Backend } from './backend.ts';

@@ -1,5 +1,5 @@
 /** Amazon's DynamoDB Local and LocalStack's SQS as processes of this machine, for the whole run. */
-import { startDynamoDB } from '../../src/local/dynamodb-engine.ts';
+import { startDynamoDB } from '../../tools/local/dynamodb-engine.ts';
 import { startBoth } from './engines/both.ts';
 import { startLocalStack } from './engines/localstack.ts';
 import type { Started } from './setup.ts';

@@ -8,7 +8,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stackNames } from '../../lib/stage.ts';
-import { freePort } from '../../src/local/free-port.ts';
+import { freePort } from '../../tools/local/free-port.ts';
 import { suiteInput } from '../end-to-end/operations.ts';
 import { cdkFor, deployAll, ROOT, succeeded } from './cdk.ts';
 import { type Cloud, enter } from './cloud.ts';

@@ -12,12 +12,12 @@ import {
 import { DeleteQueueCommand, TagQueueCommand } from '@aws-sdk/client-sqs';
 import { inject } from 'vitest';
 import type { AwsClients } from '../../src/aws/clients.ts';
-import { synthesise } from '../../src/local/assembly.ts';
-import { localClients } from '../../src/local/clients.ts';
-import { startEngines } from '../../src/local/engines.ts';
-import { createQueues, createTables } from '../../src/local/resources.ts';
-import { CloudAssembly, type Place } from '../../src/local/template.ts';
-import type { WorkingQueue } from '../../src/ports.ts';
+import type { WorkingQueue } from '../../src/ports/queues.ts';
+import { synthesise } from '../../tools/local/assembly.ts';
+import { localClients } from '../../tools/local/clients.ts';
+import { startEngines } from '../../tools/local/engines.ts';
+import { createQueues, createTables } from '../../tools/local/resources.ts';
+import { CloudAssembly, type Place } from '../../tools/local/template.ts';
 import { aConfig } from '../factories/factories.ts';
 import { clientsOf } from './cloud.ts';
 import type { Given, GivenEngines, GivenStack } from './given.ts';

@@ -1,6 +1,6 @@
 /** A stage of its own in the run's cloud: for tests that deploy, update and remove. */
 import { stackNames } from '../../lib/stage.ts';
-import type { ConfigInput } from '../../src/config/schema.ts';
+import type { ConfigInput } from '../../src/domain/config/schema/config.ts';
 import { type Backend, deployedStack } from './backend.ts';
 import { type Cdk, cdkFor, deployAll, destroyAll, type Ran } from './cdk.ts';
 import type { Cloud } from './cloud.ts';

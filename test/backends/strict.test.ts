@@ -9,8 +9,8 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { expect, it } from 'vitest';
-import { localClients } from '../../src/local/clients.ts';
-import { numberProblem } from '../../src/simulation/limits.ts';
+import { numberProblem } from '../../src/memory/limits.ts';
+import { localClients } from '../../tools/local/clients.ts';
 import { strict } from './strict.ts';
 
 const NOWHERE = 'http://127.0.0.1:9';

@@ -4,17 +4,9 @@
  */
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { AwsClients } from '../../src/aws/clients.ts';
-import type { Item } from '../../src/aws/item.ts';
-import { itemSize } from '../../src/aws/item-size.ts';
-import {
-  checkMessage,
-  DYNAMODB,
-  keyProblem,
-  numberProblem,
-  Refusal,
-  refuse,
-  SQS,
-} from '../../src/simulation/limits.ts';
+import { checkMessage, DYNAMODB, keyProblem, numberProblem, Refusal, refuse, SQS } from '../../src/memory/limits.ts';
+import type { Item } from '../../src/rows/item.ts';
+import { itemSize } from '../../src/rows/item-size.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

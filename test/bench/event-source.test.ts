@@ -7,8 +7,8 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Delivered, type Polling, type Source, startSource } from '../../bench/performance/event-source.ts';
 import { counting, emptied, newUsage, type Usage } from '../../bench/performance/site.ts';
-import { localClients } from '../../src/local/clients.ts';
-import { type SqsEngine, startSqs } from '../../src/local/sqs-engine.ts';
+import { localClients } from '../../tools/local/clients.ts';
+import { type SqsEngine, startSqs } from '../../tools/local/sqs-engine.ts';
 import { eventually } from '../end-to-end/flow.ts';
 
 let engine: SqsEngine;

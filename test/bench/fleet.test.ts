@@ -11,16 +11,16 @@ import { altOf, pictureOf } from '../../bench/fleet/picture.ts';
 import { brokenBy } from '../../bench/fleet/promises.ts';
 import { movesTable, tableOf } from '../../bench/fleet/report.ts';
 import type { Run } from '../../bench/fleet/runs.ts';
-import type { FleetOutcome } from '../../src/simulation/fleets/scenario.ts';
+import { seeded } from '../../src/virtual/random.ts';
+import { Scheduler } from '../../src/virtual/scheduler.ts';
+import type { FleetOutcome } from '../../verification/fleets/scenario.ts';
 import {
   fleetScenario,
   HALF_AN_HOUR,
   SCENARIO_NAMES,
   type ScenarioName,
   SOME_MINUTES,
-} from '../../src/simulation/fleets/scenarios.ts';
-import { seeded } from '../../src/simulation/random.ts';
-import { Scheduler } from '../../src/simulation/scheduler.ts';
+} from '../../verification/fleets/scenarios.ts';
 
 const published = (name: ScenarioName, maximum: Formula = 'parentheses', nodes = 4, seed = 1): Promise<FleetOutcome> =>
   runPublishedFleet(fleetScenario(name, nodes, seed, SOME_MINUTES), { maximum, spans: SPANS });

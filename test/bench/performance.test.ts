@@ -18,7 +18,7 @@ import { sectionOf, variantsList, withParts } from '../../bench/performance/repo
 import { type Run, runLoad } from '../../bench/performance/run.ts';
 import { startWorld, type World } from '../../bench/performance/site.ts';
 import { VARIANTS } from '../../bench/performance/variants.ts';
-import { PRICES } from '../../src/simulate/prices.ts';
+import { PRICES } from '../../tools/simulate/prices.ts';
 
 const TASKS = 250;
 const load = burst({ tasks: TASKS, targets: 4, maxWait: 2_000 });

@@ -4,11 +4,11 @@ import { simulatedTables } from '../../bench/baselines/published/simulated-table
 import { Store } from '../../bench/baselines/published/store.ts';
 import type { Tables, TaskRow } from '../../bench/baselines/published/tables.ts';
 import { TargetIndex } from '../../bench/baselines/published/target-index.ts';
-import type { BatchId, Target, TaskId } from '../../src/batching/ids.ts';
-import { localClients } from '../../src/local/clients.ts';
-import { type DynamoDBEngine, startDynamoDB } from '../../src/local/dynamodb-engine.ts';
-import { openGate } from '../../src/simulation/gate.ts';
-import { Scheduler } from '../../src/simulation/scheduler.ts';
+import type { BatchId, Target, TaskId } from '../../src/domain/ids.ts';
+import { openGate } from '../../src/virtual/gate.ts';
+import { Scheduler } from '../../src/virtual/scheduler.ts';
+import { localClients } from '../../tools/local/clients.ts';
+import { type DynamoDBEngine, startDynamoDB } from '../../tools/local/dynamodb-engine.ts';
 
 const TARGET = 'ship/depot=1' as Target;
 const [A, B, BATCH] = ['a' as TaskId, 'b' as TaskId, 'batch-1' as BatchId];

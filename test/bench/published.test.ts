@@ -9,11 +9,11 @@ import { NO_LAG, PUBLISHED, type Reading } from '../../bench/baselines/published
 import type { TaskRow } from '../../bench/baselines/published/tables.ts';
 import { TargetIndex } from '../../bench/baselines/published/target-index.ts';
 import { runPublished } from '../../bench/baselines/published.ts';
-import type { Target, TaskId } from '../../src/batching/ids.ts';
-import { type FaultRates, NO_FAULTS } from '../../src/simulation/faults.ts';
-import { scenarioOf } from '../../src/simulation/scenario.ts';
-import { Scheduler } from '../../src/simulation/scheduler.ts';
-import type { Scenario } from '../../src/simulation/world.ts';
+import type { Target, TaskId } from '../../src/domain/ids.ts';
+import { type FaultRates, NO_FAULTS } from '../../src/virtual/faults.ts';
+import { Scheduler } from '../../src/virtual/scheduler.ts';
+import { scenarioOf } from '../../verification/batches/scenario.ts';
+import type { Scenario } from '../../verification/batches/world.ts';
 import { aPolicy } from '../factories/factories.ts';
 
 const RUNS = 100;

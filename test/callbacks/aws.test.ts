@@ -14,12 +14,12 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { wayToEventBus } from '../../src/aws/way-to-event-bus.ts';
-import { wayToQueue } from '../../src/aws/way-to-queue.ts';
-import { wayToTopic } from '../../src/aws/way-to-topic.ts';
-import { reasonOf } from '../../src/batching/problems.ts';
-import type { LeavingEvent } from '../../src/callbacks/event.ts';
-import { type SqsEngine, startSqs } from '../../src/local/sqs-engine.ts';
+import { wayToEventBus } from '../../src/destinations/event-bus.ts';
+import { wayToQueue } from '../../src/destinations/queue.ts';
+import { wayToTopic } from '../../src/destinations/topic.ts';
+import type { LeavingEvent } from '../../src/domain/callbacks/event.ts';
+import { reasonOf } from '../../src/util/problems.ts';
+import { type SqsEngine, startSqs } from '../../tools/local/sqs-engine.ts';
 import { enter } from '../backends/cloud.ts';
 import { type Emulator, startEmulator } from '../backends/ministack.ts';
 import { NOTHING_MAY_BE_MISSING } from '../backends/missing.ts';

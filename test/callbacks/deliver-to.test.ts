@@ -1,15 +1,15 @@
 /** One invocation, or several at once, and one HTTP destination, in virtual time. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { FlowEvent } from '../../src/batching/events.ts';
-import { type Addressee, deliverTo, type Outcome } from '../../src/callbacks/deliver-to.ts';
-import { healthOf, NEW_SHARE, SLOTS } from '../../src/callbacks/share.ts';
-import { type Sharing, sharing } from '../../src/callbacks/sharing.ts';
-import type { Shares } from '../../src/callbacks/store.ts';
-import { NotTaken, TooLarge } from '../../src/callbacks/way.ts';
-import { TimeIsUp } from '../../src/ports.ts';
-import { openGate } from '../../src/simulation/gate.ts';
-import { memoryShares, type ShareRow } from '../../src/simulation/memory-shares.ts';
-import { Scheduler } from '../../src/simulation/scheduler.ts';
+import { healthOf, NEW_SHARE, SLOTS } from '../../src/domain/callbacks/share.ts';
+import type { FlowEvent } from '../../src/domain/events/events.ts';
+import { memoryShares, type ShareRow } from '../../src/memory/shares.ts';
+import type { Shares } from '../../src/ports/callbacks.ts';
+import { TimeIsUp } from '../../src/ports/machine.ts';
+import { NotTaken, TooLarge } from '../../src/ports/way.ts';
+import { type Addressee, deliverTo, type Outcome } from '../../src/steps/deliver/deliver-to.ts';
+import { type Sharing, sharing } from '../../src/steps/deliver/sharing.ts';
+import { openGate } from '../../src/virtual/gate.ts';
+import { Scheduler } from '../../src/virtual/scheduler.ts';
 import { NOW, token } from '../factories/factories.ts';
 
 const TIMEOUT = 10_000;

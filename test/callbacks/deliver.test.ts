@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { FlowEvent } from '../../src/batching/events.ts';
-import type { Rejection } from '../../src/batching/rejection.ts';
-import { tell } from '../../src/batching/tell.ts';
-import { type CallbackMessage, callbackOf, printCallback } from '../../src/callbacks/callback.ts';
-import { deliverAll } from '../../src/callbacks/deliver.ts';
-import type { LeavingEvent } from '../../src/callbacks/event.ts';
-import { NEW_SHARE } from '../../src/callbacks/share.ts';
-import type { PutOff, Returns } from '../../src/callbacks/store.ts';
-import { TooLarge, type Way } from '../../src/callbacks/way.ts';
-import type { Config } from '../../src/config/resolved.ts';
+import { type CallbackMessage, callbackOf, printCallback } from '../../src/domain/callbacks/callback.ts';
+import type { LeavingEvent } from '../../src/domain/callbacks/event.ts';
+import { NEW_SHARE } from '../../src/domain/callbacks/share.ts';
+import type { Config } from '../../src/domain/config/resolved.ts';
+import type { FlowEvent } from '../../src/domain/events/events.ts';
+import type { Rejection } from '../../src/domain/register/rejection.ts';
+import type { PutOff, Returns } from '../../src/ports/callbacks.ts';
+import { TooLarge, type Way } from '../../src/ports/way.ts';
+import { deliverAll } from '../../src/steps/deliver/deliver.ts';
+import { tell } from '../../src/steps/tasks/tell.ts';
 import { aConfig, aStored, NOW, token } from '../factories/factories.ts';
 
 const failed = aStored({

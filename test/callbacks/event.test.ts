@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { rawMembers } from '../../src/batching/json-text.ts';
-import type { Task } from '../../src/batching/task.ts';
-import { callbackOf, happenedAt, parseCallback, printCallback } from '../../src/callbacks/callback.ts';
-import { leaving } from '../../src/callbacks/event.ts';
+import { callbackOf, happenedAt, parseCallback, printCallback } from '../../src/domain/callbacks/callback.ts';
+import { leaving } from '../../src/domain/callbacks/event.ts';
+import type { Task } from '../../src/domain/tasks/task.ts';
+import { rawMembers } from '../../src/util/json-text.ts';
 import { aStored, batchId, id, NOW } from '../factories/factories.ts';
 
 const finished = { batchId: batchId('ship/depot=MUC#3#1'), attempts: 2, finishedAt: NOW };

@@ -2,10 +2,10 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { LeavingEvent } from '../../src/callbacks/event.ts';
-import { wayByHttp } from '../../src/callbacks/http.ts';
-import { SecretUnreadable } from '../../src/downstream/secret.ts';
-import { verify } from '../../src/downstream/signature.ts';
+import { wayByHttp } from '../../src/destinations/http.ts';
+import type { LeavingEvent } from '../../src/domain/callbacks/event.ts';
+import { SecretUnreadable } from '../../src/domain/downstream/secret.ts';
+import { verify } from '../../src/domain/downstream/signature.ts';
 import { NOW } from '../factories/factories.ts';
 
 const SECRET = { ssm: '/hooks/signing' };

@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { CALLBACK_RECEIVES, MAX_DELAY, RETENTION } from '../../src/batching/timings.ts';
-import { type Because, delayOf } from '../../src/callbacks/put-off.ts';
 import {
   afterCalls,
   CALLBACKS_AT_ONCE,
@@ -14,7 +12,9 @@ import {
   SLOTS,
   SLOW_FOR,
   withSlot,
-} from '../../src/callbacks/share.ts';
+} from '../../src/domain/callbacks/share.ts';
+import { CALLBACK_RECEIVES, MAX_DELAY, RETENTION } from '../../src/domain/timings.ts';
+import { type Because, delayOf } from '../../src/steps/deliver/put-off.ts';
 import { NOW, token } from '../factories/factories.ts';
 
 const TIMEOUT = 10_000;

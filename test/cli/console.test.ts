@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { About } from '../../src/console/shapes.ts';
+import type { About } from '../../tools/console/server/shapes.ts';
 import { listen } from '../console/listen.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { type AwsService, awsError, startAwsService } from '../factories/aws-service.ts';

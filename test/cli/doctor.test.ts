@@ -10,8 +10,8 @@ import {
 } from '@aws-sdk/client-sqs';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { setting } from '../../src/environment.ts';
-import { writeLocalFile } from '../../src/local/local-file.ts';
+import { setting } from '../../src/domain/deployed/environment.ts';
+import { writeLocalFile } from '../../tools/local/local-file.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { type LocalFlow, startLocalFlow } from '../local/flow.ts';
 import { ApiError, type FakeApi, fakeApi } from './fake-api.ts';

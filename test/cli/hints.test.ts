@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { hintsOf } from '../../src/cli/hints.ts';
-import { parseConfig } from '../../src/config/schema.ts';
+import { parseConfig } from '../../src/domain/config/schema/config.ts';
+import { hintsOf } from '../../tools/cli/hints.ts';
 
 const http = { kind: 'http', url: 'https://parcels.example/batch' };
 const hints = (maxSize: number, downstream: object = http): string[] => {

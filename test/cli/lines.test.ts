@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { chunksOf, type Line } from '../../src/cli/lines.ts';
-import { temporaryFolder } from '../../src/temporary-folder.ts';
+import { temporaryFolder } from '../../src/util/temporary-folder.ts';
+import { chunksOf, type Line } from '../../tools/cli/lines.ts';
 
 /** What Lambda takes of an event, whose body is a JSON string. */
 const EVENT_MAX = 6 * 1_024 * 1_024;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { notesOf } from '../../src/cli/notes.ts';
-import { parseConfig } from '../../src/config/schema.ts';
+import { parseConfig } from '../../src/domain/config/schema/config.ts';
+import { notesOf } from '../../tools/cli/notes.ts';
 
 const http = { kind: 'http', url: 'https://parcels.example/batch?key=s3cret' };
 const notes = (operations: Record<string, object>, destinations: object = {}): string[] => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ago, ahead, printable, printJson, table } from '../../src/cli/output.ts';
+import { ago, ahead, printable, printJson, table } from '../../tools/terminal.ts';
 import { ACTED_UPON, actedUponIn } from '../factories/terminal.ts';
 
 describe('text from elsewhere', () => {

@@ -2,7 +2,7 @@
 import { Console } from 'node:console';
 import { Readable, Writable } from 'node:stream';
 import { inspect } from 'node:util';
-import { run } from '../../src/cli/program.ts';
+import { run } from '../../tools/cli/program.ts';
 
 /** One run, as a process of its own would get it. */
 export interface Asked {

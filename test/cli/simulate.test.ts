@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { askedOf, type SimulateOptions } from '../../src/cli/simulate-options.ts';
-import { WrongUsage } from '../../src/failure.ts';
-import { temporaryFolder } from '../../src/temporary-folder.ts';
+import { temporaryFolder } from '../../src/util/temporary-folder.ts';
+import { askedOf, type SimulateOptions } from '../../tools/cli/simulate-options.ts';
+import { WrongUsage } from '../../tools/failure.ts';
 import { operationAt } from '../end-to-end/operations.ts';
 import { groupage } from './groupage.ts';
 

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, it } from 'vitest';
-import { draw, type Snapshot } from '../../src/cli/watch-view.ts';
+import { draw, type Snapshot } from '../../tools/cli/watch-view.ts';
 
 const AT = Date.parse('2026-01-01T00:01:00Z');
 const batch = {

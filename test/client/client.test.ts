@@ -6,8 +6,8 @@ import {
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient, GaveUp, NotAllSent, UnsendableTask } from '../../src/client/client.ts';
-import { localClients } from '../../src/local/clients.ts';
-import { type SqsEngine, startSqs } from '../../src/local/sqs-engine.ts';
+import { localClients } from '../../tools/local/clients.ts';
+import { type SqsEngine, startSqs } from '../../tools/local/sqs-engine.ts';
 
 interface Sent {
   readonly operation: string;

@@ -7,8 +7,8 @@ import {
   NotAllAcked,
   NotAllAdded,
 } from '../../src/client/client.ts';
-import type { FanOutId } from '../../src/fan-out/ids.ts';
-import { progressOf } from '../../src/fan-out/progress.ts';
+import type { FanOutId } from '../../src/domain/fan-out-ids.ts';
+import { progressOf } from '../../src/steps/fan-outs/progress.ts';
 import { CREDENTIALS, signatureProblem } from '../cli/aws.ts';
 import { type ServedApi, servedApi } from './served-api.ts';
 

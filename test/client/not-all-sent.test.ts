@@ -9,8 +9,8 @@ import {
   type TaskToSend,
   UnsendableTask,
 } from '../../src/client/client.ts';
-import { localClients } from '../../src/local/clients.ts';
-import { type SqsEngine, startSqs } from '../../src/local/sqs-engine.ts';
+import { localClients } from '../../tools/local/clients.ts';
+import { type SqsEngine, startSqs } from '../../tools/local/sqs-engine.ts';
 import { drain, type Fate, newQueue, withFates } from './faulty-sqs.ts';
 
 type Ship = { readonly ship: { readonly n: number } };

@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { monotonicFactory } from 'ulid';
 import { api } from '../../src/api/app.ts';
-import { emptyTables } from '../../src/simulation/tables.ts';
-import { type StepKit, stepKit } from '../batching/step-kit.ts';
-import { memoryStores } from '../contract/stores.ts';
+import { emptyTables } from '../../src/memory/tables.ts';
 import { tellingOps } from '../fan-out/kit.ts';
+import { memoryStores } from '../ports/stores.ts';
+import { type StepKit, stepKit } from '../steps/step-kit.ts';
 
 /** What becomes of a request: it is done and the answer lost, lost itself, or answered like this. */
 type Fate = 'answer-lost' | 'request-lost' | number;

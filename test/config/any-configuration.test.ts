@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { isObject } from '../../src/batching/json-text.ts';
-import { attemptTime, type Operation, operationFor } from '../../src/config/resolved.ts';
-import { parseConfig } from '../../src/config/schema.ts';
+import { attemptTime, type Operation, operationFor } from '../../src/domain/config/resolved.ts';
+import { parseConfig } from '../../src/domain/config/schema/config.ts';
+import { isObject } from '../../src/util/json-text.ts';
 import { operationName } from '../factories/factories.ts';
 import { committed, faultsOf, validator } from '../published/ajv.ts';
 

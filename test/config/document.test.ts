@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseConfig } from '../../src/config/schema.ts';
-import { alarmKeys } from '../../src/config/sections/alarms.ts';
-import { destinationKeys, downstreamKeys } from '../../src/config/sections/endpoints.ts';
-import { fanOutKeys } from '../../src/config/sections/fan-outs.ts';
-import { secretKeys } from '../../src/config/sections/headers.ts';
-import { listKeys } from '../../src/config/sections/lists.ts';
-import { operationKeys } from '../../src/config/sections/operation.ts';
-import { registerKeys } from '../../src/config/sections/register.ts';
+import { alarmKeys } from '../../src/domain/config/schema/alarms.ts';
+import { parseConfig } from '../../src/domain/config/schema/config.ts';
+import { destinationKeys, downstreamKeys } from '../../src/domain/config/schema/endpoints.ts';
+import { fanOutKeys } from '../../src/domain/config/schema/fan-outs.ts';
+import { secretKeys } from '../../src/domain/config/schema/headers.ts';
+import { listKeys } from '../../src/domain/config/schema/lists.ts';
+import { operationKeys } from '../../src/domain/config/schema/operation.ts';
+import { registerKeys } from '../../src/domain/config/schema/register.ts';
 import { HTTP, problemsOf } from './problems.ts';
 
 const text = readFileSync(join(import.meta.dirname, '../../docs/configuration.md'), 'utf8');

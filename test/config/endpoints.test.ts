@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseConfig } from '../../src/config/schema.ts';
+import { parseConfig } from '../../src/domain/config/schema/config.ts';
 import { fromJson, HTTP, ofDestination, ofDownstream, problemsIn, URL_HERE } from './problems.ts';
 
 const WHERE = '{"ssm": the name of a parameter} or {"secretsManager": the name or ARN of a secret}';

@@ -1,6 +1,7 @@
 /** What is said of a configuration, for tests of what is wrong with it. */
-import { describeProblem } from '../../src/batching/problems.ts';
-import { parseConfig } from '../../src/config/schema.ts';
+
+import { parseConfig } from '../../src/domain/config/schema/config.ts';
+import { describeProblem } from '../../src/util/problems.ts';
 
 export const URL_HERE = 'http://127.0.0.1:9100/batch';
 export const HTTP = { kind: 'http', url: URL_HERE };

@@ -6,8 +6,8 @@ import {
   handlerTimeout,
   type Operation,
   operationFor,
-} from '../../src/config/resolved.ts';
-import { parseConfig } from '../../src/config/schema.ts';
+} from '../../src/domain/config/resolved.ts';
+import { parseConfig } from '../../src/domain/config/schema/config.ts';
 import { operationName } from '../factories/factories.ts';
 import { HTTP, URL_HERE } from './problems.ts';
 

@@ -1,8 +1,8 @@
 /** A call of an API elsewhere, as the console makes it for its page. */
 import { expect, it } from 'vitest';
 import { READ_UNITS } from '../../src/api/read-units.ts';
-import { remoteCall } from '../../src/console/call.ts';
-import { CommandFailure } from '../../src/failure.ts';
+import { remoteCall } from '../../tools/console/server/call.ts';
+import { CommandFailure } from '../../tools/failure.ts';
 
 const asked: { url: string; init: RequestInit }[] = [];
 const call = (answer: () => Promise<Response>) =>

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { cloudWatchMetrics } from '../../src/console/cloudwatch-metrics.ts';
-import { CommandFailure } from '../../src/failure.ts';
-import { METRICS, type MetricName } from '../../src/metrics.ts';
+import { METRICS, type MetricName } from '../../src/domain/events/metrics.ts';
+import { cloudWatchMetrics } from '../../tools/console/server/cloudwatch-metrics.ts';
+import { CommandFailure } from '../../tools/failure.ts';
 import { type AwsService, awsError, startAwsService } from '../factories/aws-service.ts';
 
 const MINUTE = 60_000;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fullPurse, type Limits, nextRound, pay } from '../../src/console/interval.ts';
+import { fullPurse, type Limits, nextRound, pay } from '../../tools/console/server/interval.ts';
 
 const HOUR = 3_600_000;
 const LIMITS: Limits = { least: 2_000, readUnitsPerHourMax: 36_000 };

@@ -1,5 +1,5 @@
 /** A page's side of the live events, over real HTTP. */
-import type { LiveEvents } from '../../src/console/shapes.ts';
+import type { LiveEvents } from '../../tools/console/server/shapes.ts';
 
 /** An event as it came. */
 type Heard = {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { FlowEvent } from '../../src/batching/events.ts';
-import type { BatchId, OperationName, Target } from '../../src/batching/ids.ts';
-import { localMetrics } from '../../src/console/local-metrics.ts';
-import type { MetricsView } from '../../src/console/shapes.ts';
+import type { FlowEvent } from '../../src/domain/events/events.ts';
+import type { BatchId, OperationName, Target } from '../../src/domain/ids.ts';
+import { localMetrics } from '../../tools/console/server/local-metrics.ts';
+import type { MetricsView } from '../../tools/console/server/shapes.ts';
 
 const ship = 'ship' as OperationName;
 const batchId = 'ship/depot=A#1#1' as BatchId;

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { outbox } from '../../src/console/outbox.ts';
+import { outbox } from '../../tools/console/server/outbox.ts';
 
 /** Reads until it is closed. */
 const readAll = (box: AsyncIterable<string>) => {

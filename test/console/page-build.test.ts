@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type BuiltPage, builtPage } from '../../src/console/page-build.ts';
+import { type BuiltPage, builtPage } from '../../tools/console/server/page-build.ts';
 
 describe("the console's page", () => {
   let root: string;
@@ -18,10 +18,16 @@ describe("the console's page", () => {
   beforeAll(() => {
     root = mkdtempSync(join(tmpdir(), 'groupage-page-'));
     write('package-lock.json', '{}');
-    write('src/words.ts', 'export const words = "two";');
-    write('src/metrics.ts', "export { words } from './words.ts';");
-    write('console/index.html', '<!doctype html><title>one</title><script type="module" src="./src/main.ts"></script>');
-    write('console/src/main.ts', "import { words } from '../../src/metrics.ts';\ndocument.title = words;");
+    write('src/domain/events/words.ts', 'export const words = "two";');
+    write('src/domain/events/metrics.ts', "export { words } from './words.ts';");
+    write(
+      'tools/console/page/index.html',
+      '<!doctype html><title>one</title><script type="module" src="./src/main.ts"></script>',
+    );
+    write(
+      'tools/console/page/src/main.ts',
+      "import { words } from '../../../../src/domain/events/metrics.ts';\ndocument.title = words;",
+    );
   });
   afterAll(() => rmSync(root, { recursive: true, force: true }));
 
@@ -34,8 +40,8 @@ describe("the console's page", () => {
   });
 
   it.each([
-    ['console/index.html', '<!doctype html><script type="module" src="./src/main.ts"></script>'],
-    ['src/words.ts', 'export const words = "three";'],
+    ['tools/console/page/index.html', '<!doctype html><script type="module" src="./src/main.ts"></script>'],
+    ['src/domain/events/words.ts', 'export const words = "three";'],
     ['package-lock.json', '{"a": 1}'],
   ])('is built again when %s has changed', async (file, text) => {
     const before = folderOf(await builtPage(root));
@@ -46,7 +52,7 @@ describe("the console's page", () => {
   });
 
   it('is not there where it cannot be built, and what is wrong is said in a line', async () => {
-    write('console/src/main.ts', "import './nowhere.ts';");
+    write('tools/console/page/src/main.ts', "import './nowhere.ts';");
     const [page, ready] = [await builtPage(root), built().filter((name) => name.startsWith('making-'))];
     expect(page).toEqual({
       ok: false,

@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { CallApi } from '../../src/console/call.ts';
-import type { Limits } from '../../src/console/interval.ts';
-import { type Rounds, startRounds, type Tell } from '../../src/console/rounds.ts';
-import type { LiveEvents } from '../../src/console/shapes.ts';
-import { CommandFailure } from '../../src/failure.ts';
+import type { CallApi } from '../../tools/console/server/call.ts';
+import type { Limits } from '../../tools/console/server/interval.ts';
+import { type Rounds, startRounds, type Tell } from '../../tools/console/server/rounds.ts';
+import type { LiveEvents } from '../../tools/console/server/shapes.ts';
+import { CommandFailure } from '../../tools/failure.ts';
 import { eventually } from '../end-to-end/flow.ts';
 
 const LEAST = 20;

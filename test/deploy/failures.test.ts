@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { inWords } from '../../src/account/failures.ts';
-import { CommandFailure } from '../../src/failure.ts';
+import { inWords } from '../../tools/account/failures.ts';
+import { CommandFailure } from '../../tools/failure.ts';
 
 const failing = (error: object) => inWords('look', 'eu-test-1', () => Promise.reject(error));
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { afterFailure } from '../../src/deploy/after-failure.ts';
-import { bootstrapLeaves, planBootstrap } from '../../src/deploy/bootstrap.ts';
-import { planDeploy, planDestroy, type Seen } from '../../src/deploy/plan.ts';
-import { stateOf } from '../../src/deploy/stack-state.ts';
+import { afterFailure } from '../../tools/deploy/after-failure.ts';
+import { bootstrapLeaves, planBootstrap } from '../../tools/deploy/bootstrap.ts';
+import { planDeploy, planDestroy, type Seen } from '../../tools/deploy/plan.ts';
+import { stateOf } from '../../tools/deploy/stack-state.ts';
 
 const NAMES = ['Groupage-dev-Data', 'Groupage-dev-Flow', 'Groupage-dev-Ops'];
 const PROD = ['Groupage-prod-Data', 'Groupage-prod-Flow', 'Groupage-prod-Ops'];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { stageProblem } from '../../lib/stage.ts';
-import { causesOf, type Happened, invalidOf } from '../../src/deploy/cause.ts';
-import { headingOf, nextSteps, staysOf, warningsOf } from '../../src/deploy/words.ts';
+import { causesOf, type Happened, invalidOf } from '../../tools/deploy/cause.ts';
+import { headingOf, nextSteps, staysOf, warningsOf } from '../../tools/deploy/words.ts';
 import { aConfig, aDownstream } from '../factories/factories.ts';
 
 describe('the cause of a failure', () => {

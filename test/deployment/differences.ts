@@ -1,7 +1,7 @@
 /** Where an emulator's deployed stack differs from one in AWS; the table in docs/testing.md is held to this list. */
 import { DescribeTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
 import { GetFunctionRecursionConfigCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { setting } from '../../src/environment.ts';
+import { setting } from '../../src/domain/deployed/environment.ts';
 import type { DeployedBackend } from '../backends/deployed.ts';
 
 export interface CloudDifference {

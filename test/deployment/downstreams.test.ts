@@ -11,8 +11,8 @@ import {
 import { CreateQueueCommand, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ConfigInput } from '../../src/config/schema.ts';
-import { verify } from '../../src/downstream/signature.ts';
+import type { ConfigInput } from '../../src/domain/config/schema/config.ts';
+import { verify } from '../../src/domain/downstream/signature.ts';
 import { deployedStack, downstreamPort } from '../backends/backend.ts';
 import { clientsOf } from '../backends/cloud.ts';
 import { openStage, type Stage } from '../backends/stage.ts';

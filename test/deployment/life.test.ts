@@ -1,7 +1,7 @@
 /** The life of a stack: deployed into an account, used, updated while tasks wait, compared, removed. */
 import { DeleteRolePolicyCommand, IAMClient, paginateListRolePolicies } from '@aws-sdk/client-iam';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ConfigInput } from '../../src/config/schema.ts';
+import type { ConfigInput } from '../../src/domain/config/schema/config.ts';
 import { downstreamPort } from '../backends/backend.ts';
 import { resourcesOf } from '../backends/deployed.ts';
 import { countOf, leftOf, WHOLE_STAGE } from '../backends/left.ts';

@@ -2,8 +2,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { openAccount } from '../../src/account/stacks.ts';
-import { temporaryFolder } from '../../src/temporary-folder.ts';
+import { temporaryFolder } from '../../src/util/temporary-folder.ts';
+import { openAccount } from '../../tools/account/stacks.ts';
 import { deployedStack } from '../backends/backend.ts';
 import { ROOT } from '../backends/cdk.ts';
 import { environmentOf } from '../backends/cloud.ts';

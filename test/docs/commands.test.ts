@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { expect, it } from 'vitest';
-import { program } from '../../src/cli/program.ts';
+import { program } from '../../tools/cli/program.ts';
 import { ROOT } from '../cli/groupage.ts';
 
 const named = (command: Command, before = ''): readonly string[] => {

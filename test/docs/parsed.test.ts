@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { parseRegisterMessage } from '../../src/batching/register-message.ts';
 import { EXAMPLE_CONFIG, loadConfig } from '../../src/config/load.ts';
-import type { Config } from '../../src/config/resolved.ts';
+import type { Config } from '../../src/domain/config/resolved.ts';
+import { parseRegisterMessage } from '../../src/domain/register/register-message.ts';
 import { ROOT } from '../cli/groupage.ts';
 import { blocksOf, pages } from './blocks.ts';
 

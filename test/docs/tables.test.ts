@@ -8,7 +8,7 @@ import { byChance } from '../../bench/policies/arrivals.ts';
 import { batchesOf } from '../../bench/policies/simulate.ts';
 import { byCap, byPolicy, byRate } from '../../bench/policies/tables.ts';
 import { assumed } from '../../bench/simulate/tables.ts';
-import { PRICES } from '../../src/simulate/prices.ts';
+import { PRICES } from '../../tools/simulate/prices.ts';
 import { ROOT } from '../cli/groupage.ts';
 import { aPolicy } from '../factories/factories.ts';
 

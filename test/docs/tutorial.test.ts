@@ -4,8 +4,8 @@ import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { freePort } from '../../src/local/free-port.ts';
-import { readLocalFile } from '../../src/local/local-file.ts';
+import { freePort } from '../../tools/local/free-port.ts';
+import { readLocalFile } from '../../tools/local/local-file.ts';
 import { ROOT } from '../cli/groupage.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { type Block, blocksOf } from './blocks.ts';

@@ -14,7 +14,7 @@ const ENTRIES = {
   groupage: 'lib/index.ts',
   'groupage/client': 'src/client/client.ts',
   'groupage/config': 'src/config/index.ts',
-  'groupage/fleet': 'src/fleet/runtime/run-fleet.ts',
+  'groupage/fleet': 'src/fleet/run-fleet.ts',
   'groupage/testing': 'src/testing/index.ts',
 };
 

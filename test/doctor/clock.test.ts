@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { skewOf } from '../../src/doctor/clock.ts';
+import { skewOf } from '../../tools/doctor/clock.ts';
 
 /** Its date is cut to whole seconds: 12:00:00. */
 const NOON = 'Sun, 22 Nov 2026 12:00:00 GMT';

@@ -3,8 +3,8 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { expect, it } from 'vitest';
-import { type DeployedClients, readDeployed } from '../../src/doctor/deployed.ts';
-import { ENVIRONMENT } from '../../src/environment.ts';
+import { ENVIRONMENT } from '../../src/domain/deployed/environment.ts';
+import { type DeployedClients, readDeployed } from '../../tools/doctor/deployed.ts';
 
 const FUNCTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'first-register': { [ENVIRONMENT.stack]: 'Shop', [ENVIRONMENT.taskTable]: 'first-task' },

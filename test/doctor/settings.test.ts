@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { LEADER_TIMEOUT, LEADER_VISIBILITY, MAX_RECEIVES, MESSAGES_AT_ONCE, MINUTE } from '../../src/domain/timings.ts';
 import {
-  LEADER_TIMEOUT,
-  LEADER_VISIBILITY,
-  MAX_RECEIVES,
-  MESSAGES_AT_ONCE,
-  MINUTE,
-} from '../../src/batching/timings.ts';
-import { contradictionsIn, type Deployed, type QueueSettings, type WorkerSettings } from '../../src/doctor/settings.ts';
+  contradictionsIn,
+  type Deployed,
+  type QueueSettings,
+  type WorkerSettings,
+} from '../../tools/doctor/settings.ts';
 
 const WEEKS = 14 * 24 * 60 * MINUTE;
 const worker = (fields: Partial<WorkerSettings> = {}): WorkerSettings => ({

@@ -1,7 +1,7 @@
 /** What each error of an AWS service means for a batch. */
 import { describe, expect, it } from 'vitest';
-import { answerOfFailure } from '../../src/downstream/aws-failure.ts';
-import type { Answer } from '../../src/downstream/downstream.ts';
+import { answerOfFailure } from '../../src/domain/downstream/aws-failure.ts';
+import type { Answer } from '../../src/domain/downstream/downstream.ts';
 
 const answerTo = (name: string, fields: object = {}, signal = new AbortController().signal): Answer => {
   const cause = Object.assign(new Error('Rate exceeded'), { name, ...fields });

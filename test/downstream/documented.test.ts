@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { sign } from '../../src/downstream/signature.ts';
+import { sign } from '../../src/domain/downstream/signature.ts';
 
 type IsFromGroupage = (header: string | undefined, body: string | Buffer, secret: string) => boolean;
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { inFull, type Reason } from '../../src/downstream/downstream.ts';
-import { type HttpAnswer, readAnswer } from '../../src/downstream/http-answer.ts';
-import { parseRetryAfter, RETRY_AFTER_MAX, retryDelay } from '../../src/downstream/retry.ts';
-import { verdictOf } from '../../src/downstream/verdict.ts';
+import { inFull, type Reason } from '../../src/domain/downstream/downstream.ts';
+import { type HttpAnswer, readAnswer } from '../../src/domain/downstream/http-answer.ts';
+import { parseRetryAfter, RETRY_AFTER_MAX, retryDelay } from '../../src/domain/downstream/retry.ts';
+import { verdictOf } from '../../src/domain/downstream/verdict.ts';
 import { aRetry, id, NOW } from '../factories/factories.ts';
 
 const items = ['a', 'b', 'c'].map((name) => ({ id: id(name), payload: '{}' }));

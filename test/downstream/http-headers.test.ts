@@ -1,10 +1,10 @@
 /** What the HTTP kind sends beside the call, as a real server gets it. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { HttpTarget } from '../../src/config/endpoints.ts';
-import type { Answer } from '../../src/downstream/downstream.ts';
-import { httpDownstream } from '../../src/downstream/http.ts';
-import type { Secrets } from '../../src/downstream/secret.ts';
-import { verify } from '../../src/downstream/signature.ts';
+import type { HttpTarget } from '../../src/domain/config/endpoints.ts';
+import type { Answer } from '../../src/domain/downstream/downstream.ts';
+import type { Secrets } from '../../src/domain/downstream/secret.ts';
+import { verify } from '../../src/domain/downstream/signature.ts';
+import { httpDownstream } from '../../src/downstreams/http.ts';
 import { type AwsService, startAwsService } from '../factories/aws-service.ts';
 import { aCall, aDownstream, id, NOW, someSecrets } from '../factories/factories.ts';
 

@@ -4,9 +4,9 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Answer } from '../../src/downstream/downstream.ts';
-import { httpDownstream } from '../../src/downstream/http.ts';
-import { traceparentOf } from '../../src/downstream/trace.ts';
+import type { Answer } from '../../src/domain/downstream/downstream.ts';
+import { traceparentOf } from '../../src/domain/downstream/trace.ts';
+import { httpDownstream } from '../../src/downstreams/http.ts';
 import { aDownstream, batchId, id, NOW, operationName, someSecrets, target } from '../factories/factories.ts';
 
 const call = {

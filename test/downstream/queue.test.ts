@@ -2,12 +2,12 @@
 import { CreateQueueCommand, DeleteQueueCommand, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { awsClients } from '../../src/aws/clients.ts';
-import type { QueueTarget } from '../../src/config/endpoints.ts';
-import { idempotencyKey } from '../../src/downstream/downstream.ts';
-import { queueDownstream } from '../../src/downstream/queue.ts';
-import { traceparentOf } from '../../src/downstream/trace.ts';
-import { localClients } from '../../src/local/clients.ts';
-import { type SqsEngine, startSqs } from '../../src/local/sqs-engine.ts';
+import type { QueueTarget } from '../../src/domain/config/endpoints.ts';
+import { idempotencyKey } from '../../src/domain/downstream/downstream.ts';
+import { traceparentOf } from '../../src/domain/downstream/trace.ts';
+import { queueDownstream } from '../../src/downstreams/queue.ts';
+import { localClients } from '../../tools/local/clients.ts';
+import { type SqsEngine, startSqs } from '../../tools/local/sqs-engine.ts';
 import { type AwsBehaviour, awsError, startAwsService } from '../factories/aws-service.ts';
 import { aCall, id } from '../factories/factories.ts';
 

@@ -3,7 +3,7 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SSMClient } from '@aws-sdk/client-ssm';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { awsSecrets } from '../../src/aws/secrets.ts';
-import type { Secrets } from '../../src/downstream/secret.ts';
+import type { Secrets } from '../../src/domain/downstream/secret.ts';
 import { type AwsService, awsError, startAwsService } from '../factories/aws-service.ts';
 import { NOW } from '../factories/factories.ts';
 

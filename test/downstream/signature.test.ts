@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { sign, verify } from '../../src/downstream/signature.ts';
+import { sign, verify } from '../../src/domain/downstream/signature.ts';
 import { NOW } from '../factories/factories.ts';
 
 const SECRET = 'whsec_ümlaut';

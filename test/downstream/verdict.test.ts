@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { TaskId } from '../../src/batching/ids.ts';
-import type { Outcome } from '../../src/batching/task.ts';
-import type { ItemAnswer } from '../../src/downstream/downstream.ts';
-import { verdictOf } from '../../src/downstream/verdict.ts';
+import type { ItemAnswer } from '../../src/domain/downstream/downstream.ts';
+import { verdictOf } from '../../src/domain/downstream/verdict.ts';
+import type { TaskId } from '../../src/domain/ids.ts';
+import type { Outcome } from '../../src/domain/tasks/task.ts';
 import { id } from '../factories/factories.ts';
 
 const items = ['a', 'b', 'c'].map((name) => ({ id: id(name), payload: '{}' }));

@@ -1,10 +1,10 @@
 /** What a person can do about messages that nobody works off. The sweep, which runs each minute, may be faster. */
 import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Token } from '../../src/batching/ids.ts';
-import { printBatch, printElect, printGroup } from '../../src/batching/messages.ts';
-import { printRejection } from '../../src/batching/rejection.ts';
-import type { LetterQueue, WorkingQueue } from '../../src/ports.ts';
+import { printBatch, printElect, printGroup } from '../../src/domain/batches/messages.ts';
+import type { Token } from '../../src/domain/ids.ts';
+import { printRejection } from '../../src/domain/register/rejection.ts';
+import type { LetterQueue, WorkingQueue } from '../../src/ports/queues.ts';
 import { batchId, NOW, target } from '../factories/factories.ts';
 import { eventually, type Flow, startFlow } from './flow.ts';
 

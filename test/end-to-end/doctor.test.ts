@@ -5,8 +5,8 @@
 import { PurgeQueueCommand } from '@aws-sdk/client-sqs';
 import { GetCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { batchIdOf, type Target } from '../../src/batching/ids.ts';
-import { setting } from '../../src/environment.ts';
+import { setting } from '../../src/domain/deployed/environment.ts';
+import { batchIdOf, type Target } from '../../src/domain/ids.ts';
 import { target } from '../factories/factories.ts';
 import { eventually, type Flow, startFlow } from './flow.ts';
 

@@ -2,10 +2,10 @@
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { dynamoDBFleets } from '../../src/aws/dynamodb-fleets.ts';
-import { setting } from '../../src/environment.ts';
+import { setting } from '../../src/domain/deployed/environment.ts';
+import { nodeId } from '../../src/domain/fleets/ids.ts';
+import type { FleetView, NodeView, PartitionView } from '../../src/domain/fleets/view.ts';
 import { Belonging } from '../../src/fleet/belonging.ts';
-import { nodeId } from '../../src/fleet/ids.ts';
-import type { FleetView, NodeView, PartitionView } from '../../src/fleet/view.ts';
 import { fleet, partition } from '../factories/fleets.ts';
 import { eventually, type Flow, startFlow } from './flow.ts';
 import { ask } from './together.ts';

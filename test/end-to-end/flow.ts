@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
 import { createClient } from '../../src/client/client.ts';
-import { type Setting, setting } from '../../src/environment.ts';
+import { type Setting, setting } from '../../src/domain/deployed/environment.ts';
 import { type Backend, downstreamPort, openBackend } from '../backends/backend.ts';
 import { type ReceivedCall, startTestDownstream, type TestDownstream } from '../factories/downstream.ts';
 import { type OperationOfSuite, suiteConfig } from './operations.ts';

@@ -11,8 +11,8 @@ import {
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { dynamoDBFanOuts } from '../../src/aws/dynamodb-fan-outs.ts';
 import { dynamoDBLists } from '../../src/aws/dynamodb-lists.ts';
-import { type ListId, taskOf, trackerOf } from '../../src/deferred/ids.ts';
-import { setting } from '../../src/environment.ts';
+import { setting } from '../../src/domain/deployed/environment.ts';
+import { type ListId, taskOf, trackerOf } from '../../src/domain/lists/ids.ts';
 import { expectEachTaskInOneBatch } from './each-once.ts';
 import { eventually, type Flow, startFlow } from './flow.ts';
 import { LISTS_QUEUE } from './operations.ts';

@@ -3,8 +3,8 @@
  * a test that waits for a batch's age wants a short one, a test that looks at waiting tasks a long one.
  */
 
-import type { Config } from '../../src/config/resolved.ts';
-import { type ConfigInput, parseConfig } from '../../src/config/schema.ts';
+import type { Config } from '../../src/domain/config/resolved.ts';
+import { type ConfigInput, parseConfig } from '../../src/domain/config/schema/config.ts';
 
 type OperationInput = ConfigInput['operations'][string];
 export interface Fields extends Partial<Omit<OperationInput, 'target' | 'downstream'>> {

@@ -2,8 +2,8 @@
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { printBatch } from '../../src/batching/messages.ts';
-import { setting } from '../../src/environment.ts';
+import { printBatch } from '../../src/domain/batches/messages.ts';
+import { setting } from '../../src/domain/deployed/environment.ts';
 import type { ReceivedCall } from '../factories/downstream.ts';
 import { batchId } from '../factories/factories.ts';
 import { eventually, type Flow, startFlow } from './flow.ts';

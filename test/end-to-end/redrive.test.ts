@@ -2,9 +2,9 @@
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { taskId } from '../../src/batching/ids.ts';
-import { printRedrive } from '../../src/batching/redrive.ts';
-import { setting } from '../../src/environment.ts';
+import { setting } from '../../src/domain/deployed/environment.ts';
+import { taskId } from '../../src/domain/ids.ts';
+import { printRedrive } from '../../src/steps/tasks/redrive.ts';
 import { eventually, type Flow, startFlow } from './flow.ts';
 
 let flow: Flow;

@@ -2,10 +2,10 @@
 import { ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { batchIdOf, type Target, type Token } from '../../src/batching/ids.ts';
-import { printBatch, printElect, printGroup } from '../../src/batching/messages.ts';
-import { setting } from '../../src/environment.ts';
-import type { WorkingQueue } from '../../src/ports.ts';
+import { printBatch, printElect, printGroup } from '../../src/domain/batches/messages.ts';
+import { setting } from '../../src/domain/deployed/environment.ts';
+import { batchIdOf, type Target, type Token } from '../../src/domain/ids.ts';
+import type { WorkingQueue } from '../../src/ports/queues.ts';
 import { batchId, target } from '../factories/factories.ts';
 import { eventually, type Flow, startFlow } from './flow.ts';
 

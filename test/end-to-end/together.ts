@@ -1,7 +1,7 @@
 /** What several tests do with calls: gather tasks for one, count those that are under way at once. */
 import { setTimeout } from 'node:timers/promises';
 import { ScanCommand, type ScanCommandOutput } from '@aws-sdk/lib-dynamodb';
-import { setting } from '../../src/environment.ts';
+import { setting } from '../../src/domain/deployed/environment.ts';
 import type { Behaviour, ReceivedCall } from '../factories/downstream.ts';
 import { eventually, type Flow } from './flow.ts';
 

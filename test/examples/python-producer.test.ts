@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { SendMessageBatchCommand, type SendMessageBatchRequest } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { reasonOf } from '../../src/batching/problems.ts';
+import { reasonOf } from '../../src/util/problems.ts';
 import { pythonEnvironment } from '../backends/engines/python.ts';
 import { NOTHING_MAY_BE_MISSING } from '../backends/missing.ts';
 import { eventually } from '../end-to-end/flow.ts';

@@ -1,4 +1,13 @@
 /** Makes the records of a test, which says only what matters to it. */
+
+import type { ElectMessage } from '../../src/domain/batches/messages.ts';
+import type { Waiting } from '../../src/domain/batches/policy.ts';
+import type { HttpTarget } from '../../src/domain/config/endpoints.ts';
+import type { BatchPolicy, RetryPolicy } from '../../src/domain/config/policies.ts';
+import { AS_THEY_COME, type Config, NO_ALARMS, type Operation } from '../../src/domain/config/resolved.ts';
+import type { Call } from '../../src/domain/downstream/downstream.ts';
+import { type Secrets, SecretUnreadable } from '../../src/domain/downstream/secret.ts';
+import type { ItemId } from '../../src/domain/fan-out-ids.ts';
 import {
   type BatchId,
   type Candidate,
@@ -7,17 +16,9 @@ import {
   type Target,
   type TaskId,
   type Token,
-} from '../../src/batching/ids.ts';
-import type { ElectMessage } from '../../src/batching/messages.ts';
-import type { BatchPolicy, Waiting } from '../../src/batching/policy.ts';
-import { firstRun, itemBytes, type NewTask, payloadHashOf, type Task } from '../../src/batching/task.ts';
-import type { HttpTarget } from '../../src/config/endpoints.ts';
-import { AS_THEY_COME, type Config, NO_ALARMS, type Operation } from '../../src/config/resolved.ts';
-import type { Call } from '../../src/downstream/downstream.ts';
-import type { RetryPolicy } from '../../src/downstream/retry.ts';
-import { type Secrets, SecretUnreadable } from '../../src/downstream/secret.ts';
-import type { ItemId } from '../../src/fan-out/ids.ts';
-import type { Postponed } from '../../src/ports.ts';
+} from '../../src/domain/ids.ts';
+import { firstRun, itemBytes, type NewTask, payloadHashOf, type Task } from '../../src/domain/tasks/task.ts';
+import type { Postponed } from '../../src/ports/batches.ts';
 
 export const NOW = Date.UTC(2026, 0, 1);
 

@@ -1,5 +1,5 @@
 /** Fleets for tests: a factory shows what matters to the test, the rest is usual. */
-import type { Lease, Node } from '../../src/fleet/fleet.ts';
+import type { Lease, Node } from '../../src/domain/fleets/fleet.ts';
 import {
   type FleetName,
   fleetName,
@@ -7,8 +7,8 @@ import {
   type PartitionId,
   parseNodeKey,
   partitionId,
-} from '../../src/fleet/ids.ts';
-import type { Held } from '../../src/fleet/store.ts';
+} from '../../src/domain/fleets/ids.ts';
+import type { Held } from '../../src/ports/fleets.ts';
 import { NOW } from './factories.ts';
 
 const sure = <T>(value: T | undefined, text: string): T => {

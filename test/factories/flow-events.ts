@@ -1,6 +1,6 @@
 /** One or more of each event that steps report: the list does not compile without one. */
-import type { FlowEvent } from '../../src/batching/events.ts';
-import type { FanOutId } from '../../src/fan-out/ids.ts';
+import type { FlowEvent } from '../../src/domain/events/events.ts';
+import type { FanOutId } from '../../src/domain/fan-out-ids.ts';
 import { batchId, id, NOW, operationName, target } from './factories.ts';
 
 type Events = { readonly [Name in FlowEvent['event']]: readonly Extract<FlowEvent, { readonly event: Name }>[] };

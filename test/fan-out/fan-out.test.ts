@@ -1,6 +1,6 @@
 /** What is known of a fan-out from its header alone. */
 import { describe, expect, it } from 'vitest';
-import { type FanOut, isGoing, SETTLED, standingOf } from '../../src/fan-out/fan-out.ts';
+import { type FanOut, isGoing, SETTLED, standingOf } from '../../src/domain/fan-outs/fan-out.ts';
 import { NOW } from '../factories/factories.ts';
 import { FAN_OUT } from './kit.ts';
 

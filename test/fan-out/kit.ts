@@ -1,17 +1,18 @@
 /** Fan-outs with small nodes, so that a tree of some levels needs few items, and all that surrounds them. */
-import type { Token } from '../../src/batching/ids.ts';
-import type { Config, FanOutPolicy } from '../../src/config/resolved.ts';
-import { type AckAnswer, ackItems } from '../../src/fan-out/ack-items.ts';
-import { type Added, addItems } from '../../src/fan-out/add-items.ts';
-import type { FanOut, ItemOutcome, NewFanOut } from '../../src/fan-out/fan-out.ts';
-import { type FanOutId, fanOutId, type ItemId, itemIdOf, parseItemId } from '../../src/fan-out/ids.ts';
-import type { FanOuts } from '../../src/fan-out/store.ts';
-import { openGate } from '../../src/simulation/gate.ts';
-import { memoryFanOuts } from '../../src/simulation/memory-fan-outs.ts';
-import { emptyTables } from '../../src/simulation/tables.ts';
-import { type StepKit, stepKit } from '../batching/step-kit.ts';
-import { memoryStores } from '../contract/stores.ts';
+
+import type { Config, FanOutPolicy } from '../../src/domain/config/resolved.ts';
+import { type FanOutId, fanOutId, type ItemId, itemIdOf, parseItemId } from '../../src/domain/fan-out-ids.ts';
+import type { FanOut, ItemOutcome, NewFanOut } from '../../src/domain/fan-outs/fan-out.ts';
+import type { Token } from '../../src/domain/ids.ts';
+import { memoryFanOuts } from '../../src/memory/fan-outs.ts';
+import { emptyTables } from '../../src/memory/tables.ts';
+import type { FanOuts } from '../../src/ports/fan-outs.ts';
+import { type AckAnswer, ackItems } from '../../src/steps/fan-outs/ack-items.ts';
+import { type Added, addItems } from '../../src/steps/fan-outs/add-items.ts';
+import { openGate } from '../../src/virtual/gate.ts';
 import { aConfig, NOW } from '../factories/factories.ts';
+import { memoryStores } from '../ports/stores.ts';
+import { type StepKit, stepKit } from '../steps/step-kit.ts';
 
 const WIDTH = 3;
 export const FAN_OUT = fanOutId('f') as FanOutId;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { discard } from '../../src/fan-out/end.ts';
-import { patrolFanOuts } from '../../src/fan-out/patrol.ts';
-import { seal } from '../../src/fan-out/seal.ts';
+import { discard } from '../../src/steps/fan-outs/end.ts';
+import { patrolFanOuts } from '../../src/steps/fan-outs/patrol.ts';
+import { seal } from '../../src/steps/fan-outs/seal.ts';
 import { NOW } from '../factories/factories.ts';
 import { FAN_OUT, type FanOutKit, fanOutKit, itemsOf, tellingOps } from './kit.ts';
 

@@ -1,5 +1,5 @@
 /** Chance that leaves nothing out: cards in random order, shuffled again when all have been drawn. */
-import type { Random } from '../../src/simulation/random.ts';
+import type { Random } from '../../src/virtual/random.ts';
 
 /** @returns what draws the next card. Of so many draws as there are cards, each card is one. */
 export const shuffled = <Card>(random: Random, cards: readonly Card[]): (() => Card) => {

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { add } from '../../bench/meter.ts';
-import type { Random } from '../../src/simulation/random.ts';
+import type { Random } from '../../src/virtual/random.ts';
 import { type ReceivedCall, startTestDownstream, type TestDownstream } from '../factories/downstream.ts';
 import { cards, shuffled } from './deck.ts';
 import type { Ledger, Outcome } from './ledger.ts';

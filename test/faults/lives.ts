@@ -1,6 +1,6 @@
 /** The lives of the runtime in a run of real faults, each ended by SIGKILL at a random moment. */
 import { setTimeout } from 'node:timers/promises';
-import type { Random } from '../../src/simulation/random.ts';
+import type { Random } from '../../src/virtual/random.ts';
 import type { TestDownstream } from '../factories/downstream.ts';
 import { type Life, startRuntime } from './runtime.ts';
 

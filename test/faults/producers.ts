@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { SendMessageBatchCommand, SendMessageCommand, SQSServiceException } from '@aws-sdk/client-sqs';
 import { add } from '../../bench/meter.ts';
-import { type Random, seeded } from '../../src/simulation/random.ts';
+import { type Random, seeded } from '../../src/virtual/random.ts';
 import { cards, shuffled } from './deck.ts';
 import type { Sent } from './ledger.ts';
 import type { StackView } from './stack-view.ts';

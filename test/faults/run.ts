@@ -2,8 +2,8 @@
 import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { seeded } from '../../src/simulation/random.ts';
-import { temporaryFolder } from '../../src/temporary-folder.ts';
+import { temporaryFolder } from '../../src/util/temporary-folder.ts';
+import { seeded } from '../../src/virtual/random.ts';
 import { type Fields, operationAt } from '../end-to-end/operations.ts';
 import { freePorts } from '../factories/free-ports.ts';
 import { DOWNSTREAM_FAULTS, type FaultyDownstream, startFaultyDownstream } from './faulty-downstream.ts';

@@ -1,11 +1,11 @@
 /** The local runtime as a process of its own, to be killed. */
 import { join } from 'node:path';
-import { spawnWatched } from '../../src/local/child.ts';
+import { spawnWatched } from '../../tools/local/child.ts';
 import { killEngine } from '../local/kill-engine.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const NODE = join(ROOT, 'node_modules/node/bin/node');
-const MAIN = join(ROOT, 'src/local/main.ts');
+const MAIN = join(ROOT, 'tools/local/main.ts');
 
 /** One life of the runtime, from its start to its end. */
 export interface Life {

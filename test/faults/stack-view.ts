@@ -4,8 +4,8 @@ import { GetQueueAttributesCommand, ListQueuesCommand } from '@aws-sdk/client-sq
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import pLimit from 'p-limit';
 import type { AwsClients } from '../../src/aws/clients.ts';
-import { localClients } from '../../src/local/clients.ts';
-import { type LocalFile, readLocalFile } from '../../src/local/local-file.ts';
+import { localClients } from '../../tools/local/clients.ts';
+import { type LocalFile, readLocalFile } from '../../tools/local/local-file.ts';
 import { hasEnded, type Ledger } from './ledger.ts';
 
 /** A stack as its `.groupage/local.json` says where it is: it is there again after every start. */

@@ -1,9 +1,9 @@
 /** What holds of every plan: of all fleets of 1 to 40 partitions and nodes, and of weights, pins and views of before. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { balance, type Placed } from '../../src/fleet/balance.ts';
-import type { NodeKey } from '../../src/fleet/ids.ts';
-import { type Random, seeded } from '../../src/simulation/random.ts';
+import { balance, type Placed } from '../../src/domain/fleets/balance.ts';
+import type { NodeKey } from '../../src/domain/fleets/ids.ts';
+import { type Random, seeded } from '../../src/virtual/random.ts';
 import { key, partition } from './records.ts';
 
 const SIDE = 40;

@@ -1,6 +1,6 @@
 /** Who is to have which partition, in cases that are told apart. What holds of all of them: balance-properties.test.ts. */
 import { describe, expect, it } from 'vitest';
-import { balance, type Placed } from '../../src/fleet/balance.ts';
+import { balance, type Placed } from '../../src/domain/fleets/balance.ts';
 import { key, partition } from './records.ts';
 
 interface PlacedFields extends Omit<Partial<Placed>, 'at' | 'pin'> {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
+import type { FleetName, NodeId, NodeKey } from '../../src/domain/fleets/ids.ts';
 import { Belonging } from '../../src/fleet/belonging.ts';
-import type { FleetName, NodeId, NodeKey } from '../../src/fleet/ids.ts';
 import type { Clock } from '../../src/fleet/member.ts';
-import { memoryFleets } from '../../src/simulation/memory-fleets.ts';
+import { memoryFleets } from '../../src/memory/fleets.ts';
 
 const FLEET = 'f' as FleetName;
 

@@ -1,9 +1,9 @@
 /** What a node does next, in each state that a partition can be in for it, and each thing that can be read of it. */
 import { describe, expect, it } from 'vitest';
-import { type Action, decide, type Holding, type View } from '../../src/fleet/decide.ts';
-import type { Lease, Node } from '../../src/fleet/fleet.ts';
-import type { PartitionId } from '../../src/fleet/ids.ts';
-import { type Memory, NOTHING_SEEN, remember } from '../../src/fleet/silence.ts';
+import { type Action, decide, type Holding, type View } from '../../src/domain/fleets/decide.ts';
+import type { Lease, Node } from '../../src/domain/fleets/fleet.ts';
+import type { PartitionId } from '../../src/domain/fleets/ids.ts';
+import { type Memory, NOTHING_SEEN, remember } from '../../src/domain/fleets/silence.ts';
 import { aFleet, aLease, aNode, key, partition, shares } from './records.ts';
 import { CYCLE } from './simulated-fleet.ts';
 

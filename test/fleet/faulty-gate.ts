@@ -1,5 +1,5 @@
 /** A gate through which calls on the table fail. */
-import type { Gate } from '../../src/simulation/gate.ts';
+import type { Gate } from '../../src/virtual/gate.ts';
 
 class CallFailed extends Error {
   override readonly name = 'CallFailed';

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import type { LifeEvent } from '../../src/fleet/events.ts';
-import type { Lease } from '../../src/fleet/fleet.ts';
+import type { LifeEvent } from '../../src/domain/fleets/events.ts';
+import type { Lease } from '../../src/domain/fleets/fleet.ts';
+import { type FleetName, type NodeId, nodeKey, type PartitionId } from '../../src/domain/fleets/ids.ts';
 import { Hands } from '../../src/fleet/hands.ts';
-import { type FleetName, type NodeId, nodeKey, type PartitionId } from '../../src/fleet/ids.ts';
 import { type Clock, Sleeper } from '../../src/fleet/member.ts';
-import { memoryFleets } from '../../src/simulation/memory-fleets.ts';
+import { memoryFleets } from '../../src/memory/fleets.ts';
 
 const FLEET = 'f' as FleetName;
 const [ME, OTHER] = [nodeKey('me' as NodeId, '1'), nodeKey('other' as NodeId, '1')];

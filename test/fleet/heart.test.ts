@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
+import { type FleetName, type NodeId, nodeKey } from '../../src/domain/fleets/ids.ts';
 import { Heart } from '../../src/fleet/heart.ts';
-import { type FleetName, type NodeId, nodeKey } from '../../src/fleet/ids.ts';
-import type { Fleets } from '../../src/fleet/store.ts';
-import { memoryFleets } from '../../src/simulation/memory-fleets.ts';
+import { memoryFleets } from '../../src/memory/fleets.ts';
+import type { Fleets } from '../../src/ports/fleets.ts';
 
 const heartOf = (fleets: Fleets, now: () => number, deadlines: number[]): Heart =>
   new Heart(

@@ -1,6 +1,6 @@
 /** The work on one partition: working, suspended, draining, dropped. */
 import { describe, expect, it } from 'vitest';
-import { CheckpointTooLarge, PartitionDraining, PartitionLost } from '../../src/fleet/runtime/partition.ts';
+import { CheckpointTooLarge, PartitionDraining, PartitionLost } from '../../src/fleet/partition.ts';
 import { partition } from './records.ts';
 import { aborted, begun, lost, P0, Thread } from './working-thread.ts';
 

@@ -4,9 +4,9 @@ import { Crew } from '../../bench/fleet-processes/crew.ts';
 import { type Logged, readEntries } from '../../bench/fleet-processes/log.ts';
 import { tell } from '../../bench/fleet-processes/story.ts';
 import { verdictOf } from '../../bench/fleet-processes/verdict.ts';
-import { type DynamoDBEngine, startDynamoDB } from '../../src/local/dynamodb-engine.ts';
-import { makeFleetTable } from '../../src/local/fleet-table.ts';
-import { temporaryFolder } from '../../src/temporary-folder.ts';
+import { temporaryFolder } from '../../src/util/temporary-folder.ts';
+import { type DynamoDBEngine, startDynamoDB } from '../../tools/local/dynamodb-engine.ts';
+import { makeFleetTable } from '../../tools/local/fleet-table.ts';
 
 describe('four processes that share 16 partitions', () => {
   let engine: DynamoDBEngine;

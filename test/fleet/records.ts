@@ -1,7 +1,7 @@
 /** The rows of a fleet, of which a test says only what matters to it. */
-import type { Fleet, Lease, Node, Share } from '../../src/fleet/fleet.ts';
-import type { FleetName, NodeKey, PartitionId } from '../../src/fleet/ids.ts';
-import type { Held } from '../../src/fleet/store.ts';
+import type { Fleet, Lease, Node, Share } from '../../src/domain/fleets/fleet.ts';
+import type { FleetName, NodeKey, PartitionId } from '../../src/domain/fleets/ids.ts';
+import type { Held } from '../../src/ports/fleets.ts';
 
 export const FLEET = 'flights' as FleetName;
 

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { FleetName } from '../../src/fleet/ids.ts';
-import { fleetsAt } from '../../src/fleet/runtime/at.ts';
-import type { TableAt } from '../../src/fleet/runtime/messages.ts';
+import type { FleetName } from '../../src/domain/fleets/ids.ts';
+import { fleetsAt } from '../../src/fleet/at.ts';
+import type { TableAt } from '../../src/fleet/messages.ts';
 import {
   type FleetEvent,
   type FleetOptions,
@@ -15,10 +15,10 @@ import {
   PartitionDraining,
   PartitionLost,
   runFleet,
-} from '../../src/fleet/runtime/run-fleet.ts';
-import { openDoor } from '../../src/local/door.ts';
-import { type DynamoDBEngine, startDynamoDB } from '../../src/local/dynamodb-engine.ts';
-import { makeFleetTable } from '../../src/local/fleet-table.ts';
+} from '../../src/fleet/run-fleet.ts';
+import { openDoor } from '../../tools/local/door.ts';
+import { type DynamoDBEngine, startDynamoDB } from '../../tools/local/dynamodb-engine.ts';
+import { makeFleetTable } from '../../tools/local/fleet-table.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { nodeOf, partition } from '../factories/fleets.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { monotonic, Shared } from '../../src/fleet/runtime/shared.ts';
+import { monotonic, Shared } from '../../src/fleet/shared.ts';
 
 it('P7: what was begun in a life that is over has no deadline ahead, whatever the next life has', () => {
   const [heartbeats, work] = [new Shared(), (buffer: SharedArrayBuffer) => new Shared(buffer)];

@@ -1,11 +1,11 @@
 /** Who is dead, as others see it (P2), and that nobody is who may still work (P7). */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Node } from '../../src/fleet/fleet.ts';
+import type { Node } from '../../src/domain/fleets/fleet.ts';
+import { isSilent, type Memory, NOTHING_SEEN, remember } from '../../src/domain/fleets/silence.ts';
 import { Heart } from '../../src/fleet/heart.ts';
 import type { Clock } from '../../src/fleet/member.ts';
-import { isSilent, type Memory, NOTHING_SEEN, remember } from '../../src/fleet/silence.ts';
-import { memoryFleets } from '../../src/simulation/memory-fleets.ts';
+import { memoryFleets } from '../../src/memory/fleets.ts';
 import { aFleet, aLease, aNode, FLEET, key, partition, shares } from './records.ts';
 
 const CYCLE = 5_000;

@@ -1,14 +1,15 @@
 /** A fleet of real nodes over a table in memory, in virtual time: who works on what, and what each of them told. */
+
+import type { DropReason, LifeEvent } from '../../src/domain/fleets/events.ts';
+import type { Fleet, Share } from '../../src/domain/fleets/fleet.ts';
+import type { NodeId, NodeKey, PartitionId } from '../../src/domain/fleets/ids.ts';
 import { Belonging } from '../../src/fleet/belonging.ts';
-import type { DropReason, LifeEvent } from '../../src/fleet/events.ts';
-import type { Fleet, Share } from '../../src/fleet/fleet.ts';
-import type { NodeId, NodeKey, PartitionId } from '../../src/fleet/ids.ts';
 import type { Clock, Setting, Work } from '../../src/fleet/member.ts';
-import type { Fleets, Held } from '../../src/fleet/store.ts';
-import { type Gate, openGate } from '../../src/simulation/gate.ts';
-import { type FleetRows, memoryFleets } from '../../src/simulation/memory-fleets.ts';
-import { type Random, seeded, seedOf } from '../../src/simulation/random.ts';
-import { Scheduler } from '../../src/simulation/scheduler.ts';
+import { type FleetRows, memoryFleets } from '../../src/memory/fleets.ts';
+import type { Fleets, Held } from '../../src/ports/fleets.ts';
+import { type Gate, openGate } from '../../src/virtual/gate.ts';
+import { type Random, seeded, seedOf } from '../../src/virtual/random.ts';
+import { Scheduler } from '../../src/virtual/scheduler.ts';
 import { FLEET, shares } from './records.ts';
 
 export const CYCLE = 5_000;

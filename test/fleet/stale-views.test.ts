@@ -1,13 +1,13 @@
 /** Nodes that decide from what they read a while ago, each from something else, and all at once. */
 import { describe, expect, it } from 'vitest';
-import { decide } from '../../src/fleet/decide.ts';
-import type { Fleet, Share } from '../../src/fleet/fleet.ts';
+import { decide } from '../../src/domain/fleets/decide.ts';
+import type { Fleet, Share } from '../../src/domain/fleets/fleet.ts';
+import type { NodeKey } from '../../src/domain/fleets/ids.ts';
+import { NOTHING_SEEN } from '../../src/domain/fleets/silence.ts';
 import { Hands } from '../../src/fleet/hands.ts';
-import type { NodeKey } from '../../src/fleet/ids.ts';
 import { type Clock, type MemberDeps, Sleeper } from '../../src/fleet/member.ts';
-import { NOTHING_SEEN } from '../../src/fleet/silence.ts';
-import { type FleetRows, memoryFleets } from '../../src/simulation/memory-fleets.ts';
-import { type Random, seeded } from '../../src/simulation/random.ts';
+import { type FleetRows, memoryFleets } from '../../src/memory/fleets.ts';
+import { type Random, seeded } from '../../src/virtual/random.ts';
 import { aNode, FLEET, key, partition } from './records.ts';
 import { CYCLE } from './simulated-fleet.ts';
 

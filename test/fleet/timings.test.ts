@@ -1,7 +1,15 @@
 /** For how long a node is trusted: P1, P7, P9. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { awayFor, type Beat, blockedAfter, deadlineOf, type Gap, recentGaps, ttlOf } from '../../src/fleet/timings.ts';
+import {
+  awayFor,
+  type Beat,
+  blockedAfter,
+  deadlineOf,
+  type Gap,
+  recentGaps,
+  ttlOf,
+} from '../../src/domain/fleets/timings.ts';
 
 const CYCLE = 5_000;
 const gaps = (...spans: number[]): Gap[] => spans.map((span) => ({ endedAt: 0, span }));

@@ -1,6 +1,6 @@
 /** The work on many partitions, which come and go and come back. */
 import { describe, expect, it } from 'vitest';
-import { PartitionLost } from '../../src/fleet/runtime/partition.ts';
+import { PartitionLost } from '../../src/fleet/partition.ts';
 import { held } from './records.ts';
 import { begun, lost, P0, Thread } from './working-thread.ts';
 

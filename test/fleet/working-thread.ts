@@ -1,10 +1,10 @@
 /** The thread that works on partitions, in virtual time: its deadline and its table are what a test says. */
 import { expect } from 'vitest';
-import type { LifeEvent } from '../../src/fleet/events.ts';
-import type { Partition } from '../../src/fleet/runtime/partition.ts';
-import { Workers } from '../../src/fleet/runtime/workers.ts';
-import type { Held } from '../../src/fleet/store.ts';
-import { Scheduler } from '../../src/simulation/scheduler.ts';
+import type { LifeEvent } from '../../src/domain/fleets/events.ts';
+import type { Partition } from '../../src/fleet/partition.ts';
+import { Workers } from '../../src/fleet/workers.ts';
+import type { Held } from '../../src/ports/fleets.ts';
+import { Scheduler } from '../../src/virtual/scheduler.ts';
 import { held } from './records.ts';
 
 export const P0 = held(0, 'a');

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type ItemAnswer, inFull } from '../../src/downstream/downstream.ts';
-import { readAnswer } from '../../src/downstream/http-answer.ts';
-import { parseRetryAfter, RETRY_AFTER_MAX, retryDelay } from '../../src/downstream/retry.ts';
-import { verdictOf } from '../../src/downstream/verdict.ts';
+import { type ItemAnswer, inFull } from '../../src/domain/downstream/downstream.ts';
+import { readAnswer } from '../../src/domain/downstream/http-answer.ts';
+import { parseRetryAfter, RETRY_AFTER_MAX, retryDelay } from '../../src/domain/downstream/retry.ts';
+import { verdictOf } from '../../src/domain/downstream/verdict.ts';
 import { aRetry, id, NOW } from '../factories/factories.ts';
 import { fuzz } from './fuzz.ts';
 import { asSent, nameText, nearly, objectText, space, stringText, valueText } from './json-texts.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { parseRegisterMessage } from '../../src/batching/register-message.ts';
+import { parseRegisterMessage } from '../../src/domain/register/register-message.ts';
 import { config, kit, send, startWith } from './api.ts';
 import { fuzz } from './fuzz.ts';
 import { anObject, asSent, nameText, nearly, objectText, space, stringText, valueText } from './json-texts.ts';

@@ -2,13 +2,13 @@
 import { monotonicFactory } from 'ulid';
 import { expect } from 'vitest';
 import { api } from '../../src/api/app.ts';
-import { isObject, parseJson } from '../../src/batching/json-text.ts';
-import { register } from '../../src/batching/register.ts';
-import { emptyTables } from '../../src/simulation/tables.ts';
-import { stepKit } from '../batching/step-kit.ts';
-import { memoryStores } from '../contract/stores.ts';
+import { emptyTables } from '../../src/memory/tables.ts';
+import { register } from '../../src/steps/register/register.ts';
+import { isObject, parseJson } from '../../src/util/json-text.ts';
 import { aConfig, operationName } from '../factories/factories.ts';
+import { memoryStores } from '../ports/stores.ts';
 import { asDescribed } from '../published/documented-api.ts';
+import { stepKit } from '../steps/step-kit.ts';
 
 export const config = aConfig({}, { operation: operationName('plain'), keys: [] });
 /** The API on stores in memory, which are emptied for each input: making them anew takes longer than a request. */

@@ -1,16 +1,15 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { isTarget } from '../../src/batching/ids.ts';
 import {
-  NewerMessage,
   parseBatch,
   parseElect,
   parseGroup,
   printBatch,
   printElect,
   printGroup,
-  UnreadableMessage,
-} from '../../src/batching/messages.ts';
+} from '../../src/domain/batches/messages.ts';
+import { isTarget } from '../../src/domain/ids.ts';
+import { NewerMessage, UnreadableMessage } from '../../src/domain/messages.ts';
 import { fuzz } from './fuzz.ts';
 import { asSent, nearly, stringText, valueText } from './json-texts.ts';
 

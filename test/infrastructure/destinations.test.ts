@@ -1,7 +1,7 @@
 /** What the functions may do about destinations: one reaches exactly those that are configured, the others its queue. */
 import { describe, expect, it } from 'vitest';
-import type { Destination } from '../../src/config/endpoints.ts';
-import { ENVIRONMENT } from '../../src/environment.ts';
+import type { Destination } from '../../src/domain/config/endpoints.ts';
+import { ENVIRONMENT } from '../../src/domain/deployed/environment.ts';
 import { aConfig } from '../factories/factories.ts';
 import { functionsOf, mayOn, statementsOfRole } from './rules/flow.ts';
 import { at, idOf, listOf, type Template } from './rules/template.ts';

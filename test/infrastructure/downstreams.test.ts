@@ -1,7 +1,7 @@
 /** What the functions may do with downstreams: exactly what is configured, and the batch handler alone. */
 import { describe, expect, it } from 'vitest';
-import type { DownstreamTarget } from '../../src/config/endpoints.ts';
-import { ENVIRONMENT } from '../../src/environment.ts';
+import type { DownstreamTarget } from '../../src/domain/config/endpoints.ts';
+import { ENVIRONMENT } from '../../src/domain/deployed/environment.ts';
 import { aConfig, aDownstream, operationName } from '../factories/factories.ts';
 import { functionsOf, statementsOfQueuePolicy, statementsOfRole } from './rules/flow.ts';
 import { at, idOf, listOf, ofType, type Template } from './rules/template.ts';

@@ -5,7 +5,7 @@ import { type IGrantable, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { describe, expect, it } from 'vitest';
 import { FleetTable, type FleetTableProps } from '../../lib/groupage.ts';
 import { dynamoDBFleets } from '../../src/aws/dynamodb-fleets.ts';
-import type { Fleets } from '../../src/fleet/store.ts';
+import type { Fleets } from '../../src/ports/fleets.ts';
 import { aNode, fleet, held, nodeOf, partition } from '../factories/fleets.ts';
 import { usesOf } from '../permissions/uses.ts';
 import { statementsOfRole } from './rules/flow.ts';

@@ -7,7 +7,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Duration } from 'aws-cdk-lib/core';
 import { describe, expect, it } from 'vitest';
 import { type Groupage, Ops } from '../../lib/groupage.ts';
-import { METRICS, NAMESPACE } from '../../src/metrics.ts';
+import { METRICS, NAMESPACE } from '../../src/domain/events/metrics.ts';
 import { ofType } from './rules/template.ts';
 import { OPERATIONS } from './templates.ts';
 import { groupageIn, logicalId, templateOf, theirStack } from './theirs.ts';

@@ -3,7 +3,7 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { expect, it } from 'vitest';
 import { groupageApp } from '../../lib/app.ts';
 import { stackNames } from '../../lib/stage.ts';
-import { type Config, NO_ALARMS } from '../../src/config/resolved.ts';
+import { type Config, NO_ALARMS } from '../../src/domain/config/resolved.ts';
 import { aConfig, operationName } from '../factories/factories.ts';
 import { metricsOfDashboards, widgetsOf } from './rules/dashboard.ts';
 import { ofType } from './rules/template.ts';

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { atFirstInvocation } from '../../lambdas/compose.ts';
 import { callTime, inInvocation, TRIES, timed } from '../../src/aws/call-time.ts';
 import { GaveUp, inRounds } from '../../src/aws/rounds.ts';
-import { AWS_CALL, AWS_TRY, HANDOVER_MARGIN, LEADER_TIMEOUT, TO_REPORT } from '../../src/batching/timings.ts';
-import { TimeIsUp } from '../../src/ports.ts';
+import { AWS_CALL, AWS_TRY, HANDOVER_MARGIN, LEADER_TIMEOUT, TO_REPORT } from '../../src/domain/timings.ts';
+import { TimeIsUp } from '../../src/ports/machine.ts';
 import { type AwsService, startAwsService } from '../factories/aws-service.ts';
 
 let service: AwsService;
@@ -97,7 +97,7 @@ it('a function that leads has time for as many requests without an answer as its
 
 it('every client of the functions is timed', () => {
   const root = join(import.meta.dirname, '../..');
-  const made = ['lambdas', 'src/aws', 'src/downstream'].flatMap((folder) =>
+  const made = ['lambdas', 'src/aws', 'src/downstreams', 'src/destinations'].flatMap((folder) =>
     readdirSync(join(root, folder), { encoding: 'utf8' }).flatMap((file) =>
       [
         ...readFileSync(join(root, folder, file), 'utf8').matchAll(

@@ -7,15 +7,21 @@ import { DeleteMessageCommand, type Message, ReceiveMessageCommand, SendMessageC
 import { expect } from 'vitest';
 import { stackNames } from '../../lib/stage.ts';
 import type { AwsClients } from '../../src/aws/clients.ts';
-import type { Config } from '../../src/config/resolved.ts';
-import { CONFIG_ASSET, ENVIRONMENT, type Environment, type Setting, setting } from '../../src/environment.ts';
-import { synthesise } from '../../src/local/assembly.ts';
-import { localClients } from '../../src/local/clients.ts';
-import { startEngines } from '../../src/local/engines.ts';
-import { createQueues, createTables } from '../../src/local/resources.ts';
-import { CloudAssembly } from '../../src/local/template.ts';
-import { METRICS, type MetricName, NAMESPACE, STACK_DIMENSION } from '../../src/metrics.ts';
-import { temporaryFolder } from '../../src/temporary-folder.ts';
+import type { Config } from '../../src/domain/config/resolved.ts';
+import {
+  CONFIG_ASSET,
+  ENVIRONMENT,
+  type Environment,
+  type Setting,
+  setting,
+} from '../../src/domain/deployed/environment.ts';
+import { METRICS, type MetricName, NAMESPACE, STACK_DIMENSION } from '../../src/domain/events/metrics.ts';
+import { temporaryFolder } from '../../src/util/temporary-folder.ts';
+import { synthesise } from '../../tools/local/assembly.ts';
+import { localClients } from '../../tools/local/clients.ts';
+import { startEngines } from '../../tools/local/engines.ts';
+import { createQueues, createTables } from '../../tools/local/resources.ts';
+import { CloudAssembly } from '../../tools/local/template.ts';
 import type { Template } from '../infrastructure/rules/template.ts';
 
 const NODE = join(import.meta.dirname, '../../node_modules/node/bin/node');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { FanOutId } from '../../src/fan-out/ids.ts';
-import { describe as lineOf } from '../../src/local/activity.ts';
+import type { FanOutId } from '../../src/domain/fan-out-ids.ts';
+import { describe as lineOf } from '../../tools/local/activity.ts';
 import { batchId, NOW, operationName, target } from '../factories/factories.ts';
 
 const tracker = (id: string): FanOutId => id as FanOutId;

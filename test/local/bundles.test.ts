@@ -1,6 +1,6 @@
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { expect, it } from 'vitest';
-import type { ConfigInput } from '../../src/config/schema.ts';
+import type { ConfigInput } from '../../src/domain/config/schema/config.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { configFrom } from '../end-to-end/operations.ts';
 import { startAwsService } from '../factories/aws-service.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fewestBatches, registeredAt } from '../../bench/lateness.ts';
 import { total } from '../../bench/meter.ts';
 import { zipf } from '../../bench/zipf.ts';
-import type { OperationTotals } from '../../src/console/shapes.ts';
+import type { OperationTotals } from '../../tools/console/server/shapes.ts';
 import { listen } from '../console/listen.ts';
 import { expectEachTaskInOneBatch } from '../end-to-end/each-once.ts';
 import { eventually } from '../end-to-end/flow.ts';

@@ -1,12 +1,12 @@
 /** The cap of an operation, with as many functions at once as Lambda would have: more than the cap lets through. */
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { synthesise } from '../../src/local/assembly.ts';
-import { localClients } from '../../src/local/clients.ts';
-import { poll } from '../../src/local/event-sources.ts';
-import type { Polling } from '../../src/local/pollers.ts';
-import { type RunningStack, startStack } from '../../src/local/stack.ts';
-import { CloudAssembly } from '../../src/local/template.ts';
+import { synthesise } from '../../tools/local/assembly.ts';
+import { localClients } from '../../tools/local/clients.ts';
+import { poll } from '../../tools/local/event-sources.ts';
+import type { Polling } from '../../tools/local/pollers.ts';
+import { type RunningStack, startStack } from '../../tools/local/stack.ts';
+import { CloudAssembly } from '../../tools/local/template.ts';
 import { backendOf } from '../backends/here.ts';
 import { eventually, type Flow, flowOn } from '../end-to-end/flow.ts';
 import { configFrom, operationAt } from '../end-to-end/operations.ts';

@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { end, spawnWatched } from '../../src/local/child.ts';
+import { end, spawnWatched } from '../../tools/local/child.ts';
 import { eventually } from '../end-to-end/flow.ts';
 
 /** Does not stop when it is asked to. It says so once that is true. */
 const STUBBORN = ['sh', '-c', 'trap "" TERM; echo stubborn; while :; do sleep 0.1; done'] as const;
-const CHILD = join(import.meta.dirname, '../../src/local/child.ts');
+const CHILD = join(import.meta.dirname, '../../tools/local/child.ts');
 
 const isAlive = (pid: number): boolean => {
   try {

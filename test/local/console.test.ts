@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Bill, metered, newBill, total } from '../../bench/meter.ts';
-import { LOCAL } from '../../src/console/interval.ts';
-import type { LiveEvents } from '../../src/console/shapes.ts';
+import { LOCAL } from '../../tools/console/server/interval.ts';
+import type { LiveEvents } from '../../tools/console/server/shapes.ts';
 import { type Listening, listen } from '../console/listen.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { type LocalFlow, startLocalFlow } from './flow.ts';

@@ -16,10 +16,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { CreateQueueCommand } from '@aws-sdk/client-sqs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { localClients } from '../../src/local/clients.ts';
-import { startEngines } from '../../src/local/engines.ts';
-import { StartFailure } from '../../src/local/start-failure.ts';
-import { temporaryFolder } from '../../src/temporary-folder.ts';
+import { temporaryFolder } from '../../src/util/temporary-folder.ts';
+import { StartFailure } from '../../tools/http/start-failure.ts';
+import { localClients } from '../../tools/local/clients.ts';
+import { startEngines } from '../../tools/local/engines.ts';
 
 const PORTS = { dynamodb: 0, sqs: 0 };
 const FILES = { tables: 'dynamodb.db', queues: 'fauxqs.db' } as const;

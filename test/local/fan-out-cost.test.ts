@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { dynamoDBFanOuts } from '../../src/aws/dynamodb-fan-outs.ts';
-import { setting } from '../../src/environment.ts';
-import { type FanOutId, fanOutId, itemIdOf } from '../../src/fan-out/ids.ts';
+import { setting } from '../../src/domain/deployed/environment.ts';
+import { type FanOutId, fanOutId, itemIdOf } from '../../src/domain/fan-out-ids.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { type LocalFlow, startLocalFlow } from './flow.ts';
 

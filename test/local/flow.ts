@@ -1,9 +1,9 @@
 /** A local stack with engines of its own, which also shows what happens inside and what it costs. */
 import { add, type Bill, metered, newBill } from '../../bench/meter.ts';
-import type { FlowEvent } from '../../src/batching/events.ts';
-import type { ConfigInput } from '../../src/config/schema.ts';
-import { localConsole } from '../../src/console/local-console.ts';
-import { type LocalStack, type StackOptions, startStack } from '../../src/local/stack.ts';
+import type { ConfigInput } from '../../src/domain/config/schema/config.ts';
+import type { FlowEvent } from '../../src/domain/events/events.ts';
+import { localConsole } from '../../tools/console/server/local-console.ts';
+import { type LocalStack, type StackOptions, startStack } from '../../tools/local/stack.ts';
 import { backendOf } from '../backends/here.ts';
 import { type Flow, flowOn } from '../end-to-end/flow.ts';
 import { configFrom, type Fields, operationAt } from '../end-to-end/operations.ts';

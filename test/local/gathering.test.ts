@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Gathering, INVOCATION_MAX_BYTES } from '../../src/local/gathering.ts';
+import { Gathering, INVOCATION_MAX_BYTES } from '../../tools/local/gathering.ts';
 import { startLocalFlow } from './flow.ts';
 
 describe('messages that are gathered', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keepRunning, RESTARTS_A_MINUTE, type Run } from '../../src/local/keep-running.ts';
+import { keepRunning, RESTARTS_A_MINUTE, type Run } from '../../tools/local/keep-running.ts';
 
 /** A program whose runs a test ends, or whose starts fail. */
 const aProgram = () => {

@@ -2,8 +2,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
-import { localClients } from '../../src/local/clients.ts';
-import type { LocalFile } from '../../src/local/local-file.ts';
+import { localClients } from '../../tools/local/clients.ts';
+import type { LocalFile } from '../../tools/local/local-file.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { operationAt } from '../end-to-end/operations.ts';
 import { countAtOnce } from '../end-to-end/together.ts';

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
-import { localClients } from '../../src/local/clients.ts';
-import { type LocalFile, readLocalFile } from '../../src/local/local-file.ts';
+import { localClients } from '../../tools/local/clients.ts';
+import { type LocalFile, readLocalFile } from '../../tools/local/local-file.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { operationAt } from '../end-to-end/operations.ts';
 import { startTestDownstream, type TestDownstream } from '../factories/downstream.ts';
 
-const MAIN = join(import.meta.dirname, '../../src/local/main.ts');
+const MAIN = join(import.meta.dirname, '../../tools/local/main.ts');
 const NODE = join(import.meta.dirname, '../../node_modules/node/bin/node');
 const TASKS = 600;
 

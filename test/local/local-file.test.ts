@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { connect } from '../../src/cli/connect.ts';
-import { readLocalFile } from '../../src/local/local-file.ts';
-import { temporaryFolder } from '../../src/temporary-folder.ts';
+import { temporaryFolder } from '../../src/util/temporary-folder.ts';
+import { connect } from '../../tools/cli/connect.ts';
+import { readLocalFile } from '../../tools/local/local-file.ts';
 
 /** A folder in which a stack seems to run, and one below it. */
 const folderWith = (fields: object): { folder: string; below: string } => {

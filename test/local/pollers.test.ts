@@ -1,9 +1,9 @@
 import { CreateQueueCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { expect, it } from 'vitest';
-import { localClients } from '../../src/local/clients.ts';
-import { startPollers } from '../../src/local/pollers.ts';
-import { Sleepers } from '../../src/local/sleepers.ts';
-import { startSqs } from '../../src/local/sqs-engine.ts';
+import { localClients } from '../../tools/local/clients.ts';
+import { startPollers } from '../../tools/local/pollers.ts';
+import { Sleepers } from '../../tools/local/sleepers.ts';
+import { startSqs } from '../../tools/local/sqs-engine.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { startLocalFlow } from './flow.ts';
 

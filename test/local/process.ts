@@ -3,11 +3,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ConfigInput } from '../../src/config/schema.ts';
-import { type LocalFile, readLocalFile } from '../../src/local/local-file.ts';
+import type { ConfigInput } from '../../src/domain/config/schema/config.ts';
+import { type LocalFile, readLocalFile } from '../../tools/local/local-file.ts';
 import { eventually } from '../end-to-end/flow.ts';
 
-const MAIN = join(import.meta.dirname, '../../src/local/main.ts');
+const MAIN = join(import.meta.dirname, '../../tools/local/main.ts');
 const NODE = join(import.meta.dirname, '../../node_modules/node/bin/node');
 
 export interface LocalProcess {

@@ -6,11 +6,11 @@ import { DeleteTableCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it } from 'vitest';
 import type { AwsClients } from '../../src/aws/clients.ts';
-import { synthesise } from '../../src/local/assembly.ts';
-import { localClients } from '../../src/local/clients.ts';
-import { startDynamoDB } from '../../src/local/dynamodb-engine.ts';
-import { createTables } from '../../src/local/resources.ts';
-import { CloudAssembly } from '../../src/local/template.ts';
+import { synthesise } from '../../tools/local/assembly.ts';
+import { localClients } from '../../tools/local/clients.ts';
+import { startDynamoDB } from '../../tools/local/dynamodb-engine.ts';
+import { createTables } from '../../tools/local/resources.ts';
+import { CloudAssembly } from '../../tools/local/template.ts';
 import { aConfig } from '../factories/factories.ts';
 
 /** What each start does with the tables, on a folder's data. */

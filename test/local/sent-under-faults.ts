@@ -1,7 +1,7 @@
 /** Tasks that a producer without ids of its own sends while every third request fails, until all are sent. */
 import { expect } from 'vitest';
 import { type Client, createClient, NotAllSent, type TaskToSend } from '../../src/client/client.ts';
-import { localClients } from '../../src/local/clients.ts';
+import { localClients } from '../../tools/local/clients.ts';
 import { type Fate, withFates } from '../client/faulty-sqs.ts';
 import { expectEachTaskInOneBatch } from '../end-to-end/each-once.ts';
 import { startLocalFlow } from './flow.ts';

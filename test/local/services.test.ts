@@ -1,9 +1,9 @@
 /** What a configuration names outside of the stack, on a local start. */
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { describe, expect, it } from 'vitest';
-import type { ConfigInput } from '../../src/config/schema.ts';
-import { localServices, missingHere, secretVariable } from '../../src/local/services.ts';
-import { startStack } from '../../src/local/stack.ts';
+import type { ConfigInput } from '../../src/domain/config/schema/config.ts';
+import { localServices, missingHere, secretVariable } from '../../tools/local/services.ts';
+import { startStack } from '../../tools/local/stack.ts';
 import { backendOf } from '../backends/here.ts';
 import { type Flow, flowOn } from '../end-to-end/flow.ts';
 import { configFrom } from '../end-to-end/operations.ts';

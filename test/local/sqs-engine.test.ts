@@ -11,10 +11,10 @@ import {
   type SQSClient,
 } from '@aws-sdk/client-sqs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { localClients } from '../../src/local/clients.ts';
-import { startDynamoDB } from '../../src/local/dynamodb-engine.ts';
-import { javaProblem } from '../../src/local/dynamodb-local.ts';
-import { type SqsEngine, startSqs } from '../../src/local/sqs-engine.ts';
+import { localClients } from '../../tools/local/clients.ts';
+import { startDynamoDB } from '../../tools/local/dynamodb-engine.ts';
+import { javaProblem } from '../../tools/local/dynamodb-local.ts';
+import { type SqsEngine, startSqs } from '../../tools/local/sqs-engine.ts';
 import { NOTHING_MAY_BE_MISSING } from '../backends/missing.ts';
 
 /** An address of this machine that others could use. */

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { RESTARTS_A_MINUTE } from '../../src/local/keep-running.ts';
-import { readLocalFile } from '../../src/local/local-file.ts';
+import { RESTARTS_A_MINUTE } from '../../tools/local/keep-running.ts';
+import { readLocalFile } from '../../tools/local/local-file.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { operationAt } from '../end-to-end/operations.ts';
 import { startTestDownstream } from '../factories/downstream.ts';
@@ -44,7 +44,7 @@ describe('npm start', () => {
 
   /** Starts it; `ended` resolves when it has ended, with all it said. */
   const start = (...args: string[]) => {
-    const child = spawn(NODE, [join(ROOT, 'src/local/main.ts'), ...args], { cwd: folder });
+    const child = spawn(NODE, [join(ROOT, 'tools/local/main.ts'), ...args], { cwd: folder });
     let output = '';
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (data) => {

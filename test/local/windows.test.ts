@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
-import { localClients } from '../../src/local/clients.ts';
-import { type LocalFile, readLocalFile } from '../../src/local/local-file.ts';
+import { localClients } from '../../tools/local/clients.ts';
+import { type LocalFile, readLocalFile } from '../../tools/local/local-file.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { startTestDownstream, type TestDownstream } from '../factories/downstream.ts';
 
-const MAIN = join(import.meta.dirname, '../../src/local/main.ts');
+const MAIN = join(import.meta.dirname, '../../tools/local/main.ts');
 const NODE = join(import.meta.dirname, '../../node_modules/node/bin/node');
 /** Long enough for three starts on a machine that has other things to do. */
 const WINDOW = 40_000;

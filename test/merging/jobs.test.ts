@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { INPUTS_PER_JOB, inJobs } from '../../src/merging/jobs.ts';
+import { INPUTS_PER_JOB, inJobs } from '../../src/domain/merging/jobs.ts';
 
 const request = (from: number, count: number) => ({
   payload: JSON.stringify({ inputs: Array.from({ length: count }, (_, n) => from + n) }),

@@ -1,11 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Age } from '../../src/batching/age.ts';
-import { digest } from '../../src/batching/ids.ts';
-import type { Answer } from '../../src/downstream/downstream.ts';
-import { perRequest, settledBy } from '../../src/merging/answers.ts';
-import { inputsIn, keysIn } from '../../src/merging/inputs.ts';
-import { doneBefore, doneSomehow, doneWith, type Known, merge, type Plan, skip } from '../../src/merging/merge.ts';
+import type { Answer } from '../../src/domain/downstream/downstream.ts';
+import { digest } from '../../src/domain/ids.ts';
+import { perRequest, settledBy } from '../../src/domain/merging/answers.ts';
+import { inputsIn, keysIn } from '../../src/domain/merging/inputs.ts';
+import {
+  doneBefore,
+  doneSomehow,
+  doneWith,
+  type Known,
+  merge,
+  type Plan,
+  skip,
+} from '../../src/domain/merging/merge.ts';
+import type { Age } from '../../src/domain/tasks/age.ts';
 import { batchId, id } from '../factories/factories.ts';
 
 const KEYS = 'inputs[].id';

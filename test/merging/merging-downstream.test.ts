@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { FlowEvent } from '../../src/batching/events.ts';
-import type { Answer, Call } from '../../src/downstream/downstream.ts';
-import { completedRequests, mergingDownstream } from '../../src/merging/merging-downstream.ts';
-import type { ProcessedKeys } from '../../src/ports.ts';
-import { type Gate, openGate } from '../../src/simulation/gate.ts';
-import { memoryProcessed } from '../../src/simulation/memory-processed.ts';
-import { emptyTables } from '../../src/simulation/tables.ts';
+import type { Answer, Call } from '../../src/domain/downstream/downstream.ts';
+import type { FlowEvent } from '../../src/domain/events/events.ts';
+import { memoryProcessed } from '../../src/memory/processed.ts';
+import { emptyTables } from '../../src/memory/tables.ts';
+import type { ProcessedKeys } from '../../src/ports/processed.ts';
+import { completedRequests, mergingDownstream } from '../../src/steps/merge/merging-downstream.ts';
+import { type Gate, openGate } from '../../src/virtual/gate.ts';
 import { batchId, id, NOW, operationName, target } from '../factories/factories.ts';
 
 const where = target('ship/depot=MUC');

@@ -5,10 +5,10 @@ import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bundledCode } from '../../lib/handler-code.ts';
-import { parseConfig } from '../../src/config/schema.ts';
-import { startDynamoDB } from '../../src/local/dynamodb-engine.ts';
-import { makeFleetTable } from '../../src/local/fleet-table.ts';
-import { temporaryFolder } from '../../src/temporary-folder.ts';
+import { parseConfig } from '../../src/domain/config/schema/config.ts';
+import { temporaryFolder } from '../../src/util/temporary-folder.ts';
+import { startDynamoDB } from '../../tools/local/dynamodb-engine.ts';
+import { makeFleetTable } from '../../tools/local/fleet-table.ts';
 import { makeApp } from './cdk-app.ts';
 import { install, MACHINES_NODE, pack, run, type Tarball } from './tarball.ts';
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { synthesise } from '../../src/local/assembly.ts';
-import { CloudAssembly } from '../../src/local/template.ts';
+import { synthesise } from '../../tools/local/assembly.ts';
+import { CloudAssembly } from '../../tools/local/template.ts';
 import { aConfig } from '../factories/factories.ts';
 import { type Grant, missingGrants, printed, unusedGrants } from './compare.ts';
 import { grantsOf, usedByLambda } from './granted.ts';

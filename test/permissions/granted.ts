@@ -1,5 +1,5 @@
 /** What the synthesised template lets each function do, under the names that the local stack uses too. */
-import { type CloudAssembly, type Found, nameInArn } from '../../src/local/template.ts';
+import { type CloudAssembly, type Found, nameInArn } from '../../tools/local/template.ts';
 import type { Grant } from './compare.ts';
 
 interface Statement {

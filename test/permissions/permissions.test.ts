@@ -1,7 +1,7 @@
 /** Holds what the functions used in this run of the tests against what the template lets them do: neither more nor less. */
 import { describe, expect, it } from 'vitest';
-import { synthesise } from '../../src/local/assembly.ts';
-import { CloudAssembly } from '../../src/local/template.ts';
+import { synthesise } from '../../tools/local/assembly.ts';
+import { CloudAssembly } from '../../tools/local/template.ts';
 import { NOTHING_MAY_BE_MISSING } from '../backends/missing.ts';
 import { suiteConfig } from '../end-to-end/operations.ts';
 import { missingGrants, printed, unusedGrants } from './compare.ts';

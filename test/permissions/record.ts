@@ -5,7 +5,7 @@
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AwsClients } from '../../src/aws/clients.ts';
-import { EVENT_SOURCES } from '../../src/local/stack.ts';
+import { EVENT_SOURCES } from '../../tools/local/stack.ts';
 import type { FunctionUse } from './compare.ts';
 import { recording } from './recorder.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import type { Json } from '../../src/contract/json-schema.ts';
+import type { Json } from '../../tools/contract/json-schema.ts';
 
 const CONTRACT = join(import.meta.dirname, '../../contract');
 

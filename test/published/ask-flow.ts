@@ -1,11 +1,11 @@
 /** Asks every route about tasks, batches, Targets, operations and queues. */
 import { expect } from 'vitest';
-import { completeBatch } from '../../src/batching/complete-batch.ts';
-import { handleBatch } from '../../src/batching/handle-batch.ts';
-import { UnknownOperation } from '../../src/config/resolved.ts';
-import { PLENTY } from '../batching/step-kit.ts';
-import { letter } from '../batching/step-suite.ts';
+import { UnknownOperation } from '../../src/domain/config/resolved.ts';
+import { completeBatch } from '../../src/steps/call/complete-batch.ts';
+import { handleBatch } from '../../src/steps/call/handle-batch.ts';
 import { NOW, operationName, target } from '../factories/factories.ts';
+import { PLENTY } from '../steps/step-kit.ts';
+import { letter } from '../steps/step-suite.ts';
 import { MUC, started } from './asked-api.ts';
 
 const part = encodeURIComponent;

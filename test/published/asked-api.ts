@@ -1,13 +1,13 @@
 /** An API on stores in memory, to be asked; each of its answers is held to its description. */
 import { api } from '../../src/api/app.ts';
-import { electLeader } from '../../src/batching/elect-leader.ts';
-import { finishBatch } from '../../src/batching/finish-batch.ts';
-import { batchIdOf } from '../../src/batching/ids.ts';
-import { register } from '../../src/batching/register.ts';
-import type { Config } from '../../src/config/resolved.ts';
-import { type StepKit, stepKit } from '../batching/step-kit.ts';
-import { memoryStores } from '../contract/stores.ts';
+import type { Config } from '../../src/domain/config/resolved.ts';
+import { batchIdOf } from '../../src/domain/ids.ts';
+import { electLeader } from '../../src/steps/lead/elect-leader.ts';
+import { finishBatch } from '../../src/steps/lead/finish-batch.ts';
+import { register } from '../../src/steps/register/register.ts';
 import { aConfig, aPolicy, aRetry, operationName, target } from '../factories/factories.ts';
+import { memoryStores } from '../ports/stores.ts';
+import { type StepKit, stepKit } from '../steps/step-kit.ts';
 import { committed } from './ajv.ts';
 import { asDescribed } from './documented-api.ts';
 

@@ -1,7 +1,7 @@
 /** Holds what the HTTP API really answers to what is published of it: read closed, so that a field that nobody described is noticed. */
 import type { ValidateFunction } from 'ajv';
-import type { Json } from '../../src/contract/json-schema.ts';
-import { openApi } from '../../src/contract/openapi.ts';
+import type { Json } from '../../tools/contract/json-schema.ts';
+import { openApi } from '../../tools/contract/openapi.ts';
 import { faultsOf, validator } from './ajv.ts';
 
 /** A request, and how it was answered. */

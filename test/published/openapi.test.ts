@@ -1,9 +1,9 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
-import type { Json } from '../../src/contract/json-schema.ts';
-import { stepKit } from '../batching/step-kit.ts';
-import { memoryStores } from '../contract/stores.ts';
+import type { Json } from '../../tools/contract/json-schema.ts';
+import { memoryStores } from '../ports/stores.ts';
+import { stepKit } from '../steps/step-kit.ts';
 import { committed, faultsOf, validator } from './ajv.ts';
 import { describedRoutes } from './documented-api.ts';
 

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import asyncApiSchema from '@asyncapi/specs/schemas/3.0.0-without-$id.json' with { type: 'json' };
 import { describe, expect, it } from 'vitest';
-import { contractFiles, printed } from '../../src/contract/files.ts';
-import type { Json } from '../../src/contract/json-schema.ts';
+import { contractFiles, printed } from '../../tools/contract/files.ts';
+import type { Json } from '../../tools/contract/json-schema.ts';
 import { committed, draft7Validator, faultsOf, validator } from './ajv.ts';
 
 const FOLDER = join(import.meta.dirname, '../../contract');

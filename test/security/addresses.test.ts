@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readOpening as readFanOut } from '../../src/api/fan-out-input.ts';
 import { readOpening as readList } from '../../src/api/list-input.ts';
-import { parseRegisterMessage } from '../../src/batching/register-message.ts';
-import { parseConfig } from '../../src/config/schema.ts';
+import { parseConfig } from '../../src/domain/config/schema/config.ts';
+import { parseRegisterMessage } from '../../src/domain/register/register-message.ts';
 import { aConfig } from '../factories/factories.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -105,16 +105,16 @@ describe('what runs in a function', () => {
     'lambdas',
     'src/api',
     'src/aws',
-    'src/batching',
-    'src/deferred',
-    'src/downstream',
-    'src/fan-out',
+    'src/destinations',
+    'src/domain',
+    'src/downstreams',
+    'src/steps',
   ];
   /** Whatever could open a connection by an address, or start a program that does. */
   const BY_ADDRESS =
     /\bfetch\(|\bnew (?:WebSocket|EventSource)\b|'node:(?:https?2?|net|tls|dgram|dns|child_process)[/']|'undici'/;
 
-  it('sends requests to the services of AWS, and to the downstream of the configuration', () => {
+  it('sends requests to the services of AWS, and to the downstreams and destinations of the configuration', () => {
     const files = IN_FUNCTIONS.flatMap((folder) =>
       readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
         .filter((file) => file.endsWith('.ts'))
@@ -122,8 +122,8 @@ describe('what runs in a function', () => {
     );
     expect(files.length).toBeGreaterThan(50);
     const asking = files.filter((file) => BY_ADDRESS.test(readFileSync(join(ROOT, file), 'utf8')));
-    expect(asking).toEqual(['src/downstream/http.ts']);
-    const calls = readFileSync(join(ROOT, 'src/downstream/http.ts'), 'utf8').match(/\bfetch\([^,]*/g);
-    expect(calls).toEqual(['fetch(target.url']);
+    expect(asking).toEqual(['src/destinations/http.ts', 'src/downstreams/http.ts']);
+    const calls = asking.flatMap((file) => readFileSync(join(ROOT, file), 'utf8').match(/\bfetch\([^,]*/g));
+    expect(calls).toEqual(['fetch(url', 'fetch(target.url']);
   });
 });

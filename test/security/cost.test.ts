@@ -1,14 +1,14 @@
 /** What one message can make Groupage write. Nobody who may send one message should be able to make it a thousand. */
 import { describe, expect, it } from 'vitest';
-import { electLeader } from '../../src/batching/elect-leader.ts';
-import { group } from '../../src/batching/group.ts';
-import { register } from '../../src/batching/register.ts';
-import { printRejection } from '../../src/batching/rejection.ts';
-import { PAYLOAD_MAX_BYTES } from '../../src/batching/task.ts';
-import type { Gate } from '../../src/simulation/gate.ts';
-import { PLENTY, stepKit } from '../batching/step-kit.ts';
-import { memoryStores } from '../contract/stores.ts';
+import { printRejection } from '../../src/domain/register/rejection.ts';
+import { PAYLOAD_MAX_BYTES } from '../../src/domain/tasks/task.ts';
+import { electLeader } from '../../src/steps/lead/elect-leader.ts';
+import { group } from '../../src/steps/lead/group.ts';
+import { register } from '../../src/steps/register/register.ts';
+import type { Gate } from '../../src/virtual/gate.ts';
 import { target, token } from '../factories/factories.ts';
+import { memoryStores } from '../ports/stores.ts';
+import { PLENTY, stepKit } from '../steps/step-kit.ts';
 
 const READS = new Set([
   'locks.read',

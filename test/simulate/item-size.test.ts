@@ -1,9 +1,9 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { newBatchRow } from '../../src/aws/batch-rows.ts';
-import type { Item } from '../../src/aws/item.ts';
-import { itemSize, writeUnits } from '../../src/aws/item-size.ts';
+import { newBatchRow } from '../../src/rows/batch-rows.ts';
+import type { Item } from '../../src/rows/item.ts';
+import { itemSize, writeUnits } from '../../src/rows/item-size.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
 import { batchId, candidate, NOW, target } from '../factories/factories.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { downstreamFrom } from '../../src/simulate/describe-downstream.ts';
-import { QUICK } from '../../src/simulate/downstream.ts';
-import { arrivalsOf, type Load, loadFrom, loadProblems } from '../../src/simulate/load.ts';
+import { downstreamFrom } from '../../tools/simulate/describe-downstream.ts';
+import { QUICK } from '../../tools/simulate/downstream.ts';
+import { arrivalsOf, type Load, loadFrom, loadProblems } from '../../tools/simulate/load.ts';
 import { configFrom, operationAt } from '../end-to-end/operations.ts';
 
 const operationOf = (fields: object) => {

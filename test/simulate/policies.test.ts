@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { aimFrom, isMet, missedBy } from '../../src/simulate/aims.ts';
-import { costOf } from '../../src/simulate/cost.ts';
-import { QUICK } from '../../src/simulate/downstream.ts';
-import type { Figures } from '../../src/simulate/figures.ts';
-import { frontOf, kneeOf, type Point } from '../../src/simulate/knee.ts';
-import { loadFrom } from '../../src/simulate/load.ts';
-import { PRICES } from '../../src/simulate/prices.ts';
-import { recommend } from '../../src/simulate/recommend.ts';
-import { AWS } from '../../src/simulate/surroundings.ts';
-import { axesFrom, policiesOf, stepsOf, vary } from '../../src/simulate/vary.ts';
+import { aimFrom, isMet, missedBy } from '../../tools/simulate/aims.ts';
+import { costOf } from '../../tools/simulate/cost.ts';
+import { QUICK } from '../../tools/simulate/downstream.ts';
+import type { Figures } from '../../tools/simulate/figures.ts';
+import { frontOf, kneeOf, type Point } from '../../tools/simulate/knee.ts';
+import { loadFrom } from '../../tools/simulate/load.ts';
+import { PRICES } from '../../tools/simulate/prices.ts';
+import { recommend } from '../../tools/simulate/recommend.ts';
+import { AWS } from '../../tools/simulate/surroundings.ts';
+import { axesFrom, policiesOf, stepsOf, vary } from '../../tools/simulate/vary.ts';
 import { configFrom, operationAt } from '../end-to-end/operations.ts';
 
 const FIGURES: Figures = {

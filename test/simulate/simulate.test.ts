@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Arrival } from '../../src/simulate/arrival.ts';
-import { QUICK } from '../../src/simulate/downstream.ts';
-import { callsPerHour } from '../../src/simulate/figures.ts';
-import type { OperationOutcome, Outcome } from '../../src/simulate/outcome.ts';
-import { type SimulateOptions, simulate, TraceDisorder } from '../../src/simulate/simulate.ts';
+import type { Arrival } from '../../tools/simulate/arrival.ts';
+import { QUICK } from '../../tools/simulate/downstream.ts';
+import { callsPerHour } from '../../tools/simulate/figures.ts';
+import type { OperationOutcome, Outcome } from '../../tools/simulate/outcome.ts';
+import { type SimulateOptions, simulate, TraceDisorder } from '../../tools/simulate/simulate.ts';
 import { configFrom, type Fields, operationAt } from '../end-to-end/operations.ts';
 
 const configOf = (fields: Fields = {}) =>
@@ -142,8 +142,8 @@ describe('a trace through the real steps', () => {
 });
 
 it('a long trace needs no more memory than a short one: what has ended is forgotten', async () => {
-  const { World } = await import('../../src/simulate/world.ts');
-  const { AWS } = await import('../../src/simulate/surroundings.ts');
+  const { World } = await import('../../tools/simulate/world.ts');
+  const { AWS } = await import('../../tools/simulate/surroundings.ts');
   const world = new World({ config: configOf(), downstream: QUICK, surroundings: AWS, seed: 1 });
   let most = 0;
   // A quarter of an hour, ten tasks a second.

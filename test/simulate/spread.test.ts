@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Spreading } from '../../src/simulate/spread.ts';
-import { Timeline } from '../../src/simulate/timeline.ts';
+import { Spreading } from '../../tools/simulate/spread.ts';
+import { Timeline } from '../../tools/simulate/timeline.ts';
 
 it('quantiles are within 1% of those of all values', () => {
   fc.assert(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import type { ConfigInput } from '../../src/config/schema.ts';
+import type { ConfigInput } from '../../src/domain/config/schema/config.ts';
 import {
   createTestbed,
   type DownstreamFunction,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { Scheduler } from '../../src/simulation/scheduler.ts';
 import { Pace } from '../../src/testing/pace.ts';
+import { Scheduler } from '../../src/virtual/scheduler.ts';
 
 it('code of a test that never answers is named, instead of waited for', async () => {
   const pace = new Pace(new Scheduler(0), 20);

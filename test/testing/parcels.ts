@@ -1,5 +1,5 @@
 /** Operations for tests of the testbed. */
-import type { ConfigInput } from '../../src/config/schema.ts';
+import type { ConfigInput } from '../../src/domain/config/schema/config.ts';
 import { createTestbed, type TestbedOptions } from '../../src/testing/index.ts';
 
 export interface Parcel {

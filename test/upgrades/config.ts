@@ -1,5 +1,5 @@
 /** The configuration under which fixtures are written, and with which the releases that come after go on. */
-import type { ConfigInput } from '../../src/config/schema.ts';
+import type { ConfigInput } from '../../src/domain/config/schema/config.ts';
 
 /** What each operation leaves for the next release, by its name. */
 export type UpgradeOperation =

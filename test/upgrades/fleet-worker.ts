@@ -1,12 +1,12 @@
 /** A worker of a fleet, with the code of the release in the first argument: notes in each checkpoint that it was there. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { LOCAL_REGION } from '../../src/local/clients.ts';
+import { LOCAL_REGION } from '../../tools/local/clients.ts';
 
 const [, , release = '', setting = '{}'] = process.argv;
 const { fleet, node, endpoint, table } = JSON.parse(setting);
-const runtime = pathToFileURL(join(release, 'src/fleet/runtime/run-fleet.ts')).href;
-const { runFleet } = (await import(runtime)) as typeof import('../../src/fleet/runtime/run-fleet.ts');
+const runtime = pathToFileURL(join(release, 'src/fleet/run-fleet.ts')).href;
+const { runFleet } = (await import(runtime)) as typeof import('../../src/fleet/run-fleet.ts');
 
 await runFleet({
   fleet,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
 import type { HandlerName } from '../../lib/handler-names.ts';
-import type { HandlerModule } from '../../src/local/functions.ts';
+import type { HandlerModule } from '../../tools/local/functions.ts';
 
 /** The functions that receive messages, or that a schedule starts. */
 export type FormerHandler = Exclude<HandlerName, 'api'>;

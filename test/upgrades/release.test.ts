@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
-import { NewerRow } from '../../src/ports.ts';
-import { RELEASE } from '../../src/release.ts';
-import { stepKit } from '../batching/step-kit.ts';
+import { RELEASE } from '../../src/domain/release.ts';
+import { NewerRow } from '../../src/ports/rows.ts';
 import { groupage } from '../cli/groupage.ts';
-import { memoryStores } from '../contract/stores.ts';
+import { memoryStores } from '../ports/stores.ts';
+import { stepKit } from '../steps/step-kit.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 

@@ -2,9 +2,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ConfigInput } from '../../src/config/schema.ts';
-import { localClients } from '../../src/local/clients.ts';
-import { type LocalFile, readLocalFile } from '../../src/local/local-file.ts';
+import type { ConfigInput } from '../../src/domain/config/schema/config.ts';
+import { localClients } from '../../tools/local/clients.ts';
+import { type LocalFile, readLocalFile } from '../../tools/local/local-file.ts';
 import { eventually } from '../end-to-end/flow.ts';
 
 const CLOCK = join(import.meta.dirname, 'clock.ts');
@@ -38,7 +38,7 @@ export const startRelease = async ({ release, folder, config, now }: At): Promis
   writeFileSync(join(folder, 'groupage.config.json'), JSON.stringify(config));
   const child = spawn(
     process.execPath,
-    [...clockAt(now), join(release, 'src/local/main.ts'), '--port', '0', '--config', 'groupage.config.json'],
+    [...clockAt(now), join(release, 'tools/local/main.ts'), '--port', '0', '--config', 'groupage.config.json'],
     { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   const output = outputOf(child);

@@ -4,19 +4,19 @@
  */
 import { PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { leaseKey } from '../../src/aws/fleet-rows.ts';
-import type { Item } from '../../src/aws/item.ts';
-import { lockKey } from '../../src/aws/lock-rows.ts';
-import { operationKey } from '../../src/aws/operation-rows.ts';
-import { payloadRow } from '../../src/aws/task-rows.ts';
-import type { Token } from '../../src/batching/ids.ts';
-import type { FleetName, NodeKey, PartitionId } from '../../src/fleet/ids.ts';
+import type { FleetName, NodeKey, PartitionId } from '../../src/domain/fleets/ids.ts';
+import type { Token } from '../../src/domain/ids.ts';
+import { leaseKey } from '../../src/rows/fleet-rows.ts';
+import type { Item } from '../../src/rows/item.ts';
+import { lockKey } from '../../src/rows/lock-rows.ts';
+import { operationKey } from '../../src/rows/operation-rows.ts';
+import { payloadRow } from '../../src/rows/task-rows.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
-import { fresh } from '../contract/names.ts';
-import { dynamoDBStores, type Stores } from '../contract/stores.ts';
 import { aTask, id, NOW, operationName } from '../factories/factories.ts';
+import { fresh } from '../ports/names.ts';
+import { dynamoDBStores, type Stores } from '../ports/stores.ts';
 
-vi.mock(import('../../src/aws/row-version.ts'), async (original) => ({
+vi.mock(import('../../src/rows/row-version.ts'), async (original) => ({
   ...(await original()),
   readsUpTo: () => 2,
   readable: <Row extends Item>(_: string, row: Row): Row => row,

@@ -1,14 +1,14 @@
 /** Functions of the former release beside today's, on the same queues and tables, as a deployment leaves them for some minutes. */
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { synthesise } from '../../src/local/assembly.ts';
-import { localClients } from '../../src/local/clients.ts';
-import { poll } from '../../src/local/event-sources.ts';
-import { functionOf, type LocalFunction } from '../../src/local/functions.ts';
-import type { Polling } from '../../src/local/pollers.ts';
-import { type RunningStack, startStack } from '../../src/local/stack.ts';
-import { CloudAssembly } from '../../src/local/template.ts';
-import { seeded } from '../../src/simulation/random.ts';
+import { seeded } from '../../src/virtual/random.ts';
+import { synthesise } from '../../tools/local/assembly.ts';
+import { localClients } from '../../tools/local/clients.ts';
+import { poll } from '../../tools/local/event-sources.ts';
+import { functionOf, type LocalFunction } from '../../tools/local/functions.ts';
+import type { Polling } from '../../tools/local/pollers.ts';
+import { type RunningStack, startStack } from '../../tools/local/stack.ts';
+import { CloudAssembly } from '../../tools/local/template.ts';
 import { backendOf } from '../backends/here.ts';
 import { eventually, type Flow, flowOn } from '../end-to-end/flow.ts';
 import { configFrom, operationAt } from '../end-to-end/operations.ts';

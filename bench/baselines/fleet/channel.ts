@@ -1,7 +1,7 @@
 /** What hosts tell each other: published to all that have subscribed, some milliseconds later, or lost. */
-import type { Millis } from '../../../src/batching/ids.ts';
-import type { Random } from '../../../src/simulation/random.ts';
-import type { Scheduler } from '../../../src/simulation/scheduler.ts';
+import type { Millis } from '../../../src/domain/ids.ts';
+import type { Random } from '../../../src/virtual/random.ts';
+import type { Scheduler } from '../../../src/virtual/scheduler.ts';
 
 export type Notice =
   /** Of the first subscription: about hosts. */

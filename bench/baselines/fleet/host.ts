@@ -9,8 +9,8 @@
  *   another's;
  * - draining: the unit of work that is under way ends; then it releases it.
  */
-import type { Millis } from '../../../src/batching/ids.ts';
-import type { SimulatedProcess } from '../../../src/simulation/fleets/process.ts';
+import type { Millis } from '../../../src/domain/ids.ts';
+import type { SimulatedProcess } from '../../../verification/fleets/process.ts';
 import type { Channel, Notice } from './channel.ts';
 import type { Answer, Locks } from './locks.ts';
 import { MAXIMUM, type Reading } from './reading.ts';

@@ -1,5 +1,5 @@
 /** The store of the published algorithm: a lock for each partition, which ends by the clock unless it is renewed. */
-import type { Millis } from '../../../src/batching/ids.ts';
+import type { Millis } from '../../../src/domain/ids.ts';
 
 export interface Lock {
   readonly holder: string;

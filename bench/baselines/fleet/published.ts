@@ -32,12 +32,13 @@
  *
  * A write unit is paid for each acquiring, renewal and release, also for refused ones.
  */
-import { Ledger } from '../../../src/simulation/fleets/ledger.ts';
-import { SimulatedProcess } from '../../../src/simulation/fleets/process.ts';
-import type { FleetOutcome, FleetScenario, Incident, SimulatedNode } from '../../../src/simulation/fleets/scenario.ts';
-import { seeded, seedOf } from '../../../src/simulation/random.ts';
-import { Scheduler } from '../../../src/simulation/scheduler.ts';
-import { START } from '../../../src/simulation/trace.ts';
+
+import { seeded, seedOf } from '../../../src/virtual/random.ts';
+import { Scheduler } from '../../../src/virtual/scheduler.ts';
+import { START } from '../../../src/virtual/trace.ts';
+import { Ledger } from '../../../verification/fleets/ledger.ts';
+import { SimulatedProcess } from '../../../verification/fleets/process.ts';
+import type { FleetOutcome, FleetScenario, Incident, SimulatedNode } from '../../../verification/fleets/scenario.ts';
 import { Channel } from './channel.ts';
 import { Host } from './host.ts';
 import { Locks } from './locks.ts';

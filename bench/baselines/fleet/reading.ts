@@ -1,5 +1,5 @@
 /** How the published description is read where it leaves a choice: its formula, and its five time spans. */
-import type { Millis } from '../../../src/batching/ids.ts';
+import type { Millis } from '../../../src/domain/ids.ts';
 
 export interface Spans {
   /** For how long a lock on a partition is its holder's, unless that one renews it. */

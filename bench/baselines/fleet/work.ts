@@ -1,8 +1,8 @@
 /** What a host of the published algorithm does with the partitions that it believes to be its own: the same as with ours. */
-import type { Millis } from '../../../src/batching/ids.ts';
-import type { Ledger } from '../../../src/simulation/fleets/ledger.ts';
-import type { SimulatedProcess } from '../../../src/simulation/fleets/process.ts';
-import type { Scheduler } from '../../../src/simulation/scheduler.ts';
+import type { Millis } from '../../../src/domain/ids.ts';
+import type { Scheduler } from '../../../src/virtual/scheduler.ts';
+import type { Ledger } from '../../../verification/fleets/ledger.ts';
+import type { SimulatedProcess } from '../../../verification/fleets/process.ts';
 
 /** A unit of work, and by how much an overloaded host takes longer for it, for each time by which it is slower. */
 const [UNIT, OVERHEAD]: readonly [Millis, Millis] = [500, 20];

@@ -2,7 +2,7 @@
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { writeAll } from '../../../src/aws/dynamodb.ts';
-import type { Item } from '../../../src/aws/item.ts';
+import type { Item } from '../../../src/rows/item.ts';
 import { payloadOf } from '../../lists/world.ts';
 import { type JobTable, jobIdOf, type Taken } from './way.ts';
 

@@ -8,7 +8,7 @@
  */
 import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { conditionally } from '../../../src/aws/dynamodb.ts';
-import type { Item } from '../../../src/aws/item.ts';
+import type { Item } from '../../../src/rows/item.ts';
 import { completeRow, putJobRows } from './job-rows.ts';
 import type { JobTable, Taken, Way } from './way.ts';
 

@@ -1,8 +1,9 @@
 /** The batch handler λ: one call a delivery, a result for each task, and the queue's redelivery as the only retry. */
-import { type BatchId, operationOf } from '../../../src/batching/ids.ts';
-import { MAX_RECEIVES } from '../../../src/batching/timings.ts';
-import type { Downstream } from '../../../src/downstream/downstream.ts';
-import { failAll, type Verdict, verdictOf } from '../../../src/downstream/verdict.ts';
+
+import type { Downstream } from '../../../src/domain/downstream/downstream.ts';
+import { failAll, type Verdict, verdictOf } from '../../../src/domain/downstream/verdict.ts';
+import { type BatchId, operationOf } from '../../../src/domain/ids.ts';
+import { MAX_RECEIVES } from '../../../src/domain/timings.ts';
 import type { BatchRow, Tables, TaskRow } from './tables.ts';
 
 interface HandlerDeps {

@@ -9,8 +9,8 @@ import {
   type QueryCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { conditionally, execute, getAll, type Statement } from '../../../src/aws/dynamodb.ts';
-import type { Item } from '../../../src/aws/item.ts';
-import type { BatchId, Millis, Target, TaskId } from '../../../src/batching/ids.ts';
+import type { BatchId, Millis, Target, TaskId } from '../../../src/domain/ids.ts';
+import type { Item } from '../../../src/rows/item.ts';
 import { type IndexEntry, isOpen, type Tables, type TaskRow } from './tables.ts';
 
 export interface TableNames {

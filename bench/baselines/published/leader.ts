@@ -1,6 +1,6 @@
 /** The batch leader election of one task, and what its winner does: the leader workflow. */
-import type { BatchId, Millis, Target, TaskId } from '../../../src/batching/ids.ts';
-import { LEASE } from '../../../src/batching/timings.ts';
+import type { BatchId, Millis, Target, TaskId } from '../../../src/domain/ids.ts';
+import { LEASE } from '../../../src/domain/timings.ts';
 import type { Reading } from './reading.ts';
 import type { IndexEntry, Tables } from './tables.ts';
 

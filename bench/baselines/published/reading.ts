@@ -1,6 +1,6 @@
 /** How the published description is read where it leaves a choice, and how slow its index is. */
-import type { Millis } from '../../../src/batching/ids.ts';
-import type { Random } from '../../../src/simulation/random.ts';
+import type { Millis } from '../../../src/domain/ids.ts';
+import type { Random } from '../../../src/virtual/random.ts';
 
 /** How long one write takes to show in the index, in ms. */
 export type Lag = (random: Random) => Millis;

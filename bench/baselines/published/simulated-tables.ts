@@ -1,6 +1,6 @@
 /** The published tables of a schedule, each call of them through a process's gate. */
-import type { Millis } from '../../../src/batching/ids.ts';
-import { type Gate, through } from '../../../src/simulation/gate.ts';
+import type { Millis } from '../../../src/domain/ids.ts';
+import { type Gate, through } from '../../../src/virtual/gate.ts';
 import type { Store } from './store.ts';
 import type { Tables } from './tables.ts';
 

@@ -1,6 +1,6 @@
 /** The published tables, with what DynamoDB charges for each read and write. */
-import type { BatchId, Millis, Target, TaskId } from '../../../src/batching/ids.ts';
-import type { Outcome } from '../../../src/batching/task.ts';
+import type { BatchId, Millis, Target, TaskId } from '../../../src/domain/ids.ts';
+import type { Outcome } from '../../../src/domain/tasks/task.ts';
 import type { Reading } from './reading.ts';
 import { type BatchRow, isOpen, type TaskRow } from './tables.ts';
 import type { TargetIndex } from './target-index.ts';

@@ -1,6 +1,6 @@
 /** The published tables as its functions see them: in memory for the schedules, on DynamoDB for the benchmark. */
-import type { BatchId, Millis, Target, TaskId } from '../../../src/batching/ids.ts';
-import type { Outcome } from '../../../src/batching/task.ts';
+import type { BatchId, Millis, Target, TaskId } from '../../../src/domain/ids.ts';
+import type { Outcome } from '../../../src/domain/tasks/task.ts';
 import type { Reading } from './reading.ts';
 
 /** Task: by Id, and by Target and Status in the index. */

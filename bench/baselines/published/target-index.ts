@@ -1,6 +1,6 @@
 /** The index by Target and Status, eventually consistent: each write shows after a while of its own. */
-import type { Millis, Target, TaskId } from '../../../src/batching/ids.ts';
-import type { Scheduler } from '../../../src/simulation/scheduler.ts';
+import type { Millis, Target, TaskId } from '../../../src/domain/ids.ts';
+import type { Scheduler } from '../../../src/virtual/scheduler.ts';
 import type { TaskRow } from './tables.ts';
 
 export class TargetIndex {

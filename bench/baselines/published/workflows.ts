@@ -1,11 +1,12 @@
 /** Runs leader workflows, and starts dead ones again where that is the reading. */
-import { type BatchId, type Millis, operationOf, type Target, type TaskId } from '../../../src/batching/ids.ts';
-import { MINUTE } from '../../../src/batching/timings.ts';
-import { type Config, operationFor } from '../../../src/config/resolved.ts';
-import type { Chaos } from '../../../src/simulation/chaos.ts';
-import { type Gate, through } from '../../../src/simulation/gate.ts';
-import { attempt } from '../../../src/simulation/process.ts';
-import type { Random } from '../../../src/simulation/random.ts';
+
+import { type Config, operationFor } from '../../../src/domain/config/resolved.ts';
+import { type BatchId, type Millis, operationOf, type Target, type TaskId } from '../../../src/domain/ids.ts';
+import { MINUTE } from '../../../src/domain/timings.ts';
+import { attempt } from '../../../src/processes/process.ts';
+import type { Chaos } from '../../../src/virtual/chaos.ts';
+import { type Gate, through } from '../../../src/virtual/gate.ts';
+import type { Random } from '../../../src/virtual/random.ts';
 import { type LeaderDeps, POLL, runLeader, type Workflow } from './leader.ts';
 import type { Reading } from './reading.ts';
 import { simulatedTables } from './simulated-tables.ts';

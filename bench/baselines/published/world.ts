@@ -1,23 +1,24 @@
 /** One schedule of the published algorithm: its functions and workflows on its tables, under a virtual clock. */
-import type { BatchId, Millis, Target, TaskId } from '../../../src/batching/ids.ts';
-import { parseRegisterMessage } from '../../../src/batching/register-message.ts';
+
+import { handlerTimeout } from '../../../src/domain/config/resolved.ts';
+import type { BatchId, Millis, Target, TaskId } from '../../../src/domain/ids.ts';
+import { parseRegisterMessage } from '../../../src/domain/register/register-message.ts';
 import {
   LEADER_TIMEOUT,
   MAX_RECEIVES,
   MESSAGES_AT_ONCE,
   MINUTE,
   REGISTER_VISIBILITY,
-} from '../../../src/batching/timings.ts';
-import { handlerTimeout } from '../../../src/config/resolved.ts';
-import { Chaos } from '../../../src/simulation/chaos.ts';
-import { faultyGate, type Process } from '../../../src/simulation/faults.ts';
-import { through } from '../../../src/simulation/gate.ts';
-import { attempt } from '../../../src/simulation/process.ts';
-import { type QueuedMessage, SimulatedQueue } from '../../../src/simulation/queue.ts';
-import { Scheduler } from '../../../src/simulation/scheduler.ts';
-import { type CallLog, simulatedDownstream } from '../../../src/simulation/simulated-downstream.ts';
-import { START } from '../../../src/simulation/trace.ts';
-import type { Scenario } from '../../../src/simulation/world.ts';
+} from '../../../src/domain/timings.ts';
+import { type QueuedMessage, SimulatedQueue } from '../../../src/memory/queue.ts';
+import { attempt } from '../../../src/processes/process.ts';
+import { Chaos } from '../../../src/virtual/chaos.ts';
+import { faultyGate, type Process } from '../../../src/virtual/faults.ts';
+import { through } from '../../../src/virtual/gate.ts';
+import { Scheduler } from '../../../src/virtual/scheduler.ts';
+import { START } from '../../../src/virtual/trace.ts';
+import { type CallLog, simulatedDownstream } from '../../../verification/batches/simulated-downstream.ts';
+import type { Scenario } from '../../../verification/batches/world.ts';
 import { countCalls, type Outcome, type Sent, sentTasks } from '../outcome.ts';
 import { handlePublishedBatch } from './batch-handler.ts';
 import type { Reading } from './reading.ts';

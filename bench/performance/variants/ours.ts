@@ -1,6 +1,7 @@
 /** Groupage: the template's functions and queues, as `npm start` runs them. */
-import { runStack } from '../../../src/local/stack.ts';
+
 import { errorLog } from '../../../test/factories/error-log.ts';
+import { runStack } from '../../../tools/local/stack.ts';
 import { add } from '../../meter.ts';
 import { counting, type Site } from '../site.ts';
 import type { Variant } from './variant.ts';

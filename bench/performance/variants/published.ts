@@ -1,10 +1,10 @@
 /** The published algorithm, as it is read for the schedules of `bench:reliability`, on an engine. */
 import { setTimeout } from 'node:timers/promises';
 import { sendAll } from '../../../src/aws/sqs.ts';
-import type { BatchId, Target, TaskId } from '../../../src/batching/ids.ts';
-import { reasonOf } from '../../../src/batching/problems.ts';
-import { MESSAGES_AT_ONCE } from '../../../src/batching/timings.ts';
-import { PRICES } from '../../../src/simulate/prices.ts';
+import type { BatchId, Target, TaskId } from '../../../src/domain/ids.ts';
+import { MESSAGES_AT_ONCE } from '../../../src/domain/timings.ts';
+import { reasonOf } from '../../../src/util/problems.ts';
+import { PRICES } from '../../../tools/simulate/prices.ts';
 import { handlePublishedBatch } from '../../baselines/published/batch-handler.ts';
 import { createPublishedTables, dynamoDBPublishedTables } from '../../baselines/published/dynamodb-tables.ts';
 import { type LeaderDeps, POLL, runLeader } from '../../baselines/published/leader.ts';

@@ -1,10 +1,11 @@
 /** What functions without tables do with register messages: read them, and call with their payloads. */
-import type { BatchId, Target } from '../../../src/batching/ids.ts';
-import { parseRegisterMessage, type SentTask } from '../../../src/batching/register-message.ts';
-import type { Downstream } from '../../../src/downstream/downstream.ts';
-import { httpDownstream } from '../../../src/downstream/http.ts';
-import { SecretUnreadable } from '../../../src/downstream/secret.ts';
-import { verdictOf } from '../../../src/downstream/verdict.ts';
+
+import type { Downstream } from '../../../src/domain/downstream/downstream.ts';
+import { SecretUnreadable } from '../../../src/domain/downstream/secret.ts';
+import { verdictOf } from '../../../src/domain/downstream/verdict.ts';
+import type { BatchId, Target } from '../../../src/domain/ids.ts';
+import { parseRegisterMessage, type SentTask } from '../../../src/domain/register/register-message.ts';
+import { httpDownstream } from '../../../src/downstreams/http.ts';
 import type { Delivered } from '../event-source.ts';
 import type { Site } from '../site.ts';
 

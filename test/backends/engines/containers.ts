@@ -2,10 +2,10 @@
 import type { Readable } from 'node:stream';
 import { LocalstackContainer } from '@testcontainers/localstack';
 import { GenericContainer, getContainerRuntimeClient, type StartedTestContainer, Wait } from 'testcontainers';
-import { reasonOf } from '../../../src/batching/problems.ts';
+import { reasonOf } from '../../../src/util/problems.ts';
 import type { Engine } from './engine.ts';
 
-/** The version that `src/local/dynamodb-local.ts` runs without a container: what differs is the container's doing. */
+/** The version that `tools/local/dynamodb-local.ts` runs without a container: what differs is the container's doing. */
 export const DYNAMODB_IMAGE = 'amazon/dynamodb-local:1.25.1';
 /** The last version that needs no token; later ones end at once without one. */
 export const LOCALSTACK_IMAGE = 'localstack/localstack:4.14.0';

@@ -1,5 +1,5 @@
 /** Prints, for `.ci/containers`, the names of the images and the folders they are made of, as shell variables. */
-import { dynamoDBLocalCommand } from '../../../src/local/dynamodb-local.ts';
+import { dynamoDBLocalCommand } from '../../../tools/local/dynamodb-local.ts';
 import { DYNAMODB_IMAGE, LOCALSTACK_IMAGE } from './containers.ts';
 import { localStackEnvironment, localStackProblem } from './localstack.ts';
 

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../../src/local/free-port.ts';
+import { freePort } from '../../../tools/local/free-port.ts';
 import type { Engine } from './engine.ts';
 import { startProgram } from './program.ts';
 import { pythonEnvironment } from './python.ts';

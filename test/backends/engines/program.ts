@@ -1,7 +1,7 @@
 /** An engine that is a program of its own: started on a free port, waited for, ended with this process at the latest. */
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
-import { end, spawnWatched } from '../../../src/local/child.ts';
+import { end, spawnWatched } from '../../../tools/local/child.ts';
 import type { Engine } from './engine.ts';
 
 /** How to start an engine's program, and how to see that it serves. */

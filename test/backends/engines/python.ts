@@ -10,7 +10,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { reasonOf } from '../../../src/batching/problems.ts';
+import { reasonOf } from '../../../src/util/problems.ts';
 import { findPython, type PythonVersion, pythonProblem } from './python-interpreters.ts';
 
 const run = promisify(execFile);

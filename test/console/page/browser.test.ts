@@ -1,7 +1,7 @@
 import axe from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runFleet } from '../../../src/fleet/runtime/run-fleet.ts';
+import { runFleet } from '../../../src/fleet/run-fleet.ts';
 import { eventually } from '../../end-to-end/flow.ts';
 import { startTestDownstream, type TestDownstream } from '../../factories/downstream.ts';
 import { IS_WITHOUT_BROWSER, launchChromium } from './chromium.ts';

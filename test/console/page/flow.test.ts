@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { type FlowInput, stations } from '../../../console/src/model/flow.ts';
-import { layOut } from '../../../console/src/model/flow-layout.ts';
-import { operationRows, operationState } from '../../../console/src/model/operation-rows.ts';
-import { targetState } from '../../../console/src/model/target-state.ts';
+import { type FlowInput, stations } from '../../../tools/console/page/src/model/flow.ts';
+import { layOut } from '../../../tools/console/page/src/model/flow-layout.ts';
+import { operationRows, operationState } from '../../../tools/console/page/src/model/operation-rows.ts';
+import { targetState } from '../../../tools/console/page/src/model/target-state.ts';
 import { ago, anOperation, aSeries, aTarget, metrics, NOW, queues } from './kit.ts';
 
 const NOTHING: FlowInput = { queues: undefined, metrics: undefined, targets: undefined, hasMore: false };

@@ -10,7 +10,7 @@ import {
   plural,
   rate,
   relative,
-} from '../../../console/src/format.ts';
+} from '../../../tools/console/page/src/base/format.ts';
 
 it('what is counted has separators, and a plus where it was counted no further', () => {
   expect([count(0), count(12_345), count(1_000, true)]).toEqual(['0', '12,345', '1,000+']);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type HealthInput, healthOf } from '../../../console/src/model/health.ts';
+import { type HealthInput, healthOf } from '../../../tools/console/page/src/model/health.ts';
 import { ago, anOperation, aSeries, aTarget, metrics, NOW, queues } from './kit.ts';
 
 const health = (input: Partial<HealthInput> = {}) =>

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { jsonTokens } from '../../../console/src/model/json-tokens.ts';
+import { jsonTokens } from '../../../tools/console/page/src/model/json-tokens.ts';
 
 const printed = (json: string): string =>
   jsonTokens(json)

@@ -1,7 +1,8 @@
 /** What the page is told, with what matters to a test. */
-import type { OperationShape, QueuesShape, TargetShape } from '../../../console/src/model/shapes.ts';
-import type { MetricsView, Series } from '../../../src/console/shapes.ts';
-import type { MetricName } from '../../../src/metrics.ts';
+
+import type { MetricName } from '../../../src/domain/events/metrics.ts';
+import type { OperationShape, QueuesShape, TargetShape } from '../../../tools/console/page/src/model/shapes.ts';
+import type { MetricsView, Series } from '../../../tools/console/server/shapes.ts';
 
 export const NOW = Date.UTC(2026, 2, 4, 12);
 export const ago = (seconds: number): string => new Date(NOW - seconds * 1_000).toISOString();

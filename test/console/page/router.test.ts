@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { href, parseRoute, type Route, routeOfSearch } from '../../../console/src/router.ts';
+import { href, parseRoute, type Route, routeOfSearch } from '../../../tools/console/page/src/base/router.ts';
 
 const ROUTES: readonly Route[] = [
   { view: 'overview' },

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { chartsOf, windowOf } from '../../../console/src/model/charts.ts';
+import { chartsOf, windowOf } from '../../../tools/console/page/src/model/charts.ts';
 import {
   lastSeen,
   maxima,
@@ -8,8 +8,8 @@ import {
   perMinute,
   stepsOf,
   totalOf,
-} from '../../../console/src/model/series.ts';
-import { soFar } from '../../../console/src/model/so-far.ts';
+} from '../../../tools/console/page/src/model/series.ts';
+import { soFar } from '../../../tools/console/page/src/model/so-far.ts';
 import { aSeries, metrics, NOW } from './kit.ts';
 
 const VIEW = metrics(

@@ -1,9 +1,9 @@
 /** A local stack with its console, as `npm start` has it, and a downstream of the test. */
 
-import type { ConfigInput } from '../../../src/config/schema.ts';
-import { localConsole } from '../../../src/console/local-console.ts';
-import { builtPage } from '../../../src/console/page-build.ts';
-import { type LocalStack, startStack } from '../../../src/local/stack.ts';
+import type { ConfigInput } from '../../../src/domain/config/schema/config.ts';
+import { localConsole } from '../../../tools/console/server/local-console.ts';
+import { builtPage } from '../../../tools/console/server/page-build.ts';
+import { type LocalStack, startStack } from '../../../tools/local/stack.ts';
 import { configFrom } from '../../end-to-end/operations.ts';
 
 export interface ConsoleStack {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Batch, Task } from '../../../console/src/model/shapes.ts';
-import { timelineOf } from '../../../console/src/model/timeline.ts';
+import type { Batch, Task } from '../../../tools/console/page/src/model/shapes.ts';
+import { timelineOf } from '../../../tools/console/page/src/model/timeline.ts';
 import { ago, NOW } from './kit.ts';
 
 const TARGET = 'ship/depot=MUC';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { METRICS, NAMESPACE } from '../../../src/metrics.ts';
+import { METRICS, NAMESPACE } from '../../../src/domain/events/metrics.ts';
 import { aConfig, operationName } from '../../factories/factories.ts';
 import { add, copy, promise, remove, set } from '../promise.ts';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { handlerTimeout } from '../../../src/config/resolved.ts';
+import { handlerTimeout } from '../../../src/domain/config/resolved.ts';
 import { aConfig } from '../../factories/factories.ts';
 import { add, copy, promise, remove, set } from '../promise.ts';
 import { onlyKnownServicesMayInvoke, settingsAreReferences, urlsAskForCredentials } from '../rules/access.ts';

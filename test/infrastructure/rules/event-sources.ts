@@ -1,6 +1,7 @@
 /** What every event source promises. */
-import { MESSAGES_AT_ONCE, REGISTER_LIMITS } from '../../../src/batching/timings.ts';
-import { ENVIRONMENT } from '../../../src/environment.ts';
+
+import { ENVIRONMENT } from '../../../src/domain/deployed/environment.ts';
+import { MESSAGES_AT_ONCE, REGISTER_LIMITS } from '../../../src/domain/timings.ts';
 import { functionsOf, sourcesOf } from './flow.ts';
 import { at, differing, idOf, type Rule, type Template } from './template.ts';
 

@@ -4,6 +4,7 @@
  * rejected queue, destinations), which no event source gives to a λ: nothing of ours can fail on their messages.
  */
 
+import { ENVIRONMENT } from '../../../src/domain/deployed/environment.ts';
 import {
   CALLBACK_MARGIN,
   CALLBACK_RECEIVES,
@@ -11,8 +12,7 @@ import {
   LEADER_VISIBILITY,
   LEASE,
   MAX_RECEIVES,
-} from '../../../src/batching/timings.ts';
-import { ENVIRONMENT } from '../../../src/environment.ts';
+} from '../../../src/domain/timings.ts';
 import {
   deadLetterQueuesOf,
   functionsOf,

@@ -1,0 +1,28 @@
+/** The way to an event bus. */
+import { EventBridgeClient, type EventBridgeClientConfig, PutEventsCommand } from '@aws-sdk/client-eventbridge';
+import { TRIES, timed } from '../aws/call-time.ts';
+import { NotTaken, TooLarge, type Way } from '../ports/way.ts';
+import { reasonOf } from '../util/problems.ts';
+
+export const eventBusClient = (options: EventBridgeClientConfig): EventBridgeClient =>
+  timed(new EventBridgeClient({ ...TRIES, ...options }));
+
+/** @param name of the bus, or its ARN. */
+export const wayToEventBus =
+  (name: string, client: EventBridgeClient): Way =>
+  async ({ text, source, type, time }) => {
+    const entry = { EventBusName: name, Source: source, DetailType: type, Detail: text, Time: new Date(time) };
+    const { FailedEntryCount = 0, Entries = [] } = await sent(client.send(new PutEventsCommand({ Entries: [entry] })));
+    // It answers 200 all the same.
+    if (FailedEntryCount > 0) throw new NotTaken(`${Entries[0]?.ErrorMessage} (${Entries[0]?.ErrorCode})`, false);
+  };
+
+/** EventBridge has only a sentence for a request that is too large. */
+const sent = async <T>(request: Promise<T>): Promise<T> => {
+  try {
+    return await request;
+  } catch (cause) {
+    const isTooLarge = cause instanceof Error && /size of the entries .* (over|exceed)/i.test(cause.message);
+    throw isTooLarge ? new TooLarge(reasonOf(cause), { cause }) : cause;
+  }
+};

@@ -1,0 +1,49 @@
+/** The way to an HTTP destination: one signed POST an event. */
+import type { Destination } from '../domain/config/endpoints.ts';
+import { whyNoAnswer } from '../domain/downstream/no-answer.ts';
+import { SecretUnreadable } from '../domain/downstream/secret.ts';
+import { headersFor, type Surroundings } from '../downstreams/http-headers.ts';
+import { NotTaken, TooLarge, type Way } from '../ports/way.ts';
+
+/** Answers of a destination that takes no event now, whichever it is. */
+const isDown = (status: number): boolean => status >= 500 || status === 408 || status === 429;
+const CONTENT_TOO_LARGE = 413;
+
+/**
+ * Any 2xx takes the event; whatever else is answered, it comes again: a 404 or a 410 may be a mistake, and is mended while
+ * the event is still there. What the answer says is not read.
+ */
+export const wayByHttp =
+  (destination: Destination & { readonly kind: 'http' }, surroundings: Surroundings): Way =>
+  async ({ text }, signal) => {
+    const { ok, status, body } = await post(destination, text, surroundings, signal);
+    // A body that never ends must hold nobody up.
+    await body?.cancel();
+    if (status === CONTENT_TOO_LARGE) throw new TooLarge(`answered ${status}`);
+    if (!ok) throw new NotTaken(`answered ${status}`, isDown(status));
+  };
+
+const post = async (
+  destination: Destination & { readonly kind: 'http' },
+  body: string,
+  surroundings: Surroundings,
+  signal?: AbortSignal,
+): Promise<Response> => {
+  const { url, timeout } = destination;
+  const timedOut = AbortSignal.timeout(timeout);
+  const ended = signal ? AbortSignal.any([timedOut, signal]) : timedOut;
+  try {
+    const headers = await headersFor(destination, body, surroundings, ended);
+    return await fetch(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/cloudevents+json' },
+      body,
+      // A redirect would repeat the event somewhere that nobody configured.
+      redirect: 'manual',
+      signal: ended,
+    });
+  } catch (cause) {
+    if (cause instanceof SecretUnreadable) throw cause;
+    throw new NotTaken(whyNoAnswer(cause, timeout), true, { cause });
+  }
+};

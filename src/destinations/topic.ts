@@ -1,0 +1,29 @@
+/** The way to a topic. */
+import { InvalidParameterException, PublishCommand, SNSClient, type SNSClientConfig } from '@aws-sdk/client-sns';
+import { TRIES, timed } from '../aws/call-time.ts';
+import { TooLarge, type Way } from '../ports/way.ts';
+import { reasonOf } from '../util/problems.ts';
+
+export const topicClient = (options: SNSClientConfig): SNSClient => timed(new SNSClient({ ...TRIES, ...options }));
+
+/** @param arn of the topic: SNS takes no names. */
+export const wayToTopic =
+  (arn: string, client: SNSClient): Way =>
+  async ({ text, source, type }) => {
+    const attribute = (StringValue: string) => ({ DataType: 'String', StringValue });
+    const publish = new PublishCommand({
+      TopicArn: arn,
+      Message: text,
+      // Subscriptions filter by them.
+      MessageAttributes: { source: attribute(source), type: attribute(type) },
+    });
+    try {
+      await client.send(publish);
+    } catch (cause) {
+      throw isTooLarge(cause) ? new TooLarge(reasonOf(cause), { cause }) : cause;
+    }
+  };
+
+/** SNS has only a sentence for it. */
+const isTooLarge = (cause: unknown): boolean =>
+  cause instanceof InvalidParameterException && /message too long/i.test(cause.message);

@@ -1,0 +1,149 @@
+/**
+ * The share that each HTTP destination has of the callback function, and its circuit. Pure.
+ *
+ * The function runs a few times at once (`CALLBACKS_AT_ONCE`). A destination that answers late, or never, would hold every
+ * invocation until its timeout, and events for other destinations would wait. A destination is therefore in one of four
+ * phases:
+ *
+ * - *calm*: its events are delivered at once.
+ * - *slow*, for a minute after calls took longer than `GRACE`: an invocation takes one of a few slots before it calls. A
+ *   slot is a lease that ends by itself, so that an invocation that crashed frees it.
+ * - *down*, after `OPEN_AFTER` calls in a row without an answer: its circuit is open, and it is not called.
+ * - *probing*, when the circuit has been open for its time: one invocation takes a slot and calls with one event. An answer
+ *   closes the circuit, a failure opens it again for longer.
+ *
+ * All of it is one small row, which an invocation writes only if something changes: of calm destinations nothing does.
+ */
+import type { Millis, Token } from '../ids.ts';
+import { MINUTE, SECOND } from '../timings.ts';
+
+/** Invocations of the callback function at once: few, since a destination that was down gets all of its events when it is back. */
+export const CALLBACKS_AT_ONCE = 10;
+/** A call that has no answer after this is slow. */
+export const GRACE: Millis = SECOND;
+/** How long a destination counts as slow after a slow call. */
+export const SLOW_FOR: Millis = MINUTE;
+/** Slots of one destination, and of all together: the other invocations are free for destinations that answer at once. */
+export const SLOTS = { each: 3, all: 6 } as const;
+/** So many calls in a row that found the destination down open its circuit. */
+export const OPEN_AFTER = 5;
+/** How long a circuit stays open the first time, and at the most: it doubles with each probe that fails. */
+export const COOL_DOWN = { first: 30 * SECOND, most: 5 * MINUTE } as const;
+/** What a lease lasts beyond the timeout of a call. */
+const LEASE_MARGIN: Millis = 5 * SECOND;
+
+/** The state of a destination that is not calm, or was not a moment ago. */
+export interface Health {
+  /** Calls in a row that found it down. */
+  readonly failures: number;
+  readonly slowUntil?: Millis;
+  /** Until then it is not called; after that it is probed. Absent while its circuit is closed. */
+  readonly openUntil?: Millis;
+  /** How often in a row its circuit opened. */
+  readonly opened?: number;
+}
+
+/** One invocation that calls a slow destination. */
+export interface SlotLease {
+  readonly destination: string;
+  readonly token: Token;
+  readonly until: Millis;
+}
+
+export interface Share {
+  /** Of the stored row: a write replaces exactly the version that was read. 0 where there is no row. */
+  readonly version: number;
+  readonly destinations: Readonly<Record<string, Health>>;
+  readonly slots: readonly SlotLease[];
+}
+
+export const NEW_SHARE: Share = { version: 0, destinations: {}, slots: [] };
+
+export type Phase = 'calm' | 'slow' | 'down' | 'probing';
+
+const WELL: Health = { failures: 0 };
+
+export const healthOf = ({ destinations }: Share, name: string): Health =>
+  (Object.hasOwn(destinations, name) ? destinations[name] : undefined) ?? WELL;
+
+export const phaseOf = (share: Share, name: string, now: Millis): Phase => {
+  const { slowUntil = 0, openUntil } = healthOf(share, name);
+  if (openUntil !== undefined) return now < openUntil ? 'down' : 'probing';
+  return now < slowUntil ? 'slow' : 'calm';
+};
+
+/** An invocation that calls one destination. */
+export interface Caller {
+  readonly name: string;
+  readonly token: Token;
+  /** How long one call may take. */
+  readonly timeout: Millis;
+}
+
+/** The share once a caller has a slot; undefined where none is free, or the circuit is open. */
+export const withSlot = (share: Share, { name, token, timeout }: Caller, now: Millis): Share | undefined => {
+  // Its own write, whose answer was lost.
+  if (share.slots.some((slot) => slot.token === token)) return share;
+  const phase = phaseOf(share, name, now);
+  const slots = share.slots.filter(({ until }) => until > now);
+  const own = slots.filter(({ destination }) => destination === name);
+  if (phase === 'down' || own.length >= SLOTS.each || slots.length >= SLOTS.all) return undefined;
+  const until = now + timeout + LEASE_MARGIN;
+  const lease = { destination: name, token, until };
+  const health = healthOf(share, name);
+  // Others find the circuit open while one invocation probes.
+  const next = phase === 'probing' ? { ...health, openUntil: until } : { ...health, slowUntil: now + SLOW_FOR };
+  return { ...share, slots: [...slots, lease], destinations: { ...share.destinations, [name]: next } };
+};
+
+/** The share once a destination is known to be slow, for which a caller had no slot. */
+export const markedSlow = (share: Share, name: string, now: Millis): Share => {
+  if (phaseOf(share, name, now) !== 'calm') return share;
+  const health = { ...healthOf(share, name), slowUntil: now + SLOW_FOR };
+  return { ...share, destinations: { ...share.destinations, [name]: health } };
+};
+
+/** The results of an invocation's calls of one destination. */
+export interface Calls {
+  /** Whether one of them was answered, with whatever. */
+  readonly answered: boolean;
+  /** How many found the destination down. */
+  readonly failures: number;
+  /** Whether one took longer than `GRACE`. */
+  readonly wasSlow: boolean;
+  /** Whether it was the one that probes. */
+  readonly isProbe: boolean;
+}
+
+/** The share after the calls: the slot is free. The same object where nothing changes. */
+export const afterCalls = (
+  share: Share,
+  { name, token }: Pick<Caller, 'name' | 'token'>,
+  calls: Calls,
+  now: Millis,
+): Share => {
+  const before = healthOf(share, name);
+  const after = healthAfter(before, calls, now);
+  const slots = share.slots.filter((slot) => slot.token !== token);
+  if (after === before && slots.length === share.slots.length) return share;
+  const { [name]: _, ...others } = share.destinations;
+  const isWell = after.failures === 0 && after.openUntil === undefined && (after.slowUntil ?? 0) <= now;
+  return { ...share, slots, destinations: isWell ? others : { ...others, [name]: after } };
+};
+
+const healthAfter = (health: Health, { answered, failures, wasSlow, isProbe }: Calls, now: Millis): Health => {
+  const slow = wasSlow ? { slowUntil: now + SLOW_FOR } : {};
+  if (answered) {
+    if (health.failures === 0 && health.openUntil === undefined && !wasSlow) return health;
+    const { openUntil: _, opened: __, ...rest } = health;
+    return { ...rest, failures: 0, ...slow };
+  }
+  if (failures === 0) return wasSlow ? { ...health, ...slow } : health;
+  const inRow = health.failures + failures;
+  const isOpen = health.openUntil !== undefined;
+  // Calls that began before the circuit opened say nothing new.
+  if (inRow < OPEN_AFTER || (isOpen && !isProbe)) return { ...health, failures: inRow, ...slow };
+  const { opened = 0 } = health;
+  const coolDown = Math.min(COOL_DOWN.most, COOL_DOWN.first * 2 ** opened);
+  return { ...health, failures: inRow, ...slow, opened: opened + 1, openUntil: now + coolDown };
+};

@@ -1,0 +1,96 @@
+/** Downstreams and destinations: the only addresses there are. */
+import * as z from 'zod';
+import { MINUTE } from '../../timings.ts';
+import { headersSchema, secretSchema } from './headers.ts';
+import { busName, functionName, machineName, queueName, topicName } from './names.ts';
+import { DAY, duration, must, mustUnseen, section } from './rules.ts';
+
+const url = z
+  .string(mustUnseen('an http or https URL such as https://parcels.example/batch'))
+  .superRefine((address, context) => {
+    const parsed = URL.parse(address);
+    if (!parsed || (parsed.protocol !== 'http:' && parsed.protocol !== 'https:'))
+      // Not shown: what is wrong with it may be a password.
+      context.addIssue('must be an http or https URL such as https://parcels.example/batch');
+    // A configuration is committed and logged: it is no place for a password.
+    else if (parsed.username || parsed.password)
+      context.addIssue('must not contain a user name or password: give them as a header that says where they lie');
+  });
+
+// Node's fetch gives up by itself after five minutes without an answer.
+const httpTimeout = duration(100, 4 * MINUTE).default(10_000);
+const deadline = duration(MINUTE, 7 * DAY).default(60 * MINUTE);
+
+const downstreamKinds = {
+  http: section({
+    kind: z.literal('http'),
+    url,
+    headers: headersSchema,
+    secret: secretSchema.nullable().default(null),
+    timeout: httpTimeout,
+    deadline,
+  }),
+  lambda: section({
+    kind: z.literal('lambda'),
+    function: functionName,
+    timeout: duration(100, 14 * MINUTE).default(10_000),
+    deadline,
+  }),
+  'step-functions': section({
+    kind: z.literal('step-functions'),
+    stateMachine: machineName,
+    timeout: httpTimeout,
+    deadline,
+  }),
+  // What is handed over is done: it never reports later.
+  queue: section({ kind: z.literal('queue'), name: queueName, timeout: httpTimeout }),
+};
+
+const named = (kind: 'queue' | 'topic' | 'event-bus', name: typeof queueName) =>
+  section({ kind: z.literal(kind), name });
+
+const destinationKinds = {
+  queue: named('queue', queueName),
+  topic: named('topic', topicName),
+  'event-bus': named('event-bus', busName),
+  http: section({
+    kind: z.literal('http'),
+    url,
+    headers: headersSchema,
+    secret: secretSchema,
+    timeout: httpTimeout,
+  }),
+};
+
+const listed = (kinds: object): string => {
+  const names = Object.keys(kinds).map((kind) => `"${kind}"`);
+  return `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+};
+
+/** A wrong kind is told as such; of a right one, what is wrong with it. */
+const ofKind = (kinds: object) => ({
+  error: ({ code, input }: { code?: string; input?: unknown }) =>
+    code === 'invalid_union'
+      ? must(listed(kinds)).error({ input: (input as { kind?: unknown } | undefined)?.kind })
+      : mustUnseen(`an object with a "kind": ${listed(kinds)}`).error({ input }),
+});
+
+export const downstreamSchema = z.discriminatedUnion(
+  'kind',
+  [downstreamKinds.http, downstreamKinds.lambda, downstreamKinds['step-functions'], downstreamKinds.queue],
+  ofKind(downstreamKinds),
+);
+
+export const destinationSchema = z.discriminatedUnion(
+  'kind',
+  [destinationKinds.queue, destinationKinds.topic, destinationKinds['event-bus'], destinationKinds.http],
+  ofKind(destinationKinds),
+);
+
+type KeysByKind = Readonly<Record<string, readonly string[]>>;
+const keysOf = (kinds: Readonly<Record<string, { readonly shape: object }>>): KeysByKind =>
+  Object.fromEntries(Object.entries(kinds).map(([kind, { shape }]) => [kind, Object.keys(shape)]));
+
+/** The keys of each kind. */
+export const downstreamKeys = keysOf(downstreamKinds);
+export const destinationKeys = keysOf(destinationKinds);

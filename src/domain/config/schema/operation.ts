@@ -1,0 +1,131 @@
+/** An operation: how its tasks are grouped, batched, called about and told of; and what cannot go together. */
+import * as z from 'zod';
+import { OPERATION_NAME_PATTERN } from '../../ids.ts';
+import { MOST_SLOTS } from '../../operations/slot-pages.ts';
+import { PAYLOAD_MAX_BYTES } from '../../tasks/task.ts';
+import { MINUTE } from '../../timings.ts';
+import { ITEMS_MAX_BYTES } from '../endpoints.ts';
+import { checkTogether, MAX_BYTES, MAX_WAIT } from './combinations.ts';
+import { downstreamSchema } from './endpoints.ts';
+import { DAY, duration, formed, HOUR, must, mustUnseen, number, section, text, whole } from './rules.ts';
+
+const batchSchema = section({
+  maxSize: whole(1, 1_000).default(100),
+  maxBytes: whole(1_000, 6_000_000).optional(),
+  maxWeight: number(0, 1_000_000_000, ', 0 for any').default(0),
+  maxWait: duration(0, 7 * DAY).optional(),
+  quietPeriod: duration(0, DAY).default(0),
+  minSize: whole(1, 1_000).default(1),
+  window: duration(1_000, DAY, ', or null for none').nullable().default(null),
+});
+
+const retrySchema = section({
+  immediate: whole(0, 10).default(1),
+  maxAttempts: whole(1, 100).default(5),
+  minDelay: duration(0, DAY).default(1_000),
+  maxDelay: duration(0, DAY).default(5 * MINUTE),
+  bisect: z.boolean(must('true or false')).default(true),
+});
+
+const cap = whole(1, MOST_SLOTS, ', or null for any number').nullable().default(null);
+const concurrencySchema = section({ perTarget: cap, total: cap });
+
+const MERGE_KEYS = /^[^.[\]\s]+(?:\.[^.[\]\s]+)*\[\](?:\.[^.[\]\s]+)*$/;
+const mergeSchema = section(
+  {
+    keys: text(MERGE_KEYS, 'the path of a list in the payload and of the key in its elements, such as "inputs[].id"'),
+  },
+  'an object such as {"keys": "inputs[].id"}, or null for none',
+);
+
+const bypassSchema = section(
+  { bytes: whole(1, PAYLOAD_MAX_BYTES) },
+  'an object such as {"bytes": 100000}, or null for none',
+);
+
+// Not shown: whoever writes an address here may show a secret with it.
+const destinationName = formed(
+  OPERATION_NAME_PATTERN,
+  mustUnseen('the name of one of the "destinations" (no address), or null for nobody'),
+)
+  .nullable()
+  .default(null);
+const callbacksSchema = section({ failed: destinationName, succeeded: destinationName });
+
+const circuitSchema = section(
+  {
+    failures: whole(1, 1_000).default(5),
+    coolDown: duration(1_000, 15 * MINUTE).default(30_000),
+  },
+  'an object, or null for none',
+);
+
+/** Dots walk into objects. */
+const FIELD = /^[^.]+(?:\.[^.]+)*$/;
+const KEYS_MAX = 10;
+
+const targetSchema = z
+  .array(
+    z
+      .custom<string>(
+        (value) => typeof value === 'string' && value.isWellFormed() && FIELD.test(value),
+        must('the name of a payload field, such as "depot" or "route.origin"'),
+      )
+      .meta({ type: 'string', pattern: FIELD.source }),
+    must('a list of payload fields, [] for none'),
+  )
+  .superRefine((keys, context) => {
+    if (keys.length > KEYS_MAX) context.addIssue(`must name at most ten payload fields, not ${keys.length}`);
+    const twice = keys.find((key, index) => keys.indexOf(key) < index);
+    if (twice !== undefined) context.addIssue(`must not name a field twice: ${JSON.stringify(twice)}`);
+  })
+  .meta({ maxItems: KEYS_MAX, uniqueItems: true });
+
+const operationShape = section(
+  {
+    target: targetSchema,
+    batch: batchSchema.prefault({}),
+    merge: mergeSchema.nullable().default(null),
+    bypass: bypassSchema.nullable().default(null),
+    concurrency: concurrencySchema.prefault({}),
+    downstream: downstreamSchema,
+    retry: retrySchema.prefault({}),
+    callbacks: callbacksSchema.prefault({}),
+    rateLimit: number(0.001, 1_000, ' (calls a second), or null for any').nullable().default(null),
+    circuit: circuitSchema.nullable().prefault({}),
+    shards: whole(1, 1_000).default(1),
+    keepTasks: duration(HOUR, 3_650 * DAY).default(30 * DAY),
+  },
+  'an object with "target" and "downstream"',
+);
+
+/** What {@link operationShape} makes of an operation whose values are right, each by itself. */
+export type OperationShape = z.output<typeof operationShape>;
+
+/** With what follows from its values filled in. */
+export const operationSchema = operationShape
+  .superRefine(checkTogether)
+  .transform(({ batch, bypass, concurrency, downstream, ...rest }) => ({
+    ...rest,
+    downstream: 'deadline' in downstream ? downstream : { ...downstream, deadline: downstream.timeout },
+    batch: {
+      ...batch,
+      maxBytes: batch.maxBytes ?? Math.min(MAX_BYTES, ITEMS_MAX_BYTES[downstream.kind]),
+      maxWait: batch.window ?? batch.maxWait ?? MAX_WAIT,
+      bypass: bypass?.bytes ?? null,
+    },
+    // Merging runs one job of a Target at a time: what one has done the next one need not do.
+    concurrency: { ...concurrency, perTarget: rest.merge ? 1 : concurrency.perTarget },
+  }));
+
+/** The keys of each section. */
+export const operationKeys: Readonly<Record<string, readonly string[]>> = {
+  operation: Object.keys(operationShape.shape),
+  batch: Object.keys(batchSchema.shape),
+  merge: Object.keys(mergeSchema.shape),
+  bypass: Object.keys(bypassSchema.shape),
+  concurrency: Object.keys(concurrencySchema.shape),
+  retry: Object.keys(retrySchema.shape),
+  callbacks: Object.keys(callbacksSchema.shape),
+  circuit: Object.keys(circuitSchema.shape),
+};

@@ -1,0 +1,62 @@
+/** What is said of keys that no schema knows, and of what a schema would pass over. */
+import { isObject } from '../../../util/json-text.ts';
+import type { Problem } from '../../../util/problems.ts';
+import { nearest } from '../nearest.ts';
+import { alarmKeys } from './alarms.ts';
+import { destinationKeys, downstreamKeys } from './endpoints.ts';
+import { fanOutKeys } from './fan-outs.ts';
+import { secretKeys } from './headers.ts';
+import { listKeys } from './lists.ts';
+import { operationKeys } from './operation.ts';
+import { registerKeys } from './register.ts';
+
+type Path = readonly PropertyKey[];
+
+const ROOT_KEYS = ['operations', 'destinations', 'register', 'fanOuts', 'lists', 'alarms'];
+
+/** Why `key` cannot be at `path` of a configuration, with what may have been meant. */
+export const unknownKey = (input: unknown, path: Path, key: string): string => {
+  const known = knownAt(input, path);
+  const meant = nearest(key, known);
+  return meant ? `is unknown; did you mean "${meant}"?` : `is unknown; known are ${known.join(', ')}`;
+};
+
+const knownAt = (input: unknown, path: Path): readonly string[] => {
+  const [section, , ...parts] = path;
+  if (section === undefined) return ROOT_KEYS;
+  if (section === 'register') return registerKeys;
+  if (section === 'fanOuts') return fanOutKeys;
+  if (section === 'lists') return listKeys;
+  if (section === 'alarms') return alarmKeys;
+  const within = section === 'destinations' ? ['destination', ...parts] : parts;
+  const [part = 'operation', inside] = within;
+  // A secret, be it that of the calls or of one header.
+  if (inside !== undefined) return secretKeys;
+  if (part === 'downstream') return downstreamKeys[kindAt(input, path)] ?? [];
+  if (part === 'destination') return destinationKeys[kindAt(input, path)] ?? [];
+  return operationKeys[String(part)] ?? [];
+};
+
+const kindAt = (input: unknown, path: Path): string => {
+  const at = path.reduce<unknown>((value, name) => (isObject(value) ? value[String(name)] : undefined), input);
+  return isObject(at) ? String(at.kind) : '';
+};
+
+/** How deep a configuration is: `operations.NAME.downstream.headers.NAME.ssm`. */
+const DEPTH = 6;
+
+/**
+ * Members named `__proto__`, which JSON may have and a record of a schema leaves out, and things that are more than plain
+ * objects (a Map, a Promise), which look empty: without a word both would be missing.
+ */
+export const passedOver = (value: unknown, path: readonly string[] = []): Problem[] => {
+  if (typeof value !== 'object' || value === null || path.length > DEPTH) return [];
+  const kind = Object.prototype.toString.call(value).slice(8, -1);
+  if (kind !== 'Object' && !Array.isArray(value))
+    return [{ path: path.join('.'), reason: `must be a plain object, as {…} makes one, not a ${kind}` }];
+  return Object.entries(value).flatMap(([name, each]) =>
+    name === '__proto__'
+      ? [{ path: [...path, name].join('.'), reason: 'is a name that JavaScript keeps for itself: choose another' }]
+      : passedOver(each, [...path, name]),
+  );
+};

@@ -1,0 +1,115 @@
+/**
+ * How an execution of Step Functions ended, as EventBridge tells it: a report like any other, so that a state machine
+ * needs no state that reports. Pure.
+ *
+ * https://docs.aws.amazon.com/step-functions/latest/dg/eventbridge-integration.html
+ */
+
+import { isObject, parseJson, rawMembers } from '../../util/json-text.ts';
+import { type BatchId, isBatchId } from '../ids.ts';
+
+/** What became of a batch: results, JSON of a list as sent; null where all succeeded. */
+export interface ExecutionReport {
+  readonly batchId: BatchId;
+  readonly results: string | null;
+  /** Of a merged job's inputs, likewise. */
+  readonly inputs?: string;
+}
+
+/** An execution of which nobody can say to which batch it belongs. */
+export interface UnknownExecution {
+  /** Which, why, and what to do. */
+  readonly problem: string;
+}
+
+const DETAIL_TYPE = 'Step Functions Execution Status Change';
+
+/** Undefined for anything but such an event of an execution that has ended. @param body of a message. */
+export const parseExecutionEvent = (body: string): ExecutionReport | UnknownExecution | undefined => {
+  const event = objectIn(body);
+  if (event?.['detail-type'] !== DETAIL_TYPE || event.source !== 'aws.states' || !isObject(event.detail))
+    return undefined;
+  const { detail } = event;
+  if (!isEnd(detail.status)) return undefined;
+  const { batchId, items } = objectIn(detail.input) ?? {};
+  const output = objectIn(detail.output);
+  const named = [batchId, output?.batchId].find(isBatchId);
+  if (named === undefined) return { problem: problemOf(detail) };
+  if (detail.status !== 'SUCCEEDED') return { batchId: named, results: forEach(items, failedExecution(detail)) };
+  if (isLeftOut(detail.outputDetails)) return { batchId: named, results: forEach(items, OUTPUT_LEFT_OUT) };
+  const raw = output && rawMembers(String(detail.output));
+  const [results = allDone(items), inputs] = [raw?.get('results'), raw?.get('inputs')];
+  return inputs === undefined || raw?.has('results')
+    ? { batchId: named, results }
+    : { batchId: named, results: null, inputs };
+};
+
+const objectIn = (text: unknown): Record<string, unknown> | undefined => {
+  const json = typeof text === 'string' ? parseJson(text) : undefined;
+  return json?.ok && isObject(json.value) ? json.value : undefined;
+};
+
+const isEnd = (status: unknown): boolean =>
+  status === 'SUCCEEDED' || status === 'FAILED' || status === 'TIMED_OUT' || status === 'ABORTED';
+
+/** Input and output together have 248 KiB: what is more is not in the event. */
+const isLeftOut = (details: unknown): boolean => isObject(details) && details.included === false;
+
+const REPORT_ITSELF =
+  'let its last state send {"batchId", "results"} to the batch queue, or lower the operation\'s batch.maxSize or batch.maxBytes';
+
+const problemOf = ({ executionArn, inputDetails }: Record<string, unknown>): string =>
+  isLeftOut(inputDetails)
+    ? `the input of ${executionArn} is too large to be in its event: ${REPORT_ITSELF}`
+    : `${executionArn} has no batchId in its input: Groupage did not start it`;
+
+/** Of its own items: its batch may have been too large for one execution. Null where its input names none. */
+const allDone = (items: unknown): string | null =>
+  Array.isArray(items) && items.length > 0 ? forEach(items, { status: 'succeeded' }) : null;
+
+interface ItemReport {
+  readonly status: 'succeeded' | 'retry' | 'failed';
+  readonly error?: { readonly code: string; readonly message: string; readonly retriable: boolean };
+}
+
+const LEFT_OUT = 'results-left-out';
+
+/** Again it would be as large. */
+const OUTPUT_LEFT_OUT: ItemReport = {
+  status: 'failed',
+  error: {
+    code: LEFT_OUT,
+    message: `its execution succeeded, but its output is too large to be in the event: ${REPORT_ITSELF}`,
+    retriable: true,
+  },
+};
+
+/** Step Functions fails an execution for this, whose state returned more than 256 KiB, after the state has done its work. */
+export const DATA_LIMIT = 'States.DataLimitExceeded';
+
+const failedExecution = ({ status, error, cause }: Record<string, unknown>): ItemReport => {
+  const said = [error, cause].filter((each) => typeof each === 'string' && each !== '').join(': ');
+  const how = `its execution ended ${String(status)}`;
+  // Again it would be as large, and its work would be done once more.
+  if (error === DATA_LIMIT)
+    return {
+      status: 'failed',
+      error: {
+        code: LEFT_OUT,
+        message: `${how}: ${said}. A state may return 256 KiB: ${REPORT_ITSELF}`,
+        retriable: true,
+      },
+    };
+  return {
+    status: 'retry',
+    error: { code: String(status), message: said === '' ? how : `${how}: ${said}`, retriable: true },
+  };
+};
+
+/** The same for each item of the call. */
+const forEach = (items: unknown, report: ItemReport): string =>
+  JSON.stringify(
+    (Array.isArray(items) ? items : []).flatMap((item) =>
+      isObject(item) && typeof item.id === 'string' ? [{ id: item.id, ...report }] : [],
+    ),
+  );

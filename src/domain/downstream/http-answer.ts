@@ -1,0 +1,184 @@
+/** Reads an HTTP answer to a batch call (design, section 10): pure, so that every odd answer can be tried. */
+
+import { isObject, parseJson, rawElements, rawMembers } from '../../util/json-text.ts';
+import type { Millis, TaskId } from '../ids.ts';
+import { RESULT_MAX_BYTES, type TaskError } from '../tasks/task.ts';
+import type { Answer, Call, CallItem, ItemAnswer, Reason } from './downstream.ts';
+
+/** As much as a call may have (`maxBytes`). Five batches at once must fit into their function's memory. */
+export const ANSWER_MAX_BYTES = 6_000_000;
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly contentType: string | null;
+  readonly retryAfter: Millis | undefined;
+  readonly body: string;
+  /** Whether the body has more than {@link ANSWER_MAX_BYTES} (decompressed) and the rest was not read. @default false */
+  readonly isCut?: boolean;
+}
+
+/**
+ * Reads a body, decompressed, as far as it may go. To leave the loop early cancels a response, and so closes its connection.
+ */
+export const readBody = async (
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): Promise<Pick<HttpAnswer, 'body'> & { readonly isCut: boolean }> => {
+  const read: Uint8Array[] = [];
+  let left = ANSWER_MAX_BYTES;
+  for await (const chunk of chunks) {
+    read.push(chunk.subarray(0, left));
+    left -= chunk.byteLength;
+    if (left < 0) break;
+  }
+  return { body: new TextDecoder().decode(Buffer.concat(read)), isCut: left < 0 };
+};
+
+/** What an HTTP answer means for the items that were asked about. */
+export const readAnswer = (answer: HttpAnswer, items: Call['items']): Answer => {
+  const { status, retryAfter } = answer;
+  const reason = `answered ${status}`;
+  const quote = quoted(answer.body);
+  if (status >= 200 && status < 300) return readResults(answer, items);
+  if (isTransient(status))
+    return {
+      kind: 'unavailable',
+      reason,
+      ...quote,
+      // A throttled or overloaded service is not asked again in the same breath.
+      mayRetryAtOnce: status !== 429 && retryAfter === undefined,
+      ...(status === 429 ? { throttled: true as const } : {}),
+      ...(retryAfter === undefined ? {} : { retryAfter }),
+    };
+  if (isMisconfiguration(status))
+    return {
+      kind: 'unavailable',
+      reason: `${reason} (check the operation's downstream url and access)`,
+      ...quote,
+      mayRetryAtOnce: false,
+      misconfigured: true,
+    };
+  return { kind: 'refused', reason, ...quote, ...suspectOf(status) };
+};
+
+const isTransient = (status: number): boolean =>
+  status === 408 || status === 425 || status === 429 || (status >= 500 && status <= 599);
+
+/** Whether the call may be taken in parts. */
+const suspectOf = (status: number): Pick<Extract<Answer, { kind: 'refused' }>, 'suspect'> => {
+  if (status === 400 || status === 422) return { suspect: 'an-item' };
+  return status === 413 ? { suspect: 'its-size' } : {};
+};
+
+/** The configuration is at fault and not the tasks: they wait for it to be mended as long as there are attempts. */
+const isMisconfiguration = (status: number): boolean =>
+  (status >= 300 && status < 400) || status === 401 || status === 403 || status === 404 || status === 405;
+
+const readResults = (answer: HttpAnswer, items: Call['items']): Answer => {
+  if (answer.isCut)
+    return {
+      kind: 'refused',
+      suspect: 'its-answer',
+      reason: `answered ${answer.status} with more than ${ANSWER_MAX_BYTES} bytes`,
+    };
+  if (answer.body.trim() === '') return { kind: 'all-succeeded' };
+  const unreadable = (what: string, quote = answer.body): Answer => ({
+    kind: 'unavailable',
+    reason: `answered ${answer.status} with ${what}`,
+    ...quoted(quote),
+    mayRetryAtOnce: true,
+  });
+  const json = parseJson(answer.body);
+  if (!json.ok)
+    return unreadable(
+      'a body that is not JSON (expected {"results":[…]} or no body)',
+      `${mediaType(answer.contentType)} ${answer.body}`,
+    );
+  const body = json.value;
+  if (!isObject(body)) return unreadable('JSON that is no object (expected {"results":[…]})');
+  if (answer.status === 202 && body.pending === true) return { kind: 'pending' };
+  if (!Object.hasOwn(body, 'results')) {
+    const inputs = rawMembers(answer.body).get('inputs');
+    return inputs === undefined ? { kind: 'all-succeeded' } : { kind: 'all-succeeded', inputs };
+  }
+  if (!Array.isArray(body.results)) return unreadable('results that are no list');
+  const raw = rawElements(rawMembers(answer.body).get('results') ?? '[]');
+  return { kind: 'results', ...collect(body.results, raw, items) };
+};
+
+type Results = Omit<Extract<Answer, { kind: 'results' }>, 'kind'>;
+
+/** A list of results, as a job that reports later sends it. Undefined where it is none. @param text JSON. */
+export const readResultList = (text: string, items: readonly Pick<CallItem, 'id'>[]): Results | undefined => {
+  const json = parseJson(text);
+  return json.ok && Array.isArray(json.value) ? collect(json.value, rawElements(text), items) : undefined;
+};
+
+const collect = (
+  results: readonly unknown[],
+  raw: readonly string[],
+  items: readonly Pick<CallItem, 'id'>[],
+): Results => {
+  const asked = new Set<string>(items.map(({ id }) => id));
+  const answers = new Map<TaskId, ItemAnswer>();
+  let foreign = 0;
+  for (const [index, result] of results.entries()) {
+    const id = isObject(result) ? result.id : undefined;
+    if (!isObject(result) || typeof id !== 'string' || !asked.has(id)) foreign += 1;
+    // Two answers about one item: the first result stands, like the first result of a task does.
+    else if ((answers.get(id as TaskId)?.status ?? 'retry') === 'retry')
+      answers.set(id as TaskId, readItem(result, raw[index] ?? '{}'));
+  }
+  return { items: answers, foreign };
+};
+
+/** What was said of one item, or of one input. @param raw it, as it was written */
+export const readItem = (result: Record<string, unknown>, raw: string): ItemAnswer => {
+  switch (result.status) {
+    case 'succeeded': {
+      const text = rawMembers(raw).get('result');
+      if (text === undefined) return { status: 'succeeded' };
+      const bytes = Buffer.byteLength(text);
+      return bytes <= RESULT_MAX_BYTES
+        ? { status: 'succeeded', result: text }
+        : { status: 'succeeded', resultOmitted: bytes };
+    }
+    case 'failed':
+      return { status: 'failed', error: readError(result.error, raw) };
+    case 'retry':
+      return { status: 'retry', reason: 'asked to retry', quote: readError(result.error, raw).message };
+    default:
+      return { status: 'retry', reason: 'gave an unknown status', ...quoted(rawMembers(raw).get('status') ?? 'none') };
+  }
+};
+
+/**
+ * An item's error: a text, or an object with `code`, `message` and `retriable`; of anything else, what was written.
+ *
+ * @param raw the item as it was written: printing a value again could fail where it is nested too deeply.
+ */
+const readError = (error: unknown, raw: string): TaskError => {
+  const asWritten = (): string => rawMembers(raw).get('error') ?? 'no reason given';
+  const { code, message, retriable } = isObject(error) ? error : { message: error };
+  return {
+    code: shortened(typeof code === 'string' && code !== '' ? code : 'failed', 64),
+    message: shortened(typeof message === 'string' ? message : asWritten(), 1_024),
+    retriable: retriable === true,
+  };
+};
+
+/** Cut, and well-formed: half a surrogate pair could not be stored. */
+const shortened = (text: string, length: number): string =>
+  (text.length <= length ? text : `${text.slice(0, length)}… (${text.length} characters)`).toWellFormed();
+
+/** The start of a body on one line, for people. */
+const quoted = (body: string): Pick<Reason, 'quote'> => {
+  const line = body
+    .slice(0, 400)
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
+  return line === '' ? {} : { quote: shortened(line, 200) };
+};
+
+/** What the answer says it is, as far as that is a media type. */
+const mediaType = (contentType: string | null): string =>
+  /^[\w.+-]{1,50}\/[\w.+-]{1,50}/.exec(contentType ?? '')?.[0] ?? '';

@@ -1,0 +1,83 @@
+/** What a call's answer means for each of its items: pure. */
+import type { TaskId } from '../ids.ts';
+import type { Outcome, TaskError, TaskResult } from '../tasks/task.ts';
+import { type Answer, type CallItem, inFull, type Reason, whyOf } from './downstream.ts';
+
+/** What a result needs of an item. */
+type Identified = Pick<TaskResult, 'id' | 'payloadRow'>;
+
+/** The items that have a result now, and those still open with the reason; of several, the first. */
+export interface Verdict<Item extends CallItem> extends Reason {
+  readonly results: readonly TaskResult[];
+  readonly open: readonly Item[];
+}
+
+export const verdictOf = <Item extends CallItem & Identified>(
+  answer: Answer,
+  items: readonly Item[],
+): Verdict<Item> => {
+  switch (answer.kind) {
+    case 'all-succeeded':
+      return { results: items.map((item) => resultOf(item, { status: 'succeeded' })), open: [], reason: '' };
+    case 'refused': {
+      const refused: Outcome = { status: 'failed', error: errorOf(answer) };
+      const results = items.map((item) => resultOf(item, answer.settled?.get(item.id) ?? refused));
+      return { results, open: [], reason: '' };
+    }
+    case 'pending':
+    case 'unavailable': {
+      const { settled = new Map<TaskId, Outcome>() } = answer;
+      const results = items.flatMap((item) => {
+        const outcome = settled.get(item.id);
+        return outcome ? [resultOf(item, outcome)] : [];
+      });
+      return {
+        results,
+        open: items.filter(({ id }) => !settled.has(id)),
+        ...(answer.kind === 'pending' ? { reason: 'its job has not reported' } : whyOf(answer)),
+      };
+    }
+    case 'results':
+      return sortItems(answer.items, items);
+  }
+};
+
+/** An answer that was not read does not show whether its task was done. The task fails, so that a person looks at it. */
+const errorOf = (answer: Extract<Answer, { kind: 'refused' }>): TaskError =>
+  answer.suspect === 'its-answer'
+    ? {
+        code: 'answer-too-large',
+        message: `its answer is too large to be read (${inFull(answer)}). ${UNREAD}`,
+        retriable: true,
+      }
+    : { code: 'refused', message: inFull(answer), retriable: false };
+
+const UNREAD =
+  'The task may have been done. Let the downstream answer with less, such as where it stored the result, then redrive the task';
+
+type ResultsAnswer = Extract<Answer, { kind: 'results' }>['items'];
+
+const sortItems = <Item extends CallItem & Identified>(
+  answers: ResultsAnswer,
+  items: readonly Item[],
+): Verdict<Item> => {
+  const results: TaskResult[] = [];
+  const open: Item[] = [];
+  const reasons: Reason[] = [];
+  for (const item of items) {
+    const answer = answers.get(item.id);
+    if (answer && answer.status !== 'retry') results.push(resultOf(item, answer));
+    else {
+      open.push(item);
+      reasons.push(answer ? whyOf(answer) : { reason: 'left out of the results' });
+    }
+  }
+  return { results, open, ...(reasons[0] ?? { reason: '' }) };
+};
+
+const resultOf = ({ id, payloadRow }: Identified, outcome: Outcome): TaskResult =>
+  payloadRow === undefined ? { id, outcome } : { id, outcome, payloadRow };
+
+/** The same failure for each of the items. */
+export const failAll = (items: readonly Identified[], error: TaskError): readonly TaskResult[] =>
+  items.map((item) => resultOf(item, { status: 'failed', error }));

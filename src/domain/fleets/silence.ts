@@ -1,0 +1,70 @@
+/**
+ * P2. Who is dead, as one node sees it: whose heartbeat stood still for its own Ttl by the observer's monotonic clock, over
+ * several reads. No two clocks are compared.
+ *
+ * Of the time between two reads no more counts than a cycle takes: an observer that was late itself, or that could not
+ * read for a while, learnt nothing about the others meanwhile.
+ */
+import type { Millis } from '../ids.ts';
+import { type Fleet, isFree, type Node, type Share } from './fleet.ts';
+import type { NodeKey, PartitionId } from './ids.ts';
+import { JITTER, READS_MIN } from './timings.ts';
+
+interface Sighting {
+  readonly beat: number;
+  /** For how long it was seen to stand still. */
+  readonly silence: Millis;
+  /** In how many reads since the first that showed it. */
+  readonly reads: number;
+}
+
+/** When a fleet was read, by the observer's monotonic clock: its rows are of some moment between these. */
+export interface Look {
+  readonly from: Millis;
+  readonly to: Millis;
+}
+
+/** What a node remembers of what it has read. */
+export interface Memory {
+  readonly readAt: Millis | undefined;
+  readonly looks: number;
+  readonly sightings: ReadonlyMap<NodeKey, Sighting>;
+  /** For how many reads a partition has been free, also one that nobody ever had. */
+  readonly free: ReadonlyMap<PartitionId, number>;
+}
+
+export const NOTHING_SEEN: Memory = { readAt: undefined, looks: 0, sightings: new Map(), free: new Map() };
+
+export const remember = (
+  memory: Memory,
+  fleet: Fleet,
+  shares: readonly Share[],
+  { from, to }: Look,
+  cycle: Millis,
+): Memory => {
+  // As much as surely lies between the two: what was seen stood still no shorter.
+  const passed = memory.readAt === undefined ? 0 : Math.min(from - memory.readAt, cycle * (1 + JITTER));
+  const nodes = new Map(fleet.nodes.map((node) => [node.key, node]));
+  const owners = new Map(fleet.leases.map(({ partition, owner }) => [partition, owner]));
+  return {
+    readAt: to,
+    looks: memory.looks + 1,
+    sightings: new Map(fleet.nodes.map((node) => [node.key, sightingOf(memory.sightings.get(node.key), node, passed)])),
+    free: new Map(
+      shares
+        .filter(({ partition }) => isFree({ owner: owners.get(partition) }, nodes))
+        .map(({ partition }) => [partition, (memory.free.get(partition) ?? 0) + 1]),
+    ),
+  };
+};
+
+const sightingOf = (before: Sighting | undefined, { beat }: Node, passed: Millis): Sighting =>
+  before?.beat === beat
+    ? { beat, silence: before.silence + passed, reads: before.reads + 1 }
+    : { beat, silence: 0, reads: 0 };
+
+/** Whether a node is to be evicted, unless it beats before that is written (P3). */
+export const isSilent = ({ sightings }: Memory, { key, beat, ttl, evicted }: Node): boolean => {
+  const seen = sightings.get(key);
+  return !evicted && seen !== undefined && seen.beat === beat && seen.silence >= ttl && seen.reads >= READS_MIN;
+};

@@ -1,0 +1,116 @@
+/** What a merged job's answer means for each request: it has succeeded when its keys have. */
+
+import { isObject, rawElements } from '../../util/json-text.ts';
+import type { Answer, ItemAnswer } from '../downstream/downstream.ts';
+import { readItem } from '../downstream/http-answer.ts';
+import type { TaskId } from '../ids.ts';
+import { type Outcome, RESULT_MAX_BYTES } from '../tasks/task.ts';
+import { type InputKey, keyOf } from './inputs.ts';
+import type { MergedInput, Plan } from './merge.ts';
+
+const SUCCEEDED: Outcome = { status: 'succeeded' };
+
+/** Requests that need no job: nothing is left to do for them, or nobody can tell what. */
+export const settledBy = ({ merged, toDo }: Plan): ReadonlyMap<TaskId, Outcome> => {
+  const open = new Set(toDo.map(({ key }) => key));
+  const settled = new Map<TaskId, Outcome>();
+  for (const [id, error] of merged.unreadable) settled.set(id, { status: 'failed', error });
+  for (const [id, keys] of merged.needs) if (!keys.some((key) => open.has(key))) settled.set(id, SUCCEEDED);
+  return settled;
+};
+
+/** The answer in terms of requests, and the inputs that have been done. */
+export interface Answered {
+  readonly answer: Answer;
+  readonly done: readonly MergedInput[];
+}
+
+/** @param answer what the downstream said of the job that got `plan.toDo` */
+export const perRequest = (plan: Plan, answer: Answer): Answered => {
+  const settled = settledBy(plan);
+  if (answer.kind === 'results') {
+    const items = new Map<TaskId, ItemAnswer>([...answer.items, ...settled]);
+    const succeeded = [...plan.merged.needs].filter(([id]) => items.get(id)?.status === 'succeeded');
+    const keys = new Set(succeeded.flatMap(([, needed]) => needed));
+    return { answer: { ...answer, items }, done: plan.toDo.filter(({ key }) => keys.has(key)) };
+  }
+  if (answer.kind === 'all-succeeded') return perKey(plan, answer.inputs, settled);
+  // Of the call as a whole, which was about the others.
+  return { answer: { ...answer, settled }, done: [] };
+};
+
+/** @param raw the list of what became of each input, as JSON text; without it all succeeded */
+const perKey = (plan: Plan, raw: string | undefined, settled: ReadonlyMap<TaskId, Outcome>): Answered => {
+  const read = raw === undefined ? { answers: undefined, foreign: 0 } : readInputs(raw, plan);
+  if (!read)
+    return {
+      answer: { kind: 'unavailable', reason: 'answered with inputs that are no list', mayRetryAtOnce: true, settled },
+      done: [],
+    };
+  const { answers, foreign } = read;
+  const skipped = plan.skipped.map(({ key }) => [key, SUCCEEDED] as const);
+  const all = new Map<InputKey, ItemAnswer>([
+    ...(answers ?? plan.toDo.map(({ key }) => [key, SUCCEEDED] as const)),
+    ...skipped,
+  ]);
+  const items = new Map<TaskId, ItemAnswer>(settled);
+  for (const [id, keys] of plan.merged.needs) if (!settled.has(id)) items.set(id, together(keys, all));
+  return {
+    answer: { kind: 'results', items, foreign },
+    done: plan.toDo.filter(({ key }) => all.get(key)?.status === 'succeeded'),
+  };
+};
+
+/** What was said of each key, and how many were not asked about. */
+const readInputs = (raw: string, { toDo }: Plan) => {
+  const list: unknown = JSON.parse(raw);
+  if (!Array.isArray(list)) return undefined;
+  const texts = rawElements(raw);
+  const asked = new Set(toDo.map(({ key }) => key));
+  const answers = new Map<InputKey, ItemAnswer>();
+  let foreign = 0;
+  for (const [index, each] of list.entries()) {
+    const key = isObject(each) ? keyOf(each.key) : undefined;
+    if (!isObject(each) || key === undefined || !asked.has(key)) foreign += 1;
+    // As with items: the first result stands.
+    else if ((answers.get(key)?.status ?? 'retry') === 'retry') answers.set(key, readItem(each, texts[index] ?? '{}'));
+  }
+  return { answers, foreign };
+};
+
+/** A request fails with the first of its keys that did, and is tried again with the first that is to be. */
+const together = (keys: readonly InputKey[], answers: ReadonlyMap<InputKey, ItemAnswer>): ItemAnswer => {
+  const parts = keys.map((key) => ({ key, answer: answers.get(key) ?? LEFT_OUT }));
+  for (const { key, answer } of parts)
+    if (answer.status === 'failed')
+      return {
+        status: 'failed',
+        error: { ...answer.error, message: `input ${shortened(key)}: ${answer.error.message}` },
+      };
+  for (const { key, answer } of parts)
+    if (answer.status === 'retry') {
+      const quote = [`input ${shortened(key)}`, ...(answer.quote === undefined ? [] : [answer.quote])].join(': ');
+      return { status: 'retry', reason: answer.reason, quote };
+    }
+  return resultOf(parts);
+};
+
+const LEFT_OUT: ItemAnswer = { status: 'retry', reason: 'left an input out of the results' };
+
+/** The results of a request's inputs, where there are any. */
+const resultOf = (parts: readonly { readonly key: InputKey; readonly answer: ItemAnswer }[]): Outcome => {
+  const results = parts.flatMap(({ key, answer }) =>
+    answer.status === 'succeeded' && answer.result !== undefined ? [`{"key":${key},"result":${answer.result}}`] : [],
+  );
+  const omitted = parts.reduce(
+    (sum, { answer }) => sum + (('resultOmitted' in answer && answer.resultOmitted) || 0),
+    0,
+  );
+  if (results.length === 0 && omitted === 0) return SUCCEEDED;
+  const result = `{"inputs":[${results.join(',')}]}`;
+  const bytes = Buffer.byteLength(result) + omitted;
+  return bytes <= RESULT_MAX_BYTES ? { status: 'succeeded', result } : { status: 'succeeded', resultOmitted: bytes };
+};
+
+/** A key is as long as its producer likes. */
+const shortened = (key: InputKey): string => (key.length <= 100 ? key : `${key.slice(0, 100).toWellFormed()}…`);

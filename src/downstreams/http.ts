@@ -1,0 +1,55 @@
+/** The HTTP kind of downstream: one POST a batch. */
+
+import type { HttpTarget } from '../domain/config/endpoints.ts';
+import type { Answer, Call, Downstream } from '../domain/downstream/downstream.ts';
+import { idempotencyKey } from '../domain/downstream/downstream.ts';
+import type { HttpAnswer } from '../domain/downstream/http-answer.ts';
+import { readAnswer, readBody } from '../domain/downstream/http-answer.ts';
+import { whyNoAnswer } from '../domain/downstream/no-answer.ts';
+import { printCall } from '../domain/downstream/print-call.ts';
+import { parseRetryAfter } from '../domain/downstream/retry.ts';
+import { SecretUnreadable } from '../domain/downstream/secret.ts';
+import { TRACE_HEADER, traceparentOf } from '../domain/downstream/trace.ts';
+import type { Surroundings } from './http-headers.ts';
+import { headersFor } from './http-headers.ts';
+
+/** A downstream behind `target.url`. */
+export const httpDownstream = (target: HttpTarget, surroundings: Surroundings): Downstream => ({
+  async call(call: Call): Promise<Answer> {
+    let answer: HttpAnswer;
+    try {
+      answer = await post(target, call, surroundings);
+    } catch (cause) {
+      if (cause instanceof SecretUnreadable)
+        return { kind: 'unavailable', reason: cause.message, mayRetryAtOnce: false };
+      // Whatever keeps an answer from arriving (refused, reset, timed out, half a body) may be over the next time.
+      return { kind: 'unavailable', reason: whyNoAnswer(cause, target.timeout), mayRetryAtOnce: true };
+    }
+    return readAnswer(answer, call.items);
+  },
+});
+
+const post = async (target: HttpTarget, call: Call, surroundings: Surroundings): Promise<HttpAnswer> => {
+  const signal = AbortSignal.timeout(target.timeout);
+  const body = printCall(call);
+  const configured = await headersFor(target, body, surroundings, signal);
+  const response = await fetch(target.url, {
+    method: 'POST',
+    headers: {
+      ...configured,
+      'content-type': 'application/json',
+      'idempotency-key': idempotencyKey(call),
+      [TRACE_HEADER]: traceparentOf(call),
+    },
+    body,
+    // A redirect would repeat the batch somewhere that nobody configured.
+    redirect: 'manual',
+    signal,
+  });
+  return {
+    status: response.status,
+    contentType: response.headers.get('content-type'),
+    retryAfter: parseRetryAfter(response.headers.get('retry-after'), surroundings.now()),
+    ...(await readBody(response.body ?? [])),
+  };
+};

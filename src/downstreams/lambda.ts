@@ -1,0 +1,28 @@
+/** The Lambda kind of downstream: one invocation a batch, whose answer is read like the body of an HTTP one. */
+import { InvokeCommand, LambdaClient, type LambdaClientConfig } from '@aws-sdk/client-lambda';
+import type { LambdaTarget } from '../domain/config/endpoints.ts';
+import { answerOfFailure } from '../domain/downstream/aws-failure.ts';
+import type { Answer, Call, Downstream } from '../domain/downstream/downstream.ts';
+import { readFunctionError, readPayload } from '../domain/downstream/lambda-answer.ts';
+import { printEvent } from '../domain/downstream/print-call.ts';
+
+/** Tries once: to invoke again is the policy's to decide. */
+export const lambdaClient = (options: LambdaClientConfig): LambdaClient =>
+  new LambdaClient({ ...options, maxAttempts: 1, requestHandler: { connectionTimeout: 2_000 } });
+
+export const lambdaDownstream = (target: LambdaTarget, client: LambdaClient): Downstream => ({
+  async call(call: Call): Promise<Answer> {
+    const { timeout } = target;
+    const signal = AbortSignal.timeout(timeout);
+    try {
+      const { FunctionError, Payload } = await client.send(
+        new InvokeCommand({ FunctionName: target.function, Payload: printEvent(call) }),
+        { abortSignal: signal },
+      );
+      const body = Payload?.transformToString() ?? '';
+      return FunctionError === undefined ? readPayload(body, call) : readFunctionError(FunctionError, body);
+    } catch (cause) {
+      return answerOfFailure({ cause, what: `the function ${target.function}`, timeout, signal });
+    }
+  },
+});

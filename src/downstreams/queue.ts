@@ -1,0 +1,44 @@
+/** The queue kind of downstream: each batch is one message. Once it is in the queue its tasks are done. */
+import { GetQueueUrlCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { type QueueTarget, queueNamed } from '../domain/config/endpoints.ts';
+import { answerOfFailure } from '../domain/downstream/aws-failure.ts';
+import { type Answer, type Call, type Downstream, idempotencyKey } from '../domain/downstream/downstream.ts';
+import { printEvent } from '../domain/downstream/print-call.ts';
+import { TRACE_HEADER, traceparentOf } from '../domain/downstream/trace.ts';
+import { sendable } from '../util/json-text.ts';
+
+/** The message attribute with the idempotency key: named like the header of an HTTP call. */
+const KEY_ATTRIBUTE = 'Idempotency-Key';
+
+export const queueDownstream = (target: QueueTarget, client: SQSClient): Downstream => {
+  const address = addressOf(target.name, client);
+  return {
+    async call(call: Call): Promise<Answer> {
+      const { timeout } = target;
+      const signal = AbortSignal.timeout(timeout);
+      const message = {
+        MessageBody: sendable(printEvent(call)),
+        MessageAttributes: {
+          [KEY_ATTRIBUTE]: { DataType: 'String', StringValue: idempotencyKey(call) },
+          [TRACE_HEADER]: { DataType: 'String', StringValue: traceparentOf(call) },
+        },
+      };
+      try {
+        const QueueUrl = await address(signal);
+        await client.send(new SendMessageCommand({ QueueUrl, ...message }), { abortSignal: signal });
+        return { kind: 'all-succeeded' };
+      } catch (cause) {
+        return answerOfFailure({ cause, what: `the queue ${target.name}`, timeout, signal });
+      }
+    },
+  };
+};
+
+/** A queue's address, which a queue of that name always has: asked for once. @param name its name, or its ARN. */
+const addressOf = (name: string, client: SQSClient): ((abortSignal: AbortSignal) => Promise<string>) => {
+  let known: string | undefined;
+  return async (abortSignal) => {
+    known ??= (await client.send(new GetQueueUrlCommand(queueNamed(name)), { abortSignal })).QueueUrl ?? '';
+    return known;
+  };
+};

@@ -1,0 +1,22 @@
+/** A fleet's table, as both threads of a node reach it. */
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { dynamoDBFleets } from '../aws/dynamodb-fleets.ts';
+import type { Fleets } from '../ports/fleets.ts';
+import type { TableAt } from './messages.ts';
+
+/** A call that hangs must not keep the next heartbeat waiting: nobody would know that this node lives. */
+const TRIES = {
+  maxAttempts: 3,
+  requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true },
+};
+
+export const fleetsAt = ({ table, region, endpoint, credentials }: TableAt): Fleets => {
+  const client = new DynamoDBClient({
+    ...TRIES,
+    ...(region === undefined ? {} : { region }),
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(credentials === undefined ? {} : { credentials }),
+  });
+  return dynamoDBFleets(DynamoDBDocumentClient.from(client), table);
+};

@@ -1,0 +1,58 @@
+/**
+ * The thread of a node that beats, looks and decides. However busy the other one is with partitions, these go on; and when
+ * that one has shown no sign of life for too long, they cease, so that others take over.
+ */
+import { setTimeout } from 'node:timers/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import { ulid } from 'ulid';
+import type { LifeEvent } from '../domain/fleets/events.ts';
+import { type NodeKey, nodeKey } from '../domain/fleets/ids.ts';
+import { fleetsAt } from './at.ts';
+import { Belonging } from './belonging.ts';
+import type { ThreadData, ToHeartbeats, ToWorkers } from './messages.ts';
+import { monotonic, Shared } from './shared.ts';
+
+const { at, id, setting, shared: buffer } = workerData as ThreadData;
+const shared = new Shared(buffer);
+const tell = (message: ToWorkers): void => parentPort?.postMessage(message);
+let me: NodeKey = nodeKey(id, '0');
+
+/** An error of a client has more in it than another thread could be sent. */
+const plain = (event: LifeEvent): LifeEvent => ('cause' in event ? { ...event, cause: String(event.cause) } : event);
+
+const belonging = new Belonging(
+  {
+    fleets: fleetsAt(at),
+    clock: {
+      now: monotonic,
+      wall: Date.now,
+      sleep: async (span) => setTimeout(span),
+      random: Math.random,
+    },
+    work: {
+      begin: (held, checkpoint) => tell({ do: 'begin', held, checkpoint, life: shared.life }),
+      drain: (held) => tell({ do: 'drain', held }),
+      drop: (held, reason) => tell({ do: 'drop', held, reason }),
+      mayUntil: (deadline) => {
+        if (shared.extend(deadline)) tell({ do: 'go-on' });
+      },
+      silentFor: () => monotonic() - shared.signOfLife,
+    },
+    report: (event) => tell({ do: 'tell', event: { ...plain(event), fleet: setting.fleet, node: me } }),
+    id,
+    epoch: () => ulid().toLowerCase(),
+    onLife: (key) => {
+      me = key;
+      shared.nextLife();
+    },
+  },
+  setting,
+);
+
+parentPort?.on('message', (message: ToHeartbeats) => {
+  if (message.do === 'leave') belonging.leave();
+  else void belonging.drained(message.held);
+});
+await belonging.run();
+tell({ do: 'over' });
+parentPort?.close();

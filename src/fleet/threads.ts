@@ -1,0 +1,132 @@
+/**
+ * The two threads of a node, seen from the one that works on partitions: the other one beats, looks and decides, and this
+ * one does as it says.
+ */
+
+import { extname } from 'node:path';
+import { setTimeout as setTimer } from 'node:timers';
+import { setTimeout } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import type { FleetEvent } from '../domain/fleets/events.ts';
+import type { NodeKey } from '../domain/fleets/ids.ts';
+import type { Millis } from '../domain/ids.ts';
+import type { Fleets } from '../ports/fleets.ts';
+import { withResolvers } from '../util/resolvers.ts';
+import type { ThreadData, ToHeartbeats, ToWorkers } from './messages.ts';
+import type { Partition } from './partition.ts';
+import { monotonic, Shared } from './shared.ts';
+import { Workers } from './workers.ts';
+
+/** How often this thread shows that it is not blocked, and looks whether its deadline has passed. */
+const TICK: Millis = 250;
+
+/** The thread of the heartbeats has ended, or could not begin: nothing can be worked on without it. */
+export class HeartbeatsStopped extends Error {
+  override readonly name = 'HeartbeatsStopped';
+}
+
+/** Sources run as they are; the published package is compiled. */
+const EXTENSION = extname(import.meta.url);
+
+interface ThreadDeps {
+  readonly fleets: Fleets;
+  readonly onPartition: (partition: Partition) => Promise<void>;
+  readonly onEvent: (event: FleetEvent) => void;
+}
+
+export class Threads {
+  readonly #shared = new Shared();
+  readonly #thread: Worker;
+  readonly #workers: Workers;
+  readonly #onEvent: (event: FleetEvent) => void;
+  readonly #ticking: NodeJS.Timeout;
+  readonly #over = withResolvers();
+  /** That in which a partition was given last, and which of the node's it is. One of before may not work any more. */
+  #life: { readonly of: NodeKey; readonly number: number } | undefined;
+  #later = withResolvers();
+
+  constructor(data: Omit<ThreadData, 'shared'>, { fleets, onPartition, onEvent }: ThreadDeps) {
+    const { fleet } = data.setting;
+    this.#onEvent = onEvent;
+    this.#shared.showLife();
+    this.#workers = new Workers({
+      clock: { now: monotonic, sleep: async (span) => setTimeout(span, undefined, { ref: false }) },
+      onPartition,
+      deadline: ({ owner }) => (this.#life?.of === owner ? this.#shared.deadlineOf(this.#life.number) : 0),
+      nextDeadline: () => this.#later.promise,
+      checkpoint: (held, text, count) => fleets.checkpoint(fleet, held, text, count),
+      drained: (held) => this.#ask({ do: 'drained', held }),
+      report: (event, { owner }) => this.#tell({ ...event, fleet, node: owner }),
+    });
+    this.#ticking = setInterval(() => {
+      this.#shared.showLife();
+      this.#workers.suspendLate();
+    }, TICK);
+    this.#thread = new Worker(new URL(`./heartbeat-thread${EXTENSION}`, import.meta.url), {
+      workerData: { ...data, shared: this.#shared.buffer } satisfies ThreadData,
+    });
+    const stopped = (why: string, cause?: unknown): void => this.#over.reject(new HeartbeatsStopped(why, { cause }));
+    this.#thread
+      .on('message', (message: ToWorkers) => this.#hear(message))
+      .on('error', (cause) => stopped('the thread of the heartbeats failed', cause))
+      .on('exit', (code) => stopped(`the thread of the heartbeats ended with ${code}`));
+  }
+
+  /** Resolves once the node has left. Rejects with {@link HeartbeatsStopped}, or with what `onEvent` threw. */
+  get over(): Promise<void> {
+    return this.#over.promise;
+  }
+
+  /** Gives all away: also what still runs after `drainTimeout` ms. */
+  leave(drainTimeout: Millis): void {
+    this.#ask({ do: 'leave' });
+    setTimer(() => this.#workers.giveUp(), drainTimeout).unref();
+  }
+
+  /** Ends both. What still runs is told to stop. */
+  async stop(): Promise<void> {
+    // What is on its way would be begun, and nobody would end it.
+    this.#thread.removeAllListeners('message');
+    this.#workers.dropAll();
+    clearInterval(this.#ticking);
+    await this.#thread.terminate();
+  }
+
+  #ask(message: ToHeartbeats): void {
+    this.#thread.postMessage(message);
+  }
+
+  /** What a listener of events throws is its own, and must not end what was begun half-way. */
+  #tell(event: FleetEvent): void {
+    try {
+      this.#onEvent(event);
+    } catch (cause) {
+      this.#over.reject(cause);
+    }
+  }
+
+  #hear(message: ToWorkers): void {
+    switch (message.do) {
+      case 'begin':
+        this.#life = { of: message.held.owner, number: message.life };
+        this.#workers.begin(message.held, message.checkpoint);
+        break;
+      case 'drain':
+        this.#workers.drain(message.held);
+        break;
+      case 'drop':
+        this.#workers.drop(message.held, message.reason);
+        break;
+      case 'go-on':
+        this.#later.resolve();
+        this.#later = withResolvers();
+        break;
+      case 'tell':
+        this.#tell(message.event);
+        break;
+      case 'over':
+        this.#over.resolve();
+        break;
+    }
+  }
+}

@@ -1,0 +1,116 @@
+/** Batches in memory. */
+import { type Batch, isFinished, membersOf } from '../domain/batches/batch.ts';
+import { expiresAt } from '../domain/expiry.ts';
+import { type BatchId, operationOf } from '../domain/ids.ts';
+import type { Batches, FormingBatch } from '../ports/batches.ts';
+import { type Gate, through } from '../virtual/gate.ts';
+import { behind, type Lag, upToDate } from './remembered.ts';
+import { newestFirst, pageOf, putBatch, type Tables } from './tables.ts';
+
+export const memoryBatches = (tables: Tables, gate: Gate, lag: Lag = upToDate): Batches => {
+  /** A conditional write: answers what was written, or undefined where the condition failed. */
+  const write = (call: string, id: BatchId, next: (batch: Batch) => Batch | undefined): Promise<Batch | undefined> =>
+    through(gate, call, () => {
+      const before = tables.batches.get(id);
+      const after = before && next(before);
+      if (after) putBatch(tables, after);
+      return after;
+    });
+  const isMine = (batch: Batch, attempt: number): boolean =>
+    batch.status === 'in-progress' && batch.attempt === attempt;
+  return {
+    form: (forming) =>
+      through(gate, 'batches.form', () => {
+        const stored = tables.batches.get(forming.id);
+        if (stored) return stored;
+        const batch = formed(forming);
+        putBatch(tables, batch);
+        return batch;
+      }),
+    get: (id) => through(gate, 'batches.get', () => tables.batches.get(id)),
+    seal: (batch, dropped, at, keep) =>
+      through(gate, 'batches.seal', () => {
+        const stored = tables.batches.get(batch.id) ?? batch;
+        if (stored.status !== 'forming') return { batch: stored, byMe: false };
+        const isEmpty = membersOf({ ...stored, dropped }).length === 0;
+        const end = isEmpty
+          ? { status: 'succeeded' as const, counts: { succeeded: 0, failed: 0 }, finishedAt: at }
+          : { status: 'sealed' as const };
+        const sealed = { ...stored, dropped, sealedAt: at, ...end };
+        if (isEmpty) tables.expiries.batches.set(batch.id, expiresAt(at, keep));
+        putBatch(tables, sealed);
+        return { batch: sealed, byMe: true };
+      }),
+    start: async (id, { attempt, tries, uncounted, token, at, runUntil }) => {
+      const started = await write('batches.start', id, (batch) =>
+        batch.attempt === attempt - 1 &&
+        (batch.status === 'sealed' || (batch.status === 'in-progress' && batch.runUntil < at))
+          ? {
+              ...batch,
+              status: 'in-progress',
+              attempt,
+              tries,
+              ...(uncounted === undefined ? {} : { uncounted }),
+              startedBy: token,
+              runUntil,
+              startedAt: batch.startedAt ?? at,
+            }
+          : undefined,
+      );
+      return started !== undefined;
+    },
+    hold: async (id, { after, ...held }) => {
+      const noted = await write('batches.hold', id, (batch) => {
+        if (isFinished(batch.status)) return undefined;
+        const { by, span, isUncounted } = batch.held ?? { by: undefined, span: 0, isUncounted: false };
+        const isFree = span < held.span || by === after;
+        return isFree || (held.isUncounted && !isUncounted) ? { ...batch, held } : undefined;
+      });
+      return noted !== undefined;
+    },
+    postpone: async (id, attempt, { retryAt, ...rest }) => {
+      const postponed = await write('batches.postpone', id, (batch) => {
+        const { startedBy: _, ...idle } = withoutRest(batch);
+        return isMine(batch, attempt) ? { ...idle, ...rest, runUntil: retryAt } : undefined;
+      });
+      return postponed !== undefined;
+    },
+    place: async (id) => {
+      const placed = await write('batches.place', id, (batch) =>
+        isFinished(batch.status) || batch.status === 'forming' ? undefined : { ...batch, targetPage: 0 },
+      );
+      return placed !== undefined;
+    },
+    finish: (id, attempt, { status, counts, at, keep }) =>
+      write('batches.finish', id, (batch) => {
+        if (!isMine(batch, attempt)) return undefined;
+        tables.expiries.batches.set(id, expiresAt(at, keep));
+        return { ...withoutRest(batch), status, counts, finishedAt: at };
+      }),
+    ofTarget: (target, limit, cursor) =>
+      through(gate, 'batches.ofTarget', () => {
+        const sealed = [...behind(tables.batches, lag()).values()].filter(
+          (batch) => batch.target === target && batch.sealedAt !== undefined,
+        );
+        const page = pageOf(
+          newestFirst(sealed, ({ sealedAt }) => sealedAt ?? 0),
+          limit,
+          cursor,
+        );
+        return { ...page, items: page.items.map(({ id }) => id) };
+      }),
+  };
+};
+
+const withoutRest = ({ open: _, pending: __, split: ___, uncounted: ____, ...batch }: Batch) => batch;
+
+/** A new batch, as every adapter stores it. */
+const formed = (batch: FormingBatch): Batch => ({
+  ...batch,
+  operation: operationOf(batch.target),
+  status: 'forming',
+  dropped: [],
+  attempt: 0,
+  tries: 0,
+  runUntil: 0,
+});

@@ -1,0 +1,314 @@
+/**
+ * One SQS standard queue with its dead-letter queue, in virtual time: late, twice and out of order.
+ *
+ * A message is *under way* (sent, its delay is not over), *ready* (for a poll), *in hand* (of a function; ready again
+ * when its visibility timeout ends), *dead* (received too often: nobody gets it until somebody sends it anew) or
+ * *deleted* (never seen again). `messages` holds it until it is deleted.
+ *
+ * A server that did not hear of a receipt, or of the deletion, delivers a *copy*: in states of its own, also when the
+ * message is deleted. Its deletion is the message's too. Nothing may count on a copy: it is not among `messages`, and
+ * one that was received too often is gone.
+ */
+import type { Millis } from '../domain/ids.ts';
+import { RETENTION } from '../domain/timings.ts';
+import type { Backlog } from '../ports/queues.ts';
+import type { Chaos } from '../virtual/chaos.ts';
+import { anyHabits, type Habits } from '../virtual/habits.ts';
+import { checkMessage } from './limits.ts';
+import { Line } from './line.ts';
+
+export interface QueuedMessage {
+  readonly id: string;
+  readonly body: string;
+  readonly revivals: number;
+  readonly sentAt: Millis;
+  /** Of the first message, if this one is a repetition of it. */
+  readonly firstSentAt: Millis;
+  receives: number;
+  deleted: boolean;
+  /** The message of which this is a copy. */
+  readonly copyOf?: QueuedMessage;
+}
+
+/** What is special about a message that is sent. */
+interface Sending {
+  /** How often it was sent again. @default 0 */
+  readonly revivals?: number;
+  /** When the first of them was sent. @default - now */
+  readonly firstSentAt?: Millis;
+  /** By how much longer it is on its way than others. @default 0 */
+  readonly late?: Millis;
+}
+
+export interface QueueOptions {
+  readonly name: string;
+  readonly visibility: Millis;
+  readonly maxReceives: number;
+  /** Messages given to one run of the function at the most. */
+  readonly batchSize: number;
+  /** How long the first of them waits for others, if they are fewer. @default 0 */
+  readonly window?: Millis;
+  /** Runs the function; resolves to the messages that are done. A function that dies never resolves. */
+  readonly consume: (messages: readonly QueuedMessage[]) => Promise<readonly QueuedMessage[]>;
+}
+
+export class SimulatedQueue {
+  readonly #chaos: Chaos;
+  readonly #options: QueueOptions;
+  readonly #habits: Habits;
+  /** Everything sent and not deleted, wherever it is; no copies. */
+  readonly messages = new Set<QueuedMessage>();
+  readonly deadLetters = new Set<QueuedMessage>();
+  readonly #copies = new Set<QueuedMessage>();
+  readonly #delayed = new Set<QueuedMessage>();
+  readonly #ready = new Line<QueuedMessage>();
+  /** Messages that come back after a delay of their own, by the receive for which that holds. */
+  readonly #putOff = new WeakMap<QueuedMessage, number>();
+  #inHand = 0;
+  /** Whether messages were lost that the design counts on. */
+  wasPurged = false;
+  #polling = false;
+  /** When whoever waits first is handed on, with how many there are by then; none waits while it is undefined. */
+  #handOnAt: Millis | undefined;
+  #sent = 0;
+  /** Told of a message that was sent. */
+  onSend: (message: QueuedMessage) => void = () => {};
+  /** Called with each message that a function receives. */
+  onReceive: (message: QueuedMessage) => void = () => {};
+  /** Told of a message that was too old. */
+  onLost: (message: QueuedMessage) => void = () => {};
+  /** Told of a deletion, before it is done. */
+  onDelete: (message: QueuedMessage) => void = () => {};
+
+  constructor(chaos: Chaos, options: QueueOptions, habits: Habits = anyHabits(chaos, options.name)) {
+    this.#chaos = chaos;
+    this.#habits = habits;
+    this.#options = options;
+  }
+
+  get isEmpty(): boolean {
+    return this.messages.size === 0 && this.#copies.size === 0;
+  }
+
+  /** @returns the message's id. */
+  send(body: string, delaySeconds = 0, { revivals = 0, firstSentAt, late = 0 }: Sending = {}): string {
+    checkMessage(body, delaySeconds);
+    this.#sent += 1;
+    const id = `${this.#options.name}-${this.#sent}`;
+    const sentAt = this.#chaos.scheduler.now;
+    const first = firstSentAt ?? sentAt;
+    const message: QueuedMessage = { id, body, revivals, sentAt, firstSentAt: first, receives: 0, deleted: false };
+    this.messages.add(message);
+    this.onSend(message);
+    if (delaySeconds > 0) this.#delayed.add(message);
+    this.#chaos.trace(() => `  ${message.id} sent: ${body}${delaySeconds > 0 ? ` in ${delaySeconds} s` : ''}`);
+    this.#later(late + this.#delay(delaySeconds, id), message);
+    return id;
+  }
+
+  /** As SQS counts: one that is late without a delay waits. */
+  backlog(): Backlog {
+    const live = [...this.messages].filter((message) => !this.deadLetters.has(message));
+    const delayed = live.filter((message) => this.#delayed.has(message)).length;
+    const ready = new Set(this.#ready);
+    const inFlight = live.filter((message) => message.receives > 0 && !ready.has(message)).length;
+    return { waiting: live.length - delayed - inFlight, inFlight, delayed };
+  }
+
+  /** Never early. */
+  #delay(seconds: number, id: string): Millis {
+    return seconds > 0 ? seconds * 1_000 + this.#habits.overdue(id) : this.#habits.late(id);
+  }
+
+  delete(message: QueuedMessage): void {
+    if (message.copyOf) {
+      this.#forget(message);
+      this.delete(message.copyOf);
+    } else if (!message.deleted) {
+      this.onDelete(message);
+      this.#forget(message);
+    }
+  }
+
+  #forget(message: QueuedMessage): void {
+    message.deleted = true;
+    for (const place of [this.messages, this.#copies, this.deadLetters]) place.delete(message);
+  }
+
+  /** Somebody purges the queue: whatever is in it was never sent. */
+  purge(): void {
+    for (const message of [...this.messages, ...this.#copies]) this.#forget(message);
+    this.wasPurged = true;
+    this.#chaos.trace(() => `  the ${this.#options.name} queue is purged`);
+  }
+
+  /** Deletes what SQS keeps no longer, dead letters too: to become one makes a message no younger. */
+  loseOld(): void {
+    for (const message of [...this.messages, ...this.#copies]) if (this.#isOld(message)) this.#lose(message);
+  }
+
+  #isOld({ sentAt }: QueuedMessage): boolean {
+    return sentAt + RETENTION < this.#chaos.scheduler.now;
+  }
+
+  #lose(message: QueuedMessage): void {
+    this.#forget(message);
+    if (message.copyOf) return;
+    this.wasPurged = true;
+    this.#chaos.trace(() => `  ${message.id} is gone: nobody handled it for as long as the queue keeps it`);
+    this.onLost(message);
+  }
+
+  #later(delay: Millis, message: QueuedMessage, comes: () => boolean = () => true): void {
+    this.#chaos.scheduler.after(delay, () => {
+      this.#delayed.delete(message);
+      if (!comes()) return;
+      if (message.deleted || this.deadLetters.has(message)) return;
+      this.#ready.push(message);
+      this.#pollSoon();
+    });
+  }
+
+  /** More pollers may be free than when somebody last looked. */
+  pollAgain(): void {
+    if (this.#ready.length > 0) this.#pollSoon();
+  }
+
+  #pollSoon(): void {
+    const { batchSize, window = 0 } = this.#options;
+    if (window > 0 && this.#ready.length < batchSize) {
+      this.#gather(window);
+      return;
+    }
+    if (this.#polling) return;
+    this.#polling = true;
+    this.#chaos.scheduler.after(this.#habits.untilPoll(), () => {
+      this.#polling = false;
+      this.#poll();
+    });
+  }
+
+  /** Whoever is ready first waits for others, for so long. */
+  #gather(window: Millis): void {
+    const { scheduler } = this.#chaos;
+    if (this.#handOnAt !== undefined) return;
+    const at = scheduler.now + window;
+    this.#handOnAt = at;
+    scheduler.after(window, () => {
+      if (this.#handOnAt === at && this.#ready.length > 0) this.#poll();
+    });
+  }
+
+  #poll(): void {
+    const { pollers } = this.#habits;
+    this.#handOnAt = undefined;
+    if (!pollers) {
+      const taken = this.#take();
+      if (this.#ready.length > 0) this.#pollSoon();
+      if (taken.length > 0) this.#deliver(taken);
+      return;
+    }
+    const { batchSize, window = 0 } = this.#options;
+    const least = window > 0 ? batchSize : 1;
+    // Those whose time is over first, however few they are; then as many as need not wait for others.
+    for (let from = 1; this.#ready.length >= from && pollers.mayTake(this.#inHand); from = least) {
+      const taken = this.#take();
+      if (taken.length > 0) this.#deliver(taken);
+    }
+    if (window > 0 && this.#ready.length > 0 && pollers.mayTake(this.#inHand)) this.#pollSoon();
+  }
+
+  #take(): QueuedMessage[] {
+    const taken: QueuedMessage[] = [];
+    const most = this.#habits.atOnce(this.#options.batchSize);
+    while (taken.length < most && this.#ready.length > 0) {
+      const message = this.#ready.take(this.#habits.nextOf(this.#ready.length));
+      if (message.deleted || taken.includes(message)) continue;
+      if (this.#isOld(message)) {
+        this.#lose(message);
+        continue;
+      }
+      message.receives += 1;
+      if (message.receives > this.#options.maxReceives) this.#bury(message);
+      else {
+        taken.push(message);
+        this.onReceive(message);
+      }
+      const again = this.#habits.again(message.id, message.copyOf !== undefined);
+      if (again !== undefined) this.#copy(message, again);
+    }
+    return taken;
+  }
+
+  #copy(message: QueuedMessage, delay: Millis): void {
+    const copy: QueuedMessage = { ...message, deleted: false, copyOf: message.copyOf ?? message };
+    this.#copies.add(copy);
+    this.#later(delay, copy);
+  }
+
+  #bury(message: QueuedMessage): void {
+    if (message.copyOf) {
+      this.#forget(message);
+      return;
+    }
+    this.deadLetters.add(message);
+    this.#chaos.trace(() => `  ${message.id} is a dead letter`);
+  }
+
+  #deliver(taken: readonly QueuedMessage[]): void {
+    const { pollers } = this.#habits;
+    const hidden = pollers ? this.#hideTogether(taken) : this.#hideEach(taken);
+    const { scheduler } = this.#chaos;
+    const from = scheduler.now;
+    this.#inHand += 1;
+    this.#options.consume(taken).then((done) => {
+      for (const message of done) {
+        if (!this.#habits.keeps(message.id)) this.delete(message);
+      }
+      for (const message of done) if (message.deleted) hidden.delete(message);
+      this.#inHand -= 1;
+      pollers?.handled(scheduler.now - from, taken.length);
+      if (pollers) this.pollAgain();
+    });
+  }
+
+  /**
+   * Has a message that is in hand come back after `delay` seconds, and not when its visibility timeout ends. False if it was
+   * deleted, or received again since.
+   */
+  putOff(message: QueuedMessage, receives: number, delay: number): boolean {
+    if (message.deleted || message.receives !== receives) return false;
+    // The message itself comes back; copies that came back, too, would multiply.
+    if (message.copyOf) {
+      this.#forget(message);
+      return true;
+    }
+    this.#putOff.set(message, receives);
+    this.#later(delay * 1_000 + this.#habits.overdue(message.id), message);
+    return true;
+  }
+
+  /** Whether a visibility timeout still counts: the message was neither put off since, nor received again. */
+  #comesBack(message: QueuedMessage, receives: number): boolean {
+    return message.receives === receives && this.#putOff.get(message) !== receives;
+  }
+
+  #hideEach(taken: readonly QueuedMessage[]): Pick<Set<QueuedMessage>, 'delete'> {
+    for (const message of taken) {
+      const { receives } = message;
+      this.#later(this.#options.visibility + this.#habits.hiddenLonger(), message, () =>
+        this.#comesBack(message, receives),
+      );
+    }
+    return new Set();
+  }
+
+  /** One event for all of them, which holds on to none that was deleted: of long traces there are many. */
+  #hideTogether(taken: readonly QueuedMessage[]): Pick<Set<QueuedMessage>, 'delete'> {
+    const hidden = new Map(taken.map((message) => [message, message.receives]));
+    this.#chaos.scheduler.after(this.#options.visibility + this.#habits.hiddenLonger(), () => {
+      for (const [message, receives] of hidden) this.#later(0, message, () => this.#comesBack(message, receives));
+    });
+    return hidden;
+  }
+}

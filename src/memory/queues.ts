@@ -1,0 +1,149 @@
+/** The queue ports on simulated queues. */
+
+import { printBatch, printElect, printGroup } from '../domain/batches/messages.ts';
+import type { CallbackMessage } from '../domain/callbacks/callback.ts';
+import type { Millis } from '../domain/ids.ts';
+import { printRejection, type Rejection } from '../domain/register/rejection.ts';
+import type { DeadLetter, DeadLetters } from '../ports/dead-letters.ts';
+import type { Backlogs, LetterQueue, Queues, SourceQueue, WorkingQueue } from '../ports/queues.ts';
+import { type Gate, through } from '../virtual/gate.ts';
+import type { QueuedMessage, SimulatedQueue } from './queue.ts';
+
+export type SimulatedQueues = Readonly<Record<WorkingQueue, SimulatedQueue>> & {
+  /** @default - whoever is to be told of something hears it at once: no event waits, and none becomes a dead letter */
+  readonly callback?: SimulatedQueue;
+};
+
+/** The queue of events that were given up. */
+export class GivenUp {
+  readonly letters: DeadLetter[] = [];
+  readonly #now: () => Millis;
+  #put = 0;
+
+  /** @param now when a message is sent. @default - every message is old */
+  constructor(now: () => Millis = () => 0) {
+    this.#now = now;
+  }
+
+  put(body: string): void {
+    this.#put += 1;
+    const id = `given-up-${this.#put}`;
+    const sentAt = this.#now();
+    this.letters.push({ messageId: id, body, revivals: 0, sentAt, firstSentAt: sentAt, receipt: id });
+  }
+
+  remove(receipt: string): void {
+    const at = this.letters.findIndex((letter) => letter.receipt === receipt);
+    if (at !== -1) this.letters.splice(at, 1);
+  }
+}
+
+/** @param told events for initiators. @param givenUp events that were given up */
+export const memoryQueues = (
+  queues: SimulatedQueues,
+  rejected: Rejection[],
+  gate: Gate,
+  told: Pick<CallbackMessage[], 'push'> = [],
+  givenUp = new GivenUp(),
+): Queues => ({
+  register: async (bodies) => {
+    await gate(
+      'queues.register',
+      bodies.map((body) => () => queues.register.send(body)),
+    );
+  },
+  elect: async (messages) => {
+    await gate(
+      'queues.elect',
+      messages.map((message) => () => queues.elect.send(printElect(message))),
+    );
+  },
+  resume: (message, delay) => through(gate, 'queues.resume', () => void queues.elect.send(printElect(message), delay)),
+  group: (message, delay) => through(gate, 'queues.group', () => void queues.group.send(printGroup(message), delay)),
+  batch: (message, delay) => through(gate, 'queues.batch', () => void queues.batch.send(printBatch(message), delay)),
+  reject: async (rejections) => {
+    await gate(
+      'queues.reject',
+      rejections.map((rejection) => () => rejected.push(rejection)),
+    );
+  },
+  callbacks: async (messages) => {
+    await gate(
+      'queues.callbacks',
+      messages.map((message) => () => told.push(message)),
+    );
+  },
+  giveUp: async (bodies) => {
+    await gate(
+      'queues.giveUp',
+      bodies.map((body) => () => givenUp.put(body)),
+    );
+  },
+});
+
+const queueOf = (queues: SimulatedQueues, name: SourceQueue): SimulatedQueue => {
+  const queue = queues[name];
+  if (!queue) throw new Error('no event waits in a queue here');
+  return queue;
+};
+
+export const memoryBacklogs = (queues: SimulatedQueues, gate: Gate): Backlogs => ({
+  of: (queue) => through(gate, 'backlogs.of', () => queueOf(queues, queue).backlog()),
+});
+
+export const memoryDeadLetters = (
+  queues: SimulatedQueues,
+  rejected: Rejection[],
+  gate: Gate,
+  givenUp = new GivenUp(),
+): DeadLetters => {
+  const lettersOf = (queue: LetterQueue): DeadLetter[] => {
+    if (queue === 'given-up') return givenUp.letters;
+    return queue === 'rejected'
+      ? rejected.map((each) =>
+          letterOf({
+            id: each.messageId,
+            body: printRejection(each),
+            revivals: 0,
+            sentAt: each.at,
+            firstSentAt: each.at,
+          }),
+        )
+      : [...(queues[queue]?.deadLetters ?? [])].map(letterOf);
+  };
+  return {
+    receive: (queue) => through(gate, 'deadLetters.receive', () => lettersOf(queue).slice(0, 10)),
+    revive: (queue, { body, revivals, firstSentAt }, delay) =>
+      through(gate, 'deadLetters.revive', () =>
+        queueOf(queues, queue).send(body, delay, { revivals: revivals + 1, firstSentAt }),
+      ),
+    remove: (queue, { receipt }) =>
+      through(gate, 'deadLetters.remove', () => {
+        if (queue === 'rejected') {
+          const at = rejected.findIndex(({ messageId }) => messageId === receipt);
+          if (at !== -1) rejected.splice(at, 1);
+          return;
+        }
+        if (queue === 'given-up') return givenUp.remove(receipt);
+        const from = queueOf(queues, queue);
+        const message = [...from.deadLetters].find(({ id }) => id === receipt);
+        if (message) from.delete(message);
+      }),
+    count: (queue) => through(gate, 'deadLetters.count', () => lettersOf(queue).length),
+  };
+};
+
+const letterOf = ({
+  id,
+  body,
+  revivals,
+  sentAt,
+  firstSentAt,
+}: Omit<QueuedMessage, 'receives' | 'deleted'>): DeadLetter => ({
+  messageId: id,
+  body,
+  revivals,
+  sentAt,
+  firstSentAt,
+  receipt: id,
+});

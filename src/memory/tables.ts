@@ -1,0 +1,225 @@
+/** The tables in memory, and a watcher who sees every write: the simulation's invariants are checked there. */
+import type { Batch } from '../domain/batches/batch.ts';
+import type { Lock } from '../domain/batches/lock.ts';
+import type { Waiting } from '../domain/batches/policy.ts';
+import type { FanOutId } from '../domain/fan-out-ids.ts';
+import type { FanOut, Node } from '../domain/fan-outs/fan-out.ts';
+import type { Position } from '../domain/fan-outs/tree.ts';
+import type { BatchId, Millis, OperationName, Target, TaskId, Token } from '../domain/ids.ts';
+import type { ListId } from '../domain/lists/ids.ts';
+import type { Range } from '../domain/lists/list.ts';
+import type { InputKey } from '../domain/merging/inputs.ts';
+import type { Known } from '../domain/merging/merge.ts';
+import type { SlotPage } from '../domain/operations/slot-pages.ts';
+import type { OperationState, Slot, WaitingTarget } from '../domain/operations/slots.ts';
+import type { NewTask, Task } from '../domain/tasks/task.ts';
+import type { Reservation } from '../ports/fan-outs.ts';
+import type { Append, JobResult, Taken } from '../ports/lists.ts';
+import type { PatrolMark } from '../ports/patrol-marks.ts';
+import { DYNAMODB, limited } from './limits.ts';
+import { rowBehind } from './remembered.ts';
+
+/** Is told of each write before the next one can happen. */
+export interface Watcher {
+  task?(before: Task | undefined, after: Task): void;
+  payload?(id: TaskId): void;
+  batch?(before: Batch | undefined, after: Batch): void;
+  lock?(target: Target, before: Lock, after: Lock): void;
+  rowDeleted?(target: Target, row: Waiting): void;
+  operation?(operation: OperationName, before: OperationState, after: OperationState): void;
+  /** A page of slots beyond the first one. */
+  slotPage?(page: OwnedPage, before: readonly Slot[]): void;
+  /** A Target began or ceased to wait for room in this operation. */
+  waitingTarget?(operation: OperationName): void;
+  fanOut?(before: FanOut | undefined, after: FanOut): void;
+  fanOutNode?(id: FanOutId, position: Position, before: Node | undefined, after: Node): void;
+}
+
+/** When rows expire, in seconds of the epoch: those whose time to live runs. */
+interface Expiries {
+  readonly tasks: Map<TaskId, number>;
+  readonly batches: Map<BatchId, number>;
+  readonly locks: Map<Target, number>;
+}
+
+/** A page of slots beyond the first one. */
+export interface OwnedPage extends SlotPage {
+  /** Whether its owner is an operation or a Target: both may have one name. */
+  readonly of: 'operation' | 'target';
+  readonly owner: string;
+}
+
+export interface StoredPayload {
+  readonly text: string;
+  /** When the task was registered that it is for. */
+  readonly createdAt: Millis;
+  /** Of the task, which wanted it last. */
+  readonly run: number;
+  /** When it expires, in seconds of the epoch, while its time to live runs. */
+  readonly expires?: number;
+}
+
+export interface Tables {
+  readonly tasks: Map<TaskId, Task>;
+  /** By the task's id, or by the key of a row of its own. */
+  readonly payloads: Map<string, StoredPayload>;
+  readonly waiting: Map<Target, Map<string, Waiting>>;
+  readonly locks: Map<Target, Lock>;
+  readonly batches: Map<BatchId, Batch>;
+  readonly expiries: Expiries;
+  readonly operations: Map<OperationName, OperationState>;
+  /** Pages of slots beyond the first one, by owner and number. */
+  readonly slotPages: Map<string, OwnedPage>;
+  /** The keys that an owner's pages have, or had. */
+  readonly slotPageKeys: Map<string, Set<string>>;
+  /** Targets that wait for room in their operation, by their turn. */
+  readonly waitingTargets: Map<OperationName, Map<string, WaitingTarget>>;
+  /** Inputs that were done, by their keys. */
+  readonly processed: Map<Target, Map<InputKey, Known & { readonly until: Millis }>>;
+  readonly fanOuts: Map<FanOutId, FanOut>;
+  /** By fan-out, level and number. */
+  readonly fanOutNodes: Map<string, Node>;
+  /** By fan-out and token. */
+  readonly reservations: Map<string, Reservation>;
+  /** Deferred lists: what was added, by list and token, and from where on it is the list's. */
+  readonly listAppends: Map<string, Append>;
+  readonly listSegments: Map<string, Range & { readonly id: ListId; readonly token: Token }>;
+  /** By list, token and place among those that were added together. */
+  readonly listJobs: Map<string, string>;
+  readonly listTriggers: Map<string, Taken>;
+  readonly listResults: Map<string, JobResult>;
+  /** Attempts at claiming a candidate, refused ones too: each is paid for. */
+  claims: number;
+  patrolMark: PatrolMark | undefined;
+  watcher: Watcher;
+  readonly newRows: () => Map<string, Waiting>;
+  /** Whether a task's payload has a row of its own. */
+  readonly isApart: (task: NewTask) => boolean;
+}
+
+/**
+ * What counts as too large for a task's own row: small, so that short schedules have both kinds; and, as in DynamoDB,
+ * a matter of the whole row, which differs between two messages with one payload.
+ */
+const INLINE = 50;
+const isLarge = ({ payload, correlationId = '' }: NewTask): boolean => payload.length + correlationId.length > INLINE;
+
+type NewTable = <K, V>() => Map<K, V>;
+
+/** @param newTable one that is remembered, where reads may be behind @param newRows of a Target that waits */
+export const emptyTables = (
+  newTable: NewTable = () => new Map(),
+  { newRows = newTable, isApart = isLarge }: Partial<Pick<Tables, 'newRows' | 'isApart'>> = {},
+): Tables => {
+  const rows = <K extends string, V>(): Map<K, V> => limited(newTable());
+  const plainRows = <K extends string, V>(): Map<K, V> => limited(new Map());
+  return {
+    newRows: () => limited(newRows(), DYNAMODB.sortKey),
+    isApart,
+    tasks: rows(),
+    payloads: rows(),
+    waiting: new Map(),
+    locks: rows(),
+    batches: rows(),
+    expiries: { tasks: new Map(), batches: new Map(), locks: new Map() },
+    operations: rows(),
+    slotPages: rows(),
+    slotPageKeys: new Map(),
+    waitingTargets: new Map(),
+    processed: new Map(),
+    fanOuts: rows(),
+    fanOutNodes: plainRows(),
+    reservations: plainRows(),
+    listAppends: plainRows(),
+    listSegments: plainRows(),
+    listJobs: plainRows(),
+    listTriggers: plainRows(),
+    listResults: plainRows(),
+    claims: 0,
+    patrolMark: undefined,
+    watcher: {},
+  };
+};
+
+export const putTask = (tables: Tables, task: Task): void => {
+  const before = tables.tasks.get(task.id);
+  tables.tasks.set(task.id, task);
+  tables.watcher.task?.(before, task);
+};
+
+/** The key of a payload's own row. */
+export const payloadKey = ({ id, payloadHash }: Pick<Task, 'id' | 'payloadHash'>): string =>
+  `${id}#payload#${payloadHash}`;
+
+export const putPayload = (tables: Tables, of: Pick<Task, 'id' | 'payloadHash'>, payload: StoredPayload): void => {
+  tables.payloads.set(payloadKey(of), payload);
+  tables.watcher.payload?.(of.id);
+};
+
+export const putBatch = (tables: Tables, batch: Batch): void => {
+  const before = tables.batches.get(batch.id);
+  tables.batches.set(batch.id, batch);
+  tables.watcher.batch?.(before, batch);
+};
+
+/** The slots of an operation that are taken, on all pages. */
+export const slotsIn = (tables: Tables, operation: OperationName): readonly Slot[] => [
+  ...(tables.operations.get(operation)?.inFlight ?? []),
+  ...pagesOf(tables, 'operation', operation).flatMap(({ slots }) => slots),
+];
+
+/** The pages of an owner beyond the first one. @param lag how long ago */
+export const pagesOf = (
+  { slotPages, slotPageKeys }: Tables,
+  of: OwnedPage['of'],
+  owner: string,
+  lag: Millis = 0,
+): readonly OwnedPage[] =>
+  [...(slotPageKeys.get(`${of} ${owner}`) ?? [])].flatMap((key) => rowBehind(slotPages, key, lag) ?? []);
+
+/** How many batches of a Target are in flight, where that is counted. */
+export const inFlightIn = (tables: Tables, target: Target): number =>
+  pagesOf(tables, 'target', target).reduce(
+    (sum, { slots }) => sum + slots.length,
+    tables.locks.get(target)?.inFlight?.length ?? 0,
+  );
+
+export const slotPageKey = ({ of, owner, page }: Omit<OwnedPage, 'slots'>): string => `${of} ${owner}#${page}`;
+
+export const putSlotPage = (tables: Tables, page: OwnedPage, before: readonly Slot[]): void => {
+  const [owned, key] = [`${page.of} ${page.owner}`, slotPageKey(page)];
+  tables.slotPageKeys.set(owned, (tables.slotPageKeys.get(owned) ?? new Set()).add(key));
+  tables.slotPages.set(key, page);
+  tables.watcher.slotPage?.(page, before);
+};
+
+export const putFanOut = (tables: Tables, fanOut: FanOut): void => {
+  const before = tables.fanOuts.get(fanOut.id);
+  tables.fanOuts.set(fanOut.id, fanOut);
+  tables.watcher.fanOut?.(before, fanOut);
+};
+
+/** The key of a node's row. */
+export const nodeKey = (id: FanOutId, { level, n }: Position): string => `${id}#${level}.${n}`;
+
+export const putFanOutNode = (tables: Tables, id: FanOutId, position: Position, node: Node): void => {
+  const key = nodeKey(id, position);
+  const before = tables.fanOutNodes.get(key);
+  tables.fanOutNodes.set(key, node);
+  tables.watcher.fanOutNode?.(id, position, before, node);
+};
+
+export const putLock = (tables: Tables, target: Target, lock: Lock, before: Lock): void => {
+  tables.locks.set(target, lock);
+  tables.watcher.lock?.(target, before, lock);
+};
+
+/** Newest first by `at`, then a page of it. The cursor is the position. */
+export const pageOf = <T>(items: readonly T[], limit: number, cursor?: string): { items: T[]; cursor?: string } => {
+  const from = Number(cursor ?? 0);
+  const page = items.slice(from, from + limit);
+  return from + limit < items.length ? { items: page, cursor: String(from + limit) } : { items: page };
+};
+
+export const newestFirst = <T>(items: readonly T[], at: (item: T) => Millis): T[] =>
+  items.toSorted((a, b) => at(b) - at(a));

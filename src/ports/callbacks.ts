@@ -1,0 +1,27 @@
+/** The ports of the callback function, beside those that other functions have, too. */
+import type { Share } from '../domain/callbacks/share.ts';
+
+/** Where the share of destinations is stored: one small row. */
+export interface Shares {
+  /** @param how `eventually` is cheaper, and may be behind. */
+  read(how: 'eventually' | 'now'): Promise<Share>;
+  /** Stores a share under the next version. False where the stored version is no longer the one that was read. */
+  write(share: Share): Promise<boolean>;
+}
+
+/** A message of the callback queue that comes back. */
+export interface PutOff {
+  /** SQS's name for the message, and the receipt of this delivery of it. */
+  readonly messageId: string;
+  readonly receipt: string;
+  /** In how many seconds it is delivered again: 1 to 900. */
+  readonly delay: number;
+}
+
+export interface Returns {
+  /**
+   * Has messages come back after delays of their own. Answers those that SQS did not take: they come back after the
+   * queue's visibility timeout.
+   */
+  putOff(messages: readonly PutOff[]): Promise<readonly PutOff[]>;
+}

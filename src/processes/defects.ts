@@ -1,0 +1,45 @@
+/** A step may fail for a fault, or to let its message come back. Whatever else it throws is a finding. */
+
+import { UnknownOperation } from '../domain/config/resolved.ts';
+import { TimeIsUp } from '../ports/machine.ts';
+import { NotSealed } from '../steps/call/handle-batch.ts';
+import { OutOfTime } from '../steps/turns.ts';
+import { InjectedFault } from '../virtual/faults.ts';
+import { Violation } from '../virtual/violation.ts';
+
+/** What steps are meant to fail with. */
+const MEANT = [InjectedFault, OutOfTime, TimeIsUp, NotSealed];
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** What an error is made of: the sweep's are of the patrol's, which are of its Targets'. */
+const causesOf = (cause: unknown): readonly unknown[] =>
+  cause instanceof AggregateError ? cause.errors.flatMap(causesOf) : [cause];
+
+/** @param removed operations that are not configured for a while: what is left of them waits until they are */
+const isMeant = (cause: unknown, removed: ReadonlySet<string>): boolean =>
+  MEANT.some((each) => cause instanceof each) || (cause instanceof UnknownOperation && removed.has(cause.operation));
+
+/** What a step failed with, if it was not meant to. @param who failed */
+export const defectOf = (who: string, cause: unknown, removed: ReadonlySet<string> = NONE): Violation | undefined => {
+  const causes = causesOf(cause);
+  if (causes.length > 0 && causes.every((each) => isMeant(each, removed))) return undefined;
+  const defect = causes.find((each) => !isMeant(each, removed)) ?? cause;
+  const at = defect instanceof Error ? defect.stack?.split('\n', 2)[1]?.trim() : undefined;
+  return brokenBy({ who, cause: String(defect), at });
+};
+
+/** The same for a cause that a step caught and only told of. */
+export const defectToldIn = (
+  who: string,
+  event: object,
+  removed: ReadonlySet<string> = NONE,
+): Violation | undefined => {
+  if (!('cause' in event)) return undefined;
+  const cause = String(event.cause);
+  if (MEANT.some(({ name }) => cause.startsWith(`${name}: `))) return undefined;
+  if ([...removed].some((operation) => cause === String(new UnknownOperation(operation)))) return undefined;
+  return brokenBy({ who, ...event });
+};
+
+const brokenBy = (subject: object): Violation => new Violation('a step fails only for a fault', subject);

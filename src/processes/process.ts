@@ -1,0 +1,209 @@
+/** One run of a function in a schedule: a process of its own, with its own clock and its own bad luck. */
+
+import type { CallbackMessage } from '../domain/callbacks/callback.ts';
+import { type Config, keepTasksIn, operationFor } from '../domain/config/resolved.ts';
+import type { Downstream } from '../domain/downstream/downstream.ts';
+import { FULL_SIZE, type NodeSize } from '../domain/fan-outs/tree.ts';
+import type { Millis, Token } from '../domain/ids.ts';
+import type { Rejection } from '../domain/register/rejection.ts';
+import { memoryBatches } from '../memory/batches.ts';
+import { memoryFanOuts } from '../memory/fan-outs.ts';
+import { memoryLists } from '../memory/lists.ts';
+import { memoryLocks } from '../memory/locks.ts';
+import { memoryOperations } from '../memory/operations.ts';
+import { memoryProcessed } from '../memory/processed.ts';
+import { type GivenUp, memoryDeadLetters, memoryQueues, type SimulatedQueues } from '../memory/queues.ts';
+import { type Lag, MAX_LAG } from '../memory/remembered.ts';
+import type { Tables } from '../memory/tables.ts';
+import { memoryTasks } from '../memory/tasks.ts';
+import { memoryWaiting } from '../memory/waiting.ts';
+import { type Invocation, TimeIsUp } from '../ports/machine.ts';
+import type { Deps } from '../steps/deps.ts';
+import { mergingDownstream } from '../steps/merge/merging-downstream.ts';
+import type { Chaos } from '../virtual/chaos.ts';
+import { faultyGate, type Process } from '../virtual/faults.ts';
+import { type Gate, through } from '../virtual/gate.ts';
+import type { Random } from '../virtual/random.ts';
+import { brief } from '../virtual/trace.ts';
+import { defectOf, defectToldIn } from './defects.ts';
+import { type pricesOf, type Spent, throttled } from './units.ts';
+
+/** What all processes of a schedule share. */
+export interface Surroundings {
+  readonly config: Config;
+  readonly tables: Tables;
+  readonly queues: SimulatedQueues;
+  readonly rejected: Rejection[];
+  /** @default - none is ever given up */
+  readonly givenUp?: GivenUp;
+  /** What initiators were told. */
+  readonly told: Pick<CallbackMessage[], 'push'>;
+  /** The batch API behind every operation, as a process calls it. */
+  readonly downstream: (life: Life) => Downstream;
+  /** @default - that of DynamoDB's rows */
+  readonly nodeSize?: NodeSize;
+  /** Slots of a page. @default - those of DynamoDB's rows */
+  readonly slotsPerPage?: number;
+  /** Has a process wait for the capacity of partitions, or fails. @default - there is always enough */
+  readonly throttle?: Throttle;
+}
+
+/** Prices of calls, and who waits for what they cost. */
+export interface Throttle {
+  readonly prices: ReturnType<typeof pricesOf>;
+  readonly spend: (process: string, spent: readonly Spent[]) => Promise<void>;
+}
+
+export interface Started {
+  readonly name: string;
+  readonly deps: Deps;
+  readonly invocation: Invocation;
+}
+
+/** A process, and what it has of the world by itself. */
+export interface Life extends Pick<Deps, 'machine' | 'report'> {
+  readonly name: string;
+  /** Which function it is a run of. */
+  readonly function: string;
+  readonly gate: Gate;
+  readonly random: Random;
+  /** How far an eventually consistent read is behind. */
+  readonly lag: Lag;
+  readonly invocation: Invocation;
+}
+
+/** Begins a process that its platform ends after `timeout`. @param gateOf makes the gate of its calls */
+export const beginLife = (
+  chaos: Chaos,
+  fn: string,
+  run: number,
+  timeout: Millis,
+  gateOf: (chaos: Chaos, process: Process) => Gate = faultyGate,
+): Life => {
+  const { scheduler, rates } = chaos;
+  const name = `${fn}-λ${run}`;
+  const random = chaos.chanceOf(name);
+  const process: Process = {
+    name,
+    function: fn,
+    random,
+    clockOffset: random.int(-rates.skew, rates.skew),
+    endsAt: scheduler.now + timeout,
+    outlivesTimeout: false,
+  };
+  return {
+    name,
+    function: fn,
+    gate: gateOf(chaos, process),
+    random,
+    lag: () => random.int(0, MAX_LAG),
+    invocation: { timeLeft: () => process.endsAt - scheduler.now },
+    machine: machineOf(chaos, process),
+    report: (event) => {
+      chaos.trace(() => `${name}  · ${brief(event)}`);
+      const defect = defectToldIn(name, event, chaos.removed);
+      if (defect) chaos.onViolation(defect);
+    },
+  };
+};
+
+/** Gives a process everything that there is. */
+export const startProcess = (around: Surroundings, life: Life): Started => ({
+  name: life.name,
+  deps: depsOf(around, life),
+  invocation: life.invocation,
+});
+
+const machineOf = ({ scheduler, died, hindered }: Chaos, { name, random, clockOffset }: Process): Deps['machine'] => {
+  let tokens = 0;
+  return {
+    now: () => scheduler.now + clockOffset,
+    sleep: (duration) => scheduler.wait(duration),
+    within: (limit, work) =>
+      new Promise((resolve, reject) => {
+        let isDone = false;
+        scheduler.after(Math.max(0, limit), () => {
+          // Whoever died meanwhile waits for nothing any more.
+          if (isDone || died.has(name)) return;
+          hindered.add(name);
+          reject(new TimeIsUp(limit));
+        });
+        const working = work();
+        working.then(resolve, reject).finally(() => {
+          isDone = true;
+        });
+      }),
+    random: () => random.next(),
+    token: () => {
+      tokens += 1;
+      return `${name}.${tokens}` as Token;
+    },
+  };
+};
+
+/** Functions that throw give their messages back. What no fault explains ends the run: it is the code's own. */
+export const attempt = async <T>(chaos: Chaos, name: string, work: () => Promise<T>, otherwise: T): Promise<T> => {
+  try {
+    return await work();
+  } catch (cause) {
+    failed(chaos, name, cause);
+    return otherwise;
+  }
+};
+
+/** Tells of a step that failed. */
+export const failed = (chaos: Chaos, name: string, cause: unknown): void => {
+  chaos.trace(() => `${name}  failed: ${String(cause)}`);
+  const defect = defectOf(name, cause, chaos.removed);
+  if (defect) chaos.onViolation(defect);
+};
+
+/** The stores whose rows share partitions. */
+const stores = (around: Surroundings, { name, gate, lag }: Life) => {
+  const { config, tables, slotsPerPage, throttle } = around;
+  const all = {
+    tasks: memoryTasks(tables, gate, lag),
+    waiting: memoryWaiting(tables, gate, lag),
+    locks: memoryLocks(tables, gate, lag, slotsPerPage, keepTasksIn(config)),
+    batches: memoryBatches(tables, gate, lag),
+    operations: memoryOperations(tables, gate, lag, slotsPerPage),
+  };
+  if (!throttle) return all;
+  const { prices } = throttle;
+  const spend = (spent: readonly Spent[]): Promise<void> => throttle.spend(name, spent);
+  return {
+    tasks: throttled(all.tasks, prices.tasks, spend),
+    waiting: throttled(all.waiting, prices.waiting, spend),
+    locks: throttled(all.locks, prices.locks, spend),
+    batches: throttled(all.batches, prices.batches, spend),
+    operations: throttled(all.operations, prices.operations, spend),
+  };
+};
+
+const depsOf = (around: Surroundings, life: Life): Deps => {
+  const { gate, lag, machine, report } = life;
+  const { config, tables, queues, rejected, givenUp, told, nodeSize = FULL_SIZE } = around;
+  return {
+    config,
+    ...stores(around, life),
+    fanOuts: memoryFanOuts(tables, gate, nodeSize, lag),
+    lists: memoryLists(tables, gate, nodeSize),
+    queues: memoryQueues(queues, rejected, gate, told, givenUp),
+    deadLetters: memoryDeadLetters(queues, rejected, gate, givenUp),
+    patrolMarks: {
+      read: () => through(gate, 'patrolMarks.read', () => tables.patrolMark),
+      write: (mark) =>
+        through(gate, 'patrolMarks.write', () => {
+          tables.patrolMark = mark;
+        }),
+    },
+    downstreamOf: (operation) => {
+      const { merge, keepTasks } = operationFor(config, operation);
+      const inner = around.downstream(life);
+      const processed = memoryProcessed(tables, gate);
+      return merge ? mergingDownstream(inner, { ...merge, keepTasks, processed, machine, report }) : inner;
+    },
+    machine,
+    report,
+  };
+};

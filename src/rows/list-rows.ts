@@ -1,0 +1,159 @@
+/**
+ * The rows of deferred lists (design, section 8): the list's own is its tracker's header, in the FanOut table; what it
+ * holds is in the List table.
+ */
+import type { Token } from '../domain/ids.ts';
+import { type LeaseKey, type ListId, trackerOf } from '../domain/lists/ids.ts';
+import type { Lease, List, NewList, Range } from '../domain/lists/list.ts';
+import { SECOND } from '../domain/timings.ts';
+import type { Append, JobResult, Taken } from '../ports/lists.ts';
+import { fanOutOf, headerKey, newHeader } from './fan-out-rows.ts';
+import type { Item } from './item.ts';
+import { readable, versionOf } from './row-version.ts';
+
+export const listKey = (id: ListId): Item => headerKey(trackerOf(id));
+
+/** Its groups follow from its total (T9). Every byte counts: with twenty leases the row is to stay within one write unit. */
+export const newListRow = (list: NewList, checkAt: number): Item => {
+  const { G: _, Touched: __, ...header } = newHeader(list, checkAt);
+  return {
+    ...header,
+    Head: 0,
+    lf: {},
+    ln: {},
+    le: {},
+    ...(list.operation === undefined ? {} : { Operation: list.operation }),
+  };
+};
+
+export const listOfRow = (row: Item): List => ({
+  ...fanOutOf(row),
+  ...(row.Operation === undefined ? {} : { operation: row.Operation as string }),
+  head: row.Head as number,
+  leases: leasesOf(row),
+});
+
+const leasesOf = ({ lf = {}, ln = {}, le = {} }: Item): readonly Lease[] =>
+  Object.keys(lf)
+    .map((key) => ({
+      key: key as LeaseKey,
+      first: lf[key] as number,
+      count: ln[key] as number,
+      until: (le[key] as number) * SECOND,
+    }))
+    .sort((a, b) => a.first - b.first);
+
+/** As it is stored: in whole seconds, which take two bytes less each. */
+export const secondsOf = (until: number): number => until / SECOND;
+
+const padded = (value: number, digits: number): string => String(value).padStart(digits, '0');
+
+/** `a#token`: what is about to be added, or was. */
+export const appendKey = (id: ListId, token: Token): Item => ({ Id: id, Entry: `${APPENDS}${token}` });
+export const APPENDS = 'a#';
+export const tokenOfAppend = ({ Entry }: Item): Token => (Entry as string).slice(APPENDS.length) as Token;
+
+/** `s#first`: which token's jobs begin there. */
+export const segmentKey = (id: ListId, first: number): Item => ({ Id: id, Entry: `${SEGMENTS}${padded(first, 12)}` });
+export const SEGMENTS = 's#';
+/** `t#token`: what a trigger took. */
+export const triggerKey = (id: ListId, token: Token): Item => ({ Id: id, Entry: `${TRIGGERS}${token}` });
+export const TRIGGERS = 't#';
+/**
+ * Jobs that were added together are a partition, some to a row; by the first of them among those. No token makes it
+ * another one.
+ */
+export const jobsKey = (id: ListId, token: Token, index: number): Item => ({
+  Id: `${id}#a#${token}`,
+  Entry: padded(index, 4),
+});
+/** Results are spread as their items are in the tracker. */
+export const resultKey = (id: ListId, token: number, width: number): Item => ({
+  Id: `${id}#r#${Math.floor(token / width)}`,
+  Entry: padded(token, 12),
+});
+
+export const appendRow = (id: ListId, token: Token, { count, hash }: Append): Item => ({
+  ...appendKey(id, token),
+  Count: count,
+  Hash: hash,
+  Version: versionOf('list append'),
+});
+
+/** @throws NewerRow */
+export const appendOf = (stored: Item): Append => {
+  const { Count: count, Hash: hash, First: first } = readable('list append', stored);
+  return { count, hash, ...(first === undefined ? {} : { first }) };
+};
+
+export interface Segment extends Range {
+  readonly token: Token;
+}
+
+export const segmentRow = (id: ListId, { first, count, token }: Segment): Item => ({
+  ...segmentKey(id, first),
+  Count: count,
+  Append: token,
+  Version: versionOf('list segment'),
+});
+
+/** @throws NewerRow */
+export const segmentOf = (stored: Item): Segment => {
+  const { Entry, Count: count, Append: token } = readable('list segment', stored);
+  return { first: Number((Entry as string).slice(2)), count, token: token as Token };
+};
+
+export const triggerRow = (id: ListId, token: Token, ranges: readonly Range[]): Item => ({
+  ...triggerKey(id, token),
+  Ranges: ranges.map(({ first, count }) => [first, count]),
+  Version: versionOf('list trigger'),
+});
+
+/** @throws NewerRow */
+export const takenOf = (stored: Item): Taken => {
+  const { Ranges, Started: started = 0 } = readable('list trigger', stored);
+  return { ranges: (Ranges as [number, number][]).map(([first, count]) => ({ first, count })), started };
+};
+
+/** Bytes of jobs that share a row: four write units, and one to read. */
+const ROW_BYTES = 3_900;
+
+/** Rows of jobs: many small ones share one, since DynamoDB charges for the kilobyte. */
+export const jobRows = (id: ListId, token: Token, payloads: readonly string[]): readonly Item[] => {
+  const rows: { index: number; payloads: string[]; bytes: number }[] = [];
+  for (const [index, payload] of payloads.entries()) {
+    const bytes = Buffer.byteLength(payload) + 3;
+    const last = rows.at(-1);
+    if (last && last.bytes + bytes <= ROW_BYTES) {
+      last.payloads.push(payload);
+      last.bytes += bytes;
+    } else rows.push({ index, payloads: [payload], bytes });
+  }
+  const Version = versionOf('list jobs');
+  return rows.map(({ index, payloads: Payloads }) => ({ ...jobsKey(id, token, index), Payloads, Version }));
+};
+
+export const resultRow = (id: ListId, { token, outcome, result, error }: JobResult, width: number): Item => ({
+  ...resultKey(id, token, width),
+  Outcome: outcome,
+  ...(result === undefined ? {} : { Result: result }),
+  ...(error === undefined ? {} : { Error: error }),
+  Version: versionOf('list result'),
+});
+
+/** The payloads in a row, the first of which is that job of those that were added together. @throws NewerRow */
+export const jobsOf = (stored: Item): { readonly index: number; readonly payloads: readonly string[] } => {
+  const { Entry, Payloads } = readable('list jobs', stored);
+  return { index: Number(Entry), payloads: Payloads };
+};
+
+/** @throws NewerRow */
+export const resultOf = (stored: Item): JobResult => {
+  const { Entry, Outcome: outcome, Result: result, Error: error } = readable('list result', stored);
+  return {
+    token: Number(Entry),
+    outcome,
+    ...(result === undefined ? {} : { result }),
+    ...(error === undefined ? {} : { error }),
+  };
+};

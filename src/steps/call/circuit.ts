@@ -1,0 +1,94 @@
+/**
+ * An operation's circuit: while its downstream is down, or wrongly configured, its batches wait instead of burning their
+ * attempts.
+ *
+ * *closed* (failures in a row are counted) → *open* (the operation is paused, with a message on its way that ends the
+ * pause) → *half-open* (the pause is over, the count stands: one more failure opens it again, one success closes it).
+ *
+ * A call that was refused since there are too many is no failure: the downstream works. But where it has taken none for
+ * as long as a pause lasts, it takes none at all, and the circuit opens.
+ */
+import type { CircuitPolicy } from '../../domain/config/policies.ts';
+import type { Millis, OperationName } from '../../domain/ids.ts';
+import type { OperationState, Pause } from '../../domain/operations/slots.ts';
+import { SECOND } from '../../domain/timings.ts';
+import type { Deps } from '../deps.ts';
+import { wakeForRoom } from '../slots/waking.ts';
+import type { Failure } from './attempt.ts';
+
+type CircuitDeps = Pick<Deps, 'config' | 'locks' | 'operations' | 'queues' | 'machine' | 'report'>;
+
+/** The pause that holds up calls now: one whose time is over does not, whoever forgot to end it. */
+export const pauseNow = ({ paused }: { readonly paused?: Pause }, now: Millis): Pause | undefined =>
+  paused && (paused.until === undefined || paused.until > now) ? paused : undefined;
+
+/**
+ * Counts an attempt that came to nothing as a whole. Where the configuration is at fault the circuit opens at once.
+ *
+ * @param before the operation's row as it was before the attempt.
+ * @returns the pause that the operation is under then, if it is.
+ */
+export const countFailure = async (
+  deps: CircuitDeps,
+  operation: OperationName,
+  { failures: most, coolDown }: CircuitPolicy,
+  { reason, is }: Failure,
+  before: OperationState,
+): Promise<Pause | undefined> => {
+  const { operations, machine, queues, report } = deps;
+  if (is === 'throttled' && !(await takesNone(deps, operation, coolDown, before))) return undefined;
+  const failures = await operations.addFailure(operation, is === 'failed' ? 1 : most);
+  const now = machine.now();
+  const state = await operations.read(operation);
+  if (failures < most || pauseNow(state, now)) return pauseNow(state, now);
+  // Its resume was lost.
+  if (state.paused) await operations.resume(operation, state.paused.id);
+  const until = now + coolDown;
+  const pause: Pause = { id: `circuit-${machine.token()}`, by: 'circuit', since: now, until, reason };
+  // Before the pause: a message without a pause is harmless, a pause without a message is for ever.
+  await queues.resume({ operation, resume: pause.id }, Math.ceil(coolDown / SECOND));
+  if (!(await operations.pause(operation, pause))) return pauseNow(await operations.read(operation), now);
+  report({
+    event: 'circuit-opened',
+    operation,
+    reason,
+    until,
+    failures,
+    ...(is === 'misconfigured' ? ({ isMisconfigured: true } as const) : {}),
+    ...(is === 'throttled' ? ({ isThrottled: true } as const) : {}),
+  });
+  return pause;
+};
+
+/** Whether every call has been refused for so long; the first of them is noted. */
+const takesNone = async (
+  { operations, machine }: CircuitDeps,
+  operation: OperationName,
+  span: Millis,
+  { throttledSince }: OperationState,
+): Promise<boolean> => {
+  const now = machine.now();
+  if (throttledSince === undefined) await operations.markThrottled(operation, now);
+  return throttledSince !== undefined && now - throttledSince >= span;
+};
+
+/**
+ * Counts an attempt that the downstream answered. The circuit also closes if it opened, and became half-open, after this attempt
+ * began.
+ *
+ * @param before the operation's row as it was before the attempt.
+ */
+export const countSuccess = async (
+  deps: CircuitDeps,
+  operation: OperationName,
+  { failures: most }: CircuitPolicy,
+  before: OperationState,
+): Promise<void> => {
+  if (before.failures === 0 && before.throttledSince === undefined) return;
+  const { failures } = before.failures < most ? await deps.operations.read(operation) : before;
+  await deps.operations.resetFailures(operation);
+  if (failures < most) return;
+  deps.report({ event: 'circuit-closed', operation });
+  // One was let through to try; now the others.
+  await wakeForRoom(deps, operation);
+};

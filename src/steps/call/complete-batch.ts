@@ -1,0 +1,194 @@
+/**
+ * Complete a batch whose downstream reports later: a message says what became of its items, all at once or in parts, once
+ * or several times. Who sent it is none of the λs: what cannot be meant goes to the rejected queue.
+ */
+
+import { type Batch, isFinished, lastAttempt, membersOf, unfinishedOf } from '../../domain/batches/batch.ts';
+import { type CompletionMessage, printBatch } from '../../domain/batches/messages.ts';
+import { operationFor } from '../../domain/config/resolved.ts';
+import { delayPast } from '../../domain/delay.ts';
+import { type Answer, whyOf } from '../../domain/downstream/downstream.ts';
+import { readResultList } from '../../domain/downstream/http-answer.ts';
+import { retryDelay } from '../../domain/downstream/retry.ts';
+import { verdictOf } from '../../domain/downstream/verdict.ts';
+import type { Delivery } from '../../ports/machine.ts';
+import type { Members, OpenTask } from '../../ports/tasks.ts';
+import { parseJson } from '../../util/json-text.ts';
+import type { Problem } from '../../util/problems.ts';
+import { releaseSlots } from '../slots/tail.ts';
+import { isNothingHeld } from '../slots/unconfigured.ts';
+import { type Next, untilDone } from '../turns.ts';
+import type { Attempt, AttemptDeps, Left } from './attempt.ts';
+import { comeBack, finish, giveUp } from './end-attempt.ts';
+import { Tally } from './tally.ts';
+
+/** A job may be faster than the answer that it will report later: by so many seconds mostly, and twice as many each time. */
+const UNTIL_ANSWERED = 5;
+
+export const completeBatch = (deps: AttemptDeps, message: CompletionMessage, delivery: Delivery): Promise<void> =>
+  untilDone(`the results of batch ${message.batchId}`, delivery, () => takeTurn(deps, message, delivery));
+
+const takeTurn = async (deps: AttemptDeps, message: CompletionMessage, delivery: Delivery): Promise<Next> => {
+  const { batches, machine } = deps;
+  const batch = await batches.get(message.batchId);
+  if (!batch) return reject(deps, message, delivery, { path: 'batchId', reason: 'names no batch that is stored' });
+  if (isFinished(batch.status)) {
+    if (!(await isNothingHeld(deps, batch))) await releaseSlots(deps, batch);
+    return 'end';
+  }
+  if (batch.status !== 'in-progress')
+    return reject(deps, message, delivery, {
+      path: 'batchId',
+      reason: 'names a batch that no call was made about yet',
+    });
+  const isRunning = batch.startedBy !== undefined && batch.runUntil >= machine.now();
+  // Which of them the job has, is known when its call is answered.
+  if (message.results === null && isRunning) return awaitAttempt(deps, message, batch);
+  const answer = answerOf(batch, message);
+  if (!('kind' in answer)) return reject(deps, message, delivery, answer);
+  return record(deps, message, batch, answer, isRunning);
+};
+
+/**
+ * The message comes again when the attempt has ended. It comes seldom: each time SQS may deliver it twice, and each of the two would
+ * be sent again.
+ */
+const awaitAttempt = async (
+  { queues, machine }: AttemptDeps,
+  message: CompletionMessage,
+  { runUntil }: Batch,
+): Promise<Next> => {
+  const { early = 0 } = message;
+  await queues.batch(
+    { ...message, early: early + 1 },
+    Math.min(UNTIL_ANSWERED * 2 ** early, delayPast(runUntil, machine.now())),
+  );
+  return 'end';
+};
+
+/** What the message says, or what is wrong with it. */
+const answerOf = (batch: Batch, { results, inputs }: CompletionMessage): Said | Problem => {
+  const { pending } = batch;
+  if (inputs !== undefined) {
+    const list = parseJson(inputs);
+    if (!list.ok || !Array.isArray(list.value)) return { path: 'inputs', reason: 'must be a list of results' };
+    return pending ? { kind: 'all-succeeded', inputs } : NOT_PENDING;
+  }
+  if (results !== null) {
+    const list = readResultList(
+      results,
+      membersOf(batch).map((id) => ({ id })),
+    );
+    return list ? { kind: 'results', ...list } : { path: 'results', reason: 'must be a list of results' };
+  }
+  return pending ? { kind: 'all-succeeded' } : NOT_PENDING;
+};
+
+/** As after a job's deadline, when its requests were called about again. */
+const NOT_PENDING: Problem = {
+  path: 'results',
+  reason: 'must be given, task by task: no job of this batch is to report now',
+};
+
+type Results = Extract<Answer, { kind: 'results' }>;
+/** What a job says of its items one by one, of its inputs, or of all. */
+type Said = Results | Extract<Answer, { kind: 'all-succeeded' }>;
+
+/** What it means for each item: for those of a merged job its downstream knows. */
+const meaningOf = async (
+  { downstreamOf }: AttemptDeps,
+  batch: Batch,
+  { open }: Members,
+  said: Said,
+): Promise<Results> => {
+  const { id: batchId, target, operation, pending } = batch;
+  // The batch's other requests may be those of another job, or of none. What is said of a whole job is said of what was pending.
+  const had = new Set(said.kind === 'results' ? said.items.keys() : pending?.ids);
+  const items = open.filter(({ id }) => had.has(id));
+  const isHere = new Set(items.map(({ id }) => id));
+  const hadOthers = !(pending?.ids ?? unfinishedOf(batch)).every((id) => isHere.has(id));
+  const answer = (await downstreamOf(operation).reported?.({ batchId, target, items }, said, hadOthers)) ?? said;
+  if (answer.kind === 'results') return answer;
+  // Said of all: of all that the job has.
+  const all = new Map((pending?.ids ?? []).map((each) => [each, { status: 'succeeded' } as const]));
+  return { kind: 'results', items: answer.kind === 'all-succeeded' ? all : new Map(), foreign: 0 };
+};
+
+const record = async (
+  deps: AttemptDeps,
+  message: CompletionMessage,
+  batch: Batch,
+  said: Said,
+  isRunning: boolean,
+): Promise<Next> => {
+  const { report, tasks } = deps;
+  const operation = operationFor(deps.config, batch.operation);
+  const { tries, attempt } = batch;
+  const run = { batch, operation, tries, attempt };
+  const members = await tasks.members(unfinishedOf(batch), batch.id);
+  const answer = await meaningOf(deps, batch, members, said);
+  if (answer.foreign > 0) report({ event: 'foreign-results', batchId: batch.id, items: answer.foreign });
+  const tally = new Tally(deps, batch, operation, members);
+  // Its payload was there when it was called about.
+  const open = [...members.open, ...members.lost.map((lost): OpenTask => ({ ...lost, payload: '' }))];
+  const { results, open: left, ...why } = verdictOf(answer, open);
+  await tally.record(results, tries);
+  if (left.length === 0 && !isRunning) return finish(deps, run, tally);
+  await tally.tellEnded();
+  // Another report may have been recorded at the same moment: each of the two saw the other's items open.
+  if (results.length > 0 && !isRunning && (await allEnded(deps, left))) return 'again';
+  if (left.length > 0 && !left.some(({ id }) => answer.items.has(id))) return 'end';
+  // An attempt that is under way does not know of this. It may be calling: until it has ended the batch holds its slots.
+  if (isRunning) return awaitAttempt(deps, message, batch);
+  const jobs = new Set(batch.pending?.ids);
+  const had = left.filter(({ id }) => jobs.has(id));
+  // The rest of what the job had is still to be reported, or will be called about anyway.
+  if (had.length === 0 || !had.every(({ id }) => answer.items.has(id))) return 'end';
+  return tryAgain(deps, run, tally, { ...why, items: left });
+};
+
+const allEnded = async ({ tasks }: AttemptDeps, items: readonly OpenTask[]): Promise<boolean> => {
+  const stored = await tasks.all(items.map(({ id }) => id));
+  return (
+    stored.length === items.length &&
+    stored.every(({ state: { status } }) => status === 'succeeded' || status === 'failed')
+  );
+};
+
+/** Each that a job had is to be tried again: as an attempt would. */
+const tryAgain = async (
+  deps: AttemptDeps,
+  run: Pick<Attempt, 'batch' | 'operation' | 'attempt' | 'tries'>,
+  tally: Tally,
+  left: Left,
+): Promise<Next> => {
+  const { machine, report } = deps;
+  const { batch, operation, tries, attempt } = run;
+  if (tries >= operation.retry.maxAttempts) {
+    await giveUp(run, tally, [left]);
+    return finish(deps, run, tally);
+  }
+  const delayed = machine.now() + retryDelay(operation.retry, tries, machine.random());
+  // The others may have a pause to keep, and so may an attempt after the job's whose results could not be stored.
+  const retryAt = batch.open?.length || batch.uncounted ? Math.max(batch.runUntil, delayed) : delayed;
+  const parts = batch.split === undefined ? {} : { split: batch.split };
+  const rest = { open: left.items.map(({ id }) => id), counts: tally.counts, ...parts };
+  const ended = { ...rest, lastAttempt: lastAttempt(left, machine.now()) };
+  if (!(await deps.batches.postpone(batch.id, attempt, { retryAt, tries, ...ended }))) return 'again';
+  await comeBack(deps, batch, retryAt);
+  const { id: batchId, operation: name } = batch;
+  report({ event: 'postponed', batchId, operation: name, open: left.items.length, retryAt, ...whyOf(left) });
+  return 'end';
+};
+
+/** Never lost: it lies where people look. */
+const reject = async (
+  { queues, machine, report }: AttemptDeps,
+  message: CompletionMessage,
+  { messageId }: Delivery,
+  problem: Problem,
+): Promise<Next> => {
+  await queues.reject([{ messageId, body: printBatch(message), problems: [problem], at: machine.now() }]);
+  report({ event: 'rejected', messages: 1, reasons: [`${problem.path} ${problem.reason}`] });
+  return 'end';
+};

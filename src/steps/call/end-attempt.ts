@@ -1,0 +1,194 @@
+/** How an attempt ends (H5, H6): the batch is postponed with what is still open of it, or finished. */
+
+import { type Batch, finishedStatus, lastAttempt, membersOf } from '../../domain/batches/batch.ts';
+import { attemptTime, type Operation } from '../../domain/config/resolved.ts';
+import { delayPast } from '../../domain/delay.ts';
+import { inFull, type Reason, whyOf } from '../../domain/downstream/downstream.ts';
+import { delayCeiling, retryDelay } from '../../domain/downstream/retry.ts';
+import { failAll } from '../../domain/downstream/verdict.ts';
+import type { Millis } from '../../domain/ids.ts';
+import type { Pause } from '../../domain/operations/slots.ts';
+import type { TaskError } from '../../domain/tasks/task.ts';
+import { MINUTE } from '../../domain/timings.ts';
+import type { Postponed } from '../../ports/batches.ts';
+import { releaseSlots } from '../slots/tail.ts';
+import type { Next } from '../turns.ts';
+import type { Attempt, AttemptDeps, Left, Rest } from './attempt.ts';
+import { countFailure, countSuccess } from './circuit.ts';
+import type { Tally } from './tally.ts';
+
+type Ending = Pick<Attempt, 'batch' | 'operation' | 'attempt' | 'tries'>;
+
+export const endAttempt = async (deps: AttemptDeps, run: Attempt, tally: Tally, rest: Rest): Promise<Next> => {
+  const pause = await judgeDownstream(deps, run, rest);
+  const when = nextAttempt(deps, run, rest, pause, tally);
+  if (when) return postpone(deps, run, tally, rest, when);
+  await giveUp(run, tally, rest.left);
+  if (rest.pending.length === 0) return finish(deps, run, tally);
+  return postpone(
+    deps,
+    run,
+    tally,
+    { ...rest, left: [] },
+    { retryAt: pendingUntil(deps, run, rest), tries: run.tries, ...partsAfter(run, rest) },
+  );
+};
+
+/** Until when jobs may report: those that were begun last count for all. */
+const pendingUntil = (
+  { machine }: Pick<AttemptDeps, 'machine'>,
+  { batch, operation }: Attempt,
+  { hasTaken }: Rest,
+): Millis => (!hasTaken && batch.pending?.until) || machine.now() + operation.downstream.deadline;
+
+/** @returns the pause that the operation is under, where the attempt came to nothing. */
+const judgeDownstream = async (
+  deps: AttemptDeps,
+  { batch, operation: { circuit }, state }: Attempt,
+  { failure, wasAnswered }: Rest,
+): Promise<Pause | undefined> => {
+  if (!circuit) return undefined;
+  if (failure) return countFailure(deps, batch.operation, circuit, failure, state);
+  if (wasAnswered) await countSuccess(deps, batch.operation, circuit, state);
+  return undefined;
+};
+
+/** When the batch goes on, and as which try; in which parts, where it goes on amid halving. */
+type When = Pick<Postponed, 'retryAt' | 'tries' | 'split'>;
+
+/** Undefined where nothing is left to be called about, or no try. */
+const nextAttempt = (
+  { machine }: Pick<AttemptDeps, 'machine'>,
+  run: Attempt,
+  rest: Rest,
+  pause: Pause | undefined,
+  tally: Tally,
+): When | undefined => {
+  const { operation, tries } = run;
+  const now = machine.now();
+  const delay = (after = tries): Millis => retryDelay(operation.retry, after, machine.random(), pauseAsked(run));
+  const inSplits = partsAfter(run, rest);
+  if (rest.cut && hasProgressed(run, rest, tally))
+    return { retryAt: rest.cut.isLate ? now - 1 : now + delay(), tries: tries - 1, ...inSplits };
+  if (rest.left.length === 0) return undefined;
+  if (pause?.until !== undefined)
+    return {
+      retryAt: Math.max(lookAgain(operation, pause.until, now, machine.random()), now + pauseAsked(run)),
+      tries: tries - 1,
+      ...inSplits,
+    };
+  // That there were too many calls is not the tasks' fault. There will be fewer: each of these waits for longer.
+  if (rest.failure?.is === 'throttled') return { retryAt: now + delay(run.attempt), tries: tries - 1, ...inSplits };
+  // Another one closed the circuit meanwhile: that this one came too early is not the tasks' fault.
+  if (isProbe(run) && rest.failure) return { retryAt: now + delay(), tries: tries - 1, ...inSplits };
+  if (tries >= operation.retry.maxAttempts) return undefined;
+  return { retryAt: now + delay(), tries, ...inSplits };
+};
+
+/**
+ * In which parts a batch is called about next. Parts that were once small stay so: a call of the whole batch whose answer was too large
+ * would have its effects again.
+ */
+const partsAfter = ({ batch }: Attempt, { cut, split }: Rest): Pick<Postponed, 'split'> => {
+  const sizes = [cut?.split, split, batch.split].filter((size) => size !== undefined);
+  return sizes.length === 0 ? {} : { split: Math.min(...sizes) };
+};
+
+/** Whether an attempt began half-open, to see whether the downstream is back. */
+const isProbe = ({ operation: { circuit }, state }: Attempt): boolean =>
+  circuit !== null && state.failures >= circuit.failures;
+
+/** An attempt that was cut short counts unless it brought the batch further: then there is an end to them. */
+const hasProgressed = ({ batch, members }: Attempt, { cut, hasTaken }: Rest, { counts }: Tally): boolean => {
+  const before = members.counts.succeeded + members.counts.failed;
+  const known = batch.open || batch.pending ? (batch.counts?.succeeded ?? 0) + (batch.counts?.failed ?? 0) : 0;
+  const ended = counts.succeeded + counts.failed - before - known;
+  return ended > 0 || hasTaken || (cut?.split ?? 0) < (batch.split ?? members.open.length);
+};
+
+/**
+ * When a batch that a pause holds up looks again: when it is over, though they do not all come back at its end; and each
+ * minute, since a person may end any of them.
+ *
+ * @param until when the pause ends by itself.
+ */
+export const lookAgain = (
+  { circuit }: Operation,
+  until: Millis = Number.POSITIVE_INFINITY,
+  now: Millis,
+  random: number,
+): Millis => Math.min(until + random * (circuit?.coolDown ?? 0), now + MINUTE);
+
+/** However long the downstream asks to be left alone: a batch must not outlive the results of its first attempts. */
+export const pauseAsked = ({ operation, tries, asked }: Pick<Attempt, 'operation' | 'tries' | 'asked'>): Millis => {
+  const { keepTasks, retry, downstream } = operation;
+  const share = keepTasks / retry.maxAttempts;
+  const longest = share - attemptTime(downstream.timeout, retry.immediate) - delayCeiling(retry, tries);
+  return Math.min(asked.pause, Math.max(0, longest));
+};
+
+/** H5. */
+const postpone = async (deps: AttemptDeps, run: Attempt, tally: Tally, rest: Rest, when: When): Promise<Next> => {
+  await tally.tellEnded();
+  const { batch, attempt } = run;
+  const { left, pending } = rest;
+  const open = left.flatMap(({ items }) => items.map(({ id }) => id));
+  const isAll = pending.length === 0 && open.length === membersOf(batch).length;
+  const until = pendingUntil(deps, run, rest);
+  const why: Reason = left[0] ?? { reason: 'its job reports later' };
+  const remaining = { ...(isAll ? {} : { open }), ...(pending.length > 0 ? { pending: { ids: pending, until } } : {}) };
+  const ended = { counts: tally.counts, lastAttempt: lastAttempt(why, deps.machine.now()) };
+  if (!(await deps.batches.postpone(batch.id, attempt, { ...when, ...remaining, ...ended }))) return 'again';
+  await comeBack(deps, batch, when.retryAt);
+  const count = open.length + pending.length;
+  const reporting = pending.length > 0 ? { pending: pending.length } : {};
+  deps.report({
+    event: 'postponed',
+    batchId: batch.id,
+    operation: batch.operation,
+    open: count,
+    ...reporting,
+    retryAt: when.retryAt,
+    ...whyOf(why),
+  });
+  return 'end';
+};
+
+/** Sends a batch's message for its next attempt. */
+export const comeBack = async (
+  { queues, machine }: Pick<AttemptDeps, 'queues' | 'machine'>,
+  { id }: Pick<Batch, 'id'>,
+  retryAt: Millis,
+): Promise<void> => {
+  const now = machine.now();
+  await queues.batch({ batchId: id }, retryAt < now ? 0 : delayPast(retryAt, now));
+};
+
+/** Fails what is open, each with its own last reason. */
+export const giveUp = async ({ operation, tries }: Ending, tally: Tally, left: readonly Left[]): Promise<void> => {
+  const most = Math.min(tries, operation.retry.maxAttempts);
+  await tally.record(
+    left.flatMap(({ items, ...why }) => failAll(items, exhausted(most, inFull(why)))),
+    tries,
+  );
+};
+
+const exhausted = (attempts: number, reason: string): TaskError => ({
+  code: 'attempts-exhausted',
+  message: `gave up after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}: ${reason}`,
+  retriable: true,
+});
+
+/** H6, H7. */
+export const finish = async (deps: AttemptDeps, { batch, attempt, operation }: Ending, tally: Tally): Promise<Next> => {
+  await tally.tellEnded();
+  const { counts } = tally;
+  const status = finishedStatus(counts);
+  const end = { status, counts, at: deps.machine.now(), keep: operation.keepTasks };
+  // Since it was read it may have been given a place in its Target (count-under-way.ts).
+  const finished = await deps.batches.finish(batch.id, attempt, end);
+  if (!finished) return 'again';
+  deps.report({ event: 'finished', batchId: batch.id, operation: batch.operation, status, counts });
+  await releaseSlots(deps, finished);
+  return 'end';
+};

@@ -1,0 +1,195 @@
+/** Delivers events to one HTTP destination, within its share of the function (`share.ts`). */
+
+import {
+  afterCalls,
+  type Calls,
+  GRACE,
+  healthOf,
+  markedSlow,
+  type Phase,
+  phaseOf,
+  type Share,
+  withSlot,
+} from '../../domain/callbacks/share.ts';
+import type { Millis } from '../../domain/ids.ts';
+import { TimeIsUp } from '../../ports/machine.ts';
+import { NotTaken, TooLarge } from '../../ports/way.ts';
+import type { Deps } from '../deps.ts';
+import type { Because } from './put-off.ts';
+import type { Sharing } from './sharing.ts';
+
+/** What became of an event. */
+export type Outcome =
+  | { readonly kind: 'delivered' }
+  | { readonly kind: 'failed'; readonly cause: unknown }
+  /** Not called, or the call was broken off. `closed` is how long the circuit stays open, in ms. */
+  | { readonly kind: 'put-off'; readonly because: Exclude<Because, 'failed'>; readonly closed: Millis };
+
+export interface DeliverToDeps extends Pick<Deps, 'machine' | 'report'> {
+  readonly sharing: Sharing;
+}
+
+export interface Addressee<Event> {
+  readonly name: string;
+  readonly timeout: Millis;
+  /** Whether other destinations wait for the same function. One alone stands in no other's way, and needs no slot. */
+  readonly isAlone: boolean;
+  readonly deliver: (event: Event, signal: AbortSignal) => Promise<void>;
+}
+
+/** @returns what became of each event, in order. Never rejects. */
+export const deliverTo = async <Event>(
+  deps: DeliverToDeps,
+  to: Addressee<Event>,
+  events: readonly Event[],
+): Promise<readonly Outcome[]> => {
+  const share = await deps.sharing.look();
+  const phase = phaseOf(share, to.name, deps.machine.now());
+  const visit = new Visit(deps, to, share, phase);
+  switch (phase) {
+    case 'calm':
+      return visit.callAtOnce(events);
+    case 'slow':
+      return to.isAlone ? visit.callAtOnce(events) : visit.callWithSlot(events);
+    case 'down':
+      return visit.putOff(events, 'circuit-open');
+    case 'probing':
+      return visit.probe(events);
+  }
+};
+
+/** One invocation's calls of one destination. */
+class Visit<Event> {
+  readonly #deps: DeliverToDeps;
+  readonly #to: Addressee<Event>;
+  /** As it was when the visit began. */
+  readonly #share: Share;
+  readonly #phase: Phase;
+  readonly #token;
+  readonly #abort = new AbortController();
+  #hasSlot = false;
+
+  constructor(deps: DeliverToDeps, to: Addressee<Event>, share: Share, phase: Phase) {
+    this.#deps = deps;
+    this.#to = to;
+    this.#share = share;
+    this.#phase = phase;
+    this.#token = deps.machine.token();
+  }
+
+  /** Calls; when the grace is over without all answers, the rest needs a slot, or is broken off. */
+  async callAtOnce(events: readonly Event[]): Promise<readonly Outcome[]> {
+    const began = this.#deps.machine.now();
+    const calls = Promise.all(events.map((event) => this.#call(event)));
+    const isLate = !this.#to.isAlone && (await this.#isLate(calls));
+    if (isLate && !(await this.#takeSlot())) this.#abort.abort();
+    return this.#note(await calls, began);
+  }
+
+  /** Takes a slot before it calls. */
+  async callWithSlot(events: readonly Event[]): Promise<readonly Outcome[]> {
+    if (!(await this.#takeSlot())) return this.putOff(events, 'no-slot');
+    const began = this.#deps.machine.now();
+    return this.#note(await Promise.all(events.map((event) => this.#call(event))), began);
+  }
+
+  /** One event tells whether the destination is back. The others come again soon after. */
+  async probe([first, ...others]: readonly Event[]): Promise<readonly Outcome[]> {
+    if (first === undefined) return [];
+    const probed = await this.callWithSlot([first]);
+    return [...probed, ...this.putOff(others, 'circuit-open')];
+  }
+
+  putOff(events: readonly Event[], because: Exclude<Because, 'failed'>): readonly Outcome[] {
+    const { openUntil = 0 } = healthOf(this.#share, this.#to.name);
+    const closed = Math.max(0, openUntil - this.#deps.machine.now());
+    return events.map(() => ({ kind: 'put-off', because, closed }));
+  }
+
+  /** Never rejects. A call that is broken off is waited for no longer. */
+  #call(event: Event): Promise<Outcome> {
+    const { signal } = this.#abort;
+    const broken = new Promise<Outcome>((resolve) => {
+      signal.addEventListener('abort', () => resolve({ kind: 'put-off', because: 'no-slot', closed: 0 }));
+    });
+    const called = this.#to.deliver(event, signal).then(
+      (): Outcome => ({ kind: 'delivered' }),
+      (cause: unknown): Outcome => ({ kind: 'failed', cause }),
+    );
+    return Promise.race([broken, called]);
+  }
+
+  async #isLate(calls: Promise<unknown>): Promise<boolean> {
+    try {
+      await this.#deps.machine.within(GRACE, () => calls);
+      return false;
+    } catch (cause) {
+      if (cause instanceof TimeIsUp) return true;
+      throw cause;
+    }
+  }
+
+  /**
+   * Whether it may call. The destination is marked as slow in any case. Where the row is unknown it may: as many call then as
+   * there are invocations, as if there were no share.
+   */
+  async #takeSlot(): Promise<boolean> {
+    const { machine, sharing } = this.#deps;
+    const { name, timeout } = this.#to;
+    const changed = await sharing.change((share) => {
+      const now = machine.now();
+      const taken = withSlot(share, { name, token: this.#token, timeout }, now);
+      this.#hasSlot = taken !== undefined;
+      return taken ?? markedSlow(share, name, now);
+    });
+    if (changed !== 'done') this.#hasSlot = false;
+    return this.#hasSlot || changed === 'unknown';
+  }
+
+  /** Stores what the calls say about the destination, and frees the slot. */
+  async #note(outcomes: readonly Outcome[], began: Millis): Promise<readonly Outcome[]> {
+    const { machine, sharing } = this.#deps;
+    const { name, isAlone } = this.#to;
+    const calls = callsOf(outcomes, {
+      wasSlow: !isAlone && machine.now() - began > GRACE,
+      isProbe: this.#phase === 'probing',
+    });
+    const noted = (share: Share): Share => afterCalls(share, { name, token: this.#token }, calls, machine.now());
+    // Of a destination that was and is calm there is nothing to store.
+    if (!this.#hasSlot && noted(this.#share) === this.#share) return outcomes;
+    let change: readonly [Share, Share] | undefined;
+    const changed = await sharing.change((share) => {
+      change = [share, noted(share)];
+      return change[1];
+    });
+    if (change && changed === 'done') this.#report(...change);
+    return outcomes;
+  }
+
+  #report(before: Share, after: Share): void {
+    const { report } = this.#deps;
+    const { name: destination } = this.#to;
+    const [was, is] = [healthOf(before, destination), healthOf(after, destination)];
+    if (is.openUntil !== undefined && (is.opened ?? 0) > (was.opened ?? 0))
+      report({ event: 'destination-down', destination, failures: is.failures, until: is.openUntil });
+    if (is.openUntil === undefined && was.openUntil !== undefined) report({ event: 'destination-up', destination });
+  }
+}
+
+/** A destination that refuses an event, also for its size, has answered. */
+const isAnswered = (outcome: Outcome): boolean => {
+  if (outcome.kind !== 'failed') return outcome.kind === 'delivered';
+  const { cause } = outcome;
+  return cause instanceof TooLarge || (cause instanceof NotTaken && !cause.isDown);
+};
+
+const callsOf = (outcomes: readonly Outcome[], of: Pick<Calls, 'wasSlow' | 'isProbe'>): Calls => {
+  const notTaken = outcomes.flatMap((outcome) =>
+    outcome.kind === 'failed' && outcome.cause instanceof NotTaken ? [outcome.cause] : [],
+  );
+  return {
+    ...of,
+    answered: outcomes.some(isAnswered),
+    failures: notTaken.filter(({ isDown }) => isDown).length,
+  };
+};

@@ -1,0 +1,184 @@
+/** Ack (T3): items are done, in any order, any number of times. */
+
+import pLimit from 'p-limit';
+import { type FanOutId, type Item, type ItemId, isNumbered, itemIdOf } from '../../domain/fan-out-ids.ts';
+import {
+  type ItemOutcome,
+  isGoing,
+  mayBeDone,
+  type Node,
+  type NodeCounts,
+  type Standing,
+} from '../../domain/fan-outs/fan-out.ts';
+import { numberedSize, type Position } from '../../domain/fan-outs/tree.ts';
+import type { Slots } from '../../ports/fan-outs.ts';
+import { groupBy } from '../../util/group-by.ts';
+import { climb } from './climb.ts';
+import type { FanOutDeps } from './deps.ts';
+import { noteFails } from './fail-fast.ts';
+
+/** An item, and how it ended. */
+export interface ItemAck {
+  readonly item: Item;
+  readonly outcome: ItemOutcome;
+}
+
+/** What acks came to. */
+export interface AckAnswer {
+  /** Those that were acked of, as far as acking them showed how they stand. */
+  readonly fanOuts: readonly { readonly id: FanOutId; readonly complete: boolean; readonly userKey?: string }[];
+  /** Items of no fan-out that is known, or still known. Nothing was done for them. */
+  readonly unknown: readonly ItemId[];
+}
+
+/** Groups that are acked at once. */
+const CONCURRENCY = 8;
+
+/** Items of one group, by their place in it, and whether they succeeded. */
+type Results = ReadonlyMap<number, boolean>;
+
+/** Acks items, those of a group together. Of two outcomes for one item the first stands. */
+export const ackItems = async (deps: FanOutDeps, acks: readonly ItemAck[]): Promise<AckAnswer> => {
+  const byGroup = groupBy(acks, ({ item: { fanOut, group } }) => `${fanOut}:${group}`);
+  const parts = [...byGroup.values()].flatMap((same) => partsOf(same, deps.fanOuts.acksAtOnce));
+  const answers = await pLimit(CONCURRENCY).map(parts, (part) => ackPart(deps, part));
+  return {
+    fanOuts: [
+      ...groupBy(
+        answers.filter(({ standing }) => !standing.isUnknown),
+        ({ id }) => id,
+      ),
+    ].map(([id, all]) => {
+      const complete = all.find(({ standing }) => standing.isComplete);
+      const userKey = complete?.standing.fanOut?.userKey;
+      return { id, complete: complete !== undefined, ...(userKey === undefined ? {} : { userKey }) };
+    }),
+    unknown: answers.flatMap(({ unknown }) => unknown),
+  };
+};
+
+interface Part {
+  readonly id: FanOutId;
+  readonly group: number;
+  readonly results: Results;
+}
+
+/** Parts of one group that fit into an ack each. Named twice, an item keeps what was said first. */
+const partsOf = (acks: readonly ItemAck[], size: number): readonly Part[] => {
+  const { fanOut: id, group } = (acks[0] as ItemAck).item;
+  const results = new Map<number, boolean>();
+  for (const { item, outcome } of acks) if (!results.has(item.index)) results.set(item.index, outcome === 'succeeded');
+  const inOrder = [...results].sort(([a], [b]) => a - b);
+  return Array.from({ length: Math.ceil(inOrder.length / size) }, (_, n) => ({
+    id,
+    group,
+    results: new Map(inOrder.slice(n * size, (n + 1) * size)),
+  }));
+};
+
+interface PartAnswer {
+  readonly id: FanOutId;
+  readonly standing: Standing;
+  readonly unknown: readonly ItemId[];
+}
+
+const ackPart = async (deps: FanOutDeps, { id, group, results }: Part): Promise<PartAnswer> => {
+  const written = await write(deps, { id, group, results });
+  const { node, beyond } = written;
+  const unknown = (indexes: Iterable<number>): ItemId[] =>
+    [...indexes].map((index) => itemIdOf({ fanOut: id, group, index }));
+  const nobody: PartAnswer = { id, standing: { isUnknown: true, isComplete: false }, unknown: unknown(results.keys()) };
+  if (!node || beyond.length === results.size) return nobody;
+  const standing = await standingAfter(deps, id, { level: 0, n: group }, node, written);
+  return standing.isUnknown ? nobody : { id, standing, unknown: unknown(beyond) };
+};
+
+/** What follows from a group that was acked. */
+const standingAfter = async (
+  deps: FanOutDeps,
+  id: FanOutId,
+  group: Position,
+  node: NodeCounts & Partial<Pick<Node, 'slots'>>,
+  { failed, isRepeat }: Written,
+): Promise<Standing> => {
+  if (failed.length > 0) {
+    const names = failed.map((index) => `${group.n}:${index}`);
+    const noted = await noteFails(deps, id, names);
+    // What is unknown stays so, and what is complete needs nobody to climb.
+    if (noted.isUnknown || noted.isComplete) return noted;
+  }
+  const slots = isNumbered(id) ? node.slots : undefined;
+  return mayBeDone(node, slots) ? climb(deps, id, group, node, isRepeat) : { isComplete: false };
+};
+
+interface Written {
+  /** The group as it is then; none if there is no such row. */
+  readonly node?: NodeCounts & Partial<Pick<Node, 'slots'>>;
+  /** Somebody else's write, or an earlier one, left it so. */
+  readonly isRepeat: boolean;
+  /** Those of the items that have failed, whoever said so first. */
+  readonly failed: readonly number[];
+  /** Indexes that the group does not have. */
+  readonly beyond: readonly number[];
+}
+
+/** Writes what is not written yet; each time that it is refused less is left. */
+const write = async (deps: FanOutDeps, { id, group, results }: Part): Promise<Written> => {
+  const { fanOuts, machine } = deps;
+  const failedBefore: number[] = [];
+  const beyond: number[] = [];
+  let open = results;
+  for (;;) {
+    const failed = [...open].flatMap(([index, succeeded]) => (succeeded ? [] : [index]));
+    const slots = { slots: open, failed: failed.length, at: machine.now() };
+    const acked = await fanOuts.ack(id, { level: 0, n: group }, slots);
+    if (acked.isWritten) return { node: acked.node, isRepeat: false, failed: [...failedBefore, ...failed], beyond };
+    const { node } = acked;
+    if (!node) {
+      const made = isNumbered(id) ? await putLeaf(deps, id, group, open) : 'none';
+      if (made === 'none') return { isRepeat: false, failed: [], beyond };
+      if (made === 'there') continue;
+      return { ...made, isRepeat: false, beyond: [...beyond, ...made.beyond] };
+    }
+    for (const index of open.keys()) {
+      if (node.slots[index] === undefined) beyond.push(index);
+      else if (node.slots[index] === false) failedBefore.push(index);
+    }
+    const left = stillOpen(node, open);
+    if (left.size === 0) return { node, isRepeat: true, failed: failedBefore, beyond };
+    if (left.size === open.size) throw new Error(`group ${group} of fan-out ${id} refuses items that it shows as open`);
+    open = left;
+  }
+};
+
+/**
+ * T9. A group that is numbered is put by its first ack, as parents are, with a slot for each item that may ever come.
+ *
+ * @returns `none` for items that there are not, `there` where somebody else has put it meanwhile
+ */
+const putLeaf = async (
+  { fanOuts, machine }: FanOutDeps,
+  id: FanOutId,
+  n: number,
+  results: Results,
+): Promise<Pick<Written, 'node' | 'failed' | 'beyond'> | 'none' | 'there'> => {
+  const { width } = fanOuts;
+  const fanOut = await fanOuts.read(id);
+  if (!fanOut || isGoing(fanOut, machine.now())) return 'none';
+  const size = numberedSize(fanOut.total, n, width);
+  const here = new Map([...results].filter(([index]) => index < size));
+  if (here.size === 0) return 'none';
+  const failed = [...here].flatMap(([index, succeeded]) => (succeeded ? [] : [index]));
+  const slots: Slots = { slots: here, failed: failed.length, at: machine.now() };
+  if (!(await fanOuts.putNode(id, { level: 0, n }, slots))) return 'there';
+  const node = {
+    left: width - here.size,
+    failed: failed.length,
+    seenAt: slots.at,
+    slots: Array.from({ length: width }, (_, index) => here.get(index) ?? null),
+  };
+  return { node, failed, beyond: [...results.keys()].filter((index) => index >= size) };
+};
+
+const stillOpen = ({ slots }: Node, results: Results): Results =>
+  new Map([...results].filter(([index]) => slots[index] === null));

@@ -1,0 +1,87 @@
+/** Add (T2): a fan-out gets more items, in groups of its own, once for each token however often it is asked for. */
+
+import type { FanOutId } from '../../domain/fan-out-ids.ts';
+import type { FanOut } from '../../domain/fan-outs/fan-out.ts';
+import { groupSizes } from '../../domain/fan-outs/tree.ts';
+import type { Token } from '../../domain/ids.ts';
+import type { Reservation } from '../../ports/fan-outs.ts';
+import { contend, type Patience } from './contend.ts';
+import type { FanOutDeps } from './deps.ts';
+
+/** A group that was added; its items are `fanOutId:n:0` to `fanOutId:n:(size-1)`. */
+interface Group {
+  readonly n: number;
+  readonly size: number;
+}
+
+export type Added =
+  | { readonly kind: 'added'; readonly groups: readonly Group[] }
+  /** It is sealed, or has ended: nothing was added. */
+  | { readonly kind: 'closed'; readonly status: Exclude<FanOut['status'], 'open'> }
+  | { readonly kind: 'unknown' }
+  /** The token stands for another number of items: nothing was added. */
+  | { readonly kind: 'other-count'; readonly count: number };
+
+/** How often a race for the next group is lost before it is said. */
+const PATIENCE: Patience = { tries: 20, pause: 20 };
+
+/** Adders of one fan-out wait for each other, and there are too many of them. */
+export class FanOutBusy extends Error {
+  override readonly name = 'FanOutBusy';
+  constructor(id: FanOutId) {
+    super(`too many add to fan-out ${id} at once: ask again with the same token, and add more items at a time`);
+  }
+}
+
+/** @throws FanOutBusy */
+export const addItems = async (deps: FanOutDeps, id: FanOutId, count: number, token: Token): Promise<Added> => {
+  const { fanOuts, machine } = deps;
+  return contend(
+    machine,
+    PATIENCE,
+    async () => {
+      const known = await fanOuts.reservation(id, token);
+      const fanOut = await fanOuts.read(id);
+      if (!fanOut) return { kind: 'unknown' };
+      if (isOf(fanOut, known)) return putGroups(deps, fanOut, known, count);
+      if (fanOut.status !== 'open') {
+        // It may have been closed after our own earlier try: between the two reads.
+        const taken = await fanOuts.reservation(id, token);
+        return isOf(fanOut, taken) ? putGroups(deps, fanOut, taken, count) : { kind: 'closed', status: fanOut.status };
+      }
+      const take = { first: fanOut.groups, count, openedAt: fanOut.createdAt };
+      const groups = groupSizes(count, fanOuts.width).length;
+      return (await fanOuts.reserve(id, token, { ...take, groups, at: machine.now() }))
+        ? putGroups(deps, fanOut, take, count)
+        : undefined;
+    },
+    () => new FanOutBusy(id),
+  );
+};
+
+/** Whether a token took something of this fan-out, and not of another one that had its id. */
+const isOf = ({ createdAt }: FanOut, taken: Reservation | undefined): taken is Reservation =>
+  taken?.openedAt === createdAt;
+
+/** Any number of times: whoever reserved the groups may have stopped before. */
+const putGroups = async (
+  { fanOuts, machine }: FanOutDeps,
+  fanOut: FanOut,
+  { first, count: taken }: Reservation,
+  count: number,
+): Promise<Added> => {
+  if (fanOut.status === 'expired') return { kind: 'closed', status: fanOut.status };
+  if (taken !== count) return { kind: 'other-count', count: taken };
+  const groups = groupSizes(count, fanOuts.width).map((size, index): Group => ({ n: first + index, size }));
+  // The rows of one that completed long ago are going, or gone.
+  if (fanOut.ended && !fanOut.event && (fanOut.checkAt ?? 0) <= machine.now()) return { kind: 'added', groups };
+  await fanOuts.putGroups(fanOut.id, groups, machine.now());
+  // It may have ended meanwhile, and whoever clears its rows away be past these.
+  const after = await fanOuts.read(fanOut.id);
+  if (after && after.status !== 'expired') return { kind: 'added', groups };
+  await fanOuts.removeNodes(
+    fanOut.id,
+    groups.map(({ n }) => ({ level: 0, n })),
+  );
+  return after ? { kind: 'closed', status: 'expired' } : { kind: 'unknown' };
+};

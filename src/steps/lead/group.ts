@@ -1,0 +1,278 @@
+/**
+ * Group: the leader of a Target turns its waiting tasks into batches, one after the other, until none is due.
+ *
+ * Every turn of the loop begins by reading the lock; {@link standingOf} lists what it can find there (rules G1 to G9).
+ * A guard is used once: what it does ends with the lock released, or handed to the guard of the next fence.
+ */
+
+import { isClosed, isHeld, type Lock, standingOf } from '../../domain/batches/lock.ts';
+import type { GroupMessage } from '../../domain/batches/messages.ts';
+import { type Due, due, type Waiting } from '../../domain/batches/policy.ts';
+import { type Operation, operationFor } from '../../domain/config/resolved.ts';
+import { delayPast, delaySeconds } from '../../domain/delay.ts';
+import { batchIdOf, type Millis, operationOf, type Target } from '../../domain/ids.ts';
+import { type Layout, largestCapOf } from '../../domain/operations/slot-pages.ts';
+import { type Slot, slotOf } from '../../domain/operations/slots.ts';
+import { HANDOVER_MARGIN, LEASE, STINT } from '../../domain/timings.ts';
+import type { Delivery } from '../../ports/machine.ts';
+import type { Deps } from '../deps.ts';
+import { awaitRoom, takeRoom } from '../slots/room.ts';
+import { freeTargetRoomIfOver, isTargetFull, pagesOfTarget, takeTargetRoom } from '../slots/target-room.ts';
+import { isNothingLeft } from '../slots/unconfigured.ts';
+import { wake } from '../slots/wake.ts';
+import { settle, settlementsOf } from '../tasks/settle.ts';
+import { type Next, untilDone } from '../turns.ts';
+import { countFirst } from './count-under-way.ts';
+import { finishBatch } from './finish-batch.ts';
+import { hop, lead, lookAgain } from './lead.ts';
+
+type GroupDeps = Pick<
+  Deps,
+  'config' | 'tasks' | 'waiting' | 'locks' | 'batches' | 'operations' | 'fanOuts' | 'queues' | 'machine' | 'report'
+>;
+
+/** What the steps of one group message share. */
+interface Turn {
+  readonly deps: GroupDeps;
+  readonly message: GroupMessage;
+  readonly delivery: Delivery;
+  /** When the function began with this message. */
+  readonly began: Millis;
+}
+
+export const group = (deps: GroupDeps, message: GroupMessage, delivery: Delivery): Promise<void> => {
+  const began = deps.machine.now();
+  return untilDone(`Target ${message.target}`, delivery, () => takeTurn({ deps, message, delivery, began }));
+};
+
+const takeTurn = async (turn: Turn): Promise<Next> => {
+  const { deps, message } = turn;
+  const lock = await deps.locks.read(message.target);
+  const standing = standingOf(lock, message, deps.machine.now());
+  switch (standing.is) {
+    case 'leader-with-open-batch':
+      // A hint meets its guard at work. One that comes back may have opened the batch itself, and stopped there.
+      if (message.hint && turn.delivery.deliveries === 1) return 'end';
+      await finishBatch(deps, message.target, standing.batch);
+      return 'again';
+    case 'leader':
+      if (!(await isNothingLeft(deps, message.target, lock))) return groupAsLeader(turn, lock);
+      await deps.locks.release(message.target, message);
+      return 'again';
+    case 'superseded':
+      return 'end';
+    case 'early':
+      return awaitHandOver(turn, lock);
+    case 'next':
+      return (await isNothingLeft(deps, message.target, lock)) ? 'end' : takeFence(turn, lock);
+    case 'released':
+      return (await isNothingLeft(deps, message.target, lock)) ? 'end' : leadAgain(turn, lock);
+    case 'foreign':
+      deps.report({ event: 'foreign-message', target: message.target, fence: message.fence });
+      return 'end';
+  }
+};
+
+const operationOfTurn = ({ deps, message: { target } }: Turn): Operation =>
+  operationFor(deps.config, operationOf(target));
+
+const firstRows = (turn: Turn): Promise<readonly Waiting[]> =>
+  turn.deps.waiting.first(turn.message.target, operationOfTurn(turn).batch.maxSize);
+
+/** G2 to G5. */
+const groupAsLeader = async (turn: Turn, lock: Lock): Promise<Next> => {
+  const { deps, message } = turn;
+  const { batch: policy, concurrency } = operationOfTurn(turn);
+  const rows = isClosed(lock, concurrency, deps.locks.pageSize) ? [] : await firstRows(turn);
+  if (rows.length === 0) {
+    await passOn(turn, lock);
+    await deps.locks.release(message.target, message);
+    // The read that follows sees a task that was registered while the lock still looked held.
+    return 'again';
+  }
+  const now = deps.machine.now();
+  const ended = settlementsOf(rows, now);
+  if (ended.length > 0) {
+    await settle(deps, message.target, ended);
+    return 'again';
+  }
+  const next = due(rows, policy, now, lock.flushedAt);
+  if (next.do === 'seal' && mayGoOn(turn)) return openBatch(turn, lock, next);
+  if (next.do === 'wait' && message.hint) return leaveToGuard(turn, lock, rows);
+  return waitForMore(turn, lock, next);
+};
+
+/** G4. A hint that is not due leaves the rest to the guard, but for what expires before that wakes. */
+const leaveToGuard = async (
+  { deps, message }: Turn,
+  { lockedUntil }: Lock,
+  rows: readonly Waiting[],
+): Promise<Next> => {
+  const expiry = Math.min(...rows.map(({ startBy }) => startBy ?? Number.POSITIVE_INFINITY));
+  if (expiry < lockedUntil - LEASE) await deps.queues.group(message, delayPast(expiry, deps.machine.now()));
+  return 'end';
+};
+
+/**
+ * G4. Whether this leader may open another batch, or sleep until one is due. It hands over when its function has little time
+ * left, and after {@link STINT}: a function that led one busy Target until its timeout would keep other Targets waiting
+ * where more of them have work than there are functions.
+ */
+const mayGoOn = ({ deps: { machine }, delivery, began }: Turn): boolean =>
+  delivery.timeLeft() >= HANDOVER_MARGIN && machine.now() < began + STINT;
+
+/** G4. A rest below a second is slept through, anything longer is the next guard's. */
+const waitForMore = async (turn: Turn, lock: Lock, next: Due): Promise<Next> => {
+  const { deps, message } = turn;
+  const { locks, queues, machine } = deps;
+  const { target, fence } = message;
+  const now = machine.now();
+  const wait = next.do === 'wait' ? hop(next.until, now) : 0;
+  const delay = delaySeconds(wait);
+  if (next.do === 'wait' && delay === 0 && mayGoOn(turn)) {
+    await machine.sleep(wait);
+    return 'again';
+  }
+  const token = machine.token();
+  await queues.group({ target, fence: fence + 1, token }, delay);
+  if (wait > 0) await passOn(turn, lock);
+  const handedOver = await locks.handOver(target, message, {
+    token,
+    seen: lock,
+    now,
+    until: now + wait + LEASE,
+    waits: wait > 0,
+  });
+  if (!handedOver && (await locks.read(target)).holder !== token) return 'again';
+  await lookAgain(deps, { target, fence: fence + 1, token }, wait);
+  return 'end';
+};
+
+/**
+ * G3, G4, G5b. A Target that was woken for a slot and does not take it wakes the next one, since no other function would. Its leader does this
+ * while the lock still shows that the Target was blocked. If the leader crashes then, its guard comes again and wakes the next one again.
+ */
+const passOn = async ({ deps, message }: Turn, { blocked }: Lock): Promise<void> => {
+  if (blocked !== undefined) await wake(deps, operationOf(message.target));
+};
+
+/** G5: a slot first, then the batch. */
+const openBatch = async (turn: Turn, lock: Lock, next: Due & { do: 'seal' }): Promise<Next> => {
+  const { deps, message } = turn;
+  const { target, fence } = message;
+  const { perTarget: cap } = operationOfTurn(turn).concurrency;
+  if (cap !== null && lock.uncountedAt !== undefined) return countFirst(deps, message, lock, lock.uncountedAt);
+  const round = lock.round + 1;
+  const slot = slotOf(target, fence, round);
+  const layout = pagesOfTarget(deps, target, lock);
+  const { slotPage, targetPage } = await takeRooms(deps, target, lock, slot, layout);
+  if (slotPage === undefined) {
+    // Woken for a slot of its operation, the Target may have no place for another batch.
+    if (layout && targetPage === undefined) await passOn(turn, lock);
+    await giveUpFor(turn, lock, next.rows);
+    // Not before the lock is blocked: until then another delivery of this guard may open the batch, and the slot is its.
+    await freeTargetRoomIfOver(deps, target, slot, targetPage);
+    return 'again';
+  }
+  const batch = batchIdOf(target, fence, round);
+  // The place may be beyond the cap: a function with a larger one may have taken it for this guard, and have stopped.
+  const largestCap = layout && Math.max(largestCapOf(layout, lock), (targetPage ?? 0) * layout.size);
+  const perTarget = layout ? null : cap;
+  const now = deps.machine.now();
+  const until = Math.max(lock.lockedUntil, now + LEASE);
+  const uncountedAt = cap === null ? now : undefined;
+  // Refused, perhaps by ourselves (a client repeats a request whose answer was lost). A guard would see to it in its
+  // next turn, a hint would leave it to the guard, which may sleep for long.
+  const by = deps.machine.token();
+  const isMine =
+    (await deps.locks.openBatch(target, message, { batch, round, by, until, perTarget, largestCap, uncountedAt })) ||
+    (await deps.locks.read(target)).openedBy === by;
+  if (isMine) await finishBatch(deps, target, batch, { rows: next.rows, because: next.because, slotPage, targetPage });
+  // The batch may have been opened, and have ended, before we took its slot.
+  else await freeTargetRoomIfOver(deps, target, slot, targetPage);
+  return 'again';
+};
+
+/** Takes what a batch needs: a place in its Target, where those are on pages, and then a slot of its operation. */
+const takeRooms = async (
+  deps: GroupDeps,
+  target: Target,
+  lock: Lock,
+  slot: Slot,
+  layout: Layout | undefined,
+): Promise<{ readonly slotPage: number | undefined; readonly targetPage: number | undefined }> => {
+  const targetPage = layout ? await takeTargetRoom(deps, target, lock, slot, layout) : undefined;
+  if (layout && targetPage === undefined) return { slotPage: undefined, targetPage };
+  const isCapped = operationFor(deps.config, operationOf(target)).concurrency.perTarget !== null;
+  return { slotPage: await takeRoom(deps, target, slot), targetPage: targetPage ?? (isCapped ? 0 : undefined) };
+};
+
+/** G5b: without a slot nothing is sealed, and what comes meanwhile fills the batch. */
+const giveUpFor = async ({ deps, message }: Turn, { round }: Lock, rows: readonly Waiting[]): Promise<void> => {
+  const { target } = message;
+  const at = Math.min(...rows.map((row) => row.at));
+  if (await deps.locks.block(target, message, { round, at }))
+    deps.report({ event: 'blocked', operation: operationOf(target), target });
+};
+
+/**
+ * G7. A leader sends the next guard before it writes that it hands over, so the guard may be received before that write.
+ * The guard looks again within the same function, then after a second, and then with growing delays until the lease ends:
+ * only a leader that died leaves it waiting for that long. Each look sends one message at the most.
+ */
+const awaitHandOver = async ({ deps, message, began }: Turn, { lockedUntil }: Lock): Promise<Next> => {
+  const { queues, machine, report } = deps;
+  const { early = 0 } = message;
+  if (early === 0 && machine.now() < began + MOMENT) {
+    report({ event: 'early-guard', target: message.target, fence: message.fence });
+    await machine.sleep(MOMENT);
+    return 'again';
+  }
+  const untilExpiry = delayPast(lockedUntil, machine.now());
+  await queues.group({ ...message, early: early + 1 }, Math.min(EARLY_BACKOFF ** early, untilExpiry));
+  return 'end';
+};
+
+/** How long a hand-over mostly takes to be written, and by what the delays of an early guard grow. */
+const MOMENT: Millis = 100;
+const EARLY_BACKOFF = 4;
+
+/** G8. */
+const takeFence = async (turn: Turn, lock: Lock): Promise<Next> => {
+  const { deps, message } = turn;
+  const { target, fence, token } = message;
+  const mayBurn = lock.holder === undefined && !lock.openBatch && lock.blocked === undefined;
+  if (
+    mayBurn &&
+    (isClosed(lock, operationOfTurn(turn).concurrency, turn.deps.locks.pageSize) ||
+      (await firstRows(turn)).length === 0)
+  )
+    return (await deps.locks.burn(target, fence, lock.fence, deps.machine.now())) ? 'end' : 'again';
+  const now = deps.machine.now();
+  if (isHeld(lock, now)) return 'again';
+  const won = await deps.locks.acquire(target, { fence, token, seen: lock, now, until: now + LEASE });
+  if (won) deps.report({ event: 'led', target, fence, takenOver: lock.holder !== undefined });
+  return 'again';
+};
+
+/** G9. */
+const leadAgain = async (turn: Turn, lock: Lock): Promise<Next> => {
+  if (isClosed(lock, operationOfTurn(turn).concurrency, turn.deps.locks.pageSize)) return 'end';
+  if (lock.blocked !== undefined) return waitForRoom(turn, lock, lock.blocked);
+  const rows = await firstRows(turn);
+  if (rows.length === 0) return 'end';
+  return (await lead(turn.deps, turn.message.target, lock, rows)) ? 'end' : 'again';
+};
+
+/** G9a. One that leads after all takes its row back last: a row too many only wakes the next one. */
+const waitForRoom = async (turn: Turn, lock: Lock, at: Millis): Promise<Next> => {
+  const { deps, message } = turn;
+  const { target, fence } = message;
+  const layout = pagesOfTarget(deps, target, lock);
+  if (layout && (await isTargetFull(deps, target, lock, layout))) return 'end';
+  const waiting = { target, at, fence, by: deps.machine.token() };
+  if (!(await awaitRoom(deps, waiting))) return 'end';
+  if (!(await lead(deps, target, lock, await firstRows(turn)))) return 'again';
+  await deps.operations.dequeue(operationOf(target), waiting);
+  return 'end';
+};

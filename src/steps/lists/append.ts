@@ -1,0 +1,51 @@
+/** Append (D1): a list gets more jobs, all of them at once, once for each token however often it is asked for. */
+import { digest, type Token } from '../../domain/ids.ts';
+import type { ListId } from '../../domain/lists/ids.ts';
+import type { List } from '../../domain/lists/list.ts';
+import { takeTurns } from './busy.ts';
+import type { ListDeps } from './deps.ts';
+
+export type Appended =
+  | { readonly kind: 'appended'; readonly first: number; readonly count: number; readonly total: number }
+  /** It takes no more jobs: nothing was added. */
+  | { readonly kind: 'closed'; readonly status: Exclude<List['status'], 'open'> }
+  | { readonly kind: 'unknown' }
+  /** The token stands for other jobs: nothing was added. */
+  | { readonly kind: 'other-jobs' };
+
+/** @param payloads JSON texts. @throws ListBusy */
+export const append = async (
+  deps: ListDeps,
+  id: ListId,
+  payloads: readonly string[],
+  token: Token,
+): Promise<Appended> => {
+  const { lists, machine } = deps;
+  const [count, hash] = [payloads.length, digest(payloads.join('\n'))];
+  let isStored = false;
+  return takeTurns(machine, id, async () => {
+    const known = await lists.append(id, token);
+    const list = await lists.read(id);
+    if (!list) return { kind: 'unknown' };
+    if (known && known.hash !== hash) return { kind: 'other-jobs' };
+    if (known?.first !== undefined) return appended(list, known.first, count);
+    if (list.status !== 'open') {
+      // It may have been closed after our own earlier try: between the two reads.
+      const again = await lists.append(id, token);
+      if (again && again.hash !== hash) return { kind: 'other-jobs' };
+      return again?.first === undefined ? { kind: 'closed', status: list.status } : appended(list, again.first, count);
+    }
+    if (!known && !(await lists.beginAppend(id, token, { count, hash }))) return undefined;
+    if (!isStored) await lists.putJobs(id, token, payloads);
+    isStored = true;
+    const take = { first: list.total, count, at: machine.now() };
+    return (await lists.publish(id, token, take))
+      ? { kind: 'appended', first: take.first, count, total: take.first + count }
+      : undefined;
+  });
+};
+
+const appended = (list: List, first: number, count: number): Appended =>
+  list.status === 'expired'
+    ? { kind: 'closed', status: list.status }
+    : { kind: 'appended', first, count, total: list.total };

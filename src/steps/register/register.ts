@@ -1,0 +1,292 @@
+/**
+ * Register: messages become waiting tasks, and each of their Targets gets a leader if it has none (rules R1 to R4).
+ * A message may also ask for another run of a task that failed, or for tasks from jobs of a deferred list.
+ *
+ * Many messages at once, any of them for the second time. A refused one goes to the rejected queue with its reasons
+ * and costs the others nothing.
+ */
+
+import { expiresSoon, isClosed, isHeld, type Lock } from '../../domain/batches/lock.ts';
+import type { GroupMessage } from '../../domain/batches/messages.ts';
+import { type Arrivals, chanceToLook, due } from '../../domain/batches/policy.ts';
+import { operationFor, operationNamed } from '../../domain/config/resolved.ts';
+import { delayPast } from '../../domain/delay.ts';
+import { type Millis, type OperationName, operationOf, type Target, type TaskId } from '../../domain/ids.ts';
+import {
+  parseRegisterMessage,
+  type ReceivedMessage,
+  type Refused,
+  type RegisterMessage,
+  registeredAt,
+  type SentTask,
+  type Valid,
+} from '../../domain/register/register-message.ts';
+import type { Rejection } from '../../domain/register/rejection.ts';
+import { parseTrigger } from '../../domain/register/trigger-message.ts';
+import { isSameTask, type NewTask, type Task } from '../../domain/tasks/task.ts';
+import { LEASE, SOON } from '../../domain/timings.ts';
+import type { LockRow } from '../../ports/locks.ts';
+import { Unstorable } from '../../ports/tasks.ts';
+import { groupBy } from '../../util/group-by.ts';
+import { isObject, parseJson } from '../../util/json-text.ts';
+import { describeProblem, type Problem } from '../../util/problems.ts';
+import type { Deps } from '../deps.ts';
+import { parseRedrive, type RedriveMessage, redrive } from '../tasks/redrive.ts';
+import { settleAgain } from '../tasks/settle.ts';
+import { ackEnded } from '../tasks/tell.ts';
+import { type AskedTrigger, goOn, triggeredJobs } from './triggered.ts';
+
+type RegisterDeps = Pick<
+  Deps,
+  'config' | 'tasks' | 'waiting' | 'locks' | 'batches' | 'fanOuts' | 'lists' | 'queues' | 'machine' | 'report'
+>;
+
+/** Registers a batch of messages: all or, when it rejects, perhaps some. Repeat it. */
+export const register = async (deps: RegisterDeps, messages: readonly RegisterMessage[]): Promise<void> => {
+  const { valid, redrives, triggers, refused } = sort(deps, messages);
+  const jobs = await triggeredJobs(deps, triggers);
+  const { registered, refused: unstored } = await insert(deps, [...valid, ...jobs.valid]);
+  const redriven = await redrive(deps, redrives);
+  // A task may be in both, the later look at it counts.
+  const known = new Map([...registered, ...redriven.tasks].map((task) => [task.id, task]));
+  const waiting = [...known.values()].filter(({ state }) => state.status === 'created');
+  await settleAgain(deps, registered);
+  await deps.waiting.put(waiting);
+  await notice(deps, arrivals(waiting));
+  await reject(deps, [...refused, ...jobs.refused, ...unstored, ...redriven.refused]);
+  // Last: until then the message comes back, and these jobs with it.
+  await goOn(deps, jobs);
+};
+
+const sort = ({ config, machine }: RegisterDeps, messages: readonly RegisterMessage[]) => {
+  const valid: Valid[] = [];
+  const redrives: RedriveMessage[] = [];
+  const triggers: AskedTrigger[] = [];
+  const refused: Refused[] = [];
+  const createdAt = machine.now();
+  for (const message of messages) {
+    const parsed = parseRedrive(message.body) ?? parseTrigger(message.body) ?? parseRegisterMessage(config, message);
+    if (!parsed.ok) refused.push({ message, problems: parsed.problems });
+    else if ('run' in parsed.value) redrives.push({ message, asked: parsed.value });
+    else if ('list' in parsed.value) triggers.push({ message, asked: parsed.value });
+    else valid.push({ message, task: registeredAt(parsed.value, message, createdAt) });
+  }
+  return { valid, redrives, triggers, refused };
+};
+
+/**
+ * R1. Of several messages with one id, in this batch or before, one became the stored task. Those that describe it go
+ * on (whichever of them it was: an earlier run may have stopped after the insert), the others are refused.
+ */
+const insert = async (deps: RegisterDeps, sent: readonly Valid[]) => {
+  const { report, tasks } = deps;
+  const { inserted, reasons } = await insertStorable(deps, sent);
+  const valid = sent.filter(({ task }) => !reasons.has(task.id));
+  const stored = new Map(inserted.map((answer) => [answer.stored.id, answer.stored]));
+  const isStored = ({ task }: Valid): boolean => isSameTask(stored.get(task.id) as Task, task);
+  const same = valid.filter(isStored);
+  const payloads = new Map(same.map(({ task }) => [task.id, task]));
+  const registered = inserted.map((answer) => answer.stored).filter(({ id }) => payloads.has(id));
+  // Before the waiting rows: a task that can be claimed, or cancelled, has its payload.
+  const apart = registered.filter(({ payloadApart, state }) => payloadApart && state.status === 'created');
+  await tasks.storePayloads(apart.map((task) => ({ ...task, payload: (payloads.get(task.id) as NewTask).payload })));
+  const isNew = new Set(inserted.filter((answer) => answer.isNew).map((answer) => answer.stored.id));
+  for (const [operation, sent] of groupBy(same, ({ task }) => task.operation)) {
+    const tasks = new Set(sent.map(({ task }) => task.id).filter((id) => isNew.has(id))).size;
+    report({ event: 'registered', operation, tasks, duplicates: sent.length - tasks });
+  }
+  const conflicts = valid.filter((sent) => !isStored(sent));
+  return {
+    registered,
+    refused: [
+      ...conflicts.map(({ task, ...sent }): Refused => ({ ...sent, problems: [conflict(task)] })),
+      ...sent.flatMap(({ task, ...message }): Refused[] => {
+        const reason = reasons.get(task.id);
+        return reason === undefined
+          ? []
+          : [{ ...message, problems: [{ path: '', reason: `cannot be stored: ${reason}` }] }];
+      }),
+    ],
+  };
+};
+
+/** Those that the store takes, and why it does not take the others. The first message of an id is the one to insert. */
+const insertStorable = async ({ tasks }: RegisterDeps, sent: readonly Valid[]) => {
+  const unique = [...new Map(sent.toReversed().map(({ task }) => [task.id, task])).values()];
+  try {
+    return { inserted: await tasks.insert(unique), reasons: NO_REASONS };
+  } catch (cause) {
+    if (!(cause instanceof Unstorable)) throw cause;
+    const { reasons } = cause;
+    return { inserted: await tasks.insert(unique.filter(({ id }) => !reasons.has(id))), reasons };
+  }
+};
+
+const NO_REASONS: ReadonlyMap<TaskId, string> = new Map();
+
+const conflict = (task: Pick<SentTask, 'id'>): Problem => ({
+  path: 'id',
+  reason: `${task.id} was registered before with another operation, payload or fanOutItem; the first one stands`,
+});
+
+const NOTHING: Arrivals = { tasks: 0, bytes: 0, weight: 0, largest: 0, startBy: Number.POSITIVE_INFINITY };
+
+const arrivals = (tasks: readonly Task[]): ReadonlyMap<Target, Arrivals> => {
+  const arrived = new Map<Target, Arrivals>();
+  for (const { target, bytes, weight = 1, startBy } of tasks) {
+    const before = arrived.get(target) ?? NOTHING;
+    arrived.set(target, {
+      tasks: before.tasks + 1,
+      bytes: before.bytes + bytes,
+      weight: before.weight + weight,
+      largest: Math.max(before.largest, bytes),
+      startBy: Math.min(before.startBy, startBy ?? Number.POSITIVE_INFINITY),
+    });
+  }
+  return arrived;
+};
+
+/** R3. One read a Target: nobody leads it → elect; somebody does → no polling, at most a nudge. */
+const notice = async (deps: RegisterDeps, arrived: ReadonlyMap<Target, Arrivals>): Promise<void> => {
+  const { config, locks, machine, queues, report } = deps;
+  const targets = [...arrived.keys()];
+  const rows = await locks.readAll(targets);
+  const read = rows.map((row) => row?.lock);
+  const now = machine.now();
+  // Before the elect message, which may be lost: the patrol finds Targets that have a lock row.
+  const unknown = await withoutRow(deps, targets, rows, now);
+  if (unknown.length > 0) await locks.enlist(unknown, now);
+  const led = new Map(
+    targets.flatMap((target, index) => {
+      const lock = read[index];
+      return lock && isHeld(lock, now) ? [[target, lock] as const] : [];
+    }),
+  );
+  // Who waits for room, or may not begin another batch, is waked when that is over: what comes meanwhile waits with the
+  // rest.
+  const isOff = (lock: Lock | undefined, target: Target): boolean =>
+    lock !== undefined &&
+    (lock.blocked !== undefined ||
+      isClosed(lock, operationFor(config, operationOf(target)).concurrency, deps.locks.pageSize));
+  const leaderless = targets.filter((target, index) => !led.has(target) && !isOff(read[index], target));
+  if (leaderless.length > 0) await queues.elect(leaderless.map((target) => ({ target })));
+  const nudges = [...led].map(async ([target, lock]) => {
+    try {
+      await nudge(deps, target, lock, arrived.get(target) as Arrivals);
+    } catch (cause) {
+      // Only an optimisation failed: the leader wakes when the batch is due.
+      report({ event: 'nudge-failed', target, cause: String(cause) });
+    }
+  });
+  await Promise.all(nudges);
+};
+
+/** Targets that have no lock row. One that expires soon gets more time first, and may be gone by then. */
+const withoutRow = async (
+  { locks }: Pick<RegisterDeps, 'locks'>,
+  targets: readonly Target[],
+  rows: readonly (LockRow | undefined)[],
+  now: Millis,
+): Promise<readonly Target[]> => {
+  const stays = await Promise.all(
+    targets.map((target, index) => {
+      const row = rows[index];
+      return row !== undefined && (!expiresSoon(row.expiresAt, now) || locks.keep(target, now));
+    }),
+  );
+  return targets.filter((_, index) => !stays[index]);
+};
+
+/** A chance from which on at most about three look at a batch before it is full: each brings so much of it. */
+const FEW_LOOK = 0.9;
+
+/** R4. A leader that sleeps for long is woken early once a batch is full. */
+const nudge = async (deps: RegisterDeps, target: Target, lock: Lock, arrivals: Arrivals): Promise<void> => {
+  const { machine, config, waiting, queues } = deps;
+  const now = machine.now();
+  if (lock.openBatch || !lock.holder || lock.lockedUntil <= now + LEASE + SOON) return;
+  const { batch: policy, concurrency } = operationFor(config, operationOf(target));
+  if (isClosed(lock, concurrency, deps.locks.pageSize)) return;
+  const hint: GroupMessage = { target, fence: lock.fence, token: lock.holder, hint: true };
+  // Whoever sleeps longer than a task may wait is waked when that expires, if one message reaches so far: he looks
+  // again by then otherwise.
+  if (arrivals.startBy < lock.lockedUntil - LEASE) await queues.group(hint, delayPast(arrivals.startBy, now));
+  const chance = chanceToLook(arrivals, policy);
+  if (machine.random() >= chance) return;
+  // Where many look at a batch, a read that is a moment behind is one look less, for half the price. Where few do, because
+  // much came at once, the one who filled the batch has to see what he wrote a moment ago.
+  const rows =
+    chance < FEW_LOOK
+      ? (await waiting.page(target, policy.maxSize)).items
+      : await waiting.first(target, policy.maxSize);
+  if (rows.length > 0 && due(rows, policy, now).do === 'seal') await queues.group(hint, 0);
+};
+
+const reject = async (deps: RegisterDeps, refused: readonly Refused[]): Promise<void> => {
+  if (refused.length === 0) return;
+  const { config, queues, machine, report } = deps;
+  const at = machine.now();
+  await queues.reject(
+    refused.map(
+      ({ message: { messageId, body, sentAt }, problems }): Rejection => ({
+        messageId,
+        body,
+        problems,
+        at,
+        ...(sentAt === undefined ? {} : { sentAt }),
+      }),
+    ),
+  );
+  for (const [operation, same] of groupBy(refused, ({ message }) => operationIn(config, message.body))) {
+    const reasons = same.flatMap(({ problems }) => problems.map(describeProblem));
+    report({
+      event: 'rejected',
+      ...(operation === undefined ? {} : { operation }),
+      messages: same.length,
+      reasons: [...new Set(reasons)].slice(0, 10),
+    });
+  }
+  await ackEnded(
+    deps,
+    refused.flatMap(({ job }) => (job === undefined ? [] : [{ fanOutItem: job, status: 'failed' }])),
+  );
+};
+
+/** The configured operation that a refused message names, if it does. */
+const operationIn = (config: RegisterDeps['config'], body: string): OperationName | undefined => {
+  const json = parseJson(body);
+  const named = json.ok && isObject(json.value) ? json.value.operation : undefined;
+  return typeof named === 'string' ? operationNamed(config, named)?.operation : undefined;
+};
+
+/** As many are tried together when more failed together: one that cannot be registered has so few for company. */
+const PART = 10;
+
+/**
+ * Registers a batch of messages so that none of them can hold up the others: if they fail together, they are tried in
+ * smaller parts, and then each on its own.
+ *
+ * @param onFailure is told of each message that failed.
+ * @returns the messages that have to come back.
+ */
+export const registerAll = async <Message extends ReceivedMessage>(
+  deps: RegisterDeps,
+  messages: readonly Message[],
+  onFailure: (message: Message, cause: unknown) => void,
+): Promise<readonly Message[]> => {
+  try {
+    await register(deps, messages);
+    return [];
+  } catch (cause) {
+    const [only] = messages;
+    if (messages.length > 1 || !only) {
+      const parts = partsOf(messages, messages.length > PART ? PART : 1);
+      return (await Promise.all(parts.map((part) => registerAll(deps, part, onFailure)))).flat();
+    }
+    onFailure(only, cause);
+    return [only];
+  }
+};
+
+const partsOf = <T>(all: readonly T[], size: number): readonly (readonly T[])[] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, n) => all.slice(n * size, (n + 1) * size));

@@ -1,0 +1,188 @@
+/**
+ * Patrol the lock rows: does every Target that has waiting tasks, or an open batch, have somebody who sees to it?
+ *
+ * The rules of section 5 leave nothing stranded as long as the queues keep their messages; this is for the day when
+ * an elect or group message was lost (purged, redriven by hand). A slice a minute, the whole round in an hour. It sees
+ * every Target, since a new one gets its lock row before its first elect message; it does not see batch messages that
+ * were lost, which `groupage doctor --deep` does, nor register messages.
+ *
+ * Budget: 0.6 read units per lock row and hour (an eventually consistent glance each, and the index; more where `concurrency.perTarget` is above ten), but always room
+ * for {@link MIN_SLICE} rows a minute.
+ */
+
+import { expiresSoon, type Lock, mustStay } from '../../domain/batches/lock.ts';
+import { type Millis, type OperationName, operationOf, type Target } from '../../domain/ids.ts';
+import type { PatrolMark } from '../../ports/patrol-marks.ts';
+import { InvalidCursor } from '../../ports/rows.ts';
+import { inBrief } from '../../util/problems.ts';
+import type { Deps } from '../deps.ts';
+import { dropEmptyPages } from '../slots/target-room.ts';
+import { lookAtTargets } from './look.ts';
+import { repairAll } from './repair.ts';
+
+type PatrolDeps = Pick<
+  Deps,
+  'config' | 'locks' | 'waiting' | 'batches' | 'operations' | 'queues' | 'machine' | 'patrolMarks' | 'report'
+>;
+
+const MIN_SLICE = 100;
+const SLICES_PER_ROUND = 60;
+const PAGE = 25;
+
+/**
+ * Patrols the next slice, as long as `mayGoOn`.
+ *
+ * @throws AggregateError of what failed, by name, once the rest of the slice has had its turn and the mark is behind it:
+ * otherwise each minute would begin with what failed, and end there.
+ */
+export const patrol = async (deps: PatrolDeps, mayGoOn: () => boolean): Promise<void> => {
+  const operations = Object.keys(deps.config.operations) as OperationName[];
+  const from = resume(await deps.patrolMarks.read(), operations);
+  if (!from) return;
+  const { mark, failures } = await walk(deps, from, operations, mayGoOn);
+  await deps.patrolMarks.write(mark);
+  if (failures.length === 0) return;
+  const causes = failures.map(({ cause }) => cause);
+  const sayings = failures.map(({ what, cause }) => `${what}: ${String(cause)}`);
+  throw new AggregateError(causes, `patrol: ${inBrief(sayings)}`);
+};
+
+/** What could not be seen to. */
+interface Failure {
+  readonly what: string;
+  readonly cause: unknown;
+}
+
+const walk = async (
+  deps: PatrolDeps,
+  from: PatrolMark,
+  operations: readonly OperationName[],
+  mayGoOn: () => boolean,
+): Promise<{ readonly mark: PatrolMark; readonly failures: readonly Failure[] }> => {
+  const failures: Failure[] = [];
+  const waits = new Waits();
+  const slice = Math.max(MIN_SLICE, Math.ceil(Math.max(from.lastRound, from.seen) / SLICES_PER_ROUND));
+  let mark = from;
+  try {
+    for (let visited = 0; visited < slice; ) {
+      if (!mayGoOn()) {
+        deps.report({ event: 'sweep-cut', part: 'patrol', left: slice - visited });
+        break;
+      }
+      const page = await deps.locks.targets(mark.operation, Math.min(PAGE, slice - visited), mark.cursor);
+      failures.push(...(await visit(deps, page.items, (since) => waits.since(mark.operation, since))));
+      waits.looked(mark.operation, page.items.length);
+      visited += page.items.length;
+      const next = advance({ ...mark, seen: mark.seen + page.items.length }, page.cursor, operations);
+      mark = next.mark;
+      // A round that ends within its slice has seen everything.
+      if (next.roundEnded) break;
+    }
+  } catch (cause) {
+    failures.push({ what: `the list of Targets of ${mark.operation}`, cause });
+    // That will not pass: the operation anew, or each minute would fail as this one.
+    if (cause instanceof InvalidCursor) mark = atFirstPage(mark);
+  }
+  waits.report(deps);
+  return { mark, failures };
+};
+
+/** What was seen of each operation. */
+class Waits {
+  readonly #seen = new Map<OperationName, { targets: number; since: Millis }>();
+
+  looked(operation: OperationName, targets: number): void {
+    this.#of(operation).targets += targets;
+  }
+
+  since(operation: OperationName, since: Millis): void {
+    const seen = this.#of(operation);
+    seen.since = Math.min(seen.since, since);
+  }
+
+  report({ machine, report }: Pick<PatrolDeps, 'machine' | 'report'>): void {
+    const now = machine.now();
+    for (const [operation, { targets, since }] of this.#seen)
+      report({ event: 'looked', operation, targets, oldestWaiting: Math.max(0, now - since) });
+  }
+
+  #of(operation: OperationName) {
+    const seen = this.#seen.get(operation) ?? { targets: 0, since: Number.POSITIVE_INFINITY };
+    this.#seen.set(operation, seen);
+    return seen;
+  }
+}
+
+const visit = async (
+  deps: PatrolDeps,
+  targets: readonly Target[],
+  onWaiting: (since: Millis) => void,
+): Promise<readonly Failure[]> => {
+  const now = deps.machine.now();
+  const ending: Ending[] = [];
+  const locks = new Map<Target, Lock>();
+  const { findings, skipped } = await lookAtTargets(deps, targets, onWaiting, (target, { lock, expiresAt, first }) => {
+    locks.set(target, lock);
+    if (expiresSoon(expiresAt, now)) ending.push({ target, mustStay: first !== undefined || mustStay(lock) });
+  });
+  const treated = await repairAll(deps, findings);
+  const tidied = await Promise.allSettled([...locks].map(([target, lock]) => dropEmptyPages(deps, target, lock)));
+  return [
+    ...(await keepRows(deps, ending)),
+    ...skipped.map(({ id, cause }) => ({ what: id, cause })),
+    ...tidied.flatMap((each, index) =>
+      each.status === 'rejected' ? [{ what: `pages of ${[...locks.keys()][index]}`, cause: each.reason }] : [],
+    ),
+    ...treated.flatMap((each) => ('cause' in each ? [{ what: each.finding.target, cause: each.cause }] : [])),
+  ];
+};
+
+/** A Target whose lock row expires soon. */
+interface Ending {
+  readonly target: Target;
+  /** Whether it must not, since tasks wait or the row itself says so: without the row, no look finds the Target. */
+  readonly mustStay: boolean;
+}
+
+/**
+ * Gives lock rows more time. While an operation is paused, or its circuit open, a sealed batch may wait for longer than its Target's
+ * row lasts. Without the row, no look finds the batch if its message is lost, and the next leader gives its id to another batch.
+ */
+const keepRows = async (deps: PatrolDeps, ending: readonly Ending[]): Promise<readonly Failure[]> => {
+  const { locks, operations, machine } = deps;
+  const paused = new Map<OperationName, Promise<boolean>>();
+  const isPaused = (operation: OperationName): Promise<boolean> => {
+    const asked = paused.get(operation) ?? operations.read(operation).then((state) => state.paused !== undefined);
+    paused.set(operation, asked);
+    return asked;
+  };
+  const kept = await Promise.allSettled(
+    ending.map(async ({ target, mustStay }) => {
+      if (mustStay || (await isPaused(operationOf(target)))) await locks.keep(target, machine.now());
+    }),
+  );
+  return kept.flatMap((each, index) =>
+    each.status === 'rejected' ? [{ what: `the lock of ${ending[index]?.target}`, cause: each.reason }] : [],
+  );
+};
+
+const resume = (mark: PatrolMark | undefined, operations: readonly OperationName[]): PatrolMark | undefined => {
+  if (mark && operations.includes(mark.operation)) return mark;
+  const [operation] = operations;
+  return operation && { operation, seen: 0, lastRound: mark?.lastRound ?? 0 };
+};
+
+const atFirstPage = ({ operation, seen, lastRound }: PatrolMark): PatrolMark => ({ operation, seen, lastRound });
+
+/** Where to go on: the operation's next page, the next operation, or the first one of a new round. */
+export const advance = (
+  mark: PatrolMark,
+  cursor: string | undefined,
+  operations: readonly OperationName[],
+): { readonly mark: PatrolMark; readonly roundEnded: boolean } => {
+  const { operation, seen, lastRound } = mark;
+  if (cursor !== undefined) return { mark: { ...mark, cursor }, roundEnded: false };
+  const next = operations[operations.indexOf(operation) + 1];
+  if (next !== undefined) return { mark: { operation: next, seen, lastRound }, roundEnded: false };
+  return { mark: { operation: operations[0] ?? operation, seen: 0, lastRound: seen }, roundEnded: true };
+};

@@ -1,0 +1,63 @@
+/**
+ * Refused messages are sent again where they would not be refused any more, and only for a person: what was wrong was
+ * the configuration, and somebody has put it right.
+ */
+
+import { parseRegisterMessage, withId } from '../../domain/register/register-message.ts';
+import { type KeptMessage, parseRejection } from '../../domain/register/rejection.ts';
+import { parseTrigger } from '../../domain/register/trigger-message.ts';
+import type { DeadLetter } from '../../ports/dead-letters.ts';
+import { isObject, parseJson } from '../../util/json-text.ts';
+import { describeInBrief } from '../../util/problems.ts';
+import { parseRedrive } from '../tasks/redrive.ts';
+import { reviveEvent } from './given-up.ts';
+import { type LetterDeps, revive, type Walk, type Walked, walkLetters } from './walk-letters.ts';
+
+/**
+ * Some are refused by what only the tables know. They come back as new letters, by any clock perhaps older than this
+ * walk; but each has in it the id of the message that was sent, so none is sent twice. They were not revived.
+ */
+export const reviveRefused = async (deps: LetterDeps, walk: Walk): Promise<Walked> => {
+  const sent = new Set<string>();
+  const cameBack = new Set<string>();
+  const walked = await walkLetters(deps, 'rejected', walk, async (letter) => {
+    const refused = parseRejection(letter.body);
+    if (!refused) return 'not a message that Groupage refused: only its own λs may write to the rejected queue';
+    if (refused.isCut) return 'its body was too large to be kept whole: send the task anew';
+    if (sent.has(refused.messageId)) {
+      cameBack.add(refused.messageId);
+      return `it was sent, and refused again: ${describeInBrief(refused.problems)}`;
+    }
+    return reviveOne(deps, letter, refused, sent);
+  });
+  return { ...walked, revived: walked.revived - cameBack.size };
+};
+
+/** Its reasons would be those of a register message, which it is not. */
+const REPORT =
+  "it is a job's report, and no task: mend it, and send it to the batch queue or POST it to /batches/ID/complete";
+
+const isReport = (body: string): boolean => {
+  const json = parseJson(body);
+  return json.ok && isObject(json.value) && 'batchId' in json.value && !('operation' in json.value);
+};
+
+const reviveOne = async (
+  deps: LetterDeps,
+  letter: DeadLetter,
+  { messageId, body: refused, isEvent, sentAt }: KeptMessage,
+  sent: Set<string>,
+): Promise<string | undefined> => {
+  if (isEvent) return reviveEvent(deps, 'rejected', letter, refused);
+  if (isReport(refused)) return REPORT;
+  // Under the id that it would have had: to register it again is harmless.
+  const body = withId(refused, messageId);
+  // As the register λ will, but for the tables.
+  const { firstSentAt } = letter;
+  const message = { messageId, body, sentAt: Math.min(sentAt ?? firstSentAt, firstSentAt) };
+  const parsed = parseRedrive(body) ?? parseTrigger(body) ?? parseRegisterMessage(deps.config, message);
+  if (!parsed.ok) return `it would be refused again: ${describeInBrief(parsed.problems)}`;
+  const sentAgain = { ...letter, firstSentAt: message.sentAt };
+  sent.add(await revive(deps, { from: 'rejected', to: 'register', letter: sentAgain, body, delay: 0 }));
+  return undefined;
+};

@@ -1,0 +1,142 @@
+/**
+ * Redrive: a failed task gets another run (section 5). Whoever asks for it only sends a message to the register queue,
+ * which does all the writing; a task that was claimed in its old run cannot be claimed into that batch again, since
+ * candidates name the run.
+ */
+
+import * as z from 'zod/mini';
+import { isFinished } from '../../domain/batches/batch.ts';
+import { type Config, operationNamed } from '../../domain/config/resolved.ts';
+import { type BatchId, TASK_ID_PATTERN, type TaskId } from '../../domain/ids.ts';
+import { asksForRun, type Refused, type RegisterMessage } from '../../domain/register/register-message.ts';
+import { runNumber, storedRun, type Task } from '../../domain/tasks/task.ts';
+import type { TaskRun } from '../../ports/tasks.ts';
+import { groupBy } from '../../util/group-by.ts';
+import { isObject, parseJson } from '../../util/json-text.ts';
+import { isNumberWithin, isTextWithin, type NumberLimits, type TextLimits } from '../../util/limits.ts';
+import { type Parsed, type Problem, problemsIn } from '../../util/problems.ts';
+import type { Deps } from '../deps.ts';
+import { isToBeTold, tell } from './tell.ts';
+
+type RedriveDeps = Pick<Deps, 'config' | 'tasks' | 'batches' | 'fanOuts' | 'queues' | 'machine' | 'report'>;
+
+/** No redrive is longer; whatever is need not be looked at twice. */
+const MAX_LENGTH = 1_000;
+
+const ID_WANTED = 'must be the id of a task, a text';
+
+/** As with a register message: they are checked by this, and the published schema says it. */
+export const REDRIVE_LIMITS = {
+  id: { pattern: TASK_ID_PATTERN },
+  run: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+} as const satisfies Readonly<Record<string, TextLimits | NumberLimits>>;
+
+const RUN_WANTED = 'must be a whole number, 1 or more';
+
+export const redriveFields = z.strictObject({
+  id: z
+    .string({ error: ID_WANTED })
+    .check(z.refine((text) => isTextWithin(text, REDRIVE_LIMITS.id), { error: ID_WANTED })),
+  run: z
+    .number({ error: RUN_WANTED })
+    .check(z.refine((run) => isNumberWithin(run, REDRIVE_LIMITS.run), { error: RUN_WANTED })),
+});
+
+/** The body of a message that asks for another run of a task after `run`. Harmless if it comes twice, or late. */
+export const printRedrive = ({ id, run }: TaskRun): string => JSON.stringify({ id, run });
+
+/** Reads a message that asks for a redrive: one with a `run` and no operation. Undefined for any other. */
+export const parseRedrive = (body: string): Parsed<TaskRun> | undefined => {
+  const json = body.length <= MAX_LENGTH ? parseJson(body) : undefined;
+  if (!json?.ok || !isObject(json.value) || !asksForRun(json.value)) return undefined;
+  const fields = redriveFields.safeParse(json.value);
+  return fields.success
+    ? { ok: true, value: { id: fields.data.id as TaskId, run: fields.data.run } }
+    : { ok: false, problems: problemsIn(fields.error, 'a redrive') };
+};
+
+/** A message that asks for a redrive. */
+export interface RedriveMessage {
+  readonly message: RegisterMessage;
+  readonly asked: TaskRun;
+}
+
+interface Redriven {
+  /** The tasks as they are now, each once. Those that wait may still need their waiting row, whoever redrove them. */
+  readonly tasks: readonly Task[];
+  readonly refused: readonly Refused[];
+}
+
+/** Starts the runs asked for. Again is harmless: a task that left the run named stays as it is. */
+export const redrive = async (deps: RedriveDeps, messages: readonly RedriveMessage[]): Promise<Redriven> => {
+  const { config, tasks, machine, report } = deps;
+  if (messages.length === 0) return { tasks: [], refused: [] };
+  const ids = [...new Set(messages.map(({ asked }) => asked.id))];
+  const read = await Promise.all(ids.map((id) => tasks.get(id)));
+  const stored = new Map(read.flatMap((task) => (task ? [[task.id, task] as const] : [])));
+  const judged = messages.map(({ message, asked }) => ({
+    message,
+    asked,
+    ...judge(config, stored.get(asked.id), asked),
+  }));
+  const due = new Set(judged.flatMap(({ asked, does }) => (does === 'start' ? [asked.id] : [])));
+  if (due.size > 0) {
+    const failed = [...stored.values()].filter(({ id }) => due.has(id));
+    await tellBefore(deps, failed);
+    const written = await tasks.redrive(failed, machine.now());
+    const known = written.filter((each) => each !== undefined);
+    for (const { stored: task } of known) stored.set(task.id, task);
+    const begun = known.filter(({ isNew }) => isNew).map((each) => each.stored);
+    for (const [operation, { length }] of groupBy(begun, (task) => task.operation))
+      report({ event: 'redriven', operation, tasks: length });
+  }
+  return {
+    tasks: [...stored.values()].filter(({ operation }) => operationNamed(config, operation)),
+    refused: judged.flatMap(({ message, problem }) => (problem ? [{ message, problems: [problem] }] : [])),
+  };
+};
+
+/**
+ * Tells how runs ended that nobody can tell of any more once there is another. Who finishes a batch has told of its members by
+ * then; who settles a waiting task may have stopped before he told of it.
+ */
+const tellBefore = async (deps: RedriveDeps, failed: readonly Task[]): Promise<void> => {
+  const { config, batches } = deps;
+  const wanted = failed.filter((task) => isToBeTold(config, task));
+  const ids = [...new Set(wanted.flatMap(({ state }) => batchIdIn(state) ?? []))];
+  const read = await Promise.all(ids.map((id) => batches.get(id)));
+  const over = new Set(read.flatMap((batch) => (batch && isFinished(batch.status) ? [batch.id] : [])));
+  await tell(
+    deps,
+    wanted.filter(({ state }) => {
+      const batch = batchIdIn(state);
+      return batch === undefined || !over.has(batch);
+    }),
+  );
+};
+
+const batchIdIn = (state: Task['state']): BatchId | undefined => ('batchId' in state ? state.batchId : undefined);
+
+interface Judgement {
+  readonly does: 'start' | 'nothing';
+  readonly problem?: Problem;
+}
+
+/** What a redrive does to a task. A run that is over, or has not ended, is no problem: the message came twice or late. */
+const judge = (config: Config, task: Task | undefined, { id, run }: TaskRun): Judgement => {
+  const refuse = (path: string, reason: string): Judgement => ({ does: 'nothing', problem: { path, reason } });
+  if (!task) return refuse('id', unknown(id));
+  const meant = storedRun(task, run);
+  if (meant > task.run) return refuse('run', `is ${run}, but task ${id} is in its run ${runNumber(task)}`);
+  if (runNumber({ ...task, run: meant }) < 1)
+    return refuse('run', `is ${run}, of an earlier task of the id ${id}, which has expired`);
+  if (!operationNamed(config, task.operation)) return refuse('id', withoutOperation(task));
+  return { does: meant < task.run || task.state.status !== 'failed' ? 'nothing' : 'start' };
+};
+
+/** Why nothing of this id can be redriven. */
+export const unknown = (id: TaskId): string =>
+  `there is no task ${id}: it was never registered, or has expired; send it anew`;
+/** Why a task cannot be redriven whose operation was taken out of the configuration. */
+export const withoutOperation = ({ id, operation }: Pick<Task, 'id' | 'operation'>): string =>
+  `the operation of task ${id}, ${operation}, is not configured any more`;

@@ -1,0 +1,102 @@
+/**
+ * Settle tasks that end while they wait (section 5, *settle*): those that expired, those that a newer one replaces, those
+ * that somebody cancels. Their waiting rows go last, so that whoever comes upon one finds what is left to do.
+ */
+
+import { type Waiting, waitingRow } from '../../domain/batches/policy.ts';
+import { operationFor } from '../../domain/config/resolved.ts';
+import { type Millis, operationOf, parseCandidate, type Target } from '../../domain/ids.ts';
+import { type Age, isNewer } from '../../domain/tasks/age.ts';
+import type { Settlement, Task } from '../../domain/tasks/task.ts';
+import { groupBy } from '../../util/group-by.ts';
+import type { Deps } from '../deps.ts';
+import { tell } from './tell.ts';
+
+type SettleDeps = Pick<Deps, 'config' | 'tasks' | 'waiting' | 'fanOuts' | 'queues' | 'machine' | 'report'>;
+
+/** A waiting row, and how its task ends. */
+interface Settled {
+  readonly row: Waiting;
+  readonly as: Settlement;
+}
+
+/** G2. What ends of these rows before they are looked at: what expired, and what has a newer one of its key. */
+export const settlementsOf = (rows: readonly Waiting[], now: Millis): readonly Settled[] => {
+  const isExpired = ({ startBy }: Waiting): boolean => startBy !== undefined && startBy <= now;
+  const expired = rows.filter(isExpired).map((row): Settled => ({ row, as: EXPIRED }));
+  const keyed = rows.filter((row) => row.key !== undefined && !isExpired(row));
+  const superseded = [...groupBy(keyed, ({ key }) => key).values()].flatMap((same) => {
+    const newest = same.reduce((latest, row) => (isNewerRow(row, latest) ? row : latest));
+    const as: Settlement = { status: 'succeeded', supersededBy: parseCandidate(newest.candidate).id };
+    return same.filter((row) => row !== newest).map((row): Settled => ({ row, as }));
+  });
+  return [...expired, ...superseded];
+};
+
+/** Two rows of one task are of two runs: the earlier one is over, and a crash left its row. */
+const isNewerRow = (a: Waiting, b: Waiting): boolean => {
+  const [ageA, ageB] = [ageOfRow(a), ageOfRow(b)];
+  if (ageA.id === ageB.id) return parseCandidate(a.candidate).run > parseCandidate(b.candidate).run;
+  return isNewer(ageA, ageB);
+};
+
+const ageOfRow = ({ age, candidate, at }: Waiting): Age => age ?? { id: parseCandidate(candidate).id, sentAt: at };
+
+const EXPIRED: Settlement = {
+  status: 'failed',
+  error: { code: 'expired', message: 'no batch had it in time (expiresIn)', retriable: true },
+};
+
+/** Settles waiting tasks of a Target. Again, and by several at once, is harmless. @returns the tasks as they are stored then. */
+export const settle = async (
+  deps: SettleDeps,
+  target: Target,
+  settled: readonly Settled[],
+): Promise<readonly (Task | undefined)[]> => {
+  const { config, tasks, waiting, machine, report } = deps;
+  const operation = operationOf(target);
+  const { keepTasks: keep } = operationFor(config, operation);
+  const written = await tasks.settle(
+    settled.map(({ row, as }) => ({ task: { ...parseCandidate(row.candidate), target }, as })),
+    { at: machine.now(), keep },
+  );
+  const stored = written.map((each) => each?.stored);
+  await tellSettled(deps, stored);
+  await waiting.remove(
+    target,
+    settled.map(({ row }) => row.entry),
+  );
+  const mine = settled.filter((_, index) => written[index]?.isNew);
+  for (const [how, { length }] of groupBy(mine, ({ as }) => (as.status === 'failed' ? as.error.code : 'superseded')))
+    report({ event: 'settled', operation, target, how, tasks: length });
+  return stored;
+};
+
+/**
+ * R1+, F5+. Settles those of some stored tasks again that ended while they waited: whoever did may have stopped amid it.
+ */
+export const settleAgain = async (deps: SettleDeps, tasks: readonly Task[]): Promise<void> => {
+  for (const [target, same] of groupBy(tasks.filter(endedWaiting), (task) => task.target))
+    await settle(
+      deps,
+      target,
+      same.flatMap((task) => settledAs(task) ?? []),
+    );
+};
+
+const settledAs = (task: Task): Settled | undefined => {
+  const { state } = task;
+  const row = waitingRow(task);
+  if (state.status === 'failed') return { row, as: { status: state.status, error: state.error } };
+  return state.status === 'succeeded' && state.supersededBy !== undefined
+    ? { row, as: { status: state.status, supersededBy: state.supersededBy } }
+    : undefined;
+};
+
+/** Whether a task ended while it waited. */
+export const endedWaiting = ({ state }: Task): boolean =>
+  (state.status === 'succeeded' || state.status === 'failed') && state.batchId === undefined;
+
+/** Whoever settled them may have stopped before telling. */
+const tellSettled = (deps: SettleDeps, tasks: readonly (Task | undefined)[]): Promise<void> =>
+  tell(deps, tasks.filter((task) => task !== undefined && endedWaiting(task)) as readonly Task[]);

@@ -1,0 +1,103 @@
+/** Virtual time: a list of things to happen, taken in order, with all that follows from one before the next. */
+import { nextTick } from 'node:process';
+import type { Millis } from '../domain/ids.ts';
+
+interface Planned {
+  readonly at: Millis;
+  readonly order: number;
+  readonly run: () => void;
+}
+
+/** Everything that an event set in motion has settled: asked for in a microtask a tick comes when no microtask is left. */
+export const settled = (): Promise<void> => new Promise((resolve) => nextTick(resolve));
+
+export class Scheduler {
+  #now: Millis;
+  #order = 0;
+  /** A binary heap, the next to happen at 0. */
+  readonly #heap: Planned[] = [];
+
+  constructor(start: Millis) {
+    this.#now = start;
+  }
+
+  get now(): Millis {
+    return this.#now;
+  }
+
+  /** Plans `run` for `delay` ms from now. What is planned for the same moment happens in the order of planning. */
+  after(delay: Millis, run: () => void): void {
+    const planned = { at: this.#now + Math.max(0, delay), order: this.#order++, run };
+    this.#heap.push(planned);
+    let child = this.#heap.length - 1;
+    while (child > 0) {
+      const parent = (child - 1) >> 1;
+      if (!this.#sooner(child, parent)) break;
+      this.#swap(child, parent);
+      child = parent;
+    }
+  }
+
+  /** Resolves `delay` ms from now. */
+  wait(delay: Millis): Promise<void> {
+    return new Promise((resolve) => this.after(delay, resolve));
+  }
+
+  /** Lets things happen until `done`, or nothing is planned, or `limit` has passed. Returns whether it was done. */
+  async run(done: () => boolean, limit: Millis): Promise<boolean> {
+    // Into a microtask: asked for outside of one, as where a message of another thread begins a schedule, a tick comes
+    // before all of them, and what one event set in motion would meet the next.
+    await Promise.resolve();
+    while (!done()) {
+      const { next } = this;
+      if (next === undefined || next > limit) return false;
+      await this.step();
+    }
+    return true;
+  }
+
+  /** When the next thing is to happen; undefined where nothing is planned. */
+  get next(): Millis | undefined {
+    return this.#heap[0]?.at;
+  }
+
+  /** Lets the next thing happen, with everything that it sets in motion. */
+  async step(): Promise<void> {
+    const next = this.#take();
+    if (!next) return;
+    this.#now = next.at;
+    next.run();
+    await settled();
+  }
+
+  /** Lets time go by in which nothing is planned. */
+  skipTo(moment: Millis): void {
+    if (this.next !== undefined && this.next < moment) throw new Error('something is planned before then');
+    this.#now = Math.max(this.#now, moment);
+  }
+
+  #take(): Planned | undefined {
+    const [first] = this.#heap;
+    const last = this.#heap.pop();
+    if (!first || !last || this.#heap.length === 0) return first;
+    this.#heap[0] = last;
+    let parent = 0;
+    for (;;) {
+      const left = 2 * parent + 1;
+      if (left >= this.#heap.length) return first;
+      const child = left + 1 < this.#heap.length && this.#sooner(left + 1, left) ? left + 1 : left;
+      if (!this.#sooner(child, parent)) return first;
+      this.#swap(child, parent);
+      parent = child;
+    }
+  }
+
+  #sooner(a: number, b: number): boolean {
+    const [x, y] = [this.#heap[a] as Planned, this.#heap[b] as Planned];
+    return x.at < y.at || (x.at === y.at && x.order < y.order);
+  }
+
+  #swap(a: number, b: number): void {
+    [this.#heap[a], this.#heap[b]] = [this.#heap[b] as Planned, this.#heap[a] as Planned];
+  }
+}

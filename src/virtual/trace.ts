@@ -1,0 +1,39 @@
+/** How a schedule is told: a line per thing that happened, short enough to follow. */
+import type { Millis } from '../domain/ids.ts';
+
+/** When every schedule begins: times in a trace count from here. */
+export const START: Millis = Date.UTC(2026, 0, 1);
+
+const DAY: Millis = 24 * 3_600_000;
+
+/** A moment or a duration, in seconds. */
+export const seconds = (span: Millis): string => (span / 1_000).toFixed(3);
+
+const cut = (text: string, length: number): string => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
+
+/** Polls of empty queues are most of what happens, and say nothing. */
+const isIdle = (line: string): boolean => line.endsWith('deadLetters.receive → []');
+
+/** A schedule's trace for people. */
+export const readable = (trace: readonly string[]): string =>
+  trace
+    .filter((line) => !isIdle(line))
+    .map((line) => cut(line, 240))
+    .join('\n');
+
+/** A value in a line: moments as seconds from the start, names unquoted, long texts cut. */
+export const brief = (value: unknown): string => {
+  if (value === undefined || value === null) return '-';
+  if (typeof value === 'number')
+    return Math.abs(value - START) < 30 * DAY ? `@${seconds(value - START)}` : String(value);
+  if (typeof value === 'string')
+    return cut(
+      value.replace(/^\d{13}(?=#)/, (at) => brief(Number(at))),
+      60,
+    );
+  if (typeof value !== 'object') return String(value);
+  if (value instanceof Map) return brief(Object.fromEntries(value));
+  if (Array.isArray(value)) return `[${value.map(brief).join(', ')}]`;
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+  return `{${fields.map(([name, field]) => `${name} ${brief(field)}`).join(', ')}}`;
+};

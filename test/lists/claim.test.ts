@@ -1,0 +1,260 @@
+import { describe, expect, it } from 'vitest';
+import { SETTLED } from '../../src/domain/fan-outs/fan-out.ts';
+import { CLAIMS_MAX } from '../../src/domain/lists/list.ts';
+import { CLOCK_SKEW } from '../../src/domain/timings.ts';
+import { cancelRest, discard } from '../../src/steps/fan-outs/end.ts';
+import { seal } from '../../src/steps/fan-outs/seal.ts';
+import { bytesInString } from '../../src/util/json-text.ts';
+import { NOW } from '../factories/factories.ts';
+import { atEachCut, dyingAt, gateAt } from './cuts.ts';
+import { expectWhole, LIST, type ListKit, listKit, MINUTE, result, tokensIn } from './kit.ts';
+
+const holding = async (count: number, size = {}): Promise<ListKit> => {
+  const kit = listKit(size);
+  await kit.open();
+  if (count > 0) await kit.add(count, 'add');
+  return kit;
+};
+/** From when on others may have what was claimed now for a minute. */
+const OVER = MINUTE + 2 * CLOCK_SKEW;
+
+describe('a claim', () => {
+  it('gets the first jobs as they were sent, for as long as it said, in whole seconds', async () => {
+    const kit = await holding(5);
+    kit.now += 1;
+    const got = await kit.got('a', 2, 1_500);
+    expect(got).toEqual({
+      kind: 'claimed',
+      handle: expect.stringMatching(/^a\.0\.2\./),
+      jobs: [
+        { token: 0, payload: '{"depot":"MUC","job":"add0"}' },
+        { token: 1, payload: '{"depot":"MUC","job":"add1"}' },
+      ],
+      until: NOW + 2_000,
+    });
+    expect(tokensIn(await kit.claim('b', 9))).toEqual([2, 3, 4]);
+    expect(await kit.claim('c', 1)).toEqual({ kind: 'none', status: 'open' });
+    expectWhole(kit);
+  });
+
+  it('that is asked for again gets the same jobs, whatever it asks for', async () => {
+    const kit = await holding(5);
+    const first = await kit.got('a', 2);
+    kit.now += 30_000;
+    expect(await kit.got('a', 4, 9 * MINUTE)).toEqual(first);
+    expect(await kit.read()).toMatchObject({ head: 2 });
+  });
+
+  for (const when of ['before', 'after'] as const)
+    it(`that died ${when} any of its calls gets its jobs when it is asked for again`, async () => {
+      const cuts = await atEachCut(async (n) => {
+        const kit = await holding(5);
+        const { gate, isReached } = dyingAt(n, when);
+        await kit
+          .behind(gate)
+          .claim('a', 2)
+          .catch(() => {});
+        expectWhole(kit);
+        expect(tokensIn(await kit.claim('a', 2))).toEqual([0, 1]);
+        expect(await kit.read()).toMatchObject({ head: 2 });
+        return isReached();
+      });
+      expect(cuts).toBeGreaterThanOrEqual(3);
+    });
+
+  it('by two at once under one name gets the same jobs', async () => {
+    await atEachCut(async (n) => {
+      const kit = await holding(5);
+      let other: unknown;
+      const { gate, isReached } = gateAt(n, 'before', async () => {
+        other = await kit.claim('a', 2);
+      });
+      const answer = await kit.behind(gate).claim('a', 2);
+      if (isReached()) expect(other).toEqual(answer);
+      expect(tokensIn(answer)).toEqual([0, 1]);
+      expect(await kit.read()).toMatchObject({ head: 2 });
+      return isReached();
+    });
+  });
+
+  it('that is over is renewed where nobody took the jobs, also after a cancel', async () => {
+    for (const isCancelled of [false, true]) {
+      const kit = await holding(5);
+      const first = await kit.got('a', 2);
+      if (isCancelled) await cancelRest(kit, await kit.read());
+      kit.now += OVER + 1;
+      expect(await kit.got('a', 2)).toEqual({ ...first, until: kit.now - 1 + 1_000 + MINUTE });
+      expectWhole(kit);
+    }
+  });
+
+  it('is taken over once its time and twice what clocks may differ are over, and not a moment before', async () => {
+    const kit = await holding(2);
+    const { handle } = await kit.got('a', 2);
+    kit.now += OVER;
+    expect(await kit.claim('b', 2)).toEqual({ kind: 'none', status: 'open' });
+    kit.now += 1;
+    expect(tokensIn(await kit.claim('b', 2))).toEqual([0, 1]);
+    expect(await kit.renew(handle)).toEqual({ kind: 'lost' });
+    expect(await kit.release(handle)).toEqual({ kind: 'released', count: 0 });
+    expect(await kit.complete(handle)).toEqual({ kind: 'lost' });
+    expect(await kit.claim('a', 2)).toEqual({ kind: 'none', status: 'open' });
+    expect(kit.done().size).toBe(0);
+    expectWhole(kit);
+  });
+
+  it('that was renewed is not taken over', async () => {
+    const kit = await holding(2);
+    const { handle } = await kit.got('a', 2);
+    kit.now += OVER;
+    expect(await kit.renew(handle, 5 * MINUTE)).toEqual({ kind: 'renewed', until: kit.now + 5 * MINUTE });
+    kit.now += 5 * MINUTE;
+    expect(await kit.claim('b', 2)).toMatchObject({ kind: 'none' });
+  });
+
+  it('takes a part of what is free: the rest stays so', async () => {
+    const kit = await holding(9);
+    await kit.got('a', 6);
+    kit.now += OVER + 1;
+    expect(tokensIn(await kit.claim('b', 2))).toEqual([0, 1]);
+    expect(tokensIn(await kit.claim('c', 3))).toEqual([2, 3, 4]);
+    expect(tokensIn(await kit.claim('d', 3)), 'what is free before what is fresh').toEqual([5]);
+    expect(tokensIn(await kit.claim('e', 3))).toEqual([6, 7, 8]);
+    expectWhole(kit);
+  });
+
+  it('takes free ranges that follow each other together', async () => {
+    const kit = await holding(9);
+    const all = [await kit.got('a', 3), await kit.got('b', 3), await kit.got('c', 3)];
+    for (const { handle } of all) await kit.release(handle);
+    expect(tokensIn(await kit.claim('d', 7))).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    expect(tokensIn(await kit.claim('e', 7))).toEqual([7, 8]);
+    expectWhole(kit);
+  });
+
+  it('leaves out the jobs that are done, by whomever', async () => {
+    const kit = await holding(6);
+    const { handle } = await kit.got('a', 5);
+    await kit.complete(handle, [result(1), result(4, { outcome: 'failed' })]);
+    expect(tokensIn(await kit.claim('a', 5)), 'once more').toEqual([0, 2, 3]);
+    kit.now += OVER + 1;
+    const over = await kit.got('b', 5);
+    expect(over.handle).toMatch(/^b\.0\.5\./);
+    expect(tokensIn(over)).toEqual([0, 2, 3]);
+    expectWhole(kit);
+  });
+
+  it('lets go of ranges of which all is done, and gets the next jobs', async () => {
+    const kit = await holding(9);
+    const [a, b] = [await kit.got('a', 2), await kit.got('b', 3)];
+    for (const { handle } of [a, b])
+      await kit
+        .behind(dyingBefore('lists.change'))
+        .complete(handle)
+        .catch(() => {});
+    expect(kit.done().size).toBe(5);
+    expect(await kit.read()).toMatchObject({ leases: [{}, {}] });
+    expect(tokensIn(await kit.claim('a', 4)), 'its own').toEqual([5, 6, 7, 8]);
+    kit.now += OVER + 1;
+    await kit.complete((await kit.got('a', 4)).handle);
+    expect(await kit.claim('c', 4)).toEqual({ kind: 'none', status: 'open' });
+    expect(await kit.read()).toMatchObject({ head: 9, leases: [] });
+    expectWhole(kit);
+  });
+
+  it('gives back what is too large for one answer', async () => {
+    const size = bytesInString('{"depot":"MUC","job":"add0"}');
+    const kit = await holding(6, { pageBytes: 2 * size });
+    const got = await kit.got('a', 5);
+    expect(got.handle).toMatch(/^a\.0\.2\./);
+    expect(tokensIn(got)).toEqual([0, 1]);
+    expect(await kit.got('a', 5)).toEqual(got);
+    expect(tokensIn(await kit.claim('b', 5))).toEqual([2, 3]);
+    expect(tokensIn(await kit.claim('c', 5))).toEqual([4]);
+    expectWhole(kit);
+  });
+
+  it('of which the first part that fits into an answer is done gets the next one', async () => {
+    const size = bytesInString('{"depot":"MUC","job":"add0"}');
+    const kit = await holding(6, { pageBytes: 2 * size });
+    const { handle } = await kit.got('dead', 6);
+    await kit
+      .behind(dyingBefore('lists.change'))
+      .complete(handle)
+      .catch(() => {});
+    kit.now += OVER + 1;
+    expect(tokensIn(await kit.claim('a', 6))).toEqual([2, 3]);
+    expect(tokensIn(await kit.claim('b', 6))).toEqual([4, 5]);
+    expectWhole(kit);
+  });
+
+  it('waits while as many have claimed something as can', async () => {
+    const kit = await holding(CLAIMS_MAX + 1);
+    const all = await Promise.all(Array.from({ length: CLAIMS_MAX }, (_, n) => kit.got(`c-${n}`, 1)));
+    expect(new Set(all.flatMap(tokensIn)).size).toBe(CLAIMS_MAX);
+    await expect(kit.claim('late', 1)).rejects.toMatchObject({ name: 'ListBusy' });
+    expect(tokensIn(await kit.claim('c-7', 1)), 'not for whoever has his already').toHaveLength(1);
+    await kit.release((all[9] as (typeof all)[0]).handle);
+    expect(tokensIn(await kit.claim('late', 1))).toEqual(tokensIn(all[9] as (typeof all)[0]));
+    expectWhole(kit);
+  });
+
+  it('that was made before a cancel is handed out once more after it, also where its lease changes', async () => {
+    const size = bytesInString('{"depot":"MUC","job":"add0"}');
+    const dies = (kit: ListKit) => kit.behind(dyingBefore('lists.change'));
+    const tooLarge = await holding(6, { pageBytes: 2 * size });
+    await expect(dies(tooLarge).claim('a', 5)).rejects.toThrow('gone');
+    await cancelRest(tooLarge, await tooLarge.read());
+    expect(tokensIn(await tooLarge.claim('a', 5)), 'of which a part fits into an answer').toEqual([0, 1]);
+    expectWhole(tooLarge);
+    const done = await holding(6);
+    const { handle } = await done.got('a', 2);
+    await expect(dies(done).complete(handle)).rejects.toThrow('gone');
+    await cancelRest(done, await done.read());
+    expect(await done.claim('a', 2), 'all of which is done').toEqual({ kind: 'closed', status: 'cancelled' });
+    expect((await done.read()).leases).toEqual([]);
+  });
+
+  it('gets nothing of a list that is cancelled before it has taken something, free or fresh', async () => {
+    for (const isFree of [true, false]) {
+      const kit = await holding(4);
+      if (isFree) await kit.release((await kit.got('early', 4)).handle);
+      const { gate } = gateAt(2, 'before', async (call) => {
+        expect(call).toBe(isFree ? 'lists.change' : 'lists.leaseFresh');
+        await cancelRest(kit, await kit.read());
+      });
+      expect(await kit.behind(gate).claim('a', 2)).toEqual({ kind: 'closed', status: 'cancelled' });
+    }
+  });
+
+  it('of a list that is closed gets nothing', async () => {
+    const kit = await holding(0);
+    await seal(kit, `~${LIST}` as never);
+    expect(await kit.claim('a', 1)).toEqual({ kind: 'none', status: 'complete' });
+    const other = await holding(3);
+    await cancelRest(other, await other.read());
+    expect(await other.claim('a', 1)).toEqual({ kind: 'closed', status: 'cancelled' });
+    await discard(other, await other.read());
+    expect(await other.claim('a', 1)).toEqual({ kind: 'closed', status: 'expired' });
+    expect(await listKit().claim('a', 1)).toEqual({ kind: 'unknown' });
+  });
+
+  it('of a list that ended long ago gets nothing, though its rows may still be there', async () => {
+    const kit = await holding(3);
+    await cancelRest(kit, await kit.read());
+    const { checkAt = 0, event } = await kit.read();
+    expect(event).toBeUndefined();
+    kit.now = checkAt - SETTLED - 1;
+    expect(await kit.claim('a', 1)).toEqual({ kind: 'closed', status: 'cancelled' });
+    kit.now += 1;
+    expect(await kit.claim('a', 1)).toEqual({ kind: 'unknown' });
+  });
+});
+
+/** Dies before the first call of a name. */
+const dyingBefore =
+  (name: string) =>
+  async <T>(call: string, effects: readonly (() => T)[]): Promise<T[]> => {
+    if (call === name) throw new Error('gone');
+    return effects.map((effect) => effect());
+  };

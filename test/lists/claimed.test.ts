@@ -1,0 +1,247 @@
+import { describe, expect, it } from 'vitest';
+import { CLOCK_SKEW } from '../../src/domain/timings.ts';
+import { cancelRest, discard } from '../../src/steps/fan-outs/end.ts';
+import { seal } from '../../src/steps/fan-outs/seal.ts';
+import { atEachCut, dyingAt, gateAt } from './cuts.ts';
+import { expectWhole, LIST, type ListKit, listKit, MINUTE, result, tokensIn } from './kit.ts';
+
+const TRACKER = `~${LIST}` as never;
+const OVER = MINUTE + 2 * CLOCK_SKEW;
+const holding = async (count: number): Promise<ListKit> => {
+  const kit = listKit();
+  await kit.open();
+  await kit.add(count, 'add');
+  return kit;
+};
+const results = (kit: ListKit) => kit.lists.results(LIST, { first: 0, count: 99 });
+const late = (job: number, text = '"late"') => result(job, { result: text });
+
+describe('a claim that is completed', () => {
+  it('is over, and all of its jobs are done as was said', async () => {
+    const kit = await holding(5);
+    const { handle } = await kit.got('a', 2);
+    expect(await kit.complete(handle, 'failed')).toEqual({ kind: 'done', complete: false });
+    expect([...kit.done()]).toEqual([
+      [0, false],
+      [1, false],
+    ]);
+    expect(await kit.read()).toMatchObject({ leases: [], head: 2 });
+    expect(await kit.complete(handle), 'twice').toEqual({ kind: 'done', complete: false });
+    expect(kit.done().get(0), 'the first word stands').toBe(false);
+    expectWhole(kit);
+  });
+
+  it('in parts ends with its last job, whoever does that', async () => {
+    const kit = await holding(5);
+    const { handle } = await kit.got('a', 4);
+    await kit.complete(handle, [result(2), result(0, { outcome: 'failed' })]);
+    expect(await kit.read()).toMatchObject({ leases: [{ first: 0, count: 4 }] });
+    await kit.complete(handle, [result(2), result(1)]);
+    expect(await kit.read()).toMatchObject({ leases: [{ first: 0, count: 4 }] });
+    await kit.complete(handle, [result(3)]);
+    expect(await kit.read()).toMatchObject({ leases: [] });
+    expect(await kit.complete(handle, [result(3), result(0)])).toEqual({ kind: 'done', complete: false });
+    expectWhole(kit);
+  });
+
+  it('tells that the list is complete with the last job of a sealed one, and so again', async () => {
+    const kit = await holding(5);
+    const [a, b] = [await kit.got('a', 3), await kit.got('b', 2)];
+    await seal(kit, TRACKER);
+    expect(await kit.complete(b.handle)).toEqual({ kind: 'done', complete: false });
+    expect(await kit.complete(a.handle)).toEqual({ kind: 'done', complete: true });
+    expect(await kit.complete(a.handle)).toEqual({ kind: 'done', complete: true });
+    expect(kit.told()).toHaveLength(1);
+  });
+
+  it('keeps the results of each job', async () => {
+    const kit = await holding(5);
+    const { handle } = await kit.got('a', 3);
+    const all = [late(0), result(1, { outcome: 'failed', error: { code: 'x', message: 'y' } })];
+    await kit.complete(handle, [...all, result(2)]);
+    expect(await results(kit), 'a job without one has no row').toEqual(all);
+  });
+
+  it('while it is renewed is over all the same', async () => {
+    await atEachCut(async (n) => {
+      const kit = await holding(3);
+      const { handle } = await kit.got('a', 2);
+      const { gate, isReached } = gateAt(n, 'before', async () => void (await kit.renew(handle, n * MINUTE)));
+      await kit.behind(gate).complete(handle);
+      expect(await kit.read()).toMatchObject({ leases: [] });
+      return isReached();
+    });
+  });
+
+  it('late, once another one has done the jobs, hears that they are done; otherwise that they are not his', async () => {
+    const kit = await holding(3);
+    const a = await kit.got('a', 3);
+    kit.now += OVER + 1;
+    const b = await kit.got('b', 3);
+    await kit.complete(b.handle, [result(0), result(1)]);
+    expect(await kit.complete(a.handle)).toEqual({ kind: 'lost' });
+    expect(await kit.complete(a.handle, [late(2)])).toEqual({ kind: 'lost' });
+    expect(await kit.complete(a.handle, [late(1)])).toEqual({ kind: 'done', complete: false });
+    await kit.complete(b.handle);
+    expect(await kit.complete(a.handle, [late(0), late(2)])).toEqual({ kind: 'done', complete: false });
+    expect(await results(kit)).toEqual([]);
+    expectWhole(kit);
+  });
+
+  it('over, but not taken by anybody, is done all the same', async () => {
+    const kit = await holding(3);
+    const { handle } = await kit.got('a', 3);
+    kit.now += 99 * MINUTE;
+    expect(await kit.complete(handle)).toEqual({ kind: 'done', complete: false });
+    expect(kit.done().size).toBe(3);
+  });
+
+  it('is done by the tracker for jobs that were done otherwise', async () => {
+    const kit = await holding(3);
+    const { handle } = await kit.got('a', 3);
+    await kit.end([`~${LIST}:0:0`, `~${LIST}:0:2`]);
+    await kit.complete(handle, [result(1)]);
+    expect(await kit.read()).toMatchObject({ leases: [] });
+    expectWhole(kit);
+  });
+
+  it('keeps the result that came first, and the outcome that goes with it', async () => {
+    const kit = await holding(3);
+    const { handle } = await kit.got('a', 3);
+    // Somebody stopped between its result and its ack.
+    await kit.lists.putResults(LIST, [result(1, { outcome: 'failed', error: { code: 'x', message: 'y' } })]);
+    await kit.complete(handle, [late(0), late(1), late(2)]);
+    expect(kit.done().get(1)).toBe(false);
+    expect((await results(kit))[1]).toMatchObject({ outcome: 'failed' });
+    expect(await kit.read()).toMatchObject({ leases: [] });
+  });
+
+  it('gives no job a result that was done before without one', async () => {
+    const kit = await holding(3);
+    const { handle } = await kit.got('a', 3);
+    await kit.complete(handle, [result(0, { outcome: 'failed' }), result(1)]);
+    await kit.complete(handle, [late(0), late(1), late(2)]);
+    expect(kit.done().get(0)).toBe(false);
+    expect(await results(kit)).toEqual([late(2)]);
+  });
+
+  for (const when of ['before', 'after'] as const)
+    it(`by somebody who died ${when} any of his calls is done by asking again, with one result for each job`, async () => {
+      const cuts = await atEachCut(async (n) => {
+        const kit = await holding(5);
+        await kit.got('first', 1);
+        const { handle } = await kit.got('a', 4);
+        await kit.end([`~${LIST}:0:0`]);
+        await seal(kit, TRACKER);
+        const all = [1, 2, 3, 4].map((job) => late(job));
+        const { gate, isReached } = dyingAt(n, when);
+        await kit
+          .behind(gate)
+          .complete(handle, all)
+          .catch(() => {});
+        expectWhole(kit);
+        const again = await kit.complete(
+          handle,
+          [1, 2, 3, 4].map((job) => late(job, '"again"')),
+        );
+        expect(again).toEqual({
+          kind: 'done',
+          complete: kit.done().size === 5 && (await kit.read()).status === 'complete',
+        });
+        // What nobody asks for again is done by the patrol.
+        await kit.patrolFor(5 * MINUTE);
+        expect(await kit.read()).toMatchObject({ status: 'complete', ended: { because: 'all-done', failed: 0 } });
+        expect(new Set(kit.told().map(({ id }) => id)).size).toBe(1);
+        const stored = await results(kit);
+        expect(stored.map((each) => each.token)).toEqual([1, 2, 3, 4]);
+        expect(new Set(stored.map((each) => each.result)).size).toBe(1);
+        return isReached();
+      });
+      expect(cuts).toBeGreaterThan(6);
+    });
+
+  it('by two at once with other words has one word for each job, with the result that goes with it', async () => {
+    for (const [mine, theirs] of [
+      [late(0), result(0, { outcome: 'failed', error: { code: 'x', message: 'y' } })],
+      [result(0, { outcome: 'failed', error: { code: 'x', message: 'y' } }), late(0)],
+    ] as const) {
+      const cuts = await atEachCut(async (n) => {
+        const kit = await holding(2);
+        const { handle } = await kit.got('a', 2);
+        const { gate, isReached } = gateAt(n, 'before', async () => void (await kit.complete(handle, [theirs])));
+        await kit.behind(gate).complete(handle, [mine]);
+        expect(kit.done().get(0)).toBe((await results(kit))[0]?.outcome === 'succeeded');
+        expect(await results(kit)).toHaveLength(1);
+        expectWhole(kit);
+        return isReached();
+      });
+      expect(cuts).toBeGreaterThan(3);
+    }
+  });
+
+  it('of a list that was deleted, or of none, is unknown', async () => {
+    const kit = await holding(2);
+    const { handle } = await kit.got('a', 2);
+    await discard(kit, await kit.read());
+    expect(await kit.complete(handle)).toEqual({ kind: 'unknown' });
+    expect(await kit.renew(handle)).toEqual({ kind: 'unknown' });
+    expect(await kit.release(handle)).toEqual({ kind: 'unknown' });
+    expect(kit.done().size).toBe(0);
+    for (const step of ['complete', 'renew', 'release'] as const)
+      expect(await listKit()[step](handle)).toEqual({ kind: 'unknown' });
+  });
+
+  it('of a list that was cancelled is done', async () => {
+    const kit = await holding(3);
+    const { handle } = await kit.got('a', 2);
+    await cancelRest(kit, await kit.read());
+    expect(await kit.renew(handle, MINUTE)).toEqual({ kind: 'renewed', until: kit.now + MINUTE });
+    expect(await kit.complete(handle)).toEqual({ kind: 'done', complete: false });
+    expect(await kit.read()).toMatchObject({ status: 'cancelled', leases: [] });
+    expect(kit.done().size).toBe(2);
+  });
+});
+
+describe('a claim that is released', () => {
+  it('has its jobs go to the next one, and again does nothing', async () => {
+    const kit = await holding(3);
+    const { handle } = await kit.got('a', 2);
+    expect(await kit.release(handle)).toEqual({ kind: 'released', count: 2 });
+    expect(await kit.release(handle)).toEqual({ kind: 'released', count: 0 });
+    expect(await kit.renew(handle)).toEqual({ kind: 'lost' });
+    expect(tokensIn(await kit.claim('b', 2))).toEqual([0, 1]);
+    expect(await kit.release(handle)).toEqual({ kind: 'released', count: 0 });
+    expectWhole(kit);
+  });
+
+  it('and claimed anew under its name is another one, though it begins with the same job', async () => {
+    const kit = await holding(5);
+    const first = await kit.got('a', 4);
+    await kit.release(first.handle);
+    const second = await kit.got('a', 2);
+    expect(await kit.complete(first.handle)).toEqual({ kind: 'lost' });
+    expect(await kit.renew(first.handle)).toEqual({ kind: 'lost' });
+    expect(await kit.release(first.handle)).toEqual({ kind: 'released', count: 0 });
+    expect(await kit.renew(second.handle)).toMatchObject({ kind: 'renewed' });
+    expect(kit.done().size).toBe(0);
+    expectWhole(kit);
+  });
+
+  it('gives back what is not done, and counts that', async () => {
+    const kit = await holding(5);
+    const { handle } = await kit.got('a', 4);
+    await kit.complete(handle, [result(1), result(3)]);
+    expect(await kit.release(handle)).toEqual({ kind: 'released', count: 2 });
+    expect(tokensIn(await kit.claim('b', 4))).toEqual([0, 2]);
+    expectWhole(kit);
+  });
+
+  it('with all of its jobs done leaves nothing behind', async () => {
+    const kit = await holding(2);
+    const { handle } = await kit.got('a', 2);
+    await kit.end([`~${LIST}:0:0`, `~${LIST}:0:1`]);
+    expect(await kit.release(handle)).toEqual({ kind: 'released', count: 0 });
+    expect(await kit.read()).toMatchObject({ leases: [] });
+    expectWhole(kit);
+  });
+});

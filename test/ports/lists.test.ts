@@ -1,0 +1,336 @@
+import { expect, it } from 'vitest';
+import type { Token } from '../../src/domain/ids.ts';
+import { freeKeyOf, itemOf, type LeaseKey, type ListId, listId, trackerOf } from '../../src/domain/lists/ids.ts';
+import { freed, type Lease, type NewList } from '../../src/domain/lists/list.ts';
+import type { Append } from '../../src/ports/lists.ts';
+import { NOW } from '../factories/factories.ts';
+import { describeEach } from './describe-each.ts';
+import { fresh } from './names.ts';
+import { storeKinds } from './stores.ts';
+
+const token = (text: string): Token => text as Token;
+const key = (text: string): LeaseKey => text as LeaseKey;
+const CHECK = NOW + 60_000;
+const UNTIL = NOW + 300_000;
+const append = (fields: Partial<Append> = {}): Append => ({ count: 3, hash: 'h', ...fields });
+const lease = (name: string, first: number, count: number, until = UNTIL): Lease => ({
+  key: key(name),
+  first,
+  count,
+  until,
+});
+const ALL = { mayGoOn: () => true, isSettled: true };
+
+describeEach('deferred lists', storeKinds, (stores) => {
+  const store = () => stores().lists;
+  const newId = (): ListId => listId(`l-${fresh().t(1)}`) as ListId;
+  const opened = async (fields: Partial<NewList> = {}): Promise<ListId> => {
+    const id = newId();
+    await store().open({ id: trackerOf(id), createdAt: NOW, ...fields }, CHECK);
+    return id;
+  };
+  /** With jobs `{"n":0}`, `{"n":1}`, … and so on. */
+  const holding = async (count: number, size = count): Promise<ListId> => {
+    const id = await opened();
+    for (let first = 0; first < count; first += size) {
+      const payloads = Array.from({ length: Math.min(size, count - first) }, (_, n) => `{"n":${first + n}}`);
+      const name = token(`add-${first}`);
+      await store().beginAppend(id, name, append({ count: payloads.length }));
+      await store().putJobs(id, name, payloads);
+      expect(await store().publish(id, name, { first, count: payloads.length, at: NOW })).toBe(true);
+    }
+    return id;
+  };
+  const leased = (id: ListId, name: string, count: number, fields = {}) =>
+    store().leaseFresh(id, { key: key(name), count, until: UNTIL, total: 10, most: 64, ...fields });
+
+  it('are opened once, with what their opener said', async () => {
+    const id = newId();
+    const said = { id: trackerOf(id), createdAt: NOW, userKey: 'büro', callback: 'ops', operation: 'distribute' };
+    expect(await store().read(id)).toBeUndefined();
+    const first = await store().open(said, CHECK);
+    const { touchedAt, ...stored } = first.stored;
+    expect(stored).toEqual({
+      ...said,
+      status: 'open',
+      groups: 0,
+      total: 0,
+      version: 0,
+      fails: [],
+      checkAt: CHECK,
+      head: 0,
+      leases: [],
+    });
+    expect(touchedAt).toBe(NOW);
+    const again = await store().open({ id: trackerOf(id), createdAt: NOW + 9 }, CHECK + 9);
+    expect(again).toEqual({ isNew: false, stored: first.stored });
+    expect(await store().read(id)).toEqual(first.stored);
+  });
+
+  it('are the headers of their trackers, which are sealed as those of fan-outs are', async () => {
+    const id = await holding(3);
+    expect(await stores().fanOuts.read(trackerOf(id))).toMatchObject({ status: 'open', total: 3, groups: 1 });
+    await stores().fanOuts.seal(trackerOf(id), NOW + 1);
+    expect(await store().read(id)).toMatchObject({ status: 'sealed', total: 3, head: 0, leases: [] });
+    const header = await store().read(id);
+    const cancelled = { status: 'cancelled', from: ['open', 'sealed'], because: 'cancelled' } as const;
+    await stores().fanOuts.end(trackerOf(id), { ...cancelled, at: NOW + 2, failed: 0, checkAt: NOW + 3 });
+    expect(await store().read(id)).toMatchObject({
+      status: 'cancelled',
+      version: (header?.version ?? 0) + 1,
+      total: 3,
+    });
+  });
+
+  it('tell how all slots of a group stand when some are acked, since its last one has more than items', async () => {
+    const id = await holding(3);
+    const { fanOuts } = stores();
+    const slots = (index: number) => ({ slots: new Map([[index, true]]), failed: 0, at: NOW });
+    expect(await fanOuts.putNode(trackerOf(id), { level: 0, n: 0 }, slots(2))).toBe(true);
+    const acked = await fanOuts.ack(trackerOf(id), { level: 0, n: 0 }, slots(0));
+    expect(acked).toMatchObject({ isWritten: true, node: { left: 448, failed: 0 } });
+    expect(acked.node?.slots?.slice(0, 4)).toEqual([true, null, true, null]);
+  });
+
+  it('note what is about to be added once for each token', async () => {
+    const id = await opened();
+    expect(await store().append(id, token('a'))).toBeUndefined();
+    expect(await store().beginAppend(id, token('a'), append())).toBe(true);
+    expect(await store().beginAppend(id, token('a'), append({ hash: 'other' }))).toBe(false);
+    expect(await store().append(id, token('a'))).toEqual(append());
+  });
+
+  it('get the jobs of a token all at once, and only once', async () => {
+    const id = await opened();
+    const add = (name: string, first: number) => store().publish(id, token(name), { first, count: 3, at: NOW + 1 });
+    expect(await add('a', 0), 'that nobody noted').toBe(false);
+    await store().beginAppend(id, token('a'), append());
+    expect(await store().read(id)).toMatchObject({ total: 0 });
+    expect(await add('a', 0)).toBe(true);
+    expect(await store().append(id, token('a'))).toEqual(append({ first: 0 }));
+    expect(await store().read(id)).toMatchObject({ total: 3, groups: 1, version: 1 });
+    expect(await add('a', 3), 'twice').toBe(false);
+    await store().beginAppend(id, token('b'), append());
+    expect(await add('b', 0), 'by somebody who saw fewer').toBe(false);
+    await stores().fanOuts.seal(trackerOf(id), NOW);
+    expect(await add('b', 3), 'once it is sealed').toBe(false);
+    expect(await store().append(id, token('b'))).toEqual(append());
+    expect(await store().read(id)).toMatchObject({ total: 3 });
+  });
+
+  it('find jobs by their numbers, across what was added together', async () => {
+    const id = await holding(25, 10);
+    const jobs = (first: number, count: number) => store().jobs(id, { first, count });
+    const expected = (first: number, count: number) =>
+      Array.from({ length: count }, (_, n) => ({ token: first + n, payload: `{"n":${first + n}}` }));
+    for (const [first, count] of [
+      [0, 25],
+      [0, 1],
+      [3, 4],
+      [9, 2],
+      [10, 10],
+      [8, 15],
+      [24, 1],
+    ] as const)
+      expect(await jobs(first, count)).toEqual(expected(first, count));
+    expect(await jobs(20, 10), 'as many as there are').toEqual(expected(20, 5));
+  });
+
+  it('keep payloads as they were sent, small ones together and large ones alone', async () => {
+    const id = await opened();
+    const sizes = [10, 3_000, 2_000, 40_000, 5, 250_000, 7, 3_890];
+    const payloads = sizes.map((size, n) => `{"n": ${n},  "text":"${'ü'.repeat(size / 2)}"}`);
+    await store().beginAppend(id, token('a'), append({ count: payloads.length }));
+    await store().putJobs(id, token('a'), payloads);
+    await store().publish(id, token('a'), { first: 0, count: payloads.length, at: NOW });
+    for (let first = 0; first < payloads.length; first += 1) {
+      const jobs = await store().jobs(id, { first, count: payloads.length - first });
+      expect(jobs.map(({ payload }) => payload)).toEqual(payloads.slice(first));
+      const [one] = await store().jobs(id, { first, count: 1 });
+      expect(one).toEqual({ token: first, payload: payloads[first] });
+    }
+  });
+
+  it('take whatever names an addition or a trigger, and find it again to clear it away', async () => {
+    const id = await opened();
+    const names = ['r#0', 'ü', '~~', '#', 'a#b', '\uffff', '0000'].map(token);
+    for (const [n, name] of names.entries()) {
+      const first = 2 * n;
+      await store().beginAppend(id, name, append({ count: 2 }));
+      await store().putJobs(id, name, [`{"n":${first}}`, `{"n":${first + 1}}`]);
+      expect(await store().publish(id, name, { first, count: 2, at: NOW })).toBe(true);
+      await store().take(id, name, { ranges: [], from: [], head: 0, fresh: 0 });
+    }
+    // A result is where a job is not, whatever that was added by.
+    await store().putResults(id, [{ token: 0, outcome: 'succeeded' }]);
+    const range = { first: 0, count: 2 * names.length };
+    const jobs = Array.from({ length: range.count }, (_, n) => ({ token: n, payload: `{"n":${n}}` }));
+    expect(await store().jobs(id, range)).toEqual(jobs);
+    expect(await store().results(id, range)).toEqual([{ token: 0, outcome: 'succeeded' }]);
+    expect(await store().clear(id, 1, 0, ALL)).toBeUndefined();
+    for (const name of names)
+      expect([name, await store().append(id, name), await store().trigger(id, name)]).toEqual([
+        name,
+        undefined,
+        undefined,
+      ]);
+  });
+
+  it('answer as many of the first jobs as come to some megabytes', async () => {
+    const id = await opened();
+    const payloads = Array.from({ length: 25 }, (_, n) => `{"n":${n},"text":"${'x'.repeat(250_000)}"}`);
+    for (const [at, part] of [payloads.slice(0, 12), payloads.slice(12)].entries()) {
+      const name = token(`a${at}`);
+      await store().beginAppend(id, name, append({ count: part.length }));
+      await store().putJobs(id, name, part);
+      await store().publish(id, name, { first: 12 * at, count: part.length, at: NOW });
+    }
+    const jobs = await store().jobs(id, { first: 2, count: 23 });
+    expect(jobs.length).toBeGreaterThanOrEqual(10);
+    expect(jobs.length).toBeLessThan(18);
+    expect(jobs.map((job) => job.token)).toEqual(jobs.map((_, n) => 2 + n));
+    expect(await store().jobs(id, { first: 24, count: 1 })).toHaveLength(1);
+  });
+
+  it('answer as many as an answer has room for, in which each quote takes two bytes', async () => {
+    const id = await opened();
+    const payloads = Array.from({ length: 15 }, (_, n) => `{"n":${n},"text":"${'\\"'.repeat(125_000)}"}`);
+    await store().beginAppend(id, token('a'), append({ count: payloads.length }));
+    await store().putJobs(id, token('a'), payloads);
+    await store().publish(id, token('a'), { first: 0, count: payloads.length, at: NOW });
+    const jobs = await store().jobs(id, { first: 0, count: 15 });
+    const answer = JSON.stringify(JSON.stringify(jobs.map(({ payload }) => JSON.parse(payload))));
+    expect(answer.length).toBeLessThan(6_000_000);
+    expect(answer.length).toBeGreaterThan(3_000_000);
+  });
+
+  it('find jobs that were added one by one, in their order', async () => {
+    const id = await holding(60, 1);
+    const jobs = await store().jobs(id, { first: 7, count: 50 });
+    expect(jobs).toEqual(Array.from({ length: 50 }, (_, n) => ({ token: 7 + n, payload: `{"n":${7 + n}}` })));
+  });
+
+  it('lease the next jobs, to one for each key, as long as there are some', async () => {
+    const id = await holding(10);
+    expect(await leased(id, 'a', 4)).toEqual(lease('a', 0, 4));
+    expect(await leased(id, 'a', 4), 'that has some').toBeUndefined();
+    expect(await leased(id, 'b', 3)).toEqual(lease('b', 4, 3));
+    expect(await leased(id, 'c', 4), 'more than there are').toBeUndefined();
+    expect(await leased(id, 'c', 3, { most: 2 }), 'as many have some as may').toBeUndefined();
+    expect(await leased(id, 'c', 3)).toEqual(lease('c', 7, 3));
+    expect(await store().read(id)).toMatchObject({
+      head: 10,
+      total: 10,
+      leases: [lease('a', 0, 4), lease('b', 4, 3), lease('c', 7, 3)],
+    });
+    expect(await leased(newId(), 'a', 1)).toBeUndefined();
+  });
+
+  it('lease nothing more once they are cancelled', async () => {
+    const id = await holding(10);
+    await stores().fanOuts.seal(trackerOf(id), NOW);
+    expect(await leased(id, 'a', 1)).toEqual(lease('a', 0, 1));
+    await stores().fanOuts.end(trackerOf(id), {
+      status: 'cancelled',
+      from: ['sealed'],
+      because: 'cancelled',
+      failed: 0,
+      at: NOW,
+      checkAt: NOW,
+    });
+    expect(await leased(id, 'b', 1)).toBeUndefined();
+    const taken = [lease('b', 0, 1)];
+    expect(await store().change(id, [lease('a', 0, 1)], taken, 'handing-out')).toBe(false);
+    expect(await store().change(id, [lease('a', 0, 1)], [], 'any-time')).toBe(true);
+  });
+
+  it('put leases in the place of others that are as they were seen', async () => {
+    const id = await holding(10);
+    await leased(id, 'a', 4);
+    await leased(id, 'b', 4);
+    const [a, b] = [lease('a', 0, 4), lease('b', 4, 4)];
+    const to = [lease('c', 0, 6), freed({ first: 6, count: 2 })];
+    for (const wrong of [{ ...a, until: UNTIL + 1_000 }, { ...a, count: 3 }, { ...a, first: 1 }, lease('x', 0, 4)])
+      expect(await store().change(id, [wrong, b], to, 'handing-out')).toBe(false);
+    expect(await store().change(id, [a], [{ ...a, key: b.key }], 'any-time'), 'a key that is taken').toBe(false);
+    expect((await store().read(id))?.leases).toEqual([a, b]);
+    expect(await store().change(id, [a, b], to, 'handing-out')).toBe(true);
+    expect((await store().read(id))?.leases).toEqual(to);
+    const [c] = to as [Lease, Lease];
+    const whenever = { key: c.key, first: c.first, count: c.count };
+    const later = { ...c, until: UNTIL + 60_000 };
+    expect(await store().change(id, [whenever], [later], 'any-time')).toBe(true);
+    expect((await store().read(id))?.leases).toContainEqual(later);
+    expect(await store().change(id, [whenever], [], 'any-time')).toBe(true);
+    expect(await store().read(id)).toMatchObject({ leases: [freed({ first: 6, count: 2 })], head: 8 });
+  });
+
+  it('change forty leases at once', async () => {
+    const id = await holding(41);
+    for (let n = 0; n < 41; n += 1) await leased(id, `key-${n}`, 1, { total: 41 });
+    const all = (await store().read(id))?.leases ?? [];
+    expect(all).toHaveLength(41);
+    const mine = lease('mine', 0, 40);
+    expect(await store().change(id, all.slice(0, 40), [mine], 'handing-out')).toBe(true);
+    expect((await store().read(id))?.leases).toEqual([mine, all[40]]);
+  });
+
+  it('give jobs to a trigger once, if all is as it was seen', async () => {
+    const id = await holding(10);
+    await leased(id, 'a', 4);
+    const a = lease('a', 0, 4);
+    const rest = freed({ first: 3, count: 1 });
+    const ranges = [
+      { first: 0, count: 3 },
+      { first: 4, count: 2 },
+    ];
+    const taking = { ranges, from: [a], rest, head: 4, fresh: 2 };
+    expect(await store().trigger(id, token('t'))).toBeUndefined();
+    expect(await store().take(id, token('t'), { ...taking, head: 3 }), 'another head').toBe(false);
+    expect(await store().take(id, token('t'), { ...taking, from: [{ ...a, count: 5 }] }), 'another lease').toBe(false);
+    expect(await store().trigger(id, token('t'))).toBeUndefined();
+    expect(await store().take(id, token('t'), taking)).toBe(true);
+    expect(await store().trigger(id, token('t'))).toEqual({ ranges, started: 0 });
+    await store().goOn(id, token('t'), 4);
+    await store().goOn(id, token('t'), 3);
+    expect(await store().trigger(id, token('t'))).toEqual({ ranges, started: 4 });
+    await store().goOn(id, token('never'), 4);
+    expect(await store().trigger(id, token('never'))).toBeUndefined();
+    expect(await store().read(id)).toMatchObject({ head: 6, leases: [rest] });
+    const more = { ranges: [{ first: 6, count: 1 }], from: [], head: 6, fresh: 1 };
+    expect(await store().take(id, token('t'), more), 'twice').toBe(false);
+    expect(await store().read(id)).toMatchObject({ head: 6 });
+    expect(await store().take(id, token('nothing'), { ranges: [], from: [], head: 6, fresh: 0 })).toBe(true);
+    expect(await store().trigger(id, token('nothing'))).toEqual({ ranges: [], started: 0 });
+  });
+
+  it('keep the first result of each job', async () => {
+    const id = await holding(10);
+    const mine = { token: 3, outcome: 'succeeded', result: '{"a": 1.0}' } as const;
+    const other = { token: 3, outcome: 'failed', error: { code: 'late', message: 'too late' } } as const;
+    const last = { token: 449, outcome: 'failed' } as const;
+    const next = { token: 450, outcome: 'failed', error: { code: 'x', message: 'y' } } as const;
+    expect(await store().putResults(id, [mine, last])).toEqual([mine, last]);
+    expect(await store().putResults(id, [next, other])).toEqual([next, mine]);
+    expect(await store().results(id, { first: 0, count: 900 })).toEqual([mine, last, next]);
+    expect(await store().results(id, { first: 4, count: 445 })).toEqual([]);
+    expect(await store().results(id, { first: 449, count: 1 })).toEqual([last]);
+  });
+
+  it('are cleared away with all that they had, and what was about to be added goes last', async () => {
+    const [id, other] = [await holding(25, 10), await holding(3)];
+    await store().putResults(id, [{ token: 1, outcome: 'succeeded' }]);
+    await store().take(id, token('t'), { ranges: [], from: [], head: 0, fresh: 0 });
+    expect(await store().clear(id, 1, 0, { mayGoOn: () => false, isSettled: true })).toBe(0);
+    expect(await store().clear(id, 1, 0, { ...ALL, isSettled: false })).toBeUndefined();
+    expect(await store().jobs(id, { first: 0, count: 25 })).toEqual([]);
+    expect(await store().results(id, { first: 0, count: 25 })).toEqual([]);
+    expect(await store().trigger(id, token('t'))).toBeUndefined();
+    expect(await store().append(id, token('add-0'))).toBeDefined();
+    expect(await store().clear(id, 1, 0, ALL)).toBeUndefined();
+    expect(await store().append(id, token('add-0'))).toBeUndefined();
+    expect(await store().jobs(other, { first: 0, count: 3 })).toHaveLength(3);
+    expect(itemOf(other, 451, 450)).toEqual({ fanOut: trackerOf(other), group: 1, index: 1 });
+    expect(freeKeyOf(6)).toBe('@6');
+  });
+});

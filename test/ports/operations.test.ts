@@ -1,0 +1,194 @@
+import { expect, it } from 'vitest';
+import {
+  type CallLine,
+  NEW_OPERATION,
+  type Pause,
+  slotOf,
+  type WaitingTarget,
+} from '../../src/domain/operations/slots.ts';
+import { NOW, operationName, target, token } from '../factories/factories.ts';
+import { describeEach } from './describe-each.ts';
+import { storeKinds } from './stores.ts';
+
+let made = 0;
+const fresh = () => {
+  made += 1;
+  const name = operationName(`operation-${made}`);
+  return { name, slot: (n: number) => slotOf(target(`${name}/depot=${n}`), 1, n) };
+};
+
+const aPause = (fields: Partial<Pause> = {}): Pause => ({ id: 'pause-1', by: 'person', since: NOW, ...fields });
+
+describeEach('operation rows', storeKinds, (stores) => {
+  const read = (name: ReturnType<typeof operationName>) => stores().operations.read(name);
+
+  it('show nothing where nobody wrote', async () => {
+    expect(await read(fresh().name)).toEqual(NEW_OPERATION);
+  });
+
+  it('give as many slots as there are, each again to the batch that has it', async () => {
+    const { name, slot } = fresh();
+    const take = (n: number) => stores().operations.takeSlot(name, slot(n), 2);
+    expect([await take(1), await take(2), await take(3), await take(1)]).toEqual([true, true, false, true]);
+    expect([...(await read(name)).inFlight].sort()).toEqual([slot(1), slot(2)]);
+    for (const _ of ['once', 'again']) await stores().operations.freeSlot(name, slot(1));
+    expect((await read(name)).inFlight).toEqual([slot(2)]);
+    expect(await take(3)).toBe(true);
+    for (const n of [2, 3]) await stores().operations.freeSlot(name, slot(n));
+    expect((await read(name)).inFlight).toEqual([]);
+    expect(await take(4)).toBe(true);
+  });
+
+  it('give a slot of their only page while they have no others', async () => {
+    const { name, slot } = fresh();
+    const take = (n: number) => stores().operations.takeOnlyPage(name, slot(n), 2);
+    expect([await take(1), await take(2), await take(3), await take(1)]).toEqual([true, true, false, true]);
+    await stores().operations.freeSlot(name, slot(2));
+    await stores().operations.pause(name, aPause());
+    expect(await take(2)).toBe(false);
+    await stores().operations.resume(name, 'pause-1');
+    expect(await take(2)).toBe(true);
+    await stores().operations.freeSlot(name, slot(2));
+    await stores().operations.noteCap(name, 30);
+    expect([await take(2), await take(1)]).toEqual([false, false]);
+    expect(await stores().operations.takeSlot(name, slot(2), 2)).toBe(true);
+    expect(await read(name)).toMatchObject({ largestCap: 30 });
+  });
+
+  it('note the largest cap that they had further pages for', async () => {
+    const { name } = fresh();
+    const caps: unknown[] = [];
+    for (const cap of [20, 40, 30]) {
+      await stores().operations.noteCap(name, cap);
+      caps.push((await read(name)).largestCap);
+    }
+    expect(caps).toEqual([20, 40, 40]);
+  });
+
+  it('give no slot while they are paused', async () => {
+    const { name, slot } = fresh();
+    await stores().operations.pause(name, aPause());
+    expect(await stores().operations.takeSlot(name, slot(1), 9)).toBe(false);
+    expect(await stores().operations.resume(name, 'another')).toBe(false);
+    expect(await stores().operations.resume(name, 'pause-1')).toBe(true);
+    expect(await stores().operations.resume(name, 'pause-1')).toBe(false);
+    expect(await stores().operations.takeSlot(name, slot(1), 9)).toBe(true);
+  });
+
+  it("take a person's pause for any other, and a circuit's where there is none", async () => {
+    const { name } = fresh();
+    const circuit = aPause({ id: 'circuit-1', by: 'circuit', until: NOW + 5, reason: 'answered 403' });
+    expect(await stores().operations.pause(name, circuit)).toBe(true);
+    expect((await read(name)).paused).toEqual(circuit);
+    expect(await stores().operations.pause(name, { ...circuit, id: 'circuit-2' })).toBe(false);
+    expect(await stores().operations.pause(name, aPause())).toBe(true);
+    expect(await stores().operations.pause(name, aPause())).toBe(false);
+    expect(await stores().operations.pause(name, circuit)).toBe(false);
+    expect((await read(name)).paused).toEqual(aPause());
+  });
+
+  it('let Targets wait, in the order of their turns, until one takes them out', async () => {
+    const { name } = fresh();
+    const waiting = [3, 1, 2].map(
+      (n): WaitingTarget => ({ target: target(`${name}/depot=${n}`), at: NOW + n, fence: n }),
+    );
+    for (const _ of ['once', 'again']) for (const each of waiting) await stores().operations.enqueue(name, each);
+    const first = await stores().operations.waiting(name, 2);
+    expect(first).toEqual([waiting[1], waiting[2]]);
+    const [oldest] = first as [WaitingTarget];
+    expect(await stores().operations.dequeue(name, oldest)).toBe(true);
+    expect(await stores().operations.dequeue(name, oldest)).toBe(false);
+    expect(await stores().operations.waiting(name, 9)).toEqual([waiting[2], waiting[0]]);
+    expect(await read(name)).toEqual(NEW_OPERATION);
+  });
+
+  it('take out no Target that came back under the same key since', async () => {
+    const { name } = fresh();
+    const { operations } = stores();
+    const row: WaitingTarget = { target: target(`${name}/depot=1`), at: NOW, fence: 1 };
+    const [first, second] = [token('first'), token('second')].map((by) => ({ ...row, by })) as [
+      WaitingTarget,
+      WaitingTarget,
+    ];
+    for (const each of [first, second]) await operations.enqueue(name, each);
+    expect([await operations.dequeue(name, first), await operations.dequeue(name, row)]).toEqual([false, false]);
+    expect([await operations.waiting(name, 9), await operations.isWaiting(name, first)]).toEqual([[second], true]);
+    expect(await operations.dequeue(name, second)).toBe(true);
+    await operations.enqueue(name, second);
+    for (const isThere of [true, false]) expect(await operations.dequeue(name, first, 'any')).toBe(isThere);
+    // As release 0.2.0 wrote it.
+    await operations.enqueue(name, row);
+    expect([await operations.dequeue(name, second), await operations.dequeue(name, row)]).toEqual([false, true]);
+  });
+
+  it('count failures in a row', async () => {
+    const { name } = fresh();
+    expect([await stores().operations.addFailure(name), await stores().operations.addFailure(name)]).toEqual([1, 2]);
+    expect((await read(name)).failures).toBe(2);
+    for (const _ of ['once', 'again']) await stores().operations.resetFailures(name);
+    expect((await read(name)).failures).toBe(0);
+    expect(await stores().operations.addFailure(name)).toBe(1);
+  });
+
+  it('keep since when no call has been taken, until one is', async () => {
+    const { name } = fresh();
+    for (const at of [NOW, NOW + 9]) await stores().operations.markThrottled(name, at);
+    await stores().operations.addFailure(name);
+    expect(await read(name)).toEqual({ ...NEW_OPERATION, failures: 1, throttledSince: NOW });
+    await stores().operations.resetFailures(name);
+    expect(await read(name)).toEqual(NEW_OPERATION);
+    await stores().operations.markThrottled(name, NOW + 20);
+    expect((await read(name)).throttledSince).toBe(NOW + 20);
+  });
+
+  it('reserve the next call for one of those that saw the same line', async () => {
+    const { name } = fresh();
+    const [first, second] = [
+      { next: NOW, rate: 0.5, since: NOW - 9 },
+      { next: NOW + 5, rate: 0.5, since: NOW - 9 },
+    ];
+    const reserve = (seen: CallLine | undefined, next: CallLine | undefined) =>
+      stores().operations.reserveCall(name, seen, next);
+    expect([await reserve(undefined, first), await reserve(undefined, second)]).toEqual([true, false]);
+    expect((await read(name)).line).toEqual(first);
+    expect(await reserve({ ...first, next: NOW + 1 }, second), 'its end is another').toBe(false);
+    expect(await reserve({ ...first, since: NOW }, second), 'it is another line').toBe(false);
+    expect(await reserve({ next: NOW }, second), 'it is a line of ours').toBe(false);
+    expect(await reserve(first, second)).toBe(true);
+    expect((await read(name)).line).toEqual(second);
+  });
+
+  it('forget the line of reserved calls', async () => {
+    const { name } = fresh();
+    const line = { next: NOW, rate: 1, since: NOW };
+    await stores().operations.reserveCall(name, undefined, line);
+    await stores().operations.addFailure(name);
+    expect(await stores().operations.reserveCall(name, undefined, undefined)).toBe(false);
+    expect(await stores().operations.reserveCall(name, line, undefined)).toBe(true);
+    expect(await read(name)).toEqual({ ...NEW_OPERATION, failures: 1 });
+    expect(await stores().operations.reserveCall(name, undefined, line)).toBe(true);
+  });
+
+  it('show who wakes many, whom another one takes over from if it has seen it', async () => {
+    const { name } = fresh();
+    const mark = (seen: string | undefined, id: string | undefined) =>
+      stores().operations.markWaking(name, seen, id === undefined ? undefined : { id, at: NOW });
+    expect([await mark(undefined, 'a'), await mark(undefined, 'b'), await mark('b', 'c')]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect((await read(name)).waking).toEqual({ id: 'a', at: NOW });
+    expect([await mark('a', 'b'), await mark('a', undefined)]).toEqual([true, false]);
+    await stores().operations.addFailure(name);
+    expect(await mark('b', undefined)).toBe(true);
+    expect(await read(name)).toEqual({ ...NEW_OPERATION, failures: 1 });
+    expect(await mark(undefined, 'd')).toBe(true);
+  });
+
+  it('are no Target', async () => {
+    const { name, slot } = fresh();
+    await stores().operations.takeSlot(name, slot(1), 1);
+    expect((await stores().locks.targets(name, 9)).items).toEqual([]);
+  });
+});

@@ -1,0 +1,107 @@
+import { expect, it } from 'vitest';
+import { printBatch, printElect, printGroup } from '../../src/domain/batches/messages.ts';
+import { parseRejection } from '../../src/domain/register/rejection.ts';
+import { CLOCK_SKEW } from '../../src/domain/timings.ts';
+import { batchId, NOW, target, token } from '../factories/factories.ts';
+import { describeEach } from './describe-each.ts';
+import { queueKinds } from './queues.ts';
+
+describeEach('queues', queueKinds, (started) => {
+  const group = { target: target('ship/depot=MUC'), fence: 1, token: token('t') };
+
+  it('carry each message to the function it is for', async () => {
+    const { queues, received } = started();
+    await queues.register(['{"n":1}', '{"n":2}']);
+    await queues.elect([{ target: group.target }]);
+    await queues.group(group, 0);
+    await queues.group({ ...group, hint: true }, 0);
+    await queues.batch({ batchId: batchId('b#1#1') }, 0);
+    expect((await received('register', 2)).toSorted()).toEqual(['{"n":1}', '{"n":2}']);
+    expect(await received('elect', 1)).toEqual([printElect({ target: group.target })]);
+    expect((await received('group', 2)).toSorted()).toEqual(
+      [printGroup(group), printGroup({ ...group, hint: true })].toSorted(),
+    );
+    expect(await received('batch', 1)).toEqual([printBatch({ batchId: batchId('b#1#1') })]);
+  });
+
+  it('carry more than fits into one request', async () => {
+    const { queues, received } = started();
+    const targets = Array.from({ length: 27 }, (_, n) => ({ target: target(`ship/depot=${n}`) }));
+    await queues.elect(targets);
+    expect((await received('elect', 27)).toSorted()).toEqual(targets.map(printElect).toSorted());
+  });
+
+  it('never deliver a delayed message early', async () => {
+    const { queues, received, now } = started();
+    const sentAt = now();
+    await queues.batch({ batchId: batchId('later') }, 3);
+    expect(await received('batch', 1)).toEqual([printBatch({ batchId: batchId('later') })]);
+    expect(now() - sentAt).toBeGreaterThanOrEqual(3_000);
+  });
+
+  it('keep what failed too often as dead letters, which are sent again once each', async () => {
+    const { queues, deadLetters, within, exhaust, now } = started();
+    expect(await deadLetters.receive('group')).toEqual([]);
+    const before = now();
+    await queues.group(group, 0);
+    await exhaust('group');
+    expect(await within('group', 0.2)).toEqual([]);
+    const [letter, ...more] = await deadLetters.receive('group');
+    expect([letter?.body, letter?.revivals, more]).toEqual([printGroup(group), 0, []]);
+    if (!letter) return;
+    expect(letter.sentAt).toBeGreaterThanOrEqual(before - CLOCK_SKEW);
+    expect(letter.sentAt).toBeLessThanOrEqual(now() + CLOCK_SKEW);
+    expect(letter.firstSentAt).toBe(letter.sentAt);
+    const sent = await deadLetters.revive('group', { ...letter, body: 'a better body' }, 0);
+    await deadLetters.remove('group', letter);
+    await exhaust('group');
+    const [again] = await deadLetters.receive('group');
+    expect([again?.body, again?.revivals, again?.messageId]).toEqual(['a better body', 1, sent]);
+    expect(again?.firstSentAt).toBe(letter.firstSentAt);
+    if (again) await deadLetters.remove('group', again);
+    expect(await deadLetters.receive('group')).toEqual([]);
+  });
+
+  it('tell how many messages wait, are in hand and are delayed', async () => {
+    const { queues, backlogs, hold } = started();
+    expect(await backlogs.of('batch')).toEqual({ waiting: 0, inFlight: 0, delayed: 0 });
+    for (const delay of [0, 0, 60]) await queues.batch({ batchId: batchId('backlog') }, delay);
+    expect(await backlogs.of('batch')).toEqual({ waiting: 2, inFlight: 0, delayed: 1 });
+    await hold('batch');
+    expect(await backlogs.of('batch')).toEqual({ waiting: 0, inFlight: 2, delayed: 1 });
+  });
+
+  it('count dead letters without taking any, also those that somebody has in hand', async () => {
+    const { queues, deadLetters, exhaust } = started();
+    expect(await deadLetters.count('elect')).toBe(0);
+    await queues.elect([1, 2].map((n) => ({ target: target(`ship/depot=${n}`) })));
+    await exhaust('elect');
+    expect(await deadLetters.count('elect')).toBe(2);
+    const letters = await deadLetters.receive('elect');
+    expect([letters.length, await deadLetters.count('elect')]).toEqual([2, 2]);
+    for (const letter of letters) await deadLetters.remove('elect', letter);
+    expect(await deadLetters.count('elect')).toBe(0);
+  });
+
+  it('keep refused messages with their reasons', async () => {
+    const { queues, rejected } = started();
+    await queues.reject(
+      [1, 2].map((n) => ({ messageId: `m-${n}`, body: '{', problems: [{ path: '', reason: 'is not JSON' }], at: NOW })),
+    );
+    expect((await rejected()).toSorted()).toEqual(['m-1', 'm-2']);
+  });
+
+  it('let a refused message be taken out, once somebody has sent it again', async () => {
+    const { queues, deadLetters, received } = started();
+    const before = await deadLetters.count('rejected');
+    await queues.reject([{ messageId: 'm-3', body: '{"n":3}', problems: [], at: NOW }]);
+    expect(await deadLetters.count('rejected')).toBe(before + 1);
+    const letters = await deadLetters.receive('rejected');
+    const letter = letters.find(({ body }) => parseRejection(body)?.messageId === 'm-3');
+    if (!letter) throw new Error(`m-3 is not among ${JSON.stringify(letters)}`);
+    await deadLetters.revive('register', { ...letter, body: '{"n":3}' }, 0);
+    await deadLetters.remove('rejected', letter);
+    expect(await received('register', 1)).toEqual(['{"n":3}']);
+    expect(await deadLetters.count('rejected')).toBe(before);
+  });
+});

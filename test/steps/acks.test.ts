@@ -1,0 +1,216 @@
+import { beforeEach, expect, it } from 'vitest';
+import { type FanOutId, fanOutId } from '../../src/domain/fan-out-ids.ts';
+import type { Position } from '../../src/domain/fan-outs/tree.ts';
+import { type BatchId, batchIdOf } from '../../src/domain/ids.ts';
+import type { Outcome } from '../../src/domain/tasks/task.ts';
+import { handleBatch } from '../../src/steps/call/handle-batch.ts';
+import { addItems } from '../../src/steps/fan-outs/add-items.ts';
+import { seal } from '../../src/steps/fan-outs/seal.ts';
+import { electLeader } from '../../src/steps/lead/elect-leader.ts';
+import { finishBatch } from '../../src/steps/lead/finish-batch.ts';
+import { register } from '../../src/steps/register/register.ts';
+import { cancel } from '../../src/steps/tasks/cancel.ts';
+import { printRedrive } from '../../src/steps/tasks/redrive.ts';
+import { settle, settlementsOf } from '../../src/steps/tasks/settle.ts';
+import { registeredCandidate as candidate, id, NOW, token } from '../factories/factories.ts';
+import { PLENTY, type StepKit } from './step-kit.ts';
+import { depot, kit, message, suite, where } from './step-suite.ts';
+
+const FAILED: Outcome = { status: 'failed', error: { code: 'bad', message: 'no such depot', retriable: false } };
+const DOWN = async (): Promise<never> => {
+  throw new Error('DynamoDB is down');
+};
+
+suite('a task that is an item of a fan-out', () => {
+  let fanOut: FanOutId;
+  beforeEach(async () => {
+    fanOut = fanOutId(`f-${depot}`) as FanOutId;
+    await kit.fanOuts.open({ id: fanOut, createdAt: NOW }, NOW + 120_000);
+    await addItems(kit, fanOut, 4, token('add-1'));
+  });
+
+  const item = (index: number) => ({ fanOutItem: `${fanOut}:0:${index}` });
+  const slots = async () => (await kit.fanOuts.node(fanOut, { level: 0, n: 0 }))?.slots;
+  /** The kit in which somebody wants to hear of every end. */
+  const told = (): StepKit => ({
+    ...kit,
+    config: {
+      ...kit.config,
+      operations: Object.fromEntries(
+        Object.entries(kit.config.operations).map(([name, operation]) => [
+          name,
+          { ...operation, callbacks: { failed: 'ops', succeeded: 'ops' } },
+        ]),
+      ),
+      destinations: { ops: { kind: 'queue', name: 'ops' } },
+    },
+  });
+  /** Writes of slots, as the steps ask for them. */
+  const counted = (deps: StepKit): { deps: StepKit; acks: Position[] } => {
+    const acks: Position[] = [];
+    const ack: StepKit['fanOuts']['ack'] = (name, position, written) => {
+      acks.push(position);
+      return kit.fanOuts.ack(name, position, written);
+    };
+    return { deps: { ...deps, fanOuts: { ...kit.fanOuts, ack } }, acks };
+  };
+  /** Registers a task for each, and seals their batch. */
+  const sealed = async (...extras: readonly object[]): Promise<BatchId> => {
+    await register(
+      kit,
+      extras.map((extra, n) => message(n, extra)),
+    );
+    await electLeader(kit, { target: where });
+    await finishBatch(kit, where, batchIdOf(where, 1, 1));
+    return batchIdOf(where, 1, 1);
+  };
+  const answer = (...outcomes: readonly (Outcome | undefined)[]): StepKit['answers'] => [
+    {
+      kind: 'results',
+      items: new Map(outcomes.flatMap((outcome, n) => (outcome ? [[id(`${depot}-${n}`), outcome]] : []))),
+      foreign: 0,
+    },
+  ];
+
+  it('acks itself as it ended, those of one batch and group in one write, and no task is read for it', async () => {
+    const batch = await sealed(item(0), item(1), item(3));
+    kit.answers = answer({ status: 'succeeded' }, FAILED, { status: 'succeeded' });
+    const { deps, acks } = counted({ ...kit, tasks: { ...kit.tasks, all: DOWN } });
+    await handleBatch(deps, { batchId: batch }, PLENTY);
+    expect(await slots()).toEqual([true, false, null, true]);
+    expect(acks).toEqual([{ level: 0, n: 0 }]);
+    expect((await kit.batches.get(batch))?.status).toBe('partly-failed');
+    expect(kit.events.map(({ event }) => event)).not.toContain('unknown-items');
+  });
+
+  it('H5: acks itself before the rest of its batch has ended', async () => {
+    const batch = await sealed(item(0), item(1));
+    kit.answers = answer({ status: 'succeeded' }, undefined);
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect((await kit.batches.get(batch))?.status).toBe('in-progress');
+    expect(await slots()).toEqual([true, null, null, null]);
+  });
+
+  it('acks itself before anybody is told how it ended', async () => {
+    const batch = await sealed(item(0));
+    const deps = told();
+    await handleBatch({ ...deps, fanOuts: { ...kit.fanOuts, ack: DOWN } }, { batchId: batch }, PLENTY);
+    const notStored = { event: 'not-stored', cause: 'Error: DynamoDB is down' };
+    expect(kit.events).toContainEqual(expect.objectContaining(notStored));
+    expect((await kit.tasks.get(id(`${depot}-0`)))?.state.status).toBe('succeeded');
+    expect([kit.sent.callbacks, await slots()]).toEqual([[], [null, null, null, null]]);
+    kit.now = NOW + 1_000_000;
+    // H3: whoever comes next finds the result, and calls nobody.
+    await handleBatch(deps, { batchId: batch }, PLENTY);
+    expect([kit.calls.length, kit.sent.callbacks.length, await slots()]).toEqual([1, 1, [true, null, null, null]]);
+  });
+
+  it('ends all the same where nobody knows its item', async () => {
+    const batch = await sealed(item(9), { fanOutItem: 'nobody:0:0' }, item(2));
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect((await kit.batches.get(batch))?.status).toBe('succeeded');
+    expect(await slots()).toEqual([null, null, true, null]);
+    const unknown = kit.events.filter(({ event }) => event === 'unknown-items');
+    expect(unknown).toEqual([
+      { event: 'unknown-items', items: 2, first: expect.stringMatching(`^(${fanOut}:0:9|nobody:0:0)$`) },
+    ]);
+  });
+
+  it('completes its fan-out when it is the last', async () => {
+    await seal(kit, fanOut);
+    const batch = await sealed(item(0), item(1), item(2));
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect((await kit.fanOuts.read(fanOut))?.status).toBe('sealed');
+    await register(kit, [message(3, item(3))]);
+    await cancel(kit, id(`${depot}-3`));
+    expect(await kit.fanOuts.read(fanOut)).toMatchObject({ status: 'complete', ended: { failed: 1 } });
+  });
+
+  it('that expires, is cancelled or superseded acks itself before its waiting row goes', async () => {
+    const wishes = [
+      { ...item(0), expiresIn: '1s' },
+      { ...item(1), coalesceKey: 'k' },
+      { ...item(2), coalesceKey: 'k' },
+    ];
+    for (const [n, wish] of [...wishes, item(3)].entries()) {
+      await register(kit, [message(n, wish)]);
+      kit.now += 10;
+    }
+    kit.now = NOW + 2_000;
+    const rows = await kit.waiting.first(where, 9);
+    const settled = settlementsOf(rows, kit.now);
+    await expect(settle({ ...kit, fanOuts: { ...kit.fanOuts, ack: DOWN } }, where, settled)).rejects.toThrow();
+    expect(await kit.waiting.first(where, 9)).toHaveLength(4);
+    const { deps, acks } = counted(kit);
+    await settle(deps, where, settled);
+    expect(acks).toHaveLength(1);
+    await cancel(kit, id(`${depot}-3`));
+    expect(await slots()).toEqual([false, true, null, false]);
+    expect(await kit.waiting.first(where, 9)).toHaveLength(1);
+  });
+
+  it('R1+: is acked by whoever registers it again, if who settled it stopped before', async () => {
+    await register(kit, [message(0, item(0))]);
+    const down = { ...kit, fanOuts: { ...kit.fanOuts, ack: DOWN } };
+    await expect(cancel(down, id(`${depot}-0`))).rejects.toThrow();
+    expect(await slots()).toEqual([null, null, null, null]);
+    await register(kit, [message(0, item(0))]);
+    expect(await slots()).toEqual([false, null, null, null]);
+  });
+
+  it('keeps the item that it was registered with; with another one, which nobody would ack, it is refused', async () => {
+    await register(kit, [message(0, item(0)), message(0, item(1)), message(0)]);
+    await register(kit, [message(0, item(0)), message(0, item(2)), message(1)]);
+    await register(kit, [message(1, item(3))]);
+    const reason = expect.stringContaining('was registered before with another operation, payload or fanOutItem');
+    expect(kit.sent.rejected.map(({ body, problems }) => [JSON.parse(body).fanOutItem, problems])).toEqual(
+      [1, 2, 3].map((index) => [item(index).fanOutItem, [{ path: 'id', reason }]]),
+    );
+    await cancel(kit, id(`${depot}-0`));
+    expect(await slots()).toEqual([false, null, null, null]);
+  });
+
+  it('keeps its item failed however its next run ends, and is acked before that if nobody did', async () => {
+    const batch = await sealed(item(0));
+    kit.answers = answer(FAILED);
+    const down = { ...kit, fanOuts: { ...kit.fanOuts, ack: DOWN } };
+    await handleBatch(down, { batchId: batch }, PLENTY);
+    expect(kit.events).toContainEqual(expect.objectContaining({ event: 'not-stored', batchId: batch }));
+    const redrive = { messageId: `${depot}-redrive`, body: printRedrive({ id: id(`${depot}-0`), run: 1 }) };
+    await expect(register(down, [redrive])).rejects.toThrow();
+    expect((await kit.tasks.get(id(`${depot}-0`)))?.run).toBe(NOW);
+    await register(kit, [redrive]);
+    expect(await slots()).toEqual([false, null, null, null]);
+    kit.answers = [{ kind: 'all-succeeded' }];
+    await kit.tasks.claim([candidate(`${depot}-0`, 2)], batchIdOf(where, 7, 1));
+    await settleAsSucceeded();
+    expect(await slots()).toEqual([false, null, null, null]);
+  });
+
+  /** The second run's batch is formed by hand: its leader is no matter here. */
+  const settleAsSucceeded = async (): Promise<void> => {
+    const batch = batchIdOf(where, 7, 1);
+    const now = kit.now;
+    const formed = await kit.batches.form({
+      id: batch,
+      target: where,
+      sealedBy: 'waited',
+      candidates: [candidate(`${depot}-0`, 2)],
+      oldestAt: now,
+      createdAt: now,
+    });
+    await kit.batches.seal(formed, [], now, 3_600_000);
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect((await kit.tasks.get(id(`${depot}-0`)))?.state.status).toBe('succeeded');
+  };
+
+  it('is not acked again by a redrive whose batch is over', async () => {
+    const batch = await sealed(item(0));
+    kit.answers = answer(FAILED);
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect((await kit.batches.get(batch))?.status).toBe('failed');
+    const { deps, acks } = counted(kit);
+    await register(deps, [{ messageId: 'm', body: printRedrive({ id: id(`${depot}-0`), run: 1 }) }]);
+    expect([acks, (await kit.tasks.get(id(`${depot}-0`)))?.run]).toEqual([[], NOW + 1]);
+  });
+});

@@ -1,0 +1,24 @@
+/** What the tests of slots share: the steps' kit with caps, other Targets of its operation, and rows to begin with that are empty. */
+
+import type { Concurrency } from '../../src/domain/config/policies.ts';
+import type { Target } from '../../src/domain/ids.ts';
+import { aConfig, aPolicy, operationName, target } from '../factories/factories.ts';
+import type { StepKit } from './step-kit.ts';
+import { kit } from './step-suite.ts';
+
+export const SHIP = operationName('ship');
+export const elsewhere = (n: number): Target => target(`ship/depot=other-${n}`);
+
+export const capped = (concurrency: Partial<Concurrency>): StepKit => ({
+  ...kit,
+  config: aConfig({
+    batch: aPolicy({ maxSize: 4, maxWait: 5_000 }),
+    concurrency: { perTarget: null, total: null, ...concurrency },
+  }),
+});
+
+/** The operation's rows are shared by the tests of a file. */
+export const clean = async (): Promise<void> => {
+  for (const each of (await kit.operations.read(SHIP)).inFlight) await kit.operations.freeSlot(SHIP, each);
+  for (const each of await kit.operations.waiting(SHIP, 999)) await kit.operations.dequeue(SHIP, each, 'any');
+};

@@ -1,0 +1,205 @@
+import { expect, it } from 'vitest';
+import { operationFor } from '../../src/domain/config/resolved.ts';
+import type { Answer } from '../../src/domain/downstream/downstream.ts';
+import { type BatchId, batchIdOf } from '../../src/domain/ids.ts';
+import { pauseNow } from '../../src/steps/call/circuit.ts';
+import { handleBatch } from '../../src/steps/call/handle-batch.ts';
+import { finishBatch } from '../../src/steps/lead/finish-batch.ts';
+import { aConfig, aPolicy, NOW, operationName, target } from '../factories/factories.ts';
+import { PLENTY, type StepKit } from './step-kit.ts';
+import { kit, led, suite, where } from './step-suite.ts';
+
+const COOL_DOWN = 30_000;
+/** The row of an operation is shared by the tests of a store: each begins with a new one. */
+const ship = operationName('ship');
+
+suite('a circuit', () => {
+  const guarded = (failures: number): StepKit => ({
+    ...kit,
+    config: aConfig({ batch: aPolicy({ maxSize: 4, maxWait: 5_000 }), circuit: { failures, coolDown: COOL_DOWN } }),
+  });
+  const sealed = async (): Promise<BatchId> => {
+    const { paused } = await kit.operations.read(ship);
+    if (paused) await kit.operations.resume(ship, paused.id);
+    await kit.operations.resetFailures(ship);
+    await led(1);
+    await finishBatch(kit, where, batchIdOf(where, 1, 1));
+    kit.sent.batch.length = 0;
+    kit.events.length = 0;
+    return batchIdOf(where, 1, 1);
+  };
+  const named = () => kit.events.map(({ event }) => event);
+
+  it('opens after so many attempts that came to nothing: the last one does not count, and its batch waits', async () => {
+    const batch = await sealed();
+    const deps = guarded(2);
+    kit.answers = [{ kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false }];
+    await handleBatch(deps, { batchId: batch }, PLENTY);
+    expect(named()).toEqual(['called', 'postponed']);
+    expect((await kit.batches.get(batch))?.tries).toBe(1);
+    kit.now = NOW + 10_000;
+    await handleBatch(deps, { batchId: batch }, PLENTY);
+    expect(named().slice(2)).toEqual(['called', 'circuit-opened', 'postponed']);
+    expect(kit.events[3]).not.toHaveProperty('isMisconfigured');
+    const until = kit.now + COOL_DOWN;
+    const { paused } = await kit.operations.read(ship);
+    expect(paused).toMatchObject({ by: 'circuit', until, reason: 'answered 503' });
+    expect(kit.sent.resume).toEqual([{ operation: ship, resume: paused?.id, delay: 30 }]);
+    expect(await kit.batches.get(batch)).toMatchObject({ tries: 1, attempt: 2, runUntil: until + COOL_DOWN / 2 });
+  });
+
+  it('stays closed where a batch that is tried alone has fewer attempts than it takes: its tasks fail', async () => {
+    const batch = await sealed();
+    const { maxAttempts } = operationFor(kit.config, ship).retry;
+    kit.answers = [{ kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false }];
+    for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+      kit.now = NOW + attempt * 100_000;
+      await handleBatch(guarded(maxAttempts + 1), { batchId: batch }, PLENTY);
+    }
+    expect(named()).not.toContain('circuit-opened');
+    expect((await kit.operations.read(ship)).failures).toBe(maxAttempts);
+    expect(await kit.batches.get(batch)).toMatchObject({ status: 'failed', tries: maxAttempts });
+  });
+
+  it('is over at its time, and not before; what a person paused is not', () => {
+    const paused = { id: 'p', by: 'circuit', since: NOW - 9, until: NOW } as const;
+    expect(pauseNow({ paused }, NOW - 1)).toEqual(paused);
+    expect(pauseNow({ paused }, NOW)).toBeUndefined();
+    expect(pauseNow({ paused: { id: 'q', by: 'person', since: 0 } }, NOW)).toBeDefined();
+  });
+
+  it('holds batches up without a call, or a try, until it is half open; a success closes it', async () => {
+    const batch = await sealed();
+    const deps = guarded(3);
+    const until = NOW + COOL_DOWN;
+    await kit.operations.addFailure(ship, 3);
+    await kit.operations.pause(ship, { id: 'circuit-1', by: 'circuit', since: NOW, until });
+    await handleBatch(deps, { batchId: batch }, PLENTY);
+    expect([kit.calls.length, named(), kit.sent.batch]).toMatchObject([0, ['held'], [{ batchId: batch, delay: 46 }]]);
+    expect(await kit.batches.get(batch)).toMatchObject({ status: 'sealed', attempt: 0 });
+    kit.now = until + 1;
+    await handleBatch(deps, { batchId: batch }, PLENTY);
+    expect(named()).toEqual(['held', 'called', 'circuit-closed', 'finished']);
+    expect((await kit.operations.read(ship)).failures).toBe(0);
+  });
+
+  it('that was half open when an attempt began does not count it, though another one has closed it by its end', async () => {
+    const batch = await sealed();
+    await kit.operations.addFailure(ship, 3);
+    const call = async (): Promise<Answer> => {
+      await kit.operations.resetFailures(ship);
+      return { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false };
+    };
+    await handleBatch({ ...guarded(3), downstreamOf: () => ({ call }) }, { batchId: batch }, PLENTY);
+    expect(named()).toEqual(['called', 'postponed']);
+    expect(await kit.batches.get(batch)).toMatchObject({ tries: 0, attempt: 1 });
+    expect((await kit.operations.read(ship)).failures).toBe(1);
+  });
+
+  it('is closed, and the others are woken, by an attempt that began before it opened', async () => {
+    const batch = await sealed();
+    await kit.operations.addFailure(ship);
+    await kit.operations.enqueue(ship, { target: target('ship/depot=waits'), at: NOW, fence: 4 });
+    kit.sent.elect.length = 0;
+    const call = async (): Promise<Answer> => {
+      await kit.operations.addFailure(ship, 2);
+      return { kind: 'all-succeeded' };
+    };
+    await handleBatch({ ...guarded(3), downstreamOf: () => ({ call }) }, { batchId: batch }, PLENTY);
+    expect(named()).toEqual(['called', 'circuit-closed', 'finished']);
+    expect(kit.sent.elect).toEqual([{ target: 'ship/depot=waits', wake: 4 }]);
+    for (const each of await kit.operations.waiting(ship, 9)) await kit.operations.dequeue(ship, each);
+  });
+
+  it('opens at once where the configuration is at fault', async () => {
+    const batch = await sealed();
+    kit.answers = [{ kind: 'unavailable', reason: 'answered 403', mayRetryAtOnce: false, misconfigured: true }];
+    await handleBatch(guarded(5), { batchId: batch }, PLENTY);
+    expect(named()).toEqual(['called', 'circuit-opened', 'postponed']);
+    expect(kit.events[1]).toMatchObject({ isMisconfigured: true });
+    expect((await kit.batches.get(batch))?.tries).toBe(0);
+  });
+
+  const tooMany: Answer = { kind: 'unavailable', reason: 'answered 429', mayRetryAtOnce: false, throttled: true };
+  /** Calls about the batch at the moments when it comes back, and says how long after each. */
+  const attempts = async (deps: StepKit, batch: BatchId, answers: readonly Answer[]): Promise<number[]> => {
+    const waits: number[] = [];
+    for (const answer of answers) {
+      kit.answers = [answer];
+      await handleBatch(deps, { batchId: batch }, PLENTY);
+      const { runUntil = kit.now } = (await kit.batches.get(batch)) ?? {};
+      waits.push(runUntil - kit.now);
+      kit.now = runUntil + 1;
+    }
+    return waits;
+  };
+
+  it('counts no call that was refused since there are too many, nor does that use a try: it waits for longer and longer', async () => {
+    const batch = await sealed();
+    // By chance half as long as they may be.
+    const waits = await attempts(guarded(2), batch, Array(4).fill(tooMany));
+    expect(waits).toEqual([500, 1_000, 2_000, 4_000]);
+    expect(await kit.batches.get(batch)).toMatchObject({ tries: 0, attempt: 4 });
+    expect(await kit.operations.read(ship)).toMatchObject({ failures: 0, throttledSince: NOW });
+    await attempts(guarded(2), batch, [{ kind: 'all-succeeded' }]);
+    expect(named()).not.toContain('circuit-opened');
+    expect(named().slice(-2)).toEqual(['called', 'finished']);
+    expect(await kit.operations.read(ship)).not.toHaveProperty('throttledSince');
+  });
+
+  it('opens where a downstream has taken no call for as long as a pause, and again until it takes one', async () => {
+    const batch = await sealed();
+    await kit.operations.markThrottled(ship, NOW - COOL_DOWN + 1);
+    await attempts(guarded(5), batch, [tooMany]);
+    expect(named()).toEqual(['called', 'postponed']);
+    await attempts(guarded(5), batch, [tooMany, tooMany]);
+    expect(named().slice(2)).toEqual(Array(2).fill(['called', 'circuit-opened', 'postponed']).flat());
+    expect(kit.events[3]).toMatchObject({ isThrottled: true, reason: 'answered 429' });
+    expect(await kit.batches.get(batch)).toMatchObject({ tries: 0, attempt: 3 });
+    await attempts(guarded(5), batch, [{ kind: 'all-succeeded' }]);
+    expect(named().slice(-3)).toEqual(['called', 'circuit-closed', 'finished']);
+  });
+
+  it('leaves it a try where another call of the attempt was answered', async () => {
+    const batch = await sealed();
+    kit.answers = [
+      { kind: 'results', foreign: 0, items: new Map() },
+      { ...tooMany, mayRetryAtOnce: true },
+    ];
+    await handleBatch(guarded(1), { batchId: batch }, PLENTY);
+    expect(named().at(-1)).toBe('postponed');
+    expect(await kit.batches.get(batch), 'it was answered as well').toMatchObject({ tries: 1 });
+  });
+
+  it('is not needed for that: without one, calls that come too often use no try either', async () => {
+    const batch = await sealed();
+    const { maxAttempts } = operationFor(kit.config, ship).retry;
+    await attempts(kit, batch, Array(maxAttempts + 2).fill(tooMany));
+    expect(await kit.batches.get(batch)).toMatchObject({ tries: 0, attempt: maxAttempts + 2, status: 'in-progress' });
+    expect(await kit.operations.read(ship)).not.toHaveProperty('throttledSince');
+    await attempts(kit, batch, [{ kind: 'all-succeeded' }]);
+    expect((await kit.batches.get(batch))?.status).toBe('succeeded');
+  });
+
+  it('is not there where none is configured', async () => {
+    const batch = await sealed();
+    kit.answers = [{ kind: 'unavailable', reason: 'answered 403', mayRetryAtOnce: false, misconfigured: true }];
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect(named()).toEqual(['called', 'postponed']);
+    expect(await kit.operations.read(ship)).not.toHaveProperty('paused');
+  });
+
+  it('a person who pauses a Target or an operation holds its batches too, for as long as it takes', async () => {
+    const batch = await sealed();
+    await kit.locks.pause(where, { id: 'p', by: 'person', since: NOW });
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect([kit.calls.length, named(), kit.sent.batch]).toMatchObject([0, ['held'], [{ batchId: batch, delay: 31 }]]);
+    await kit.locks.resume(where, 'p', NOW);
+    await kit.operations.pause(ship, { id: 'q', by: 'person', since: NOW });
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect([kit.calls.length, named()]).toEqual([0, ['held', 'held']]);
+    await kit.operations.resume(ship, 'q');
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect((await kit.batches.get(batch))?.status).toBe('succeeded');
+  });
+});

@@ -1,0 +1,208 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { ElectMessage } from '../../src/domain/batches/messages.ts';
+import { batchIdOf, type TaskId, type Token } from '../../src/domain/ids.ts';
+import { LEASE } from '../../src/domain/timings.ts';
+import { electLeader } from '../../src/steps/lead/elect-leader.ts';
+import { group } from '../../src/steps/lead/group.ts';
+import { askResumeTarget, pauseTarget } from '../../src/steps/slots/resume.ts';
+import {
+  aConfig,
+  aPolicy,
+  aTask,
+  registeredCandidate as candidate,
+  id,
+  NOW,
+  operationName,
+  target,
+} from '../factories/factories.ts';
+import { PLENTY, type StepKit, stepKit } from './step-kit.ts';
+import { depot, guard, kit, led, lock, registered, suite, where } from './step-suite.ts';
+
+const SHIP = operationName('ship');
+
+suite('elect', (fresh) => {
+  it('E1: costs a loser one read and nothing else', async () => {
+    await led(1);
+    const reads: string[] = [];
+    const loser = fresh();
+    const spied = <Port extends object>(port: Port): Port =>
+      new Proxy(port, {
+        get: (object, name) => {
+          const member: unknown = Reflect.get(object, name);
+          if (typeof member === 'function') reads.push(String(name));
+          return member;
+        },
+      });
+    await electLeader(
+      { ...loser, locks: spied(loser.locks), waiting: spied(loser.waiting), queues: spied(loser.queues) },
+      { target: where },
+    );
+    expect(reads).toEqual(['read']);
+  });
+
+  it('E2: ends where nobody waits', async () => {
+    await electLeader(kit, { target: where });
+    expect([await lock(), kit.sent.group]).toEqual([{ fence: 0, round: 0, lockedUntil: 0 }, []]);
+  });
+
+  it('L1–L3: sends the guard before it takes the lock, delayed until the batch is due', async () => {
+    await registered(1);
+    const order: string[] = [];
+    const noted =
+      <Args extends unknown[], Answer>(name: string, call: (...args: Args) => Promise<Answer>) =>
+      (...args: Args): Promise<Answer> => {
+        order.push(name);
+        return call(...args);
+      };
+    const queues = { ...kit.queues, group: noted('guard', kit.queues.group) };
+    const locks = { ...kit.locks, acquire: noted('acquire', kit.locks.acquire) };
+    await electLeader({ ...kit, queues, locks }, { target: where });
+    expect(order).toEqual(['guard', 'acquire']);
+    expect(kit.sent.group).toEqual([{ ...guard(), delay: 5 }]);
+    expect(await lock()).toMatchObject({ fence: 1, holder: 'token-1', lockedUntil: NOW + 5_000 + LEASE });
+  });
+
+  it('L3: looks once more after taking the lock for a wait, and wakes itself if a batch became full', async () => {
+    await registered(1);
+    const acquire: StepKit['locks']['acquire'] = async (...args) => {
+      // A register that read the lock before it was taken: it asked for a leader, who will find the lock held.
+      await kit.waiting.put(
+        [1, 2, 3].map((n) => ({ ...aTask({ id: id(`${depot}-late-${n}`), target: where }), run: 1 })),
+      );
+      return kit.locks.acquire(...args);
+    };
+    await electLeader({ ...kit, locks: { ...kit.locks, acquire } }, { target: where });
+    expect(kit.sent.group).toEqual([
+      { ...guard(), delay: 5 },
+      { ...guard(1, true), delay: 0 },
+    ]);
+  });
+
+  it('L3: and has itself woken for what came meanwhile and expires before it would look', async () => {
+    await registered(1);
+    const acquire: StepKit['locks']['acquire'] = async (...args) => {
+      const late = { ...aTask({ id: id(`${depot}-late`), target: where, startBy: NOW + 2_000 }), run: 1 };
+      await kit.waiting.put([late]);
+      return kit.locks.acquire(...args);
+    };
+    await electLeader({ ...kit, locks: { ...kit.locks, acquire } }, { target: where });
+    expect(kit.sent.group).toEqual([
+      { ...guard(), delay: 5 },
+      { ...guard(1, true), delay: 3 },
+    ]);
+  });
+
+  it('L1: waits fifteen minutes at the most; the rest is another hop', async () => {
+    const patient = stepKit(kit as never, aConfig({ batch: aPolicy({ maxSize: 4, maxWait: 3_600_000 }) }));
+    await registered(1);
+    await electLeader(patient, { target: where });
+    expect(patient.sent.group).toMatchObject([{ delay: 900 }]);
+    expect(await lock()).toMatchObject({ lockedUntil: NOW + 900_000 + LEASE });
+    patient.now = NOW + 900_000;
+    await group(patient, guard(), PLENTY);
+    expect(patient.sent.group.at(-1)).toMatchObject({ fence: 2, delay: 900 });
+    patient.now = NOW + 3_600_000;
+    await group(patient, guard(2), PLENTY);
+    expect(patient.sent.batch).toHaveLength(1);
+  });
+
+  it('a resume wakes the leader that sleeps: what became full while the Target was paused is sealed', async () => {
+    await led(1);
+    await pauseTarget(kit, where);
+    await registered(4);
+    const before = kit.sent.group.length;
+    await askResumeTarget(kit, where);
+    const resume = kit.sent.elect.at(-1) as ElectMessage;
+    await electLeader(kit, resume);
+    expect(kit.sent.group.slice(before)).toEqual([{ ...guard(1, true), delay: 0 }]);
+    await group(kit, guard(1, true), PLENTY);
+    expect(kit.sent.batch).toHaveLength(1);
+    // Paused once more in between: the message of the pause before wakes nobody.
+    await pauseTarget(kit, where);
+    await electLeader(kit, resume);
+    expect(kit.sent.group.slice(before).filter(({ hint }) => hint)).toHaveLength(1);
+  });
+
+  describe('of a Target that waits for room', () => {
+    const other = { target: target('ship/depot=elsewhere'), at: NOW, fence: 7 };
+    const waiting = () => kit.operations.waiting(SHIP, 99);
+    beforeEach(async () => {
+      for (const each of await waiting()) await kit.operations.dequeue(SHIP, each);
+      await kit.operations.enqueue(SHIP, other);
+      await led(1);
+      await kit.locks.block(where, guard(), { round: 0, at: NOW });
+      for (const messages of Object.values(kit.sent)) messages.length = 0;
+    });
+
+    it('E1: a task more makes no room: the message ends', async () => {
+      await electLeader(kit, { target: where });
+      expect([kit.sent.group, kit.sent.elect, (await lock()).fence]).toEqual([[], [], 1]);
+    });
+
+    it('E1: leads at once when it is waked with the fence that it has, due or not, and waits for room until it has some', async () => {
+      await electLeader(kit, { target: where, wake: 1 });
+      expect(kit.sent.group).toMatchObject([{ target: where, fence: 2, delay: 0 }]);
+      expect(await lock()).toMatchObject({ fence: 2, blocked: NOW });
+      expect(await waiting()).toEqual([other]);
+    });
+
+    it('E1: passes the room on when it is waked with another fence: somebody else has seen to it', async () => {
+      await electLeader(kit, { target: where, wake: 0 });
+      expect([kit.sent.group, kit.sent.elect]).toEqual([[], [{ target: other.target, wake: 7 }]]);
+      expect(await waiting()).toEqual([]);
+    });
+
+    it('E1: passes the room on when it is paused, and goes on when that pause is over', async () => {
+      await kit.locks.pause(where, { id: 'pause', by: 'person', since: NOW });
+      await electLeader(kit, { target: where, wake: 1 });
+      expect([kit.sent.group, kit.sent.elect]).toEqual([[], [{ target: other.target, wake: 7 }]]);
+      await electLeader(kit, { target: where, resume: 'another' });
+      expect([(await lock()).paused?.id, kit.sent.group]).toEqual(['pause', []]);
+      await electLeader(kit, { target: where, resume: 'pause' });
+      expect((await lock()).paused).toBeUndefined();
+      expect(kit.sent.group).toMatchObject([{ fence: 2, delay: 0 }]);
+    });
+
+    it('E2: leads it though no task waits any more, so that it does not wait for room for ever', async () => {
+      await kit.waiting.remove(
+        where,
+        (await kit.waiting.first(where, 9)).map(({ entry }) => entry),
+      );
+      await electLeader(kit, { target: where, wake: 1 });
+      expect(kit.sent.group).toMatchObject([{ fence: 2, delay: 0 }]);
+    });
+  });
+
+  it('E1: leaves a Target alone that may not begin a batch, unless one was left open', async () => {
+    await registered(1);
+    const capped = {
+      ...kit,
+      config: aConfig({ batch: aPolicy({ maxSize: 4, maxWait: 5_000 }), concurrency: { perTarget: 1, total: null } }),
+    };
+    await kit.locks.acquire(where, { ...guard(), seen: { fence: 0 }, now: NOW, until: NOW });
+    const open = { batch: batchIdOf(where, 1, 1), round: 1, by: 'turn' as Token, until: NOW, perTarget: 1 };
+    await kit.locks.openBatch(where, guard(), open);
+    kit.now += 1;
+    await electLeader(capped, { target: where });
+    expect(kit.sent.group).toMatchObject([{ fence: 2, delay: 0 }]);
+    await kit.locks.closeBatch(where, open.batch);
+    await kit.locks.release(where, { ...guard(2), token: (await lock()).holder as Token });
+    await electLeader(capped, { target: where });
+    expect(kit.sent.group).toHaveLength(1);
+    await kit.locks.land(where, open.batch);
+    await electLeader(capped, { target: where });
+    expect(kit.sent.group).toHaveLength(2);
+  });
+
+  it('takes over from a leader whose lease has ended, and finishes its open batch at once', async () => {
+    const [task] = (await led(1)) as [TaskId];
+    const batch = batchIdOf(where, 1, 1);
+    await kit.locks.openBatch(where, guard(), { batch, round: 1, by: 'turn' as Token, until: NOW + LEASE });
+    kit.now = NOW + 5_000 + LEASE + 1;
+    await electLeader(kit, { target: where });
+    expect(kit.sent.group.at(-1)).toEqual({ ...guard(2), delay: 0 });
+    await group(kit, guard(2), PLENTY);
+    expect(await kit.batches.get(batch)).toMatchObject({ status: 'sealed', candidates: [candidate(task)] });
+    expect(kit.sent.batch).toEqual([{ batchId: batch, delay: 0 }]);
+  });
+});

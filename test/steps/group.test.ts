@@ -1,0 +1,357 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { membersOf } from '../../src/domain/batches/batch.ts';
+import { NO_LOCK } from '../../src/domain/batches/lock.ts';
+import type { GroupMessage } from '../../src/domain/batches/messages.ts';
+import { batchIdOf, type TaskId, type Token } from '../../src/domain/ids.ts';
+import { slotOf } from '../../src/domain/operations/slots.ts';
+import { LEASE, STINT } from '../../src/domain/timings.ts';
+import { electLeader } from '../../src/steps/lead/elect-leader.ts';
+import { group } from '../../src/steps/lead/group.ts';
+import { register } from '../../src/steps/register/register.ts';
+import { OutOfTime } from '../../src/steps/turns.ts';
+import {
+  aConfig,
+  aPolicy,
+  aTask,
+  registeredCandidate as candidate,
+  id,
+  candidate as leftBehind,
+  NOW,
+  operationName,
+  target,
+  token,
+} from '../factories/factories.ts';
+import { PLENTY, type StepKit } from './step-kit.ts';
+import { depot, guard, kit, led, lock, message, registered, suite, where } from './step-suite.ts';
+
+suite('group', () => {
+  it('G5: seals batch after batch in one invocation, then lets the lock go', async () => {
+    const tasks = await led(10);
+    await group(kit, guard(), PLENTY);
+    expect(kit.sent.batch.map(({ batchId: each }) => each)).toEqual([batchIdOf(where, 1, 1), batchIdOf(where, 1, 2)]);
+    expect(await kit.waiting.first(where, 99)).toHaveLength(2);
+    kit.now = NOW + 5_000;
+    const { holder: next } = await lock();
+    await group(kit, { ...guard(2), token: next as Token }, PLENTY);
+    expect(kit.events.filter(({ event }) => event === 'sealed')).toMatchObject([
+      { because: 'full', size: 4 },
+      { because: 'full', size: 4 },
+      { because: 'waited', size: 2, waited: 5_000 },
+    ]);
+    expect(await kit.waiting.first(where, 9)).toEqual([]);
+    const { holder, openBatch } = await lock();
+    expect([holder, openBatch]).toEqual([undefined, undefined]);
+    for (const task of tasks) expect((await kit.tasks.get(task))?.state.status).toBe('batched');
+  });
+
+  it('leaves a Target alone about which it gets a message that no leader wrote', async () => {
+    await registered(4);
+    for (const fence of [Number.MAX_SAFE_INTEGER, 2 ** 40]) await group(kit, guard(fence), PLENTY);
+    expect(kit.events.filter(({ event }) => event === 'foreign-message')).toHaveLength(2);
+    expect(await lock()).toEqual(NO_LOCK);
+    await electLeader(kit, { target: where });
+    await group(kit, guard(), PLENTY);
+    expect(kit.sent.batch.map(({ batchId: each }) => each)).toEqual([batchIdOf(where, 1, 1)]);
+  });
+
+  it('G4: sleeps through less than a second, and hands longer waits to the next guard', async () => {
+    await led(1);
+    kit.now = NOW + 4_500;
+    await group(kit, guard(), PLENTY);
+    expect(kit.now).toBe(NOW + 5_000);
+    expect(kit.sent.batch).toHaveLength(1);
+    await register(kit, [message(7)]);
+    await electLeader(kit, { target: where });
+    const held = await lock();
+    await group(kit, { target: where, fence: held.fence, token: held.holder as never }, PLENTY);
+    expect(await lock()).toMatchObject({ fence: held.fence + 1, lockedUntil: kit.now + 5_000 + LEASE });
+  });
+
+  it('G4: hands over when its own time is short, though a batch is due', async () => {
+    await led(4);
+    await group(kit, guard(), { ...PLENTY, timeLeft: () => 5_000 });
+    expect(kit.sent.batch).toEqual([]);
+    expect(kit.sent.group.at(-1)).toEqual({ ...guard(2), delay: 0 });
+    await group(kit, guard(2), PLENTY);
+    expect(kit.sent.batch).toHaveLength(1);
+  });
+
+  it('G1, G4, G6: a hint seals what is full, and otherwise does nothing', async () => {
+    await led(2);
+    const before = await lock();
+    await group(kit, guard(1, true), PLENTY);
+    await group(kit, { ...guard(2, true) }, PLENTY);
+    expect(await lock()).toEqual(before);
+    expect(kit.sent.batch).toEqual([]);
+    await register(kit, [message(2), message(3)]);
+    await group(kit, guard(1, true), PLENTY);
+    expect(kit.sent.batch).toHaveLength(1);
+  });
+
+  it('G4: a hint that is not due comes back for what expires before the guard wakes', async () => {
+    await led(1);
+    const expiring = { ...aTask({ id: id(`${depot}-expiring`), target: where, startBy: NOW + 2_000 }), run: 1 };
+    await kit.waiting.put([expiring]);
+    await group(kit, guard(1, true), PLENTY);
+    expect(kit.sent.group.at(-1)).toEqual({ ...guard(1, true), delay: 3 });
+    const sent = kit.sent.group.length;
+    kit.now = NOW + 3_000;
+    await group(kit, guard(1, true), PLENTY);
+    expect(await kit.waiting.first(where, 9)).toHaveLength(1);
+    expect(kit.sent.group).toHaveLength(sent);
+  });
+
+  it('G1: a hint leaves an open batch to the guard at work, and finishes it where its own run may have stopped', async () => {
+    await led(4);
+    const form = async (): Promise<never> => {
+      throw new Error('throttled');
+    };
+    const throttled = { ...kit, batches: { ...kit.batches, form } };
+    await expect(group(throttled, guard(1, true), PLENTY)).rejects.toThrow('throttled');
+    await group(kit, guard(1, true), PLENTY);
+    expect(kit.sent.batch).toEqual([]);
+    await group(kit, guard(1, true), { ...PLENTY, deliveries: 2 });
+    expect(kit.sent.batch).toHaveLength(1);
+  });
+
+  it('G5: knows the batch that it opened itself when the answer was lost and the request repeated', async () => {
+    await led(4);
+    const openBatch: StepKit['locks']['openBatch'] = async (...args) => {
+      await kit.locks.openBatch(...args);
+      return kit.locks.openBatch(...args);
+    };
+    await group({ ...kit, locks: { ...kit.locks, openBatch } }, guard(1, true), PLENTY);
+    expect(kit.sent.batch).toHaveLength(1);
+  });
+
+  it('F1: a row that an earlier task of the same id left behind does not double it', async () => {
+    const [task] = await led(3);
+    await kit.waiting.put([{ ...aTask({ id: task as TaskId, target: where, createdAt: NOW - 9_000_000 }), run: 1 }]);
+    await group(kit, guard(), PLENTY);
+    const batch = await kit.batches.get(batchIdOf(where, 1, 1));
+    expect(batch && [membersOf(batch).length, batch.dropped]).toEqual([3, [leftBehind(task as TaskId)]]);
+    expect(await kit.waiting.first(where, 9)).toEqual([]);
+  });
+
+  it('G6: a guard whose time is over ends', async () => {
+    await led(4);
+    await group(kit, guard(1), PLENTY);
+    const before = await lock();
+    for (const late of [guard(1), { ...guard(1), token: token('other') }]) await group(kit, late, PLENTY);
+    expect(await lock()).toEqual(before);
+  });
+
+  it('G7: an early guard looks again soon, then with growing delays, and takes over when the lease has ended', async () => {
+    await led(4);
+    const { lockedUntil } = await lock();
+    kit.now = lockedUntil - LEASE;
+    let next: GroupMessage = guard(2);
+    const delays: number[] = [];
+    for (let sent = kit.sent.group.length; ; sent += 1) {
+      await group(kit, next, PLENTY);
+      const { delay, ...again } = kit.sent.group[sent] ?? { delay: 0, ...guard() };
+      if ((await lock()).fence === 2) break;
+      // One message for each: guards that multiplied would do so for as long as the lock is held.
+      expect(kit.sent.group).toHaveLength(sent + 1);
+      delays.push(delay);
+      kit.now += delay * 1_000;
+      next = again;
+    }
+    expect(delays).toEqual([1, 4, 16, 24]);
+    expect(kit.now).toBeGreaterThan(lockedUntil);
+    expect(kit.sent.batch).toHaveLength(1);
+  });
+
+  it('G7: a guard that is quicker than the hand-over goes on in the same function once that is written', async () => {
+    await led(4);
+    const token2 = token('token-2');
+    const { flushedAt: _, ...held } = await lock();
+    const sleep: StepKit['machine']['sleep'] = async (span) => {
+      kit.now += span;
+      await kit.locks.handOver(where, guard(), { token: token2, seen: held, now: kit.now, until: kit.now + LEASE });
+    };
+    const before = kit.sent.group.length;
+    await group({ ...kit, machine: { ...kit.machine, sleep } }, { ...guard(2), token: token2 }, PLENTY);
+    expect(kit.sent.group).toHaveLength(before);
+    expect(kit.sent.batch).toHaveLength(1);
+  });
+
+  it('G4: hands over after a stint, however much is due, so that other Targets have their turns', async () => {
+    await led(12);
+    const claim: StepKit['tasks']['claim'] = (candidates, batch) => {
+      kit.now += STINT / 2;
+      return kit.tasks.claim(candidates, batch);
+    };
+    await group({ ...kit, tasks: { ...kit.tasks, claim } }, guard(), PLENTY);
+    expect(kit.sent.batch).toHaveLength(2);
+    expect(kit.sent.group.at(-1)).toEqual({ ...guard(2), delay: 0, token: expect.any(String) });
+    expect((await lock()).fence).toBe(2);
+  });
+
+  it('G8: a guard whose turn it is takes the lock, or uses its fence up where nobody waits', async () => {
+    await registered(4);
+    await group(kit, guard(1), PLENTY);
+    expect(kit.sent.batch).toHaveLength(1);
+    expect((await lock()).fence).toBe(1);
+    await group(kit, guard(2), PLENTY);
+    expect(await lock()).toMatchObject({ fence: 2 });
+    expect((await lock()).holder).toBeUndefined();
+  });
+
+  it('G8: takes over where fences were lost, as in a restored table', async () => {
+    await registered(4);
+    await group(kit, guard(41), PLENTY);
+    expect(kit.sent.batch).toEqual([{ batchId: batchIdOf(where, 41, 1), delay: 0 }]);
+  });
+
+  it('G9: leads again what came while it let go', async () => {
+    await led(4);
+    const release: StepKit['locks']['release'] = async (...args) => {
+      const done = await kit.locks.release(...args);
+      await register(kit, [message(9)]);
+      return done;
+    };
+    await group({ ...kit, locks: { ...kit.locks, release } }, guard(), PLENTY);
+    expect(await lock()).toMatchObject({ fence: 2, lockedUntil: NOW + 5_000 + LEASE });
+    expect(kit.sent.group.at(-1)).toMatchObject({ fence: 2, delay: 5 });
+  });
+
+  it('G2: settles what has expired, and what has a newer one of its key, before anything is sealed', async () => {
+    await register(kit, [
+      message(0, { expiresIn: '1s' }),
+      message(1, { coalesceKey: 'k' }),
+      message(2, { coalesceKey: 'k' }),
+      message(3),
+    ]);
+    await electLeader(kit, { target: where });
+    kit.now += 5_000;
+    await group(kit, guard(), PLENTY);
+    expect((await kit.batches.get(batchIdOf(where, 1, 1)))?.candidates).toEqual(
+      [2, 3].map((n) => candidate(`${depot}-${n}`)),
+    );
+    expect((await kit.tasks.get(id(`${depot}-0`)))?.state).toMatchObject({ error: { code: 'expired' } });
+    expect((await kit.tasks.get(id(`${depot}-1`)))?.state).toMatchObject({ supersededBy: `${depot}-2` });
+    expect(await kit.waiting.first(where, 9)).toEqual([]);
+  });
+
+  it('G3: a leader of a Target that may not begin a batch lets go, whatever waits', async () => {
+    await led(4);
+    await kit.locks.pause(where, { id: 'pause', by: 'person', since: NOW });
+    await group(kit, guard(), PLENTY);
+    expect(kit.sent.batch).toEqual([]);
+    expect((await lock()).holder).toBeUndefined();
+    expect(await kit.waiting.first(where, 9)).toHaveLength(4);
+  });
+
+  describe('of an operation with a cap', () => {
+    const other = target('ship/depot=elsewhere');
+    const ship = operationName('ship');
+    /** Operation rows are shared: each test gives back what it took. */
+    const capped = (total = 1): StepKit => ({
+      ...kit,
+      config: aConfig({ batch: aPolicy({ maxSize: 4, maxWait: 5_000 }), concurrency: { perTarget: null, total } }),
+    });
+    const taken = slotOf(other, 1, 1);
+    const waiting = () => kit.operations.waiting(ship, 99);
+    beforeEach(async () => {
+      for (const slot of (await kit.operations.read(ship)).inFlight) await kit.operations.freeSlot(ship, slot);
+      for (const each of await waiting()) await kit.operations.dequeue(ship, each);
+    });
+
+    it('G5a: takes a slot before it opens a batch', async () => {
+      await led(4);
+      await group(capped(), guard(), PLENTY);
+      expect((await kit.operations.read(ship)).inFlight).toEqual([slotOf(where, 1, 1)]);
+      expect(kit.sent.batch).toHaveLength(1);
+    });
+
+    it('G5b, G9a: without a slot it seals nothing, gives the lock back and waits with its oldest task', async () => {
+      await kit.operations.takeSlot(ship, taken, 1);
+      await led(4);
+      await group(capped(), guard(), PLENTY);
+      expect(kit.sent.batch).toEqual([]);
+      const { holder, blocked, fence } = await lock();
+      expect([holder, blocked, fence]).toEqual([undefined, NOW, 1]);
+      expect(await waiting()).toEqual([{ target: where, at: NOW, fence: 1, by: expect.any(String) }]);
+      expect(kit.events.filter(({ event }) => event === 'blocked')).toHaveLength(1);
+      // Its guard, delivered once more.
+      await group(capped(), guard(), PLENTY);
+      expect(await waiting()).toHaveLength(1);
+    });
+
+    it('G9a: leads after all where room was made before anybody could know that it waits, and takes its row back last', async () => {
+      await kit.operations.takeSlot(ship, taken, 1);
+      await led(4);
+      const rowAtAcquire: number[] = [];
+      const operations: StepKit['operations'] = {
+        ...kit.operations,
+        enqueue: async (...args) => {
+          await kit.operations.freeSlot(ship, taken);
+          return kit.operations.enqueue(...args);
+        },
+      };
+      const acquire: StepKit['locks']['acquire'] = async (...args) => {
+        rowAtAcquire.push((await waiting()).length);
+        return kit.locks.acquire(...args);
+      };
+      await group({ ...capped(), operations, locks: { ...kit.locks, acquire } }, guard(), PLENTY);
+      expect(rowAtAcquire).toEqual([1]);
+      expect(await waiting()).toEqual([]);
+      expect(await lock()).toMatchObject({ fence: 2, blocked: NOW });
+      await group(capped(), { ...guard(2), token: (await lock()).holder as Token }, PLENTY);
+      expect(kit.sent.batch).toHaveLength(1);
+      expect((await lock()).blocked).toBeUndefined();
+    });
+
+    it('G8: a guard whose turn it is leads a Target that waits for room, though nothing waits in it', async () => {
+      await kit.operations.takeSlot(ship, taken, 1);
+      await led(4);
+      await group(capped(), guard(), PLENTY);
+      await kit.waiting.remove(
+        where,
+        (await kit.waiting.first(where, 9)).map(({ entry }) => entry),
+      );
+      await group(capped(), guard(2), PLENTY);
+      expect(await lock()).toMatchObject({ fence: 2 });
+      const { holder, blocked } = await lock();
+      expect([holder, blocked]).toEqual([undefined, undefined]);
+    });
+
+    it.each([
+      ['nothing waits any more', 0],
+      ['what waits is not due', 1],
+    ])('G3, G4: passes the room on that it was waked for where %s', async (_, left) => {
+      await kit.operations.takeSlot(ship, taken, 1);
+      await led(4);
+      await group(capped(), guard(), PLENTY);
+      const rows = await kit.waiting.first(where, 9);
+      await kit.waiting.remove(
+        where,
+        rows.slice(left).map(({ entry }) => entry),
+      );
+      for (const each of await waiting()) await kit.operations.dequeue(ship, each);
+      await kit.operations.freeSlot(ship, taken);
+      await kit.operations.enqueue(ship, { target: other, at: NOW, fence: 7 });
+      await electLeader(capped(), { target: where, wake: 1 });
+      kit.sent.elect.length = 0;
+      const { delay, ...next } = kit.sent.group.at(-1) as StepKit['sent']['group'][number];
+      expect(delay).toBe(0);
+      await group(capped(), next, PLENTY);
+      expect(kit.sent.elect).toEqual([{ target: other, wake: 7 }]);
+      expect(await waiting()).toEqual([]);
+      expect((await lock()).blocked).toBeUndefined();
+    });
+  });
+
+  it('gives its message back when its time runs out among rivals', async () => {
+    await led(1);
+    kit.now = NOW + 5_000;
+    const openBatch = async (): Promise<boolean> => false;
+    let left = 20_000;
+    const delivery = { ...PLENTY, timeLeft: () => (left -= 1_000) };
+    const handOver = openBatch;
+    await expect(group({ ...kit, locks: { ...kit.locks, openBatch, handOver } }, guard(), delivery)).rejects.toThrow(
+      OutOfTime,
+    );
+  });
+});

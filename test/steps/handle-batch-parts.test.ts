@@ -1,0 +1,301 @@
+import { expect, it } from 'vitest';
+import { type Config, type Operation, operationFor } from '../../src/domain/config/resolved.ts';
+import type { Answer, Downstream } from '../../src/domain/downstream/downstream.ts';
+import { batchIdOf } from '../../src/domain/ids.ts';
+import { LEAST_AHEAD } from '../../src/domain/operations/call-rate.ts';
+import type { CallLine } from '../../src/domain/operations/slots.ts';
+import type { Delivery } from '../../src/ports/machine.ts';
+import { handleBatch } from '../../src/steps/call/handle-batch.ts';
+import { electLeader } from '../../src/steps/lead/elect-leader.ts';
+import { finishBatch } from '../../src/steps/lead/finish-batch.ts';
+import { register } from '../../src/steps/register/register.ts';
+import { aConfig, aPolicy, aRetry, id, NOW, operationName } from '../factories/factories.ts';
+import { PLENTY } from './step-kit.ts';
+import { depot, kit, led, message, suite, where } from './step-suite.ts';
+
+const ship = operationName('ship');
+
+suite('handle a batch in parts', () => {
+  const sealed = async (count: number): Promise<ReturnType<typeof batchIdOf>> => {
+    await led(count);
+    await finishBatch(kit, where, batchIdOf(where, 1, 1));
+    kit.sent.batch.length = 0;
+    return batchIdOf(where, 1, 1);
+  };
+  const withOperation = (fields: Partial<Operation>): Config =>
+    aConfig({ batch: aPolicy({ maxSize: 4, maxWait: 5_000 }), ...fields });
+  /** Refuses what holds a task. */
+  const refusesAbout = (poison: number, status = 'answered 400', suspect: 'an-item' | 'its-size' = 'an-item') => ({
+    downstreamOf: (): Downstream => ({
+      call: async (call) => {
+        kit.calls.push(call);
+        return call.items.some((item) => item.id === `${depot}-${poison}`)
+          ? { kind: 'refused', reason: status, quote: 'no such parcel', suspect }
+          : { kind: 'all-succeeded' };
+      },
+    }),
+  });
+  const statuses = async (count: number) => {
+    const tasks = await kit.tasks.all(Array.from({ length: count }, (_, n) => id(`${depot}-${n}`)));
+    return tasks.map(({ state }) => state.status);
+  };
+  const sizes = () => kit.calls.map(({ items }) => items.length);
+
+  it('H4: one poison task fails with the downstream’s reason, the others succeed', async () => {
+    const batch = await sealed(4);
+    await handleBatch({ ...kit, ...refusesAbout(2) }, { batchId: batch }, PLENTY);
+    expect(await statuses(4)).toEqual(['succeeded', 'succeeded', 'failed', 'succeeded']);
+    expect((await kit.tasks.get(id(`${depot}-2`)))?.state).toMatchObject({
+      error: { code: 'refused', message: 'answered 400: no such parcel', retriable: false },
+    });
+    // The second half, whose first half came through, is known to be refused.
+    expect(sizes()).toEqual([4, 2, 1, 1]);
+    expect(await kit.batches.get(batch)).toMatchObject({ status: 'partly-failed', tries: 1 });
+  });
+
+  it.each([
+    { what: 'of their own', first: 1_500, calls: [1, 1] },
+    { what: 'in common', first: 0, calls: [2] },
+  ])('H4: tasks of a merging operation with many inputs $what', async ({ first, calls }) => {
+    const inputs = (n: number) => Array.from({ length: 1_500 }, (_, index) => n * first + index);
+    await register(
+      kit,
+      [0, 1].map((n) => message(n, { payload: { depot, inputs: inputs(n) } })),
+    );
+    await electLeader(kit, { target: where });
+    const batch = batchIdOf(where, 1, 1);
+    await finishBatch(kit, where, batch);
+    const config = withOperation({ merge: { keys: 'inputs[]' } });
+    await handleBatch({ ...kit, config }, { batchId: batch }, PLENTY);
+    expect([sizes(), await statuses(2)]).toEqual([calls, ['succeeded', 'succeeded']]);
+  });
+
+  it('H4: without bisect, and where no part would be taken, all fail', async () => {
+    const batch = await sealed(2);
+    const off = withOperation({ retry: aRetry({ bisect: false }) });
+    await handleBatch({ ...kit, config: off, ...refusesAbout(0) }, { batchId: batch }, PLENTY);
+    expect([await statuses(2), sizes()]).toEqual([['failed', 'failed'], [2]]);
+  });
+
+  const TOO_LARGE: Answer = { kind: 'refused', reason: 'answered 200', suspect: 'its-answer' };
+  const DONE: Answer = { kind: 'all-succeeded' };
+  const BUSY: Answer = { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: true };
+
+  it('H4: a batch whose answer is too large is done in halves that are called, and is no failure of its downstream', async () => {
+    const batch = await sealed(4);
+    kit.answers = [TOO_LARGE, DONE];
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect([sizes(), await statuses(4)]).toEqual([[4, 2, 2], Array(4).fill('succeeded')]);
+    expect(await kit.batches.get(batch)).toMatchObject({ status: 'succeeded', tries: 1 });
+    expect(await kit.operations.read(ship)).toMatchObject({ failures: 0 });
+  });
+
+  it('H4: a task whose own answer is too large fails alone, and is not called about again', async () => {
+    const batch = await sealed(2);
+    kit.answers = [TOO_LARGE, TOO_LARGE, DONE];
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect([sizes(), await statuses(2)]).toEqual([
+      [2, 1, 1],
+      ['failed', 'succeeded'],
+    ]);
+    const error = { code: 'answer-too-large', retriable: true };
+    expect((await kit.tasks.get(id(`${depot}-0`)))?.state).toMatchObject({ error, attempts: 1 });
+  });
+
+  it('H4: without bisect, tasks whose answer is too large all fail after one call', async () => {
+    const batch = await sealed(2);
+    kit.answers = [TOO_LARGE];
+    const off = withOperation({ retry: aRetry({ bisect: false }) });
+    await handleBatch({ ...kit, config: off }, { batchId: batch }, PLENTY);
+    expect([sizes(), await statuses(2)]).toEqual([[2], ['failed', 'failed']]);
+  });
+
+  it.each<[string, readonly Answer[]]>([
+    ['nobody could take its halves', [TOO_LARGE, BUSY, BUSY, BUSY, BUSY, DONE]],
+    ['its jobs did not report', [TOO_LARGE, { kind: 'pending' }, { kind: 'pending' }, BUSY, BUSY, DONE]],
+  ])('H5: once an answer was too large no later call is as large again, though %s', async (_, answers) => {
+    const batch = await sealed(4);
+    kit.answers = [...answers];
+    const config = withOperation({ circuit: null, retry: aRetry({ immediate: 0, maxAttempts: 9 }) });
+    for (let n = 0; n < 6; n += 1) {
+      await handleBatch({ ...kit, config }, { batchId: batch }, PLENTY);
+      kit.now += 30 * 24 * 3_600_000;
+    }
+    expect(await statuses(4)).toEqual(Array(4).fill('succeeded'));
+    expect(sizes().filter((size) => size === 4)).toHaveLength(1);
+  });
+
+  it('H5: out of time amid halving, it goes on by message at once, in the smallest parts, and no try is lost', async () => {
+    const batch = await sealed(4);
+    let calls = 0;
+    const short: Delivery = { ...PLENTY, timeLeft: () => (calls++ < 2 ? 6_000 : 5_999) };
+    await handleBatch({ ...kit, ...refusesAbout(0) }, { batchId: batch }, short);
+    expect(sizes()).toEqual([4, 2]);
+    expect(await kit.batches.get(batch)).toMatchObject({ status: 'in-progress', tries: 0, attempt: 1, split: 1 });
+    expect(kit.sent.batch).toEqual([{ batchId: batch, delay: 0 }]);
+    await handleBatch({ ...kit, ...refusesAbout(0) }, { batchId: batch }, PLENTY);
+    expect(sizes().slice(2)).toEqual([1, 1, 1, 1]);
+    expect(await statuses(4)).toEqual(['failed', 'succeeded', 'succeeded', 'succeeded']);
+    expect((await kit.tasks.get(id(`${depot}-3`)))?.state).toMatchObject({ attempts: 1 });
+  });
+
+  it('H5: a part that nobody could take stays open and is called about later', async () => {
+    const batch = await sealed(4);
+    kit.answers = [
+      { kind: 'refused', reason: 'answered 413', suspect: 'its-size' },
+      { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: true },
+      { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: true },
+      { kind: 'all-succeeded' },
+    ];
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect(sizes()).toEqual([4, 2, 2, 2]);
+    const open = [`${depot}-0`, `${depot}-1`];
+    expect(await kit.batches.get(batch)).toMatchObject({ tries: 1, open, counts: { succeeded: 2, failed: 0 } });
+    kit.now = NOW + 2_000;
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect(kit.calls.at(-1)?.items.map((item) => item.id)).toEqual(open);
+    expect(await kit.batches.get(batch)).toMatchObject({ status: 'succeeded', counts: { succeeded: 4, failed: 0 } });
+  });
+
+  it('H5: an attempt that is cut short and brought nothing further counts', async () => {
+    const batch = await sealed(4);
+    kit.answers = [
+      { kind: 'refused', reason: 'answered 413', suspect: 'its-size' },
+      { kind: 'unavailable', reason: 'answered 429', mayRetryAtOnce: false },
+    ];
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect(await kit.batches.get(batch)).toMatchObject({ tries: 0, split: 2 });
+    kit.now += 60_000;
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect(sizes()).toEqual([4, 2, 2]);
+    expect(await kit.batches.get(batch)).toMatchObject({ tries: 1, split: 2 });
+  });
+
+  it.each([
+    [['answered 503', 'answered 429'], 1, 1],
+    [['answered 503', 'answered 403'], 1, 5],
+    [['answered 503', 'answered 503'], 1, 1],
+    [['answered 429', 'answered 429'], 0, 0],
+    [['answered 429', 'answered 403'], 1, 5],
+  ])(
+    'H5: of parts that end differently, the attempt counts unless all were throttled: %j',
+    async (reasons, tries, failures) => {
+      const batch = await sealed(4);
+      kit.answers = [
+        { kind: 'refused', reason: 'answered 413', suspect: 'its-size' },
+        { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false },
+      ];
+      await handleBatch(kit, { batchId: batch }, PLENTY);
+      expect(await kit.batches.get(batch)).toMatchObject({ tries: 0, split: 2 });
+      kit.now += 60_000;
+      kit.calls.length = 0;
+      kit.answers = reasons.map((reason) => ({
+        ...{ kind: 'unavailable', reason, mayRetryAtOnce: true },
+        ...(reason === 'answered 429' ? { throttled: true } : {}),
+        ...(reason === 'answered 403' ? { misconfigured: true } : {}),
+      }));
+      const before = await kit.operations.read(ship);
+      const config = withOperation({ circuit: { failures: 5, coolDown: 30_000 }, retry: aRetry({ immediate: 0 }) });
+      await handleBatch({ ...kit, config }, { batchId: batch }, PLENTY);
+      expect(sizes()).toEqual([2, 2]);
+      const isOpened = (await kit.operations.read(ship)).paused !== undefined;
+      expect([(await kit.batches.get(batch))?.tries, isOpened]).toEqual([isOpened ? 0 : tries, failures === 5]);
+      expect((await kit.operations.read(ship)).failures - before.failures).toBe(failures);
+      await kit.operations.resetFailures(ship);
+      const { paused } = await kit.operations.read(ship);
+      if (paused) await kit.operations.resume(ship, paused.id);
+    },
+  );
+
+  const LATER: Answer = { kind: 'pending' };
+  it('H5: jobs that are begun last give all of them their deadline; an attempt that begins none changes none', async () => {
+    const batch = await sealed(4);
+    const patient = { ...kit, config: withOperation({ retry: aRetry({ maxAttempts: 9 }) }) };
+    const { deadline } = operationFor(patient.config, ship).downstream;
+    const until = async () => ((await kit.batches.get(batch))?.pending?.until ?? 0) - NOW;
+    const unavailable: Answer = { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false };
+    kit.answers = [{ kind: 'refused', reason: 'answered 413', suspect: 'its-size' }, LATER, unavailable];
+    await handleBatch(patient, { batchId: batch }, PLENTY);
+    expect(await until()).toBe(deadline);
+    expect((await kit.batches.get(batch))?.pending?.ids).toHaveLength(2);
+    for (const [after, answer, expected] of [
+      [60_000, unavailable, deadline],
+      [600_000, LATER, 600_000 + deadline],
+    ] as const) {
+      kit.now = NOW + after;
+      [kit.calls.length, kit.answers] = [0, [answer]];
+      await handleBatch(patient, { batchId: batch }, PLENTY);
+      expect([sizes(), await until()]).toEqual([[2], expected]);
+    }
+    expect((await kit.batches.get(batch))?.pending?.ids).toHaveLength(4);
+    const { pending, runUntil } = (await kit.batches.get(batch)) ?? {};
+    expect(runUntil, 'it looks again when that is over').toBe(pending?.until);
+    // None has reported: all are called about again, and have as much time again.
+    kit.now = NOW + 600_000 + deadline + 1;
+    [kit.calls.length, kit.answers] = [0, [LATER]];
+    await handleBatch(patient, { batchId: batch }, PLENTY);
+    expect([kit.calls.flatMap(({ items }) => items).length, await until()]).toEqual([4, kit.now - NOW + deadline]);
+  });
+
+  /** Sets the line of reserved calls, whatever it is. */
+  const setLine = async (line: CallLine | undefined): Promise<void> => {
+    await kit.operations.reserveCall(ship, (await kit.operations.read(ship)).line, line);
+  };
+  const line = async () => (await kit.operations.read(ship)).line;
+
+  it('keeps the rate: a call that comes too early gives its message back with the moment that it has reserved', async () => {
+    const batch = await sealed(1);
+    const slow = { ...kit, config: withOperation({ rateLimit: 0.1 }) };
+    const [rate, since] = [0.1, NOW - 9];
+    await setLine({ next: NOW + 5_000, rate, since });
+    await handleBatch(slow, { batchId: batch }, PLENTY);
+    const message = { batchId: batch, at: NOW + 5_000, line: since };
+    expect([kit.calls.length, kit.sent.batch]).toEqual([0, [{ ...message, delay: 5 }]]);
+    kit.now = NOW + 4_500;
+    await handleBatch(slow, message, PLENTY);
+    expect([kit.calls.length, kit.now]).toEqual([1, NOW + 5_000]);
+    expect(await line()).toEqual({ next: NOW + 15_000, rate, since });
+  });
+
+  it('keeps the rate: a batch that finds no moment within its reach sleeps, and reserves none', async () => {
+    const batch = await sealed(1);
+    const slow = { ...kit, config: withOperation({ rateLimit: 1 }) };
+    const full = { next: NOW + LEAST_AHEAD + 1, rate: 1, since: NOW - 9 };
+    await setLine(full);
+    kit.chance = 0.99;
+    await handleBatch(slow, { batchId: batch }, PLENTY);
+    expect([kit.sent.batch, await line()]).toEqual([[{ batchId: batch, held: expect.anything(), delay: 59 }], full]);
+    // It has been in line for ten minutes then, and the line is as long again.
+    kit.now = NOW + 600_000;
+    await setLine({ ...full, next: kit.now + LEAST_AHEAD + 1 });
+    await handleBatch(slow, { batchId: batch }, PLENTY);
+    expect(kit.sent.batch[1]).toEqual({ batchId: batch, at: kit.now + LEAST_AHEAD + 1, line: NOW - 9, delay: 60 });
+  });
+
+  it('keeps the rate: what is called about under no rate leaves no line for the one after it', async () => {
+    const batch = await sealed(1);
+    await setLine({ next: NOW + 50_000, rate: 1, since: NOW });
+    await handleBatch(kit, { batchId: batch, at: NOW + 40_000, line: NOW }, PLENTY);
+    expect([kit.calls.length, await line()]).toEqual([1, undefined]);
+  });
+
+  it('keeps the rate: amid an attempt that began under another rate the line keeps its own', async () => {
+    const batch = await sealed(2);
+    await setLine(undefined);
+    const slow = { ...kit, config: withOperation({ rateLimit: 0.1 }) };
+    const newer = { rate: 4, since: NOW + 1 };
+    const downstream: Downstream = {
+      call: async (call) => {
+        kit.calls.push(call);
+        // Somebody raised the rate meanwhile, and another function began a line of it.
+        if (kit.calls.length === 1) await setLine({ ...newer, next: NOW + 100 });
+        return kit.calls.length === 1
+          ? { kind: 'refused', reason: 'answered 400', suspect: 'an-item' }
+          : { kind: 'all-succeeded' };
+      },
+    };
+    await handleBatch({ ...slow, downstreamOf: () => downstream }, { batchId: batch }, PLENTY);
+    expect([sizes(), kit.now]).toEqual([[2, 1, 1], NOW + 350]);
+    expect(await line()).toEqual({ ...newer, next: NOW + 600 });
+  });
+});

@@ -1,0 +1,250 @@
+import { expect, it } from 'vitest';
+import { handlerTimeout } from '../../src/domain/config/resolved.ts';
+import { batchIdOf } from '../../src/domain/ids.ts';
+import { CLOCK_SKEW, MINUTE } from '../../src/domain/timings.ts';
+import { handleBatch } from '../../src/steps/call/handle-batch.ts';
+import { finishBatch } from '../../src/steps/lead/finish-batch.ts';
+import { aConfig, aStart, aTask, batchId, candidate, id, NOW } from '../factories/factories.ts';
+import { PLENTY, type StepKit } from './step-kit.ts';
+import { config, depot, kit, led, suite, where } from './step-suite.ts';
+
+suite('handle a batch', () => {
+  const sealed = async (count: number): Promise<ReturnType<typeof batchIdOf>> => {
+    await led(count);
+    await finishBatch(kit, where, batchIdOf(where, 1, 1));
+    kit.sent.batch.length = 0;
+    return batchIdOf(where, 1, 1);
+  };
+
+  it('H2–H6: calls once and gives every task its result', async () => {
+    const batch = await sealed(3);
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect(kit.calls.map(({ items, attempt }) => [items.length, attempt])).toEqual([[3, 1]]);
+    expect(await kit.batches.get(batch)).toMatchObject({
+      status: 'succeeded',
+      counts: { succeeded: 3, failed: 0 },
+      finishedAt: NOW,
+    });
+  });
+
+  it('H1: leaves a running attempt alone and looks again when it must be over', async () => {
+    const batch = await sealed(1);
+    const runUntil = NOW + handlerTimeout(config) + 2 * CLOCK_SKEW;
+    await kit.batches.start(batch, aStart(1, NOW, runUntil));
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect(kit.calls).toEqual([]);
+    const held = { by: expect.any(String), span: Math.floor(NOW / (15 * MINUTE)) };
+    expect(kit.sent.batch).toEqual([{ batchId: batch, held, delay: Math.floor((runUntil - NOW) / 1_000) + 1 }]);
+    kit.now = runUntil + 1;
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect(kit.calls).toMatchObject([{ attempt: 2 }]);
+  });
+
+  it('H4: reports results of tasks that it did not ask about', async () => {
+    const batch = await sealed(1);
+    kit.answers = [{ kind: 'results', items: new Map(), foreign: 2 }];
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect(kit.events.find(({ event }) => event === 'foreign-results')).toMatchObject({ batchId: batch, items: 2 });
+  });
+
+  it('H4: tells of no call where none was made', async () => {
+    const batch = await sealed(1);
+    const items = new Map([[id(`${depot}-0`), { status: 'succeeded' as const }]]);
+    kit.answers = [{ kind: 'results', items, foreign: 0, withoutCall: true }];
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect((await kit.batches.get(batch))?.status).toBe('succeeded');
+    expect(kit.events.map(({ event }) => event)).not.toContain('called');
+  });
+
+  it('H5: postpones what is still open, and asks at once only where that can help', async () => {
+    const batch = await sealed(2);
+    kit.answers = [{ kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: true }];
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect(kit.calls).toHaveLength(2);
+    expect(kit.sent.batch).toEqual([{ batchId: batch, delay: 1 }]);
+    kit.now = NOW + 2_000;
+    kit.answers = [{ kind: 'unavailable', reason: 'answered 429', retryAfter: 30_000, mayRetryAtOnce: false }];
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect(kit.calls).toHaveLength(3);
+    expect(kit.sent.batch.at(-1)).toEqual({ batchId: batch, delay: 32 });
+  });
+
+  it("H5: keeps why an attempt was not the last, in the downstream's words too, until the next one ends", async () => {
+    const batch = await sealed(2);
+    const later = { kind: 'unavailable', mayRetryAtOnce: false } as const;
+    kit.answers = [{ ...later, reason: 'answered 503', quote: `closed ${'x'.repeat(300)}` }];
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    const first = (await kit.batches.get(batch))?.lastAttempt;
+    expect(first).toEqual({
+      endedAt: NOW,
+      reason: 'answered 503',
+      quote: expect.stringMatching(/^closed x{192}…$/),
+    });
+    kit.now = NOW + 2_000;
+    kit.answers = [{ kind: 'results', items: new Map([[id(`${depot}-0`), { status: 'succeeded' }]]), foreign: 0 }];
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect((await kit.batches.get(batch))?.lastAttempt).toEqual({
+      endedAt: NOW + 2_000,
+      reason: 'left out of the results',
+    });
+  });
+
+  it('H6: fails what is open after the last attempt, with the last reason', async () => {
+    const batch = await sealed(1);
+    kit.answers = [{ kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false }];
+    for (let attempt = 1; attempt <= 3; attempt += 1) {
+      await handleBatch(kit, { batchId: batch }, PLENTY);
+      kit.now += 100_000;
+    }
+    const state = (await kit.tasks.get(id(`${depot}-0`)))?.state;
+    expect(state).toMatchObject({
+      status: 'failed',
+      attempts: 3,
+      error: { code: 'attempts-exhausted', message: 'gave up after 3 attempts: answered 503' },
+    });
+    expect(await kit.batches.get(batch)).toMatchObject({ status: 'failed', counts: { succeeded: 0, failed: 1 } });
+  });
+
+  it('H2: fails without another call what crashed in every attempt', async () => {
+    const batch = await sealed(1);
+    for (const attempt of [1, 2, 3])
+      await kit.batches.start(batch, aStart(attempt, NOW + attempt * 10, NOW + attempt * 10 + 5));
+    kit.now = NOW + 1_000;
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect(kit.calls).toEqual([]);
+    // The look after the last attempt is none.
+    expect((await kit.tasks.get(id(`${depot}-0`)))?.state).toMatchObject({
+      status: 'failed',
+      attempts: 3,
+      error: { message: expect.stringMatching(/^gave up after 3 attempts: .*did not report/) },
+    });
+  });
+
+  it('H6: looks again where the batch could not be finished, since another run may have changed it', async () => {
+    const batch = await sealed(1);
+    let tried = 0;
+    const finish: typeof kit.batches.finish = async (...args) => {
+      tried += 1;
+      return tried > 1 ? kit.batches.finish(...args) : undefined;
+    };
+    await handleBatch({ ...kit, batches: { ...kit.batches, finish } }, { batchId: batch }, PLENTY);
+    kit.now += 1_000_000;
+    await handleBatch({ ...kit, batches: { ...kit.batches, finish } }, { batchId: batch }, PLENTY);
+    expect(kit.events.filter(({ event }) => event === 'finished')).toHaveLength(1);
+    expect((await kit.batches.get(batch))?.status).toBe('succeeded');
+  });
+
+  it('H5, H6: an attempt that was overtaken changes nothing but results that were missing', async () => {
+    const batch = await sealed(2);
+    const overtaken: StepKit['downstreamOf'] = () => ({
+      call: async () => {
+        // While it was paused, a second attempt ran and finished one of the two.
+        await kit.batches.start(batch, aStart(2, NOW + 1_000_000, NOW + 2_000_000));
+        await kit.tasks.finish(
+          [
+            {
+              id: id(`${depot}-0`),
+              outcome: { status: 'failed', error: { code: 'x', message: 'y', retriable: false } },
+            },
+          ],
+          {
+            id: batch,
+            target: where,
+            attempts: 2,
+            at: NOW,
+            keep: 1_000,
+          },
+        );
+        return { kind: 'all-succeeded' };
+      },
+    });
+    await handleBatch({ ...kit, downstreamOf: overtaken }, { batchId: batch }, PLENTY);
+    expect((await kit.tasks.get(id(`${depot}-0`)))?.state).toMatchObject({ status: 'failed', attempts: 2 });
+    expect((await kit.tasks.get(id(`${depot}-1`)))?.state).toMatchObject({ status: 'succeeded', attempts: 1 });
+    expect((await kit.batches.get(batch))?.status).toBe('in-progress');
+    kit.now = NOW + 2_000_001;
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect(await kit.batches.get(batch)).toMatchObject({
+      status: 'partly-failed',
+      counts: { succeeded: 1, failed: 1 },
+    });
+  });
+
+  it('H3: fails a task whose payload is gone, and the others get their call', async () => {
+    const large = JSON.stringify({ depot, n: 1, text: 'x'.repeat(2_000) });
+    await kit.tasks.insert([aTask({ id: id(`${depot}-1`), target: where, payload: large })]);
+    const [stored] = [await kit.tasks.get(id(`${depot}-1`))];
+    if (stored) await kit.waiting.put([stored]);
+    const batch = await sealed(1);
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect(kit.calls.map(({ items }) => items.map((item) => item.id))).toEqual([[`${depot}-0`]]);
+    expect((await kit.tasks.get(id(`${depot}-1`)))?.state).toMatchObject({
+      status: 'failed',
+      error: { code: 'payload-lost' },
+    });
+    expect(await kit.batches.get(batch)).toMatchObject({
+      status: 'partly-failed',
+      counts: { succeeded: 1, failed: 1 },
+    });
+  });
+
+  it('H3: an attempt that cannot read its tasks, or knows no such operation, is not started', async () => {
+    const batch = await sealed(1);
+    const members = async (): Promise<never> => {
+      throw new Error('throttled');
+    };
+    const throttled = { ...kit, tasks: { ...kit.tasks, members } };
+    const removed = { ...kit, config: { ...config, operations: {} } };
+    for (const _ of [1, 2, 3, 4]) {
+      await expect(handleBatch(throttled, { batchId: batch }, PLENTY)).rejects.toThrow('throttled');
+      await expect(handleBatch(removed, { batchId: batch }, PLENTY)).rejects.toThrow('not in the configuration');
+    }
+    await handleBatch(kit, { batchId: batch }, PLENTY);
+    expect(kit.calls).toMatchObject([{ attempt: 1 }]);
+    expect((await kit.tasks.get(id(`${depot}-0`)))?.state).toMatchObject({ status: 'succeeded', attempts: 1 });
+  });
+
+  it('H2: starts no attempt that it has no time to make', async () => {
+    const batch = await sealed(1);
+    await expect(handleBatch(kit, { batchId: batch }, { ...PLENTY, timeLeft: () => 5_999 })).rejects.toThrow(
+      'no time left',
+    );
+    expect(await kit.batches.get(batch)).toMatchObject({ status: 'sealed', attempt: 0 });
+    await handleBatch(kit, { batchId: batch }, { ...PLENTY, timeLeft: () => 6_000 });
+    expect(kit.calls).toHaveLength(1);
+  });
+
+  it('H2: knows the attempt that it started itself when the answer was lost and the request repeated', async () => {
+    const batch = await sealed(1);
+    const start: StepKit['batches']['start'] = async (...args) => {
+      await kit.batches.start(...args);
+      return kit.batches.start(...args);
+    };
+    await handleBatch({ ...kit, batches: { ...kit.batches, start } }, { batchId: batch }, PLENTY);
+    expect(kit.calls).toMatchObject([{ attempt: 1 }]);
+    expect((await kit.batches.get(batch))?.status).toBe('succeeded');
+  });
+
+  it('H1: a message that is ahead of its batch comes back', async () => {
+    const early = batchIdOf(where, 9, 9);
+    const candidates = [candidate(`${depot}-0`)];
+    await kit.batches.form({ id: early, target: where, sealedBy: 'full', candidates, oldestAt: NOW, createdAt: NOW });
+    await expect(handleBatch(kit, { batchId: early }, PLENTY)).rejects.toThrow('not sealed yet');
+  });
+
+  it('H5: does not wait so long, whatever the downstream asks for, that first results expire', async () => {
+    const batch = await sealed(1);
+    const short = aConfig({ keepTasks: 3_600_000 });
+    kit.answers = [{ kind: 'unavailable', reason: 'answered 429', retryAfter: 86_400_000, mayRetryAtOnce: false }];
+    await handleBatch({ ...kit, config: short }, { batchId: batch }, PLENTY);
+    const { runUntil = 0 } = (await kit.batches.get(batch)) ?? {};
+    expect(runUntil - NOW).toBeGreaterThan(60_000);
+    expect(runUntil - NOW).toBeLessThanOrEqual(3_600_000 / 3);
+  });
+
+  it('says when a message names a batch that is not stored, and is done with it', async () => {
+    await handleBatch(kit, { batchId: batchId('gone#1#1') }, PLENTY);
+    expect(kit.events).toEqual([{ event: 'unknown-batch', batchId: 'gone#1#1' }]);
+  });
+});

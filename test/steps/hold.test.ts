@@ -1,0 +1,253 @@
+import { expect, it } from 'vitest';
+import type { DueMessage } from '../../src/domain/batches/messages.ts';
+import { type BatchId, batchIdOf, operationOf, type Token } from '../../src/domain/ids.ts';
+import { MOST_AHEAD } from '../../src/domain/operations/call-rate.ts';
+import { MINUTE, SECOND } from '../../src/domain/timings.ts';
+import { handleBatch } from '../../src/steps/call/handle-batch.ts';
+import { finishBatch } from '../../src/steps/lead/finish-batch.ts';
+import { aConfig, token } from '../factories/factories.ts';
+import { PLENTY, type StepKit } from './step-kit.ts';
+import { kit, led, suite, where } from './step-suite.ts';
+
+suite('a batch that a pause holds up', () => {
+  const pause = { id: 'p', by: 'person', since: 0 } as const;
+  const sealed = async (): Promise<BatchId> => {
+    await led(2);
+    const batchId = batchIdOf(where, 1, 1);
+    await finishBatch(kit, where, batchId);
+    await kit.operations.pause(operationOf(where), pause);
+    kit.sent.batch.length = 0;
+    return batchId;
+  };
+  /** The messages of which one look each comes to be, a minute later. */
+  const looked = async (messages: readonly DueMessage[], deps = kit): Promise<readonly DueMessage[]> => {
+    kit.sent.batch.length = 0;
+    for (const message of messages) await handleBatch(deps, message, PLENTY);
+    kit.now += MINUTE;
+    return kit.sent.batch.map(({ delay: _, ...message }) => message as DueMessage);
+  };
+
+  it('H1: has few messages, though one look in five comes twice for hours, and goes on when the pause is over', async () => {
+    const batchId = await sealed();
+    let messages: readonly DueMessage[] = [{ batchId }];
+    for (let minute = 0; minute < 120; minute += 1) {
+      messages = await looked(messages.flatMap((each) => (minute % 5 === 0 ? [each, each] : [each])));
+      expect(messages.length).toBeGreaterThan(0);
+      expect(messages.length).toBeLessThanOrEqual(32);
+    }
+    await kit.operations.resume(operationOf(where), pause.id);
+    await looked(messages);
+    expect(await kit.batches.get(batchId)).toMatchObject({ status: 'succeeded', attempt: 1 });
+    expect(kit.calls).toHaveLength(1);
+  });
+
+  it('H1: has few messages, too, while it is far back in line for a rate', async () => {
+    const batchId = await sealed();
+    await kit.operations.resume(operationOf(where), pause.id);
+    const rated = { ...kit, config: aConfig({ rateLimit: 1 }) };
+    let messages: readonly DueMessage[] = [{ batchId }];
+    for (let minute = 0; minute < 120; minute += 1) {
+      const { line } = await kit.operations.read(operationOf(where));
+      // As long as a line may be.
+      const full = { next: kit.now + MOST_AHEAD + 1, rate: 1, since: line?.since ?? kit.now };
+      await kit.operations.reserveCall(operationOf(where), line, full);
+      messages = await looked(
+        messages.flatMap((each) => (minute % 5 === 0 ? [each, each] : [each])),
+        rated,
+      );
+      expect(messages.length).toBeGreaterThan(0);
+      expect(messages.length).toBeLessThanOrEqual(32);
+    }
+    expect(kit.calls).toHaveLength(0);
+    await looked(messages);
+    expect(kit.calls).toHaveLength(1);
+  });
+
+  it('H1: has few messages, too, while an attempt is under way or the next one is not due yet', async () => {
+    const batchId = await sealed();
+    await kit.operations.resume(operationOf(where), pause.id);
+    const runUntil = kit.now + 120 * MINUTE;
+    await kit.batches.start(batchId, {
+      attempt: 1,
+      tries: 1,
+      uncounted: undefined,
+      token: token('other'),
+      at: kit.now,
+      runUntil,
+    });
+    let messages: readonly DueMessage[] = [{ batchId }];
+    while (kit.now <= runUntil) {
+      const isTwice = (kit.now / MINUTE) % 5 < 1;
+      messages = await looked(messages.flatMap((each) => (isTwice ? [each, each] : [each])));
+      expect(messages.length).toBeGreaterThan(0);
+      expect(messages.length).toBeLessThanOrEqual(32);
+    }
+    expect(kit.calls).toHaveLength(0);
+    await looked(messages);
+    expect(kit.calls).toHaveLength(1);
+  });
+
+  it('H1: keeps a message if the function dies anywhere in a look, and SQS deletes the message for its other delivery', async () => {
+    const batchId = await sealed();
+    const dead = new Error('died');
+    const dies = async () => {
+      throw dead;
+    };
+    const [first] = await looked([{ batchId }]);
+    // The second delivery is handled in the next span, by a function that dies before it sends, or before it notes.
+    const [second] = await looked([first as DueMessage]);
+    kit.now += 15 * MINUTE;
+    const cannotSend = { ...kit, queues: { ...kit.queues, batch: dies } };
+    await expect(handleBatch(cannotSend, first as DueMessage, PLENTY)).rejects.toBe(dead);
+    const [third] = await looked([second as DueMessage]);
+    kit.now += 15 * MINUTE;
+    const reports: unknown[] = [];
+    const cannotNote = {
+      ...kit,
+      batches: { ...kit.batches, hold: dies },
+      report: (event: unknown) => void reports.push(event),
+    };
+    const [fourth] = await looked([third as DueMessage], cannotNote);
+    expect(reports).toContainEqual({ event: 'hold-not-noted', batchId, cause: 'Error: died' });
+    kit.now += 15 * MINUTE;
+    expect(await looked([third, fourth] as DueMessage[])).toHaveLength(1);
+  });
+
+  it('H1: keeps its message though a clock that was far ahead noted it', async () => {
+    const batchId = await sealed();
+    let [message] = await looked([{ batchId }]);
+    const [other] = await looked([{ batchId }]);
+    const ahead = { ...kit, machine: { ...kit.machine, now: () => kit.now + 100 * 15 * MINUTE } };
+    [message] = await looked([message as DueMessage], ahead);
+    [message] = await looked([message as DueMessage], ahead);
+    expect(await looked([message as DueMessage, other as DueMessage])).toHaveLength(1);
+    kit.now += 15 * MINUTE;
+    expect(await looked([message as DueMessage])).toHaveLength(1);
+  });
+
+  it('H1: keeps its message though that loses its name, and is held again by a slow clock or after one that was fast', async () => {
+    for (const ahead of [MINUTE / 2, 40 * MINUTE]) {
+      const batchId = await sealed();
+      const clock = (off: number) => ({ ...kit, machine: { ...kit.machine, now: () => kit.now + off } });
+      kit.now = Math.ceil(kit.now / (15 * MINUTE)) * 15 * MINUTE - MINUTE - SECOND;
+      let messages = await looked([{ batchId }]);
+      kit.now -= 59 * SECOND - MINUTE / 2;
+      // By this clock a new span has begun: the message is noted.
+      messages = await looked(messages, clock(ahead));
+      expect((await kit.batches.get(batchId))?.held?.by).toBe(messages[0]?.held?.by);
+      // As it waits for a reserved moment, or for the end of an attempt, it has no name.
+      messages = await looked([{ batchId }], clock(-MINUTE / 2));
+      for (let minute = 0; minute < 60; minute += 1) {
+        messages = await looked(messages);
+        expect(messages, `minute ${minute}`).toHaveLength(1);
+      }
+      kit.now += 60 * MINUTE;
+    }
+  });
+
+  it('H1: comes back if it cannot be noted in the place of the one that it may have been', async () => {
+    const batchId = await sealed();
+    const [first] = await looked([{ batchId }]);
+    kit.now += 15 * MINUTE;
+    const [noted] = await looked([first as DueMessage]);
+    const hold = async () => {
+      throw new Error('throttled');
+    };
+    const broken = { ...kit, batches: { ...kit.batches, hold } };
+    await expect(handleBatch(broken, { batchId }, PLENTY)).rejects.toThrow('throttled');
+    const [next] = await looked([{ batchId }]);
+    kit.now += 15 * MINUTE;
+    expect(await looked([next, noted] as DueMessage[])).toHaveLength(1);
+  });
+
+  /** A batch with a noted message that has lost its name since. */
+  const noted = async (): Promise<{ batchId: BatchId; by: Token; span: number }> => {
+    const batchId = await sealed();
+    const messages = await looked([{ batchId }]);
+    kit.now += 15 * MINUTE;
+    await looked(messages);
+    const { held } = (await kit.batches.get(batchId)) ?? {};
+    if (!held) throw new Error('no message is noted');
+    kit.sent.batch.length = 0;
+    return { batchId, by: held.by, span: held.span };
+  };
+
+  it('H1: keeps a message that is looked at before the function that sent it notes it', async () => {
+    const { batchId } = await noted();
+    let meanwhile: readonly DueMessage[] = [];
+    const hold: StepKit['batches']['hold'] = async (...asked) => {
+      meanwhile = await looked(kit.sent.batch.splice(0) as readonly DueMessage[]);
+      return kit.batches.hold(...asked);
+    };
+    await handleBatch({ ...kit, batches: { ...kit.batches, hold } }, { batchId }, PLENTY);
+    expect(meanwhile).toHaveLength(1);
+    kit.now += 15 * MINUTE;
+    expect(await looked(meanwhile)).toHaveLength(1);
+  });
+
+  it('H1: sends another message if one is noted meanwhile that may be gone, or not if it was noted itself', async () => {
+    const { batchId, by, span } = await noted();
+    let isLate = true;
+    const hold: StepKit['batches']['hold'] = async (id, next) => {
+      if (isLate) await kit.batches.hold(id, { by: token('late'), span, isUncounted: false, after: by });
+      isLate = false;
+      return kit.batches.hold(id, next);
+    };
+    await handleBatch({ ...kit, batches: { ...kit.batches, hold } }, { batchId }, PLENTY);
+    const sent = kit.sent.batch.splice(0) as readonly DueMessage[];
+    expect(sent).toHaveLength(2);
+    expect(await looked(sent)).toHaveLength(1);
+    // The client repeated the request.
+    const twice: StepKit['batches']['hold'] = async (...asked) =>
+      (await kit.batches.hold(...asked)) && kit.batches.hold(...asked);
+    kit.sent.batch.length = 0;
+    await handleBatch({ ...kit, batches: { ...kit.batches, hold: twice } }, { batchId }, PLENTY);
+    expect(kit.sent.batch).toHaveLength(1);
+  });
+
+  it('H1: has few messages, though they are looked at all at once', async () => {
+    const batchId = await sealed();
+    let messages: readonly DueMessage[] = Array.from({ length: 8 }, () => ({ batchId }));
+    for (let minute = 0; minute < 40; minute += 1) {
+      kit.sent.batch.length = 0;
+      await Promise.all(messages.map((each) => handleBatch(kit, each, PLENTY)));
+      messages = kit.sent.batch.map(({ delay: _, ...message }) => message as DueMessage);
+      kit.now += MINUTE;
+      expect(messages.length).toBeGreaterThan(0);
+    }
+    expect(messages).toHaveLength(1);
+  });
+
+  it('H1: sends two messages at the most for each that has lost its name, however many are looked at all at once', async () => {
+    const { batchId } = await noted();
+    await Promise.all(Array.from({ length: 12 }, () => handleBatch(kit, { batchId }, PLENTY)));
+    const sent = kit.sent.batch.splice(0) as readonly DueMessage[];
+    expect(sent.length).toBeLessThanOrEqual(24);
+    const left = await looked(sent);
+    expect(left.length).toBeGreaterThan(0);
+    expect(left.length).toBeLessThan(12);
+  });
+
+  it('H1: loses no message that says that an attempt does not count', async () => {
+    const batchId = await sealed();
+    const [plain] = await looked([{ batchId }]);
+    const [marked] = await looked([{ batchId, uncounted: 1 }]);
+    kit.now += 15 * MINUTE;
+    expect(await looked([plain as DueMessage, marked as DueMessage])).toMatchObject([{ batchId }, { uncounted: 1 }]);
+  });
+
+  it.each([
+    ['says that an attempt does not count', { uncounted: 1 }],
+    ['comes from a span that is far ahead', { held: { by: token('x'), span: Number.MAX_SAFE_INTEGER } }],
+  ])('H1: has few messages also where its message %s', async (_, extra) => {
+    const batchId = await sealed();
+    let messages: readonly DueMessage[] = [{ batchId }, { batchId, ...extra }];
+    for (let minute = 0; minute < 45; minute += 1) {
+      messages = await looked(messages.flatMap((each) => (minute % 5 === 0 ? [each, each] : [each])));
+      expect(messages.length).toBeLessThanOrEqual(64);
+    }
+    if ('uncounted' in extra) expect(messages).toContainEqual(expect.objectContaining(extra));
+    await kit.operations.resume(operationOf(where), pause.id);
+    await looked(messages);
+  });
+});

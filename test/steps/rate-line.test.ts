@@ -1,0 +1,204 @@
+/** Thousands of batches under a rate, in virtual time: pauses and changes of the rate leave nothing behind that delays them. */
+import { describe, expect, it } from 'vitest';
+import type { BatchMessage } from '../../src/domain/batches/messages.ts';
+import type { Config } from '../../src/domain/config/resolved.ts';
+import { type BatchId, batchIdOf, type Millis, type Token } from '../../src/domain/ids.ts';
+import { LEAST_AHEAD, MOST_AHEAD } from '../../src/domain/operations/call-rate.ts';
+import { MINUTE, SECOND } from '../../src/domain/timings.ts';
+import type { Operations } from '../../src/ports/operations.ts';
+import { handleBatch } from '../../src/steps/call/handle-batch.ts';
+import { seeded } from '../../src/virtual/random.ts';
+import { Scheduler } from '../../src/virtual/scheduler.ts';
+import { aConfig, aTask, candidate, id, NOW, operationName, target } from '../factories/factories.ts';
+import { memoryStores } from '../ports/stores.ts';
+import { PLENTY, type StepKit, stepKit } from './step-kit.ts';
+
+const ship = operationName('ship');
+
+class Line {
+  readonly scheduler = new Scheduler(NOW);
+  readonly kit: StepKit;
+  /** When calls were made, in ms from the start, and about which batch. */
+  readonly calls: { readonly at: Millis; readonly batch: BatchId }[] = [];
+  config: Config;
+  readonly #random = seeded(1);
+  #sealed = 0;
+
+  constructor(rateLimit: number) {
+    this.config = aConfig({ rateLimit });
+    this.kit = stepKit(memoryStores(), this.config);
+  }
+
+  rate(rateLimit: number | null): void {
+    this.config = aConfig({ rateLimit });
+  }
+
+  get operations(): Operations {
+    return this.kit.operations;
+  }
+
+  /** Seals a batch now, and sends its message. */
+  async seal(): Promise<BatchId> {
+    const { tasks, batches } = this.kit;
+    const { now } = this.scheduler;
+    this.#sealed += 1;
+    const [name, where] = [id(`task-${this.#sealed}`), target(`ship/depot=${this.#sealed}`)];
+    const batchId = batchIdOf(where, 1, 1);
+    await tasks.insert([aTask({ id: name, target: where, createdAt: now })]);
+    const candidates = [candidate(name)];
+    const forming = {
+      id: batchId,
+      target: where,
+      sealedBy: 'full',
+      candidates,
+      oldestAt: now,
+      createdAt: now,
+    } as const;
+    const batch = await batches.form(forming);
+    await tasks.claim(candidates, batchId);
+    await batches.seal(batch, [], now, MINUTE);
+    this.send({ batchId }, 0);
+    return batchId;
+  }
+
+  send(message: BatchMessage, delay: number): void {
+    // SQS is up to some 100 ms late, so that not all come at the same moment.
+    this.scheduler.after(delay * SECOND + this.#random.int(0, 100), () => this.#handle(message));
+  }
+
+  async until(at: Millis): Promise<void> {
+    await this.scheduler.run(() => false, NOW + at);
+    this.scheduler.skipTo(NOW + at);
+  }
+
+  /** Calls from `from` on, until before `until`. */
+  between(from: Millis, until: Millis): number {
+    return this.calls.filter(({ at }) => at >= from && at < until).length;
+  }
+
+  #handle(message: BatchMessage): void {
+    const { scheduler } = this;
+    const deps = {
+      ...this.kit,
+      config: this.config,
+      machine: {
+        now: () => scheduler.now,
+        sleep: (duration: Millis) => scheduler.wait(duration),
+        within: async <T>(_: Millis, work: () => Promise<T>) => work(),
+        random: () => this.#random.next(),
+        token: () => `token-${this.#random.next()}` as Token,
+      },
+      queues: { ...this.kit.queues, batch: async (each: BatchMessage, delay: number) => this.send(each, delay) },
+      downstreamOf: () => ({
+        call: async ({ batchId }: { readonly batchId: BatchId }) => {
+          this.calls.push({ at: scheduler.now - NOW, batch: batchId });
+          return { kind: 'all-succeeded' } as const;
+        },
+      }),
+    };
+    handleBatch(deps, message, PLENTY);
+  }
+}
+
+const sealed = async (line: Line, count: number): Promise<void> => {
+  for (let n = 0; n < count; n += 1) await line.seal();
+};
+
+describe('a line of batches under a rate', () => {
+  it('of 3,600 at 1/s and a pause of 16 minutes: when it is over, calls begin at once, at 1/s', async () => {
+    const line = new Line(1);
+    await sealed(line, 3_600);
+    await line.until(2 * MINUTE);
+    await line.operations.pause(ship, { id: 'pause', by: 'person', since: NOW });
+    await line.until(18 * MINUTE);
+    const before = line.calls.length;
+    await line.operations.resume(ship, 'pause');
+    await line.until(21 * MINUTE);
+    expect(before).toBeGreaterThanOrEqual(118);
+    expect(line.between(2 * MINUTE + 2 * SECOND, 18 * MINUTE), 'calls while it is paused').toBe(0);
+    expect(line.between(18 * MINUTE, 18 * MINUTE + 4 * SECOND)).toBeGreaterThanOrEqual(2);
+    expect(line.between(18 * MINUTE, 21 * MINUTE)).toBeGreaterThanOrEqual(175);
+    expect(line.between(18 * MINUTE, 21 * MINUTE)).toBeLessThanOrEqual(181);
+  });
+
+  it('whose rate is raised from 1/s to 100/s goes at 100/s within the horizon', async () => {
+    const line = new Line(1);
+    await sealed(line, 12_000);
+    await line.until(2 * MINUTE);
+    line.rate(100);
+    await line.until(2 * MINUTE + LEAST_AHEAD + 10 * SECOND);
+    expect(line.between(0, 2 * MINUTE)).toBeLessThanOrEqual(121);
+    const second = 2 * MINUTE + LEAST_AHEAD;
+    expect(line.between(second, second + 10 * SECOND)).toBeGreaterThanOrEqual(950);
+    // Those whose message was up to 100 ms late, as from the moments just before, are ten more.
+    expect(line.between(second, second + 10 * SECOND)).toBeLessThanOrEqual(1_011);
+  });
+
+  it('whose rate is lowered from 100/s to 1/s goes at 1/s at once, whatever was reserved', async () => {
+    const line = new Line(100);
+    await sealed(line, 9_000);
+    await line.until(20 * SECOND);
+    expect(line.calls.length).toBeGreaterThanOrEqual(1_900);
+    line.rate(1);
+    await line.until(80 * SECOND);
+    // What naps towards its moment, which is at most a second away, has its call.
+    expect(line.between(21 * SECOND, 80 * SECOND)).toBeLessThanOrEqual(60);
+    expect(line.between(21 * SECOND, 80 * SECOND)).toBeGreaterThanOrEqual(57);
+  });
+
+  it('that had no rate for a while and nobody waits in: the next batch waits for nobody', async () => {
+    const line = new Line(1);
+    await sealed(line, 200);
+    await line.until(10 * SECOND);
+    line.rate(null);
+    await line.until(3 * MINUTE);
+    expect(line.calls).toHaveLength(200);
+    line.rate(1);
+    const batch = await line.seal();
+    await line.until(3 * MINUTE + SECOND);
+    expect(line.calls[200]).toMatchObject({ batch });
+  });
+
+  it.each([
+    ['of another rate', { next: NOW + 18 * MINUTE, rate: 0.001, since: NOW }],
+    [
+      'that a clock which was hours ahead made',
+      { next: NOW + 6 * 60 * MINUTE, rate: 0.01, since: NOW + 6 * 60 * MINUTE },
+    ],
+    ['of release 0.2.0', { next: NOW + 300 * MINUTE }],
+  ])('%s does not delay the calls of a slow rate', async (_, before) => {
+    const line = new Line(0.01);
+    await line.operations.reserveCall(ship, undefined, before);
+    await sealed(line, 20);
+    await line.until(10 * MINUTE);
+    // The first one has to be a gap away from a call that may just have been made.
+    expect(line.between(0, 95 * SECOND)).toBe(0);
+    expect(line.between(0, 10 * MINUTE)).toBeGreaterThanOrEqual(5);
+    expect(line.between(0, 10 * MINUTE)).toBeLessThanOrEqual(6);
+  });
+
+  it('whose batches come and are abandoned does not delay others for longer than the horizon', async () => {
+    const line = new Line(1);
+    // Reserved, and then never called about.
+    const far = { next: NOW + MOST_AHEAD, rate: 1, since: NOW };
+    await line.operations.reserveCall(ship, undefined, far);
+    const batch = await line.seal();
+    await line.until(MOST_AHEAD - 1);
+    expect(line.calls).toEqual([]);
+    await line.until(MOST_AHEAD + SECOND);
+    expect(line.calls.map((call) => call.batch)).toEqual([batch]);
+  });
+
+  it('has the older ones go first where more come than the rate takes', async () => {
+    const line = new Line(1);
+    const old = new Set<BatchId>();
+    for (let n = 0; n < 300; n += 1) old.add(await line.seal());
+    await line.until(2 * MINUTE);
+    for (let n = 0; n < 300; n += 1) await line.seal();
+    await line.until(7 * MINUTE);
+    const first = line.calls.filter(({ batch }) => old.has(batch)).length;
+    expect(line.calls.length).toBeGreaterThanOrEqual(410);
+    // All of the first 300; and what comes later is called about when few of these are left.
+    expect(first).toBeGreaterThanOrEqual(290);
+  });
+});

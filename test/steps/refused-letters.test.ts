@@ -1,0 +1,109 @@
+import { expect, it } from 'vitest';
+import { printCallback } from '../../src/domain/callbacks/callback.ts';
+import { eventOf } from '../../src/domain/callbacks/event.ts';
+import { printRejection } from '../../src/domain/register/rejection.ts';
+import { register } from '../../src/steps/register/register.ts';
+import { reviveRefused } from '../../src/steps/repair/refused-letters.ts';
+import { printRedrive } from '../../src/steps/tasks/redrive.ts';
+import { aStored, id, NOW } from '../factories/factories.ts';
+import type { StepKit } from './step-kit.ts';
+import { depot, kit, letter, refused, suite } from './step-suite.ts';
+
+suite('refused messages that somebody asks for', () => {
+  const task = (fields: object = {}) => JSON.stringify({ operation: 'ship', payload: { depot }, ...fields });
+  const revive = (deps: Partial<StepKit> = {}) => {
+    let looks = 0;
+    const mayGoOn = (): boolean => {
+      looks += 1;
+      return looks <= 20;
+    };
+    return reviveRefused({ ...kit, ...deps }, { began: NOW, mayGoOn });
+  };
+
+  /** As if register were at work at once: what it refuses lies among the letters again. */
+  const withRegister = (): Partial<StepKit> => {
+    const reject: StepKit['queues']['reject'] = async (rejections) => {
+      for (const each of rejections)
+        kit.letters.rejected.push(letter(printRejection(each), kit.letters.rejected.length + 1_000));
+    };
+    const deps = { ...kit, queues: { ...kit.queues, reject } };
+    const sendAndRegister: StepKit['deadLetters']['revive'] = async (queue, sent, delay) => {
+      const messageId = await kit.deadLetters.revive(queue, sent, delay);
+      await register(deps, [{ messageId, body: sent.body }]);
+      return messageId;
+    };
+    return { deadLetters: { ...kit.deadLetters, revive: sendAndRegister } };
+  };
+
+  it('go back to the register queue where they would not be refused any more, under the id that they had', async () => {
+    kit.letters.rejected = [refused(task()), refused(task({ id: 'its-own' }), 1), refused('{"id":"t","run":1}', 2)];
+    expect(await revive()).toEqual({ revived: 3, skipped: [], isDone: true });
+    expect(kit.sent.revived.map(({ queue, letter: { body } }) => [queue, body])).toEqual([
+      ['register', `{"id":"refused-0",${task().slice(1)}`],
+      ['register', task({ id: 'its-own' })],
+      ['register', '{"id":"t","run":1}'],
+    ]);
+    expect(kit.letters.rejected).toEqual([]);
+    expect(kit.events).toContainEqual(expect.objectContaining({ event: 'revived', queue: 'rejected' }));
+  });
+
+  it('go back to the callback queue if they are events from there, whose destination is configured now', async () => {
+    const ended = { status: 'succeeded', attempts: 1, finishedAt: NOW } as const;
+    const eventTo = (to: string): string => printCallback({ to, event: eventOf(aStored(ended), ended) });
+    const lying = (body: string, n: number, from: { readonly queue?: 'callback' } = { queue: 'callback' }) =>
+      letter(printRejection({ messageId: `m-${n}`, body, problems: [], at: NOW, ...from }), n);
+    const config = { ...kit.config, destinations: { ops: { kind: 'queue', name: 'ops' } } } as const;
+    // The last is what a producer sent to the register queue, to be told of in Groupage's name.
+    kit.letters.rejected = [lying(eventTo('ops'), 0), lying(eventTo('gone'), 1), lying(eventTo('ops'), 2, {})];
+    const { revived, skipped } = await revive({ config });
+    expect([revived, kit.sent.revived]).toMatchObject([1, [{ queue: 'callback', letter: { body: eventTo('ops') } }]]);
+    expect(skipped).toEqual([
+      { id: 'letter-1', reason: expect.stringMatching(/^it would be refused again: to is no configured.*"gone"/) },
+      { id: 'letter-2', reason: expect.stringMatching(/^it would be refused again: .*register message/) },
+    ]);
+    expect(kit.letters.rejected.map(({ messageId }) => messageId)).toEqual(['letter-1', 'letter-2']);
+  });
+
+  it('stay where they are where they would be refused again, or were not kept whole', async () => {
+    kit.letters.rejected = [
+      refused('{"operation":"none","payload":{}}'),
+      refused('x'.repeat(1_100_000), 1),
+      letter('{"written":"by hand"}', 2),
+      refused(`{"operation":"ship",${' '.repeat(1_000_000)}"payload":{"depot":"X"}}`, 3),
+      refused('{"batchId":"ship/depot=X#1#1","results":{}}', 4),
+    ];
+    const { revived, skipped } = await revive();
+    expect([revived, skipped.map(({ reason }) => reason)]).toEqual([
+      0,
+      [
+        expect.stringMatching(/^it would be refused again: operation is unknown: "none"/),
+        expect.stringMatching(/too large to be kept whole/),
+        expect.stringMatching(/^not a message that Groupage refused/),
+        expect.stringMatching(/^it would be refused again: has 10000\d\d bytes/),
+        expect.stringMatching(/^it is a job's report, and no task/),
+      ],
+    ]);
+    expect([kit.letters.rejected.length, kit.sent.revived, kit.sent.rejected]).toEqual([5, [], []]);
+  });
+
+  it('that only the tables refuse are sent once, come back, and are named with their reasons', async () => {
+    const taken = `${depot}-taken`;
+    await register(kit, [{ messageId: 'first', body: task({ id: taken }) }]);
+    const other = task({ id: taken, payload: { depot, other: true } });
+    kit.letters.rejected = [refused(other), refused(printRedrive({ id: id(`${depot}-expired`), run: 1 }), 1)];
+    const { revived, skipped } = await revive(withRegister());
+    expect([revived, kit.sent.revived.length, kit.letters.rejected.length]).toEqual([0, 2, 2]);
+    expect(skipped.map(({ reason }) => reason).toSorted()).toEqual([
+      expect.stringMatching(/^it was sent, and refused again: id \S+-taken was registered before with another/),
+      expect.stringMatching(/^it was sent, and refused again: id there is no task \S+-expired/),
+    ]);
+  });
+
+  it('are named with the first twenty of their reasons', async () => {
+    const fields = Object.fromEntries(Array.from({ length: 45_000 }, (_, n) => [n.toString(36), 1]));
+    kit.letters.rejected = [refused(task(fields))];
+    const { skipped } = await revive();
+    expect(skipped[0]?.reason).toMatch(/; and 44980 more$/);
+    expect(skipped[0]?.reason.length).toBeLessThan(2_000);
+  });
+});

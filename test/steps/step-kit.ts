@@ -1,0 +1,134 @@
+/** What a step is given in a test: real stores, queues that remember, a clock that stands still. */
+
+import type { BatchMessage, ElectMessage, GroupMessage, ResumeMessage } from '../../src/domain/batches/messages.ts';
+import type { CallbackMessage } from '../../src/domain/callbacks/callback.ts';
+import type { Config } from '../../src/domain/config/resolved.ts';
+import type { Answer, Call } from '../../src/domain/downstream/downstream.ts';
+import type { FlowEvent } from '../../src/domain/events/events.ts';
+import type { Token } from '../../src/domain/ids.ts';
+import type { Rejection } from '../../src/domain/register/rejection.ts';
+import type { DeadLetter } from '../../src/ports/dead-letters.ts';
+import type { Fleets } from '../../src/ports/fleets.ts';
+import type { Delivery } from '../../src/ports/machine.ts';
+import type { PatrolMark } from '../../src/ports/patrol-marks.ts';
+import type { Backlog, Backlogs, LetterQueue, SourceQueue } from '../../src/ports/queues.ts';
+import type { Deps } from '../../src/steps/deps.ts';
+import { aConfig, NOW } from '../factories/factories.ts';
+import type { Stores } from '../ports/stores.ts';
+
+/** A message sent with a delay. */
+type Delayed<Message> = Message & { readonly delay: number };
+
+export interface StepKit extends Deps {
+  /** No step needs them: the API does. */
+  readonly fleets: Fleets;
+  readonly backlogs: Backlogs;
+  readonly backlog: Record<SourceQueue, Backlog>;
+  now: number;
+  /** How long the work may take that was begun last under a limit. */
+  limit: number;
+  readonly sent: {
+    readonly registered: string[];
+    readonly elect: ElectMessage[];
+    readonly resume: Delayed<ResumeMessage>[];
+    readonly group: Delayed<GroupMessage>[];
+    readonly batch: Delayed<BatchMessage>[];
+    readonly rejected: Rejection[];
+    readonly callbacks: CallbackMessage[];
+    readonly givenUp: string[];
+    readonly revived: { queue: SourceQueue; letter: DeadLetter; delay: number }[];
+  };
+  readonly letters: Record<LetterQueue, DeadLetter[]>;
+  readonly calls: Call[];
+  readonly events: FlowEvent[];
+  /** What the downstream answers, call by call; the last for the rest. */
+  answers: Answer[];
+  /** What chance gives. */
+  chance: number;
+}
+
+const EMPTY: Backlog = { waiting: 0, inFlight: 0, delayed: 0 };
+export const PLENTY: Delivery = { timeLeft: () => 20_000, messageId: 'message', deliveries: 1 };
+
+export const stepKit = (stores: Stores, config: Config = aConfig()): StepKit => {
+  let tokens = 0;
+  let mark: PatrolMark | undefined;
+  const kit: StepKit = {
+    config,
+    tasks: stores.tasks,
+    waiting: stores.waiting,
+    locks: stores.locks,
+    batches: stores.batches,
+    operations: stores.operations,
+    fanOuts: stores.fanOuts,
+    lists: stores.lists,
+    fleets: stores.fleets,
+    now: NOW,
+    limit: Number.POSITIVE_INFINITY,
+    chance: 0.5,
+    sent: {
+      registered: [],
+      elect: [],
+      resume: [],
+      group: [],
+      batch: [],
+      rejected: [],
+      callbacks: [],
+      givenUp: [],
+      revived: [],
+    },
+    letters: { register: [], elect: [], group: [], batch: [], callback: [], rejected: [], 'given-up': [] },
+    calls: [],
+    events: [],
+    answers: [{ kind: 'all-succeeded' }],
+    queues: {
+      register: async (bodies) => void kit.sent.registered.push(...bodies),
+      elect: async (messages) => void kit.sent.elect.push(...messages),
+      resume: async (message, delay) => void kit.sent.resume.push({ ...message, delay }),
+      group: async (message, delay) => void kit.sent.group.push({ ...message, delay }),
+      batch: async (message, delay) => void kit.sent.batch.push({ ...message, delay }),
+      reject: async (rejections) => void kit.sent.rejected.push(...rejections),
+      callbacks: async (messages) => void kit.sent.callbacks.push(...messages),
+      giveUp: async (bodies) => void kit.sent.givenUp.push(...bodies),
+    },
+    machine: {
+      now: () => kit.now,
+      sleep: async (duration) => {
+        kit.now += duration;
+      },
+      within: async (limit, work) => {
+        kit.limit = limit;
+        return work();
+      },
+      random: () => kit.chance,
+      token: () => {
+        tokens += 1;
+        return `token-${tokens}` as Token;
+      },
+    },
+    report: (event) => void kit.events.push(event),
+    downstreamOf: () => ({
+      call: async (call) => {
+        kit.calls.push(call);
+        return kit.answers[Math.min(kit.calls.length, kit.answers.length) - 1] as Answer;
+      },
+    }),
+    deadLetters: {
+      receive: async (queue) => kit.letters[queue].slice(0, 10),
+      revive: async (queue, letter, delay) => `sent-${kit.sent.revived.push({ queue, letter, delay })}`,
+      remove: async (queue, { receipt }) => {
+        kit.letters[queue] = kit.letters[queue].filter((each) => each.receipt !== receipt);
+      },
+      count: async (queue) => kit.letters[queue].length,
+    },
+    backlog: { register: EMPTY, elect: EMPTY, group: EMPTY, batch: EMPTY, callback: EMPTY },
+    backlogs: { of: async (queue) => kit.backlog[queue] },
+    patrolMarks: {
+      read: async () => mark,
+      write: async (next) => {
+        mark = next;
+      },
+    },
+  };
+  return kit;
+};

@@ -1,0 +1,89 @@
+import { expect, it } from 'vitest';
+import { UnknownOperation } from '../../src/domain/config/resolved.ts';
+import { type BatchId, batchIdOf, operationOf } from '../../src/domain/ids.ts';
+import { slotOf } from '../../src/domain/operations/slots.ts';
+import { LEASE } from '../../src/domain/timings.ts';
+import { handleBatch } from '../../src/steps/call/handle-batch.ts';
+import { electLeader } from '../../src/steps/lead/elect-leader.ts';
+import { group } from '../../src/steps/lead/group.ts';
+import { aConfig, aPolicy, token } from '../factories/factories.ts';
+import { PLENTY, type StepKit } from './step-kit.ts';
+import { kit, led, registered, suite, where } from './step-suite.ts';
+
+const capped = aConfig({
+  batch: aPolicy({ maxSize: 4, maxWait: 0 }),
+  concurrency: { perTarget: 1, total: 1 },
+});
+
+suite('a message of an operation that is not configured any more', () => {
+  const removed = (): StepKit => ({ ...kit, config: { ...kit.config, operations: {} } });
+  const guardOf = () => kit.sent.group.findLast(({ target }) => target === where) as StepKit['sent']['group'][number];
+  /** A batch that is over, and whether it has given back its slots. */
+  const done = async (hasTail: boolean): Promise<BatchId> => {
+    const batchId = batchIdOf(where, 1, 1);
+    const deps = { ...kit, config: capped };
+    await registered(2);
+    await electLeader(deps, { target: where });
+    await group(deps, guardOf(), PLENTY);
+    const land: StepKit['locks']['land'] = async () => {
+      throw new Error('died');
+    };
+    const handler = hasTail ? deps : { ...deps, locks: { ...deps.locks, land } };
+    await handleBatch(handler, { batchId }, PLENTY).catch((cause: Error) => expect(cause.message).toBe('died'));
+    expect((await kit.batches.get(batchId))?.status).toBe('succeeded');
+    return batchId;
+  };
+
+  it('about a batch that is over ends, once its slots are free', async () => {
+    await handleBatch(removed(), { batchId: await done(true) }, PLENTY);
+    await handleBatch(removed(), { batchId: batchIdOf(where, 1, 1), results: null }, PLENTY);
+    expect((await kit.operations.read(operationOf(where))).inFlight).not.toContain(`${where}#1#1`);
+  });
+
+  it('about a batch that holds slots comes back', async () => {
+    const batchId = await done(false);
+    await expect(handleBatch(removed(), { batchId }, PLENTY)).rejects.toThrow(UnknownOperation);
+    await kit.operations.freeSlot(operationOf(where), slotOf(where, 1, 1));
+    await expect(handleBatch(removed(), { batchId }, PLENTY), 'in its Target').rejects.toThrow(UnknownOperation);
+    await handleBatch({ ...kit, config: capped }, { batchId }, PLENTY);
+    await handleBatch(removed(), { batchId }, PLENTY);
+  });
+
+  it('about a Target without tasks ends, and gives its lock back', async () => {
+    await electLeader(removed(), { target: where });
+    const rows = await led(1);
+    const guard = guardOf();
+    await expect(group(removed(), guard, PLENTY)).rejects.toThrow(UnknownOperation);
+    expect((await kit.locks.read(where)).holder).toBe(guard.token);
+    const [first] = await kit.waiting.first(where, 1);
+    if (first) await kit.waiting.remove(where, [first.entry]);
+    await group(removed(), guard, PLENTY);
+    expect((await kit.locks.read(where)).holder).toBeUndefined();
+    await group(removed(), guard, PLENTY);
+    await group(removed(), { ...guard, fence: guard.fence + 1, token: token('next') }, PLENTY);
+    expect((await kit.locks.read(where)).fence).toBe(guard.fence);
+    expect(rows).toHaveLength(1);
+  });
+
+  it('about a Target that has an open batch, or waits for a slot, comes back', async () => {
+    await led(1);
+    const guard = guardOf();
+    const open = { batch: batchIdOf(where, 1, 1), round: 1, by: token('by'), until: kit.now + LEASE };
+    await kit.locks.openBatch(where, guard, open);
+    const [first] = await kit.waiting.first(where, 1);
+    if (first) await kit.waiting.remove(where, [first.entry]);
+    await expect(electLeader(removed(), { target: where })).rejects.toThrow(UnknownOperation);
+    await kit.locks.closeBatch(where, open.batch);
+    await kit.locks.block(where, guard, { round: 1, at: kit.now });
+    await expect(group(removed(), guard, PLENTY)).rejects.toThrow(UnknownOperation);
+  });
+
+  it('about a Target with tasks comes back', async () => {
+    await registered(1);
+    await expect(electLeader(removed(), { target: where })).rejects.toThrow(UnknownOperation);
+    await electLeader(kit, { target: where });
+    kit.now += 10 * LEASE;
+    const late = { ...guardOf(), fence: 2, token: token('late') };
+    await expect(group(removed(), late, PLENTY)).rejects.toThrow(UnknownOperation);
+  });
+});

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { deliveryScenarioOf } from '../../verification/deliveries/scenario.ts';
+import { runDeliverySchedules } from '../../verification/deliveries/schedules.ts';
+import { runDeliveries } from '../../verification/deliveries/world.ts';
+import { DELIVERY_BUGS, withDeliveryBug } from '../../verification/known-bugs/deliveries.ts';
+import { atLeast, seed } from './of-this-run.ts';
+
+const RUNS = atLeast(6);
+
+describe('deliveries to destinations that hang, refuse, are slow and recover, under faults', () => {
+  it(`keep every promise in ${RUNS} schedules from seed ${seed}`, async () => {
+    console.log(`deliveries from seed ${seed}; replay one with: npm run simulate:deliveries -- --trace --seed N`);
+    const { violations, events } = await runDeliverySchedules(seed, RUNS);
+    expect(violations).toEqual([]);
+    expect(events).toBeGreaterThan(RUNS);
+  }, 120_000);
+
+  it('replay to the letter: by their seed, and by the faults that happened', async () => {
+    const once = await runDeliveries(deliveryScenarioOf(seed), true);
+    const again = await runDeliveries({ ...deliveryScenarioOf(seed), script: once.happened }, true);
+    expect(again.trace).toEqual(once.trace);
+    expect(once.trace.length).toBeGreaterThan(10);
+  });
+});
+
+describe('the judges of deliveries', () => {
+  it.each(DELIVERY_BUGS.map((known) => ({ name: known[0], known })))(
+    'find $name',
+    async ({ known }) => {
+      const [, , promise] = known;
+      const { violations } = await runDeliverySchedules(
+        1,
+        40,
+        (scenario) => withDeliveryBug(known, scenario),
+        (report) => !report.violation,
+      );
+      expect(violations[0]?.message).toMatch(promise);
+    },
+    120_000,
+  );
+
+  it('find nothing where bugs would show, but are not', async () => {
+    for (const where of new Set(DELIVERY_BUGS.map((known) => known[3]))) {
+      const { violations } = await runDeliverySchedules(1, 1, (scenario) =>
+        withDeliveryBug(['none', {}, /none/, where], scenario),
+      );
+      expect(violations).toEqual([]);
+    }
+  }, 60_000);
+});

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { AWS_CALL, TO_REPORT } from '../../src/domain/timings.ts';
+import { Chaos } from '../../src/virtual/chaos.ts';
+import { DOWNSTREAM_CALL, type FaultRates, faultyGate, InjectedFault, NO_FAULTS } from '../../src/virtual/faults.ts';
+import type { Gate } from '../../src/virtual/gate.ts';
+import { Scheduler } from '../../src/virtual/scheduler.ts';
+
+/** A gate with these faults alone, and all that then happens. */
+const world = (rates: Partial<FaultRates>, seed = 1) => {
+  const scheduler = new Scheduler(0);
+  const chaos = new Chaos(scheduler, { seed, rates: { ...NO_FAULTS, ...rates }, faultsEnd: 60_000 }, () => {});
+  const random = chaos.chanceOf('λ');
+  const process = { name: 'λ', function: 'λ', random, clockOffset: 0, endsAt: 60_000, outlivesTimeout: false };
+  const gate: Gate = faultyGate(chaos, process);
+  return { scheduler, chaos, gate, run: () => scheduler.run(() => false, 70_000) };
+};
+
+const SEEDS = Array.from({ length: 40 }, (_, seed) => seed);
+
+describe('a request that is given up', () => {
+  it('happens after its caller was told that it failed, or after what the client sent once more', async () => {
+    const seen = new Set<string>();
+    for (const seed of SEEDS) {
+      const { gate, run } = world({ afterwards: 1 }, seed);
+      const order: string[] = [];
+      gate('tasks.claim', [() => order.push('written')]).then(
+        () => order.push('answered'),
+        (cause) => order.push(cause instanceof InjectedFault ? 'failed' : String(cause)),
+      );
+      await run();
+      seen.add(order.join(', '));
+    }
+    expect([...seen].sort()).toEqual(['failed, written', 'written, answered, written']);
+  });
+
+  it('happens though its caller dies meanwhile', async () => {
+    const { gate, run } = world({ afterwards: 1, crash: 1 });
+    let written = 0;
+    gate('tasks.claim', [() => (written += 1)]);
+    await run();
+    expect(written).toBe(1);
+  });
+
+  it('shows what the table does not take then', async () => {
+    const { gate, run, chaos } = world({ afterwards: 1 });
+    const violations: string[] = [];
+    chaos.onViolation = ({ promise }) => violations.push(promise);
+    gate('tasks.claim', [
+      () => {
+        throw new Error('too large');
+      },
+    ]).catch(() => {});
+    await run();
+    expect(violations).toEqual(['a step fails only for a fault']);
+  });
+
+  it('is no call of the downstream', async () => {
+    const { gate, run } = world({ afterwards: 1 });
+    let called = 0;
+    gate(DOWNSTREAM_CALL, [() => (called += 1)]);
+    await run();
+    expect(called).toBe(1);
+  });
+});
+
+describe('a request that hangs', () => {
+  it('fails when its time is over, whether or not it took effect meanwhile', async () => {
+    const seen = new Set<string>();
+    for (const seed of SEEDS) {
+      const { gate, run, scheduler } = world({ hang: 1 }, seed);
+      const order: string[] = [];
+      gate('tasks.claim', [() => order.push('written')]).catch((cause) =>
+        order.push(`${String(cause)} after ${scheduler.now} ms`),
+      );
+      await run();
+      seen.add(order.join(', '));
+    }
+    const failed = `InjectedFault: tasks.claim: no answer after ${AWS_CALL} ms`;
+    expect([...seen].sort()).toEqual([failed, `written, ${failed}`]);
+  });
+
+  it('leaves its function the time to say so', async () => {
+    const { gate, run, scheduler, chaos } = world({ hang: 1 });
+    const ends: number[] = [];
+    const again = async (): Promise<void> => {
+      for (;;)
+        try {
+          await gate('tasks.claim', [() => 1]);
+        } catch {
+          ends.push(scheduler.now);
+          if (scheduler.now >= 60_000 - TO_REPORT) return;
+        }
+    };
+    again();
+    await run();
+    expect(ends.at(-1)).toBe(60_000 - TO_REPORT);
+    expect([...chaos.late, ...chaos.died]).toEqual([]);
+    await expect(gate('tasks.claim', [() => 1])).rejects.toThrow('no time left');
+  });
+
+  it('is no call of the downstream', async () => {
+    const { gate, run } = world({ hang: 1 });
+    const answers = gate(DOWNSTREAM_CALL, [() => 1]);
+    await run();
+    expect(await answers).toEqual([1]);
+  });
+});
+
+describe('a transaction that meets another request', () => {
+  it('writes nothing, and answers that it was not done', async () => {
+    const { gate, run } = world({ conflict: 1 });
+    let written = 0;
+    const answers = gate('lists.take', [() => ++written > 0]);
+    await run();
+    expect([await answers, written]).toEqual([[false], 0]);
+  });
+
+  it('is no write of one row', async () => {
+    const { gate, run } = world({ conflict: 1 });
+    const answers = gate('locks.acquire', [() => true]);
+    await run();
+    expect(await answers).toEqual([true]);
+  });
+});

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { fleetScenarioOf } from '../../verification/fleets/random-scenario.ts';
+import { runFleetSchedules } from '../../verification/fleets/schedules.ts';
+import { runFleetScenario } from '../../verification/fleets/world.ts';
+import { FLEET_BUGS } from '../../verification/known-bugs/fleets.ts';
+import { atLeast, seed } from './of-this-run.ts';
+
+const RUNS = atLeast(60);
+
+describe('fleets, under pauses, overload, crashes, blocked threads, and a table whose calls fail', () => {
+  it(`keep every promise in ${RUNS} schedules from seed ${seed}`, async () => {
+    console.log(`fleets from seed ${seed}; replay one with: npm run simulate:fleets -- --trace --seed N`);
+    const { violations, nodes, moved } = await runFleetSchedules(seed, RUNS);
+    expect(violations).toEqual([]);
+    expect(nodes).toBeGreaterThan(RUNS);
+    expect(moved).toBeGreaterThan(RUNS);
+  });
+
+  it('replay to the letter, by their seed', async () => {
+    const traceOf = async () => {
+      const trace: string[] = [];
+      await runFleetScenario(fleetScenarioOf(seed), { unit: 3_000, onLine: (line) => trace.push(line) });
+      return trace;
+    };
+    const [once, again] = [await traceOf(), await traceOf()];
+    expect(again).toEqual(once);
+    expect(once.length).toBeGreaterThan(0);
+  });
+});
+
+describe('the judges of fleets', () => {
+  it.each(FLEET_BUGS.map(([name, bug, promise, from]) => ({ name, bug, promise, from })))(
+    'find $name',
+    async ({ bug, promise, from }) => {
+      const { violations } = await runFleetSchedules(
+        from,
+        600,
+        () => ({ bug }),
+        (broken) => broken.length === 0,
+      );
+      expect(violations[0]?.message).toMatch(promise);
+    },
+  );
+});

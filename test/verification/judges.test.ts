@@ -1,0 +1,65 @@
+/**
+ * The checker must not ask the code that it checks. Here a pure function of ours is wrong wherever it is used; what
+ * asked it would find that all is as it should be.
+ */
+import { describe, expect, it, vi } from 'vitest';
+import type { ItemAnswer } from '../../src/domain/downstream/downstream.ts';
+import type { TaskId } from '../../src/domain/ids.ts';
+import { runSchedules } from '../../verification/batches/schedules.ts';
+
+const wrong = vi.hoisted(() => ({ about: '' }));
+
+vi.mock('../../src/domain/batches/batch.ts', async (original) => {
+  const batch = await original<typeof import('../../src/domain/batches/batch.ts')>();
+  const finishedStatus: typeof batch.finishedStatus = (counts) => {
+    const status = batch.finishedStatus(counts);
+    return wrong.about === 'status' && status === 'partly-failed' ? 'succeeded' : status;
+  };
+  return { ...batch, finishedStatus };
+});
+
+vi.mock('../../src/domain/tasks/task.ts', async (original) => {
+  const task = await original<typeof import('../../src/domain/tasks/task.ts')>();
+  const itemBytes: typeof task.itemBytes = (...item) => task.itemBytes(...item) / (wrong.about === 'bytes' ? 3 : 1);
+  return { ...task, itemBytes };
+});
+
+vi.mock('../../src/domain/downstream/verdict.ts', async (original) => {
+  const verdict = await original<typeof import('../../src/domain/downstream/verdict.ts')>();
+  /** Whatever is left out of the results has succeeded. */
+  const verdictOf: typeof verdict.verdictOf = (answer, items) => {
+    if (wrong.about !== 'verdict' || answer.kind !== 'results') return verdict.verdictOf(answer, items);
+    const answers = new Map<TaskId, ItemAnswer>(items.map(({ id }) => [id, { status: 'succeeded' }]));
+    for (const [id, item] of answer.items) answers.set(id, item);
+    return verdict.verdictOf({ ...answer, items: answers }, items);
+  };
+  return { ...verdict, verdictOf };
+});
+
+vi.mock('../../src/domain/batches/policy.ts', async (original) => {
+  const policy = await original<typeof import('../../src/domain/batches/policy.ts')>();
+  /** A task waits since some other moment than its row says. */
+  const waitingRow: typeof policy.waitingRow = (task) => {
+    const row = policy.waitingRow(task);
+    return wrong.about === 'wait' ? { ...row, at: row.at + 60_000 } : row;
+  };
+  return { ...policy, waitingRow };
+});
+
+describe('the checker judges for itself', () => {
+  it.each([
+    ['status', /status is what its counts say/],
+    ['bytes', /at most maxBytes/],
+    ['verdict', /ends as was answered/],
+    ['wait', /since when its oldest task waits|longer than maxWait/],
+  ])("a batch's or a task's %s", async (about, promise) => {
+    wrong.about = about;
+    const { violations } = await runSchedules(1, 300, undefined, ({ violation }) => !violation);
+    expect(violations[0]?.message).toMatch(promise);
+  });
+
+  it('and finds nothing wrong where nothing is', async () => {
+    wrong.about = '';
+    expect((await runSchedules(1, 30)).violations).toEqual([]);
+  });
+});

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { LIST_BUGS, withListBug } from '../../verification/known-bugs/lists.ts';
+import { listScenarioOf } from '../../verification/lists/scenario.ts';
+import { runListSchedules } from '../../verification/lists/schedules.ts';
+import { runLists } from '../../verification/lists/world.ts';
+import { atLeast, seed } from './of-this-run.ts';
+
+const RUNS = atLeast(150);
+
+/** Where the search for the rarer bugs begins: at the first schedule that showed them, as in known-bugs.test.ts. */
+const BEGINS: Readonly<Record<string, number>> = {
+  'an append that is looked for once': 118,
+  'renewals of what is lost': 50,
+};
+
+describe('deferred lists, under crashes, pauses, lost replies, throttling, skew and whoever comes at once', () => {
+  it(`keep every promise in ${RUNS} schedules from seed ${seed}`, async () => {
+    console.log(`lists from seed ${seed}; replay one with: npm run simulate:lists -- --trace --seed N`);
+    const { violations, ends, jobs, tasks, faults } = await runListSchedules(seed, RUNS);
+    expect(violations).toEqual([]);
+    expect(faults.conflict).toBeGreaterThan(0);
+    expect(jobs).toBeGreaterThan(RUNS);
+    expect(tasks).toBeGreaterThan(RUNS / 2);
+    for (const [end, count] of Object.entries(ends)) expect(count, end).toBeGreaterThan(0);
+  }, 120_000);
+
+  it('replay to the letter: by their seed, and by the faults that happened', async () => {
+    const [once, again] = [await runLists(listScenarioOf(seed), true), await runLists(listScenarioOf(seed), true)];
+    expect(again.trace).toEqual(once.trace);
+    expect(once.trace.length).toBeGreaterThan(10);
+    const scripted = await runLists({ ...listScenarioOf(seed), script: once.happened }, true);
+    expect(scripted.trace).toEqual(once.trace);
+  });
+});
+
+describe('the judges of deferred lists', () => {
+  it.each(LIST_BUGS.map((known) => ({ name: known[0], known })))(
+    'find $name',
+    async ({ known }) => {
+      const [name, , promise] = known;
+      const { violations } = await runListSchedules(
+        BEGINS[name] ?? 1,
+        4_000,
+        (scenario) => withListBug(known, scenario),
+        (report) => !report.violation,
+      );
+      expect(violations[0]?.message).toMatch(promise);
+    },
+    120_000,
+  );
+
+  it('begin with schedules of bugs that are known', () => {
+    expect(LIST_BUGS.map(([name]) => name)).toEqual(expect.arrayContaining(Object.keys(BEGINS)));
+  });
+
+  it.each(LIST_BUGS.flatMap(([name, , promise, where]) => (where ? [{ name, promise, where }] : [])))(
+    'find nothing where $name would show, but is not',
+    async ({ name, promise, where }) => {
+      const { violations } = await runListSchedules(1, 15, (scenario) =>
+        withListBug([name, {}, promise, where], scenario),
+      );
+      expect(violations).toEqual([]);
+    },
+    60_000,
+  );
+});

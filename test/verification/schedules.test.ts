@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import type { Steps } from '../../src/processes/functions.ts';
+import { NO_FAULTS } from '../../src/virtual/faults.ts';
+import { runInParallel } from '../../verification/batches/parallel.ts';
+import { scenarioOf } from '../../verification/batches/scenario.ts';
+import { runSchedules } from '../../verification/batches/schedules.ts';
+import { runSchedule, type Scenario } from '../../verification/batches/world.ts';
+import { losersFinishToo } from '../../verification/known-bugs/leading.ts';
+import { seed, share } from './of-this-run.ts';
+
+const RUNS = share(150, 200);
+
+describe('the core, under crashes, pauses, duplicates, lost replies, throttling, skew and dead letters', () => {
+  it(`keeps every promise in ${RUNS} schedules from seed ${seed}`, async () => {
+    console.log(`schedules from seed ${seed}; replay one with: npm run simulate:faults -- --trace --seed N`);
+    const summary = await runInParallel(seed, { runs: RUNS }, ({ runs, violations }) => {
+      if (violations.length > 0) console.log(`${runs} schedules: ${violations.map((each) => each.seed).join(', ')}`);
+    });
+    expect(summary.violations).toEqual([]);
+    expect(summary.tasks).toBeGreaterThan(RUNS);
+    // The flow itself has no transactions.
+    const { conflict: _, ...ofTheFlow } = summary.faults;
+    for (const [kind, count] of Object.entries(ofTheFlow)) expect(count, kind).toBeGreaterThan(0);
+  }, 600_000);
+
+  it('replays to the letter: by its seed, and by the faults that happened', async () => {
+    for (const each of [seed, 4_542]) {
+      const [once, again] = [await runSchedule(scenarioOf(each), true), await runSchedule(scenarioOf(each), true)];
+      expect(again.trace).toEqual(once.trace);
+      expect(once.trace.length).toBeGreaterThan(10);
+      const scripted = await runSchedule({ ...scenarioOf(each), script: once.happened }, true);
+      expect(scripted.trace).toEqual(once.trace);
+    }
+  });
+});
+
+describe('schedules on several threads', () => {
+  it('come to what they come to one after the other, and are as many as were asked for', async () => {
+    const parallel = await runInParallel(seed, { runs: 23 }, () => {});
+    expect(parallel).toEqual(await runSchedules(seed, 23));
+  });
+
+  it('begin as they would anywhere: a first event settles before the second', async () => {
+    for (const each of [290_639_923, 290_639_933, 290_639_982, seed])
+      expect(await runInParallel(each, { runs: 1 }, () => {}), `${each}`).toEqual(await runSchedules(each, 1));
+  });
+});
+
+describe('the cost, where nothing goes wrong and everything comes at once,', () => {
+  /** Claims per candidate: each is a write that is paid for, won or not. */
+  const claimsEach = async (steps: Partial<Steps>, from: number): Promise<number> => {
+    let [claims, candidates] = [0, 0];
+    const atOnce = (scenario: Scenario): Scenario => ({
+      ...scenario,
+      steps,
+      patrol: false,
+      purges: [],
+      faults: NO_FAULTS,
+      sends: scenario.sends.map(({ at, body }) => ({ at: at / 20, body })),
+    });
+    await runSchedules(from, 40, atOnce, ({ tables }) => {
+      claims += tables.claims;
+      for (const batch of tables.batches.values()) candidates += batch.candidates.length;
+      return true;
+    });
+    return claims / candidates;
+  };
+
+  it('is one claim a task, but for a guard that meets a hint now and then', async () => {
+    expect(await claimsEach({}, seed)).toBeLessThan(1.01);
+    // Few schedules meet a loser at all.
+    const known = 1;
+    expect(await claimsEach(losersFinishToo, known)).toBeGreaterThan(await claimsEach({}, known));
+  });
+});

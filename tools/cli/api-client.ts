@@ -1,0 +1,105 @@
+/** The command line's side of the HTTP API. */
+import * as z from 'zod';
+import { reasonOf } from '../../src/util/problems.ts';
+import { CommandFailure, WrongUsage } from '../failure.ts';
+import { withoutSecrets } from '../terminal.ts';
+
+/** An error that the API answered. */
+export class ApiFailure extends CommandFailure {
+  readonly status: number;
+  readonly errors: readonly { readonly path: string; readonly reason: string }[];
+  constructor(status: number, detail: string, errors: ApiFailure['errors']) {
+    super([detail, ...errors.map(({ path, reason }) => `  ${path} ${reason}`.trimEnd())].join('\n'));
+    this.status = status;
+    this.errors = errors;
+  }
+}
+
+/** An answer's text, and its value. */
+/** @public: types of what commands export are made of it. */
+export interface Answer<T> {
+  readonly text: string;
+  readonly value: T;
+}
+
+export interface ApiClient {
+  readonly url: string;
+  /** @param shape what the answer must look like. @throws ApiFailure, CommandFailure */
+  get<T>(path: string, shape: z.ZodType<T>): Promise<Answer<T>>;
+  post<T>(path: string, body: string, shape: z.ZodType<T>): Promise<Answer<T>>;
+  delete<T>(path: string, shape: z.ZodType<T>): Promise<Answer<T>>;
+}
+
+/** Sends a request; what it throws as a CommandFailure is for the user. */
+export type Send = (url: string, init: RequestInit) => Promise<Response>;
+
+/** What the API answers when it refuses; Lambda's own answers have `message` or `Message` instead. Anything else says nothing. */
+const REFUSAL = z
+  .looseObject({
+    detail: z.string().optional().catch(undefined),
+    message: z.string().optional().catch(undefined),
+    Message: z.string().optional().catch(undefined),
+    errors: z
+      .array(z.object({ path: z.string(), reason: z.string() }))
+      .optional()
+      .catch(undefined),
+  })
+  .catch({});
+
+/** @param url the API's, up to its version. @throws WrongUsage */
+export const apiClient = (url: string, send: Send = fetch): ApiClient => {
+  const base = url.replace(/\/$/, '');
+  // Not shown: what is wrong with it may be the password.
+  if (!isAddress(base))
+    throw new WrongUsage(
+      '--api takes an http or https URL such as http://127.0.0.1:4500/v1, without user, password and query',
+    );
+  const call = async <T>(path: string, shape: z.ZodType<T>, init: RequestInit = {}): Promise<Answer<T>> => {
+    const address = `${base}${path}`;
+    const { response, text } = await reach(send, address, init);
+    const value = parse(text, address, response.status);
+    if (!response.ok) {
+      const { detail, message, Message = message, errors = [] } = REFUSAL.parse(value);
+      const answered = `the API answered ${response.status}${Message ? `: ${Message}` : ''}`;
+      throw new ApiFailure(response.status, detail ?? answered, errors);
+    }
+    const found = shape.safeParse(value);
+    if (!found.success) throw notTheApi(address, response.status, `another answer (${z.prettifyError(found.error)})`);
+    return { text, value: found.data };
+  };
+  return {
+    url: base,
+    get: (path, shape) => call(path, shape),
+    post: (path, body, shape) =>
+      call(path, shape, { method: 'POST', body, headers: { 'content-type': 'application/json' } }),
+    delete: (path, shape) => call(path, shape, { method: 'DELETE' }),
+  };
+};
+
+const isAddress = (text: string): boolean => {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password, search, hash } = new URL(text);
+  return /^https?:$/.test(protocol) && `${username}${password}${search}${hash}` === '';
+};
+
+const reach = async (send: Send, url: string, init: RequestInit): Promise<{ response: Response; text: string }> => {
+  try {
+    const response = await send(url, { ...init, signal: AbortSignal.timeout(30_000) });
+    return { response, text: await response.text() };
+  } catch (cause) {
+    if (cause instanceof CommandFailure) throw cause;
+    const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
+    throw new CommandFailure(`${new URL(url).origin} does not answer (${reasonOf(inner)}): is the stack running?`);
+  }
+};
+
+const parse = (text: string, url: string, status: number): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw notTheApi(url, status, 'something that is not JSON');
+  }
+};
+
+const notTheApi = (url: string, status: number, what: string): CommandFailure =>
+  new CommandFailure(`${withoutSecrets(url)} answered ${status} with ${what}: is it the API of Groupage?`);

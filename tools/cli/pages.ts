@@ -1,0 +1,83 @@
+/** The lists of the API, page by page. */
+import * as z from 'zod';
+import { TARGET, type TargetShape } from '../shapes.ts';
+import { printJson } from '../terminal.ts';
+import type { ApiClient } from './api-client.ts';
+
+/** What the API lists at once at the most. */
+const PAGE_MAX = 100;
+/** Targets that are asked about at once. */
+export const CONCURRENCY = 8;
+
+/**
+ * The first `limit` of a list, page by page.
+ *
+ * @param key names the list in the answer
+ * @param shape of one of it
+ * @param path where it is
+ */
+export const listed = async <Shape>(
+  api: ApiClient,
+  key: Key,
+  shape: z.ZodType<Shape>,
+  query: Record<string, string>,
+  limit: number,
+  path: string = key,
+): Promise<Shape[]> => {
+  const all: Shape[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = new URLSearchParams({
+      ...query,
+      limit: String(Math.min(PAGE_MAX, limit - all.length)),
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    const { value } = await api.get(`/${path}?${page}`, pageOf(key, shape));
+    all.push(...value[key]);
+    cursor = value.cursor;
+  } while (cursor !== undefined && all.length < limit);
+  return all;
+};
+
+type Key = 'targets' | 'tasks' | 'batches' | 'fanOuts' | 'lists';
+
+/** TypeScript loses which of the two a computed name is. */
+const pageOf = <Shape>(key: Key, shape: z.ZodType<Shape>) =>
+  z.looseObject({ [key]: z.array(shape), cursor: z.string().optional() }) as unknown as z.ZodType<
+    Readonly<Record<Key, readonly Shape[]>> & { readonly cursor?: string }
+  >;
+
+/** Which Targets: those of an operation, or of these the ones whose grouping values begin with `prefix`. */
+interface TargetSearch {
+  readonly operation?: string;
+  readonly prefix?: string;
+}
+
+/** The first Targets. */
+export const allTargets = (
+  api: ApiClient,
+  limit: number,
+  { operation, prefix }: TargetSearch = {},
+): Promise<TargetShape[]> =>
+  listed(
+    api,
+    'targets',
+    TARGET,
+    { ...(operation === undefined ? {} : { operation }), ...(prefix === undefined ? {} : { prefix }) },
+    limit,
+  );
+
+/** Shows the first `limit` of a list, and that there are more where there are. */
+export const show = <Shape>(
+  { json, limit }: { readonly json?: boolean; readonly limit: number },
+  name: string,
+  all: readonly Shape[],
+  tableOf: (shown: readonly Shape[]) => string,
+  none: string,
+): void => {
+  const shown = all.slice(0, limit);
+  const more = all.length > limit;
+  if (json) console.log(printJson(JSON.stringify({ [name]: shown, ...(more ? { more } : {}) })));
+  else console.log(shown.length === 0 ? none : tableOf(shown));
+  if (more && !json) console.error(`… and more: these are ${limit}, --limit <n> shows others`);
+};

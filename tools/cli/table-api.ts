@@ -1,0 +1,58 @@
+/**
+ * The API of fleets on a table of somebody's own, without a stack of Groupage: its routes run in this process, with the
+ * credentials of the environment. Loaded only where it is asked for.
+ */
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { Hono } from 'hono';
+import { fleetRoutes } from '../../src/api/fleets.ts';
+import { HttpProblem } from '../../src/api/problem.ts';
+import { dynamoDBFleets } from '../../src/aws/dynamodb-fleets.ts';
+import { reasonOf } from '../../src/util/problems.ts';
+import { inWords } from '../account/failures.ts';
+import { expectProfile } from '../account/profile.ts';
+import { regionOf } from '../account/region.ts';
+import { CommandFailure, WrongUsage } from '../failure.ts';
+import { type ApiClient, apiClient } from './api-client.ts';
+
+/** What DynamoDB takes for a name, or an ARN. */
+const TABLE = /^(?:[\w.-]{3,255}|arn:[\w-]+:dynamodb:[\w-]+:\d+:table\/[\w.-]+)$/;
+
+/** @throws CommandFailure, WrongUsage */
+export const tableApi = async (table: string, environment = process.env): Promise<ApiClient> => {
+  if (!TABLE.test(table))
+    throw new WrongUsage(`--table takes the name or the ARN of a table, not ${JSON.stringify(table)}`);
+  expectProfile(environment);
+  const region = await regionOf(environment, new DynamoDBClient({}).config.region);
+  const client = DynamoDBDocumentClient.from(new DynamoDBClient({ region }));
+  const app = new Hono().route('/v1/fleets', fleetRoutes({ fleets: dynamoDBFleets(client, table) }));
+  app.onError((cause) => {
+    if (cause instanceof HttpProblem) return cause.toResponse();
+    throw cause;
+  });
+  return apiClient('http://table/v1', (url, init) =>
+    inWords(`use the table ${table}`, region, async () => {
+      try {
+        return await app.request(url, init);
+      } catch (cause) {
+        const words = cause instanceof Error ? refusal(cause, table, region) : undefined;
+        if (words === undefined) throw cause;
+        throw new CommandFailure(words, { cause });
+      }
+    }),
+  );
+};
+
+/** What these say of a table of fleets is more than what they say of any. */
+const refusal = (cause: Error, table: string, region: string): string | undefined => {
+  switch (cause.name) {
+    case 'ResourceNotFoundException':
+      return `there is no table ${table} in ${region}: is it another region or account? \`aws dynamodb list-tables\` lists those that there are`;
+    case 'AccessDeniedException':
+      return `these credentials may not use the table ${table} (${reasonOf(cause)}): they need dynamodb:Query and, to drain and to move, dynamodb:UpdateItem on it, which FleetTable.grantOperate gives`;
+    case 'ValidationException':
+      return `the table ${table} is no FleetTable (${reasonOf(cause)}): its keys have to be Fleet and Entry`;
+    default:
+      return undefined;
+  }
+};

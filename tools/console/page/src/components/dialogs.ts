@@ -1,0 +1,72 @@
+/** What is asked before something is done. */
+import { html, nothing, type TemplateResult } from 'lit';
+import type { Reply } from '../base/api.ts';
+import type { Dialog, Page } from '../base/screen.ts';
+import { problem } from './parts.ts';
+
+interface Action {
+  readonly title: string;
+  /** What it does, in a sentence. */
+  readonly text: unknown;
+  readonly button: string;
+  readonly run: (reason: string) => Promise<Reply<unknown>>;
+  /** What is said when it went well. */
+  readonly done: string | ((body: unknown) => string);
+  /** Asks why, too. */
+  readonly asksReason?: true;
+}
+
+/** Longer ones are refused. */
+const REASON_MAX = 200;
+
+/** Asks whether to do something, does it, and says what became of it. */
+export const ask = (page: Page, action: Action): void => page.open(new AskDialog(page, action));
+
+class AskDialog implements Dialog {
+  readonly title: string;
+  readonly #page: Page;
+  readonly #action: Action;
+  #refused: TemplateResult | undefined;
+  #isBusy = false;
+
+  constructor(page: Page, action: Action) {
+    this.#page = page;
+    this.#action = action;
+    this.title = action.title;
+  }
+
+  render(): TemplateResult {
+    const { text, button, asksReason } = this.#action;
+    return html`
+      <form @submit=${(event: SubmitEvent) => this.#submit(event)}>
+        <p>${text}</p>
+        ${
+          asksReason
+            ? html`<label>Why? <span class="muted">Whoever finds it paused reads this.</span>
+                <input name="reason" maxlength=${REASON_MAX} autocomplete="off" autofocus /></label>`
+            : nothing
+        }
+        ${this.#refused ?? nothing}
+        ${buttons(this.#page, html`<button class="primary" ?disabled=${this.#isBusy}>${button}</button>`)}
+      </form>`;
+  }
+
+  async #submit(event: SubmitEvent): Promise<void> {
+    event.preventDefault();
+    const reason = String(new FormData(event.target as HTMLFormElement).get('reason') ?? '').trim();
+    const { done } = this.#action;
+    this.#isBusy = true;
+    this.#page.redraw();
+    const reply = await this.#action.run(reason);
+    this.#isBusy = false;
+    if (reply.ok) {
+      this.#page.close(this);
+      this.#page.say(typeof done === 'string' ? done : done(reply.body), 'ok');
+    } else if (this.#page.shows(this)) this.#refused = problem(reply.detail, reply.errors);
+    else this.#page.say(`${this.title}: ${reply.detail}`, 'bad');
+    this.#page.redraw();
+  }
+}
+
+export const buttons = (page: Page, main: unknown, cancel = 'Cancel'): TemplateResult => html`
+  <div class="buttons"><button type="button" @click=${() => page.close()}>${cancel}</button>${main}</div>`;

@@ -1,0 +1,43 @@
+/** The top of a view. */
+import { html, nothing, type TemplateResult } from 'lit';
+import type { Route } from '../base/router.ts';
+import type { Batch } from '../model/shapes.ts';
+import type { State } from '../model/words.ts';
+import { badge, breakable, link } from './parts.ts';
+
+interface Heading {
+  /** What it is, where the name alone does not say it. */
+  readonly kind?: string;
+  readonly name: string;
+  /** The name as an id: to be copied, and to the letter. */
+  readonly isId?: true;
+  readonly state?: State | undefined;
+  /** Where it belongs. */
+  readonly under?: readonly { readonly route: Route; readonly text: string }[];
+  readonly actions?: unknown;
+}
+
+/** The heading gets the focus when its view is gone to, so that a screen reader begins with it. */
+export const heading = ({ kind, name, isId, state, under = [], actions = nothing }: Heading): TemplateResult => html`
+  <div class="heading">
+    ${
+      under.length > 0
+        ? html`<nav class="under" aria-label="Where this belongs">${under.map(({ route, text }) => link(route, text))}</nav>`
+        : nothing
+    }
+    <div class="line">
+      <h1 tabindex="-1">${kind ? html`<span class="kind">${kind}</span> ` : nothing}${isId ? html`<code>${breakable(name)}</code>` : name}</h1>
+      ${isId ? html`<copy-button .text=${name} label="Copy the id"></copy-button>` : nothing}
+      ${state ? badge(state) : nothing}
+      <div class="actions">${actions}</div>
+    </div>
+  </div>`;
+
+/** Where a batch or a task belongs; nowhere yet, while nobody knows it. */
+export const belonging = (of: Pick<Batch, 'operation' | 'target'> | undefined): NonNullable<Heading['under']> =>
+  of
+    ? [
+        { route: { view: 'operation', name: of.operation }, text: of.operation },
+        { route: { view: 'target', target: of.target }, text: of.target },
+      ]
+    : [];

@@ -1,0 +1,55 @@
+/** The operations, each with its state, what it does, and what batching saved it. */
+import { html, type TemplateResult } from 'lit';
+import { count, percent, rate } from '../base/format.ts';
+import type { Page } from '../base/screen.ts';
+import { type OperationRow, operationRows } from '../model/operation-rows.ts';
+import type { OperationShape, TargetsShape } from '../model/shapes.ts';
+import { badge, empty, link } from './parts.ts';
+import { type Column, table } from './table.ts';
+
+const COLUMNS: readonly Column<OperationRow>[] = [
+  { name: 'Operation', cell: ({ operation }) => link({ view: 'operation', name: operation }, operation) },
+  { name: 'State', cell: ({ state }) => badge(state) },
+  {
+    name: 'Slots',
+    number: true,
+    minor: true,
+    cell: ({ slots }) => (slots ? `${count(slots.taken)} of ${count(slots.total)}` : '–'),
+  },
+  {
+    name: 'Waiting',
+    number: true,
+    cell: ({ waiting }) => (waiting === undefined ? '–' : count(waiting.tasks, waiting.isAtLeast)),
+  },
+  { name: 'In / min', number: true, cell: ({ rates }) => (rates ? rate(rates.registered) : '–') },
+  { name: 'Done / min', number: true, cell: ({ rates }) => (rates ? rate(rates.ended) : '–') },
+  { name: 'Registered', number: true, cell: ({ totals }) => number(totals?.tasksRegistered) },
+  { name: 'Succeeded', number: true, cell: ({ totals }) => number(totals?.tasksSucceeded) },
+  { name: 'Failed', number: true, cell: ({ totals }) => failed(totals?.tasksFailed) },
+  { name: 'Batches', number: true, minor: true, cell: ({ totals }) => number(totals?.batches) },
+  { name: 'Calls', number: true, cell: ({ totals }) => number(totals?.calls) },
+  {
+    name: 'Calls saved',
+    number: true,
+    cell: ({ totals, savedShare }) =>
+      totals && savedShare !== undefined
+        ? html`<strong>${count(totals.callsSaved)}</strong> <span class="muted">${percent(savedShare)}</span>`
+        : '–',
+  },
+];
+
+const number = (value: number | undefined): string => count(value ?? 0);
+const failed = (value = 0): unknown => (value > 0 ? html`<strong class="bad">${count(value)}</strong>` : '0');
+
+export const operationTable = (
+  { live }: Page,
+  operations: readonly OperationShape[] | undefined,
+  targets: ReadonlyMap<string, TargetsShape>,
+): TemplateResult =>
+  table({
+    name: 'Operations',
+    columns: COLUMNS,
+    rows: operations && operationRows(operations, targets, live.metrics),
+    expected: 1,
+    empty: empty('No operation is configured', 'groupage.config.ts names them.'),
+  });

@@ -1,0 +1,89 @@
+/** Whose each partition is, at a glance; a cell leads to moving it. */
+import { html, type TemplateResult } from 'lit';
+import { get, PATHS, post, type Reply } from '../base/api.ts';
+import type { Dialog, Page } from '../base/screen.ts';
+import { colourOf, inOrder, letterOf, shares, spokenPartition } from '../model/fleet.ts';
+import type { FleetPartitionShape, FleetShape } from '../model/shapes.ts';
+import { buttons } from './dialogs.ts';
+import { facts, idText, problem, skeleton } from './parts.ts';
+
+export const partitionGrid = (page: Page, fleet: FleetShape): TemplateResult => html`
+  <p class="muted">${shares(fleet.nodes, fleet.partitions)}. Each cell has its owner's letter; one that is free has a dash, one that is about to move an arrow, one that is pinned a dot.</p>
+  <ul class="grid">
+    ${inOrder(fleet.partitions).map((partition) => cell(page, fleet, partition))}
+  </ul>`;
+
+const cell = (page: Page, fleet: FleetShape, partition: FleetPartitionShape): TemplateResult => {
+  const { id, status, owner, pin } = partition;
+  const colour = status === 'free' ? 'free' : `c${colourOf(fleet.nodes, owner)}`;
+  const mark = status === 'free' ? '–' : letterOf(fleet.nodes, owner);
+  return html`<li><button class="cell ${colour} ${status}" title=${spokenPartition(partition)} @click=${() => page.open(new MoveDialog(page, fleet, partition))}>
+    <span>${id}</span><strong>${mark}${status === 'asked' ? '→' : ''}${pin ? '•' : ''}</strong>
+    <span class="unseen">${spokenPartition(partition)}</span></button></li>`;
+};
+
+class MoveDialog implements Dialog {
+  readonly title: string;
+  readonly #page: Page;
+  readonly #fleet: FleetShape;
+  readonly #partition: FleetPartitionShape;
+  #refused: TemplateResult | undefined;
+  #checkpoint: unknown = skeleton('m');
+
+  constructor(page: Page, fleet: FleetShape, partition: FleetPartitionShape) {
+    this.title = `Partition ${partition.id}`;
+    this.#page = page;
+    this.#fleet = fleet;
+    this.#partition = partition;
+    void this.#load();
+  }
+
+  /** The fleet's view has no checkpoints: each is read when a person looks at its partition. */
+  async #load(): Promise<void> {
+    const reply: Reply<FleetPartitionShape> = await get(PATHS.partition(this.#fleet.id, this.#partition.id));
+    if (reply.ok) this.#checkpoint = reply.body.checkpoint && html`<code class="id">${reply.body.checkpoint}</code>`;
+    else this.#checkpoint = reply.detail;
+    this.#page.redraw();
+  }
+
+  render(): TemplateResult {
+    const { status, owner, lastOwner, next, pin, fence, since } = this.#partition;
+    return html`
+      ${facts([
+        ['Status', status],
+        ['Owner', owner && idText(owner)],
+        ['Had it last', lastOwner && idText(lastOwner)],
+        ['Goes to', next && idText(next)],
+        ['Pinned to', pin && idText(pin)],
+        ['Since', since && html`<time-ago at=${since}></time-ago>`],
+        ['Fence', fence],
+        ['Checkpoint', this.#checkpoint],
+      ])}
+      <form @submit=${(event: SubmitEvent) => this.#submit(event)}>
+        <label>Move it to
+          <select name="to">
+            <option value="">whoever balance gives it to</option>
+            ${this.#fleet.nodes
+              .filter((node) => node.status === 'working' || node.status === 'draining')
+              .map(({ node }) => html`<option value=${node} ?selected=${node === pin}>${node}</option>`)}
+          </select>
+        </label>
+        <p class="muted">It goes there once the work on it has come to an end, and stays for as long as that node lives.</p>
+        ${this.#refused ?? ''}
+        ${buttons(this.#page, html`<button class="primary">Move</button>`)}
+      </form>`;
+  }
+
+  async #submit(event: SubmitEvent): Promise<void> {
+    event.preventDefault();
+    const to = String(new FormData(event.target as HTMLFormElement).get('to') ?? '') || null;
+    const path = `${PATHS.partition(this.#fleet.id, this.#partition.id)}/move`;
+    const reply: Reply<FleetPartitionShape> = await post(path, { to });
+    if (reply.ok) {
+      this.#page.close();
+      const where = to === null ? 'is balanced as all others' : `goes to ${to}`;
+      this.#page.say(reply.body.warning ?? `Partition ${this.#partition.id} ${where}`, 'ok');
+    } else this.#refused = problem(reply.detail, reply.errors);
+    this.#page.redraw();
+  }
+}

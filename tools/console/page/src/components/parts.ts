@@ -1,0 +1,90 @@
+/** Small pieces of the page. */
+import { html, nothing, svg, type TemplateResult } from 'lit';
+import { count, percent } from '../base/format.ts';
+import { href, type Route } from '../base/router.ts';
+import { shellWord } from '../model/shell.ts';
+import type { State, Tone } from '../model/words.ts';
+
+/** A shape for each tone, so that nobody has to tell colours apart. */
+const SHAPES: Readonly<Record<Tone, TemplateResult>> = {
+  ok: svg`<path d="M3 8.5l3.2 3.2L13 5" fill="none" stroke="currentColor" stroke-width="2.2"/>`,
+  bad: svg`<path d="M4 4l8 8M12 4l-8 8" fill="none" stroke="currentColor" stroke-width="2.2"/>`,
+  warn: svg`<path d="M8 2.2L15 14H1z" fill="currentColor"/>`,
+  busy: svg`<circle cx="8" cy="8" r="5.5" fill="none" stroke="currentColor" stroke-width="2"/><path d="M8 2.5a5.5 5.5 0 0 1 0 11z" fill="currentColor"/>`,
+  idle: svg`<circle cx="8" cy="8" r="5" fill="none" stroke="currentColor" stroke-width="2"/>`,
+};
+
+export const shape = (tone: Tone): TemplateResult =>
+  html`<svg class="shape ${tone}" viewBox="0 0 16 16" width="12" height="12" aria-hidden="true">${SHAPES[tone]}</svg>`;
+
+export const badge = ({ tone, word }: State): TemplateResult =>
+  html`<span class="badge ${tone}">${shape(tone)}${word}</span>`;
+
+/** A link; its text can be broken after what separates the parts of a Target. */
+export const link = (route: Route, text: string, className = ''): TemplateResult =>
+  html`<a class=${className} href=${href(route)}>${breakable(text)}</a>`;
+
+export const breakable = (text: string): TemplateResult[] =>
+  text.split(/(?<=[/#=~:.])/).map((part, index) => (index === 0 ? html`${part}` : html`<wbr />${part}`));
+
+export const idText = (text: string): TemplateResult => html`<code class="id">${breakable(text)}</code>`;
+
+/** A line of the size that what is still to come will have. */
+export const skeleton = (width: 's' | 'm' | 'l' = 'm'): TemplateResult =>
+  html`<span class="skeleton ${width}" aria-hidden="true"></span>`;
+
+/** Facts, each with its name; what is undefined is left out. */
+export const facts = (of: readonly (readonly [name: string, value: unknown])[]): TemplateResult => html`
+  <dl class="facts">
+    ${of
+      .filter(([, value]) => value !== undefined && value !== '')
+      .map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}
+  </dl>
+`;
+
+/** A number that is looked at first. */
+export const figure = (name: string, value: unknown, more: unknown = nothing): TemplateResult => html`
+  <div class="figure"><span class="name">${name}</span><span class="value">${value}</span><span class="more">${more}</span></div>
+`;
+
+/** How much of a whole is done, also in words. */
+export const progress = (done: number, total: number, words: string): TemplateResult => html`
+  <div class="progress">
+    <meter min="0" max=${Math.max(1, total)} .value=${done} aria-label=${`${words}: ${count(done)} of ${count(total)}`}></meter>
+    <span>${total === 0 ? words : `${percent(done / total)} · ${words}`}</span>
+  </div>
+`;
+
+/** How full a batch is. */
+export const fill = (share: number | undefined): TemplateResult =>
+  share === undefined
+    ? html`<span class="muted">–</span>`
+    : html`<span class="fill"><meter min="0" max="1" .value=${share} aria-label="fill"></meter>${percent(share)}</span>`;
+
+export const empty = (title: string, next: unknown): TemplateResult =>
+  html`<div class="empty"><p class="title">${title}</p><p>${next}</p></div>`;
+
+/** What the API refused, in its words. */
+export const problem = (
+  detail: string,
+  errors: readonly { readonly path: string; readonly reason: string }[] = [],
+): TemplateResult => html`
+  <div class="problem" role="alert">
+    ${shape('bad')}
+    <div>
+      <p>${detail}</p>
+      ${
+        errors.length === 0
+          ? nothing
+          : html`<ul>${errors.slice(0, 20).map(({ path, reason }) => html`<li>${path ? html`<code>${path}</code> ` : nothing}${reason}</li>`)}</ul>`
+      }
+      ${errors.length > 20 ? html`<p>and ${count(errors.length - 20)} more</p>` : nothing}
+    </div>
+  </div>
+`;
+
+/** A command that does the same. @param words each reaches the command as it is, whatever a shell would make of it. */
+export const command = (...words: readonly string[]): TemplateResult => {
+  const text = ['groupage', ...words].map(shellWord).join(' ');
+  return html`<div class="command"><code>${text}</code><copy-button .text=${text} label="Copy the command"></copy-button></div>`;
+};

@@ -1,0 +1,198 @@
+/** Another run, or another try: first only looked at, then confirmed, then done, with what became of it. */
+import { html, nothing, type TemplateResult } from 'lit';
+import type { Reply } from '../base/api.ts';
+import { post } from '../base/api.ts';
+import { count, plural } from '../base/format.ts';
+import type { Dialog, Page } from '../base/screen.ts';
+import type { SkippedShape } from '../model/shapes.ts';
+import { buttons } from './dialogs.ts';
+import { link, problem, shape } from './parts.ts';
+
+/** What is to be redriven, by the call that does it; `dryRun` and `cursor` are added to its body. */
+export interface Redrive {
+  readonly title: string;
+  readonly path: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  /** What is counted. */
+  readonly one: string;
+  /** What another try means, in a sentence. */
+  readonly text: string;
+}
+
+interface Outcome {
+  readonly redriven: number;
+  readonly skipped: readonly SkippedShape[];
+}
+
+interface Redriven extends Outcome {
+  readonly cursor?: string;
+}
+
+type Phase =
+  | { readonly is: 'looking' }
+  | { readonly is: 'looked'; readonly would: Outcome }
+  | { readonly is: 'doing'; readonly done: Outcome }
+  | { readonly is: 'done'; readonly done: Outcome }
+  /** Somebody closed the dialog before all was done. */
+  | { readonly is: 'stopped'; readonly done: Outcome }
+  | { readonly is: 'refused'; readonly reply: Extract<Reply<never>, { ok: false }>; readonly done: Outcome };
+
+const NOTHING: Outcome = { redriven: 0, skipped: [] };
+/** Others are counted. */
+const SKIPPED_SHOWN = 10;
+
+export const askRedrive = (page: Page, redrive: Redrive): void => {
+  const dialog = new RedriveDialog(page, redrive);
+  page.open(dialog);
+  void dialog.look();
+};
+
+class RedriveDialog implements Dialog {
+  readonly title: string;
+  readonly #page: Page;
+  readonly #redrive: Redrive;
+  #phase: Phase = { is: 'looking' };
+
+  constructor(page: Page, redrive: Redrive) {
+    this.#page = page;
+    this.#redrive = redrive;
+    this.title = redrive.title;
+  }
+
+  async look(): Promise<void> {
+    await this.#walk(
+      true,
+      () => ({ is: 'looking' }),
+      (would) => ({ is: 'looked', would }),
+    );
+  }
+
+  async #run(): Promise<void> {
+    await this.#walk(
+      false,
+      (done) => ({ is: 'doing', done }),
+      (done) => ({ is: 'done', done }),
+    );
+    this.#sayWhatCame(this.#phase);
+  }
+
+  #sayWhatCame(phase: Phase): void {
+    const { one } = this.#redrive;
+    if (phase.is === 'done') this.#page.say(`${plural(phase.done.redriven, one)} sent on the way again`, 'ok');
+    if (phase.is === 'stopped')
+      this.#page.say(`Stopped: ${plural(phase.done.redriven, one)} sent on the way again, the rest is as it was`, 'ok');
+    if (phase.is === 'refused' && !this.#page.shows(this)) this.#page.say(phase.reply.detail, 'bad');
+  }
+
+  /** From page to page until there is none, or nobody waits for it any more. */
+  async #walk(dryRun: boolean, meanwhile: (so: Outcome) => Phase, end: (all: Outcome) => Phase): Promise<void> {
+    let all = NOTHING;
+    let cursor: string | undefined;
+    do {
+      this.#become(meanwhile(all));
+      const more = { ...(dryRun ? { dryRun } : {}), ...(cursor === undefined ? {} : { cursor }) };
+      const reply = await post<Redriven>(this.#redrive.path, { ...this.#redrive.body, ...more });
+      if (!reply.ok) return this.#become({ is: 'refused', reply, done: dryRun ? NOTHING : all });
+      const { redriven, skipped } = reply.body;
+      all = { redriven: all.redriven + redriven, skipped: [...all.skipped, ...skipped] };
+      cursor = reply.body.cursor;
+      if (cursor !== undefined && !this.#page.shows(this))
+        return this.#become({ is: 'stopped', done: dryRun ? NOTHING : all });
+    } while (cursor !== undefined);
+    this.#become(end(all));
+  }
+
+  #become(phase: Phase): void {
+    this.#phase = phase;
+    this.#page.redraw();
+  }
+
+  render(): TemplateResult {
+    const phase = this.#phase;
+    const { text } = this.#redrive;
+    return html`
+      <p>${text}</p>
+      <div class="outcome" role="status">${this.#outcome()}</div>
+      ${phase.is === 'refused' ? problem(phase.reply.detail, phase.reply.errors) : nothing}
+      ${buttons(this.#page, this.#next(), closingOf(phase))}`;
+  }
+
+  #outcome(): TemplateResult {
+    const phase = this.#phase;
+    const { one } = this.#redrive;
+    switch (phase.is) {
+      case 'looking':
+        return html`<p>Looking at what it would be…</p>`;
+      case 'looked':
+        return html`<p class="would">${shape('idle')}<span><strong>${plural(phase.would.redriven, one)}</strong> would be sent again${phase.would.skipped.length > 0 ? html`, <strong>${count(phase.would.skipped.length)}</strong> would be skipped` : nothing}. Nothing has happened yet.</span></p>${skippedOnes(phase.would)}`;
+      case 'doing':
+        return html`<p>Under way: ${count(phase.done.redriven)} so far…</p>`;
+      case 'done':
+      case 'stopped':
+        return html`<p class="would">${shape('ok')}<span><strong>${plural(phase.done.redriven, one)}</strong> ${phase.done.redriven === 1 ? 'was' : 'were'} sent again.</span></p>${skippedOnes(phase.done)}`;
+      case 'refused':
+        return phase.done.redriven > 0
+          ? html`<p>${plural(phase.done.redriven, one)} sent again before this happened:</p>`
+          : html``;
+    }
+  }
+
+  #next(): unknown {
+    const phase = this.#phase;
+    if (phase.is === 'looking' || phase.is === 'doing') return html`<button class="primary" disabled>Redrive</button>`;
+    if (phase.is !== 'looked' || phase.would.redriven === 0) return nothing;
+    return html`<button class="primary" @click=${() => this.#run()}>Redrive ${plural(phase.would.redriven, this.#redrive.one)}</button>`;
+  }
+}
+
+/** What the button says that closes it. */
+const closingOf = ({ is }: Phase): string => {
+  if (is === 'doing') return 'Stop';
+  return is === 'done' ? 'Close' : 'Cancel';
+};
+
+const skippedOnes = ({ skipped }: Outcome): unknown =>
+  skipped.length === 0
+    ? nothing
+    : html`
+      <p>Skipped:</p>
+      <ul class="skipped">
+        ${skipped.slice(0, SKIPPED_SHOWN).map(({ id, reason }) => html`<li>${link({ view: 'task', id }, id)} <span class="muted">${reason}</span></li>`)}
+      </ul>
+      ${skipped.length > SKIPPED_SHOWN ? html`<p>and ${count(skipped.length - SKIPPED_SHOWN)} more</p>` : nothing}`;
+
+/** Of the tasks with these ids. */
+export const redriveOfTasks = (ids: readonly string[], title: string): Redrive => ({
+  title,
+  path: '/v1/tasks/redrive',
+  body: { ids },
+  one: 'task',
+  text: 'Each that failed gets another run: it waits from then on, and goes downstream in another batch with its id and payload.',
+});
+
+export const redriveOfTarget = (target: string): Redrive => ({
+  ...redriveOfTasks([], `Redrive the failed tasks of ${target}`),
+  body: { target },
+});
+
+const TITLES: Readonly<Record<string, string>> = {
+  rejected: 'Send the refused messages again',
+  'given-up': 'Send the events that were given up again',
+};
+const TEXTS: Readonly<Record<string, string>> = {
+  rejected:
+    'They go back to the register queue, under the ids that they would have had. What would be refused again stays, and the reason is said.',
+  'given-up':
+    'They go back to the callback queue. An event that is not delivered by its third receive is given up again.',
+};
+
+/** Of a dead-letter queue, of the rejected one, or of events that were given up. */
+export const redriveOfLetters = (queue: string): Redrive => ({
+  title: TITLES[queue] ?? `Send the dead letters of the ${queue} queue again`,
+  path: `/v1/dead-letters/${encodeURIComponent(queue)}/redrive`,
+  body: {},
+  one: 'message',
+  text:
+    TEXTS[queue] ??
+    'What the sweep does by itself, at once and without its growing delay. What none of the functions wrote goes to the rejected queue.',
+});

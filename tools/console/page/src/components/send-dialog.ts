@@ -1,0 +1,140 @@
+/** Sends a task from the page, and leads to where it can be watched. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { get, PATHS, post } from '../base/api.ts';
+import type { Dialog, Page } from '../base/screen.ts';
+import { examplePayload } from '../model/example-payload.ts';
+import type { OperationDetails, TargetsShape } from '../model/shapes.ts';
+import { buttons } from './dialogs.ts';
+import { problem } from './parts.ts';
+
+/** Under this name the last payload of an operation is remembered in the browser. */
+const LAST = 'groupage.payload.';
+/** Longer ones are not: a browser keeps 5 MB of all of them, and refuses what is more. */
+const LAST_MAX = 16 * 1_024;
+
+export const askSend = (page: Page, operation = page.about?.operations[0] ?? ''): void => {
+  const dialog = new SendDialog(page, operation);
+  page.open(dialog);
+  void dialog.suggest();
+};
+
+class SendDialog implements Dialog {
+  readonly title = 'Send a test task';
+  readonly #page: Page;
+  #operation: string;
+  #payload = '{}';
+  #isTouched = false;
+  #refused: TemplateResult | undefined;
+  #isBusy = false;
+
+  constructor(page: Page, operation: string) {
+    this.#page = page;
+    this.#operation = operation;
+  }
+
+  /** What was sent last, or else an example. */
+  async suggest(): Promise<void> {
+    const operation = this.#operation;
+    const last = localStorage.getItem(`${LAST}${operation}`);
+    const suggested = last ?? (await suggestionFor(operation));
+    if (this.#isTouched || operation !== this.#operation) return;
+    this.#payload = suggested;
+    this.#page.redraw();
+  }
+
+  render(): TemplateResult {
+    const operations = this.#page.about?.operations ?? [];
+    return html`
+      <form @submit=${(event: SubmitEvent) => this.#submit(event)}>
+        <label>Operation
+          <select name="operation" @change=${(event: Event) => this.#choose((event.target as HTMLSelectElement).value)}>
+            ${operations.map((each) => html`<option ?selected=${each === this.#operation}>${each}</option>`)}
+          </select>
+        </label>
+        <label>Payload <span class="muted">A JSON object. It is stored and handed on to the letter.</span>
+          <textarea name="payload" rows="8" spellcheck="false" autocomplete="off" .value=${this.#payload}
+            @input=${(event: Event) => this.#type((event.target as HTMLTextAreaElement).value)}></textarea>
+        </label>
+        <div class="outcome">${this.#refused ?? this.#hint()}</div>
+        ${buttons(this.#page, html`<button class="primary" ?disabled=${this.#isBusy}>Send the task</button>`)}
+      </form>`;
+  }
+
+  #hint(): TemplateResult {
+    const wrong = whatIsWrong(this.#payload);
+    return wrong === undefined
+      ? html`<p class="muted">You see it wait, go into a batch, and come back with its result.</p>`
+      : html`<p class="muted">Not JSON yet: ${wrong}</p>`;
+  }
+
+  #choose(operation: string): void {
+    this.#operation = operation;
+    this.#isTouched = false;
+    this.#refused = undefined;
+    void this.suggest();
+  }
+
+  #type(text: string): void {
+    this.#payload = text;
+    this.#isTouched = true;
+    this.#refused = undefined;
+    this.#page.redraw();
+  }
+
+  async #submit(event: SubmitEvent): Promise<void> {
+    event.preventDefault();
+    const wrong = whatIsWrong(this.#payload);
+    if (wrong !== undefined) {
+      this.#refused = problem('the payload is not JSON', [{ path: 'payload', reason: wrong }]);
+      return this.#page.redraw();
+    }
+    this.#isBusy = true;
+    this.#page.redraw();
+    // To the letter: parsed and printed again its numbers could be others.
+    const body = `{"operation":${JSON.stringify(this.#operation)},"payload":${this.#payload}}`;
+    const reply = await post<{ readonly ids: readonly string[] }>('/v1/tasks', body);
+    this.#isBusy = false;
+    const id = reply.ok ? reply.body.ids[0] : undefined;
+    const isShown = this.#page.shows(this);
+    if (id !== undefined) {
+      if (this.#payload.length <= LAST_MAX) localStorage.setItem(`${LAST}${this.#operation}`, this.#payload);
+      this.#page.close(this);
+      this.#page.say('The task is on its way', 'ok');
+      if (isShown) this.#page.go({ view: 'task', id, isNew: true });
+    } else if (!reply.ok && isShown) this.#refused = problem(reply.detail, reply.errors);
+    else if (!reply.ok) this.#page.say(`${this.title}: ${reply.detail}`, 'bad');
+    this.#page.redraw();
+  }
+}
+
+/** What a task of a Target that is there has, or else one of each key that the configuration groups by. */
+const suggestionFor = async (operation: string): Promise<string> => {
+  const [targets, details] = await Promise.all([
+    get<TargetsShape>(PATHS.targets({ operation, limit: 1 })),
+    get<OperationDetails>(PATHS.operation(operation)),
+  ]);
+  const target = targets.ok ? targets.body.targets[0]?.target : undefined;
+  return examplePayload(operation, target, (details.ok && details.body.groupedBy) || []);
+};
+
+/** Undefined for what is JSON. */
+const whatIsWrong = (text: string): string | undefined => {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch (cause) {
+    if (cause instanceof SyntaxError) return cause.message;
+    throw cause;
+  }
+};
+
+/** The button that opens it. */
+export const sendButton = (page: Page, operation?: string): TemplateResult =>
+  html`<button class="primary" ?disabled=${page.about === undefined} @click=${() => askSend(page, operation)}>Send a test task</button>`;
+
+export const sendHint = (page: Page, operation?: string): unknown =>
+  html`Send one: ${sendButton(page, operation)}${
+    page.about?.source.kind === 'local'
+      ? html` or, in a shell, <code>npm run groupage -- send ${operation ?? page.about.operations[0] ?? 'OPERATION'} '{…}'</code>`
+      : nothing
+  }`;

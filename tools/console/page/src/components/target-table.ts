@@ -1,0 +1,38 @@
+/** Targets: what waits where, since when, and who leads it. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { count } from '../base/format.ts';
+import type { TargetShape } from '../model/shapes.ts';
+import { targetState } from '../model/target-state.ts';
+import { badge, link } from './parts.ts';
+import { type Column, table } from './table.ts';
+
+const columns = (now: number): readonly Column<TargetShape>[] => [
+  { name: 'Target', cell: ({ target }) => link({ view: 'target', target }, target) },
+  { name: 'State', cell: (target) => badge(targetState(target, now)) },
+  { name: 'Waiting', number: true, cell: ({ waiting, waitingIsAtLeast }) => count(waiting, waitingIsAtLeast) },
+  {
+    name: 'Oldest',
+    number: true,
+    cell: ({ oldestAt }) => (oldestAt ? html`<time-ago at=${oldestAt} form="age"></time-ago>` : '–'),
+  },
+  { name: 'In flight', number: true, minor: true, cell: ({ inFlight }) => (inFlight ? count(inFlight.length) : '–') },
+  {
+    name: 'Leader',
+    minor: true,
+    cell: ({ leader }) =>
+      leader ? html`fence ${count(leader.fence)}, until <time-ago at=${leader.lockedUntil}></time-ago>` : '–',
+  },
+  {
+    name: 'Open batch',
+    minor: true,
+    cell: ({ openBatch }) =>
+      openBatch ? link({ view: 'batch', id: openBatch }, `#${openBatch.split('#').slice(-2).join('#')}`) : nothing,
+  },
+];
+
+export const targetTable = (
+  targets: readonly TargetShape[] | undefined,
+  now: number,
+  empty: TemplateResult,
+  expected = 8,
+): TemplateResult => table({ name: 'Targets', columns: columns(now), rows: targets, expected, empty });

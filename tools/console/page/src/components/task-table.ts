@@ -1,0 +1,38 @@
+/** Tasks, in brief. */
+import { html, type TemplateResult } from 'lit';
+import { count } from '../base/format.ts';
+import type { Task } from '../model/shapes.ts';
+import { taskState } from '../model/words.ts';
+import { badge, idText, link } from './parts.ts';
+import { type Column, table } from './table.ts';
+
+const ID: Column<Task> = { name: 'Task', cell: ({ id }) => link({ view: 'task', id }, id, 'id') };
+const WAITING: readonly Column<Task>[] = [
+  ID,
+  { name: 'Status', cell: ({ status }) => badge(taskState(status)) },
+  { name: 'Registered', number: true, cell: ({ createdAt }) => html`<time-ago at=${createdAt}></time-ago>` },
+  { name: 'Priority', number: true, minor: true, cell: ({ priority }) => priority ?? '–' },
+  { name: 'Weight', number: true, minor: true, cell: ({ weight }) => weight ?? '–' },
+];
+const FAILED: readonly Column<Task>[] = [
+  ID,
+  { name: 'Error', cell: ({ error }) => (error ? idText(error.code) : '–') },
+  {
+    name: 'The reason',
+    minor: true,
+    cell: ({ error }) => html`<span class="clip" title=${error?.message ?? ''}>${error?.message}</span>`,
+  },
+  { name: 'Attempts', number: true, minor: true, cell: ({ attempts }) => count(attempts) },
+  {
+    name: 'Failed',
+    number: true,
+    cell: ({ finishedAt }) => (finishedAt ? html`<time-ago at=${finishedAt}></time-ago>` : '–'),
+  },
+];
+
+export const taskTable = (
+  name: string,
+  tasks: readonly Task[] | undefined,
+  empty: TemplateResult,
+  kind: 'waiting' | 'failed' = 'waiting',
+): TemplateResult => table({ name, columns: kind === 'failed' ? FAILED : WAITING, rows: tasks, expected: 3, empty });

@@ -1,0 +1,67 @@
+/** The top of the page: its parts, the search, and what can be done from anywhere. */
+import { html, type TemplateResult } from 'lit';
+import { href, type Route, routeOfSearch } from './base/router.ts';
+import type { Page } from './base/screen.ts';
+import { choose, nextTheme, theme } from './theme.ts';
+
+/** Each part of the page, with the views that belong to it. */
+const PARTS: readonly { readonly name: string; readonly route: Route; readonly views: readonly Route['view'][] }[] = [
+  { name: 'Overview', route: { view: 'overview' }, views: ['overview', 'operation'] },
+  { name: 'Targets', route: { view: 'targets' }, views: ['targets', 'target', 'batch', 'task'] },
+  { name: 'Failures', route: { view: 'failures' }, views: ['failures'] },
+  { name: 'Fan-outs', route: { view: 'fan-outs' }, views: ['fan-outs', 'fan-out'] },
+  { name: 'Lists', route: { view: 'lists' }, views: ['lists', 'list'] },
+  { name: 'Fleets', route: { view: 'fleets' }, views: ['fleets', 'fleet'] },
+];
+
+export const header = (page: Page, route: Route, send: () => void): TemplateResult => html`
+  <header>
+    <div class="bar">
+      <a class="brand" href=${href({ view: 'overview' })}><span class="mark" aria-hidden="true"></span>Groupage</a>
+      <span class="source">${sourceOf(page)}</span>
+      <form role="search" @submit=${(event: SubmitEvent) => search(page, event)}>
+        <input type="search" name="q" aria-label="Find a task, a batch or a Target" placeholder="Task id, batch id or Target" autocomplete="off" spellcheck="false" />
+        <button>Find</button>
+      </form>
+      <button class="primary send" ?disabled=${page.about === undefined} @click=${send}>Send a task</button>
+      <button class="theme" title=${`Change to ${nextTheme()}`} @click=${() => turn(page)}>
+        <span class="unseen">Colours: </span>${themeName()}
+      </button>
+    </div>
+    <nav aria-label="Parts of the console"><ul>
+      ${PARTS.map(
+        ({ name, route: to, views }) =>
+          html`<li><a href=${href(to)} aria-current=${views.includes(route.view) ? 'page' : 'false'}>${name}</a></li>`,
+      )}
+    </ul></nav>
+  </header>
+`;
+
+const sourceOf = ({ about }: Page): string => {
+  if (!about) return '…';
+  const { source } = about;
+  switch (source.kind) {
+    case 'local':
+      return 'on this machine';
+    case 'stack':
+      return `${source.name} · ${source.region}`;
+    case 'api':
+      return source.url;
+  }
+};
+
+const search = (page: Page, event: SubmitEvent): void => {
+  event.preventDefault();
+  const form = event.target as HTMLFormElement;
+  const route = routeOfSearch(String(new FormData(form).get('q') ?? ''), page.about?.operations ?? []);
+  if (!route) return;
+  form.reset();
+  page.go(route);
+};
+
+const themeName = (): string => ({ system: 'Auto', light: 'Light', dark: 'Dark' })[theme()];
+
+const turn = (page: Page): void => {
+  choose(nextTheme());
+  page.redraw();
+};

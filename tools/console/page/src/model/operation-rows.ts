@@ -1,0 +1,74 @@
+/** What is said of each operation. Pure. */
+import type { MetricsView, OperationTotals } from '../../../server/shapes.ts';
+import { perMinute } from './series.ts';
+import type { OperationShape, TargetsShape } from './shapes.ts';
+import type { State } from './words.ts';
+
+interface Waiting {
+  readonly tasks: number;
+  /** There are more Targets, or tasks in one, than were looked at. */
+  readonly isAtLeast: boolean;
+}
+
+export interface OperationRow {
+  readonly operation: string;
+  readonly state: State;
+  readonly slots: { readonly taken: number; readonly total: number } | undefined;
+  /** Undefined where nobody looked. */
+  readonly waiting: Waiting | undefined;
+  /** A minute. */
+  readonly rates: { readonly registered: number; readonly ended: number } | undefined;
+  readonly totals: OperationTotals | undefined;
+  /** Of the calls that one per task would have been; undefined before any has ended. */
+  readonly savedShare: number | undefined;
+}
+
+/** Targets wait, and there is no slot: where there is one, a message that says so is on its way. */
+export const isFull = ({ waitingTargets, slots }: Pick<OperationShape, 'waitingTargets' | 'slots'>): boolean =>
+  waitingTargets > 0 && (slots === undefined || slots.taken >= slots.total);
+
+export const operationState = ({
+  paused,
+  circuit,
+  waitingTargets,
+  slots,
+}: Pick<OperationShape, 'paused' | 'circuit' | 'waitingTargets' | 'slots'>): State => {
+  if (circuit === 'open') return { tone: 'bad', word: 'circuit open' };
+  if (paused) return { tone: 'warn', word: 'paused' };
+  if (circuit === 'half-open') return { tone: 'warn', word: 'half open' };
+  return isFull({ waitingTargets, slots }) ? { tone: 'warn', word: 'no room' } : { tone: 'ok', word: 'working' };
+};
+
+const waitingIn = ({ targets, cursor }: TargetsShape): Waiting => ({
+  tasks: targets.reduce((sum, { waiting }) => sum + waiting, 0),
+  isAtLeast: cursor !== undefined || targets.some(({ waitingIsAtLeast }) => waitingIsAtLeast === true),
+});
+
+/** @param targets by operation, of those that were looked at: a first page of each. */
+export const operationRows = (
+  operations: readonly OperationShape[],
+  targets: ReadonlyMap<string, TargetsShape>,
+  metrics: MetricsView | undefined,
+): readonly OperationRow[] =>
+  operations.map((each) => {
+    const of = { operation: each.operation };
+    const totals = metrics?.totals.operations.find(({ operation }) => operation === each.operation);
+    const waiting = targets.get(each.operation);
+    return {
+      operation: each.operation,
+      state: operationState(each),
+      slots: each.slots,
+      waiting: waiting && waitingIn(waiting),
+      rates: metrics && {
+        registered: perMinute(metrics, 'TasksRegistered', of),
+        ended: perMinute(metrics, 'TasksSucceeded', of) + perMinute(metrics, 'TasksFailed', of),
+      },
+      totals,
+      savedShare: totals && savedShare(totals),
+    };
+  });
+
+const savedShare = ({ tasksSucceeded, tasksFailed, callsSaved }: OperationTotals): number | undefined => {
+  const ended = tasksSucceeded + tasksFailed;
+  return ended === 0 ? undefined : callsSaved / ended;
+};

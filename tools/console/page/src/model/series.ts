@@ -1,0 +1,79 @@
+/** Sums, means and rates out of the metrics that the console's server sends. Pure. */
+
+import type { MetricName } from '../../../../../src/domain/events/metrics.ts';
+import type { MetricsView, Series } from '../../../server/shapes.ts';
+
+const MINUTE = 60_000;
+
+type Of = Series['of'];
+
+/** One metric over all that is asked about: an element a step, the oldest first. */
+export interface Steps {
+  readonly sum: readonly number[];
+  readonly count: readonly number[];
+  readonly max: readonly number[];
+}
+
+/** @param of dimensions that are wanted; of all others everything. Undefined where it was never written. */
+export const stepsOf = (view: MetricsView, metric: MetricName, of: Of = {}): Steps | undefined => {
+  const wanted = Object.entries(of);
+  const series = view.series.filter(
+    (each) => each.metric === metric && wanted.every(([name, value]) => each.of[name as keyof Of] === value),
+  );
+  const [first, ...others] = series;
+  return first && others.reduce<Steps>(together, first);
+};
+
+const together = (a: Steps, b: Steps): Steps => ({
+  sum: a.sum.map((value, index) => value + (b.sum[index] ?? 0)),
+  count: a.count.map((value, index) => value + (b.count[index] ?? 0)),
+  max: a.max.map((value, index) => Math.max(value, b.max[index] ?? 0)),
+});
+
+/** Over all steps. */
+export const totalOf = (view: MetricsView | undefined, metric: MetricName, of: Of = {}): number =>
+  (view ? (stepsOf(view, metric, of)?.sum ?? []) : []).reduce((sum, value) => sum + value, 0);
+
+/** How many steps the last minute has; the present one, of which only a part has passed, is the last. */
+const stepsOfMinute = ({ step }: MetricsView): number => Math.max(1, Math.round(MINUTE / step));
+
+/** In the last minute, or the last step where that is longer: how many a minute. */
+export const perMinute = (view: MetricsView, metric: MetricName, of: Of = {}): number => {
+  const steps = stepsOfMinute(view);
+  const sum = (stepsOf(view, metric, of)?.sum ?? []).slice(-steps).reduce((all, value) => all + value, 0);
+  return (sum * MINUTE) / (steps * view.step);
+};
+
+/** The mean of the last minute's values, or undefined where there was none. */
+export const meanOfMinute = (view: MetricsView, metric: MetricName, of: Of = {}): number | undefined => {
+  const steps = stepsOf(view, metric, of);
+  const last = (list: readonly number[] = []): number => list.slice(-stepsOfMinute(view)).reduce((a, b) => a + b, 0);
+  const values = last(steps?.count);
+  return values === 0 ? undefined : last(steps?.sum) / values;
+};
+
+/** The mean of each step; null where it has no value, which a chart leaves out. */
+export const means = (steps: Steps | undefined): (number | null)[] =>
+  (steps?.sum ?? []).map((sum, index) => {
+    const values = steps?.count[index] ?? 0;
+    return values === 0 ? null : sum / values;
+  });
+
+/** The largest value of each step; null where it has none. */
+export const maxima = (steps: Steps | undefined): (number | null)[] =>
+  (steps?.max ?? []).map((max, index) => ((steps?.count[index] ?? 0) === 0 ? null : max));
+
+/** The moments of the steps, in seconds as charts take them. */
+export const moments = ({ from, step, series }: MetricsView): number[] => {
+  const steps = Math.max(0, ...series.map(({ sum }) => sum.length));
+  return Array.from({ length: steps }, (_, index) => (from + index * step) / 1_000);
+};
+
+/** When the last step that has any of them began: milliseconds, undefined where there was none. */
+export const lastSeen = (view: MetricsView, metrics: readonly MetricName[], of: Of = {}): number | undefined => {
+  const found = metrics.flatMap((metric) => {
+    const index = (stepsOf(view, metric, of)?.sum ?? []).findLastIndex((value) => value > 0);
+    return index < 0 ? [] : [view.from + index * view.step];
+  });
+  return found.length === 0 ? undefined : Math.max(...found);
+};

@@ -1,0 +1,120 @@
+/** A task's whole life, from what is known of it and of its batch. Pure. */
+import { clock, count, duration, percent, plural, relative } from '../base/format.ts';
+import type { Route } from '../base/router.ts';
+import type { Batch, Task } from './shapes.ts';
+import { errorMeans, sealedBecause, type Tone } from './words.ts';
+
+export interface Step {
+  /** Milliseconds of the epoch; undefined for what goes on, or is to come. */
+  readonly at?: number;
+  readonly tone: Tone;
+  readonly title: string;
+  /** Why, or what that means. */
+  readonly text?: string;
+  /** To the letter as somebody else wrote it. */
+  readonly quote?: string;
+  readonly link?: { readonly route: Route; readonly text: string };
+}
+
+/** In the order of time. @param now milliseconds of the epoch. */
+export const timelineOf = (task: Task, batch: Batch | undefined, now: number): readonly Step[] => [
+  registered(task),
+  ...redriven(task),
+  ...(batch ? inBatch(task, batch, now) : batchToCome(task)),
+  ...waits(task),
+  ...ended(task, batch),
+];
+
+const registered = (task: Task): Step => ({
+  at: Date.parse(task.createdAt),
+  tone: 'ok',
+  title: 'Registered',
+  ...(task.priority === undefined ? {} : { text: `with priority ${task.priority} of 9` }),
+  link: { route: { view: 'target', target: task.target }, text: task.target },
+});
+
+const redriven = ({ redrivenAt, run = 1 }: Task): Step[] =>
+  redrivenAt === undefined
+    ? []
+    : [{ at: Date.parse(redrivenAt), tone: 'warn', title: `Redriven: run ${run}`, text: 'it had failed before' }];
+
+/** What is known before its batch was looked up, or when that has expired. */
+const batchToCome = ({ batchId }: Task): Step[] =>
+  batchId === undefined
+    ? []
+    : [{ tone: 'ok', title: 'In a batch', link: { route: { view: 'batch', id: batchId }, text: batchId } }];
+
+const inBatch = (task: Task, batch: Batch, now: number): Step[] => {
+  const { sealedAt, startedAt } = batch;
+  const since = Date.parse(task.redrivenAt ?? task.createdAt);
+  const sealed: Step = {
+    ...(sealedAt === undefined ? {} : { at: Date.parse(sealedAt) }),
+    tone: sealedAt === undefined ? 'busy' : 'ok',
+    title: sealedAt === undefined ? 'Its batch is being sealed' : `In a batch of ${plural(batch.size, 'task')}`,
+    text: [
+      `sealed because ${sealedBecause(batch.sealedBy)}`,
+      ...(batch.fill === undefined ? [] : [`${percent(batch.fill)} full`]),
+      ...(sealedAt === undefined ? [] : [`after a wait of ${duration(Date.parse(sealedAt) - since)}`]),
+    ].join(', '),
+    link: { route: { view: 'batch', id: batch.id }, text: batch.id },
+  };
+  return startedAt === undefined ? [sealed] : [sealed, attempt(task, batch, now)];
+};
+
+/** What is said of the last attempt is that another one was to come; the one that ended it speaks by the end. */
+const attempt = (task: Task, batch: Batch, now: number): Step => {
+  const isOpen = task.status !== 'succeeded' && task.status !== 'failed';
+  const next = isOpen && task.nextAttemptAfter ? Date.parse(task.nextAttemptAfter) : undefined;
+  const quote = batch.lastAttempt?.reason ?? task.lastReason;
+  return {
+    at: Date.parse(batch.lastAttempt?.endedAt ?? batch.startedAt ?? ''),
+    tone: isOpen ? (next === undefined ? 'busy' : 'warn') : 'ok',
+    title: batch.attempt > 1 ? `Downstream called, attempt ${count(batch.attempt)}` : 'Downstream called',
+    ...(next === undefined ? {} : { text: whenNext(next, now) }),
+    ...(quote === undefined ? {} : { quote }),
+  };
+};
+
+const whenNext = (next: number, now: number): string =>
+  next > now ? `the next attempt is ${relative(next, now)}, at the earliest` : 'the next attempt is due';
+
+const waits = ({ status, waitsFor, startBy }: Task): Step[] => {
+  if (status === 'succeeded' || status === 'failed') return [];
+  const limit = startBy === undefined ? '' : ` It fails if no batch has it by ${clock(Date.parse(startBy), 0)}.`;
+  if (waitsFor)
+    return [{ tone: 'busy', title: `Waits for ${waitsFor.text}`, ...(limit ? { text: limit.trim() } : {}) }];
+  return status === 'created'
+    ? [{ tone: 'busy', title: 'Waits for its batch', ...(limit ? { text: limit.trim() } : {}) }]
+    : [];
+};
+
+const ended = (task: Task, batch: Batch | undefined): Step[] => {
+  if (task.finishedAt === undefined) return [];
+  const at = Date.parse(task.finishedAt);
+  const after = duration(at - Date.parse(task.createdAt));
+  if (task.status === 'failed')
+    return [
+      {
+        at,
+        tone: 'bad',
+        title: `Failed: ${task.error?.code ?? 'without a code'}`,
+        text: [
+          ...(task.error && errorMeans(task.error.code) ? [errorMeans(task.error.code)] : []),
+          ...(batch || task.batchId ? [`after ${plural(task.attempts, 'attempt')}`] : []),
+          task.error?.retriable ? 'another run may help' : 'another run helps once the cause is mended',
+        ].join(', '),
+        ...(task.error ? { quote: task.error.message } : {}),
+      },
+    ];
+  if (task.supersededBy !== undefined)
+    return [
+      {
+        at,
+        tone: 'ok',
+        title: 'Superseded',
+        text: 'a newer task with its coalesce key was done instead',
+        link: { route: { view: 'task', id: task.supersededBy }, text: task.supersededBy },
+      },
+    ];
+  return [{ at, tone: 'ok', title: 'Succeeded', text: `${after} after it was registered` }];
+};

@@ -1,0 +1,58 @@
+/** Which view an address has. */
+import { html } from 'lit';
+import { href, type Route } from './base/router.ts';
+import type { Page, Screen } from './base/screen.ts';
+import { batchScreen } from './views/batch.ts';
+import { failuresScreen } from './views/failures.ts';
+import { fanOutScreen } from './views/fan-out.ts';
+import { fanOutsScreen } from './views/fan-outs.ts';
+import { fleetScreen } from './views/fleet.ts';
+import { fleetsScreen } from './views/fleets.ts';
+import { listScreen } from './views/list.ts';
+import { listsScreen } from './views/lists.ts';
+import { operationScreen } from './views/operation.ts';
+import { overviewScreen } from './views/overview.ts';
+import { targetScreen } from './views/target.ts';
+import { targetsScreen } from './views/targets.ts';
+import { taskScreen } from './views/task.ts';
+
+export const screenOf = (page: Page, route: Route): Screen => {
+  switch (route.view) {
+    case 'overview':
+      return overviewScreen(page);
+    case 'operation':
+      return operationScreen(page, route.name);
+    case 'targets':
+      return targetsScreen(page, route);
+    case 'target':
+      return targetScreen(page, route.target, route.cursor);
+    case 'batch':
+      return batchScreen(page, route.id);
+    case 'task':
+      return taskScreen(page, route.id, route.isNew === true);
+    case 'failures':
+      return failuresScreen(page, route.cursor);
+    case 'fan-outs':
+      return fanOutsScreen(page, route.cursor);
+    case 'fan-out':
+      return fanOutScreen(page, route.id);
+    case 'lists':
+      return listsScreen(page, route.cursor);
+    case 'list':
+      return listScreen(page, route.id, route.from);
+    case 'fleets':
+      return fleetsScreen(page);
+    case 'fleet':
+      return fleetScreen(page, route.id);
+    case 'unknown':
+      return unknownScreen(route.path);
+  }
+};
+
+const unknownScreen = (path: string): Screen => ({
+  title: 'Not found',
+  paths: () => [],
+  render: () => html`
+    <h1 tabindex="-1">Nothing is at this address</h1>
+    <p><code>${path}</code> is no view of the console. <a href=${href({ view: 'overview' })}>To the overview</a>, or look for a task, a batch or a Target above.</p>`,
+});

@@ -1,0 +1,108 @@
+/** What failed, by cause, and what lies where nobody works it off: with another run, after a look at what it would be. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { PATHS } from '../base/api.ts';
+import { count, plural } from '../base/format.ts';
+import { href } from '../base/router.ts';
+import type { Page, Screen } from '../base/screen.ts';
+import { refused } from '../components/answered.ts';
+import { heading } from '../components/heading.ts';
+import { command, empty, link, shape, skeleton } from '../components/parts.ts';
+import { askRedrive, redriveOfLetters, redriveOfTasks } from '../components/redrive-dialog.ts';
+import { pager, table } from '../components/table.ts';
+import type { FailureGroup, FailuresShape, QueuesShape } from '../model/shapes.ts';
+import { errorMeans } from '../model/words.ts';
+
+const EXAMPLES = 5;
+
+export const failuresScreen = (page: Page, cursor: string | undefined): Screen => {
+  const path = PATHS.failures(cursor);
+  return {
+    title: 'Failures',
+    paths: () => [path, PATHS.queues],
+    render: () => {
+      const failures = page.live.body<FailuresShape>(path);
+      const queues = page.live.body<QueuesShape>(PATHS.queues);
+      return html`
+        ${heading({ name: 'Failures' })}
+        <section aria-labelledby="causes-title">
+          <h2 id="causes-title">Failed tasks, by cause</h2>
+          <p class="lead" role="status">${summary(failures)}</p>
+          ${refused(page, path) ?? groups(page, failures)}
+          ${pager(
+            cursor === undefined ? undefined : href({ view: 'failures' }),
+            failures?.cursor === undefined ? undefined : href({ view: 'failures', cursor: failures.cursor }),
+            'failures',
+          )}
+        </section>
+        <section aria-labelledby="letters-title">
+          <h2 id="letters-title">Undelivered messages</h2>
+          <p class="lead">Dead letters were received five times (events 1,000 times); the sweep sends them again. Refused messages, and events that were given up, stay until a person sends them again or deletes them. SQS deletes them after 14 days.</p>
+          ${refused(page, PATHS.queues) ?? letters(page, queues)}
+        </section>
+        ${command('failures')}`;
+    },
+  };
+};
+
+const summary = (failures: FailuresShape | undefined): unknown => {
+  if (!failures) return skeleton('m');
+  if (failures.groups.length === 0) return 'None.';
+  return `${plural(failures.looked, 'failed task')} of ${plural(failures.groups.length, 'cause')}${failures.cursor ? '; there are more on the next page' : ''}.`;
+};
+
+const groups = (page: Page, failures: FailuresShape | undefined): TemplateResult =>
+  failures?.groups.length === 0
+    ? empty('No task has failed', 'What fails is kept here with the reason until it is redriven or expires.')
+    : html`<ul class="causes">${failures ? failures.groups.map((each) => group(page, each)) : html`<li class="cause">${skeleton('l')}</li>`}</ul>`;
+
+const group = (page: Page, of: FailureGroup): TemplateResult => html`
+  <li class="cause">
+    <div class="top">
+      <h3>${shape('bad')} <code>${of.code}</code> <span class="muted">${errorMeans(of.code) ?? "the downstream's own code"}</span></h3>
+      <button @click=${() => askRedrive(page, redriveOfTasks(of.ids, `Redrive ${plural(of.tasks, 'task')} of this cause`))}>
+        Redrive ${plural(of.tasks, 'task')}…</button>
+    </div>
+    <pre class="quote" tabindex="0" role="group" aria-label="What one of them came to">${of.message}</pre>
+    <p>${plural(of.tasks, 'task')} of ${plural(of.targets, 'Target')} of ${link({ view: 'operation', name: of.operation }, of.operation)}.</p>
+    <p class="examples">${of.ids.slice(0, EXAMPLES).map((id) => link({ view: 'task', id }, id, 'id'))}
+      ${of.ids.length > EXAMPLES ? html`<span class="muted">and ${count(of.ids.length - EXAMPLES)} more</span>` : nothing}</p>
+  </li>`;
+
+interface Letters {
+  readonly queue: string;
+  readonly name: string;
+  readonly messages: number;
+}
+
+const letters = (page: Page, queues: QueuesShape | undefined): TemplateResult =>
+  table<Letters>({
+    name: 'Dead letters and refused messages',
+    columns: [
+      { name: 'Queue', cell: ({ name }) => name },
+      {
+        name: 'Messages',
+        number: true,
+        cell: ({ messages }) => (messages > 0 ? html`<strong class="bad">${count(messages)}</strong>` : '0'),
+      },
+      {
+        name: 'Send again',
+        cell: ({ queue, name, messages }) =>
+          messages > 0
+            ? html`<button class="small" @click=${() => askRedrive(page, redriveOfLetters(queue))}>Redrive…<span class="unseen"> ${name}</span></button>`
+            : html`<span class="muted">nothing to do</span>`,
+      },
+    ],
+    rows: queues && [
+      ...queues.queues.map(({ queue, deadLetters }) => ({
+        queue,
+        name: `dead letters of ${queue}`,
+        messages: deadLetters,
+      })),
+      { queue: 'rejected', name: 'rejected', messages: queues.rejected },
+      ...(queues.givenUp === undefined
+        ? []
+        : [{ queue: 'given-up', name: 'events given up', messages: queues.givenUp }]),
+    ],
+    expected: 5,
+    empty: empty('There are no queues', ''),
+  });

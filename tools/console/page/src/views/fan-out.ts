@@ -1,0 +1,73 @@
+/** A fan-out: how far it is, and which of its items failed. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { PATHS } from '../base/api.ts';
+import { count } from '../base/format.ts';
+import type { Page, Screen } from '../base/screen.ts';
+import { refused } from '../components/answered.ts';
+import { heading } from '../components/heading.ts';
+import { command, empty, facts, figure, link, progress, skeleton } from '../components/parts.ts';
+import type { FanOutShape } from '../model/shapes.ts';
+import { fanOutWords } from '../model/tracked.ts';
+import { endedBecause, trackerState } from '../model/words.ts';
+
+interface FailedItems {
+  readonly items: readonly string[];
+  readonly cursor?: string;
+}
+
+export const fanOutScreen = (page: Page, id: string): Screen => {
+  const path = PATHS.fanOut(id);
+  const failedPath = `${path}/failed`;
+  const fanOut = (): FanOutShape | undefined => page.live.body<FanOutShape>(path);
+  return {
+    title: `Fan-out ${id}`,
+    paths: () => ((fanOut()?.failed ?? 0) > 0 ? [path, failedPath] : [path]),
+    render: () => {
+      const of = fanOut();
+      return html`
+        ${heading({ kind: 'Fan-out', name: id, isId: true, state: of && trackerState(of.status), under: [{ route: { view: 'fan-outs' }, text: 'Fan-outs' }] })}
+        ${refused(page, path) ?? about(of)}
+        ${of && of.failed > 0 ? failedItems(page.live.body<FailedItems>(failedPath)) : nothing}
+        ${command('fan-out', 'show', id)}`;
+    },
+  };
+};
+
+const about = (of: FanOutShape | undefined): TemplateResult => html`
+  <div class="figures">
+    ${figure('Items', of ? count(of.total) : skeleton('s'))}
+    ${figure('Succeeded', of ? (of.succeeded === undefined ? '–' : count(of.succeeded)) : skeleton('s'))}
+    ${figure('Failed', of ? count(of.failed, of.countsAreAtLeast) : skeleton('s'))}
+    ${figure('Pending', of ? (of.pending === undefined ? '–' : count(of.pending)) : skeleton('s'))}
+  </div>
+  ${of ? progress((of.succeeded ?? 0) + of.failed, of.total, fanOutWords(of)) : nothing}
+  ${
+    of
+      ? facts([
+          ['About', of.userKey],
+          ['Opened', html`<time-ago at=${of.createdAt}></time-ago>`],
+          [
+            'Ended',
+            of.endedAt &&
+              html`<time-ago at=${of.endedAt}></time-ago>${of.because ? `, because ${endedBecause(of.because)}` : ''}`,
+          ],
+          ['Told of its end', of.callback],
+          [
+            'Waits for',
+            of.status === 'open' ? 'its producer to seal it: more items may be added until then' : undefined,
+          ],
+        ])
+      : nothing
+  }`;
+
+/** Items are often tasks of the same number of fields; which, only whoever made them knows. */
+const failedItems = (found: FailedItems | undefined): TemplateResult => html`
+  <section aria-labelledby="failed-title">
+    <h2 id="failed-title">Failed items</h2>
+    ${
+      found?.items.length === 0 && !found.cursor
+        ? empty('None is listed any more', 'The rows of one that has expired are cleared away.')
+        : html`<ul class="members">${found?.items.map((item) => html`<li><code class="id">${item}</code></li>`)}</ul>`
+    }
+    ${found?.cursor ? html`<p class="muted">There are more: ${link({ view: 'failures' }, 'the failures')} show tasks by cause.</p>` : nothing}
+  </section>`;

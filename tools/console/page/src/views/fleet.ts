@@ -1,0 +1,76 @@
+/** A fleet: its nodes, and whose each partition is. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { PATHS, post } from '../base/api.ts';
+import { count } from '../base/format.ts';
+import type { Page, Screen } from '../base/screen.ts';
+import { refused } from '../components/answered.ts';
+import { ask } from '../components/dialogs.ts';
+import { heading } from '../components/heading.ts';
+import { partitionGrid } from '../components/partition-grid.ts';
+import { badge, command, empty, figure, idText, skeleton } from '../components/parts.ts';
+import { type Column, table } from '../components/table.ts';
+import { letterOf } from '../model/fleet.ts';
+import type { FleetNodeShape, FleetShape } from '../model/shapes.ts';
+import { nodeState } from '../model/words.ts';
+
+export const fleetScreen = (page: Page, id: string): Screen => {
+  const path = PATHS.fleet(id);
+  return {
+    title: `Fleet ${id}`,
+    paths: () => [path],
+    render: () => {
+      const fleet = page.live.body<FleetShape>(path);
+      return html`
+        ${heading({ kind: 'Fleet', name: id, under: [{ route: { view: 'fleets' }, text: 'Fleets' }] })}
+        ${refused(page, path) ?? about(page, fleet)}
+        ${command('fleet', 'show', id, '--partitions')}`;
+    },
+  };
+};
+
+const about = (page: Page, fleet: FleetShape | undefined): TemplateResult => {
+  const of = (status: string): number => fleet?.partitions.filter((each) => each.status === status).length ?? 0;
+  return html`
+    <div class="figures">
+      ${figure('Nodes', fleet ? count(fleet.nodes.length) : skeleton('s'), `${count(fleet?.nodes.filter(({ status }) => status === 'working').length ?? 0)} working`)}
+      ${figure('Partitions', fleet ? count(fleet.partitions.length) : skeleton('s'))}
+      ${figure('About to move', fleet ? count(of('asked')) : skeleton('s'))}
+      ${figure('Free', fleet ? count(of('free')) : skeleton('s'), 'nobody works on them')}
+    </div>
+    <section aria-labelledby="nodes-title">
+      <h2 id="nodes-title">Nodes</h2>
+      ${table({ name: 'Nodes', columns: nodeColumns(page, fleet), rows: fleet?.nodes, expected: 3, empty: empty('No node is there', 'Start a worker: it joins by itself.') })}
+    </section>
+    <section aria-labelledby="partitions-title">
+      <h2 id="partitions-title">Partitions by owner</h2>
+      ${fleet ? partitionGrid(page, fleet) : nothing}
+    </section>`;
+};
+
+const nodeColumns = (page: Page, fleet: FleetShape | undefined): readonly Column<FleetNodeShape>[] => [
+  { name: 'Letter', cell: ({ node }) => html`<span class="letter">${letterOf(fleet?.nodes ?? [], node)}</span>` },
+  { name: 'Node', cell: ({ node }) => idText(node) },
+  { name: 'Status', cell: ({ status }) => badge(nodeState(status)) },
+  { name: 'Partitions', number: true, cell: ({ partitions }) => count(partitions) },
+  { name: 'Last beat', number: true, cell: ({ lastBeatAt }) => html`<time-ago at=${lastBeatAt}></time-ago>` },
+  { name: 'Evicted after', number: true, minor: true, cell: ({ ttlSeconds }) => `${count(ttlSeconds)} s` },
+  { name: 'Started', number: true, minor: true, cell: ({ startedAt }) => html`<time-ago at=${startedAt}></time-ago>` },
+  { name: 'Drain', cell: (node) => drainButton(page, fleet?.id ?? '', node) },
+];
+
+const drainButton = (page: Page, fleet: string, { node, status }: FleetNodeShape): unknown => {
+  if (status !== 'working' && status !== 'draining') return nothing;
+  const draining = status === 'working';
+  const drain = (): void =>
+    ask(page, {
+      title: draining ? `Drain ${node}` : `Undo the drain of ${node}`,
+      text: draining
+        ? 'It gives its partitions away, each once the work on it has come to an end, and gets no others.'
+        : 'It may have partitions again.',
+      button: draining ? 'Drain' : 'Undo',
+      run: () => post(`${PATHS.fleet(fleet)}/nodes/${encodeURIComponent(node)}/drain`, { draining }),
+      done: (body) =>
+        (body as FleetNodeShape).warning ?? (draining ? `${node} drains` : `${node} takes partitions again`),
+    });
+  return html`<button class="small" @click=${drain}>${draining ? 'Drain…' : 'Undo drain…'}<span class="unseen"> ${node}</span></button>`;
+};

@@ -1,0 +1,26 @@
+/** The fleets that somebody has joined. */
+import { html } from 'lit';
+import { PATHS } from '../base/api.ts';
+import type { Page, Screen } from '../base/screen.ts';
+import { refused } from '../components/answered.ts';
+import { heading } from '../components/heading.ts';
+import { empty, link } from '../components/parts.ts';
+import { table } from '../components/table.ts';
+
+export const fleetsScreen = (page: Page): Screen => ({
+  title: 'Fleets',
+  paths: () => [PATHS.fleets],
+  render: () => html`
+    ${heading({ name: 'Fleets' })}
+    <p class="lead">Long-running workers that share partitions through one table.</p>
+    ${
+      refused(page, PATHS.fleets) ??
+      table({
+        name: 'Fleets',
+        columns: [{ name: 'Fleet', cell: (id: string) => link({ view: 'fleet', id }, id) }],
+        rows: page.live.body<{ readonly fleets: readonly string[] }>(PATHS.fleets)?.fleets,
+        expected: 2,
+        empty: empty('Nobody has joined a fleet', html`<code>npm run example:fleet</code> shows one at work.`),
+      })
+    }`,
+});

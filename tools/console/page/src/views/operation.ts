@@ -1,0 +1,91 @@
+/** An operation: whether it works, what holds it up, and pause and resume. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { PATHS } from '../base/api.ts';
+import { count, percent } from '../base/format.ts';
+import { href } from '../base/router.ts';
+import type { Page, Screen } from '../base/screen.ts';
+import { isUnknown, refused } from '../components/answered.ts';
+import { charts } from '../components/flow-charts.ts';
+import { heading } from '../components/heading.ts';
+import { command, empty, figure, link, progress, skeleton } from '../components/parts.ts';
+import { pauseButton, pauseNote } from '../components/pauses.ts';
+import { sendButton } from '../components/send-dialog.ts';
+import { table } from '../components/table.ts';
+import { targetTable } from '../components/target-table.ts';
+import { windowOf } from '../model/charts.ts';
+import { operationRows, operationState } from '../model/operation-rows.ts';
+import type { OperationDetails, TargetsShape } from '../model/shapes.ts';
+
+const TARGETS = 10;
+
+export const operationScreen = (page: Page, name: string): Screen => {
+  const path = PATHS.operation(name);
+  const targetsPath = PATHS.targets({ operation: name, limit: TARGETS });
+  return {
+    title: name,
+    paths: () => [path, targetsPath],
+    render: () => {
+      const operation = page.live.body<OperationDetails>(path);
+      const targets = page.live.body<TargetsShape>(targetsPath);
+      return html`
+        ${heading({
+          kind: 'Operation',
+          name,
+          state: operation && operationState(operation),
+          actions: operation
+            ? html`${sendButton(page, name)}${pauseButton(page, name, undefined, operation.paused)}`
+            : nothing,
+        })}
+        ${
+          isUnknown(page, path)
+            ? refused(page, path)
+            : html`${about(page, operation)}
+        <section aria-labelledby="targets-title">
+          <h2 id="targets-title">Its Targets</h2>
+          ${targetTable(targets?.targets, page.now, empty('No task of it was registered yet', sendButton(page, name)), 3)}
+          ${targets?.cursor ? html`<p><a href=${href({ view: 'targets', operation: name })}>All of its Targets</a></p>` : nothing}
+        </section>
+        <section aria-labelledby="charts-title"><h2 id="charts-title">The last ${windowOf(page.live.metrics)} <span class="muted">beside each name: the last minute</span></h2>${charts(page.live.metrics, { operation: name })}</section>
+        ${operation?.paused ? command('resume', name) : command('pause', name, '--reason', '…')}`
+        }`;
+    },
+  };
+};
+
+const about = ({ live }: Page, operation: OperationDetails | undefined): TemplateResult => {
+  const [row] = operation ? operationRows([operation], new Map(), live.metrics) : [];
+  const totals = row?.totals;
+  const value = (of: number | undefined): unknown => (row ? count(of ?? 0) : skeleton('s'));
+  return html`
+    ${operation?.paused ? pauseNote('It', operation.paused) : nothing}
+    <div class="figures">
+      ${figure('Circuit', operation ? (operation.circuit ?? 'none') : skeleton('s'), operation ? `${count(operation.failures)} attempts in a row failed` : nothing)}
+      ${figure('Registered', value(totals?.tasksRegistered), 'tasks')}
+      ${figure('Succeeded', value(totals?.tasksSucceeded), html`${count(totals?.tasksFailed ?? 0)} failed`)}
+      ${figure('Batches', value(totals?.batches), html`${count(totals?.calls ?? 0)} calls`)}
+      ${figure('Calls saved', value(totals?.callsSaved), row?.savedShare === undefined ? nothing : `${percent(row.savedShare)} of one per task`)}
+    </div>
+    ${operation?.slots ? slots(operation) : nothing}
+    ${operation && operation.targets.length > 0 ? waiting(operation) : nothing}`;
+};
+
+const slots = ({ slots: of, batches }: OperationDetails): TemplateResult => html`
+  <section aria-labelledby="slots-title">
+    <h2 id="slots-title">Slots</h2>
+    ${progress(of?.taken ?? 0, of?.total ?? 0, `${count(of?.taken ?? 0)} of ${count(of?.total ?? 0)} are taken`)}
+    ${batches.length > 0 ? html`<ul class="members">${batches.map((id) => html`<li>${link({ view: 'batch', id }, id, 'id')}</li>`)}</ul>` : nothing}
+  </section>`;
+
+const waiting = ({ targets, waitingTargets, waitingTargetsIsAtLeast }: OperationDetails): TemplateResult => html`
+  <section aria-labelledby="room-title">
+    <h2 id="room-title">${count(waitingTargets, waitingTargetsIsAtLeast)} Targets wait for room, the next one first</h2>
+    ${table({
+      name: 'Targets that wait for room',
+      columns: [
+        { name: 'Target', cell: ({ target }) => link({ view: 'target', target }, target) },
+        { name: 'Since', number: true, cell: ({ since }) => html`<time-ago at=${since} form="age"></time-ago>` },
+      ],
+      rows: targets,
+      empty: empty('None waits', ''),
+    })}
+  </section>`;

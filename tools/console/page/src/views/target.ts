@@ -1,0 +1,115 @@
+/** A Target: what waits in it, what it did, and what can be done. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { PATHS, post } from '../base/api.ts';
+import { count } from '../base/format.ts';
+import { href } from '../base/router.ts';
+import type { Page, Screen } from '../base/screen.ts';
+import { isUnknown } from '../components/answered.ts';
+import { batchTable } from '../components/batch-table.ts';
+import { ask } from '../components/dialogs.ts';
+import { heading } from '../components/heading.ts';
+import { command, empty, facts, figure, link, skeleton } from '../components/parts.ts';
+import { pauseButton, pauseNote } from '../components/pauses.ts';
+import { askRedrive, redriveOfTarget } from '../components/redrive-dialog.ts';
+import { sendHint } from '../components/send-dialog.ts';
+import { pager } from '../components/table.ts';
+import { taskTable } from '../components/task-table.ts';
+import type { BatchesShape, TargetShape, TargetsShape, TasksShape } from '../model/shapes.ts';
+import { targetState } from '../model/target-state.ts';
+
+const TASKS = 20;
+const BATCHES = 20;
+
+export const targetScreen = (page: Page, target: string, cursor: string | undefined): Screen => {
+  const operation = target.split('/')[0]?.replace(/~\d+$/, '') ?? target;
+  const prefix = target.slice(operation.length + 1);
+  const paths = {
+    state: PATHS.targets({ operation, prefix, limit: 1 }),
+    batches: PATHS.batches(target, BATCHES, cursor),
+    waiting: PATHS.tasks(target, 'created', TASKS),
+    failed: PATHS.tasks(target, 'failed', TASKS),
+  };
+  return {
+    title: target,
+    paths: () => Object.values(paths),
+    render: () => {
+      const state = page.live.body<TargetsShape>(paths.state)?.targets.find((each) => each.target === target);
+      const batches = page.live.body<BatchesShape>(paths.batches);
+      const failed = page.live.body<TasksShape>(paths.failed);
+      return html`
+        ${heading({
+          kind: 'Target',
+          name: target,
+          isId: true,
+          state: state && targetState(state, page.now),
+          under: [{ route: { view: 'operation', name: operation }, text: operation }],
+          actions: state ? actions(page, state) : nothing,
+        })}
+        ${
+          isUnknown(page, paths.batches)
+            ? unknown(operation)
+            : html`${state?.paused ? pauseNote('It', state.paused) : nothing}
+        ${numbers(state)}
+        <section aria-labelledby="waiting-title">
+          <h2 id="waiting-title">Waiting, whose turn is next first</h2>
+          ${taskTable('Waiting tasks', page.live.body<TasksShape>(paths.waiting)?.tasks, waitingNone(page, operation))}
+        </section>
+        <section aria-labelledby="failed-title">
+          <h2 id="failed-title">Failed tasks, newest first
+            ${failed && failed.tasks.length > 0 ? html`<button class="small" @click=${() => askRedrive(page, redriveOfTarget(target))}>Redrive them…</button>` : nothing}</h2>
+          ${taskTable('Failed tasks', failed?.tasks, empty('None of its tasks has failed', 'What fails is listed here with the reason, and can have another run.'), 'failed')}
+          ${failed?.cursor ? html`<p class="muted">The newest ${count(TASKS)} are shown; a redrive takes all of them.</p>` : nothing}
+        </section>
+        <section aria-labelledby="batches-title">
+          <h2 id="batches-title">Batches</h2>
+          ${batchTable(batches?.batches)}
+          ${pager(
+            cursor === undefined ? undefined : href({ view: 'target', target }),
+            batches?.cursor === undefined ? undefined : href({ view: 'target', target, cursor: batches.cursor }),
+            'batches',
+          )}
+        </section>
+        ${command('batches', '--target', target)}`
+        }`;
+    },
+  };
+};
+
+const actions = (page: Page, state: TargetShape): TemplateResult => html`
+  <button @click=${() => flush(page, state)}>Flush…</button>
+  ${pauseButton(page, state.operation, state.target, state.paused)}`;
+
+const flush = (page: Page, { target, waiting }: TargetShape): void =>
+  ask(page, {
+    title: 'Flush this Target',
+    text: `What waits now (${count(waiting)}) is sealed now, in batches that may not be full.`,
+    button: 'Flush',
+    run: () => post('/v1/targets/flush', { target }),
+    done: (body) => `${count((body as { readonly waiting: number }).waiting)} waiting tasks are sealed now`,
+  });
+
+const numbers = (state: TargetShape | undefined): TemplateResult => html`
+  <div class="figures">
+    ${figure('Waiting', state ? count(state.waiting, state.waitingIsAtLeast) : skeleton('s'), 'tasks')}
+    ${figure('Oldest', state ? (state.oldestAt ? html`<time-ago at=${state.oldestAt} form="age"></time-ago>` : '–') : skeleton('s'), 'waits')}
+    ${figure('In flight', state ? (state.inFlight ? count(state.inFlight.length) : '–') : skeleton('s'), state && !state.inFlight ? 'no limit, so not counted' : 'batches')}
+    ${figure('Leader', state ? (state.leader ? html`fence ${count(state.leader.fence)}` : '–') : skeleton('s'), state?.leader ? html`lease ends <time-ago at=${state.leader.lockedUntil}></time-ago>` : 'nobody leads it')}
+  </div>
+  ${
+    state && (state.openBatch || state.inFlight?.length)
+      ? facts([
+          ['Open batch', state.openBatch && link({ view: 'batch', id: state.openBatch }, state.openBatch)],
+          ['In flight', state.inFlight?.map((id) => html`<div>${link({ view: 'batch', id }, id)}</div>`)],
+          ['Blocked', state.blocked && html`it waits for room since <time-ago at=${state.blocked.since}></time-ago>`],
+        ])
+      : nothing
+  }`;
+
+const unknown = (operation: string): TemplateResult =>
+  empty(
+    'No task of this Target was ever registered',
+    html`Look for it among <a href=${href({ view: 'targets', operation })}>the Targets of ${operation}</a>.`,
+  );
+
+const waitingNone = (page: Page, operation: string): TemplateResult =>
+  empty('Nothing waits', sendHint(page, operation));

@@ -1,0 +1,80 @@
+/** Targets, page by page, of all operations or of one; searched by what their values begin with. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { PATHS } from '../base/api.ts';
+import { href, type Route } from '../base/router.ts';
+import type { Page, Screen } from '../base/screen.ts';
+import { refused } from '../components/answered.ts';
+import { heading } from '../components/heading.ts';
+import { empty } from '../components/parts.ts';
+import { sendHint } from '../components/send-dialog.ts';
+import { pager } from '../components/table.ts';
+import { targetTable } from '../components/target-table.ts';
+import type { TargetsShape } from '../model/shapes.ts';
+
+type TargetsRoute = Extract<Route, { view: 'targets' }>;
+
+const LIMIT = 50;
+/** After somebody has stopped typing (ms). */
+const TYPED = 300;
+
+export const targetsScreen = (page: Page, route: TargetsRoute): Screen => {
+  const path = PATHS.targets({ ...route, limit: LIMIT });
+  return {
+    title: 'Targets',
+    paths: () => [path],
+    render: () => {
+      const found = page.live.body<TargetsShape>(path);
+      return html`
+        ${heading({ name: 'Targets' })}
+        ${filters(page, route)}
+        ${refused(page, path) ?? targetTable(found?.targets, page.now, none(page, route))}
+        ${pager(
+          route.cursor === undefined ? undefined : href({ ...route, cursor: '' }),
+          found?.cursor === undefined ? undefined : href({ ...route, cursor: found.cursor }),
+          'Targets',
+        )}`;
+    },
+  };
+};
+
+/** A search is for Targets of one operation: the only one, or the one that is chosen. */
+const filters = (page: Page, route: TargetsRoute): TemplateResult => {
+  const operations = page.about?.operations ?? [];
+  const operation = route.operation ?? (operations.length === 1 ? operations[0] : undefined);
+  return html`
+    <form class="filters" role="search" aria-label="Targets" @submit=${(event: SubmitEvent) => event.preventDefault()}>
+      <label>Operation
+        <select @change=${(event: Event) => choose(page, (event.target as HTMLSelectElement).value)}>
+          <option value="" ?selected=${route.operation === undefined}>all</option>
+          ${operations.map((each) => html`<option ?selected=${each === route.operation}>${each}</option>`)}
+        </select>
+      </label>
+      <label class="grows">Begins with
+        <input type="search" .value=${route.prefix ?? ''} autocomplete="off" spellcheck="false" ?disabled=${operation === undefined}
+          placeholder=${operation === undefined ? 'choose an operation first' : 'such as carrier=DHL'}
+          @input=${(event: Event) => searchSoon(page, operation, (event.target as HTMLInputElement).value)} />
+      </label>
+    </form>`;
+};
+
+const choose = (page: Page, operation: string): void =>
+  page.go({ view: 'targets', ...(operation === '' ? {} : { operation }) });
+
+let typed: ReturnType<typeof setTimeout> | undefined;
+
+/** Somebody who types does not want an entry of the history for each letter, and to go on typing. */
+const searchSoon = (page: Page, operation: string | undefined, prefix: string): void => {
+  clearTimeout(typed);
+  if (operation === undefined) return;
+  typed = setTimeout(() => page.replace({ view: 'targets', operation, prefix }), TYPED);
+};
+
+const none = (page: Page, { operation, prefix, cursor }: TargetsRoute): TemplateResult => {
+  if (prefix)
+    return empty(
+      `No Target begins with ${operation ?? ''}/${prefix}`,
+      html`Upper and lower case matter. <a href=${href({ view: 'targets', ...(operation ? { operation } : {}) })}>Show all</a>${nothing}`,
+    );
+  if (cursor) return empty('No more Targets', html`<a href=${href({ view: 'targets' })}>To the first page</a>`);
+  return empty('No task was registered yet', sendHint(page, operation));
+};

@@ -1,0 +1,34 @@
+/** What a page is about. */
+import * as z from 'zod';
+import { RELEASE } from '../../../src/domain/release.ts';
+import { CommandFailure } from '../../failure.ts';
+import type { CallApi } from './call.ts';
+import type { Limits } from './interval.ts';
+import type { MetricsSource } from './metrics-source.ts';
+import type { About } from './shapes.ts';
+
+const OPERATIONS = z.object({ operations: z.array(z.object({ operation: z.string() })) });
+
+/** The names of the operations, from the API. @throws CommandFailure */
+export const operationsOf = async (call: CallApi): Promise<readonly string[]> => {
+  const response = await call(new Request('http://api.invalid/v1/operations'));
+  const found = OPERATIONS.safeParse(await response.json().catch(() => undefined));
+  if (!found.success) throw new CommandFailure(`the API answered ${response.status} to GET /v1/operations`);
+  return found.data.operations.map(({ operation }) => operation);
+};
+
+/** @param operations their names. */
+export const aboutFrom =
+  (
+    source: About['source'],
+    { readUnitsPerHourMax }: Limits,
+    operations: () => Promise<readonly string[]>,
+    metrics: MetricsSource,
+  ) =>
+  async (): Promise<About> => ({
+    source,
+    version: RELEASE,
+    operations: await operations(),
+    readUnitsPerHourMax,
+    metrics: await metrics.about(),
+  });

@@ -1,0 +1,126 @@
+/** Which of a stack's metrics the console asks CloudWatch for, and what the answers come to. Pure. */
+
+import type { MetricDataQuery, MetricDataResult } from '@aws-sdk/client-cloudwatch';
+import type { SealReason } from '../../../src/domain/batches/policy.ts';
+import { METRICS, type MetricName, NAMESPACE, REPAIRED, STACK_DIMENSION } from '../../../src/domain/events/metrics.ts';
+import type { Millis } from '../../../src/domain/ids.ts';
+import { groupBy } from '../../../src/util/group-by.ts';
+import type { Series } from './shapes.ts';
+
+/** What the page shows, of each operation: each metric more costs. */
+const SHOWN = [
+  'TasksRegistered',
+  'TasksSucceeded',
+  'TasksFailed',
+  'BatchesSealed',
+  'FillRatio',
+  'Wait',
+  'OldestWaiting',
+  'DownstreamCalls',
+  'DownstreamErrors',
+  'DownstreamLatency',
+  // Whether anything went wrong.
+  'TasksRejected',
+  'CircuitOpened',
+  ...REPAIRED,
+] as const satisfies readonly MetricName[];
+
+/** As keys, so that a new reason does not compile until it is here. */
+const REASONS: Readonly<Record<SealReason, true>> = {
+  full: true,
+  bytes: true,
+  weight: true,
+  waited: true,
+  quiet: true,
+  bypass: true,
+  flush: true,
+};
+
+/** In the order in which `Series` has them. */
+const STATISTICS = { sum: 'Sum', count: 'SampleCount', max: 'Maximum' } as const;
+
+/** One list of numbers that is asked for. */
+export interface Asked {
+  readonly metric: MetricName;
+  readonly of: Series['of'];
+  readonly statistic: keyof typeof STATISTICS;
+}
+
+/** Counts are sums; of what has a mean all three are needed. */
+export const askedFor = (operations: readonly string[]): readonly Asked[] =>
+  operations.flatMap((operation) =>
+    SHOWN.flatMap((metric) =>
+      dimensionsOf(metric, operation).flatMap((of) =>
+        (METRICS[metric].unit === 'Count' ? (['sum'] as const) : (['sum', 'count', 'max'] as const)).map(
+          (statistic) => ({ metric, of, statistic }),
+        ),
+      ),
+    ),
+  );
+
+const dimensionsOf = (metric: (typeof SHOWN)[number], operation: string): readonly Series['of'][] =>
+  METRICS[metric].by.some((name) => name === 'reason')
+    ? Object.keys(REASONS).map((reason) => ({ operation, reason }))
+    : [{ operation }];
+
+/** @param index among those that are asked for: its answer has the same. @param step milliseconds. */
+export const queryFor = (
+  { metric, of, statistic }: Asked,
+  index: number,
+  service: string,
+  step: Millis,
+): MetricDataQuery => ({
+  Id: `q${index}`,
+  MetricStat: {
+    Metric: {
+      Namespace: NAMESPACE,
+      MetricName: metric,
+      Dimensions: Object.entries({ [STACK_DIMENSION]: service, ...of }).map(([Name, Value]) => ({ Name, Value })),
+    },
+    Period: step / 1_000,
+    Stat: STATISTICS[statistic],
+  },
+});
+
+/** The time that is looked at: whole steps, the last of them the present one. */
+export interface Window {
+  readonly from: Millis;
+  readonly step: Millis;
+  readonly steps: number;
+}
+
+/** @param results of all pages: what is one answer may be on several. */
+export const seriesFrom = (
+  asked: readonly Asked[],
+  results: readonly MetricDataResult[],
+  window: Window,
+): readonly Series[] => {
+  const bySeries = groupBy(
+    results.flatMap((result) => {
+      const one = asked[Number(result.Id?.slice(1))];
+      return one ? [{ one, result }] : [];
+    }),
+    ({ one: { metric, of } }) => JSON.stringify([metric, of]),
+  );
+  return [...bySeries.values()].flatMap((parts) => {
+    const [first] = parts;
+    const numbers = (wanted: Asked['statistic']): number[] =>
+      listOf(
+        parts.filter(({ one }) => one.statistic === wanted).map(({ result }) => result),
+        window,
+      );
+    const [sum, count, max] = [numbers('sum'), numbers('count'), numbers('max')];
+    const { metric, of } = first?.one ?? {};
+    return metric && of && parts.some(({ result }) => result.Values?.length) ? [{ metric, of, sum, count, max }] : [];
+  });
+};
+
+const listOf = (results: readonly MetricDataResult[], { from, step, steps }: Window): number[] => {
+  const list = Array.from({ length: steps }, () => 0);
+  for (const { Timestamps = [], Values = [] } of results)
+    for (const [index, time] of Timestamps.entries()) {
+      const at = Math.floor((time.getTime() - from) / step);
+      if (at >= 0 && at < steps) list[at] = Values[index] ?? 0;
+    }
+  return list;
+};

@@ -1,0 +1,41 @@
+/** The console of a stack that runs elsewhere, served on this machine. */
+
+import { CommandFailure } from '../../failure.ts';
+import { type LocalServer, serveLocally } from '../../http/server.ts';
+import { aboutFrom, operationsOf } from './about.ts';
+import type { CallApi } from './call.ts';
+import { DEPLOYED } from './interval.ts';
+import { metricsFeed } from './metrics-feed.ts';
+import type { MetricsSource } from './metrics-source.ts';
+import { builtPage } from './page-build.ts';
+import { startRounds } from './rounds.ts';
+import { consoleApp } from './server.ts';
+import type { About } from './shapes.ts';
+
+export interface RemoteStack {
+  readonly source: About['source'];
+  readonly call: CallApi;
+  /** @param operations the names of those that there are. */
+  metrics(operations: () => readonly string[]): MetricsSource;
+}
+
+/** @throws CommandFailure when there is no page, or the stack cannot be reached. @throws StartFailure when the port is taken. */
+export const serveConsole = async ({ source, call, metrics }: RemoteStack, port: number): Promise<LocalServer> => {
+  const page = builtPage();
+  const rounds = startRounds(call, DEPLOYED);
+  let known = await operationsOf(rounds.call);
+  const built = await page;
+  if (!built.ok) throw new CommandFailure(built.reason);
+  const operations = async (): Promise<readonly string[]> => {
+    known = await operationsOf(rounds.call);
+    return known;
+  };
+  const from = metrics(() => known);
+  const app = consoleApp({
+    about: aboutFrom(source, DEPLOYED, operations, from),
+    rounds,
+    metrics: metricsFeed(from),
+    page,
+  });
+  return serveLocally(app, port);
+};

@@ -1,0 +1,45 @@
+/** Serves the HTTP API, or what is around it, on the loopback address, and to callers that are on this machine on purpose only. */
+import { type ServerType, serve } from '@hono/node-server';
+import { Hono } from 'hono';
+import { HttpProblem } from '../../src/api/problem.ts';
+import { isOnPurpose, NOT_ON_PURPOSE } from './callers.ts';
+import { StartFailure } from './start-failure.ts';
+
+export interface LocalServer {
+  readonly endpoint: string;
+  stop(): Promise<void>;
+}
+
+/** @throws StartFailure when the port is taken or not allowed. */
+export const serveLocally = async (api: Hono, wanted: number): Promise<LocalServer> => {
+  let port = wanted;
+  const app = new Hono();
+  app.use(async (context, next) =>
+    isOnPurpose(context.req.header(), port) ? next() : new HttpProblem(403, NOT_ON_PURPOSE).toResponse(),
+  );
+  // Not `route`: that would leave the API's own answers to errors behind.
+  app.all('*', (context) => api.fetch(context.req.raw));
+  const server = await new Promise<ServerType>((resolve, reject) => {
+    const listening = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: wanted }, (info) => {
+      port = info.port;
+      resolve(listening);
+    });
+    listening.once('error', (error: NodeJS.ErrnoException) =>
+      reject(
+        new StartFailure(
+          error.code === 'EADDRINUSE'
+            ? `port ${wanted} is in use: choose another with --port`
+            : `could not listen on port ${wanted}: ${error.message}`,
+        ),
+      ),
+    );
+  });
+  return {
+    endpoint: `http://127.0.0.1:${port}`,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        if ('closeAllConnections' in server) server.closeAllConnections();
+      }),
+  };
+};

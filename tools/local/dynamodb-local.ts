@@ -1,0 +1,75 @@
+/**
+ * Amazon's DynamoDB Local, as the npm package `amplify-dynamodb-simulator` carries it: fetched once, on demand, since
+ * it is large and most machines do without it. Needs a Java runtime, 17 to 23: see `loopback.policy`.
+ */
+
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { reasonOf } from '../../src/util/problems.ts';
+import { StartFailure } from '../http/start-failure.ts';
+
+const run = promisify(execFile);
+/** Before, it does not start; later ones have no security manager, see `loopback.policy`. */
+const [OLDEST_JAVA, NEWEST_JAVA] = [17, 23];
+const PACKAGE = 'amplify-dynamodb-simulator@2.9.30';
+const POLICY = join(dirname(fileURLToPath(import.meta.url)), 'loopback.policy');
+const CACHE = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), '.cache');
+
+/** Whether this machine has what DynamoDB Local needs; otherwise why not. */
+export const javaProblem = async (): Promise<string | undefined> => {
+  try {
+    const { stderr } = await run('java', ['-version']);
+    const version = Number(/version "(\d+)/.exec(stderr)?.[1]);
+    return version >= OLDEST_JAVA && version <= NEWEST_JAVA
+      ? undefined
+      : `the Java runtime is ${stderr.split('\n')[0]}: it has to be one from ${OLDEST_JAVA} to ${NEWEST_JAVA}`;
+  } catch (cause) {
+    return `no Java runtime (${reasonOf(cause).split('\n')[0]}): install one, e.g. Debian's default-jre-headless`;
+  }
+};
+
+/** The command that starts it, up to its own options, and the folder to start it in. @throws StartFailure */
+export const dynamoDBLocalCommand = async (): Promise<{
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+}> => {
+  const problem = await javaProblem();
+  if (problem) throw new StartFailure(`DynamoDB Local cannot run here: ${problem}`);
+  const folder = await fetchOnce();
+  const library = join(folder, 'DynamoDBLocal_lib');
+  return {
+    command: 'java',
+    args: [
+      '-Djava.security.manager=default',
+      `-Djava.security.policy==${POLICY}`,
+      `-Djava.library.path=${library}`,
+      '-jar',
+      join(folder, 'DynamoDBLocal.jar'),
+      '-disableTelemetry',
+    ],
+    // It leaves a file with an installation's id in its working directory, telemetry or not.
+    cwd: folder,
+  };
+};
+
+const fetchOnce = async (): Promise<string> => {
+  const folder = join(CACHE, PACKAGE);
+  if (existsSync(folder)) return join(folder, 'package', 'emulator');
+  const partial = `${folder}.${process.pid}`;
+  mkdirSync(partial, { recursive: true });
+  try {
+    const { stdout } = await run('npm', ['pack', PACKAGE, '--silent', '--pack-destination', partial]);
+    await run('tar', ['-xzf', join(partial, stdout.trim().split('\n').at(-1) ?? ''), '-C', partial]);
+    // Another process may have been faster; either copy is as good.
+    if (!existsSync(folder)) renameSync(partial, folder);
+  } catch (cause) {
+    throw new StartFailure(`${PACKAGE} could not be fetched with npm: ${reasonOf(cause)}`);
+  } finally {
+    rmSync(partial, { recursive: true, force: true });
+  }
+  return join(folder, 'package', 'emulator');
+};

@@ -1,0 +1,60 @@
+/** Both local engines. */
+
+import { StartFailure } from '../http/start-failure.ts';
+import { type Door, openDoor } from './door.ts';
+import { type DynamoDBEngine, startDynamoDB } from './dynamodb-engine.ts';
+import { makeFolder } from './folder.ts';
+import { type SqsEngine, startSqs } from './sqs-engine.ts';
+
+export interface Engines {
+  readonly dynamodb: DynamoDBEngine;
+  /** The way to `dynamodb` for whoever is none of our functions. */
+  readonly door: Door;
+  readonly sqs: SqsEngine;
+  stop(): Promise<void>;
+}
+
+export interface EngineOptions {
+  /** Where data stays; in memory without it. */
+  readonly folder?: string;
+  readonly ports: { readonly dynamodb: number; readonly sqs: number };
+  readonly engine?: DynamoDBEngine['name'];
+  /** What the thread of SQS runs, in place of the usual. */
+  readonly sqsThread?: URL;
+  /** Is told in a sentence when an engine ended by itself and runs again. */
+  readonly onRestart?: (what: string) => void;
+}
+
+/** @throws StartFailure */
+export const startEngines = async ({ folder, ports, sqsThread, ...rest }: EngineOptions): Promise<Engines> => {
+  const kept = folder === undefined ? {} : { folder };
+  if (folder !== undefined) makeFolder(folder);
+  const dynamodb = await startDynamoDB({ ...rest, ...kept, port: 0 });
+  const started: { stop(): Promise<void> }[] = [dynamodb];
+  const stop = async (): Promise<void> => {
+    await Promise.all(started.map((each) => each.stop()));
+  };
+  try {
+    const door = await onPort(ports.dynamodb, (port) => openDoor(port, dynamodb.endpoint));
+    started.push(door);
+    const sqs = await onPort(ports.sqs, (port) => startSqs({ ...kept, port }, sqsThread));
+    started.push(sqs);
+    return { dynamodb, door, sqs, stop };
+  } catch (cause) {
+    await stop();
+    throw cause;
+  }
+};
+
+const onPort = async <T>(port: number, start: (port: number) => Promise<T>): Promise<T> => {
+  try {
+    return await start(port);
+  } catch (cause) {
+    throw explained(cause, port);
+  }
+};
+
+const explained = (cause: unknown, port: number): unknown =>
+  cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE'
+    ? new StartFailure(`port ${port} is in use: choose others with --port`)
+    : cause;

@@ -1,0 +1,105 @@
+/** The template's functions in this process: each with the environment that the template gives it. */
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Context } from 'aws-lambda';
+import type { Hono } from 'hono';
+import { type Host, invocationOf } from '../../lambdas/compose.ts';
+import { inInvocation } from '../../src/aws/call-time.ts';
+import type { Environment } from '../../src/domain/deployed/environment.ts';
+import { LOCAL_REGION } from './clients.ts';
+import type { Polling } from './pollers.ts';
+import { Sleepers } from './sleepers.ts';
+import { type CloudAssembly, type Found, nameInArn, UnknownInTemplate } from './template.ts';
+
+type Handler = (event: unknown, context: Context) => Promise<unknown>;
+
+/** What a bundle of `lambdas/` exports beside its handler. */
+export interface HandlerModule {
+  readonly compose: (environment: Environment, host: Host) => Handler;
+  readonly composeApp?: (environment: Environment, host: Host) => Hono;
+}
+
+export interface LocalFunction {
+  readonly name: string;
+  readonly environment: Environment;
+  readonly sleepers: Sleepers;
+  /** In ms. */
+  readonly timeout: number;
+  invoke(event: unknown): Promise<unknown>;
+  readonly app?: Hono;
+}
+
+/** Loads every function of the assembly. @param hostOf by a function's name. @param onInvoke gets each invocation as it begins. */
+export const loadFunctions = async (
+  assembly: CloudAssembly,
+  hostOf: (name: string) => Host,
+  onInvoke: (name: string, invocation: Promise<unknown>) => void,
+): Promise<Map<string, LocalFunction>> => {
+  const functions = await Promise.all(
+    assembly.all('AWS::Lambda::Function').map((fn) => loadFunction(assembly, fn, hostOf(fn.name), onInvoke)),
+  );
+  return new Map(functions.map((fn) => [fn.name, fn]));
+};
+
+const loadFunction = async (
+  assembly: CloudAssembly,
+  fn: Found,
+  host: Host,
+  onInvoke: (name: string, invocation: Promise<unknown>) => void,
+): Promise<LocalFunction> => {
+  const folder = assembly.codeOf(fn);
+  const { Variables = {} } = (fn.properties.Environment ?? {}) as { Variables?: Record<string, string> };
+  const environment = { ...Variables, LAMBDA_TASK_ROOT: folder, AWS_REGION: LOCAL_REGION };
+  const module = (await import(pathToFileURL(join(folder, 'index.mjs')).href)) as HandlerModule;
+  const timeout = Number(fn.properties.Timeout ?? 3) * 1_000;
+  return {
+    ...functionOf(module.compose, { name: fn.name, environment, timeout }, host, onInvoke),
+    ...(module.composeApp ? { app: module.composeApp(environment, host) } : {}),
+  };
+};
+
+/** A function that runs this code. */
+export const functionOf = (
+  compose: HandlerModule['compose'],
+  { name, environment, timeout }: Pick<LocalFunction, 'name' | 'environment' | 'timeout'>,
+  host: Host,
+  onInvoke: (name: string, invocation: Promise<unknown>) => void,
+): LocalFunction => {
+  const sleepers = new Sleepers();
+  const handler = compose(environment, { ...host, sleep: sleepers.sleep });
+  const invoke: LocalFunction['invoke'] = (event) => {
+    const context = contextOf(name, timeout);
+    const invocation = inInvocation(invocationOf(context), () => handler(event, context));
+    onInvoke(name, invocation);
+    return invocation;
+  };
+  return { name, environment, timeout, sleepers, invoke };
+};
+
+const contextOf = (functionName: string, timeout: number): Context => {
+  const deadline = Date.now() + timeout;
+  return {
+    functionName,
+    awsRequestId: crypto.randomUUID(),
+    getRemainingTimeInMillis: () => deadline - Date.now(),
+  } as Context;
+};
+
+/** Invokes every function that the template gives a schedule, until stopped. */
+export const schedule = (
+  assembly: CloudAssembly,
+  functions: ReadonlyMap<string, LocalFunction>,
+  onError: (error: Error) => void,
+): Polling => {
+  const rules = assembly.all('AWS::Events::Rule');
+  // Nobody here tells of executions: a state machine of an emulator has to report itself.
+  const schedules = rules.filter(({ properties }) => properties.EventPattern === undefined);
+  const timers = schedules.map(({ properties }) => {
+    const [, minutes] = /^rate\((\d+) minutes?\)$/.exec(String(properties.ScheduleExpression)) ?? [];
+    const [target] = (properties.Targets ?? []) as { Arn: string }[];
+    const fn = functions.get(nameInArn(target?.Arn));
+    if (!minutes || !fn) throw new UnknownInTemplate(`the schedule ${properties.ScheduleExpression}`);
+    return setInterval(() => fn.invoke({ source: 'aws.events' }).catch(onError), Number(minutes) * 60_000);
+  });
+  return { stop: async () => timers.forEach(clearInterval) };
+};

@@ -1,0 +1,53 @@
+/**
+ * A local start owns everything: whoever held a lease or an attempt before is gone. So it voids them, and sees to
+ * every Target and batch at once instead of waiting for visibility timeouts.
+ */
+import type { AwsClients } from '../../src/aws/clients.ts';
+import { dynamoDBBatches } from '../../src/aws/dynamodb-batches.ts';
+import { dynamoDBLocks } from '../../src/aws/dynamodb-locks.ts';
+import { dynamoDBOperations } from '../../src/aws/dynamodb-operations.ts';
+import { dynamoDBWaiting } from '../../src/aws/dynamodb-waiting.ts';
+import { voidAttempts, voidLeases } from '../../src/aws/recovery.ts';
+import { sqsQueues } from '../../src/aws/sqs-queues.ts';
+import { type Config, keepTasksIn, operationNamed } from '../../src/domain/config/resolved.ts';
+import { type Environment, setting } from '../../src/domain/deployed/environment.ts';
+import { operationOf, type Target } from '../../src/domain/ids.ts';
+import type { Glance } from '../../src/ports/locks.ts';
+import { lookAtTarget } from '../../src/steps/repair/look.ts';
+import { repair } from '../../src/steps/repair/repair.ts';
+
+export interface Recovered {
+  /** Targets that were given a leader, and batches that were given a handler. */
+  readonly targets: number;
+  readonly batches: number;
+  /** Targets with work whose operation is not configured any more: they wait until it is. */
+  readonly orphans: readonly Target[];
+}
+
+export const recover = async (
+  { dynamodb, sqs }: AwsClients,
+  settings: Environment,
+  config: Config,
+): Promise<Recovered> => {
+  const queues = sqsQueues(sqs, { elect: setting(settings, 'electQueue'), batch: setting(settings, 'batchQueue') });
+  const locks = dynamoDBLocks(dynamodb, setting(settings, 'batchLockTable'), keepTasksIn(config));
+  const waiting = dynamoDBWaiting(dynamodb, setting(settings, 'batchLockTable'));
+  const operations = dynamoDBOperations(dynamodb, setting(settings, 'batchLockTable'));
+  const stored = dynamoDBBatches(dynamodb, setting(settings, 'batchTable'));
+  let elected = 0;
+  const orphans: Target[] = [];
+  for (const target of await voidLeases(dynamodb, setting(settings, 'batchLockTable'))) {
+    if (operationNamed(config, operationOf(target))) {
+      const finding = await lookAtTarget({ config, locks, batches: stored, operations }, target, Date.now(), 0);
+      const remedy =
+        finding &&
+        (await repair({ config, locks, waiting, queues, machine: { now: Date.now }, report: () => {} }, finding));
+      if (remedy === 'elect-message') elected += 1;
+    } else if (hasWork(await locks.glance(target))) orphans.push(target);
+  }
+  const batches = await voidAttempts(dynamodb, setting(settings, 'batchTable'));
+  for (const batchId of batches) await queues.batch({ batchId }, 0);
+  return { targets: elected, batches: batches.length, orphans };
+};
+
+const hasWork = ({ lock, first }: Glance): boolean => first !== undefined || lock.openBatch !== undefined;

@@ -1,0 +1,96 @@
+/**
+ * What a configuration names outside of the stack, as far as it is on this machine: queues in the local SQS, secrets in
+ * the environment, functions, state machines, topics and event buses of an emulator. Nothing here ever calls AWS.
+ */
+import { CreateQueueCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import type { ServiceAt, Services } from '../../lambdas/compose.ts';
+import {
+  type Destination,
+  type DownstreamTarget,
+  queueNamed,
+  type SecretRef,
+} from '../../src/domain/config/endpoints.ts';
+import type { Config } from '../../src/domain/config/resolved.ts';
+import type { Environment } from '../../src/domain/deployed/environment.ts';
+import { type Secrets, SecretUnreadable } from '../../src/domain/downstream/secret.ts';
+import { LOCAL_REGION } from './clients.ts';
+
+const LAMBDA = 'AWS_ENDPOINT_URL_LAMBDA';
+const STEP_FUNCTIONS = 'AWS_ENDPOINT_URL_SFN';
+const SNS = 'AWS_ENDPOINT_URL_SNS';
+const EVENTBRIDGE = 'AWS_ENDPOINT_URL_EVENTBRIDGE';
+
+export const localServices = (environment: Environment): Services => ({
+  lambda: emulatorAt(environment, LAMBDA, 'functions'),
+  stepFunctions: emulatorAt(environment, STEP_FUNCTIONS, 'state machines'),
+  topics: emulatorAt(environment, SNS, 'topics'),
+  eventBuses: emulatorAt(environment, EVENTBRIDGE, 'event buses'),
+  secrets: environmentSecrets(environment),
+});
+
+const emulatorAt = (environment: Environment, name: string, what: string): ServiceAt => {
+  const endpoint = environment[name];
+  if (!endpoint) return { missing: `there are no ${what} on this machine: set ${name} to an emulator's address` };
+  if (!isLoopback(endpoint)) return { missing: `${name} has to lead to this machine, as http://127.0.0.1:4566 does` };
+  return { endpoint, region: LOCAL_REGION, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
+};
+
+const isLoopback = (address: string): boolean => {
+  const url = URL.parse(address);
+  return url !== null && /^https?:$/.test(url.protocol) && /^(?:127\.[\d.]+|localhost|\[::1\])$/.test(url.hostname);
+};
+
+/** The variable that holds a secret's text here: `GROUPAGE_SECRET_GROUPAGE_SIGNING` for `/groupage/signing`. */
+export const secretVariable = (ref: SecretRef): string => {
+  // Of an ARN its end.
+  const [name = ''] = ('ssm' in ref ? ref.ssm : ref.secretsManager).split(':').slice(-1);
+  return `GROUPAGE_SECRET_${name
+    .toUpperCase()
+    .replaceAll(/[^A-Z0-9]+/g, '_')
+    .replace(/^_|_$/g, '')}`;
+};
+
+const environmentSecrets = (environment: Environment): Secrets => ({
+  read: async (ref) => {
+    const text = environment[secretVariable(ref)];
+    if (!text) throw new SecretUnreadable(ref, `on this machine it is read from ${secretVariable(ref)}: set that`);
+    return text;
+  },
+});
+
+/** What this start cannot do for a configuration, a sentence for each thing. */
+export const missingHere = (config: Config, environment: Environment): string[] => {
+  const { lambda, stepFunctions, topics, eventBuses } = localServices(environment);
+  const missing = endpointsOf(config).flatMap((endpoint) => {
+    switch (endpoint.kind) {
+      case 'http':
+        return [endpoint.secret, ...Object.values(endpoint.headers)].flatMap((value) =>
+          value === null || typeof value === 'string' || environment[secretVariable(value)]
+            ? []
+            : [`a secret is missing: set ${secretVariable(value)}; until then calls with it fail`],
+        );
+      case 'lambda':
+        return 'missing' in lambda ? [`${lambda.missing}; until then calls of them fail`] : [];
+      case 'step-functions':
+        return 'missing' in stepFunctions ? [`${stepFunctions.missing}; until then calls of them fail`] : [];
+      case 'topic':
+        return 'missing' in topics ? [`${topics.missing}; until then callbacks to them fail`] : [];
+      case 'event-bus':
+        return 'missing' in eventBuses ? [`${eventBuses.missing}; until then callbacks to them fail`] : [];
+      default:
+        return [];
+    }
+  });
+  return [...new Set(missing)];
+};
+
+/** Makes the queues that a configuration names, under their own names. */
+export const createNamedQueues = async (config: Config, sqs: SQSClient): Promise<void> => {
+  const names = endpointsOf(config).flatMap((each) => (each.kind === 'queue' ? [queueNamed(each.name).QueueName] : []));
+  for (const QueueName of new Set(names)) await sqs.send(new CreateQueueCommand({ QueueName }));
+};
+
+const endpointsOf = ({ operations, destinations }: Config): readonly (DownstreamTarget | Destination)[] => [
+  ...Object.values(operations).map(({ downstream }) => downstream),
+  ...Object.values(destinations),
+];

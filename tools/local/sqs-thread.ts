@@ -1,0 +1,27 @@
+/** The thread of the local SQS: says where it listens, or why it does not, and stops when it is told to. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { reasonOf } from '../../src/util/problems.ts';
+import { StartFailure } from '../http/start-failure.ts';
+import { type SqsOptions, serveSqs } from './sqs-server.ts';
+
+/** What the thread says first. */
+export type FromThread =
+  | { readonly endpoint: string }
+  | {
+      readonly failure: {
+        readonly message: string;
+        readonly code?: string | undefined;
+        readonly isStartFailure: boolean;
+      };
+    };
+
+const say = (message: FromThread): void => parentPort?.postMessage(message);
+
+try {
+  const server = await serveSqs(workerData as SqsOptions);
+  parentPort?.once('message', () => void server.stop());
+  say({ endpoint: server.endpoint });
+} catch (cause) {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined;
+  say({ failure: { message: reasonOf(cause), code, isStartFailure: cause instanceof StartFailure } });
+}

@@ -1,0 +1,70 @@
+/**
+ * What has ended is forgotten after a while, as rows expire: sooner than in a deployment, and later than any message can
+ * come that is about it, a duplicate included.
+ */
+import { type BatchId, type Millis, parseCandidate, type TaskId } from '../../src/domain/ids.ts';
+import { MINUTE } from '../../src/domain/timings.ts';
+import { payloadKey, type Tables } from '../../src/memory/tables.ts';
+
+const KEEP: Millis = MINUTE;
+
+/** Who holds something of a row beside the tables. */
+interface ToldOfForgotten {
+  batch(id: BatchId): void;
+  task(id: TaskId): void;
+}
+
+type Ended = { readonly at: Millis } & ({ readonly batch: BatchId } | { readonly task: TaskId });
+
+export class Forgetting {
+  readonly #tables: Tables;
+  readonly #tell: ToldOfForgotten;
+  /** In the order of their ends. */
+  #ended: Ended[] = [];
+
+  constructor(tables: Tables, tell: ToldOfForgotten) {
+    this.#tables = tables;
+    this.#tell = tell;
+  }
+
+  batch(id: BatchId, at: Millis): void {
+    this.#ended.push({ at, batch: id });
+  }
+
+  /** One that ended in no batch. */
+  task(id: TaskId, at: Millis): void {
+    this.#ended.push({ at, task: id });
+  }
+
+  /** Forgets what had ended a while before `now`. */
+  until(now: Millis): void {
+    const kept = this.#ended.findIndex(({ at }) => at > now - KEEP);
+    const over = kept === -1 ? this.#ended : this.#ended.slice(0, kept);
+    this.#ended = kept === -1 ? [] : this.#ended.slice(kept);
+    for (const ended of over) {
+      if ('task' in ended) this.#forget(ended.task);
+      else this.#forgetBatch(ended.batch);
+    }
+  }
+
+  #forgetBatch(id: BatchId): void {
+    const { batches } = this.#tables;
+    for (const candidate of batches.get(id)?.candidates ?? []) {
+      const { id: task } = parseCandidate(candidate);
+      const state = this.#tables.tasks.get(task)?.state;
+      if (state && 'batchId' in state && state.batchId === id) this.#forget(task);
+    }
+    batches.delete(id);
+    this.#tell.batch(id);
+  }
+
+  #forget(id: TaskId): void {
+    const { tasks, payloads } = this.#tables;
+    const task = tasks.get(id);
+    if (!task) return;
+    payloads.delete(id);
+    payloads.delete(payloadKey(task));
+    tasks.delete(id);
+    this.#tell.task(id);
+  }
+}

@@ -1,0 +1,49 @@
+/** Simulations in threads, as many at once as there are cores. Each depends on nothing but what it is told. */
+import { availableParallelism } from 'node:os';
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { answerOf } from '../../src/util/answer-of.ts';
+import type { Job } from './job.ts';
+import type { Outcome } from './outcome.ts';
+
+/** As the published package has it, or the clone. */
+const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
+
+/**
+ * Simulates jobs, and answers what they came to in their order; throws what one of them throws.
+ *
+ * @param onDone is told whenever one is done
+ */
+export type SimulateAll = (jobs: readonly Job[], onDone?: () => void) => Promise<readonly Outcome[]>;
+
+/** Does some work with threads, which end with it. */
+export const withThreads = async <T>(work: (simulateAll: SimulateAll) => Promise<T>): Promise<T> => {
+  const workers: Worker[] = [];
+  const workerAt = (index: number): Worker => {
+    workers[index] ??= new Worker(WORKER);
+    return workers[index];
+  };
+  try {
+    return await work((jobs, onDone = () => {}) => simulateAll(workerAt, jobs, onDone));
+  } finally {
+    await Promise.all(workers.map((worker) => worker.terminate()));
+  }
+};
+
+const simulateAll = async (
+  workerAt: (index: number) => Worker,
+  jobs: readonly Job[],
+  onDone: () => void,
+): Promise<readonly Outcome[]> => {
+  const outcomes: Outcome[] = [];
+  let next = 0;
+  const work = async (worker: Worker): Promise<void> => {
+    for (let index = next++; index < jobs.length; index = next++) {
+      outcomes[index] = await answerOf<Outcome>(worker, jobs[index]);
+      onDone();
+    }
+  };
+  const threads = Math.min(jobs.length, availableParallelism());
+  await Promise.all(Array.from({ length: threads }, (_, index) => work(workerAt(index))));
+  return outcomes;
+};

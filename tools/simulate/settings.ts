@@ -1,0 +1,71 @@
+/** The settings of an operation's policy that simulations vary, and configurations that are changed by them. */
+
+import { printDuration } from '../../src/domain/config/duration.ts';
+import type { Config, Operation } from '../../src/domain/config/resolved.ts';
+import { parseConfig } from '../../src/domain/config/schema/config.ts';
+import { isObject } from '../../src/util/json-text.ts';
+import type { Parsed } from '../../src/util/problems.ts';
+
+interface SettingOf {
+  readonly section: 'batch' | 'concurrency';
+  readonly kind: 'duration' | 'count';
+  /** What it takes the place of: both together would be refused. */
+  readonly replaces?: SettingName;
+  readonly of: (operation: Operation) => number | null;
+}
+
+export type SettingName = 'maxWait' | 'maxSize' | 'quietPeriod' | 'minSize' | 'window' | 'perTarget' | 'total';
+
+export const SETTINGS: Readonly<Record<SettingName, SettingOf>> = {
+  maxWait: { section: 'batch', kind: 'duration', replaces: 'window', of: ({ batch }) => batch.maxWait },
+  maxSize: { section: 'batch', kind: 'count', of: ({ batch }) => batch.maxSize },
+  quietPeriod: { section: 'batch', kind: 'duration', of: ({ batch }) => batch.quietPeriod },
+  minSize: { section: 'batch', kind: 'count', of: ({ batch }) => batch.minSize },
+  window: { section: 'batch', kind: 'duration', replaces: 'maxWait', of: ({ batch }) => batch.window },
+  perTarget: { section: 'concurrency', kind: 'count', of: ({ concurrency }) => concurrency.perTarget },
+  total: { section: 'concurrency', kind: 'count', of: ({ concurrency }) => concurrency.total },
+};
+
+export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
+
+/** Milliseconds or numbers, by the names of settings. */
+export type Policy = Readonly<Partial<Record<SettingName, number>>>;
+
+/** As the configuration writes it: `"5s"`, `100`. */
+export const written = (name: SettingName, value: number): string | number =>
+  SETTINGS[name].kind === 'duration' ? printDuration(value) : value;
+
+/** `maxWait=5s maxSize=100`. */
+export const printPolicy = (policy: Policy): string =>
+  Object.entries(policy)
+    .map(([name, value]) => `${name}=${written(name as SettingName, value)}`)
+    .join(' ');
+
+/** What an operation has of these settings now; those that are null are left out. */
+export const policyOf = (operation: Operation, names: readonly SettingName[]): Policy =>
+  Object.fromEntries(
+    names.flatMap((name) => {
+      const value = SETTINGS[name].of(operation);
+      return value === null ? [] : [[name, value]];
+    }),
+  );
+
+/** Members of what may be an object. */
+const members = (value: unknown): Readonly<Record<string, unknown>> => (isObject(value) ? value : {});
+
+/**
+ * A configuration with one operation's policy changed, checked as any other.
+ *
+ * @param input as it is written
+ * @returns what is wrong with the changed one, by its path
+ */
+export const configWith = (input: unknown, operation: string, policy: Policy): Parsed<Config> => {
+  const operations = members(members(input).operations);
+  let changed = members(operations[operation]);
+  for (const [name, value] of Object.entries(policy) as [SettingName, number][]) {
+    const { section, replaces } = SETTINGS[name];
+    const { [replaces ?? '']: _, ...kept } = members(changed[section]);
+    changed = { ...changed, [section]: { ...kept, [name]: written(name, value) } };
+  }
+  return parseConfig({ ...members(input), operations: { ...operations, [operation]: changed } });
+};

@@ -1,0 +1,60 @@
+/**
+ * The platform that the steps run on: how long requests take, and how many invocations poll a queue. Assumptions, said in
+ * one place; docs/simulating.md quotes them.
+ */
+import type { Millis } from '../../src/domain/ids.ts';
+import type { Latency } from './latency.ts';
+
+export interface Surroundings {
+  /** A request to DynamoDB or SQS, and each further one of the same call beyond `atOnce` statements or messages. */
+  readonly request: Latency;
+  /** Statements, rows or messages that requests at once carry: 8 requests of 25 in AWS. */
+  readonly atOnce: number;
+  /**
+   * From when a message can be had until a function that is free has it. Where that is quicker than the sender's next request,
+   * the message overtakes what the sender writes with it.
+   */
+  readonly delivery: Latency;
+  /** What an invocation takes beside its requests, in ms. */
+  readonly overhead: Millis;
+  /** Memory of a function in GB. */
+  readonly memory: number;
+  /**
+   * Invocations of one event source at once: at first, how many more it gets a minute while messages wait, at the most; and
+   * whether a message that sleeps counts as one of them.
+   */
+  readonly pollers: {
+    readonly first: number;
+    readonly perMinute: number;
+    readonly most: number;
+    readonly countSleepers: boolean;
+  };
+}
+
+/**
+ * Mostly single-digit milliseconds for DynamoDB and SQS, with a tail of several times that; event sources begin with 5
+ * pollers and get 300 a minute, up to the `maxConcurrency` of lib/flow-handlers.ts (elect and callback have less of it, and less to do).
+ * https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html
+ */
+export const AWS: Surroundings = {
+  request: { p50: 5, p99: 20 },
+  atOnce: 200,
+  delivery: { p50: 12, p99: 60 },
+  overhead: 2,
+  memory: 0.5,
+  pollers: { first: 5, perMinute: 300, most: 100, countSleepers: true },
+};
+
+/**
+ * `npm start`: engines in processes beside this one, which have two cores between them, so that each statement of a request
+ * takes its time (by `npm run bench:agreement`); another
+ * poller whenever all of a queue's are busy, and for each message that sleeps.
+ */
+export const LOCAL: Surroundings = {
+  request: { p50: 3, p99: 12 },
+  atOnce: 4,
+  delivery: { p50: 4, p99: 16 },
+  overhead: 1,
+  memory: 0.5,
+  pollers: { first: 5, perMinute: 60_000, most: 12, countSleepers: false },
+};

@@ -1,0 +1,179 @@
+/** Counts what happens in a simulated trace, in memory that does not grow with it. */
+
+import { type SealReason, waitEnd } from '../../src/domain/batches/policy.ts';
+import { type Config, operationFor } from '../../src/domain/config/resolved.ts';
+import type { FlowEvent } from '../../src/domain/events/events.ts';
+import type { Millis, OperationName, TaskId } from '../../src/domain/ids.ts';
+import type { Spent } from '../../src/processes/units.ts';
+import type { Heard } from './downstream.ts';
+import type { OperationOutcome, Outcome, Usage } from './outcome.ts';
+import { Spreading } from './spread.ts';
+import { Timeline } from './timeline.ts';
+
+class OperationTally {
+  tasks = 0;
+  ended = { succeeded: 0, failed: 0 };
+  batches = 0;
+  members = 0;
+  calls = 0;
+  called: { readonly first: Millis; last: Millis } | undefined;
+  throttled = 0;
+  unanswered = 0;
+  readonly sealedBy: Partial<Record<SealReason, number>> = {};
+  readonly sizes = new Spreading();
+  readonly waits = new Spreading();
+  readonly late = new Spreading();
+
+  outcome(operation: string, maxSize: number): OperationOutcome {
+    const { tasks, ended, batches, sealedBy, sizes, waits, late, calls, called, throttled, unanswered } = this;
+    return {
+      operation,
+      tasks,
+      ...ended,
+      batches,
+      sealedBy,
+      sizes: sizes.spread,
+      fill: batches === 0 ? 0 : this.members / (batches * maxSize),
+      waits: waits.spread,
+      late: late.spread,
+      calls,
+      calledOver: called ? called.last - called.first : 0,
+      throttled,
+      unanswered,
+    };
+  }
+}
+
+/** Reasons of refusals that are told. */
+const REASONS = 5;
+
+export class Tally {
+  readonly #config: Config;
+  readonly #start: Millis;
+  readonly #operations = new Map<string, OperationTally>();
+  readonly #timeline = new Timeline();
+  readonly #reasons = new Set<string>();
+  readonly #invocations: Record<string, number> = {};
+  #rejected = 0;
+  #earlyGuards = 0;
+  #writeUnits = 0;
+  #readUnits = 0;
+  #sqsRequests = 0;
+  #lambdaMillis: Millis = 0;
+  #lastSentAt: Millis = 0;
+  #lastEndedAt: Millis = 0;
+
+  constructor(config: Config, start: Millis) {
+    this.#config = config;
+    this.#start = start;
+  }
+
+  /** @param at of this trace */
+  sent(at: Millis): void {
+    this.#lastSentAt = at;
+    this.#timeline.count(at, 'arrived');
+    this.#timeline.wait(at, 1);
+  }
+
+  /** A task is in a call, or ended without one: it waits for neither any more. */
+  waited(at: Millis): void {
+    this.#timeline.wait(at, -1);
+  }
+
+  spent(spent: readonly Spent[]): void {
+    for (const { write = 0, read = 0 } of spent) {
+      this.#writeUnits += write;
+      this.#readUnits += read;
+    }
+  }
+
+  requested(requests: number): void {
+    this.#sqsRequests += requests;
+  }
+
+  invoked(fn: string, took: Millis): void {
+    this.#invocations[fn] = (this.#invocations[fn] ?? 0) + 1;
+    this.#lambdaMillis += took;
+  }
+
+  ended(id: OperationName, how: 'succeeded' | 'failed', at: Millis): void {
+    this.#of(id).ended[how] += 1;
+    this.#lastEndedAt = at - this.#start;
+  }
+
+  /** @param isFirst whether nobody called about this batch before @param sentAt of a task */
+  heard({ call, answered }: Heard, isFirst: boolean, now: Millis, sentAt: (id: TaskId) => Millis): void {
+    const tally = this.#of(call.operation);
+    const { batch } = operationFor(this.#config, call.operation);
+    tally.calls += 1;
+    tally.called ??= { first: now, last: now };
+    tally.called.last = now;
+    if (answered === 'throttled') tally.throttled += 1;
+    if (answered === 'unavailable') tally.unanswered += 1;
+    this.#timeline.count(now - this.#start, 'calls');
+    if (answered === 'throttled') this.#timeline.count(now - this.#start, 'throttled');
+    if (!isFirst) return;
+    for (const { id } of call.items) {
+      const at = sentAt(id);
+      tally.waits.add(now - at);
+      tally.late.add(Math.max(0, now - waitEnd(at, batch)));
+      this.waited(now - this.#start);
+    }
+  }
+
+  readonly report = (event: FlowEvent): void => {
+    switch (event.event) {
+      case 'registered':
+        this.#of(event.operation).tasks += event.tasks;
+        return;
+      case 'rejected':
+        this.#rejected += event.messages;
+        for (const reason of event.reasons) if (this.#reasons.size < REASONS) this.#reasons.add(reason);
+        return;
+      case 'sealed': {
+        if (event.size === 0) return;
+        const tally = this.#of(event.operation);
+        tally.batches += 1;
+        tally.members += event.size;
+        tally.sizes.add(event.size);
+        tally.sealedBy[event.because] = (tally.sealedBy[event.because] ?? 0) + 1;
+        return;
+      }
+      case 'early-guard':
+        this.#earlyGuards += 1;
+        return;
+      default:
+    }
+  };
+
+  get outcome(): Outcome {
+    return {
+      span: Math.max(this.#lastEndedAt, this.#lastSentAt),
+      sentOver: this.#lastSentAt,
+      operations: [...this.#operations].map(([name, tally]) =>
+        tally.outcome(name, operationFor(this.#config, name as OperationName).batch.maxSize),
+      ),
+      rejected: this.#rejected,
+      rejections: [...this.#reasons],
+      earlyGuards: this.#earlyGuards,
+      usage: this.#usage,
+      timeline: this.#timeline.stretches,
+    };
+  }
+
+  get #usage(): Usage {
+    return {
+      writeUnits: this.#writeUnits,
+      readUnits: this.#readUnits,
+      sqsRequests: this.#sqsRequests,
+      invocations: this.#invocations,
+      lambdaMillis: this.#lambdaMillis,
+    };
+  }
+
+  #of(name: string): OperationTally {
+    const tally = this.#operations.get(name) ?? new OperationTally();
+    this.#operations.set(name, tally);
+    return tally;
+  }
+}

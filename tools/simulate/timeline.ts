@@ -1,0 +1,55 @@
+/** What happened when, in stretches of one length: it doubles whenever there would be too many of them. */
+import type { Millis } from '../../src/domain/ids.ts';
+import type { Stretch } from './outcome.ts';
+
+const MOST = 400;
+
+interface Counts {
+  arrived: number;
+  calls: number;
+  throttled: number;
+  waiting: number;
+}
+
+export class Timeline {
+  #length: Millis = 1_000;
+  #stretches: Counts[] = [];
+  #waiting = 0;
+
+  /** @param at from the beginning of the trace, in ms; never before an earlier one */
+  count(at: Millis, what: 'arrived' | 'calls' | 'throttled'): void {
+    this.#at(at)[what] += 1;
+  }
+
+  /** So many more tasks wait for their first call, or fewer. */
+  wait(at: Millis, more: number): void {
+    this.#waiting += more;
+    this.#at(at).waiting = this.#waiting;
+  }
+
+  get stretches(): readonly Stretch[] {
+    return this.#stretches.map((counts, index) => ({ at: index * this.#length, ...counts }));
+  }
+
+  #at(at: Millis): Counts {
+    while (at >= this.#length * MOST) this.#halve();
+    const index = Math.floor(at / this.#length);
+    while (this.#stretches.length <= index)
+      this.#stretches.push({ arrived: 0, calls: 0, throttled: 0, waiting: this.#waiting });
+    return this.#stretches[index] as Counts;
+  }
+
+  #halve(): void {
+    this.#length *= 2;
+    const halves = this.#stretches;
+    this.#stretches = Array.from({ length: Math.ceil(halves.length / 2) }, (_, index) => {
+      const [first, second] = [halves[2 * index] as Counts, halves[2 * index + 1]];
+      return {
+        arrived: first.arrived + (second?.arrived ?? 0),
+        calls: first.calls + (second?.calls ?? 0),
+        throttled: first.throttled + (second?.throttled ?? 0),
+        waiting: (second ?? first).waiting,
+      };
+    });
+  }
+}

@@ -1,0 +1,95 @@
+/** What commands print: for people by default, JSON when asked. */
+import { styleText } from 'node:util';
+import type { DownstreamTarget } from '../src/domain/config/endpoints.ts';
+
+/** What could move a terminal's cursor, clear its screen, end a line or turn the reading direction. */
+const UNPRINTABLE = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu;
+
+/** Text from elsewhere, for a terminal: what is more than text is shown as a replacement character. */
+export const printable = (text: string): string => text.replaceAll(UNPRINTABLE, '\ufffd');
+
+/** JSON for a program or a terminal: JSON allows these characters in its strings as they are, and also escaped. */
+export const printJson = (json: string): string =>
+  json.replaceAll(UNPRINTABLE, (character) =>
+    /[\t\n\r]/.test(character) ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
+/** A URL as far as anybody may read it: passwords and keys are in what surrounds origin and path. */
+export const withoutSecrets = (url: string): string => {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`;
+};
+
+/** Where a downstream is, as far as anybody may read it. */
+export const whereIs = (target: DownstreamTarget): string => {
+  switch (target.kind) {
+    case 'http':
+      return withoutSecrets(target.url);
+    case 'lambda':
+      return `function ${target.function}`;
+    case 'step-functions':
+      return `state machine ${target.stateMachine}`;
+    case 'queue':
+      return `queue ${target.name}`;
+  }
+};
+
+/** `1 task`, `2 tasks`. */
+export const plural = (count: number, one: string, many = `${one}s`): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+
+/** Aligns rows under their headings; numbers to the right. */
+export const table = (headings: readonly string[], rows: readonly (readonly (string | number)[])[]): string => {
+  const cells = rows.map((row) =>
+    row.map((cell) => (typeof cell === 'number' ? cell.toLocaleString('en') : printable(cell))),
+  );
+  const widths = headings.map((heading, column) =>
+    Math.max(heading.length, ...cells.map((row) => (row[column] ?? '').length)),
+  );
+  const line = (row: readonly string[], isNumber: (column: number) => boolean): string =>
+    row
+      .map((cell, column) => (isNumber(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0)))
+      .join('  ')
+      .trimEnd();
+  const numeric = (column: number): boolean => rows.length > 0 && rows.every((row) => typeof row[column] === 'number');
+  return [dim(line(headings, numeric)), ...cells.map((row) => line(row, numeric))].join('\n');
+};
+
+export const dim = (text: string): string => styleText('dim', text, { stream: process.stdout });
+export const red = (text: string): string => styleText('red', text, { stream: process.stdout });
+export const green = (text: string): string => styleText('green', text, { stream: process.stdout });
+
+/** A time as people say it: `3 s ago`. */
+export const ago = (iso: string | undefined, now = Date.now()): string =>
+  iso === undefined ? '' : span(Math.max(0, (now - Date.parse(iso)) / 1_000));
+
+/** A time that is still to come: `in 3 s`; nothing for one that has come. */
+export const ahead = (iso: string, now = Date.now()): string | undefined => {
+  const seconds = (Date.parse(iso) - now) / 1_000;
+  return seconds > 0 ? span(seconds) : undefined;
+};
+
+const span = (seconds: number): string => {
+  if (seconds < 100) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+  if (seconds < 6_000) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} d`;
+};
+
+/** As many lines as anyone reads of what is wrong. */
+const COMPLAINTS_SHOWN = 20;
+
+/** What is wrong with some of many, on the standard error. */
+export const complain = (lines: readonly string[]): void => {
+  for (const line of lines.slice(0, COMPLAINTS_SHOWN)) console.error(printable(line));
+  if (lines.length > COMPLAINTS_SHOWN)
+    console.error(`… and ${lines.length - COMPLAINTS_SHOWN} more (--json shows all)`);
+};
+
+/** A line per field, for one thing. */
+export const fields = (entries: readonly (readonly [string, string | undefined])[]): string => {
+  const shown = entries.filter(
+    (entry): entry is readonly [string, string] => entry[1] !== undefined && entry[1] !== '',
+  );
+  const width = Math.max(...shown.map(([name]) => name.length));
+  return shown.map(([name, value]) => `${dim(name.padEnd(width))}  ${value}`).join('\n');
+};

@@ -1,0 +1,232 @@
+/**
+ * What must hold once everything has come to rest: whatever was sent is done or refused, was asked for downstream as it
+ * was sent, and, where nothing went wrong, in time and in full batches.
+ */
+import { type Batch, isFinished, membersOf } from '../../src/domain/batches/batch.ts';
+import { operationFor, operationNamed } from '../../src/domain/config/resolved.ts';
+import type { Answer, CallItem, ItemAnswer } from '../../src/domain/downstream/downstream.ts';
+import { type BatchId, operationOf, parseCandidate, type TaskId } from '../../src/domain/ids.ts';
+import { parseRegisterMessage, withId } from '../../src/domain/register/register-message.ts';
+import { isSameTask, runNumber, type Task } from '../../src/domain/tasks/task.ts';
+import { CLOCK_SKEW } from '../../src/domain/timings.ts';
+import type { Tables } from '../../src/memory/tables.ts';
+import { endedWaiting } from '../../src/steps/tasks/settle.ts';
+import { demand } from '../../src/virtual/violation.ts';
+import { checkAttempts } from './attempts.ts';
+import { checkCaps } from './caps.ts';
+import { bytesOf, type Evidence, isPayloadGone, sentPayloads, waitsOf } from './evidence.ts';
+import { checkFannedOut } from './fanned-out.ts';
+import { checkInTime } from './in-time.ts';
+import { checkLargeAnswers } from './large-answers.ts';
+import { checkLed } from './led.ts';
+import { checkMerged, merges } from './merged.ts';
+import { checkSettled } from './settled.ts';
+import { checkTold } from './told.ts';
+
+/** @throws Violation */
+export const checkAtRest = (evidence: Evidence): void => {
+  demand(evidence.late.size === 0, 'every function ends before its timeout', [...evidence.late]);
+  checkTables(evidence);
+  checkSent(evidence);
+  checkCalls(evidence);
+  checkAttempts(evidence);
+  checkOutcomes(evidence);
+  checkRedrives(evidence);
+  checkSettled(evidence);
+  checkCaps(evidence);
+  checkTold(evidence);
+  checkMerged(evidence);
+  checkLargeAnswers(evidence);
+  checkFannedOut(evidence);
+  if (evidence.isCalm) checkInTime(evidence);
+  checkLed(evidence);
+};
+
+/** However often it is asked for, and however late: each run that failed is followed by one. */
+const checkRedrives = ({ tables, redriven, refusedRedrives }: Evidence): void => {
+  const asked = Map.groupBy(redriven, ({ id }) => id);
+  for (const task of tables.tasks.values()) {
+    const { id, run } = task;
+    const runs = new Set(asked.get(id)?.map((each) => each.run));
+    const refused = new Set(refusedRedrives.filter((each) => each.id === id).map((each) => each.run));
+    const heeded = [...runs].filter((each) => !refused.has(each));
+    demand(run > Math.max(0, ...heeded), 'a redrive starts another run', { id, run });
+    demand(runNumber(task) <= 1 + runs.size, 'a redrive starts one run', { id, run, asked: [...runs] });
+  }
+};
+
+/**
+ * A register λ that was paused for long and then died may leave the waiting row of a task that is done by then. It
+ * costs a place in the Target's next batch and is deleted with that, or by the patrol.
+ */
+const checkTables = ({ tables, patrolled, mayStopAmidWork, outlived }: Evidence): void => {
+  for (const task of tables.tasks.values())
+    demand(task.state.status === 'succeeded' || task.state.status === 'failed', 'every registered task ends', task);
+  for (const [target, rows] of tables.waiting)
+    demand((mayStopAmidWork && !patrolled) || rows.size === 0, 'nothing waits in the end', {
+      target,
+      rows: [...rows.keys()],
+    });
+  for (const [target, lock] of tables.locks)
+    demand(lock.holder === undefined && lock.openBatch === undefined, 'no lock is held in the end', { target, lock });
+  for (const batch of tables.batches.values()) checkBatch(tables, batch, outlived.has(batch.id));
+};
+
+const checkBatch = (tables: Tables, batch: Batch, isOutlived: boolean): void => {
+  const since = waitsOf(tables, batch);
+  if (!since.includes(undefined))
+    demand(
+      batch.oldestAt === Math.min(batch.createdAt, ...since.filter((at) => at !== undefined)),
+      'a batch knows since when its oldest task waits',
+      { batch, since },
+    );
+  demand(isFinished(batch.status), 'every batch ends', batch);
+  if (isOutlived) return;
+  const dropped = new Set(batch.dropped);
+  const members = batch.candidates.filter((candidate) => !dropped.has(candidate)).map(parseCandidate);
+  const outcomes = members.map(({ id, run }) => {
+    const task = tables.tasks.get(id);
+    // One that has another run by now failed in this one.
+    if (task && task.run > run) return 'failed';
+    return task && 'batchId' in task.state && task.state.batchId === batch.id ? task.state.status : undefined;
+  });
+  const count = (status: string): number => outcomes.filter((outcome) => outcome === status).length;
+  const counts = { succeeded: count('succeeded'), failed: count('failed') };
+  demand(counts.succeeded + counts.failed === outcomes.length, "a batch's members are its own", { batch, outcomes });
+  const isCounted = JSON.stringify(counts) === JSON.stringify(batch.counts);
+  demand(isCounted, 'counts are what the members show', { batch, counts });
+  const { succeeded, failed } = counts;
+  const status = failed === 0 ? 'succeeded' : succeeded === 0 ? 'failed' : 'partly-failed';
+  demand(batch.status === status, "a batch's status is what its counts say", batch);
+};
+
+/** Every message became a task, is the same as one, or lies in the rejected queue; and nothing else does. */
+const checkSent = ({ config, tables, sent, rejected, lost, mayLackOperation }: Evidence): void => {
+  // A dead letter that was sent again is another message with the same body.
+  const refused = new Set(rejected.flatMap(({ messageId, body }) => [messageId, body]));
+  const known = new Set<TaskId>();
+  for (const message of sent) {
+    const parsed = parseRegisterMessage(config, message);
+    const stored = parsed.ok ? tables.tasks.get(parsed.value.id) : undefined;
+    const isTask = parsed.ok && stored !== undefined && isSameTask(stored, parsed.value);
+    const isRefused = [message.messageId, message.body, withId(message.body, message.messageId)].some((each) =>
+      refused.has(each),
+    );
+    if (parsed.ok) {
+      known.add(parsed.value.id);
+      const isLost = lost.has(message.body) || (mayLackOperation && isRefused);
+      if (isLost) continue;
+      demand(stored !== undefined, 'every sent task is registered', message);
+    }
+    demand(isTask !== isRefused, 'a message becomes a task or is refused, not both', message);
+  }
+  for (const id of tables.tasks.keys()) demand(known.has(id), 'nobody makes up tasks', id);
+};
+
+const checkCalls = (evidence: Evidence): void => {
+  const { config, configs, tables, log, mayStopAmidWork, mayOverlap } = evidence;
+  const payloads = sentPayloads(evidence);
+  for (const { call } of log.calls) {
+    const batch = tables.batches.get(call.batchId);
+    const { maxBytes } = operationFor(config, operationOf(call.target)).batch;
+    const formedBy = configs.recent((batch?.createdAt ?? 0) + CLOCK_SKEW);
+    const sizes = formedBy.map((each) => operationNamed(each.config, operationOf(call.target))?.batch.maxSize ?? 0);
+    const maxSize = Math.max(...sizes);
+    const members = new Set(batch && membersOf(batch));
+    const ids = call.items.map(({ id }) => id);
+    demand(new Set(ids).size === ids.length, 'no item is twice in a call', call);
+    demand(ids.length > 0 && ids.length <= maxSize, 'a call has at most maxSize items', call);
+    demand(ids.length === 1 || bytesOf(call.items) <= maxBytes, 'a call has at most maxBytes', call);
+    demand(call.target === batch?.target && ids.every((id) => members.has(id)), 'a call is about its batch', call);
+    for (const { id, payload } of call.items) demand(payloads.get(id) === payload, 'payloads arrive as sent', call);
+  }
+  for (const task of tables.tasks.values())
+    demand(
+      log.tried.has(task.id) ||
+        endedWaiting(task) ||
+        merges(config, task.operation) ||
+        isPayloadGone(evidence, task) ||
+        ((mayStopAmidWork || mayOverlap) && gaveUp(task)),
+      'every task was asked for downstream',
+      task,
+    );
+};
+
+/** Every task shows what the downstream answered about it, or that it gave up after all attempts. */
+const checkOutcomes = (evidence: Evidence): void => {
+  const { config, tables, log } = evidence;
+  const answers = new Map<string, string[]>();
+  const keyOf = (batch: BatchId, id: TaskId): string => `${batch} ${id}`;
+  const note = (batch: BatchId, outcomes: readonly (readonly [TaskId, unknown])[]): void => {
+    for (const [id, outcome] of outcomes) {
+      const key = keyOf(batch, id);
+      answers.set(key, [...(answers.get(key) ?? []), JSON.stringify(outcome)]);
+    }
+  };
+  for (const { call, answered } of log.calls)
+    if (answered)
+      note(call.batchId, outcomesOf(answered.answer, call.items, operationFor(config, call.operation).retry.bisect));
+  for (const { batchId, items } of log.reports) {
+    const members = membersOf(tables.batches.get(batchId) ?? { candidates: [], dropped: [] });
+    note(batchId, items === 'all-succeeded' ? members.map((id) => [id, SUCCEEDED]) : resultsIn(items));
+  }
+  for (const task of tables.tasks.values()) {
+    if (endedWaiting(task)) continue;
+    // Judged by its inputs.
+    if (merges(config, task.operation) || isPayloadGone(evidence, task)) continue;
+    if (gaveUp(task)) {
+      const { maxAttempts } = operationFor(config, task.operation).retry;
+      const attempts = 'attempts' in task.state ? task.state.attempts : 0;
+      demand(attempts === maxAttempts, 'nobody gives up before the last attempt', task);
+    } else {
+      const batchId = 'batchId' in task.state ? task.state.batchId : undefined;
+      const answered = batchId && answers.get(keyOf(batchId, task.id));
+      demand(answered?.includes(outcomeOf(task)) === true, 'a task ends as was answered', task);
+    }
+  }
+};
+
+const SUCCEEDED = { status: 'succeeded' };
+/** What to do about it is said for people. */
+const TOO_LARGE = 'answer-too-large';
+
+/** What an answer says of items, in the checker's own words. */
+const outcomesOf = (
+  answer: Answer,
+  items: readonly CallItem[],
+  bisect: boolean,
+): readonly (readonly [TaskId, unknown])[] => {
+  switch (answer.kind) {
+    case 'all-succeeded':
+      return items.map(({ id }) => [id, SUCCEEDED]);
+    case 'refused': {
+      const error =
+        answer.suspect === 'its-answer'
+          ? { code: TOO_LARGE, message: '', retriable: true }
+          : { code: 'refused', message: answer.reason, retriable: false };
+      // Of many nobody knows which of them is at fault.
+      return bisect && answer.suspect && items.length > 1
+        ? []
+        : items.map(({ id }) => [id, { status: 'failed', error }]);
+    }
+    case 'pending':
+    case 'unavailable':
+      return [];
+    case 'results':
+      return resultsIn(answer.items);
+  }
+};
+
+const resultsIn = (items: ReadonlyMap<TaskId, ItemAnswer>): readonly (readonly [TaskId, unknown])[] =>
+  [...items].filter(([, { status }]) => status !== 'retry');
+
+const outcomeOf = ({ state }: Task): string => {
+  if (state.status === 'failed') {
+    const error = state.error.code === TOO_LARGE ? { ...state.error, message: '' } : state.error;
+    return JSON.stringify({ status: state.status, error });
+  }
+  const result = state.status === 'succeeded' && state.result !== undefined ? { result: state.result } : {};
+  return JSON.stringify({ status: state.status, ...result });
+};
+
+const gaveUp = ({ state }: Task): boolean => state.status === 'failed' && state.error.code === 'attempts-exhausted';

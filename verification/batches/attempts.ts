@@ -1,0 +1,140 @@
+/** What must hold of a batch's attempts: as many as the policy allows, one after the other, with the pauses asked for. */
+import type { Batch } from '../../src/domain/batches/batch.ts';
+import { printBatch } from '../../src/domain/batches/messages.ts';
+import { type Operation, operationFor } from '../../src/domain/config/resolved.ts';
+import type { Answer, Call } from '../../src/domain/downstream/downstream.ts';
+import { parseCandidate, type TaskId } from '../../src/domain/ids.ts';
+import { demand } from '../../src/virtual/violation.ts';
+import { type Evidence, isPayloadGone } from './evidence.ts';
+import { merges } from './merged.ts';
+import type { LoggedCall } from './simulated-downstream.ts';
+
+/** @throws Violation */
+export const checkAttempts = (evidence: Evidence): void => {
+  const { config, tables, log, mayOverlap, mayStopAmidWork, isPurged, skew } = evidence;
+  const isUncut = !mayOverlap && !mayStopAmidWork;
+  // The look after the last attempt is a start too, and may itself stop. By a clock that is slow a job's time is not over then.
+  const looks = skew > 0 ? 2 : 1;
+  const callsOf = Map.groupBy(log.calls, ({ call }) => call.batchId);
+  for (const batch of tables.batches.values()) {
+    const operation = operationFor(config, batch.operation);
+    const { retry, keepTasks } = operation;
+    const calls = (callsOf.get(batch.id) ?? []).toSorted((a, b) => a.at - b.at);
+    const attempts = Map.groupBy(calls, ({ call }) => call.attempt);
+    checkCalledOften(evidence, batch, operation, attempts);
+    if (!mayOverlap && !isPurged) checkUncounted(evidence, batch, calls);
+    if (isUncut) {
+      checkThrottles(batch, attempts);
+      demand(batch.tries <= retry.maxAttempts + looks, 'no more than maxAttempts are counted', batch);
+    }
+    const wasPending = calls.some(({ answered }) => answered?.answer.kind === 'pending');
+    // Whose job did not report by the last deadline gets no other call.
+    const isLost = batch.candidates.some((each) => isPayloadGone(evidence, tables.tasks.get(parseCandidate(each).id)));
+    if (isUncut && !isLost && !merges(config, batch.operation))
+      demand(batch.attempt - attempts.size <= (wasPending ? looks : 0), 'every attempt that was started was made', {
+        batch,
+        called: attempts.size,
+      });
+    for (const [index, next] of calls.slice(1).entries()) {
+      const { call, answered } = calls[index] as LoggedCall;
+      if (!answered) continue;
+      demand(mayOverlap || answered.at <= next.at, 'calls about one batch do not overlap', { call, next: next.call });
+      const pause = answered.answer.kind === 'unavailable' ? (answered.answer.retryAfter ?? 0) : 0;
+      const kept = Math.min(pause, keepTasks / retry.maxAttempts - retry.maxDelay);
+      if (!mayOverlap && next.call.attempt > call.attempt)
+        demand(next.at >= answered.at + kept - 2 * skew, 'a pause that was asked for is kept', { call, pause });
+    }
+  }
+};
+
+/**
+ * An attempt whose results could not be stored does not count: one is called about again though its function heard how it
+ * ended, and did not die; that it took too long is no excuse. Where only a message could be marked, another copy of the batch's message may begin the next attempt before
+ * it, or an earlier job's report may put the batch off; then the attempt counts. So it does where not even the message could be sent.
+ */
+const checkUncounted = (
+  { died, late, unsent, received }: Evidence,
+  batch: Batch,
+  calls: readonly LoggedCall[],
+): void => {
+  const marked = (attempt: number): string => printBatch({ batchId: batch.id, uncounted: attempt }).slice(0, -1);
+  const hasMark = (bodies: readonly string[], attempt: number): boolean =>
+    bodies.some((body) => body === `${marked(attempt)}}` || body.startsWith(`${marked(attempt)},`));
+  const isReported = [...received.values()].some((bodies) =>
+    bodies.some((body) => body.startsWith(`{"batchId":${JSON.stringify(batch.id)}`)),
+  );
+  const lost = new Set(
+    calls.flatMap(({ call, answered, by }) => {
+      if (!answered || (died.has(by) && !late.has(by))) return [];
+      const ended = new Set(endedIn(answered.answer, call));
+      const later = calls.filter((each) => each.call.attempt > call.attempt);
+      if (!later.some((each) => each.call.items.some(({ id }) => ended.has(id)))) return [];
+      const isMarked = [...received.values()].some((bodies) => hasMark(bodies, call.attempt));
+      const isFirstMarked = hasMark(received.get(later[0]?.by ?? '') ?? [], call.attempt);
+      const isMarkLate = isMarked && (!isFirstMarked || isReported);
+      return isMarkLate || (!isMarked && unsent.has(by)) ? [] : [call.attempt];
+    }),
+  );
+  const { tries, attempt } = batch;
+  demand(tries + lost.size <= attempt, 'an attempt whose results could not be stored uses no try', {
+    batch,
+    lost: [...lost],
+  });
+};
+
+/** The items that an answer ends. */
+const endedIn = (answer: Answer, { inputs, items }: Call): readonly TaskId[] => {
+  // An answer about the inputs of a merged job is no result of a request yet.
+  if (inputs) return [];
+  if (answer.kind === 'all-succeeded') return items.map(({ id }) => id);
+  if (answer.kind !== 'results') return [];
+  return [...answer.items].filter(([, { status }]) => status !== 'retry').map(([id]) => id);
+};
+
+const isThrottled = ({ answered }: LoggedCall): boolean =>
+  answered?.answer.kind === 'unavailable' && answered.answer.throttled === true;
+
+/**
+ * An attempt counts unless a circuit was open at its end, it was refused for too many calls, it had brought the batch further
+ * when it was cut short, or its function lived on and could not store its results.
+ */
+const checkCalledOften = (
+  { hindered }: Evidence,
+  batch: Batch,
+  { retry, circuit }: Operation,
+  attempts: ReadonlyMap<number, readonly LoggedCall[]>,
+): void => {
+  const { maxAttempts, immediate } = retry;
+  let wasHalved = false;
+  let counted = 0;
+  for (const calls of attempts.values()) {
+    const sizes = calls.map(({ call }) => call.items.length);
+    wasHalved ||= calls.some(({ answered }) => answered?.answer.kind === 'refused' && answered.answer.suspect);
+    const cameToNothing = calls.every(({ answered }) => !answered || answered.answer.kind === 'unavailable');
+    const isHindered = calls.some(({ by }) => hindered.has(by));
+    const mayCount = !isHindered && (!cameToNothing || !(circuit || calls.some(isThrottled)));
+    if (!(wasHalved && retry.bisect) && mayCount) counted += 1;
+    const levels = wasHalved && retry.bisect ? 2 + Math.ceil(Math.log2(Math.max(...sizes))) : 1;
+    const asked = Map.groupBy(
+      calls.flatMap(({ call }) => call.items),
+      ({ id }) => id,
+    );
+    for (const [id, times] of asked)
+      demand(times.length <= levels * (1 + immediate), 'an attempt repeats its call as often as it may', {
+        id,
+        batch,
+        times: times.length,
+      });
+  }
+  demand(counted <= maxAttempts, 'a batch has at most maxAttempts attempts', batch);
+};
+
+/** That a call came too often is nobody's fault. */
+const checkThrottles = ({ tries, attempt }: Batch, attempts: ReadonlyMap<number, readonly LoggedCall[]>): void => {
+  const throttled = [...attempts.values()].filter((calls) => calls.every(isThrottled)).length;
+  demand(tries + throttled <= attempt, 'an attempt that was refused for too many calls uses no try', {
+    tries,
+    attempt,
+    throttled,
+  });
+};

@@ -1,0 +1,117 @@
+/** The configurations of a schedule, one after the other, and which of them a function may have. */
+
+import type { Config, Operation } from '../../src/domain/config/resolved.ts';
+import type { Millis, OperationName } from '../../src/domain/ids.ts';
+import { MINUTE } from '../../src/domain/timings.ts';
+import { START } from '../../src/virtual/trace.ts';
+import { withOperations } from './with-operations.ts';
+
+/** Somebody deploys another configuration. */
+export interface ConfigChange {
+  /** In ms from the start. */
+  readonly at: Millis;
+  /** @default - all of them */
+  readonly operation?: OperationName;
+  /** What is another from then on, and stays so; null removes the operation, until the next change of it. */
+  readonly to: Partial<Operation> | null;
+}
+
+/** A configuration, and since when functions start with it. */
+export interface Configured {
+  readonly from: Millis;
+  readonly config: Config;
+}
+
+/**
+ * How long a function goes on with the configuration that it was started with: its timeout, what it may be paused for, and
+ * requests that its client gave up on.
+ */
+const FUNCTION_LIFE: Millis = 10 * MINUTE;
+
+export class Configurations {
+  readonly all: readonly Configured[];
+
+  /** @param changes sorted by time */
+  constructor(config: Config, changes: readonly ConfigChange[] = []) {
+    const all: Configured[] = [{ from: Number.NEGATIVE_INFINITY, config }];
+    let whole = config;
+    const removed = new Set<string>();
+    for (const { at, operation, to } of changes) {
+      const isMeant = ({ operation: name }: Operation): boolean => operation === undefined || name === operation;
+      for (const each of Object.values(whole.operations).filter(isMeant))
+        if (to) removed.delete(each.operation);
+        else removed.add(each.operation);
+      whole = withOperations(whole, (each) => (to && isMeant(each) ? to : {}));
+      const kept = Object.entries(whole.operations).filter(([name]) => !removed.has(name));
+      all.push({ from: START + at, config: { ...whole, operations: Object.fromEntries(kept) } });
+    }
+    this.all = all;
+  }
+
+  /** Whether it is another at any time. */
+  get change(): boolean {
+    return this.all.length > 1;
+  }
+
+  /** Whether it says something else of this at any time. */
+  changes(what: (config: Config) => unknown): boolean {
+    return new Set(this.all.map(({ config }) => JSON.stringify(what(config)))).size > 1;
+  }
+
+  /** Operations that are removed at some time: functions that meet their rows fail, until they are there again. */
+  get removed(): ReadonlySet<string> {
+    const names = Object.keys(this.all[0]?.config.operations ?? {});
+    return new Set(names.filter((name) => this.all.some(({ config }) => !Object.hasOwn(config.operations, name))));
+  }
+
+  /** What a function has that is started now. */
+  at(now: Millis): Config {
+    return (this.all.findLast(({ from }) => from <= now) as Configured).config;
+  }
+
+  /** What functions that run now may have. */
+  recent(now: Millis): readonly Configured[] {
+    return this.all.filter(({ from }, index) => {
+      const until = this.all[index + 1]?.from ?? Number.POSITIVE_INFINITY;
+      return from <= now && until > now - FUNCTION_LIFE;
+    });
+  }
+
+  /**
+   * Whether `most`, by some configuration that a running function may have, allows for what was begun at these moments and is not over.
+   * What functions began that may have had another configuration counts only towards the largest cap: a cap that is lowered ends nothing.
+   *
+   * @param most of a configuration; null is any number, undefined none: the operation is removed
+   */
+  allow(now: Millis, begun: readonly Millis[], most: (config: Config) => number | null | undefined): boolean {
+    return this.#everAllowed(now, begun, most) && this.#allowNow(now, begun, most);
+  }
+
+  /**
+   * Whether the latest of these batches may begin under the cap of some configuration that a running function may still have. All batches
+   * that are not over count, also those begun under another configuration, or without a cap.
+   */
+  allowTheLast(now: Millis, begun: readonly Millis[], most: (config: Config) => number | null | undefined): boolean {
+    return this.recent(now).some(({ config }) => {
+      const cap = most(config);
+      return cap === null || begun.length <= (cap ?? 0);
+    });
+  }
+
+  /** Whatever began when: there are never more than the largest cap since the oldest of them began. */
+  #everAllowed(now: Millis, begun: readonly Millis[], most: (config: Config) => number | null | undefined): boolean {
+    const oldest = Math.min(now, ...begun);
+    const caps = this.all.flatMap(({ from, config }, index) => {
+      const until = this.all[index + 1]?.from ?? Number.POSITIVE_INFINITY;
+      return from <= now && until > oldest - FUNCTION_LIFE ? [most(config)] : [];
+    });
+    return caps.includes(null) || begun.length <= Math.max(...caps.map((cap) => cap ?? 0));
+  }
+
+  #allowNow(now: Millis, begun: readonly Millis[], most: (config: Config) => number | null | undefined): boolean {
+    return this.recent(now).some(({ from, config }) => {
+      const cap = most(config);
+      return cap === null || begun.filter((at) => at >= from + FUNCTION_LIFE).length <= (cap ?? 0);
+    });
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * What a step may cost, however many Targets, slots and tasks there are: requests to stores and queues, and rows in each request. They
+ * are counted for each run of a function, so that a step which looks at all Targets instead of its own breaks a promise.
+ *
+ * A run makes at most {@link ONCE} requests, and {@link EACH} more for each message, each batch that it opens, each time it ends
+ * tasks that wait, and each call downstream; and {@link ITEM} more for each row that it reads of a task that is a fan-out's item. A
+ * request has at most as many rows as the largest of these: the run's messages, the tasks of two batches, the Targets that are woken
+ * together, the pages of slots, the inputs of a merged request. Runs that wake many Targets at a pace are held to the pace.
+ */
+
+import { INPUTS_MAX } from '../../src/domain/merging/inputs.ts';
+import { STINT } from '../../src/domain/timings.ts';
+import type { WorkingQueue } from '../../src/ports/queues.ts';
+import { TOGETHER } from '../../src/steps/slots/wake.ts';
+import { PACE } from '../../src/steps/slots/waking.ts';
+import { DOWNSTREAM_CALL } from '../../src/virtual/faults.ts';
+import type { Gate } from '../../src/virtual/gate.ts';
+import { demand } from '../../src/virtual/violation.ts';
+import type { Configurations } from './configurations.ts';
+
+/** A signal to all that are woken together, and what surrounds it. */
+const ONCE = TOGETHER + 20;
+const EACH = 40;
+/**
+ * For an item that was acked before: its ack, the note of its failure, and seven on the way up a tree of four levels (the header at each
+ * level, a node at three). Simulated nodes have three slots. Real ones have 450, so real trees have fewer levels.
+ */
+const ITEM = 9;
+
+/** A run of a function that works off a queue. */
+interface Run {
+  readonly of: WorkingQueue;
+  readonly messages: number;
+}
+
+export const isStep = (name: string): name is WorkingQueue => ['register', 'elect', 'group', 'batch'].includes(name);
+
+const WORK: ReadonlySet<string> = new Set(['locks.openBatch', 'tasks.settle', DOWNSTREAM_CALL]);
+
+/** The same gate, which counts. @param judge is given what is to hold after each request */
+export const metered = (
+  gate: Gate,
+  run: Run,
+  { configs, slotsPerPage }: { readonly configs: Configurations; readonly slotsPerPage: number },
+  judge: (check: () => void) => void,
+): Gate => {
+  const most = mostRows(run, configs, slotsPerPage);
+  let [requests, work, items, atPace] = [0, run.messages, 0, false];
+  return async (call, effects) => {
+    if (WORK.has(call)) work += 1;
+    atPace ||= call === 'operations.markWaking';
+    const answers = await gate(call, effects);
+    // While a table is down, a write is repeated for as long as the function has time: those that fail are not counted.
+    requests += 1;
+    items += totalOf(answers, itemsIn);
+    const rows = totalOf(answers, rowsIn);
+    // Every woken Target is a request and a share of two others.
+    const pace = atPace ? { requests: 2 * PACE * (STINT / 1_000 + 1), rows: PACE } : { requests: 0, rows: 0 };
+    judge(() => {
+      const bound = ONCE + EACH * work + ITEM * items + pace.requests;
+      demand(requests <= bound, 'a step makes no more requests where there is more', { ...run, call, requests, bound });
+      demand(rows <= Math.max(most, pace.rows), 'a request has no more rows where there is more', {
+        ...run,
+        call,
+        rows,
+        most,
+      });
+    });
+    return answers;
+  };
+};
+
+const mostRows = ({ messages }: Run, { all }: Configurations, slotsPerPage: number): number => {
+  // Batches, and slots, may be of an earlier configuration.
+  const sizes = all
+    .flatMap(({ config }) => Object.values(config.operations))
+    .flatMap(({ batch, merge, concurrency: { total, perTarget } }) => [
+      2 * batch.maxSize,
+      Math.ceil(Math.max(total ?? 0, perTarget ?? 0) / slotsPerPage) + 1,
+      merge === null ? 0 : INPUTS_MAX,
+    ]);
+  return Math.max(messages, TOGETHER + 1, ...sizes);
+};
+
+const rowsIn = (answer: unknown): number => {
+  if (Array.isArray(answer)) return answer.length;
+  return typeof answer === 'object' && answer !== null && 'items' in answer ? rowsIn(answer.items) : 1;
+};
+
+/** Rows of tasks that are items of a fan-out. */
+const itemsIn = (answer: unknown): number => {
+  if (typeof answer !== 'object' || answer === null) return 0;
+  if ('fanOutItem' in answer && answer.fanOutItem !== undefined) return 1;
+  return totalOf(Object.values(answer), itemsIn);
+};
+
+const totalOf = (answers: readonly unknown[], of: (answer: unknown) => number): number =>
+  answers.reduce<number>((sum, answer) => sum + of(answer), 0);

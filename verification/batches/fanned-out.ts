@@ -1,0 +1,139 @@
+/**
+ * Schedules whose tasks are items of one fan-out, and what must hold in them: judged by how the tasks ended, and not by
+ * asking the steps that ack.
+ */
+
+import type { CallbackMessage } from '../../src/domain/callbacks/callback.ts';
+import type { Config } from '../../src/domain/config/resolved.ts';
+import { type FanOutId, type Item, itemIdOf, parseItemId } from '../../src/domain/fan-out-ids.ts';
+import type { NodeSize } from '../../src/domain/fan-outs/tree.ts';
+import { parseRegisterMessage } from '../../src/domain/register/register-message.ts';
+import { type Outcome, runNumber, type Task } from '../../src/domain/tasks/task.ts';
+import { memoryFanOuts } from '../../src/memory/fan-outs.ts';
+import type { Tables } from '../../src/memory/tables.ts';
+import { nodeKey } from '../../src/memory/tables.ts';
+import { addItems } from '../../src/steps/fan-outs/add-items.ts';
+import type { FanOutDeps } from '../../src/steps/fan-outs/deps.ts';
+import { seal } from '../../src/steps/fan-outs/seal.ts';
+import { isObject, parseJson } from '../../src/util/json-text.ts';
+import { openGate } from '../../src/virtual/gate.ts';
+import { seeded, seedOf } from '../../src/virtual/random.ts';
+import { demand } from '../../src/virtual/violation.ts';
+import type { Evidence } from './evidence.ts';
+import type { Scenario } from './world.ts';
+
+const FAN_OUT = 'f' as FanOutId;
+/** Small, so that a few dozen tasks make a tree of some levels, and a batch's items some writes. */
+export const ITEM_NODES: NodeSize = { width: 3, acksAtOnce: 2 };
+
+/** The same schedule, of tasks most of which are items of one fan-out; some name items that nobody knows. */
+export const fanningOut = (scenario: Scenario): Scenario => {
+  const random = seeded(seedOf(scenario.seed, 'items of a fan-out'));
+  let items = 0;
+  const another = (): string | undefined => {
+    if (random.chance(0.1)) return random.pick([undefined, 'gone:0:0', `${FAN_OUT}:0:${ITEM_NODES.width}`]);
+    items += 1;
+    return itemIdOf(itemAt(items - 1));
+  };
+  const named = new Map<unknown, string | undefined>();
+  const sends = scenario.sends.map(({ at, body }) => {
+    const json = parseJson(body);
+    const isTask = parseRegisterMessage(scenario.config, { messageId: 'm', body }).ok;
+    if (!isTask || !json.ok || !isObject(json.value)) return { at, body };
+    const { id } = json.value;
+    // One id is one task, whoever sends it.
+    const fanOutItem = named.has(id) ? named.get(id) : another();
+    if (id !== undefined) named.set(id, fanOutItem);
+    return { at, body: JSON.stringify({ ...json.value, fanOutItem }) };
+  });
+  const config: Config = { ...scenario.config, fanOuts: { ...scenario.config.fanOuts, callback: 'ops' } };
+  return items === 0 ? scenario : { ...scenario, config, sends, items };
+};
+
+const itemAt = (n: number): Item => ({
+  fanOut: FAN_OUT,
+  group: Math.floor(n / ITEM_NODES.width),
+  index: n % ITEM_NODES.width,
+});
+
+/** The fan-out is there, and sealed, before the first of its tasks is. */
+export const openFanOut = async (
+  tables: Tables,
+  items: number,
+  deps: Pick<FanOutDeps, 'config' | 'machine'>,
+): Promise<void> => {
+  const fanOuts = memoryFanOuts(tables, openGate, ITEM_NODES);
+  const createdAt = deps.machine.now();
+  await fanOuts.open({ id: FAN_OUT, createdAt }, createdAt);
+  const around: FanOutDeps = { ...deps, fanOuts, queues: { callbacks: async () => {} }, report: () => {} };
+  await addItems(around, FAN_OUT, items, deps.machine.token());
+  await seal(around, FAN_OUT);
+};
+
+const slotOf = (tables: Tables, { fanOut, group, index }: Item): boolean | null | undefined =>
+  tables.fanOutNodes.get(nodeKey(fanOut, { level: 0, n: group }))?.slots[index];
+
+const allSlots = (tables: Tables, items: number): readonly (boolean | null | undefined)[] =>
+  Array.from({ length: items }, (_, n) => slotOf(tables, itemAt(n)));
+
+/** How a task's first run ended: only a failed one is followed by another. */
+const firstEnd = (task: Task): Outcome['status'] | undefined => {
+  if (runNumber(task) > 1) return 'failed';
+  const { status } = task.state;
+  return status === 'succeeded' || status === 'failed' ? status : undefined;
+};
+
+/** Watches the fan-out's end. @throws Violation */
+export const checkCompletion = (tables: Tables, items: number): void => {
+  const slots = allSlots(tables, items);
+  demand(!slots.includes(null) && !slots.includes(undefined), 'a fan-out is complete when its items are done', slots);
+  for (const task of tables.tasks.values())
+    demand(
+      task.fanOutItem === undefined || slotOfTask(tables, task) === undefined || firstEnd(task) !== undefined,
+      'a fan-out is complete when the tasks that are its items have ended',
+      task,
+    );
+};
+
+/** What the item of a task shows; undefined for a task that is none, or one that nobody knows. */
+const slotOfTask = (tables: Tables, { fanOutItem }: Task): boolean | null | undefined => {
+  const item = parseItemId(fanOutItem);
+  return item && slotOf(tables, item);
+};
+
+/** Holds what an initiator is told, when he is, against what the fan-out knows then. @throws Violation */
+export const checkOrder = (tables: Tables, { event }: CallbackMessage): void => {
+  const { subject } = JSON.parse(event) as { readonly subject: string };
+  const task = [...tables.tasks.values()].find(({ id }) => id === subject);
+  const slot = task && slotOfTask(tables, task);
+  demand(slot !== null, 'who is told of a task is told after its item was acked', { event, task });
+};
+
+/** @throws Violation */
+export const checkFannedOut = ({ tables, told, items = 0 }: Evidence): void => {
+  if (items === 0) return;
+  const done = new Set<string>();
+  for (const task of tables.tasks.values()) {
+    const slot = slotOfTask(tables, task);
+    if (slot === undefined) continue;
+    done.add(String(task.fanOutItem));
+    demand(slot === (firstEnd(task) === 'succeeded'), "an item shows how its task's first run ended", { task, slot });
+  }
+  const slots = allSlots(tables, items);
+  const acked = slots.filter((slot) => slot !== null).length;
+  demand(acked === done.size, 'no item is acked that is no task', { slots, done: [...done] });
+  const fanOut = tables.fanOuts.get(FAN_OUT);
+  const isComplete = fanOut?.status === 'complete';
+  demand(isComplete === (acked === items), 'a fan-out is complete once its items are done', { fanOut, slots });
+  const failed = slots.filter((slot) => slot === false).length;
+  demand(!isComplete || fanOut?.ended?.failed === failed, 'a fan-out counts what failed', { fanOut, slots });
+  const ends = told.map(({ event }) => JSON.parse(event) as { id: string; type: string }).filter(isOfFanOut);
+  demand(
+    ends.every(({ id }) => id === `${FAN_OUT}.${fanOut?.createdAt}.completed`) && ends.length > 0 === isComplete,
+    "a fan-out's end is told, under one id",
+    { ends, fanOut },
+  );
+};
+
+/** Whether an event tells of a fan-out, and not of a task. */
+export const isOfFanOut = ({ type }: { readonly type: string }): boolean => type.startsWith('groupage.fan-out.');

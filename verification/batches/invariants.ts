@@ -1,0 +1,198 @@
+/**
+ * What must hold after every write (design, section 5). Each is a sentence; the first one that breaks stops the run.
+ */
+import { type Batch, isFinished, membersOf } from '../../src/domain/batches/batch.ts';
+import type { Lock } from '../../src/domain/batches/lock.ts';
+import { type GroupMessage, parseGroup } from '../../src/domain/batches/messages.ts';
+import type { Waiting } from '../../src/domain/batches/policy.ts';
+import {
+  type BatchId,
+  candidateOf,
+  type Millis,
+  parseCandidate,
+  type Target,
+  type TaskId,
+} from '../../src/domain/ids.ts';
+import type { Task } from '../../src/domain/tasks/task.ts';
+import type { QueuedMessage, SimulatedQueue } from '../../src/memory/queue.ts';
+import { payloadKey, type Tables, type Watcher } from '../../src/memory/tables.ts';
+import { endedWaiting } from '../../src/steps/tasks/settle.ts';
+import { demand, Violation } from '../../src/virtual/violation.ts';
+import { watchCaps } from './caps.ts';
+import type { Configurations } from './configurations.ts';
+import { type Idle, watchRooms } from './rooms.ts';
+import type { SeenSweep } from './sweeps.ts';
+
+/** What a watcher is told besides what he sees. */
+interface Watched {
+  readonly tables: Tables;
+  readonly configs: Configurations;
+  readonly groupQueue: SimulatedQueue;
+  readonly now: () => Millis;
+  readonly seen: Seen;
+  readonly slotsPerPage: number;
+}
+
+/** What is known only from watching, for those who judge in the end. */
+export interface Seen {
+  /** How long, at the most, a Target waited for room that was there. */
+  readonly idle: Idle;
+  /** Tasks as they were when they ended while they waited: each run of them. */
+  readonly settled: Task[];
+  /** Guards of one fence and token in flight. */
+  readonly guards: { most: number };
+  readonly sweeps: SeenSweep[];
+  /** When a batch was opened: long before it was stored, where a table was down in between. */
+  readonly opened: Map<BatchId, Millis>;
+  /** For how long, at the most, a Target was forgotten. */
+  forgotten: Millis;
+}
+
+/** Watches the tables, and the deletion of guards. */
+export const watch = (
+  { tables, configs, groupQueue, now, seen, slotsPerPage }: Watched,
+  onViolation: (violation: Violation) => void,
+): void => {
+  const checked =
+    <Args extends unknown[]>(check: (...args: Args) => void) =>
+    (...args: Args): void => {
+      try {
+        check(...args);
+      } catch (cause) {
+        if (!(cause instanceof Violation)) throw cause;
+        onViolation(cause);
+      }
+    };
+  const parsed = new WeakMap<QueuedMessage, GroupMessage>();
+  const parse = (message: QueuedMessage): GroupMessage => {
+    const known = parsed.get(message) ?? parseGroup(message.body);
+    parsed.set(message, known);
+    return known;
+  };
+  const sent = new Map<Target, Set<QueuedMessage>>();
+  groupQueue.onSend = (message) => {
+    const { target } = parse(message);
+    sent.set(target, (sent.get(target) ?? new Set()).add(message));
+  };
+  /** The guards of a Target. */
+  const guards = (target: Target): GroupMessage[] => {
+    const messages = sent.get(target) ?? new Set();
+    for (const message of messages) if (message.deleted) messages.delete(message);
+    return [...messages].map(parse).filter(({ hint }) => !hint);
+  };
+  const caps = watchCaps(configs, now, seen.opened);
+  const rooms = watchRooms(tables, configs, now, seen.idle, slotsPerPage);
+  const watcher: Watcher = {
+    task: checked((before, after) => {
+      checkTask(tables, before, after);
+      checkPayload(tables, after.id);
+      if (endedWaiting(after) && before?.state !== after.state) seen.settled.push(after);
+    }),
+    payload: checked((id) => checkPayload(tables, id)),
+    batch: checked((before, after) => {
+      checkBatch(before, after);
+      checkKeys(tables, before, after);
+      caps.batch(before, after);
+    }),
+    lock: checked((target, before, after) => {
+      checkLock(tables, target, before, after);
+      caps.lock(target, before, after);
+      rooms.lock(target, before, after);
+      if (after.holder === undefined || groupQueue.wasPurged) return;
+      const guarded = guards(target).some((guard) => guard.fence === after.fence && guard.token === after.holder);
+      demand(guarded, 'a held fence has a guard message in flight', { target, ...after });
+    }),
+    rowDeleted: checked((target, row) => checkRowDeleted(tables, target, row)),
+    operation: checked(rooms.operation),
+    slotPage: checked(rooms.slotPage),
+    waitingTarget: checked(rooms.waitingTarget),
+  };
+  tables.watcher = watcher;
+  groupQueue.onDelete = checked((message) => {
+    const { target, fence, token, hint } = parse(message);
+    const lock = tables.locks.get(target);
+    const same = guards(target).filter((guard) => guard.fence === fence && guard.token === token);
+    seen.guards.most = Math.max(seen.guards.most, same.length);
+    const isLastGuard = same.length === 1;
+    const isHolder = lock?.fence === fence && lock.holder === token;
+    demand(hint === true || !isHolder || !isLastGuard, 'a guard is deleted only after its fence', {
+      message: message.body,
+      lock,
+    });
+  });
+};
+
+const checkTask = (tables: Tables, before: Task | undefined, after: Task): void => {
+  const [was, is] = [before?.state, after.state];
+  demand(before === undefined || after.run >= before.run, 'runs only grow', { before, after });
+  if (before && after.run > before.run) {
+    const isNext = was?.status === 'failed' && is.status === 'created' && after.run === before.run + 1;
+    demand(isNext, 'only a failed task is redriven, and then waits', { before, after });
+    return;
+  }
+  if (was?.status === 'succeeded' || was?.status === 'failed')
+    demand(false, 'a result is written once a run', { before, after });
+  if (was && 'batchId' in was)
+    demand('batchId' in is && is.batchId === was.batchId, "a Task's BatchId is written once a run", { before, after });
+  if (!('batchId' in is)) return;
+  const batch = tables.batches.get(is.batchId);
+  demand(
+    batch?.candidates.includes(candidateOf(after.id, after.run)) === true,
+    "a claimed task is in its batch's Candidates",
+    { after, batch },
+  );
+  demand(batch?.target === after.target, 'only tasks with one Target share a batch', { after, batch });
+};
+
+const checkPayload = (tables: Tables, id: TaskId): void => {
+  const task = tables.tasks.get(id);
+  if (!task?.payloadApart || (task.state.status !== 'created' && task.state.status !== 'batched')) return;
+  const payload = tables.payloads.get(payloadKey(task));
+  // One that a task before it left is replaced before this one can be claimed.
+  if (payload && payload.createdAt < task.createdAt) return;
+  demand(payload?.expires === undefined, 'nothing expires while it is unfinished', { task, payload });
+};
+
+const checkBatch = (before: Batch | undefined, after: Batch): void => {
+  if (!before) return;
+  const same = (a: readonly string[], b: readonly string[]): boolean =>
+    a.length === b.length && a.every((each, index) => each === b[index]);
+  demand(same(before.candidates, after.candidates), 'candidates never change', { before, after });
+  demand(before.sealedAt === undefined || same(before.dropped, after.dropped), 'members never change once sealed', {
+    before,
+    after,
+  });
+  demand(!isFinished(before.status), 'a finished batch is not written again', { before, after });
+  demand(after.attempt >= before.attempt, 'attempts only grow', { before, after });
+  demand(after.attempt <= 1_000, 'attempts do not go on for ever', { before, after });
+};
+
+/** Of several waiting tasks of one key the newest is done, and the others are told which it was. */
+const checkKeys = (tables: Tables, before: Batch | undefined, after: Batch): void => {
+  if (after.sealedAt === undefined || before?.sealedAt !== undefined) return;
+  const keys = membersOf(after).flatMap((id) => tables.tasks.get(id)?.coalesceKey ?? []);
+  demand(new Set(keys).size === keys.length, 'two tasks of one key are not in one batch', { after, keys });
+};
+
+const checkLock = (tables: Tables, target: Target, before: Lock, after: Lock): void => {
+  demand(after.fence >= before.fence, 'fences only grow', { target, before, after });
+  demand(after.round >= before.round, 'rounds only grow', { target, before, after });
+  if (before.openBatch === undefined || after.openBatch === before.openBatch) return;
+  const batch = tables.batches.get(before.openBatch);
+  demand(batch !== undefined && batch.status !== 'forming', '`OpenBatch` is cleared only after that Batch is sealed', {
+    target,
+    before,
+    after,
+  });
+};
+
+const checkRowDeleted = (tables: Tables, target: Target, row: Waiting): void => {
+  const { id, run } = parseCandidate(row.candidate);
+  const task = tables.tasks.get(id);
+  demand(
+    // One that is not there any more had ended, and expired.
+    task === undefined || task.state.status !== 'created' || task.run !== run,
+    'a waiting row is deleted only after its claim',
+    { target, row, task },
+  );
+};

@@ -1,0 +1,276 @@
+/**
+ * Gives each life of a task, and each batch, a name of its own. An id may be used again once its task has expired, and a Target's fences
+ * begin again at 1 once its lock row has. The judges know tasks and batches by name. With one name for each life, the judges of short
+ * schedules work for schedules of months, too.
+ */
+import type { Batch } from '../../src/domain/batches/batch.ts';
+import type { Call } from '../../src/domain/downstream/downstream.ts';
+import {
+  type BatchId,
+  type Candidate,
+  candidateOf,
+  type Millis,
+  parseCandidate,
+  type Target,
+  type TaskId,
+} from '../../src/domain/ids.ts';
+import { parseRegisterMessage, type ReceivedMessage } from '../../src/domain/register/register-message.ts';
+import { isSameTask, type Task } from '../../src/domain/tasks/task.ts';
+import { LEADER_TIMEOUT, MINUTE } from '../../src/domain/timings.ts';
+import type { Tables } from '../../src/memory/tables.ts';
+import type { TaskRun } from '../../src/ports/tasks.ts';
+import { parseRedrive } from '../../src/steps/tasks/redrive.ts';
+import type { Evidence } from './evidence.ts';
+import type { Expired } from './time-to-live.ts';
+
+/** A message, and each time when a function received it. */
+export interface Sent extends ReceivedMessage {
+  readonly receivedAt: readonly Millis[];
+}
+
+interface Life {
+  readonly task: Task;
+  /** What the judges call it: the last one has its id. */
+  readonly name: TaskId;
+  /** When its row was gone. */
+  readonly until: Millis;
+}
+
+/** By how much two clocks may differ that say when a task began, and when something happened to it. */
+const SKEW: Millis = 2 * MINUTE;
+
+class Lives {
+  readonly #lives: ReadonlyMap<TaskId, readonly Life[]>;
+  readonly #locks: Expired['locks'];
+  /** When rows of a batch were gone after which there was another one: its lock still named it as the open one. */
+  readonly #rowsBefore: ReadonlyMap<BatchId, readonly Millis[]>;
+  /** Candidates by the name of their batch. */
+  readonly #candidates = new Map<BatchId, ReadonlyMap<TaskId, TaskId>>();
+
+  constructor(tables: Tables, expired: Expired) {
+    this.#locks = expired.locks;
+    const gone = Map.groupBy(expired.batches, ({ row }) => row.id);
+    this.#rowsBefore = new Map(
+      [...gone].map(([id, all]) => {
+        const times = all.map(({ at }) => at).toSorted((a, b) => a - b);
+        return [id, tables.batches.has(id) ? times : times.slice(0, -1)];
+      }),
+    );
+    const rows = [
+      ...expired.tasks.map(({ row, at }) => ({ task: row, until: at })),
+      ...[...tables.tasks.values()].map((task) => ({ task, until: Number.POSITIVE_INFINITY })),
+    ];
+    const byId = Map.groupBy(rows, ({ task }) => task.id);
+    this.#lives = new Map([...byId].map(([id, lives]) => [id, named(id, lives)]));
+    for (const { row, at } of expired.batches) this.#note(row, at);
+    for (const batch of tables.batches.values()) this.#note(batch, batch.createdAt);
+  }
+
+  get tasks(): ReadonlyMap<TaskId, Task> {
+    return new Map(
+      [...this.#lives.values()].flat().map(({ task, name }) => [name, this.#task({ ...task, id: name })] as const),
+    );
+  }
+
+  /** Every life of an id. */
+  all(id: TaskId): readonly Life[] {
+    return this.#lives.get(id) ?? [];
+  }
+
+  /** The life that a run is of: its runs are numbered from when it began. */
+  ofRun(id: TaskId, run: number): TaskId {
+    return this.all(id).findLast(({ task }) => task.createdAt <= run)?.name ?? id;
+  }
+
+  /** The one that had begun at a moment. */
+  at(id: TaskId, moment: Millis): TaskId {
+    return this.all(id).findLast(({ task }) => task.createdAt <= moment + SKEW)?.name ?? id;
+  }
+
+  /** A batch by its name and when something was known of it. A Target's lock is gone only long after its last batch. */
+  batchAt(id: BatchId, moment: Millis): BatchId {
+    const target = id.split('#').slice(0, -2).join('#') as Target;
+    const rowsLater = this.#rowsBefore.get(id)?.filter((at) => at > moment).length ?? 0;
+    const later = rowsLater + this.#locks.filter(({ row, at }) => row === target && at > moment).length;
+    return later === 0 ? id : (`${id}~${later}` as BatchId);
+  }
+
+  batch(batch: Batch): Batch {
+    const renamed = (all: readonly Candidate[]): readonly Candidate[] => all.map((each) => this.#candidate(each));
+    return {
+      ...batch,
+      id: this.batchAt(batch.id, batch.createdAt),
+      candidates: renamed(batch.candidates),
+      dropped: renamed(batch.dropped),
+    };
+  }
+
+  /** A member of a batch. */
+  member(batch: BatchId, id: TaskId): TaskId {
+    return this.#candidates.get(batch)?.get(id) ?? id;
+  }
+
+  call(call: Call, at: Millis): Call {
+    const batchId = this.batchAt(call.batchId, at);
+    return { ...call, batchId, items: call.items.map((item) => ({ ...item, id: this.member(batchId, item.id) })) };
+  }
+
+  /** The message, about the life that it began, or found; of one that was refused, about a life of something else. */
+  message(
+    { messageId, body, sentAt }: Sent,
+    config: Evidence['config'],
+    refusedAt: Millis | undefined,
+  ): ReceivedMessage {
+    const parsed = parseRegisterMessage(config, { messageId, body });
+    if (!parsed.ok) return { messageId, body, sentAt };
+    const { value } = parsed;
+    const later = this.all(value.id).filter(({ until }) => until > sentAt);
+    const others = later.filter(({ task }) => !isSameTask(task, value) && task.createdAt <= (refusedAt ?? 0) + SKEW);
+    const same = later.filter(({ task }) => isSameTask(task, value));
+    const own = same.find(({ task }) => task.correlationId === value.correlationId);
+    const life = own ?? (refusedAt === undefined ? same[0] : others[0]);
+    return { messageId, body: renamed(body, value.id, life?.name ?? value.id), sentAt };
+  }
+
+  /**
+   * The same message about later lives that it began: it may be received again when its task has expired, since the function that
+   * registered the task stood still before it could delete the message.
+   *
+   * @param first what it is said to be about already
+   */
+  messagesAgain(
+    { messageId, body, sentAt, receivedAt }: Sent,
+    config: Evidence['config'],
+    first: string,
+  ): ReceivedMessage[] {
+    const parsed = parseRegisterMessage(config, { messageId, body });
+    if (!parsed.ok) return [];
+    const { value } = parsed;
+    const began = ({ createdAt }: Task): boolean =>
+      receivedAt.some((at) => createdAt >= at - SKEW && createdAt <= at + LEADER_TIMEOUT + SKEW);
+    return this.all(value.id)
+      .filter(({ task }) => isSameTask(task, value) && task.correlationId === value.correlationId && began(task))
+      .map(({ name }) => ({ messageId, body: renamed(body, value.id, name), sentAt }))
+      .filter((again) => again.body !== first);
+  }
+
+  #note(batch: Batch, at: Millis): void {
+    const id = this.batchAt(batch.id, Math.min(at, batch.createdAt));
+    const members = batch.candidates.map(parseCandidate);
+    this.#candidates.set(id, new Map(members.map((each) => [each.id, this.ofRun(each.id, each.run)])));
+  }
+
+  #candidate(candidate: Candidate): Candidate {
+    const { id, run } = parseCandidate(candidate);
+    return candidateOf(this.ofRun(id, run), run);
+  }
+
+  #task(task: Task): Task {
+    const { state } = task;
+    if (!('batchId' in state || 'supersededBy' in state)) return task;
+    const at = 'finishedAt' in state ? state.finishedAt : task.createdAt;
+    const inBatch = state.batchId === undefined ? {} : { batchId: this.batchAt(state.batchId, at) };
+    const by = 'supersededBy' in state ? state.supersededBy : undefined;
+    const superseded = by === undefined ? {} : { supersededBy: this.at(by, at) };
+    return { ...task, state: { ...state, ...inBatch, ...superseded } as Task['state'] };
+  }
+
+  /** Batches that were over only when a member had expired. */
+  outlivedIn(batches: readonly Batch[]): ReadonlySet<BatchId> {
+    const until = new Map([...this.#lives.values()].flat().map((life) => [life.name, life.until]));
+    const isOutlived = ({ candidates, finishedAt = 0 }: Batch): boolean =>
+      candidates.some((each) => (until.get(parseCandidate(each).id) ?? 0) <= finishedAt + SKEW);
+    return new Set(batches.filter(isOutlived).map(({ id }) => id));
+  }
+
+  settled(task: Task): Task {
+    return this.#task({ ...task, id: this.ofRun(task.id, task.run) });
+  }
+
+  run({ id, run }: TaskRun): TaskRun {
+    return { id: this.ofRun(id, run), run };
+  }
+}
+
+/** Names of one length: whether a batch is full of bytes must not be a matter of them. */
+const named = (id: TaskId, rows: readonly Omit<Life, 'name'>[]): readonly Life[] => {
+  const lives = rows.toSorted((a, b) => a.task.createdAt - b.task.createdAt);
+  return lives.map((life, index) => ({
+    ...life,
+    name:
+      index === lives.length - 1 ? id : (`${String.fromCharCode('A'.charCodeAt(0) + index)}${id.slice(1)}` as TaskId),
+  }));
+};
+
+const renamed = (body: string, id: TaskId, name: TaskId): string => body.replace(`"id":"${id}"`, `"id":"${name}"`);
+
+/** What there was, with a name for each life. @param sent when */
+export const livesApart = (evidence: Evidence, expired: Expired, sent: readonly Sent[]): Evidence => {
+  const { config, tables, log, told, seen, redriven, refusedRedrives, rejected, cancelled } = evidence;
+  const lives = new Lives(tables, expired);
+  const batches = [...expired.batches.map(({ row }) => row), ...tables.batches.values()].map((each) =>
+    lives.batch(each),
+  );
+  const refusedAt = new Map(
+    rejected.flatMap(({ messageId, body, at }) => [[messageId, at] as const, [body, at] as const]),
+  );
+  const messages = sent.map((each) => {
+    const message = lives.message(each, config, refusedAt.get(each.body) ?? refusedAt.get(each.messageId));
+    return { before: each.body, message, again: lives.messagesAgain(each, config, message.body) };
+  });
+  const bodies = new Map(messages.map(({ before, message }) => [before, message.body]));
+  const named = (ids: Iterable<TaskId>): Set<TaskId> =>
+    new Set([...ids].flatMap((id) => [id, ...lives.all(id).map(({ name }) => name)]));
+  return {
+    ...evidence,
+    tables: { ...tables, tasks: new Map(lives.tasks), batches: new Map(batches.map((each) => [each.id, each])) },
+    sent: messages.flatMap(({ message, again }) => [message, ...again]),
+    lost: new Set([...evidence.lost].map((body) => bodies.get(body) ?? body)),
+    rejected: rejected.map((each) => ({ ...each, body: bodies.get(each.body) ?? each.body })),
+    log: {
+      calls: log.calls.map((each) => ({ ...each, call: lives.call(each.call, each.at), ...answeredAs(lives, each) })),
+      tried: new Set([...log.tried, ...[...expired.tried].map(({ id, run }) => lives.ofRun(id, run))]),
+      reports: log.reports.map((each) => {
+        const batchId = lives.batchAt(each.batchId, each.at);
+        return {
+          ...each,
+          batchId,
+          items: each.items === 'all-succeeded' ? each.items : renamedItems(lives, batchId, each.items),
+        };
+      }),
+    },
+    told: told.map(({ event, ...each }) => {
+      const said = JSON.parse(event) as { readonly id: string; readonly subject: TaskId };
+      const run = Number(said.id.slice(said.id.lastIndexOf('.') + 1));
+      const subject = lives.ofRun(said.subject, run);
+      return { ...each, event: JSON.stringify({ ...said, subject, id: `${subject}.${run}` }) };
+    }),
+    seen: { ...seen, settled: seen.settled.map((task) => lives.settled(task)) },
+    redriven: redriven.map((each) => lives.run(each)),
+    refusedRedrives: refusedRedrives.map((each) => lives.run(each)),
+    cancelled: named(cancelled),
+    payloadsGone: named(evidence.payloadsGone),
+    outlived: lives.outlivedIn(batches),
+  };
+};
+
+const renamedItems = <Each>(
+  lives: Lives,
+  batch: BatchId,
+  items: ReadonlyMap<TaskId, Each>,
+): ReadonlyMap<TaskId, Each> => new Map([...items].map(([id, each]) => [lives.member(batch, id), each]));
+
+const answeredAs = (lives: Lives, { call, at, answered }: Evidence['log']['calls'][number]) => {
+  if (answered?.answer.kind !== 'results') return {};
+  const batch = lives.batchAt(call.batchId, at);
+  return {
+    answered: { ...answered, answer: { ...answered.answer, items: renamedItems(lives, batch, answered.answer.items) } },
+  };
+};
+
+/** The redrives among messages: of those that came to nothing. */
+export const redrivesIn = (bodies: readonly string[]): readonly TaskRun[] =>
+  bodies.flatMap((body) => {
+    const parsed = parseRedrive(body);
+    return parsed?.ok ? [parsed.value] : [];
+  });

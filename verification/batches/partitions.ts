@@ -1,0 +1,187 @@
+/**
+ * What one partition key of DynamoDB bears, and what becomes of requests beyond it.
+ *
+ * "By default, every partition in a DynamoDB table is designed to deliver a maximum capacity of 3,000 read units per second
+ * and 1,000 write units per second": a Target's waiting rows and its lock share one key. Keys that are spread are taken to
+ * have enough. Burst capacity ("up to five minutes of unused capacity") is not promised, and not counted unless asked for.
+ * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html
+ * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/burst-adaptive-capacity.html
+ *
+ * A request that finds no capacity is throttled and asks again as src/aws/rounds.ts does: after pauses that double, each at
+ * its mean, since they are random. What it needs is reserved meanwhile, in the order in which requests came: so a
+ * partition gives all it has, and who came first is done first. Who would have to wait beyond the last round has used what
+ * there was until then, and fails; his message comes back.
+ */
+import type { Millis } from '../../src/domain/ids.ts';
+import { SECOND } from '../../src/domain/timings.ts';
+import type { Spent } from '../../src/processes/units.ts';
+import { InjectedFault } from '../../src/virtual/faults.ts';
+
+/** Units a second of one partition key. */
+export const PER_PARTITION = { write: 1_000, read: 3_000 } as const;
+
+/** As in src/aws/rounds.ts: rounds at the most, and the longest first pause. */
+const [ROUNDS, FIRST_PAUSE] = [8, 50];
+
+/** When a request is tried, in ms after its first try, which is at 0. */
+const TRIES: readonly Millis[] = Array.from({ length: ROUNDS }, (_, round) => (FIRST_PAUSE / 2) * (2 ** round - 1));
+/** In ms after the first try. */
+export const LAST_TRY: Millis = TRIES.at(-1) ?? 0;
+
+export interface PartitionLimits {
+  /** Seconds of unused capacity that a partition may use later. @default 1 */
+  readonly burst?: number;
+  readonly write?: number;
+  readonly read?: number;
+}
+
+/** One kind of capacity of one key: a bucket that fills at a rate, and whose debt is what was reserved. */
+class Bucket {
+  readonly #perMilli: number;
+  readonly #depth: number;
+  #left: number;
+  #at: Millis;
+
+  constructor(perSecond: number, burst: number, at: Millis) {
+    this.#perMilli = perSecond / SECOND;
+    this.#depth = perSecond * burst;
+    this.#left = this.#depth;
+    this.#at = at;
+  }
+
+  /** Takes units, as far as they are there by `latest` ms from now. @returns in how many ms all of them were */
+  take(units: number, now: Millis, latest: Millis): Millis {
+    this.#left = Math.min(this.#depth, this.#left + (now - this.#at) * this.#perMilli);
+    this.#at = now;
+    const wait = Math.max(0, (units - this.#left) / this.#perMilli);
+    this.#left = wait <= latest ? this.#left - units : Math.min(this.#left, -latest * this.#perMilli);
+    return wait;
+  }
+}
+
+/** The most of any second, by the clock. */
+class Peak {
+  #second = Number.NEGATIVE_INFINITY;
+  #units = 0;
+  most = 0;
+
+  add(units: number, now: Millis): void {
+    const second = Math.floor(now / SECOND);
+    if (second !== this.#second) [this.#second, this.#units] = [second, 0];
+    this.#units += units;
+    this.most = Math.max(this.most, this.#units);
+  }
+}
+
+/** A partition key: what it got, and what it has left. */
+interface Key {
+  readonly write: Bucket;
+  readonly read: Bucket;
+  readonly writes: Peak;
+  readonly reads: Peak;
+  written: number;
+  wasRead: number;
+}
+
+/** The key that got most, and what, in units. */
+export interface Hottest {
+  readonly partition: string;
+  readonly units: number;
+}
+
+/** Keeps count of what each partition key gets. Memory grows with the keys. */
+export class Partitions {
+  readonly #limits: Required<PartitionLimits>;
+  readonly #keys = new Map<string, Key>();
+  readonly #tables = new Map<Spent['table'], Peak>();
+  #throttled = 0;
+  #gaveUp = 0;
+
+  constructor({ burst = 1, write = PER_PARTITION.write, read = PER_PARTITION.read }: PartitionLimits = {}) {
+    this.#limits = { burst, write, read };
+  }
+
+  /** Tries that met no capacity, further ones of the same request included. */
+  get throttled(): number {
+    return this.#throttled;
+  }
+
+  /** Requests that were still throttled in their last round. */
+  get gaveUp(): number {
+    return this.#gaveUp;
+  }
+
+  /** The key that was written, or read, most. */
+  hottest(of: 'written' | 'wasRead' = 'written'): Hottest {
+    let hottest: Hottest = { partition: '', units: 0 };
+    for (const [partition, { [of]: units }] of this.#keys) if (units > hottest.units) hottest = { partition, units };
+    return hottest;
+  }
+
+  /** The key that was written, or read, most within a second, and how many units it got then. */
+  busiest(of: 'writes' | 'reads' = 'writes'): Hottest {
+    let busiest: Hottest = { partition: '', units: 0 };
+    for (const [partition, { [of]: peak }] of this.#keys)
+      if (peak.most > busiest.units) busiest = { partition, units: peak.most };
+    return busiest;
+  }
+
+  /** The most write units that a table got within a second: new tables on demand begin with 4,000. */
+  mostWritten(table: Spent['table']): number {
+    return this.#tables.get(table)?.most ?? 0;
+  }
+
+  /**
+   * Spends what a call needs.
+   *
+   * @returns how long its caller waits for capacity, in ms
+   * @throws InjectedFault where it is throttled until the end
+   */
+  readonly spend = (spent: readonly Spent[], now: Millis): Millis => {
+    let wait = 0;
+    for (const each of spent) {
+      this.#countTable(each, now);
+      if (each.partition !== undefined) wait = Math.max(wait, this.#take(each.partition, each, now));
+    }
+    if (wait === 0) return 0;
+    const tries = TRIES.findIndex((at) => at >= wait);
+    this.#throttled += tries === -1 ? ROUNDS : tries;
+    if (tries !== -1) return TRIES[tries] as Millis;
+    this.#gaveUp += 1;
+    throw new InjectedFault('throttled in every round');
+  };
+
+  #take(partition: string, { write = 0, read = 0 }: Spent, now: Millis): Millis {
+    const key = this.#keyOf(partition, now);
+    key.written += write;
+    key.writes.add(write, now);
+    key.wasRead += read;
+    key.reads.add(read, now);
+    return Math.max(
+      write > 0 ? key.write.take(write, now, LAST_TRY) : 0,
+      read > 0 ? key.read.take(read, now, LAST_TRY) : 0,
+    );
+  }
+
+  #keyOf(partition: string, now: Millis): Key {
+    const known = this.#keys.get(partition);
+    if (known) return known;
+    const { burst, write, read } = this.#limits;
+    const key = {
+      write: new Bucket(write, burst, now),
+      read: new Bucket(read, burst, now),
+      writes: new Peak(),
+      reads: new Peak(),
+      written: 0,
+      wasRead: 0,
+    };
+    this.#keys.set(partition, key);
+    return key;
+  }
+
+  #countTable({ table, write = 0 }: Spent, now: Millis): void {
+    const peak = this.#tables.get(table) ?? new Peak();
+    this.#tables.set(table, peak);
+    peak.add(write, now);
+  }
+}

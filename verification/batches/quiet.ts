@@ -1,0 +1,39 @@
+/**
+ * Months in which nothing happens. What repeats each minute only to find that nothing has changed runs seldom then, since a month has
+ * 43,200 minutes.
+ *
+ * For half an hour after an event everything runs as often as it does in an account: retries, leases, visibility timeouts, the sweep.
+ * From then until the next event, delays grow up to a day, and no faults are injected. SQS and EventBridge promise no times, so such a
+ * schedule can happen, and every promise about safety is still checked. Promises about time are not made for these schedules.
+ */
+import type { Millis } from '../../src/domain/ids.ts';
+import { MINUTE } from '../../src/domain/timings.ts';
+import type { Habits } from '../../src/virtual/habits.ts';
+import type { Random } from '../../src/virtual/random.ts';
+
+/** How long after an event everything goes on as it does. */
+const BUSY: Millis = 30 * MINUTE;
+const LONGEST: Millis = 24 * 60 * MINUTE;
+
+/** By how much a delay may be late at a moment. 0 after the last event: then everything has to come to rest. */
+export type Quiet = (now: Millis) => Millis;
+
+export const neverQuiet: Quiet = () => 0;
+
+/** @param events when something happens, by the clock. The first of them is the start. */
+export const quietBetween = (events: readonly Millis[]): Quiet => {
+  const sorted = events.toSorted((a, b) => a - b);
+  return (now) => {
+    const next = sorted.find((at) => at > now);
+    const last = sorted.findLast((at) => at <= now);
+    if (next === undefined || last === undefined || now - last < BUSY) return 0;
+    return Math.min(next - now, (now - last) / 4, LONGEST);
+  };
+};
+
+/** Messages that are delayed, or come back, are late in the quiet. */
+export const lateInQuiet = (habits: Habits, random: Random, quiet: () => Millis): Habits => ({
+  ...habits,
+  overdue: (id) => habits.overdue(id) + random.int(0, Math.floor(quiet())),
+  hiddenLonger: () => habits.hiddenLonger() + random.int(0, Math.floor(quiet())),
+});

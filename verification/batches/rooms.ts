@@ -1,0 +1,174 @@
+/** What must hold of slots, pauses and of Targets that wait for room, after every write. */
+import { type Batch, isFinished } from '../../src/domain/batches/batch.ts';
+import type { Lock } from '../../src/domain/batches/lock.ts';
+import { type Config, operationFor, operationNamed } from '../../src/domain/config/resolved.ts';
+import type { Call } from '../../src/domain/downstream/downstream.ts';
+import { type Millis, type OperationName, operationOf, type Target } from '../../src/domain/ids.ts';
+import { batchOfSlot, parseSlot, type Slot, slotOfBatch } from '../../src/domain/operations/slots.ts';
+import { inFlightIn, slotsIn, type Tables, type Watcher } from '../../src/memory/tables.ts';
+import { demand } from '../../src/virtual/violation.ts';
+import { totalOf } from './caps.ts';
+import type { Configurations, Configured } from './configurations.ts';
+
+/** How long, at the most, a Target waited for room that was there. Nobody did yet: 0. */
+export interface Idle {
+  longest: Millis;
+  /** The same, if a batch of a paused Target that cannot go on does not count as one that needs its slot. */
+  longestForPaused: Millis;
+  /** How many waited, at the most. */
+  most: number;
+}
+
+type RoomWatcher = Required<Pick<Watcher, 'lock' | 'operation' | 'slotPage' | 'waitingTarget'>>;
+
+/** @param idle is told how long room was there for somebody who waited for it. @param slotsPerPage slots of a row at the most */
+export const watchRooms = (
+  tables: Tables,
+  configs: Configurations,
+  now: () => Millis,
+  idle: Idle,
+  slotsPerPage: number,
+): RoomWatcher => {
+  const [since, sincePaused] = [new Map<OperationName, Millis>(), new Map<OperationName, Millis>()];
+  const wasPaused = new Set<Target>();
+  const takenAt = new Map<Slot, Millis>();
+  const look = (operation: OperationName): void => {
+    const all = slotsIn(tables, operation);
+    const needed = all.filter((slot) => !isLent(tables, slot, now()));
+    idle.most = Math.max(idle.most, tables.waitingTargets.get(operation)?.size ?? 0);
+    idle.longest = Math.max(idle.longest, lookFor(operation, since, all.length));
+    idle.longestForPaused = Math.max(idle.longestForPaused, lookFor(operation, sincePaused, needed.length));
+  };
+  const lookFor = (operation: OperationName, began: Map<OperationName, Millis>, taken: number): Millis => {
+    const from = began.get(operation);
+    if (someoneWaitsForRoomThatIsThere(tables, configs.at(now()), operation, taken, now))
+      began.set(operation, from ?? now());
+    else began.delete(operation);
+    return from === undefined ? 0 : now() - from;
+  };
+  const checkRow = (slots: readonly unknown[]): void =>
+    demand(slots.length <= slotsPerPage, 'a row has no more slots where there are more', { slots });
+  const noteTaken = (before: readonly Slot[], after: readonly Slot[]): void => {
+    for (const slot of before) if (!after.includes(slot)) takenAt.delete(slot);
+    for (const slot of after) if (!before.includes(slot)) takenAt.set(slot, now());
+  };
+  /** A batch is opened, and called about, only while it holds a slot: so there are no more of them either. */
+  const checkCap = (operation: OperationName, before: readonly Slot[], after: readonly Slot[]): void => {
+    // A write that gives a slot back begins no batch.
+    if (after.every((slot) => before.includes(slot))) return;
+    // Two deliveries may take one slot on two pages.
+    const slots = [...new Set(slotsIn(tables, operation))];
+    const taken = slots.map((slot) => takenAt.get(slot) ?? Number.NEGATIVE_INFINITY);
+    const isAllowed = configs.allowTheLast(now(), taken, totalOf(operation));
+    demand(isAllowed, 'an operation has at most total batches', { operation, slots });
+  };
+  return {
+    lock: (target, before, after) => {
+      checkOpened(tables, configs.recent(now()), target, before, after);
+      // Those that are counted when a Target gets a cap are as many as there are.
+      const isMore = (after.inFlight?.length ?? 0) > (before.inFlight?.length ?? 0);
+      if (isMore && after.openBatch !== before.openBatch) checkRow(after.inFlight ?? []);
+      if (after.paused) wasPaused.add(target);
+      look(operationOf(target));
+    },
+    operation: (operation, before, after) => {
+      const taken = after.inFlight.filter((slot) => !before.inFlight.includes(slot));
+      demand(taken.length === 0 || before.paused === undefined, 'nobody takes a slot of a paused operation', { taken });
+      checkRow(after.inFlight);
+      checkFreed(tables, wasPaused, before.inFlight, after.inFlight);
+      noteTaken(before.inFlight, after.inFlight);
+      checkCap(operation, before.inFlight, after.inFlight);
+      look(operation);
+    },
+    slotPage: ({ of, owner, slots }, before) => {
+      checkRow(slots);
+      checkFreed(tables, wasPaused, before, slots);
+      if (of === 'target') return;
+      noteTaken(before, slots);
+      checkCap(owner as OperationName, before, slots);
+      look(owner as OperationName);
+    },
+    waitingTarget: look,
+  };
+};
+
+const checkOpened = (
+  tables: Tables,
+  recent: readonly Configured[],
+  target: Target,
+  before: Lock,
+  { openBatch }: Lock,
+): void => {
+  if (openBatch === undefined || openBatch === before.openBatch) return;
+  const operation = operationOf(target);
+  demand(before.paused === undefined, 'nothing of a paused Target is opened', { target, before, openBatch });
+  if (recent.some(({ config }) => (totalOf(operation)(config) ?? null) === null)) return;
+  const slots = slotsIn(tables, operation);
+  demand(slots.includes(slotOfBatch({ id: openBatch, target })), 'a batch is opened by who has a slot for it', {
+    target,
+    openBatch,
+    slots,
+  });
+};
+
+/** A handler that found its Target paused may be slow: it gives the slot back, though the Target was resumed since. */
+const checkFreed = (
+  tables: Tables,
+  wasPaused: ReadonlySet<Target>,
+  before: readonly Slot[],
+  after: readonly Slot[],
+): void => {
+  for (const slot of before.filter((each) => !after.includes(each))) {
+    const [id, { target }] = [batchOfSlot(slot), parseSlot(slot)];
+    const batch = tables.batches.get(id);
+    const isOver = batch
+      ? isFinished(batch.status) || wasPaused.has(target)
+      : tables.locks.get(target)?.openBatch !== id;
+    demand(isOver, 'a slot is given back once its batch is over, or once its Target was paused', { slot, batch });
+  }
+};
+
+/** A call is made about a batch that holds a slot, where there are slots. */
+export const checkHoldsSlot = (tables: Tables, config: Config, { batchId, operation, target }: Call): void => {
+  if (operationFor(config, operation).concurrency.total === null) return;
+  const slots = slotsIn(tables, operation);
+  demand(slots.includes(slotOfBatch({ id: batchId, target })), 'a batch is called about while it holds a slot', {
+    batchId,
+    slots,
+  });
+};
+
+/** Whether a batch is between its attempts, and the next one is due. */
+const isIdle = (batch: Batch | undefined, now: Millis): boolean =>
+  batch?.status === 'sealed' || (batch?.status === 'in-progress' && batch.runUntil < now);
+
+/** Whether the batch of a slot has nothing to do until its Target is resumed. A job may be under way for some of its tasks while others wait. */
+const isLent = (tables: Tables, slot: Slot, now: Millis): boolean => {
+  const batch = tables.batches.get(batchOfSlot(slot));
+  const isUnderWay = batch?.pending !== undefined && batch.pending.until >= now;
+  return tables.locks.get(parseSlot(slot).target)?.paused !== undefined && isIdle(batch, now) && !isUnderWay;
+};
+
+/** A Target, or a batch, of which its operation knows, and which would go on if it were signalled that there is room. */
+const someoneWaitsForRoomThatIsThere = (
+  tables: Tables,
+  config: Config,
+  operation: OperationName,
+  taken: number,
+  now: () => Millis,
+): boolean => {
+  const configured = operationNamed(config, operation);
+  if (!configured) return false;
+  const { total, perTarget } = configured.concurrency;
+  const { circuit } = configured;
+  const { paused, failures = 0 } = tables.operations.get(operation) ?? {};
+  // Half-open: one goes first, to see whether the downstream is there again.
+  if (circuit && failures >= circuit.failures) return false;
+  if (paused || (total !== null && taken >= total)) return false;
+  return [...(tables.waitingTargets.get(operation)?.values() ?? [])].some(({ target, fence, batch }) => {
+    const lock = tables.locks.get(target);
+    if (batch !== undefined) return !lock?.paused && isIdle(tables.batches.get(batch), now());
+    const mayGoOn = lock?.blocked !== undefined && lock.fence === fence && !lock.paused;
+    return mayGoOn && (perTarget === null || inFlightIn(tables, target) < perTarget);
+  });
+};

@@ -1,0 +1,178 @@
+/** A batch API that answers, in virtual time, whatever a real one might. */
+
+import { type Config, operationFor } from '../../src/domain/config/resolved.ts';
+import type { Answer, Call, Downstream, ItemAnswer } from '../../src/domain/downstream/downstream.ts';
+import type { BatchId, Millis, TaskId } from '../../src/domain/ids.ts';
+import type { SimulatedQueue } from '../../src/memory/queue.ts';
+import type { Chaos } from '../../src/virtual/chaos.ts';
+import { DOWNSTREAM_CALL } from '../../src/virtual/faults.ts';
+import { type Gate, through } from '../../src/virtual/gate.ts';
+import type { Random } from '../../src/virtual/random.ts';
+import { START } from '../../src/virtual/trace.ts';
+import { reportLater } from './jobs.ts';
+import { asHeard } from './large-answers.ts';
+
+/** What an operation says of its downstream, which the simulated one takes the place of. */
+export const NOWHERE = { kind: 'http', url: 'http://127.0.0.1/', headers: {}, secret: null } as const;
+
+/** A call that arrived. */
+export interface LoggedCall {
+  readonly call: Call;
+  /** The run of the function that made it. */
+  readonly by: string;
+  readonly at: Millis;
+  /** Missing while it is under way, or if its caller did not hear the answer. */
+  answered?: { readonly at: Millis; readonly answer: Answer };
+}
+
+/** What a job said of its items; of all that jobs of this batch have, that they succeeded. */
+interface LoggedReport {
+  readonly batchId: BatchId;
+  readonly at: Millis;
+  readonly items: ReadonlyMap<TaskId, ItemAnswer> | 'all-succeeded';
+}
+
+/** What the downstream saw, for checks at the end. */
+export interface CallLog {
+  readonly calls: LoggedCall[];
+  /** Tasks that somebody tried to call it about, whether or not it was reached. */
+  readonly tried: Set<TaskId>;
+  /** What its jobs reported later. */
+  readonly reports: LoggedReport[];
+}
+
+export interface DownstreamWorld {
+  readonly chaos: Chaos;
+  /** Who calls: a run of a function. */
+  readonly name: string;
+  readonly random: Random;
+  readonly log: CallLog;
+  readonly gate: Gate;
+  readonly config: Config;
+  /** Is told of each call as it arrives. */
+  readonly onCall?: (call: LoggedCall) => void;
+  /** Where jobs report, if there are any. */
+  readonly jobs?: SimulatedQueue;
+}
+
+/** Most calls are answered by then. */
+const SOON: Millis = 3_000;
+
+/** Calls take up to their operation's timeout; some would take longer, and have no answer then. */
+export const simulatedDownstream = (world: DownstreamWorld): Downstream => {
+  const { random, log, gate, config, name: by } = world;
+  const { scheduler } = world.chaos;
+  return {
+    call: async (call) => {
+      for (const { id } of call.items) log.tried.add(id);
+      const logged: LoggedCall = { call, by, at: scheduler.now };
+      try {
+        await through(gate, DOWNSTREAM_CALL, () => {
+          log.calls.push(logged);
+          world.onCall?.(logged);
+        });
+      } catch (cause) {
+        // Like the real ones: what keeps an answer from arriving is an answer.
+        return { kind: 'unavailable', reason: String(cause), mayRetryAtOnce: true };
+      }
+      const { timeout } = operationFor(config, call.operation).downstream;
+      const took = random.chance(0.2) ? random.int(0, 2 * timeout) : random.int(0, Math.min(SOON, timeout));
+      await scheduler.wait(Math.min(took, timeout));
+      const answer = took > timeout ? noAnswer(timeout) : answerTo(world, call);
+      logged.answered = { at: scheduler.now, answer };
+      if (answer.kind === 'pending') reportLater(world, call);
+      return answer;
+    },
+  };
+};
+
+/** Like the real ones. Whether the work was done nobody knows. */
+const noAnswer = (timeout: Millis): Answer => ({
+  kind: 'unavailable',
+  reason: `no answer within ${timeout} ms`,
+  mayRetryAtOnce: true,
+});
+
+/** What the downstream of a schedule is like. */
+interface Temper {
+  /** Of tasks that make every call fail in which they are. */
+  readonly poisoned: number;
+  /** It takes no more items in a call. */
+  readonly mostItems: number;
+  /** Of calls that it reports later about. */
+  readonly pending: number;
+  /** When it is down, and whether the configuration is to blame. */
+  readonly down: { readonly from: Millis; readonly until: Millis; readonly isMisconfigured: boolean };
+}
+
+const temperOf = (chaos: Chaos): Temper => {
+  const random = chaos.chanceOf('downstream');
+  const from = START + random.pick([0, 5_000, 60_000]);
+  return {
+    poisoned: random.pick([0, 0, 0.05, 0.3]),
+    mostItems: random.pick([1_000, 1_000, 1_000, 1, 2]),
+    pending: random.pick([0, 0, 0.1, 0.5]),
+    down: { from, until: from + random.pick([0, 0, 10_000, 120_000]), isMisconfigured: random.chance(0.5) },
+  };
+};
+
+/** Whether a task is at fault where a call about it is refused: its id decides. */
+const isPoisoned = (chaos: Chaos, id: TaskId): boolean =>
+  chaos.chanceOf(`poison in ${id}`).chance(temperOf(chaos).poisoned);
+
+const answerTo = ({ chaos, random, jobs }: DownstreamWorld, call: Call): Answer => {
+  const { down, mostItems, pending } = temperOf(chaos);
+  const { now } = chaos.scheduler;
+  if (now >= down.from && now < down.until)
+    return down.isMisconfigured
+      ? { kind: 'unavailable', reason: 'answered 403', mayRetryAtOnce: false, misconfigured: true }
+      : { kind: 'unavailable', reason: 'answered 502', mayRetryAtOnce: true };
+  if (random.chance(0.2)) return busyAnswer(random);
+  if (call.items.length > mostItems) return { kind: 'refused', reason: 'answered 413', suspect: 'its-size' };
+  if (call.items.some(({ id }) => isPoisoned(chaos, id)))
+    return { kind: 'refused', reason: 'answered 400', suspect: 'an-item' };
+  return jobs && random.chance(pending) ? { kind: 'pending' } : asHeard(chaos, call, workAnswer(random, call));
+};
+
+const busyAnswer = (random: Random): Answer =>
+  random.chance(0.5)
+    ? { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: true }
+    : {
+        kind: 'unavailable',
+        reason: 'answered 429',
+        retryAfter: random.int(0, 60_000),
+        mayRetryAtOnce: false,
+        throttled: true,
+      };
+
+const workAnswer = (random: Random, { items, inputs }: Call): Answer => {
+  const kind = random.int(1, 10);
+  if (inputs && kind >= 9) return { kind: 'all-succeeded', inputs: randomInputs(random, inputs) };
+  if (kind <= 6) return { kind: 'all-succeeded' };
+  if (kind === 7) return { kind: 'refused', reason: 'answered 409' };
+  return { kind: 'results', items: someResults(random, items), foreign: random.int(0, 1) };
+};
+
+/** Results of most items, of which some are to be tried again. */
+export const someResults = (random: Random, items: Call['items']): ReadonlyMap<TaskId, ItemAnswer> => {
+  const answers = new Map<TaskId, ItemAnswer>();
+  for (const { id } of items) if (random.chance(0.9)) answers.set(id, randomItem(random.int(1, 4)));
+  return answers;
+};
+
+/** What became of each input of a merged call; some are left out. */
+const randomInputs = (random: Random, inputs: readonly string[]): string =>
+  JSON.stringify(
+    inputs
+      .filter(() => random.chance(0.9))
+      .map((text) => ({
+        key: (JSON.parse(text) as { id: unknown }).id,
+        status: random.pick(['succeeded', 'succeeded', 'succeeded', 'failed', 'retry']),
+      })),
+  );
+
+const randomItem = (kind: number): ItemAnswer => {
+  if (kind === 1) return { status: 'retry', reason: 'busy' };
+  if (kind === 2) return { status: 'failed', error: { code: 'bad', message: 'no such parcel', retriable: false } };
+  return { status: 'succeeded', result: '{"ok":true}' };
+};

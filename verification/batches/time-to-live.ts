@@ -1,0 +1,92 @@
+/**
+ * What DynamoDB's time to live does: rows go some time after they have expired, and not all at once. "Expired items are typically
+ * deleted within a few days", and are read as any other until then.
+ * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/TTL.html
+ */
+import { type Batch, isFinished } from '../../src/domain/batches/batch.ts';
+import { NO_LOCK } from '../../src/domain/batches/lock.ts';
+import type { Millis, Target, TaskId } from '../../src/domain/ids.ts';
+import type { Task } from '../../src/domain/tasks/task.ts';
+import { MINUTE, SECOND } from '../../src/domain/timings.ts';
+import { payloadKey, type Tables } from '../../src/memory/tables.ts';
+import type { Chaos } from '../../src/virtual/chaos.ts';
+import { demand } from '../../src/virtual/violation.ts';
+import type { CallLog } from './simulated-downstream.ts';
+
+/** A row that is gone, and since when. */
+interface Gone<Row> {
+  readonly row: Row;
+  readonly at: Millis;
+}
+
+/** What expired and is gone, for those who judge in the end. */
+export interface Expired {
+  readonly tasks: Gone<Task>[];
+  readonly batches: Gone<Batch>[];
+  readonly locks: Gone<Target>[];
+  /** Those of the tasks that somebody tried to call the downstream about. */
+  readonly tried: Set<Task>;
+  /** Of which tasks. */
+  readonly payloads: Gone<TaskId>[];
+}
+
+export const nothingExpired = (): Expired => ({ tasks: [], tried: new Set(), batches: [], locks: [], payloads: [] });
+
+const HOUR: Millis = 60 * MINUTE;
+/** How long after its expiry a row goes, at the most. */
+const LATE: readonly Millis[] = [MINUTE, HOUR, 48 * HOUR, 10 * 24 * HOUR];
+
+/** Deletes rows whose time has come. @throws Violation of what must not go */
+export const deleteExpired = (tables: Tables, { tried }: CallLog, chaos: Chaos, expired: Expired): void => {
+  const { now } = chaos.scheduler;
+  const isOver = (key: string, expires: number): boolean => {
+    if (expires * SECOND > now) return false;
+    const random = chaos.chanceOf(`time to live of ${key} at ${expires}`);
+    return expires * SECOND + random.int(0, random.pick(LATE)) <= now;
+  };
+  const over = <Key extends string>(of: string, rows: ReadonlyMap<Key, number>): readonly Key[] =>
+    [...rows].filter(([key, expires]) => isOver(`${of} ${key}`, expires)).map(([key]) => key);
+  const gone = (of: string, key: string): void => chaos.trace(() => `  ${of} ${key} expired, and is gone`);
+  for (const id of over('task', tables.expiries.tasks)) {
+    const task = tables.tasks.get(id) as Task;
+    const { status } = task.state;
+    demand(status === 'succeeded' || status === 'failed', 'a task expires once it has ended', task);
+    expired.tasks.push({ row: task, at: now });
+    if (tried.delete(id)) expired.tried.add(task);
+    tables.tasks.delete(id);
+    tables.expiries.tasks.delete(id);
+    if (!task.payloadApart) tables.payloads.delete(id);
+    gone('task', id);
+  }
+  for (const [key, { expires, run }] of [...tables.payloads]) {
+    const hash = key.indexOf('#payload#');
+    if (expires === undefined || hash === -1 || !isOver(`payload ${key}`, expires)) continue;
+    const id = key.slice(0, hash) as TaskId;
+    const task = tables.tasks.get(id);
+    const isWanted =
+      task && payloadKey(task) === key && task.run === run && ['created', 'batched'].includes(task.state.status);
+    demand(isWanted !== true, 'the payload of a task that has not ended does not expire', task);
+    expired.payloads.push({ row: id, at: now });
+    tables.payloads.delete(key);
+    gone('payload', key);
+  }
+  for (const id of over('batch', tables.expiries.batches)) {
+    const batch = tables.batches.get(id) as Batch;
+    demand(isFinished(batch.status), 'a batch expires once it is over', batch);
+    expired.batches.push({ row: batch, at: now });
+    tables.batches.delete(id);
+    tables.expiries.batches.delete(id);
+    gone('batch', id);
+  }
+  for (const target of over('lock', tables.expiries.locks)) {
+    const lock = tables.locks.get(target);
+    const { paused, openBatch, inFlight, blocked } = lock ?? NO_LOCK;
+    // Slots on pages need no lock.
+    const isFree = (paused ?? openBatch ?? blocked) === undefined && (inFlight ?? []).length === 0;
+    demand(isFree, 'a lock that is paused, waits for room, or has batches in flight does not expire', { target, lock });
+    expired.locks.push({ row: target, at: now });
+    tables.locks.delete(target);
+    tables.expiries.locks.delete(target);
+    gone('lock', target);
+  }
+};

@@ -1,0 +1,95 @@
+/** Scenarios of deliveries from a seed: destinations that fail in their own ways, and recover or do not; every fault at some rate. */
+
+import { AS_THEY_COME, type Config, NO_ALARMS } from '../../src/domain/config/resolved.ts';
+import type { Millis } from '../../src/domain/ids.ts';
+import { MINUTE, SECOND } from '../../src/domain/timings.ts';
+import type { FaultPoint } from '../../src/virtual/chaos.ts';
+import { type FaultRates, NO_FAULTS } from '../../src/virtual/faults.ts';
+import { type Random, seeded } from '../../src/virtual/random.ts';
+import { faults, moreFaults } from '../batches/scenario.ts';
+import type { Patched } from './steps.ts';
+
+/** How a destination answers. */
+type Manner = 'quick' | 'slow' | 'hangs' | 'unavailable' | 'refuses';
+
+export interface Receiver {
+  readonly name: string;
+  readonly timeout: Millis;
+  readonly manner: Manner;
+  /** From then on it is quick, in ms from the start. `never`: its events are given up. */
+  readonly recoversAt: Millis | 'never';
+  /** When its events are sent, in ms from the start. */
+  readonly events: readonly Millis[];
+}
+
+export interface DeliveryScenario {
+  readonly seed: number;
+  readonly config: Config;
+  readonly receivers: readonly Receiver[];
+  /** Events that a release before has given up and left among the dead letters. */
+  readonly leftBehind: number;
+  /** Dead letters of the first receiver that were never sent again. */
+  readonly fresh: number;
+  readonly faults: FaultRates;
+  /** When faults end, in ms from the start. */
+  readonly faultsEnd: Millis;
+  /** The faults that happen, instead of some by their rates. */
+  readonly script?: readonly FaultPoint[];
+  /** What stands in for ours: to put a known bug back. */
+  readonly patched?: Patched;
+}
+
+const SECRET = { ssm: '/signing' } as const;
+
+/** A random scenario; the same seed gives the same one. The first receiver is always well. */
+export const deliveryScenarioOf = (seed: number): DeliveryScenario => {
+  const random = seeded(seed ^ 0xde1);
+  const others = Array.from({ length: random.int(1, 4) }, (_, n) => receiver(`d${n}`, random));
+  const span = Math.max(...others.map(({ recoversAt }) => (recoversAt === 'never' ? 0 : recoversAt)), 10 * SECOND);
+  const well: Receiver = {
+    name: 'well',
+    timeout: 10 * SECOND,
+    manner: 'quick',
+    recoversAt: 0,
+    events: Array.from({ length: random.int(5, 30) }, () => random.int(0, Math.min(span, 20 * MINUTE))),
+  };
+  const receivers = [well, ...others];
+  return {
+    seed,
+    config: configOf(receivers),
+    receivers,
+    leftBehind: random.pick([0, 0, 30, 400]),
+    fresh: random.int(0, 2),
+    faults: random.chance(0.5) ? NO_FAULTS : { ...faults(random), ...moreFaults(seed) },
+    faultsEnd: random.pick([30_000, 10 * MINUTE]),
+  };
+};
+
+const receiver = (name: string, random: Random): Receiver => {
+  const isGone = random.chance(0.05);
+  const manner = random.pick<Manner>(['slow', 'hangs', 'hangs', 'unavailable', 'refuses']);
+  const count = isGone ? random.int(1, 3) : random.pick([1, 3, 40, 300]);
+  const isBurst = random.chance(0.7);
+  return {
+    name,
+    timeout: random.pick([2, 10, 60]) * SECOND,
+    manner,
+    recoversAt: isGone ? 'never' : random.int(1, 60) * MINUTE,
+    events: Array.from({ length: count }, () => (isBurst ? random.int(0, 500) : random.int(0, 10 * MINUTE))),
+  };
+};
+
+const configOf = (receivers: readonly Receiver[]): Config => ({
+  version: 1,
+  register: AS_THEY_COME,
+  operations: {},
+  fanOuts: { idleOpen: 0, idleSealed: 0, keep: 0, callback: null },
+  lists: { keep: 0, callback: null },
+  alarms: NO_ALARMS,
+  destinations: Object.fromEntries(
+    receivers.map(({ name, timeout }) => [
+      name,
+      { kind: 'http', url: `https://${name}.example/`, headers: {}, secret: SECRET, timeout } as const,
+    ]),
+  ),
+});

@@ -1,0 +1,186 @@
+/** Scenarios of fan-outs from a seed: small nodes, so that a few dozen items make a tree; every fault at some rate. */
+
+import { AS_THEY_COME, type Config, NO_ALARMS } from '../../src/domain/config/resolved.ts';
+import type { FanOutId } from '../../src/domain/fan-out-ids.ts';
+import type { FailFast, ItemOutcome } from '../../src/domain/fan-outs/fan-out.ts';
+import { FULL_SIZE, type NodeSize } from '../../src/domain/fan-outs/tree.ts';
+import type { Millis, Token } from '../../src/domain/ids.ts';
+import { MINUTE } from '../../src/domain/timings.ts';
+import type { FaultPoint } from '../../src/virtual/chaos.ts';
+import type { FaultRates } from '../../src/virtual/faults.ts';
+import { type Random, seeded } from '../../src/virtual/random.ts';
+import { faults, moreFaults } from '../batches/scenario.ts';
+import type { Patched } from './steps.ts';
+
+/** One thing that a producer wants, when, and how often he asks until he gives up for good. */
+export type Wish = { readonly after: Millis; readonly tries: number; readonly again: number } & (
+  | { readonly do: 'open' | 'seal' | 'delete' }
+  | { readonly do: 'add'; readonly count: number; readonly token: Token }
+);
+
+/** A producer has his wishes one after the other. */
+export interface Producer {
+  readonly id: FanOutId;
+  readonly wishes: readonly Wish[];
+}
+
+/** How consumers treat the items of one fan-out. */
+export interface Consumers {
+  /** How long they take at the most. */
+  readonly span: Millis;
+  /** Items acked at once, at the most. */
+  readonly atOnce: number;
+  readonly failing: number;
+  /** The share of items that nobody ever acks. */
+  readonly lost: number;
+  /** How often an item is acked again, by the way with whatever outcome. */
+  readonly again: number;
+  /** The share of acks that stop after the first try. */
+  readonly careless: number;
+  /** The share of acks that name an item, too, which is none. */
+  readonly stray: number;
+}
+
+export interface FanOutScenario {
+  readonly seed: number;
+  readonly config: Config;
+  readonly nodeSize: NodeSize;
+  readonly fanOuts: ReadonlyMap<FanOutId, { readonly failFast?: FailFast; readonly consumers: Consumers }>;
+  readonly producers: readonly Producer[];
+  /** How often the patrol is out of time before its next step. */
+  readonly hurry: number;
+  readonly faults: FaultRates;
+  /** When faults end, in ms from the start. */
+  readonly faultsEnd: Millis;
+  /** The faults that happen, instead of some by their rates. */
+  readonly script?: readonly FaultPoint[];
+  /** What stands in for ours: to put a known bug back. */
+  readonly patched?: Patched;
+}
+
+/** A random scenario; the same seed gives the same one. */
+export const fanOutScenarioOf = (seed: number): FanOutScenario => {
+  const random = seeded(seed ^ 0xfa0);
+  const ids = Array.from({ length: random.pick([1, 1, 1, 2]) }, (_, n) => `f${n}` as FanOutId);
+  const isLarge = random.chance(0.02);
+  const idle = { idleOpen: random.pick([10, 20, 60]) * MINUTE, idleSealed: random.pick([10, 30, 90]) * MINUTE };
+  const keep = random.pick([20, 60]) * MINUTE;
+  return {
+    seed,
+    config: {
+      version: 1,
+      register: AS_THEY_COME,
+      operations: {},
+      fanOuts: { ...idle, keep, callback: random.chance(0.9) ? 'ops' : null },
+      lists: { keep, callback: null },
+      alarms: NO_ALARMS,
+      destinations: { ops: { kind: 'queue', name: 'ops' } },
+    },
+    nodeSize: isLarge
+      ? { width: 20, acksAtOnce: 10 }
+      : random.chance(0.05)
+        ? FULL_SIZE
+        : { width: random.pick([2, 2, 3, 4]), acksAtOnce: random.pick([1, 2, 3]) },
+    fanOuts: new Map(ids.map((id) => [id, { ...failFast(random, isLarge), consumers: consumers(random, isLarge) }])),
+    producers: ids.flatMap((id) => producers(id, isLarge, idle.idleOpen, random)),
+    hurry: random.pick([0, 0, 0.1, 0.4]),
+    faults: { ...faults(random), ...moreFaults(seed) },
+    faultsEnd: random.pick([0, 30_000, 20 * MINUTE, 90 * MINUTE]),
+  };
+};
+
+const failFast = (random: Random, isLarge: boolean): { readonly failFast?: FailFast } => {
+  if (isLarge) return random.chance(0.7) ? { failFast: { share: random.pick([0.3, 0.5]) } } : {};
+  if (random.chance(0.6)) return {};
+  return { failFast: random.chance(0.5) ? { count: random.int(0, 5) } : { share: random.pick([0, 0.1, 0.3, 0.6]) } };
+};
+
+const consumers = (random: Random, isLarge: boolean): Consumers => ({
+  span: random.pick([0, 2_000, 60_000, 20 * MINUTE, 60 * MINUTE]),
+  atOnce: isLarge ? 10 : random.pick([1, 1, 3, 10]),
+  failing: isLarge ? 0.5 : random.pick([0, 0, 0.1, 0.5]),
+  lost: random.pick([0, 0, 0, 0.05, 0.5]),
+  again: random.pick([0, 0.2, 1]),
+  careless: random.pick([0, 0, 0.2]),
+  stray: random.pick([0, 0.1]),
+});
+
+/** One opens, adds and seals; others may add meanwhile, seal too, or be the same one once more. */
+const producers = (id: FanOutId, isLarge: boolean, idleOpen: Millis, random: Random): readonly Producer[] => {
+  const count = random.pick([1, 1, 2, 3]);
+  const most = isLarge ? 400 : random.pick([3, 8, 30]);
+  const pause = random.pick([0, 1_000, 60_000, idleOpen]);
+  let adds = 0;
+  const wishes = (first: boolean): readonly Wish[] => {
+    const wish = (): { after: Millis; tries: number; again: number } => ({
+      after: random.chance(0.1) ? idleOpen + random.int(-2 * MINUTE, 4 * MINUTE) : random.int(0, pause),
+      tries: random.chance(0.15) ? random.int(1, 2) : Number.POSITIVE_INFINITY,
+      again: random.pick([0, 0, 0, 1]),
+    });
+    const added = Array.from({ length: random.pick([0, 1, 1, 2, 4]) }, (): Wish => {
+      adds += 1;
+      return { ...wish(), do: 'add', count: random.int(1, most), token: `${id}-${adds}` as Token };
+    });
+    return [
+      ...(first || random.chance(0.9) ? [{ ...wish(), do: 'open' } as const] : []),
+      ...added,
+      ...(random.chance(first ? 0.85 : 0.5) ? [{ ...wish(), do: 'seal' } as const] : []),
+      ...(random.chance(0.05) ? [{ ...wish(), after: random.int(0, 30 * MINUTE), do: 'delete' } as const] : []),
+    ];
+  };
+  const all = Array.from({ length: count }, (_, n): Producer => ({ id, wishes: wishes(n === 0) }));
+  const twin = random.chance(0.2) ? [other(random.pick(all), random)] : [];
+  return [...all, ...twin];
+};
+
+/** The same producer once more, as when a message comes twice; now and then he counts otherwise. */
+const other = ({ id, wishes }: Producer, random: Random): Producer => ({
+  id,
+  wishes: wishes.map((wish) => (wish.do === 'add' && random.chance(0.1) ? { ...wish, count: wish.count + 1 } : wish)),
+});
+
+/** Items acked in one call, and when. */
+export interface Delivery {
+  readonly at: Millis;
+  readonly items: readonly { readonly group: number; readonly index: number; readonly outcome: ItemOutcome }[];
+  readonly tries: number;
+  /** It comes once more after it was answered. */
+  readonly again: boolean;
+}
+
+/** How consumers go about the items that were added: in whatever order, in parts, some twice. */
+export const deliveriesOf = (
+  groups: readonly { readonly n: number; readonly size: number }[],
+  { span, atOnce, failing, lost, again, careless, stray }: Consumers,
+  random: Random,
+): readonly Delivery[] => {
+  const all = groups.flatMap(({ n, size }) => Array.from({ length: size }, (_, index) => ({ group: n, index })));
+  const given = all.flatMap((item) => {
+    if (random.chance(lost)) return [];
+    return random.chance(again) ? [item, item] : [item];
+  });
+  // Dealt in order, as contiguous tasks are, or in none.
+  const dealt = random.chance(0.5)
+    ? given
+    : given
+        .map((item) => ({ item, order: random.next() }))
+        .sort((a, b) => a.order - b.order)
+        .map(({ item }) => item);
+  const deliveries: Delivery[] = [];
+  for (let from = 0; from < dealt.length; ) {
+    const size = random.int(1, atOnce);
+    const part = dealt.slice(from, from + size);
+    const strays = random.chance(stray) ? [{ group: random.int(0, 30), index: random.int(0, 6) }] : [];
+    deliveries.push({
+      at: random.int(0, span),
+      items: [...part, ...strays].map((item) => ({
+        ...item,
+        outcome: random.chance(failing) ? 'failed' : 'succeeded',
+      })),
+      tries: random.chance(careless) ? 1 : Number.POSITIVE_INFINITY,
+      again: random.chance(0.2),
+    });
+    from += size;
+  }
+  return deliveries;
+};

@@ -1,0 +1,203 @@
+/**
+ * One schedule of fan-outs: the real steps on tables in memory, under a virtual clock. Producers and consumers ask until
+ * they are answered, each time by a process of its own; the patrol comes each minute. Ends when every fan-out has ended and
+ * its rows are gone, or at the first broken promise.
+ */
+
+import type { CallbackMessage } from '../../src/domain/callbacks/callback.ts';
+import type { FanOutId } from '../../src/domain/fan-out-ids.ts';
+import type { Millis } from '../../src/domain/ids.ts';
+import { MINUTE } from '../../src/domain/timings.ts';
+import { memoryFanOuts } from '../../src/memory/fan-outs.ts';
+import { memoryLists } from '../../src/memory/lists.ts';
+import type { Tables } from '../../src/memory/tables.ts';
+import type { Life } from '../../src/processes/process.ts';
+import { nextLook, type PatrolDeps } from '../../src/steps/fan-outs/patrol.ts';
+import { through } from '../../src/virtual/gate.ts';
+import { Asking, type AskingReport, type Step } from '../batches/asking.ts';
+import { type Asked, checkAcked, checkAdded, checkSealed, mayGo } from './answers.ts';
+import { checkFanOutsAtRest } from './at-rest.ts';
+import { Book } from './ledger.ts';
+import { type Delivery, deliveriesOf, type FanOutScenario, type Producer, type Wish } from './scenario.ts';
+import { type FanOutSteps, STEPS } from './steps.ts';
+import { checkHeader, checkNode, LOOK_TIME } from './writes.ts';
+
+export interface FanOutReport extends AskingReport {
+  readonly books: ReadonlyMap<FanOutId, Book>;
+}
+
+/** What one look may take longer where the patrol was paused in it, some times. */
+const PAUSED: Millis = 20 * MINUTE;
+
+/** Runs a schedule. The same scenario gives the same report, to the letter. @param traced keeps a line per event. */
+export const runFanOuts = (scenario: FanOutScenario, traced = false): Promise<FanOutReport> =>
+  new FanOutWorld(scenario, traced).run();
+
+class FanOutWorld {
+  readonly #scenario: FanOutScenario;
+  readonly #steps: FanOutSteps;
+  readonly #asking: Asking<PatrolDeps>;
+  readonly #books = new Map<FanOutId, Book>();
+  readonly #told: CallbackMessage[] = [];
+
+  constructor(scenario: FanOutScenario, traced: boolean) {
+    this.#scenario = scenario;
+    this.#steps = { ...STEPS, ...scenario.patched?.steps };
+    this.#asking = new Asking(scenario, traced, (life, tables) => this.#depsOf(life, tables));
+    this.#watch();
+  }
+
+  async run(): Promise<FanOutReport> {
+    const { tables } = this.#asking;
+    for (const [n, producer] of this.#scenario.producers.entries()) this.#produce(producer, `producer-${n}`);
+    this.#patrolEachMinute();
+    // The patrol has nothing to look at any more.
+    const isQuiet = () => [...tables.fanOuts.values()].every(({ checkAt }) => checkAt === undefined);
+    const report = await this.#asking.run(isQuiet, () => {
+      const { callback } = this.#scenario.config.fanOuts;
+      checkFanOutsAtRest({ tables, books: this.#books, told: this.#told, callback });
+    });
+    return { ...report, books: this.#books };
+  }
+
+  #depsOf({ gate, lag, machine, report }: Life, tables: Tables): PatrolDeps {
+    const { config, nodeSize, patched } = this.#scenario;
+    const deps: PatrolDeps = {
+      config,
+      fanOuts: memoryFanOuts(tables, gate, nodeSize, lag),
+      lists: memoryLists(tables, gate, nodeSize),
+      queues: {
+        callbacks: (messages) =>
+          through(gate, 'queues.callbacks', () => {
+            this.#told.push(...messages);
+          }),
+      },
+      machine,
+      report: (event) => {
+        report(event);
+        if (event.event === 'fan-out-repaired') this.#asking.checkRepair(event);
+      },
+    };
+    return patched?.deps?.(deps) ?? deps;
+  }
+
+  #watch(): void {
+    const { config, nodeSize, faults } = this.#scenario;
+    const { tables, chaos, scheduler } = this.#asking;
+    const watched = {
+      tables,
+      policy: config.fanOuts,
+      nodeSize,
+      told: this.#told,
+      bookOf: (id: FanOutId) => this.#bookOf(id),
+      now: () => scheduler.now,
+      skew: faults.skew,
+      lookTime: () => (chaos.paused.has('patrol') ? PAUSED : LOOK_TIME),
+    };
+    tables.watcher = {
+      fanOut: (before, after) => this.#asking.checked(() => checkHeader(watched, before, after)),
+      fanOutNode: (id, position, before, after) =>
+        this.#asking.checked(() => checkNode(watched, id, position, before, after)),
+    };
+  }
+
+  #bookOf(id: FanOutId): Book {
+    const book = this.#books.get(id) ?? new Book(this.#scenario.nodeSize);
+    this.#books.set(id, book);
+    return book;
+  }
+
+  /** Has his wishes one after the other; whoever is not answered for long enough is gone for good. */
+  async #produce({ id, wishes }: Producer, name: string): Promise<void> {
+    this.#asking.busy += 1;
+    for (const wish of wishes) {
+      await this.#asking.scheduler.wait(wish.after);
+      const step = this.#stepOf(id, wish);
+      let isAnswered = true;
+      for (let time = 0; time <= wish.again && isAnswered; time += 1)
+        isAnswered = (await this.#asking.ask(`${name}-${wish.do}`, wish.tries, step)) !== undefined;
+      if (!isAnswered) break;
+    }
+    this.#asking.busy -= 1;
+  }
+
+  #stepOf(id: FanOutId, wish: Wish): Step<PatrolDeps, void> {
+    switch (wish.do) {
+      case 'open':
+        return (deps) => this.#open(deps, id);
+      case 'add':
+        return async (deps) => {
+          const asked = this.#before(id);
+          const answer = await this.#steps.addItems(deps, id, wish.count, wish.token);
+          this.#asking.checked(() => checkAdded(asked(), wish.count, wish.token, answer));
+          if (answer.kind === 'added') this.#consume(id, wish.token, answer.groups);
+        };
+      case 'seal':
+        return async (deps) => {
+          const asked = this.#before(id, 'seal');
+          const answer = await this.#steps.seal(deps, id);
+          this.#asking.checked(() => checkSealed(asked(), answer));
+        };
+      case 'delete':
+        return async (deps) => {
+          const fanOut = await deps.fanOuts.read(id);
+          if (!fanOut) return;
+          await this.#steps.discard(deps, fanOut);
+          await this.#steps.visit(deps, id, () => true);
+        };
+    }
+  }
+
+  async #open({ fanOuts, machine }: PatrolDeps, id: FanOutId): Promise<void> {
+    const { failFast } = this.#scenario.fanOuts.get(id) ?? {};
+    const createdAt = machine.now();
+    await fanOuts.open({ id, createdAt, ...(failFast ? { failFast } : {}) }, nextLook(createdAt, createdAt));
+  }
+
+  /** A fan-out as it is now, to be compared with how it is when the answer comes. */
+  #before(id: FanOutId, call?: object | 'seal'): () => Asked {
+    const wasSaid = call !== undefined && this.#bookOf(id).saidTo.has(call);
+    const before = this.#asking.tables.fanOuts.get(id);
+    const given = new Set([...this.#bookOf(id).added.values()].flatMap((groups) => groups.split(',')));
+    const { keep } = this.#scenario.config.fanOuts;
+    return () => {
+      const after = this.#asking.tables.fanOuts.get(id);
+      const latest = this.#asking.scheduler.now + 2 * this.#scenario.faults.skew;
+      return { id, book: this.#bookOf(id), before, after, given, wasSaid, mayGo: mayGo(after, keep, latest) };
+    };
+  }
+
+  /** Items reach their consumers once for each answer that gave them out. */
+  #consume(id: FanOutId, token: string, groups: Parameters<typeof deliveriesOf>[0]): void {
+    const { consumers } = this.#scenario.fanOuts.get(id) ?? {};
+    if (!consumers) return;
+    const random = this.#asking.chaos.chanceOf(`items of ${token}`);
+    for (const [n, delivery] of deliveriesOf(groups, consumers, random).entries())
+      this.#deliver(id, delivery, `consumer-${token}-${n}`);
+  }
+
+  async #deliver(id: FanOutId, delivery: Delivery, name: string): Promise<void> {
+    this.#asking.busy += 1;
+    await this.#asking.scheduler.wait(delivery.at);
+    const acks = delivery.items.map(({ outcome, ...item }) => ({ item: { fanOut: id, ...item }, outcome }));
+    const step: Step<PatrolDeps, void> = async (deps) => {
+      const asked = this.#before(id, delivery);
+      const answer = await this.#steps.ackItems(deps, acks);
+      this.#asking.checked(() => checkAcked(asked(), delivery, answer));
+    };
+    const answered = await this.#asking.ask(name, delivery.tries, step);
+    if (answered && delivery.again) {
+      await this.#asking.scheduler.wait(delivery.at);
+      await this.#asking.ask(name, delivery.tries, step);
+    }
+    this.#asking.busy -= 1;
+  }
+
+  #patrolEachMinute(): void {
+    const { hurry } = this.#scenario;
+    this.#asking.start('patrol', MINUTE, (deps, { timeLeft }, random) =>
+      this.#steps.patrolFanOuts(deps, () => timeLeft() > 5_000 && !random.chance(hurry)),
+    );
+    this.#asking.scheduler.after(MINUTE, () => this.#patrolEachMinute());
+  }
+}

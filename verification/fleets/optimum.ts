@@ -1,0 +1,67 @@
+/** The fewest partitions that can move in a scenario: what comes of counts alone, one each, with nobody slow or silent. */
+
+import { CYCLE } from '../../src/domain/fleets/timings.ts';
+import type { Millis } from '../../src/domain/ids.ts';
+import type { FleetScenario } from './scenario.ts';
+
+/** What comes within that is one change for those who share. */
+const TOGETHER: Millis = 2 * CYCLE;
+
+interface Change {
+  readonly at: Millis;
+  readonly joins?: string;
+  readonly goes?: string;
+}
+
+/**
+ * Who dies or leaves has its partitions taken by others; who joins gets what evens all out. Pauses, overload and failing
+ * calls move nothing.
+ */
+export const optimumOf = ({ nodes, partitions, measureFrom, endsAt }: FleetScenario): number => {
+  const changes = nodes
+    .flatMap(({ name, startsAt, incidents }): Change[] => [
+      { at: startsAt, joins: name },
+      ...incidents
+        .filter((incident) => incident.do === 'crash' || incident.do === 'leave')
+        .map(({ at }) => ({ at, goes: name })),
+    ])
+    .filter(({ at }) => at < endsAt)
+    .sort((a, b) => a.at - b.at);
+  const counts = new Map<string, number>();
+  let [free, moved] = [partitions, 0];
+  for (let index = 0; index < changes.length; ) {
+    const { at } = changes[index] as Change;
+    for (; index < changes.length && (changes[index] as Change).at <= at + TOGETHER; index += 1) {
+      const { joins, goes } = changes[index] as Change;
+      if (joins !== undefined) counts.set(joins, 0);
+      if (goes !== undefined) {
+        free += counts.get(goes) ?? 0;
+        counts.delete(goes);
+      }
+    }
+    const needed = settle(counts, free);
+    free = counts.size > 0 ? 0 : free;
+    if (at >= measureFrom) moved += needed;
+  }
+  return moved;
+};
+
+/** Evens the counts out. @returns how many partitions change hands */
+const settle = (counts: Map<string, number>, free: number): number => {
+  if (counts.size === 0) return 0;
+  const give = (node: string, by: number): void => {
+    counts.set(node, (counts.get(node) ?? 0) + by);
+  };
+  const [least, most] = [() => sorted(counts)[0] as string, () => sorted(counts).at(-1) as string];
+  for (let left = free; left > 0; left -= 1) give(least(), 1);
+  let moved = free;
+  for (; (counts.get(most()) ?? 0) - (counts.get(least()) ?? 0) > 1; moved += 1) {
+    const [from, to] = [most(), least()];
+    give(from, -1);
+    give(to, 1);
+  }
+  return moved;
+};
+
+const sorted = (counts: ReadonlyMap<string, number>): readonly string[] =>
+  [...counts].sort(([, a], [, b]) => a - b).map(([node]) => node);

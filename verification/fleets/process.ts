@@ -1,0 +1,169 @@
+/**
+ * A process of a simulated node: its threads' time, which stands still in a pause and crawls when it is overloaded, and its
+ * way to the table.
+ */
+import type { Millis } from '../../src/domain/ids.ts';
+import type { Clock } from '../../src/fleet/member.ts';
+import type { Gate } from '../../src/virtual/gate.ts';
+import { type Random, seeded, seedOf } from '../../src/virtual/random.ts';
+import type { Scheduler } from '../../src/virtual/scheduler.ts';
+import { START } from '../../src/virtual/trace.ts';
+import type { FleetScenario } from './scenario.ts';
+
+/** One way to the table, or back. */
+const [NEAR, FAR]: readonly [Millis, Millis] = [2, 10];
+/** How late a timer is. */
+const LATE: Millis = 5;
+/** After so long the client gives up, with its retries: nobody knows whether the call had an effect. */
+const TIMEOUT: Millis = 9_000;
+/** How often a client calls. */
+const CALLS = 3;
+
+/** What a call failed of. */
+class SimulatedFailure extends Error {
+  override readonly name = 'SimulatedFailure';
+}
+
+export class SimulatedProcess {
+  readonly name: string;
+  readonly random: Random;
+  readonly #scheduler: Scheduler;
+  readonly #scenario: FleetScenario;
+  readonly #onWrite: (call: string) => void;
+  /** Its monotonic clock began at some other moment than that of any other, and goes a little faster or slower. */
+  readonly #offset: Millis;
+  readonly #rate: number;
+  #times = 1;
+  #pausedUntil: Millis = 0;
+  #blockedUntil: Millis = 0;
+  #pausedFrom: Millis = 0;
+  #blockedFrom: Millis = 0;
+  #diedAt: Millis = Number.POSITIVE_INFINITY;
+
+  constructor(name: string, scheduler: Scheduler, scenario: FleetScenario, onWrite: (call: string) => void) {
+    this.name = name;
+    this.random = seeded(seedOf(scenario.seed, name));
+    this.#scheduler = scheduler;
+    this.#scenario = scenario;
+    this.#onWrite = onWrite;
+    this.#offset = this.random.int(0, 1_000_000);
+    this.#rate = 1 + (this.random.next() - 0.5) / 100;
+  }
+
+  get isDead(): boolean {
+    return this.#diedAt <= this.#scheduler.now;
+  }
+
+  /** By how much everything takes longer. */
+  get times(): number {
+    return this.#times;
+  }
+
+  /** For how long nothing was heard of its thread that works, since that is blocked. */
+  get silentFor(): Millis {
+    return this.#scheduler.now < this.#blockedUntil ? this.#scheduler.now - this.#blockedFrom : 0;
+  }
+
+  die(): void {
+    this.#diedAt = this.#scheduler.now;
+  }
+
+  pause(span: Millis): void {
+    if (this.#scheduler.now >= this.#pausedUntil) this.#pausedFrom = this.#scheduler.now;
+    this.#pausedUntil = Math.max(this.#pausedUntil, this.#scheduler.now + span);
+  }
+
+  block(span: Millis): void {
+    this.#blockedFrom = this.#scheduler.now;
+    this.#blockedUntil = this.#scheduler.now + span;
+  }
+
+  slow(times: number): void {
+    this.#times = times;
+  }
+
+  /** The clock of the thread of the heartbeats. */
+  readonly clock: Clock = {
+    now: () => this.now(),
+    wall: () => this.#scheduler.now,
+    sleep: (span) => this.sleep(span),
+    random: () => this.random.next(),
+  };
+
+  now(): Millis {
+    return (this.#scheduler.now + this.#offset) * this.#rate;
+  }
+
+  /** By its own clock. */
+  async sleep(span: Millis): Promise<void> {
+    await this.#scheduler.wait(span / this.#rate + this.random.next() * LATE * this.#times);
+    await this.#awake();
+  }
+
+  /**
+   * Time of the thread that works on partitions. What a pause came into goes on after it.
+   *
+   * @param note is told of each stretch in which it really worked
+   */
+  async work(span: Millis, note: (from: Millis, to: Millis) => void = () => {}): Promise<void> {
+    for (let left = span; left > 0; ) {
+      const from = this.#scheduler.now;
+      await this.#scheduler.wait(left);
+      const stoppedAt = this.#stoppedSince(from);
+      const until = Math.min(this.#scheduler.now, stoppedAt);
+      note(from, Math.min(until, this.#diedAt));
+      await this.#untilAtWork();
+      // Nothing came into it: the clock's own steps are no reason to go on.
+      if (stoppedAt > until) return;
+      left -= until - from;
+    }
+  }
+
+  /** Calls on the table: they take their time, and some of them fail, before or after they had their effect. */
+  readonly gate: Gate = async (call, effects) => {
+    const from = this.#scheduler.now;
+    for (let tried = 1; ; tried += 1) {
+      await this.#travel();
+      const fault = this.#fault();
+      const answers = fault === 'before' ? undefined : effects.map((effect) => effect());
+      if (fault !== 'before' && call !== 'fleets.read') this.#onWrite(call);
+      await this.#travel();
+      await this.#awake();
+      const isLate = this.#scheduler.now - from > TIMEOUT;
+      if (answers && fault === undefined && !isLate) return answers;
+      if (tried >= CALLS || isLate) throw new SimulatedFailure(`${call} ${fault ?? 'timed out'}`);
+    }
+  };
+
+  #fault(): 'before' | 'after' | undefined {
+    const { outage, storeErrors } = this.#scenario;
+    const now = this.#scheduler.now - START;
+    if (outage && now >= outage.from && now < outage.to) return 'before';
+    if (!this.random.chance(storeErrors)) return undefined;
+    return this.random.chance(0.5) ? 'before' : 'after';
+  }
+
+  async #travel(): Promise<void> {
+    await this.#scheduler.wait(this.random.int(NEAR, FAR) * this.#times);
+    if (this.isDead) await NEVER;
+  }
+
+  /** When its work stopped last, if that was after `from`. */
+  #stoppedSince(from: Millis): Millis {
+    const stops = [this.#pausedFrom, this.#blockedFrom].filter((at) => at >= from);
+    return Math.min(Number.POSITIVE_INFINITY, ...stops);
+  }
+
+  async #untilAtWork(): Promise<void> {
+    await this.#awake();
+    while (this.#scheduler.now < this.#blockedUntil)
+      await this.#scheduler.wait(this.#blockedUntil - this.#scheduler.now);
+  }
+
+  async #awake(): Promise<void> {
+    while (this.#scheduler.now < this.#pausedUntil) await this.#scheduler.wait(this.#pausedUntil - this.#scheduler.now);
+    if (this.isDead) await NEVER;
+  }
+}
+
+const NEVER = new Promise<never>(() => {});

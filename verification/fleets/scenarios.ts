@@ -1,0 +1,126 @@
+/** What both algorithms of the benchmark go through: 64 partitions, and half an hour that is measured. */
+import type { Millis } from '../../src/domain/ids.ts';
+import type { FleetScenario, Incident, SimulatedNode } from './scenario.ts';
+
+const SECOND: Millis = 1_000;
+const MINUTE: Millis = 60_000;
+
+export const PARTITIONS = 64;
+
+/** When what happens. */
+export interface Timing {
+  /** Everybody finds their place before. */
+  readonly measureFrom: Millis;
+  /** What happens once happens then. */
+  readonly incidentAt: Millis;
+  /** For how long nodes are overloaded. */
+  readonly overloaded: Millis;
+  readonly endsAt: Millis;
+}
+
+export const HALF_AN_HOUR: Timing = {
+  measureFrom: 5 * MINUTE,
+  incidentAt: 10 * MINUTE,
+  overloaded: 10 * MINUTE,
+  endsAt: 35 * MINUTE,
+};
+
+/** For a quick look. A deployment and pauses each minute do not fit in. */
+export const SOME_MINUTES: Timing = {
+  measureFrom: 2 * MINUTE,
+  incidentAt: 2.5 * MINUTE,
+  overloaded: 2 * MINUTE,
+  endsAt: 5.5 * MINUTE,
+};
+
+/** In a deployment: between two nodes, and for each of them between who comes and who goes. */
+const [STEP, BETWEEN]: readonly [Millis, Millis] = [90 * SECOND, 30 * SECOND];
+
+/** Of so many nodes. */
+type Make = (count: number, timing: Timing) => Partial<Omit<FleetScenario, 'name'>>;
+
+const aNode = (name: string, startsAt: Millis, incidents: readonly Incident[] = []): SimulatedNode => ({
+  name,
+  startsAt,
+  incidents,
+});
+
+/** They begin one after the other, within seconds. @param incidents of each of them, the first one is 0 */
+const nodes = (count: number, incidents: (index: number) => readonly Incident[] = () => []): readonly SimulatedNode[] =>
+  Array.from({ length: count }, (_, index) => aNode(`node-${index}`, index * 300, incidents(index)));
+
+const first =
+  (incidents: (timing: Timing) => readonly Incident[]): Make =>
+  (count, timing) => ({ nodes: nodes(count, (index) => (index === 0 ? incidents(timing) : [])) });
+
+const overload =
+  (times: number) =>
+  ({ incidentAt, overloaded }: Timing): readonly Incident[] => [
+    { at: incidentAt, do: 'slow', times },
+    { at: incidentAt + overloaded, do: 'slow', times: 1 },
+  ];
+
+const allSlow =
+  (times: number): Make =>
+  (count, timing) => ({ nodes: nodes(count, () => overload(times)(timing)) });
+
+const pauses =
+  (span: Millis, times: number) =>
+  ({ measureFrom }: Timing): readonly Incident[] =>
+    Array.from({ length: times }, (_, index) => ({ at: measureFrom + (index + 1) * MINUTE, do: 'pause', span }));
+
+/** One node after another goes, and a new one comes. */
+const rolling =
+  (order: 'new first' | 'old first'): Make =>
+  (count, { measureFrom }) => {
+    const step = (index: number): Millis => measureFrom + MINUTE + index * STEP;
+    const [comes, goes] = order === 'new first' ? [0, BETWEEN] : [BETWEEN, 0];
+    return {
+      nodes: [
+        ...nodes(count, (index) => [{ at: step(index) + goes, do: 'leave' }]),
+        ...Array.from({ length: count }, (_, index) => aNode(`node-${count + index}`, step(index) + comes)),
+      ],
+    };
+  };
+
+const MAKES = {
+  steady: () => ({}),
+  'one joins': (count, { incidentAt }) => ({ nodes: [...nodes(count), aNode(`node-${count}`, incidentAt)] }),
+  'one leaves': first(({ incidentAt }) => [{ at: incidentAt, do: 'leave' }]),
+  'one crashes': first(({ incidentAt }) => [{ at: incidentAt, do: 'crash' }]),
+  'one slow ×10': first(overload(10)),
+  'one slow ×100': first(overload(100)),
+  'one slow ×1000': first(overload(1_000)),
+  'all slow ×10': allSlow(10),
+  'all slow ×100': allSlow(100),
+  'one pauses 15 s each minute': first(pauses(15 * SECOND, 20)),
+  'one pauses 60 s': first(({ incidentAt }) => [{ at: incidentAt, do: 'pause', span: MINUTE }]),
+  '10% of notifications lost': () => ({ lostNotifications: 0.1 }),
+  '50% of notifications lost': () => ({ lostNotifications: 0.5 }),
+  '5% of calls fail': () => ({ storeErrors: 0.05 }),
+  '30% of calls fail': () => ({ storeErrors: 0.3 }),
+  'no call succeeds for 60 s': (_, { incidentAt }) => ({ outage: { from: incidentAt, to: incidentAt + MINUTE } }),
+  'deployment, new first': rolling('new first'),
+  'deployment, old first': rolling('old first'),
+} satisfies Readonly<Record<string, Make>>;
+
+export type ScenarioName = keyof typeof MAKES;
+export const SCENARIO_NAMES = Object.keys(MAKES) as readonly ScenarioName[];
+
+/** @param count how many nodes there are at first, 1 to 16: a deployment of more does not end in half an hour */
+export const fleetScenario = (
+  name: ScenarioName,
+  count: number,
+  seed: number,
+  timing: Timing = HALF_AN_HOUR,
+): FleetScenario => ({
+  seed,
+  partitions: PARTITIONS,
+  nodes: nodes(count),
+  measureFrom: timing.measureFrom,
+  endsAt: timing.endsAt,
+  storeErrors: 0,
+  lostNotifications: 0,
+  ...MAKES[name](count, timing),
+  name,
+});

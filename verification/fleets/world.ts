@@ -1,0 +1,175 @@
+/**
+ * Fleets under the virtual clock: the real decisions, steps and partition work, in nodes that are slow, paused, blocked and
+ * killed, on a table whose calls fail.
+ */
+
+import type { LifeEvent } from '../../src/domain/fleets/events.ts';
+import type { Millis } from '../../src/domain/ids.ts';
+import type { Work } from '../../src/fleet/member.ts';
+import type { Partition } from '../../src/fleet/partition.ts';
+import { type FleetRows, memoryFleets } from '../../src/memory/fleets.ts';
+import type { Fleets, Held } from '../../src/ports/fleets.ts';
+import { Scheduler } from '../../src/virtual/scheduler.ts';
+import { START, seconds } from '../../src/virtual/trace.ts';
+import { Judge } from './judge.ts';
+import { Ledger } from './ledger.ts';
+import { DRAIN_TIMEOUT, FLEET, type RunningNode, startNode } from './node.ts';
+import { SimulatedProcess } from './process.ts';
+import type { FleetOutcome, FleetScenario, Incident, SimulatedNode } from './scenario.ts';
+
+/** What a run puts in the place of something real: to try the judges. */
+export interface FleetBug {
+  readonly fleets?: (fleets: Fleets, rows: FleetRows) => Partial<Fleets>;
+  readonly work?: (work: Work, drained: (held: Held) => void) => Partial<Work>;
+}
+
+export interface RunOptions {
+  /** How long a unit of work takes, in ms. @default 500 */
+  readonly unit?: Millis;
+  readonly bug?: FleetBug;
+  /** Counts what each call costs, by the virtual clock. */
+  readonly meter?: (fleets: Fleets, now: () => Millis) => Fleets;
+  /** Is told what happens. */
+  readonly onLine?: (line: string) => void;
+}
+
+/** An overloaded node's work takes longer, too: so much for each time that it is slower. */
+const OVERHEAD: Millis = 20;
+
+/** Runs a scenario with our own algorithm. The same one gives the same outcome. */
+export const runFleetScenario = (scenario: FleetScenario, options: RunOptions = {}): Promise<FleetOutcome> =>
+  new FleetWorld(scenario, options).run();
+
+class FleetWorld {
+  readonly #scenario: FleetScenario;
+  readonly #options: RunOptions;
+  readonly #scheduler = new Scheduler(START);
+  readonly #rows: FleetRows;
+  readonly #ledger: Ledger;
+  readonly #judge: Judge;
+  /** Those that have not left. */
+  readonly #processes = new Map<string, SimulatedProcess>();
+  readonly #violations: string[] = [];
+
+  constructor(scenario: FleetScenario, options: RunOptions) {
+    this.#scenario = scenario;
+    this.#options = options;
+    const apart = scenario.separatesAt === undefined;
+    this.#rows = { nodes: new Map(), leases: new Map(), checkpoints: new Map(), apart };
+    this.#ledger = new Ledger(scenario);
+    this.#judge = new Judge(
+      scenario,
+      this.#rows,
+      (name) => this.#alive().includes(name),
+      (promise) => this.#broken(promise),
+    );
+  }
+
+  async run(): Promise<FleetOutcome> {
+    const { nodes, endsAt, separatesAt = endsAt } = this.#scenario;
+    for (const node of nodes) this.#scheduler.after(node.startsAt, () => this.#start(node));
+    if (separatesAt < endsAt)
+      this.#scheduler.after(separatesAt, () => {
+        this.#rows.apart = true;
+      });
+    await this.#scheduler.run(() => this.#violations.length > 0, START + endsAt);
+    if (this.#violations.length === 0) this.#judge.end(this.#alive());
+    return {
+      ...this.#ledger.outcome(this.#judge.isEven),
+      wrongCheckpoints: this.#judge.wrongCheckpoints,
+      violations: this.#violations,
+    };
+  }
+
+  #alive(): string[] {
+    return [...this.#processes.values()].filter(({ isDead }) => !isDead).map(({ name }) => name);
+  }
+
+  #tell(line: () => string): void {
+    this.#options.onLine?.(`${seconds(this.#scheduler.now - START)}  ${line()}`);
+  }
+
+  #broken(promise: string): void {
+    this.#tell(() => `VIOLATION ${promise}`);
+    this.#violations.push(`at ${seconds(this.#scheduler.now - START)} s: ${promise}`);
+  }
+
+  #start({ name, startsAt, incidents }: SimulatedNode): void {
+    const process = new SimulatedProcess(name, this.#scheduler, this.#scenario, (call) => {
+      if (call === 'fleets.checkpoint') return;
+      this.#ledger.wrote(this.#scheduler.now);
+      // Its fleet's name is a row of its own.
+      if (call === 'fleets.join') this.#ledger.wrote(this.#scheduler.now);
+    });
+    this.#processes.set(name, process);
+    const real = memoryFleets(new Map([[FLEET, this.#rows]]), process.gate);
+    const { bug, meter = (fleets) => fleets } = this.#options;
+    const node = startNode({
+      scenario: this.#scenario,
+      process,
+      fleets: meter({ ...real, ...bug?.fleets?.(real, this.#rows) }, () => this.#scheduler.now),
+      onPartition: (partition) => this.#work(process, partition),
+      onBegin: (held, checkpoint) => {
+        this.#ledger.acquired(held.partition, name, this.#scheduler.now);
+        this.#judge.begins(held, checkpoint);
+      },
+      onCheckpoint: (held, text) => this.#judge.checkpoint(held, text),
+      report: (event) => this.#report(name, event),
+      changed: bug?.work,
+    });
+    node.over.then(
+      () => {
+        this.#processes.delete(name);
+        this.#tell(() => `${name}  has left`);
+      },
+      (cause: unknown) => this.#broken(`${name} failed: ${String(cause)}`),
+    );
+    for (const incident of incidents)
+      this.#scheduler.after(incident.at - startsAt, () => this.#happen(process, incident, node));
+  }
+
+  #happen(process: SimulatedProcess, incident: Incident, node: RunningNode): void {
+    if (process.isDead) return;
+    this.#tell(() => `${process.name}  ${JSON.stringify(incident)}`);
+    switch (incident.do) {
+      case 'crash':
+        process.die();
+        break;
+      case 'leave':
+        node.leave();
+        this.#scheduler.after(DRAIN_TIMEOUT, () => process.isDead || node.giveUp());
+        break;
+      case 'pause':
+        process.pause(incident.span);
+        break;
+      case 'block':
+        process.block(incident.span);
+        break;
+      case 'slow':
+        process.slow(incident.times);
+        break;
+    }
+  }
+
+  #report(name: string, event: LifeEvent): void {
+    if (event.event === 'dropped') this.#judge.dropped(name, event.partition);
+    this.#tell(() => `${name}  ${JSON.stringify('cause' in event ? { ...event, cause: String(event.cause) } : event)}`);
+  }
+
+  /** Counts units, which whoever has it next goes on with. */
+  async #work(process: SimulatedProcess, partition: Partition): Promise<void> {
+    const { unit = 500 } = this.#options;
+    const { name } = process;
+    let done = Number(partition.from ?? 0);
+    while (!partition.signal.aborted) {
+      partition.assertOwned();
+      this.#judge.unitBegins(name, partition.id, partition.fence);
+      await process.work(unit + OVERHEAD * (process.times - 1), (from, to) =>
+        this.#ledger.worked({ partition: partition.id, node: name, from, to }),
+      );
+      this.#judge.unitEnds(name, partition.id);
+      done += 1;
+      if (done % 2 === 0) await partition.checkpoint(`${done}`);
+    }
+  }
+}

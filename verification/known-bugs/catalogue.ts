@@ -1,0 +1,29 @@
+/**
+ * Bugs that were made once, by the design's drafts, by this code or to try the checker, to be put back where the
+ * simulation must find them.
+ * They stand in for single steps or ports.
+ */
+import type { Scenario } from '../batches/world.ts';
+import type { KnownBug } from './bug.ts';
+import { HANDLING_BUGS } from './catalogue/handling.ts';
+import { LEADING_BUGS } from './catalogue/leading.ts';
+import { MANY_BUGS } from './catalogue/many.ts';
+import { REGISTERING_BUGS } from './catalogue/registering.ts';
+import { SHARING_BUGS } from './catalogue/sharing.ts';
+
+export const KNOWN_BUGS: readonly KnownBug[] = [
+  ...LEADING_BUGS,
+  ...REGISTERING_BUGS,
+  ...HANDLING_BUGS,
+  ...SHARING_BUGS,
+  ...MANY_BUGS,
+];
+
+/** A schedule with a bug put back. */
+export const withBug = ([, steps, , where]: KnownBug, scenario: Scenario): Scenario => ({
+  ...scenario,
+  steps,
+  patrol: false,
+  purges: [],
+  ...where?.(scenario),
+});

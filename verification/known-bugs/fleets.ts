@@ -1,0 +1,100 @@
+/** Bugs of fleets that were made once, by drafts or to try the judges: what stands in the place of something real. */
+import type { Work } from '../../src/fleet/member.ts';
+import type { FleetRows } from '../../src/memory/fleets.ts';
+import type { Fleets, Held } from '../../src/ports/fleets.ts';
+import type { FleetBug } from '../fleets/world.ts';
+
+/** Its name, what it puts back, the promise that it breaks, and the first seed that shows it. */
+export type KnownFleetBug = readonly [name: string, bug: FleetBug, promise: RegExp, seed: number];
+
+const store = (fleets: (real: Fleets, rows: FleetRows) => Partial<Fleets>): FleetBug => ({ fleets });
+const work = (change: (real: Work, drained: (held: Held) => void) => Partial<Work>): FleetBug => ({ work: change });
+
+export const FLEET_BUGS: readonly KnownFleetBug[] = [
+  [
+    'a node that goes on after its deadline',
+    work(({ mayUntil }) => ({ mayUntil: () => mayUntil(Number.MAX_SAFE_INTEGER) })),
+    /P6|P7/,
+    92,
+  ],
+  [
+    'a deadline that others do not wait for',
+    work(({ mayUntil }) => ({ mayUntil: (deadline) => mayUntil(deadline + 40_000) })),
+    /P6|P7/,
+    284,
+  ],
+  [
+    'checkpoints of whoever stores one, without a look at the fence',
+    store((_, { leases, checkpoints }) => ({
+      checkpoint: async (_fleet, { partition, fence, checkpointApart }, checkpoint) => {
+        const lease = leases.get(partition);
+        if (checkpointApart) checkpoints.set(partition, { fence, ...checkpoints.get(partition), checkpoint });
+        else if (lease) leases.set(partition, { ...lease, checkpoint });
+        return true;
+      },
+    })),
+    /P7|P8/,
+    1,
+  ],
+  [
+    'an owner that reads the checkpoint and does not raise the fence',
+    store(({ checkpoint }, { checkpoints }) => ({
+      open: async (_fleet, { partition, fence, checkpoint }) => {
+        const before = checkpoints.get(partition);
+        if (!before) checkpoints.set(partition, { fence, ...(checkpoint === undefined ? {} : { checkpoint }) });
+        return before?.checkpoint === undefined ? {} : { checkpoint: before.checkpoint };
+      },
+      checkpoint: async (fleet, held, text, count) => {
+        const before = checkpoints.get(held.partition);
+        if (before && before.fence < held.fence)
+          checkpoints.set(held.partition, { checkpoint: before.checkpoint ?? '0', fence: held.fence });
+        return checkpoint(fleet, held, text, count);
+      },
+    })),
+    /P8.*begun from/,
+    5,
+  ],
+  [
+    'an evicted node that is heard all the same',
+    store(({ beat }) => ({
+      beat: async (fleet, row) => {
+        await beat(fleet, row);
+        return true;
+      },
+    })),
+    /P6|P7/,
+    273,
+  ],
+  [
+    'a partition that is handed over while its work still runs',
+    work(({ drain }, drained) => ({
+      drain: (held) => {
+        drained(held);
+        drain(held);
+      },
+    })),
+    /P6/,
+    1,
+  ],
+  [
+    'a node that takes what it should ask for',
+    store(({ take }) => ({
+      ask: async (fleet, seen, by) => (await take(fleet, seen, by, 0)) !== undefined,
+    })),
+    /P6|P7/,
+    1,
+  ],
+  [
+    'a hand-over that leaves the fence as it is',
+    store(({ handOver }, { leases }) => ({
+      handOver: async (fleet, held, to, at) => {
+        const isGiven = await handOver(fleet, held, to, at);
+        const lease = leases.get(held.partition);
+        if (isGiven && to !== undefined && lease) leases.set(held.partition, { ...lease, fence: held.fence });
+        return isGiven;
+      },
+    })),
+    /P7|P8|end/,
+    8,
+  ],
+];

@@ -1,0 +1,381 @@
+/**
+ * Bugs of deferred lists that were made once, by drafts or to try the checker. They stand in for single steps, or for
+ * what the store answers.
+ */
+
+import { isDeepStrictEqual } from 'node:util';
+import type { Token } from '../../src/domain/ids.ts';
+import { leaseKeyOf } from '../../src/domain/lists/ids.ts';
+import { CLOCK_SKEW, MINUTE } from '../../src/domain/timings.ts';
+import type { FanOuts } from '../../src/ports/fan-outs.ts';
+import type { Lists } from '../../src/ports/lists.ts';
+import { append } from '../../src/steps/lists/append.ts';
+import { claimJobs } from '../../src/steps/lists/claim.ts';
+import { complete } from '../../src/steps/lists/claimed.ts';
+import { trigger } from '../../src/steps/lists/trigger.ts';
+import { register } from '../../src/steps/register/register.ts';
+import { NO_FAULTS } from '../../src/virtual/faults.ts';
+import type { ListPlan, ListScenario, Wish, Workers } from '../lists/scenario.ts';
+import type { ListSteps, Patched, WorldDeps } from '../lists/steps.ts';
+
+type Change = (store: Lists, deps: WorldDeps) => Partial<Lists>;
+
+const withLists = <Deps extends Pick<WorldDeps, 'lists'>>(deps: Deps, change: Change): Deps => ({
+  ...deps,
+  lists: { ...deps.lists, ...change(deps.lists, deps as unknown as WorldDeps) },
+});
+/** Everybody's store does so. */
+const store = (change: Change): Patched => ({ deps: (deps) => withLists(deps, change) });
+/** The trackers' store does so. */
+const tracker = (change: (fanOuts: FanOuts) => Partial<FanOuts>): Patched => ({
+  deps: (deps) => ({ ...deps, fanOuts: { ...deps.fanOuts, ...change(deps.fanOuts) } }),
+});
+const claiming = (change: Change): Patched => ({
+  steps: { claimJobs: (deps, id, claim) => claimJobs(withLists(deps, change), id, claim) },
+});
+const step = (steps: Partial<ListSteps>): Patched => ({ steps });
+
+/** D3. The account's own: whoever comes when a lease is over takes it, by his clock. */
+const takesAtOnce = claiming(({ read, change }) => ({
+  read: async (id) => {
+    const list = await read(id);
+    const isShort = ({ until }: { until: number }) => until > 0;
+    return (
+      list && {
+        ...list,
+        leases: list.leases.map((lease) =>
+          isShort(lease) ? { ...lease, until: lease.until - 2 * CLOCK_SKEW } : lease,
+        ),
+      }
+    );
+  },
+  change: (id, from, to, how) =>
+    change(
+      id,
+      from.map(({ until: _, ...rest }) => rest),
+      to.map((lease) => lease),
+      how,
+    ),
+}));
+
+/** D3. A lease that was renewed after it was read is taken all the same. */
+const takesWhatWasRenewed = claiming(({ change }) => ({
+  change: (id, from, to, how) =>
+    change(
+      id,
+      from.map(({ until: _, ...rest }) => rest),
+      to,
+      how,
+    ),
+}));
+
+/** D1. Jobs become the list's before they are stored. */
+const publishesFirst = step({
+  append: (deps, id, payloads, token) =>
+    append(
+      withLists(deps, ({ publish, putJobs }) => ({
+        putJobs: async () => {},
+        publish: async (...args) => {
+          const isMine = await publish(...args);
+          await putJobs(id, token, payloads);
+          return isMine;
+        },
+      })),
+      id,
+      payloads,
+      token,
+    ),
+});
+
+/** D1. The token is read once, before the list. */
+const appendsReadOnce = step({
+  append: (deps, id, payloads, token) => {
+    let known: Promise<Awaited<ReturnType<Lists['append']>>> | undefined;
+    let reads = 0;
+    return append(
+      withLists(deps, (lists) => ({
+        append: (...args) => {
+          // Each try begins with one: the second look of a try is what is left out.
+          reads += 1;
+          if (!known || reads % 2 === 1) known = lists.append(...args);
+          return known;
+        },
+      })),
+      id,
+      payloads,
+      token,
+    );
+  },
+});
+
+/** A trigger that was not taken though nothing stands in its way is a surprise, and not a transaction that met another one. */
+const conflictsAreSurprises = step({
+  trigger: (deps, ...asked) =>
+    trigger(
+      withLists(deps, (lists) => ({
+        take: async (id, token, plan) => {
+          const before = await lists.read(id);
+          const isTaken = await lists.take(id, token, plan);
+          const after = isTaken ? undefined : await lists.read(id);
+          if (after?.status === 'open' && isDeepStrictEqual(after, before) && !(await lists.trigger(id, token)))
+            throw new TypeError('nothing stands in its way');
+          return isTaken;
+        },
+      })),
+      ...asked,
+    ),
+});
+/** Where nothing else goes wrong. */
+const transactionsMeet: Where = () => ({ faults: { ...NO_FAULTS, conflict: 0.2 }, faultsEnd: 40 * MINUTE });
+
+/** D5. The lease ends, and then the jobs are done. */
+const endsBeforeItAcks = step({
+  complete: async (deps, id, held, completion) => {
+    const list = await deps.lists.read(id);
+    const lease = list?.leases.find(({ key }) => key === leaseKeyOf(held.claim));
+    if (lease) await deps.lists.change(id, [lease], [], 'any-time');
+    return complete(
+      withLists(deps, ({ read }) => ({
+        read: async (name) => {
+          const now = await read(name);
+          return now && lease ? { ...now, leases: [...now.leases.filter(({ key }) => key !== lease.key), lease] } : now;
+        },
+      })),
+      id,
+      held,
+      completion,
+    );
+  },
+});
+
+/** Jobs that are done are handed out with the others of their range. */
+const handsOutWhatIsDone: Patched = {
+  steps: {
+    claimJobs: (deps, id, claim) =>
+      claimJobs({ ...deps, fanOuts: { ...deps.fanOuts, node: async () => undefined } }, id, claim),
+  },
+};
+
+/** The published account's: who reserved and died had taken the jobs with him. */
+const neverTakesOver = claiming(({ read }) => ({
+  read: async (id) => {
+    const list = await read(id);
+    return (
+      list && {
+        ...list,
+        leases: list.leases.map((lease) => (lease.until > 0 ? { ...lease, until: Number.MAX_SAFE_INTEGER } : lease)),
+      }
+    );
+  },
+}));
+
+/** D7. The message goes once the jobs are taken. */
+const sendsAfterwards = step({
+  trigger: async (deps, id, wanted, token) => {
+    const late: string[] = [];
+    const queues = { ...deps.queues, register: async (bodies: readonly string[]) => void late.push(...bodies) };
+    const answer = await trigger({ ...deps, queues }, id, wanted, token);
+    if (late.length > 0) await deps.queues.register(late);
+    return answer;
+  },
+});
+
+/** D7. Whoever goes on with a trigger does not look whether its token has taken some. */
+const triggersAreOverlooked = store(({ take }, { machine }) => ({
+  take: (id, _, taking) => take(id, machine.token(), taking),
+}));
+
+/** D7 as the design has it: what was given back is for claims alone. */
+const takesFreshJobsAlone = store(({ take }) => ({
+  take: (id, token, { ranges, head, fresh }) =>
+    take(id, token, { ranges: ranges.filter(({ first }) => first >= head), from: [], head, fresh }),
+}));
+
+/** D7. Of the jobs of one message none come after the first part of them. */
+const goesOnWithNothing = step({
+  register: (deps, messages) => register({ ...deps, queues: { ...deps.queues, register: async () => {} } }, messages),
+});
+
+/** Found by simulation: of a message that came twice each went on, and so did each of those: 46,000 for 26 jobs. */
+const messagesMultiply = store(() => ({ goOn: async () => {} }));
+
+/** D9. Who has read the list goes on handing out what was given back. */
+const cancelIsOverlooked = store(({ change }) => ({
+  change: (id, from, to) => change(id, from, to, 'any-time'),
+}));
+
+/** D4. Whoever renews puts his lease back, whoever has it. */
+const renewsWhatIsLost = step({
+  renew: async ({ lists, machine }, id, { claim, range }, span) => {
+    const lease = { ...range, key: leaseKeyOf(claim), until: Math.ceil((machine.now() + span) / 1_000) * 1_000 };
+    const list = await lists.read(id);
+    const from = list?.leases.filter(({ key }) => key === lease.key) ?? [];
+    await lists.change(id, from, [lease], 'any-time');
+    return { kind: 'renewed', until: lease.until };
+  },
+});
+
+/** D6. What is given back is let go of. */
+const releaseForgets = step({
+  release: async ({ lists }, id, { claim }) => {
+    const list = await lists.read(id);
+    const lease = list?.leases.find(({ key }) => key === leaseKeyOf(claim));
+    if (lease) await lists.change(id, [lease], [], 'any-time');
+    return { kind: 'released', count: lease?.count ?? 0 };
+  },
+});
+
+/** T9. A last group that has more slots than items climbs only when all slots are set. */
+const onlyFullGroupsClimb = tracker(({ ack }) => ({
+  ack: async (...args) => {
+    const acked = await ack(...args);
+    return acked.isWritten
+      ? { isWritten: true, node: { left: acked.node.left, failed: acked.node.failed, seenAt: acked.node.seenAt } }
+      : acked;
+  },
+}));
+
+/** What says that jobs are about to be stored goes with the others. */
+const clearsTooSoon = store(({ clear }) => ({
+  clear: (id, groups, from, how) => clear(id, groups, from, { ...how, isSettled: true }),
+}));
+
+/** Clearing that had no time for a group goes on behind it. */
+const clearsPastWhatIsThere = store(({ clear }) => ({
+  clear: async (id, groups, from, how) => {
+    const rest = await clear(id, groups, from, how);
+    return rest === undefined ? undefined : Math.min(rest + 1, groups);
+  },
+}));
+
+/** A result is written over: the one that is stored is not the one that counts. */
+const resultsAreWrittenOver = store(({ putResults }) => ({
+  putResults: async (id, results) => {
+    await putResults(id, results);
+    return results;
+  },
+}));
+
+/** Workers store a result for each job, and the patrol is out of time again and again. */
+const clearingHasNoTime: Where = (scenario) => ({
+  faults: NO_FAULTS,
+  hurry: 0.4,
+  nodeSize: { width: 2, acksAtOnce: 2 },
+  lists: working(scenario, { count: 4, haveResults: true, dying: 0, releasing: 0 }, { hasOperation: false }),
+});
+
+type Where = (scenario: ListScenario) => Partial<ListScenario>;
+
+const working = (scenario: ListScenario, change: Partial<Workers>, plan: Partial<ListPlan> = {}): readonly ListPlan[] =>
+  scenario.lists.map((list) => ({ ...list, ...plan, workers: { ...list.workers, ...change } }));
+
+/** Jobs are claimed and given back again and again, while somebody cancels; nothing goes wrong. */
+const claimsMeetTheCancel: Where = (scenario) => ({
+  faults: NO_FAULTS,
+  span: MINUTE,
+  lists: working(scenario, { count: 4, span: 0, dying: 0, releasing: 1, renewing: 0 }).map((list) => ({
+    ...list,
+    people: [
+      [
+        { do: 'open', after: 0, tries: 9, again: 0 },
+        { do: 'append', after: 0, tries: 9, again: 0, count: 4, token: 'a' as Token },
+        { do: 'cancel', after: 30_000, tries: 9, again: 0 },
+      ],
+    ],
+  })),
+});
+/** Whoever works is so slow that his lease could be taken when he renews it. */
+const renewalsMeetTakeovers: Where = (scenario) => ({
+  faults: { ...NO_FAULTS, pause: 0.1 },
+  faultsEnd: 20 * MINUTE,
+  span: 20 * MINUTE,
+  lists: working(scenario, { count: 4, span: 2 * MINUTE, lease: 1_000, renewing: 1, dying: 0, atOnce: 1 }),
+});
+/** Somebody adds while the list is deleted, and is asleep meanwhile. */
+const appendsMeetTheEnd: Where = (scenario) => ({
+  faults: { ...NO_FAULTS, pause: 0.3 },
+  faultsEnd: 10 * MINUTE,
+  lists: scenario.lists.map((list) => ({
+    ...list,
+    people: [
+      [{ do: 'open', after: 0, tries: 9, again: 0 }],
+      ...['a', 'b', 'c'].map((token): Wish[] => [
+        { do: 'append', after: 3_000, tries: 1, again: 0, count: 4, token: token as Token },
+      ]),
+      [{ do: 'delete', after: 5_000, tries: 9, again: 0 }],
+    ],
+  })),
+});
+/** Nothing goes wrong, so that the patrol has nothing to do. */
+const nothingGoesWrong: Where = (scenario) => ({
+  faults: NO_FAULTS,
+  lists: working(scenario, { dying: 0 }, { ending: 'finish' }),
+});
+/** Triggers of many jobs that are large, while messages come twice. */
+const messagesComeTwice: Where = (scenario) => ({
+  faults: { ...NO_FAULTS, duplicate: 0.3 },
+  faultsEnd: 40 * MINUTE,
+  pageBytes: 60,
+  lists: scenario.lists.map((list) => ({
+    ...list,
+    hasOperation: true,
+    people: [
+      [
+        { do: 'open', after: 0, tries: 99, again: 0 },
+        { do: 'append', after: 0, tries: 99, again: 0, count: 24, token: 'a' as Token },
+        { do: 'trigger', after: 0, tries: 99, again: 0, wanted: { percent: 100 }, token: 't' as Token },
+      ],
+    ],
+  })),
+});
+/** Whoever is not answered says it otherwise. */
+const repliesAreLost: Where = (scenario) => ({
+  faults: { ...NO_FAULTS, lostReply: 0.2 },
+  faultsEnd: 40 * MINUTE,
+  lists: working(
+    scenario,
+    { count: 4, failing: 0.5, haveResults: true, lease: 1_000, span: 30_000, dying: 0.4 },
+    { hasOperation: false },
+  ),
+});
+
+/** A name, what is wrong, the promise that it breaks, and where it shows, if hardly ever elsewhere. */
+export type ListBug = readonly [name: string, patched: Patched, promise: RegExp, where?: Where];
+
+const TWICE = /^(no job is (in two live leases|leased twice)|what has been handed out for good)/;
+const LOST = /^(what was triggered is done|the run does not end|every list ends|nothing is left undone)/;
+
+export const LIST_BUGS: readonly ListBug[] = [
+  ['takeovers at the end of a lease', takesAtOnce, TWICE],
+  ['takeovers of what was renewed', takesWhatWasRenewed, TWICE, renewalsMeetTakeovers],
+  ['jobs that are added before they are stored', publishesFirst, /^what is added is stored/],
+  ['an append that is looked for once', appendsReadOnce, /^what is refused is not done|^who repeats a call/],
+  ['leases that end before their jobs are done', endsBeforeItAcks, /^only what is done is let go of/],
+  ['claims of what is done', handsOutWhatIsDone, /^what is done is not handed out/],
+  ['claims that die with their worker', neverTakesOver, LOST],
+  ['triggers that are sent once they are taken', sendsAfterwards, LOST],
+  ['triggers that are overlooked', triggersAreOverlooked, /^a trigger takes no more than it wants/],
+  ['transactions that meet and are surprised', conflictsAreSurprises, /^a step fails only/, transactionsMeet],
+  ['triggers of fresh jobs alone', takesFreshJobsAlone, /^a trigger takes all that is left/],
+  ['triggers that do not go on', goesOnWithNothing, LOST],
+  ['messages that multiply', messagesMultiply, /^what comes twice does not multiply/, messagesComeTwice],
+  ['a cancel that is overlooked', cancelIsOverlooked, /^nothing is handed out once it is over/, claimsMeetTheCancel],
+  ['renewals of what is lost', renewsWhatIsLost, TWICE],
+  ['releases that forget', releaseForgets, /^only what is done is let go of/],
+  ['groups that climb only when they are full', onlyFullGroupsClimb, LOST, nothingGoesWrong],
+  ['clearing that forgets who is about to add', clearsTooSoon, /^nothing is left of a list/, appendsMeetTheEnd],
+  [
+    'clearing that goes past what it did not delete',
+    clearsPastWhatIsThere,
+    /^nothing is left of a list/,
+    clearingHasNoTime,
+  ],
+  ['results that are written over', resultsAreWrittenOver, /^what is said of a job is how it ended/, repliesAreLost],
+];
+
+/** A scenario in which a bug is back. */
+export const withListBug = ([, patched, , where]: ListBug, scenario: ListScenario): ListScenario => ({
+  ...scenario,
+  ...where?.(scenario),
+  patched,
+});

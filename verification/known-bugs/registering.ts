@@ -1,0 +1,147 @@
+/** Bugs of those who register tasks. */
+
+import { runNumber } from '../../src/domain/tasks/task.ts';
+import { Refusal } from '../../src/memory/limits.ts';
+import { Unstorable } from '../../src/ports/tasks.ts';
+import { group } from '../../src/steps/lead/group.ts';
+import { registerAll } from '../../src/steps/register/register.ts';
+import { sweep } from '../../src/steps/repair/sweep.ts';
+import { parseRedrive, printRedrive } from '../../src/steps/tasks/redrive.ts';
+import type { Bug } from './bug.ts';
+
+/**
+ * Of several messages with one id in one delivery only the first goes on. If an earlier run stored another of them and
+ * stopped there, the stored task never gets its waiting row.
+ */
+export const onlyTheFirstOfAnIdGoesOn: Bug = {
+  registerAll: (deps, messages, onFailure) => {
+    const idOf = ({ body, messageId }: (typeof messages)[number]) => /"id":"(\w+)"/.exec(body)?.[1] ?? messageId;
+    const first = new Map(messages.toReversed().map((message) => [idOf(message), message]));
+    return registerAll(deps, [...first.values()], onFailure);
+  },
+};
+
+/** Refused messages are forgotten. */
+export const refusedMessagesVanish: Bug = {
+  registerAll: (deps, messages, onFailure) =>
+    registerAll({ ...deps, queues: { ...deps.queues, reject: async () => {} } }, messages, onFailure),
+};
+
+/** The version of a task is not read. */
+export const versionsAreOverlooked: Bug = {
+  registerAll: (deps, messages, onFailure) =>
+    registerAll(
+      deps,
+      messages.map((message) => ({ ...message, body: message.body.replace(/"version":\d+,/, '') })),
+      onFailure,
+    ),
+};
+
+/** A message that is sent again counts as sent at that moment. */
+export const sentAgainIsSentNow: Bug = {
+  sweep: (deps, invocation) => {
+    const revive: typeof deps.deadLetters.revive = (queue, letter, delay) =>
+      deps.deadLetters.revive(queue, { ...letter, firstSentAt: deps.machine.now() }, delay);
+    return sweep({ ...deps, deadLetters: { ...deps.deadLetters, revive } }, invocation);
+  },
+};
+
+/** What waits is as new as its run. */
+export const redrivenTasksAreNew: Bug = {
+  group: (deps, message, delivery) => {
+    const first: typeof deps.waiting.first = async (target, limit) =>
+      (await deps.waiting.first(target, limit)).map(({ age: _, ...row }) => row);
+    return group({ ...deps, waiting: { ...deps.waiting, first } }, message, delivery);
+  },
+};
+
+/** A weight that no table holds. */
+export const TINY = 1e-200;
+
+/** Such a weight is taken, and a table that refuses one task for its content makes the whole function fail. */
+export const tinyWeightsAreTaken: Bug = {
+  registerAll: (deps, messages, onFailure) => {
+    const isTiny = ({ body }: (typeof messages)[number]): boolean => body.includes(`"weight":${TINY}`);
+    const tiny = new Set(messages.filter(isTiny).map(({ body }) => JSON.parse(body).id));
+    const insert: typeof deps.tasks.insert = async (tasks) => {
+      try {
+        return await deps.tasks.insert(tasks.map((task) => (tiny.has(task.id) ? { ...task, weight: TINY } : task)));
+      } catch (cause) {
+        throw cause instanceof Unstorable ? new Refusal('ValidationException', cause.message) : cause;
+      }
+    };
+    const taken = messages.map((message) => ({ ...message, body: message.body.replace(`"weight":${TINY},`, '') }));
+    return registerAll({ ...deps, tasks: { ...deps.tasks, insert } }, taken, onFailure);
+  },
+};
+
+/** Payloads that need a row of their own are not stored. */
+export const largePayloadsAreNotStored: Bug = {
+  registerAll: (deps, messages, onFailure) =>
+    registerAll({ ...deps, tasks: { ...deps.tasks, storePayloads: async () => {} } }, messages, onFailure),
+};
+
+/** A register never looks whether a batch is full. */
+export const nobodyIsNudged: Bug = {
+  registerAll: (deps, messages, onFailure) =>
+    registerAll({ ...deps, machine: { ...deps.machine, random: () => 1 } }, messages, onFailure),
+};
+
+/** A mistake where a failure is caught and only told of. */
+export const nudgesThrow: Bug = {
+  registerAll: (deps, messages, onFailure) => {
+    const random = (): number => (undefined as never as { chance: () => number }).chance();
+    return registerAll({ ...deps, machine: { ...deps.machine, random } }, messages, onFailure);
+  },
+};
+
+/** A mistake in how messages are refused: they come back for ever. */
+export const refusalsThrow: Bug = {
+  registerAll: (deps, messages, onFailure) => {
+    const reject: typeof deps.queues.reject = (refused) => deps.queues.reject((refused as never as () => [])());
+    return registerAll({ ...deps, queues: { ...deps.queues, reject } }, messages, onFailure);
+  },
+};
+
+/** Runs begin at 1, also those of a task whose id another one had, of which there may be a waiting row still. */
+export const runsBeginAtOneAgain: Bug = {
+  registerAll: (deps, messages, onFailure) => {
+    const insert: typeof deps.tasks.insert = (tasks) => deps.tasks.insert(tasks.map((task) => ({ ...task, run: 1 })));
+    return registerAll({ ...deps, tasks: { ...deps.tasks, insert } }, messages, onFailure);
+  },
+};
+
+/** A redrive names a task only: one that comes twice, or late, starts another run of it. */
+export const redrivesOverlookTheRun: Bug = {
+  registerAll: async (deps, messages, onFailure) => {
+    const current = messages.map(async (message) => {
+      const asked = parseRedrive(message.body);
+      const task = asked?.ok ? await deps.tasks.get(asked.value.id) : undefined;
+      return task ? { ...message, body: printRedrive(task) } : message;
+    });
+    return registerAll(deps, await Promise.all(current), onFailure);
+  },
+};
+
+/** A register decides by what a lock showed a moment ago: the leader whom it sees may be gone. */
+export const locksAreReadAtAGlance: Bug = {
+  registerAll: (deps, messages, onFailure) => {
+    const readAll: typeof deps.locks.readAll = (targets) =>
+      Promise.all(targets.map((target) => deps.locks.glance(target)));
+    return registerAll({ ...deps, locks: { ...deps.locks, readAll } }, messages, onFailure);
+  },
+};
+
+/** A redrive is written, and its waiting row is left to a message that never comes. */
+export const redrivenTasksDoNotWait: Bug = {
+  registerAll: (deps, messages, onFailure) => {
+    const put: typeof deps.waiting.put = (tasks) => deps.waiting.put(tasks.filter((task) => runNumber(task) === 1));
+    return registerAll({ ...deps, waiting: { ...deps.waiting, put } }, messages, onFailure);
+  },
+};
+
+/** A Target has no row until somebody leads it: if its first elect message is lost, no patrol finds it. */
+export const newTargetsHaveNoRow: Bug = {
+  registerAll: (deps, messages, onFailure) =>
+    registerAll({ ...deps, locks: { ...deps.locks, enlist: async () => {} } }, messages, onFailure),
+};

@@ -1,0 +1,146 @@
+/** Schedules of a few tasks that are all sent for one moment, for bugs that show in that moment alone. */
+
+import type { Operation } from '../../src/domain/config/resolved.ts';
+import type { Millis } from '../../src/domain/ids.ts';
+import { NO_FAULTS } from '../../src/virtual/faults.ts';
+import { plain } from '../batches/plain.ts';
+import { withOperations } from '../batches/with-operations.ts';
+import type { Scenario } from '../batches/world.ts';
+
+/** A task of a Target, and what its producer asks for. */
+interface Sent {
+  readonly at: Millis;
+  readonly depot: number;
+  readonly expiresIn?: string;
+  readonly callback?: string;
+}
+
+/** These tasks and nothing else, in batches of one unless the operation says otherwise. Nothing goes wrong. */
+export const only = (
+  scenario: Scenario,
+  sent: readonly Sent[],
+  change: (operation: Operation) => Partial<Operation> = () => ({}),
+): Partial<Scenario> => ({
+  config: withOperations(plain(scenario).config, (operation) => {
+    const batch = { ...operation.batch, maxSize: 1, maxBytes: 1_000_000, maxWait: 0 };
+    return { shards: 1, batch, ...change({ ...operation, batch }) };
+  }),
+  sends: sent.map(({ at, ...task }, n) => ({ at, body: bodyOf(n, task) })),
+  faults: NO_FAULTS,
+  outages: [],
+  flushes: [],
+  cancels: [],
+  pauses: [],
+  changes: [],
+  redrives: [],
+});
+
+const bodyOf = (n: number, { depot, ...wishes }: Omit<Sent, 'at'>): string =>
+  JSON.stringify({ id: `n${n}`, operation: 'ship', ...wishes, payload: { depot } });
+
+/** So many of something. */
+export const many = <T>(count: number, each: (n: number) => T): readonly T[] =>
+  Array.from({ length: count }, (_, n) => each(n));
+
+/** Of two tasks of a Target the second one comes about when the leader of the first one has done. */
+export const asTheLeaderGoes = (scenario: Scenario): Partial<Scenario> =>
+  only(
+    scenario,
+    many(20, (depot) => [
+      { at: 0, depot },
+      { at: 200 + ((depot * 41 + scenario.seed * 17) % 400), depot },
+    ]).flat(),
+  );
+
+/** Leaders sleep, are woken by the task that fills their batch, and have done just as two more come. */
+export const fullAgainAtOnce = (scenario: Scenario): Partial<Scenario> =>
+  only(
+    scenario,
+    many(20, (depot) => {
+      const again = 1_200 + ((depot * 29 + scenario.seed * 13) % 300);
+      return [0, 1_000, again, again].map((at) => ({ at, depot }));
+    }).flat(),
+    ({ batch }) => ({ batch: { ...batch, maxSize: 2, maxWait: 40_000 } }),
+  );
+
+/** Tasks that fill no batch. */
+export const fewTasks = (scenario: Scenario): Partial<Scenario> =>
+  only(
+    scenario,
+    many(3, (depot) => ({ at: 0, depot })),
+    ({ batch }) => ({ batch: { ...batch, maxSize: 10, maxWait: 1_000 } }),
+  );
+
+/** Every other task expires while its Target waits for the one slot. */
+export const expiredInLine = (scenario: Scenario): Partial<Scenario> =>
+  only(
+    scenario,
+    many(10, (depot) => ({ at: depot * 50, depot, ...(depot % 2 === 1 ? { expiresIn: '1s' } : {}) })),
+    () => ({ concurrency: { perTarget: null, total: 1 } }),
+  );
+
+/** The queues are purged while the only task of a Target looks for a leader. */
+export const purgedWhileElected = (scenario: Scenario): Partial<Scenario> => ({
+  ...only(
+    scenario,
+    many(8, (depot) => ({ at: depot * 2_000, depot })),
+  ),
+  patrol: true,
+  purges: many(8, (n) => n * 2_000 + 60 + ((n * 29 + scenario.seed * 13) % 120)),
+});
+
+/** Batches of two, whose jobs report about each task: soon, and at nearly the same time. */
+export const reportedTogether = (scenario: Scenario): Partial<Scenario> =>
+  only(
+    scenario,
+    many(120, (n) => ({ at: 0, depot: n % 60 })),
+    ({ batch, downstream, retry }) => ({
+      batch: { ...batch, maxSize: 2, maxWait: 10_000 },
+      downstream: { ...downstream, timeout: 1_000, deadline: 30_000 },
+      retry: { ...retry, immediate: 0, maxAttempts: 5 },
+    }),
+  );
+
+/** Calls that take long, in batches whose messages come again and again. */
+export const longCalls = (scenario: Scenario): Partial<Scenario> => ({
+  ...only(
+    scenario,
+    many(20, (n) => ({ at: 0, depot: n % 4 })),
+    ({ batch, downstream, retry }) => ({
+      batch: { ...batch, maxSize: 5 },
+      downstream: { ...downstream, timeout: 10_000 },
+      retry: { ...retry, immediate: 2, maxAttempts: 3, bisect: true },
+    }),
+  ),
+  faults: { ...NO_FAULTS, duplicate: 0.8 },
+});
+
+/**
+ * Targets wait for the one slot. Each message comes as often as it may, and some functions die: a guard that dies in its last
+ * delivery does not come back.
+ */
+export const guardsComeAgain = (scenario: Scenario): Partial<Scenario> => ({
+  ...only(
+    scenario,
+    many(10, (depot) => ({ at: depot * 100, depot })),
+    ({ downstream, retry }) => ({
+      concurrency: { perTarget: null, total: 1 },
+      downstream: { ...downstream, timeout: 1_000 },
+      retry: { ...retry, immediate: 0, maxAttempts: 1 },
+    }),
+  ),
+  faults: { ...NO_FAULTS, crash: 0.05, duplicate: 1 },
+  faultsEnd: 150_000,
+});
+
+/** Tasks expire as their operation is paused; the functions that end them die, and what failed is redriven soon. */
+export const expiredAndRedriven = (scenario: Scenario): Partial<Scenario> => ({
+  ...only(
+    scenario,
+    many(10, (depot) => ({ at: depot * 50, depot, expiresIn: '1s', callback: 'ops' })),
+    ({ batch }) => ({ batch: { ...batch, maxSize: 10, maxWait: 40_000 } }),
+  ),
+  redrives: many(60, (n) => ({ at: 1_000 + n * 200, times: 1 })),
+  faults: { ...NO_FAULTS, crash: 0.1 },
+  faultsEnd: 20_000,
+});

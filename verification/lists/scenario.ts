@@ -1,0 +1,207 @@
+/**
+ * Scenarios of deferred lists from a seed: a few dozen jobs, whoever adds, claims, triggers and ends; every fault at
+ * some rate.
+ */
+
+import { AS_THEY_COME, type Config, NO_ALARMS, type Operation } from '../../src/domain/config/resolved.ts';
+import { FULL_SIZE, type NodeSize } from '../../src/domain/fan-outs/tree.ts';
+import type { Millis, OperationName, Token } from '../../src/domain/ids.ts';
+import type { ListId } from '../../src/domain/lists/ids.ts';
+import { MINUTE } from '../../src/domain/timings.ts';
+import type { Wanted } from '../../src/steps/lists/trigger.ts';
+import { type Random, seeded } from '../../src/virtual/random.ts';
+import type { AskingScenario } from '../batches/asking.ts';
+import { faults, moreFaults } from '../batches/scenario.ts';
+import { NOWHERE } from '../batches/simulated-downstream.ts';
+import type { Patched } from './steps.ts';
+
+export const OPERATION = 'ship' as OperationName;
+
+/** One thing that somebody wants of a list, when, and how often he asks until he gives up for good. */
+export type Wish = { readonly after: Millis; readonly tries: number; readonly again: number } & (
+  | { readonly do: 'open' | 'seal' | 'cancel' | 'delete' }
+  | { readonly do: 'append'; readonly count: number; readonly token: Token; readonly isOther?: true }
+  | { readonly do: 'trigger'; readonly wanted: Wanted; readonly token: Token }
+);
+
+/** How workers that pull treat what they claim: shares of their claims. */
+export interface Workers {
+  readonly count: number;
+  /** How long a range takes them, at the most. */
+  readonly span: Millis;
+  /** Jobs that they claim at once, at the most. */
+  readonly atOnce: number;
+  readonly lease: Millis;
+  /** Die with their claim. */
+  readonly dying: number;
+  /** Do not begin, or stop amid it, and give the rest back. */
+  readonly releasing: number;
+  /** Renew before they are done. */
+  readonly renewing: number;
+  /** Tell of each part of their jobs as it is done. */
+  readonly inParts: number;
+  /** Say the same once more. */
+  readonly again: number;
+  /** Of jobs: those that fail. */
+  readonly failing: number;
+  /** Whether they say what came of each job. */
+  readonly haveResults: boolean;
+}
+
+/** One list, and all that is wanted of it. */
+export interface ListPlan {
+  readonly id: ListId;
+  readonly hasOperation: boolean;
+  readonly people: readonly (readonly Wish[])[];
+  readonly workers: Workers;
+  /** How long its tasks take, at the most. */
+  readonly taskSpan: Millis;
+  /** What becomes of it in the end, when everybody else is done. */
+  readonly ending: 'finish' | 'cancel' | 'delete';
+}
+
+export interface ListScenario extends AskingScenario {
+  readonly config: Config;
+  readonly nodeSize: NodeSize;
+  /** What one read of jobs comes to, at the most. */
+  readonly pageBytes: number;
+  readonly lists: readonly ListPlan[];
+  /** How long whoever works goes on, until only the end is left. */
+  readonly span: Millis;
+  /** How often the patrol is out of time before its next step. */
+  readonly hurry: number;
+  /** What stands in for ours: to put a known bug back. */
+  readonly patched?: Patched;
+}
+
+/** A random scenario; the same seed gives the same one. */
+export const listScenarioOf = (seed: number): ListScenario => {
+  const random = seeded(seed ^ 0x1157);
+  const ids = Array.from({ length: random.pick([1, 1, 1, 2]) }, (_, n) => `l${n}` as ListId);
+  const faultsEnd = random.pick([0, 30_000, 10 * MINUTE, 40 * MINUTE]);
+  const span = random.pick([60_000, 5 * MINUTE, 30 * MINUTE]);
+  return {
+    seed,
+    config: {
+      version: 1,
+      register: AS_THEY_COME,
+      operations: { [OPERATION]: operation },
+      fanOuts: { idleOpen: 10 * MINUTE, idleSealed: 10 * MINUTE, keep: 20 * MINUTE, callback: null },
+      lists: { keep: random.pick([60, 90]) * MINUTE, callback: random.chance(0.9) ? 'ops' : null },
+      alarms: NO_ALARMS,
+      destinations: { ops: { kind: 'queue', name: 'ops' } },
+    },
+    nodeSize: random.chance(0.05)
+      ? FULL_SIZE
+      : { width: random.pick([2, 3, 4, 7]), acksAtOnce: random.pick([1, 2, 3]) },
+    pageBytes: random.pick([60, 200, 4_000_000]),
+    lists: ids.map((id) => listPlan(id, span, random)),
+    span,
+    hurry: random.pick([0, 0, 0.1, 0.4]),
+    faults: { ...faults(random), ...moreFaults(seed) },
+    faultsEnd,
+  };
+};
+
+/** Tasks are not batched here: they end by themselves. */
+const operation: Operation = {
+  operation: OPERATION,
+  keys: ['depot'],
+  shards: 1,
+  batch: {
+    maxSize: 10,
+    maxBytes: 900_000,
+    maxWeight: 0,
+    maxWait: 1_000,
+    quietPeriod: 0,
+    minSize: 1,
+    window: null,
+    bypass: null,
+  },
+  merge: null,
+  concurrency: { perTarget: null, total: null },
+  keepTasks: 30 * 24 * 60 * MINUTE,
+  downstream: {
+    ...NOWHERE,
+    timeout: 10_000,
+    deadline: 60_000,
+  },
+  retry: { immediate: 0, maxAttempts: 1, minDelay: 1_000, maxDelay: 1_000, bisect: true },
+  callbacks: { failed: null, succeeded: null },
+  rateLimit: null,
+  circuit: null,
+};
+
+const listPlan = (id: ListId, span: Millis, random: Random): ListPlan => {
+  const hasOperation = random.chance(0.7);
+  return {
+    id,
+    hasOperation,
+    people: people(id, hasOperation, span, random),
+    workers: workers(random),
+    taskSpan: random.pick([0, 5_000, 5 * MINUTE]),
+    ending: random.chance(0.8) ? 'finish' : random.pick(['cancel', 'delete']),
+  };
+};
+
+const workers = (random: Random): Workers => ({
+  count: random.pick([0, 1, 2, 4]),
+  span: random.pick([0, 2_000, 30_000, 3 * MINUTE]),
+  atOnce: random.pick([1, 2, 5, 12]),
+  lease: random.pick([1_000, 20_000, 2 * MINUTE]),
+  dying: random.pick([0, 0.1, 0.4]),
+  releasing: random.pick([0, 0.1, 0.5]),
+  renewing: random.pick([0, 0.5]),
+  inParts: random.pick([0, 0.3, 1]),
+  again: random.pick([0, 0, 0.3]),
+  failing: random.pick([0, 0, 0.2]),
+  haveResults: random.chance(0.5),
+});
+
+/** One opens, adds and seals; others may add, trigger or seal meanwhile, or be the same one once more. */
+const people = (id: ListId, hasOperation: boolean, span: Millis, random: Random): readonly (readonly Wish[])[] => {
+  const most = random.pick([2, 6, 20]);
+  let tokens = 0;
+  const nextToken = (): Token => {
+    tokens += 1;
+    return `${id}-${tokens}` as Token;
+  };
+  const wish = (): { after: Millis; tries: number; again: number } => ({
+    after: random.int(0, random.pick([0, 1_000, span / 2])),
+    tries: random.chance(0.15) ? random.int(1, 2) : Number.POSITIVE_INFINITY,
+    again: random.pick([0, 0, 0, 1]),
+  });
+  const appends = (count: number): Wish[] =>
+    Array.from({ length: count }, () => ({
+      ...wish(),
+      do: 'append',
+      count: random.int(1, most),
+      token: nextToken(),
+      ...(random.chance(0.05) ? { isOther: true } : {}),
+    }));
+  const triggers = (count: number): Wish[] =>
+    Array.from({ length: hasOperation ? count : 0 }, () => ({
+      ...wish(),
+      do: 'trigger',
+      wanted: random.chance(0.5) ? { count: random.int(1, 2 * most) } : { percent: random.pick([1, 25, 50, 100]) },
+      token: nextToken(),
+    }));
+  const opener: Wish[] = [
+    { ...wish(), tries: Number.POSITIVE_INFINITY, do: 'open' },
+    ...appends(random.int(0, 4)),
+    ...triggers(random.pick([0, 0, 1])),
+    ...(random.chance(0.6) ? [{ ...wish(), do: 'seal' } as const] : []),
+  ];
+  const others = Array.from({ length: random.pick([0, 1, 1, 3]) }, (): Wish[] => {
+    const wishes = [...appends(random.int(0, 2)), ...triggers(random.int(0, 2))];
+    if (random.chance(0.2)) wishes.push({ ...wish(), do: 'seal' });
+    if (random.chance(0.04)) wishes.push({ ...wish(), do: random.pick(['cancel', 'delete']) });
+    return wishes;
+  });
+  const all = [opener, ...others];
+  return random.chance(0.3) ? [...all, twinOf(random.pick(all), random)] : all;
+};
+
+/** The same one once more, as when a message comes twice. */
+const twinOf = (wishes: readonly Wish[], random: Random): readonly Wish[] =>
+  wishes.map((wish) => (wish.do === 'append' && random.chance(0.1) ? { ...wish, count: wish.count + 1 } : wish));

@@ -1,0 +1,131 @@
+/** A worker who claims jobs of a list, with all that may become of a claim. */
+import type { Millis } from '../../src/domain/ids.ts';
+import { type ClaimId, type Handle, parseHandle } from '../../src/domain/lists/ids.ts';
+import type { Job } from '../../src/domain/lists/list.ts';
+import type { JobResult } from '../../src/ports/lists.ts';
+import type { Claimed } from '../../src/steps/lists/claim.ts';
+import type { Held } from '../../src/steps/lists/claimed.ts';
+import type { Random } from '../../src/virtual/random.ts';
+import { START } from '../../src/virtual/trace.ts';
+import type { Asking } from '../batches/asking.ts';
+import { type Asked, checkClaimed, checkCompleted } from './answers.ts';
+import { busyOr } from './busy.ts';
+import type { ListPlan } from './scenario.ts';
+import type { ListSteps, WorldDeps } from './steps.ts';
+
+const ALWAYS = Number.POSITIVE_INFINITY;
+/** How long somebody waits who got nothing. */
+const PAUSE: Millis = 10_000;
+/** How long he takes, at the most, until he claims again. */
+const BREATH: Millis = 1_000;
+
+type Got = Claimed & { readonly kind: 'claimed' };
+
+export class PullingWorker {
+  readonly #name: string;
+  readonly #plan: ListPlan;
+  readonly #steps: ListSteps;
+  readonly #asking: Asking<WorldDeps>;
+  readonly #before: () => () => Asked;
+  readonly #random: Random;
+  #claims = 0;
+
+  constructor(name: string, plan: ListPlan, steps: ListSteps, asking: Asking<WorldDeps>, before: () => () => Asked) {
+    this.#name = name;
+    this.#plan = plan;
+    this.#steps = steps;
+    this.#asking = asking;
+    this.#before = before;
+    this.#random = asking.chaos.chanceOf(name);
+  }
+
+  /** Works until then, or until nothing is to come any more. @param until from the start */
+  async pull(until: Millis): Promise<void> {
+    const { scheduler } = this.#asking;
+    while (scheduler.now - START < until) {
+      const got = await this.#claim();
+      if (got === 'over') return;
+      if (got) await this.#do(got);
+      await scheduler.wait(got ? this.#random.int(0, BREATH) : PAUSE);
+    }
+  }
+
+  async #claim(): Promise<Got | 'over' | undefined> {
+    const { id, workers } = this.#plan;
+    this.#claims += 1;
+    const claim = `${this.#name}-${this.#claims}` as ClaimId;
+    const count = this.#random.int(1, workers.atOnce);
+    const asked = await this.#asking.ask(`${this.#name}-claim`, ALWAYS, async (deps) => {
+      const before = this.#before();
+      const answer = await busyOr(this.#steps.claimJobs(deps, id, { claim, count, lease: workers.lease }));
+      return { answer, before, clock: deps.machine.now() };
+    });
+    const { answer, before, clock = 0 } = asked?.answer ?? {};
+    // Only what he hears: somebody who was asleep may answer what has been asked again, and done, meanwhile.
+    if (answer && before) this.#asking.checked(() => checkClaimed(before(), claim, workers.atOnce, answer, clock));
+    if (answer?.kind === 'closed' || (answer?.kind === 'none' && answer.status === 'complete')) return 'over';
+    // Whose claim is over when he hears of it does not begin.
+    return answer?.kind === 'claimed' && answer.until > clock ? answer : undefined;
+  }
+
+  async #do(got: Got): Promise<void> {
+    const { workers } = this.#plan;
+    const random = this.#random;
+    const { scheduler } = this.#asking;
+    const held = this.#held(got.handle);
+    if (random.chance(workers.dying)) return;
+    await scheduler.wait(random.int(0, workers.span));
+    if (random.chance(workers.renewing)) {
+      const renewed = await this.#asking.ask(`${this.#name}-renew`, ALWAYS, (deps) =>
+        this.#steps.renew(deps, this.#plan.id, held, workers.lease),
+      );
+      if (renewed?.answer.kind !== 'renewed' && random.chance(0.5)) return;
+      await scheduler.wait(random.int(0, workers.span));
+    }
+    const parts = random.chance(workers.inParts) ? this.#parts(got.jobs) : [got.jobs];
+    for (const part of parts) {
+      if (random.chance(workers.releasing)) return this.#release(held);
+      await this.#complete(held, part, parts.length === 1 && part.length === held.range.count);
+      if (random.chance(workers.dying)) return;
+    }
+  }
+
+  #held(handle: Handle): Held {
+    const held = parseHandle(this.#plan.id, handle);
+    if (typeof held === 'string') throw new Error(`a claim was answered ${handle}, which is ${held}`);
+    return held;
+  }
+
+  #parts(jobs: readonly Job[]): readonly (readonly Job[])[] {
+    const shuffled = [...jobs].sort((a, b) => ((a.token * 7) % 5) - ((b.token * 7) % 5));
+    const size = this.#random.int(1, 3);
+    return Array.from({ length: Math.ceil(shuffled.length / size) }, (_, n) =>
+      shuffled.slice(n * size, (n + 1) * size),
+    );
+  }
+
+  async #release(held: Held): Promise<void> {
+    await this.#asking.ask(`${this.#name}-release`, this.#random.pick([1, ALWAYS]), (deps) =>
+      this.#steps.release(deps, this.#plan.id, held),
+    );
+  }
+
+  /** @param isAll whether he may say that all of it succeeded, without naming a job */
+  async #complete(held: Held, jobs: readonly Job[], isAll: boolean): Promise<void> {
+    const { id, workers } = this.#plan;
+    const random = this.#random;
+    const results = jobs.map(({ token }): JobResult => {
+      const outcome = random.chance(workers.failing) ? 'failed' : 'succeeded';
+      const told = outcome === 'failed' ? { error: { code: 'no', message: 'no' } } : { result: `${token}` };
+      return { token, outcome, ...(workers.haveResults ? told : {}) };
+    });
+    const isPlain = isAll && results.every(({ outcome, result }) => outcome === 'succeeded' && result === undefined);
+    const times = random.chance(workers.again) ? 2 : 1;
+    for (let time = 0; time < times; time += 1)
+      await this.#asking.ask(`${this.#name}-complete`, random.pick([1, ALWAYS, ALWAYS]), async (deps) => {
+        const before = this.#before();
+        const answer = await this.#steps.complete(deps, id, held, isPlain ? 'succeeded' : results);
+        this.#asking.checked(() => checkCompleted(before(), held, results, answer));
+      });
+  }
+}

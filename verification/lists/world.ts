@@ -1,0 +1,295 @@
+/**
+ * One schedule of deferred lists: the real steps on tables in memory, under a virtual clock, with the real step that
+ * registers tasks. People add, trigger, seal; workers claim, die, renew and give back; tasks end by themselves; the
+ * patrol comes each minute. In the end somebody seals each list and works until it is complete, cancels it, or deletes
+ * it; then nothing may be left.
+ */
+
+import type { CallbackMessage } from '../../src/domain/callbacks/callback.ts';
+import type { Token } from '../../src/domain/ids.ts';
+import { type ListId, listOf, trackerOf } from '../../src/domain/lists/ids.ts';
+import type { List } from '../../src/domain/lists/list.ts';
+import type { Task } from '../../src/domain/tasks/task.ts';
+import { MINUTE } from '../../src/domain/timings.ts';
+import { memoryBatches } from '../../src/memory/batches.ts';
+import { memoryFanOuts } from '../../src/memory/fan-outs.ts';
+import { memoryLists } from '../../src/memory/lists.ts';
+import { memoryLocks } from '../../src/memory/locks.ts';
+import type { Tables } from '../../src/memory/tables.ts';
+import { memoryTasks } from '../../src/memory/tasks.ts';
+import { memoryWaiting } from '../../src/memory/waiting.ts';
+import type { Lists } from '../../src/ports/lists.ts';
+import type { Life } from '../../src/processes/process.ts';
+import { nextLook } from '../../src/steps/fan-outs/patrol.ts';
+import type { Wanted } from '../../src/steps/lists/trigger.ts';
+import { InjectedFault } from '../../src/virtual/faults.ts';
+import { through } from '../../src/virtual/gate.ts';
+import { Asking, type AskingReport, type Step } from '../batches/asking.ts';
+import { type Asked, checkAppended, checkTriggered } from './answers.ts';
+import { checkListsAtRest } from './at-rest.ts';
+import { busyOr } from './busy.ts';
+import { Book, payloadOf } from './ledger.ts';
+import { type ListPlan, type ListScenario, OPERATION, type Wish } from './scenario.ts';
+import { type ListSteps, STEPS, type WorldDeps } from './steps.ts';
+import { PullingWorker } from './worker-that-pulls.ts';
+import { checkList, checkTask, checkTracker } from './writes.ts';
+
+export interface ListReport extends AskingReport {
+  readonly books: ReadonlyMap<ListId, Book>;
+}
+
+const ALWAYS = Number.POSITIVE_INFINITY;
+
+/** Runs a schedule. The same scenario gives the same report, to the letter. @param traced keeps a line per event */
+export const runLists = (scenario: ListScenario, traced = false): Promise<ListReport> =>
+  new ListWorld(scenario, traced).run();
+
+class ListWorld {
+  readonly #scenario: ListScenario;
+  readonly #steps: ListSteps;
+  readonly #asking: Asking<WorldDeps>;
+  readonly #books = new Map<ListId, Book>();
+  readonly #told: CallbackMessage[] = [];
+  /** People and workers of each list who have not left. */
+  readonly #around = new Map<ListId, number>();
+  #messages = 0;
+
+  constructor(scenario: ListScenario, traced: boolean) {
+    this.#scenario = scenario;
+    this.#steps = { ...STEPS, ...scenario.patched?.steps };
+    this.#asking = new Asking(scenario, traced, (life, tables) => this.#depsOf(life, tables));
+    this.#watch();
+  }
+
+  async run(): Promise<ListReport> {
+    const { tables } = this.#asking;
+    for (const plan of this.#scenario.lists) this.#live(plan);
+    this.#patrolEachMinute();
+    const isQuiet = () => [...tables.fanOuts.values()].every(({ checkAt }) => checkAt === undefined);
+    const report = await this.#asking.run(isQuiet, () => {
+      const { callback } = this.#scenario.config.lists;
+      checkListsAtRest({ tables, books: this.#books, told: this.#told, callback, messages: this.#messages });
+    });
+    return { ...report, books: this.#books };
+  }
+
+  #depsOf({ gate, lag, machine, report }: Life, tables: Tables): WorldDeps {
+    const { config, nodeSize, pageBytes, patched } = this.#scenario;
+    const nothing = async (): Promise<void> => {};
+    const deps: WorldDeps = {
+      config,
+      tasks: memoryTasks(tables, gate, lag),
+      waiting: memoryWaiting(tables, gate, lag),
+      locks: memoryLocks(tables, gate, lag),
+      batches: memoryBatches(tables, gate, lag),
+      fanOuts: memoryFanOuts(tables, gate, nodeSize, lag),
+      lists: this.#noting(memoryLists(tables, gate, nodeSize, pageBytes)),
+      queues: {
+        register: (bodies) => through(gate, 'queues.register', () => this.#arrive(bodies)),
+        callbacks: (messages) =>
+          through(gate, 'queues.callbacks', () => {
+            this.#told.push(...messages);
+          }),
+        // What becomes of registered tasks is not this world's.
+        elect: nothing,
+        resume: nothing,
+        group: nothing,
+        batch: nothing,
+        reject: nothing,
+        giveUp: nothing,
+      },
+      machine,
+      report: (event) => {
+        report(event);
+        if (event.event === 'fan-out-repaired') this.#asking.checkRepair(event);
+      },
+    };
+    return patched?.deps?.(deps) ?? deps;
+  }
+
+  /** Notes what somebody has read before he takes jobs: what comes meanwhile he need not take. */
+  #noting(lists: Lists): Lists {
+    let read: List | undefined;
+    return {
+      ...lists,
+      read: async (id) => {
+        read = await lists.read(id);
+        return read;
+      },
+      take: (id, token, taking) => {
+        const { seenBy } = this.#bookOf(id);
+        if (read && listOf(read.id) === id) seenBy.set(token, [...(seenBy.get(token) ?? []), read]);
+        return lists.take(id, token, taking);
+      },
+    };
+  }
+
+  #watch(): void {
+    const { nodeSize, faults } = this.#scenario;
+    const { tables, scheduler } = this.#asking;
+    const bookOf = (id: ListId): Book => this.#bookOf(id);
+    const watched = { tables, nodeSize, bookOf, now: () => scheduler.now, skew: faults.skew };
+    tables.watcher = {
+      fanOut: (before, after) =>
+        this.#asking.checked(() => checkList(watched, before as List | undefined, after as List)),
+      fanOutNode: (id, position, before, after) =>
+        this.#asking.checked(() => checkTracker(watched, id, position, before, after)),
+      task: (before, after) => {
+        this.#asking.checked(() => checkTask(bookOf, before, after));
+        if (!before) this.#work(after);
+      },
+    };
+  }
+
+  #bookOf(id: ListId): Book {
+    const book = this.#books.get(id) ?? new Book();
+    this.#books.set(id, book);
+    return book;
+  }
+
+  /** All that happens to one list. */
+  #live(plan: ListPlan): void {
+    const { id, people, workers } = plan;
+    for (const [n, wishes] of people.entries()) this.#comeTo(id, () => this.#want(plan, wishes, `${id}-person-${n}`));
+    for (let n = 0; n < workers.count; n += 1)
+      this.#comeTo(id, () => this.#workerOf(plan, `${id}-worker-${n}`).pull(this.#scenario.span));
+    this.#asking.whileBusy(() => this.#end(plan));
+  }
+
+  #comeTo(id: ListId, stay: () => Promise<void>): void {
+    this.#around.set(id, (this.#around.get(id) ?? 0) + 1);
+    this.#asking.whileBusy(async () => {
+      await stay();
+      this.#around.set(id, (this.#around.get(id) ?? 0) - 1);
+    });
+  }
+
+  #workerOf(plan: ListPlan, name: string): PullingWorker {
+    return new PullingWorker(name, plan, this.#steps, this.#asking, () => this.#before(plan.id));
+  }
+
+  /** Has his wishes one after the other; whoever is not answered for long enough is gone for good. */
+  async #want(plan: ListPlan, wishes: readonly Wish[], name: string): Promise<void> {
+    for (const wish of wishes) {
+      await this.#asking.scheduler.wait(wish.after);
+      let isAnswered = true;
+      for (let time = 0; time <= wish.again && isAnswered; time += 1)
+        isAnswered = (await this.#asking.ask(`${name}-${wish.do}`, wish.tries, this.#stepOf(plan, wish))) !== undefined;
+      if (!isAnswered) break;
+    }
+  }
+
+  #stepOf({ id, hasOperation }: ListPlan, wish: Wish): Step<WorldDeps, void> {
+    switch (wish.do) {
+      case 'open':
+        return async ({ lists, machine }) => {
+          const createdAt = machine.now();
+          const operation = hasOperation ? { operation: OPERATION } : {};
+          await lists.open({ id: trackerOf(id), createdAt, ...operation }, nextLook(createdAt, createdAt));
+        };
+      case 'append':
+        return async (deps) => {
+          const { count, token, isOther = false } = wish;
+          const payloads = Array.from({ length: count }, (_, index) => payloadOf(token, index, isOther));
+          const asked = this.#before(id);
+          const answer = await busyOr(this.#steps.append(deps, id, payloads, token));
+          if (answer) this.#asking.checked(() => checkAppended(asked(), token, payloads, answer));
+        };
+      case 'trigger':
+        return (deps) => this.#trigger(deps, id, wish.wanted, wish.token);
+      case 'seal':
+        return async (deps) => {
+          await this.#steps.seal(deps, trackerOf(id));
+        };
+      case 'cancel':
+        return (deps) => this.#drop(deps, id, 'cancel');
+      case 'delete':
+        return (deps) => this.#drop(deps, id, 'delete');
+    }
+  }
+
+  async #trigger(deps: WorldDeps, id: ListId, wanted: Wanted, token: Token): Promise<void> {
+    const book = this.#bookOf(id);
+    book.wanted.set(token, [...(book.wanted.get(token) ?? []), wanted]);
+    const asked = this.#before(id);
+    const answer = await busyOr(this.#steps.trigger(deps, id, wanted, token));
+    if (answer) this.#asking.checked(() => checkTriggered(asked(), token, answer));
+  }
+
+  async #drop(deps: WorldDeps, id: ListId, how: 'cancel' | 'delete'): Promise<void> {
+    const list = await deps.lists.read(id);
+    if (!list) return;
+    if (how === 'cancel') await this.#steps.cancelRest(deps, list);
+    else {
+      const ended = await this.#steps.discard(deps, list);
+      // Its event is on its way: asked again.
+      if (ended?.event) throw new InjectedFault('its event is on its way');
+      await this.#steps.visit(deps, trackerOf(id), () => true);
+    }
+  }
+
+  /** In the end nobody is around any more but he who brings it to its end. */
+  async #end(plan: ListPlan): Promise<void> {
+    const { id, ending } = plan;
+    const { scheduler, tables } = this.#asking;
+    const { faultsEnd, span } = this.#scenario;
+    await scheduler.wait(Math.max(faultsEnd, span));
+    while ((this.#around.get(id) ?? 0) > 0) await scheduler.wait(10_000);
+    if (!tables.fanOuts.has(trackerOf(id))) return;
+    if (ending !== 'finish') await this.#asking.ask(`${id}-end`, ALWAYS, (deps) => this.#drop(deps, id, ending));
+    await this.#asking.ask(`${id}-end`, ALWAYS, async (deps) => {
+      await this.#steps.seal(deps, trackerOf(id));
+    });
+    const heir: ListPlan = {
+      ...plan,
+      workers: { ...plan.workers, dying: 0, releasing: 0, span: 1_000, lease: 2 * MINUTE },
+    };
+    await this.#workerOf(heir, `${id}-heir`).pull(ALWAYS);
+  }
+
+  /** Register messages: each comes until it was handled, now and then twice. */
+  #arrive(bodies: readonly string[]): void {
+    const { chaos, scheduler } = this.#asking;
+    for (const body of bodies) {
+      this.#messages += 1;
+      const messageId = `m${this.#messages}`;
+      const random = chaos.chanceOf(messageId);
+      const times = chaos.happens('duplicate', messageId) ? 2 : 1;
+      for (let time = 0; time < times; time += 1)
+        this.#asking.whileBusy(async () => {
+          await scheduler.wait(random.int(0, chaos.happens('late', messageId) ? 10 * MINUTE : 500));
+          await this.#asking.ask('register', ALWAYS, (deps) => this.#steps.register(deps, [{ messageId, body }]));
+        });
+    }
+  }
+
+  /** A task ends, and says so for as long as nobody hears it. */
+  #work({ id, fanOutItem }: Task): void {
+    const { chaos, scheduler } = this.#asking;
+    const plan = this.#scenario.lists.find((each) => id.startsWith(`${each.id}:`));
+    if (!plan || !fanOutItem) return;
+    const random = chaos.chanceOf(`task ${id}`);
+    const status = random.chance(plan.workers.failing) ? 'failed' : 'succeeded';
+    this.#asking.whileBusy(async () => {
+      await scheduler.wait(random.int(0, plan.taskSpan));
+      await this.#asking.ask('task', ALWAYS, (deps) => this.#steps.ackEnded(deps, [{ fanOutItem, status }]));
+    });
+  }
+
+  /** A list as it is now, to be compared with how it is when the answer comes. */
+  #before(id: ListId): () => Asked {
+    const { tables, scheduler } = this.#asking;
+    const read = (): List | undefined => tables.fanOuts.get(trackerOf(id)) as List | undefined;
+    const [before, askedAt] = [read(), scheduler.now];
+    const said = (token: number) => tables.listResults.get(`${id}#${token}`);
+    return () => ({ id, book: this.#bookOf(id), before, after: read(), askedAt, said });
+  }
+
+  #patrolEachMinute(): void {
+    const { hurry } = this.#scenario;
+    this.#asking.start('patrol', MINUTE, (deps, { timeLeft }, random) =>
+      this.#steps.patrolFanOuts(deps, () => timeLeft() > 5_000 && !random.chance(hurry)),
+    );
+    this.#asking.scheduler.after(MINUTE, () => this.#patrolEachMinute());
+  }
+}
