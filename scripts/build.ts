@@ -1,6 +1,6 @@
 /**
  * `npm run build`: the package as it is published, in `dist/` or the folder that is named: compiled sources with their
- * types, the functions' code, the console's page and the contract's schemas. `npm pack ./dist` makes its tarball.
+ * types, the API reference, the functions' code, the console's page and the contract's schemas. `npm pack ./dist` makes its tarball.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -24,8 +24,16 @@ const compile = (): void => {
   chmodSync(join(DIST, 'bin', 'groupage.js'), 0o755);
 };
 
+/** @throws Error where a docstring is wrong; TypeDoc has said which. */
+const writeReference = (): void => {
+  const script = join(ROOT, 'scripts', 'reference.ts');
+  const { status } = spawnSync(process.execPath, [script, join(DIST, 'reference')], { cwd: ROOT, stdio: 'inherit' });
+  if (status !== 0) throw new Error('the API reference could not be made');
+};
+
 rmSync(DIST, { recursive: true, force: true });
 compile();
+writeReference();
 const root = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as RootManifest;
 const manifest = manifestFrom(root, await importedBy(DIST, rootsOf(root)));
 writeFileSync(join(DIST, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);

@@ -1,6 +1,6 @@
 /**
- * `npm run reference`: docs/reference, made of the docstrings of what the package is entered by. Run it when a test says
- * that it is not up to date.
+ * `npm run reference`: pages made of the docstrings of what the package exports, in docs/reference or the folder that is named.
+ * `npm run build` puts them into the package. They are not committed: the docstrings are.
  */
 import { spawnSync } from 'node:child_process';
 import { dirname, join, resolve } from 'node:path';
