@@ -83,7 +83,7 @@ export const atFirstInvocation = <Event, Answer>(
   };
 };
 
-const machine: Machine = {
+export const machine: Machine = {
   now: Date.now,
   sleep: async (duration) => setTimeout(duration),
   within,

@@ -6,7 +6,7 @@ import type { Destination } from '../src/domain/config/endpoints.ts';
 import type { Environment } from '../src/domain/deployed/environment.ts';
 import type { Machine } from '../src/ports/machine.ts';
 import type { Way } from '../src/ports/way.ts';
-import type { DeliverDeps } from '../src/steps/deliver/deliver.ts';
+import type { DeliverDeps } from '../src/steps/deliver/deliver-to.ts';
 import { arnOf, clientOfQueue, inRegionOf } from './arns.ts';
 import type { Host } from './compose.ts';
 import { secretsOf } from './secrets.ts';

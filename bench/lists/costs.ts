@@ -4,8 +4,7 @@
  */
 import { strict as assert } from 'node:assert';
 import type { ListId } from '../../src/domain/lists/ids.ts';
-import { claimJobs } from '../../src/steps/lists/claim.ts';
-import { complete } from '../../src/steps/lists/claimed.ts';
+import { claimJobs, complete } from '../../src/steps/lists/claim.ts';
 import { takeJobs } from '../../src/steps/lists/trigger.ts';
 import { total } from '../meter.ts';
 import {

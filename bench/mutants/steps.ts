@@ -100,7 +100,6 @@ export const STEPS: readonly Mutant[] = [
     ["is === 'failed' ? 1 : most", '1'],
     ['if (state.paused) await operations.resume(operation, state.paused.id);', ''],
     ['if (failures < most || pauseNow(state, now))', 'if (failures <= most || pauseNow(state, now))'],
-    ['paused.until > now', 'paused.until >= now'],
   ),
   ...mutantsOf(
     'src/steps/slots/batch-slot.ts',
@@ -109,7 +108,7 @@ export const STEPS: readonly Mutant[] = [
     [' || now < from + FIRST_LOOK', ''],
   ),
   ...mutantsOf(
-    'src/steps/slots/tail.ts',
+    'src/steps/slots/batch-slot.ts',
     ['test/steps/rooms.test.ts'],
     ['if (inLine.every((each) => each.target === target)) return false;', ''],
     ['inLine.every((each) => each.target === target)', 'inLine.length === 0'],
@@ -131,7 +130,7 @@ export const STEPS: readonly Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/steps/slots/tail.ts',
+    'src/steps/slots/batch-slot.ts',
     ['test/steps/changed-caps.test.ts', 'test/steps/rooms.test.ts'],
     ['blocked ?? (await waiting.first(target, 1))[0]?.at', 'blocked'],
     ['{ target, wake: left.fence }', '{ target }'],
@@ -169,7 +168,7 @@ export const STEPS: readonly Mutant[] = [
     ['      return isOver;\n', '      return false;\n'],
   ),
   ...mutantsOf(
-    'src/steps/slots/take-slot.ts',
+    'src/steps/slots/pages.ts',
     ['test/steps/slots-of-batches.test.ts', 'test/steps/changed-caps.test.ts'],
     ['look > 0 || hasBeyond(first, layout)', 'true'],
     ['look > 0 || hasBeyond(first, layout)', 'look > 0'],
@@ -223,11 +222,20 @@ export const STEPS: readonly Mutant[] = [
     ['{ ...reserved.line, next: reserved.at }', 'reserved.line'],
   ),
   ...mutantsOf(
-    'src/steps/slots/unconfigured.ts',
+    'src/steps/lead/elect-leader.ts',
     ['test/steps/unconfigured.test.ts'],
     ['openBatch === undefined && blocked === undefined && ', ''],
-    ['lock.inFlight?.includes(id) || ', ''],
     ['&& (await waiting.first(target, 1)).length === 0', ''],
+  ),
+  ...mutantsOf(
+    'src/domain/operations/slots.ts',
+    ['test/steps/circuit.test.ts'],
+    ['paused.until > now', 'paused.until >= now'],
+  ),
+  ...mutantsOf(
+    'src/steps/slots/batch-slot.ts',
+    ['test/steps/unconfigured.test.ts'],
+    ['lock.inFlight?.includes(id) || ', ''],
   ),
   ...mutantsOf(
     'src/steps/call/not-stored.ts',
@@ -279,7 +287,7 @@ export const STEPS: readonly Mutant[] = [
     ['batch.open || batch.pending ? plus(batch.counts, members.counts) : members.counts', 'members.counts'],
   ),
   ...mutantsOf(
-    'src/steps/call/attempt.ts',
+    'src/steps/call/tally.ts',
     ['test/steps/handle-batch-parts.test.ts'],
     ['answers.every(({ throttled }) => throttled)', 'answers.some(({ throttled }) => throttled)'],
     ['answers.some(({ misconfigured }) => misconfigured)', 'answers.every(({ misconfigured }) => misconfigured)'],
@@ -291,7 +299,7 @@ export const STEPS: readonly Mutant[] = [
   ),
   ...mutantsOf('src/fleet/heart.ts', ['test/fleet/heart.test.ts'], ['recentGaps(this.#gaps, sentAt)', 'this.#gaps']),
   ...mutantsOf(
-    'src/steps/fan-outs/fail-fast.ts',
+    'src/steps/fan-outs/complete.ts',
     ['test/fan-out/races.test.ts'],
     ['slice(0, TOLERATED_MAX + 1)', 'slice(0, TOLERATED_MAX)'],
     ['unknown, TOLERATED_MAX)', 'unknown, TOLERATED_MAX - 1)'],
@@ -307,7 +315,7 @@ export const STEPS: readonly Mutant[] = [
     ['if (!fanOut || isGoing(fanOut, machine.now()))', 'if (!fanOut)'],
   ),
   ...mutantsOf(
-    'src/steps/lists/claimed.ts',
+    'src/steps/lists/claim.ts',
     ['test/lists/claimed.test.ts'],
     ['if (!list || isGoing(list, machine.now()))', 'if (!list)'],
   ),

@@ -4,10 +4,8 @@ import { hasDestinations } from '../domain/callbacks/callback.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { LetterQueue } from '../ports/queues.ts';
 import { InvalidCursor } from '../ports/rows.ts';
-import { reviveDeadLetters, sourceQueues } from '../steps/repair/dead-letters.ts';
-import { reviveGivenUp } from '../steps/repair/given-up.ts';
-import { reviveRefused } from '../steps/repair/refused-letters.ts';
-import type { Walk, Walked } from '../steps/repair/walk-letters.ts';
+import { reviveDeadLetters, sourceQueues, type Walk, type Walked } from '../steps/repair/dead-letters.ts';
+import { reviveGivenUp, reviveRefused } from '../steps/repair/refused-letters.ts';
 import type { ApiDeps } from './deps.ts';
 import {
   badRequest,

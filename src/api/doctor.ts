@@ -1,8 +1,7 @@
 /** `/v1/doctor`: what is stuck, page by page. GET looks, POST repairs what it finds. */
 import { type Context, Hono } from 'hono';
 import { UnknownOperation } from '../domain/config/resolved.ts';
-import { type Looked, lookAtBatches, lookAtTargets } from '../steps/repair/look.ts';
-import { repairAll } from '../steps/repair/repair.ts';
+import { type Looked, lookAtBatches, lookAtTargets, repairAll } from '../steps/repair/repair.ts';
 import type { ApiDeps } from './deps.ts';
 import { readPaging, readTarget, refuseBody, takesQuery } from './input.ts';
 import { targetPage } from './target-pages.ts';

@@ -1,8 +1,7 @@
 /** `/v1/lists/ID/claims`: workers that pull get jobs, renew, and say how they ended or that they give them back. */
 import { Hono } from 'hono';
 import { type ClaimId, type ListId, parseHandle } from '../domain/lists/ids.ts';
-import { type Claimed, claimJobs } from '../steps/lists/claim.ts';
-import { complete, type Held, release, renew } from '../steps/lists/claimed.ts';
+import { type Claimed, claimJobs, complete, type Held, release, renew } from '../steps/lists/claim.ts';
 import type { ApiDeps } from './deps.ts';
 import { JSON_TYPE, readText, refuseBody, takesQuery } from './input.ts';
 import { iso } from './iso.ts';

@@ -1,8 +1,7 @@
 /** What the HTTP API shows of deferred lists and their jobs. */
 import { listOf } from '../domain/lists/ids.ts';
 import type { Job, List } from '../domain/lists/list.ts';
-import type { ShownJob } from '../steps/lists/jobs-page.ts';
-import type { ListProgress } from '../steps/lists/progress.ts';
+import type { ListProgress, ShownJob } from '../steps/lists/jobs.ts';
 import { iso } from './iso.ts';
 
 /** @param progress left out where there is nothing to count any more, and where nobody counted */

@@ -2,7 +2,7 @@
 import { type Context, Hono } from 'hono';
 import { type Operation, operationNamed } from '../domain/config/resolved.ts';
 import { type OperationName, operationOf, type Target } from '../domain/ids.ts';
-import { askResumeOperation, askResumeTarget, pauseOperation, pauseTarget } from '../steps/slots/resume.ts';
+import { askResumeOperation, askResumeTarget, pauseOperation, pauseTarget } from '../steps/slots/pauses.ts';
 import { slotsOf } from '../steps/slots/room.ts';
 import type { Problem } from '../util/problems.ts';
 import type { ApiDeps } from './deps.ts';
@@ -59,12 +59,13 @@ export const operationRoutes = (deps: ApiDeps): Hono => {
   return routes;
 };
 
-const look = async ({ operations }: ApiDeps, operation: Operation) => {
+const look = async (deps: ApiDeps, operation: Operation) => {
+  const { operations } = deps;
   const [state, waiting] = await Promise.all([
     operations.read(operation.operation),
     operations.waiting(operation.operation, WAITING_SHOWN),
   ]);
-  const pages = await slotsOf({ operations }, operation.operation, state, operation.concurrency.total ?? 0, false);
+  const pages = await slotsOf(deps, operation.operation, state, operation.concurrency.total ?? 0, false);
   const slots = pages.flatMap((page) => page.slots);
   return {
     view: operationView(operation, state, slots, waiting, WAITING_SHOWN),

@@ -1,7 +1,7 @@
 /** `/v1/tasks/redrive`: another run for tasks that failed. */
 import { Hono } from 'hono';
 import { type Target, type TaskId, taskId } from '../domain/ids.ts';
-import { askRedrive, askRedriveOf, type How } from '../steps/tasks/ask-redrive.ts';
+import { askRedrive, askRedriveOf, type How } from '../steps/tasks/redrive.ts';
 import type { Problem } from '../util/problems.ts';
 import type { ApiDeps } from './deps.ts';
 import {

@@ -1,6 +1,6 @@
 /** `/v1/targets`: what waits where, who leads it; and flush. */
 import { Hono } from 'hono';
-import { COUNT_LIMIT, flush } from '../steps/lead/flush.ts';
+import { COUNT_LIMIT, flush } from '../steps/lead/elect-leader.ts';
 import { inFlightOf } from '../steps/slots/target-room.ts';
 import type { ApiDeps } from './deps.ts';
 import { badRequest, readObject, readTarget, readText, takesQuery, unknownFields } from './input.ts';

@@ -4,7 +4,7 @@ import { parseCandidate, type Target, type TaskId, taskId } from '../domain/ids.
 import type { Page } from '../domain/page.ts';
 import { asksForRun, parseRegisterMessage, type SentTask, withId } from '../domain/register/register-message.ts';
 import { isSameTask, type Task } from '../domain/tasks/task.ts';
-import { cancel } from '../steps/tasks/cancel.ts';
+import { cancel } from '../steps/tasks/settle.ts';
 import { isObject, parseJson } from '../util/json-text.ts';
 import type { Problem } from '../util/problems.ts';
 import type { ApiDeps } from './deps.ts';

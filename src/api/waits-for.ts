@@ -5,9 +5,8 @@ import { waitEnd, waitsSince } from '../domain/batches/policy.ts';
 import { type Operation, operationNamed } from '../domain/config/resolved.ts';
 import type { Millis } from '../domain/ids.ts';
 import { taken } from '../domain/operations/slot-pages.ts';
-import { type OperationState, type Pause, slotOfBatch } from '../domain/operations/slots.ts';
+import { type OperationState, type Pause, pauseNow, slotOfBatch } from '../domain/operations/slots.ts';
 import type { Task } from '../domain/tasks/task.ts';
-import { pauseNow } from '../steps/call/circuit.ts';
 import { slotsOf } from '../steps/slots/room.ts';
 import { inFlightOf } from '../steps/slots/target-room.ts';
 import { inBrief } from '../util/problems.ts';
@@ -72,13 +71,13 @@ const whatInBatch = (
 
 /** A batch without a slot: it lent its own while its Target was paused. */
 const slotFor = async (
-  { operations }: Pick<ApiDeps, 'operations'>,
+  deps: ApiDeps,
   batch: Batch,
   { operation, concurrency: { total } }: Operation,
   state: OperationState,
 ): Promise<WaitsFor | undefined> => {
   if (total === null || isFinished(batch.status)) return undefined;
-  const pages = await slotsOf({ operations }, operation, state, total, false);
+  const pages = await slotsOf(deps, operation, state, total, false);
   if (pages.some(({ slots }) => slots.includes(slotOfBatch(batch)))) return undefined;
   return {
     reason: 'room-in-operation',

@@ -1,7 +1,7 @@
 /** Destinations of the test's own: what comes to them is kept, unless they do not take it. */
 
 import type { Config } from '../domain/config/resolved.ts';
-import type { DeliverDeps } from '../steps/deliver/deliver.ts';
+import type { DeliverDeps } from '../steps/deliver/deliver-to.ts';
 import { isTestFailure } from './failures.ts';
 import type { Mishaps } from './mishaps.ts';
 import type { CloudEvent, DestinationFunction } from './options.ts';

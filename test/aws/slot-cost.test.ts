@@ -7,6 +7,7 @@ import { freeRoom, takeRoom } from '../../src/steps/slots/room.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
 import { aConfig, operationName, target } from '../factories/factories.ts';
 import { dynamoDBStores } from '../ports/stores.ts';
+import { stepKit } from '../steps/step-kit.ts';
 
 interface Capacity {
   readonly CapacityUnits?: number;
@@ -45,12 +46,11 @@ const WRITES_OF_A_BATCH = 25 * 5;
 
 /** An operation of its own with a cap. */
 const cappedAt = (name: OperationName, cap: number) => {
-  const { operations } = dynamoDBStores(resources);
   const base = aConfig();
   const ship = Object.values(base.operations)[0];
   if (!ship) throw new Error('the factory makes an operation');
   const operation = { ...ship, name, concurrency: { perTarget: null, total: cap } };
-  return { operations, config: { ...base, operations: { [name]: operation } } };
+  return stepKit(dynamoDBStores(resources), { ...base, operations: { [name]: operation } });
 };
 
 /** Takes and frees the last slot of a cap that is otherwise used up. @param bytes of each Target */

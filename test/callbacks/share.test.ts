@@ -14,7 +14,7 @@ import {
   withSlot,
 } from '../../src/domain/callbacks/share.ts';
 import { CALLBACK_RECEIVES, MAX_DELAY, RETENTION } from '../../src/domain/timings.ts';
-import { type Because, delayOf } from '../../src/steps/deliver/put-off.ts';
+import { type Because, delayOf } from '../../src/steps/deliver/deliver-to.ts';
 import { NOW, token } from '../factories/factories.ts';
 
 const TIMEOUT = 10_000;

@@ -10,9 +10,8 @@ import {
 } from '../../src/domain/operations/call-rate.ts';
 import type { CallLine } from '../../src/domain/operations/slots.ts';
 import { CLOCK_SKEW } from '../../src/domain/timings.ts';
-import type { Machine } from '../../src/ports/machine.ts';
-import type { Operations } from '../../src/ports/operations.ts';
 import { reserveCall } from '../../src/steps/call/reserve-call.ts';
+import type { CallDeps } from '../../src/steps/deps.ts';
 import { NOW, operationName } from '../factories/factories.ts';
 
 const since = NOW - 5_000;
@@ -98,9 +97,9 @@ it('is reserved again where the write of its reservation took so long that it ha
     },
   };
   const deps = {
-    operations: operations as unknown as Operations,
-    machine: { now: () => now, sleep: async () => {}, random: () => 0 } as unknown as Machine,
-  };
+    operations,
+    machine: { now: () => now, sleep: async () => {}, random: () => 0 },
+  } as unknown as CallDeps;
   const asked = { operation: operationName('ship'), rate: 1, latest: NOW + 60_000 };
   const reserved = await reserveCall(deps, asked, undefined, { timeLeft: () => 20_000 });
   expect(reserved?.at).toBe(NOW + VOID_AFTER + 1);

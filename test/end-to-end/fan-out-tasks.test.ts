@@ -10,9 +10,9 @@ import { type FanOutId, fanOutId, itemIdOf } from '../../src/domain/fan-out-ids.
 import type { NewFanOut } from '../../src/domain/fan-outs/fan-out.ts';
 import type { TaskId } from '../../src/domain/ids.ts';
 import { within } from '../../src/ports/within.ts';
+import type { FanOutDeps } from '../../src/steps/deps.ts';
 import { addItems } from '../../src/steps/fan-outs/add-items.ts';
-import type { FanOutDeps } from '../../src/steps/fan-outs/deps.ts';
-import { seal } from '../../src/steps/fan-outs/seal.ts';
+import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { id as taskId, token } from '../factories/factories.ts';
 import { eventually, type Flow, startFlow } from './flow.ts';
 import { FAN_OUTS_QUEUE, suiteConfig } from './operations.ts';

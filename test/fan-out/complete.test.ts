@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ackItems } from '../../src/steps/fan-outs/ack-items.ts';
+import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { failedItems, progressOf } from '../../src/steps/fan-outs/progress.ts';
-import { seal } from '../../src/steps/fan-outs/seal.ts';
 import { NOW } from '../factories/factories.ts';
 import { FAN_OUT, fanOutKit, itemId, itemsOf } from './kit.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { discard } from '../../src/steps/fan-outs/end.ts';
 import { patrolFanOuts } from '../../src/steps/fan-outs/patrol.ts';
-import { seal } from '../../src/steps/fan-outs/seal.ts';
 import { NOW } from '../factories/factories.ts';
 import { FAN_OUT, type FanOutKit, fanOutKit, itemsOf, tellingOps } from './kit.ts';
 

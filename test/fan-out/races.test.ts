@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type FanOut, isTooMany, TOLERATED_MAX } from '../../src/domain/fan-outs/fan-out.ts';
 import type { FanOuts } from '../../src/ports/fan-outs.ts';
-import { noteFails } from '../../src/steps/fan-outs/fail-fast.ts';
+import { noteFails, seal } from '../../src/steps/fan-outs/complete.ts';
 import { failedItems, progressOf } from '../../src/steps/fan-outs/progress.ts';
-import { seal } from '../../src/steps/fan-outs/seal.ts';
 import { NOW } from '../factories/factories.ts';
 import { FAN_OUT, type FanOutKit, fanOutKit, itemId, itemsOf, token } from './kit.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { cancelRest, discard } from '../../src/steps/fan-outs/end.ts';
-import { seal } from '../../src/steps/fan-outs/seal.ts';
 import { atEachCut, dyingAt, gateAt } from './cuts.ts';
 import { expectWhole, LIST, listKit, MINUTE } from './kit.ts';
 

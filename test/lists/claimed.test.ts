@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CLOCK_SKEW } from '../../src/domain/timings.ts';
+import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { cancelRest, discard } from '../../src/steps/fan-outs/end.ts';
-import { seal } from '../../src/steps/fan-outs/seal.ts';
 import { atEachCut, dyingAt, gateAt } from './cuts.ts';
 import { expectWhole, LIST, type ListKit, listKit, MINUTE, result, tokensIn } from './kit.ts';
 

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { itemIdOf } from '../../src/domain/fan-out-ids.ts';
 import { SETTLED } from '../../src/domain/fan-outs/fan-out.ts';
 import { itemOf, trackerOf } from '../../src/domain/lists/ids.ts';
+import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { cancelRest, discard } from '../../src/steps/fan-outs/end.ts';
 import { patrolFanOuts } from '../../src/steps/fan-outs/patrol.ts';
-import { seal } from '../../src/steps/fan-outs/seal.ts';
-import { listProgress } from '../../src/steps/lists/progress.ts';
+import { listProgress } from '../../src/steps/lists/jobs.ts';
 import { NOW } from '../factories/factories.ts';
 import { atEachCut, dyingAt, gateAt } from './cuts.ts';
 import {

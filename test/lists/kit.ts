@@ -17,10 +17,16 @@ import type { JobResult, Lists } from '../../src/ports/lists.ts';
 import { ackItems } from '../../src/steps/fan-outs/ack-items.ts';
 import { patrolFanOuts } from '../../src/steps/fan-outs/patrol.ts';
 import { append } from '../../src/steps/lists/append.ts';
-import { type Claimed, claimJobs } from '../../src/steps/lists/claim.ts';
-import { type Completion, complete, type Held, release, renew } from '../../src/steps/lists/claimed.ts';
-import { trigger, type Wanted } from '../../src/steps/lists/trigger.ts';
-import { goOn, triggeredJobs } from '../../src/steps/register/triggered.ts';
+import {
+  type Claimed,
+  type Completion,
+  claimJobs,
+  complete,
+  type Held,
+  release,
+  renew,
+} from '../../src/steps/lists/claim.ts';
+import { goOn, trigger, triggeredJobs, type Wanted } from '../../src/steps/lists/trigger.ts';
 import { type Gate, openGate, through } from '../../src/virtual/gate.ts';
 import { aConfig, NOW, operationName } from '../factories/factories.ts';
 import { memoryStores } from '../ports/stores.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { SETTLED } from '../../src/domain/fan-outs/fan-out.ts';
 import { CLOCK_SKEW } from '../../src/domain/timings.ts';
+import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { cancelRest, discard } from '../../src/steps/fan-outs/end.ts';
-import { seal } from '../../src/steps/fan-outs/seal.ts';
-import { listProgress } from '../../src/steps/lists/progress.ts';
+import { listProgress } from '../../src/steps/lists/jobs.ts';
 import { atEachCut, dyingAt, gateAt } from './cuts.ts';
 import { expectWhole, type Got, LIST, type ListKit, listKit, MINUTE, type Process, result, rowsLeft } from './kit.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { countOf, type Range } from '../../src/domain/lists/list.ts';
 import { CLOCK_SKEW } from '../../src/domain/timings.ts';
+import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { cancelRest, discard } from '../../src/steps/fan-outs/end.ts';
-import { seal } from '../../src/steps/fan-outs/seal.ts';
-import { JOBS_AT_ONCE, startJobs } from '../../src/steps/lists/start-jobs.ts';
+import { JOBS_AT_ONCE, startJobs } from '../../src/steps/lists/trigger.ts';
 import { atEachCut, dyingAt, gateAt } from './cuts.ts';
 import { expectWhole, LIST, type ListKit, listKit, MINUTE, result, token, tokensIn } from './kit.ts';
 

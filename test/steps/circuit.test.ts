@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { operationFor } from '../../src/domain/config/resolved.ts';
 import type { Answer } from '../../src/domain/downstream/downstream.ts';
 import { type BatchId, batchIdOf } from '../../src/domain/ids.ts';
-import { pauseNow } from '../../src/steps/call/circuit.ts';
+import { pauseNow } from '../../src/domain/operations/slots.ts';
 import { handleBatch } from '../../src/steps/call/handle-batch.ts';
 import { finishBatch } from '../../src/steps/lead/finish-batch.ts';
 import { aConfig, aPolicy, NOW, operationName, target } from '../factories/factories.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { isGivenUp } from '../../src/domain/callbacks/callback.ts';
 import type { SourceQueue } from '../../src/ports/queues.ts';
 import { reviveDeadLetters } from '../../src/steps/repair/dead-letters.ts';
-import { isGivenUp } from '../../src/steps/repair/given-up.ts';
 import { NOW } from '../factories/factories.ts';
 import type { StepKit } from './step-kit.ts';
 import { kit, letter, suite, where } from './step-suite.ts';

@@ -4,7 +4,7 @@ import { batchIdOf, type TaskId, type Token } from '../../src/domain/ids.ts';
 import { LEASE } from '../../src/domain/timings.ts';
 import { electLeader } from '../../src/steps/lead/elect-leader.ts';
 import { group } from '../../src/steps/lead/group.ts';
-import { askResumeTarget, pauseTarget } from '../../src/steps/slots/resume.ts';
+import { askResumeTarget, pauseTarget } from '../../src/steps/slots/pauses.ts';
 import {
   aConfig,
   aPolicy,

@@ -4,7 +4,7 @@ import { slotOf } from '../../src/domain/operations/slots.ts';
 import { LEASE } from '../../src/domain/timings.ts';
 import { finishBatch } from '../../src/steps/lead/finish-batch.ts';
 import { register } from '../../src/steps/register/register.ts';
-import { releaseSlots } from '../../src/steps/slots/tail.ts';
+import { releaseSlots } from '../../src/steps/slots/batch-slot.ts';
 import { aConfig, aPolicy, batchId, registeredCandidate as candidate, id, NOW } from '../factories/factories.ts';
 import { depot, guard, kit, led, lock, message, registered, suite, where } from './step-suite.ts';
 

@@ -1,17 +1,15 @@
 /** Room in an operation: who takes it, gives it back, waits for it, and is waked for it. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CircuitPolicy, Concurrency } from '../../src/domain/config/policies.ts';
-import type { BatchId, Target, Token } from '../../src/domain/ids.ts';
-import { batchIdOf } from '../../src/domain/ids.ts';
+import { type BatchId, batchIdOf, type Target, type Token } from '../../src/domain/ids.ts';
 import { slotOf } from '../../src/domain/operations/slots.ts';
 import { CLOCK_SKEW } from '../../src/domain/timings.ts';
 import { electLeader } from '../../src/steps/lead/elect-leader.ts';
-import { resumeOperation } from '../../src/steps/slots/resume.ts';
+import { releaseSlots } from '../../src/steps/slots/batch-slot.ts';
+import { resumeOperation } from '../../src/steps/slots/pauses.ts';
 import { awaitRoom, takeRoom } from '../../src/steps/slots/room.ts';
 import { sweepSlots } from '../../src/steps/slots/sweep-slots.ts';
-import { releaseSlots } from '../../src/steps/slots/tail.ts';
-import { wake } from '../../src/steps/slots/wake.ts';
-import { wakeForRoom } from '../../src/steps/slots/waking.ts';
+import { wake, wakeForRoom } from '../../src/steps/slots/wake.ts';
 import { aConfig, aPolicy, NOW, operationName, target, token } from '../factories/factories.ts';
 import type { StepKit } from './step-kit.ts';
 import { guard, kit, lock, registered, suite, where } from './step-suite.ts';

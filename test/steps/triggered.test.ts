@@ -1,15 +1,14 @@
 import { beforeEach, expect, it } from 'vitest';
 import { type ListId, listId, taskOf, trackerOf } from '../../src/domain/lists/ids.ts';
 import { printRejection } from '../../src/domain/register/rejection.ts';
+import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { cancelRest } from '../../src/steps/fan-outs/end.ts';
-import { seal } from '../../src/steps/fan-outs/seal.ts';
 import { append } from '../../src/steps/lists/append.ts';
-import { JOBS_AT_ONCE } from '../../src/steps/lists/start-jobs.ts';
-import { trigger } from '../../src/steps/lists/trigger.ts';
+import { JOBS_AT_ONCE, trigger } from '../../src/steps/lists/trigger.ts';
 import { register } from '../../src/steps/register/register.ts';
 import { reviveDeadLetters } from '../../src/steps/repair/dead-letters.ts';
 import { reviveRefused } from '../../src/steps/repair/refused-letters.ts';
-import { cancel } from '../../src/steps/tasks/cancel.ts';
+import { cancel } from '../../src/steps/tasks/settle.ts';
 import { id, NOW, token } from '../factories/factories.ts';
 import type { StepKit } from './step-kit.ts';
 import { depot, kit, letter, message, suite, where } from './step-suite.ts';

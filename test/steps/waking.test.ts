@@ -4,7 +4,7 @@ import { parseElect, printElect, type ResumeMessage } from '../../src/domain/bat
 import type { Target } from '../../src/domain/ids.ts';
 import { slotOf } from '../../src/domain/operations/slots.ts';
 import { electLeader } from '../../src/steps/lead/elect-leader.ts';
-import { PACE, wakeForRoom } from '../../src/steps/slots/waking.ts';
+import { PACE, wakeForRoom } from '../../src/steps/slots/wake.ts';
 import { aConfig, aPolicy, NOW, operationName, target } from '../factories/factories.ts';
 import { memoryStores } from '../ports/stores.ts';
 import { type StepKit, stepKit } from './step-kit.ts';

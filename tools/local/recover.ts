@@ -2,6 +2,7 @@
  * A local start owns everything: whoever held a lease or an attempt before is gone. So it voids them, and sees to
  * every Target and batch at once instead of waiting for visibility timeouts.
  */
+import { machine } from '../../lambdas/compose.ts';
 import type { AwsClients } from '../../src/aws/clients.ts';
 import { dynamoDBBatches } from '../../src/aws/dynamodb-batches.ts';
 import { dynamoDBLocks } from '../../src/aws/dynamodb-locks.ts';
@@ -13,8 +14,7 @@ import { type Config, keepTasksIn, operationNamed } from '../../src/domain/confi
 import { type Environment, setting } from '../../src/domain/deployed/environment.ts';
 import { operationOf, type Target } from '../../src/domain/ids.ts';
 import type { Glance } from '../../src/ports/locks.ts';
-import { lookAtTarget } from '../../src/steps/repair/look.ts';
-import { repair } from '../../src/steps/repair/repair.ts';
+import { lookAtTarget, repair } from '../../src/steps/repair/repair.ts';
 
 export interface Recovered {
   /** Targets that were given a leader, and batches that were given a handler. */
@@ -34,14 +34,13 @@ export const recover = async (
   const waiting = dynamoDBWaiting(dynamodb, setting(settings, 'batchLockTable'));
   const operations = dynamoDBOperations(dynamodb, setting(settings, 'batchLockTable'));
   const stored = dynamoDBBatches(dynamodb, setting(settings, 'batchTable'));
+  const deps = { config, locks, waiting, operations, batches: stored, queues, machine, report: () => {} };
   let elected = 0;
   const orphans: Target[] = [];
   for (const target of await voidLeases(dynamodb, setting(settings, 'batchLockTable'))) {
     if (operationNamed(config, operationOf(target))) {
-      const finding = await lookAtTarget({ config, locks, batches: stored, operations }, target, Date.now(), 0);
-      const remedy =
-        finding &&
-        (await repair({ config, locks, waiting, queues, machine: { now: Date.now }, report: () => {} }, finding));
+      const finding = await lookAtTarget(deps, target, Date.now(), 0);
+      const remedy = finding && (await repair(deps, finding));
       if (remedy === 'elect-message') elected += 1;
     } else if (hasWork(await locks.glance(target))) orphans.push(target);
   }

@@ -11,8 +11,7 @@
 import { INPUTS_MAX } from '../../src/domain/merging/inputs.ts';
 import { STINT } from '../../src/domain/timings.ts';
 import type { WorkingQueue } from '../../src/ports/queues.ts';
-import { TOGETHER } from '../../src/steps/slots/wake.ts';
-import { PACE } from '../../src/steps/slots/waking.ts';
+import { PACE, TOGETHER } from '../../src/steps/slots/wake.ts';
 import { DOWNSTREAM_CALL } from '../../src/virtual/faults.ts';
 import type { Gate } from '../../src/virtual/gate.ts';
 import { demand } from '../../src/virtual/violation.ts';

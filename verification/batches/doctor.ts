@@ -2,8 +2,7 @@
 
 import type { OperationName, Target } from '../../src/domain/ids.ts';
 import type { Deps } from '../../src/steps/deps.ts';
-import { type Looked, lookAtBatches, lookAtTargets } from '../../src/steps/repair/look.ts';
-import { repairAll } from '../../src/steps/repair/repair.ts';
+import { type Looked, lookAtBatches, lookAtTargets, repairAll } from '../../src/steps/repair/repair.ts';
 
 const PAGE = 25;
 

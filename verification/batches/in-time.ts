@@ -5,7 +5,7 @@ import { type Operation, operationFor } from '../../src/domain/config/resolved.t
 import { type Millis, operationOf, parseCandidate, type TaskId } from '../../src/domain/ids.ts';
 import { runNumber } from '../../src/domain/tasks/task.ts';
 import { MINUTE } from '../../src/domain/timings.ts';
-import { PACE } from '../../src/steps/slots/waking.ts';
+import { PACE } from '../../src/steps/slots/wake.ts';
 import { demand } from '../../src/virtual/violation.ts';
 import { bytesOf, type Evidence, sentPayloads, waitsOf } from './evidence.ts';
 import { checkRates } from './keeps-rate.ts';

@@ -5,7 +5,7 @@ import type { FanOut } from '../../src/domain/fan-outs/fan-out.ts';
 import type { Millis } from '../../src/domain/ids.ts';
 import type { AckAnswer } from '../../src/steps/fan-outs/ack-items.ts';
 import type { Added } from '../../src/steps/fan-outs/add-items.ts';
-import type { Sealed } from '../../src/steps/fan-outs/seal.ts';
+import type { Sealed } from '../../src/steps/fan-outs/complete.ts';
 import { demand } from '../../src/virtual/violation.ts';
 import type { Book } from './ledger.ts';
 import type { Delivery } from './scenario.ts';

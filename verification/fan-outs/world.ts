@@ -12,7 +12,8 @@ import { memoryFanOuts } from '../../src/memory/fan-outs.ts';
 import { memoryLists } from '../../src/memory/lists.ts';
 import type { Tables } from '../../src/memory/tables.ts';
 import type { Life } from '../../src/processes/process.ts';
-import { nextLook, type PatrolDeps } from '../../src/steps/fan-outs/patrol.ts';
+import type { ListDeps } from '../../src/steps/deps.ts';
+import { nextLook } from '../../src/steps/fan-outs/patrol.ts';
 import { through } from '../../src/virtual/gate.ts';
 import { Asking, type AskingReport, type Step } from '../batches/asking.ts';
 import { type Asked, checkAcked, checkAdded, checkSealed, mayGo } from './answers.ts';
@@ -36,7 +37,7 @@ export const runFanOuts = (scenario: FanOutScenario, traced = false): Promise<Fa
 class FanOutWorld {
   readonly #scenario: FanOutScenario;
   readonly #steps: FanOutSteps;
-  readonly #asking: Asking<PatrolDeps>;
+  readonly #asking: Asking<ListDeps>;
   readonly #books = new Map<FanOutId, Book>();
   readonly #told: CallbackMessage[] = [];
 
@@ -60,9 +61,9 @@ class FanOutWorld {
     return { ...report, books: this.#books };
   }
 
-  #depsOf({ gate, lag, machine, report }: Life, tables: Tables): PatrolDeps {
+  #depsOf({ gate, lag, machine, report }: Life, tables: Tables): ListDeps {
     const { config, nodeSize, patched } = this.#scenario;
-    const deps: PatrolDeps = {
+    const deps: ListDeps = {
       config,
       fanOuts: memoryFanOuts(tables, gate, nodeSize, lag),
       lists: memoryLists(tables, gate, nodeSize),
@@ -71,6 +72,7 @@ class FanOutWorld {
           through(gate, 'queues.callbacks', () => {
             this.#told.push(...messages);
           }),
+        register: async () => {},
       },
       machine,
       report: (event) => {
@@ -121,7 +123,7 @@ class FanOutWorld {
     this.#asking.busy -= 1;
   }
 
-  #stepOf(id: FanOutId, wish: Wish): Step<PatrolDeps, void> {
+  #stepOf(id: FanOutId, wish: Wish): Step<ListDeps, void> {
     switch (wish.do) {
       case 'open':
         return (deps) => this.#open(deps, id);
@@ -148,7 +150,7 @@ class FanOutWorld {
     }
   }
 
-  async #open({ fanOuts, machine }: PatrolDeps, id: FanOutId): Promise<void> {
+  async #open({ fanOuts, machine }: ListDeps, id: FanOutId): Promise<void> {
     const { failFast } = this.#scenario.fanOuts.get(id) ?? {};
     const createdAt = machine.now();
     await fanOuts.open({ id, createdAt, ...(failFast ? { failFast } : {}) }, nextLook(createdAt, createdAt));
@@ -180,7 +182,7 @@ class FanOutWorld {
     this.#asking.busy += 1;
     await this.#asking.scheduler.wait(delivery.at);
     const acks = delivery.items.map(({ outcome, ...item }) => ({ item: { fanOut: id, ...item }, outcome }));
-    const step: Step<PatrolDeps, void> = async (deps) => {
+    const step: Step<ListDeps, void> = async (deps) => {
       const asked = this.#before(id, delivery);
       const answer = await this.#steps.ackItems(deps, acks);
       this.#asking.checked(() => checkAcked(asked(), delivery, answer));

@@ -1,8 +1,7 @@
 /** Bugs of deliveries, put back to try the judges. Each stands in for a step, or for what is known of destinations. */
 
 import { NEW_SHARE } from '../../src/domain/callbacks/share.ts';
-import { reviveDeadLetters } from '../../src/steps/repair/dead-letters.ts';
-import { walkLetters } from '../../src/steps/repair/walk-letters.ts';
+import { reviveDeadLetters, walkLetters } from '../../src/steps/repair/dead-letters.ts';
 import { NO_FAULTS } from '../../src/virtual/faults.ts';
 import type { DeliveryScenario, Receiver } from '../deliveries/scenario.ts';
 import type { Patched } from '../deliveries/steps.ts';

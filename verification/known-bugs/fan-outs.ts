@@ -7,11 +7,11 @@ import type { FanOutId } from '../../src/domain/fan-out-ids.ts';
 import type { FailFast, FanOut } from '../../src/domain/fan-outs/fan-out.ts';
 import { MINUTE } from '../../src/domain/timings.ts';
 import type { Acked, FanOuts } from '../../src/ports/fan-outs.ts';
+import type { FanOutDeps } from '../../src/steps/deps.ts';
 import { ackItems } from '../../src/steps/fan-outs/ack-items.ts';
 import { addItems } from '../../src/steps/fan-outs/add-items.ts';
-import type { FanOutDeps } from '../../src/steps/fan-outs/deps.ts';
+import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { patrolFanOuts, visit } from '../../src/steps/fan-outs/patrol.ts';
-import { seal } from '../../src/steps/fan-outs/seal.ts';
 import { NO_FAULTS } from '../../src/virtual/faults.ts';
 import type { Consumers, FanOutScenario, Wish } from '../fan-outs/scenario.ts';
 import type { Patched } from '../fan-outs/steps.ts';
@@ -164,7 +164,8 @@ const eventsComeFirst = store(({ end }, { queues }) => ({
 /** The patrol takes it that an event was sent. */
 const eventsAreNotSentAgain: Patched = {
   steps: {
-    patrolFanOuts: (deps, mayGoOn) => patrolFanOuts({ ...deps, queues: { callbacks: async () => {} } }, mayGoOn),
+    patrolFanOuts: (deps, mayGoOn) =>
+      patrolFanOuts({ ...deps, queues: { ...deps.queues, callbacks: async () => {} } }, mayGoOn),
   },
 };
 

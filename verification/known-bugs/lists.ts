@@ -9,20 +9,20 @@ import { leaseKeyOf } from '../../src/domain/lists/ids.ts';
 import { CLOCK_SKEW, MINUTE } from '../../src/domain/timings.ts';
 import type { FanOuts } from '../../src/ports/fan-outs.ts';
 import type { Lists } from '../../src/ports/lists.ts';
+import type { RegisterDeps } from '../../src/steps/deps.ts';
 import { append } from '../../src/steps/lists/append.ts';
-import { claimJobs } from '../../src/steps/lists/claim.ts';
-import { complete } from '../../src/steps/lists/claimed.ts';
+import { claimJobs, complete } from '../../src/steps/lists/claim.ts';
 import { trigger } from '../../src/steps/lists/trigger.ts';
 import { register } from '../../src/steps/register/register.ts';
 import { NO_FAULTS } from '../../src/virtual/faults.ts';
 import type { ListPlan, ListScenario, Wish, Workers } from '../lists/scenario.ts';
-import type { ListSteps, Patched, WorldDeps } from '../lists/steps.ts';
+import type { ListSteps, Patched } from '../lists/steps.ts';
 
-type Change = (store: Lists, deps: WorldDeps) => Partial<Lists>;
+type Change = (store: Lists, deps: RegisterDeps) => Partial<Lists>;
 
-const withLists = <Deps extends Pick<WorldDeps, 'lists'>>(deps: Deps, change: Change): Deps => ({
+const withLists = <Deps extends Pick<RegisterDeps, 'lists'>>(deps: Deps, change: Change): Deps => ({
   ...deps,
-  lists: { ...deps.lists, ...change(deps.lists, deps as unknown as WorldDeps) },
+  lists: { ...deps.lists, ...change(deps.lists, deps as unknown as RegisterDeps) },
 });
 /** Everybody's store does so. */
 const store = (change: Change): Patched => ({ deps: (deps) => withLists(deps, change) });

@@ -12,7 +12,7 @@ import type { Deps } from '../../src/steps/deps.ts';
 import { electLeader } from '../../src/steps/lead/elect-leader.ts';
 import { group } from '../../src/steps/lead/group.ts';
 import { sweep } from '../../src/steps/repair/sweep.ts';
-import { isSlotOver } from '../../src/steps/slots/slot-over.ts';
+import { isSlotOver } from '../../src/steps/slots/pages.ts';
 import { withOperations } from '../batches/with-operations.ts';
 import type { Bug } from './bug.ts';
 

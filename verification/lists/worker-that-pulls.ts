@@ -1,17 +1,18 @@
 /** A worker who claims jobs of a list, with all that may become of a claim. */
+
 import type { Millis } from '../../src/domain/ids.ts';
 import { type ClaimId, type Handle, parseHandle } from '../../src/domain/lists/ids.ts';
 import type { Job } from '../../src/domain/lists/list.ts';
 import type { JobResult } from '../../src/ports/lists.ts';
-import type { Claimed } from '../../src/steps/lists/claim.ts';
-import type { Held } from '../../src/steps/lists/claimed.ts';
+import type { RegisterDeps } from '../../src/steps/deps.ts';
+import type { Claimed, Held } from '../../src/steps/lists/claim.ts';
 import type { Random } from '../../src/virtual/random.ts';
 import { START } from '../../src/virtual/trace.ts';
 import type { Asking } from '../batches/asking.ts';
 import { type Asked, checkClaimed, checkCompleted } from './answers.ts';
 import { busyOr } from './busy.ts';
 import type { ListPlan } from './scenario.ts';
-import type { ListSteps, WorldDeps } from './steps.ts';
+import type { ListSteps } from './steps.ts';
 
 const ALWAYS = Number.POSITIVE_INFINITY;
 /** How long somebody waits who got nothing. */
@@ -25,12 +26,12 @@ export class PullingWorker {
   readonly #name: string;
   readonly #plan: ListPlan;
   readonly #steps: ListSteps;
-  readonly #asking: Asking<WorldDeps>;
+  readonly #asking: Asking<RegisterDeps>;
   readonly #before: () => () => Asked;
   readonly #random: Random;
   #claims = 0;
 
-  constructor(name: string, plan: ListPlan, steps: ListSteps, asking: Asking<WorldDeps>, before: () => () => Asked) {
+  constructor(name: string, plan: ListPlan, steps: ListSteps, asking: Asking<RegisterDeps>, before: () => () => Asked) {
     this.#name = name;
     this.#plan = plan;
     this.#steps = steps;

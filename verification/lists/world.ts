@@ -20,6 +20,7 @@ import { memoryTasks } from '../../src/memory/tasks.ts';
 import { memoryWaiting } from '../../src/memory/waiting.ts';
 import type { Lists } from '../../src/ports/lists.ts';
 import type { Life } from '../../src/processes/process.ts';
+import type { RegisterDeps } from '../../src/steps/deps.ts';
 import { nextLook } from '../../src/steps/fan-outs/patrol.ts';
 import type { Wanted } from '../../src/steps/lists/trigger.ts';
 import { InjectedFault } from '../../src/virtual/faults.ts';
@@ -30,7 +31,7 @@ import { checkListsAtRest } from './at-rest.ts';
 import { busyOr } from './busy.ts';
 import { Book, payloadOf } from './ledger.ts';
 import { type ListPlan, type ListScenario, OPERATION, type Wish } from './scenario.ts';
-import { type ListSteps, STEPS, type WorldDeps } from './steps.ts';
+import { type ListSteps, STEPS } from './steps.ts';
 import { PullingWorker } from './worker-that-pulls.ts';
 import { checkList, checkTask, checkTracker } from './writes.ts';
 
@@ -47,7 +48,7 @@ export const runLists = (scenario: ListScenario, traced = false): Promise<ListRe
 class ListWorld {
   readonly #scenario: ListScenario;
   readonly #steps: ListSteps;
-  readonly #asking: Asking<WorldDeps>;
+  readonly #asking: Asking<RegisterDeps>;
   readonly #books = new Map<ListId, Book>();
   readonly #told: CallbackMessage[] = [];
   /** People and workers of each list who have not left. */
@@ -73,10 +74,10 @@ class ListWorld {
     return { ...report, books: this.#books };
   }
 
-  #depsOf({ gate, lag, machine, report }: Life, tables: Tables): WorldDeps {
+  #depsOf({ gate, lag, machine, report }: Life, tables: Tables): RegisterDeps {
     const { config, nodeSize, pageBytes, patched } = this.#scenario;
     const nothing = async (): Promise<void> => {};
-    const deps: WorldDeps = {
+    const deps: RegisterDeps = {
       config,
       tasks: memoryTasks(tables, gate, lag),
       waiting: memoryWaiting(tables, gate, lag),
@@ -179,7 +180,7 @@ class ListWorld {
     }
   }
 
-  #stepOf({ id, hasOperation }: ListPlan, wish: Wish): Step<WorldDeps, void> {
+  #stepOf({ id, hasOperation }: ListPlan, wish: Wish): Step<RegisterDeps, void> {
     switch (wish.do) {
       case 'open':
         return async ({ lists, machine }) => {
@@ -208,7 +209,7 @@ class ListWorld {
     }
   }
 
-  async #trigger(deps: WorldDeps, id: ListId, wanted: Wanted, token: Token): Promise<void> {
+  async #trigger(deps: RegisterDeps, id: ListId, wanted: Wanted, token: Token): Promise<void> {
     const book = this.#bookOf(id);
     book.wanted.set(token, [...(book.wanted.get(token) ?? []), wanted]);
     const asked = this.#before(id);
@@ -216,7 +217,7 @@ class ListWorld {
     if (answer) this.#asking.checked(() => checkTriggered(asked(), token, answer));
   }
 
-  async #drop(deps: WorldDeps, id: ListId, how: 'cancel' | 'delete'): Promise<void> {
+  async #drop(deps: RegisterDeps, id: ListId, how: 'cancel' | 'delete'): Promise<void> {
     const list = await deps.lists.read(id);
     if (!list) return;
     if (how === 'cancel') await this.#steps.cancelRest(deps, list);

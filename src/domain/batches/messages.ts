@@ -21,7 +21,7 @@ export interface ResumeMessage {
   readonly operation: OperationName;
   /** The pause's id: any other one stands. */
   readonly resume: string;
-  /** The pause has ended, and many are woken for that: it goes on (src/steps/slots/waking.ts). */
+  /** The pause has ended, and many are woken for that: it goes on (src/steps/slots/wake.ts). */
   readonly waking?: Waking;
 }
 

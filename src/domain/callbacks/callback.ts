@@ -2,8 +2,10 @@
 import { isObject, parseJson, rawMembers } from '../../util/json-text.ts';
 import type { Problem } from '../../util/problems.ts';
 import type { Config, Operation } from '../config/resolved.ts';
-import { inKnownForm, notOurs } from '../messages.ts';
+import type { Millis } from '../ids.ts';
+import { inKnownForm, NewerMessage, notOurs } from '../messages.ts';
 import type { Task } from '../tasks/task.ts';
+import { CALLBACK_PATIENCE } from '../timings.ts';
 import { type Ended, eventOf } from './event.ts';
 
 /** The destination that is told: the task's own, or its operation's; nobody where there is none. */
@@ -61,3 +63,14 @@ export const unknownDestination = ({ destinations }: Pick<Config, 'destinations'
 /** When what it tells of happened. */
 export const happenedAt = ({ event }: CallbackMessage): number =>
   Date.parse((JSON.parse(event) as { readonly time: string }).time);
+
+/** Whether an event is so old that only a person sends it again. @param body of a callback message. @throws UnreadableMessage */
+export const isGivenUp = (body: string, now: Millis): boolean => {
+  try {
+    return happenedAt(parseCallback(body)) + CALLBACK_PATIENCE < now;
+  } catch (cause) {
+    // A release that can read it decides.
+    if (cause instanceof NewerMessage) return false;
+    throw cause;
+  }
+};

@@ -20,6 +20,10 @@ export interface Pause {
   readonly reason?: string;
 }
 
+/** The pause that holds up calls now: one whose time is over does not, whoever forgot to end it. */
+export const pauseNow = ({ paused }: { readonly paused?: Pause }, now: Millis): Pause | undefined =>
+  paused && (paused.until === undefined || paused.until > now) ? paused : undefined;
+
 /** An operation's row. */
 export interface OperationState {
   /** The slots of its first page, in no order. */

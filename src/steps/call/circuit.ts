@@ -8,19 +8,14 @@
  * A call that was refused since there are too many is no failure: the downstream works. But where it has taken none for
  * as long as a pause lasts, it takes none at all, and the circuit opens.
  */
+
 import type { CircuitPolicy } from '../../domain/config/policies.ts';
 import type { Millis, OperationName } from '../../domain/ids.ts';
-import type { OperationState, Pause } from '../../domain/operations/slots.ts';
+import { type OperationState, type Pause, pauseNow } from '../../domain/operations/slots.ts';
 import { SECOND } from '../../domain/timings.ts';
-import type { Deps } from '../deps.ts';
-import { wakeForRoom } from '../slots/waking.ts';
-import type { Failure } from './attempt.ts';
-
-type CircuitDeps = Pick<Deps, 'config' | 'locks' | 'operations' | 'queues' | 'machine' | 'report'>;
-
-/** The pause that holds up calls now: one whose time is over does not, whoever forgot to end it. */
-export const pauseNow = ({ paused }: { readonly paused?: Pause }, now: Millis): Pause | undefined =>
-  paused && (paused.until === undefined || paused.until > now) ? paused : undefined;
+import type { BatchDeps } from '../deps.ts';
+import { wakeForRoom } from '../slots/wake.ts';
+import type { Failure } from './tally.ts';
 
 /**
  * Counts an attempt that came to nothing as a whole. Where the configuration is at fault the circuit opens at once.
@@ -29,7 +24,7 @@ export const pauseNow = ({ paused }: { readonly paused?: Pause }, now: Millis): 
  * @returns the pause that the operation is under then, if it is.
  */
 export const countFailure = async (
-  deps: CircuitDeps,
+  deps: BatchDeps,
   operation: OperationName,
   { failures: most, coolDown }: CircuitPolicy,
   { reason, is }: Failure,
@@ -62,7 +57,7 @@ export const countFailure = async (
 
 /** Whether every call has been refused for so long; the first of them is noted. */
 const takesNone = async (
-  { operations, machine }: CircuitDeps,
+  { operations, machine }: BatchDeps,
   operation: OperationName,
   span: Millis,
   { throttledSince }: OperationState,
@@ -79,7 +74,7 @@ const takesNone = async (
  * @param before the operation's row as it was before the attempt.
  */
 export const countSuccess = async (
-  deps: CircuitDeps,
+  deps: BatchDeps,
   operation: OperationName,
   { failures: most }: CircuitPolicy,
   before: OperationState,

@@ -15,25 +15,24 @@ import type { Delivery } from '../../ports/machine.ts';
 import type { Members, OpenTask } from '../../ports/tasks.ts';
 import { parseJson } from '../../util/json-text.ts';
 import type { Problem } from '../../util/problems.ts';
-import { releaseSlots } from '../slots/tail.ts';
-import { isNothingHeld } from '../slots/unconfigured.ts';
+import type { CallDeps } from '../deps.ts';
+import { releaseSlotsAgain } from '../slots/batch-slot.ts';
 import { type Next, untilDone } from '../turns.ts';
-import type { Attempt, AttemptDeps, Left } from './attempt.ts';
 import { comeBack, finish, giveUp } from './end-attempt.ts';
-import { Tally } from './tally.ts';
+import { type Attempt, type Left, Tally } from './tally.ts';
 
 /** A job may be faster than the answer that it will report later: by so many seconds mostly, and twice as many each time. */
 const UNTIL_ANSWERED = 5;
 
-export const completeBatch = (deps: AttemptDeps, message: CompletionMessage, delivery: Delivery): Promise<void> =>
+export const completeBatch = (deps: CallDeps, message: CompletionMessage, delivery: Delivery): Promise<void> =>
   untilDone(`the results of batch ${message.batchId}`, delivery, () => takeTurn(deps, message, delivery));
 
-const takeTurn = async (deps: AttemptDeps, message: CompletionMessage, delivery: Delivery): Promise<Next> => {
+const takeTurn = async (deps: CallDeps, message: CompletionMessage, delivery: Delivery): Promise<Next> => {
   const { batches, machine } = deps;
   const batch = await batches.get(message.batchId);
   if (!batch) return reject(deps, message, delivery, { path: 'batchId', reason: 'names no batch that is stored' });
   if (isFinished(batch.status)) {
-    if (!(await isNothingHeld(deps, batch))) await releaseSlots(deps, batch);
+    await releaseSlotsAgain(deps, batch);
     return 'end';
   }
   if (batch.status !== 'in-progress')
@@ -54,7 +53,7 @@ const takeTurn = async (deps: AttemptDeps, message: CompletionMessage, delivery:
  * be sent again.
  */
 const awaitAttempt = async (
-  { queues, machine }: AttemptDeps,
+  { queues, machine }: CallDeps,
   message: CompletionMessage,
   { runUntil }: Batch,
 ): Promise<Next> => {
@@ -95,12 +94,7 @@ type Results = Extract<Answer, { kind: 'results' }>;
 type Said = Results | Extract<Answer, { kind: 'all-succeeded' }>;
 
 /** What it means for each item: for those of a merged job its downstream knows. */
-const meaningOf = async (
-  { downstreamOf }: AttemptDeps,
-  batch: Batch,
-  { open }: Members,
-  said: Said,
-): Promise<Results> => {
+const meaningOf = async ({ downstreamOf }: CallDeps, batch: Batch, { open }: Members, said: Said): Promise<Results> => {
   const { id: batchId, target, operation, pending } = batch;
   // The batch's other requests may be those of another job, or of none. What is said of a whole job is said of what was pending.
   const had = new Set(said.kind === 'results' ? said.items.keys() : pending?.ids);
@@ -115,7 +109,7 @@ const meaningOf = async (
 };
 
 const record = async (
-  deps: AttemptDeps,
+  deps: CallDeps,
   message: CompletionMessage,
   batch: Batch,
   said: Said,
@@ -147,7 +141,7 @@ const record = async (
   return tryAgain(deps, run, tally, { ...why, items: left });
 };
 
-const allEnded = async ({ tasks }: AttemptDeps, items: readonly OpenTask[]): Promise<boolean> => {
+const allEnded = async ({ tasks }: CallDeps, items: readonly OpenTask[]): Promise<boolean> => {
   const stored = await tasks.all(items.map(({ id }) => id));
   return (
     stored.length === items.length &&
@@ -157,7 +151,7 @@ const allEnded = async ({ tasks }: AttemptDeps, items: readonly OpenTask[]): Pro
 
 /** Each that a job had is to be tried again: as an attempt would. */
 const tryAgain = async (
-  deps: AttemptDeps,
+  deps: CallDeps,
   run: Pick<Attempt, 'batch' | 'operation' | 'attempt' | 'tries'>,
   tally: Tally,
   left: Left,
@@ -183,7 +177,7 @@ const tryAgain = async (
 
 /** Never lost: it lies where people look. */
 const reject = async (
-  { queues, machine, report }: AttemptDeps,
+  { queues, machine, report }: CallDeps,
   message: CompletionMessage,
   { messageId }: Delivery,
   problem: Problem,

@@ -1,7 +1,7 @@
 /** How an attempt ends (H5, H6): the batch is postponed with what is still open of it, or finished. */
 
 import { type Batch, finishedStatus, lastAttempt, membersOf } from '../../domain/batches/batch.ts';
-import { attemptTime, type Operation } from '../../domain/config/resolved.ts';
+import { attemptTime } from '../../domain/config/resolved.ts';
 import { delayPast } from '../../domain/delay.ts';
 import { inFull, type Reason, whyOf } from '../../domain/downstream/downstream.ts';
 import { delayCeiling, retryDelay } from '../../domain/downstream/retry.ts';
@@ -9,17 +9,17 @@ import { failAll } from '../../domain/downstream/verdict.ts';
 import type { Millis } from '../../domain/ids.ts';
 import type { Pause } from '../../domain/operations/slots.ts';
 import type { TaskError } from '../../domain/tasks/task.ts';
-import { MINUTE } from '../../domain/timings.ts';
 import type { Postponed } from '../../ports/batches.ts';
-import { releaseSlots } from '../slots/tail.ts';
+import type { CallDeps } from '../deps.ts';
+import { releaseSlots } from '../slots/batch-slot.ts';
 import type { Next } from '../turns.ts';
-import type { Attempt, AttemptDeps, Left, Rest } from './attempt.ts';
 import { countFailure, countSuccess } from './circuit.ts';
-import type { Tally } from './tally.ts';
+import { lookAgain } from './hold.ts';
+import type { Attempt, Left, Rest, Tally } from './tally.ts';
 
 type Ending = Pick<Attempt, 'batch' | 'operation' | 'attempt' | 'tries'>;
 
-export const endAttempt = async (deps: AttemptDeps, run: Attempt, tally: Tally, rest: Rest): Promise<Next> => {
+export const endAttempt = async (deps: CallDeps, run: Attempt, tally: Tally, rest: Rest): Promise<Next> => {
   const pause = await judgeDownstream(deps, run, rest);
   const when = nextAttempt(deps, run, rest, pause, tally);
   if (when) return postpone(deps, run, tally, rest, when);
@@ -35,15 +35,12 @@ export const endAttempt = async (deps: AttemptDeps, run: Attempt, tally: Tally, 
 };
 
 /** Until when jobs may report: those that were begun last count for all. */
-const pendingUntil = (
-  { machine }: Pick<AttemptDeps, 'machine'>,
-  { batch, operation }: Attempt,
-  { hasTaken }: Rest,
-): Millis => (!hasTaken && batch.pending?.until) || machine.now() + operation.downstream.deadline;
+const pendingUntil = ({ machine }: CallDeps, { batch, operation }: Attempt, { hasTaken }: Rest): Millis =>
+  (!hasTaken && batch.pending?.until) || machine.now() + operation.downstream.deadline;
 
 /** @returns the pause that the operation is under, where the attempt came to nothing. */
 const judgeDownstream = async (
-  deps: AttemptDeps,
+  deps: CallDeps,
   { batch, operation: { circuit }, state }: Attempt,
   { failure, wasAnswered }: Rest,
 ): Promise<Pause | undefined> => {
@@ -58,7 +55,7 @@ type When = Pick<Postponed, 'retryAt' | 'tries' | 'split'>;
 
 /** Undefined where nothing is left to be called about, or no try. */
 const nextAttempt = (
-  { machine }: Pick<AttemptDeps, 'machine'>,
+  { machine }: CallDeps,
   run: Attempt,
   rest: Rest,
   pause: Pause | undefined,
@@ -106,19 +103,6 @@ const hasProgressed = ({ batch, members }: Attempt, { cut, hasTaken }: Rest, { c
   return ended > 0 || hasTaken || (cut?.split ?? 0) < (batch.split ?? members.open.length);
 };
 
-/**
- * When a batch that a pause holds up looks again: when it is over, though they do not all come back at its end; and each
- * minute, since a person may end any of them.
- *
- * @param until when the pause ends by itself.
- */
-export const lookAgain = (
-  { circuit }: Operation,
-  until: Millis = Number.POSITIVE_INFINITY,
-  now: Millis,
-  random: number,
-): Millis => Math.min(until + random * (circuit?.coolDown ?? 0), now + MINUTE);
-
 /** However long the downstream asks to be left alone: a batch must not outlive the results of its first attempts. */
 export const pauseAsked = ({ operation, tries, asked }: Pick<Attempt, 'operation' | 'tries' | 'asked'>): Millis => {
   const { keepTasks, retry, downstream } = operation;
@@ -128,7 +112,7 @@ export const pauseAsked = ({ operation, tries, asked }: Pick<Attempt, 'operation
 };
 
 /** H5. */
-const postpone = async (deps: AttemptDeps, run: Attempt, tally: Tally, rest: Rest, when: When): Promise<Next> => {
+const postpone = async (deps: CallDeps, run: Attempt, tally: Tally, rest: Rest, when: When): Promise<Next> => {
   await tally.tellEnded();
   const { batch, attempt } = run;
   const { left, pending } = rest;
@@ -156,7 +140,7 @@ const postpone = async (deps: AttemptDeps, run: Attempt, tally: Tally, rest: Res
 
 /** Sends a batch's message for its next attempt. */
 export const comeBack = async (
-  { queues, machine }: Pick<AttemptDeps, 'queues' | 'machine'>,
+  { queues, machine }: CallDeps,
   { id }: Pick<Batch, 'id'>,
   retryAt: Millis,
 ): Promise<void> => {
@@ -180,7 +164,7 @@ const exhausted = (attempts: number, reason: string): TaskError => ({
 });
 
 /** H6, H7. */
-export const finish = async (deps: AttemptDeps, { batch, attempt, operation }: Ending, tally: Tally): Promise<Next> => {
+export const finish = async (deps: CallDeps, { batch, attempt, operation }: Ending, tally: Tally): Promise<Next> => {
   await tally.tellEnded();
   const { counts } = tally;
   const status = finishedStatus(counts);

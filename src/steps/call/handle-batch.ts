@@ -11,27 +11,24 @@ import { handlerTimeout, type Operation, operationFor } from '../../domain/confi
 import { delayPast } from '../../domain/delay.ts';
 import { failAll } from '../../domain/downstream/verdict.ts';
 import { type Millis, operationOf } from '../../domain/ids.ts';
-import type { OperationState } from '../../domain/operations/slots.ts';
+import { type OperationState, pauseNow } from '../../domain/operations/slots.ts';
 import type { TaskError } from '../../domain/tasks/task.ts';
 import { CLOCK_SKEW, MINUTE, SECOND } from '../../domain/timings.ts';
 import type { Delivery } from '../../ports/machine.ts';
 import type { Members } from '../../ports/tasks.ts';
-import { ensureSlot, lendSlot } from '../slots/batch-slot.ts';
-import { releaseSlots } from '../slots/tail.ts';
-import { isNothingHeld } from '../slots/unconfigured.ts';
-import { wakeUnlessPaused } from '../slots/wake.ts';
-import { wakeForRoom } from '../slots/waking.ts';
+import type { CallDeps } from '../deps.ts';
+import { ensureSlot, lendSlot, releaseSlotsAgain } from '../slots/batch-slot.ts';
+import { wakeForRoom, wakeUnlessPaused } from '../slots/wake.ts';
 import { type Next, OutOfTime, untilDone } from '../turns.ts';
-import { type Attempt, type AttemptDeps, callInParts, type Left, openFor, type Rest, spareTime } from './attempt.ts';
-import { pauseNow } from './circuit.ts';
+import { callInParts, openFor, spareTime } from './attempt.ts';
 import { completeBatch } from './complete-batch.ts';
 import { endAttempt } from './end-attempt.ts';
 import { hold, isFirstLook, lookLater } from './hold.ts';
-import { isItsMoment } from './its-moment.ts';
 import { comeBackUncounted, patient, takesPlace } from './not-stored.ts';
-import { Tally } from './tally.ts';
+import { isItsMoment } from './reserve-call.ts';
+import { type Attempt, type Left, type Rest, Tally } from './tally.ts';
 
-export const handleBatch = (deps: AttemptDeps, message: BatchMessage, delivery: Delivery): Promise<void> =>
+export const handleBatch = (deps: CallDeps, message: BatchMessage, delivery: Delivery): Promise<void> =>
   'results' in message
     ? completeBatch(deps, message, delivery)
     : untilDone(`batch ${message.batchId}`, delivery, () => takeTurn(deps, message, delivery));
@@ -42,7 +39,7 @@ export class NotSealed extends Error {
 }
 
 /** H1. */
-const takeTurn = async (deps: AttemptDeps, received: DueMessage, delivery: Delivery): Promise<Next> => {
+const takeTurn = async (deps: CallDeps, received: DueMessage, delivery: Delivery): Promise<Next> => {
   const { batches, machine, report } = deps;
   const { batchId } = received;
   const batch = await batches.get(batchId);
@@ -52,7 +49,7 @@ const takeTurn = async (deps: AttemptDeps, received: DueMessage, delivery: Deliv
     return 'end';
   }
   if (isFinished(batch.status)) {
-    if (!(await isNothingHeld(deps, batch))) await releaseSlots(deps, batch);
+    await releaseSlotsAgain(deps, batch);
     return 'end';
   }
   if (batch.status === 'forming') throw new NotSealed(`batch ${batchId} is not sealed yet; its message comes back`);
@@ -91,7 +88,7 @@ const withoutMark = ({ uncounted: _, ...message }: DueMessage): DueMessage => me
  * A freed slot sends the batch a message (`woken`). The batch also looks each minute by a message of its own, since the signal may be
  * lost. Only that one is sent again: if `woken` messages were, too, each that finds no slot would add a message.
  */
-const awaitSlot = async (deps: AttemptDeps, message: DueMessage, batch: Batch): Promise<Next> => {
+const awaitSlot = async (deps: CallDeps, message: DueMessage, batch: Batch): Promise<Next> => {
   if (!message.woken) await lookLater(deps, message, batch, MINUTE / SECOND);
   deps.report({ event: 'blocked', operation: batch.operation, target: batch.target });
   return 'end';
@@ -110,7 +107,7 @@ interface Count {
  * What a paused handler writes in between costs an item that is asked about twice, as it would later.
  */
 const start = async (
-  deps: AttemptDeps,
+  deps: CallDeps,
   batch: Batch,
   operation: Operation,
   state: OperationState,
@@ -143,7 +140,7 @@ const start = async (
  * H3. No member has ended before the first attempt, which starts only if it still is the first then. So whoever shows the
  * batch at a glance is open, however far behind that is; all others are read consistently.
  */
-const loadMembers = async ({ tasks }: AttemptDeps, batch: Batch): Promise<Members> => {
+const loadMembers = async ({ tasks }: CallDeps, batch: Batch): Promise<Members> => {
   const ids = unfinishedOf(batch);
   const seen = batch.attempt === 0 ? await tasks.glance(ids, batch.id) : [];
   const open = new Map(seen.map((task) => [task.id, task]));
@@ -156,7 +153,7 @@ const loadMembers = async ({ tasks }: AttemptDeps, batch: Batch): Promise<Member
 };
 
 /** H4 to H7. */
-const runAttempt = async (deps: AttemptDeps, run: Attempt): Promise<Next> => {
+const runAttempt = async (deps: CallDeps, run: Attempt): Promise<Next> => {
   const { batch, operation, members, tries } = run;
   const tally = new Tally(deps, batch, operation, members);
   await tally.record(failAll(members.lost, PAYLOAD_LOST), tries);

@@ -29,19 +29,29 @@ import type { BatchId, Millis } from '../../domain/ids.ts';
 import type { Pause } from '../../domain/operations/slots.ts';
 import { MINUTE } from '../../domain/timings.ts';
 import type { NextHeld } from '../../ports/batches.ts';
-import type { Deps } from '../deps.ts';
+import type { CallDeps } from '../deps.ts';
 import { lendsFrom } from '../slots/batch-slot.ts';
 import type { Next } from '../turns.ts';
-import { lookAgain } from './end-attempt.ts';
-
-type HoldDeps = Pick<Deps, 'batches' | 'queues' | 'machine' | 'report'>;
 
 /** Each costs a write of the batch's row. */
 const SPAN: Millis = 15 * MINUTE;
 
+/**
+ * When a batch that a pause holds up looks again: when it is over, though they do not all come back at its end; and each
+ * minute, since a person may end any of them.
+ *
+ * @param until when the pause ends by itself.
+ */
+export const lookAgain = (
+  { circuit }: Operation,
+  until: Millis = Number.POSITIVE_INFINITY,
+  now: Millis,
+  random: number,
+): Millis => Math.min(until + random * (circuit?.coolDown ?? 0), now + MINUTE);
+
 /** The batch waits as it is: no attempt begins. */
 export const hold = async (
-  deps: HoldDeps,
+  deps: CallDeps,
   message: DueMessage,
   batch: Batch,
   operation: Operation,
@@ -73,7 +83,7 @@ export const hold = async (
  * @returns whether it was sent.
  */
 export const lookLater = async (
-  deps: HoldDeps,
+  deps: CallDeps,
   message: DueMessage,
   batch: Pick<Batch, 'id' | 'held'>,
   delay: number,
@@ -102,7 +112,7 @@ export const lookLater = async (
  * message that is noted then was sent after this look began, so it is not this one, and goes on: a third message would only be one more.
  */
 const takePlace = async (
-  { batches, queues, machine }: HoldDeps,
+  { batches, queues, machine }: CallDeps,
   message: DueMessage,
   { by, span }: Held,
   delay: number,
@@ -123,7 +133,7 @@ const isOver = ({ held, uncounted }: DueMessage, noted: Noted | undefined, span:
   (uncounted === undefined || noted.isUncounted);
 
 /** Only keeps messages few. If it failed the look, its message would come back and send another one. */
-const note = async ({ batches, report }: HoldDeps, batchId: BatchId, next: NextHeld): Promise<void> => {
+const note = async ({ batches, report }: CallDeps, batchId: BatchId, next: NextHeld): Promise<void> => {
   try {
     await batches.hold(batchId, next);
   } catch (cause) {

@@ -13,9 +13,10 @@ import type { Millis } from '../../domain/ids.ts';
 import { MAX_DELAY, SECOND, TO_REPORT } from '../../domain/timings.ts';
 import type { Invocation } from '../../ports/machine.ts';
 import { reasonOf } from '../../util/problems.ts';
+import type { CallDeps } from '../deps.ts';
 import type { Next } from '../turns.ts';
-import type { Attempt, AttemptDeps } from './attempt.ts';
 import { comeBack, pauseAsked } from './end-attempt.ts';
+import type { Attempt } from './tally.ts';
 
 /** So many attempts in a row need not count. */
 export const MOST_UNCOUNTED = 10;
@@ -33,7 +34,7 @@ const [FIRST_PAUSE, LONGEST_PAUSE]: readonly [Millis, Millis] = [50, SECOND];
  * @throws what the last try did; TimeIsUp
  */
 const patiently = async <T>(
-  { machine }: Pick<AttemptDeps, 'machine'>,
+  { machine }: CallDeps,
   { timeLeft }: Invocation,
   write: () => Promise<T>,
   reserve = RESERVE,
@@ -49,7 +50,7 @@ const patiently = async <T>(
 };
 
 /** The same ports, with the writes repeated that keep what an attempt was answered. All of them may be made twice. */
-export const patient = (deps: AttemptDeps, invocation: Invocation): AttemptDeps => {
+export const patient = (deps: CallDeps, invocation: Invocation): CallDeps => {
   const { tasks, batches } = deps;
   return {
     ...deps,
@@ -75,7 +76,7 @@ export const takesPlace = ({ attempt, startedBy, uncounted = 0 }: Batch, marked:
  * @throws `cause` where the batch does not show the attempt any more: another one began, or it is finished, and the message
  * that comes back does what is left.
  */
-export const comeBackUncounted = async (deps: AttemptDeps, run: Attempt, cause: unknown): Promise<Next> => {
+export const comeBackUncounted = async (deps: CallDeps, run: Attempt, cause: unknown): Promise<Next> => {
   const { batches, machine, queues, report } = deps;
   const { batch, attempt, tries } = run;
   const { id: batchId, operation, open, pending, split, counts = NONE } = batch;

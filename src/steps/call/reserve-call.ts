@@ -1,13 +1,19 @@
-/** Reserve the moment of a call under its operation's rate: before each call, the repeated ones too. */
+/**
+ * Reserve the moment of a call under its operation's rate: before each call, the repeated ones too. A batch whose first call has
+ * to wait sleeps in its queue until its moment.
+ */
 
+import type { Batch } from '../../domain/batches/batch.ts';
+import { again, type DueMessage } from '../../domain/batches/messages.ts';
+import type { Operation } from '../../domain/config/resolved.ts';
+import { delaySeconds } from '../../domain/delay.ts';
 import type { Millis, OperationName } from '../../domain/ids.ts';
-import { NAP, nextMoment, VOID_AFTER } from '../../domain/operations/call-rate.ts';
-import type { CallLine } from '../../domain/operations/slots.ts';
+import { NAP, nextMoment, reachOf, reservedIn, sleepSeconds, VOID_AFTER } from '../../domain/operations/call-rate.ts';
+import type { CallLine, OperationState } from '../../domain/operations/slots.ts';
 import type { Invocation } from '../../ports/machine.ts';
-import type { Deps } from '../deps.ts';
+import type { CallDeps } from '../deps.ts';
 import { OutOfTime } from '../turns.ts';
-
-type ReserveDeps = Pick<Deps, 'operations' | 'machine'>;
+import { lookLater } from './hold.ts';
 
 /** A call that wants a moment. */
 export interface CallAsked {
@@ -37,7 +43,7 @@ export interface Reserved {
  * @throws OutOfTime where others were faster until the function's time was over.
  */
 export const reserveCall = async (
-  { operations, machine }: ReserveDeps,
+  { operations, machine }: CallDeps,
   { operation, rate, keepsLine = false, latest }: CallAsked,
   seen: CallLine | undefined,
   { timeLeft }: Invocation,
@@ -57,4 +63,42 @@ export const reserveCall = async (
     await machine.sleep(machine.random() * Math.min(NAP / 10, 1_000 / rate));
   }
   throw new OutOfTime(`no time left to reserve a call of ${operation}`);
+};
+
+/**
+ * Whether the first call may be made now. Otherwise the batch's message comes back: at the moment that was reserved for it, or,
+ * where none was free within its reach, to ask again.
+ *
+ * @param state the operation's row, as it was just read.
+ */
+export const isItsMoment = async (
+  deps: CallDeps,
+  message: DueMessage,
+  batch: Pick<Batch, 'id' | 'held' | 'sealedAt' | 'oldestAt'>,
+  { operation, rateLimit: rate }: Pick<Operation, 'operation' | 'rateLimit'>,
+  { line }: Pick<OperationState, 'line'>,
+  invocation: Invocation,
+): Promise<boolean> => {
+  const { operations, queues, machine } = deps;
+  if (rate === null) {
+    // If there is a rate again later, no batch has to wait for moments that were reserved before.
+    if (line) await operations.reserveCall(operation, line, undefined);
+    return true;
+  }
+  const now = machine.now();
+  const kept = reservedIn(message, line, rate, now);
+  const asked = { operation, rate, latest: now + reachOf(now - (batch.sealedAt ?? batch.oldestAt)) };
+  const moment = kept === undefined ? await reserveCall(deps, asked, line, invocation) : { at: kept, line };
+  if (!moment) {
+    // A batch far back in line asks each minute, for hours: as one that is held.
+    await lookLater(deps, message, batch, Math.floor(sleepSeconds(machine.random())));
+    return false;
+  }
+  const wait = moment.at - machine.now();
+  if (wait > NAP) {
+    await queues.batch({ ...again(message), at: Math.ceil(moment.at), line: moment.line?.since }, delaySeconds(wait));
+    return false;
+  }
+  if (wait > 0) await machine.sleep(wait);
+  return true;
 };

@@ -1,24 +1,79 @@
 /**
- * What became of a batch's members in one run: results are written here, counted as the tasks then show them (one that
- * somebody else wrote first stands), and told to those who want to know before the batch goes on.
+ * What an attempt comes to. Results of members are written here, counted as the tasks then show them (one that somebody else
+ * wrote first stands), and told to those who want to know before the batch goes on. What the parts leave open is gathered.
  */
 
 import type { Batch, Counts } from '../../domain/batches/batch.ts';
+import type { Parts } from '../../domain/batches/bisect.ts';
 import { destinationOf } from '../../domain/callbacks/callback.ts';
 import type { Operation } from '../../domain/config/resolved.ts';
-import type { TaskId } from '../../domain/ids.ts';
+import { type Answer, type Reason, type Suspect, whyOf } from '../../domain/downstream/downstream.ts';
+import type { Millis, TaskId } from '../../domain/ids.ts';
+import type { OperationState } from '../../domain/operations/slots.ts';
 import type { TaskResult } from '../../domain/tasks/task.ts';
-import type { EndedMember, Member, Members } from '../../ports/tasks.ts';
-import type { Deps } from '../deps.ts';
+import type { Invocation } from '../../ports/machine.ts';
+import type { EndedMember, Member, Members, OpenTask } from '../../ports/tasks.ts';
+import type { CallDeps } from '../deps.ts';
 import { ackEnded, callBack } from '../tasks/tell.ts';
 
-type TallyDeps = Pick<Deps, 'config' | 'tasks' | 'fanOuts' | 'queues' | 'machine' | 'report'>;
+export interface Attempt {
+  /** As it was before the attempt. */
+  readonly batch: Batch;
+  readonly operation: Operation;
+  readonly members: Members;
+  /** The operation's row as it was before the attempt. */
+  readonly state: OperationState;
+  readonly attempt: number;
+  readonly tries: number;
+  readonly invocation: Invocation;
+  /** The longest pause that the downstream has asked for until now. */
+  readonly asked: { pause: Millis };
+}
+
+/** Items that are still open, and why. */
+export interface Left extends Reason {
+  readonly items: readonly OpenTask[];
+}
+
+/**
+ * Why every call of an attempt came to nothing: the downstream failed; nothing will be taken before the configuration has
+ * been mended; or the downstream works, and there were too many calls.
+ */
+export interface Failure extends Reason {
+  readonly is: 'failed' | 'misconfigured' | 'throttled';
+}
+
+/** What an attempt leaves. */
+export interface Rest {
+  readonly left: readonly Left[];
+  /** Of these the downstream reports later: those that it had before, and those that it has taken now. */
+  readonly pending: readonly TaskId[];
+  readonly hasTaken: boolean;
+  /** It ended before all parts were called about: the smallest size of those that are left, and whether time was short. */
+  readonly cut?: { readonly split: number; readonly isLate: boolean };
+  /** A call, or its answer, was too large: what is left is called about in parts of at most so many items. */
+  readonly split?: number;
+  /** Every call came to nothing. */
+  readonly failure?: Failure;
+  /** At least one call did not. */
+  readonly wasAnswered: boolean;
+}
+
+/** What became of a part. */
+export interface PartEnd extends Left {
+  readonly is: 'accepted' | 'refused' | 'put-off';
+  readonly suspect?: Suspect;
+  /** The last one about it. */
+  readonly answer: Answer;
+  /** Whether that one, or one before it, shows that the downstream works. */
+  readonly wasAnswered: boolean;
+}
 
 /** Tasks that are read to be told of at once: each may have a result of 256 KB. */
 const TOLD_AT_ONCE = 100;
 
 export class Tally {
-  readonly #deps: TallyDeps;
+  readonly #deps: CallDeps;
   readonly #batch: Batch;
   readonly #operation: Operation;
   readonly #members: ReadonlyMap<TaskId, Member>;
@@ -26,7 +81,7 @@ export class Tally {
   #counts: Counts;
 
   /** @param members as loaded: those that were without a result when the last attempt ended. */
-  constructor(deps: TallyDeps, batch: Batch, operation: Operation, members: Members) {
+  constructor(deps: CallDeps, batch: Batch, operation: Operation, members: Members) {
     this.#deps = deps;
     this.#batch = batch;
     this.#operation = operation;
@@ -76,3 +131,60 @@ const plus = (a: Counts | undefined, b: Counts): Counts => ({
   succeeded: (a?.succeeded ?? 0) + b.succeeded,
   failed: (a?.failed ?? 0) + b.failed,
 });
+
+const kindOf = (answers: readonly Extract<Answer, { kind: 'unavailable' }>[]): Failure['is'] => {
+  if (answers.some(({ misconfigured }) => misconfigured)) return 'misconfigured';
+  return answers.every(({ throttled }) => throttled) ? 'throttled' : 'failed';
+};
+
+/** Gathers what the parts leave. */
+export class Collected {
+  readonly #left: Left[] = [];
+  readonly #pending: TaskId[];
+  readonly #ends: PartEnd[] = [];
+  #smallest = Number.POSITIVE_INFINITY;
+  /** Of parts that leave something. */
+  #smallestLeft = Number.POSITIVE_INFINITY;
+  #wasTooLarge = false;
+
+  constructor(pending: readonly TaskId[]) {
+    this.#pending = [...pending];
+  }
+
+  get isEmpty(): boolean {
+    return this.#ends.length === 0;
+  }
+
+  add(end: PartEnd, size: number): void {
+    this.#ends.push(end);
+    this.#wasTooLarge ||= end.suspect === 'its-size' || end.suspect === 'its-answer';
+    // Its halves are parts of their own.
+    if (end.is === 'refused') return;
+    if (end.items.length > 0) this.#smallestLeft = Math.min(this.#smallestLeft, size);
+    if (end.is === 'put-off') this.#smallest = Math.min(this.#smallest, size);
+    if (end.answer.kind === 'pending') this.#pending.push(...end.items.map(({ id }) => id));
+    else if (end.items.length > 0) this.#left.push({ ...whyOf(end), items: end.items });
+  }
+
+  cut(parts: Parts<OpenTask>, isLate: boolean): Rest {
+    const split = Math.min(this.#smallest, ...parts.map(({ items }) => items.length));
+    const reason = this.#left.at(-1) ?? { reason: 'there was no time left to call about it' };
+    const left = [...this.#left, ...parts.map(({ items }) => ({ ...whyOf(reason), items }))];
+    return { ...this.whole(), left, cut: { split, isLate } };
+  }
+
+  whole(): Rest {
+    const answers = this.#ends.map(({ answer }) => answer);
+    const unavailable = answers.filter((answer) => answer.kind === 'unavailable');
+    const wasAnswered = this.#ends.some((end) => end.wasAnswered);
+    const last = unavailable.at(-1);
+    return {
+      left: this.#left,
+      pending: this.#pending,
+      hasTaken: answers.some(({ kind }) => kind === 'pending'),
+      ...(last && !wasAnswered ? { failure: { ...whyOf(last), is: kindOf(unavailable) } } : {}),
+      ...(this.#wasTooLarge && Number.isFinite(this.#smallestLeft) ? { split: this.#smallestLeft } : {}),
+      wasAnswered,
+    };
+  }
+}

@@ -1,4 +1,4 @@
-/** Delivers events to one HTTP destination, within its share of the function (`share.ts`). */
+/** Delivers events to one HTTP destination, within its share of the function (`share.ts`), and says after how long an event comes back. */
 
 import {
   afterCalls,
@@ -11,11 +11,13 @@ import {
   type Share,
   withSlot,
 } from '../../domain/callbacks/share.ts';
+import type { Destination } from '../../domain/config/endpoints.ts';
 import type { Millis } from '../../domain/ids.ts';
+import { MAX_DELAY, SECOND } from '../../domain/timings.ts';
+import type { Returns } from '../../ports/callbacks.ts';
 import { TimeIsUp } from '../../ports/machine.ts';
-import { NotTaken, TooLarge } from '../../ports/way.ts';
-import type { Deps } from '../deps.ts';
-import type { Because } from './put-off.ts';
+import { NotTaken, TooLarge, type Way } from '../../ports/way.ts';
+import type { LetterDeps } from '../deps.ts';
 import type { Sharing } from './sharing.ts';
 
 /** What became of an event. */
@@ -25,9 +27,17 @@ export type Outcome =
   /** Not called, or the call was broken off. `closed` is how long the circuit stays open, in ms. */
   | { readonly kind: 'put-off'; readonly because: Exclude<Because, 'failed'>; readonly closed: Millis };
 
-export interface DeliverToDeps extends Pick<Deps, 'machine' | 'report'> {
+/** To deliver events. */
+export interface DeliverDeps extends Pick<LetterDeps, 'config' | 'queues' | 'machine' | 'report'> {
   readonly sharing: Sharing;
+  /** The name of this deployment. */
+  readonly stack: string;
+  readonly wayTo: (destination: Destination) => Way;
+  readonly returns: Returns;
 }
+
+/** What one destination's calls need of it. */
+type Visiting = Pick<DeliverDeps, 'sharing' | 'machine' | 'report'>;
 
 export interface Addressee<Event> {
   readonly name: string;
@@ -39,7 +49,7 @@ export interface Addressee<Event> {
 
 /** @returns what became of each event, in order. Never rejects. */
 export const deliverTo = async <Event>(
-  deps: DeliverToDeps,
+  deps: Visiting,
   to: Addressee<Event>,
   events: readonly Event[],
 ): Promise<readonly Outcome[]> => {
@@ -60,7 +70,7 @@ export const deliverTo = async <Event>(
 
 /** One invocation's calls of one destination. */
 class Visit<Event> {
-  readonly #deps: DeliverToDeps;
+  readonly #deps: Visiting;
   readonly #to: Addressee<Event>;
   /** As it was when the visit began. */
   readonly #share: Share;
@@ -69,7 +79,7 @@ class Visit<Event> {
   readonly #abort = new AbortController();
   #hasSlot = false;
 
-  constructor(deps: DeliverToDeps, to: Addressee<Event>, share: Share, phase: Phase) {
+  constructor(deps: Visiting, to: Addressee<Event>, share: Share, phase: Phase) {
     this.#deps = deps;
     this.#to = to;
     this.#share = share;
@@ -192,4 +202,32 @@ const callsOf = (outcomes: readonly Outcome[], of: Pick<Calls, 'wasSlow' | 'isPr
     answered: outcomes.some(isAnswered),
     failures: notTaken.filter(({ isDown }) => isDown).length,
   };
+};
+
+/** Why an event was not delivered this time. */
+export type Because =
+  /** A call failed. */
+  | 'failed'
+  /** The destination is slow, and others deliver to it. */
+  | 'no-slot'
+  /** The destination is down, and is not called. */
+  | 'circuit-open';
+
+/** Seconds. A slot is free soon; what failed again and again is tried more and more seldom. */
+const FIRST = { failed: 2, 'circuit-open': 30, 'no-slot': 30 } as const;
+const MOST = { failed: MAX_DELAY / SECOND, 'circuit-open': MAX_DELAY / SECOND, 'no-slot': 60 } as const;
+
+export interface Waits {
+  readonly because: Because;
+  /** How often the message was received, this time included. */
+  readonly receives: number;
+  /** How long the circuit stays open, in ms. */
+  readonly closed: Millis;
+}
+
+/** In whole seconds, from 1 to 900. @param chance uniform in [0, 1): events that failed together should not come back together */
+export const delayOf = ({ because, receives, closed }: Waits, chance: number): number => {
+  const growing = Math.min(MOST[because], FIRST[because] * 2 ** Math.min(receives - 1, 20));
+  const spread = Math.ceil(growing * (0.5 + chance / 2));
+  return Math.min(MAX_DELAY / SECOND, Math.max(1, Math.ceil(closed / SECOND) + spread));
 };

@@ -7,6 +7,7 @@
 import {
   type CallbackMessage,
   happenedAt,
+  isGivenUp,
   parseCallback,
   unknownDestination,
 } from '../../domain/callbacks/callback.ts';
@@ -14,21 +15,11 @@ import { leaving } from '../../domain/callbacks/event.ts';
 import { type Destination, EVENT_MAX_BYTES } from '../../domain/config/endpoints.ts';
 import { NewerMessage } from '../../domain/messages.ts';
 import { CALLBACK_CHANCES } from '../../domain/timings.ts';
-import type { PutOff, Returns } from '../../ports/callbacks.ts';
-import { TooLarge, type Way } from '../../ports/way.ts';
+import type { PutOff } from '../../ports/callbacks.ts';
+import { TooLarge } from '../../ports/way.ts';
 import { groupBy } from '../../util/group-by.ts';
 import { type Problem, reasonOf } from '../../util/problems.ts';
-import type { Deps } from '../deps.ts';
-import { isGivenUp } from '../repair/given-up.ts';
-import { type DeliverToDeps, deliverTo, type Outcome } from './deliver-to.ts';
-import { type Because, delayOf } from './put-off.ts';
-
-export interface DeliverDeps extends Pick<Deps, 'config' | 'queues' | 'machine' | 'report'>, DeliverToDeps {
-  /** The name of this deployment. */
-  readonly stack: string;
-  readonly wayTo: (destination: Destination) => Way;
-  readonly returns: Returns;
-}
+import { type Because, type DeliverDeps, delayOf, deliverTo, type Outcome } from './deliver-to.ts';
 
 /** A message of the callback queue. */
 interface Message {

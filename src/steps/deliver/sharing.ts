@@ -3,7 +3,7 @@
 import { NEW_SHARE, type Share } from '../../domain/callbacks/share.ts';
 import type { Millis } from '../../domain/ids.ts';
 import type { Shares } from '../../ports/callbacks.ts';
-import type { Deps } from '../deps.ts';
+import type { Machine, Report } from '../../ports/machine.ts';
 
 /** For how long an instance of the function takes a share that it has read for the stored one. */
 const REMEMBERED: Millis = 1_000;
@@ -22,7 +22,10 @@ export interface Sharing {
   change(next: (share: Share) => Share | undefined): Promise<Changed>;
 }
 
-export const sharing = ({ machine, report }: Pick<Deps, 'machine' | 'report'>, shares: Shares): Sharing => {
+export const sharing = (
+  { machine, report }: { readonly machine: Machine; readonly report: Report },
+  shares: Shares,
+): Sharing => {
   let seen: { readonly share: Promise<Share>; readonly at: Millis } | undefined;
   const remember = (share: Share): void => {
     seen = { share: Promise.resolve(share), at: machine.now() };

@@ -13,9 +13,8 @@ import {
 import { numberedSize, type Position } from '../../domain/fan-outs/tree.ts';
 import type { Slots } from '../../ports/fan-outs.ts';
 import { groupBy } from '../../util/group-by.ts';
-import { climb } from './climb.ts';
-import type { FanOutDeps } from './deps.ts';
-import { noteFails } from './fail-fast.ts';
+import type { FanOutDeps } from '../deps.ts';
+import { climb, noteFails } from './complete.ts';
 
 /** An item, and how it ended. */
 export interface ItemAck {

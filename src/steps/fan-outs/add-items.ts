@@ -5,8 +5,8 @@ import type { FanOut } from '../../domain/fan-outs/fan-out.ts';
 import { groupSizes } from '../../domain/fan-outs/tree.ts';
 import type { Token } from '../../domain/ids.ts';
 import type { Reservation } from '../../ports/fan-outs.ts';
-import { contend, type Patience } from './contend.ts';
-import type { FanOutDeps } from './deps.ts';
+import type { FanOutDeps } from '../deps.ts';
+import { contend, FanOutBusy, type Patience } from '../turns.ts';
 
 /** A group that was added; its items are `fanOutId:n:0` to `fanOutId:n:(size-1)`. */
 interface Group {
@@ -24,14 +24,6 @@ export type Added =
 
 /** How often a race for the next group is lost before it is said. */
 const PATIENCE: Patience = { tries: 20, pause: 20 };
-
-/** Adders of one fan-out wait for each other, and there are too many of them. */
-export class FanOutBusy extends Error {
-  override readonly name = 'FanOutBusy';
-  constructor(id: FanOutId) {
-    super(`too many add to fan-out ${id} at once: ask again with the same token, and add more items at a time`);
-  }
-}
 
 /** @throws FanOutBusy */
 export const addItems = async (deps: FanOutDeps, id: FanOutId, count: number, token: Token): Promise<Added> => {

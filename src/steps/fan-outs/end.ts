@@ -6,7 +6,7 @@ import { eventOfEnd } from '../../domain/fan-outs/event.ts';
 import type { EndReason, FanOut } from '../../domain/fan-outs/fan-out.ts';
 import type { Millis } from '../../domain/ids.ts';
 import { MINUTE } from '../../domain/timings.ts';
-import type { FanOutDeps } from './deps.ts';
+import type { FanOutDeps } from '../deps.ts';
 
 /** After this the patrol sends an event that nobody has said to be sent. */
 const EVENT_OVERDUE: Millis = MINUTE;

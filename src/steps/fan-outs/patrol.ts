@@ -19,12 +19,11 @@ import { type Position, positionAt } from '../../domain/fan-outs/tree.ts';
 import type { Millis } from '../../domain/ids.ts';
 import { listOf } from '../../domain/lists/ids.ts';
 import { MINUTE } from '../../domain/timings.ts';
-import type { Clearing, Lists } from '../../ports/lists.ts';
-import { climb } from './climb.ts';
-import type { FanOutDeps } from './deps.ts';
+import type { Clearing } from '../../ports/lists.ts';
+import type { FanOutDeps, ListDeps } from '../deps.ts';
+import { climb, finishSealed } from './complete.ts';
 import { expire, failFast, sendEvent, takenFor } from './end.ts';
-import { lookDown } from './look-down.ts';
-import { finishSealed } from './seal.ts';
+import { lookDown } from './progress.ts';
 
 /** How long until the patrol looks at a fan-out first, and at the longest. */
 const [FIRST_LOOK, LONGEST_PAUSE]: readonly [Millis, Millis] = [2 * MINUTE, 60 * MINUTE];
@@ -42,13 +41,8 @@ const END = Number.MAX_SAFE_INTEGER;
 export const nextLook = (createdAt: Millis, now: Millis): Millis =>
   now + Math.min(Math.max(now - createdAt, FIRST_LOOK), LONGEST_PAUSE);
 
-/** A deferred list has more than its tracker, which goes with it. */
-export interface PatrolDeps extends FanOutDeps {
-  readonly lists: Pick<Lists, 'clear'>;
-}
-
 /** @throws AggregateError of what failed, once each had its turn. */
-export const patrolFanOuts = async (deps: PatrolDeps, mayGoOn: () => boolean): Promise<void> => {
+export const patrolFanOuts = async (deps: ListDeps, mayGoOn: () => boolean): Promise<void> => {
   const visited = new Set<FanOutId>();
   const failures: unknown[] = [];
   for (;;) {
@@ -67,7 +61,7 @@ export const patrolFanOuts = async (deps: PatrolDeps, mayGoOn: () => boolean): P
 };
 
 /** Looks after one fan-out, if it is due. */
-export const visit = async (deps: PatrolDeps, id: FanOutId, mayGoOn: () => boolean): Promise<void> => {
+export const visit = async (deps: ListDeps, id: FanOutId, mayGoOn: () => boolean): Promise<void> => {
   const fanOut = await deps.fanOuts.read(id);
   if (fanOut?.checkAt === undefined || fanOut.checkAt > deps.machine.now()) return;
   if (fanOut.event) return sendEvent(deps, fanOut);
@@ -108,7 +102,7 @@ const look = async (deps: FanOutDeps, fanOut: FanOut, due: Millis, mayGoOn: () =
  * saw it before it ended may put another row meanwhile, a group's or a parent's: whatever went before nobody does any
  * more goes once more from the beginning.
  */
-const clear = async (deps: PatrolDeps, fanOut: FanOut, mayGoOn: () => boolean): Promise<void> => {
+const clear = async (deps: ListDeps, fanOut: FanOut, mayGoOn: () => boolean): Promise<void> => {
   const { config, fanOuts, machine } = deps;
   const { id, groups, ended, checkAt, walk } = fanOut;
   const settledAt = (ended?.at ?? 0) + SETTLED;
@@ -124,7 +118,7 @@ const clear = async (deps: PatrolDeps, fanOut: FanOut, mayGoOn: () => boolean): 
 
 /** @returns where to go on, if that was not all: by `positionAt` */
 const clearFrom = async (
-  { fanOuts, lists }: PatrolDeps,
+  { fanOuts, lists }: ListDeps,
   { id, groups }: FanOut,
   from: number,
   how: Clearing,

@@ -5,6 +5,7 @@
  * opened that is not counted. The first leader that knows of the cap looks for such batches, and counts those that are not over, before it
  * opens another one. They are looked for in an index that is a moment behind, so the leader waits until it must show them.
  */
+
 import pLimit from 'p-limit';
 import { type Batch, isFinished } from '../../domain/batches/batch.ts';
 import type { Lock } from '../../domain/batches/lock.ts';
@@ -13,11 +14,9 @@ import { delayPast } from '../../domain/delay.ts';
 import { type BatchId, type Millis, operationOf, type Target } from '../../domain/ids.ts';
 import { CLOCK_SKEW, LEASE, SECOND, SOON } from '../../domain/timings.ts';
 import type { Mine } from '../../ports/locks.ts';
-import type { Deps } from '../deps.ts';
+import type { BatchDeps } from '../deps.ts';
 import { wake } from '../slots/wake.ts';
 import type { Next } from '../turns.ts';
-
-type CountDeps = Pick<Deps, 'locks' | 'batches'>;
 
 /**
  * G5. Counts the batches that are under way, if they can be found already; otherwise the next guard sleeps until then. A hint leaves that
@@ -26,7 +25,7 @@ type CountDeps = Pick<Deps, 'locks' | 'batches'>;
  * @param uncountedAt of the lock as it was read
  */
 export const countFirst = async (
-  deps: CountDeps & Pick<Deps, 'config' | 'operations' | 'queues' | 'machine'>,
+  deps: BatchDeps,
   { target, fence, token, hint }: GroupMessage,
   lock: Lock,
   uncountedAt: Millis,
@@ -57,7 +56,7 @@ const PAGE = 100;
 const AT_ONCE = 20;
 
 const countUnderWay = async (
-  deps: CountDeps,
+  deps: BatchDeps,
   target: Target,
   mine: Mine,
   { inFlight = [] }: Lock,
@@ -79,7 +78,7 @@ const countUnderWay = async (
   await deps.locks.counted(target, mine, uncountedAt);
 };
 
-const latestOf = async ({ batches }: CountDeps, target: Target): Promise<readonly BatchId[]> => {
+const latestOf = async ({ batches }: BatchDeps, target: Target): Promise<readonly BatchId[]> => {
   const ids: BatchId[] = [];
   let cursor: string | undefined;
   do {
@@ -90,7 +89,7 @@ const latestOf = async ({ batches }: CountDeps, target: Target): Promise<readonl
   return ids;
 };
 
-const notOver = async ({ batches }: CountDeps, ids: readonly BatchId[]): Promise<readonly Batch[]> => {
+const notOver = async ({ batches }: BatchDeps, ids: readonly BatchId[]): Promise<readonly Batch[]> => {
   const stored = await pLimit(AT_ONCE).map(ids, (id) => batches.get(id));
   return stored.flatMap((batch) => (batch && !isFinished(batch.status) ? batch : []));
 };

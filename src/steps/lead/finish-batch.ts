@@ -10,13 +10,8 @@ import { type Batch, membersOf } from '../../domain/batches/batch.ts';
 import { due, type SealReason, type Waiting } from '../../domain/batches/policy.ts';
 import { operationFor } from '../../domain/config/resolved.ts';
 import { type BatchId, type Candidate, operationOf, parseCandidate, type Target } from '../../domain/ids.ts';
-import type { Deps } from '../deps.ts';
+import type { TaskDeps } from '../deps.ts';
 import { settleAgain, settlementsOf } from '../tasks/settle.ts';
-
-type FinishDeps = Pick<
-  Deps,
-  'config' | 'tasks' | 'waiting' | 'locks' | 'batches' | 'fanOuts' | 'queues' | 'machine' | 'report'
->;
 
 /** What the leader that opened the batch has in hand; whoever finishes it for him does without. */
 export interface InHand {
@@ -27,7 +22,7 @@ export interface InHand {
   readonly targetPage?: number | undefined;
 }
 
-export const finishBatch = async (deps: FinishDeps, target: Target, id: BatchId, inHand?: InHand): Promise<void> => {
+export const finishBatch = async (deps: TaskDeps, target: Target, id: BatchId, inHand?: InHand): Promise<void> => {
   const formed = await form(deps, target, id, inHand);
   const sealed = formed.status === 'forming' ? await seal(deps, formed) : formed;
   // F4 before F5: the message is what makes the batch go on, the waiting rows are only in the way.
@@ -39,18 +34,18 @@ export const finishBatch = async (deps: FinishDeps, target: Target, id: BatchId,
 };
 
 /** Whether it has to be handled even if nobody is in it: what it holds is given back then (H7). */
-const holdsSlots = ({ config }: FinishDeps, { operation, targetPage }: Batch): boolean => {
+const holdsSlots = ({ config }: TaskDeps, { operation, targetPage }: Batch): boolean => {
   const { perTarget, total } = operationFor(config, operation).concurrency;
   return perTarget !== null || total !== null || targetPage !== undefined;
 };
 
 /** F5. Candidates that ended while they waited go with this batch's rows: whoever deletes such a row tells first. */
-const settleDropped = async (deps: FinishDeps, { dropped }: Batch): Promise<void> => {
+const settleDropped = async (deps: TaskDeps, { dropped }: Batch): Promise<void> => {
   if (dropped.length > 0) await settleAgain(deps, await deps.tasks.all(dropped.map((each) => parseCandidate(each).id)));
 };
 
 /** F1. The stored candidates decide, whoever wrote them. */
-const form = async (deps: FinishDeps, target: Target, id: BatchId, inHand?: InHand): Promise<Batch> => {
+const form = async (deps: TaskDeps, target: Target, id: BatchId, inHand?: InHand): Promise<Batch> => {
   const stored = inHand ? undefined : await deps.batches.get(id);
   if (stored) return stored;
   const { rows, because, slotPage, targetPage }: InHand = inHand ?? (await takeRows(deps, target, id));
@@ -70,7 +65,7 @@ const form = async (deps: FinishDeps, target: Target, id: BatchId, inHand?: InHa
 
 /** What a batch gets whose leader was gone before he stored it: nothing, if all that waits has ended but for being told. */
 const takeRows = async (
-  { config, waiting, locks, machine }: FinishDeps,
+  { config, waiting, locks, machine }: TaskDeps,
   target: Target,
   id: BatchId,
 ): Promise<InHand> => {
@@ -88,7 +83,7 @@ const takeRows = async (
 };
 
 /** F2, F3. */
-const seal = async (deps: FinishDeps, formed: Batch): Promise<Batch> => {
+const seal = async (deps: TaskDeps, formed: Batch): Promise<Batch> => {
   const claimed = await deps.tasks.claim(formed.candidates, formed.id);
   const { batch: policy, keepTasks } = operationFor(deps.config, formed.operation);
   const dropped = formed.candidates.filter((_, index) => !claimed[index]);
@@ -113,7 +108,7 @@ const seal = async (deps: FinishDeps, formed: Batch): Promise<Batch> => {
  * F5. The candidates' waiting rows. Who finishes somebody else's batch looks for them at the head of the Target, where
  * they were; one that is overlooked will be a dropped candidate of a later batch, and is deleted with that.
  */
-const entriesOf = async (deps: FinishDeps, batch: Batch, inHand?: InHand): Promise<readonly string[]> => {
+const entriesOf = async (deps: TaskDeps, batch: Batch, inHand?: InHand): Promise<readonly string[]> => {
   const candidates = new Set<Candidate>(batch.candidates);
   const { maxSize } = operationFor(deps.config, batch.operation).batch;
   const rows = inHand?.rows ?? (await deps.waiting.first(batch.target, candidates.size + maxSize));

@@ -15,21 +15,15 @@ import { type Layout, largestCapOf } from '../../domain/operations/slot-pages.ts
 import { type Slot, slotOf } from '../../domain/operations/slots.ts';
 import { HANDOVER_MARGIN, LEASE, STINT } from '../../domain/timings.ts';
 import type { Delivery } from '../../ports/machine.ts';
-import type { Deps } from '../deps.ts';
+import type { GroupDeps } from '../deps.ts';
 import { awaitRoom, takeRoom } from '../slots/room.ts';
 import { freeTargetRoomIfOver, isTargetFull, pagesOfTarget, takeTargetRoom } from '../slots/target-room.ts';
-import { isNothingLeft } from '../slots/unconfigured.ts';
 import { wake } from '../slots/wake.ts';
 import { settle, settlementsOf } from '../tasks/settle.ts';
 import { type Next, untilDone } from '../turns.ts';
 import { countFirst } from './count-under-way.ts';
+import { hop, isNothingLeft, lead, lookAgain } from './elect-leader.ts';
 import { finishBatch } from './finish-batch.ts';
-import { hop, lead, lookAgain } from './lead.ts';
-
-type GroupDeps = Pick<
-  Deps,
-  'config' | 'tasks' | 'waiting' | 'locks' | 'batches' | 'operations' | 'fanOuts' | 'queues' | 'machine' | 'report'
->;
 
 /** What the steps of one group message share. */
 interface Turn {

@@ -2,8 +2,8 @@
 import { digest, type Token } from '../../domain/ids.ts';
 import type { ListId } from '../../domain/lists/ids.ts';
 import type { List } from '../../domain/lists/list.ts';
-import { takeTurns } from './busy.ts';
-import type { ListDeps } from './deps.ts';
+import type { ListDeps } from '../deps.ts';
+import { takeTurns } from '../turns.ts';
 
 export type Appended =
   | { readonly kind: 'appended'; readonly first: number; readonly count: number; readonly total: number }

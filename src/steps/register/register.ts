@@ -30,16 +30,11 @@ import { Unstorable } from '../../ports/tasks.ts';
 import { groupBy } from '../../util/group-by.ts';
 import { isObject, parseJson } from '../../util/json-text.ts';
 import { describeProblem, type Problem } from '../../util/problems.ts';
-import type { Deps } from '../deps.ts';
+import type { RegisterDeps } from '../deps.ts';
+import { type AskedTrigger, goOn, triggeredJobs } from '../lists/trigger.ts';
 import { parseRedrive, type RedriveMessage, redrive } from '../tasks/redrive.ts';
 import { settleAgain } from '../tasks/settle.ts';
 import { ackEnded } from '../tasks/tell.ts';
-import { type AskedTrigger, goOn, triggeredJobs } from './triggered.ts';
-
-type RegisterDeps = Pick<
-  Deps,
-  'config' | 'tasks' | 'waiting' | 'locks' | 'batches' | 'fanOuts' | 'lists' | 'queues' | 'machine' | 'report'
->;
 
 /** Registers a batch of messages: all or, when it rejects, perhaps some. Repeat it. */
 export const register = async (deps: RegisterDeps, messages: readonly RegisterMessage[]): Promise<void> => {
@@ -183,7 +178,7 @@ const notice = async (deps: RegisterDeps, arrived: ReadonlyMap<Target, Arrivals>
 
 /** Targets that have no lock row. One that expires soon gets more time first, and may be gone by then. */
 const withoutRow = async (
-  { locks }: Pick<RegisterDeps, 'locks'>,
+  { locks }: RegisterDeps,
   targets: readonly Target[],
   rows: readonly (LockRow | undefined)[],
   now: Millis,

@@ -3,18 +3,114 @@
  *
  * The inner messages are hints whose truth is in the tables, so sending one again is always harmless, and never
  * sending it again could strand a Target. Whatever made them fail (a throttled table, a broken deployment) passes. Events
- * for destinations are sent again likewise, but not for ever (`given-up.ts`).
+ * for destinations are sent again likewise, but not for ever: what keeps them from their destination is not ours. Events that
+ * are given up lie in a queue of their own, where they stand in no other message's way.
+ *
+ * Each letter that lay in a queue when a walk through it began has one turn. What is sent again may fail again, and then lies
+ * there once more. A walk that took it for one of those that it began with would never end.
  */
 
 import { parseBatch, parseElect, parseGroup } from '../../domain/batches/messages.ts';
 import { hasDestinations, parseCallback } from '../../domain/callbacks/callback.ts';
 import type { Config } from '../../domain/config/resolved.ts';
+import type { Millis } from '../../domain/ids.ts';
 import { NewerMessage, UnreadableMessage } from '../../domain/messages.ts';
 import { withId } from '../../domain/register/register-message.ts';
+import { CLOCK_SKEW } from '../../domain/timings.ts';
 import type { DeadLetter } from '../../ports/dead-letters.ts';
-import type { SourceQueue } from '../../ports/queues.ts';
-import { giveUp } from './given-up.ts';
-import { type LetterDeps, remove, revive, type Walk, type Walked, walkLetters } from './walk-letters.ts';
+import type { LetterQueue, SourceQueue } from '../../ports/queues.ts';
+import { reasonOf } from '../../util/problems.ts';
+import type { LetterDeps } from '../deps.ts';
+
+export interface Walk {
+  /** Letters that were sent later have their turn in another walk. */
+  readonly began: Millis;
+  /** Asked before each look into the queue. @param skipped how many letters were not sent so far. */
+  readonly mayGoOn: (skipped: number) => boolean;
+}
+
+/** A letter that was not sent again, and why. */
+interface SkippedLetter {
+  /** The SQS id of its message. */
+  readonly id: string;
+  readonly reason: string;
+}
+
+export interface Walked {
+  /** How many letters were sent again. */
+  readonly revived: number;
+  readonly skipped: readonly SkippedLetter[];
+  /** Whether the end of the queue was seen. Otherwise the walk was not allowed to go on. */
+  readonly isDone: boolean;
+}
+
+/**
+ * Gives letters their turns. One that fails keeps no other one waiting.
+ *
+ * @param turn says why a letter was not sent, if it was not.
+ */
+export const walkLetters = async (
+  deps: LetterDeps,
+  queue: LetterQueue,
+  { began, mayGoOn }: Walk,
+  turn: (letter: DeadLetter) => Promise<string | undefined>,
+): Promise<Walked> => {
+  const met = new Set<string>();
+  const skipped: SkippedLetter[] = [];
+  let revived = 0;
+  const take = (letter: DeadLetter): Promise<string | undefined> =>
+    turn(letter).catch((cause: unknown) => {
+      deps.report({ event: 'not-revived', queue, messageId: letter.messageId, cause: String(cause) });
+      return reasonOf(cause);
+    });
+  while (mayGoOn(skipped.length)) {
+    // One that was skipped is there again when its visibility timeout ends.
+    const letters = (await deps.deadLetters.receive(queue)).filter(({ messageId }) => !met.has(messageId));
+    if (letters.length === 0) return { revived, skipped, isDone: true };
+    for (const { messageId } of letters) met.add(messageId);
+    // By the clock of SQS, which is not ours.
+    const due = letters.filter(({ sentAt }) => sentAt <= began + CLOCK_SKEW);
+    const reasons = await Promise.all(due.map(take));
+    for (const [index, { messageId: id }] of due.entries()) {
+      const reason = reasons[index];
+      if (reason === undefined) revived += 1;
+      else skipped.push({ id, reason });
+    }
+  }
+  return { revived, skipped, isDone: false };
+};
+
+export interface Revival {
+  readonly from: LetterQueue;
+  readonly to: SourceQueue;
+  readonly letter: DeadLetter;
+  /** What is sent, which may be better than what was received. */
+  readonly body: string;
+  /** In how many seconds it is delivered. */
+  readonly delay: number;
+}
+
+/**
+ * Sends before it deletes: a crash in between doubles the message, which is harmless; the other way round loses it.
+ *
+ * @returns the SQS id of the message that was sent.
+ */
+export const revive = async (deps: LetterDeps, { from, to, letter, body, delay }: Revival): Promise<string> => {
+  const { messageId, revivals } = letter;
+  const sent = await deps.deadLetters.revive(to, { ...letter, body }, delay);
+  deps.report({ event: 'revived', queue: from, messageId, revivals: revivals + 1, delay });
+  await remove(deps, from, letter);
+  return sent;
+};
+
+/** Takes out a letter that has had its turn. One that cannot be taken out has had it all the same: it comes once more. */
+const remove = async ({ deadLetters, report }: LetterDeps, queue: LetterQueue, letter: DeadLetter) => {
+  try {
+    await deadLetters.remove(queue, letter);
+  } catch (cause) {
+    report({ event: 'not-removed', queue, messageId: letter.messageId, cause: String(cause) });
+  }
+};
 
 const WORKING_QUEUES = ['register', 'elect', 'group', 'batch'] as const;
 
@@ -74,4 +170,12 @@ const hopeless = (queue: SourceQueue, body: string): string | undefined => {
     if (cause instanceof NewerMessage) return undefined;
     throw cause;
   }
+};
+
+/** Moves a dead letter. Sends before it deletes: a crash in between doubles the event, the other way round loses it. */
+const giveUp = async (deps: LetterDeps, letter: DeadLetter): Promise<void> => {
+  const { messageId, body } = letter;
+  await deps.queues.giveUp([body]);
+  deps.report({ event: 'given-up', destination: parseCallback(body).to, messageId });
+  await remove(deps, 'callback', letter);
 };

@@ -15,15 +15,9 @@ import { type Millis, type OperationName, operationOf, type Target } from '../..
 import type { PatrolMark } from '../../ports/patrol-marks.ts';
 import { InvalidCursor } from '../../ports/rows.ts';
 import { inBrief } from '../../util/problems.ts';
-import type { Deps } from '../deps.ts';
+import type { SweepDeps } from '../deps.ts';
 import { dropEmptyPages } from '../slots/target-room.ts';
-import { lookAtTargets } from './look.ts';
-import { repairAll } from './repair.ts';
-
-type PatrolDeps = Pick<
-  Deps,
-  'config' | 'locks' | 'waiting' | 'batches' | 'operations' | 'queues' | 'machine' | 'patrolMarks' | 'report'
->;
+import { lookAtTargets, repairAll } from './repair.ts';
 
 const MIN_SLICE = 100;
 const SLICES_PER_ROUND = 60;
@@ -35,7 +29,7 @@ const PAGE = 25;
  * @throws AggregateError of what failed, by name, once the rest of the slice has had its turn and the mark is behind it:
  * otherwise each minute would begin with what failed, and end there.
  */
-export const patrol = async (deps: PatrolDeps, mayGoOn: () => boolean): Promise<void> => {
+export const patrol = async (deps: SweepDeps, mayGoOn: () => boolean): Promise<void> => {
   const operations = Object.keys(deps.config.operations) as OperationName[];
   const from = resume(await deps.patrolMarks.read(), operations);
   if (!from) return;
@@ -54,7 +48,7 @@ interface Failure {
 }
 
 const walk = async (
-  deps: PatrolDeps,
+  deps: SweepDeps,
   from: PatrolMark,
   operations: readonly OperationName[],
   mayGoOn: () => boolean,
@@ -100,7 +94,7 @@ class Waits {
     seen.since = Math.min(seen.since, since);
   }
 
-  report({ machine, report }: Pick<PatrolDeps, 'machine' | 'report'>): void {
+  report({ machine, report }: SweepDeps): void {
     const now = machine.now();
     for (const [operation, { targets, since }] of this.#seen)
       report({ event: 'looked', operation, targets, oldestWaiting: Math.max(0, now - since) });
@@ -114,7 +108,7 @@ class Waits {
 }
 
 const visit = async (
-  deps: PatrolDeps,
+  deps: SweepDeps,
   targets: readonly Target[],
   onWaiting: (since: Millis) => void,
 ): Promise<readonly Failure[]> => {
@@ -148,7 +142,7 @@ interface Ending {
  * Gives lock rows more time. While an operation is paused, or its circuit open, a sealed batch may wait for longer than its Target's
  * row lasts. Without the row, no look finds the batch if its message is lost, and the next leader gives its id to another batch.
  */
-const keepRows = async (deps: PatrolDeps, ending: readonly Ending[]): Promise<readonly Failure[]> => {
+const keepRows = async (deps: SweepDeps, ending: readonly Ending[]): Promise<readonly Failure[]> => {
   const { locks, operations, machine } = deps;
   const paused = new Map<OperationName, Promise<boolean>>();
   const isPaused = (operation: OperationName): Promise<boolean> => {

@@ -1,17 +1,21 @@
 /**
- * Refused messages are sent again where they would not be refused any more, and only for a person: what was wrong was
- * the configuration, and somebody has put it right.
+ * For a person, messages are sent again that were refused, and events that were given up. Only where they would not be refused
+ * any more: what was wrong was the configuration or the destination, and somebody has put it right.
  */
 
+import { parseCallback, unknownDestination } from '../../domain/callbacks/callback.ts';
+import type { Config } from '../../domain/config/resolved.ts';
+import { NewerMessage, UnreadableMessage } from '../../domain/messages.ts';
 import { parseRegisterMessage, withId } from '../../domain/register/register-message.ts';
 import { type KeptMessage, parseRejection } from '../../domain/register/rejection.ts';
 import { parseTrigger } from '../../domain/register/trigger-message.ts';
 import type { DeadLetter } from '../../ports/dead-letters.ts';
+import type { LetterQueue } from '../../ports/queues.ts';
 import { isObject, parseJson } from '../../util/json-text.ts';
-import { describeInBrief } from '../../util/problems.ts';
+import { describeInBrief, describeProblem } from '../../util/problems.ts';
+import type { LetterDeps } from '../deps.ts';
 import { parseRedrive } from '../tasks/redrive.ts';
-import { reviveEvent } from './given-up.ts';
-import { type LetterDeps, revive, type Walk, type Walked, walkLetters } from './walk-letters.ts';
+import { revive, type Walk, type Walked, walkLetters } from './dead-letters.ts';
 
 /**
  * Some are refused by what only the tables know. They come back as new letters, by any clock perhaps older than this
@@ -60,4 +64,31 @@ const reviveOne = async (
   const sentAgain = { ...letter, firstSentAt: message.sentAt };
   sent.add(await revive(deps, { from: 'rejected', to: 'register', letter: sentAgain, body, delay: 0 }));
   return undefined;
+};
+
+/** Sends events that were given up to the callback queue, for a person. */
+export const reviveGivenUp = (deps: LetterDeps, walk: Walk): Promise<Walked> =>
+  walkLetters(deps, 'given-up', walk, (letter) => reviveEvent(deps, 'given-up', letter, letter.body));
+
+/** @returns why the event was not sent. The callback function refuses one for one reason alone: its destination is not configured. */
+const reviveEvent = async (
+  deps: LetterDeps,
+  from: LetterQueue,
+  letter: DeadLetter,
+  body: string,
+): Promise<string | undefined> => {
+  const problem = refusalOf(deps.config, body);
+  if (problem !== undefined) return `it would be refused${from === 'rejected' ? ' again' : ''}: ${problem}`;
+  await revive(deps, { from, to: 'callback', letter, body, delay: 0 });
+  return undefined;
+};
+
+const refusalOf = (config: Config, body: string): string | undefined => {
+  try {
+    const { to } = parseCallback(body);
+    return Object.hasOwn(config.destinations, to) ? undefined : describeProblem(unknownDestination(config, to));
+  } catch (cause) {
+    if (cause instanceof UnreadableMessage || cause instanceof NewerMessage) return cause.message;
+    throw cause;
+  }
 };

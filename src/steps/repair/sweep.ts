@@ -3,32 +3,15 @@
  * of the lock rows.
  */
 
+import { isGivenUp } from '../../domain/callbacks/callback.ts';
 import { MAX_DELAY } from '../../domain/timings.ts';
 import type { Invocation } from '../../ports/machine.ts';
 import type { SourceQueue } from '../../ports/queues.ts';
-import type { Deps } from '../deps.ts';
+import type { LetterDeps, SweepDeps } from '../deps.ts';
 import { patrolFanOuts } from '../fan-outs/patrol.ts';
 import { sweepSlots } from '../slots/sweep-slots.ts';
-import { reviveDeadLetters, sourceQueues } from './dead-letters.ts';
-import { isGivenUp } from './given-up.ts';
+import { reviveDeadLetters, sourceQueues, type Walk, type Walked } from './dead-letters.ts';
 import { patrol } from './patrol.ts';
-import type { LetterDeps, Walk, Walked } from './walk-letters.ts';
-
-type SweepDeps = Pick<
-  Deps,
-  | 'config'
-  | 'deadLetters'
-  | 'waiting'
-  | 'locks'
-  | 'batches'
-  | 'operations'
-  | 'fanOuts'
-  | 'lists'
-  | 'queues'
-  | 'machine'
-  | 'patrolMarks'
-  | 'report'
->;
 
 /** What is left of the function's time when the parts of the sweep end: each one's share is safe from those before it. */
 const ENDS_WITH = { deadLetters: 0.6, slots: 0.35 } as const;

@@ -1,26 +1,21 @@
 /** Room for a batch: a slot of its operation, taken before anything is sealed, so that what waits for it still merges (G5a). */
+
 import { operationFor } from '../../domain/config/resolved.ts';
 import { type OperationName, operationOf, type Target } from '../../domain/ids.ts';
 import { largestCapOf, type SlotPage, taken } from '../../domain/operations/slot-pages.ts';
 import { type OperationState, roomIn, type Slot, type WaitingTarget } from '../../domain/operations/slots.ts';
-import type { Deps } from '../deps.ts';
-import { type FirstPage, freeOnPages, pagesOf, takeOnPages } from './take-slot.ts';
-
-type RoomDeps = Pick<Deps, 'config' | 'operations'>;
+import type { LeadDeps } from '../deps.ts';
+import { type FirstPage, freeOnPages, pagesOf, takeOnPages } from './pages.ts';
 
 /** Where the slots of an operation are: on its own row, and on further pages where its cap, or an earlier one, does not fit that. */
-const firstPageOf = (
-  state: OperationState,
-  cap: number,
-  { pageSize }: Pick<Deps['operations'], 'pageSize'>,
-): FirstPage => {
+const firstPageOf = (state: OperationState, cap: number, { pageSize }: LeadDeps['operations']): FirstPage => {
   const largest = largestCapOf({ cap }, state);
   return { slots: state.inFlight, capToRead: largest > pageSize ? largest : 0 };
 };
 
 /** The pages of an operation. @param cap its `total` @param isSure whether they have to be as they are now, for twice the price */
 export const slotsOf = (
-  { operations }: Pick<RoomDeps, 'operations'>,
+  { operations }: LeadDeps,
   operation: OperationName,
   state: OperationState,
   cap: number,
@@ -32,7 +27,7 @@ export const slotsOf = (
  *
  * @returns the page of the slot; undefined where there is no room.
  */
-export const takeRoom = async (deps: RoomDeps, target: Target, slot: Slot): Promise<number | undefined> => {
+export const takeRoom = async (deps: LeadDeps, target: Target, slot: Slot): Promise<number | undefined> => {
   const { config, operations } = deps;
   const operation = operationOf(target);
   const { total } = operationFor(config, operation).concurrency;
@@ -52,7 +47,7 @@ export const takeRoom = async (deps: RoomDeps, target: Target, slot: Slot): Prom
 
 /** Gives a slot back. @param page where it is, if that is known @returns whether it was there, on whichever page */
 export const freeRoom = async (
-  { operations }: Pick<RoomDeps, 'operations'>,
+  { operations }: LeadDeps,
   operation: OperationName,
   slot: Slot,
   page = 0,
@@ -60,7 +55,7 @@ export const freeRoom = async (
 
 /** Whether a batch holds its slot. @param page where it was taken */
 export const holdsRoom = async (
-  { operations }: Pick<RoomDeps, 'operations'>,
+  { operations }: LeadDeps,
   operation: OperationName,
   state: OperationState,
   slot: Slot,
@@ -70,14 +65,15 @@ export const holdsRoom = async (
 
 /** An operation's row, and how many more batches may begin, as the tables show it at this moment. */
 export const roomOf = async (
-  { config, operations }: RoomDeps,
+  deps: LeadDeps,
   operation: OperationName,
 ): Promise<{ readonly state: OperationState; readonly room: number }> => {
+  const { config, operations } = deps;
   const { concurrency } = operationFor(config, operation);
   const state = await operations.read(operation);
   const { total } = concurrency;
   const isCounted = !state.paused && total !== null;
-  const pages = isCounted ? await slotsOf({ operations }, operation, state, total, true) : [];
+  const pages = isCounted ? await slotsOf(deps, operation, state, total, true) : [];
   return { state, room: roomIn(state, concurrency, taken(pages)) };
 };
 
@@ -88,7 +84,7 @@ export const roomOf = async (
  *
  * @returns whether there is room now. Then the row goes once somebody leads, and not before: it may be another's, too.
  */
-export const awaitRoom = async (deps: RoomDeps, waiting: WaitingTarget): Promise<boolean> => {
+export const awaitRoom = async (deps: LeadDeps, waiting: WaitingTarget): Promise<boolean> => {
   const operation = operationOf(waiting.target);
   await deps.operations.enqueue(operation, waiting);
   return (await roomOf(deps, operation)).room > 0;

@@ -5,24 +5,22 @@
  * Each sweep begins with another operation, and within it with another slot, by chance: where there is too little time for
  * all, each has its turn in one of the next minutes, and none is left out for good.
  */
+
 import pLimit from 'p-limit';
 import type { Config } from '../../domain/config/resolved.ts';
 import type { OperationName } from '../../domain/ids.ts';
 import { MOST_SLOTS } from '../../domain/operations/slot-pages.ts';
 import type { OperationState, Slot } from '../../domain/operations/slots.ts';
 import { GRACE } from '../../domain/timings.ts';
-import type { Deps } from '../deps.ts';
-import { isSlotOver } from './slot-over.ts';
-import { pagesOf } from './take-slot.ts';
-import { wakeForRoom } from './waking.ts';
-
-type SweepDeps = Pick<Deps, 'config' | 'locks' | 'batches' | 'operations' | 'queues' | 'machine' | 'report'>;
+import type { BatchDeps } from '../deps.ts';
+import { isSlotOver, pagesOf } from './pages.ts';
+import { wakeForRoom } from './wake.ts';
 
 /** Slots that are looked at together: one after the other, a thousand would take longer than the function has. */
 const AT_ONCE = 20;
 
 /** @throws AggregateError of what failed, once every operation has had its turn. */
-export const sweepSlots = async (deps: SweepDeps, mayGoOn: () => boolean): Promise<void> => {
+export const sweepSlots = async (deps: BatchDeps, mayGoOn: () => boolean): Promise<void> => {
   const failures: unknown[] = [];
   let left = 0;
   for (const operation of inAnyOrder(deps, operationsOf(deps.config)))
@@ -38,13 +36,13 @@ export const sweepSlots = async (deps: SweepDeps, mayGoOn: () => boolean): Promi
 const operationsOf = ({ operations }: Config): OperationName[] => Object.keys(operations) as OperationName[];
 
 /** The same, beginning anywhere. */
-const inAnyOrder = <T>({ machine }: Pick<SweepDeps, 'machine'>, all: readonly T[]): readonly T[] => {
+const inAnyOrder = <T>({ machine }: BatchDeps, all: readonly T[]): readonly T[] => {
   const from = Math.floor(machine.random() * all.length);
   return [...all.slice(from), ...all.slice(0, from)];
 };
 
 /** @returns how many slots there was no time for. */
-const sweepOperation = async (deps: SweepDeps, operation: OperationName, mayGoOn: () => boolean): Promise<number> => {
+const sweepOperation = async (deps: BatchDeps, operation: OperationName, mayGoOn: () => boolean): Promise<number> => {
   const state = await deps.operations.read(operation);
   // Slots beyond a cap that was lowered are looked at, too.
   const pages = await pagesOf(deps.operations, operation, { slots: state.inFlight, capToRead: MOST_SLOTS }, false);
@@ -58,14 +56,14 @@ const sweepOperation = async (deps: SweepDeps, operation: OperationName, mayGoOn
   return looked.filter((isDone) => !isDone).length;
 };
 
-const wakeAfter = async (deps: SweepDeps, operation: OperationName, { paused }: OperationState): Promise<void> => {
+const wakeAfter = async (deps: BatchDeps, operation: OperationName, { paused }: OperationState): Promise<void> => {
   // A circuit whose message was lost would stay open for ever.
   if (paused?.until !== undefined && paused.until < deps.machine.now() - GRACE)
     await deps.queues.resume({ operation, resume: paused.id }, 0);
   else if (!paused && (await deps.operations.waiting(operation, 1)).length > 0) await wakeForRoom(deps, operation);
 };
 
-const freeIfOver = async (deps: SweepDeps, operation: OperationName, slot: Slot, page: number): Promise<void> => {
+const freeIfOver = async (deps: BatchDeps, operation: OperationName, slot: Slot, page: number): Promise<void> => {
   if (!(await isSlotOver(deps, slot))) return;
   await deps.operations.freeSlot(operation, slot, page);
   deps.report({ event: 'slot-freed', operation, slot });

@@ -13,16 +13,12 @@ import { operationFor } from '../../domain/config/resolved.ts';
 import { type BatchId, operationOf, type Target } from '../../domain/ids.ts';
 import { type Layout, largestCapOf, type SlotPage, taken } from '../../domain/operations/slot-pages.ts';
 import { batchOfSlot, parseSlot, type Slot, slotOfBatch } from '../../domain/operations/slots.ts';
-import type { Machine } from '../../ports/machine.ts';
-import type { Deps } from '../deps.ts';
-import { isSlotOver } from './slot-over.ts';
-import { type FirstPage, freeOnPages, pagesOf, takeOnPages } from './take-slot.ts';
-
-type RoomDeps = Pick<Deps, 'config' | 'locks'>;
+import type { BatchDeps } from '../deps.ts';
+import { type FirstPage, freeOnPages, isSlotOver, pagesOf, takeOnPages } from './pages.ts';
 
 /** The layout of a Target's pages; undefined where its batches in flight are in its lock, or have no cap. */
 export const pagesOfTarget = (
-  { config, locks: { pageSize: size } }: RoomDeps,
+  { config, locks: { pageSize: size } }: BatchDeps,
   target: Target,
   { largestCap }: Pick<Lock, 'largestCap'>,
 ): Layout | undefined => {
@@ -38,7 +34,7 @@ const firstPageOf = (target: Target, lock: Lock, layout: Layout): FirstPage => (
 
 /** The pages of a Target beyond its lock, of all caps that it had; none without a layout. Eventually consistent. */
 export const furtherPagesOf = async (
-  { locks }: Pick<Deps, 'locks'>,
+  { locks }: BatchDeps,
   target: Target,
   lock: Lock,
   layout: Layout | undefined,
@@ -46,7 +42,7 @@ export const furtherPagesOf = async (
 
 /** Takes a slot of the Target, or still has it. @returns its page; undefined where there is no room */
 export const takeTargetRoom = async (
-  deps: Pick<Deps, 'locks' | 'batches'>,
+  deps: BatchDeps,
   target: Target,
   lock: Lock,
   slot: Slot,
@@ -65,11 +61,7 @@ export const takeTargetRoom = async (
  *
  * @returns whether one is free now.
  */
-const freeLeftBehind = async (
-  deps: Pick<Deps, 'locks' | 'batches'>,
-  target: Target,
-  pages: readonly SlotPage[],
-): Promise<boolean> => {
+const freeLeftBehind = async (deps: BatchDeps, target: Target, pages: readonly SlotPage[]): Promise<boolean> => {
   const slots = pages.flatMap(({ page, slots: here }) => here.map((slot) => ({ slot, page })));
   const oldest = slots.toSorted((a, b) => parseSlot(a.slot).fence - parseSlot(b.slot).fence).slice(0, OLDEST);
   const areOver = await Promise.all(
@@ -90,26 +82,21 @@ const OLDEST = 3;
  * Whether no batch of the Target may begin, as the tables show it at this moment. If so, a batch that is under way signals when it
  * ends. Slots of leaders that died are freed first: if they were all of the slots, no batch would be left to signal.
  */
-export const isTargetFull = async (
-  deps: Pick<Deps, 'locks' | 'batches'>,
-  target: Target,
-  lock: Lock,
-  layout: Layout,
-): Promise<boolean> => {
+export const isTargetFull = async (deps: BatchDeps, target: Target, lock: Lock, layout: Layout): Promise<boolean> => {
   // The first is the lock itself, whose slots end with their batches.
   const pages = await pagesOf(deps.locks, target, firstPageOf(target, lock, layout), true);
   return taken(pages) >= layout.cap && !(await freeLeftBehind(deps, target, pages.slice(1)));
 };
 
 /** Batches of a Target that are under way, where its operation has a cap. Eventually consistent. */
-export const inFlightOf = async (deps: RoomDeps, target: Target, lock: Lock): Promise<readonly BatchId[]> => {
+export const inFlightOf = async (deps: BatchDeps, target: Target, lock: Lock): Promise<readonly BatchId[]> => {
   const { inFlight = [] } = lock;
   const pages = await furtherPagesOf(deps, target, lock, pagesOfTarget(deps, target, lock));
   return [...inFlight, ...pages.flatMap(({ slots }) => slots.map(batchOfSlot))];
 };
 
 /** Deletes the pages of a Target that have no slots. Once its lock is gone the patrol no longer finds them. */
-export const dropEmptyPages = async (deps: RoomDeps, target: Target, lock: Lock): Promise<void> => {
+export const dropEmptyPages = async (deps: BatchDeps, target: Target, lock: Lock): Promise<void> => {
   const largest = largestCapOf(pagesOfTarget(deps, target, lock) ?? { cap: 0 }, lock);
   if (largest === 0) return;
   const pages = await deps.locks.slotPagesEventually(target, largest);
@@ -122,12 +109,7 @@ export const dropEmptyPages = async (deps: RoomDeps, target: Target, lock: Lock)
  *
  * @param page undefined, or 0, where the slot is on no page
  */
-export const freeTargetRoomIfOver = async (
-  deps: Pick<Deps, 'locks' | 'batches' | 'queues' | 'machine'>,
-  target: Target,
-  slot: Slot,
-  page = 0,
-): Promise<void> => {
+export const freeTargetRoomIfOver = async (deps: BatchDeps, target: Target, slot: Slot, page = 0): Promise<void> => {
   if (page === 0 || !(await isSlotOver(deps, slot))) return;
   await deps.locks.freeSlot(target, slot, page);
   const lock = await deps.locks.read(target);
@@ -148,7 +130,7 @@ export const freeTargetRoomIfOver = async (
  * or if the batch can have had no place
  */
 export const landBatch = async (
-  deps: RoomDeps & { readonly machine: Pick<Machine, 'now'> },
+  deps: BatchDeps,
   batch: Pick<Batch, 'id' | 'target' | 'targetPage'>,
 ): Promise<Lock | undefined> => {
   const { config, locks, machine } = deps;

@@ -7,18 +7,17 @@
 import * as z from 'zod/mini';
 import { isFinished } from '../../domain/batches/batch.ts';
 import { type Config, operationNamed } from '../../domain/config/resolved.ts';
-import { type BatchId, TASK_ID_PATTERN, type TaskId } from '../../domain/ids.ts';
+import { type BatchId, TASK_ID_PATTERN, type Target, type TaskId } from '../../domain/ids.ts';
+import type { Page } from '../../domain/page.ts';
 import { asksForRun, type Refused, type RegisterMessage } from '../../domain/register/register-message.ts';
 import { runNumber, storedRun, type Task } from '../../domain/tasks/task.ts';
-import type { TaskRun } from '../../ports/tasks.ts';
+import type { TaskOutline, TaskRun } from '../../ports/tasks.ts';
 import { groupBy } from '../../util/group-by.ts';
 import { isObject, parseJson } from '../../util/json-text.ts';
 import { isNumberWithin, isTextWithin, type NumberLimits, type TextLimits } from '../../util/limits.ts';
 import { type Parsed, type Problem, problemsIn } from '../../util/problems.ts';
-import type { Deps } from '../deps.ts';
+import type { TaskDeps } from '../deps.ts';
 import { isToBeTold, tell } from './tell.ts';
-
-type RedriveDeps = Pick<Deps, 'config' | 'tasks' | 'batches' | 'fanOuts' | 'queues' | 'machine' | 'report'>;
 
 /** No redrive is longer; whatever is need not be looked at twice. */
 const MAX_LENGTH = 1_000;
@@ -68,7 +67,7 @@ interface Redriven {
 }
 
 /** Starts the runs asked for. Again is harmless: a task that left the run named stays as it is. */
-export const redrive = async (deps: RedriveDeps, messages: readonly RedriveMessage[]): Promise<Redriven> => {
+export const redrive = async (deps: TaskDeps, messages: readonly RedriveMessage[]): Promise<Redriven> => {
   const { config, tasks, machine, report } = deps;
   if (messages.length === 0) return { tasks: [], refused: [] };
   const ids = [...new Set(messages.map(({ asked }) => asked.id))];
@@ -100,7 +99,7 @@ export const redrive = async (deps: RedriveDeps, messages: readonly RedriveMessa
  * Tells how runs ended that nobody can tell of any more once there is another. Who finishes a batch has told of its members by
  * then; who settles a waiting task may have stopped before he told of it.
  */
-const tellBefore = async (deps: RedriveDeps, failed: readonly Task[]): Promise<void> => {
+const tellBefore = async (deps: TaskDeps, failed: readonly Task[]): Promise<void> => {
   const { config, batches } = deps;
   const wanted = failed.filter((task) => isToBeTold(config, task));
   const ids = [...new Set(wanted.flatMap(({ state }) => batchIdIn(state) ?? []))];
@@ -135,8 +134,65 @@ const judge = (config: Config, task: Task | undefined, { id, run }: TaskRun): Ju
 };
 
 /** Why nothing of this id can be redriven. */
-export const unknown = (id: TaskId): string =>
-  `there is no task ${id}: it was never registered, or has expired; send it anew`;
+const unknown = (id: TaskId): string => `there is no task ${id}: it was never registered, or has expired; send it anew`;
 /** Why a task cannot be redriven whose operation was taken out of the configuration. */
-export const withoutOperation = ({ id, operation }: Pick<Task, 'id' | 'operation'>): string =>
+const withoutOperation = ({ id, operation }: Pick<Task, 'id' | 'operation'>): string =>
   `the operation of task ${id}, ${operation}, is not configured any more`;
+
+/** A task for which no other run was asked, and why not. */
+interface Skipped {
+  readonly id: TaskId;
+  readonly reason: string;
+  /** What it is instead of failed; `failed` where something else is in the way; undefined for one that is not there. */
+  readonly status: TaskOutline['status'] | undefined;
+}
+
+interface Asked {
+  readonly asked: readonly TaskRun[];
+  readonly skipped: readonly Skipped[];
+}
+
+/** `dry`: look, and ask for nothing. */
+export type How = 'dry' | 'for real';
+
+/** Asks for another run of those of some tasks that failed. Twice is harmless: only the first message starts one. */
+export const askRedrive = async (deps: TaskDeps, ids: readonly TaskId[], how: How): Promise<Asked> => {
+  const stored = await deps.tasks.outlines(ids);
+  const asked: TaskRun[] = [];
+  const skipped: Skipped[] = [];
+  for (const [index, id] of ids.entries()) {
+    const task = stored[index];
+    const reason = task ? notNow(deps.config, task) : unknown(id);
+    if (reason !== undefined) skipped.push({ id, reason, status: task?.status });
+    else if (task) asked.push({ id, run: task.run });
+  }
+  if (how === 'for real' && asked.length > 0) await deps.queues.register(asked.map(printRedrive));
+  return { asked, skipped };
+};
+
+/** Asks for another run of a Target's failed tasks, page by page. */
+export const askRedriveOf = async (
+  deps: TaskDeps,
+  target: Target,
+  how: How,
+  { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
+): Promise<Asked & Pick<Page<TaskRun>, 'cursor'>> => {
+  const { items, ...next } = await deps.tasks.failed(target, limit, cursor);
+  const { asked, skipped } = await askRedrive(deps, items, how);
+  // The list is behind: one that does not fail any more was not asked about.
+  return { ...next, asked, skipped: skipped.filter(({ status }) => status === 'failed') };
+};
+
+/** Why a task cannot have another run now, if it cannot. */
+const notNow = (config: Config, task: TaskOutline): string | undefined => {
+  switch (task.status) {
+    case 'created':
+      return 'it waits for its batch';
+    case 'batched':
+      return `it is under way, in batch ${task.batchId}`;
+    case 'succeeded':
+      return 'it has succeeded';
+    case 'failed':
+      return operationNamed(config, task.operation) ? undefined : withoutOperation(task);
+  }
+};

@@ -5,14 +5,12 @@
 
 import { type Waiting, waitingRow } from '../../domain/batches/policy.ts';
 import { operationFor } from '../../domain/config/resolved.ts';
-import { type Millis, operationOf, parseCandidate, type Target } from '../../domain/ids.ts';
+import { type Millis, operationOf, parseCandidate, type Target, type TaskId } from '../../domain/ids.ts';
 import { type Age, isNewer } from '../../domain/tasks/age.ts';
 import type { Settlement, Task } from '../../domain/tasks/task.ts';
 import { groupBy } from '../../util/group-by.ts';
-import type { Deps } from '../deps.ts';
+import type { TaskDeps } from '../deps.ts';
 import { tell } from './tell.ts';
-
-type SettleDeps = Pick<Deps, 'config' | 'tasks' | 'waiting' | 'fanOuts' | 'queues' | 'machine' | 'report'>;
 
 /** A waiting row, and how its task ends. */
 interface Settled {
@@ -49,7 +47,7 @@ const EXPIRED: Settlement = {
 
 /** Settles waiting tasks of a Target. Again, and by several at once, is harmless. @returns the tasks as they are stored then. */
 export const settle = async (
-  deps: SettleDeps,
+  deps: TaskDeps,
   target: Target,
   settled: readonly Settled[],
 ): Promise<readonly (Task | undefined)[]> => {
@@ -75,7 +73,7 @@ export const settle = async (
 /**
  * R1+, F5+. Settles those of some stored tasks again that ended while they waited: whoever did may have stopped amid it.
  */
-export const settleAgain = async (deps: SettleDeps, tasks: readonly Task[]): Promise<void> => {
+export const settleAgain = async (deps: TaskDeps, tasks: readonly Task[]): Promise<void> => {
   for (const [target, same] of groupBy(tasks.filter(endedWaiting), (task) => task.target))
     await settle(
       deps,
@@ -98,5 +96,33 @@ export const endedWaiting = ({ state }: Task): boolean =>
   (state.status === 'succeeded' || state.status === 'failed') && state.batchId === undefined;
 
 /** Whoever settled them may have stopped before telling. */
-const tellSettled = (deps: SettleDeps, tasks: readonly (Task | undefined)[]): Promise<void> =>
+const tellSettled = (deps: TaskDeps, tasks: readonly (Task | undefined)[]): Promise<void> =>
   tell(deps, tasks.filter((task) => task !== undefined && endedWaiting(task)) as readonly Task[]);
+
+/** A task that was to be cancelled, and what became of that. */
+export interface Cancelled {
+  readonly task: Task;
+  /** `registering`: it has no waiting row yet, so its payload may not be stored; it can be cancelled in a moment. */
+  readonly is: 'cancelled' | 'under-way' | 'registering';
+}
+
+const CANCELLED: Settlement = {
+  status: 'failed',
+  error: { code: 'cancelled', message: 'somebody cancelled it before a batch had it', retriable: true },
+};
+
+/** @returns undefined if there is no such task. @throws UnknownOperation */
+export const cancel = async (deps: TaskDeps, id: TaskId): Promise<Cancelled | undefined> => {
+  const task = await deps.tasks.get(id);
+  if (!task) return undefined;
+  operationFor(deps.config, task.operation);
+  // One that was cancelled by somebody who stopped amid it is settled again: it may be untold, and its row still there.
+  if (task.state.status !== 'created' && !endedWaiting(task)) return { task, is: 'under-way' };
+  const row = waitingRow(task);
+  if (task.state.status === 'created' && !(await deps.waiting.has(task.target, row.entry)))
+    return { task, is: 'registering' };
+  const [stored = task] = await settle(deps, task.target, [{ row, as: CANCELLED }]);
+  return { task: stored, is: isCancelled(stored) ? 'cancelled' : 'under-way' };
+};
+
+const isCancelled = ({ state }: Task): boolean => state.status === 'failed' && state.error.code === 'cancelled';

@@ -3,18 +3,16 @@
  * initiators. By whoever comes upon it, any number of times, since of two outcomes for one item the first stands, and
  * every event has one id for ever.
  */
+
 import { callbackOf, hasDestinations } from '../../domain/callbacks/callback.ts';
 import { type Config, operationNamed } from '../../domain/config/resolved.ts';
 import { parseStoredItem } from '../../domain/fan-out-ids.ts';
 import type { Outcome, Task } from '../../domain/tasks/task.ts';
-import type { Deps } from '../deps.ts';
+import type { FanOutDeps } from '../deps.ts';
 import { ackItems } from '../fan-outs/ack-items.ts';
 
-type AckDeps = Pick<Deps, 'config' | 'fanOuts' | 'queues' | 'machine' | 'report'>;
-type CallBackDeps = Pick<Deps, 'config' | 'queues' | 'report'>;
-
 /** Tells of those that have ended, if somebody wants to know. */
-export const tell = async (deps: AckDeps, tasks: readonly Task[]): Promise<void> => {
+export const tell = async (deps: FanOutDeps, tasks: readonly Task[]): Promise<void> => {
   await ackEnded(
     deps,
     tasks.flatMap(({ fanOutItem, state: { status } }) =>
@@ -32,7 +30,7 @@ export const isToBeTold = (config: Config, task: Task): boolean => {
 
 /** Acks the items that some ended tasks are, all in one: those of one group are written together. */
 export const ackEnded = async (
-  deps: AckDeps,
+  deps: FanOutDeps,
   ended: readonly (Pick<Task, 'fanOutItem'> & Pick<Outcome, 'status'>)[],
 ): Promise<void> => {
   const acks = ended.flatMap(({ fanOutItem, status: outcome }) => {
@@ -47,7 +45,7 @@ export const ackEnded = async (
 };
 
 /** Tells the destinations of those that have ended. */
-export const callBack = async ({ config, queues, report }: CallBackDeps, tasks: readonly Task[]): Promise<void> => {
+export const callBack = async ({ config, queues, report }: FanOutDeps, tasks: readonly Task[]): Promise<void> => {
   const messages = tasks.flatMap((task) => {
     const operation = operationNamed(config, task.operation);
     return (operation && callbackOf(operation, task)) ?? [];

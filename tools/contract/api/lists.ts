@@ -11,7 +11,7 @@ import { FAN_OUT_ID_PATTERN } from '../../../src/domain/fan-out-ids.ts';
 import { CLAIM_ID_PATTERN } from '../../../src/domain/lists/ids.ts';
 import type { List } from '../../../src/domain/lists/list.ts';
 import { PAYLOAD_MAX_BYTES, RESULT_MAX_BYTES } from '../../../src/domain/tasks/task.ts';
-import type { ShownJob } from '../../../src/steps/lists/jobs-page.ts';
+import type { ShownJob } from '../../../src/steps/lists/jobs.ts';
 import { anyObject, anything, flag, list, moment, number, onlyTrue, text, whole, word } from '../fields.ts';
 import { TOKEN } from './fan-outs.ts';
 import { CURSOR, NO_BODY, paging, type Route } from './route.ts';

@@ -1,8 +1,12 @@
-/** Takes a slot on one of several pages, and gives it back (src/domain/operations/slot-pages.ts). */
+/** A slot on one of several pages: it is taken, given back, or found left behind (src/domain/operations/slot-pages.ts). */
 
+import { type Batch, isFinished } from '../../domain/batches/batch.ts';
+import type { Lock } from '../../domain/batches/lock.ts';
+import type { Millis } from '../../domain/ids.ts';
 import { capToShare, type Layout, MOST_SLOTS, placeFor, type SlotPage } from '../../domain/operations/slot-pages.ts';
-import type { Slot } from '../../domain/operations/slots.ts';
+import { batchOfSlot, parseSlot, type Slot } from '../../domain/operations/slots.ts';
 import type { SlotPages } from '../../ports/slot-pages.ts';
+import type { BatchDeps } from '../deps.ts';
 
 type Pages<Owner> = Pick<SlotPages<Owner>, 'slotPages' | 'slotPagesEventually'>;
 
@@ -75,4 +79,33 @@ export const freeOnPages = async <Owner>(
   // Whoever formed the batch may not have known its page.
   const where = (await store.slotPagesEventually(owner, MOST_SLOTS)).find(({ slots }) => slots.includes(slot));
   return where !== undefined && (await store.freeSlot(owner, slot, where.page)) !== undefined;
+};
+
+/**
+ * Whether the batch of a slot that is taken has ended, or can never begin. One read; two or three if no batch is stored.
+ *
+ * @param by a batch that ended later than this still gives its slot back itself.
+ */
+export const isSlotOver = async (
+  { locks, batches }: BatchDeps,
+  slot: Slot,
+  by: Millis = Number.POSITIVE_INFINITY,
+): Promise<boolean> => {
+  const id = batchOfSlot(slot);
+  const hasEnded = ({ status, finishedAt = 0 }: Batch): boolean => isFinished(status) && finishedAt <= by;
+  const stored = await batches.get(id);
+  if (stored) return hasEnded(stored);
+  if (mayBecome(await locks.read(parseSlot(slot).target), slot, id)) return false;
+  // After the lock: a batch that is absent now has to be formed by whoever the lock named, or never will be.
+  const formed = await batches.get(id);
+  return formed === undefined || hasEnded(formed);
+};
+
+/**
+ * Whether the batch of a slot may still be opened, or formed. A leader whose lease has ended may open it, too, as long as the lock
+ * names that leader. Once this is false it stays false, so the answer may be used late.
+ */
+const mayBecome = (lock: Lock, slot: Slot, id: Lock['openBatch']): boolean => {
+  const { fence, round } = parseSlot(slot);
+  return lock.openBatch === id || (lock.fence === fence && lock.round === round - 1 && lock.holder !== undefined);
 };

@@ -1,17 +1,100 @@
-/** The jobs of a list, and how each stands: for whoever looks. */
+/** How the jobs of a list stand: which are done, by the list's tracker; how many; and each of them, for whoever looks. */
 
+import pLimit from 'p-limit';
 import { itemIdOf } from '../../domain/fan-out-ids.ts';
 import type { ItemOutcome } from '../../domain/fan-outs/fan-out.ts';
-import type { TaskId } from '../../domain/ids.ts';
-import { itemOf, listOf, taskOf } from '../../domain/lists/ids.ts';
-import { endOf, isFree, type Job, type List } from '../../domain/lists/list.ts';
+import type { Millis, TaskId } from '../../domain/ids.ts';
+import { itemOf, type ListId, listOf, taskOf, trackerOf } from '../../domain/lists/ids.ts';
+import {
+  endOf,
+  freshOf,
+  handsOut,
+  isFree,
+  type Job,
+  type Lease,
+  type List,
+  type Range,
+} from '../../domain/lists/list.ts';
 import type { Task } from '../../domain/tasks/task.ts';
 import type { FanOuts } from '../../ports/fan-outs.ts';
-import type { JobResult, Lists } from '../../ports/lists.ts';
-import type { Machine } from '../../ports/machine.ts';
-import type { Tasks } from '../../ports/tasks.ts';
+import type { JobResult } from '../../ports/lists.ts';
 import { bytesInString } from '../../util/json-text.ts';
-import { doneIn } from './done.ts';
+import type { ListDeps, TaskDeps } from '../deps.ts';
+import { progressOf } from '../fan-outs/progress.ts';
+
+/** How those ended that have, by their tokens. */
+export const doneIn = async (
+  fanOuts: Pick<FanOuts, 'node' | 'width'>,
+  id: ListId,
+  range: Range,
+): Promise<ReadonlyMap<number, ItemOutcome>> => {
+  const { width } = fanOuts;
+  const done = new Map<number, ItemOutcome>();
+  for (let n = Math.floor(range.first / width); n * width < endOf(range); n += 1) {
+    const node = await fanOuts.node(trackerOf(id), { level: 0, n });
+    const [from, to] = [Math.max(range.first, n * width), Math.min(endOf(range), (n + 1) * width)];
+    for (let token = from; token < to; token += 1) {
+      const slot = node?.slots[token - n * width] ?? null;
+      if (slot !== null) done.set(token, slot ? 'succeeded' : 'failed');
+    }
+  }
+  return done;
+};
+
+export interface ListProgress {
+  /** Jobs that could be handed out now. */
+  readonly available: number;
+  /** Jobs that somebody has claimed. */
+  readonly leased: number;
+  /** Jobs that are tasks, and not done. */
+  readonly started?: number;
+  readonly succeeded?: number;
+  /**
+   * Where `started` and `succeeded` are left out the list is too large to be counted while it runs, or was cancelled so
+   * long ago that its rows are gone: at least so many.
+   */
+  readonly failed: number;
+}
+
+type Sight = Pick<FanOuts, 'node' | 'width'>;
+
+/** Leases that are looked at at once. */
+const LEASES_AT_ONCE = 8;
+
+export const listProgress = async (fanOuts: FanOuts, list: List, now: Millis): Promise<ListProgress> => {
+  // Of one that was cancelled only its rows tell what was done, and they are gone.
+  if (list.status === 'cancelled' && list.checkAt === undefined) return { available: 0, leased: 0, failed: 0 };
+  const { succeeded, failed } = await progressOf(fanOuts, list);
+  // A lease may be left of somebody who stopped once all of its jobs were done.
+  if (list.status === 'complete')
+    return { available: 0, leased: 0, started: 0, ...(succeeded === undefined ? {} : { succeeded }), failed };
+  const free = await openIn(fanOuts, list, (lease) => isFree(lease, now));
+  const leased = await openIn(fanOuts, list, (lease) => !isFree(lease, now));
+  const fresh = freshOf(list);
+  return {
+    available: handsOut(list) ? fresh + free : 0,
+    leased,
+    ...(succeeded === undefined
+      ? {}
+      : // What was read a moment later may be done by now.
+        { started: Math.max(0, list.total - fresh - free - leased - succeeded - failed), succeeded }),
+    failed,
+  };
+};
+
+/** Jobs that could be handed out now. */
+export const availableIn = async (fanOuts: Sight, list: List, now: Millis): Promise<number> =>
+  handsOut(list) ? freshOf(list) + (await openIn(fanOuts, list, (lease) => isFree(lease, now))) : 0;
+
+/** Jobs of some leases that are not done. */
+const openIn = async (fanOuts: Sight, list: List, fits: (lease: Lease) => boolean): Promise<number> => {
+  const id = listOf(list.id);
+  const counts = await pLimit(LEASES_AT_ONCE).map(
+    list.leases.filter(fits),
+    async (lease) => lease.count - (await doneIn(fanOuts, id, lease)).size,
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
+};
 
 export interface ShownJob extends Job {
   /** `started`: it is a task, or about to be one. */
@@ -34,16 +117,9 @@ const PAGE_BYTES = 4_000_000;
 /** Jobs that are read at once: each may have a payload and a result of 256 KB. */
 const READ_AT_ONCE = 25;
 
-export interface JobsPageDeps {
-  readonly lists: Pick<Lists, 'jobs' | 'results'>;
-  readonly fanOuts: Pick<FanOuts, 'node' | 'width'>;
-  readonly tasks: Pick<Tasks, 'all'>;
-  readonly machine: Pick<Machine, 'now'>;
-}
-
 /** @param list read before: what somebody got since then shows by what he did */
 export const jobsPage = async (
-  deps: JobsPageDeps,
+  deps: ListDeps & TaskDeps,
   list: List,
   { from, limit }: { readonly from: number; readonly limit: number },
 ): Promise<JobsPage> => {
@@ -70,7 +146,7 @@ const bytesOf = ({ payload, result = '', error }: ShownJob): number =>
 
 /** As many of them as are read at once. */
 const shownJobs = async (
-  { lists, fanOuts, tasks, machine }: JobsPageDeps,
+  { lists, fanOuts, tasks, machine }: ListDeps & TaskDeps,
   list: List,
   first: number,
   count: number,

@@ -3,10 +3,8 @@
 import type { ResumeMessage } from '../../domain/batches/messages.ts';
 import type { OperationName, Target } from '../../domain/ids.ts';
 import type { Pause } from '../../domain/operations/slots.ts';
-import type { Deps } from '../deps.ts';
-import { wakeFew, wakeMany } from './waking.ts';
-
-type PauseDeps = Pick<Deps, 'config' | 'locks' | 'operations' | 'queues' | 'machine'>;
+import type { LeadDeps } from '../deps.ts';
+import { wakeFew, wakeMany } from './wake.ts';
 
 /** A pause that was asked for. */
 export interface Paused {
@@ -17,7 +15,7 @@ export interface Paused {
 
 /** Nothing of an operation is sealed any more, and nobody is called about what is sealed; calls under way go on. */
 export const pauseOperation = async (
-  { operations, machine }: PauseDeps,
+  { operations, machine }: LeadDeps,
   operation: OperationName,
   reason?: string,
 ): Promise<Paused> => {
@@ -27,7 +25,7 @@ export const pauseOperation = async (
   return asked;
 };
 
-export const pauseTarget = async ({ locks, machine }: PauseDeps, target: Target, reason?: string): Promise<Paused> => {
+export const pauseTarget = async ({ locks, machine }: LeadDeps, target: Target, reason?: string): Promise<Paused> => {
   const { paused: before } = await locks.read(target);
   const asked = personsPause(machine, before, reason);
   await locks.pause(target, asked.pause);
@@ -38,7 +36,7 @@ export const pauseTarget = async ({ locks, machine }: PauseDeps, target: Target,
  * With a name of its own also where there is one already: a resume of that one may be on its way, and would end this one too.
  * Whoever asks again says no more than that it goes on.
  */
-const personsPause = (machine: PauseDeps['machine'], before: Pause | undefined, reason?: string): Paused => {
+const personsPause = (machine: LeadDeps['machine'], before: Pause | undefined, reason?: string): Paused => {
   const mine = before?.by === 'person' ? before : undefined;
   const why = reason ?? mine?.reason;
   return {
@@ -58,7 +56,7 @@ const personsPause = (machine: PauseDeps['machine'], before: Pause | undefined, 
  * @returns whether it is paused.
  */
 export const askResumeOperation = async (
-  { operations, queues }: PauseDeps,
+  { operations, queues }: LeadDeps,
   operation: OperationName,
 ): Promise<boolean> => {
   const { paused } = await operations.read(operation);
@@ -67,7 +65,7 @@ export const askResumeOperation = async (
 };
 
 /** @returns whether it is paused. */
-export const askResumeTarget = async ({ locks, queues }: PauseDeps, target: Target): Promise<boolean> => {
+export const askResumeTarget = async ({ locks, queues }: LeadDeps, target: Target): Promise<boolean> => {
   const { paused } = await locks.read(target);
   if (paused) await queues.elect([{ target, resume: paused.id }]);
   return paused !== undefined;
@@ -77,7 +75,7 @@ export const askResumeTarget = async ({ locks, queues }: PauseDeps, target: Targ
  * Ends the pause of that id, and wakes as many Targets as there is room for. After a circuit one: whether the downstream is there
  * again is for one batch to find out, which wakes the others.
  */
-export const resumeOperation = async (deps: PauseDeps, message: ResumeMessage): Promise<void> => {
+export const resumeOperation = async (deps: LeadDeps, message: ResumeMessage): Promise<void> => {
   const { operation, resume, waking } = message;
   // Stays removed if this message comes again: it may have been cut short amid the waking.
   if (!waking) await deps.operations.resume(operation, resume);
