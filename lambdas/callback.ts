@@ -2,7 +2,7 @@
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { dynamoDBShares } from '../src/aws/dynamodb-shares.ts';
 import { sqsReturns } from '../src/aws/sqs-returns.ts';
-import { placed } from '../src/domain/callbacks/places.ts';
+import { placed } from '../src/domain/config/endpoints.ts';
 import { type Environment, optionalSetting, setting } from '../src/domain/deployed/environment.ts';
 import { deliverAll } from '../src/steps/deliver/deliver.ts';
 import { type Sharing, sharing } from '../src/steps/deliver/sharing.ts';

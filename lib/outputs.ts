@@ -1,7 +1,7 @@
 /** What a stack says of an instance when it is deployed: where to send tasks, and by what the command line finds its API. */
 import { CfnOutput, Stack } from 'aws-cdk-lib';
 import { Construct } from 'constructs';
-import { API_URL, REGISTER_QUEUE_URL, REJECTED_QUEUE_URL, SERVICE } from '../src/domain/deployed/outputs.ts';
+import { API_URL, REGISTER_QUEUE_URL, REJECTED_QUEUE_URL, SERVICE } from '../src/domain/deployed/environment.ts';
 import type { Flow } from './flow.ts';
 
 export interface FlowOutputsProps {

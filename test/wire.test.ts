@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { revivalsOf } from '../src/aws/sqs-queues.ts';
-import { printCall } from '../src/domain/downstream/print-call.ts';
+import { printCall } from '../src/domain/downstream/downstream.ts';
 import { parseRejection, printRejection } from '../src/domain/register/rejection.ts';
 import { itemBytes } from '../src/domain/tasks/task.ts';
 import { batchId, id, NOW, operationName, target } from './factories/factories.ts';

@@ -79,7 +79,7 @@ export const PURE: readonly Mutant[] = [
     ['Math.min(end, expiry, nextLook(', 'Math.min(end, nextLook('],
   ),
   ...mutantsOf(
-    'src/domain/delay.ts',
+    'src/domain/timings.ts',
     ['test/domain/small-parts.test.ts', 'test/domain/policy.test.ts'],
     ['Math.floor((moment - now) / 1_000) + 1', 'Math.floor((moment - now) / 1_000)'],
     ['MAX_DELAY) + TOLERATED_LATENESS', 'MAX_DELAY)'],

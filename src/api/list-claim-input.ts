@@ -1,7 +1,7 @@
 /** Reads what workers say that claim jobs of deferred lists: for how long they want them, and how they ended. */
 
-import { CLAIM_ID_RULE, claimId } from '../domain/lists/ids.ts';
-import { endOf, type Range } from '../domain/lists/list.ts';
+import { CLAIM_ID_RULE, claimId, type Range } from '../domain/lists/ids.ts';
+import { endOf } from '../domain/lists/list.ts';
 import { RESULT_MAX_BYTES } from '../domain/tasks/task.ts';
 import { SECOND } from '../domain/timings.ts';
 import type { JobResult } from '../ports/lists.ts';

@@ -1,7 +1,7 @@
 /** The jobs of deferred lists on DynamoDB: stored by what added them, found by their numbers. */
 import { type DynamoDBDocumentClient, QueryCommand, type QueryCommandInput } from '@aws-sdk/lib-dynamodb';
-import type { ListId } from '../domain/lists/ids.ts';
-import { endOf, type Job, type Range } from '../domain/lists/list.ts';
+import type { ListId, Range } from '../domain/lists/ids.ts';
+import { endOf, type Job } from '../domain/lists/list.ts';
 import type { Item } from '../rows/item.ts';
 import { jobsKey, jobsOf, SEGMENTS, type Segment, segmentKey, segmentOf } from '../rows/list-rows.ts';
 import { bytesInString } from '../util/json-text.ts';

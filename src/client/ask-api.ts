@@ -1,10 +1,9 @@
 /** Asks the HTTP API, again where the answer was lost or the API is busy. */
 import { SQSClient, type SQSClientConfig } from '@aws-sdk/client-sqs';
 import { requestSigner } from '../aws/signed-request.ts';
-import { ApiRefused, ApiUnavailable, Busy, readApiAnswer } from './api-answer.ts';
-import type { Ask } from './ask.ts';
+import { ApiRefused, ApiUnavailable, type Ask, Busy, readApiAnswer } from './ask.ts';
 
-export { ApiRefused, ApiUnavailable } from './api-answer.ts';
+export { ApiRefused, ApiUnavailable } from './ask.ts';
 
 export interface ApiOptions {
   /** The API up to its version: a function URL (`https://….lambda-url.REGION.on.aws/v1`) or one on this machine. */

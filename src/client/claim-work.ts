@@ -15,12 +15,45 @@
  *
  * Each job goes to the handler at the most once, never after the loss, and is counted once: told, given back, or lost.
  */
+
 import { RESULT_MAX_BYTES } from '../domain/tasks/task.ts';
-import { ApiRefused, ApiUnavailable } from './ask-api.ts';
-import { gather } from './gather.ts';
+import { ApiRefused, ApiUnavailable, rest } from './ask-api.ts';
 import { isRefusedClaim, type KeptLease, keepLease } from './kept-lease.ts';
 import type { DoneJob } from './list-calls.ts';
 import type { Claim, ClaimedJob } from './list-client.ts';
+
+/** Milliseconds. */
+const MOMENT = 50;
+
+interface Gatherer<T> {
+  add(one: T): void;
+  /** Nothing is added any more: what is left goes now. */
+  close(): Promise<void>;
+}
+
+/** Gathers what comes within a moment, and sends it together: one part after the other. @param send must not reject */
+const gather = <T>(send: (part: readonly T[]) => Promise<void>): Gatherer<T> => {
+  const waiting: T[] = [];
+  const closed = new AbortController();
+  let sending: Promise<void> | undefined;
+  const run = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      await rest(MOMENT, closed.signal);
+      await send(waiting.splice(0));
+    }
+    sending = undefined;
+  };
+  return {
+    add: (one) => {
+      waiting.push(one);
+      sending ??= run();
+    },
+    close: async () => {
+      closed.abort();
+      await sending;
+    },
+  };
+};
 
 /** What the API takes of an error, in bytes. */
 const [CODE_MAX_BYTES, MESSAGE_MAX_BYTES] = [128, 4_096];

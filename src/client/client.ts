@@ -19,7 +19,7 @@ export { SqsFailure } from '../aws/sqs.ts';
 export type { Duration } from '../domain/config/duration.ts';
 export * from './fan-outs.ts';
 export * from './lists.ts';
-export { NotAllSent } from './not-all-sent.ts';
+export { NotAllSent } from './send-tasks.ts';
 export { type Client, type Operations, type SendOptions, type TaskToSend, UnsendableTask } from './sent-tasks.ts';
 
 export interface ClientOptions {

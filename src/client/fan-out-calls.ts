@@ -6,8 +6,7 @@ import { FULL_SIZE } from '../domain/fan-outs/tree.ts';
 import { someAtOnce } from '../util/at-once.ts';
 import { groupBy } from '../util/group-by.ts';
 import { reasonOf } from '../util/problems.ts';
-import { ApiUnavailable } from './api-answer.ts';
-import type { Ask } from './ask.ts';
+import { ApiUnavailable, type Ask } from './ask.ts';
 
 /** Items that are added by one call: a hundred groups, which take it a second or so. */
 const ADDED_AT_ONCE = 45_000;

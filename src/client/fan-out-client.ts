@@ -1,6 +1,6 @@
 /** What a client of fan-outs does, however its requests are carried. */
 import type { FailFast } from '../domain/fan-outs/fan-out.ts';
-import type { Ask } from './ask.ts';
+import { type Ask, notAllAdded } from './ask.ts';
 import {
   type Acked,
   type AddedGroup,
@@ -12,7 +12,6 @@ import {
   pathOf,
   TOKEN_OF_CALLS_RULE,
 } from './fan-out-calls.ts';
-import { notAllAdded } from './not-all-added.ts';
 
 export interface FanOutToOpen {
   /** 1 to 64 characters of A-Z a-z 0-9 . _ @ -. Made up if absent. One that is there already, and is the same, is opened again. */

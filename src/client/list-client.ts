@@ -1,6 +1,9 @@
 /** What a client of deferred lists does, however its requests are carried. */
+
 import { CLAIM_ID_RULE, claimId as parseClaimId } from '../domain/lists/ids.ts';
-import type { Ask } from './ask.ts';
+import { PAYLOAD_MAX_BYTES } from '../domain/tasks/task.ts';
+import { isObject } from '../util/json-text.ts';
+import { type Ask, notAllAdded } from './ask.ts';
 import { isTokenOfCalls, TOKEN_OF_CALLS_RULE } from './fan-out-calls.ts';
 import {
   type AddedJobs,
@@ -14,8 +17,31 @@ import {
   type ListView,
   listPath,
 } from './list-calls.ts';
-import { jobTexts } from './list-jobs.ts';
-import { notAllAdded } from './not-all-added.ts';
+
+/** A job that would be refused: nothing of its call was sent. */
+export class UnsendableJob extends Error {
+  override readonly name = 'UnsendableJob';
+  /** Its position among the jobs given. */
+  readonly index: number;
+  constructor(index: number, reason: string) {
+    super(`job ${index}: ${reason}`);
+    this.index = index;
+  }
+}
+
+/** The payloads as JSON texts. @throws UnsendableJob */
+async function* jobTexts(payloads: Iterable<object> | AsyncIterable<object>) {
+  let index = 0;
+  for await (const payload of payloads) {
+    if (!isObject(payload)) throw new UnsendableJob(index, 'its payload must be an object');
+    const text = JSON.stringify(payload);
+    const bytes = Buffer.byteLength(text);
+    if (bytes > PAYLOAD_MAX_BYTES)
+      throw new UnsendableJob(index, `its payload has ${bytes} bytes, at most ${PAYLOAD_MAX_BYTES} are taken`);
+    yield { text };
+    index += 1;
+  }
+}
 
 export interface ListToCreate {
   /**

@@ -14,6 +14,7 @@ import { monotonicFactory } from 'ulid';
 import { type ApiOptions, askingApi } from './ask-api.ts';
 import { type ListClient, listsBy } from './list-client.ts';
 
+export { NotAllAdded } from './ask.ts';
 export { type ClaimLoopOptions, claimLoop, type HandledJob, type LoopEnd } from './claim-loop.ts';
 export { JobFailed } from './claim-work.ts';
 export type { AddedJobs, DeletedList, DoneJob, ListedJob, ListView } from './list-calls.ts';
@@ -28,8 +29,7 @@ export type {
   NothingToClaim,
   TriggerOptions,
 } from './list-client.ts';
-export { UnsendableJob } from './list-jobs.ts';
-export { NotAllAdded } from './not-all-added.ts';
+export { UnsendableJob } from './list-client.ts';
 
 const newId = monotonicFactory();
 

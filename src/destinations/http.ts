@@ -1,6 +1,6 @@
 /** The way to an HTTP destination: one signed POST an event. */
 import type { Destination } from '../domain/config/endpoints.ts';
-import { whyNoAnswer } from '../domain/downstream/no-answer.ts';
+import { whyNoAnswer } from '../domain/downstream/http-answer.ts';
 import { SecretUnreadable } from '../domain/downstream/secret.ts';
 import { headersFor, type Surroundings } from '../downstreams/http-headers.ts';
 import { NotTaken, TooLarge, type Way } from '../ports/way.ts';

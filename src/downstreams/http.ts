@@ -1,17 +1,19 @@
 /** The HTTP kind of downstream: one POST a batch. */
 
 import type { HttpTarget } from '../domain/config/endpoints.ts';
-import type { Answer, Call, Downstream } from '../domain/downstream/downstream.ts';
-import { idempotencyKey } from '../domain/downstream/downstream.ts';
-import type { HttpAnswer } from '../domain/downstream/http-answer.ts';
-import { readAnswer, readBody } from '../domain/downstream/http-answer.ts';
-import { whyNoAnswer } from '../domain/downstream/no-answer.ts';
-import { printCall } from '../domain/downstream/print-call.ts';
+import {
+  type Answer,
+  type Call,
+  type Downstream,
+  idempotencyKey,
+  printCall,
+  TRACE_HEADER,
+  traceparentOf,
+} from '../domain/downstream/downstream.ts';
+import { type HttpAnswer, readAnswer, readBody, whyNoAnswer } from '../domain/downstream/http-answer.ts';
 import { parseRetryAfter } from '../domain/downstream/retry.ts';
 import { SecretUnreadable } from '../domain/downstream/secret.ts';
-import { TRACE_HEADER, traceparentOf } from '../domain/downstream/trace.ts';
-import type { Surroundings } from './http-headers.ts';
-import { headersFor } from './http-headers.ts';
+import { headersFor, type Surroundings } from './http-headers.ts';
 
 /** A downstream behind `target.url`. */
 export const httpDownstream = (target: HttpTarget, surroundings: Surroundings): Downstream => ({

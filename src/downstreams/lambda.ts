@@ -2,9 +2,8 @@
 import { InvokeCommand, LambdaClient, type LambdaClientConfig } from '@aws-sdk/client-lambda';
 import type { LambdaTarget } from '../domain/config/endpoints.ts';
 import { answerOfFailure } from '../domain/downstream/aws-failure.ts';
-import type { Answer, Call, Downstream } from '../domain/downstream/downstream.ts';
+import { type Answer, type Call, type Downstream, printEvent } from '../domain/downstream/downstream.ts';
 import { readFunctionError, readPayload } from '../domain/downstream/lambda-answer.ts';
-import { printEvent } from '../domain/downstream/print-call.ts';
 
 /** Tries once: to invoke again is the policy's to decide. */
 export const lambdaClient = (options: LambdaClientConfig): LambdaClient =>

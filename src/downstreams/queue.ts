@@ -2,9 +2,15 @@
 import { GetQueueUrlCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { type QueueTarget, queueNamed } from '../domain/config/endpoints.ts';
 import { answerOfFailure } from '../domain/downstream/aws-failure.ts';
-import { type Answer, type Call, type Downstream, idempotencyKey } from '../domain/downstream/downstream.ts';
-import { printEvent } from '../domain/downstream/print-call.ts';
-import { TRACE_HEADER, traceparentOf } from '../domain/downstream/trace.ts';
+import {
+  type Answer,
+  type Call,
+  type Downstream,
+  idempotencyKey,
+  printEvent,
+  TRACE_HEADER,
+  traceparentOf,
+} from '../domain/downstream/downstream.ts';
 import { sendable } from '../util/json-text.ts';
 
 /** The message attribute with the idempotency key: named like the header of an HTTP call. */

@@ -9,8 +9,13 @@
 import { ExecutionAlreadyExists, SFNClient, type SFNClientConfig, StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { executionPrefix, type StateMachineTarget } from '../domain/config/endpoints.ts';
 import { answerOfFailure } from '../domain/downstream/aws-failure.ts';
-import { type Answer, type Call, type Downstream, idempotencyKey } from '../domain/downstream/downstream.ts';
-import { printEvent } from '../domain/downstream/print-call.ts';
+import {
+  type Answer,
+  type Call,
+  type Downstream,
+  idempotencyKey,
+  printEvent,
+} from '../domain/downstream/downstream.ts';
 import { digest } from '../domain/ids.ts';
 import { AWS_TRY } from '../domain/timings.ts';
 

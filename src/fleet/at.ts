@@ -3,7 +3,20 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { dynamoDBFleets } from '../aws/dynamodb-fleets.ts';
 import type { Fleets } from '../ports/fleets.ts';
-import type { TableAt } from './messages.ts';
+
+/** How the table is reached: plain values, since each thread makes its own client of them. */
+export interface TableAt {
+  readonly table: string;
+  readonly region?: string;
+  /** Of an emulator. */
+  readonly endpoint?: string;
+  /** @default - those that the AWS SDK finds, and renews */
+  readonly credentials?: {
+    readonly accessKeyId: string;
+    readonly secretAccessKey: string;
+    readonly sessionToken?: string;
+  };
+}
 
 /** A call that hangs must not keep the next heartbeat waiting: nobody would know that this node lives. */
 const TRIES = {

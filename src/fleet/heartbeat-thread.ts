@@ -9,8 +9,7 @@ import type { LifeEvent } from '../domain/fleets/events.ts';
 import { type NodeKey, nodeKey } from '../domain/fleets/ids.ts';
 import { fleetsAt } from './at.ts';
 import { Belonging } from './belonging.ts';
-import type { ThreadData, ToHeartbeats, ToWorkers } from './messages.ts';
-import { monotonic, Shared } from './shared.ts';
+import { monotonic, Shared, type ThreadData, type ToHeartbeats, type ToWorkers } from './shared.ts';
 
 const { at, id, setting, shared: buffer } = workerData as ThreadData;
 const shared = new Shared(buffer);

@@ -16,7 +16,7 @@ import { Threads } from './threads.ts';
 export type { DropReason, FleetEvent } from '../domain/fleets/events.ts';
 export type { FleetName, NodeKey, PartitionId } from '../domain/fleets/ids.ts';
 export type { Millis } from '../domain/ids.ts';
-export type { TableAt } from './messages.ts';
+export type { TableAt } from './at.ts';
 export { type FleetOptions, InvalidFleetOptions } from './options.ts';
 export { CheckpointTooLarge, type LostReason, type Partition, PartitionDraining, PartitionLost } from './partition.ts';
 export { HeartbeatsStopped } from './threads.ts';

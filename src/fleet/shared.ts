@@ -1,5 +1,36 @@
-/** What the two threads of a node tell each other without a message: one of them may be blocked. */
+/** What the two threads of a node tell each other: by messages, and without one where a thread may be blocked. */
+
+import type { DropReason, FleetEvent } from '../domain/fleets/events.ts';
+import type { NodeId } from '../domain/fleets/ids.ts';
 import type { Millis } from '../domain/ids.ts';
+import type { Held } from '../ports/fleets.ts';
+import type { TableAt } from './at.ts';
+import type { Setting } from './member.ts';
+
+export interface ThreadData {
+  readonly at: TableAt;
+  readonly id: NodeId;
+  readonly setting: Setting;
+  readonly shared: SharedArrayBuffer;
+}
+
+export type ToHeartbeats = { readonly do: 'leave' } | { readonly do: 'drained'; readonly held: Held };
+
+export type ToWorkers =
+  | {
+      readonly do: 'begin';
+      readonly held: Held;
+      readonly checkpoint: string | undefined;
+      /** Of the node's lives the one that it is held in: the first is 1. */
+      readonly life: number;
+    }
+  | { readonly do: 'drain'; readonly held: Held }
+  | { readonly do: 'drop'; readonly held: Held; readonly reason: DropReason }
+  /** There is a later deadline. */
+  | { readonly do: 'go-on' }
+  | { readonly do: 'tell'; readonly event: FleetEvent }
+  /** It has left. */
+  | { readonly do: 'over' };
 
 /** Milliseconds of a clock that only goes on, the same in all threads of a process, a stopped process's time included. */
 export const monotonic = (): Millis => Number(process.hrtime.bigint() / 1_000_000n);

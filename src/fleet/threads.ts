@@ -12,9 +12,8 @@ import type { NodeKey } from '../domain/fleets/ids.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { Fleets } from '../ports/fleets.ts';
 import { withResolvers } from '../util/resolvers.ts';
-import type { ThreadData, ToHeartbeats, ToWorkers } from './messages.ts';
 import type { Partition } from './partition.ts';
-import { monotonic, Shared } from './shared.ts';
+import { monotonic, Shared, type ThreadData, type ToHeartbeats, type ToWorkers } from './shared.ts';
 import { Workers } from './workers.ts';
 
 /** How often this thread shows that it is not blocked, and looks whether its deadline has passed. */

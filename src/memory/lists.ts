@@ -2,8 +2,8 @@
 
 import { isNumbered } from '../domain/fan-out-ids.ts';
 import { FULL_SIZE, groupSizes, type NodeSize } from '../domain/fan-outs/tree.ts';
-import { type ListId, listOf, trackerOf } from '../domain/lists/ids.ts';
-import { endOf, handsOut, type Lease, type List, type Range } from '../domain/lists/list.ts';
+import { type ListId, listOf, type Range, trackerOf } from '../domain/lists/ids.ts';
+import { endOf, handsOut, type Lease, type List } from '../domain/lists/list.ts';
 import type { Lists, Seen } from '../ports/lists.ts';
 import { bytesInString } from '../util/json-text.ts';
 import { type Gate, rowByRow, through } from '../virtual/gate.ts';

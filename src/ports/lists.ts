@@ -6,8 +6,8 @@
 
 import type { ItemOutcome } from '../domain/fan-outs/fan-out.ts';
 import type { Millis, Token } from '../domain/ids.ts';
-import type { ListId } from '../domain/lists/ids.ts';
-import type { Job, Lease, List, NewList, Range } from '../domain/lists/list.ts';
+import type { ListId, Range } from '../domain/lists/ids.ts';
+import type { Job, Lease, List, NewList } from '../domain/lists/list.ts';
 import type { Page } from '../domain/page.ts';
 
 /** What one call adds. */

@@ -3,8 +3,8 @@
  * holds is in the List table.
  */
 import type { Token } from '../domain/ids.ts';
-import { type LeaseKey, type ListId, trackerOf } from '../domain/lists/ids.ts';
-import type { Lease, List, NewList, Range } from '../domain/lists/list.ts';
+import { type LeaseKey, type ListId, type Range, trackerOf } from '../domain/lists/ids.ts';
+import type { Lease, List, NewList } from '../domain/lists/list.ts';
 import { SECOND } from '../domain/timings.ts';
 import type { Append, JobResult, Taken } from '../ports/lists.ts';
 import { fanOutOf, headerKey, newHeader } from './fan-out-rows.ts';

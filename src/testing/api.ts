@@ -1,8 +1,7 @@
 /** The HTTP API of a testbed, asked within the process: what people and workers do. */
 import type { Hono } from 'hono';
 import type { ApiDeps } from '../api/deps.ts';
-import { ApiUnavailable, Busy, readApiAnswer } from '../client/api-answer.ts';
-import type { Ask } from '../client/ask.ts';
+import { ApiUnavailable, type Ask, Busy, readApiAnswer } from '../client/ask.ts';
 import { memoryFleets } from '../memory/fleets.ts';
 import { memoryBacklogs } from '../memory/queues.ts';
 import { openGate } from '../virtual/gate.ts';

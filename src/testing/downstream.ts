@@ -1,8 +1,7 @@
 /** A batch API of the test's own, as the batch handler sees it. */
 
 import { type Config, operationFor } from '../domain/config/resolved.ts';
-import { type Answer, type Call, type Downstream, inFull } from '../domain/downstream/downstream.ts';
-import { printEvent } from '../domain/downstream/print-call.ts';
+import { type Answer, type Call, type Downstream, inFull, printEvent } from '../domain/downstream/downstream.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { Life } from '../processes/process.ts';
 import { DOWNSTREAM_CALL, InjectedFault } from '../virtual/faults.ts';

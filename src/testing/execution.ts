@@ -1,7 +1,6 @@
 /** How an execution of Step Functions ended, as EventBridge tells it to the batch queue. */
-import { type Call, idempotencyKey } from '../domain/downstream/downstream.ts';
+import { type Call, idempotencyKey, printEvent } from '../domain/downstream/downstream.ts';
 import { DATA_LIMIT } from '../domain/downstream/execution-event.ts';
-import { printEvent } from '../domain/downstream/print-call.ts';
 
 /**
  * The executions that were started, by name. As in production (src/downstreams/step-functions.ts) the same items have numbered

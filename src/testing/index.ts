@@ -5,8 +5,8 @@
  * @module groupage/testing
  */
 
-export { ApiRefused } from '../client/api-answer.ts';
-export { NotAllSent } from '../client/not-all-sent.ts';
+export { ApiRefused } from '../client/ask.ts';
+export { NotAllSent } from '../client/send-tasks.ts';
 export { type Operations, type TaskToSend, UnsendableTask } from '../client/sent-tasks.ts';
 export type { BatchStatus, Counts, FinishedStatus } from '../domain/batches/batch.ts';
 export type { Finding } from '../domain/batches/findings.ts';

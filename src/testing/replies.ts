@@ -3,14 +3,13 @@
 import type { DownstreamTarget } from '../domain/config/endpoints.ts';
 import { answerOfFailure } from '../domain/downstream/aws-failure.ts';
 import type { Answer, Call } from '../domain/downstream/downstream.ts';
-import { type HttpAnswer, readAnswer, readBody } from '../domain/downstream/http-answer.ts';
+import { type HttpAnswer, readAnswer, readBody, whyNoAnswer } from '../domain/downstream/http-answer.ts';
 import {
   RESPONSE_MAX_BYTES,
   RESPONSE_TOO_LARGE,
   readFunctionError,
   readPayload,
 } from '../domain/downstream/lambda-answer.ts';
-import { whyNoAnswer } from '../domain/downstream/no-answer.ts';
 import { parseRetryAfter } from '../domain/downstream/retry.ts';
 import type { Millis } from '../domain/ids.ts';
 import { TestbedMisused } from './failures.ts';

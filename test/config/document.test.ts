@@ -1,14 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { alarmKeys } from '../../src/domain/config/schema/alarms.ts';
 import { parseConfig } from '../../src/domain/config/schema/config.ts';
 import { destinationKeys, downstreamKeys } from '../../src/domain/config/schema/endpoints.ts';
-import { fanOutKeys } from '../../src/domain/config/schema/fan-outs.ts';
 import { secretKeys } from '../../src/domain/config/schema/headers.ts';
-import { listKeys } from '../../src/domain/config/schema/lists.ts';
 import { operationKeys } from '../../src/domain/config/schema/operation.ts';
-import { registerKeys } from '../../src/domain/config/schema/register.ts';
+import { alarmKeys, fanOutKeys, listKeys, registerKeys } from '../../src/domain/config/schema/sections.ts';
 import { HTTP, problemsOf } from './problems.ts';
 
 const text = readFileSync(join(import.meta.dirname, '../../docs/configuration.md'), 'utf8');

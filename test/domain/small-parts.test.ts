@@ -9,10 +9,10 @@ import {
   printGroup,
 } from '../../src/domain/batches/messages.ts';
 import { parseCallback } from '../../src/domain/callbacks/callback.ts';
-import { delayPast, delaySeconds } from '../../src/domain/delay.ts';
 import { batchIdOf, parseCandidate, taskId } from '../../src/domain/ids.ts';
 import { NewerMessage, UnreadableMessage } from '../../src/domain/messages.ts';
 import { withId } from '../../src/domain/register/register-message.ts';
+import { delayPast, delaySeconds } from '../../src/domain/timings.ts';
 import { advance } from '../../src/steps/repair/patrol.ts';
 import { parseRedrive } from '../../src/steps/tasks/redrive.ts';
 import { batchId, candidate, NOW, operationName, target, token } from '../factories/factories.ts';

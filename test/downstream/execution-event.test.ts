@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { printEvent } from '../../src/domain/downstream/downstream.ts';
 import { parseExecutionEvent } from '../../src/domain/downstream/execution-event.ts';
-import { printEvent } from '../../src/domain/downstream/print-call.ts';
 import { aCall, id } from '../factories/factories.ts';
 
 const INPUT = printEvent(aCall({ items: ['a', 'b'].map((each) => ({ id: id(each), payload: '{}' })) }));

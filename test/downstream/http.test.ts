@@ -4,8 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Answer } from '../../src/domain/downstream/downstream.ts';
-import { traceparentOf } from '../../src/domain/downstream/trace.ts';
+import { type Answer, traceparentOf } from '../../src/domain/downstream/downstream.ts';
 import { httpDownstream } from '../../src/downstreams/http.ts';
 import { aDownstream, batchId, id, NOW, operationName, someSecrets, target } from '../factories/factories.ts';
 

@@ -1,8 +1,7 @@
 /** The Lambda kind against a real server that speaks Lambda's protocol; against functions that run, see test/deployment. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LambdaTarget } from '../../src/domain/config/endpoints.ts';
-import { type Answer, idempotencyKey } from '../../src/domain/downstream/downstream.ts';
-import { traceparentOf } from '../../src/domain/downstream/trace.ts';
+import { type Answer, idempotencyKey, traceparentOf } from '../../src/domain/downstream/downstream.ts';
 import { lambdaClient, lambdaDownstream } from '../../src/downstreams/lambda.ts';
 import { type AwsReply, type AwsService, awsError, startAwsService } from '../factories/aws-service.ts';
 import { aCall, id } from '../factories/factories.ts';

@@ -3,8 +3,7 @@ import { CreateQueueCommand, DeleteQueueCommand, ReceiveMessageCommand, type SQS
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { awsClients } from '../../src/aws/clients.ts';
 import type { QueueTarget } from '../../src/domain/config/endpoints.ts';
-import { idempotencyKey } from '../../src/domain/downstream/downstream.ts';
-import { traceparentOf } from '../../src/domain/downstream/trace.ts';
+import { idempotencyKey, traceparentOf } from '../../src/domain/downstream/downstream.ts';
 import { queueDownstream } from '../../src/downstreams/queue.ts';
 import { localClients } from '../../tools/local/clients.ts';
 import { type SqsEngine, startSqs } from '../../tools/local/sqs-engine.ts';

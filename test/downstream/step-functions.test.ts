@@ -1,8 +1,7 @@
 /** The Step Functions kind against a real server that keeps executions as Step Functions says it does. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StateMachineTarget } from '../../src/domain/config/endpoints.ts';
-import { type Answer, idempotencyKey } from '../../src/domain/downstream/downstream.ts';
-import { traceparentOf } from '../../src/domain/downstream/trace.ts';
+import { type Answer, idempotencyKey, traceparentOf } from '../../src/domain/downstream/downstream.ts';
 import { stepFunctionsClient, stepFunctionsDownstream } from '../../src/downstreams/step-functions.ts';
 import { type AwsService, awsError, startAwsService } from '../factories/aws-service.ts';
 import { aCall, batchId, id, operationName } from '../factories/factories.ts';

@@ -5,8 +5,8 @@ import { setTimeout } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FleetName } from '../../src/domain/fleets/ids.ts';
+import type { TableAt } from '../../src/fleet/at.ts';
 import { fleetsAt } from '../../src/fleet/at.ts';
-import type { TableAt } from '../../src/fleet/messages.ts';
 import {
   type FleetEvent,
   type FleetOptions,

@@ -9,7 +9,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { describe, expect, it } from 'vitest';
 import { type CallbackTarget, FleetTable, type Groupage } from '../../lib/groupage.ts';
-import { placed } from '../../src/domain/callbacks/places.ts';
+import { placed } from '../../src/domain/config/endpoints.ts';
 import { ENVIRONMENT } from '../../src/domain/deployed/environment.ts';
 import { functionsOf, type Statement, statementsOfQueuePolicy, statementsOfRole } from './rules/flow.ts';
 import { at, idOf, listOf, ofType, type Template } from './rules/template.ts';

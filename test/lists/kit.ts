@@ -6,8 +6,16 @@ import { expect } from 'vitest';
 import type { Config } from '../../src/domain/config/resolved.ts';
 import { parseStoredItem } from '../../src/domain/fan-out-ids.ts';
 import type { Token } from '../../src/domain/ids.ts';
-import { type ClaimId, type Handle, type ListId, listId, parseHandle, trackerOf } from '../../src/domain/lists/ids.ts';
-import type { List, NewList, Range } from '../../src/domain/lists/list.ts';
+import {
+  type ClaimId,
+  type Handle,
+  type ListId,
+  listId,
+  parseHandle,
+  type Range,
+  trackerOf,
+} from '../../src/domain/lists/ids.ts';
+import type { List, NewList } from '../../src/domain/lists/list.ts';
 import { parseTrigger } from '../../src/domain/register/trigger-message.ts';
 import { memoryFanOuts } from '../../src/memory/fan-outs.ts';
 import { memoryLists } from '../../src/memory/lists.ts';

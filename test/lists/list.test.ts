@@ -12,6 +12,7 @@ import {
   listId,
   listOf,
   parseHandle,
+  type Range,
   taskOf,
   trackerOf,
 } from '../../src/domain/lists/ids.ts';
@@ -28,7 +29,6 @@ import {
   partOf,
   planClaim,
   planTrigger,
-  type Range,
   tokensOf,
   without,
 } from '../../src/domain/lists/list.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { countOf, type Range } from '../../src/domain/lists/list.ts';
+import type { Range } from '../../src/domain/lists/ids.ts';
+import { countOf } from '../../src/domain/lists/list.ts';
 import { CLOCK_SKEW } from '../../src/domain/timings.ts';
 import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { cancelRest, discard } from '../../src/steps/fan-outs/end.ts';

@@ -1,4 +1,5 @@
 /** What is really sent and taken is as it is published, and as the documentation shows it. */
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -6,8 +7,8 @@ import type * as z from 'zod';
 import { parseBatch } from '../../src/domain/batches/messages.ts';
 import { type Ended, eventOf, leaving } from '../../src/domain/callbacks/event.ts';
 import { parseConfig } from '../../src/domain/config/schema/config.ts';
+import { printCall, printEvent } from '../../src/domain/downstream/downstream.ts';
 import { readAnswer } from '../../src/domain/downstream/http-answer.ts';
-import { printCall, printEvent } from '../../src/domain/downstream/print-call.ts';
 import { eventOfEnd } from '../../src/domain/fan-outs/event.ts';
 import type { FanOut } from '../../src/domain/fan-outs/fan-out.ts';
 import { trackerOf } from '../../src/domain/lists/ids.ts';

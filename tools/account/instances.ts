@@ -1,5 +1,5 @@
 /** The instances of Groupage in a stack, by its outputs: mostly one; somebody's own stack may have several. */
-import { API_URL, REGISTER_QUEUE_URL, SERVICE } from '../../src/domain/deployed/outputs.ts';
+import { API_URL, REGISTER_QUEUE_URL, SERVICE } from '../../src/domain/deployed/environment.ts';
 import type { FoundStack } from './stacks.ts';
 
 /** What CloudFormation takes for a stack's name, or its ARN; of further instances their id behind it. */

@@ -1,6 +1,6 @@
 /** The API of a deployed stack: found by the stack's outputs, its requests signed. Loaded only where it is asked for. */
 
-import { API_URL } from '../../src/domain/deployed/outputs.ts';
+import { API_URL } from '../../src/domain/deployed/environment.ts';
 import { instanceIn, instancesOf, parseInstance } from '../account/instances.ts';
 import { type Account, type FoundStack, findStack, listStacks, openAccount } from '../account/stacks.ts';
 import { CommandFailure, WrongUsage } from '../failure.ts';

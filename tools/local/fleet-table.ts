@@ -1,6 +1,6 @@
 /** A fleet's table on a local engine, with the keys that a `FleetTable` has. */
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
-import type { TableAt } from '../../src/fleet/messages.ts';
+import type { TableAt } from '../../src/fleet/at.ts';
 import { LOCAL_REGION, localClients } from './clients.ts';
 
 /** @returns how `runFleet` reaches it. */

@@ -2,11 +2,10 @@
 import { type Batch, unfinishedOf } from '../../src/domain/batches/batch.ts';
 import type { BatchMessage } from '../../src/domain/batches/messages.ts';
 import { operationFor } from '../../src/domain/config/resolved.ts';
-import { delaySeconds } from '../../src/domain/delay.ts';
 import type { Answer, Call } from '../../src/domain/downstream/downstream.ts';
 import type { TaskId, Token } from '../../src/domain/ids.ts';
 import { NAP, VOID_AFTER } from '../../src/domain/operations/call-rate.ts';
-import { HANDLER_OVERHEAD } from '../../src/domain/timings.ts';
+import { delaySeconds, HANDLER_OVERHEAD } from '../../src/domain/timings.ts';
 import type { Batches } from '../../src/ports/batches.ts';
 import type { Tasks } from '../../src/ports/tasks.ts';
 import { handleBatch } from '../../src/steps/call/handle-batch.ts';

@@ -1,9 +1,8 @@
 /** Bugs of those who elect, lead and finish batches. */
 
 import { standingOf } from '../../src/domain/batches/lock.ts';
-import { delaySeconds } from '../../src/domain/delay.ts';
 import { candidateOf, parseCandidate } from '../../src/domain/ids.ts';
-import { LEASE } from '../../src/domain/timings.ts';
+import { delaySeconds, LEASE } from '../../src/domain/timings.ts';
 import type { Locks } from '../../src/ports/locks.ts';
 import type { Deps } from '../../src/steps/deps.ts';
 import { electLeader } from '../../src/steps/lead/elect-leader.ts';

@@ -3,7 +3,8 @@
  * people were told.
  */
 import type { Millis } from '../../src/domain/ids.ts';
-import type { List, Range } from '../../src/domain/lists/list.ts';
+import type { Range } from '../../src/domain/lists/ids.ts';
+import type { List } from '../../src/domain/lists/list.ts';
 import type { Wanted } from '../../src/steps/lists/trigger.ts';
 
 /** Where a job is. */

@@ -3,8 +3,8 @@
 import type { FanOut, Node } from '../../src/domain/fan-outs/fan-out.ts';
 import type { NodeSize, Position } from '../../src/domain/fan-outs/tree.ts';
 import type { Millis } from '../../src/domain/ids.ts';
-import { type ListId, listOf } from '../../src/domain/lists/ids.ts';
-import { endOf, type Lease, type List, type Range } from '../../src/domain/lists/list.ts';
+import { type ListId, listOf, type Range } from '../../src/domain/lists/ids.ts';
+import { endOf, type Lease, type List } from '../../src/domain/lists/list.ts';
 import type { Task } from '../../src/domain/tasks/task.ts';
 import { CLOCK_SKEW } from '../../src/domain/timings.ts';
 import type { Tables } from '../../src/memory/tables.ts';

@@ -1,4 +1,5 @@
 /** Whom Groupage calls, as configured: downstreams with batches, destinations with callbacks. Never taken from a message. */
+
 import type { Millis } from '../ids.ts';
 
 /** Where a secret lies; its text is in no configuration. */
@@ -91,4 +92,27 @@ export const executionPrefix = (operation: string, tag = ''): string =>
 export const queueNamed = (name: string): { readonly QueueName: string; readonly QueueOwnerAWSAccountId?: string } => {
   const [, , , , account, last = name] = name.split(':');
   return { QueueName: last, ...(account ? { QueueOwnerAWSAccountId: account } : {}) };
+};
+
+/**
+ * Destinations, some of which the app names that deploys this, and not the configuration.
+ *
+ * @param places ARNs by the names of destinations: of a queue, topic or bus, or of the secret of an HTTP one; as JSON.
+ */
+export const placed = (
+  destinations: Readonly<Record<string, Destination>>,
+  places: string | undefined,
+): Readonly<Record<string, Destination>> => {
+  if (places === undefined) return destinations;
+  const arns = new Map(Object.entries(JSON.parse(places) as Record<string, string>));
+  return Object.fromEntries(
+    Object.entries(destinations).map(([name, destination]) => [name, at(destination, arns.get(name))]),
+  );
+};
+
+const at = (destination: Destination, arn: string | undefined): Destination => {
+  if (arn === undefined) return destination;
+  return destination.kind === 'http'
+    ? { ...destination, secret: { secretsManager: arn } }
+    : { ...destination, name: arn };
 };

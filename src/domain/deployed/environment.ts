@@ -64,3 +64,10 @@ export const setting = (environment: Environment, name: Setting): string => {
 /** A setting that a function may do without. */
 export const optionalSetting = (environment: Environment, name: Setting): string | undefined =>
   environment[ENVIRONMENT[name]];
+
+/** Names of a stack's outputs: written in `lib`, read by the command line. Of further instances they begin with theirs. */
+export const API_URL = 'ApiUrl';
+export const REGISTER_QUEUE_URL = 'RegisterQueueUrl';
+export const REJECTED_QUEUE_URL = 'RejectedQueueUrl';
+/** What metrics are of, where that is not the stack. */
+export const SERVICE = 'ServiceName';

@@ -1,9 +1,9 @@
-/** The batch API as the batch handler sees it, whatever kind it is. */
+/** The batch API as the batch handler sees it, whatever kind it is: what it is asked, in which words, and what it may answer. */
 
-import type { BatchId, Millis, OperationName, Target, TaskId } from '../ids.ts';
-import { digest } from '../ids.ts';
+import { createHash } from 'node:crypto';
+import { type BatchId, digest, type Millis, type OperationName, type Target, type TaskId } from '../ids.ts';
 import type { Age } from '../tasks/age.ts';
-import type { Outcome } from '../tasks/task.ts';
+import { type Outcome, printItem } from '../tasks/task.ts';
 
 /** One call: the open items of a batch. */
 export interface Call {
@@ -99,3 +99,27 @@ export interface Downstream {
  */
 export const idempotencyKey = ({ batchId, items, inputs = [] }: Pick<Call, 'batchId' | 'items' | 'inputs'>): string =>
   `${batchId}.${digest([...items.map(({ id }) => id), ...inputs].join('\n')).slice(0, 16)}`;
+
+/** The header, or message attribute, that carries it. */
+export const TRACE_HEADER = 'traceparent';
+
+/**
+ * W3C Trace Context, level 1: a batch is a trace, each attempt at it a span. Sampled, since there are few. Both ids come
+ * from the batch's alone: a repeated call has the same, and the log needs no more to name them.
+ */
+export const traceparentOf = ({ batchId, attempt }: Pick<Call, 'batchId' | 'attempt'>): string =>
+  `00-${hash(batchId).slice(0, 32)}-${hash(`${batchId}.${attempt}`).slice(0, 16)}-01`;
+
+const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** `{"idempotencyKey", "traceparent", …}`, the rest as in the body of an HTTP call. */
+export const printEvent = (call: Call): string =>
+  `${JSON.stringify({ idempotencyKey: idempotencyKey(call), [TRACE_HEADER]: traceparentOf(call) }).slice(0, -1)},${printCall(call).slice(1)}`;
+
+/** The body of a call. Payloads go through as they were sent; where they were merged, their inputs instead. */
+export const printCall = ({ batchId, operation, target, attempt, items, inputs }: Call): string => {
+  const envelope = JSON.stringify({ batchId, operation, target, attempt }).slice(0, -1);
+  if (inputs)
+    return `${envelope},"inputs":[${inputs.join(',')}],"items":${JSON.stringify(items.map(({ id }) => ({ id })))}}`;
+  return `${envelope},"items":[${items.map(({ id, payload }) => printItem(id, payload)).join(',')}]}`;
+};

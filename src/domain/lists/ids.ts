@@ -2,7 +2,12 @@
 
 import { type FanOutId, fanOutId, type Item, numbered, ownerOf } from '../fan-out-ids.ts';
 import { digest, type TaskId, taskId } from '../ids.ts';
-import type { Range } from './list.ts';
+
+/** Jobs that follow each other. */
+export interface Range {
+  readonly first: number;
+  readonly count: number;
+}
 
 declare const brand: unique symbol;
 

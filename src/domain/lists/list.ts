@@ -13,13 +13,7 @@
 import type { FanOut, NewFanOut } from '../fan-outs/fan-out.ts';
 import type { Millis } from '../ids.ts';
 import { CLOCK_SKEW, SECOND } from '../timings.ts';
-import { freeKeyOf, type LeaseKey } from './ids.ts';
-
-/** Jobs that follow each other. */
-export interface Range {
-  readonly first: number;
-  readonly count: number;
-}
+import { freeKeyOf, type LeaseKey, type Range } from './ids.ts';
 
 /** Jobs that somebody has claimed, or had: until then, 0 for nobody's. */
 export interface Lease extends Range {

@@ -14,8 +14,7 @@ import {
   withItems,
 } from '../../domain/batches/bisect.ts';
 import type { Operation } from '../../domain/config/resolved.ts';
-import { type Answer, whyOf } from '../../domain/downstream/downstream.ts';
-import { traceparentOf } from '../../domain/downstream/trace.ts';
+import { type Answer, traceparentOf, whyOf } from '../../domain/downstream/downstream.ts';
 import { verdictOf } from '../../domain/downstream/verdict.ts';
 import type { Millis } from '../../domain/ids.ts';
 import { inJobs } from '../../domain/merging/jobs.ts';

@@ -6,11 +6,11 @@
 import { type Batch, isFinished, lastAttempt, membersOf, unfinishedOf } from '../../domain/batches/batch.ts';
 import { type CompletionMessage, printBatch } from '../../domain/batches/messages.ts';
 import { operationFor } from '../../domain/config/resolved.ts';
-import { delayPast } from '../../domain/delay.ts';
 import { type Answer, whyOf } from '../../domain/downstream/downstream.ts';
 import { readResultList } from '../../domain/downstream/http-answer.ts';
 import { retryDelay } from '../../domain/downstream/retry.ts';
 import { verdictOf } from '../../domain/downstream/verdict.ts';
+import { delayPast } from '../../domain/timings.ts';
 import type { Delivery } from '../../ports/machine.ts';
 import type { Members, OpenTask } from '../../ports/tasks.ts';
 import { parseJson } from '../../util/json-text.ts';

@@ -2,13 +2,13 @@
 
 import { type Batch, finishedStatus, lastAttempt, membersOf } from '../../domain/batches/batch.ts';
 import { attemptTime } from '../../domain/config/resolved.ts';
-import { delayPast } from '../../domain/delay.ts';
 import { inFull, type Reason, whyOf } from '../../domain/downstream/downstream.ts';
 import { delayCeiling, retryDelay } from '../../domain/downstream/retry.ts';
 import { failAll } from '../../domain/downstream/verdict.ts';
 import type { Millis } from '../../domain/ids.ts';
 import type { Pause } from '../../domain/operations/slots.ts';
 import type { TaskError } from '../../domain/tasks/task.ts';
+import { delayPast } from '../../domain/timings.ts';
 import type { Postponed } from '../../ports/batches.ts';
 import type { CallDeps } from '../deps.ts';
 import { releaseSlots } from '../slots/batch-slot.ts';

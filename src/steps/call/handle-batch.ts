@@ -8,12 +8,11 @@
 import { type Batch, isFinished, unfinishedOf } from '../../domain/batches/batch.ts';
 import type { BatchMessage, DueMessage } from '../../domain/batches/messages.ts';
 import { handlerTimeout, type Operation, operationFor } from '../../domain/config/resolved.ts';
-import { delayPast } from '../../domain/delay.ts';
 import { failAll } from '../../domain/downstream/verdict.ts';
 import { type Millis, operationOf } from '../../domain/ids.ts';
 import { type OperationState, pauseNow } from '../../domain/operations/slots.ts';
 import type { TaskError } from '../../domain/tasks/task.ts';
-import { CLOCK_SKEW, MINUTE, SECOND } from '../../domain/timings.ts';
+import { CLOCK_SKEW, delayPast, MINUTE, SECOND } from '../../domain/timings.ts';
 import type { Delivery } from '../../ports/machine.ts';
 import type { Members } from '../../ports/tasks.ts';
 import type { CallDeps } from '../deps.ts';

@@ -24,10 +24,9 @@
 import { type Batch, type Held, isFinished, type Noted } from '../../domain/batches/batch.ts';
 import { again, type DueMessage } from '../../domain/batches/messages.ts';
 import type { Operation } from '../../domain/config/resolved.ts';
-import { delayPast } from '../../domain/delay.ts';
 import type { BatchId, Millis } from '../../domain/ids.ts';
 import type { Pause } from '../../domain/operations/slots.ts';
-import { MINUTE } from '../../domain/timings.ts';
+import { delayPast, MINUTE } from '../../domain/timings.ts';
 import type { NextHeld } from '../../ports/batches.ts';
 import type { CallDeps } from '../deps.ts';
 import { lendsFrom } from '../slots/batch-slot.ts';

@@ -6,10 +6,10 @@
 import type { Batch } from '../../domain/batches/batch.ts';
 import { again, type DueMessage } from '../../domain/batches/messages.ts';
 import type { Operation } from '../../domain/config/resolved.ts';
-import { delaySeconds } from '../../domain/delay.ts';
 import type { Millis, OperationName } from '../../domain/ids.ts';
 import { NAP, nextMoment, reachOf, reservedIn, sleepSeconds, VOID_AFTER } from '../../domain/operations/call-rate.ts';
 import type { CallLine, OperationState } from '../../domain/operations/slots.ts';
+import { delaySeconds } from '../../domain/timings.ts';
 import type { Invocation } from '../../ports/machine.ts';
 import type { CallDeps } from '../deps.ts';
 import { OutOfTime } from '../turns.ts';

@@ -9,11 +9,10 @@ import { isClosed, isHeld, type Lock, standingOf } from '../../domain/batches/lo
 import type { GroupMessage } from '../../domain/batches/messages.ts';
 import { type Due, due, type Waiting } from '../../domain/batches/policy.ts';
 import { type Operation, operationFor } from '../../domain/config/resolved.ts';
-import { delayPast, delaySeconds } from '../../domain/delay.ts';
 import { batchIdOf, type Millis, operationOf, type Target } from '../../domain/ids.ts';
 import { type Layout, largestCapOf } from '../../domain/operations/slot-pages.ts';
 import { type Slot, slotOf } from '../../domain/operations/slots.ts';
-import { HANDOVER_MARGIN, LEASE, STINT } from '../../domain/timings.ts';
+import { delayPast, delaySeconds, HANDOVER_MARGIN, LEASE, STINT } from '../../domain/timings.ts';
 import type { Delivery } from '../../ports/machine.ts';
 import type { GroupDeps } from '../deps.ts';
 import { awaitRoom, takeRoom } from '../slots/room.ts';

@@ -14,6 +14,7 @@ import {
   type LeaseKey,
   type ListId,
   leaseKeyOf,
+  type Range,
   trackerOf,
 } from '../../domain/lists/ids.ts';
 import {
@@ -25,7 +26,6 @@ import {
   type List,
   leaseEnd,
   planClaim,
-  type Range,
   tokensOf,
 } from '../../domain/lists/list.ts';
 import type { JobResult } from '../../ports/lists.ts';

@@ -4,17 +4,8 @@ import pLimit from 'p-limit';
 import { itemIdOf } from '../../domain/fan-out-ids.ts';
 import type { ItemOutcome } from '../../domain/fan-outs/fan-out.ts';
 import type { Millis, TaskId } from '../../domain/ids.ts';
-import { itemOf, type ListId, listOf, taskOf, trackerOf } from '../../domain/lists/ids.ts';
-import {
-  endOf,
-  freshOf,
-  handsOut,
-  isFree,
-  type Job,
-  type Lease,
-  type List,
-  type Range,
-} from '../../domain/lists/list.ts';
+import { itemOf, type ListId, listOf, type Range, taskOf, trackerOf } from '../../domain/lists/ids.ts';
+import { endOf, freshOf, handsOut, isFree, type Job, type Lease, type List } from '../../domain/lists/list.ts';
 import type { Task } from '../../domain/tasks/task.ts';
 import type { FanOuts } from '../../ports/fan-outs.ts';
 import type { JobResult } from '../../ports/lists.ts';

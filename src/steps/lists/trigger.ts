@@ -9,7 +9,7 @@
 import pLimit from 'p-limit';
 import { type ItemId, itemIdOf } from '../../domain/fan-out-ids.ts';
 import type { Millis, Token } from '../../domain/ids.ts';
-import { itemOf, type ListId, taskOf } from '../../domain/lists/ids.ts';
+import { itemOf, type ListId, type Range, taskOf } from '../../domain/lists/ids.ts';
 import {
   countOf,
   freeToTrigger,
@@ -18,7 +18,6 @@ import {
   type List,
   partOf,
   planTrigger,
-  type Range,
   without,
 } from '../../domain/lists/list.ts';
 import {

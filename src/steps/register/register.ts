@@ -10,7 +10,6 @@ import { expiresSoon, isClosed, isHeld, type Lock } from '../../domain/batches/l
 import type { GroupMessage } from '../../domain/batches/messages.ts';
 import { type Arrivals, chanceToLook, due } from '../../domain/batches/policy.ts';
 import { operationFor, operationNamed } from '../../domain/config/resolved.ts';
-import { delayPast } from '../../domain/delay.ts';
 import { type Millis, type OperationName, operationOf, type Target, type TaskId } from '../../domain/ids.ts';
 import {
   parseRegisterMessage,
@@ -24,7 +23,7 @@ import {
 import type { Rejection } from '../../domain/register/rejection.ts';
 import { parseTrigger } from '../../domain/register/trigger-message.ts';
 import { isSameTask, type NewTask, type Task } from '../../domain/tasks/task.ts';
-import { LEASE, SOON } from '../../domain/timings.ts';
+import { delayPast, LEASE, SOON } from '../../domain/timings.ts';
 import type { LockRow } from '../../ports/locks.ts';
 import { Unstorable } from '../../ports/tasks.ts';
 import { groupBy } from '../../util/group-by.ts';

@@ -8,14 +8,14 @@ import { MINUTE } from '../../timings.ts';
 import { printDuration } from '../duration.ts';
 import { ITEMS_MAX_BYTES } from '../endpoints.ts';
 import { attemptTime } from '../resolved.ts';
-import type { OperationShape } from './operation.ts';
+import { type OperationShape, operationShape } from './operation.ts';
 import { fault } from './rules.ts';
 
 /** Lambda ends any function after this long. */
 const LAMBDA_MAX = 15 * MINUTE;
 /** What batch.maxBytes and batch.maxWait are where nothing is said. */
-export const MAX_BYTES = 900_000;
-export const MAX_WAIT = 1_000;
+const MAX_BYTES = 900_000;
+const MAX_WAIT = 1_000;
 
 type Check = (operation: OperationShape, context: z.RefinementCtx) => void;
 
@@ -129,6 +129,22 @@ const checkTimes: Check = ({ downstream, retry, keepTasks, batch, merge }, conte
 };
 
 /** Every fault of how an operation's values go together. */
-export const checkTogether: Check = (operation, context) => {
+const checkTogether: Check = (operation, context) => {
   for (const check of [checkTarget, checkSize, checkWait, checkCaps, checkTimes]) check(operation, context);
 };
+
+/** With what follows from its values filled in. */
+export const operationSchema = operationShape
+  .superRefine(checkTogether)
+  .transform(({ batch, bypass, concurrency, downstream, ...rest }) => ({
+    ...rest,
+    downstream: 'deadline' in downstream ? downstream : { ...downstream, deadline: downstream.timeout },
+    batch: {
+      ...batch,
+      maxBytes: batch.maxBytes ?? Math.min(MAX_BYTES, ITEMS_MAX_BYTES[downstream.kind]),
+      maxWait: batch.window ?? batch.maxWait ?? MAX_WAIT,
+      bypass: bypass?.bytes ?? null,
+    },
+    // Merging runs one job of a Target at a time: what one has done the next one need not do.
+    concurrency: { ...concurrency, perTarget: rest.merge ? 1 : concurrency.perTarget },
+  }));

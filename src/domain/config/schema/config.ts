@@ -8,13 +8,10 @@ import * as z from 'zod';
 import type { Parsed, Problem } from '../../../util/problems.ts';
 import { OPERATION_NAME_PATTERN, type OperationName } from '../../ids.ts';
 import type { Config, Operation } from '../resolved.ts';
-import { alarmsSchema } from './alarms.ts';
+import { operationSchema } from './combinations.ts';
 import { destinationSchema } from './endpoints.ts';
-import { fanOutsSchema } from './fan-outs.ts';
-import { listsSchema } from './lists.ts';
-import { operationSchema } from './operation.ts';
-import { registerSchema } from './register.ts';
 import { fault, mustUnseen, section } from './rules.ts';
+import { alarmsSchema, fanOutsSchema, listsSchema, registerSchema } from './sections.ts';
 import { passedOver, unknownKey } from './unknown-keys.ts';
 
 const name = (of: string) =>

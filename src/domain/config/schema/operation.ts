@@ -4,8 +4,6 @@ import { OPERATION_NAME_PATTERN } from '../../ids.ts';
 import { MOST_SLOTS } from '../../operations/slot-pages.ts';
 import { PAYLOAD_MAX_BYTES } from '../../tasks/task.ts';
 import { MINUTE } from '../../timings.ts';
-import { ITEMS_MAX_BYTES } from '../endpoints.ts';
-import { checkTogether, MAX_BYTES, MAX_WAIT } from './combinations.ts';
 import { downstreamSchema } from './endpoints.ts';
 import { DAY, duration, formed, HOUR, must, mustUnseen, number, section, text, whole } from './rules.ts';
 
@@ -81,7 +79,7 @@ const targetSchema = z
   })
   .meta({ maxItems: KEYS_MAX, uniqueItems: true });
 
-const operationShape = section(
+export const operationShape = section(
   {
     target: targetSchema,
     batch: batchSchema.prefault({}),
@@ -101,22 +99,6 @@ const operationShape = section(
 
 /** What {@link operationShape} makes of an operation whose values are right, each by itself. */
 export type OperationShape = z.output<typeof operationShape>;
-
-/** With what follows from its values filled in. */
-export const operationSchema = operationShape
-  .superRefine(checkTogether)
-  .transform(({ batch, bypass, concurrency, downstream, ...rest }) => ({
-    ...rest,
-    downstream: 'deadline' in downstream ? downstream : { ...downstream, deadline: downstream.timeout },
-    batch: {
-      ...batch,
-      maxBytes: batch.maxBytes ?? Math.min(MAX_BYTES, ITEMS_MAX_BYTES[downstream.kind]),
-      maxWait: batch.window ?? batch.maxWait ?? MAX_WAIT,
-      bypass: bypass?.bytes ?? null,
-    },
-    // Merging runs one job of a Target at a time: what one has done the next one need not do.
-    concurrency: { ...concurrency, perTarget: rest.merge ? 1 : concurrency.perTarget },
-  }));
 
 /** The keys of each section. */
 export const operationKeys: Readonly<Record<string, readonly string[]>> = {

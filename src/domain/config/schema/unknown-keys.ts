@@ -2,13 +2,10 @@
 import { isObject } from '../../../util/json-text.ts';
 import type { Problem } from '../../../util/problems.ts';
 import { nearest } from '../nearest.ts';
-import { alarmKeys } from './alarms.ts';
 import { destinationKeys, downstreamKeys } from './endpoints.ts';
-import { fanOutKeys } from './fan-outs.ts';
 import { secretKeys } from './headers.ts';
-import { listKeys } from './lists.ts';
 import { operationKeys } from './operation.ts';
-import { registerKeys } from './register.ts';
+import { alarmKeys, fanOutKeys, listKeys, registerKeys } from './sections.ts';
 
 type Path = readonly PropertyKey[];
 

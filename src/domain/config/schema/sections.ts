@@ -1,0 +1,66 @@
+/**
+ * The small sections of a configuration: how register messages reach their function, what holds for every fan-out and every
+ * deferred list, and whom the alarms call, and when.
+ */
+
+import type * as z from 'zod';
+import { MESSAGES_AT_ONCE, MINUTE, REGISTER_LIMITS, SECOND } from '../../timings.ts';
+import { ALARM_TOPIC } from './names.ts';
+import { DAY, duration, fault, formed, HOUR, mustUnseen, section, text, toldOtherwise, whole } from './rules.ts';
+
+/** What Lambda hands on without gathering. */
+const AT_ONCE = MESSAGES_AT_ONCE.register;
+
+const registerFields = section({
+  maxMessages: whole(1, REGISTER_LIMITS.messages).default(AT_ONCE),
+  maxWait: duration(0, REGISTER_LIMITS.wait).default(0),
+});
+type Register = z.output<typeof registerFields>;
+
+const checkTogether = ({ maxMessages, maxWait }: Register, context: z.RefinementCtx): void => {
+  if (maxWait % SECOND > 0) fault(context, ['maxWait'], 'must be whole seconds: Lambda knows no others');
+  if (maxMessages > AT_ONCE && maxWait < SECOND)
+    fault(
+      context,
+      ['maxMessages'],
+      `must not be more than ${AT_ONCE} unless register.maxWait is at least "1s": Lambda gathers no more without waiting`,
+    );
+};
+
+export const registerSchema = registerFields.superRefine(checkTogether).prefault({});
+export const registerKeys: readonly string[] = Object.keys(registerFields.shape);
+
+const fanOutFields = section({
+  idleOpen: duration(MINUTE, 90 * DAY).default(2 * HOUR),
+  idleSealed: duration(MINUTE, 90 * DAY).default(7 * DAY),
+  keep: duration(MINUTE, 90 * DAY).default(7 * DAY),
+  callback: toldOtherwise(),
+});
+export const fanOutsSchema = fanOutFields.prefault({});
+export const fanOutKeys: readonly string[] = Object.keys(fanOutFields.shape);
+
+const listFields = section({
+  // Claims of a list that is cancelled go on for up to half a day.
+  keep: duration(DAY, 90 * DAY).default(7 * DAY),
+  callback: toldOtherwise(),
+});
+export const listsSchema = listFields.prefault({});
+export const listKeys: readonly string[] = Object.keys(listFields.shape);
+
+const alarmFields = section({
+  topic: text(
+    ALARM_TOPIC,
+    'the ARN of a standard SNS topic, such as "arn:aws:sns:eu-central-1:111122223333:on-call" (of the region that it is deployed to), or null for nobody',
+  )
+    .nullable()
+    .default(null),
+  // It stands before the section's anchor, so it ends neither in a # nor in a query.
+  runbook: formed(
+    /^[^\s#?]{1,500}$/,
+    mustUnseen('where docs/operating.md is to be read: an address or a path, without # and ?'),
+  ).default('docs/operating.md'),
+  failedBatches: whole(1, 1_000_000).default(1),
+});
+/** Null: there is nobody to be called, and nothing that would. */
+export const alarmsSchema = alarmFields.nullable().prefault({});
+export const alarmKeys: readonly string[] = Object.keys(alarmFields.shape);
