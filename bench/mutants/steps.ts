@@ -285,10 +285,6 @@ export const STEPS: readonly Mutant[] = [
     'src/steps/call/tally.ts',
     ['test/steps/handle-batch-parts.test.ts'],
     ['batch.open || batch.pending ? plus(batch.counts, members.counts) : members.counts', 'members.counts'],
-  ),
-  ...mutantsOf(
-    'src/steps/call/tally.ts',
-    ['test/steps/handle-batch-parts.test.ts'],
     ['answers.every(({ throttled }) => throttled)', 'answers.some(({ throttled }) => throttled)'],
     ['answers.some(({ misconfigured }) => misconfigured)', 'answers.every(({ misconfigured }) => misconfigured)'],
   ),

@@ -105,7 +105,10 @@ export const releaseSlots = async (
   await wakeUnlessPaused(deps, batch.operation);
 };
 
-/** The same for a batch that was finished before: for one that holds nothing any more, and whose operation is not configured, nothing. */
+/**
+ * The same for a batch that was finished before. If its operation was taken out of the configuration, and it holds nothing any more, its
+ * message ends: otherwise it would come back for as long as the operation is not configured.
+ */
 export const releaseSlotsAgain = async (deps: BatchDeps, batch: Batch): Promise<void> => {
   if (!(await isNothingHeld(deps, batch))) await releaseSlots(deps, batch);
 };
