@@ -2,7 +2,8 @@
 
 import { AS_THEY_COME, operationFor } from '../../src/domain/config/resolved.ts';
 import type { Millis, Target, TaskId } from '../../src/domain/ids.ts';
-import { parseRegisterMessage, withId } from '../../src/domain/register/register-message.ts';
+import { withId } from '../../src/domain/register/register-body.ts';
+import { parseRegisterMessage } from '../../src/domain/register/register-message.ts';
 import { START } from '../../src/virtual/trace.ts';
 import { plain } from '../../verification/batches/plain.ts';
 import type { LoggedCall } from '../../verification/batches/simulated-downstream.ts';

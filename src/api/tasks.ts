@@ -2,10 +2,11 @@
 import { Hono } from 'hono';
 import { parseCandidate, type Target, type TaskId, taskId } from '../domain/ids.ts';
 import type { Page } from '../domain/page.ts';
-import { asksForRun, parseRegisterMessage, type SentTask, withId } from '../domain/register/register-message.ts';
+import { kindOf, withId } from '../domain/register/register-body.ts';
+import { parseRegisterMessage, type SentTask } from '../domain/register/register-message.ts';
 import { isSameTask, type Task } from '../domain/tasks/task.ts';
 import { cancel } from '../steps/tasks/settle.ts';
-import { isObject, parseJson } from '../util/json-text.ts';
+import { parseJson } from '../util/json-text.ts';
 import type { Problem } from '../util/problems.ts';
 import type { ApiDeps } from './deps.ts';
 import {
@@ -120,7 +121,7 @@ const idProblems = (task: SentTask, firsts: Firsts): Problem[] => {
 /** A redrive is right where register reads it, and here it would be wrong in three ways of which none is the matter. */
 const refusals = (body: string, problems: readonly Problem[]): readonly Problem[] => {
   const json = parseJson(body);
-  const isRedrive = json.ok && isObject(json.value) && asksForRun(json.value);
+  const isRedrive = json.ok && kindOf(json.value) === 'redrive';
   return isRedrive
     ? [
         {

@@ -13,6 +13,7 @@ import type {
   Task,
   TaskError,
   TaskResult,
+  TaskRun,
 } from '../domain/tasks/task.ts';
 
 /** What became of a write that only one can do: whether it was this one, and the task as it is stored. */
@@ -132,12 +133,6 @@ export interface FailedTask extends Pick<Task, 'id' | 'operation' | 'target'> {
 export interface TaskOutline extends TaskRun, Pick<Task, 'operation'> {
   readonly status: Task['state']['status'];
   readonly batchId?: BatchId;
-}
-
-/** One life of a task, from its registration or a redrive to its result. */
-export interface TaskRun {
-  readonly id: TaskId;
-  readonly run: number;
 }
 
 /** What the results of one attempt share. */

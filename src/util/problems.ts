@@ -12,6 +12,9 @@ export type Parsed<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
+export const mapParsed = <From, To>(parsed: Parsed<From>, to: (value: From) => To): Parsed<To> =>
+  parsed.ok ? { ok: true, value: to(parsed.value) } : parsed;
+
 /** What an error says; of anything else that was thrown, how it prints. */
 export const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
 

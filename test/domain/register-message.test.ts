@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { INPUTS_MAX } from '../../src/domain/merging/inputs.ts';
-import { parseRegisterMessage, withId } from '../../src/domain/register/register-message.ts';
+import { withId } from '../../src/domain/register/register-body.ts';
+import { parseRegisterMessage } from '../../src/domain/register/register-message.ts';
 import { PAYLOAD_MAX_BYTES } from '../../src/domain/tasks/task.ts';
 import { aConfig, aPolicy } from '../factories/factories.ts';
 

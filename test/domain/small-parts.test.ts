@@ -11,10 +11,10 @@ import {
 import { parseCallback } from '../../src/domain/callbacks/callback.ts';
 import { batchIdOf, parseCandidate, taskId } from '../../src/domain/ids.ts';
 import { NewerMessage, UnreadableMessage } from '../../src/domain/messages.ts';
-import { withId } from '../../src/domain/register/register-message.ts';
+import { parseRedrive } from '../../src/domain/register/redrive-message.ts';
+import { withId } from '../../src/domain/register/register-body.ts';
 import { delayPast, delaySeconds } from '../../src/domain/timings.ts';
 import { advance } from '../../src/steps/repair/patrol.ts';
-import { parseRedrive } from '../../src/steps/tasks/redrive.ts';
 import { batchId, candidate, NOW, operationName, target, token } from '../factories/factories.ts';
 
 describe('identifiers', () => {
@@ -128,7 +128,10 @@ describe('a register body that is sent again', () => {
 
   it('is not named when it asks for another run and does not say of which task: it is refused for that', () => {
     expect(withId('{"run":1}', 'm-1')).toBe('{"run":1}');
-    expect(parseRedrive(withId('{"run":1}', 'm-1'))).toMatchObject({ ok: false, problems: [{ path: 'id' }] });
+    expect(parseRedrive(JSON.parse(withId('{"run":1}', 'm-1')))).toMatchObject({
+      ok: false,
+      problems: [{ path: 'id' }],
+    });
     const odd = '"run":1,"operation":"ship","payload":{}}';
     expect(withId(`{${odd}`, 'm-1')).toBe(`{"id":"m-1",${odd}`);
   });

@@ -4,7 +4,7 @@ import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setting } from '../../src/domain/deployed/environment.ts';
 import { taskId } from '../../src/domain/ids.ts';
-import { printRedrive } from '../../src/steps/tasks/redrive.ts';
+import { printRedrive } from '../../src/domain/register/redrive-message.ts';
 import { eventually, type Flow, startFlow } from './flow.ts';
 
 let flow: Flow;

@@ -15,8 +15,8 @@ import { setting } from '../../src/domain/deployed/environment.ts';
 import { METRICS, type MetricName, NAMESPACE, STACK_DIMENSION } from '../../src/domain/events/metrics.ts';
 import { type FanOutId, fanOutId } from '../../src/domain/fan-out-ids.ts';
 import type { Target } from '../../src/domain/ids.ts';
+import { printRedrive } from '../../src/domain/register/redrive-message.ts';
 import type { NewTask } from '../../src/domain/tasks/task.ts';
-import { printRedrive } from '../../src/steps/tasks/redrive.ts';
 import { type AwsService, startAwsService } from '../factories/aws-service.ts';
 import { startTestDownstream, type TestDownstream } from '../factories/downstream.ts';
 import {

@@ -16,7 +16,7 @@ import {
   trackerOf,
 } from '../../src/domain/lists/ids.ts';
 import type { List, NewList } from '../../src/domain/lists/list.ts';
-import { parseTrigger } from '../../src/domain/register/trigger-message.ts';
+import { parseRegisterBody } from '../../src/domain/register/register-message.ts';
 import { memoryFanOuts } from '../../src/memory/fan-outs.ts';
 import { memoryLists } from '../../src/memory/lists.ts';
 import { emptyTables, type Tables } from '../../src/memory/tables.ts';
@@ -170,10 +170,11 @@ export const listKit = ({ width = 3, acksAtOnce = 2, pageBytes }: Size = {}, con
       const items: string[] = [];
       for (;;) {
         const body = process.sent.registered.shift();
-        const asked = body === undefined ? undefined : parseTrigger(body);
-        if (body === undefined || !asked?.ok) return items;
+        if (body === undefined) return items;
+        const parsed = parseRegisterBody(process.config, { messageId: 'm', body });
+        if (!parsed.ok || parsed.value.kind !== 'trigger') return items;
         const { valid, reached } = await triggeredJobs(process, [
-          { message: { messageId: 'm', body }, asked: asked.value },
+          { message: { messageId: 'm', body }, asked: parsed.value.trigger },
         ]);
         items.push(...valid.map(({ job }) => job as string));
         await goOn(process, { reached });

@@ -12,9 +12,9 @@ import { readAnswer } from '../../src/domain/downstream/http-answer.ts';
 import { eventOfEnd } from '../../src/domain/fan-outs/event.ts';
 import type { FanOut } from '../../src/domain/fan-outs/fan-out.ts';
 import { trackerOf } from '../../src/domain/lists/ids.ts';
+import { parseRedrive } from '../../src/domain/register/redrive-message.ts';
 import { parseRegisterMessage } from '../../src/domain/register/register-message.ts';
 import { printRejection } from '../../src/domain/register/rejection.ts';
-import { parseRedrive } from '../../src/steps/tasks/redrive.ts';
 import { BATCH_ANSWER, BATCH_CALL, BATCH_EVENT } from '../../tools/contract/downstream-call.ts';
 import { CALLBACK_EVENT, EVENTS } from '../../tools/contract/events.ts';
 import * as examples from '../../tools/contract/examples.ts';
@@ -37,7 +37,7 @@ describe('examples', () => {
     const taken = { messageId, body: JSON.stringify(examples.registerMessage) };
     expect(parseRegisterMessage(config, taken)).toMatchObject({ ok: true, value: { id: 'order-7', priority: 5 } });
     expect(parseRegisterMessage(config, { messageId, body })).toEqual({ ok: false, problems: errors });
-    expect(parseRedrive(JSON.stringify(examples.redriveMessage))).toEqual({ ok: true, value: examples.redriveMessage });
+    expect(parseRedrive(examples.redriveMessage)).toEqual({ ok: true, value: examples.redriveMessage });
     expect(parseBatch(JSON.stringify(examples.jobReport))).toEqual({
       batchId: examples.jobReport.batchId,
       results: JSON.stringify(examples.jobReport.results),

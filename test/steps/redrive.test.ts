@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { BatchId, TaskId } from '../../src/domain/ids.ts';
+import { printRedrive } from '../../src/domain/register/redrive-message.ts';
+import { parseRegisterBody } from '../../src/domain/register/register-message.ts';
 import type { Task } from '../../src/domain/tasks/task.ts';
 import { register } from '../../src/steps/register/register.ts';
-import { askRedrive, askRedriveOf, parseRedrive, printRedrive } from '../../src/steps/tasks/redrive.ts';
+import { askRedrive, askRedriveOf } from '../../src/steps/tasks/redrive.ts';
 import { aConfig, batchId, registeredCandidate as candidate, id, NOW } from '../factories/factories.ts';
 import type { StepKit } from './step-kit.ts';
 import { depot, kit, message, registered, suite, where } from './step-suite.ts';
@@ -258,8 +260,13 @@ suite('asking for a redrive', () => {
 });
 
 describe('a message that asks for a redrive', () => {
+  const redriveIn = (body: string) => {
+    const parsed = parseRegisterBody(aConfig(), { messageId: 'm', body });
+    return parsed.ok && parsed.value.kind === 'redrive' ? parsed.value.run : undefined;
+  };
+
   it('is told from a task by its run', () => {
-    expect(parseRedrive('{"id":"t-1","run":3}')).toEqual({ ok: true, value: { id: 't-1', run: 3 } });
+    expect(redriveIn('{"id":"t-1","run":3}')).toEqual({ id: 't-1', run: 3 });
     for (const body of [
       '{"id":"t-1"}',
       '{"run":1,"operation":"ship"}',
@@ -267,13 +274,13 @@ describe('a message that asks for a redrive', () => {
       'nonsense',
       `{"run":1}${' '.repeat(1_000)}`,
     ])
-      expect(parseRedrive(body), body).toBeUndefined();
+      expect(redriveIn(body), body).toBeUndefined();
   });
 
   it('is refused with what is wrong with it', () => {
     const problemsOf = (body: string) => {
-      const parsed = parseRedrive(body);
-      return parsed?.ok === false ? parsed.problems : [];
+      const parsed = parseRegisterBody(aConfig(), { messageId: 'm', body });
+      return parsed.ok ? [] : parsed.problems;
     };
     const pathsOf = (body: string) => problemsOf(body).map(({ path }) => path);
     for (const body of ['{"run":1}', '{"run":1,"id":5}', '{"run":1,"id":null}'])

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { printCallback } from '../../src/domain/callbacks/callback.ts';
 import { eventOf } from '../../src/domain/callbacks/event.ts';
+import { printRedrive } from '../../src/domain/register/redrive-message.ts';
 import { printRejection } from '../../src/domain/register/rejection.ts';
 import { register } from '../../src/steps/register/register.ts';
 import { reviveRefused } from '../../src/steps/repair/refused-letters.ts';
-import { printRedrive } from '../../src/steps/tasks/redrive.ts';
 import { aStored, id, NOW } from '../factories/factories.ts';
 import type { StepKit } from './step-kit.ts';
 import { depot, kit, letter, refused, suite } from './step-suite.ts';

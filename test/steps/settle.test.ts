@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import type { Waiting } from '../../src/domain/batches/policy.ts';
 import type { TaskId } from '../../src/domain/ids.ts';
+import { printRedrive } from '../../src/domain/register/redrive-message.ts';
 import type { Settlement } from '../../src/domain/tasks/task.ts';
 import { register } from '../../src/steps/register/register.ts';
-import { printRedrive } from '../../src/steps/tasks/redrive.ts';
 import { cancel, settle, settlementsOf } from '../../src/steps/tasks/settle.ts';
 import { aConfig, aPolicy, batchId, registeredCandidate as candidate, id, NOW } from '../factories/factories.ts';
 import type { StepKit } from './step-kit.ts';

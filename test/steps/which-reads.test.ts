@@ -5,12 +5,13 @@
 import { expect, it } from 'vitest';
 import type { Answer } from '../../src/domain/downstream/downstream.ts';
 import { batchIdOf } from '../../src/domain/ids.ts';
+import { printRedrive } from '../../src/domain/register/redrive-message.ts';
 import { handleBatch } from '../../src/steps/call/handle-batch.ts';
 import { electLeader } from '../../src/steps/lead/elect-leader.ts';
 import { group } from '../../src/steps/lead/group.ts';
 import { register } from '../../src/steps/register/register.ts';
 import { sweep } from '../../src/steps/repair/sweep.ts';
-import { askRedriveOf, printRedrive } from '../../src/steps/tasks/redrive.ts';
+import { askRedriveOf } from '../../src/steps/tasks/redrive.ts';
 import { cancel } from '../../src/steps/tasks/settle.ts';
 import { aConfig, aPolicy, aRetry, id, NOW, target } from '../factories/factories.ts';
 import { memoryStores } from '../ports/stores.ts';

@@ -1,6 +1,6 @@
 /** The lines of a file: as register messages, or as payloads. */
 import { createReadStream, statSync } from 'node:fs';
-import { withId } from '../../src/domain/register/register-message.ts';
+import { withId } from '../../src/domain/register/register-body.ts';
 import { PAYLOAD_MAX_BYTES } from '../../src/domain/tasks/task.ts';
 import { linesIn } from '../../src/util/byte-lines.ts';
 import { isObject, parseJson } from '../../src/util/json-text.ts';

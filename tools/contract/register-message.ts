@@ -1,13 +1,9 @@
 /** What producers send, and what comes back of it that is refused. */
 import * as z from 'zod';
-import {
-  EXPIRES_RULE,
-  REGISTER_LIMITS,
-  REGISTER_MAX_BYTES,
-  registerFields,
-} from '../../src/domain/register/register-message.ts';
+import { REDRIVE_LIMITS, redriveFields } from '../../src/domain/register/redrive-message.ts';
+import { REGISTER_MAX_BYTES } from '../../src/domain/register/register-body.ts';
+import { EXPIRES_RULE, REGISTER_LIMITS, registerFields } from '../../src/domain/register/register-fields.ts';
 import { PAYLOAD_MAX_BYTES } from '../../src/domain/tasks/task.ts';
-import { REDRIVE_LIMITS, redriveFields } from '../../src/steps/tasks/redrive.ts';
 import { PROBLEMS_SHOWN } from '../../src/util/problems.ts';
 import { list, moment, onlyTrue, published, text, whole, word } from './fields.ts';
 

@@ -6,7 +6,8 @@ import { type Batch, isFinished, membersOf } from '../../src/domain/batches/batc
 import { operationFor, operationNamed } from '../../src/domain/config/resolved.ts';
 import type { Answer, CallItem, ItemAnswer } from '../../src/domain/downstream/downstream.ts';
 import { type BatchId, operationOf, parseCandidate, type TaskId } from '../../src/domain/ids.ts';
-import { parseRegisterMessage, withId } from '../../src/domain/register/register-message.ts';
+import { withId } from '../../src/domain/register/register-body.ts';
+import { parseRegisterMessage } from '../../src/domain/register/register-message.ts';
 import { isSameTask, runNumber, type Task } from '../../src/domain/tasks/task.ts';
 import { CLOCK_SKEW } from '../../src/domain/timings.ts';
 import type { Tables } from '../../src/memory/tables.ts';

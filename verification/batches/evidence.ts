@@ -17,9 +17,8 @@ import {
   type SentTask,
 } from '../../src/domain/register/register-message.ts';
 import type { Rejection } from '../../src/domain/register/rejection.ts';
-import { isSameTask, type Task } from '../../src/domain/tasks/task.ts';
+import { isSameTask, type Task, type TaskRun } from '../../src/domain/tasks/task.ts';
 import type { Tables } from '../../src/memory/tables.ts';
-import type { TaskRun } from '../../src/ports/tasks.ts';
 import type { Configurations } from './configurations.ts';
 import type { Seen } from './invariants.ts';
 import type { CallLog } from './simulated-downstream.ts';

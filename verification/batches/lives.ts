@@ -3,7 +3,9 @@
  * begin again at 1 once its lock row has. The judges know tasks and batches by name. With one name for each life, the judges of short
  * schedules work for schedules of months, too.
  */
+
 import type { Batch } from '../../src/domain/batches/batch.ts';
+import type { Config } from '../../src/domain/config/resolved.ts';
 import type { Call } from '../../src/domain/downstream/downstream.ts';
 import {
   type BatchId,
@@ -14,12 +16,14 @@ import {
   type Target,
   type TaskId,
 } from '../../src/domain/ids.ts';
-import { parseRegisterMessage, type ReceivedMessage } from '../../src/domain/register/register-message.ts';
-import { isSameTask, type Task } from '../../src/domain/tasks/task.ts';
+import {
+  parseRegisterBody,
+  parseRegisterMessage,
+  type ReceivedMessage,
+} from '../../src/domain/register/register-message.ts';
+import { isSameTask, type Task, type TaskRun } from '../../src/domain/tasks/task.ts';
 import { LEADER_TIMEOUT, MINUTE } from '../../src/domain/timings.ts';
 import type { Tables } from '../../src/memory/tables.ts';
-import type { TaskRun } from '../../src/ports/tasks.ts';
-import { parseRedrive } from '../../src/steps/tasks/redrive.ts';
 import type { Evidence } from './evidence.ts';
 import type { Expired } from './time-to-live.ts';
 
@@ -269,8 +273,8 @@ const answeredAs = (lives: Lives, { call, at, answered }: Evidence['log']['calls
 };
 
 /** The redrives among messages: of those that came to nothing. */
-export const redrivesIn = (bodies: readonly string[]): readonly TaskRun[] =>
+export const redrivesIn = (config: Config, bodies: readonly string[]): readonly TaskRun[] =>
   bodies.flatMap((body) => {
-    const parsed = parseRedrive(body);
-    return parsed?.ok ? [parsed.value] : [];
+    const parsed = parseRegisterBody(config, { messageId: '', body });
+    return parsed.ok && parsed.value.kind === 'redrive' ? [parsed.value.run] : [];
   });

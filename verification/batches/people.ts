@@ -1,15 +1,15 @@
 /** What people do in a schedule: they flush, cancel, pause and resume, redrive, and call the doctor. */
 
 import type { Millis, OperationName, Target, TaskId } from '../../src/domain/ids.ts';
+import { printRedrive } from '../../src/domain/register/redrive-message.ts';
 import type { Rejection } from '../../src/domain/register/rejection.ts';
+import type { TaskRun } from '../../src/domain/tasks/task.ts';
 import { LEADER_TIMEOUT, MINUTE } from '../../src/domain/timings.ts';
 import type { SimulatedQueue } from '../../src/memory/queue.ts';
 import type { Tables } from '../../src/memory/tables.ts';
-import type { TaskRun } from '../../src/ports/tasks.ts';
 import { attempt, type Started } from '../../src/processes/process.ts';
 import { flush } from '../../src/steps/lead/elect-leader.ts';
 import { askResumeOperation, askResumeTarget, pauseOperation, pauseTarget } from '../../src/steps/slots/pauses.ts';
-import { printRedrive } from '../../src/steps/tasks/redrive.ts';
 import { cancel } from '../../src/steps/tasks/settle.ts';
 import { isObject, parseJson } from '../../src/util/json-text.ts';
 import type { Chaos } from '../../src/virtual/chaos.ts';

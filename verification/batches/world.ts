@@ -29,7 +29,6 @@ import { electLeader } from '../../src/steps/lead/elect-leader.ts';
 import { group } from '../../src/steps/lead/group.ts';
 import { registerAll } from '../../src/steps/register/register.ts';
 import { sweep } from '../../src/steps/repair/sweep.ts';
-import { parseRedrive } from '../../src/steps/tasks/redrive.ts';
 import { Chaos, type FaultPoint, type Outage } from '../../src/virtual/chaos.ts';
 import type { FaultCounts, FaultRates } from '../../src/virtual/faults.ts';
 import type { Gate } from '../../src/virtual/gate.ts';
@@ -298,7 +297,7 @@ class World {
   /** A lost message may have left a task that is stored, and waits nowhere: the same message again completes it. */
   #sendAgain(): void {
     this.#people.sendAgain(this.#rejected, (body) => this.#send(body));
-    for (const body of [...this.#lost].filter((each) => !parseRedrive(each))) {
+    for (const body of [...this.#lost].filter((each) => redrivesIn(this.#scenario.config, [each]).length === 0)) {
       this.#lost.delete(body);
       // The judges ask of the second message what they would ask of the first, unless that began a task of its own.
       if (!this.#beganTask(body))
@@ -445,7 +444,7 @@ class World {
       mayLackOperation: this.#configs.removed.size > 0,
       payloadsGone: new Set(this.#expired.payloads.map(({ row }) => row)),
       outlived: new Set(),
-      refusedRedrives: redrivesIn([...this.#rejected.map(({ body }) => body), ...this.#lost]),
+      refusedRedrives: redrivesIn(this.#scenario.config, [...this.#rejected.map(({ body }) => body), ...this.#lost]),
       // In one look; a round over more Targets takes as much as an hour.
       patrolled: patrol && this.#tables.locks.size <= PATROLLED_AT_ONCE,
       mayBeForgotten: patrol && !happened && (faults.skew === 0 || faultsEnd === 0),

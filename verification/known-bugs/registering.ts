@@ -1,12 +1,13 @@
 /** Bugs of those who register tasks. */
 
+import { printRedrive } from '../../src/domain/register/redrive-message.ts';
+import { parseRegisterBody } from '../../src/domain/register/register-message.ts';
 import { runNumber } from '../../src/domain/tasks/task.ts';
 import { Refusal } from '../../src/memory/limits.ts';
 import { Unstorable } from '../../src/ports/tasks.ts';
 import { group } from '../../src/steps/lead/group.ts';
 import { registerAll } from '../../src/steps/register/register.ts';
 import { sweep } from '../../src/steps/repair/sweep.ts';
-import { parseRedrive, printRedrive } from '../../src/steps/tasks/redrive.ts';
 import type { Bug } from './bug.ts';
 
 /**
@@ -115,8 +116,9 @@ export const runsBeginAtOneAgain: Bug = {
 export const redrivesOverlookTheRun: Bug = {
   registerAll: async (deps, messages, onFailure) => {
     const current = messages.map(async (message) => {
-      const asked = parseRedrive(message.body);
-      const task = asked?.ok ? await deps.tasks.get(asked.value.id) : undefined;
+      const parsed = parseRegisterBody(deps.config, message);
+      const isRedrive = parsed.ok && parsed.value.kind === 'redrive';
+      const task = isRedrive ? await deps.tasks.get(parsed.value.run.id) : undefined;
       return task ? { ...message, body: printRedrive(task) } : message;
     });
     return registerAll(deps, await Promise.all(current), onFailure);

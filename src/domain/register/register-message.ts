@@ -1,18 +1,18 @@
 /** The register message: what a producer sends, checked. */
-import * as z from 'zod/mini';
-import { isObject, parseJson, rawMembers } from '../../util/json-text.ts';
-import { isNumberWithin, isTextWithin, type NumberLimits, type TextLimits } from '../../util/limits.ts';
-import { type Parsed, type Problem, problemsIn } from '../../util/problems.ts';
-import { DURATION_PATTERN, parseDuration } from '../config/duration.ts';
+import { isObject, rawMembers } from '../../util/json-text.ts';
+import { mapParsed, type Parsed, type Problem, problemsIn } from '../../util/problems.ts';
 import type { BatchPolicy } from '../config/policies.ts';
 import { type Config, type Operation, operationNamed } from '../config/resolved.ts';
-import { ITEM_ID_RULE, ITEM_PATTERN, type ItemId } from '../fan-out-ids.ts';
-import { type Millis, OPERATION_NAME_PATTERN, TASK_ID_PATTERN, type TaskId } from '../ids.ts';
+import type { ItemId } from '../fan-out-ids.ts';
+import { type Millis, OPERATION_NAME_PATTERN, type TaskId } from '../ids.ts';
 import { keysIn } from '../merging/inputs.ts';
 import { targetOf } from '../target.ts';
-import { firstRun, itemBytes, type NewTask, PAYLOAD_MAX_BYTES, payloadHashOf } from '../tasks/task.ts';
-import { MINUTE, SECOND } from '../timings.ts';
-import { asksForJobs } from './trigger-message.ts';
+import { firstRun, itemBytes, type NewTask, PAYLOAD_MAX_BYTES, payloadHashOf, type TaskRun } from '../tasks/task.ts';
+import { SECOND } from '../timings.ts';
+import { parseRedrive } from './redrive-message.ts';
+import { jsonIn, kindOf } from './register-body.ts';
+import { expiryOf, type Fields, registerFields } from './register-fields.ts';
+import { parseTrigger, type TriggerMessage } from './trigger-message.ts';
 
 /** One message of the register queue. */
 export interface RegisterMessage {
@@ -62,80 +62,41 @@ export const registeredAt = (
   ...(expiresIn === undefined ? {} : { startBy: createdAt + expiresIn }),
 });
 
-/**
- * A message that is longer is mostly space, or says things twice, since its payload may have half of that. It has to fit
- * into a message of 1 MiB once more, with an id, and where SQS wants characters escaped that were not.
- */
-export const REGISTER_MAX_BYTES = 500_000;
+/** What a register message asks for. The wire has no `kind`: the fields of a body say it. */
+export type RegisterBody =
+  | { readonly kind: 'task'; readonly task: SentTask }
+  | { readonly kind: 'redrive'; readonly run: TaskRun }
+  | { readonly kind: 'trigger'; readonly trigger: TriggerMessage };
 
-/** What its fields may have: they are checked by this, and the published schema says it. */
-export const REGISTER_LIMITS = {
-  id: { pattern: TASK_ID_PATTERN },
-  correlationId: { maxLength: 128 },
-  priority: { type: 'integer', minimum: 0, maximum: 9 },
-  // Below that no number can be stored: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
-  weight: { minimum: 1e-130, maximum: 1_000_000_000 },
-  // An empty one, mostly a producer's mistake, would make all of its tasks the same.
-  coalesceKey: { minLength: 1, maxLength: 128 },
-  version: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
-  // The span is beyond a schema's words.
-  expiresIn: { pattern: DURATION_PATTERN },
-  fanOutItem: { pattern: ITEM_PATTERN },
-} as const satisfies Readonly<Record<string, TextLimits | NumberLimits>>;
-
-const CORRELATION_RULE = 'must be well-formed text of at most 128 characters';
-const KEY_RULE = 'must be well-formed text of 1 to 128 characters; leave it out for none';
-const VERSION_RULE = 'must be a whole number from 0 to 9007199254740991 (2^53 - 1)';
-const PRIORITY_RULE = 'must be a whole number from 0 to 9, the most urgent';
-const WEIGHT_RULE = 'must be a number above 0 (from 1e-130), at most 1,000,000,000';
-export const EXPIRES_RULE = 'must be a duration from "1s" to "30d", such as "10m"';
-const [EXPIRES_LEAST, EXPIRES_MOST]: readonly [Millis, Millis] = [1_000, 30 * 24 * 60 * MINUTE];
-
-/** A number, or a text, that fits; of anything else one problem. */
-const numberOf = (error: string, limits: NumberLimits) =>
-  z.optional(z.number({ error }).check(z.refine((value) => isNumberWithin(value, limits), { error })));
-const textOf = (error: string, limits: TextLimits, fits = (text: string): boolean => isTextWithin(text, limits)) =>
-  z.optional(z.string({ error }).check(z.refine(fits, { error })));
-
-/** Undefined for anything that is no duration, or none that is allowed. */
-const expiryOf = (text: string): Millis | undefined => {
-  const span = parseDuration(text);
-  return span !== undefined && span >= EXPIRES_LEAST && span <= EXPIRES_MOST ? span : undefined;
-};
-const ID_RULE = 'must be a text of 1 to 128 characters of A-Z a-z 0-9 . _ : @ - and begin with a letter or a digit';
-
-/**
- * The fields of a register message. The payload is not walked: it may be large and deep, and is handed on as text.
- */
-export const registerFields = z.strictObject(
-  {
-    operation: z.string({ error: 'must be the name of a configured operation' }),
-    payload: z.custom<Record<string, unknown>>(isObject, { error: 'must be a JSON object' }),
-    id: textOf(ID_RULE, REGISTER_LIMITS.id),
-    correlationId: textOf(CORRELATION_RULE, REGISTER_LIMITS.correlationId),
-    priority: numberOf(PRIORITY_RULE, REGISTER_LIMITS.priority),
-    weight: numberOf(WEIGHT_RULE, REGISTER_LIMITS.weight),
-    coalesceKey: textOf(KEY_RULE, REGISTER_LIMITS.coalesceKey),
-    version: numberOf(VERSION_RULE, REGISTER_LIMITS.version),
-    expiresIn: textOf(EXPIRES_RULE, REGISTER_LIMITS.expiresIn, (text) => expiryOf(text) !== undefined),
-    callback: z.optional(z.string({ error: 'must be the name of a configured destination' })),
-    fanOutItem: textOf(ITEM_ID_RULE, REGISTER_LIMITS.fanOutItem),
-  },
-  { error: (issue) => (issue.code === 'unrecognized_keys' ? undefined : 'must be a JSON object') },
-);
-
-type Fields = z.output<typeof registerFields>;
+/** No redrive or trigger is longer: a longer body is refused as the task that it is not. */
+const OTHERS_MAX_LENGTH = 1_000;
 
 /** Checks one message against the configuration. Every problem is named, not only the first. */
-export const parseRegisterMessage = (config: Config, message: RegisterMessage): Parsed<SentTask> => {
-  const bytes = bytesOf(message.body);
-  if (bytes > REGISTER_MAX_BYTES) return { ok: false, problems: [messageTooLarge(bytes)] };
-  const json = parseJson(message.body);
+export const parseRegisterBody = (config: Config, message: RegisterMessage): Parsed<RegisterBody> => {
+  const json = jsonIn(message.body);
   if (!json.ok) return json;
-  const fields = registerFields.safeParse(json.value);
+  const kind = message.body.length > OTHERS_MAX_LENGTH ? 'task' : kindOf(json.value);
+  switch (kind) {
+    case 'task':
+      return mapParsed(taskIn(config, message, json.value), (task) => ({ kind, task }));
+    case 'redrive':
+      return mapParsed(parseRedrive(json.value), (run) => ({ kind, run }));
+    case 'trigger':
+      return mapParsed(parseTrigger(json.value), (trigger) => ({ kind, trigger }));
+  }
+};
+
+/** Checks a message where it has to bring a task. */
+export const parseRegisterMessage = (config: Config, message: RegisterMessage): Parsed<SentTask> => {
+  const json = jsonIn(message.body);
+  return json.ok ? taskIn(config, message, json.value) : json;
+};
+
+const taskIn = (config: Config, message: RegisterMessage, value: unknown): Parsed<SentTask> => {
+  const fields = registerFields.safeParse(value);
   if (!fields.success) {
     const problems = problemsIn(fields.error, 'a register message');
-    return { ok: false, problems: [...problems, ...problemsBeside(problems, config, message, json.value)] };
+    return { ok: false, problems: [...problems, ...problemsBeside(problems, config, message, value)] };
   }
   const raw = rawPayload(message);
   const { operation, target, id, problems } = meaningOf(config, fields.data, message, raw);
@@ -217,11 +178,6 @@ const NAMES_SHOWN = 20;
 const listed = (names: readonly string[]): string =>
   `${names.slice(0, NAMES_SHOWN).join(', ')}${names.length > NAMES_SHOWN ? ` and ${names.length - NAMES_SHOWN} more` : ''}`;
 
-const messageTooLarge = (bytes: number): Problem => ({
-  path: '',
-  reason: `has ${bytes} bytes; a message may have ${REGISTER_MAX_BYTES}, its payload ${PAYLOAD_MAX_BYTES} of them: store it elsewhere and send a reference`,
-});
-
 const tooLarge = (id: TaskId, raw: string, maxBytes = Number.POSITIVE_INFINITY): Problem[] => {
   const bytes = Buffer.byteLength(raw);
   const fault = (reason: string): Problem[] => [{ path: 'payload', reason: `has ${bytes} bytes; ${reason}` }];
@@ -257,31 +213,4 @@ export const unknownCallback = ({ destinations }: Config, name: string): Problem
     ? `is unknown: ${JSON.stringify(name)}`
     : 'must be the name of a destination';
   return [{ path: 'callback', reason: `${what}; ${are}` }];
-};
-
-/**
- * A register body that names its task. One without an `id` is named after its SQS message, and a message that is sent
- * again is a new one: without this it would become a second task.
- */
-export const withId = (body: string, messageId: string): string => {
-  const json = parseJson(body);
-  // What is no object is left as it is: register will refuse it and say so.
-  if (!json.ok || !isObject(json.value) || Object.hasOwn(json.value, 'id')) return body;
-  // So is a redrive that names no task: named after its message it would be about another one. A trigger has its list's
-  // name.
-  if (asksForRun(json.value) || asksForJobs(json.value)) return body;
-  const rest = body.slice(body.indexOf('{') + 1);
-  return `{"id":${JSON.stringify(messageId)}${Object.keys(json.value).length > 0 ? ',' : ''}${rest}`;
-};
-
-/** Whether a body asks for another run of a task instead of registering one. */
-export const asksForRun = (body: object): boolean => Object.hasOwn(body, 'run') && !Object.hasOwn(body, 'operation');
-
-/** What {@link withId} may have written. */
-const ID_IN_FRONT = /^\{"id":"[^"\\]{1,128}",/;
-
-/** Of a message, without the id in front where that decides: one that was not too large stays so when it is sent on. */
-const bytesOf = (body: string): number => {
-  const bytes = Buffer.byteLength(body);
-  return bytes <= REGISTER_MAX_BYTES ? bytes : Buffer.byteLength(body.replace(ID_IN_FRONT, '{'));
 };

@@ -1,6 +1,5 @@
 /** The message that makes tasks of jobs, on the register queue: some at a time, and then it goes on with the next ones. */
 import * as z from 'zod/mini';
-import { isObject, parseJson } from '../../util/json-text.ts';
 import { type Parsed, problemsIn } from '../../util/problems.ts';
 import { isToken, type Token } from '../ids.ts';
 import { type ListId, listId } from '../lists/ids.ts';
@@ -13,9 +12,6 @@ export interface TriggerMessage {
   /** How many of them have become tasks. */
   readonly from: number;
 }
-
-/** Whatever is longer need not be looked at twice. */
-const MAX_LENGTH = 1_000;
 
 const whole = () => {
   const error = 'must be a whole number, 0 or more';
@@ -33,15 +29,8 @@ const fields = z.strictObject({
 export const printTrigger = ({ list, token, count, from }: TriggerMessage): string =>
   JSON.stringify({ list, trigger: token, count, from });
 
-/** Whether a body goes on with a trigger instead of registering a task. */
-export const asksForJobs = (body: object): boolean =>
-  Object.hasOwn(body, 'trigger') && Object.hasOwn(body, 'list') && !Object.hasOwn(body, 'operation');
-
-/** Undefined for any other message. */
-export const parseTrigger = (body: string): Parsed<TriggerMessage> | undefined => {
-  const json = body.length <= MAX_LENGTH ? parseJson(body) : undefined;
-  if (!json?.ok || !isObject(json.value) || !asksForJobs(json.value)) return undefined;
-  const parsed = fields.safeParse(json.value);
+export const parseTrigger = (json: unknown): Parsed<TriggerMessage> => {
+  const parsed = fields.safeParse(json);
   if (!parsed.success) return { ok: false, problems: problemsIn(parsed.error, 'a trigger') };
   const { list, trigger, count, from } = parsed.data;
   return { ok: true, value: { list: list as ListId, token: trigger as Token, count, from } };

@@ -99,6 +99,9 @@ export interface Task extends Omit<NewTask, 'payload'> {
   readonly state: TaskState;
 }
 
+/** One life of a task, from its registration or a redrive to its result. */
+export type TaskRun = Pick<Task, 'id' | 'run'>;
+
 /** How an item ended downstream. */
 export type Outcome =
   | { readonly status: 'succeeded' /** JSON text. */; readonly result?: string; readonly resultOmitted?: number }

@@ -12,7 +12,7 @@ import { type Arrivals, chanceToLook, due } from '../../domain/batches/policy.ts
 import { operationFor, operationNamed } from '../../domain/config/resolved.ts';
 import { type Millis, type OperationName, operationOf, type Target, type TaskId } from '../../domain/ids.ts';
 import {
-  parseRegisterMessage,
+  parseRegisterBody,
   type ReceivedMessage,
   type Refused,
   type RegisterMessage,
@@ -21,7 +21,6 @@ import {
   type Valid,
 } from '../../domain/register/register-message.ts';
 import type { Rejection } from '../../domain/register/rejection.ts';
-import { parseTrigger } from '../../domain/register/trigger-message.ts';
 import { isSameTask, type NewTask, type Task } from '../../domain/tasks/task.ts';
 import { delayPast, LEASE, SOON } from '../../domain/timings.ts';
 import type { LockRow } from '../../ports/locks.ts';
@@ -31,7 +30,7 @@ import { isObject, parseJson } from '../../util/json-text.ts';
 import { describeProblem, type Problem } from '../../util/problems.ts';
 import type { RegisterDeps } from '../deps.ts';
 import { type AskedTrigger, goOn, triggeredJobs } from '../lists/trigger.ts';
-import { parseRedrive, type RedriveMessage, redrive } from '../tasks/redrive.ts';
+import { type RedriveMessage, redrive } from '../tasks/redrive.ts';
 import { settleAgain } from '../tasks/settle.ts';
 import { ackEnded } from '../tasks/tell.ts';
 
@@ -59,11 +58,22 @@ const sort = ({ config, machine }: RegisterDeps, messages: readonly RegisterMess
   const refused: Refused[] = [];
   const createdAt = machine.now();
   for (const message of messages) {
-    const parsed = parseRedrive(message.body) ?? parseTrigger(message.body) ?? parseRegisterMessage(config, message);
-    if (!parsed.ok) refused.push({ message, problems: parsed.problems });
-    else if ('run' in parsed.value) redrives.push({ message, asked: parsed.value });
-    else if ('list' in parsed.value) triggers.push({ message, asked: parsed.value });
-    else valid.push({ message, task: registeredAt(parsed.value, message, createdAt) });
+    const parsed = parseRegisterBody(config, message);
+    if (!parsed.ok) {
+      refused.push({ message, problems: parsed.problems });
+      continue;
+    }
+    const body = parsed.value;
+    switch (body.kind) {
+      case 'task':
+        valid.push({ message, task: registeredAt(body.task, message, createdAt) });
+        break;
+      case 'redrive':
+        redrives.push({ message, asked: body.run });
+        break;
+      case 'trigger':
+        triggers.push({ message, asked: body.trigger });
+    }
   }
   return { valid, redrives, triggers, refused };
 };

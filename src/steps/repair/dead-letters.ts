@@ -15,7 +15,7 @@ import { hasDestinations, parseCallback } from '../../domain/callbacks/callback.
 import type { Config } from '../../domain/config/resolved.ts';
 import type { Millis } from '../../domain/ids.ts';
 import { NewerMessage, UnreadableMessage } from '../../domain/messages.ts';
-import { withId } from '../../domain/register/register-message.ts';
+import { withId } from '../../domain/register/register-body.ts';
 import { CLOCK_SKEW } from '../../domain/timings.ts';
 import type { DeadLetter } from '../../ports/dead-letters.ts';
 import type { LetterQueue, SourceQueue } from '../../ports/queues.ts';

@@ -6,15 +6,14 @@
 import { parseCallback, unknownDestination } from '../../domain/callbacks/callback.ts';
 import type { Config } from '../../domain/config/resolved.ts';
 import { NewerMessage, UnreadableMessage } from '../../domain/messages.ts';
-import { parseRegisterMessage, withId } from '../../domain/register/register-message.ts';
+import { withId } from '../../domain/register/register-body.ts';
+import { parseRegisterBody } from '../../domain/register/register-message.ts';
 import { type KeptMessage, parseRejection } from '../../domain/register/rejection.ts';
-import { parseTrigger } from '../../domain/register/trigger-message.ts';
 import type { DeadLetter } from '../../ports/dead-letters.ts';
 import type { LetterQueue } from '../../ports/queues.ts';
 import { isObject, parseJson } from '../../util/json-text.ts';
 import { describeInBrief, describeProblem } from '../../util/problems.ts';
 import type { LetterDeps } from '../deps.ts';
-import { parseRedrive } from '../tasks/redrive.ts';
 import { revive, type Walk, type Walked, walkLetters } from './dead-letters.ts';
 
 /**
@@ -59,7 +58,7 @@ const reviveOne = async (
   // As the register λ will, but for the tables.
   const { firstSentAt } = letter;
   const message = { messageId, body, sentAt: Math.min(sentAt ?? firstSentAt, firstSentAt) };
-  const parsed = parseRedrive(body) ?? parseTrigger(body) ?? parseRegisterMessage(deps.config, message);
+  const parsed = parseRegisterBody(deps.config, message);
   if (!parsed.ok) return `it would be refused again: ${describeInBrief(parsed.problems)}`;
   const sentAgain = { ...letter, firstSentAt: message.sentAt };
   sent.add(await revive(deps, { from: 'rejected', to: 'register', letter: sentAgain, body, delay: 0 }));

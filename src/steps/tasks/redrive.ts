@@ -4,55 +4,18 @@
  * candidates name the run.
  */
 
-import * as z from 'zod/mini';
 import { isFinished } from '../../domain/batches/batch.ts';
 import { type Config, operationNamed } from '../../domain/config/resolved.ts';
-import { type BatchId, TASK_ID_PATTERN, type Target, type TaskId } from '../../domain/ids.ts';
+import type { BatchId, Target, TaskId } from '../../domain/ids.ts';
 import type { Page } from '../../domain/page.ts';
-import { asksForRun, type Refused, type RegisterMessage } from '../../domain/register/register-message.ts';
-import { runNumber, storedRun, type Task } from '../../domain/tasks/task.ts';
-import type { TaskOutline, TaskRun } from '../../ports/tasks.ts';
+import { printRedrive } from '../../domain/register/redrive-message.ts';
+import type { Refused, RegisterMessage } from '../../domain/register/register-message.ts';
+import { runNumber, storedRun, type Task, type TaskRun } from '../../domain/tasks/task.ts';
+import type { TaskOutline } from '../../ports/tasks.ts';
 import { groupBy } from '../../util/group-by.ts';
-import { isObject, parseJson } from '../../util/json-text.ts';
-import { isNumberWithin, isTextWithin, type NumberLimits, type TextLimits } from '../../util/limits.ts';
-import { type Parsed, type Problem, problemsIn } from '../../util/problems.ts';
+import type { Problem } from '../../util/problems.ts';
 import type { TaskDeps } from '../deps.ts';
 import { isToBeTold, tell } from './tell.ts';
-
-/** No redrive is longer; whatever is need not be looked at twice. */
-const MAX_LENGTH = 1_000;
-
-const ID_WANTED = 'must be the id of a task, a text';
-
-/** As with a register message: they are checked by this, and the published schema says it. */
-export const REDRIVE_LIMITS = {
-  id: { pattern: TASK_ID_PATTERN },
-  run: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
-} as const satisfies Readonly<Record<string, TextLimits | NumberLimits>>;
-
-const RUN_WANTED = 'must be a whole number, 1 or more';
-
-export const redriveFields = z.strictObject({
-  id: z
-    .string({ error: ID_WANTED })
-    .check(z.refine((text) => isTextWithin(text, REDRIVE_LIMITS.id), { error: ID_WANTED })),
-  run: z
-    .number({ error: RUN_WANTED })
-    .check(z.refine((run) => isNumberWithin(run, REDRIVE_LIMITS.run), { error: RUN_WANTED })),
-});
-
-/** The body of a message that asks for another run of a task after `run`. Harmless if it comes twice, or late. */
-export const printRedrive = ({ id, run }: TaskRun): string => JSON.stringify({ id, run });
-
-/** Reads a message that asks for a redrive: one with a `run` and no operation. Undefined for any other. */
-export const parseRedrive = (body: string): Parsed<TaskRun> | undefined => {
-  const json = body.length <= MAX_LENGTH ? parseJson(body) : undefined;
-  if (!json?.ok || !isObject(json.value) || !asksForRun(json.value)) return undefined;
-  const fields = redriveFields.safeParse(json.value);
-  return fields.success
-    ? { ok: true, value: { id: fields.data.id as TaskId, run: fields.data.run } }
-    : { ok: false, problems: problemsIn(fields.error, 'a redrive') };
-};
 
 /** A message that asks for a redrive. */
 export interface RedriveMessage {

@@ -1,0 +1,64 @@
+/** The fields of a register message that brings a task: they are checked by this, and the published schema says it. */
+import * as z from 'zod/mini';
+import { isObject } from '../../util/json-text.ts';
+import { isNumberWithin, isTextWithin, type NumberLimits, type TextLimits } from '../../util/limits.ts';
+import { DURATION_PATTERN, parseDuration } from '../config/duration.ts';
+import { ITEM_ID_RULE, ITEM_PATTERN } from '../fan-out-ids.ts';
+import { type Millis, TASK_ID_PATTERN } from '../ids.ts';
+import { MINUTE } from '../timings.ts';
+
+/** What they may have. */
+export const REGISTER_LIMITS = {
+  id: { pattern: TASK_ID_PATTERN },
+  correlationId: { maxLength: 128 },
+  priority: { type: 'integer', minimum: 0, maximum: 9 },
+  // Below that no number can be stored: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
+  weight: { minimum: 1e-130, maximum: 1_000_000_000 },
+  // An empty one, mostly a producer's mistake, would make all of its tasks the same.
+  coalesceKey: { minLength: 1, maxLength: 128 },
+  version: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+  // The span is beyond a schema's words.
+  expiresIn: { pattern: DURATION_PATTERN },
+  fanOutItem: { pattern: ITEM_PATTERN },
+} as const satisfies Readonly<Record<string, TextLimits | NumberLimits>>;
+
+const CORRELATION_RULE = 'must be well-formed text of at most 128 characters';
+const KEY_RULE = 'must be well-formed text of 1 to 128 characters; leave it out for none';
+const VERSION_RULE = 'must be a whole number from 0 to 9007199254740991 (2^53 - 1)';
+const PRIORITY_RULE = 'must be a whole number from 0 to 9, the most urgent';
+const WEIGHT_RULE = 'must be a number above 0 (from 1e-130), at most 1,000,000,000';
+export const EXPIRES_RULE = 'must be a duration from "1s" to "30d", such as "10m"';
+const [EXPIRES_LEAST, EXPIRES_MOST]: readonly [Millis, Millis] = [1_000, 30 * 24 * 60 * MINUTE];
+
+/** A number, or a text, that fits; of anything else one problem. */
+const numberOf = (error: string, limits: NumberLimits) =>
+  z.optional(z.number({ error }).check(z.refine((value) => isNumberWithin(value, limits), { error })));
+const textOf = (error: string, limits: TextLimits, fits = (text: string): boolean => isTextWithin(text, limits)) =>
+  z.optional(z.string({ error }).check(z.refine(fits, { error })));
+
+/** Undefined for anything that is no duration, or none that is allowed. */
+export const expiryOf = (text: string): Millis | undefined => {
+  const span = parseDuration(text);
+  return span !== undefined && span >= EXPIRES_LEAST && span <= EXPIRES_MOST ? span : undefined;
+};
+const ID_RULE = 'must be a text of 1 to 128 characters of A-Z a-z 0-9 . _ : @ - and begin with a letter or a digit';
+
+/** The payload is not walked: it may be large and deep, and is handed on as text. */
+export const registerFields = z.strictObject(
+  {
+    operation: z.string({ error: 'must be the name of a configured operation' }),
+    payload: z.custom<Record<string, unknown>>(isObject, { error: 'must be a JSON object' }),
+    id: textOf(ID_RULE, REGISTER_LIMITS.id),
+    correlationId: textOf(CORRELATION_RULE, REGISTER_LIMITS.correlationId),
+    priority: numberOf(PRIORITY_RULE, REGISTER_LIMITS.priority),
+    weight: numberOf(WEIGHT_RULE, REGISTER_LIMITS.weight),
+    coalesceKey: textOf(KEY_RULE, REGISTER_LIMITS.coalesceKey),
+    version: numberOf(VERSION_RULE, REGISTER_LIMITS.version),
+    expiresIn: textOf(EXPIRES_RULE, REGISTER_LIMITS.expiresIn, (text) => expiryOf(text) !== undefined),
+    callback: z.optional(z.string({ error: 'must be the name of a configured destination' })),
+    fanOutItem: textOf(ITEM_ID_RULE, REGISTER_LIMITS.fanOutItem),
+  },
+  { error: (issue) => (issue.code === 'unrecognized_keys' ? undefined : 'must be a JSON object') },
+);
+
+export type Fields = z.output<typeof registerFields>;
