@@ -133,8 +133,8 @@ export const STEPS: readonly Mutant[] = [
     'src/steps/slots/batch-slot.ts',
     ['test/steps/changed-caps.test.ts', 'test/steps/rooms.test.ts'],
     ['blocked ?? (await waiting.first(target, 1))[0]?.at', 'blocked'],
-    ['{ target, wake: left.fence }', '{ target }'],
-    ['{ target, wake: left.fence }', '{ target, ...(left.blocked === undefined ? {} : { wake: left.fence }) }'],
+    ['target, wake: left.fence }', 'target }'],
+    ['target, wake: left.fence }', 'target, ...(left.blocked === undefined ? {} : { wake: left.fence }) }'],
   ),
   ...mutantsOf(
     'src/steps/lead/group.ts',

@@ -38,7 +38,7 @@ export const complete = async (
 const messagesOf = (batchId: BatchId, raw: ReadonlyMap<string, string>): readonly CompletionMessage[] => {
   const [results, inputs] = [raw.get('results'), raw.get('inputs')];
   // Inputs that one message leaves out are tried again: they cannot go in several.
-  if (inputs !== undefined) return [{ batchId, results: null, inputs }];
+  if (inputs !== undefined) return [{ kind: 'completion', batchId, results: null, inputs }];
   return completionMessages(batchId, results === undefined ? null : rawElements(results));
 };
 

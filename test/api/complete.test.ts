@@ -37,8 +37,8 @@ describe('POST /v1/batches/ID/complete', () => {
     expect(await post(`{"results": ${results}}`)).toEqual({ status: 202, id: B });
     expect(await post('{}')).toEqual({ status: 202, id: B });
     expect(kit.sent.batch).toEqual([
-      { batchId: B, results: results.replace('},{', '},{'), delay: 0 },
-      { batchId: B, results: null, delay: 0 },
+      { kind: 'completion', batchId: B, results: results.replace('},{', '},{'), delay: 0 },
+      { kind: 'completion', batchId: B, results: null, delay: 0 },
     ]);
   });
 
@@ -59,7 +59,7 @@ describe('POST /v1/batches/ID/complete', () => {
     const { kit, post } = await started(aConfig({ merge: { keys: 'inputs[].id' } }));
     const inputs = '[{"key":"x","status":"succeeded","result": 1.0},{"key":7,"status":"retry"}]';
     expect(await post(`{"inputs": ${inputs}}`)).toEqual({ status: 202, id: B });
-    expect(kit.sent.batch).toEqual([{ batchId: B, results: null, inputs, delay: 0 }]);
+    expect(kit.sent.batch).toEqual([{ kind: 'completion', batchId: B, results: null, inputs, delay: 0 }]);
   });
 
   it('says where an input is wrong, or none is meant, and sends nothing', async () => {
@@ -102,6 +102,6 @@ it('results that are more than a message holds go in several, of which each can 
   for (const body of printed) expect(Buffer.byteLength(body)).toBeLessThanOrEqual(SQS_MAX_BYTES);
   const read = printed
     .map((body) => parseBatch(body))
-    .flatMap((each) => ('results' in each ? JSON.parse(each.results ?? '') : []));
+    .flatMap((each) => (each.kind === 'completion' ? JSON.parse(each.results ?? '') : []));
   expect(read.map(({ id }: { id: string }) => id)).toEqual(results.map((_, n) => `t${n}`));
 });

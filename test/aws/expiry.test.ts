@@ -298,11 +298,11 @@ describe('the steps keep what they finish for as long as its operation says:', (
     const task = aTask({ id: own.t(1), target: own.target, payload: `{"depot":"${own.target.split('=')[1]}"}` });
     const body = `{"operation":"ship","id":"${task.id}","payload":${task.payload}}`;
     await register(kit, [{ messageId: 'm', body }]);
-    await electLeader(kit, { target: own.target });
+    await electLeader(kit, { kind: 'elect', target: own.target });
     await prepared(task);
     const batch = batchIdOf(own.target, 1, 1);
     await finishBatch(kit, own.target, batch);
-    await handleBatch(kit, { batchId: batch }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     return { task, batch };
   };
 

@@ -68,16 +68,19 @@ describe('a batch', () => {
 
 describe('inner messages', () => {
   it('read back what was printed', () => {
-    const elect = { target: target('ship/depot=MUC~2') };
-    const group = { ...elect, fence: 4, token: token('t') };
+    const elect = { kind: 'elect' as const, target: target('ship/depot=MUC~2') };
+    const group = { target: elect.target, fence: 4, token: token('t') };
     expect(parseElect(printElect(elect))).toEqual(elect);
     expect(parseGroup(printGroup(group))).toEqual(group);
     expect(parseGroup(printGroup({ ...group, hint: true }))).toEqual({ ...group, hint: true });
-    expect(parseBatch(printBatch({ batchId: batchId('b#1#1') }))).toEqual({ batchId: 'b#1#1' });
-    const held = { batchId: batchId('b#1#1'), held: { by: token('look'), span: 7 } };
+    expect(parseBatch(printBatch({ kind: 'due', batchId: batchId('b#1#1') }))).toEqual({
+      kind: 'due',
+      batchId: 'b#1#1',
+    });
+    const held = { kind: 'due' as const, batchId: batchId('b#1#1'), held: { by: token('look'), span: 7 } };
     expect(parseBatch(printBatch(held))).toEqual(held);
     for (const other of [7, {}, { by: 'look' }, { by: 'look', span: '7' }, { by: 7, span: 7 }])
-      expect(parseBatch(JSON.stringify({ b: 'b#1#1', held: other }))).toEqual({ batchId: 'b#1#1' });
+      expect(parseBatch(JSON.stringify({ b: 'b#1#1', held: other }))).toEqual({ kind: 'due', batchId: 'b#1#1' });
   });
 
   it('are told from anything else', () => {
@@ -94,9 +97,9 @@ describe('inner messages', () => {
     for (const parse of [parseElect, parseGroup, parseBatch, parseCallback])
       expect(() => parse(JSON.stringify(later)), parse.name).toThrow(NewerMessage);
     // What others write of their jobs has no form of ours.
-    expect(parseBatch('{"v":2,"batchId":"b#1#1"}')).toEqual({ batchId: 'b#1#1', results: null });
+    expect(parseBatch('{"v":2,"batchId":"b#1#1"}')).toEqual({ kind: 'completion', batchId: 'b#1#1', results: null });
     for (const v of [1, 0, '2', 2.5, null, [2]])
-      expect(parseElect(JSON.stringify({ v, target: 'ship' }))).toEqual({ target: 'ship' });
+      expect(parseElect(JSON.stringify({ v, target: 'ship' }))).toEqual({ kind: 'elect', target: 'ship' });
   });
 
   it('name nothing that no row could hold, or that would make its row dear', () => {

@@ -67,9 +67,9 @@ describe('the dead letters of a queue', () => {
     const unknown = target(flow.target('unknown'));
     const letters: Record<WorkingQueue, string> = {
       register: taskIn('every', { id: 'every' }),
-      elect: printElect({ target: unknown }),
+      elect: printElect({ kind: 'elect', target: unknown }),
       group: printGroup({ target: unknown, fence: 1, token: 'lost' as Token }),
-      batch: printBatch({ batchId: batchId('unknown') }),
+      batch: printBatch({ kind: 'due', batchId: batchId('unknown') }),
     };
     for (const [queue, body] of Object.entries(letters) as [WorkingQueue, string][]) {
       // Again where the sweep was faster than we.

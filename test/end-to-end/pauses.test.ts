@@ -322,7 +322,7 @@ describe('caps', () => {
     const { batchId } = (await capped.task(sent[0] ?? '')) as { batchId: BatchId };
     await eventually(async () => {
       // It would look by itself within a minute.
-      const MessageBody = printBatch({ batchId });
+      const MessageBody = printBatch({ kind: 'due', batchId });
       await flow.backend.clients.sqs.send(new SendMessageCommand({ QueueUrl: flow.queue('batchQueue'), MessageBody }));
       return (await stateOf('capped')).waitingTargets === 1;
     });

@@ -105,7 +105,7 @@ describe('a job that reports later', () => {
         ExpressionAttributeValues: { ':past': Date.now() - 1_000 },
       }),
     );
-    await toBatchQueue(printBatch({ batchId: batchId(batch) }));
+    await toBatchQueue(printBatch({ kind: 'due', batchId: batchId(batch) }));
     expect(await flow.ended([second])).toMatchObject([{ status: 'succeeded', attempts: 2, result: 2 }]);
     expect(flow.calls('forgotten').map(({ items }) => items.length)).toEqual([2, 1]);
   });

@@ -37,10 +37,10 @@ describe('the sweep', () => {
     const unknown = target(flow.target('unknown'));
     const tasks = [1, 2].map((n) => JSON.stringify({ operation: 'pair', payload: { depot: 'revived', n } }));
     for (const task of tasks) await send(deadLetters('register'), task);
-    await send(deadLetters('elect'), printElect({ target: unknown }));
+    await send(deadLetters('elect'), printElect({ kind: 'elect', target: unknown }));
     await send(deadLetters('elect'), 'nonsense');
     await send(deadLetters('group'), printGroup({ target: unknown, fence: 1, token: 'lost' as Token }));
-    await send(deadLetters('batch'), printBatch({ batchId: batchId('unknown') }));
+    await send(deadLetters('batch'), printBatch({ kind: 'due', batchId: batchId('unknown') }));
 
     await sweep();
 

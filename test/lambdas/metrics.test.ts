@@ -86,7 +86,7 @@ describe('the metrics', () => {
     await tasks.claim(candidates, batch);
     const forming = { id: batch, target: where, sealedBy: 'full' as const, candidates, oldestAt: NOW, createdAt: NOW };
     await batches.seal(await batches.form(forming), [], NOW, 3_600_000);
-    return printBatch({ batchId: batch });
+    return printBatch({ kind: 'due', batchId: batch });
   };
 
   it('follow tasks from their registration to their results', async () => {
@@ -118,7 +118,8 @@ describe('the metrics', () => {
 
   it('tell what the sweep repaired: dead letters by their queue, locks by their operation', async () => {
     const { locks, waiting } = stores();
-    for (const n of [1, 2]) await bundles.send('electDeadLetters', printElect({ target: target(`ship/depot=${n}`) }));
+    for (const n of [1, 2])
+      await bundles.send('electDeadLetters', printElect({ kind: 'elect', target: target(`ship/depot=${n}`) }));
     await bundles.send('groupDeadLetters', 'by hand');
     const task = { id: id('waits'), run: 1, createdAt: NOW, bytes: 10, target: target('ship/depot=stranded') };
     await waiting.put([task]);
@@ -171,7 +172,9 @@ describe('the metrics', () => {
     const where = target('ship/depot=taken-over');
     await waiting.put([{ id: id('taken-over'), run: 1, createdAt: NOW, bytes: 10, target: where }]);
     await locks.acquire(where, { fence: 1, token: token('gone'), seen: { fence: 0 }, now: NOW, until: NOW });
-    expect(await bundles.measured('ElectHandler', { Records: [recordOf(printElect({ target: where }))] })).toEqual([
+    expect(
+      await bundles.measured('ElectHandler', { Records: [recordOf(printElect({ kind: 'elect', target: where }))] }),
+    ).toEqual([
       ['LeadersElected', of('operation=ship'), 1],
       ['LockTakeovers', of('operation=ship'), 1],
     ]);

@@ -12,21 +12,24 @@ describeEach('queues', queueKinds, (started) => {
   it('carry each message to the function it is for', async () => {
     const { queues, received } = started();
     await queues.register(['{"n":1}', '{"n":2}']);
-    await queues.elect([{ target: group.target }]);
+    await queues.elect([{ kind: 'elect', target: group.target }]);
     await queues.group(group, 0);
     await queues.group({ ...group, hint: true }, 0);
-    await queues.batch({ batchId: batchId('b#1#1') }, 0);
+    await queues.batch({ kind: 'due', batchId: batchId('b#1#1') }, 0);
     expect((await received('register', 2)).toSorted()).toEqual(['{"n":1}', '{"n":2}']);
-    expect(await received('elect', 1)).toEqual([printElect({ target: group.target })]);
+    expect(await received('elect', 1)).toEqual([printElect({ kind: 'elect', target: group.target })]);
     expect((await received('group', 2)).toSorted()).toEqual(
       [printGroup(group), printGroup({ ...group, hint: true })].toSorted(),
     );
-    expect(await received('batch', 1)).toEqual([printBatch({ batchId: batchId('b#1#1') })]);
+    expect(await received('batch', 1)).toEqual([printBatch({ kind: 'due', batchId: batchId('b#1#1') })]);
   });
 
   it('carry more than fits into one request', async () => {
     const { queues, received } = started();
-    const targets = Array.from({ length: 27 }, (_, n) => ({ target: target(`ship/depot=${n}`) }));
+    const targets = Array.from({ length: 27 }, (_, n) => ({
+      kind: 'elect' as const,
+      target: target(`ship/depot=${n}`),
+    }));
     await queues.elect(targets);
     expect((await received('elect', 27)).toSorted()).toEqual(targets.map(printElect).toSorted());
   });
@@ -34,8 +37,8 @@ describeEach('queues', queueKinds, (started) => {
   it('never deliver a delayed message early', async () => {
     const { queues, received, now } = started();
     const sentAt = now();
-    await queues.batch({ batchId: batchId('later') }, 3);
-    expect(await received('batch', 1)).toEqual([printBatch({ batchId: batchId('later') })]);
+    await queues.batch({ kind: 'due', batchId: batchId('later') }, 3);
+    expect(await received('batch', 1)).toEqual([printBatch({ kind: 'due', batchId: batchId('later') })]);
     expect(now() - sentAt).toBeGreaterThanOrEqual(3_000);
   });
 
@@ -65,7 +68,7 @@ describeEach('queues', queueKinds, (started) => {
   it('tell how many messages wait, are in hand and are delayed', async () => {
     const { queues, backlogs, hold } = started();
     expect(await backlogs.of('batch')).toEqual({ waiting: 0, inFlight: 0, delayed: 0 });
-    for (const delay of [0, 0, 60]) await queues.batch({ batchId: batchId('backlog') }, delay);
+    for (const delay of [0, 0, 60]) await queues.batch({ kind: 'due', batchId: batchId('backlog') }, delay);
     expect(await backlogs.of('batch')).toEqual({ waiting: 2, inFlight: 0, delayed: 1 });
     await hold('batch');
     expect(await backlogs.of('batch')).toEqual({ waiting: 0, inFlight: 2, delayed: 1 });
@@ -74,7 +77,7 @@ describeEach('queues', queueKinds, (started) => {
   it('count dead letters without taking any, also those that somebody has in hand', async () => {
     const { queues, deadLetters, exhaust } = started();
     expect(await deadLetters.count('elect')).toBe(0);
-    await queues.elect([1, 2].map((n) => ({ target: target(`ship/depot=${n}`) })));
+    await queues.elect([1, 2].map((n) => ({ kind: 'elect', target: target(`ship/depot=${n}`) })));
     await exhaust('elect');
     expect(await deadLetters.count('elect')).toBe(2);
     const letters = await deadLetters.receive('elect');

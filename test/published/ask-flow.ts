@@ -35,12 +35,12 @@ export const tasksAndBatches = async () => {
   await ask(`POST /batches/${part(batch)}/complete`, {});
   expect(await ask('DELETE /tasks/a')).toMatchObject({ status: 409 });
   kit.answers = [{ kind: 'unavailable', reason: 'answered 503', quote: 'busy', mayRetryAtOnce: false }];
-  await handleBatch(kit, { batchId: batch }, PLENTY);
+  await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
   expect(await ask('GET /tasks/a')).toMatchObject({ status: 'in-progress', lastReason: 'answered 503: busy' });
   await ask(`GET /batches/${part(batch)}`);
   kit.now += 61_000;
   kit.answers = [{ kind: 'pending' }];
-  await handleBatch(kit, { batchId: batch }, PLENTY);
+  await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
   expect(await ask('GET /tasks/a')).toMatchObject({ waitsFor: { reason: 'job' } });
   await ask(`GET /batches/${part(batch)}`);
   const results = [
@@ -49,7 +49,8 @@ export const tasksAndBatches = async () => {
     { id: 'c', status: 'failed', error: 'no' },
   ];
   await ask(`POST /batches/${part(batch)}/complete`, { results });
-  for (const message of kit.sent.batch.splice(0)) if ('results' in message) await completeBatch(kit, message, PLENTY);
+  for (const message of kit.sent.batch.splice(0))
+    if (message.kind === 'completion') await completeBatch(kit, message, PLENTY);
   expect(await ask('GET /tasks/a')).toMatchObject({ status: 'succeeded', result: { label: 1 } });
   expect(await ask('GET /tasks/b')).toMatchObject({ status: 'failed' });
   await ask(`GET /batches/${part(batch)}`);

@@ -67,7 +67,7 @@ export const started = (deps: (kit: StepKit) => Partial<Parameters<typeof api>[0
   };
   /** Seals what waits in a Target as its leader's `round`-th batch. */
   const seal = async (where: string, round = 1) => {
-    await electLeader(kit, { target: target(where) });
+    await electLeader(kit, { kind: 'elect', target: target(where) });
     const batch = batchIdOf(target(where), 1, round);
     await finishBatch(kit, target(where), batch);
     return batch;

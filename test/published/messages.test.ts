@@ -39,6 +39,7 @@ describe('examples', () => {
     expect(parseRegisterMessage(config, { messageId, body })).toEqual({ ok: false, problems: errors });
     expect(parseRedrive(examples.redriveMessage)).toEqual({ ok: true, value: examples.redriveMessage });
     expect(parseBatch(JSON.stringify(examples.jobReport))).toEqual({
+      kind: 'completion',
       batchId: examples.jobReport.batchId,
       results: JSON.stringify(examples.jobReport.results),
     });

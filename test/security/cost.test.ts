@@ -93,7 +93,7 @@ describe('one register message', () => {
 describe('one message on an inner queue', () => {
   it('about a Target that there is not reads, and writes one row at the most', async () => {
     const { kit, written, sent } = counting();
-    await electLeader(kit, { target: target('ship/depot=nowhere') });
+    await electLeader(kit, { kind: 'elect', target: target('ship/depot=nowhere') });
     expect([written, sent()]).toEqual([{}, NOTHING]);
     await group(kit, { target: target('ship/depot=nowhere'), fence: 7, token: token('t') }, PLENTY);
     expect([written, sent()]).toEqual([{ 'locks.burn': 1 }, NOTHING]);

@@ -59,7 +59,7 @@ suite('a task that is an item of a fan-out', () => {
       kit,
       extras.map((extra, n) => message(n, extra)),
     );
-    await electLeader(kit, { target: where });
+    await electLeader(kit, { kind: 'elect', target: where });
     await finishBatch(kit, where, batchIdOf(where, 1, 1));
     return batchIdOf(where, 1, 1);
   };
@@ -75,7 +75,7 @@ suite('a task that is an item of a fan-out', () => {
     const batch = await sealed(item(0), item(1), item(3));
     kit.answers = answer({ status: 'succeeded' }, FAILED, { status: 'succeeded' });
     const { deps, acks } = counted({ ...kit, tasks: { ...kit.tasks, all: DOWN } });
-    await handleBatch(deps, { batchId: batch }, PLENTY);
+    await handleBatch(deps, { kind: 'due', batchId: batch }, PLENTY);
     expect(await slots()).toEqual([true, false, null, true]);
     expect(acks).toEqual([{ level: 0, n: 0 }]);
     expect((await kit.batches.get(batch))?.status).toBe('partly-failed');
@@ -85,7 +85,7 @@ suite('a task that is an item of a fan-out', () => {
   it('H5: acks itself before the rest of its batch has ended', async () => {
     const batch = await sealed(item(0), item(1));
     kit.answers = answer({ status: 'succeeded' }, undefined);
-    await handleBatch(kit, { batchId: batch }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect((await kit.batches.get(batch))?.status).toBe('in-progress');
     expect(await slots()).toEqual([true, null, null, null]);
   });
@@ -93,20 +93,20 @@ suite('a task that is an item of a fan-out', () => {
   it('acks itself before anybody is told how it ended', async () => {
     const batch = await sealed(item(0));
     const deps = told();
-    await handleBatch({ ...deps, fanOuts: { ...kit.fanOuts, ack: DOWN } }, { batchId: batch }, PLENTY);
+    await handleBatch({ ...deps, fanOuts: { ...kit.fanOuts, ack: DOWN } }, { kind: 'due', batchId: batch }, PLENTY);
     const notStored = { event: 'not-stored', cause: 'Error: DynamoDB is down' };
     expect(kit.events).toContainEqual(expect.objectContaining(notStored));
     expect((await kit.tasks.get(id(`${depot}-0`)))?.state.status).toBe('succeeded');
     expect([kit.sent.callbacks, await slots()]).toEqual([[], [null, null, null, null]]);
     kit.now = NOW + 1_000_000;
     // H3: whoever comes next finds the result, and calls nobody.
-    await handleBatch(deps, { batchId: batch }, PLENTY);
+    await handleBatch(deps, { kind: 'due', batchId: batch }, PLENTY);
     expect([kit.calls.length, kit.sent.callbacks.length, await slots()]).toEqual([1, 1, [true, null, null, null]]);
   });
 
   it('ends all the same where nobody knows its item', async () => {
     const batch = await sealed(item(9), { fanOutItem: 'nobody:0:0' }, item(2));
-    await handleBatch(kit, { batchId: batch }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect((await kit.batches.get(batch))?.status).toBe('succeeded');
     expect(await slots()).toEqual([null, null, true, null]);
     const unknown = kit.events.filter(({ event }) => event === 'unknown-items');
@@ -118,7 +118,7 @@ suite('a task that is an item of a fan-out', () => {
   it('completes its fan-out when it is the last', async () => {
     await seal(kit, fanOut);
     const batch = await sealed(item(0), item(1), item(2));
-    await handleBatch(kit, { batchId: batch }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect((await kit.fanOuts.read(fanOut))?.status).toBe('sealed');
     await register(kit, [message(3, item(3))]);
     await cancel(kit, id(`${depot}-3`));
@@ -173,7 +173,7 @@ suite('a task that is an item of a fan-out', () => {
     const batch = await sealed(item(0));
     kit.answers = answer(FAILED);
     const down = { ...kit, fanOuts: { ...kit.fanOuts, ack: DOWN } };
-    await handleBatch(down, { batchId: batch }, PLENTY);
+    await handleBatch(down, { kind: 'due', batchId: batch }, PLENTY);
     expect(kit.events).toContainEqual(expect.objectContaining({ event: 'not-stored', batchId: batch }));
     const redrive = { messageId: `${depot}-redrive`, body: printRedrive({ id: id(`${depot}-0`), run: 1 }) };
     await expect(register(down, [redrive])).rejects.toThrow();
@@ -199,14 +199,14 @@ suite('a task that is an item of a fan-out', () => {
       createdAt: now,
     });
     await kit.batches.seal(formed, [], now, 3_600_000);
-    await handleBatch(kit, { batchId: batch }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect((await kit.tasks.get(id(`${depot}-0`)))?.state.status).toBe('succeeded');
   };
 
   it('is not acked again by a redrive whose batch is over', async () => {
     const batch = await sealed(item(0));
     kit.answers = answer(FAILED);
-    await handleBatch(kit, { batchId: batch }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect((await kit.batches.get(batch))?.status).toBe('failed');
     const { deps, acks } = counted(kit);
     await register(deps, [{ messageId: 'm', body: printRedrive({ id: id(`${depot}-0`), run: 1 }) }]);

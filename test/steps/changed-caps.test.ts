@@ -184,7 +184,7 @@ suite('a Target whose cap changes', () => {
     const messages = kit.sent.batch.splice(0).filter(isOurs);
     expect(messages).toHaveLength(before);
     for (const [n, { batchId }] of messages.entries()) {
-      await handleBatch(deps, { batchId: batchId as BatchId }, PLENTY);
+      await handleBatch(deps, { kind: 'due', batchId: batchId as BatchId }, PLENTY);
       await lead(deps);
       expect(await underWay()).toBe(Math.max(after, before - n - 1));
     }
@@ -198,11 +198,11 @@ suite('a Target whose cap changes', () => {
     expect(blocked).toBeDefined();
     await kit.operations.enqueue(SHIP, { target: elsewhere(1), at: NOW, fence: 3 });
     kit.sent.elect.length = 0;
-    await electLeader(deps, { target: where, wake: fence });
+    await electLeader(deps, { kind: 'elect', target: where, wake: fence });
     const message = guardNow();
     const block = () => Promise.reject(new Error('the function ends here'));
     await expect(group({ ...deps, locks: { ...deps.locks, block } }, message, PLENTY)).rejects.toThrow('ends here');
-    expect(kit.sent.elect).toEqual([{ target: elsewhere(1), wake: 3 }]);
+    expect(kit.sent.elect).toEqual([{ kind: 'elect', target: elsewhere(1), wake: 3 }]);
     await group(deps, message, PLENTY);
     expect((await kit.locks.read(where)).blocked).toBe(blocked);
   });
@@ -214,7 +214,7 @@ suite('a Target whose cap changes', () => {
     const { fence } = await kit.locks.read(where);
     await kit.operations.enqueue(SHIP, { target: elsewhere(1), at: NOW, fence: 3 });
     kit.sent.elect.length = 0;
-    await electLeader(deps, { target: where, wake: fence });
+    await electLeader(deps, { kind: 'elect', target: where, wake: fence });
     const rows = await kit.waiting.first(where, 15);
     await kit.waiting.remove(
       where,
@@ -223,7 +223,7 @@ suite('a Target whose cap changes', () => {
     const message = guardNow();
     const release = () => Promise.reject(new Error('the function ends here'));
     await expect(group({ ...deps, locks: { ...deps.locks, release } }, message, PLENTY)).rejects.toThrow('ends here');
-    expect(kit.sent.elect).toEqual([{ target: elsewhere(1), wake: 3 }]);
+    expect(kit.sent.elect).toEqual([{ kind: 'elect', target: elsewhere(1), wake: 3 }]);
   });
 
   it('from 200 to 12 shows the patrol what is left on its last pages', async () => {

@@ -144,7 +144,7 @@ suite('a configuration that changes', () => {
     expect(kit.calls).toHaveLength(1);
     const batchId = (kit.calls[0] as Call).batchId;
     kit.now += 3_600_000;
-    await handleBatch(withAttempts(1), { batchId }, PLENTY);
+    await handleBatch(withAttempts(1), { kind: 'due', batchId }, PLENTY);
     expect(kit.calls).toHaveLength(1);
     expect(await ended(taskIds(1))).toMatchObject([{ status: 'failed', error: { code: 'attempts-exhausted' } }]);
   });

@@ -34,17 +34,17 @@ suite('a circuit', () => {
     const batch = await sealed();
     const deps = guarded(2);
     kit.answers = [{ kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false }];
-    await handleBatch(deps, { batchId: batch }, PLENTY);
+    await handleBatch(deps, { kind: 'due', batchId: batch }, PLENTY);
     expect(named()).toEqual(['called', 'postponed']);
     expect((await kit.batches.get(batch))?.tries).toBe(1);
     kit.now = NOW + 10_000;
-    await handleBatch(deps, { batchId: batch }, PLENTY);
+    await handleBatch(deps, { kind: 'due', batchId: batch }, PLENTY);
     expect(named().slice(2)).toEqual(['called', 'circuit-opened', 'postponed']);
     expect(kit.events[3]).not.toHaveProperty('isMisconfigured');
     const until = kit.now + COOL_DOWN;
     const { paused } = await kit.operations.read(ship);
     expect(paused).toMatchObject({ by: 'circuit', until, reason: 'answered 503' });
-    expect(kit.sent.resume).toEqual([{ operation: ship, resume: paused?.id, delay: 30 }]);
+    expect(kit.sent.resume).toEqual([{ kind: 'resume', operation: ship, resume: paused?.id, delay: 30 }]);
     expect(await kit.batches.get(batch)).toMatchObject({ tries: 1, attempt: 2, runUntil: until + COOL_DOWN / 2 });
   });
 
@@ -54,7 +54,7 @@ suite('a circuit', () => {
     kit.answers = [{ kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false }];
     for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
       kit.now = NOW + attempt * 100_000;
-      await handleBatch(guarded(maxAttempts + 1), { batchId: batch }, PLENTY);
+      await handleBatch(guarded(maxAttempts + 1), { kind: 'due', batchId: batch }, PLENTY);
     }
     expect(named()).not.toContain('circuit-opened');
     expect((await kit.operations.read(ship)).failures).toBe(maxAttempts);
@@ -74,11 +74,11 @@ suite('a circuit', () => {
     const until = NOW + COOL_DOWN;
     await kit.operations.addFailure(ship, 3);
     await kit.operations.pause(ship, { id: 'circuit-1', by: 'circuit', since: NOW, until });
-    await handleBatch(deps, { batchId: batch }, PLENTY);
+    await handleBatch(deps, { kind: 'due', batchId: batch }, PLENTY);
     expect([kit.calls.length, named(), kit.sent.batch]).toMatchObject([0, ['held'], [{ batchId: batch, delay: 46 }]]);
     expect(await kit.batches.get(batch)).toMatchObject({ status: 'sealed', attempt: 0 });
     kit.now = until + 1;
-    await handleBatch(deps, { batchId: batch }, PLENTY);
+    await handleBatch(deps, { kind: 'due', batchId: batch }, PLENTY);
     expect(named()).toEqual(['held', 'called', 'circuit-closed', 'finished']);
     expect((await kit.operations.read(ship)).failures).toBe(0);
   });
@@ -90,7 +90,7 @@ suite('a circuit', () => {
       await kit.operations.resetFailures(ship);
       return { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false };
     };
-    await handleBatch({ ...guarded(3), downstreamOf: () => ({ call }) }, { batchId: batch }, PLENTY);
+    await handleBatch({ ...guarded(3), downstreamOf: () => ({ call }) }, { kind: 'due', batchId: batch }, PLENTY);
     expect(named()).toEqual(['called', 'postponed']);
     expect(await kit.batches.get(batch)).toMatchObject({ tries: 0, attempt: 1 });
     expect((await kit.operations.read(ship)).failures).toBe(1);
@@ -105,16 +105,16 @@ suite('a circuit', () => {
       await kit.operations.addFailure(ship, 2);
       return { kind: 'all-succeeded' };
     };
-    await handleBatch({ ...guarded(3), downstreamOf: () => ({ call }) }, { batchId: batch }, PLENTY);
+    await handleBatch({ ...guarded(3), downstreamOf: () => ({ call }) }, { kind: 'due', batchId: batch }, PLENTY);
     expect(named()).toEqual(['called', 'circuit-closed', 'finished']);
-    expect(kit.sent.elect).toEqual([{ target: 'ship/depot=waits', wake: 4 }]);
+    expect(kit.sent.elect).toEqual([{ kind: 'elect', target: 'ship/depot=waits', wake: 4 }]);
     for (const each of await kit.operations.waiting(ship, 9)) await kit.operations.dequeue(ship, each);
   });
 
   it('opens at once where the configuration is at fault', async () => {
     const batch = await sealed();
     kit.answers = [{ kind: 'unavailable', reason: 'answered 403', mayRetryAtOnce: false, misconfigured: true }];
-    await handleBatch(guarded(5), { batchId: batch }, PLENTY);
+    await handleBatch(guarded(5), { kind: 'due', batchId: batch }, PLENTY);
     expect(named()).toEqual(['called', 'circuit-opened', 'postponed']);
     expect(kit.events[1]).toMatchObject({ isMisconfigured: true });
     expect((await kit.batches.get(batch))?.tries).toBe(0);
@@ -126,7 +126,7 @@ suite('a circuit', () => {
     const waits: number[] = [];
     for (const answer of answers) {
       kit.answers = [answer];
-      await handleBatch(deps, { batchId: batch }, PLENTY);
+      await handleBatch(deps, { kind: 'due', batchId: batch }, PLENTY);
       const { runUntil = kit.now } = (await kit.batches.get(batch)) ?? {};
       waits.push(runUntil - kit.now);
       kit.now = runUntil + 1;
@@ -166,7 +166,7 @@ suite('a circuit', () => {
       { kind: 'results', foreign: 0, items: new Map() },
       { ...tooMany, mayRetryAtOnce: true },
     ];
-    await handleBatch(guarded(1), { batchId: batch }, PLENTY);
+    await handleBatch(guarded(1), { kind: 'due', batchId: batch }, PLENTY);
     expect(named().at(-1)).toBe('postponed');
     expect(await kit.batches.get(batch), 'it was answered as well').toMatchObject({ tries: 1 });
   });
@@ -184,7 +184,7 @@ suite('a circuit', () => {
   it('is not there where none is configured', async () => {
     const batch = await sealed();
     kit.answers = [{ kind: 'unavailable', reason: 'answered 403', mayRetryAtOnce: false, misconfigured: true }];
-    await handleBatch(kit, { batchId: batch }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect(named()).toEqual(['called', 'postponed']);
     expect(await kit.operations.read(ship)).not.toHaveProperty('paused');
   });
@@ -192,14 +192,14 @@ suite('a circuit', () => {
   it('a person who pauses a Target or an operation holds its batches too, for as long as it takes', async () => {
     const batch = await sealed();
     await kit.locks.pause(where, { id: 'p', by: 'person', since: NOW });
-    await handleBatch(kit, { batchId: batch }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect([kit.calls.length, named(), kit.sent.batch]).toMatchObject([0, ['held'], [{ batchId: batch, delay: 31 }]]);
     await kit.locks.resume(where, 'p', NOW);
     await kit.operations.pause(ship, { id: 'q', by: 'person', since: NOW });
-    await handleBatch(kit, { batchId: batch }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect([kit.calls.length, named()]).toEqual([0, ['held', 'held']]);
     await kit.operations.resume(ship, 'q');
-    await handleBatch(kit, { batchId: batch }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect((await kit.batches.get(batch))?.status).toBe('succeeded');
   });
 });

@@ -24,13 +24,14 @@ suite('a job that reports later', () => {
   const pending = async (count: number): Promise<BatchId> => {
     const batch = await sealed(count);
     kit.answers = [{ kind: 'pending' }, { kind: 'all-succeeded' }];
-    await handleBatch(kit, { batchId: batch }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     return batch;
   };
   const report = (batch: BatchId, results: readonly (readonly [number, string])[] | null) =>
     handleBatch(
       kit,
       {
+        kind: 'completion',
         batchId: batch,
         results: results && JSON.stringify(results.map(([n, status]) => ({ id: `${depot}-${n}`, status }))),
       },
@@ -47,9 +48,9 @@ suite('a job that reports later', () => {
       runUntil: NOW + DEADLINE,
       pending: { ids, until: NOW + DEADLINE },
     });
-    expect(kit.sent.batch).toEqual([{ batchId: batch, delay: 900 }]);
+    expect(kit.sent.batch).toEqual([{ kind: 'due', batchId: batch, delay: 900 }]);
     kit.now = NOW + DEADLINE + 1;
-    await handleBatch(kit, { batchId: batch }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect(kit.calls.map(({ items, attempt }) => [items.length, attempt])).toEqual([
       [2, 1],
       [2, 2],
@@ -86,7 +87,7 @@ suite('a job that reports later', () => {
         kit,
         [0, 1].map((n) => message(n, { payload: { depot, inputs: [inputsOf(n)] } })),
       );
-      await electLeader(kit, { target: where });
+      await electLeader(kit, { kind: 'elect', target: where });
       const batch = batchIdOf(where, 1, 1);
       await finishBatch(kit, where, batch);
       await kit.batches.start(batch, aStart(1, NOW, NOW));
@@ -112,7 +113,7 @@ suite('a job that reports later', () => {
 
     it('and says nothing of its requests has done those that it has, and no others', async () => {
       const batch = await halfPending((n) => n);
-      await handleBatch(mergingBy('inputs[]'), { batchId: batch, results: null }, PLENTY);
+      await handleBatch(mergingBy('inputs[]'), { kind: 'completion', batchId: batch, results: null }, PLENTY);
       expect(await statuses()).toEqual(['succeeded', 'batched']);
     });
 
@@ -120,10 +121,10 @@ suite('a job that reports later', () => {
       const batch = await halfPending((n) => ({ id: 'a', text: n }));
       const deps = mergingBy('inputs[].id');
       const results = JSON.stringify([{ id: members()[0], status: 'succeeded' }]);
-      await handleBatch(deps, { batchId: batch, results }, PLENTY);
+      await handleBatch(deps, { kind: 'completion', batchId: batch, results }, PLENTY);
       expect(await statuses()).toEqual(['succeeded', 'batched']);
       kit.now = NOW + 2_000;
-      await handleBatch(deps, { batchId: batch }, PLENTY);
+      await handleBatch(deps, { kind: 'due', batchId: batch }, PLENTY);
       expect(calls).toEqual([['{"id":"a","text":1}']]);
       expect(await statuses()).toEqual(['succeeded', 'succeeded']);
     });
@@ -158,9 +159,10 @@ suite('a job that reports later', () => {
     const start = { attempt: 1, tries: 1, token: 'other' as never, at: NOW, runUntil: NOW + 60_000 };
     await kit.batches.start(batch, start);
     await report(batch, null);
-    expect(kit.sent.batch).toEqual([{ batchId: batch, results: null, early: 1, delay: 5 }]);
+    expect(kit.sent.batch).toEqual([{ kind: 'completion', batchId: batch, results: null, early: 1, delay: 5 }]);
     // Each time later, since each time it may be delivered twice; but not later than the attempt can take.
-    const again = (early: number) => handleBatch(kit, { batchId: batch, results: null, early }, PLENTY);
+    const again = (early: number) =>
+      handleBatch(kit, { kind: 'completion', batchId: batch, results: null, early }, PLENTY);
     for (const early of [1, 2, 3, 4]) await again(early);
     expect(kit.sent.batch.slice(1).map(({ delay }) => delay)).toEqual([10, 20, 40, 61]);
     await report(batch, [[0, 'succeeded']]);
@@ -182,7 +184,7 @@ suite('a job that reports later', () => {
     kit.answers = [{ kind: 'pending' }];
     for (let attempt = 2; attempt <= 4; attempt += 1) {
       kit.now += DEADLINE + 1;
-      await handleBatch(kit, { batchId: batch }, PLENTY);
+      await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     }
     expect(kit.calls).toHaveLength(3);
     expect((await kit.tasks.get(id(`${depot}-0`)))?.state).toMatchObject({
@@ -196,11 +198,11 @@ suite('a job that reports later', () => {
     const waiting = await sealed(1);
     await report(batchId('ship/depot=none#1#1'), null);
     await report(waiting, [[0, 'succeeded']]);
-    await handleBatch(kit, { batchId: waiting, results: '{"a":1}' }, PLENTY);
+    await handleBatch(kit, { kind: 'completion', batchId: waiting, results: '{"a":1}' }, PLENTY);
     await kit.batches.start(waiting, { attempt: 1, tries: 1, token: 'gone' as never, at: NOW, runUntil: NOW - 1 });
-    await handleBatch(kit, { batchId: waiting, results: '{"a":1}' }, PLENTY);
+    await handleBatch(kit, { kind: 'completion', batchId: waiting, results: '{"a":1}' }, PLENTY);
     await report(waiting, null);
-    await handleBatch(kit, { batchId: waiting, results: null, inputs: '[]' }, PLENTY);
+    await handleBatch(kit, { kind: 'completion', batchId: waiting, results: null, inputs: '[]' }, PLENTY);
     expect(kit.sent.rejected.map(({ problems }) => problems.map(({ path, reason }) => `${path} ${reason}`))).toEqual([
       ['batchId names no batch that is stored'],
       ['batchId names a batch that no call was made about yet'],

@@ -111,7 +111,7 @@ suite('a Target that waits for room', () => {
       return kit.operations.markWaking(...args);
     };
     const repeating = { ...deps, operations: { ...kit.operations, markWaking } };
-    await resumeOperation(repeating, { operation: SHIP, resume: 'pause' });
+    await resumeOperation(repeating, { kind: 'resume', operation: SHIP, resume: 'pause' });
     expect([kit.sent.elect.length, kit.sent.resume.length]).toEqual([60, 0]);
   });
 
@@ -127,10 +127,14 @@ suite('a Target that waits for room', () => {
       await kit.operations.freeSlot(...args);
       return kit.operations.freeSlot(...args);
     };
-    await handleBatch({ ...deps, operations: { ...kit.operations, freeSlot } }, { batchId: batch() }, PLENTY);
+    await handleBatch(
+      { ...deps, operations: { ...kit.operations, freeSlot } },
+      { kind: 'due', batchId: batch() },
+      PLENTY,
+    );
     expect([(await kit.operations.read(SHIP)).inFlight, kit.sent.elect]).toEqual([
       [],
-      [{ target: elsewhere(1), wake: 3 }],
+      [{ kind: 'elect', target: elsewhere(1), wake: 3 }],
     ]);
   });
 
@@ -159,7 +163,7 @@ suite('a Target that waits for room', () => {
     await group({ ...deps, locks: { ...kit.locks, openBatch } }, guard(), PLENTY);
     expect(isOpened).toBe(true);
     const slots = (await kit.locks.slotPages(where, 12)).flatMap((page) => page.slots);
-    expect([slots.length, kit.sent.elect]).toEqual([11, [{ target: where, wake: 2 }]]);
+    expect([slots.length, kit.sent.elect]).toEqual([11, [{ kind: 'elect', target: where, wake: 2 }]]);
   });
 });
 
@@ -181,8 +185,8 @@ suite('a batch whose message came twice', () => {
       }
       await kit.operations.pause(SHIP, { id: 'pause', by: 'person', since: NOW });
       let messages: readonly Delayed[] = [
-        { batchId: id, uncounted: 1 },
-        { batchId: id, uncounted: 2 },
+        { kind: 'due', batchId: id, uncounted: 1 },
+        { kind: 'due', batchId: id, uncounted: 2 },
       ];
       if (swapped) messages = messages.toReversed();
       for (let minute = 0; minute < 40; minute += 1) {

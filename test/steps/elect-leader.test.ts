@@ -35,13 +35,13 @@ suite('elect', (fresh) => {
       });
     await electLeader(
       { ...loser, locks: spied(loser.locks), waiting: spied(loser.waiting), queues: spied(loser.queues) },
-      { target: where },
+      { kind: 'elect', target: where },
     );
     expect(reads).toEqual(['read']);
   });
 
   it('E2: ends where nobody waits', async () => {
-    await electLeader(kit, { target: where });
+    await electLeader(kit, { kind: 'elect', target: where });
     expect([await lock(), kit.sent.group]).toEqual([{ fence: 0, round: 0, lockedUntil: 0 }, []]);
   });
 
@@ -56,7 +56,7 @@ suite('elect', (fresh) => {
       };
     const queues = { ...kit.queues, group: noted('guard', kit.queues.group) };
     const locks = { ...kit.locks, acquire: noted('acquire', kit.locks.acquire) };
-    await electLeader({ ...kit, queues, locks }, { target: where });
+    await electLeader({ ...kit, queues, locks }, { kind: 'elect', target: where });
     expect(order).toEqual(['guard', 'acquire']);
     expect(kit.sent.group).toEqual([{ ...guard(), delay: 5 }]);
     expect(await lock()).toMatchObject({ fence: 1, holder: 'token-1', lockedUntil: NOW + 5_000 + LEASE });
@@ -71,7 +71,7 @@ suite('elect', (fresh) => {
       );
       return kit.locks.acquire(...args);
     };
-    await electLeader({ ...kit, locks: { ...kit.locks, acquire } }, { target: where });
+    await electLeader({ ...kit, locks: { ...kit.locks, acquire } }, { kind: 'elect', target: where });
     expect(kit.sent.group).toEqual([
       { ...guard(), delay: 5 },
       { ...guard(1, true), delay: 0 },
@@ -85,7 +85,7 @@ suite('elect', (fresh) => {
       await kit.waiting.put([late]);
       return kit.locks.acquire(...args);
     };
-    await electLeader({ ...kit, locks: { ...kit.locks, acquire } }, { target: where });
+    await electLeader({ ...kit, locks: { ...kit.locks, acquire } }, { kind: 'elect', target: where });
     expect(kit.sent.group).toEqual([
       { ...guard(), delay: 5 },
       { ...guard(1, true), delay: 3 },
@@ -95,7 +95,7 @@ suite('elect', (fresh) => {
   it('L1: waits fifteen minutes at the most; the rest is another hop', async () => {
     const patient = stepKit(kit as never, aConfig({ batch: aPolicy({ maxSize: 4, maxWait: 3_600_000 }) }));
     await registered(1);
-    await electLeader(patient, { target: where });
+    await electLeader(patient, { kind: 'elect', target: where });
     expect(patient.sent.group).toMatchObject([{ delay: 900 }]);
     expect(await lock()).toMatchObject({ lockedUntil: NOW + 900_000 + LEASE });
     patient.now = NOW + 900_000;
@@ -135,30 +135,30 @@ suite('elect', (fresh) => {
     });
 
     it('E1: a task more makes no room: the message ends', async () => {
-      await electLeader(kit, { target: where });
+      await electLeader(kit, { kind: 'elect', target: where });
       expect([kit.sent.group, kit.sent.elect, (await lock()).fence]).toEqual([[], [], 1]);
     });
 
     it('E1: leads at once when it is waked with the fence that it has, due or not, and waits for room until it has some', async () => {
-      await electLeader(kit, { target: where, wake: 1 });
+      await electLeader(kit, { kind: 'elect', target: where, wake: 1 });
       expect(kit.sent.group).toMatchObject([{ target: where, fence: 2, delay: 0 }]);
       expect(await lock()).toMatchObject({ fence: 2, blocked: NOW });
       expect(await waiting()).toEqual([other]);
     });
 
     it('E1: passes the room on when it is waked with another fence: somebody else has seen to it', async () => {
-      await electLeader(kit, { target: where, wake: 0 });
-      expect([kit.sent.group, kit.sent.elect]).toEqual([[], [{ target: other.target, wake: 7 }]]);
+      await electLeader(kit, { kind: 'elect', target: where, wake: 0 });
+      expect([kit.sent.group, kit.sent.elect]).toEqual([[], [{ kind: 'elect', target: other.target, wake: 7 }]]);
       expect(await waiting()).toEqual([]);
     });
 
     it('E1: passes the room on when it is paused, and goes on when that pause is over', async () => {
       await kit.locks.pause(where, { id: 'pause', by: 'person', since: NOW });
-      await electLeader(kit, { target: where, wake: 1 });
-      expect([kit.sent.group, kit.sent.elect]).toEqual([[], [{ target: other.target, wake: 7 }]]);
-      await electLeader(kit, { target: where, resume: 'another' });
+      await electLeader(kit, { kind: 'elect', target: where, wake: 1 });
+      expect([kit.sent.group, kit.sent.elect]).toEqual([[], [{ kind: 'elect', target: other.target, wake: 7 }]]);
+      await electLeader(kit, { kind: 'elect', target: where, resume: 'another' });
       expect([(await lock()).paused?.id, kit.sent.group]).toEqual(['pause', []]);
-      await electLeader(kit, { target: where, resume: 'pause' });
+      await electLeader(kit, { kind: 'elect', target: where, resume: 'pause' });
       expect((await lock()).paused).toBeUndefined();
       expect(kit.sent.group).toMatchObject([{ fence: 2, delay: 0 }]);
     });
@@ -168,7 +168,7 @@ suite('elect', (fresh) => {
         where,
         (await kit.waiting.first(where, 9)).map(({ entry }) => entry),
       );
-      await electLeader(kit, { target: where, wake: 1 });
+      await electLeader(kit, { kind: 'elect', target: where, wake: 1 });
       expect(kit.sent.group).toMatchObject([{ fence: 2, delay: 0 }]);
     });
   });
@@ -183,14 +183,14 @@ suite('elect', (fresh) => {
     const open = { batch: batchIdOf(where, 1, 1), round: 1, by: 'turn' as Token, until: NOW, perTarget: 1 };
     await kit.locks.openBatch(where, guard(), open);
     kit.now += 1;
-    await electLeader(capped, { target: where });
+    await electLeader(capped, { kind: 'elect', target: where });
     expect(kit.sent.group).toMatchObject([{ fence: 2, delay: 0 }]);
     await kit.locks.closeBatch(where, open.batch);
     await kit.locks.release(where, { ...guard(2), token: (await lock()).holder as Token });
-    await electLeader(capped, { target: where });
+    await electLeader(capped, { kind: 'elect', target: where });
     expect(kit.sent.group).toHaveLength(1);
     await kit.locks.land(where, open.batch);
-    await electLeader(capped, { target: where });
+    await electLeader(capped, { kind: 'elect', target: where });
     expect(kit.sent.group).toHaveLength(2);
   });
 
@@ -199,10 +199,10 @@ suite('elect', (fresh) => {
     const batch = batchIdOf(where, 1, 1);
     await kit.locks.openBatch(where, guard(), { batch, round: 1, by: 'turn' as Token, until: NOW + LEASE });
     kit.now = NOW + 5_000 + LEASE + 1;
-    await electLeader(kit, { target: where });
+    await electLeader(kit, { kind: 'elect', target: where });
     expect(kit.sent.group.at(-1)).toEqual({ ...guard(2), delay: 0 });
     await group(kit, guard(2), PLENTY);
     expect(await kit.batches.get(batch)).toMatchObject({ status: 'sealed', candidates: [candidate(task)] });
-    expect(kit.sent.batch).toEqual([{ batchId: batch, delay: 0 }]);
+    expect(kit.sent.batch).toEqual([{ kind: 'due', batchId: batch, delay: 0 }]);
   });
 });

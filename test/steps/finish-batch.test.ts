@@ -71,7 +71,7 @@ suite('finish', () => {
     const stored = await kit.batches.get(batch);
     if (!stored) throw new Error('it is stored');
     await releaseSlots(kit, stored);
-    expect(kit.sent.elect).toEqual([{ target: where, wake: 1 }]);
+    expect(kit.sent.elect).toEqual([{ kind: 'elect', target: where, wake: 1 }]);
     expect((await kit.locks.slotPages(where, 20)).flatMap(({ slots }) => slots)).toEqual([]);
   });
 

@@ -49,7 +49,7 @@ suite('group', () => {
     for (const fence of [Number.MAX_SAFE_INTEGER, 2 ** 40]) await group(kit, guard(fence), PLENTY);
     expect(kit.events.filter(({ event }) => event === 'foreign-message')).toHaveLength(2);
     expect(await lock()).toEqual(NO_LOCK);
-    await electLeader(kit, { target: where });
+    await electLeader(kit, { kind: 'elect', target: where });
     await group(kit, guard(), PLENTY);
     expect(kit.sent.batch.map(({ batchId: each }) => each)).toEqual([batchIdOf(where, 1, 1)]);
   });
@@ -61,7 +61,7 @@ suite('group', () => {
     expect(kit.now).toBe(NOW + 5_000);
     expect(kit.sent.batch).toHaveLength(1);
     await register(kit, [message(7)]);
-    await electLeader(kit, { target: where });
+    await electLeader(kit, { kind: 'elect', target: where });
     const held = await lock();
     await group(kit, { target: where, fence: held.fence, token: held.holder as never }, PLENTY);
     expect(await lock()).toMatchObject({ fence: held.fence + 1, lockedUntil: kit.now + 5_000 + LEASE });
@@ -201,7 +201,7 @@ suite('group', () => {
   it('G8: takes over where fences were lost, as in a restored table', async () => {
     await registered(4);
     await group(kit, guard(41), PLENTY);
-    expect(kit.sent.batch).toEqual([{ batchId: batchIdOf(where, 41, 1), delay: 0 }]);
+    expect(kit.sent.batch).toEqual([{ kind: 'due', batchId: batchIdOf(where, 41, 1), delay: 0 }]);
   });
 
   it('G9: leads again what came while it let go', async () => {
@@ -223,7 +223,7 @@ suite('group', () => {
       message(2, { coalesceKey: 'k' }),
       message(3),
     ]);
-    await electLeader(kit, { target: where });
+    await electLeader(kit, { kind: 'elect', target: where });
     kit.now += 5_000;
     await group(kit, guard(), PLENTY);
     expect((await kit.batches.get(batchIdOf(where, 1, 1)))?.candidates).toEqual(
@@ -332,12 +332,12 @@ suite('group', () => {
       for (const each of await waiting()) await kit.operations.dequeue(ship, each);
       await kit.operations.freeSlot(ship, taken);
       await kit.operations.enqueue(ship, { target: other, at: NOW, fence: 7 });
-      await electLeader(capped(), { target: where, wake: 1 });
+      await electLeader(capped(), { kind: 'elect', target: where, wake: 1 });
       kit.sent.elect.length = 0;
       const { delay, ...next } = kit.sent.group.at(-1) as StepKit['sent']['group'][number];
       expect(delay).toBe(0);
       await group(capped(), next, PLENTY);
-      expect(kit.sent.elect).toEqual([{ target: other, wake: 7 }]);
+      expect(kit.sent.elect).toEqual([{ kind: 'elect', target: other, wake: 7 }]);
       expect(await waiting()).toEqual([]);
       expect((await lock()).blocked).toBeUndefined();
     });

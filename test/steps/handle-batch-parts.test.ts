@@ -43,7 +43,7 @@ suite('handle a batch in parts', () => {
 
   it('H4: one poison task fails with the downstream’s reason, the others succeed', async () => {
     const batch = await sealed(4);
-    await handleBatch({ ...kit, ...refusesAbout(2) }, { batchId: batch }, PLENTY);
+    await handleBatch({ ...kit, ...refusesAbout(2) }, { kind: 'due', batchId: batch }, PLENTY);
     expect(await statuses(4)).toEqual(['succeeded', 'succeeded', 'failed', 'succeeded']);
     expect((await kit.tasks.get(id(`${depot}-2`)))?.state).toMatchObject({
       error: { code: 'refused', message: 'answered 400: no such parcel', retriable: false },
@@ -62,18 +62,18 @@ suite('handle a batch in parts', () => {
       kit,
       [0, 1].map((n) => message(n, { payload: { depot, inputs: inputs(n) } })),
     );
-    await electLeader(kit, { target: where });
+    await electLeader(kit, { kind: 'elect', target: where });
     const batch = batchIdOf(where, 1, 1);
     await finishBatch(kit, where, batch);
     const config = withOperation({ merge: { keys: 'inputs[]' } });
-    await handleBatch({ ...kit, config }, { batchId: batch }, PLENTY);
+    await handleBatch({ ...kit, config }, { kind: 'due', batchId: batch }, PLENTY);
     expect([sizes(), await statuses(2)]).toEqual([calls, ['succeeded', 'succeeded']]);
   });
 
   it('H4: without bisect, and where no part would be taken, all fail', async () => {
     const batch = await sealed(2);
     const off = withOperation({ retry: aRetry({ bisect: false }) });
-    await handleBatch({ ...kit, config: off, ...refusesAbout(0) }, { batchId: batch }, PLENTY);
+    await handleBatch({ ...kit, config: off, ...refusesAbout(0) }, { kind: 'due', batchId: batch }, PLENTY);
     expect([await statuses(2), sizes()]).toEqual([['failed', 'failed'], [2]]);
   });
 
@@ -84,7 +84,7 @@ suite('handle a batch in parts', () => {
   it('H4: a batch whose answer is too large is done in halves that are called, and is no failure of its downstream', async () => {
     const batch = await sealed(4);
     kit.answers = [TOO_LARGE, DONE];
-    await handleBatch(kit, { batchId: batch }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect([sizes(), await statuses(4)]).toEqual([[4, 2, 2], Array(4).fill('succeeded')]);
     expect(await kit.batches.get(batch)).toMatchObject({ status: 'succeeded', tries: 1 });
     expect(await kit.operations.read(ship)).toMatchObject({ failures: 0 });
@@ -93,7 +93,7 @@ suite('handle a batch in parts', () => {
   it('H4: a task whose own answer is too large fails alone, and is not called about again', async () => {
     const batch = await sealed(2);
     kit.answers = [TOO_LARGE, TOO_LARGE, DONE];
-    await handleBatch(kit, { batchId: batch }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect([sizes(), await statuses(2)]).toEqual([
       [2, 1, 1],
       ['failed', 'succeeded'],
@@ -106,7 +106,7 @@ suite('handle a batch in parts', () => {
     const batch = await sealed(2);
     kit.answers = [TOO_LARGE];
     const off = withOperation({ retry: aRetry({ bisect: false }) });
-    await handleBatch({ ...kit, config: off }, { batchId: batch }, PLENTY);
+    await handleBatch({ ...kit, config: off }, { kind: 'due', batchId: batch }, PLENTY);
     expect([sizes(), await statuses(2)]).toEqual([[2], ['failed', 'failed']]);
   });
 
@@ -118,7 +118,7 @@ suite('handle a batch in parts', () => {
     kit.answers = [...answers];
     const config = withOperation({ circuit: null, retry: aRetry({ immediate: 0, maxAttempts: 9 }) });
     for (let n = 0; n < 6; n += 1) {
-      await handleBatch({ ...kit, config }, { batchId: batch }, PLENTY);
+      await handleBatch({ ...kit, config }, { kind: 'due', batchId: batch }, PLENTY);
       kit.now += 30 * 24 * 3_600_000;
     }
     expect(await statuses(4)).toEqual(Array(4).fill('succeeded'));
@@ -129,11 +129,11 @@ suite('handle a batch in parts', () => {
     const batch = await sealed(4);
     let calls = 0;
     const short: Delivery = { ...PLENTY, timeLeft: () => (calls++ < 2 ? 6_000 : 5_999) };
-    await handleBatch({ ...kit, ...refusesAbout(0) }, { batchId: batch }, short);
+    await handleBatch({ ...kit, ...refusesAbout(0) }, { kind: 'due', batchId: batch }, short);
     expect(sizes()).toEqual([4, 2]);
     expect(await kit.batches.get(batch)).toMatchObject({ status: 'in-progress', tries: 0, attempt: 1, split: 1 });
-    expect(kit.sent.batch).toEqual([{ batchId: batch, delay: 0 }]);
-    await handleBatch({ ...kit, ...refusesAbout(0) }, { batchId: batch }, PLENTY);
+    expect(kit.sent.batch).toEqual([{ kind: 'due', batchId: batch, delay: 0 }]);
+    await handleBatch({ ...kit, ...refusesAbout(0) }, { kind: 'due', batchId: batch }, PLENTY);
     expect(sizes().slice(2)).toEqual([1, 1, 1, 1]);
     expect(await statuses(4)).toEqual(['failed', 'succeeded', 'succeeded', 'succeeded']);
     expect((await kit.tasks.get(id(`${depot}-3`)))?.state).toMatchObject({ attempts: 1 });
@@ -147,12 +147,12 @@ suite('handle a batch in parts', () => {
       { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: true },
       { kind: 'all-succeeded' },
     ];
-    await handleBatch(kit, { batchId: batch }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect(sizes()).toEqual([4, 2, 2, 2]);
     const open = [`${depot}-0`, `${depot}-1`];
     expect(await kit.batches.get(batch)).toMatchObject({ tries: 1, open, counts: { succeeded: 2, failed: 0 } });
     kit.now = NOW + 2_000;
-    await handleBatch(kit, { batchId: batch }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect(kit.calls.at(-1)?.items.map((item) => item.id)).toEqual(open);
     expect(await kit.batches.get(batch)).toMatchObject({ status: 'succeeded', counts: { succeeded: 4, failed: 0 } });
   });
@@ -163,10 +163,10 @@ suite('handle a batch in parts', () => {
       { kind: 'refused', reason: 'answered 413', suspect: 'its-size' },
       { kind: 'unavailable', reason: 'answered 429', mayRetryAtOnce: false },
     ];
-    await handleBatch(kit, { batchId: batch }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect(await kit.batches.get(batch)).toMatchObject({ tries: 0, split: 2 });
     kit.now += 60_000;
-    await handleBatch(kit, { batchId: batch }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect(sizes()).toEqual([4, 2, 2]);
     expect(await kit.batches.get(batch)).toMatchObject({ tries: 1, split: 2 });
   });
@@ -185,7 +185,7 @@ suite('handle a batch in parts', () => {
         { kind: 'refused', reason: 'answered 413', suspect: 'its-size' },
         { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false },
       ];
-      await handleBatch(kit, { batchId: batch }, PLENTY);
+      await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
       expect(await kit.batches.get(batch)).toMatchObject({ tries: 0, split: 2 });
       kit.now += 60_000;
       kit.calls.length = 0;
@@ -196,7 +196,7 @@ suite('handle a batch in parts', () => {
       }));
       const before = await kit.operations.read(ship);
       const config = withOperation({ circuit: { failures: 5, coolDown: 30_000 }, retry: aRetry({ immediate: 0 }) });
-      await handleBatch({ ...kit, config }, { batchId: batch }, PLENTY);
+      await handleBatch({ ...kit, config }, { kind: 'due', batchId: batch }, PLENTY);
       expect(sizes()).toEqual([2, 2]);
       const isOpened = (await kit.operations.read(ship)).paused !== undefined;
       expect([(await kit.batches.get(batch))?.tries, isOpened]).toEqual([isOpened ? 0 : tries, failures === 5]);
@@ -215,7 +215,7 @@ suite('handle a batch in parts', () => {
     const until = async () => ((await kit.batches.get(batch))?.pending?.until ?? 0) - NOW;
     const unavailable: Answer = { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false };
     kit.answers = [{ kind: 'refused', reason: 'answered 413', suspect: 'its-size' }, LATER, unavailable];
-    await handleBatch(patient, { batchId: batch }, PLENTY);
+    await handleBatch(patient, { kind: 'due', batchId: batch }, PLENTY);
     expect(await until()).toBe(deadline);
     expect((await kit.batches.get(batch))?.pending?.ids).toHaveLength(2);
     for (const [after, answer, expected] of [
@@ -224,7 +224,7 @@ suite('handle a batch in parts', () => {
     ] as const) {
       kit.now = NOW + after;
       [kit.calls.length, kit.answers] = [0, [answer]];
-      await handleBatch(patient, { batchId: batch }, PLENTY);
+      await handleBatch(patient, { kind: 'due', batchId: batch }, PLENTY);
       expect([sizes(), await until()]).toEqual([[2], expected]);
     }
     expect((await kit.batches.get(batch))?.pending?.ids).toHaveLength(4);
@@ -233,7 +233,7 @@ suite('handle a batch in parts', () => {
     // None has reported: all are called about again, and have as much time again.
     kit.now = NOW + 600_000 + deadline + 1;
     [kit.calls.length, kit.answers] = [0, [LATER]];
-    await handleBatch(patient, { batchId: batch }, PLENTY);
+    await handleBatch(patient, { kind: 'due', batchId: batch }, PLENTY);
     expect([kit.calls.flatMap(({ items }) => items).length, await until()]).toEqual([4, kit.now - NOW + deadline]);
   });
 
@@ -248,8 +248,8 @@ suite('handle a batch in parts', () => {
     const slow = { ...kit, config: withOperation({ rateLimit: 0.1 }) };
     const [rate, since] = [0.1, NOW - 9];
     await setLine({ next: NOW + 5_000, rate, since });
-    await handleBatch(slow, { batchId: batch }, PLENTY);
-    const message = { batchId: batch, at: NOW + 5_000, line: since };
+    await handleBatch(slow, { kind: 'due', batchId: batch }, PLENTY);
+    const message = { kind: 'due' as const, batchId: batch, at: NOW + 5_000, line: since };
     expect([kit.calls.length, kit.sent.batch]).toEqual([0, [{ ...message, delay: 5 }]]);
     kit.now = NOW + 4_500;
     await handleBatch(slow, message, PLENTY);
@@ -263,19 +263,28 @@ suite('handle a batch in parts', () => {
     const full = { next: NOW + LEAST_AHEAD + 1, rate: 1, since: NOW - 9 };
     await setLine(full);
     kit.chance = 0.99;
-    await handleBatch(slow, { batchId: batch }, PLENTY);
-    expect([kit.sent.batch, await line()]).toEqual([[{ batchId: batch, held: expect.anything(), delay: 59 }], full]);
+    await handleBatch(slow, { kind: 'due', batchId: batch }, PLENTY);
+    expect([kit.sent.batch, await line()]).toEqual([
+      [{ kind: 'due', batchId: batch, held: expect.anything(), delay: 59 }],
+      full,
+    ]);
     // It has been in line for ten minutes then, and the line is as long again.
     kit.now = NOW + 600_000;
     await setLine({ ...full, next: kit.now + LEAST_AHEAD + 1 });
-    await handleBatch(slow, { batchId: batch }, PLENTY);
-    expect(kit.sent.batch[1]).toEqual({ batchId: batch, at: kit.now + LEAST_AHEAD + 1, line: NOW - 9, delay: 60 });
+    await handleBatch(slow, { kind: 'due', batchId: batch }, PLENTY);
+    expect(kit.sent.batch[1]).toEqual({
+      kind: 'due',
+      batchId: batch,
+      at: kit.now + LEAST_AHEAD + 1,
+      line: NOW - 9,
+      delay: 60,
+    });
   });
 
   it('keeps the rate: what is called about under no rate leaves no line for the one after it', async () => {
     const batch = await sealed(1);
     await setLine({ next: NOW + 50_000, rate: 1, since: NOW });
-    await handleBatch(kit, { batchId: batch, at: NOW + 40_000, line: NOW }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch, at: NOW + 40_000, line: NOW }, PLENTY);
     expect([kit.calls.length, await line()]).toEqual([1, undefined]);
   });
 
@@ -294,7 +303,7 @@ suite('handle a batch in parts', () => {
           : { kind: 'all-succeeded' };
       },
     };
-    await handleBatch({ ...slow, downstreamOf: () => downstream }, { batchId: batch }, PLENTY);
+    await handleBatch({ ...slow, downstreamOf: () => downstream }, { kind: 'due', batchId: batch }, PLENTY);
     expect([sizes(), kit.now]).toEqual([[2, 1, 1], NOW + 350]);
     expect(await line()).toEqual({ ...newer, next: NOW + 600 });
   });

@@ -26,7 +26,7 @@ suite('what a handler tells', () => {
   it('H5: those that ended, before it goes on', async () => {
     const batch = await sealed(2);
     kit.answers = [{ kind: 'results', items: new Map([[id(`${depot}-0`), { status: 'succeeded' }]]), foreign: 0 }];
-    await handleBatch(told({ failed: null, succeeded: 'ops' }), { batchId: batch }, PLENTY);
+    await handleBatch(told({ failed: null, succeeded: 'ops' }), { kind: 'due', batchId: batch }, PLENTY);
     expect((await kit.batches.get(batch))?.status).toBe('in-progress');
     expect(events()).toEqual([['ops', `${depot}-0.${NOW}`]]);
   });
@@ -38,11 +38,11 @@ suite('what a handler tells', () => {
       throw new Error('SQS is down');
     };
     const down = { ...listening, queues: { ...kit.queues, callbacks } };
-    await handleBatch(down, { batchId: batch }, PLENTY);
+    await handleBatch(down, { kind: 'due', batchId: batch }, PLENTY);
     expect(kit.events).toContainEqual(expect.objectContaining({ event: 'not-stored', cause: 'Error: SQS is down' }));
     expect((await kit.tasks.get(id(`${depot}-0`)))?.state.status).toBe('succeeded');
     kit.now = NOW + 1_000_000;
-    await handleBatch(listening, { batchId: batch }, PLENTY);
+    await handleBatch(listening, { kind: 'due', batchId: batch }, PLENTY);
     expect(events()).toEqual([['ops', `${depot}-0.${NOW}`]]);
     expect([kit.calls.length, (await kit.batches.get(batch))?.status]).toEqual([1, 'succeeded']);
   });
@@ -53,7 +53,7 @@ suite('what a handler tells', () => {
       throw new Error('nobody wants to know');
     };
     const listening = told({ failed: 'ops', succeeded: null });
-    await handleBatch({ ...listening, tasks: { ...kit.tasks, all } }, { batchId: batch }, PLENTY);
+    await handleBatch({ ...listening, tasks: { ...kit.tasks, all } }, { kind: 'due', batchId: batch }, PLENTY);
     expect([(await kit.batches.get(batch))?.status, events()]).toEqual(['succeeded', []]);
   });
 });

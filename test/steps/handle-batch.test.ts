@@ -18,8 +18,8 @@ suite('handle a batch', () => {
 
   it('H2–H6: calls once and gives every task its result', async () => {
     const batch = await sealed(3);
-    await handleBatch(kit, { batchId: batch }, PLENTY);
-    await handleBatch(kit, { batchId: batch }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect(kit.calls.map(({ items, attempt }) => [items.length, attempt])).toEqual([[3, 1]]);
     expect(await kit.batches.get(batch)).toMatchObject({
       status: 'succeeded',
@@ -32,19 +32,21 @@ suite('handle a batch', () => {
     const batch = await sealed(1);
     const runUntil = NOW + handlerTimeout(config) + 2 * CLOCK_SKEW;
     await kit.batches.start(batch, aStart(1, NOW, runUntil));
-    await handleBatch(kit, { batchId: batch }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect(kit.calls).toEqual([]);
     const held = { by: expect.any(String), span: Math.floor(NOW / (15 * MINUTE)) };
-    expect(kit.sent.batch).toEqual([{ batchId: batch, held, delay: Math.floor((runUntil - NOW) / 1_000) + 1 }]);
+    expect(kit.sent.batch).toEqual([
+      { kind: 'due', batchId: batch, held, delay: Math.floor((runUntil - NOW) / 1_000) + 1 },
+    ]);
     kit.now = runUntil + 1;
-    await handleBatch(kit, { batchId: batch }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect(kit.calls).toMatchObject([{ attempt: 2 }]);
   });
 
   it('H4: reports results of tasks that it did not ask about', async () => {
     const batch = await sealed(1);
     kit.answers = [{ kind: 'results', items: new Map(), foreign: 2 }];
-    await handleBatch(kit, { batchId: batch }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect(kit.events.find(({ event }) => event === 'foreign-results')).toMatchObject({ batchId: batch, items: 2 });
   });
 
@@ -52,7 +54,7 @@ suite('handle a batch', () => {
     const batch = await sealed(1);
     const items = new Map([[id(`${depot}-0`), { status: 'succeeded' as const }]]);
     kit.answers = [{ kind: 'results', items, foreign: 0, withoutCall: true }];
-    await handleBatch(kit, { batchId: batch }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect((await kit.batches.get(batch))?.status).toBe('succeeded');
     expect(kit.events.map(({ event }) => event)).not.toContain('called');
   });
@@ -60,21 +62,21 @@ suite('handle a batch', () => {
   it('H5: postpones what is still open, and asks at once only where that can help', async () => {
     const batch = await sealed(2);
     kit.answers = [{ kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: true }];
-    await handleBatch(kit, { batchId: batch }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect(kit.calls).toHaveLength(2);
-    expect(kit.sent.batch).toEqual([{ batchId: batch, delay: 1 }]);
+    expect(kit.sent.batch).toEqual([{ kind: 'due', batchId: batch, delay: 1 }]);
     kit.now = NOW + 2_000;
     kit.answers = [{ kind: 'unavailable', reason: 'answered 429', retryAfter: 30_000, mayRetryAtOnce: false }];
-    await handleBatch(kit, { batchId: batch }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect(kit.calls).toHaveLength(3);
-    expect(kit.sent.batch.at(-1)).toEqual({ batchId: batch, delay: 32 });
+    expect(kit.sent.batch.at(-1)).toEqual({ kind: 'due', batchId: batch, delay: 32 });
   });
 
   it("H5: keeps why an attempt was not the last, in the downstream's words too, until the next one ends", async () => {
     const batch = await sealed(2);
     const later = { kind: 'unavailable', mayRetryAtOnce: false } as const;
     kit.answers = [{ ...later, reason: 'answered 503', quote: `closed ${'x'.repeat(300)}` }];
-    await handleBatch(kit, { batchId: batch }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     const first = (await kit.batches.get(batch))?.lastAttempt;
     expect(first).toEqual({
       endedAt: NOW,
@@ -83,7 +85,7 @@ suite('handle a batch', () => {
     });
     kit.now = NOW + 2_000;
     kit.answers = [{ kind: 'results', items: new Map([[id(`${depot}-0`), { status: 'succeeded' }]]), foreign: 0 }];
-    await handleBatch(kit, { batchId: batch }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect((await kit.batches.get(batch))?.lastAttempt).toEqual({
       endedAt: NOW + 2_000,
       reason: 'left out of the results',
@@ -94,7 +96,7 @@ suite('handle a batch', () => {
     const batch = await sealed(1);
     kit.answers = [{ kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false }];
     for (let attempt = 1; attempt <= 3; attempt += 1) {
-      await handleBatch(kit, { batchId: batch }, PLENTY);
+      await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
       kit.now += 100_000;
     }
     const state = (await kit.tasks.get(id(`${depot}-0`)))?.state;
@@ -111,7 +113,7 @@ suite('handle a batch', () => {
     for (const attempt of [1, 2, 3])
       await kit.batches.start(batch, aStart(attempt, NOW + attempt * 10, NOW + attempt * 10 + 5));
     kit.now = NOW + 1_000;
-    await handleBatch(kit, { batchId: batch }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect(kit.calls).toEqual([]);
     // The look after the last attempt is none.
     expect((await kit.tasks.get(id(`${depot}-0`)))?.state).toMatchObject({
@@ -128,9 +130,9 @@ suite('handle a batch', () => {
       tried += 1;
       return tried > 1 ? kit.batches.finish(...args) : undefined;
     };
-    await handleBatch({ ...kit, batches: { ...kit.batches, finish } }, { batchId: batch }, PLENTY);
+    await handleBatch({ ...kit, batches: { ...kit.batches, finish } }, { kind: 'due', batchId: batch }, PLENTY);
     kit.now += 1_000_000;
-    await handleBatch({ ...kit, batches: { ...kit.batches, finish } }, { batchId: batch }, PLENTY);
+    await handleBatch({ ...kit, batches: { ...kit.batches, finish } }, { kind: 'due', batchId: batch }, PLENTY);
     expect(kit.events.filter(({ event }) => event === 'finished')).toHaveLength(1);
     expect((await kit.batches.get(batch))?.status).toBe('succeeded');
   });
@@ -159,12 +161,12 @@ suite('handle a batch', () => {
         return { kind: 'all-succeeded' };
       },
     });
-    await handleBatch({ ...kit, downstreamOf: overtaken }, { batchId: batch }, PLENTY);
+    await handleBatch({ ...kit, downstreamOf: overtaken }, { kind: 'due', batchId: batch }, PLENTY);
     expect((await kit.tasks.get(id(`${depot}-0`)))?.state).toMatchObject({ status: 'failed', attempts: 2 });
     expect((await kit.tasks.get(id(`${depot}-1`)))?.state).toMatchObject({ status: 'succeeded', attempts: 1 });
     expect((await kit.batches.get(batch))?.status).toBe('in-progress');
     kit.now = NOW + 2_000_001;
-    await handleBatch(kit, { batchId: batch }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect(await kit.batches.get(batch)).toMatchObject({
       status: 'partly-failed',
       counts: { succeeded: 1, failed: 1 },
@@ -177,7 +179,7 @@ suite('handle a batch', () => {
     const [stored] = [await kit.tasks.get(id(`${depot}-1`))];
     if (stored) await kit.waiting.put([stored]);
     const batch = await sealed(1);
-    await handleBatch(kit, { batchId: batch }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect(kit.calls.map(({ items }) => items.map((item) => item.id))).toEqual([[`${depot}-0`]]);
     expect((await kit.tasks.get(id(`${depot}-1`)))?.state).toMatchObject({
       status: 'failed',
@@ -197,21 +199,23 @@ suite('handle a batch', () => {
     const throttled = { ...kit, tasks: { ...kit.tasks, members } };
     const removed = { ...kit, config: { ...config, operations: {} } };
     for (const _ of [1, 2, 3, 4]) {
-      await expect(handleBatch(throttled, { batchId: batch }, PLENTY)).rejects.toThrow('throttled');
-      await expect(handleBatch(removed, { batchId: batch }, PLENTY)).rejects.toThrow('not in the configuration');
+      await expect(handleBatch(throttled, { kind: 'due', batchId: batch }, PLENTY)).rejects.toThrow('throttled');
+      await expect(handleBatch(removed, { kind: 'due', batchId: batch }, PLENTY)).rejects.toThrow(
+        'not in the configuration',
+      );
     }
-    await handleBatch(kit, { batchId: batch }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect(kit.calls).toMatchObject([{ attempt: 1 }]);
     expect((await kit.tasks.get(id(`${depot}-0`)))?.state).toMatchObject({ status: 'succeeded', attempts: 1 });
   });
 
   it('H2: starts no attempt that it has no time to make', async () => {
     const batch = await sealed(1);
-    await expect(handleBatch(kit, { batchId: batch }, { ...PLENTY, timeLeft: () => 5_999 })).rejects.toThrow(
-      'no time left',
-    );
+    await expect(
+      handleBatch(kit, { kind: 'due', batchId: batch }, { ...PLENTY, timeLeft: () => 5_999 }),
+    ).rejects.toThrow('no time left');
     expect(await kit.batches.get(batch)).toMatchObject({ status: 'sealed', attempt: 0 });
-    await handleBatch(kit, { batchId: batch }, { ...PLENTY, timeLeft: () => 6_000 });
+    await handleBatch(kit, { kind: 'due', batchId: batch }, { ...PLENTY, timeLeft: () => 6_000 });
     expect(kit.calls).toHaveLength(1);
   });
 
@@ -221,7 +225,7 @@ suite('handle a batch', () => {
       await kit.batches.start(...args);
       return kit.batches.start(...args);
     };
-    await handleBatch({ ...kit, batches: { ...kit.batches, start } }, { batchId: batch }, PLENTY);
+    await handleBatch({ ...kit, batches: { ...kit.batches, start } }, { kind: 'due', batchId: batch }, PLENTY);
     expect(kit.calls).toMatchObject([{ attempt: 1 }]);
     expect((await kit.batches.get(batch))?.status).toBe('succeeded');
   });
@@ -230,21 +234,21 @@ suite('handle a batch', () => {
     const early = batchIdOf(where, 9, 9);
     const candidates = [candidate(`${depot}-0`)];
     await kit.batches.form({ id: early, target: where, sealedBy: 'full', candidates, oldestAt: NOW, createdAt: NOW });
-    await expect(handleBatch(kit, { batchId: early }, PLENTY)).rejects.toThrow('not sealed yet');
+    await expect(handleBatch(kit, { kind: 'due', batchId: early }, PLENTY)).rejects.toThrow('not sealed yet');
   });
 
   it('H5: does not wait so long, whatever the downstream asks for, that first results expire', async () => {
     const batch = await sealed(1);
     const short = aConfig({ keepTasks: 3_600_000 });
     kit.answers = [{ kind: 'unavailable', reason: 'answered 429', retryAfter: 86_400_000, mayRetryAtOnce: false }];
-    await handleBatch({ ...kit, config: short }, { batchId: batch }, PLENTY);
+    await handleBatch({ ...kit, config: short }, { kind: 'due', batchId: batch }, PLENTY);
     const { runUntil = 0 } = (await kit.batches.get(batch)) ?? {};
     expect(runUntil - NOW).toBeGreaterThan(60_000);
     expect(runUntil - NOW).toBeLessThanOrEqual(3_600_000 / 3);
   });
 
   it('says when a message names a batch that is not stored, and is done with it', async () => {
-    await handleBatch(kit, { batchId: batchId('gone#1#1') }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batchId('gone#1#1') }, PLENTY);
     expect(kit.events).toEqual([{ event: 'unknown-batch', batchId: 'gone#1#1' }]);
   });
 });

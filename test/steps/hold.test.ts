@@ -29,7 +29,7 @@ suite('a batch that a pause holds up', () => {
 
   it('H1: has few messages, though one look in five comes twice for hours, and goes on when the pause is over', async () => {
     const batchId = await sealed();
-    let messages: readonly DueMessage[] = [{ batchId }];
+    let messages: readonly DueMessage[] = [{ kind: 'due', batchId }];
     for (let minute = 0; minute < 120; minute += 1) {
       messages = await looked(messages.flatMap((each) => (minute % 5 === 0 ? [each, each] : [each])));
       expect(messages.length).toBeGreaterThan(0);
@@ -45,7 +45,7 @@ suite('a batch that a pause holds up', () => {
     const batchId = await sealed();
     await kit.operations.resume(operationOf(where), pause.id);
     const rated = { ...kit, config: aConfig({ rateLimit: 1 }) };
-    let messages: readonly DueMessage[] = [{ batchId }];
+    let messages: readonly DueMessage[] = [{ kind: 'due', batchId }];
     for (let minute = 0; minute < 120; minute += 1) {
       const { line } = await kit.operations.read(operationOf(where));
       // As long as a line may be.
@@ -75,7 +75,7 @@ suite('a batch that a pause holds up', () => {
       at: kit.now,
       runUntil,
     });
-    let messages: readonly DueMessage[] = [{ batchId }];
+    let messages: readonly DueMessage[] = [{ kind: 'due', batchId }];
     while (kit.now <= runUntil) {
       const isTwice = (kit.now / MINUTE) % 5 < 1;
       messages = await looked(messages.flatMap((each) => (isTwice ? [each, each] : [each])));
@@ -93,7 +93,7 @@ suite('a batch that a pause holds up', () => {
     const dies = async () => {
       throw dead;
     };
-    const [first] = await looked([{ batchId }]);
+    const [first] = await looked([{ kind: 'due', batchId }]);
     // The second delivery is handled in the next span, by a function that dies before it sends, or before it notes.
     const [second] = await looked([first as DueMessage]);
     kit.now += 15 * MINUTE;
@@ -115,8 +115,8 @@ suite('a batch that a pause holds up', () => {
 
   it('H1: keeps its message though a clock that was far ahead noted it', async () => {
     const batchId = await sealed();
-    let [message] = await looked([{ batchId }]);
-    const [other] = await looked([{ batchId }]);
+    let [message] = await looked([{ kind: 'due', batchId }]);
+    const [other] = await looked([{ kind: 'due', batchId }]);
     const ahead = { ...kit, machine: { ...kit.machine, now: () => kit.now + 100 * 15 * MINUTE } };
     [message] = await looked([message as DueMessage], ahead);
     [message] = await looked([message as DueMessage], ahead);
@@ -130,13 +130,13 @@ suite('a batch that a pause holds up', () => {
       const batchId = await sealed();
       const clock = (off: number) => ({ ...kit, machine: { ...kit.machine, now: () => kit.now + off } });
       kit.now = Math.ceil(kit.now / (15 * MINUTE)) * 15 * MINUTE - MINUTE - SECOND;
-      let messages = await looked([{ batchId }]);
+      let messages = await looked([{ kind: 'due', batchId }]);
       kit.now -= 59 * SECOND - MINUTE / 2;
       // By this clock a new span has begun: the message is noted.
       messages = await looked(messages, clock(ahead));
       expect((await kit.batches.get(batchId))?.held?.by).toBe(messages[0]?.held?.by);
       // As it waits for a reserved moment, or for the end of an attempt, it has no name.
-      messages = await looked([{ batchId }], clock(-MINUTE / 2));
+      messages = await looked([{ kind: 'due', batchId }], clock(-MINUTE / 2));
       for (let minute = 0; minute < 60; minute += 1) {
         messages = await looked(messages);
         expect(messages, `minute ${minute}`).toHaveLength(1);
@@ -147,15 +147,15 @@ suite('a batch that a pause holds up', () => {
 
   it('H1: comes back if it cannot be noted in the place of the one that it may have been', async () => {
     const batchId = await sealed();
-    const [first] = await looked([{ batchId }]);
+    const [first] = await looked([{ kind: 'due', batchId }]);
     kit.now += 15 * MINUTE;
     const [noted] = await looked([first as DueMessage]);
     const hold = async () => {
       throw new Error('throttled');
     };
     const broken = { ...kit, batches: { ...kit.batches, hold } };
-    await expect(handleBatch(broken, { batchId }, PLENTY)).rejects.toThrow('throttled');
-    const [next] = await looked([{ batchId }]);
+    await expect(handleBatch(broken, { kind: 'due', batchId }, PLENTY)).rejects.toThrow('throttled');
+    const [next] = await looked([{ kind: 'due', batchId }]);
     kit.now += 15 * MINUTE;
     expect(await looked([next, noted] as DueMessage[])).toHaveLength(1);
   });
@@ -163,7 +163,7 @@ suite('a batch that a pause holds up', () => {
   /** A batch with a noted message that has lost its name since. */
   const noted = async (): Promise<{ batchId: BatchId; by: Token; span: number }> => {
     const batchId = await sealed();
-    const messages = await looked([{ batchId }]);
+    const messages = await looked([{ kind: 'due', batchId }]);
     kit.now += 15 * MINUTE;
     await looked(messages);
     const { held } = (await kit.batches.get(batchId)) ?? {};
@@ -179,7 +179,7 @@ suite('a batch that a pause holds up', () => {
       meanwhile = await looked(kit.sent.batch.splice(0) as readonly DueMessage[]);
       return kit.batches.hold(...asked);
     };
-    await handleBatch({ ...kit, batches: { ...kit.batches, hold } }, { batchId }, PLENTY);
+    await handleBatch({ ...kit, batches: { ...kit.batches, hold } }, { kind: 'due', batchId }, PLENTY);
     expect(meanwhile).toHaveLength(1);
     kit.now += 15 * MINUTE;
     expect(await looked(meanwhile)).toHaveLength(1);
@@ -193,7 +193,7 @@ suite('a batch that a pause holds up', () => {
       isLate = false;
       return kit.batches.hold(id, next);
     };
-    await handleBatch({ ...kit, batches: { ...kit.batches, hold } }, { batchId }, PLENTY);
+    await handleBatch({ ...kit, batches: { ...kit.batches, hold } }, { kind: 'due', batchId }, PLENTY);
     const sent = kit.sent.batch.splice(0) as readonly DueMessage[];
     expect(sent).toHaveLength(2);
     expect(await looked(sent)).toHaveLength(1);
@@ -201,13 +201,13 @@ suite('a batch that a pause holds up', () => {
     const twice: StepKit['batches']['hold'] = async (...asked) =>
       (await kit.batches.hold(...asked)) && kit.batches.hold(...asked);
     kit.sent.batch.length = 0;
-    await handleBatch({ ...kit, batches: { ...kit.batches, hold: twice } }, { batchId }, PLENTY);
+    await handleBatch({ ...kit, batches: { ...kit.batches, hold: twice } }, { kind: 'due', batchId }, PLENTY);
     expect(kit.sent.batch).toHaveLength(1);
   });
 
   it('H1: has few messages, though they are looked at all at once', async () => {
     const batchId = await sealed();
-    let messages: readonly DueMessage[] = Array.from({ length: 8 }, () => ({ batchId }));
+    let messages: readonly DueMessage[] = Array.from({ length: 8 }, () => ({ kind: 'due', batchId }));
     for (let minute = 0; minute < 40; minute += 1) {
       kit.sent.batch.length = 0;
       await Promise.all(messages.map((each) => handleBatch(kit, each, PLENTY)));
@@ -220,7 +220,7 @@ suite('a batch that a pause holds up', () => {
 
   it('H1: sends two messages at the most for each that has lost its name, however many are looked at all at once', async () => {
     const { batchId } = await noted();
-    await Promise.all(Array.from({ length: 12 }, () => handleBatch(kit, { batchId }, PLENTY)));
+    await Promise.all(Array.from({ length: 12 }, () => handleBatch(kit, { kind: 'due', batchId }, PLENTY)));
     const sent = kit.sent.batch.splice(0) as readonly DueMessage[];
     expect(sent.length).toBeLessThanOrEqual(24);
     const left = await looked(sent);
@@ -230,8 +230,8 @@ suite('a batch that a pause holds up', () => {
 
   it('H1: loses no message that says that an attempt does not count', async () => {
     const batchId = await sealed();
-    const [plain] = await looked([{ batchId }]);
-    const [marked] = await looked([{ batchId, uncounted: 1 }]);
+    const [plain] = await looked([{ kind: 'due', batchId }]);
+    const [marked] = await looked([{ kind: 'due', batchId, uncounted: 1 }]);
     kit.now += 15 * MINUTE;
     expect(await looked([plain as DueMessage, marked as DueMessage])).toMatchObject([{ batchId }, { uncounted: 1 }]);
   });
@@ -241,7 +241,10 @@ suite('a batch that a pause holds up', () => {
     ['comes from a span that is far ahead', { held: { by: token('x'), span: Number.MAX_SAFE_INTEGER } }],
   ])('H1: has few messages also where its message %s', async (_, extra) => {
     const batchId = await sealed();
-    let messages: readonly DueMessage[] = [{ batchId }, { batchId, ...extra }];
+    let messages: readonly DueMessage[] = [
+      { kind: 'due', batchId },
+      { kind: 'due', batchId, ...extra },
+    ];
     for (let minute = 0; minute < 45; minute += 1) {
       messages = await looked(messages.flatMap((each) => (minute % 5 === 0 ? [each, each] : [each])));
       expect(messages.length).toBeLessThanOrEqual(64);

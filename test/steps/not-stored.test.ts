@@ -57,7 +57,7 @@ suite('an attempt whose results cannot be stored', () => {
 
   it('is stored by the same function if the table works again while it has time', async () => {
     const batchId = await sealed(2);
-    await handleBatch(without('tasks', ['finish'], NOW + 4_000), { batchId }, invocation());
+    await handleBatch(without('tasks', ['finish'], NOW + 4_000), { kind: 'due', batchId }, invocation());
     expect(kit.calls).toHaveLength(1);
     expect(await outcome()).toBe('succeeded');
     expect(await kit.batches.get(batchId)).toMatchObject({ status: 'succeeded', tries: 1 });
@@ -71,7 +71,7 @@ suite('an attempt whose results cannot be stored', () => {
       refused += 1;
       return refused <= 2 ? fail() : kit.queues.batch(...args);
     };
-    await handleBatch({ ...broken, queues: { ...kit.queues, batch } }, { batchId }, invocation());
+    await handleBatch({ ...broken, queues: { ...kit.queues, batch } }, { kind: 'due', batchId }, invocation());
     expect(refused).toBe(3);
     expect(kit.sent.batch).toMatchObject([{ batchId, uncounted: 1 }]);
   });
@@ -79,7 +79,7 @@ suite('an attempt whose results cannot be stored', () => {
   it('does not count, and is not called again before a write has succeeded', async () => {
     const batchId = await sealed(2);
     const broken = without('tasks', ['finish', 'touch']);
-    await handleBatch(broken, { batchId }, invocation());
+    await handleBatch(broken, { kind: 'due', batchId }, invocation());
     expect(await kit.batches.get(batchId)).toMatchObject({
       tries: 0,
       attempt: 1,
@@ -100,7 +100,7 @@ suite('an attempt whose results cannot be stored', () => {
 
   it('does not count where its row could not be written either: its message says so', async () => {
     const batchId = await sealed(1);
-    await handleBatch(without('batches', ['postpone', 'finish']), { batchId }, invocation());
+    await handleBatch(without('batches', ['postpone', 'finish']), { kind: 'due', batchId }, invocation());
     expect(kit.sent.batch.at(-1)).toMatchObject({ batchId, uncounted: 1 });
     // The attempt still counts as running: the message keeps its mark until that is over.
     await handleBatch(kit, next(), invocation());
@@ -116,11 +116,11 @@ suite('an attempt whose results cannot be stored', () => {
     const batchId = await sealed(1);
     kit.answers = [{ kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false }];
     for (let attempt = 1; attempt < maxAttempts; attempt += 1) {
-      await handleBatch(kit, { batchId }, invocation());
+      await handleBatch(kit, { kind: 'due', batchId }, invocation());
       kit.now += 100_000;
     }
     kit.answers = [{ kind: 'all-succeeded' }];
-    await handleBatch(without('tasks', ['finish']), { batchId }, invocation());
+    await handleBatch(without('tasks', ['finish']), { kind: 'due', batchId }, invocation());
     await handleBatch(kit, next(), invocation());
     expect(await outcome()).toBe('succeeded');
   });
@@ -129,7 +129,7 @@ suite('an attempt whose results cannot be stored', () => {
     const batchId = await sealed(1);
     // The write that is tried first works, and those of results do not.
     const broken = without('tasks', ['finish']);
-    await handleBatch(broken, { batchId }, invocation());
+    await handleBatch(broken, { kind: 'due', batchId }, invocation());
     for (let n = 1; n <= MOST_UNCOUNTED; n += 1) {
       expect(await kit.batches.get(batchId)).toMatchObject({ tries: 0, uncounted: n });
       await tryAgain(broken, batchId);
@@ -161,7 +161,7 @@ suite('an attempt whose results cannot be stored', () => {
         batches: { ...kit.batches, ...(of.includes('batches') ? silenced : {}) },
       };
       const run = invocation();
-      await handleBatch(broken, { batchId }, run);
+      await handleBatch(broken, { kind: 'due', batchId }, run);
       expect(run.timeLeft()).toBeGreaterThanOrEqual(SECOND);
       const { uncounted, tries } = (await kit.batches.get(batchId)) ?? {};
       expect([uncounted, tries, next().uncounted]).toEqual(
@@ -174,11 +174,13 @@ suite('an attempt whose results cannot be stored', () => {
   it('is not made again after one whose function died, before a write has succeeded', async () => {
     const batchId = await sealed(1);
     const dies: StepKit['tasks']['finish'] = () => new Promise(() => {});
-    handleBatch({ ...kit, tasks: { ...kit.tasks, finish: dies } }, { batchId }, invocation());
+    handleBatch({ ...kit, tasks: { ...kit.tasks, finish: dies } }, { kind: 'due', batchId }, invocation());
     await expect.poll(() => kit.calls.length).toBe(1);
     kit.now += 1_000_000;
     for (let delivery = 0; delivery < 3; delivery += 1)
-      await expect(handleBatch(without('tasks', ['touch']), { batchId }, invocation())).rejects.toThrow('throttled');
+      await expect(handleBatch(without('tasks', ['touch']), { kind: 'due', batchId }, invocation())).rejects.toThrow(
+        'throttled',
+      );
     expect(kit.calls).toHaveLength(1);
     expect(await kit.batches.get(batchId)).toMatchObject({ tries: 1, attempt: 1 });
   });
@@ -186,10 +188,10 @@ suite('an attempt whose results cannot be stored', () => {
   it('counts where the function died: nothing says that it was not the payload', async () => {
     const batchId = await sealed(1);
     const dies: StepKit['tasks']['finish'] = () => new Promise(() => {});
-    handleBatch({ ...kit, tasks: { ...kit.tasks, finish: dies } }, { batchId }, invocation());
+    handleBatch({ ...kit, tasks: { ...kit.tasks, finish: dies } }, { kind: 'due', batchId }, invocation());
     await expect.poll(() => kit.calls.length).toBe(1);
     kit.now += 1_000_000;
-    await handleBatch(kit, { batchId }, invocation());
+    await handleBatch(kit, { kind: 'due', batchId }, invocation());
     expect(await kit.batches.get(batchId)).toMatchObject({ tries: 2, attempt: 2 });
   });
 });

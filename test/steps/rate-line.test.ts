@@ -57,7 +57,7 @@ class Line {
     const batch = await batches.form(forming);
     await tasks.claim(candidates, batchId);
     await batches.seal(batch, [], now, MINUTE);
-    this.send({ batchId }, 0);
+    this.send({ kind: 'due', batchId }, 0);
     return batchId;
   }
 

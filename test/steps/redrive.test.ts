@@ -39,7 +39,7 @@ suite('a redrive', () => {
     kit.now = NOW + 60_000;
     await register(kit, [asking(task)]);
     expect(await kit.waiting.first(where, 9)).toMatchObject([{ candidate: candidate(task, 2), at: NOW + 60_000 }]);
-    expect(kit.sent.elect).toEqual([{ target: where }]);
+    expect(kit.sent.elect).toEqual([{ kind: 'elect', target: where }]);
     expect(kit.events).toContainEqual({ event: 'redriven', operation: 'ship', tasks: 1 });
   });
 

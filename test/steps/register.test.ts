@@ -22,7 +22,7 @@ suite('register', () => {
     expect((await kit.waiting.first(where, 9)).map((row) => row.candidate)).toEqual(
       tasks.map((each) => candidate(each)),
     );
-    expect(kit.sent.elect).toEqual([{ target: where }]);
+    expect(kit.sent.elect).toEqual([{ kind: 'elect', target: where }]);
     expect(kit.events).toContainEqual({ event: 'registered', operation: 'ship', tasks: 3, duplicates: 0 });
   });
 
@@ -116,7 +116,7 @@ suite('register', () => {
         enlist: async (targets) => void (targets.length > 0 && written.push('enlisted')),
       };
       await register({ ...kit, locks }, [message(1)]);
-      expect(kit.sent.elect.splice(0)).toEqual([{ target: where }]);
+      expect(kit.sent.elect.splice(0)).toEqual([{ kind: 'elect', target: where }]);
       return written;
     };
     expect(await writtenWith(50 * DAY, true)).toEqual([]);
@@ -274,7 +274,7 @@ suite('register', () => {
       await register(capped(1), [message(2)]);
       expect(kit.sent.elect).toEqual([]);
       await register(capped(2), [message(3)]);
-      expect(kit.sent.elect).toEqual([{ target: where }]);
+      expect(kit.sent.elect).toEqual([{ kind: 'elect', target: where }]);
       await kit.locks.pause(where, { id: 'pause', by: 'person', since: NOW });
       await register(capped(2), [message(4)]);
       expect(kit.sent.elect).toHaveLength(1);

@@ -36,7 +36,7 @@ suite('a look at a Target, and its repair,', () => {
     await kit.locks.burn(where, 1, 0, NOW);
     kit.now += LONG;
     expect(await treat()).toEqual({ finding: 'stranded', remedy: 'elect-message' });
-    expect(kit.sent.elect).toEqual([{ target: where }]);
+    expect(kit.sent.elect).toEqual([{ kind: 'elect', target: where }]);
     expect(repaired()).toEqual([
       { event: 'repaired', finding: 'stranded', operation: 'ship', target: where, since: NOW },
     ]);
@@ -46,7 +46,7 @@ suite('a look at a Target, and its repair,', () => {
     await led(1);
     kit.now += LONG;
     expect(await treat()).toEqual({ finding: 'expired-lock', remedy: 'elect-message' });
-    expect(kit.sent.elect).toEqual([{ target: where, wake: 1 }]);
+    expect(kit.sent.elect).toEqual([{ kind: 'elect', target: where, wake: 1 }]);
     expect((await lock()).holder).toBeDefined();
   });
 
@@ -59,7 +59,7 @@ suite('a look at a Target, and its repair,', () => {
     expect(await treat()).toBeUndefined();
     await kit.operations.dequeue(operationName('ship'), waiting);
     expect(await treat()).toEqual({ finding: 'forgotten', remedy: 'elect-message' });
-    expect(kit.sent.elect).toEqual([{ target: where, wake: 1 }]);
+    expect(kit.sent.elect).toEqual([{ kind: 'elect', target: where, wake: 1 }]);
   });
 
   it('leaves a Target alone that somebody paused', async () => {
@@ -100,7 +100,7 @@ suite('a look at a Target, and its repair,', () => {
     const finding = await lookAtTarget(capped, where, kit.now);
     expect(finding).toMatchObject({ finding: 'stuck-slot', batchId: id });
     expect(finding && (await repair(capped, finding))).toBe('elect-message');
-    expect([(await lock()).inFlight, kit.sent.elect]).toEqual([undefined, [{ target: where }]]);
+    expect([(await lock()).inFlight, kit.sent.elect]).toEqual([undefined, [{ kind: 'elect', target: where }]]);
   });
 
   it('frees a slot on a page whose batch was never opened, or is over', async () => {
@@ -153,7 +153,7 @@ suite('a look at a Target, and its repair,', () => {
     if (task) await kit.waiting.put([task]);
     forget(kit.sent);
     expect(finding && (await repair(kit, finding))).toBe('elect-message');
-    expect(kit.sent.elect).toEqual([{ target: where }]);
+    expect(kit.sent.elect).toEqual([{ kind: 'elect', target: where }]);
     expect((await lock()).holder).toBeUndefined();
     // Whoever gave it back in the meantime, a task that waits gets its leader, and that is what is told.
     expect(finding && (await repair(kit, finding))).toBe('elect-message');
@@ -184,7 +184,7 @@ suite('a look at a Target, and its repair,', () => {
     await kit.locks.openBatch(where, guard(), { batch: batchIdOf(where, 1, 1), round: 1, by: token('x'), until: NOW });
     kit.now += LONG;
     expect(await treat()).toEqual({ finding: 'leaderless-batch', remedy: 'elect-message' });
-    expect(kit.sent.elect).toEqual([{ target: where }]);
+    expect(kit.sent.elect).toEqual([{ kind: 'elect', target: where }]);
     expect(repaired()).toMatchObject([{ batchId: batchIdOf(where, 1, 1) }]);
   });
 });
@@ -209,7 +209,7 @@ suite("a look at a Target's batches, and their repair,", () => {
     const { findings } = await look();
     expect(findings).toMatchObject([{ finding: 'overdue-batch', batchId: id }]);
     for (const finding of findings) expect(await repair(kit, finding)).toBe('batch-message');
-    expect(kit.sent.batch).toEqual([{ batchId: id, delay: 0 }]);
+    expect(kit.sent.batch).toEqual([{ kind: 'due', batchId: id, delay: 0 }]);
     expect(repaired()).toMatchObject([{ finding: 'overdue-batch', operation: 'ship', target: where, batchId: id }]);
   });
 
@@ -229,7 +229,7 @@ suite("a look at a Target's batches, and their repair,", () => {
   it('sends the message again of one whose next attempt is missing, and twice is harmless', async () => {
     const id = await sealed();
     kit.answers = [{ kind: 'unavailable', reason: 'busy', mayRetryAtOnce: false }, { kind: 'all-succeeded' }];
-    await handleBatch(kit, { batchId: id }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: id }, PLENTY);
     forget(kit.sent);
     expect((await look()).findings).toEqual([]);
     kit.now += LONG;

@@ -80,7 +80,7 @@ suite('wake', () => {
       return kit.queues.elect(messages);
     };
     expect(await wake({ ...kit, queues: { ...kit.queues, elect } }, SHIP)).toBe(true);
-    expect(kit.sent.elect).toEqual([{ target: elsewhere(9), wake: 9 }]);
+    expect(kit.sent.elect).toEqual([{ kind: 'elect', target: elsewhere(9), wake: 9 }]);
     expect(rowsAtMessage).toEqual([12]);
     kit.chance = 0;
     await wake(kit, SHIP);
@@ -99,7 +99,7 @@ suite('wake', () => {
     expect(waked()).toEqual([elsewhere(1)]);
     // The first signal had it led.
     await kit.locks.acquire(elsewhere(1), { ...guard(2), seen: { fence: 0 }, now: NOW, until: NOW });
-    await electLeader(capped({ total: 1 }), { target: elsewhere(1), wake: 1 });
+    await electLeader(capped({ total: 1 }), { kind: 'elect', target: elsewhere(1), wake: 1 });
     expect(waked()).toEqual([elsewhere(1), elsewhere(2)]);
     expect(await wake(kit, SHIP)).toBe(false);
   });
@@ -128,12 +128,12 @@ suite('a resume of an operation', () => {
   it('ends the pause of its name, wakes who waits, and may be repeated', async () => {
     await kit.operations.pause(SHIP, { id: 'pause', by: 'person', since: NOW });
     await kit.operations.enqueue(SHIP, waits(1));
-    await resumeOperation(kit, { operation: SHIP, resume: 'another' });
+    await resumeOperation(kit, { kind: 'resume', operation: SHIP, resume: 'another' });
     expect([(await state()).paused?.id, waked()]).toEqual(['pause', []]);
-    await resumeOperation(kit, { operation: SHIP, resume: 'pause' });
+    await resumeOperation(kit, { kind: 'resume', operation: SHIP, resume: 'pause' });
     expect([(await state()).paused, waked()]).toEqual([undefined, [elsewhere(1)]]);
     await kit.operations.enqueue(SHIP, waits(2));
-    await resumeOperation(kit, { operation: SHIP, resume: 'pause' });
+    await resumeOperation(kit, { kind: 'resume', operation: SHIP, resume: 'pause' });
     expect(waked()).toEqual([elsewhere(1), elsewhere(2)]);
   });
 });
@@ -161,19 +161,19 @@ suite('the tail of a batch', () => {
     expect((await lock()).inFlight).toBeUndefined();
     await releaseSlots(deps, batch());
     expect(kit.sent.elect).toEqual([
-      { target: where, wake: 1 },
-      { target: where, wake: 1 },
+      { kind: 'elect', target: where, wake: 1 },
+      { kind: 'elect', target: where, wake: 1 },
     ]);
   });
 
   it('H7: asks for a leader though there was room by the cap as it is now: its leader may have known a smaller one', async () => {
     await inFlight(1, 2);
     await releaseSlots(capped({ perTarget: 3 }), batch());
-    expect(kit.sent.elect).toEqual([{ target: where, wake: 1 }]);
+    expect(kit.sent.elect).toEqual([{ kind: 'elect', target: where, wake: 1 }]);
     kit.sent.elect.length = 0;
     // There is no cap any more; the batch shows that it is in the lock.
     await releaseSlots(kit, { ...batch(), targetPage: 0 });
-    expect(kit.sent.elect).toEqual([{ target: where, wake: 1 }]);
+    expect(kit.sent.elect).toEqual([{ kind: 'elect', target: where, wake: 1 }]);
     await releaseSlots(kit, batch());
     expect(kit.sent.elect).toHaveLength(1);
   });
@@ -211,7 +211,7 @@ suite('the tail of a batch', () => {
       expect(waked()).toEqual([elsewhere(-1)]);
       await isInLine();
       // A task more does not let it pass them.
-      await electLeader(deps(), { target: where });
+      await electLeader(deps(), { kind: 'elect', target: where });
       expect((await lock()).holder).toBeUndefined();
     });
 
@@ -279,7 +279,7 @@ suite('the tail of a batch', () => {
     it('H7: has it led where a leader crashed while it was blocked, and puts no row in line that names its fence', async () => {
       const capTwo = capped({ perTarget: 2, total: 1 });
       await kit.locks.blockUnled(where, { fence: 1, at: NOW });
-      await electLeader(capTwo, { target: where, wake: 1 });
+      await electLeader(capTwo, { kind: 'elect', target: where, wake: 1 });
       const led = await lock();
       expect(led).toMatchObject({ fence: 2, holder: expect.any(String), blocked: NOW });
       kit.now = led.lockedUntil + CLOCK_SKEW + 1;
@@ -294,8 +294,8 @@ suite('the tail of a batch', () => {
       await kit.operations.enqueue(SHIP, { target: where, at: NOW, fence: 0 });
       await releaseSlots(deps(), batch());
       expect(kit.sent.elect).toEqual([
-        { target: where, wake: 1 },
-        { target: where, wake: 0 },
+        { kind: 'elect', target: where, wake: 1 },
+        { kind: 'elect', target: where, wake: 0 },
       ]);
       expect((await lock()).blocked).toBeUndefined();
     });
@@ -389,7 +389,7 @@ suite('the sweep of slots', () => {
     expect(kit.sent.resume).toEqual([]);
     kit.now += 600_000;
     await sweepSlots(kit, always);
-    expect(kit.sent.resume).toEqual([{ operation: 'ship', resume: 'circuit', delay: 0 }]);
+    expect(kit.sent.resume).toEqual([{ kind: 'resume', operation: 'ship', resume: 'circuit', delay: 0 }]);
   });
 
   it('goes on with the other operations where one fails, and then says so', async () => {

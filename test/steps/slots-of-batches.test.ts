@@ -41,20 +41,23 @@ suite('the slot of a batch whose Target is paused', () => {
     await sealed(deps);
     await kit.operations.enqueue(SHIP, { target: elsewhere(1), at: NOW, fence: 3 });
     await kit.locks.pause(where, A_PAUSE);
-    await handleBatch(deps, { batchId: batch() }, PLENTY);
-    expect([(await state()).inFlight, kit.sent.elect]).toEqual([[], [{ target: elsewhere(1), wake: 3 }]]);
+    await handleBatch(deps, { kind: 'due', batchId: batch() }, PLENTY);
+    expect([(await state()).inFlight, kit.sent.elect]).toEqual([
+      [],
+      [{ kind: 'elect', target: elsewhere(1), wake: 3 }],
+    ]);
     const others = slotOf(elsewhere(1), 3, 1);
     await kit.operations.takeSlot(SHIP, others, 1);
     await kit.locks.resume(where, A_PAUSE.id, NOW);
     kit.now += 3_600_000;
-    await handleBatch(deps, { batchId: batch() }, PLENTY);
+    await handleBatch(deps, { kind: 'due', batchId: batch() }, PLENTY);
     expect([kit.calls.length, (await state()).inFlight]).toEqual([0, [others]]);
     expect(await kit.operations.waiting(SHIP, 9)).toEqual([expect.objectContaining({ target: where, batch: batch() })]);
     // The other batch ends: this one is signalled, takes the slot, and is called about.
     kit.sent.batch.length = 0;
     await releaseSlots(deps, { id: batchIdOf(elsewhere(1), 3, 1), target: elsewhere(1), operation: SHIP });
-    expect(kit.sent.batch).toEqual([expect.objectContaining({ batchId: batch(), woken: true })]);
-    await handleBatch(deps, { batchId: batch(), woken: true }, PLENTY);
+    expect(kit.sent.batch).toEqual([expect.objectContaining({ kind: 'due', batchId: batch(), woken: true })]);
+    await handleBatch(deps, { kind: 'due', batchId: batch(), woken: true }, PLENTY);
     expect([kit.calls.length, (await kit.batches.get(batch()))?.status, (await state()).inFlight]).toEqual([
       1,
       'succeeded',
@@ -69,11 +72,18 @@ suite('the slot of a batch whose Target is paused', () => {
     await kit.locks.pause(where, A_PAUSE);
     await kit.operations.pause(SHIP, A_PAUSE);
     const freeSlot: StepKit['operations']['freeSlot'] = async (...slot) => {
-      await resumeOperation(deps, { operation: SHIP, resume: A_PAUSE.id });
+      await resumeOperation(deps, { kind: 'resume', operation: SHIP, resume: A_PAUSE.id });
       return kit.operations.freeSlot(...slot);
     };
-    await handleBatch({ ...deps, operations: { ...kit.operations, freeSlot } }, { batchId: batch() }, PLENTY);
-    expect([(await state()).inFlight, kit.sent.elect]).toEqual([[], [{ target: elsewhere(1), wake: 3 }]]);
+    await handleBatch(
+      { ...deps, operations: { ...kit.operations, freeSlot } },
+      { kind: 'due', batchId: batch() },
+      PLENTY,
+    );
+    expect([(await state()).inFlight, kit.sent.elect]).toEqual([
+      [],
+      [{ kind: 'elect', target: elsewhere(1), wake: 3 }],
+    ]);
   });
 
   it('is not taken for its own where only a read that is behind still shows it', async () => {
@@ -104,7 +114,7 @@ suite('the slot of a batch whose Target is paused', () => {
     ] as const) {
       kit.now += after;
       // At its first look after that time it looks on every page.
-      await handleBatch(deps, { batchId: batch(), held }, PLENTY);
+      await handleBatch(deps, { kind: 'due', batchId: batch(), held }, PLENTY);
       expect(await kit.operations.slotPage(SHIP, 1)).toEqual(slots);
     }
   });
@@ -125,10 +135,10 @@ suite('the slot of a batch whose Target is paused', () => {
     });
     await kit.locks.pause(where, A_PAUSE);
     kit.now += 2_000;
-    await handleBatch(deps, { batchId: batch() }, PLENTY);
+    await handleBatch(deps, { kind: 'due', batchId: batch() }, PLENTY);
     expect((await state()).inFlight).toEqual([slot()]);
     kit.now += 600_000;
-    await handleBatch(deps, { batchId: batch() }, PLENTY);
+    await handleBatch(deps, { kind: 'due', batchId: batch() }, PLENTY);
     expect((await state()).inFlight).toEqual([]);
   });
 
@@ -137,15 +147,15 @@ suite('the slot of a batch whose Target is paused', () => {
     await sealed(deps);
     await kit.operations.freeSlot(SHIP, slot());
     await kit.operations.takeSlot(SHIP, slotOf(elsewhere(1), 3, 1), 1);
-    await handleBatch(deps, { batchId: batch() }, PLENTY);
+    await handleBatch(deps, { kind: 'due', batchId: batch() }, PLENTY);
     expect(kit.sent.batch).toMatchObject([{ batchId: batch(), delay: 60 }]);
     // Others were faster; then it is paused again; then another delivery runs.
-    await handleBatch(deps, { batchId: batch(), woken: true }, PLENTY);
+    await handleBatch(deps, { kind: 'due', batchId: batch(), woken: true }, PLENTY);
     await kit.locks.pause(where, A_PAUSE);
-    await handleBatch(deps, { batchId: batch(), woken: true }, PLENTY);
+    await handleBatch(deps, { kind: 'due', batchId: batch(), woken: true }, PLENTY);
     const run = { attempt: 1, tries: 1, token: token('run'), at: kit.now, runUntil: kit.now + 60_000 };
     await kit.batches.start(batch(), run);
-    await handleBatch(deps, { batchId: batch(), woken: true }, PLENTY);
+    await handleBatch(deps, { kind: 'due', batchId: batch(), woken: true }, PLENTY);
     expect(kit.sent.batch.filter((each) => !('woken' in each))).toHaveLength(1);
   });
 
@@ -153,15 +163,15 @@ suite('the slot of a batch whose Target is paused', () => {
     const deps = capped({ total: 12 });
     await sealed(deps);
     await kit.locks.pause(where, A_PAUSE);
-    await handleBatch(deps, { batchId: batch() }, PLENTY);
+    await handleBatch(deps, { kind: 'due', batchId: batch() }, PLENTY);
     for (let n = 1; n <= 10; n += 1) await kit.operations.takeSlot(SHIP, slotOf(elsewhere(n), 1, 1), 10);
     await kit.locks.resume(where, A_PAUSE.id, NOW);
     kit.answers = [{ kind: 'unavailable', reason: 'it is down', mayRetryAtOnce: false }];
-    await handleBatch(deps, { batchId: batch() }, PLENTY);
+    await handleBatch(deps, { kind: 'due', batchId: batch() }, PLENTY);
     expect(await kit.operations.slotPage(SHIP, 1)).toEqual([slot()]);
     kit.now += 3_600_000;
     await kit.locks.pause(where, A_PAUSE);
-    await handleBatch(deps, { batchId: batch() }, PLENTY);
+    await handleBatch(deps, { kind: 'due', batchId: batch() }, PLENTY);
     expect(await kit.operations.slotPage(SHIP, 1)).toEqual([]);
   });
 
@@ -170,11 +180,11 @@ suite('the slot of a batch whose Target is paused', () => {
     await sealed(deps);
     await kit.operations.freeSlot(SHIP, slot());
     await kit.operations.takeSlot(SHIP, slotOf(elsewhere(1), 3, 1), 1);
-    await handleBatch(deps, { batchId: batch() }, PLENTY);
+    await handleBatch(deps, { kind: 'due', batchId: batch() }, PLENTY);
     expect(await kit.operations.waiting(SHIP, 9)).toHaveLength(1);
     await kit.operations.freeSlot(SHIP, slotOf(elsewhere(1), 3, 1));
     kit.answers = [{ kind: 'unavailable', reason: 'it is down', mayRetryAtOnce: false }];
-    await handleBatch(deps, { batchId: batch() }, PLENTY);
+    await handleBatch(deps, { kind: 'due', batchId: batch() }, PLENTY);
     expect([kit.calls.length, await kit.operations.waiting(SHIP, 9)]).toEqual([1, []]);
   });
 
@@ -185,15 +195,15 @@ suite('the slot of a batch whose Target is paused', () => {
     await kit.operations.takeSlot(SHIP, slot(), 2, 1);
     await kit.operations.enqueue(SHIP, { target: elsewhere(1), at: NOW, fence: 3 });
     kit.answers = [{ kind: 'unavailable', reason: 'it is down', mayRetryAtOnce: false }];
-    await handleBatch(deps, { batchId: batch(), woken: true }, PLENTY);
-    expect([kit.calls.length, kit.sent.elect]).toEqual([1, [{ target: elsewhere(1), wake: 3 }]]);
+    await handleBatch(deps, { kind: 'due', batchId: batch(), woken: true }, PLENTY);
+    expect([kit.calls.length, kit.sent.elect]).toEqual([1, [{ kind: 'elect', target: elsewhere(1), wake: 3 }]]);
     await kit.operations.freeSlot(SHIP, slot(), 1);
   });
 
   it('is signalled to the next one where the batch is not stored any more', async () => {
     await kit.operations.enqueue(SHIP, { target: elsewhere(1), at: NOW, fence: 3 });
-    await handleBatch(capped({ total: 1 }), { batchId: batch(9), woken: true }, PLENTY);
-    expect(kit.sent.elect).toEqual([{ target: elsewhere(1), wake: 3 }]);
+    await handleBatch(capped({ total: 1 }), { kind: 'due', batchId: batch(9), woken: true }, PLENTY);
+    expect(kit.sent.elect).toEqual([{ kind: 'elect', target: elsewhere(1), wake: 3 }]);
   });
 
   it('is waited for with few messages, however often they come twice', async () => {
@@ -217,7 +227,7 @@ suite('the slot of a batch whose Target is paused', () => {
   it('stays where the operation has no cap', async () => {
     await sealed(kit);
     await kit.locks.pause(where, A_PAUSE);
-    await handleBatch(kit, { batchId: batch() }, PLENTY);
+    await handleBatch(kit, { kind: 'due', batchId: batch() }, PLENTY);
     expect((await state()).inFlight).toEqual([slot()]);
   });
 });
@@ -316,7 +326,9 @@ suite('slots of a Target on pages', () => {
     for (let signals = 1; signals <= 3; signals += 1) {
       // The last is free already: the function that freed it may have died before it signalled.
       await land(Math.min(signals, 2), 1);
-      expect(kit.sent.elect).toEqual(Array.from({ length: signals }, () => ({ target: where, wake: 1 })));
+      expect(kit.sent.elect).toEqual(
+        Array.from({ length: signals }, () => ({ kind: 'elect', target: where, wake: 1 })),
+      );
     }
   });
 
@@ -328,7 +340,7 @@ suite('slots of a Target on pages', () => {
     await kit.locks.block(where, guard(), { round: 0, at: NOW });
     kit.sent.elect.length = 0;
     await releaseSlots(deps(), { id: batch(1), target: where, operation: SHIP, targetPage: 1 });
-    expect(kit.sent.elect).toEqual([{ target: where, wake: 1 }]);
+    expect(kit.sent.elect).toEqual([{ kind: 'elect', target: where, wake: 1 }]);
   });
 
   it('are free once that of a dead leader was freed, though the request was repeated and had nothing left to free', async () => {
@@ -386,7 +398,7 @@ suite('a Target whose cap was changed', () => {
   it('from one in its lock to one on pages is led when a batch ends', async () => {
     await fullInLock(10);
     await ends(capped({ perTarget: 11 }), 1);
-    expect(kit.sent.elect).toEqual([{ target: where, wake: 1 }]);
+    expect(kit.sent.elect).toEqual([{ kind: 'elect', target: where, wake: 1 }]);
     expect((await lock()).inFlight).not.toContain(batch(1));
   });
 
@@ -399,7 +411,7 @@ suite('a Target whose cap was changed', () => {
     await expect(ends({ ...deps, waiting: { ...kit.waiting, first: crash } }, 1)).rejects.toThrow('crash');
     expect((await lock()).inFlight).not.toContain(batch(1));
     await ends(deps, 1);
-    expect(kit.sent.elect).toEqual([{ target: where, wake: 1 }]);
+    expect(kit.sent.elect).toEqual([{ kind: 'elect', target: where, wake: 1 }]);
   });
 
   it('counts those in its lock for certain: pages that are read a moment late give no place away', async () => {
@@ -429,7 +441,7 @@ suite('a Target whose cap was changed', () => {
     await kit.locks.acquire(where, { ...guard(2), seen: { fence: 1 }, now: kit.now, until: kit.now });
     await kit.locks.block(where, guard(2), { round: 10, at: NOW });
     await ends(deps, 11, 1);
-    expect(kit.sent.elect).toEqual([{ target: where, wake: 2 }]);
+    expect(kit.sent.elect).toEqual([{ kind: 'elect', target: where, wake: 2 }]);
   });
 
   it.each([5, null])(
@@ -441,7 +453,7 @@ suite('a Target whose cap was changed', () => {
       kit.sent.elect.length = 0;
       await ends(capped({ perTarget }), 1, 1);
       expect(await places()).toHaveLength(10);
-      expect(kit.sent.elect).toEqual([{ target: where, wake: 1 }]);
+      expect(kit.sent.elect).toEqual([{ kind: 'elect', target: where, wake: 1 }]);
     },
   );
 });

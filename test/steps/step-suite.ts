@@ -45,7 +45,7 @@ export const registered = async (count: number): Promise<TaskId[]> => {
 /** Registers tasks and lets their leader take the lock. */
 export const led = async (count: number): Promise<TaskId[]> => {
   const tasks = await registered(count);
-  await electLeader(kit, { target: where });
+  await electLeader(kit, { kind: 'elect', target: where });
   return tasks;
 };
 /** Sent again `n` times so far. */

@@ -23,34 +23,38 @@ suite('a message of an operation that is not configured any more', () => {
     const batchId = batchIdOf(where, 1, 1);
     const deps = { ...kit, config: capped };
     await registered(2);
-    await electLeader(deps, { target: where });
+    await electLeader(deps, { kind: 'elect', target: where });
     await group(deps, guardOf(), PLENTY);
     const land: StepKit['locks']['land'] = async () => {
       throw new Error('died');
     };
     const handler = hasTail ? deps : { ...deps, locks: { ...deps.locks, land } };
-    await handleBatch(handler, { batchId }, PLENTY).catch((cause: Error) => expect(cause.message).toBe('died'));
+    await handleBatch(handler, { kind: 'due', batchId }, PLENTY).catch((cause: Error) =>
+      expect(cause.message).toBe('died'),
+    );
     expect((await kit.batches.get(batchId))?.status).toBe('succeeded');
     return batchId;
   };
 
   it('about a batch that is over ends, once its slots are free', async () => {
-    await handleBatch(removed(), { batchId: await done(true) }, PLENTY);
-    await handleBatch(removed(), { batchId: batchIdOf(where, 1, 1), results: null }, PLENTY);
+    await handleBatch(removed(), { kind: 'due', batchId: await done(true) }, PLENTY);
+    await handleBatch(removed(), { kind: 'completion', batchId: batchIdOf(where, 1, 1), results: null }, PLENTY);
     expect((await kit.operations.read(operationOf(where))).inFlight).not.toContain(`${where}#1#1`);
   });
 
   it('about a batch that holds slots comes back', async () => {
     const batchId = await done(false);
-    await expect(handleBatch(removed(), { batchId }, PLENTY)).rejects.toThrow(UnknownOperation);
+    await expect(handleBatch(removed(), { kind: 'due', batchId }, PLENTY)).rejects.toThrow(UnknownOperation);
     await kit.operations.freeSlot(operationOf(where), slotOf(where, 1, 1));
-    await expect(handleBatch(removed(), { batchId }, PLENTY), 'in its Target').rejects.toThrow(UnknownOperation);
-    await handleBatch({ ...kit, config: capped }, { batchId }, PLENTY);
-    await handleBatch(removed(), { batchId }, PLENTY);
+    await expect(handleBatch(removed(), { kind: 'due', batchId }, PLENTY), 'in its Target').rejects.toThrow(
+      UnknownOperation,
+    );
+    await handleBatch({ ...kit, config: capped }, { kind: 'due', batchId }, PLENTY);
+    await handleBatch(removed(), { kind: 'due', batchId }, PLENTY);
   });
 
   it('about a Target without tasks ends, and gives its lock back', async () => {
-    await electLeader(removed(), { target: where });
+    await electLeader(removed(), { kind: 'elect', target: where });
     const rows = await led(1);
     const guard = guardOf();
     await expect(group(removed(), guard, PLENTY)).rejects.toThrow(UnknownOperation);
@@ -72,7 +76,7 @@ suite('a message of an operation that is not configured any more', () => {
     await kit.locks.openBatch(where, guard, open);
     const [first] = await kit.waiting.first(where, 1);
     if (first) await kit.waiting.remove(where, [first.entry]);
-    await expect(electLeader(removed(), { target: where })).rejects.toThrow(UnknownOperation);
+    await expect(electLeader(removed(), { kind: 'elect', target: where })).rejects.toThrow(UnknownOperation);
     await kit.locks.closeBatch(where, open.batch);
     await kit.locks.block(where, guard, { round: 1, at: kit.now });
     await expect(group(removed(), guard, PLENTY)).rejects.toThrow(UnknownOperation);
@@ -80,8 +84,8 @@ suite('a message of an operation that is not configured any more', () => {
 
   it('about a Target with tasks comes back', async () => {
     await registered(1);
-    await expect(electLeader(removed(), { target: where })).rejects.toThrow(UnknownOperation);
-    await electLeader(kit, { target: where });
+    await expect(electLeader(removed(), { kind: 'elect', target: where })).rejects.toThrow(UnknownOperation);
+    await electLeader(kit, { kind: 'elect', target: where });
     kit.now += 10 * LEASE;
     const late = { ...guardOf(), fence: 2, token: token('late') };
     await expect(group(removed(), late, PLENTY)).rejects.toThrow(UnknownOperation);

@@ -25,7 +25,7 @@ const capped = (total: number | null, circuit: { failures: number; coolDown: num
 });
 /** As it comes from the queue. */
 const resume = (message: Partial<ResumeMessage>, deps: StepKit = kit) =>
-  electLeader(deps, parseElect(printElect({ operation: SHIP, resume: 'pause', ...message })));
+  electLeader(deps, parseElect(printElect({ kind: 'resume', operation: SHIP, resume: 'pause', ...message })));
 const sentOn = () => kit.sent.resume.map(({ delay: _, ...message }) => message);
 
 describe('waking many', () => {
@@ -40,7 +40,10 @@ describe('waking many', () => {
     kit.sent.elect.length = 0;
     await enqueue(51);
     await wakeForRoom(kit, SHIP);
-    expect([waked(), kit.sent.resume]).toEqual([[], [{ operation: 'ship', resume: expect.any(String), delay: 0 }]]);
+    expect([waked(), kit.sent.resume]).toEqual([
+      [],
+      [{ kind: 'resume', operation: 'ship', resume: expect.any(String), delay: 0 }],
+    ]);
   });
 
   it('takes some hundred a second, the oldest first, and no row before its message; then a message goes on', async () => {
@@ -58,7 +61,7 @@ describe('waking many', () => {
     expect(at).toEqual([0, 1, 2, 3, 4].flatMap((second) => Array<number>(PACE / 50).fill(1_000 * second)));
     expect(kit.now).toBe(NOW + 5_000);
     const { waking } = await state();
-    expect(sentOn()).toEqual([{ operation: 'ship', resume: 'pause', waking: { id: waking?.id } }]);
+    expect(sentOn()).toEqual([{ kind: 'resume', operation: 'ship', resume: 'pause', waking: { id: waking?.id } }]);
     await resume(sentOn()[0] ?? {}, deps);
     expect(waked()).toEqual(targets(6 * PACE));
     expect([await waiting(), (await state()).waking, kit.sent.resume.length]).toEqual([[], undefined, 1]);

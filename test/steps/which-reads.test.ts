@@ -66,7 +66,7 @@ const watched = (concurrency = { perTarget: null as number | null, total: null a
 /** Registers two tasks and seals their batch; each step with the reads that it made. */
 const toBatch = async ({ kit, during }: ReturnType<typeof watched>) => ({
   register: await during(() => register(kit, [message(1), message(2)])),
-  elect: await during(() => electLeader(kit, { target: WHERE })),
+  elect: await during(() => electLeader(kit, { kind: 'elect', target: WHERE })),
   group: await during(async () => {
     const { delay: _, ...guard } = kit.sent.group.shift() ?? { delay: 0 };
     await group(kit, guard as never, PLENTY);
@@ -75,7 +75,7 @@ const toBatch = async ({ kit, during }: ReturnType<typeof watched>) => ({
 const handled = ({ kit, during }: ReturnType<typeof watched>, answer: Answer) => {
   kit.answers = [answer];
   kit.calls.length = 0;
-  return during(() => handleBatch(kit, { batchId: BATCH }, PLENTY));
+  return during(() => handleBatch(kit, { kind: 'due', batchId: BATCH }, PLENTY));
 };
 const UNAVAILABLE: Answer = { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false };
 

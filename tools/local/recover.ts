@@ -45,7 +45,7 @@ export const recover = async (
     } else if (hasWork(await locks.glance(target))) orphans.push(target);
   }
   const batches = await voidAttempts(dynamodb, setting(settings, 'batchTable'));
-  for (const batchId of batches) await queues.batch({ batchId }, 0);
+  for (const batchId of batches) await queues.batch({ kind: 'due', batchId }, 0);
   return { targets: elected, batches: batches.length, orphans };
 };
 

@@ -57,7 +57,8 @@ const checkUncounted = (
   batch: Batch,
   calls: readonly LoggedCall[],
 ): void => {
-  const marked = (attempt: number): string => printBatch({ batchId: batch.id, uncounted: attempt }).slice(0, -1);
+  const marked = (attempt: number): string =>
+    printBatch({ kind: 'due', batchId: batch.id, uncounted: attempt }).slice(0, -1);
   const hasMark = (bodies: readonly string[], attempt: number): boolean =>
     bodies.some((body) => body === `${marked(attempt)}}` || body.startsWith(`${marked(attempt)},`));
   const isReported = [...received.values()].some((bodies) =>

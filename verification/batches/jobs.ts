@@ -32,7 +32,7 @@ const report = (
   results: ReadonlyMap<TaskId, ItemAnswer> | undefined,
 ): void => {
   log.reports.push({ batchId, at: chaos.scheduler.now, items: results ?? 'all-succeeded' });
-  jobs?.send(printBatch({ batchId, results: results ? printResults(results) : null }));
+  jobs?.send(printBatch({ kind: 'completion', batchId, results: results ? printResults(results) : null }));
 };
 
 const printResults = (results: ReadonlyMap<TaskId, ItemAnswer>): string => {

@@ -101,14 +101,14 @@ export const writesAreWaitedFor: Bug = {
 };
 
 const unmarked = (message: BatchMessage): BatchMessage =>
-  'results' in message ? message : { ...message, uncounted: undefined };
+  message.kind === 'completion' ? message : { ...message, uncounted: undefined };
 
 /** A look notes its next message before it sends it: a function that dies in between ends all messages of its batch. */
 export const notesGoFirst: Bug = {
   handleBatch: (deps, message, invocation) => {
     const batch: typeof deps.queues.batch = async (sent, delay) => {
-      const [before, next] = [message, sent].map((each) => ('held' in each ? each.held : undefined));
-      const isUncounted = 'uncounted' in sent && sent.uncounted !== undefined;
+      const [before, next] = [message, sent].map((each) => (each.kind === 'due' ? each.held : undefined));
+      const isUncounted = sent.kind === 'due' && sent.uncounted !== undefined;
       if (before && next && next.by !== before.by)
         await deps.batches.hold(sent.batchId, { ...next, isUncounted, after: before.by });
       await deps.queues.batch(sent, delay);
@@ -219,7 +219,7 @@ export const tellingIsForgottenAfterACrash: Bug = {
 /** A job's first report ends its batch, whatever it says of the others. */
 export const firstReportsEndBatches: Bug = {
   handleBatch: (deps, message, delivery) => {
-    if (!('results' in message)) return handleBatch(deps, message, delivery);
+    if (message.kind === 'due') return handleBatch(deps, message, delivery);
     const members: Tasks['members'] = async (ids, batch) => {
       const all = await deps.tasks.members(ids, batch);
       return { ...all, open: all.open.filter(({ id }) => message.results?.includes(`"${id}"`) !== false) };
@@ -237,7 +237,7 @@ export const ratesAreOverlooked: Bug = {
 /** As release 0.2.0 did it: a batch reserves its moment however far that is, and the line outlives pauses, rates and batches. */
 export const linesHaveNoEnd: Bug = {
   handleBatch: async (deps, message, delivery) => {
-    if ('results' in message) return handleBatch(deps, message, delivery);
+    if (message.kind === 'completion') return handleBatch(deps, message, delivery);
     const { operation } = (await deps.batches.get(message.batchId)) as Batch;
     const { rateLimit } = operationFor(deps.config, operation);
     const { line, paused } = await deps.operations.read(operation);
@@ -247,8 +247,9 @@ export const linesHaveNoEnd: Bug = {
       const at = Math.ceil(kept ?? Math.max(now, line?.next ?? 0));
       const next = { next: at + 1_000 / rateLimit, rate: 1, since: 1 };
       if (kept === undefined && !(await deps.operations.reserveCall(operation, line, next)))
-        return deps.queues.batch({ batchId: message.batchId }, 1);
-      if (at > now + NAP) return deps.queues.batch({ batchId: message.batchId, at }, delaySeconds(at - now));
+        return deps.queues.batch({ kind: 'due', batchId: message.batchId }, 1);
+      if (at > now + NAP)
+        return deps.queues.batch({ kind: 'due', batchId: message.batchId, at }, delaySeconds(at - now));
     }
     // The rate is kept already, and the line stays.
     const config = withOperations(deps.config, () => ({ rateLimit: null }));

@@ -122,8 +122,8 @@ export const rowsGoBeforeTheLead: Bug = {
 /** A Target that waits for room is elected like any other: it leads, finds no room, and waits from anew. */
 export const wakesAreOverlooked: Bug = {
   electLeader: async (deps, message) =>
-    'target' in message && message.wake !== undefined
-      ? electLeader(deps, { target: message.target })
+    message.kind === 'elect' && message.wake !== undefined
+      ? electLeader(deps, { kind: 'elect', target: message.target })
       : electLeader(deps, message),
 };
 
@@ -232,7 +232,7 @@ export const settlementsNameATaskTwice: Bug = {
 /** After a pause some are woken, and some more by each sweep: as it was, with a thousand of them. */
 export const someAreWokenEachMinute: Bug = {
   electLeader: async (deps, message) => {
-    if (!('operation' in message)) return electLeader(deps, message);
+    if (message.kind === 'elect') return electLeader(deps, message);
     await deps.operations.resume(message.operation, message.resume);
     await wakeThese(deps, message.operation, await deps.operations.waiting(message.operation, TOGETHER));
   },

@@ -11,7 +11,7 @@ export const completionMessages = (
   batchId: BatchId,
   results: readonly string[] | null,
 ): readonly CompletionMessage[] => {
-  if (results === null) return [{ batchId, results: null }];
+  if (results === null) return [{ kind: 'completion', batchId, results: null }];
   const messages: string[][] = [];
   let room = 0;
   for (const result of results) {
@@ -23,5 +23,5 @@ export const completionMessages = (
     messages.at(-1)?.push(result);
     room -= bytes;
   }
-  return messages.map((each) => ({ batchId, results: `[${each.join(',')}]` }));
+  return messages.map((each) => ({ kind: 'completion', batchId, results: `[${each.join(',')}]` }));
 };

@@ -1,4 +1,7 @@
-/** The messages between the functions. All are hints whose truth is in the tables: any of them may come twice, late or never. */
+/**
+ * The messages between the functions. All are hints whose truth is in the tables: any of them may come twice, late or never.
+ * `kind` tells apart those of one queue. It is not on the wire, whose names are short: each byte of a message is stored and billed.
+ */
 
 import { isObject, parseJson, rawMembers } from '../../util/json-text.ts';
 import { parseExecutionEvent } from '../downstream/execution-event.ts';
@@ -9,6 +12,7 @@ import type { SentHeld } from './batch.ts';
 
 /** "This Target has waiting tasks and nobody leads it." */
 export interface ElectMessage {
+  readonly kind: 'elect';
   readonly target: Target;
   /** Its operation has room now: it waited for that since it had this fence. */
   readonly wake?: number;
@@ -18,6 +22,7 @@ export interface ElectMessage {
 
 /** "This pause of the operation is over." */
 export interface ResumeMessage {
+  readonly kind: 'resume';
   readonly operation: OperationName;
   /** The pause's id: any other one stands. */
   readonly resume: string;
@@ -46,6 +51,7 @@ export interface GroupMessage {
 
 /** "This batch is sealed", or "its retry is due". */
 export interface DueMessage {
+  readonly kind: 'due';
   readonly batchId: BatchId;
   /** When its call may be made, as was reserved under the operation's rate. */
   readonly at?: Millis;
@@ -61,6 +67,7 @@ export interface DueMessage {
 
 /** "This batch's job has ended", from whoever ran the job. */
 export interface CompletionMessage {
+  readonly kind: 'completion';
   readonly batchId: BatchId;
   /** What became of its items: JSON as sent, to be a list of results. Null: all succeeded. */
   readonly results: string | null;
@@ -74,11 +81,10 @@ export type BatchMessage = DueMessage | CompletionMessage;
 
 /** A batch's message as it is sent again; a moment that was reserved for its call is not kept. */
 export const again = ({ batchId, uncounted }: DueMessage): DueMessage =>
-  uncounted === undefined ? { batchId } : { batchId, uncounted };
+  uncounted === undefined ? { kind: 'due', batchId } : { kind: 'due', batchId, uncounted };
 
-/** Short names on the wire, since every byte of a message is stored and billed. */
 export const printElect = (message: ElectMessage | ResumeMessage): string =>
-  'operation' in message
+  message.kind === 'resume'
     ? JSON.stringify({ operation: message.operation, resume: message.resume, waking: message.waking })
     : JSON.stringify({ target: message.target, wake: message.wake, resume: message.resume });
 
@@ -86,8 +92,8 @@ export const printGroup = ({ target, fence, token, hint, early }: GroupMessage):
   JSON.stringify({ target, f: fence, token, ...(hint ? { hint } : {}), ...(early ? { early } : {}) });
 
 export const printBatch = (message: BatchMessage): string => {
-  if ('results' in message) return printCompletion(message);
-  const { batchId, ...rest } = message;
+  if (message.kind === 'completion') return printCompletion(message);
+  const { kind: _, batchId, ...rest } = message;
   return JSON.stringify({ b: batchId, ...rest });
 };
 
@@ -105,10 +111,11 @@ export const parseElect = (body: string): ElectMessage | ResumeMessage => {
   const { target, operation, wake, resume, waking } = inKnownForm(fields(body));
   const isFit = resume === undefined || isToken(resume);
   if (isFit && resume !== undefined && isOperationName(operation))
-    return { operation, resume, ...(isWaking(waking) ? { waking } : {}) };
+    return { kind: 'resume', operation, resume, ...(isWaking(waking) ? { waking } : {}) };
   if (!isFit || !isTarget(target) || !(wake === undefined || Number.isSafeInteger(wake)))
     throw notOurs('{target}', body);
   return {
+    kind: 'elect',
     target,
     ...(wake === undefined ? {} : { wake: wake as number }),
     ...(resume === undefined ? {} : { resume }),
@@ -132,7 +139,7 @@ export const parseGroup = (body: string): GroupMessage => {
 export const parseBatch = (body: string): BatchMessage => {
   const execution = parseExecutionEvent(body);
   if (execution && 'problem' in execution) throw new UnreadableMessage(execution.problem, body);
-  if (execution) return execution;
+  if (execution) return { kind: 'completion', ...execution };
   const message = fields(body);
   // What reports of a job is written by others, and has no form of ours.
   const { b, batchId = b, results, inputs } = message.b === undefined ? message : inKnownForm(message);
@@ -141,6 +148,7 @@ export const parseBatch = (body: string): BatchMessage => {
   if (b === undefined || results !== undefined || inputs !== undefined)
     return { ...completionIn(batchId, body), ...(isCount(early) ? { early } : {}) };
   return {
+    kind: 'due',
     batchId,
     ...(isMoment(at) ? { at } : {}),
     ...(isMoment(line) ? { line } : {}),
@@ -154,7 +162,7 @@ export const parseBatch = (body: string): BatchMessage => {
 const completionIn = (batchId: BatchId, body: string): CompletionMessage => {
   const raw = rawMembers(body);
   const [results, inputs] = [raw.get('results') ?? null, raw.get('inputs')];
-  return { batchId, results, ...(inputs === undefined || results !== null ? {} : { inputs }) };
+  return { kind: 'completion', batchId, results, ...(inputs === undefined || results !== null ? {} : { inputs }) };
 };
 
 const isWaking = (value: unknown): value is Waking =>

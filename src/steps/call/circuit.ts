@@ -41,7 +41,7 @@ export const countFailure = async (
   const until = now + coolDown;
   const pause: Pause = { id: `circuit-${machine.token()}`, by: 'circuit', since: now, until, reason };
   // Before the pause: a message without a pause is harmless, a pause without a message is for ever.
-  await queues.resume({ operation, resume: pause.id }, Math.ceil(coolDown / SECOND));
+  await queues.resume({ kind: 'resume', operation, resume: pause.id }, Math.ceil(coolDown / SECOND));
   if (!(await operations.pause(operation, pause))) return pauseNow(await operations.read(operation), now);
   report({
     event: 'circuit-opened',

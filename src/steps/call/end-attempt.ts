@@ -145,7 +145,7 @@ export const comeBack = async (
   retryAt: Millis,
 ): Promise<void> => {
   const now = machine.now();
-  await queues.batch({ batchId: id }, retryAt < now ? 0 : delayPast(retryAt, now));
+  await queues.batch({ kind: 'due', batchId: id }, retryAt < now ? 0 : delayPast(retryAt, now));
 };
 
 /** Fails what is open, each with its own last reason. */

@@ -28,7 +28,7 @@ import { isItsMoment } from './reserve-call.ts';
 import { type Attempt, type Left, type Rest, Tally } from './tally.ts';
 
 export const handleBatch = (deps: CallDeps, message: BatchMessage, delivery: Delivery): Promise<void> =>
-  'results' in message
+  message.kind === 'completion'
     ? completeBatch(deps, message, delivery)
     : untilDone(`batch ${message.batchId}`, delivery, () => takeTurn(deps, message, delivery));
 

@@ -103,7 +103,12 @@ export const comeBackUncounted = async (deps: CallDeps, run: Attempt, cause: unk
   // Its row cannot be written either: the message alone says that the attempt does not count.
   else {
     const delay = Math.ceil(Math.min(MAX_DELAY, retryAt - now) / SECOND);
-    await patiently(deps, run.invocation, () => queues.batch({ batchId, uncounted: attempt }, delay), TO_REPORT);
+    await patiently(
+      deps,
+      run.invocation,
+      () => queues.batch({ kind: 'due', batchId, uncounted: attempt }, delay),
+      TO_REPORT,
+    );
   }
   report({ event: 'not-stored', batchId, operation, attempt, retryAt, cause: String(cause) });
   return 'end';

@@ -14,8 +14,7 @@ import { resumeOperation } from '../slots/pauses.ts';
 import { wake } from '../slots/wake.ts';
 
 export const electLeader = async (deps: LeadDeps, message: ElectMessage | ResumeMessage): Promise<void> =>
-  'operation' in message ? resumeOperation(deps, message) : electFor(deps, message);
-
+  message.kind === 'resume' ? resumeOperation(deps, message) : electFor(deps, message);
 const electFor = async (deps: LeadDeps, message: ElectMessage): Promise<void> => {
   const { target } = message;
   const isPlain = message.wake === undefined && message.resume === undefined;
@@ -138,6 +137,6 @@ export const flush = async (
   const lock = await locks.flush(target, now);
   if (isHeld(lock, now) && lock.holder)
     await queues.group({ target, fence: lock.fence, token: lock.holder, hint: true }, 0);
-  else await queues.elect([{ target }]);
+  else await queues.elect([{ kind: 'elect', target }]);
   return waiting.count(target, COUNT_LIMIT);
 };

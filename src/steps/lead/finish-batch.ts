@@ -26,7 +26,8 @@ export const finishBatch = async (deps: TaskDeps, target: Target, id: BatchId, i
   const formed = await form(deps, target, id, inHand);
   const sealed = formed.status === 'forming' ? await seal(deps, formed) : formed;
   // F4 before F5: the message is what makes the batch go on, the waiting rows are only in the way.
-  if (membersOf(sealed).length > 0 || holdsSlots(deps, sealed)) await deps.queues.batch({ batchId: id }, 0);
+  if (membersOf(sealed).length > 0 || holdsSlots(deps, sealed))
+    await deps.queues.batch({ kind: 'due', batchId: id }, 0);
   await settleDropped(deps, sealed);
   await deps.waiting.remove(target, await entriesOf(deps, sealed, inHand));
   // A batch without a place in its Target is not counted; the index that finds it does so from its seal on.

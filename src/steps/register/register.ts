@@ -59,21 +59,10 @@ const sort = ({ config, machine }: RegisterDeps, messages: readonly RegisterMess
   const createdAt = machine.now();
   for (const message of messages) {
     const parsed = parseRegisterBody(config, message);
-    if (!parsed.ok) {
-      refused.push({ message, problems: parsed.problems });
-      continue;
-    }
-    const body = parsed.value;
-    switch (body.kind) {
-      case 'task':
-        valid.push({ message, task: registeredAt(body.task, message, createdAt) });
-        break;
-      case 'redrive':
-        redrives.push({ message, asked: body.run });
-        break;
-      case 'trigger':
-        triggers.push({ message, asked: body.trigger });
-    }
+    if (!parsed.ok) refused.push({ message, problems: parsed.problems });
+    else if (parsed.value.kind === 'redrive') redrives.push({ message, asked: parsed.value.run });
+    else if (parsed.value.kind === 'trigger') triggers.push({ message, asked: parsed.value.trigger });
+    else valid.push({ message, task: registeredAt(parsed.value.task, message, createdAt) });
   }
   return { valid, redrives, triggers, refused };
 };
@@ -173,7 +162,7 @@ const notice = async (deps: RegisterDeps, arrived: ReadonlyMap<Target, Arrivals>
     (lock.blocked !== undefined ||
       isClosed(lock, operationFor(config, operationOf(target)).concurrency, deps.locks.pageSize));
   const leaderless = targets.filter((target, index) => !led.has(target) && !isOff(read[index], target));
-  if (leaderless.length > 0) await queues.elect(leaderless.map((target) => ({ target })));
+  if (leaderless.length > 0) await queues.elect(leaderless.map((target) => ({ kind: 'elect', target })));
   const nudges = [...led].map(async ([target, lock]) => {
     try {
       await nudge(deps, target, lock, arrived.get(target) as Arrivals);

@@ -207,7 +207,7 @@ const putRight = async (deps: BatchDeps, finding: Finding): Promise<Remedy | und
       return landStuck(deps, target, finding.batchId);
     case 'overdue-batch':
       operationFor(deps.config, operationOf(target));
-      await deps.queues.batch({ batchId: finding.batchId }, 0);
+      await deps.queues.batch({ kind: 'due', batchId: finding.batchId }, 0);
       return 'batch-message';
   }
 };
@@ -226,7 +226,7 @@ const askForLeader = async (
   fence?: number,
 ): Promise<'elect-message'> => {
   operationFor(config, operationOf(target));
-  await queues.elect([{ target, ...(fence === undefined ? {} : { wake: fence }) }]);
+  await queues.elect([{ kind: 'elect', target, ...(fence === undefined ? {} : { wake: fence }) }]);
   return 'elect-message';
 };
 

@@ -98,7 +98,7 @@ export const releaseSlots = async (
   const since = left && (await workSince(deps, target, left));
   if (left && since !== undefined && !(total !== null && (await getInLine(deps, target, left, since))))
     // Even a Target that was not blocked is woken: another function that handles the same message may have blocked it since, and crashed.
-    await deps.queues.elect([{ target, wake: left.fence }]);
+    await deps.queues.elect([{ kind: 'elect', target, wake: left.fence }]);
   if (total === null) return;
   await freeRoom(deps, batch.operation, slotOfBatch(batch), batch.slotPage);
   // Whether or not it was full: a Target that found it so may have put its row only now.

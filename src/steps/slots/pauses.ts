@@ -60,14 +60,14 @@ export const askResumeOperation = async (
   operation: OperationName,
 ): Promise<boolean> => {
   const { paused } = await operations.read(operation);
-  if (paused) await queues.resume({ operation, resume: paused.id }, 0);
+  if (paused) await queues.resume({ kind: 'resume', operation, resume: paused.id }, 0);
   return paused !== undefined;
 };
 
 /** @returns whether it is paused. */
 export const askResumeTarget = async ({ locks, queues }: LeadDeps, target: Target): Promise<boolean> => {
   const { paused } = await locks.read(target);
-  if (paused) await queues.elect([{ target, resume: paused.id }]);
+  if (paused) await queues.elect([{ kind: 'elect', target, resume: paused.id }]);
   return paused !== undefined;
 };
 

@@ -59,7 +59,7 @@ const sweepOperation = async (deps: BatchDeps, operation: OperationName, mayGoOn
 const wakeAfter = async (deps: BatchDeps, operation: OperationName, { paused }: OperationState): Promise<void> => {
   // A circuit whose message was lost would stay open for ever.
   if (paused?.until !== undefined && paused.until < deps.machine.now() - GRACE)
-    await deps.queues.resume({ operation, resume: paused.id }, 0);
+    await deps.queues.resume({ kind: 'resume', operation, resume: paused.id }, 0);
   else if (!paused && (await deps.operations.waiting(operation, 1)).length > 0) await wakeForRoom(deps, operation);
 };
 

@@ -115,7 +115,7 @@ export const freeTargetRoomIfOver = async (deps: BatchDeps, target: Target, slot
   const lock = await deps.locks.read(target);
   // The guard of its fence looks again.
   if (lock.fence === parseSlot(slot).fence || lock.blocked === undefined || isHeld(lock, deps.machine.now())) return;
-  await deps.queues.elect([{ target, wake: lock.fence }]);
+  await deps.queues.elect([{ kind: 'elect', target, wake: lock.fence }]);
 };
 
 /**

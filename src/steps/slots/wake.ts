@@ -65,8 +65,9 @@ export const wakeThese = async (
 const signal = async (queues: LeadDeps['queues'], waiting: readonly WaitingTarget[]): Promise<void> => {
   const targets = waiting.filter(({ batch }) => batch === undefined);
   const batches = waiting.flatMap(({ batch }) => batch ?? []);
-  if (targets.length > 0) await queues.elect(targets.map(({ target, fence }) => ({ target, wake: fence })));
-  await Promise.all(batches.map((batchId) => queues.batch({ batchId, woken: true }, 0)));
+  if (targets.length > 0)
+    await queues.elect(targets.map(({ target, fence }) => ({ kind: 'elect', target, wake: fence })));
+  await Promise.all(batches.map((batchId) => queues.batch({ kind: 'due', batchId, woken: true }, 0)));
 };
 
 /** Targets woken in a second: each costs a write of its operation's key, which bears a thousand, and a read or two. */
@@ -78,7 +79,7 @@ const DEAD_AFTER: Millis = 10 * SECOND;
 export const wakeForRoom = async (deps: LeadDeps, operation: OperationName): Promise<void> => {
   if (!(await wakeFew(deps, operation)))
     // The id is of no stored pause, so the message resumes nothing and only wakes.
-    await deps.queues.resume({ operation, resume: deps.machine.token() }, 0);
+    await deps.queues.resume({ kind: 'resume', operation, resume: deps.machine.token() }, 0);
 };
 
 /** Wakes those for whom there is room. @returns false, and wakes none, where they are many */
