@@ -4,7 +4,7 @@ import type { Finding } from '../domain/batches/findings.ts';
 import { isHeld } from '../domain/batches/lock.ts';
 import { inFull } from '../domain/downstream/downstream.ts';
 import { type BatchId, type Millis, operationOf, type Target } from '../domain/ids.ts';
-import { runNumber, type Task } from '../domain/tasks/task.ts';
+import { batchIdIn, hasEnded, runNumber, type Task } from '../domain/tasks/task.ts';
 import type { Glance } from '../ports/locks.ts';
 import type { Skipped, Treated } from '../steps/repair/repair.ts';
 import { reasonOf } from '../util/problems.ts';
@@ -29,8 +29,8 @@ export const printTask = (
     operation: task.operation,
     target: task.target,
     status: state.status === 'batched' && batch?.status === 'in-progress' ? 'in-progress' : state.status,
-    ...('batchId' in state ? { batchId: state.batchId } : {}),
-    attempts: 'attempts' in state ? state.attempts : (batch?.tries ?? 0),
+    batchId: batchIdIn(state),
+    attempts: hasEnded(state) ? state.attempts : (batch?.tries ?? 0),
     // Between attempts nobody runs the batch.
     ...(batch?.status === 'in-progress' && batch.startedBy === undefined
       ? { nextAttemptAfter: iso(batch.runUntil) }
@@ -49,7 +49,7 @@ export const printTask = (
     ...(task.sentAt === undefined ? {} : { sentAt: iso(task.sentAt) }),
     createdAt: iso(task.createdAt),
     ...(task.redrivenAt === undefined ? {} : { redrivenAt: iso(task.redrivenAt) }),
-    ...('finishedAt' in state ? { finishedAt: iso(state.finishedAt) } : {}),
+    ...(hasEnded(state) ? { finishedAt: iso(state.finishedAt) } : {}),
     ...(state.status === 'failed' ? { error: state.error } : {}),
     ...(state.status === 'succeeded' && state.supersededBy !== undefined ? { supersededBy: state.supersededBy } : {}),
     ...(state.status === 'succeeded' && state.resultOmitted !== undefined

@@ -6,7 +6,7 @@ import { type Operation, operationNamed } from '../domain/config/resolved.ts';
 import type { Millis } from '../domain/ids.ts';
 import { taken } from '../domain/operations/slot-pages.ts';
 import { type OperationState, type Pause, pauseNow, slotOfBatch } from '../domain/operations/slots.ts';
-import type { Task } from '../domain/tasks/task.ts';
+import { hasEnded, type Task } from '../domain/tasks/task.ts';
 import { slotsOf } from '../steps/slots/room.ts';
 import { inFlightOf } from '../steps/slots/target-room.ts';
 import { inBrief } from '../util/problems.ts';
@@ -35,7 +35,7 @@ export interface WaitsFor {
  * @param batch the one that has it, if one has.
  */
 export const waitsFor = async (deps: ApiDeps, task: Task, batch?: Batch): Promise<WaitsFor | undefined> => {
-  if (task.state.status === 'succeeded' || task.state.status === 'failed') return undefined;
+  if (hasEnded(task.state)) return undefined;
   if (task.state.status === 'batched' && (batch === undefined || batch.startedBy !== undefined)) return undefined;
   const operation = operationNamed(deps.config, task.operation);
   if (!operation)

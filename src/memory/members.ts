@@ -2,7 +2,7 @@
 
 import type { BatchId, TaskId } from '../domain/ids.ts';
 import { ageOf } from '../domain/tasks/age.ts';
-import { payloadRowOf, runNumber, type Task } from '../domain/tasks/task.ts';
+import { batchIdIn, payloadRowOf, runNumber, type Task } from '../domain/tasks/task.ts';
 import type { EndedMember, Member, Members, OpenTask } from '../ports/tasks.ts';
 import { type Lag, rowBehind, upToDate } from './remembered.ts';
 import { payloadKey, type Tables } from './tables.ts';
@@ -48,7 +48,7 @@ export const membersOf = (stored: readonly Loaded[], batch: BatchId): Members =>
 export const payloadOf = (tables: Tables, task: Task): string | undefined =>
   (task.payloadApart ? tables.payloads.get(payloadKey(task)) : tables.payloads.get(task.id))?.text;
 
-export const belongs = ({ state }: Task, batch: BatchId): boolean => 'batchId' in state && state.batchId === batch;
+export const belongs = ({ state }: Task, batch: BatchId): boolean => batchIdIn(state) === batch;
 
 const isOpenIn = (task: Task, batch: BatchId): boolean => task.state.status === 'batched' && belongs(task, batch);
 

@@ -2,6 +2,8 @@
 import { expiresAt } from '../domain/expiry.ts';
 import { type BatchId, type Millis, parseCandidate, type TaskId } from '../domain/ids.ts';
 import {
+  batchIdIn,
+  hasEnded,
   isRedriveOf,
   isSettledIn,
   type NewTask,
@@ -93,7 +95,7 @@ export const memoryTasks = (tables: Tables, gate: Gate, lag: Lag = upToDate): Ta
       const failed = [...behind(tables.tasks, lag()).values()].filter(
         (task) => task.target === target && task.state.status === 'failed',
       );
-      const finishedAt = ({ state }: Task): number => ('finishedAt' in state ? state.finishedAt : 0);
+      const finishedAt = ({ state }: Task): number => (hasEnded(state) ? state.finishedAt : 0);
       const page = pageOf(newestFirst(failed, finishedAt), limit, cursor);
       return { ...page, items: page.items.map(({ id }) => id) };
     }),
@@ -151,13 +153,10 @@ const expirePayload = (tables: Tables, row: Pick<Task, 'id' | 'payloadHash' | 'r
   if (payload && payload.run <= row.run) putPayload(tables, row, { ...payload, expires });
 };
 
-const outlineOf = ({ id, run, operation, state }: Task): TaskOutline => ({
-  id,
-  run,
-  operation,
-  status: state.status,
-  ...('batchId' in state ? { batchId: state.batchId } : {}),
-});
+const outlineOf = ({ id, run, operation, state }: Task): TaskOutline => {
+  const batchId = batchIdIn(state);
+  return { id, run, operation, status: state.status, ...(batchId === undefined ? {} : { batchId }) };
+};
 
 const insertOne = (tables: Tables, task: NewTask): Written => {
   const stored = tables.tasks.get(task.id);

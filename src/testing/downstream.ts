@@ -1,7 +1,14 @@
 /** A batch API of the test's own, as the batch handler sees it. */
 
 import { type Config, operationFor } from '../domain/config/resolved.ts';
-import { type Answer, type Call, type Downstream, inFull, printEvent } from '../domain/downstream/downstream.ts';
+import {
+  type Answer,
+  type Call,
+  type Downstream,
+  inFull,
+  printEvent,
+  reasonIn,
+} from '../domain/downstream/downstream.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { Life } from '../processes/process.ts';
 import { DOWNSTREAM_CALL, InjectedFault } from '../virtual/faults.ts';
@@ -67,7 +74,7 @@ const logged = async (world: Downstreams, call: Call): Promise<Answer> => {
   const from = scheduler.now;
   const index = world.calls.push({ ...received(call), at: new Date(from) }) - 1;
   const answer = await answerOf(world, call);
-  const said = 'reason' in answer ? inFull(answer) : answer.kind;
+  const said = inFull(reasonIn(answer));
   world.calls[index] = { ...(world.calls[index] as LoggedCall), answer: said, took: scheduler.now - from };
   return answer;
 };

@@ -3,6 +3,7 @@
  * and their queues are those of a schedule (`src/virtual`); what a schedule leaves to chance happens here as it
  * should, unless the test says otherwise.
  */
+
 import { setImmediate } from 'node:timers';
 import { type CallbackMessage, printCallback } from '../domain/callbacks/callback.ts';
 import { type Config, callbackTimeout, callbackVisibility } from '../domain/config/resolved.ts';
@@ -10,6 +11,7 @@ import type { Downstream } from '../domain/downstream/downstream.ts';
 import type { FlowEvent } from '../domain/events/events.ts';
 import type { Millis, TaskId } from '../domain/ids.ts';
 import type { Rejection } from '../domain/register/rejection.ts';
+import { hasEnded } from '../domain/tasks/task.ts';
 import { CALLBACK_RECEIVES, MESSAGES_AT_ONCE, MINUTE } from '../domain/timings.ts';
 import { SimulatedQueue } from '../memory/queue.ts';
 import { GivenUp, type SimulatedQueues } from '../memory/queues.ts';
@@ -84,8 +86,7 @@ export class Flow {
       : emptyTables(undefined, { newRows: () => new RowsInTurn() });
     this.tables.watcher = {
       task: (_, { id, state }) => {
-        const hasEnded = state.status === 'succeeded' || state.status === 'failed';
-        if (hasEnded) this.unfinished.delete(id);
+        if (hasEnded(state)) this.unfinished.delete(id);
         else this.unfinished.add(id);
       },
     };

@@ -4,7 +4,7 @@ import { batchView, printTask } from '../api/views.ts';
 import { type Batch, type BatchStatus, membersOf } from '../domain/batches/batch.ts';
 import type { SealReason } from '../domain/batches/policy.ts';
 import { type Config, operationNamed } from '../domain/config/resolved.ts';
-import type { Task } from '../domain/tasks/task.ts';
+import { batchIdIn, type Task } from '../domain/tasks/task.ts';
 import { payloadOf } from '../memory/members.ts';
 import type { Tables } from '../memory/tables.ts';
 
@@ -70,7 +70,8 @@ export interface BatchView {
 }
 
 export const taskViewOf = (tables: Tables, task: Task): TaskView => {
-  const batch = 'batchId' in task.state && task.state.batchId ? tables.batches.get(task.state.batchId) : undefined;
+  const batchId = batchIdIn(task.state);
+  const batch = batchId && tables.batches.get(batchId);
   return JSON.parse(printTask(task, batch, { payload: payloadOf(tables, task) })) as TaskView;
 };
 

@@ -147,7 +147,7 @@ export const batchVisibility = (config: Config): Millis => 6 * handlerTimeout(co
 
 /** The timeout of the λ that calls destinations: the slowest one's, and what is around its call. Whole seconds. */
 export const callbackTimeout = ({ destinations }: Config): Millis => {
-  const longest = Math.max(...Object.values(destinations).map((each) => ('timeout' in each ? each.timeout : 0)));
+  const longest = Math.max(...Object.values(destinations).map((each) => (each.kind === 'http' ? each.timeout : 0)));
   // A queue is asked for its address first.
   return Math.ceil((Math.max(longest, 2 * AWS_CALL) + HANDLER_OVERHEAD) / 1_000) * 1_000;
 };

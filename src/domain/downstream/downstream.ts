@@ -81,6 +81,10 @@ interface Apart {
   readonly settled?: ReadonlyMap<TaskId, Outcome>;
 }
 
+/** Why a call came to nothing; of any other answer its kind. */
+export const reasonIn = (answer: Answer): Reason =>
+  answer.kind === 'refused' || answer.kind === 'unavailable' ? whyOf(answer) : { reason: answer.kind };
+
 export interface Downstream {
   /** Calls once, within the operation's timeout. Failures are answers; it rejects only on a defect, or where a store does. */
   call(call: Call): Promise<Answer>;

@@ -103,7 +103,7 @@ const resultOf = (parts: readonly { readonly key: InputKey; readonly answer: Ite
     answer.status === 'succeeded' && answer.result !== undefined ? [`{"key":${key},"result":${answer.result}}`] : [],
   );
   const omitted = parts.reduce(
-    (sum, { answer }) => sum + (('resultOmitted' in answer && answer.resultOmitted) || 0),
+    (sum, { answer }) => sum + (answer.status === 'succeeded' ? (answer.resultOmitted ?? 0) : 0),
     0,
   );
   if (results.length === 0 && omitted === 0) return SUCCEEDED;

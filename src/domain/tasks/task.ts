@@ -88,6 +88,13 @@ interface Finished {
   readonly finishedAt: Millis;
 }
 
+export const hasEnded = (state: TaskState): state is Extract<TaskState, Finished> =>
+  state.status === 'succeeded' || state.status === 'failed';
+
+/** The batch that has a task, or had it when it ended. */
+export const batchIdIn = (state: TaskState): BatchId | undefined =>
+  state.status === 'created' ? undefined : state.batchId;
+
 /** A task as stored. */
 export interface Task extends Omit<NewTask, 'payload'> {
   /** Its run; a redrive adds one. People see {@link runNumber}. */
@@ -184,4 +191,4 @@ export const isRedriveOf = (run: number, at: Millis, task: Task): boolean =>
 
 /** Whether a task ended in its `run` while it waited. */
 export const isSettledIn = (run: number | undefined, { run: shown, state }: Pick<Task, 'run' | 'state'>): boolean =>
-  run === shown && 'finishedAt' in state && state.batchId === undefined;
+  run === shown && hasEnded(state) && state.batchId === undefined;

@@ -14,7 +14,7 @@ import {
   withItems,
 } from '../../domain/batches/bisect.ts';
 import type { Operation } from '../../domain/config/resolved.ts';
-import { type Answer, traceparentOf, whyOf } from '../../domain/downstream/downstream.ts';
+import { type Answer, reasonIn, traceparentOf, whyOf } from '../../domain/downstream/downstream.ts';
 import { verdictOf } from '../../domain/downstream/verdict.ts';
 import type { Millis } from '../../domain/ids.ts';
 import { inJobs } from '../../domain/merging/jobs.ts';
@@ -47,7 +47,8 @@ export const callInParts = async (deps: CallDeps, run: Attempt, tally: Tally): P
     const end = await callAbout(deps, run, top.items, tally);
     rest.add(end, top.items.length);
     parts = toCall(after(withItems(parts, end.items), end));
-    if (parts.length > 0 && 'mayRetryAtOnce' in end.answer && !end.answer.mayRetryAtOnce) return rest.cut(parts, false);
+    if (parts.length > 0 && end.answer.kind === 'unavailable' && !end.answer.mayRetryAtOnce)
+      return rest.cut(parts, false);
   }
   return rest.whole();
 };
@@ -87,7 +88,7 @@ const callAbout = async (deps: CallDeps, run: Attempt, items: readonly OpenTask[
     const suspect = answer.kind === 'refused' && retry.bisect ? answer.suspect : undefined;
     const verdict = verdictOf(answer, open);
     // Some may have an outcome whatever became of the call; of several others nobody knows which of them is at fault.
-    const settled = 'settled' in answer ? answer.settled : undefined;
+    const settled = answer.kind === 'refused' ? answer.settled : undefined;
     const suspects = suspect ? open.filter(({ id }) => !settled?.has(id)) : [];
     if (suspect && suspects.length > 1) {
       const results = verdict.results.filter(({ id }) => settled?.has(id));
@@ -133,7 +134,7 @@ const callOnce = async (
   const answer = await deps.downstreamOf(operation).call({ batchId, operation, target, attempt, items });
   if (isWithoutCall(answer)) return answer;
   if (answer.kind === 'unavailable') asked.pause = Math.max(asked.pause, answer.retryAfter ?? 0);
-  const { reason: said, ...quote } = 'reason' in answer ? whyOf(answer) : { reason: answer.kind };
+  const { reason: said, ...quote } = reasonIn(answer);
   deps.report({
     event: 'called',
     batchId,

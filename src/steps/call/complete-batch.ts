@@ -10,6 +10,7 @@ import { type Answer, whyOf } from '../../domain/downstream/downstream.ts';
 import { readResultList } from '../../domain/downstream/http-answer.ts';
 import { retryDelay } from '../../domain/downstream/retry.ts';
 import { verdictOf } from '../../domain/downstream/verdict.ts';
+import { hasEnded } from '../../domain/tasks/task.ts';
 import { delayPast } from '../../domain/timings.ts';
 import type { Delivery } from '../../ports/machine.ts';
 import type { Members, OpenTask } from '../../ports/tasks.ts';
@@ -143,10 +144,7 @@ const record = async (
 
 const allEnded = async ({ tasks }: CallDeps, items: readonly OpenTask[]): Promise<boolean> => {
   const stored = await tasks.all(items.map(({ id }) => id));
-  return (
-    stored.length === items.length &&
-    stored.every(({ state: { status } }) => status === 'succeeded' || status === 'failed')
-  );
+  return stored.length === items.length && stored.every(({ state }) => hasEnded(state));
 };
 
 /** Each that a job had is to be tried again: as an attempt would. */

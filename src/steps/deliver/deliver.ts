@@ -166,7 +166,7 @@ const deliverOne = async (
     const small = leaving(event, stack, 0);
     if (small.text === whole.text) throw cause;
     // Both calls together have the time of one, for which the function and the slot are made.
-    const left = 'timeout' in destination ? destination.timeout - (machine.now() - began) : undefined;
+    const left = destination.kind === 'http' ? destination.timeout - (machine.now() - began) : undefined;
     const again = () => way(small, signal);
     await (left === undefined ? again() : machine.within(Math.max(0, left), again));
     report({ event: 'result-omitted', destination: to, bytes: Buffer.byteLength(whole.text), cause: reasonOf(cause) });

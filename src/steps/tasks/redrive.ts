@@ -6,11 +6,11 @@
 
 import { isFinished } from '../../domain/batches/batch.ts';
 import { type Config, operationNamed } from '../../domain/config/resolved.ts';
-import type { BatchId, Target, TaskId } from '../../domain/ids.ts';
+import type { Target, TaskId } from '../../domain/ids.ts';
 import type { Page } from '../../domain/page.ts';
 import { printRedrive } from '../../domain/register/redrive-message.ts';
 import type { Refused, RegisterMessage } from '../../domain/register/register-message.ts';
-import { runNumber, storedRun, type Task, type TaskRun } from '../../domain/tasks/task.ts';
+import { batchIdIn, runNumber, storedRun, type Task, type TaskRun } from '../../domain/tasks/task.ts';
 import type { TaskOutline } from '../../ports/tasks.ts';
 import { groupBy } from '../../util/group-by.ts';
 import type { Problem } from '../../util/problems.ts';
@@ -76,8 +76,6 @@ const tellBefore = async (deps: TaskDeps, failed: readonly Task[]): Promise<void
     }),
   );
 };
-
-const batchIdIn = (state: Task['state']): BatchId | undefined => ('batchId' in state ? state.batchId : undefined);
 
 interface Judgement {
   readonly does: 'start' | 'nothing';

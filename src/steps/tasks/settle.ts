@@ -7,7 +7,7 @@ import { type Waiting, waitingRow } from '../../domain/batches/policy.ts';
 import { operationFor } from '../../domain/config/resolved.ts';
 import { type Millis, operationOf, parseCandidate, type Target, type TaskId } from '../../domain/ids.ts';
 import { type Age, isNewer } from '../../domain/tasks/age.ts';
-import type { Settlement, Task } from '../../domain/tasks/task.ts';
+import { hasEnded, type Settlement, type Task } from '../../domain/tasks/task.ts';
 import { groupBy } from '../../util/group-by.ts';
 import type { TaskDeps } from '../deps.ts';
 import { tell } from './tell.ts';
@@ -92,8 +92,7 @@ const settledAs = (task: Task): Settled | undefined => {
 };
 
 /** Whether a task ended while it waited. */
-export const endedWaiting = ({ state }: Task): boolean =>
-  (state.status === 'succeeded' || state.status === 'failed') && state.batchId === undefined;
+export const endedWaiting = ({ state }: Task): boolean => hasEnded(state) && state.batchId === undefined;
 
 /** Whoever settled them may have stopped before telling. */
 const tellSettled = (deps: TaskDeps, tasks: readonly (Task | undefined)[]): Promise<void> =>

@@ -110,7 +110,7 @@ const checkTimes: Check = ({ downstream, retry, keepTasks, batch, merge }, conte
       ['downstream', 'timeout'],
       `is too long for ${immediate + 1} calls in one function: timeout × (retry.immediate + 1) + 10 s must stay within 15 minutes; lower one of them`,
     );
-  const deadline = 'deadline' in downstream ? downstream.deadline : 0;
+  const deadline = downstream.kind === 'queue' ? 0 : downstream.deadline;
   const [longest, of] = deadline > attempt ? [deadline, 'downstream.deadline'] : [attempt, 'the time of an attempt'];
   const least = maxAttempts * (maxDelay + longest);
   if (keepTasks < least)
@@ -138,7 +138,7 @@ export const operationSchema = operationShape
   .superRefine(checkTogether)
   .transform(({ batch, bypass, concurrency, downstream, ...rest }) => ({
     ...rest,
-    downstream: 'deadline' in downstream ? downstream : { ...downstream, deadline: downstream.timeout },
+    downstream: downstream.kind === 'queue' ? { ...downstream, deadline: downstream.timeout } : downstream,
     batch: {
       ...batch,
       maxBytes: batch.maxBytes ?? Math.min(MAX_BYTES, ITEMS_MAX_BYTES[downstream.kind]),
