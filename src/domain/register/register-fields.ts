@@ -22,6 +22,7 @@ export const REGISTER_LIMITS = {
   fanOutItem: { pattern: ITEM_PATTERN },
 } as const satisfies Readonly<Record<string, TextLimits | NumberLimits>>;
 
+const ID_RULE = 'must be a text of 1 to 128 characters of A-Z a-z 0-9 . _ : @ - and begin with a letter or a digit';
 const CORRELATION_RULE = 'must be well-formed text of at most 128 characters';
 const KEY_RULE = 'must be well-formed text of 1 to 128 characters; leave it out for none';
 const VERSION_RULE = 'must be a whole number from 0 to 9007199254740991 (2^53 - 1)';
@@ -31,32 +32,33 @@ export const EXPIRES_RULE = 'must be a duration from "1s" to "30d", such as "10m
 const [EXPIRES_LEAST, EXPIRES_MOST]: readonly [Millis, Millis] = [1_000, 30 * 24 * 60 * MINUTE];
 
 /** A number, or a text, that fits; of anything else one problem. */
-const numberOf = (error: string, limits: NumberLimits) =>
-  z.optional(z.number({ error }).check(z.refine((value) => isNumberWithin(value, limits), { error })));
-const textOf = (error: string, limits: TextLimits, fits = (text: string): boolean => isTextWithin(text, limits)) =>
-  z.optional(z.string({ error }).check(z.refine(fits, { error })));
+export const numberOf = (error: string, limits: NumberLimits) =>
+  z.number({ error }).check(z.refine((value) => isNumberWithin(value, limits), { error }));
+export const textOf = (error: string, fits: TextLimits | ((text: string) => boolean)) =>
+  z
+    .string({ error })
+    .check(z.refine((text) => (typeof fits === 'function' ? fits(text) : isTextWithin(text, fits)), { error }));
 
 /** Undefined for anything that is no duration, or none that is allowed. */
 export const expiryOf = (text: string): Millis | undefined => {
   const span = parseDuration(text);
   return span !== undefined && span >= EXPIRES_LEAST && span <= EXPIRES_MOST ? span : undefined;
 };
-const ID_RULE = 'must be a text of 1 to 128 characters of A-Z a-z 0-9 . _ : @ - and begin with a letter or a digit';
 
 /** The payload is not walked: it may be large and deep, and is handed on as text. */
 export const registerFields = z.strictObject(
   {
     operation: z.string({ error: 'must be the name of a configured operation' }),
     payload: z.custom<Record<string, unknown>>(isObject, { error: 'must be a JSON object' }),
-    id: textOf(ID_RULE, REGISTER_LIMITS.id),
-    correlationId: textOf(CORRELATION_RULE, REGISTER_LIMITS.correlationId),
-    priority: numberOf(PRIORITY_RULE, REGISTER_LIMITS.priority),
-    weight: numberOf(WEIGHT_RULE, REGISTER_LIMITS.weight),
-    coalesceKey: textOf(KEY_RULE, REGISTER_LIMITS.coalesceKey),
-    version: numberOf(VERSION_RULE, REGISTER_LIMITS.version),
-    expiresIn: textOf(EXPIRES_RULE, REGISTER_LIMITS.expiresIn, (text) => expiryOf(text) !== undefined),
+    id: z.optional(textOf(ID_RULE, REGISTER_LIMITS.id)),
+    correlationId: z.optional(textOf(CORRELATION_RULE, REGISTER_LIMITS.correlationId)),
+    priority: z.optional(numberOf(PRIORITY_RULE, REGISTER_LIMITS.priority)),
+    weight: z.optional(numberOf(WEIGHT_RULE, REGISTER_LIMITS.weight)),
+    coalesceKey: z.optional(textOf(KEY_RULE, REGISTER_LIMITS.coalesceKey)),
+    version: z.optional(numberOf(VERSION_RULE, REGISTER_LIMITS.version)),
+    expiresIn: z.optional(textOf(EXPIRES_RULE, (text) => expiryOf(text) !== undefined)),
     callback: z.optional(z.string({ error: 'must be the name of a configured destination' })),
-    fanOutItem: textOf(ITEM_ID_RULE, REGISTER_LIMITS.fanOutItem),
+    fanOutItem: z.optional(textOf(ITEM_ID_RULE, REGISTER_LIMITS.fanOutItem)),
   },
   { error: (issue) => (issue.code === 'unrecognized_keys' ? undefined : 'must be a JSON object') },
 );

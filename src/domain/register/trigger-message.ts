@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { type Parsed, problemsIn } from '../../util/problems.ts';
 import { isToken, type Token } from '../ids.ts';
 import { type ListId, listId } from '../lists/ids.ts';
+import { numberOf, textOf } from './register-fields.ts';
 
 export interface TriggerMessage {
   readonly list: ListId;
@@ -13,15 +14,12 @@ export interface TriggerMessage {
   readonly from: number;
 }
 
-const whole = () => {
-  const error = 'must be a whole number, 0 or more';
-  return z.number({ error }).check(z.refine((value) => Number.isSafeInteger(value) && value >= 0, { error }));
-};
-const named = (error: string, fits: (text: string) => boolean) => z.string({ error }).check(z.refine(fits, { error }));
+const whole = () =>
+  numberOf('must be a whole number, 0 or more', { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 
 const fields = z.strictObject({
-  list: named('must be the id of a list', (text) => listId(text) !== undefined),
-  trigger: named('must be the token of a trigger', isToken),
+  list: textOf('must be the id of a list', (text) => listId(text) !== undefined),
+  trigger: textOf('must be the token of a trigger', isToken),
   count: whole(),
   from: whole(),
 });
