@@ -1,7 +1,7 @@
 /** The clean-up, against a server that stands for CloudFormation. */
 import { afterEach, expect, it, vi } from 'vitest';
 import { type Account, openAccount } from '../../tools/account/stacks.ts';
-import { causesIn } from '../../tools/deploy/causes-in.ts';
+import { causesIn } from '../../tools/deploy/causes.ts';
 import { cleanUp } from '../../tools/deploy/clean-up.ts';
 import { cloudFormation, type FakeStack, type Served } from '../cli/aws.ts';
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { afterFailure } from '../../tools/deploy/after-failure.ts';
 import { bootstrapLeaves, planBootstrap } from '../../tools/deploy/bootstrap.ts';
-import { planDeploy, planDestroy, type Seen } from '../../tools/deploy/plan.ts';
-import { stateOf } from '../../tools/deploy/stack-state.ts';
+import { afterFailure, planDeploy, planDestroy, type Seen } from '../../tools/deploy/plan.ts';
+import { stateOf } from '../../tools/deploy/stacks.ts';
 
 const NAMES = ['Groupage-dev-Data', 'Groupage-dev-Flow', 'Groupage-dev-Ops'];
 const PROD = ['Groupage-prod-Data', 'Groupage-prod-Flow', 'Groupage-prod-Ops'];

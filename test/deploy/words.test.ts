@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { stageProblem } from '../../lib/stage.ts';
-import { causesOf, type Happened, invalidOf } from '../../tools/deploy/cause.ts';
+import { causesOf, type Happened, invalidOf } from '../../tools/deploy/causes.ts';
 import { headingOf, nextSteps, staysOf, warningsOf } from '../../tools/deploy/words.ts';
 import { aConfig, aDownstream } from '../factories/factories.ts';
 

@@ -3,12 +3,11 @@ import { setTimeout } from 'node:timers/promises';
 import { stackNames } from '../../lib/stage.ts';
 import { reasonOf } from '../../src/util/problems.ts';
 import type { Account } from '../account/stacks.ts';
-import { type AfterFailure, type Attempt, afterFailure } from './after-failure.ts';
-import { causesIn } from './causes-in.ts';
-import { untilInterrupted } from './interruption.ts';
-import { type StageStack, stacksOf } from './look.ts';
+import { causesIn } from './causes.ts';
+import { untilInterrupted } from './cdk.ts';
+import { type AfterFailure, type Attempt, afterFailure } from './plan.ts';
 import { removeStacks } from './remove.ts';
-import { destroyOf } from './stack-state.ts';
+import { destroyOf, type StageStack, stacksOf } from './stacks.ts';
 import { headingOf } from './words.ts';
 
 /** What happened. */

@@ -1,10 +1,25 @@
-/** Removes stacks of a stage, and makes sure that they are gone. */
+/**
+ * Removes stacks of a stage, and makes sure that they are gone.
+ *
+ * The tables of a stage that keeps its data are protected from deletion and outlive their stack, so the rollback of a
+ * data stack that failed to be created leaves them. Nothing ever used them, since what does comes after the data stack;
+ * one that holds something all the same is left alone.
+ */
 
+import {
+  DeleteTableCommand,
+  DynamoDBClient,
+  ResourceNotFoundException,
+  ScanCommand,
+  UpdateTableCommand,
+  waitUntilTableExists,
+} from '@aws-sdk/client-dynamodb';
 import { EXAMPLE_CONFIG } from '../../src/config/load.ts';
-import { type Account, findStack } from '../account/stacks.ts';
-import { causesIn } from './causes-in.ts';
+import { inWords } from '../account/failures.ts';
+import { type Account, eventsSince, findStack } from '../account/stacks.ts';
+import { CommandFailure } from '../failure.ts';
+import { causesIn } from './causes.ts';
 import { cdk } from './cdk.ts';
-import { removeEmptyTables, tablesOf } from './orphans.ts';
 
 export interface ToRemove {
   readonly stage: string;
@@ -28,7 +43,7 @@ export const removeStacks = async (
   const from = Date.now();
   const tables = owner === undefined ? [] : await tablesOf(account, owner);
   // Which configuration does not matter: the stacks' names come from the stage alone, and the own one may be broken.
-  const settings = { stage, config: EXAMPLE_CONFIG, region: account.region, signal };
+  const settings = { stage, config: EXAMPLE_CONFIG, region: account.region };
   if (remove.length > 0) await cdk(settings, 'destroy', ...remove, '--exclusively', '--force');
   const [says, problems]: [string[], string[]] = [[], []];
   for (const name of remove) {
@@ -42,4 +57,40 @@ export const removeStacks = async (
   if (!signal.aborted) says.push(...(await removeEmptyTables(account, tables)));
   else if (tables.length > 0) problems.push(`these tables are left, and no stack owns them: ${tables.join(', ')}`);
   return { says, problems };
+};
+
+/** The tables that a stack has made: from its events, since its list of resources loses what a rollback skipped. */
+const tablesOf = async (account: Account, stack: string): Promise<string[]> => {
+  const found = await findStack(account, stack);
+  const events = found ? await eventsSince(account, found.id, 0) : [];
+  const tables = events
+    .filter(({ ResourceType }) => ResourceType === 'AWS::DynamoDB::Table')
+    .flatMap(({ PhysicalResourceId }) => (PhysicalResourceId ? [PhysicalResourceId] : []));
+  return [...new Set(tables)];
+};
+
+/** @returns a sentence for each table that is there no more, or still. */
+const removeEmptyTables = async ({ region }: Account, tables: readonly string[]): Promise<string[]> => {
+  const dynamodb = new DynamoDBClient({ region });
+  const says: string[] = [];
+  for (const table of tables) {
+    try {
+      await inWords(`remove the table ${table}`, region, () => removeIfEmpty(dynamodb, table));
+      says.push(`the table ${table}, which was empty, is removed`);
+    } catch (cause) {
+      if (cause instanceof ResourceNotFoundException) continue;
+      if (!(cause instanceof CommandFailure)) throw cause;
+      says.push(`the table ${table} is left: ${cause.message}`);
+    }
+  }
+  return says;
+};
+
+const removeIfEmpty = async (dynamodb: DynamoDBClient, TableName: string): Promise<void> => {
+  const wait = { client: dynamodb, minDelay: 1, maxWaitTime: 120 };
+  const { Count } = await dynamodb.send(new ScanCommand({ TableName, Limit: 1, ConsistentRead: true }));
+  if (Count !== 0) throw new CommandFailure('it is not empty');
+  await dynamodb.send(new UpdateTableCommand({ TableName, DeletionProtectionEnabled: false }));
+  await waitUntilTableExists(wait, { TableName });
+  await dynamodb.send(new DeleteTableCommand({ TableName }));
 };

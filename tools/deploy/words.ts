@@ -2,7 +2,7 @@
 import { keepsData, stackNames } from '../../lib/stage.ts';
 import type { Config } from '../../src/domain/config/resolved.ts';
 import { fields, withoutSecrets } from '../terminal.ts';
-import { stateOf, wayOut } from './stack-state.ts';
+import { stateOf, wayOut } from './stacks.ts';
 
 /** Of this machine, and of no other. */
 const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\]|0\.0\.0\.0)$/;
