@@ -1,5 +1,5 @@
 /** What commands print: for people by default, JSON when asked. */
-import { styleText } from 'node:util';
+import { stripVTControlCharacters, styleText } from 'node:util';
 import type { DownstreamTarget } from '../src/domain/config/endpoints.ts';
 
 /** What could move a terminal's cursor, clear its screen, end a line or turn the reading direction. */
@@ -63,6 +63,9 @@ export const green = (text: string): string => styleText('green', text, { stream
 export const ago = (iso: string | undefined, now = Date.now()): string =>
   iso === undefined ? '' : span(Math.max(0, (now - Date.parse(iso)) / 1_000));
 
+/** A past time, and how long ago it was. */
+export const moment = (iso: string): string => `${printable(iso)} (${ago(iso)} ago)`;
+
 /** A time that is still to come: `in 3 s`; nothing for one that has come. */
 export const ahead = (iso: string, now = Date.now()): string | undefined => {
   const seconds = (Date.parse(iso) - now) / 1_000;
@@ -84,6 +87,10 @@ export const complain = (lines: readonly string[]): void => {
   if (lines.length > COMPLAINTS_SHOWN)
     console.error(`… and ${lines.length - COMPLAINTS_SHOWN} more (--json shows all)`);
 };
+
+/** A line that a terminal would break is cut, and loses its colours. */
+export const cut = (text: string, width: number): string =>
+  stripVTControlCharacters(text).length <= width ? text : stripVTControlCharacters(text).slice(0, width);
 
 /** A line per field, for one thing. */
 export const fields = (entries: readonly (readonly [string, string | undefined])[]): string => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { groupsTable, progressLine } from '../../tools/cli/fan-out-view.ts';
+import { groupsTable, progressLine } from '../../tools/cli/commands/fan-out/show.ts';
 import { writeLocalFile } from '../../tools/local/local-file.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { type LocalFlow, startLocalFlow } from '../local/flow.ts';

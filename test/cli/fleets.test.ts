@@ -6,7 +6,7 @@ import { dynamoDBFleets } from '../../src/aws/dynamodb-fleets.ts';
 import type { Lease } from '../../src/domain/fleets/fleet.ts';
 import type { FleetName, NodeKey } from '../../src/domain/fleets/ids.ts';
 import type { Fleets } from '../../src/ports/fleets.ts';
-import { describeFleet, describePartition } from '../../tools/cli/fleet-view.ts';
+import { describeFleet, describePartition } from '../../tools/cli/commands/fleet.ts';
 import { writeLocalFile } from '../../tools/local/local-file.ts';
 import type { FleetNodeShape, FleetPartitionShape } from '../../tools/shapes.ts';
 import { aNode, fleet, held, nodeOf, partition } from '../factories/fleets.ts';

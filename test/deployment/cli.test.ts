@@ -1,7 +1,7 @@
 import { SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openAccount } from '../../tools/account/stacks.ts';
-import type { SettingsLook } from '../../tools/cli/doctor-settings.ts';
+import type { SettingsLook } from '../../tools/cli/commands/doctor/settings.ts';
 import { deployedStack } from '../backends/backend.ts';
 import { runIn } from '../backends/cdk.ts';
 import { apiAddress } from '../backends/deployed.ts';

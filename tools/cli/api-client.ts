@@ -15,6 +15,9 @@ export class ApiFailure extends CommandFailure {
   }
 }
 
+/** What is refused is refused for good: nothing was done, and again would be no help. */
+export const isRefused = (cause: unknown): boolean => cause instanceof ApiFailure && cause.status < 500;
+
 /** An answer's text, and its value. */
 /** @public: types of what commands export are made of it. */
 export interface Answer<T> {

@@ -1,8 +1,11 @@
 /** The lists of the API, page by page. */
+import { Command } from 'commander';
+import pLimit from 'p-limit';
 import * as z from 'zod';
 import { TARGET, type TargetShape } from '../shapes.ts';
 import { printJson } from '../terminal.ts';
 import type { ApiClient } from './api-client.ts';
+import { count } from './arguments.ts';
 
 /** What the API lists at once at the most. */
 const PAGE_MAX = 100;
@@ -66,6 +69,25 @@ export const allTargets = (
     { ...(operation === undefined ? {} : { operation }), ...(prefix === undefined ? {} : { prefix }) },
     limit,
   );
+
+/** A list that the API keeps by Target: of the one asked for, or of all; of each one more than is shown. */
+export const ofTargets = async <Shape>(
+  api: ApiClient,
+  { target, limit }: { readonly target?: string; readonly limit: number },
+  key: 'tasks' | 'batches',
+  shape: z.ZodType<Shape>,
+  query: Record<string, string> = {},
+): Promise<Shape[]> => {
+  const targets = target === undefined ? await allTargets(api, Number.POSITIVE_INFINITY) : [{ target }];
+  const found = await pLimit(CONCURRENCY).map(targets, (each) =>
+    listed(api, key, shape, { ...query, target: each.target }, limit + 1),
+  );
+  return found.flat();
+};
+
+/** A command that lists something. */
+export const listing = (name: string, description: string): Command =>
+  new Command(name).description(description).option('--limit <n>', 'how many to show', count, 50);
 
 /** Shows the first `limit` of a list, and that there are more where there are. */
 export const show = <Shape>(

@@ -4,23 +4,25 @@ import { InvalidConfig } from '../../src/config/load.ts';
 import { RELEASE } from '../../src/domain/release.ts';
 import { CommandFailure, WrongUsage } from '../failure.ts';
 import { printable } from '../terminal.ts';
-import { cancelCommand } from './cancel.ts';
-import { checkCommand } from './check.ts';
-import { consoleCommand } from './console.ts';
-import { deferredCommand } from './deferred.ts';
-import { doctorCommand } from './doctor.ts';
-import { failuresCommand } from './failures.ts';
-import { fanOutCommand } from './fan-out.ts';
-import { fleetCommand } from './fleet.ts';
-import { flushCommand } from './flush.ts';
-import { batchesCommand, targetsCommand, tasksCommand } from './lists.ts';
-import { operationsCommand } from './operations.ts';
-import { pauseCommand, resumeCommand } from './pauses.ts';
-import { redriveCommand } from './redrive.ts';
-import { sendCommand } from './send.ts';
-import { simulateCommand } from './simulate.ts';
-import { statusCommand } from './status.ts';
-import { watchCommand } from './watch.ts';
+import { batchesCommand } from './commands/batches.ts';
+import { cancelCommand } from './commands/cancel.ts';
+import { checkCommand } from './commands/check.ts';
+import { consoleCommand } from './commands/console.ts';
+import { doctorCommand } from './commands/doctor/doctor.ts';
+import { failuresCommand } from './commands/failures.ts';
+import { fanOutCommand } from './commands/fan-out/fan-out.ts';
+import { fleetCommand } from './commands/fleet.ts';
+import { flushCommand } from './commands/flush.ts';
+import { listsCommand } from './commands/lists/lists.ts';
+import { operationsCommand } from './commands/operations.ts';
+import { pauseCommand, resumeCommand } from './commands/pause.ts';
+import { redriveCommand } from './commands/redrive.ts';
+import { sendCommand } from './commands/send.ts';
+import { simulateCommand } from './commands/simulate/simulate.ts';
+import { statusCommand } from './commands/status.ts';
+import { targetsCommand } from './commands/targets.ts';
+import { tasksCommand } from './commands/tasks.ts';
+import { watchCommand } from './commands/watch.ts';
 
 /** All commands, with their options. */
 export const program = (): Command => {
@@ -44,7 +46,7 @@ export const program = (): Command => {
     resumeCommand(),
     redriveCommand(),
     fanOutCommand(),
-    deferredCommand(),
+    listsCommand(),
     fleetCommand(),
     doctorCommand(),
     consoleCommand(),

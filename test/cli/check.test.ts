@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest';
+import { parseConfig } from '../../src/domain/config/schema/config.ts';
+import { hintsOf, notesOf } from '../../tools/cli/commands/check.ts';
+
+const http = { kind: 'http', url: 'https://parcels.example/batch?key=s3cret' };
+const notes = (operations: Record<string, object>, destinations: object = {}): string[] => {
+  const all = Object.entries(operations).map(([name, fields]) => [name, { target: [], downstream: http, ...fields }]);
+  const parsed = parseConfig({ operations: Object.fromEntries(all), destinations });
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+  return notesOf(parsed.value);
+};
+
+it('of a configuration that is as by default there is nothing to note', () => {
+  expect(notes({ ship: { batch: { maxSize: 7, maxWait: '3s' }, shards: 4 } })).toEqual([]);
+  expect(notes({ ship: { circuit: { failures: 5, coolDown: '30s' }, retry: { bisect: true } } })).toEqual([]);
+});
+
+it('what is other than by default is noted, operation by operation, and no secret with it', () => {
+  const more = {
+    batch: { window: '5m', maxWeight: 1_000 },
+    bypass: { bytes: 100_000 },
+    merge: { keys: 'inputs[].id' },
+    concurrency: { total: 25 },
+    rateLimit: 0.5,
+    circuit: null,
+    retry: { bisect: false },
+    downstream: { ...http, secret: { ssm: '/s3cret' }, headers: { 'x-team': 's3cret' } },
+    callbacks: { failed: 'ops', succeeded: 'hook' },
+  };
+  const quiet = {
+    batch: { quietPeriod: '500ms', minSize: 5 },
+    concurrency: { perTarget: 1 },
+    circuit: { coolDown: '1m' },
+  };
+  const destinations = { ops: { kind: 'queue', name: 'ops' }, hook: { ...http, secret: { ssm: '/s3cret' } } };
+  expect(notes({ more, plain: {}, quiet }, destinations)).toEqual([
+    'more: windows of 5m, skipped from 100,000 bytes, weight 1,000, merges inputs[].id, 25 at once in all, 0.5 calls a second, no circuit, not bisected, signed, failed → ops, succeeded → hook',
+    'quiet: sealed when quiet for 500ms and 5 tasks, 1 at once of a Target, circuit opens after 5 for 1m',
+    'destination ops: queue ops',
+    'destination hook: https://parcels.example/batch',
+  ]);
+});
+
+const plain = { kind: 'http', url: 'https://parcels.example/batch' };
+const hints = (maxSize: number, downstream: object = plain): string[] => {
+  const parsed = parseConfig({ operations: { ship: { target: [], downstream, batch: { maxSize } } } });
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+  return hintsOf(parsed.value);
+};
+
+it('results that may be too large together for one answer are hinted at, with what to do', () => {
+  expect(hints(1_000)).toEqual([
+    expect.stringMatching(/^ship: .*1,000 tasks may have about 6,000 bytes each\. .*lower batch\.maxSize/),
+  ]);
+  expect(hints(601, { kind: 'lambda', function: 'parcels' })).toHaveLength(1);
+});
+
+it('where results of the usual size fit, or no answer brings them, there is no hint', () => {
+  for (const size of [1, 100, 600]) expect(hints(size)).toEqual([]);
+  expect(hints(1_000, { kind: 'queue', name: 'parcels' })).toEqual([]);
+  expect(hints(1_000, { kind: 'step-functions', stateMachine: 'parcels' })).toEqual([]);
+});

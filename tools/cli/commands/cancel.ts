@@ -1,0 +1,16 @@
+/** `groupage cancel ID`: ends a task that no batch has yet. */
+import { Command } from 'commander';
+import { type CommonOptions, TASK } from '../../shapes.ts';
+import { printable, printJson } from '../../terminal.ts';
+import { someId } from '../arguments.ts';
+import { connect } from '../connect.ts';
+
+export const cancelCommand = (): Command =>
+  new Command('cancel')
+    .description('cancel a task that waits: it ends failed (exit status 1 if a batch has it already)')
+    .argument('<id>', "the task's id", someId)
+    .action(async (id: string, options: CommonOptions) => {
+      const api = await connect(options);
+      const { text, value } = await api.delete(`/tasks/${encodeURIComponent(id)}`, TASK);
+      console.log(options.json ? printJson(text) : printable(`${value.id} is cancelled`));
+    });

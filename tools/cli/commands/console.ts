@@ -1,0 +1,84 @@
+/** `groupage console`: the web page on a deployed stack, served on this machine with the credentials of who runs it. */
+import { Command, InvalidArgumentError } from 'commander';
+import type { RemoteStack } from '../../console/server/remote-console.ts';
+import { CommandFailure } from '../../failure.ts';
+import { StartFailure } from '../../http/start-failure.ts';
+import type { CommonOptions } from '../../shapes.ts';
+import { printable, withoutSecrets } from '../../terminal.ts';
+import { apiClient } from '../api-client.ts';
+import { localStack } from '../connect.ts';
+
+/** Beside those of a local stack. */
+const PORT = 4_510;
+
+/** 0 is any port that is free. */
+const portOption = (text: string): number => {
+  const value = Number(text);
+  if (text === '' || !Number.isInteger(value) || value < 0 || value > 65_535)
+    throw new InvalidArgumentError('It takes a number from 0 to 65535.');
+  return value;
+};
+
+interface ConsoleOptions extends CommonOptions {
+  readonly port: number;
+}
+
+export const consoleCommand = (): Command =>
+  new Command('console')
+    .description(
+      'look at a stack in the browser: a local one has a console of its own, this serves that of a deployed one',
+    )
+    .option('--port <n>', 'the port on this machine (0: any free one)', portOption, PORT)
+    .action(async (options: ConsoleOptions) => {
+      if (options.stack === undefined && options.api === undefined) return tell(localConsole(), options);
+      const { serveConsole } = await import('../../console/server/remote-console.ts');
+      const server = await orFailure(async () => serveConsole(await remote(options), options.port));
+      tell(`${server.endpoint}/`, options);
+      if (!options.json) console.log('Ctrl-C ends it.');
+      await interrupted();
+      await server.stop();
+    });
+
+const tell = (url: string, { json = false }: ConsoleOptions): void =>
+  console.log(json ? JSON.stringify({ console: url }) : printable(url));
+
+const localConsole = (): string => {
+  const { console: url, api } = localStack();
+  if (url === undefined)
+    throw new CommandFailure(`the stack at ${api} has no console: start it again with \`npm start\``);
+  return url;
+};
+
+/** What is looked at, and how it is reached. Only a stack tells where its metrics are. */
+const remote = async ({ stack, api }: ConsoleOptions): Promise<RemoteStack> => {
+  const { remoteCall } = await import('../../console/server/call.ts');
+  const { noMetrics } = await import('../../console/server/no-metrics.ts');
+  if (stack === undefined) {
+    const { url } = apiClient(api ?? '');
+    const metrics = noMetrics('they are where the stack is: name it with --stack to see them');
+    return { source: { kind: 'api', url: withoutSecrets(url) }, call: remoteCall(url, fetch), metrics: () => metrics };
+  }
+  const { reachStack } = await import('../stack-api.ts');
+  const { cloudWatchMetrics } = await import('../../console/server/cloudwatch-metrics.ts');
+  const { name, service, account, url, send } = await reachStack(stack, api);
+  const { region } = account;
+  return {
+    source: { kind: 'stack', name, region },
+    call: remoteCall(url, send),
+    metrics: (operations) => cloudWatchMetrics({ service, region, operations }),
+  };
+};
+
+const orFailure = async <T>(work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work();
+  } catch (cause) {
+    if (cause instanceof StartFailure) throw new CommandFailure(cause.message, { cause });
+    throw cause;
+  }
+};
+
+const interrupted = (): Promise<void> =>
+  new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  });

@@ -1,0 +1,80 @@
+/** Prints lists for people, and their jobs as JSON lines. */
+import { listPath } from '../../../../src/client/list-calls.ts';
+import { rawElements, rawMembers } from '../../../../src/util/json-text.ts';
+import { type CommonOptions, JOBS, type ListOutlineShape, type ListShape } from '../../../shapes.ts';
+import { ago, fields, green, moment, printable, printJson, red, table } from '../../../terminal.ts';
+import type { ApiClient } from '../../api-client.ts';
+
+const BAR = 30;
+const number = (count: number): string => count.toLocaleString('en');
+const coloured = ({ status, total, done }: ListShape): string => {
+  if (status === 'open' && total > 0 && done === total)
+    return 'open; all jobs are done: it is complete once it is sealed';
+  if (status === 'complete') return green(status);
+  return status === 'cancelled' ? red(status) : status;
+};
+
+/** What is done, what somebody has, and what waits: each full where nothing else is. */
+export const bar = ({ total, done = 0, leased, started = 0 }: ListShape): string => {
+  const cells = (count: number): number => (total === 0 ? 0 : Math.floor((count / total) * BAR));
+  const [full, half] = [cells(done), cells(done + leased + started)];
+  return `${'█'.repeat(full)}${'▒'.repeat(half - full)}${'░'.repeat(BAR - half)}`;
+};
+
+/** Of a list that is very large not all is counted. */
+const howFar = (list: ListShape): string =>
+  list.done === undefined
+    ? `${number(list.total)}, too many to count those that are done`
+    : `${bar(list)}  ${number(list.done)} of ${number(list.total)} done`;
+
+export const describe = (list: ListShape): string => {
+  const { id, operation, name, available, leased, started, succeeded, failed, createdAt, endedAt } = list;
+  const failures = `${number(failed)}${list.countsAreAtLeast ? ' or more' : ''}`;
+  return fields([
+    ['id', printable(id)],
+    ['status', coloured(list)],
+    ['jobs', howFar(list)],
+    ['available', number(available)],
+    ['claimed', number(leased)],
+    ['started', started === undefined ? undefined : number(started)],
+    ['succeeded', succeeded === undefined ? undefined : number(succeeded)],
+    ['failed', failed > 0 ? red(failures) : failures],
+    ['name', name && printable(name)],
+    ['operation', operation && printable(operation)],
+    ['created', moment(createdAt)],
+    ['ended', endedAt && moment(endedAt)],
+  ]);
+};
+
+export const listsTable = (lists: readonly ListOutlineShape[]): string =>
+  table(
+    ['LIST', 'STATUS', 'JOBS', 'OPERATION', 'AGE', 'NAME'],
+    lists.map(({ id, status, total, operation, createdAt, name }) => [
+      id,
+      status,
+      total,
+      operation ?? '',
+      ago(createdAt),
+      name ?? '',
+    ]),
+  );
+
+/** The jobs of an answer as they were sent, a line each: parsed, a number could become another one. */
+export const jobLines = (answer: string): readonly string[] =>
+  // Outside of its strings a line feed is a space; in them there is none.
+  rawElements(rawMembers(answer).get('jobs') ?? '[]').map((job) => job.replaceAll(/[\r\n]+/g, ' '));
+
+export const printJobs = async (api: ApiClient, id: string, { json }: CommonOptions): Promise<void> => {
+  const all: string[] = [];
+  let from: number | undefined = 0;
+  do {
+    const { text, value }: { text: string; value: { next?: number | undefined } } = await api.get(
+      `${listPath(id)}/jobs?${new URLSearchParams({ from: String(from), limit: '500' })}`,
+      JOBS,
+    );
+    if (json) all.push(...jobLines(text));
+    else for (const line of jobLines(text)) console.log(printJson(line));
+    from = value.next;
+  } while (from !== undefined);
+  if (json) console.log(printJson(`{"jobs":[${all.join(',')}]}`));
+};

@@ -1,0 +1,202 @@
+/** `groupage redrive`: another run for tasks that failed, and another try for messages that nobody works off. */
+import { Command, Option } from 'commander';
+import { CommandFailure, WrongUsage } from '../../failure.ts';
+import {
+  type CommonOptions,
+  DEAD_LETTERS as LETTERS_LYING,
+  LETTERS_REDRIVEN,
+  type SkippedShape,
+  TASKS_REDRIVEN,
+} from '../../shapes.ts';
+import { complain, plural, printable, printJson } from '../../terminal.ts';
+import type { ApiClient } from '../api-client.ts';
+import { connect } from '../connect.ts';
+import { orInterrupted } from '../progress.ts';
+import { failuresOf } from './failures.ts';
+
+interface RedriveOptions extends CommonOptions {
+  readonly target?: string;
+  readonly deadLetters?: string;
+  readonly cause?: string;
+  readonly dryRun?: boolean;
+}
+
+/** Those that the sweep sends again too. Refused messages and given-up events are only sent again on request. */
+const DEAD_LETTERS = ['register', 'elect', 'group', 'batch', 'callback'];
+
+export const redriveCommand = (): Command =>
+  new Command('redrive')
+    .description('give failed tasks another run, or send dead letters again now')
+    .argument('[ids...]', 'tasks')
+    .option('--target <target>', 'all failed tasks of a Target')
+    .addOption(
+      new Option(
+        '--dead-letters <queue>',
+        "a queue's dead letters, those of all, the rejected queue's messages, or the events that were given up",
+      ).choices([...DEAD_LETTERS, 'all', 'rejected', 'given-up']),
+    )
+    .option('--cause <key>', 'all tasks that failed for one cause: groupage failures shows its key')
+    .option('--dry-run', 'only say what would be done')
+    .addHelpText(
+      'after',
+      `
+Twice is harmless. Refused messages go back to the register queue where they would not be refused any more.
+
+Examples:
+  groupage redrive 01JD2Y0FQZ4XB8 01JD2Y0FR05MTW
+  groupage redrive --target report-flights/origin=MUC --dry-run
+  groupage redrive --cause 3bXq0Zk1_f
+  groupage redrive --dead-letters all`,
+    )
+    .action((ids: readonly string[], options: RedriveOptions) => redrive(ids, options));
+
+const redrive = async (ids: readonly string[], options: RedriveOptions): Promise<void> => {
+  const { target, deadLetters, cause, dryRun = false } = options;
+  if ([ids.length > 0, ...[target, deadLetters, cause].map((each) => each !== undefined)].filter(Boolean).length !== 1)
+    throw new WrongUsage('give either ids of tasks, or --target, or --cause, or --dead-letters');
+  const api = await connect(options);
+  if (deadLetters !== undefined) {
+    const done: LettersDone[] = [];
+    return telling(
+      async () => redriveLetters(api, deadLetters === 'all' ? await thoseThere(api) : [deadLetters], dryRun, done),
+      (stopped) => reportLetters(done, options, stopped),
+    );
+  }
+  const done: Done = { redriven: 0, skipped: [] };
+  return telling(
+    async () => {
+      if (target !== undefined) return redriveTarget(api, target, dryRun, done);
+      return redriveIds(api, cause === undefined ? ids : await idsOf(api, cause), dryRun, done);
+    },
+    (stopped) => reportTasks(done, options, stopped),
+  );
+};
+
+/** Does some work, and tells what was done: also when it was stopped in the middle. */
+const telling = async (work: () => Promise<void>, tell: (stopped?: string) => void): Promise<void> => {
+  try {
+    await orInterrupted(() => {
+      tell('interrupted');
+      console.error('interrupted: a request that is under way may go on for up to ten seconds');
+    }, work);
+  } catch (cause) {
+    if (cause instanceof CommandFailure) tell(cause.message);
+    throw cause;
+  }
+  tell();
+};
+
+interface Done {
+  redriven: number;
+  readonly skipped: SkippedShape[];
+}
+
+/** What one request of the API takes. */
+const IDS_AT_ONCE = 1_000;
+
+const redriveIds = async (api: ApiClient, ids: readonly string[], dryRun: boolean, done: Done): Promise<void> => {
+  for (let from = 0; from < ids.length; from += IDS_AT_ONCE)
+    await ask(api, { ids: ids.slice(from, from + IDS_AT_ONCE), dryRun }, done);
+};
+
+const redriveTarget = async (api: ApiClient, target: string, dryRun: boolean, done: Done): Promise<void> => {
+  let cursor: string | undefined;
+  do cursor = await ask(api, { target, cursor, dryRun }, done);
+  while (cursor !== undefined);
+};
+
+/** @throws CommandFailure where nothing failed for that cause (any more). */
+const idsOf = async (api: ApiClient, cause: string): Promise<readonly string[]> => {
+  const { groups } = await failuresOf(api, Number.POSITIVE_INFINITY);
+  const group = groups.find(({ key }) => key === cause);
+  if (!group)
+    throw new CommandFailure(`no task has failed for the cause ${cause}: groupage failures shows those there are`);
+  return group.ids;
+};
+
+/** @returns the next page's cursor. */
+const ask = async (api: ApiClient, request: object, done: Done): Promise<string | undefined> => {
+  const { value } = await api.post('/tasks/redrive', JSON.stringify(request), TASKS_REDRIVEN);
+  done.redriven += value.redriven;
+  done.skipped.push(...value.skipped);
+  return value.cursor;
+};
+
+/** Not every stack has a callback queue. */
+const thoseThere = async (api: ApiClient): Promise<string[]> => {
+  const { queues } = (await api.get('/dead-letters', LETTERS_LYING)).value;
+  return DEAD_LETTERS.filter((name) => queues.some(({ queue }) => queue === name));
+};
+
+interface LettersDone {
+  readonly queue: string;
+  redriven: number;
+  /** By their messages' ids: one may be met again. */
+  readonly skipped: Map<string, SkippedShape>;
+  /** About how many lie there now. */
+  left: number;
+}
+
+/** @param done a queue is in it from its first answer on. */
+const redriveLetters = async (
+  api: ApiClient,
+  queues: readonly string[],
+  dryRun: boolean,
+  done: LettersDone[],
+): Promise<void> => {
+  for (const queue of queues) await redriveQueue(api, queue, dryRun, done);
+};
+
+/**
+ * Request after request, since each has its time, until what lay there had its turn. One that was skipped is there again
+ * after half a minute: a request that finds nothing but such ones is the last.
+ */
+const redriveQueue = async (api: ApiClient, queue: string, dryRun: boolean, done: LettersDone[]): Promise<void> => {
+  const ofQueue: LettersDone = { queue, redriven: 0, skipped: new Map(), left: 0 };
+  for (let cursor: string | undefined; ; ) {
+    const body = JSON.stringify({ dryRun, cursor });
+    const { value } = await api.post(`/dead-letters/${queue}/redrive`, body, LETTERS_REDRIVEN);
+    if (done.at(-1) !== ofQueue) done.push(ofQueue);
+    const isNew = value.redriven > 0 || value.skipped.some(({ id }) => !ofQueue.skipped.has(id));
+    ofQueue.redriven += value.redriven;
+    ofQueue.left = value.left;
+    for (const each of value.skipped) ofQueue.skipped.set(each.id, each);
+    cursor = value.cursor;
+    if (cursor === undefined || !isNew) return;
+  }
+};
+
+/** @param stopped why not everything was asked for. */
+const reportTasks = ({ redriven, skipped }: Done, { json, dryRun, target }: RedriveOptions, stopped?: string): void => {
+  const isNothing = redriven === 0 && skipped.length === 0;
+  // Then the reason is all that there is to say.
+  if (isNothing && stopped !== undefined) return;
+  const tasks = `${plural(redriven, 'task')} ${dryRun ? 'would get' : redriven === 1 ? 'gets' : 'get'} another run`;
+  const text = isNothing && target !== undefined ? printable(`${target} has no failed tasks`) : tasks;
+  console.log(json ? printJson(JSON.stringify({ ...(dryRun ? { dryRun } : {}), redriven, skipped, stopped })) : text);
+  notDone(skipped.map(({ id, reason }) => `${id}: ${reason}`));
+};
+
+const reportLetters = (done: readonly LettersDone[], { json, dryRun }: RedriveOptions, stopped?: string): void => {
+  if (done.length === 0) return;
+  const queues = done.map((each) => ({ ...each, skipped: [...each.skipped.values()] }));
+  if (json) console.log(printJson(JSON.stringify({ ...(dryRun ? { dryRun } : {}), queues, stopped })));
+  else for (const each of done) console.log(lettersLine(each, dryRun === true));
+  notDone(queues.flatMap(({ queue, skipped }) => skipped.map(({ id, reason }) => `${queue} ${id}: ${reason}`)));
+};
+
+const lettersLine = ({ queue, redriven, skipped, left }: LettersDone, dryRun: boolean): string => {
+  const isRefused = queue === 'rejected' || queue === 'given-up';
+  const one = queue === 'rejected' ? 'refused message' : queue === 'given-up' ? 'given-up event' : 'dead letter';
+  if (redriven + skipped.size + left === 0) return `${queue}: no ${one}s`;
+  // Counted, and not read: among them may be what none of the functions wrote.
+  if (dryRun && !isRefused) return `${queue}: at most ${plural(redriven, one)} would be sent again`;
+  if (dryRun) return `${queue}: ${plural(redriven, one)} would be sent again where they would be taken`;
+  return `${queue}: ${plural(redriven, one)} sent again${left > 0 ? `, about ${left} left` : ''}`;
+};
+
+/** Tells what was asked for and not done. */
+const notDone = (reasons: readonly string[]): void => {
+  complain(reasons);
+  if (reasons.length > 0) process.exitCode ||= 1;
+};

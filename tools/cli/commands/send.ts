@@ -1,0 +1,231 @@
+/** `groupage send`: registers one task, or the lines of a file. */
+import { Command, InvalidArgumentError } from 'commander';
+import { ulid } from 'ulid';
+import { describeProblem } from '../../../src/util/problems.ts';
+import { CommandFailure, WrongUsage } from '../../failure.ts';
+import { type CommonOptions, REGISTERED } from '../../shapes.ts';
+import { complain, plural, printable, printJson } from '../../terminal.ts';
+import { type ApiClient, ApiFailure, isRefused } from '../api-client.ts';
+import { tokenOfTasks } from '../arguments.ts';
+import { connect } from '../connect.ts';
+import { CHUNK, chunksOf, type Line, messageOf, notAPayload, sizeOf } from '../lines.ts';
+import { orInterrupted, progressBar } from '../progress.ts';
+
+/** Fields of a register message that options give. */
+interface Wishes {
+  readonly correlationId?: string;
+  readonly priority?: number;
+  readonly weight?: number;
+  readonly expiresIn?: string;
+  readonly callback?: string;
+}
+
+interface SendOptions extends CommonOptions, Wishes {
+  readonly file?: string;
+  readonly token?: string;
+  readonly id?: string;
+  readonly coalesceKey?: string;
+  readonly taskVersion?: number;
+  readonly fanOutItem?: string;
+}
+
+/** What it may be is the API's to say; what is no number would be sent as nothing. */
+const number = (text: string): number => {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('It takes a number.');
+  return value;
+};
+
+const wishesIn = ({ correlationId, priority, weight, expiresIn, callback }: SendOptions): Wishes => ({
+  ...(correlationId === undefined ? {} : { correlationId }),
+  ...(priority === undefined ? {} : { priority }),
+  ...(weight === undefined ? {} : { weight }),
+  ...(expiresIn === undefined ? {} : { expiresIn }),
+  ...(callback === undefined ? {} : { callback }),
+});
+
+export const sendCommand = (): Command =>
+  new Command('send')
+    .description('register one task, or many from a file of JSON lines')
+    .argument(
+      '[operation]',
+      'the operation; with --file each line is then a payload, without it a whole register message',
+    )
+    .argument('[payload]', 'the payload, as JSON')
+    .option('--file <path>', 'JSON lines to send; - is the standard input')
+    .option(
+      '--token <text>',
+      'name the sending of a file: repeated with the same token it sends no line twice',
+      tokenOfTasks,
+    )
+    .option('--id <id>', 'name the task: another one with this id is the same task')
+    .option('--correlation-id <text>', 'shown with the task, for who looks for it')
+    .option('--priority <n>', '0 to 9, the most urgent', number)
+    .option('--weight <n>', "what it counts of its batch's weight", number)
+    .option('--coalesce-key <text>', 'of the waiting tasks with this key only the newest is done')
+    .option('--task-version <n>', 'which state the task brings: a higher one is newer, whenever it was sent', number)
+    .option('--expires-in <duration>', 'fail if no batch has it by then, such as 10m')
+    .option('--callback <destination>', 'the configured destination that is told how it ended')
+    .option('--fan-out-item <id>', 'the item of a fan-out that is done when the task has ended')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  groupage send report-flights '{"origin":"MUC","destination":"JFK","delay":12}'
+  groupage send report-flights --file flights.jsonl
+  generate-messages | groupage send --file -`,
+    )
+    .action((operation: string | undefined, payload: string | undefined, options: SendOptions) =>
+      send(operation, payload, options),
+    );
+
+const send = async (
+  operation: string | undefined,
+  payload: string | undefined,
+  options: SendOptions,
+): Promise<void> => {
+  if (options.file === undefined) return sendOne(operation, payload, options);
+  if (payload !== undefined) throw new WrongUsage('give a payload or a file, not both');
+  if (options.id !== undefined) throw new WrongUsage('--id names one task; in a file each line may bring its own "id"');
+  if (options.coalesceKey !== undefined)
+    throw new WrongUsage('--coalesce-key is for one task; in a file each line may bring its own "coalesceKey"');
+  if (options.taskVersion !== undefined)
+    throw new WrongUsage('--task-version is for one task; in a file each line may bring its own "version"');
+  if (options.fanOutItem !== undefined)
+    throw new WrongUsage('--fan-out-item is for one task; in a file each line may bring its own "fanOutItem"');
+  const [wish] = Object.keys(wishesIn(options));
+  if (operation === undefined && wish !== undefined)
+    throw new WrongUsage(
+      `lines that are whole messages bring their own "${wish}": name the operation, or leave the option out`,
+    );
+  return sendFile(operation, options.file, options);
+};
+
+const sendOne = async (
+  operation: string | undefined,
+  payload: string | undefined,
+  options: SendOptions,
+): Promise<void> => {
+  const { id = ulid(), coalesceKey, taskVersion: version, fanOutItem, token, json } = options;
+  if (operation === undefined || payload === undefined)
+    throw new WrongUsage(`give an operation and its payload, e.g.  groupage send report-flights '{"origin":"MUC"}'`);
+  const problem = notAPayload(payload);
+  if (problem) throw new CommandFailure(`the payload ${problem}`);
+  if (token !== undefined) throw new WrongUsage('--token is for a file; a task is named by --id');
+  const api = await connect(options);
+  const body = messageOf({ operation, id, coalesceKey, version, fanOutItem, ...wishesIn(options) }, payload);
+  try {
+    const { text, value } = await api.post('/tasks', body, REGISTERED);
+    console.log(json ? printJson(text) : printable(value.ids[0] ?? ''));
+  } catch (cause) {
+    if (!(cause instanceof CommandFailure) || isRefused(cause)) throw cause;
+    throw new CommandFailure(
+      `${cause.message}\nThe task may have been registered. To send it, and not twice, run the same command again with --id ${JSON.stringify(id)}`,
+    );
+  }
+};
+
+/** One line that was refused, and why. */
+interface Refused {
+  readonly line: number;
+  readonly reason: string;
+}
+
+/** How far a file was sent. */
+interface Sent {
+  readonly ids: string[];
+  readonly refused: Refused[];
+  /** The last line that was dealt with. */
+  upTo: number;
+  /** Names the tasks of lines that bring no id. */
+  readonly token: string;
+}
+
+const sendFile = async (operation: string | undefined, file: string, options: SendOptions): Promise<void> => {
+  const api = await connect(options);
+  const bytes = file === '-' ? 0 : sizeOf(file);
+  const sent: Sent = { ids: [], refused: [], upTo: 0, token: options.token ?? ulid() };
+  const bar = progressBar(bytes);
+  const interrupted = (): void => {
+    // The bar's line is not ended.
+    if (bar) console.error();
+    report(sent, options, 'interrupted');
+  };
+  await orInterrupted(interrupted, async () => {
+    try {
+      bar?.start('Sending tasks');
+      for await (const chunk of chunksOf(file, operation, wishesIn(options), sent.token)) {
+        const answer = await sendChunk(api, chunk);
+        sent.ids.push(...answer.ids);
+        sent.refused.push(...answer.refused);
+        sent.upTo = chunk.at(-1)?.number ?? sent.upTo;
+        const size = chunk.reduce((sum, { bytes: each }) => sum + each, 0);
+        bar?.advance(bytes > 0 ? size : 0, `${sent.ids.length.toLocaleString('en')} sent`);
+      }
+      bar?.stop(`${plural(sent.ids.length, 'task')} sent`);
+      report(sent, options);
+    } catch (cause) {
+      if (!(cause instanceof CommandFailure)) throw cause;
+      bar?.error('stopped');
+      report(sent, options, cause.message);
+    }
+  });
+};
+
+/** @param stopped why not everything was sent. */
+const report = ({ ids, refused, upTo, token }: Sent, { json }: SendOptions, stopped?: string): void => {
+  const sorted = refused.toSorted((a, b) => a.line - b.line);
+  console.log(
+    json
+      ? printJson(
+          JSON.stringify({
+            ids,
+            refused: sorted,
+            ...(stopped === undefined ? {} : { stopped, upToLine: upTo, token }),
+          }),
+        )
+      : `${ids.length} sent, ${refused.length} refused`,
+  );
+  complain(sorted.map(({ line, reason }) => `line ${line}: ${reason}`));
+  if (stopped !== undefined)
+    console.error(
+      `${printable(stopped)}\nStopped after line ${upTo}; of the next ${plural(CHUNK, 'line')} some may have been registered. To send the rest, and none twice, run the same command again, with the same input, and with --token ${JSON.stringify(token)}`,
+    );
+  if (refused.length > 0 || stopped !== undefined) process.exitCode ||= 1;
+};
+
+/** Sends a chunk; the API takes all or nothing, so lines that it names are left out and the others sent again. */
+const sendChunk = async (api: ApiClient, chunk: readonly Line[]): Promise<{ ids: string[]; refused: Refused[] }> => {
+  const valid = chunk.filter(({ problem }) => problem === undefined);
+  const unreadable = chunk.flatMap(({ number: line, problem: reason }) =>
+    reason === undefined ? [] : [{ line, reason }],
+  );
+  if (valid.length === 0) return { ids: [], refused: unreadable };
+  try {
+    const { value } = await api.post('/tasks', `{"tasks":[${valid.map(({ text }) => text).join(',')}]}`, REGISTERED);
+    return { ids: value.ids, refused: unreadable };
+  } catch (cause) {
+    const faults = cause instanceof ApiFailure && cause.status === 400 ? faultsOf(cause, valid) : undefined;
+    if (!faults || faults.size === 0) throw cause;
+    const rest = await sendChunk(
+      api,
+      valid.filter((line) => !faults.has(line)),
+    );
+    const refused = [...faults].map(([{ number: line }, reason]) => ({ line, reason }));
+    return { ids: rest.ids, refused: [...unreadable, ...refused, ...rest.refused] };
+  }
+};
+
+/** Which lines the API's errors name (`tasks[3].payload.depot …`). */
+const faultsOf = ({ errors }: ApiFailure, lines: readonly Line[]): Map<Line, string> => {
+  const faults = new Map<Line, string>();
+  for (const { path, reason } of errors) {
+    const [, index, rest = ''] = /^tasks\[(\d+)\]\.?(.*)$/.exec(path) ?? [];
+    const line = index === undefined ? undefined : lines[Number(index)];
+    // The API counts what it was sent; whoever sent a file counts its lines.
+    const inLines = reason.replaceAll(/\btasks\[(\d+)\]/g, (name, n) => `line ${lines[Number(n)]?.number ?? name}`);
+    if (line)
+      faults.set(line, [faults.get(line), describeProblem({ path: rest, reason: inLines })].filter(Boolean).join('; '));
+  }
+  return faults;
+};

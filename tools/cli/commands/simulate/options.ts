@@ -1,0 +1,147 @@
+/** What `groupage simulate` is asked for, checked before anything runs. */
+import { createWriteStream, existsSync } from 'node:fs';
+import { dirname, extname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { CONFIG_FILES, EXAMPLE_CONFIG, findConfig, InvalidConfig, readConfig } from '../../../../src/config/load.ts';
+import { type Config, type Operation, operationNamed } from '../../../../src/domain/config/resolved.ts';
+import { parseConfig } from '../../../../src/domain/config/schema/config.ts';
+import { describeInBrief, type Parsed } from '../../../../src/util/problems.ts';
+import { temporaryFolder } from '../../../../src/util/temporary-folder.ts';
+import { CommandFailure, WrongUsage } from '../../../failure.ts';
+import { type Aim, aimFrom } from '../../../simulate/aims.ts';
+import { downstreamFrom } from '../../../simulate/describe-downstream.ts';
+import { QUICK } from '../../../simulate/downstream.ts';
+import type { Setting } from '../../../simulate/job.ts';
+import { type Load, loadFrom, loadProblems } from '../../../simulate/load.ts';
+import type { Source } from '../../../simulate/source.ts';
+import { AWS, LOCAL } from '../../../simulate/surroundings.ts';
+import { type Axes, axesFrom } from '../../../simulate/vary.ts';
+import { sizeOf } from '../../lines.ts';
+
+export interface SimulateOptions {
+  readonly config?: string;
+  readonly trace?: string;
+  readonly load?: string;
+  readonly operation?: string;
+  readonly downstream?: string;
+  readonly local?: boolean;
+  readonly seed?: string;
+  readonly vary?: readonly string[];
+  readonly recommend?: boolean;
+  readonly aim?: readonly string[];
+  readonly out?: string;
+  readonly json?: boolean;
+}
+
+export interface Asked {
+  readonly setting: Setting;
+  readonly config: Config;
+  /** How many tasks there will be, about, where that is known. */
+  readonly expected?: number;
+  /** Whose policy may be changed; undefined where that would be one of several. */
+  readonly subject: { readonly input: unknown; readonly operation: Operation } | undefined;
+  readonly axes: Axes | undefined;
+  /** What a policy is searched for. */
+  readonly aims: readonly Aim[] | undefined;
+}
+
+/** @throws WrongUsage for options that are none; InvalidConfig; CommandFailure for files that cannot be read */
+export const askedOf = async (options: SimulateOptions): Promise<Asked> => {
+  const { trace, load } = options;
+  if ((trace === undefined) === (load === undefined))
+    throw new WrongUsage('give a --trace or a --load: what tasks there are');
+  const downstream =
+    options.downstream === undefined ? QUICK : right('--downstream', downstreamFrom(options.downstream));
+  const axes = options.vary === undefined ? undefined : right('--vary', axesFrom(options.vary.join(' ')));
+  const aims = aimsIn(options);
+  checkOut(options.out);
+  const seed = seedIn(options.seed);
+  const described = load === undefined ? undefined : right('--load', loadFrom(load));
+  const { input, config } = await configured(options.config);
+  const operation = operationOf(config, options.operation);
+  if (operation === undefined && (axes ?? aims) !== undefined)
+    throw new WrongUsage('several operations are configured: --operation names the one whose policy is changed');
+  const subject = operation && { input, operation };
+  const surroundings = options.local ? LOCAL : AWS;
+  const asked = { config, subject, axes, aims };
+  const setting = { downstream, surroundings, seed };
+  if (described === undefined) return { ...asked, setting: { ...setting, source: await traceAt(trace ?? '') } };
+  return {
+    ...asked,
+    setting: { ...setting, source: loadOf(described, operation) },
+    expected: tasksIn(described),
+  };
+};
+
+/** Before minutes are simulated. @throws WrongUsage for a file of another kind; CommandFailure where its folder is none */
+const checkOut = (file: string | undefined): void => {
+  if (file === undefined) return;
+  if (!['.html', '.svg'].includes(extname(file)))
+    throw new WrongUsage('--out takes a file whose name ends in .html (a page with everything) or .svg (a picture)');
+  if (!existsSync(dirname(file)))
+    throw new CommandFailure(`${file} cannot be written: there is no folder ${dirname(file)}`);
+};
+
+const right = <T>(option: string, parsed: Parsed<T>): T => {
+  if (parsed.ok) return parsed.value;
+  throw new WrongUsage(`${option}: ${describeInBrief(parsed.problems)}`);
+};
+
+const aimsIn = ({ recommend = false, aim = [] }: SimulateOptions): readonly Aim[] | undefined => {
+  if (recommend !== aim.length > 0)
+    throw new WrongUsage('--recommend and --aim go together: --recommend --aim "p99 wait < 5s"');
+  return recommend ? aim.map((text) => right('--aim', aimFrom(text))) : undefined;
+};
+
+const seedIn = (text = '1'): number => {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new WrongUsage('--seed takes a whole number from 0 to 999,999,999');
+};
+
+const configured = async (given: string | undefined): Promise<{ readonly input: unknown; readonly config: Config }> => {
+  const own = findConfig(process.cwd(), given);
+  if (own === undefined && !existsSync(EXAMPLE_CONFIG))
+    throw new CommandFailure(
+      `there is no ${CONFIG_FILES.join(' or ')} in this folder: write one, or name it by --config`,
+    );
+  if (own === undefined)
+    console.error(`There is no ${CONFIG_FILES.join(' or ')} in this folder; this is examples/flights:\n`);
+  const file = own ?? EXAMPLE_CONFIG;
+  const input = await readConfig(file);
+  const parsed = parseConfig(input);
+  if (!parsed.ok) throw new InvalidConfig(file, parsed.problems);
+  return { input, config: parsed.value };
+};
+
+/** The one that is named, or the only one. */
+const operationOf = (config: Config, name: string | undefined): Operation | undefined => {
+  const all = Object.values(config.operations);
+  if (name === undefined) return all.length === 1 ? all[0] : undefined;
+  const found = operationNamed(config, name);
+  if (found) return found;
+  throw new WrongUsage(
+    `--operation names none that is configured: these are ${Object.keys(config.operations).join(', ')}`,
+  );
+};
+
+const loadOf = (load: Load, operation: Operation | undefined): Source => {
+  if (operation === undefined)
+    throw new WrongUsage('several operations are configured: --operation names the one of the load');
+  const problems = loadProblems(load, operation);
+  if (problems.length > 0) throw new WrongUsage(`--load: ${describeInBrief(problems)}`);
+  return { kind: 'load', load, operation: operation.operation };
+};
+
+const tasksIn = ({ rate, bursts, duration }: Load): number =>
+  Math.ceil((rate * duration) / 1_000 + (bursts === null ? 0 : (bursts.size * duration) / bursts.every));
+
+/** The standard input can be read once, and a trace is read for every policy: it goes into a file that goes with this process. */
+const traceAt = async (file: string): Promise<Source> => {
+  if (file !== '-') {
+    sizeOf(file);
+    return { kind: 'trace', path: file, name: file };
+  }
+  const path = join(temporaryFolder('trace'), 'trace');
+  await pipeline(process.stdin, createWriteStream(path));
+  return { kind: 'trace', path, name: '-' };
+};

@@ -1,0 +1,113 @@
+/** `groupage status ID`: where is my task? */
+import { setTimeout } from 'node:timers/promises';
+import { Command, InvalidArgumentError } from 'commander';
+import { rawMembers } from '../../../src/util/json-text.ts';
+import { CommandFailure } from '../../failure.ts';
+import { type CommonOptions, TASK, type TaskShape } from '../../shapes.ts';
+import { ahead, fields, green, moment, printable, printJson, red } from '../../terminal.ts';
+import { type ApiClient, ApiFailure } from '../api-client.ts';
+import { someId } from '../arguments.ts';
+import { connect } from '../connect.ts';
+
+interface StatusOptions extends CommonOptions {
+  readonly wait?: boolean;
+  readonly timeout: number;
+}
+
+const seconds = (text: string): number => {
+  const value = Number(text);
+  if (!(value > 0)) throw new InvalidArgumentError('It takes a number of seconds.');
+  return value;
+};
+
+export const statusCommand = (): Command =>
+  new Command('status')
+    .description('show a task: its batch, its result, why it failed')
+    .argument('<id>', "the task's id", someId)
+    .option('--wait', 'wait until it has succeeded or failed (exit status 1 if it failed)')
+    .option('--timeout <seconds>', 'how long to wait', seconds, 300)
+    .action((id: string, options: StatusOptions) => status(id, options));
+
+const status = async (id: string, options: StatusOptions): Promise<void> => {
+  const api = await connect(options);
+  const answer = options.wait
+    ? await waitForEnd(api, id, options.timeout)
+    : await api.get(`/tasks/${encodeURIComponent(id)}`, TASK);
+  const task = answer.value;
+  console.log(options.json ? printJson(answer.text) : describe(task, rawMembers(answer.text)));
+  if (options.wait && task.status === 'failed') process.exitCode = 1;
+};
+
+/** A task that is not known yet may be in the register queue still, so waiting includes waiting for that. */
+const waitForEnd = async (api: ApiClient, id: string, timeout: number) => {
+  const deadline = Date.now() + timeout * 1_000;
+  for (;;) {
+    const answer = await lookUp(api, id, Date.now() < deadline);
+    const state = answer?.value.status;
+    if (answer && (state === 'succeeded' || state === 'failed')) return answer;
+    if (Date.now() >= deadline)
+      throw new CommandFailure(`task ${id} is still ${state ?? 'unknown'} after ${timeout} s`);
+    await setTimeout(250);
+  }
+};
+
+const lookUp = async (api: ApiClient, id: string, mayBeUnknown: boolean) => {
+  try {
+    return await api.get(`/tasks/${encodeURIComponent(id)}`, TASK);
+  } catch (cause) {
+    if (mayBeUnknown && cause instanceof ApiFailure && cause.status === 404) return undefined;
+    throw cause;
+  }
+};
+
+const coloured = (status: TaskShape['status']): string =>
+  status === 'failed' ? red(status) : status === 'succeeded' ? green(status) : status;
+
+/** Space between the parts of a JSON text is no matter of control characters. */
+const shown = (raw: ReadonlyMap<string, string>, name: string): string | undefined => {
+  const text = raw.get(name);
+  return text && printable(text.replaceAll(/\s+/g, ' '));
+};
+
+/** A retry's message may come late: the time is the earliest. */
+const attemptAfter = (iso: string): string => {
+  const left = ahead(iso);
+  return `${printable(iso)} (${left === undefined ? 'due' : `in ${left}`})`;
+};
+
+const until = (iso: string): string => {
+  const left = ahead(iso);
+  return `${printable(iso)} (${left === undefined ? 'over' : `in ${left}`})`;
+};
+
+/** @param raw the answer's fields as they came: parsing could change a payload's numbers. */
+const describe = (task: TaskShape, raw: ReadonlyMap<string, string>): string =>
+  fields([
+    ['id', printable(task.id)],
+    ['status', coloured(task.status)],
+    ['target', printable(task.target)],
+    ['batch', task.batchId && printable(task.batchId)],
+    ['attempts', task.attempts > 0 ? String(task.attempts) : undefined],
+    ['next attempt', task.nextAttemptAfter && attemptAfter(task.nextAttemptAfter)],
+    ['last attempt', task.lastReason && printable(task.lastReason)],
+    ['waits for', task.waitsFor && printable(task.waitsFor.text)],
+    ['created', moment(task.createdAt)],
+    ['finished', task.finishedAt && moment(task.finishedAt)],
+    ['correlation', task.correlationId && printable(task.correlationId)],
+    ['priority', task.priority === undefined ? undefined : `${task.priority} of 9`],
+    ['weight', task.weight === undefined ? undefined : String(task.weight)],
+    ['key', task.coalesceKey && printable(task.coalesceKey)],
+    ['version', task.version === undefined ? undefined : String(task.version)],
+    ['callback', task.callback && printable(task.callback)],
+    ['fan-out item', task.fanOutItem && printable(task.fanOutItem)],
+    ['start by', task.startBy && until(task.startBy)],
+    ['superseded', task.supersededBy && `by ${printable(task.supersededBy)}, which was done instead`],
+    [
+      'error',
+      task.error &&
+        red(printable(`${task.error.code}: ${task.error.message}${task.error.retriable ? ' (a retry may help)' : ''}`)),
+    ],
+    ['next', task.status === 'failed' ? `groupage redrive ${printable(task.id)} gives it another run` : undefined],
+    ['result', shown(raw, 'result') ?? (task.resultOmitted && `${task.resultOmitted.bytes} bytes, too large to keep`)],
+    ['payload', shown(raw, 'payload')],
+  ]);

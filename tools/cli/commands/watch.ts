@@ -1,0 +1,267 @@
+/** `groupage watch`: the flow, live in a terminal. */
+import { setTimeout } from 'node:timers/promises';
+import { stripVTControlCharacters } from 'node:util';
+import { Command } from 'commander';
+import pLimit from 'p-limit';
+import { CommandFailure } from '../../failure.ts';
+import { BATCH, type BatchShape, type CommonOptions, type OperationShape, type TargetShape } from '../../shapes.ts';
+import { ago, cut, dim, green, plural, printable, printJson, red } from '../../terminal.ts';
+import { type ApiClient, ApiFailure } from '../api-client.ts';
+import { everyOption } from '../arguments.ts';
+import { connect } from '../connect.ts';
+import { allTargets, CONCURRENCY, listed } from '../pages.ts';
+import { operationsOf, troubleOf } from './operations.ts';
+
+interface WatchOptions extends CommonOptions {
+  readonly every: number;
+  readonly once?: boolean;
+}
+
+export const watchCommand = (): Command =>
+  new Command('watch')
+    .description('watch the flow: waiting tasks, leaders, batches, fill, failures')
+    .option('--every <seconds>', 'how often to look', everyOption, 1)
+    .option('--once', 'look once (also when the output is no terminal)')
+    .action((options: WatchOptions) => watch(options));
+
+/** Targets that are listed; whoever has more learns that these are not all. */
+const LISTED = 1_000;
+/** Of the most urgent of them, as many as are shown, the batches are looked at too. */
+const SHOWN_MAX = 100;
+const BATCHES_EACH = 5;
+
+const look = async (api: ApiClient, shown: number): Promise<Snapshot> => {
+  const targets = (await allTargets(api, LISTED)).toSorted(byUrgency);
+  const atOnce = pLimit(CONCURRENCY);
+  const batchesOf = (target: string) => listed(api, 'batches', BATCH, { target }, BATCHES_EACH);
+  const rows = await Promise.all(
+    targets.map(async (target, index) => ({
+      ...target,
+      batches: index < Math.min(shown, SHOWN_MAX) ? await atOnce(() => batchesOf(target.target)) : [],
+    })),
+  );
+  const operations = await statesOf(api);
+  return { url: api.url, at: Date.now(), rows, operations, isAll: targets.length < LISTED };
+};
+
+/** A stack that was deployed with an earlier version has none. */
+const statesOf = async (api: ApiClient): Promise<readonly OperationShape[]> => {
+  try {
+    return (await operationsOf(api)).value.operations;
+  } catch (cause) {
+    if (cause instanceof ApiFailure && cause.status === 404) return [];
+    throw cause;
+  }
+};
+
+const watch = async ({ every, once, ...options }: WatchOptions): Promise<void> => {
+  const { json } = options;
+  const api = await connect(options);
+  if (once || json || !process.stdout.isTTY) {
+    const snapshot = await look(api, SHOWN_MAX);
+    console.log(
+      json
+        ? printJson(JSON.stringify(snapshot))
+        : draw(snapshot, { width: process.stdout.columns ?? 120, height: Number.POSITIVE_INFINITY }),
+    );
+    return;
+  }
+  await live(api, every);
+};
+
+const ALTERNATE_SCREEN = '\u001b[?1049h\u001b[?25l';
+const NORMAL_SCREEN = '\u001b[?25h\u001b[?1049l';
+const HOME = '\u001b[H';
+const CLEAR_TO_END_OF_LINE = '\u001b[K';
+const CLEAR_BELOW = '\u001b[J';
+
+/** A stack that is restarted comes back: until then the picture says why there is none. */
+const pictureOf = async (api: ApiClient, screen: Screen): Promise<string> => {
+  try {
+    return draw(await look(api, screen.height), screen);
+  } catch (cause) {
+    if (!(cause instanceof CommandFailure)) throw cause;
+    return `groupage watch\n\n${red(printable(cause.message))}\n${dim('Looking again …  q quits')}`;
+  }
+};
+
+/** Draws again and again, on a screen of its own, until q or Ctrl-C. */
+const live = async (api: ApiClient, every: number): Promise<void> => {
+  const { stdin, stdout } = process;
+  const stop = new AbortController();
+  const onKey = (key: Buffer): void => {
+    if (['q', '\u0003', '\u001b'].includes(key.toString())) stop.abort();
+  };
+  stdin.setRawMode?.(true);
+  stdin.on('data', onKey);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+  const stopped = new Promise<undefined>((resolve) => {
+    stop.signal.addEventListener('abort', () => resolve(undefined));
+  });
+  stdout.write(ALTERNATE_SCREEN);
+  try {
+    while (!stop.signal.aborted) {
+      const from = performance.now();
+      const picture = await Promise.race([pictureOf(api, { width: stdout.columns, height: stdout.rows }), stopped]);
+      if (picture === undefined) break;
+      stdout.write(
+        `${HOME}${picture.replaceAll('\n', `${CLEAR_TO_END_OF_LINE}\n`)}${CLEAR_TO_END_OF_LINE}${CLEAR_BELOW}`,
+      );
+      // Looking must not become the work: with many Targets it takes a while, and rests for as long.
+      const pause = Math.max(every * 1_000, performance.now() - from);
+      await setTimeout(pause, undefined, { signal: stop.signal }).catch(() => {});
+    }
+  } finally {
+    stdout.write(NORMAL_SCREEN);
+    stdin.off('data', onKey);
+    stdin.setRawMode?.(false);
+    stdin.pause();
+  }
+};
+
+export interface Snapshot {
+  readonly url: string;
+  readonly at: number;
+  readonly rows: readonly (TargetShape & { readonly batches: readonly BatchShape[] })[];
+  readonly operations: readonly OperationShape[];
+  /** Whether there are no more Targets than these. */
+  readonly isAll: boolean;
+}
+
+export interface Screen {
+  readonly width: number;
+  readonly height: number;
+}
+
+type Row = Snapshot['rows'][number];
+
+const BAR = 10;
+
+/** One picture. Pure, so that it can be tested without a terminal. */
+export const draw = (snapshot: Snapshot, { width, height }: Screen): string => {
+  const { rows, at, url } = snapshot;
+  const heading = [
+    `${'groupage watch'}  ${dim(`${url}  ${new Date(at).toTimeString().slice(0, 8)}  q quits`)}`,
+    summary(snapshot),
+    ...troubles(snapshot),
+    '',
+  ];
+  if (rows.length === 0)
+    return [...heading, 'No task was registered yet. Send one:  groupage send OPERATION PAYLOAD'].join('\n');
+  const isNarrow = width < 100;
+  const columns = columnsOf(isNarrow);
+  const taken = columns.reduce((sum, column) => sum + column.width + GAP.length, 0);
+  const nameWidth = Math.min(Math.max(...rows.map(({ target }) => target.length), 6), Math.max(18, width - taken));
+  const inColumns = ([name = '', ...cells]: readonly string[]): string =>
+    [name.padEnd(nameWidth), ...cells.map((cell, index) => padded(cell, columns[index]?.width ?? 0, index === 0))]
+      .join(GAP)
+      .trimEnd();
+  const paused = new Set(snapshot.operations.filter((each) => each.paused).map(({ operation }) => operation));
+  const shown = rows.map((row) => ({ ...row, isHeldUp: paused.has(row.operation) }));
+  const lines = shown.toSorted(byUrgency).map((row) => inColumns(cellsOf(row, nameWidth, at, isNarrow)));
+  const room = Math.max(1, height - heading.length - 2);
+  const more = lines.length > room ? [dim(`… and ${lines.length - room} more`)] : [];
+  return [...heading, dim(inColumns(['TARGET', ...columns.map(({ name }) => name)])), ...lines.slice(0, room), ...more]
+    .map((text) => cut(text, width))
+    .join('\n');
+};
+
+const summary = ({ rows, isAll }: Snapshot): string => {
+  const sum = (of: (row: Row) => number): number => rows.reduce((total, row) => total + of(row), 0);
+  const batches = rows.flatMap((row) => row.batches).filter(({ fill }) => fill !== undefined);
+  const failed = sum(failedOf);
+  const fill =
+    batches.length === 0
+      ? ''
+      : ` · recent batches ${Math.round((batches.reduce((total, batch) => total + (batch.fill ?? 0), 0) / batches.length) * 100)}% full`;
+  const waiting = `${sum((row) => row.waiting).toLocaleString('en')} waiting in ${isAll ? '' : 'the first '}${plural(rows.length, 'Target')}`;
+  return `${waiting} · ${plural(
+    sum(({ leader }) => (leader ? 1 : 0)),
+    'leader',
+  )}${fill}${failed > 0 ? ` · ${red(`${plural(failed, 'task')} failed`)}` : ''}`;
+};
+
+/** As many operations as are named: on a small screen their Targets want room too. */
+const TROUBLES_SHOWN = 3;
+
+/** Operations of which nothing, or not all, goes on. */
+const troubles = ({ operations, at }: Snapshot): string[] => {
+  const all = operations.flatMap((operation) => troubleOf(operation, at) ?? []);
+  const more = all.length - TROUBLES_SHOWN;
+  return [
+    ...all.slice(0, TROUBLES_SHOWN).map((trouble) => red(printable(trouble))),
+    ...(more > 0 ? [red(`… and ${plural(more, 'operation')} more: groupage operations`)] : []),
+  ];
+};
+
+/** What waits most comes first, then what moved last. */
+const byUrgency = (a: TargetShape & Moved, b: TargetShape & Moved): number =>
+  b.waiting - a.waiting ||
+  Number(b.leader !== null) - Number(a.leader !== null) ||
+  (b.batches?.[0]?.createdAt ?? '').localeCompare(a.batches?.[0]?.createdAt ?? '') ||
+  a.target.localeCompare(b.target);
+
+/** Tasks that failed in the batches that are shown. */
+const failedOf = ({ batches }: Row): number => batches.reduce((total, { counts }) => total + (counts?.failed ?? 0), 0);
+
+interface Moved {
+  readonly batches?: readonly BatchShape[];
+}
+
+/** @param row `isHeldUp` where its operation is paused: what waits for that waits in the same queue as for room. */
+const cellsOf = (row: Row & HeldUp, nameWidth: number, now: number, isNarrow: boolean): string[] => {
+  const [last] = row.batches;
+  const failed = failedOf(row);
+  const target = printable(row.target);
+  const name = target.length > nameWidth ? `…${target.slice(-nameWidth + 1)}` : target;
+  return [
+    name,
+    `${row.waiting.toLocaleString('en')}${row.waitingIsAtLeast ? '+' : ''}`,
+    ago(row.oldestAt, now),
+    stateOf(row),
+    failed > 0 ? red(failed.toLocaleString('en')) : '',
+    last ? `${status(last)} ${ago(last.createdAt, now)}` : '',
+    last ? fillOf(last, isNarrow) : '',
+  ];
+};
+
+interface HeldUp {
+  readonly isHeldUp: boolean;
+}
+
+const stateOf = ({ openBatch, paused, blocked, leader, isHeldUp }: Row & HeldUp): string => {
+  if (openBatch) return 'sealing';
+  if (paused || (blocked && isHeldUp)) return red('paused');
+  if (blocked) return 'no room';
+  return leader ? 'waiting' : '';
+};
+
+const fillOf = ({ fill = 0, size }: BatchShape, isNarrow: boolean): string =>
+  isNarrow ? `${Math.round(fill * 100)}%` : `${bar(fill)} ${size}`;
+
+const status = ({ status, attempt }: BatchShape): string => {
+  if (status === 'succeeded') return green(status);
+  if (status === 'in-progress') return attempt > 1 ? red(`attempt ${attempt}`) : status;
+  return status === 'sealed' || status === 'forming' ? status : red(printable(status));
+};
+
+const bar = (fill: number): string =>
+  `${'█'.repeat(Math.round(fill * BAR))}${'░'.repeat(BAR - Math.round(fill * BAR))}`;
+
+const GAP = '  ';
+
+/** What is shown of a Target beside its name, with room for it: in 80 columns as much as fits. */
+const columnsOf = (isNarrow: boolean): readonly { readonly name: string; readonly width: number }[] => [
+  { name: 'WAITING', width: 7 },
+  { name: 'OLDEST', width: 6 },
+  { name: 'LEADER', width: 7 },
+  { name: 'FAILED', width: 6 },
+  { name: 'LAST BATCH', width: isNarrow ? 17 : 20 },
+  { name: 'FILL', width: isNarrow ? 4 : 15 },
+];
+
+/** Colours take no room. */
+const padded = (text: string, width: number, right: boolean): string => {
+  const space = ' '.repeat(Math.max(0, width - stripVTControlCharacters(text).length));
+  return right ? space + text : text + space;
+};
