@@ -10,9 +10,9 @@ import { describeProblems } from '../src/util/problems.ts';
 import type { CallbackTarget } from './callback-targets.ts';
 import { Flow } from './flow.ts';
 import type { HandlerCode } from './handler-code.ts';
+import { InstanceMetrics } from './instance-metrics.ts';
 import { InvalidProps } from './invalid-props.ts';
 import { checkKnown } from './known-config.ts';
-import { InstanceMetrics } from './ops/instance-metrics.ts';
 import { FlowOutputs } from './outputs.ts';
 import { grantSend, grantSendFromAccounts, grantSendFromOrganizations } from './producers.ts';
 import { instanceOf } from './service.ts';
@@ -22,7 +22,6 @@ import { Tables } from './tables.ts';
 export type { CallbackTarget } from './callback-targets.ts';
 export { FleetTable, type FleetTableProps } from './fleet-table.ts';
 export { InvalidProps } from './invalid-props.ts';
-export { Ops } from './ops/ops.ts';
 
 export interface GroupageProps extends Surroundings {
   /** What `groupage.config.ts` exports. */

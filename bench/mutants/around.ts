@@ -3,7 +3,7 @@ import { type Mutant, mutantsOf } from './mutant.ts';
 
 export const AROUND: readonly Mutant[] = [
   ...mutantsOf(
-    'lib/ops/watches.ts',
+    'lib/ops/alarms.ts',
     ['test/infrastructure/thresholds.test.ts'],
     ['const TAKEOVERS = 3;', 'const TAKEOVERS = 3_000;'],
     ['const REGISTER_AGE = 300;', 'const REGISTER_AGE = 300_000;'],

@@ -1,39 +1,16 @@
 /** The dashboard: five questions, in the order in which somebody asks them who was just called. */
 import { Aws, Duration, Stack, Token } from 'aws-cdk-lib';
-import {
-  type Alarm,
-  AlarmStatusWidget,
-  Dashboard,
-  type IWidget,
-  PeriodOverride,
-  TextWidget,
-} from 'aws-cdk-lib/aws-cloudwatch';
+import { type Alarm, AlarmStatusWidget, Dashboard, PeriodOverride, TextWidget } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import type { Flow } from '../flow.ts';
 import { InvalidProps } from '../invalid-props.ts';
-import { isItFull } from './fill.ts';
-import { isItLate } from './lateness.ts';
-import { whereIsTheBottleneck } from './limits.ts';
-import { isAnythingLost } from './losses.ts';
-import { whatDoesItCost } from './spending.ts';
-import type { Watched } from './watched.ts';
+import { QUESTIONS, type Watched } from './graphs.ts';
 
 /** A dashboard has up to 2,500 metrics: an operation up to 28, each destination, queue, function and table a few. */
 const OPERATIONS_MAX = 60;
 /** Of one widget. */
 const ALARMS_MAX = 100;
 const FULL_WIDTH = 24;
-
-/** Answers one question. */
-type Graphs = (watched: Watched) => readonly IWidget[];
-
-const QUESTIONS: readonly (readonly [title: string, graphs: Graphs])[] = [
-  ['Is anything lost or failing?', isAnythingLost],
-  ['Is anything late?', isItLate],
-  ['Are batches full?', isItFull],
-  ['What does it cost?', whatDoesItCost],
-  ['Where is the bottleneck?', whereIsTheBottleneck],
-];
 
 interface OpsDashboardProps extends Omit<Watched, 'operations'> {
   readonly alarms: readonly Alarm[];

@@ -1,15 +1,16 @@
 /** To operate a flow: the dashboard and the alarms of it (docs/operating.md). */
-import type { Alarm, IAlarmAction } from 'aws-cdk-lib/aws-cloudwatch';
+import { Alarm, ComparisonOperator, type IAlarmAction, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
-import { type Config, NO_ALARMS } from '../../src/domain/config/resolved.ts';
+import { type AlarmPolicy, type Config, NO_ALARMS } from '../../src/domain/config/resolved.ts';
 import type { Flow } from '../flow.ts';
+import { measuredIn } from '../instance-metrics.ts';
 import { InvalidProps } from '../invalid-props.ts';
 import type { Tables } from '../tables.ts';
-import { type AlarmId, Alarms } from './alarm.ts';
+import { type AlarmId, type Watch, watchesOf } from './alarms.ts';
 import { OpsDashboard } from './dashboard.ts';
-import { measuredIn } from './measured.ts';
-import { watchesOf, watchesOfLimits } from './watches.ts';
 
 export interface OpsProps {
   readonly config: Config;
@@ -37,7 +38,7 @@ export class Ops extends Construct {
     const byName = tablesOf(tables);
     // Whoever makes this construct wants alarms, whatever the configuration says of a stack of their own.
     const policy = config.alarms ?? NO_ALARMS;
-    const watches = [...watchesOf(config, policy, flow, measured), ...watchesOfLimits(flow, byName)];
+    const watches = watchesOf(config, policy, flow, byName, measured);
     this.alarms = new Alarms(this, 'Alarms', { watches, policy }).alarms;
     this.dashboard = new OpsDashboard(this, 'Dashboard', {
       config,
@@ -79,3 +80,39 @@ const tablesOf = ({ task, batchLock, batch, fanOut, list, fleet }: Tables): Read
   list,
   fleet: fleet.table,
 });
+
+interface AlarmsProps {
+  readonly watches: readonly Watch[];
+  readonly policy: AlarmPolicy;
+}
+
+/**
+ * Each watches one metric. No math: an alarm is paid by the metrics that it looks at, so that one of a sum costs as much
+ * as one of each, and tells less.
+ */
+class Alarms extends Construct {
+  readonly alarms: readonly Alarm[];
+
+  constructor(scope: Construct, id: string, { watches, policy }: AlarmsProps) {
+    super(scope, id);
+    const topic = policy.topic === null ? undefined : Topic.fromTopicArn(this, 'Topic', policy.topic);
+    this.alarms = watches.map(({ id: name, metric, threshold, below, periods = 1, says, todo, section }) => {
+      const alarm = new Alarm(this, name, {
+        alarmDescription: `${says}: ${todo}. ${policy.runbook}#${section}`,
+        metric,
+        threshold,
+        comparisonOperator: below
+          ? ComparisonOperator.LESS_THAN_THRESHOLD
+          : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+        evaluationPeriods: periods,
+        // Nothing is counted where nothing happens; where something has to happen, that is the fault.
+        treatMissingData: below ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
+      });
+      if (topic) {
+        alarm.addAlarmAction(new SnsAction(topic));
+        alarm.addOkAction(new SnsAction(topic));
+      }
+      return alarm;
+    });
+  }
+}

@@ -2,7 +2,7 @@
 import { App, CfnOutput, CfnParameter, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { Ops } from '../../lib/groupage.ts';
+import { Ops } from '../../lib/ops/ops.ts';
 import { executionPrefix } from '../../src/domain/config/endpoints.ts';
 import { ENVIRONMENT } from '../../src/domain/deployed/environment.ts';
 import { instanceIn, instancesOf, parseInstance } from '../../tools/account/instances.ts';

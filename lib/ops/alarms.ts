@@ -1,7 +1,12 @@
-/** What is watched: all that a person should see to, and nothing that sees to itself. */
+/**
+ * What is watched: all that a person should see to, and nothing that sees to itself.
+ *
+ * Another alarm is a row here, with its name in `AlarmId`, and a section of docs/operating.md.
+ */
 import { Duration } from 'aws-cdk-lib';
 import { type Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import {
   type AlarmPolicy,
   type Config,
@@ -10,9 +15,40 @@ import {
   type Operation,
 } from '../../src/domain/config/resolved.ts';
 import type { Flow } from '../flow.ts';
-import { QUARTER, type Watch } from './alarm.ts';
-import { type MeasuredIn, STEP } from './measured.ts';
+import { type MeasuredIn, STEP } from '../instance-metrics.ts';
 
+/** What an alarm is of: all that there can be. Behind a hyphen stands which operation, destination, queue, function or table. */
+export type AlarmId =
+  | 'Rejected'
+  | 'Repairs'
+  | 'RegisterAge'
+  | 'CallbackAge'
+  | 'GivenUp'
+  | 'SweepRuns'
+  | 'SweepErrors'
+  | 'SweepCut'
+  | `${'Late' | 'Failed' | 'Circuit' | 'Takeovers'}-${string}`
+  | `${'DeadLetters' | 'Vanishing' | 'Callbacks' | 'Throttled' | 'ReadThrottled' | 'WriteThrottled'}-${string}`;
+
+export interface Watch {
+  /** Unique among a deployment's alarms; its logical id is made of it. */
+  readonly id: AlarmId;
+  readonly metric: Metric;
+  /** It goes on where the metric is this or more, or, with `below`, less. */
+  readonly threshold: number;
+  readonly below?: true;
+  /** For so many of the metric's periods in a row. @default 1 */
+  readonly periods?: number;
+  /** What is the matter, in a clause. */
+  readonly says: string;
+  /** What to do, in a clause. */
+  readonly todo: string;
+  /** Of docs/operating.md, as GitHub names its heading in addresses. */
+  readonly section: string;
+}
+
+/** What is rare, and wrong each time, is counted over so long: as long as its alarm stays on at the least. */
+const QUARTER = Duration.minutes(15);
 /** Longer than the longest `coolDown`: between two openings its alarm stays on. */
 const CIRCUIT_SPAN = Duration.minutes(20);
 /** The patrol looks at each Target once an hour at the latest: an alarm of what it sees looks as far back. */
@@ -36,11 +72,24 @@ const CALLBACK_AGE = UNDELIVERED.age / 1_000;
 /** A function that fails or is throttled for three steps does not see to itself. */
 const LASTING = 3;
 
-export const watchesOf = (config: Config, policy: AlarmPolicy, flow: Flow, measured: MeasuredIn): Watch[] => [
+const visibleIn = (queue: IQueue, period = STEP): Metric =>
+  queue.metricApproximateNumberOfMessagesVisible({ period, statistic: Stats.MAXIMUM });
+
+const oldestIn = (queue: IQueue): Metric =>
+  queue.metricApproximateAgeOfOldestMessage({ period: STEP, statistic: Stats.MAXIMUM });
+
+/** All of them, in the order in which the dashboard shows them. */
+export const watchesOf = (
+  config: Config,
+  policy: AlarmPolicy,
+  flow: Flow,
+  tables: Readonly<Record<string, Table>>,
+  measured: MeasuredIn,
+): Watch[] => [
   ...Object.entries(flow.workingQueues).map(
     ([name, { deadLetters }]): Watch => ({
       id: `DeadLetters-${name}`,
-      metric: deadLetters.metricApproximateNumberOfMessagesVisible({ period: STEP, statistic: Stats.MAXIMUM }),
+      metric: visibleIn(deadLetters),
       threshold: 1,
       says:
         name === 'callback'
@@ -53,10 +102,7 @@ export const watchesOf = (config: Config, policy: AlarmPolicy, flow: Flow, measu
   ...watchesOfVanishing(flow),
   {
     id: 'Rejected',
-    metric: flow.rejectedQueue.queue.metricApproximateNumberOfMessagesVisible({
-      period: STEP,
-      statistic: Stats.MAXIMUM,
-    }),
+    metric: visibleIn(flow.rejectedQueue.queue),
     threshold: 1,
     says: 'Messages were refused',
     todo: 'read the reasons, and have them sent again or delete them',
@@ -74,13 +120,14 @@ export const watchesOf = (config: Config, policy: AlarmPolicy, flow: Flow, measu
   ...watchesOfCallbacks(config, flow, measured),
   {
     id: 'RegisterAge',
-    metric: flow.registerQueue.queue.metricApproximateAgeOfOldestMessage({ period: STEP, statistic: Stats.MAXIMUM }),
+    metric: oldestIn(flow.registerQueue.queue),
     threshold: REGISTER_AGE,
     says: 'Tasks are sent faster than they are registered, or are not registered at all',
     todo: "look at the register function's errors, throttles and concurrency",
     section: 'register-messages-wait',
   },
   ...watchesOfSweep(flow, measured),
+  ...watchesOfLimits(flow, tables),
 ];
 
 const watchesOfCallbacks = (config: Config, { callbackQueue, givenUpQueue }: Flow, measured: MeasuredIn): Watch[] => [
@@ -95,32 +142,29 @@ const watchesOfCallbacks = (config: Config, { callbackQueue, givenUpQueue }: Flo
     }),
   ),
   ...(givenUpQueue
-    ? [
+    ? ([
         {
-          id: 'GivenUp' as const,
-          metric: givenUpQueue.queue.metricApproximateNumberOfMessagesVisible({
-            period: STEP,
-            statistic: Stats.MAXIMUM,
-          }),
+          id: 'GivenUp',
+          metric: visibleIn(givenUpQueue.queue),
           threshold: 1,
           says: 'Events were given up: no destination took them for three days',
           todo: 'mend the destination, and have them sent again (groupage redrive --dead-letters given-up) or delete them',
-          section: 'events-were-given-up' as const,
+          section: 'events-were-given-up',
         },
-      ]
+      ] satisfies Watch[])
     : []),
   ...(callbackQueue
-    ? [
+    ? ([
         {
-          id: 'CallbackAge' as const,
+          id: 'CallbackAge',
           // It leaves out messages that were received more than three times: those are watched destination by destination.
-          metric: callbackQueue.queue.metricApproximateAgeOfOldestMessage({ period: STEP, statistic: Stats.MAXIMUM }),
+          metric: oldestIn(callbackQueue.queue),
           threshold: CALLBACK_AGE,
           says: 'An event has waited for a quarter of an hour, and was received three times at the most',
           todo: "look at the callback function's errors, throttles and event source",
-          section: 'events-wait' as const,
+          section: 'events-wait',
         },
-      ]
+      ] satisfies Watch[])
     : []),
 ];
 
@@ -132,7 +176,7 @@ const watchesOfVanishing = ({ workingQueues, rejectedQueue, givenUpQueue }: Flow
     ...(givenUpQueue ? [['given-up', givenUpQueue.queue] as const] : []),
   ].map(([name, queue]) => ({
     id: `Vanishing-${name}`,
-    metric: queue.metricApproximateNumberOfMessagesVisible({ period: Duration.days(1), statistic: Stats.MAXIMUM }),
+    metric: visibleIn(queue, Duration.days(1)),
     threshold: 1,
     periods: WEEK_OF_DAYS,
     says: `Messages have lain ${isFinal(name) ? `in the ${name} queue` : `among the dead letters of the ${name} queue`} on each day of a week. SQS deletes a message 14 days after it was last sent`,
@@ -167,16 +211,16 @@ const watchesOfOperation = ({ failedBatches }: AlarmPolicy, operation: Operation
       section: 'batches-fail',
     },
     ...(circuit
-      ? [
+      ? ([
           {
-            id: `Circuit-${name}` as const,
+            id: `Circuit-${name}`,
             metric: measured('CircuitOpened', of, { period: CIRCUIT_SPAN }),
             threshold: 1,
             says: `The downstream of ${name} takes no calls, and its batches wait`,
             todo: 'mend the downstream, or the configuration that calls it; nothing is lost meanwhile',
-            section: 'a-circuit-is-open' as const,
+            section: 'a-circuit-is-open',
           },
-        ]
+        ] satisfies Watch[])
       : []),
     {
       id: `Takeovers-${name}`,
@@ -226,7 +270,7 @@ const watchesOfSweep = ({ functions }: Flow, measured: MeasuredIn): Watch[] => {
 };
 
 /** Where AWS says no: a function that may not run, a table that takes no more. */
-export const watchesOfLimits = (flow: Flow, tables: Readonly<Record<string, Table>>): Watch[] => [
+const watchesOfLimits = (flow: Flow, tables: Readonly<Record<string, Table>>): Watch[] => [
   ...[...flow.functions].map(
     ([name, fn]): Watch => ({
       id: `Throttled-${name}`,
@@ -242,7 +286,7 @@ export const watchesOfLimits = (flow: Flow, tables: Readonly<Record<string, Tabl
     (['Read', 'Write'] as const).map(
       (kind): Watch => ({
         id: `${kind}Throttled-${name}`,
-        metric: throttleEvents(table, kind),
+        metric: table.metric(`${kind}ThrottleEvents`, { period: STEP, statistic: Stats.SUM }),
         threshold: 1,
         periods: LASTING,
         says: `${kind}s of the table ${name} are throttled`,
@@ -252,6 +296,3 @@ export const watchesOfLimits = (flow: Flow, tables: Readonly<Record<string, Tabl
     ),
   ),
 ];
-
-const throttleEvents = (table: Table, kind: 'Read' | 'Write'): Metric =>
-  table.metric(`${kind}ThrottleEvents`, { period: STEP, statistic: Stats.SUM });

@@ -1,13 +1,26 @@
-/** The metrics of an instance, for alarms and dashboards of one's own. */
-import type { MathExpression, MathExpressionOptions, Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
-import { Stats } from 'aws-cdk-lib/aws-cloudwatch';
+/** The metrics of an instance, for its own dashboard and alarms, and for those of whoever uses the construct. */
+
+import { Duration } from 'aws-cdk-lib';
+import {
+  MathExpression,
+  type MathExpressionOptions,
+  Metric,
+  type MetricOptions,
+  Stats,
+} from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
-import type { Config } from '../../src/domain/config/resolved.ts';
-import type { DimensionName, MetricName } from '../../src/domain/events/metrics.ts';
-import type { Flow } from '../flow.ts';
-import { InvalidProps } from '../invalid-props.ts';
-import { reasonsOf, SEAL_REASONS } from './fill.ts';
-import { callsSavedBy, type DimensionsOf, dimensionsIn, measuredIn, STEP, sumOf } from './measured.ts';
+import type { SealReason } from '../src/domain/batches/policy.ts';
+import type { BatchPolicy } from '../src/domain/config/policies.ts';
+import type { Config } from '../src/domain/config/resolved.ts';
+import {
+  type DimensionName,
+  METRICS,
+  type MetricName,
+  NAMESPACE,
+  STACK_DIMENSION,
+} from '../src/domain/events/metrics.ts';
+import type { Flow } from './flow.ts';
+import { InvalidProps } from './invalid-props.ts';
 
 /** Of one operation. */
 export interface OperationMetricOptions extends MetricOptions {
@@ -115,3 +128,92 @@ export abstract class InstanceMetrics extends Construct {
     }
   }
 }
+
+/** How often graphs have a point. */
+export const STEP = Duration.minutes(5);
+
+/** The dimensions that a metric has beside its service. */
+export type DimensionsOf<Name extends MetricName> = Readonly<Record<(typeof METRICS)[Name]['by'][number], string>>;
+
+/** Metrics of ours that have the operation alone as dimension. */
+export type OfOperation = {
+  [Name in MetricName]: (typeof METRICS)[Name]['by'] extends readonly ['operation'] ? Name : never;
+}[MetricName];
+
+/** Makes our metrics of a flow, which its functions write under the name of its service, wherever alarms of them are. */
+export const measuredIn =
+  (flow: Pick<Flow, 'service'>) =>
+  <Name extends MetricName>(name: Name, of: DimensionsOf<Name>, options: MetricOptions = {}): Metric =>
+    new Metric({
+      namespace: NAMESPACE,
+      metricName: name,
+      dimensionsMap: { [STACK_DIMENSION]: flow.service, ...of },
+      statistic: METRICS[name].unit === 'Count' ? Stats.SUM : Stats.AVERAGE,
+      period: STEP,
+      ...options,
+    });
+
+export type MeasuredIn = ReturnType<typeof measuredIn>;
+
+/** Tells what a metric is of from how it is to be shown. */
+const dimensionsIn = <Name extends MetricName>(
+  name: Name,
+  props: DimensionsOf<Name> & MetricOptions,
+): { readonly of: DimensionsOf<Name>; readonly options: MetricOptions } => {
+  const by: readonly DimensionName[] = METRICS[name].by;
+  const isDimension = ([key]: readonly [string, unknown]): boolean => (by as readonly string[]).includes(key);
+  const entries = Object.entries(props);
+  return {
+    of: Object.fromEntries(entries.filter(isDimension)) as DimensionsOf<Name>,
+    options: Object.fromEntries(entries.filter((each) => !isDimension(each))),
+  };
+};
+
+/** The sum of metrics, of which those count as nothing that have no value. @param id unique in one graph. */
+const sumOf = (metrics: readonly Metric[], options: MathExpressionOptions = {}, id = 'm'): MathExpression => {
+  const named = metrics.map((metric, n) => [`${id}${n}`, metric] as const);
+  return new MathExpression({
+    expression: named.map(([name]) => `FILL(${name}, 0)`).join(' + '),
+    usingMetrics: Object.fromEntries(named),
+    period: STEP,
+    ...options,
+  });
+};
+
+/** Against one call for each task. @param id unique in one graph. */
+export const callsSavedBy = (
+  measured: MeasuredIn,
+  operation: string,
+  options: MathExpressionOptions = {},
+  id: string | number = '',
+): MathExpression => {
+  const [succeeded, failed, calls] = [`succeeded${id}`, `failed${id}`, `calls${id}`];
+  return new MathExpression({
+    // A step without any has no value, which would leave the whole without one.
+    expression: `FILL(${succeeded}, 0) + FILL(${failed}, 0) - FILL(${calls}, 0)`,
+    usingMetrics: {
+      [succeeded]: measured('TasksSucceeded', { operation }),
+      [failed]: measured('TasksFailed', { operation }),
+      [calls]: measured('DownstreamCalls', { operation }),
+    },
+    label: operation,
+    period: STEP,
+    ...options,
+  });
+};
+
+/** Which batches can be sealed for each of the reasons. */
+const CAN_BE: Readonly<Record<SealReason, (policy: BatchPolicy) => boolean>> = {
+  full: () => true,
+  bytes: () => true,
+  weight: ({ maxWeight }) => maxWeight > 0,
+  waited: () => true,
+  quiet: ({ quietPeriod }) => quietPeriod > 0,
+  bypass: ({ bypass }) => bypass !== null,
+  flush: () => true,
+};
+
+const SEAL_REASONS = Object.keys(CAN_BE) as readonly SealReason[];
+
+/** Why batches of this policy can be sealed. */
+export const reasonsOf = (policy: BatchPolicy): SealReason[] => SEAL_REASONS.filter((reason) => CAN_BE[reason](policy));

@@ -1,0 +1,205 @@
+/** The graphs of the dashboard, question by question. */
+import { GraphWidget, type GraphWidgetProps, type IMetric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import { type Config, lateAfter, longestWait, type Operation } from '../../src/domain/config/resolved.ts';
+import { REPAIRED } from '../../src/domain/events/metrics.ts';
+import type { Flow } from '../flow.ts';
+import { callsSavedBy, type MeasuredIn, type OfOperation, reasonsOf, STEP } from '../instance-metrics.ts';
+
+/** What they are of. */
+export interface Watched {
+  readonly config: Config;
+  /** Those operations that the dashboard has room for. */
+  readonly operations: readonly Operation[];
+  readonly flow: Flow;
+  readonly tables: Readonly<Record<string, Table>>;
+  readonly measured: MeasuredIn;
+}
+
+const isAnythingLost = (watched: Watched): GraphWidget[] => {
+  const { config, flow, measured } = watched;
+  const working = Object.entries(flow.workingQueues);
+  const destinations = Object.keys(config.destinations);
+  const deadLetters = Object.fromEntries(working.map(([name, queue]) => [name, queue.deadLetters]));
+  const { rejectedQueue, givenUpQueue } = flow;
+  const lying = {
+    ...deadLetters,
+    rejected: rejectedQueue.queue,
+    ...(givenUpQueue ? { 'given up': givenUpQueue.queue } : {}),
+  };
+  const queues = working.map(([queue]) => queue);
+  return [
+    graph('Dead letters, refused messages and events given up', ofQueues(lying, 'ApproximateNumberOfMessagesVisible')),
+    graph('Dead letters sent again, or unreadable', [
+      ...queues.map((queue) => measured('DeadLettersRevived', { queue }, { label: `${queue} again` })),
+      ...queues.map((queue) => measured('DeadLettersUnreadable', { queue }, { label: `${queue} unreadable` })),
+    ]),
+    graph('Messages refused', byOperation(watched, ['TasksRejected'])),
+    graph('Tasks failed, of which some expired', byOperation(watched, ['TasksFailed', 'TasksExpired'])),
+    graph('Batches failed', byOperation(watched, ['BatchesFailed'])),
+    graph('Circuits opened, and closed', byOperation(watched, ['CircuitOpened', 'CircuitClosed'])),
+    graph('Repairs', [measured('Repairs', {}), measured('FanOutsRepaired', {}), ...byOperation(watched, REPAIRED)]),
+    graph('Leaders that took over', byOperation(watched, ['LockTakeovers'])),
+    graph('Events of which nobody knows, or is told', [
+      ...destinations.map((destination) =>
+        measured('CallbacksFailed', { destination }, { label: `${destination} failed` }),
+      ),
+      ...destinations.map((destination) =>
+        measured('DestinationsDown', { destination }, { label: `${destination} down` }),
+      ),
+      measured('EventsUntold', {}),
+      measured('FanOutsExpired', {}),
+      measured('ItemsUnknown', {}),
+    ]),
+  ];
+};
+
+const isItLate = (watched: Watched): GraphWidget[] => {
+  const { operations } = watched;
+  return [
+    graph('How long the oldest task has waited (ms)', byOperation(watched, ['OldestWaiting'], Stats.MAXIMUM), {
+      leftAnnotations: operations.map((operation) => ({
+        value: lateAfter(operation),
+        label: `${operation.operation} is late`,
+      })),
+    }),
+    graph('How long batches waited for their seal, p99 (ms)', byOperation(watched, ['Wait'], 'p99'), {
+      leftAnnotations: operations.map((operation) => ({
+        value: longestWait(operation),
+        label: `${operation.batch.window === null ? 'maxWait' : 'window'} of ${operation.operation}`,
+      })),
+    }),
+    graph('Oldest message (s)', ofQueues(workingQueues(watched), 'ApproximateAgeOfOldestMessage')),
+    graph('Tasks in', byOperation(watched, ['TasksRegistered', 'TasksRedriven'])),
+    graph('Tasks out', byOperation(watched, ['TasksSucceeded', 'TasksFailed'])),
+  ];
+};
+
+const isItFull = (watched: Watched): GraphWidget[] => [
+  graph('Fill, mean (% of maxSize)', byOperation(watched, ['FillRatio'])),
+  ...watched.operations.map(({ operation, batch }) =>
+    graph(
+      `Batches of ${operation}, by why they were sealed`,
+      reasonsOf(batch).map((reason) => watched.measured('BatchesSealed', { operation, reason }, { label: reason })),
+      { stacked: true },
+    ),
+  ),
+];
+
+const callsSaved = ({ operations, measured }: Watched): IMetric[] =>
+  operations.map(({ operation }, n) => callsSavedBy(measured, operation, {}, n));
+
+const whatDoesItCost = (watched: Watched): GraphWidget[] => {
+  const { flow, tables, config, operations, measured } = watched;
+  const merging = operations.filter(({ merge }) => merge);
+  const sent = Object.entries({ ...workingQueues(watched), rejected: flow.rejectedQueue.queue });
+  return [
+    graph('Calls of the downstream', byOperation(watched, ['DownstreamCalls'])),
+    graph('Calls saved, against one for each task', callsSaved(watched)),
+    graph('Leaders elected', byOperation(watched, ['LeadersElected'])),
+    graph('Write units', ofTables(tables, ['ConsumedWriteCapacityUnits'])),
+    graph('Read units', ofTables(tables, ['ConsumedReadCapacityUnits'])),
+    graph('Invocations', ofFunctions(flow.functions, 'Invocations', Stats.SUM)),
+    graph(
+      'Messages sent',
+      sent.map(([label, queue]) => queue.metric('NumberOfMessagesSent', { label, period: STEP, statistic: Stats.SUM })),
+    ),
+    graph('Events told, and fan-outs that are done', [
+      ...Object.keys(config.destinations).map((destination) =>
+        measured('CallbacksDelivered', { destination }, { label: destination }),
+      ),
+      measured('FanOutsCompleted', {}),
+    ]),
+    ...(merging.length > 0
+      ? [
+          graph(
+            'Merging',
+            byOperation({ ...watched, operations: merging }, [
+              'RequestsMerged',
+              'JobsStarted',
+              'InputsMerged',
+              'InputsSkipped',
+            ]),
+          ),
+        ]
+      : []),
+  ];
+};
+
+const whereIsTheBottleneck = (watched: Watched): GraphWidget[] => {
+  const { flow, tables } = watched;
+  const queues = workingQueues(watched);
+  return [
+    graph('A call of the downstream, p95 (ms)', byOperation(watched, ['DownstreamLatency'], 'p95')),
+    graph('Calls that came to nothing', byOperation(watched, ['DownstreamErrors'])),
+    graph('Batches that are tried again', byOperation(watched, ['BatchesRetried'])),
+    graph('Messages that wait in their queue', ofQueues(queues, 'ApproximateNumberOfMessagesVisible')),
+    graph('Messages in flight', ofQueues(queues, 'ApproximateNumberOfMessagesNotVisible')),
+    graph('Messages that are delayed', ofQueues(queues, 'ApproximateNumberOfMessagesDelayed')),
+    graph('Functions at once', ofFunctions(flow.functions, 'ConcurrentExecutions', Stats.MAXIMUM)),
+    graph('Duration of functions, p95 (ms)', ofFunctions(flow.functions, 'Duration', 'p95')),
+    graph('Functions that failed', ofFunctions(flow.functions, 'Errors', Stats.SUM)),
+    graph('Functions that were throttled', ofFunctions(flow.functions, 'Throttles', Stats.SUM)),
+    graph('Tables that were throttled', ofTables(tables, ['ReadThrottleEvents', 'WriteThrottleEvents'])),
+  ];
+};
+
+/** Three graphs in a row of 24, each with room for its legend. */
+const [WIDTH, HEIGHT] = [8, 5];
+
+const graph = (
+  title: string,
+  metrics: readonly IMetric[],
+  more: Pick<GraphWidgetProps, 'stacked' | 'leftAnnotations'> = {},
+): GraphWidget =>
+  new GraphWidget({ title, left: [...metrics], leftYAxis: { min: 0 }, width: WIDTH, height: HEIGHT, ...more });
+
+/** A line an operation, or several where there are several metrics. */
+const byOperation = ({ operations, measured }: Watched, names: readonly OfOperation[], statistic?: string): IMetric[] =>
+  names.flatMap((name) =>
+    operations.map(({ operation }) =>
+      measured(
+        name,
+        { operation },
+        {
+          label: names.length === 1 ? operation : `${operation} ${name}`,
+          ...(statistic === undefined ? {} : { statistic }),
+        },
+      ),
+    ),
+  );
+
+/** The largest of a step, of each of these queues: a line each, labelled by its name. So with functions and tables below. */
+const ofQueues = (queues: Readonly<Record<string, IQueue>>, metric: string): IMetric[] =>
+  Object.entries(queues).map(([label, queue]) =>
+    queue.metric(metric, { label, period: STEP, statistic: Stats.MAXIMUM }),
+  );
+
+const ofFunctions = (functions: ReadonlyMap<string, IFunction>, metric: string, statistic: string): IMetric[] =>
+  [...functions].map(([label, fn]) => fn.metric(metric, { label, period: STEP, statistic }));
+
+const ofTables = (tables: Readonly<Record<string, Table>>, metrics: readonly string[]): IMetric[] =>
+  Object.entries(tables).flatMap(([name, table]) =>
+    metrics.map((metric) =>
+      table.metric(metric, {
+        label: metrics.length === 1 ? name : `${name} ${metric}`,
+        period: STEP,
+        statistic: Stats.SUM,
+      }),
+    ),
+  );
+
+/** The queues that λs work off. */
+const workingQueues = ({ flow }: Watched): Readonly<Record<string, IQueue>> =>
+  Object.fromEntries(Object.entries(flow.workingQueues).map(([name, { queue }]) => [name, queue]));
+
+/** In the order in which somebody asks them who was just called. */
+export const QUESTIONS: readonly (readonly [title: string, graphs: (watched: Watched) => readonly GraphWidget[]])[] = [
+  ['Is anything lost or failing?', isAnythingLost],
+  ['Is anything late?', isItLate],
+  ['Are batches full?', isItFull],
+  ['What does it cost?', whatDoesItCost],
+  ['Where is the bottleneck?', whereIsTheBottleneck],
+];
