@@ -6,9 +6,9 @@ import type { Millis } from '../../src/domain/ids.ts';
 import type { TestDownstream } from '../../test/factories/downstream.ts';
 import { localClients } from '../../tools/local/clients.ts';
 import { startStack } from '../../tools/local/stack.ts';
-import type { Arrival } from '../../tools/simulate/arrival.ts';
 import type { DownstreamModel } from '../../tools/simulate/downstream.ts';
 import { Spreading } from '../../tools/simulate/spread.ts';
+import type { Arrival } from '../../tools/simulate/trace.ts';
 import { add, metered, newBill, total } from '../meter.ts';
 import type { Seen } from './seen.ts';
 

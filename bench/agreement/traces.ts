@@ -2,8 +2,8 @@
 
 import type { ConfigInput } from '../../src/domain/config/schema/config.ts';
 import type { Millis } from '../../src/domain/ids.ts';
-import type { Arrival } from '../../tools/simulate/arrival.ts';
 import type { DownstreamModel } from '../../tools/simulate/downstream.ts';
+import type { Arrival } from '../../tools/simulate/trace.ts';
 import { type Load, MAX_SIZE as SUSTAINED_SIZE, MAX_WAIT as SUSTAINED_WAIT } from '../sustained/loads.ts';
 
 export const OPERATION = 'ship';

@@ -3,7 +3,7 @@
 import { readFlights } from '../../examples/fleet/flights.ts';
 import type { Millis } from '../../src/domain/ids.ts';
 import { type Random, seeded } from '../../src/virtual/random.ts';
-import type { Arrival } from '../../tools/simulate/arrival.ts';
+import type { Arrival } from '../../tools/simulate/trace.ts';
 import { byChance } from '../policies/arrivals.ts';
 
 export interface Load {

@@ -1,5 +1,5 @@
 /** One Target with five thousand tasks a second, and another operation's Targets beside it that have little to do. */
-import type { Arrival } from '../../tools/simulate/arrival.ts';
+import type { Arrival } from '../../tools/simulate/trace.ts';
 import { number, span, table } from './table.ts';
 import { COLD, steady, type Tried, tryOut, WARM } from './trial.ts';
 

@@ -6,7 +6,7 @@ import type { Millis } from '../../src/domain/ids.ts';
 import { START } from '../../src/virtual/trace.ts';
 import { QUICK } from '../../tools/simulate/downstream.ts';
 import type { Outcome } from '../../tools/simulate/outcome.ts';
-import { sentAt } from '../../tools/simulate/world.ts';
+import { sentAt } from '../../tools/simulate/simulated-stack.ts';
 import { dollars, perMillion } from './bill.ts';
 import { number, span, table } from './table.ts';
 import { COLD, type OperationInput, only, steady, type Tried, tryOut } from './trial.ts';

@@ -1,12 +1,11 @@
 /** One simulated run at scale: the real steps, with the limits of a deployment and of DynamoDB's partition keys. */
 
-import type { ConfigInput } from '../../src/domain/config/schema/config.ts';
-import { parseConfig } from '../../src/domain/config/schema/config.ts';
+import { type ConfigInput, parseConfig } from '../../src/domain/config/schema/config.ts';
 import type { Millis, TaskId } from '../../src/domain/ids.ts';
-import type { Arrivals } from '../../tools/simulate/arrival.ts';
 import type { Outcome } from '../../tools/simulate/outcome.ts';
 import { type SimulateOptions, simulate } from '../../tools/simulate/simulate.ts';
 import { AWS, type Surroundings } from '../../tools/simulate/surroundings.ts';
+import type { Arrivals } from '../../tools/simulate/trace.ts';
 import { Partitions } from '../../verification/batches/partitions.ts';
 
 export type OperationInput = Partial<ConfigInput['operations'][string]>;

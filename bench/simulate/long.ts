@@ -1,7 +1,7 @@
 /** One long trace, in a process of its own: how long it took, and how much memory. */
 import { parseConfig } from '../../src/domain/config/schema/config.ts';
-import type { Arrival } from '../../tools/simulate/arrival.ts';
 import { simulate } from '../../tools/simulate/simulate.ts';
+import type { Arrival } from '../../tools/simulate/trace.ts';
 
 const TARGETS = 200;
 const PER_SECOND = 1_000;

@@ -1,6 +1,5 @@
 /** The table of docs/simulating.md. */
-import type { Latency } from '../../tools/simulate/latency.ts';
-import { AWS, LOCAL, type Surroundings } from '../../tools/simulate/surroundings.ts';
+import { AWS, type Latency, LOCAL, type Surroundings } from '../../tools/simulate/surroundings.ts';
 
 const spread = ({ p50, p99 }: Latency): string => `${p50} ms; one in a hundred ${p99} ms or more`;
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { downstreamFrom } from '../../tools/simulate/describe-downstream.ts';
-import { QUICK } from '../../tools/simulate/downstream.ts';
+import { downstreamFrom, QUICK } from '../../tools/simulate/downstream.ts';
 import { arrivalsOf, type Load, loadFrom, loadProblems } from '../../tools/simulate/load.ts';
 import { configFrom, operationAt } from '../end-to-end/operations.ts';
 

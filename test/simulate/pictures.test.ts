@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { linear, logInTime } from '../../tools/simulate/chart.ts';
+import { count, dollars, span } from '../../tools/simulate/figures.ts';
 import type { Outcome } from '../../tools/simulate/outcome.ts';
 import { pageOf } from '../../tools/simulate/page.ts';
 import { timelinePicture } from '../../tools/simulate/picture-timeline.ts';
 import { tradeOffPicture } from '../../tools/simulate/picture-trade-off.ts';
 import type { Tried, Varied } from '../../tools/simulate/vary.ts';
-import { count, dollars, span } from '../../tools/simulate/words.ts';
 
 const SPREAD = { count: 10, mean: 1_000, p50: 900, p95: 1_800, p99: 2_000, max: 2_100 };
 const OUTCOME: Outcome = {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Arrival } from '../../tools/simulate/arrival.ts';
 import { QUICK } from '../../tools/simulate/downstream.ts';
 import { callsPerHour } from '../../tools/simulate/figures.ts';
 import type { OperationOutcome, Outcome } from '../../tools/simulate/outcome.ts';
 import { type SimulateOptions, simulate, TraceDisorder } from '../../tools/simulate/simulate.ts';
+import type { Arrival } from '../../tools/simulate/trace.ts';
 import { configFrom, type Fields, operationAt } from '../end-to-end/operations.ts';
 
 const configOf = (fields: Fields = {}) =>
@@ -142,17 +142,17 @@ describe('a trace through the real steps', () => {
 });
 
 it('a long trace needs no more memory than a short one: what has ended is forgotten', async () => {
-  const { World } = await import('../../tools/simulate/world.ts');
+  const { SimulatedStack } = await import('../../tools/simulate/simulated-stack.ts');
   const { AWS } = await import('../../tools/simulate/surroundings.ts');
-  const world = new World({ config: configOf(), downstream: QUICK, surroundings: AWS, seed: 1 });
+  const stack = new SimulatedStack({ config: configOf(), downstream: QUICK, surroundings: AWS, seed: 1 });
   let most = 0;
   // A quarter of an hour, ten tasks a second.
   for (const arrival of steady(9_000, 10, 3)) {
-    const at = world.start + arrival.at;
-    while (world.scheduler.next !== undefined && world.scheduler.next < at) await world.step();
-    world.scheduler.skipTo(at);
-    world.send(arrival);
-    most = Math.max(most, world.held);
+    const at = stack.start + arrival.at;
+    while (stack.scheduler.next !== undefined && stack.scheduler.next < at) await stack.step();
+    stack.scheduler.skipTo(at);
+    stack.send(arrival);
+    most = Math.max(most, stack.held);
   }
   // What came within a minute and some seconds, and its batches.
   expect(most).toBeLessThan(10 * 80 * 2);

@@ -1,9 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Arrival } from '../../tools/simulate/arrival.ts';
-import { fieldsOf, goesOn } from '../../tools/simulate/csv.ts';
-import { momentOf } from '../../tools/simulate/moment.ts';
-import { arrivalsIn } from '../../tools/simulate/trace.ts';
+import { type Arrival, arrivalsIn, fieldsOf, goesOn, momentOf } from '../../tools/simulate/trace.ts';
 import { configFrom, operationAt } from '../end-to-end/operations.ts';
 
 const ship = operationAt('http://127.0.0.1:1/batch');

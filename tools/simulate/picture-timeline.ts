@@ -1,7 +1,7 @@
 /** What happened when, and how long tasks waited. */
 import { escaped, inTime, linear, type Panel, panel, picture } from './chart.ts';
+import { count, span } from './figures.ts';
 import type { Outcome, Stretch } from './outcome.ts';
-import { count, span } from './words.ts';
 
 const [WIDTH, LEFT, WIDE, TALL, STEP, TOP] = [900, 84, 780, 110, 170, 50];
 const BAR = 16;

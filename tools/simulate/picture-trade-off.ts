@@ -1,9 +1,8 @@
 /** The trade-off between waiting, calls and cost: a point for each policy, with the knee and the policy as it is. */
 import { escaped, linear, logInTime, panel, picture, type Scale } from './chart.ts';
-import type { Figures } from './figures.ts';
+import { count, dollars, type Figures, span } from './figures.ts';
 import { printPolicy, type SettingName, written } from './settings.ts';
 import type { Tried, Varied } from './vary.ts';
-import { count, dollars, span } from './words.ts';
 
 const [WIDTH, HEIGHT, LEFT, TOP, WIDE, TALL, STEP] = [1_120, 470, 74, 90, 420, 290, 540];
 

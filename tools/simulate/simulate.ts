@@ -8,13 +8,13 @@ import type { Config } from '../../src/domain/config/resolved.ts';
 import type { Millis } from '../../src/domain/ids.ts';
 import { MINUTE } from '../../src/domain/timings.ts';
 import { START } from '../../src/virtual/trace.ts';
-import type { Arrivals } from './arrival.ts';
 import { type DownstreamModel, QUICK } from './downstream.ts';
 import type { Outcome } from './outcome.ts';
+import { SimulatedStack, type SimulatedStackOptions } from './simulated-stack.ts';
 import { AWS, type Surroundings } from './surroundings.ts';
-import { World, type WorldOptions } from './world.ts';
+import type { Arrivals } from './trace.ts';
 
-export interface SimulateOptions extends Pick<WorldOptions, 'capacity' | 'onCall' | 'habits' | 'steps'> {
+export interface SimulateOptions extends Pick<SimulatedStackOptions, 'capacity' | 'onCall' | 'habits' | 'steps'> {
   readonly config: Config;
   readonly arrivals: Arrivals;
   /** What every operation calls. @default {@link QUICK} */
@@ -30,25 +30,25 @@ export interface SimulateOptions extends Pick<WorldOptions, 'capacity' | 'onCall
 /** @throws TraceDisorder for a task that is earlier than the one in front of it; CannotSimulate; what the steps throw for a defect. */
 export const simulate = async (options: SimulateOptions): Promise<Outcome> => {
   const { surroundings = AWS, downstream = QUICK, seed = 1 } = options;
-  const world = new World({ ...options, surroundings, downstream, seed });
-  const { scheduler } = world;
+  const stack = new SimulatedStack({ ...options, surroundings, downstream, seed });
+  const { scheduler } = stack;
   let [sent, last] = [0, 0];
   for await (const arrival of options.arrivals) {
     if (arrival.at < last) throw new TraceDisorder(arrival.at, last);
     if (arrival.at - last > SILENCE) throw tooStill(arrival.at - last);
     last = arrival.at;
     const at = START + arrival.at;
-    while (scheduler.next !== undefined && scheduler.next < at) await world.step();
+    while (scheduler.next !== undefined && scheduler.next < at) await stack.step();
     scheduler.skipTo(at);
-    world.send(arrival);
+    stack.send(arrival);
     sent += 1;
     if (sent % PROGRESS === 0) options.onProgress?.(sent);
   }
-  while (!world.isAtRest) {
-    await world.step();
-    if (scheduler.now - START - last > SILENCE) throw neverEnds(world.unfinished);
+  while (!stack.isAtRest) {
+    await stack.step();
+    if (scheduler.now - START - last > SILENCE) throw neverEnds(stack.unfinished);
   }
-  return world.tally.outcome;
+  return stack.tally.outcome;
 };
 
 const PROGRESS = 10_000;

@@ -3,7 +3,9 @@
  * one place; docs/simulating.md quotes them.
  */
 import type { Millis } from '../../src/domain/ids.ts';
-import type { Latency } from './latency.ts';
+import { MINUTE } from '../../src/domain/timings.ts';
+import type { Pollers } from '../../src/virtual/habits.ts';
+import type { Random } from '../../src/virtual/random.ts';
 
 export interface Surroundings {
   /** A request to DynamoDB or SQS, and each further one of the same call beyond `atOnce` statements or messages. */
@@ -57,4 +59,57 @@ export const LOCAL: Surroundings = {
   overhead: 1,
   memory: 0.5,
   pollers: { first: 5, perMinute: 60_000, most: 12, countSleepers: false },
+};
+
+/**
+ * How long requests and deliveries take, by chance: mostly about as long, and now and then several times that. A log-normal
+ * distribution, by two of its quantiles; if they are equal, the time never varies.
+ */
+export interface Latency {
+  /** Half of them take no longer than this, in ms. */
+  readonly p50: Millis;
+  /** 99 of 100 take no longer than this, in ms. */
+  readonly p99: Millis;
+}
+
+/** The 99th percentile of a normal distribution is so many standard deviations above its mean. */
+const P99_DEVIATIONS = 2.326;
+
+/** Draws one latency after the other, in whole milliseconds. */
+export const latencies = ({ p50, p99 }: Latency, random: Random): (() => Millis) => {
+  const deviation = Math.log(p99 / p50) / P99_DEVIATIONS;
+  return () => (deviation === 0 ? p50 : Math.round(p50 * Math.exp(deviation * normal(random))));
+};
+
+/** A number of the standard normal distribution (Box and Muller, 1958). */
+const normal = (random: Random): number =>
+  Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next());
+
+interface Around {
+  /** In virtual time. */
+  readonly now: () => Millis;
+  /** Messages of the queue that sleep. */
+  readonly sleepers: () => number;
+  /** Is told how long each batch took. */
+  readonly onHandled: (took: Millis, messages: number) => void;
+}
+
+/** How many invocations an event source lets take a queue's messages at once: a few, and more while messages wait. */
+export const pollersOf = (
+  { pollers: { first, perMinute, most, countSleepers } }: Surroundings,
+  { now, sleepers, onHandled }: Around,
+): Pollers => {
+  let [allowed, askedAt] = [first, now()];
+  const isFree = (inHand: number): boolean => inHand - (countSleepers ? 0 : sleepers()) < Math.floor(allowed);
+  return {
+    mayTake: (inHand) => {
+      const from = askedAt;
+      askedAt = now();
+      if (isFree(inHand)) return true;
+      // All are busy and messages wait, or nobody would have asked.
+      allowed = Math.min(most, allowed + ((askedAt - from) * perMinute) / MINUTE);
+      return isFree(inHand);
+    },
+    handled: onHandled,
+  };
 };

@@ -4,6 +4,7 @@ import { type SealReason, waitEnd } from '../../src/domain/batches/policy.ts';
 import { type Config, operationFor } from '../../src/domain/config/resolved.ts';
 import type { FlowEvent } from '../../src/domain/events/events.ts';
 import type { Millis, OperationName, TaskId } from '../../src/domain/ids.ts';
+import type { Queues } from '../../src/ports/queues.ts';
 import type { Spent } from '../../src/processes/units.ts';
 import type { Heard } from './downstream.ts';
 import type { OperationOutcome, Outcome, Usage } from './outcome.ts';
@@ -177,3 +178,32 @@ export class Tally {
     return tally;
   }
 }
+
+/** SQS takes and gives ten messages a request. */
+export const requestsFor = (messages: number): number => Math.ceil(messages / 10);
+
+/** Queues of which each request is counted. */
+export const countedQueues = (queues: Queues, tally: Tally): Queues => {
+  const many =
+    <T>(send: (all: readonly T[]) => Promise<void>) =>
+    (all: readonly T[]): Promise<void> => {
+      tally.requested(requestsFor(all.length));
+      return send(all);
+    };
+  const one =
+    <T>(send: (each: T, delay: number) => Promise<void>) =>
+    (each: T, delay: number): Promise<void> => {
+      tally.requested(1);
+      return send(each, delay);
+    };
+  return {
+    register: many(queues.register),
+    elect: many(queues.elect),
+    resume: one(queues.resume),
+    group: one(queues.group),
+    batch: one(queues.batch),
+    reject: many(queues.reject),
+    callbacks: many(queues.callbacks),
+    giveUp: many(queues.giveUp),
+  };
+};

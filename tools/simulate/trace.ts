@@ -5,12 +5,21 @@
  */
 
 import { type Config, operationNamed } from '../../src/domain/config/resolved.ts';
+import type { Millis } from '../../src/domain/ids.ts';
 import { linesIn } from '../../src/util/byte-lines.ts';
 import { isObject, parseJson, rawMembers } from '../../src/util/json-text.ts';
 import { utf8 } from '../../src/util/utf8.ts';
-import type { Arrival } from './arrival.ts';
-import { fieldsOf, goesOn } from './csv.ts';
-import { momentOf, TIME_RULE } from './moment.ts';
+
+/** What a trace is made of: a task that comes at a moment. */
+export interface Arrival {
+  /** When it is sent, in milliseconds from the beginning of the trace. None is before the one in front of it. */
+  readonly at: Millis;
+  readonly operation: string;
+  /** JSON text: what the producer sends. */
+  readonly payload: string;
+}
+
+export type Arrivals = Iterable<Arrival> | AsyncIterable<Arrival>;
 
 /** A line that cannot be used: the file, the line, and why. */
 export class InvalidTrace extends Error {
@@ -156,4 +165,67 @@ const rowOfCsv = (line: number, columns: readonly string[], fields: readonly str
 const refuseUnsimulated = (names: readonly string[]): void => {
   const found = NOT_SIMULATED.find((name) => names.includes(name));
   if (found !== undefined) throw new Refusal(`${found} is not simulated: leave it out`);
+};
+
+/** So many seconds after 1970 are the year 5138: what is more is milliseconds. */
+const MILLIS_FROM = 100_000_000_000;
+
+const ISO = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:?\d\d)?$/;
+
+const TIME_RULE =
+  'must be a moment such as "2026-03-01T08:00:00.250Z", or a number of seconds (from 100,000,000,000 on: of milliseconds since 1970)';
+
+/** Milliseconds since 1970, or since any beginning; without a zone a moment is UTC. Undefined for what is no time. */
+export const momentOf = (time: unknown): Millis | undefined => {
+  if (typeof time === 'number') return fromNumber(time);
+  if (typeof time !== 'string') return undefined;
+  const text = time.trim();
+  if (/^\d+(?:\.\d+)?$/.test(text)) return fromNumber(Number(text));
+  const [, day, clock, zone = 'Z'] = ISO.exec(text) ?? [];
+  if (day === undefined) return undefined;
+  const moment = Date.parse(`${day}T${clock}${zone.replace(/^([+-]\d\d)(\d\d)$/, '$1:$2')}`);
+  return Number.isNaN(moment) ? undefined : moment;
+};
+
+const fromNumber = (value: number): Millis | undefined => {
+  if (!Number.isFinite(value) || value < 0) return undefined;
+  // Whole ones: 0.1 + 0.2 s would be before 300 ms otherwise.
+  return Math.round(value >= MILLIS_FROM ? value : value * 1_000);
+};
+
+/**
+ * Records of CSV (RFC 4180): fields in quotes may have commas, quotes that are doubled, and ends of lines.
+ *
+ * @returns whether a record goes on in the next line: a quote is open.
+ */
+export const goesOn = (record: string): boolean => {
+  let quotes = 0;
+  for (let at = record.indexOf('"'); at !== -1; at = record.indexOf('"', at + 1)) quotes += 1;
+  return quotes % 2 === 1;
+};
+
+/** The fields of a whole record; undefined where a quote stands in a field that has none around it, or behind them. */
+export const fieldsOf = (record: string): readonly string[] | undefined => {
+  const fields: string[] = [];
+  for (let at = 0; at <= record.length; ) {
+    const end = record[at] === '"' ? endOfQuoted(record, at) : endOfPlain(record, at);
+    if (end === undefined || (end < record.length && record[end] !== ',')) return undefined;
+    const field = record.slice(at, end);
+    fields.push(record[at] === '"' ? field.slice(1, -1).replaceAll('""', '"') : field);
+    at = end + 1;
+  }
+  return fields;
+};
+
+const endOfPlain = (record: string, from: number): number | undefined => {
+  const comma = record.indexOf(',', from);
+  const end = comma === -1 ? record.length : comma;
+  const quote = record.indexOf('"', from);
+  return quote !== -1 && quote < end ? undefined : end;
+};
+
+const endOfQuoted = (record: string, from: number): number | undefined => {
+  let quote = record.indexOf('"', from + 1);
+  while (record[quote + 1] === '"') quote = record.indexOf('"', quote + 2);
+  return quote === -1 ? undefined : quote + 1;
 };

@@ -2,14 +2,13 @@
 import type { Operation } from '../../../../src/domain/config/resolved.ts';
 import type { Aim } from '../../../simulate/aims.ts';
 import { costOf } from '../../../simulate/cost.ts';
-import { callsPerHour } from '../../../simulate/figures.ts';
+import { callsPerHour, count, dollars, percent, span } from '../../../simulate/figures.ts';
 import type { Outcome } from '../../../simulate/outcome.ts';
 import { PRICES } from '../../../simulate/prices.ts';
 import type { Recommended } from '../../../simulate/recommend.ts';
 import { type Policy, printPolicy, type SettingName, written } from '../../../simulate/settings.ts';
 import type { Surroundings } from '../../../simulate/surroundings.ts';
 import type { Tried, Varied } from '../../../simulate/vary.ts';
-import { count, dollars, percent, span } from '../../../simulate/words.ts';
 import { fields, plural, printable, table } from '../../../terminal.ts';
 
 /** One trace with the configuration as it is. */

@@ -1,8 +1,8 @@
 /**
- * The steps on tables and queues in memory, in virtual time, as a platform runs them: requests take their time, so many
- * invocations poll a queue, nothing goes wrong by itself. What has ended is forgotten after some minutes.
+ * A stack that is simulated: the steps on tables and queues in memory, in virtual time, as a platform runs them. Requests
+ * take their time, so many invocations poll a queue, nothing goes wrong by itself. What has ended is forgotten after some
+ * minutes.
  */
-
 import { printCallback } from '../../src/domain/callbacks/callback.ts';
 import type { Config } from '../../src/domain/config/resolved.ts';
 import type { BatchId, Millis, TaskId } from '../../src/domain/ids.ts';
@@ -12,7 +12,7 @@ import { SimulatedQueue } from '../../src/memory/queue.ts';
 import type { SimulatedQueues } from '../../src/memory/queues.ts';
 import { RowsInTurn } from '../../src/memory/rows-in-turn.ts';
 import { emptyTables } from '../../src/memory/tables.ts';
-import type { Queues, SourceQueue } from '../../src/ports/queues.ts';
+import type { SourceQueue } from '../../src/ports/queues.ts';
 import { type Steps, simulatedFunctions } from '../../src/processes/functions.ts';
 import { attempt, beginLife, type Started, startProcess } from '../../src/processes/process.ts';
 import { charged, pricesOf, type RowSizes, type Spent } from '../../src/processes/units.ts';
@@ -28,15 +28,13 @@ import type { Gate } from '../../src/virtual/gate.ts';
 import { bestHabits, type Habits } from '../../src/virtual/habits.ts';
 import { Scheduler } from '../../src/virtual/scheduler.ts';
 import { START } from '../../src/virtual/trace.ts';
-import type { Arrival } from './arrival.ts';
 import { type DownstreamModel, type Heard, modelledDownstream } from './downstream.ts';
 import { Forgetting } from './forgetting.ts';
-import { latencies } from './latency.ts';
-import { pollersOf } from './pollers.ts';
-import type { Surroundings } from './surroundings.ts';
-import { Tally } from './tally.ts';
+import { latencies, pollersOf, type Surroundings } from './surroundings.ts';
+import { countedQueues, requestsFor, Tally } from './tally.ts';
+import type { Arrival } from './trace.ts';
 
-export interface WorldOptions {
+export interface SimulatedStackOptions {
   readonly config: Config;
   readonly downstream: DownstreamModel;
   readonly surroundings: Surroundings;
@@ -56,14 +54,11 @@ export interface WorldOptions {
 
 const FORGET_EVERY: Millis = 5_000;
 
-/** SQS takes and gives ten messages a request. */
-const requestsFor = (messages: number): number => Math.ceil(messages / 10);
-
-export class World {
+export class SimulatedStack {
   readonly start = START;
   readonly scheduler = new Scheduler(START);
   readonly tally: Tally;
-  readonly #options: WorldOptions;
+  readonly #options: SimulatedStackOptions;
   readonly #tables = emptyTables(() => new Map(), {
     newRows: () => new RowsInTurn(),
     isApart: (task) => !isInline(task),
@@ -85,7 +80,7 @@ export class World {
   #unfinished = 0;
   #defect: unknown;
 
-  constructor(options: WorldOptions) {
+  constructor(options: SimulatedStackOptions) {
     this.#options = options;
     const { config, downstream, seed } = options;
     const { scheduler } = this;
@@ -213,33 +208,7 @@ export class World {
       locks: charged(deps.locks, locks, this.#spend),
       batches: charged(deps.batches, batches, this.#spend),
       operations: charged(deps.operations, operations, this.#spend),
-      queues: this.#counted(deps.queues),
-    };
-  }
-
-  #counted(queues: Queues): Queues {
-    const { tally } = this;
-    const many =
-      <T>(send: (all: readonly T[]) => Promise<void>) =>
-      (all: readonly T[]): Promise<void> => {
-        tally.requested(requestsFor(all.length));
-        return send(all);
-      };
-    const one =
-      <T>(send: (each: T, delay: number) => Promise<void>) =>
-      (each: T, delay: number): Promise<void> => {
-        tally.requested(1);
-        return send(each, delay);
-      };
-    return {
-      register: many(queues.register),
-      elect: many(queues.elect),
-      resume: one(queues.resume),
-      group: one(queues.group),
-      batch: one(queues.batch),
-      reject: many(queues.reject),
-      callbacks: many(queues.callbacks),
-      giveUp: many(queues.giveUp),
+      queues: countedQueues(deps.queues, this.tally),
     };
   }
 
@@ -305,5 +274,5 @@ export class World {
   }
 }
 
-/** What {@link World.send} wrote into a task's name. */
+/** What {@link SimulatedStack.send} wrote into a task's name. */
 export const sentAt = (id: TaskId): Millis => Number(id.slice(0, 14));
