@@ -11,7 +11,7 @@
 import { parseArgs } from 'node:util';
 import { temporaryFolder } from '../src/util/temporary-folder.ts';
 import { startDynamoDB } from '../tools/local/dynamodb-engine.ts';
-import { makeFleetTable } from '../tools/local/fleet-table.ts';
+import { makeFleetTable } from '../tools/local/resources.ts';
 import { plural, table } from '../tools/terminal.ts';
 import { Crew } from './fleet-processes/crew.ts';
 import { CHAPTERS, type Told, tell } from './fleet-processes/story.ts';

@@ -18,7 +18,7 @@ import type { FleetName } from '../../src/domain/fleets/ids.ts';
 import { fleetsAt } from '../../src/fleet/at.ts';
 import { temporaryFolder } from '../../src/util/temporary-folder.ts';
 import { startDynamoDB } from '../../tools/local/dynamodb-engine.ts';
-import { makeFleetTable } from '../../tools/local/fleet-table.ts';
+import { makeFleetTable } from '../../tools/local/resources.ts';
 import { plural, table } from '../../tools/terminal.ts';
 import { count, type Delays, PARTITIONS, readFlights } from './flights.ts';
 import { Owners } from './owners.ts';

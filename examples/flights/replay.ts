@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { createClient } from '../../src/client/client.ts';
 import { CONFIG_FILES } from '../../src/config/load.ts';
 import { localClients } from '../../tools/local/clients.ts';
-import { readLocalFile } from '../../tools/local/local-file.ts';
+import { readLocalFile } from '../../tools/local/local-folder.ts';
 import type { Flight, Tally } from './downstream.ts';
 
 /** Beside the package's entry; it exports no data files. */

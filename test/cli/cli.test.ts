@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writeLocalFile } from '../../tools/local/local-file.ts';
+import { writeLocalFile } from '../../tools/local/local-folder.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { ACTED_UPON, actedUponIn } from '../factories/terminal.ts';
 import { type LocalFlow, startLocalFlow } from '../local/flow.ts';

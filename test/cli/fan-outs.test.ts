@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { groupsTable, progressLine } from '../../tools/cli/commands/fan-out/show.ts';
-import { writeLocalFile } from '../../tools/local/local-file.ts';
+import { writeLocalFile } from '../../tools/local/local-folder.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { type LocalFlow, startLocalFlow } from '../local/flow.ts';
 import { ApiError, type FakeApi, fakeApi, NEVER } from './fake-api.ts';

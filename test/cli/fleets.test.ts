@@ -7,7 +7,7 @@ import type { Lease } from '../../src/domain/fleets/fleet.ts';
 import type { FleetName, NodeKey } from '../../src/domain/fleets/ids.ts';
 import type { Fleets } from '../../src/ports/fleets.ts';
 import { describeFleet, describePartition } from '../../tools/cli/commands/fleet.ts';
-import { writeLocalFile } from '../../tools/local/local-file.ts';
+import { writeLocalFile } from '../../tools/local/local-folder.ts';
 import type { FleetNodeShape, FleetPartitionShape } from '../../tools/shapes.ts';
 import { aNode, fleet, held, nodeOf, partition } from '../factories/fleets.ts';
 import { type LocalFlow, startLocalFlow } from '../local/flow.ts';

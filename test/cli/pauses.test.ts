@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writeLocalFile } from '../../tools/local/local-file.ts';
+import { writeLocalFile } from '../../tools/local/local-folder.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { type LocalFlow, startLocalFlow } from '../local/flow.ts';
 import { ApiError, type FakeApi, fakeApi } from './fake-api.ts';

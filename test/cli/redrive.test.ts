@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writeLocalFile } from '../../tools/local/local-file.ts';
+import { writeLocalFile } from '../../tools/local/local-folder.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { type LocalFlow, startLocalFlow } from '../local/flow.ts';
 import { type FakeApi, fakeApi, NEVER } from './fake-api.ts';

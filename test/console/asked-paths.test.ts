@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PATHS_MAX, problemsWith } from '../../tools/console/server/asked-paths.ts';
+import { PATHS_MAX, problemsWith } from '../../tools/console/server/live.ts';
 
 describe('the calls that a page wants to have made', () => {
   it('are those of the API, with any query', () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { freePort } from '../../tools/local/free-port.ts';
-import { readLocalFile } from '../../tools/local/local-file.ts';
+import { readLocalFile } from '../../tools/local/local-folder.ts';
 import { ROOT } from '../cli/groupage.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { type Block, blocksOf } from './blocks.ts';

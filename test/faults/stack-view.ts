@@ -5,7 +5,7 @@ import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import pLimit from 'p-limit';
 import type { AwsClients } from '../../src/aws/clients.ts';
 import { localClients } from '../../tools/local/clients.ts';
-import { type LocalFile, readLocalFile } from '../../tools/local/local-file.ts';
+import { type LocalFile, readLocalFile } from '../../tools/local/local-folder.ts';
 import { hasEnded, type Ledger } from './ledger.ts';
 
 /** A stack as its `.groupage/local.json` says where it is: it is there again after every start. */

@@ -6,7 +6,7 @@ import { tell } from '../../bench/fleet-processes/story.ts';
 import { verdictOf } from '../../bench/fleet-processes/verdict.ts';
 import { temporaryFolder } from '../../src/util/temporary-folder.ts';
 import { type DynamoDBEngine, startDynamoDB } from '../../tools/local/dynamodb-engine.ts';
-import { makeFleetTable } from '../../tools/local/fleet-table.ts';
+import { makeFleetTable } from '../../tools/local/resources.ts';
 
 describe('four processes that share 16 partitions', () => {
   let engine: DynamoDBEngine;

@@ -18,7 +18,7 @@ import {
 } from '../../src/fleet/run-fleet.ts';
 import { openDoor } from '../../tools/local/door.ts';
 import { type DynamoDBEngine, startDynamoDB } from '../../tools/local/dynamodb-engine.ts';
-import { makeFleetTable } from '../../tools/local/fleet-table.ts';
+import { makeFleetTable } from '../../tools/local/resources.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { nodeOf, partition } from '../factories/fleets.ts';
 

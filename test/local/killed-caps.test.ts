@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import { localClients } from '../../tools/local/clients.ts';
-import type { LocalFile } from '../../tools/local/local-file.ts';
+import type { LocalFile } from '../../tools/local/local-folder.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { operationAt } from '../end-to-end/operations.ts';
 import { countAtOnce } from '../end-to-end/together.ts';

@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import { localClients } from '../../tools/local/clients.ts';
-import { type LocalFile, readLocalFile } from '../../tools/local/local-file.ts';
+import { type LocalFile, readLocalFile } from '../../tools/local/local-folder.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { operationAt } from '../end-to-end/operations.ts';
 import { startTestDownstream, type TestDownstream } from '../factories/downstream.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { temporaryFolder } from '../../src/util/temporary-folder.ts';
 import { connect } from '../../tools/cli/connect.ts';
-import { readLocalFile } from '../../tools/local/local-file.ts';
+import { readLocalFile } from '../../tools/local/local-folder.ts';
 
 /** A folder in which a stack seems to run, and one below it. */
 const folderWith = (fields: object): { folder: string; below: string } => {

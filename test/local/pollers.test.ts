@@ -1,8 +1,7 @@
 import { CreateQueueCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { expect, it } from 'vitest';
 import { localClients } from '../../tools/local/clients.ts';
-import { startPollers } from '../../tools/local/pollers.ts';
-import { Sleepers } from '../../tools/local/sleepers.ts';
+import { Sleepers, startPollers } from '../../tools/local/pollers.ts';
 import { startSqs } from '../../tools/local/sqs-engine.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { startLocalFlow } from './flow.ts';

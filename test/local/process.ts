@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ConfigInput } from '../../src/domain/config/schema/config.ts';
-import { type LocalFile, readLocalFile } from '../../tools/local/local-file.ts';
+import { type LocalFile, readLocalFile } from '../../tools/local/local-folder.ts';
 import { eventually } from '../end-to-end/flow.ts';
 
 const MAIN = join(import.meta.dirname, '../../tools/local/main.ts');

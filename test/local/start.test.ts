@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RESTARTS_A_MINUTE } from '../../tools/local/keep-running.ts';
-import { readLocalFile } from '../../tools/local/local-file.ts';
+import { readLocalFile } from '../../tools/local/local-folder.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { operationAt } from '../end-to-end/operations.ts';
 import { startTestDownstream } from '../factories/downstream.ts';

@@ -8,7 +8,7 @@ import { bundledCode } from '../../lib/handler-code.ts';
 import { parseConfig } from '../../src/domain/config/schema/config.ts';
 import { temporaryFolder } from '../../src/util/temporary-folder.ts';
 import { startDynamoDB } from '../../tools/local/dynamodb-engine.ts';
-import { makeFleetTable } from '../../tools/local/fleet-table.ts';
+import { makeFleetTable } from '../../tools/local/resources.ts';
 import { makeApp } from './cdk-app.ts';
 import { install, MACHINES_NODE, pack, run, type Tarball } from './tarball.ts';
 

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
-import { LOCAL_FOLDER } from '../../tools/local/local-file.ts';
+import { LOCAL_FOLDER } from '../../tools/local/local-folder.ts';
 
 const FIXTURES = join(import.meta.dirname, 'fixtures');
 const QUEUES = 'fauxqs.db';

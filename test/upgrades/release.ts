@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConfigInput } from '../../src/domain/config/schema/config.ts';
 import { localClients } from '../../tools/local/clients.ts';
-import { type LocalFile, readLocalFile } from '../../tools/local/local-file.ts';
+import { type LocalFile, readLocalFile } from '../../tools/local/local-folder.ts';
 import { eventually } from '../end-to-end/flow.ts';
 
 const CLOCK = join(import.meta.dirname, 'clock.ts');

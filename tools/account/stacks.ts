@@ -12,7 +12,6 @@ import {
 } from '@aws-sdk/client-cloudformation';
 import type { Environment } from '../../src/domain/deployed/environment.ts';
 import { inWords } from './failures.ts';
-import { expectProfile } from './profile.ts';
 import { regionOf } from './region.ts';
 
 export interface FoundStack {
@@ -35,7 +34,6 @@ export interface Account {
 
 /** @throws CommandFailure without a region, or with a profile that does not exist. */
 export const openAccount = async (environment: Environment): Promise<Account> => {
-  expectProfile(environment);
   const region = await regionOf(environment, new CloudFormationClient({}).config.region);
   return { region, cloudFormation: new CloudFormationClient({ region }) };
 };

@@ -10,7 +10,6 @@ import { HttpProblem } from '../../src/api/problem.ts';
 import { dynamoDBFleets } from '../../src/aws/dynamodb-fleets.ts';
 import { reasonOf } from '../../src/util/problems.ts';
 import { inWords } from '../account/failures.ts';
-import { expectProfile } from '../account/profile.ts';
 import { regionOf } from '../account/region.ts';
 import { CommandFailure, WrongUsage } from '../failure.ts';
 import { type ApiClient, apiClient } from './api-client.ts';
@@ -22,7 +21,6 @@ const TABLE = /^(?:[\w.-]{3,255}|arn:[\w-]+:dynamodb:[\w-]+:\d+:table\/[\w.-]+)$
 export const tableApi = async (table: string, environment = process.env): Promise<ApiClient> => {
   if (!TABLE.test(table))
     throw new WrongUsage(`--table takes the name or the ARN of a table, not ${JSON.stringify(table)}`);
-  expectProfile(environment);
   const region = await regionOf(environment, new DynamoDBClient({}).config.region);
   const client = DynamoDBDocumentClient.from(new DynamoDBClient({ region }));
   const app = new Hono().route('/v1/fleets', fleetRoutes({ fleets: dynamoDBFleets(client, table) }));

@@ -1,9 +1,9 @@
-/** A queue's settings, as SQS says. */
+/** Queues' settings, as SQS says: one by one, and all of a local stack. */
 import { GetQueueAttributesCommand, GetQueueUrlCommand, QueueDoesNotExist, type SQSClient } from '@aws-sdk/client-sqs';
 import { queueNamed } from '../../src/domain/config/endpoints.ts';
 import { SECOND } from '../../src/domain/timings.ts';
 import { isObject, parseJson } from '../../src/util/json-text.ts';
-import type { QueueSettings } from './settings.ts';
+import type { Deployed, QueueSettings, WorkerSettings, WorkingQueueName } from './settings.ts';
 
 type Attributes = Omit<QueueSettings, 'queue' | 'worker'>;
 
@@ -48,3 +48,23 @@ const retentionOf = async (client: SQSClient, arn: string): Promise<number | und
     throw cause;
   }
 };
+
+interface LocalStack {
+  /** Their addresses. */
+  readonly queues: Readonly<Partial<Record<WorkingQueueName, string>>>;
+  /** The functions that this machine's process runs. */
+  readonly workers: Readonly<Partial<Record<WorkingQueueName, WorkerSettings>>>;
+}
+
+/** The local stack as it is. @param sqs a client of the local engine. */
+export const readLocal = async (sqs: SQSClient, { queues, workers }: LocalStack): Promise<Deployed> => ({
+  queues: await Promise.all(
+    Object.entries(workers).map(async ([name, worker]) => {
+      const queue = name as WorkingQueueName;
+      return { queue, ...(await queueAttributes(sqs, queues[queue] ?? '')), worker };
+    }),
+  ),
+  functions: [],
+  // Its engine deletes nothing by itself, and nobody keeps much there.
+  tables: [],
+});

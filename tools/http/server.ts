@@ -2,8 +2,8 @@
 import { type ServerType, serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import { HttpProblem } from '../../src/api/problem.ts';
+import { StartFailure } from '../failure.ts';
 import { isOnPurpose, NOT_ON_PURPOSE } from './callers.ts';
-import { StartFailure } from './start-failure.ts';
 
 export interface LocalServer {
   readonly endpoint: string;

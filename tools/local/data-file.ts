@@ -3,8 +3,8 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { reasonOf } from '../../src/util/problems.ts';
-import { StartFailure } from '../http/start-failure.ts';
-import { NotWritable } from './folder.ts';
+import { StartFailure } from '../failure.ts';
+import { NotWritable } from './local-folder.ts';
 
 /** What goes with a file that is removed. */
 const LOST = {

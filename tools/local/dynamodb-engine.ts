@@ -7,7 +7,7 @@ import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { StartFailure } from '../http/start-failure.ts';
+import { StartFailure } from '../failure.ts';
 import { end, spawnWatched } from './child.ts';
 import { dataFailure } from './data-file.ts';
 import { dynamoDBLocalCommand } from './dynamodb-local.ts';

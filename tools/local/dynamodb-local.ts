@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { reasonOf } from '../../src/util/problems.ts';
-import { StartFailure } from '../http/start-failure.ts';
+import { StartFailure } from '../failure.ts';
 
 const run = promisify(execFile);
 /** Before, it does not start; later ones have no security manager, see `loopback.policy`. */

@@ -1,9 +1,9 @@
 /** Both local engines. */
 
-import { StartFailure } from '../http/start-failure.ts';
+import { StartFailure } from '../failure.ts';
 import { type Door, openDoor } from './door.ts';
 import { type DynamoDBEngine, startDynamoDB } from './dynamodb-engine.ts';
-import { makeFolder } from './folder.ts';
+import { makeFolder } from './local-folder.ts';
 import { type SqsEngine, startSqs } from './sqs-engine.ts';
 
 export interface Engines {

@@ -2,9 +2,8 @@
 import { accessSync, constants, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { StartFailure } from '../http/start-failure.ts';
-import { makeFolder, writing } from './folder.ts';
-import { LOCAL_FOLDER, readLocalFile } from './local-file.ts';
+import { StartFailure } from '../failure.ts';
+import { LOCAL_FOLDER, makeFolder, readLocalFile, writing } from './local-folder.ts';
 
 const SQLITE_BUSY = 5;
 

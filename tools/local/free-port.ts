@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { StartFailure } from '../http/start-failure.ts';
+import { StartFailure } from '../failure.ts';
 
 /** How long the last owner of a port may take to let it go (ms), and how often to look. */
 const [PATIENCE, PAUSE] = [2_000, 25];

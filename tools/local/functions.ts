@@ -7,8 +7,7 @@ import { type Host, invocationOf } from '../../lambdas/compose.ts';
 import { inInvocation } from '../../src/aws/call-time.ts';
 import type { Environment } from '../../src/domain/deployed/environment.ts';
 import { LOCAL_REGION } from './clients.ts';
-import type { Polling } from './pollers.ts';
-import { Sleepers } from './sleepers.ts';
+import { type Polling, Sleepers } from './pollers.ts';
 import { type CloudAssembly, type Found, nameInArn, UnknownInTemplate } from './template.ts';
 
 type Handler = (event: unknown, context: Context) => Promise<unknown>;

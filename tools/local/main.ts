@@ -9,12 +9,11 @@ import { NewerRow } from '../../src/ports/rows.ts';
 import { reasonOf } from '../../src/util/problems.ts';
 import { localConsole } from '../console/server/local-console.ts';
 import { builtPage } from '../console/server/page-build.ts';
-import { StartFailure } from '../http/start-failure.ts';
+import { StartFailure } from '../failure.ts';
 import { plural, printable, whereIs } from '../terminal.ts';
 import { describe } from './activity.ts';
-import { NotWritable } from './folder.ts';
 import { isWritable, lockFolder } from './folder-lock.ts';
-import { LOCAL_FOLDER, writeLocalFile } from './local-file.ts';
+import { LOCAL_FOLDER, NotWritable, writeLocalFile } from './local-folder.ts';
 import { missingHere } from './services.ts';
 import { type LocalStack, startStack } from './stack.ts';
 

@@ -1,7 +1,8 @@
 /** Pollers of one queue: each receives some messages, has them handled, and deletes those that are done. */
+
+import { setTimeout } from 'node:timers/promises';
 import type { Message, SQSClient } from '@aws-sdk/client-sqs';
 import { Consumer } from 'sqs-consumer';
-import type { Sleepers } from './sleepers.ts';
 
 export interface Polling {
   /** Takes no more messages, and resolves when those in hand are done. */
@@ -100,3 +101,21 @@ const startPoller = ({ queueUrl, batchSize, sqs, onError }: Source, handle: Hand
     },
   };
 };
+
+/** Counts the messages of a function whose steps sleep, as leaders do through rests of less than a second. */
+export class Sleepers {
+  #count = 0;
+  /** Runs whenever another message falls asleep. */
+  onSleep: () => void = () => {};
+
+  get count(): number {
+    return this.#count;
+  }
+
+  readonly sleep = async (span: number): Promise<void> => {
+    this.#count += 1;
+    this.onSleep();
+    await setTimeout(span);
+    this.#count -= 1;
+  };
+}

@@ -8,6 +8,8 @@ import {
   ScanCommand,
 } from '@aws-sdk/client-dynamodb';
 import { CreateQueueCommand, SetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import type { TableAt } from '../../src/fleet/at.ts';
+import { LOCAL_REGION, localClients } from './clients.ts';
 import type { CloudAssembly, Found } from './template.ts';
 
 export const createTables = async (assembly: CloudAssembly, client: Pick<DynamoDBClient, 'send'>): Promise<void> => {
@@ -73,4 +75,24 @@ const createQueue = async ({ name, properties }: Found, client: SQSClient): Prom
   );
   const { QueueUrl } = await client.send(new CreateQueueCommand({ QueueName: name }));
   await client.send(new SetQueueAttributesCommand({ QueueUrl, Attributes: attributes }));
+};
+
+/** A fleet's table on a local engine, with the keys that a `FleetTable` has. @returns how `runFleet` reaches it. */
+export const makeFleetTable = async (endpoint: string, table: string): Promise<TableAt> => {
+  const { dynamodb } = localClients({ dynamodb: endpoint });
+  await dynamodb.send(
+    new CreateTableCommand({
+      TableName: table,
+      KeySchema: [
+        { AttributeName: 'Fleet', KeyType: 'HASH' },
+        { AttributeName: 'Entry', KeyType: 'RANGE' },
+      ],
+      AttributeDefinitions: [
+        { AttributeName: 'Fleet', AttributeType: 'S' },
+        { AttributeName: 'Entry', AttributeType: 'S' },
+      ],
+      BillingMode: 'PAY_PER_REQUEST',
+    }),
+  );
+  return { table, endpoint, region: LOCAL_REGION, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
 };

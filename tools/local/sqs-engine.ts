@@ -3,7 +3,7 @@
  * has another core.
  */
 import { Worker } from 'node:worker_threads';
-import { StartFailure } from '../http/start-failure.ts';
+import { StartFailure } from '../failure.ts';
 import type { SqsOptions, SqsServer } from './sqs-server.ts';
 import type { FromThread } from './sqs-thread.ts';
 

@@ -1,7 +1,7 @@
 /** The thread of the local SQS: says where it listens, or why it does not, and stops when it is told to. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { reasonOf } from '../../src/util/problems.ts';
-import { StartFailure } from '../http/start-failure.ts';
+import { StartFailure } from '../failure.ts';
 import { type SqsOptions, serveSqs } from './sqs-server.ts';
 
 /** What the thread says first. */

@@ -1,8 +1,7 @@
 /** `groupage console`: the web page on a deployed stack, served on this machine with the credentials of who runs it. */
 import { Command, InvalidArgumentError } from 'commander';
 import type { RemoteStack } from '../../console/server/remote-console.ts';
-import { CommandFailure } from '../../failure.ts';
-import { StartFailure } from '../../http/start-failure.ts';
+import { CommandFailure, StartFailure } from '../../failure.ts';
 import type { CommonOptions } from '../../shapes.ts';
 import { printable, withoutSecrets } from '../../terminal.ts';
 import { apiClient } from '../api-client.ts';
@@ -52,7 +51,7 @@ const localConsole = (): string => {
 /** What is looked at, and how it is reached. Only a stack tells where its metrics are. */
 const remote = async ({ stack, api }: ConsoleOptions): Promise<RemoteStack> => {
   const { remoteCall } = await import('../../console/server/call.ts');
-  const { noMetrics } = await import('../../console/server/no-metrics.ts');
+  const { noMetrics } = await import('../../console/server/metrics-feed.ts');
   if (stack === undefined) {
     const { url } = apiClient(api ?? '');
     const metrics = noMetrics('they are where the stack is: name it with --stack to see them');

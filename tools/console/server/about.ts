@@ -4,7 +4,7 @@ import { RELEASE } from '../../../src/domain/release.ts';
 import { CommandFailure } from '../../failure.ts';
 import type { CallApi } from './call.ts';
 import type { Limits } from './interval.ts';
-import type { MetricsSource } from './metrics-source.ts';
+import type { MetricsSource } from './metrics-feed.ts';
 import type { About } from './shapes.ts';
 
 const OPERATIONS = z.object({ operations: z.array(z.object({ operation: z.string() })) });

@@ -10,7 +10,7 @@ import { reasonOf } from '../../../src/util/problems.ts';
 import { inWords } from '../../account/failures.ts';
 import { CommandFailure } from '../../failure.ts';
 import { type Asked, askedFor, queryFor, seriesFrom, type Window } from './cloudwatch-queries.ts';
-import type { MetricsSource } from './metrics-source.ts';
+import type { MetricsSource } from './metrics-feed.ts';
 import { totalsOf } from './totals.ts';
 
 export interface DeployedMetrics {

@@ -3,7 +3,7 @@ import type { FlowEvent } from '../../../src/domain/events/events.ts';
 import { measured } from '../../../src/domain/events/measure.ts';
 import type { MetricName } from '../../../src/domain/events/metrics.ts';
 import type { Millis } from '../../../src/domain/ids.ts';
-import type { MetricsSource } from './metrics-source.ts';
+import type { MetricsSource } from './metrics-feed.ts';
 import type { MetricsView, Series } from './shapes.ts';
 import { totalsOf } from './totals.ts';
 

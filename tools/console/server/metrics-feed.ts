@@ -1,8 +1,9 @@
 /** Tells open pages the metrics, as often as their source allows; all of them the same. */
 import type { Millis } from '../../../src/domain/ids.ts';
 import { reasonOf } from '../../../src/util/problems.ts';
-import type { MetricsSource } from './metrics-source.ts';
+import { CommandFailure } from '../../failure.ts';
 import type { Tell } from './rounds.ts';
+import type { About, MetricsView } from './shapes.ts';
 
 export interface MetricsFeed {
   /** A page wants to see them from now on. @returns what ends that. */
@@ -56,3 +57,19 @@ const seen = async (source: MetricsSource): Promise<(to: Tell) => void> => {
     return (to) => to('trouble', { path: METRICS, reason }, METRICS);
   }
 };
+
+/** Where the console has its metrics from. */
+export interface MetricsSource {
+  /** How often it is looked at, and what that costs. */
+  about(): Promise<About['metrics']>;
+  /** The metrics of the last while. @throws CommandFailure when there are none to be had: why, in words. */
+  look(): Promise<MetricsView>;
+}
+
+/** Where there are no metrics to be had. @param reason why, and what to do. */
+export const noMetrics = (reason: string): MetricsSource => ({
+  about: async () => ({ from: 'nowhere', everySeconds: 3_600, dollarsPerHour: 0 }),
+  look: async () => {
+    throw new CommandFailure(`there are no metrics: ${reason}`);
+  },
+});

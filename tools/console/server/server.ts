@@ -2,14 +2,15 @@
  * The console's server: the page at `/`, what it needs beside the API under `/console`, and the API itself under `/v1`. It
  * asks of nobody who he is: it listens on the loopback address alone, behind the guard of everything local.
  */
-import { Hono } from 'hono';
+
+import { serveStatic } from '@hono/node-server/serve-static';
+import { Hono, type MiddlewareHandler } from 'hono';
 import { secureHeaders } from 'hono/secure-headers';
 import { HttpProblem } from '../../../src/api/problem.ts';
 import { troubleOf } from './call.ts';
 import { live } from './live.ts';
 import type { MetricsFeed } from './metrics-feed.ts';
 import type { BuiltPage } from './page-build.ts';
-import { pageFiles } from './page-files.ts';
 import type { Rounds } from './rounds.ts';
 import type { About } from './shapes.ts';
 
@@ -61,3 +62,26 @@ const inWords = async <T>(ask: () => Promise<T>): Promise<T> => {
     throw new HttpProblem(502, troubleOf(cause));
   }
 };
+
+/** Their names hold a hash of what is in them. */
+const NAMED_BY_CONTENT = '/assets/';
+
+/** The built page's files. Waits for the page while it is being built. */
+const pageFiles = (page: Promise<BuiltPage>): MiddlewareHandler => {
+  const files = page.then((built) => (built.ok ? serveStatic({ root: built.folder }) : undefined));
+  return async (context, next) => {
+    const serve = await files;
+    if (!serve) return context.req.path === '/' ? notBuilt(await page) : next();
+    const answer = await serve(context, next);
+    // Otherwise it is another's answer.
+    if (answer instanceof Response)
+      answer.headers.set(
+        'cache-control',
+        context.req.path.startsWith(NAMED_BY_CONTENT) ? 'public, max-age=31536000, immutable' : 'no-cache',
+      );
+    return answer;
+  };
+};
+
+const notBuilt = (page: BuiltPage): Response =>
+  new HttpProblem(503, page.ok ? 'the page is there' : page.reason).toResponse();

@@ -44,7 +44,7 @@ const ofLocal = async (): Promise<Settings> => {
   // Another version of Groupage runs there.
   if (!file.workers) return nothing('settings', 'the local stack does not tell them: start it again');
   const [{ readLocal }, { localClients }] = await Promise.all([
-    import('../../../local/local-settings.ts'),
+    import('../../../doctor/queue-attributes.ts'),
     import('../../../local/clients.ts'),
   ]);
   const { sqs, dynamodb } = localClients(file);

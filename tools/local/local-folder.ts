@@ -1,12 +1,35 @@
-/** `.groupage/local.json`: tells the command line and the examples where the local stack is, while it runs. */
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+/**
+ * `.groupage`: the folder that keeps what the local stack needs between starts, and while it runs. Its `local.json` tells the
+ * command line and the examples where the local stack is, while it runs.
+ */
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject, parseJson } from '../../src/util/json-text.ts';
-import type { Addresses } from './addresses.ts';
-import { makeFolder, writing } from './folder.ts';
+import { reasonOf } from '../../src/util/problems.ts';
+import type { WorkerSettings, WorkingQueueName } from '../doctor/settings.ts';
+import { StartFailure } from '../failure.ts';
 
 export const LOCAL_FOLDER = '.groupage';
 const FILE = 'local.json';
+
+/** Where everything is; `.groupage/local.json` holds it. */
+export interface Addresses {
+  /** Where it has one. */
+  readonly console?: string;
+  readonly api: string;
+  readonly dynamodb: string;
+  readonly sqs: string;
+  readonly queues: Readonly<
+    Record<'register' | 'elect' | 'group' | 'batch' | 'rejected', string> & {
+      /** Where the configuration has destinations. */
+      readonly callback?: string;
+      readonly 'given-up'?: string;
+    }
+  >;
+  readonly tables: Readonly<Record<'task' | 'batchLock' | 'batch' | 'fanOut' | 'list' | 'fleet', string>>;
+  /** The functions, by the queue that each works off, as the template has them. */
+  readonly workers: Readonly<Partial<Record<WorkingQueueName, WorkerSettings>>>;
+}
 
 /** The addresses, and the process that serves them. */
 export type LocalFile = Addresses & { readonly pid: number };
@@ -45,4 +68,27 @@ const isAlive = (pid: number): boolean => {
     // EPERM: it is there, and somebody else's.
     return cause instanceof Error && 'code' in cause && cause.code === 'EPERM';
   }
+};
+
+/** Nothing can be kept in a folder. */
+export class NotWritable extends StartFailure {
+  constructor(path: string, cause: unknown) {
+    super(
+      `${path} cannot be written (${reasonOf(cause)}): use --ephemeral to keep nothing, or run it where you may write`,
+    );
+  }
+}
+
+/** Does what needs to write at `path`. @throws NotWritable */
+export const writing = <T>(path: string, work: () => T): T => {
+  try {
+    return work();
+  } catch (cause) {
+    throw new NotWritable(path, cause);
+  }
+};
+
+/** @throws NotWritable */
+export const makeFolder = (path: string): void => {
+  writing(path, () => mkdirSync(path, { recursive: true }));
 };
