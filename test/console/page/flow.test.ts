@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { type FlowInput, stations } from '../../../tools/console/page/src/model/flow.ts';
 import { layOut } from '../../../tools/console/page/src/model/flow-layout.ts';
 import { operationRows, operationState } from '../../../tools/console/page/src/model/operation-rows.ts';
-import { targetState } from '../../../tools/console/page/src/model/target-state.ts';
+import { targetState } from '../../../tools/console/page/src/model/words.ts';
 import { ago, anOperation, aSeries, aTarget, metrics, NOW, queues } from './kit.ts';
 
 const NOTHING: FlowInput = { queues: undefined, metrics: undefined, targets: undefined, hasMore: false };

@@ -9,7 +9,7 @@ import {
   stepsOf,
   totalOf,
 } from '../../../tools/console/page/src/model/series.ts';
-import { soFar } from '../../../tools/console/page/src/model/so-far.ts';
+import { soFar } from '../../../tools/console/page/src/model/words.ts';
 import { aSeries, metrics, NOW } from './kit.ts';
 
 const VIEW = metrics(

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
-import { shellWord } from '../../../tools/console/page/src/model/shell.ts';
+import { shellWord } from '../../../tools/console/page/src/base/format.ts';
 
 it('reaches a command as it is, whatever is in it', () => {
   const words = [

@@ -2,8 +2,13 @@ import { expect, it } from 'vitest';
 import { examplePayload } from '../../../tools/console/page/src/model/example-payload.ts';
 import { colourOf, inOrder, letterOf, shares, spokenPartition } from '../../../tools/console/page/src/model/fleet.ts';
 import type { FleetNodeShape, FleetPartitionShape } from '../../../tools/console/page/src/model/shapes.ts';
-import { fanOutWords, listWords } from '../../../tools/console/page/src/model/tracked.ts';
-import { batchState, sealedBecause, taskState } from '../../../tools/console/page/src/model/words.ts';
+import {
+  batchState,
+  fanOutWords,
+  listWords,
+  sealedBecause,
+  taskState,
+} from '../../../tools/console/page/src/model/words.ts';
 import { ago } from './kit.ts';
 
 it('an example has the values of a Target that is there, or else each key of the configuration', () => {

@@ -3,6 +3,7 @@ import './style/base.css';
 import './style/page.css';
 import './style/forms.css';
 import './style/parts.css';
+import './style/json.css';
 import './style/lists.css';
 import './style/flow.css';
 import './theme.ts';

@@ -73,3 +73,9 @@ const day = (date: Date): string => `${date.getFullYear()}-${padded(date.getMont
 
 /** US dollars, as exact as small amounts want it. */
 export const dollars = (value: number): string => `$${value >= 1 ? value.toFixed(2) : value.toFixed(4)}`;
+
+/** What no shell takes for anything else. */
+const PLAIN = /^[\w@%+=:,./…-]+$/;
+
+/** A word of a command that somebody copies, as a POSIX shell reads it back: an address that somebody was sent may name anything. */
+export const shellWord = (text: string): string => (PLAIN.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);

@@ -2,7 +2,8 @@
 import { html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import type { Chart, Line } from '../model/charts.ts';
+import type { MetricsView, Series } from '../../../server/shapes.ts';
+import { type Chart, chartsOf, type Line } from '../model/charts.ts';
 
 const HEIGHT = 132;
 /** Steps of a scale that counts. */
@@ -118,3 +119,9 @@ const seriesOf = ({ name, as, values }: Line, colour: (name: string) => string):
 };
 
 customElements.define('chart-panel', ChartPanel);
+
+/** The charts of the flow, of all operations or of one. */
+export const charts = (metrics: MetricsView | undefined, of: Series['of']): TemplateResult => html`
+  <div class="charts">
+    ${chartsOf(metrics, of).map((chart) => html`<chart-panel .chart=${chart}></chart-panel>`)}
+  </div>`;

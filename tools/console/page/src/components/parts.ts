@@ -1,8 +1,9 @@
 /** Small pieces of the page. */
 import { html, nothing, svg, type TemplateResult } from 'lit';
-import { count, percent } from '../base/format.ts';
+import { refusalOf } from '../base/api.ts';
+import { count, percent, shellWord } from '../base/format.ts';
 import { href, type Route } from '../base/router.ts';
-import { shellWord } from '../model/shell.ts';
+import type { Page } from '../base/screen.ts';
 import type { State, Tone } from '../model/words.ts';
 
 /** A shape for each tone, so that nobody has to tell colours apart. */
@@ -88,3 +89,14 @@ export const command = (...words: readonly string[]): TemplateResult => {
   const text = ['groupage', ...words].map(shellWord).join(' ');
   return html`<div class="command"><code>${text}</code><copy-button .text=${text} label="Copy the command"></copy-button></div>`;
 };
+
+/** What the API refused, as a piece of the page; undefined where it did not. */
+export const refused = ({ live }: Page, path: string): TemplateResult | undefined => {
+  const answer = live.answer(path);
+  if (!answer || answer.status < 300) return undefined;
+  const { detail, errors } = refusalOf(answer.status, JSON.stringify(answer.body));
+  return problem(detail, errors);
+};
+
+/** Whether what was asked for is not there. */
+export const isUnknown = ({ live }: Page, path: string): boolean => live.answer(path)?.status === 404;

@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { count } from '../base/format.ts';
 import type { TargetShape } from '../model/shapes.ts';
-import { targetState } from '../model/target-state.ts';
+import { targetState } from '../model/words.ts';
 import { badge, link } from './parts.ts';
 import { type Column, table } from './table.ts';
 

@@ -1,5 +1,9 @@
 /** What the API says in one word, in words for people and in a tone that has a shape of its own. Pure. */
 
+import type { Totals } from '../../../server/shapes.ts';
+import { count, duration, plural } from '../base/format.ts';
+import type { FanOutShape, ListShape, TargetShape } from './shapes.ts';
+
 /** Each has a colour and a shape: neither says it alone. */
 export type Tone = 'ok' | 'bad' | 'warn' | 'busy' | 'idle';
 
@@ -92,3 +96,60 @@ const ERRORS: Readonly<Record<string, string>> = {
 
 /** What an error's code means; undefined for a downstream's own. */
 export const errorMeans = (code: string): string | undefined => ERRORS[code];
+
+/** For so long a message that makes a leader may be on its way (ms). */
+const ON_ITS_WAY = 20_000;
+
+/** What a Target does at the moment, in a word. */
+export const targetState = (
+  { paused, openBatch, blocked, waiting, oldestAt, leader, inFlight }: TargetShape,
+  now: number,
+): State => {
+  if (paused) return { tone: 'warn', word: 'paused' };
+  if (openBatch) return { tone: 'busy', word: 'sealing' };
+  if (blocked) return { tone: 'warn', word: 'no room' };
+  if (waiting > 0 && leader && Date.parse(leader.lockedUntil) >= now) return { tone: 'busy', word: 'filling' };
+  if (waiting > 0)
+    return now - Date.parse(oldestAt ?? '') > ON_ITS_WAY
+      ? { tone: 'warn', word: 'no leader' }
+      : { tone: 'busy', word: 'waiting' };
+  return inFlight && inFlight.length > 0 ? { tone: 'busy', word: 'in flight' } : { tone: 'idle', word: 'idle' };
+};
+
+/** How far a fan-out is, in words. */
+export const fanOutWords = ({ total, succeeded, failed, pending, status }: FanOutShape): string => {
+  if (total === 0) return status === 'open' ? 'no items yet' : 'no items';
+  if (succeeded === undefined || pending === undefined) return `${count(failed)} failed; the others are not counted`;
+  return [
+    `${count(succeeded)} succeeded`,
+    ...(failed > 0 ? [`${count(failed)} failed`] : []),
+    `${count(pending)} pending`,
+  ].join(', ');
+};
+
+/** How far a list is, in words. */
+export const listWords = ({ total, available, leased, started, done, failed }: ListShape): string => {
+  if (total === 0) return 'no jobs yet';
+  const parts: readonly (readonly [number | undefined, string])[] = [
+    [done, 'done'],
+    [failed, 'of them failed'],
+    [started, 'started'],
+    [leased, 'leased'],
+    [available, 'available'],
+  ];
+  const some = parts.filter(([value]) => value !== undefined && value > 0);
+  return some.map(([value, word]) => `${count(value ?? 0)} ${word}`).join(', ') || 'none is done';
+};
+
+/** What came of everything so far, in a sentence. @param now milliseconds of the epoch. */
+export const soFar = ({ since, operations }: Totals, now: number): string => {
+  const sum = (of: (each: Totals['operations'][number]) => number): number =>
+    operations.reduce((all, each) => all + of(each), 0);
+  const succeeded = sum(({ tasksSucceeded }) => tasksSucceeded);
+  const calls = sum((each) => each.calls);
+  return [
+    `In ${duration(now - since)}: ${plural(succeeded, 'task')} succeeded`,
+    `${count(sum(({ tasksFailed }) => tasksFailed))} failed`,
+    `${plural(calls, 'call')} made, ${count(sum(({ callsSaved }) => callsSaved))} saved`,
+  ].join(', ');
+};

@@ -3,9 +3,8 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { PATHS } from '../base/api.ts';
 import { count, duration, percent, plural } from '../base/format.ts';
 import type { Page, Screen } from '../base/screen.ts';
-import { isUnknown } from '../components/answered.ts';
 import { belonging, heading } from '../components/heading.ts';
-import { command, empty, facts, figure, fill, link, skeleton } from '../components/parts.ts';
+import { command, empty, facts, figure, fill, isUnknown, link, skeleton } from '../components/parts.ts';
 import type { Batch } from '../model/shapes.ts';
 import { batchState, sealedBecause } from '../model/words.ts';
 

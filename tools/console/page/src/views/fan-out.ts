@@ -3,12 +3,10 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { PATHS } from '../base/api.ts';
 import { count } from '../base/format.ts';
 import type { Page, Screen } from '../base/screen.ts';
-import { refused } from '../components/answered.ts';
 import { heading } from '../components/heading.ts';
-import { command, empty, facts, figure, link, progress, skeleton } from '../components/parts.ts';
+import { command, empty, facts, figure, link, progress, refused, skeleton } from '../components/parts.ts';
 import type { FanOutShape } from '../model/shapes.ts';
-import { fanOutWords } from '../model/tracked.ts';
-import { endedBecause, trackerState } from '../model/words.ts';
+import { endedBecause, fanOutWords, trackerState } from '../model/words.ts';
 
 interface FailedItems {
   readonly items: readonly string[];

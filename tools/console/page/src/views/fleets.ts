@@ -2,9 +2,8 @@
 import { html } from 'lit';
 import { PATHS } from '../base/api.ts';
 import type { Page, Screen } from '../base/screen.ts';
-import { refused } from '../components/answered.ts';
 import { heading } from '../components/heading.ts';
-import { empty, link } from '../components/parts.ts';
+import { empty, link, refused } from '../components/parts.ts';
 import { table } from '../components/table.ts';
 
 export const fleetsScreen = (page: Page): Screen => ({

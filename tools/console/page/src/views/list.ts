@@ -4,13 +4,11 @@ import { PATHS } from '../base/api.ts';
 import { count } from '../base/format.ts';
 import { href } from '../base/router.ts';
 import type { Page, Screen } from '../base/screen.ts';
-import { refused } from '../components/answered.ts';
 import { heading } from '../components/heading.ts';
-import { badge, command, empty, facts, figure, link, progress, skeleton } from '../components/parts.ts';
+import { badge, command, empty, facts, figure, link, progress, refused, skeleton } from '../components/parts.ts';
 import { type Column, pager, table } from '../components/table.ts';
 import type { JobShape, ListShape } from '../model/shapes.ts';
-import { listWords } from '../model/tracked.ts';
-import { jobState, trackerState } from '../model/words.ts';
+import { jobState, listWords, trackerState } from '../model/words.ts';
 
 interface Jobs {
   readonly jobs: readonly JobShape[];

@@ -3,16 +3,15 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { PATHS } from '../base/api.ts';
 import { count } from '../base/format.ts';
 import type { Page, Screen } from '../base/screen.ts';
-import { refused } from '../components/answered.ts';
-import { charts } from '../components/flow-charts.ts';
+import { charts } from '../components/chart-panel.ts';
 import { operationTable } from '../components/operation-table.ts';
-import { link, shape, skeleton } from '../components/parts.ts';
+import { link, refused, shape, skeleton } from '../components/parts.ts';
 import { sendHint } from '../components/send-dialog.ts';
 import { windowOf } from '../model/charts.ts';
 import { stations } from '../model/flow.ts';
 import { type Health, healthOf, type Trouble } from '../model/health.ts';
 import type { OperationShape, QueuesShape, TargetsShape } from '../model/shapes.ts';
-import { soFar } from '../model/so-far.ts';
+import { soFar } from '../model/words.ts';
 
 /** As many Targets of an operation are added up, of so many operations; of others it is said that there are more. */
 const TARGETS = 20;
