@@ -9,9 +9,8 @@ import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import type { Destination } from '../src/domain/config/endpoints.ts';
 import type { Config } from '../src/domain/config/resolved.ts';
-import { destinationRights } from './destinations.ts';
 import { grantKey, type KeyService } from './encryption.ts';
-import type { Right } from './endpoints.ts';
+import { destinationRights, type Right } from './endpoints.ts';
 import type { Handler } from './handler.ts';
 import { InvalidProps } from './invalid-props.ts';
 

@@ -3,7 +3,7 @@
  * account, region and partition; an ARN says itself where it is.
  */
 import { Aws } from 'aws-cdk-lib';
-import type { DownstreamTarget, Headers, SecretRef } from '../src/domain/config/endpoints.ts';
+import type { Destination, DownstreamTarget, Headers, SecretRef } from '../src/domain/config/endpoints.ts';
 
 /** Actions on one resource. */
 export interface Right {
@@ -71,3 +71,20 @@ export const downstreamRights = (target: DownstreamTarget): Right[] => {
 export const distinct = (rights: readonly Right[]): Right[] => [
   ...new Map(rights.map((right) => [JSON.stringify(right), right])).values(),
 ];
+
+/** Of the λ that delivers events: to tell a destination. */
+export const destinationRights = (destination: Destination): Right[] => {
+  switch (destination.kind) {
+    case 'queue':
+      return [queueRight(destination.name)];
+    case 'topic':
+      return [{ actions: ['sns:Publish'], resource: topicArn(destination.name) }];
+    case 'event-bus':
+      return [{ actions: ['events:PutEvents'], resource: arnOf('events', 'event-bus/', destination.name) }];
+    case 'http':
+      return requestRights(destination);
+  }
+};
+
+/** What stands before a topic's name, for whoever publishes: SNS takes ARNs alone. */
+export const topicArn = (name = ''): string => arnOf('sns', '', name);

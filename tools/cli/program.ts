@@ -1,4 +1,7 @@
-/** The command line `groupage`: its commands, and what every one of them shares. */
+/**
+ * The command line `groupage`: its commands, and what every one of them shares. Another command is a file of `commands`, named
+ * as it is called, a line here, and a row in docs/contract.md.
+ */
 import { Command, CommanderError } from 'commander';
 import { InvalidConfig } from '../../src/config/load.ts';
 import { RELEASE } from '../../src/domain/release.ts';
