@@ -15,6 +15,7 @@ import { wake } from '../slots/wake.ts';
 
 export const electLeader = async (deps: LeadDeps, message: ElectMessage | ResumeMessage): Promise<void> =>
   message.kind === 'resume' ? resumeOperation(deps, message) : electFor(deps, message);
+
 const electFor = async (deps: LeadDeps, message: ElectMessage): Promise<void> => {
   const { target } = message;
   const isPlain = message.wake === undefined && message.resume === undefined;
