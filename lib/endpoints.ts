@@ -15,14 +15,14 @@ export interface Right {
 const here = (service: string): string => `arn:${Aws.PARTITION}:${service}:${Aws.REGION}:${Aws.ACCOUNT_ID}:`;
 
 /** The ARN that a name stands for. @param kind what the service puts before it, e.g. `function:` */
-export const arnOf = (service: string, kind: string, name: string): string =>
+const arnOf = (service: string, kind: string, name: string): string =>
   name.startsWith('arn:') ? name : `${here(service)}${kind}${name}`;
 
 /** What stands before a state machine's name, for whoever starts executions: Step Functions takes ARNs alone. */
 export const stateMachineArn = (name = ''): string => arnOf('states', 'stateMachine:', name);
 
 /** To send to a queue, whose address has to be asked for. */
-export const queueRight = (name: string): Right => ({
+const queueRight = (name: string): Right => ({
   actions: ['sqs:GetQueueUrl', 'sqs:SendMessage'],
   resource: arnOf('sqs', '', name),
 });
@@ -42,7 +42,7 @@ const secretRight = (ref: SecretRef): Right =>
       };
 
 /** Of requests with these headers, that this secret signs. */
-export const requestRights = ({
+const requestRights = ({
   headers,
   secret,
 }: {
