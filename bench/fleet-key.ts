@@ -7,7 +7,7 @@
  */
 import { parseArgs } from 'node:util';
 import { table } from '../tools/terminal.ts';
-import { whole } from '../verification/batches/whole.ts';
+import { whole } from '../verification/harness/whole.ts';
 import { restart } from './fleet-key/restart.ts';
 
 const { values } = parseArgs({

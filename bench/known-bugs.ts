@@ -4,14 +4,15 @@
  * cannot promise.
  */
 import { parseArgs } from 'node:util';
-import { runSchedules } from '../verification/batches/schedules.ts';
+import { BATCHES } from '../verification/batches/kind.ts';
 import { promiseOf } from '../verification/batches/shrink.ts';
-import { whole } from '../verification/batches/whole.ts';
-import { runFanOutSchedules } from '../verification/fan-outs/schedules.ts';
+import { FAN_OUTS } from '../verification/fan-outs/kind.ts';
+import { type Figures, runSchedules, type Summary } from '../verification/harness/schedules.ts';
+import { whole } from '../verification/harness/whole.ts';
 import { KNOWN_BUGS, withBug } from '../verification/known-bugs/catalogue.ts';
 import { FAN_OUT_BUGS, withFanOutBug } from '../verification/known-bugs/fan-outs.ts';
 import { LIST_BUGS, withListBug } from '../verification/known-bugs/lists.ts';
-import { runListSchedules } from '../verification/lists/schedules.ts';
+import { LISTS } from '../verification/lists/kind.ts';
 
 const { values } = parseArgs({
   options: {
@@ -22,24 +23,26 @@ const { values } = parseArgs({
 });
 const [runs, seed] = [whole('runs', values.runs, 1), whole('seed', values.seed, 0)];
 
-type Found = Pick<Awaited<ReturnType<typeof runSchedules>>, 'violations'>;
+type Found = Pick<Summary<Figures>, 'violations'>;
 
 /** Schedules as they are, and with each bug in them. */
 const KINDS: Readonly<Record<string, () => readonly (readonly [name: string, find: () => Promise<Found>])[]>> = {
   tasks: () => [
-    ['Groupage', () => runSchedules(seed, runs)],
-    ...KNOWN_BUGS.map((known) => [known[0], () => runSchedules(seed, runs, (each) => withBug(known, each))] as const),
+    ['Groupage', () => runSchedules(BATCHES, seed, runs)],
+    ...KNOWN_BUGS.map(
+      (known) => [known[0], () => runSchedules(BATCHES, seed, runs, (each) => withBug(known, each))] as const,
+    ),
   ],
   'fan-outs': () => [
-    ['Groupage', () => runFanOutSchedules(seed, runs)],
+    ['Groupage', () => runSchedules(FAN_OUTS, seed, runs)],
     ...FAN_OUT_BUGS.map(
-      (known) => [known[0], () => runFanOutSchedules(seed, runs, (each) => withFanOutBug(known, each))] as const,
+      (known) => [known[0], () => runSchedules(FAN_OUTS, seed, runs, (each) => withFanOutBug(known, each))] as const,
     ),
   ],
   lists: () => [
-    ['Groupage', () => runListSchedules(seed, runs)],
+    ['Groupage', () => runSchedules(LISTS, seed, runs)],
     ...LIST_BUGS.map(
-      (known) => [known[0], () => runListSchedules(seed, runs, (each) => withListBug(known, each))] as const,
+      (known) => [known[0], () => runSchedules(LISTS, seed, runs, (each) => withListBug(known, each))] as const,
     ),
   ],
 };

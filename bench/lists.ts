@@ -15,7 +15,7 @@ import { strict as assert } from 'node:assert';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { whole } from '../verification/batches/whole.ts';
+import { whole } from '../verification/harness/whole.ts';
 import { costByLeases, costByLength, type LeaseCost } from './lists/costs.ts';
 import { pictureOf } from './lists/picture.ts';
 import { documentOf } from './lists/report.ts';

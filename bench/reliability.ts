@@ -4,7 +4,7 @@
  * `--size N` gives every batch that size, instead of the schedule's own (1 to 10). `--json` prints the counts.
  */
 import { parseArgs } from 'node:util';
-import { whole } from '../verification/batches/whole.ts';
+import { whole } from '../verification/harness/whole.ts';
 import { CONTENDERS, compete, withSize } from './baselines/contenders.ts';
 import type { Outcome } from './baselines/outcome.ts';
 

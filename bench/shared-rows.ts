@@ -3,7 +3,7 @@
  * (docs/decisions/0018). A prototype on the local engine: nothing fails in it, nobody leads, and nothing comes twice.
  */
 import { parseArgs } from 'node:util';
-import { whole } from '../verification/batches/whole.ts';
+import { whole } from '../verification/harness/whole.ts';
 import { startTables } from './shared-rows/tables.ts';
 import { type Delivery, type Load, WAYS } from './shared-rows/ways.ts';
 

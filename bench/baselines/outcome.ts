@@ -6,9 +6,9 @@ import { withId } from '../../src/domain/register/register-body.ts';
 import { parseRegisterMessage } from '../../src/domain/register/register-message.ts';
 import { START } from '../../src/virtual/trace.ts';
 import { plain } from '../../verification/batches/plain.ts';
+import type { Scenario } from '../../verification/batches/schedule.ts';
 import type { LoggedCall } from '../../verification/batches/simulated-downstream.ts';
 import { withOperations } from '../../verification/batches/with-operations.ts';
-import type { Scenario } from '../../verification/batches/world.ts';
 
 /** Counts; of one schedule, or of many added up. */
 export interface Outcome {

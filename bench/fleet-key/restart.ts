@@ -4,9 +4,9 @@ import type { Fleets } from '../../src/ports/fleets.ts';
 import { charged } from '../../src/processes/units.ts';
 import { START } from '../../src/virtual/trace.ts';
 import { type Hottest, Partitions } from '../../verification/batches/partitions.ts';
+import { UNIT } from '../../verification/fleets/kind.ts';
 import { fleetScenario, type Timing } from '../../verification/fleets/scenarios.ts';
-import { UNIT } from '../../verification/fleets/schedules.ts';
-import { runFleetScenario } from '../../verification/fleets/world.ts';
+import { runFleetScenario } from '../../verification/fleets/schedule.ts';
 import { fleetPrices } from './prices.ts';
 
 const MINUTE: Millis = 60_000;

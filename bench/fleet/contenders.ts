@@ -1,6 +1,6 @@
 /** Who shares partitions: ours, and the published algorithm with either of its formulas. */
 import type { FleetOutcome, FleetScenario } from '../../verification/fleets/scenario.ts';
-import { runFleetScenario } from '../../verification/fleets/world.ts';
+import { runFleetScenario } from '../../verification/fleets/schedule.ts';
 import { runPublishedFleet } from '../baselines/fleet/published.ts';
 import { SPANS } from '../baselines/fleet/reading.ts';
 

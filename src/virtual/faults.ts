@@ -66,9 +66,6 @@ export const noFaultCounts = (): FaultCounts => {
   return counts;
 };
 
-export const plusFaults = (a: FaultCounts, b: FaultCounts): FaultCounts =>
-  Object.fromEntries(Object.entries(a).map(([kind, count]) => [kind, count + b[kind as FaultKind]])) as FaultCounts;
-
 /** A call that failed; the step that made it fails with it and its message comes back. */
 export class InjectedFault extends Error {
   override readonly name = 'InjectedFault';

@@ -12,8 +12,8 @@ import { runPublished } from '../../bench/baselines/published.ts';
 import type { Target, TaskId } from '../../src/domain/ids.ts';
 import { type FaultRates, NO_FAULTS } from '../../src/virtual/faults.ts';
 import { Scheduler } from '../../src/virtual/scheduler.ts';
-import { scenarioOf } from '../../verification/batches/scenario.ts';
-import type { Scenario } from '../../verification/batches/world.ts';
+import type { Scenario } from '../../verification/batches/schedule.ts';
+import { scenarioOf } from '../../verification/batches/usual-scenario.ts';
 import { aPolicy } from '../factories/factories.ts';
 
 const RUNS = 100;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { DELIVERIES } from '../../verification/deliveries/kind.ts';
 import { deliveryScenarioOf } from '../../verification/deliveries/scenario.ts';
-import { runDeliverySchedules } from '../../verification/deliveries/schedules.ts';
-import { runDeliveries } from '../../verification/deliveries/world.ts';
+import { runDeliveries } from '../../verification/deliveries/schedule.ts';
+import { runSchedules } from '../../verification/harness/schedules.ts';
 import { DELIVERY_BUGS, withDeliveryBug } from '../../verification/known-bugs/deliveries.ts';
 import { atLeast, seed } from './of-this-run.ts';
 
@@ -10,7 +11,7 @@ const RUNS = atLeast(6);
 describe('deliveries to destinations that hang, refuse, are slow and recover, under faults', () => {
   it(`keep every promise in ${RUNS} schedules from seed ${seed}`, async () => {
     console.log(`deliveries from seed ${seed}; replay one with: npm run simulate:deliveries -- --trace --seed N`);
-    const { violations, events } = await runDeliverySchedules(seed, RUNS);
+    const { violations, events } = await runSchedules(DELIVERIES, seed, RUNS);
     expect(violations).toEqual([]);
     expect(events).toBeGreaterThan(RUNS);
   }, 120_000);
@@ -28,7 +29,8 @@ describe('the judges of deliveries', () => {
     'find $name',
     async ({ known }) => {
       const [, , promise] = known;
-      const { violations } = await runDeliverySchedules(
+      const { violations } = await runSchedules(
+        DELIVERIES,
         1,
         40,
         (scenario) => withDeliveryBug(known, scenario),
@@ -41,7 +43,7 @@ describe('the judges of deliveries', () => {
 
   it('find nothing where bugs would show, but are not', async () => {
     for (const where of new Set(DELIVERY_BUGS.map((known) => known[3]))) {
-      const { violations } = await runDeliverySchedules(1, 1, (scenario) =>
+      const { violations } = await runSchedules(DELIVERIES, 1, 1, (scenario) =>
         withDeliveryBug(['none', {}, /none/, where], scenario),
       );
       expect(violations).toEqual([]);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { FAN_OUTS } from '../../verification/fan-outs/kind.ts';
 import { fanOutScenarioOf } from '../../verification/fan-outs/scenario.ts';
-import { runFanOutSchedules } from '../../verification/fan-outs/schedules.ts';
-import { runFanOuts } from '../../verification/fan-outs/world.ts';
+import { runFanOuts } from '../../verification/fan-outs/schedule.ts';
+import { runSchedules } from '../../verification/harness/schedules.ts';
 import { FAN_OUT_BUGS, withFanOutBug } from '../../verification/known-bugs/fan-outs.ts';
 import { atLeast, seed } from './of-this-run.ts';
 
@@ -18,7 +19,7 @@ const BEGINS: Readonly<Record<string, number>> = {
 describe('fan-outs, under crashes, pauses, lost replies, throttling, skew and whoever comes at once', () => {
   it(`keep every promise in ${RUNS} schedules from seed ${seed}`, async () => {
     console.log(`fan-outs from seed ${seed}; replay one with: npm run simulate:fan-outs -- --trace --seed N`);
-    const { violations, ends, items } = await runFanOutSchedules(seed, RUNS);
+    const { violations, ends, items } = await runSchedules(FAN_OUTS, seed, RUNS);
     expect(violations).toEqual([]);
     expect(items).toBeGreaterThan(RUNS);
     for (const [because, count] of Object.entries(ends)) expect(count, because).toBeGreaterThan(0);
@@ -41,7 +42,8 @@ describe('the judges of fan-outs', () => {
     'find $name',
     async ({ known }) => {
       const [name, , promise] = known;
-      const { violations } = await runFanOutSchedules(
+      const { violations } = await runSchedules(
+        FAN_OUTS,
         BEGINS[name] ?? 1,
         4_000,
         (scenario) => withFanOutBug(known, scenario),
@@ -59,7 +61,7 @@ describe('the judges of fan-outs', () => {
   it.each(FAN_OUT_BUGS.flatMap(([name, , promise, where]) => (where ? [{ name, promise, where }] : [])))(
     'find nothing where $name would show, but is not',
     async ({ name, promise, where }) => {
-      const { violations } = await runFanOutSchedules(1, 100, (scenario) =>
+      const { violations } = await runSchedules(FAN_OUTS, 1, 100, (scenario) =>
         withFanOutBug([name, {}, promise, where], scenario),
       );
       expect(violations).toEqual([]);

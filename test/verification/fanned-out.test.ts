@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { runNumber } from '../../src/domain/tasks/task.ts';
 import { fanningOut } from '../../verification/batches/fanned-out.ts';
-import { scenarioOf } from '../../verification/batches/scenario.ts';
-import { runSchedules } from '../../verification/batches/schedules.ts';
-import { runSchedule } from '../../verification/batches/world.ts';
+import { BATCHES } from '../../verification/batches/kind.ts';
+import { runSchedule } from '../../verification/batches/schedule.ts';
+import { scenarioOf } from '../../verification/batches/usual-scenario.ts';
+import { runSchedules } from '../../verification/harness/schedules.ts';
 import { atLeast, seed } from './of-this-run.ts';
 
 const RUNS = atLeast(150);
@@ -11,7 +12,7 @@ const RUNS = atLeast(150);
 describe('tasks that are items of a fan-out, under all faults', () => {
   it(`ack themselves, and the last completes it: ${RUNS} schedules from seed ${seed}`, async () => {
     let [complete, open, failed, redriven, levels] = [0, 0, 0, 0, 0];
-    const summary = await runSchedules(seed, RUNS, fanningOut, ({ tables }) => {
+    const summary = await runSchedules(BATCHES, seed, RUNS, fanningOut, ({ tables }) => {
       for (const { status, ended, groups } of tables.fanOuts.values()) {
         if (status === 'complete') complete += 1;
         else open += 1;

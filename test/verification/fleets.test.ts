@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { FLEETS } from '../../verification/fleets/kind.ts';
 import { fleetScenarioOf } from '../../verification/fleets/random-scenario.ts';
-import { runFleetSchedules } from '../../verification/fleets/schedules.ts';
-import { runFleetScenario } from '../../verification/fleets/world.ts';
+import { runFleetScenario } from '../../verification/fleets/schedule.ts';
+import { runSchedules } from '../../verification/harness/schedules.ts';
 import { FLEET_BUGS } from '../../verification/known-bugs/fleets.ts';
 import { atLeast, seed } from './of-this-run.ts';
 
@@ -10,7 +11,7 @@ const RUNS = atLeast(60);
 describe('fleets, under pauses, overload, crashes, blocked threads, and a table whose calls fail', () => {
   it(`keep every promise in ${RUNS} schedules from seed ${seed}`, async () => {
     console.log(`fleets from seed ${seed}; replay one with: npm run simulate:fleets -- --trace --seed N`);
-    const { violations, nodes, moved } = await runFleetSchedules(seed, RUNS);
+    const { violations, nodes, moved } = await runSchedules(FLEETS, seed, RUNS);
     expect(violations).toEqual([]);
     expect(nodes).toBeGreaterThan(RUNS);
     expect(moved).toBeGreaterThan(RUNS);
@@ -32,11 +33,12 @@ describe('the judges of fleets', () => {
   it.each(FLEET_BUGS.map(([name, bug, promise, from]) => ({ name, bug, promise, from })))(
     'find $name',
     async ({ bug, promise, from }) => {
-      const { violations } = await runFleetSchedules(
+      const { violations } = await runSchedules(
+        FLEETS,
         from,
         600,
-        () => ({ bug }),
-        (broken) => broken.length === 0,
+        (scenario) => ({ ...scenario, bug }),
+        (outcome) => outcome.violations.length === 0,
       );
       expect(violations[0]?.message).toMatch(promise);
     },

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { throttled } from '../../src/processes/units.ts';
 import { NO_FAULTS } from '../../src/virtual/faults.ts';
-import { scenarioOf } from '../../verification/batches/scenario.ts';
-import { runSchedule } from '../../verification/batches/world.ts';
+import { runSchedule } from '../../verification/batches/schedule.ts';
+import { scenarioOf } from '../../verification/batches/usual-scenario.ts';
 
 describe('a partition that bears little', () => {
   it('lets callers wait, and refuses some, and every promise is kept', async () => {

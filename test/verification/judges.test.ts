@@ -5,7 +5,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { ItemAnswer } from '../../src/domain/downstream/downstream.ts';
 import type { TaskId } from '../../src/domain/ids.ts';
-import { runSchedules } from '../../verification/batches/schedules.ts';
+import { BATCHES } from '../../verification/batches/kind.ts';
+import { runSchedules } from '../../verification/harness/schedules.ts';
 
 const wrong = vi.hoisted(() => ({ about: '' }));
 
@@ -54,12 +55,12 @@ describe('the checker judges for itself', () => {
     ['wait', /since when its oldest task waits|longer than maxWait/],
   ])("a batch's or a task's %s", async (about, promise) => {
     wrong.about = about;
-    const { violations } = await runSchedules(1, 300, undefined, ({ violation }) => !violation);
+    const { violations } = await runSchedules(BATCHES, 1, 300, undefined, ({ violation }) => !violation);
     expect(violations[0]?.message).toMatch(promise);
   });
 
   it('and finds nothing wrong where nothing is', async () => {
     wrong.about = '';
-    expect((await runSchedules(1, 30)).violations).toEqual([]);
+    expect((await runSchedules(BATCHES, 1, 30)).violations).toEqual([]);
   });
 });

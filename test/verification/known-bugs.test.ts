@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { runSchedules } from '../../verification/batches/schedules.ts';
+import { BATCHES } from '../../verification/batches/kind.ts';
+import { runSchedules } from '../../verification/harness/schedules.ts';
 import { KNOWN_BUGS, withBug } from '../../verification/known-bugs/catalogue.ts';
 
 /**
@@ -48,6 +49,7 @@ describe('the checker', () => {
   it.each(KNOWN_BUGS.map((known) => ({ name: known[0], known })))('finds $name', async ({ known }) => {
     const [name, , promise] = known;
     const { violations } = await runSchedules(
+      BATCHES,
       BEGINS[name] ?? 1,
       8_000,
       (scenario) => withBug(known, scenario),

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { runSchedules } from '../../verification/harness/schedules.ts';
 import { LIST_BUGS, withListBug } from '../../verification/known-bugs/lists.ts';
+import { LISTS } from '../../verification/lists/kind.ts';
 import { listScenarioOf } from '../../verification/lists/scenario.ts';
-import { runListSchedules } from '../../verification/lists/schedules.ts';
-import { runLists } from '../../verification/lists/world.ts';
+import { runLists } from '../../verification/lists/schedule.ts';
 import { atLeast, seed } from './of-this-run.ts';
 
 const RUNS = atLeast(150);
@@ -16,7 +17,7 @@ const BEGINS: Readonly<Record<string, number>> = {
 describe('deferred lists, under crashes, pauses, lost replies, throttling, skew and whoever comes at once', () => {
   it(`keep every promise in ${RUNS} schedules from seed ${seed}`, async () => {
     console.log(`lists from seed ${seed}; replay one with: npm run simulate:lists -- --trace --seed N`);
-    const { violations, ends, jobs, tasks, faults } = await runListSchedules(seed, RUNS);
+    const { violations, ends, jobs, tasks, faults } = await runSchedules(LISTS, seed, RUNS);
     expect(violations).toEqual([]);
     expect(faults.conflict).toBeGreaterThan(0);
     expect(jobs).toBeGreaterThan(RUNS);
@@ -38,7 +39,8 @@ describe('the judges of deferred lists', () => {
     'find $name',
     async ({ known }) => {
       const [name, , promise] = known;
-      const { violations } = await runListSchedules(
+      const { violations } = await runSchedules(
+        LISTS,
         BEGINS[name] ?? 1,
         4_000,
         (scenario) => withListBug(known, scenario),
@@ -56,7 +58,7 @@ describe('the judges of deferred lists', () => {
   it.each(LIST_BUGS.flatMap(([name, , promise, where]) => (where ? [{ name, promise, where }] : [])))(
     'find nothing where $name would show, but is not',
     async ({ name, promise, where }) => {
-      const { violations } = await runListSchedules(1, 15, (scenario) =>
+      const { violations } = await runSchedules(LISTS, 1, 15, (scenario) =>
         withListBug([name, {}, promise, where], scenario),
       );
       expect(violations).toEqual([]);

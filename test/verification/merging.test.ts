@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { BATCHES } from '../../verification/batches/kind.ts';
 import { merging } from '../../verification/batches/merged.ts';
-import { runSchedules } from '../../verification/batches/schedules.ts';
+import { runSchedules } from '../../verification/harness/schedules.ts';
 import { atLeast, seed } from './of-this-run.ts';
 
 const RUNS = atLeast(150);
@@ -8,7 +9,7 @@ const RUNS = atLeast(150);
 describe('requests that are merged, under all faults', () => {
   it(`succeed when their inputs were done, and those are not done again: ${RUNS} schedules from seed ${seed}`, async () => {
     let [inputs, known] = [0, 0];
-    const summary = await runSchedules(seed, RUNS, merging, ({ tables, log }) => {
+    const summary = await runSchedules(BATCHES, seed, RUNS, merging, ({ tables, log }) => {
       for (const { call } of log.calls) inputs += call.inputs?.length ?? 0;
       for (const rows of tables.processed.values()) known += rows.size;
       return true;

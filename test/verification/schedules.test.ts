@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Steps } from '../../src/processes/functions.ts';
 import { NO_FAULTS } from '../../src/virtual/faults.ts';
-import { runInParallel } from '../../verification/batches/parallel.ts';
-import { scenarioOf } from '../../verification/batches/scenario.ts';
-import { runSchedules } from '../../verification/batches/schedules.ts';
-import { runSchedule, type Scenario } from '../../verification/batches/world.ts';
+import { BATCHES } from '../../verification/batches/kind.ts';
+import { runSchedule, type Scenario } from '../../verification/batches/schedule.ts';
+import { scenarioOf } from '../../verification/batches/usual-scenario.ts';
+import { runInParallel } from '../../verification/harness/parallel.ts';
+import { runSchedules } from '../../verification/harness/schedules.ts';
 import { losersFinishToo } from '../../verification/known-bugs/leading.ts';
 import { seed, share } from './of-this-run.ts';
 
@@ -13,7 +14,7 @@ const RUNS = share(150, 200);
 describe('the core, under crashes, pauses, duplicates, lost replies, throttling, skew and dead letters', () => {
   it(`keeps every promise in ${RUNS} schedules from seed ${seed}`, async () => {
     console.log(`schedules from seed ${seed}; replay one with: npm run simulate:faults -- --trace --seed N`);
-    const summary = await runInParallel(seed, { runs: RUNS }, ({ runs, violations }) => {
+    const summary = await runInParallel(BATCHES, seed, { runs: RUNS }, ({ runs, violations }) => {
       if (violations.length > 0) console.log(`${runs} schedules: ${violations.map((each) => each.seed).join(', ')}`);
     });
     expect(summary.violations).toEqual([]);
@@ -36,13 +37,15 @@ describe('the core, under crashes, pauses, duplicates, lost replies, throttling,
 
 describe('schedules on several threads', () => {
   it('come to what they come to one after the other, and are as many as were asked for', async () => {
-    const parallel = await runInParallel(seed, { runs: 23 }, () => {});
-    expect(parallel).toEqual(await runSchedules(seed, 23));
+    const parallel = await runInParallel(BATCHES, seed, { runs: 23 }, () => {});
+    expect(parallel).toEqual(await runSchedules(BATCHES, seed, 23));
   });
 
   it('begin as they would anywhere: a first event settles before the second', async () => {
     for (const each of [290_639_923, 290_639_933, 290_639_982, seed])
-      expect(await runInParallel(each, { runs: 1 }, () => {}), `${each}`).toEqual(await runSchedules(each, 1));
+      expect(await runInParallel(BATCHES, each, { runs: 1 }, () => {}), `${each}`).toEqual(
+        await runSchedules(BATCHES, each, 1),
+      );
   });
 });
 
@@ -58,7 +61,7 @@ describe('the cost, where nothing goes wrong and everything comes at once,', () 
       faults: NO_FAULTS,
       sends: scenario.sends.map(({ at, body }) => ({ at: at / 20, body })),
     });
-    await runSchedules(from, 40, atOnce, ({ tables }) => {
+    await runSchedules(BATCHES, from, 40, atOnce, ({ tables }) => {
       claims += tables.claims;
       for (const batch of tables.batches.values()) candidates += batch.candidates.length;
       return true;

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { OperationName } from '../../src/domain/ids.ts';
 import { readable } from '../../src/virtual/trace.ts';
-import { scenarioOf } from '../../verification/batches/scenario.ts';
+import { runSchedule, type Scenario } from '../../verification/batches/schedule.ts';
 import { promiseOf, shrink } from '../../verification/batches/shrink.ts';
-import { runSchedule, type Scenario } from '../../verification/batches/world.ts';
+import { scenarioOf } from '../../verification/batches/usual-scenario.ts';
 import { guardAfterAcquire, throttledClaimCountsAsRefused } from '../../verification/known-bugs/leading.ts';
 
 /** The first that there was when this was written; where a change of the scenarios makes that another one, the search goes on. */

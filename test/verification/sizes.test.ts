@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { runInParallel } from '../../verification/batches/parallel.ts';
-import { runSchedules } from '../../verification/batches/schedules.ts';
-import { SIZES, type Size, sizeOf } from '../../verification/batches/sizes.ts';
-import { runSchedule, type Scenario } from '../../verification/batches/world.ts';
+import { BATCHES, type Size } from '../../verification/batches/kind.ts';
+import { runSchedule, type Scenario } from '../../verification/batches/schedule.ts';
+import { sizeOf } from '../../verification/harness/main.ts';
+import { runInParallel } from '../../verification/harness/parallel.ts';
+import { runSchedules } from '../../verification/harness/schedules.ts';
 import { SIZE_BUGS } from '../../verification/known-bugs/sizes.ts';
 import { NOTHING_MAY_BE_MISSING } from '../backends/missing.ts';
 import { seed, share } from './of-this-run.ts';
@@ -16,15 +17,15 @@ describe.each([
   it('keep every promise', async () => {
     const runs = share(usual, inCI);
     console.log(`from seed ${first}; replay one with: npm run simulate:faults -- --size ${size} --trace --seed N`);
-    const summary = await runInParallel(first, { runs }, () => {}, size);
+    const summary = await runInParallel(BATCHES, first, { runs }, () => {}, size);
     expect(summary.violations).toEqual([]);
     expect(summary.tasks).toBeGreaterThan(runs);
   });
 
   it('replay to the letter', async () => {
     const [once, again] = [
-      await runSchedule(SIZES[size].scenarioOf(7), true),
-      await runSchedule(SIZES[size].scenarioOf(7), true),
+      await runSchedule(BATCHES.sizes[size].scenarioOf(7), true),
+      await runSchedule(BATCHES.sizes[size].scenarioOf(7), true),
     ];
     expect(again.trace).toEqual(once.trace);
     expect(once.trace.length).toBeGreaterThan(10);
@@ -41,7 +42,7 @@ it.each([
   ['a pause that outlasts a lock row, of a batch that reports later', 810_001_576],
   ['an elect function that stands still while a Target that it should lead is woken', 1_102_001_183],
 ])('long schedules keep every promise after %s', async (_, known) => {
-  const { violation } = await runSchedule(SIZES.long.scenarioOf(known));
+  const { violation } = await runSchedule(BATCHES.sizes.long.scenarioOf(known));
   expect(violation).toBeUndefined();
 });
 
@@ -49,7 +50,7 @@ it.each([
 it.runIf(NOTHING_MAY_BE_MISSING)(
   'large schedules send no more signals than slots are freed, though many wake the same Targets',
   async () => {
-    const { violation } = await runSchedule(SIZES.large.scenarioOf(1_304_000_111));
+    const { violation } = await runSchedule(BATCHES.sizes.large.scenarioOf(1_304_000_111));
     expect(violation).toBeUndefined();
   },
 );
@@ -58,14 +59,14 @@ describe('the checker', () => {
   it.each(SIZE_BUGS.map((known) => ({ name: known[0], known })))('finds $name', async ({ known }) => {
     const [, size, steps, promise, first = 1] = known;
     const change = (each: Scenario): Scenario => ({ ...each, steps });
-    const { violations } = await runSchedules(first, 100, change, (report) => !report.violation, size);
+    const { violations } = await runSchedules(BATCHES, first, 100, change, (report) => !report.violation, size);
     expect(violations[0]?.message).toMatch(promise);
   });
 });
 
 it('harsh schedules crash and change caps, each of them, and repeat requests or stand still', () => {
   for (let first = 1; first <= 100; first += 1) {
-    const { faults, faultsEnd, changes = [] } = SIZES.harsh.scenarioOf(first);
+    const { faults, faultsEnd, changes = [] } = BATCHES.sizes.harsh.scenarioOf(first);
     if (first % 3 !== 0) expect(faults.repeat).toBe(0.25);
     if (first % 3 !== 1) expect(faults.pause).toBe(0.03);
     expect([faults.crash > 0, faultsEnd > 0]).toEqual([true, true]);
@@ -74,11 +75,11 @@ it('harsh schedules crash and change caps, each of them, and repeat requests or 
 });
 
 it('messages that find an attempt under way do not multiply, though requests come twice and functions stand still', async () => {
-  const { faults, violation } = await runSchedule(SIZES.harsh.scenarioOf(1_211_004_500));
+  const { faults, violation } = await runSchedule(BATCHES.sizes.harsh.scenarioOf(1_211_004_500));
   expect(violation).toBeUndefined();
   expect(faults.repeat).toBeLessThan(5_000);
 });
 
 it('a size that there is not is refused', () => {
-  expect(() => sizeOf('huge')).toThrow(RangeError);
+  expect(() => sizeOf(BATCHES, 'huge')).toThrow(RangeError);
 });

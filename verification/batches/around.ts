@@ -7,8 +7,8 @@ import { anyHabits, type Habits } from '../../src/virtual/habits.ts';
 import { START } from '../../src/virtual/trace.ts';
 import type { Configurations } from './configurations.ts';
 import { lateInQuiet, neverQuiet, type Quiet } from './quiet.ts';
+import type { Scenario } from './schedule.ts';
 import { pollsNot, stoppedFor } from './stops.ts';
-import type { Scenario } from './world.ts';
 
 /** The queues as bad as SQS may be, and functions that are few, where a schedule says so. */
 export const habitsOf =

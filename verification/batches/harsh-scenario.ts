@@ -5,8 +5,8 @@
  * shows up in thousands of scenarios, not in hundreds of thousands.
  */
 import { seeded } from '../../src/virtual/random.ts';
-import { capsChanging, scenarioOf } from './scenario.ts';
-import type { Scenario } from './world.ts';
+import type { Scenario } from './schedule.ts';
+import { capsChanging, scenarioOf } from './usual-scenario.ts';
 
 /** A random scenario; the same seed gives the same one. */
 export const harshScenarioOf = (seed: number): Scenario => {

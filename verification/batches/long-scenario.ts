@@ -11,10 +11,10 @@ import { NO_FAULTS } from '../../src/virtual/faults.ts';
 import { type Random, seeded } from '../../src/virtual/random.ts';
 import type { ConfigChange } from './configurations.ts';
 import { lessOften } from './large-scenario.ts';
-import { faults, moreFaults } from './scenario.ts';
+import type { Scenario } from './schedule.ts';
 import { NOWHERE } from './simulated-downstream.ts';
 import type { Stop } from './stops.ts';
-import type { Scenario } from './world.ts';
+import { faults, moreFaults } from './usual-scenario.ts';
 
 const NAMES = ['ship', 'bill'] as OperationName[];
 const HOUR: Millis = 60 * MINUTE;

@@ -10,9 +10,9 @@ import { seeded, seedOf } from '../../src/virtual/random.ts';
 import { demand } from '../../src/virtual/violation.ts';
 import { type Evidence, sentPayloads } from './evidence.ts';
 import { PER_PARTITION } from './partitions.ts';
+import type { Scenario } from './schedule.ts';
 import type { CallLog, LoggedCall } from './simulated-downstream.ts';
 import { withOperations } from './with-operations.ts';
-import type { Scenario } from './world.ts';
 
 /** The same schedule, of requests for a few inputs in two versions. */
 export const merging = (scenario: Scenario): Scenario => ({

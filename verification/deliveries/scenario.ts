@@ -6,7 +6,7 @@ import { MINUTE, SECOND } from '../../src/domain/timings.ts';
 import type { FaultPoint } from '../../src/virtual/chaos.ts';
 import { type FaultRates, NO_FAULTS } from '../../src/virtual/faults.ts';
 import { type Random, seeded } from '../../src/virtual/random.ts';
-import { faults, moreFaults } from '../batches/scenario.ts';
+import { faults, moreFaults } from '../batches/usual-scenario.ts';
 import type { Patched } from './steps.ts';
 
 /** How a destination answers. */

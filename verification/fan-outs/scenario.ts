@@ -9,7 +9,7 @@ import { MINUTE } from '../../src/domain/timings.ts';
 import type { FaultPoint } from '../../src/virtual/chaos.ts';
 import type { FaultRates } from '../../src/virtual/faults.ts';
 import { type Random, seeded } from '../../src/virtual/random.ts';
-import { faults, moreFaults } from '../batches/scenario.ts';
+import { faults, moreFaults } from '../batches/usual-scenario.ts';
 import type { Patched } from './steps.ts';
 
 /** One thing that a producer wants, when, and how often he asks until he gives up for good. */

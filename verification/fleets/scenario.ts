@@ -1,5 +1,8 @@
 /** What happens to a fleet in one run: who comes when, and what goes wrong. Both algorithms of the benchmark run the same. */
 import type { Millis } from '../../src/domain/ids.ts';
+import type { Work } from '../../src/fleet/member.ts';
+import type { FleetRows } from '../../src/memory/fleets.ts';
+import type { Fleets, Held } from '../../src/ports/fleets.ts';
 
 /** What happens to a node. */
 export type Incident =
@@ -20,6 +23,12 @@ export interface SimulatedNode {
   readonly incidents: readonly Incident[];
 }
 
+/** What stands in for ours: to put a known bug back. */
+export interface FleetBug {
+  readonly fleets?: (fleets: Fleets, rows: FleetRows) => Partial<Fleets>;
+  readonly work?: (work: Work, drained: (held: Held) => void) => Partial<Work>;
+}
+
 export interface FleetScenario {
   readonly name: string;
   readonly seed: number;
@@ -38,6 +47,7 @@ export interface FleetScenario {
   readonly lostNotifications: number;
   /** A time in which no call on the table succeeds. */
   readonly outage?: { readonly from: Millis; readonly to: Millis };
+  readonly bug?: FleetBug;
 }
 
 /** From then on nothing happens to anybody any more. */

@@ -2,7 +2,7 @@
 import type { Work } from '../../src/fleet/member.ts';
 import type { FleetRows } from '../../src/memory/fleets.ts';
 import type { Fleets, Held } from '../../src/ports/fleets.ts';
-import type { FleetBug } from '../fleets/world.ts';
+import type { FleetBug } from '../fleets/scenario.ts';
 
 /** Its name, what it puts back, the promise that it breaks, and the first seed that shows it. */
 export type KnownFleetBug = readonly [name: string, bug: FleetBug, promise: RegExp, seed: number];

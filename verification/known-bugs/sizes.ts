@@ -8,7 +8,7 @@ import type { Operations } from '../../src/ports/operations.ts';
 import { handleBatch } from '../../src/steps/call/handle-batch.ts';
 import { registerAll } from '../../src/steps/register/register.ts';
 import { sweep } from '../../src/steps/repair/sweep.ts';
-import type { Size } from '../batches/sizes.ts';
+import type { Size } from '../batches/kind.ts';
 import type { Bug } from './bug.ts';
 
 const DAY: Millis = 24 * 60 * 60_000;

@@ -2,8 +2,8 @@
 import type { Millis, OperationName, Target, TaskId } from '../../src/domain/ids.ts';
 import { NO_FAULTS } from '../../src/virtual/faults.ts';
 import { plain } from '../batches/plain.ts';
+import type { Scenario } from '../batches/schedule.ts';
 import { withOperations } from '../batches/with-operations.ts';
-import type { Scenario } from '../batches/world.ts';
 import { TINY } from './registering.ts';
 
 const SHIP = 'ship' as OperationName;

@@ -10,9 +10,9 @@ import type { ListId } from '../../src/domain/lists/ids.ts';
 import { MINUTE } from '../../src/domain/timings.ts';
 import type { Wanted } from '../../src/steps/lists/trigger.ts';
 import { type Random, seeded } from '../../src/virtual/random.ts';
-import type { AskingScenario } from '../batches/asking.ts';
-import { faults, moreFaults } from '../batches/scenario.ts';
 import { NOWHERE } from '../batches/simulated-downstream.ts';
+import { faults, moreFaults } from '../batches/usual-scenario.ts';
+import type { AskingScenario } from '../harness/asking.ts';
 import type { Patched } from './steps.ts';
 
 export const OPERATION = 'ship' as OperationName;

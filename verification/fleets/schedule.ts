@@ -5,10 +5,9 @@
 
 import type { LifeEvent } from '../../src/domain/fleets/events.ts';
 import type { Millis } from '../../src/domain/ids.ts';
-import type { Work } from '../../src/fleet/member.ts';
 import type { Partition } from '../../src/fleet/partition.ts';
 import { type FleetRows, memoryFleets } from '../../src/memory/fleets.ts';
-import type { Fleets, Held } from '../../src/ports/fleets.ts';
+import type { Fleets } from '../../src/ports/fleets.ts';
 import { Scheduler } from '../../src/virtual/scheduler.ts';
 import { START, seconds } from '../../src/virtual/trace.ts';
 import { Judge } from './judge.ts';
@@ -17,16 +16,9 @@ import { DRAIN_TIMEOUT, FLEET, type RunningNode, startNode } from './node.ts';
 import { SimulatedProcess } from './process.ts';
 import type { FleetOutcome, FleetScenario, Incident, SimulatedNode } from './scenario.ts';
 
-/** What a run puts in the place of something real: to try the judges. */
-export interface FleetBug {
-  readonly fleets?: (fleets: Fleets, rows: FleetRows) => Partial<Fleets>;
-  readonly work?: (work: Work, drained: (held: Held) => void) => Partial<Work>;
-}
-
 export interface RunOptions {
   /** How long a unit of work takes, in ms. @default 500 */
   readonly unit?: Millis;
-  readonly bug?: FleetBug;
   /** Counts what each call costs, by the virtual clock. */
   readonly meter?: (fleets: Fleets, now: () => Millis) => Fleets;
   /** Is told what happens. */
@@ -103,7 +95,8 @@ class FleetWorld {
     });
     this.#processes.set(name, process);
     const real = memoryFleets(new Map([[FLEET, this.#rows]]), process.gate);
-    const { bug, meter = (fleets) => fleets } = this.#options;
+    const { meter = (fleets) => fleets } = this.#options;
+    const { bug } = this.#scenario;
     const node = startNode({
       scenario: this.#scenario,
       process,

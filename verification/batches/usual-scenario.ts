@@ -8,8 +8,8 @@ import type { FaultRates } from '../../src/virtual/faults.ts';
 import { type Random, seeded, seedOf } from '../../src/virtual/random.ts';
 import type { ConfigChange } from './configurations.ts';
 import { fanningOut } from './fanned-out.ts';
+import type { Scenario } from './schedule.ts';
 import { NOWHERE } from './simulated-downstream.ts';
-import type { Scenario } from './world.ts';
 
 const OPERATION = 'ship' as OperationName;
 

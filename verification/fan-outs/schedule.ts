@@ -15,7 +15,7 @@ import type { Life } from '../../src/processes/process.ts';
 import type { ListDeps } from '../../src/steps/deps.ts';
 import { nextLook } from '../../src/steps/fan-outs/patrol.ts';
 import { through } from '../../src/virtual/gate.ts';
-import { Asking, type AskingReport, type Step } from '../batches/asking.ts';
+import { Asking, type AskingReport, type Step } from '../harness/asking.ts';
 import { type Asked, checkAcked, checkAdded, checkSealed, mayGo } from './answers.ts';
 import { checkFanOutsAtRest } from './at-rest.ts';
 import { Book } from './ledger.ts';

@@ -1,8 +1,0 @@
-/** Runs the schedules of fleets that it is given, chunk by chunk, in a thread of its own. */
-import { parentPort } from 'node:worker_threads';
-import type { Chunk } from '../batches/parallel.ts';
-import { runFleetSchedules } from './schedules.ts';
-
-parentPort?.on('message', async ({ seed, runs }: Chunk) => {
-  parentPort?.postMessage(await runFleetSchedules(seed, runs));
-});
