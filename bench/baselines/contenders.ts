@@ -1,8 +1,8 @@
 /** Who runs in the comparison, each over the same schedules. */
 import { NO_FAULTS } from '../../src/virtual/faults.ts';
-import type { Scenario } from '../../verification/batches/schedule.ts';
+import { withOperations } from '../../verification/batches/configurations.ts';
+import type { Scenario } from '../../verification/batches/scenario.ts';
 import { scenarioOf } from '../../verification/batches/usual-scenario.ts';
-import { withOperations } from '../../verification/batches/with-operations.ts';
 import { runOurs } from './ours.ts';
 import { comparable, NOTHING, type Outcome, sum } from './outcome.ts';
 import { NO_LAG, PUBLISHED, type Reading, seldomUpTo } from './published/reading.ts';

@@ -9,7 +9,8 @@ import type { Deps } from '../../src/steps/deps.ts';
 import { electLeader } from '../../src/steps/lead/elect-leader.ts';
 import { group } from '../../src/steps/lead/group.ts';
 import { registerAll } from '../../src/steps/register/register.ts';
-import { type Report, runSchedule, type Scenario } from '../../verification/batches/schedule.ts';
+import type { Scenario } from '../../verification/batches/scenario.ts';
+import { type Report, runSchedule } from '../../verification/batches/schedule.ts';
 import { countCalls, NOTHING, type Outcome, sentTasks } from './outcome.ts';
 
 interface Units {

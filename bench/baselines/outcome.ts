@@ -5,10 +5,10 @@ import type { Millis, Target, TaskId } from '../../src/domain/ids.ts';
 import { withId } from '../../src/domain/register/register-body.ts';
 import { parseRegisterMessage } from '../../src/domain/register/register-message.ts';
 import { START } from '../../src/virtual/trace.ts';
+import type { LoggedCall } from '../../verification/batches/call-log.ts';
+import { withOperations } from '../../verification/batches/configurations.ts';
 import { plain } from '../../verification/batches/plain.ts';
-import type { Scenario } from '../../verification/batches/schedule.ts';
-import type { LoggedCall } from '../../verification/batches/simulated-downstream.ts';
-import { withOperations } from '../../verification/batches/with-operations.ts';
+import type { Scenario } from '../../verification/batches/scenario.ts';
 
 /** Counts; of one schedule, or of many added up. */
 export interface Outcome {

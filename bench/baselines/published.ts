@@ -31,7 +31,7 @@
  * - A handler skips what has a result, and fails what is still open at the last delivery instead of leaving it.
  * - The index keeps the order of the writes of one task; only those of different tasks overtake each other.
  */
-import type { Scenario } from '../../verification/batches/schedule.ts';
+import type { Scenario } from '../../verification/batches/scenario.ts';
 import type { Outcome } from './outcome.ts';
 import type { Reading } from './published/reading.ts';
 import { PublishedWorld } from './published/world.ts';

@@ -12,7 +12,7 @@ import { runPublished } from '../../bench/baselines/published.ts';
 import type { Target, TaskId } from '../../src/domain/ids.ts';
 import { type FaultRates, NO_FAULTS } from '../../src/virtual/faults.ts';
 import { Scheduler } from '../../src/virtual/scheduler.ts';
-import type { Scenario } from '../../verification/batches/schedule.ts';
+import type { Scenario } from '../../verification/batches/scenario.ts';
 import { scenarioOf } from '../../verification/batches/usual-scenario.ts';
 import { aPolicy } from '../factories/factories.ts';
 

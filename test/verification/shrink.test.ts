@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { OperationName } from '../../src/domain/ids.ts';
 import { readable } from '../../src/virtual/trace.ts';
-import { runSchedule, type Scenario } from '../../verification/batches/schedule.ts';
+import type { Scenario } from '../../verification/batches/scenario.ts';
+import { runSchedule } from '../../verification/batches/schedule.ts';
 import { promiseOf, shrink } from '../../verification/batches/shrink.ts';
 import { scenarioOf } from '../../verification/batches/usual-scenario.ts';
 import { guardAfterAcquire, throttledClaimCountsAsRefused } from '../../verification/known-bugs/leading.ts';

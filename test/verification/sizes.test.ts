@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BATCHES, type Size } from '../../verification/batches/kind.ts';
-import { runSchedule, type Scenario } from '../../verification/batches/schedule.ts';
+import type { Scenario } from '../../verification/batches/scenario.ts';
+import { runSchedule } from '../../verification/batches/schedule.ts';
 import { sizeOf } from '../../verification/harness/main.ts';
 import { runInParallel } from '../../verification/harness/parallel.ts';
 import { runSchedules } from '../../verification/harness/schedules.ts';

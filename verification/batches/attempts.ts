@@ -5,9 +5,9 @@ import { type Operation, operationFor } from '../../src/domain/config/resolved.t
 import type { Answer, Call } from '../../src/domain/downstream/downstream.ts';
 import { parseCandidate, type TaskId } from '../../src/domain/ids.ts';
 import { demand } from '../../src/virtual/violation.ts';
+import type { LoggedCall } from './call-log.ts';
 import { type Evidence, isPayloadGone } from './evidence.ts';
 import { merges } from './merged.ts';
-import type { LoggedCall } from './simulated-downstream.ts';
 
 /** @throws Violation */
 export const checkAttempts = (evidence: Evidence): void => {

@@ -6,9 +6,9 @@ import { type BatchId, type Millis, type OperationName, operationOf, type Target
 import { batchOfSlot, type Slot } from '../../src/domain/operations/slots.ts';
 import { slotsIn, type Watcher } from '../../src/memory/tables.ts';
 import { demand } from '../../src/virtual/violation.ts';
+import type { LoggedCall } from './call-log.ts';
 import type { Configurations } from './configurations.ts';
 import type { Evidence } from './evidence.ts';
-import type { LoggedCall } from './simulated-downstream.ts';
 
 /** Counts the batches of a Target from the moment in which they are opened until they are finished. */
 export const watchCaps = (

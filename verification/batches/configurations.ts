@@ -4,7 +4,14 @@ import type { Config, Operation } from '../../src/domain/config/resolved.ts';
 import type { Millis, OperationName } from '../../src/domain/ids.ts';
 import { MINUTE } from '../../src/domain/timings.ts';
 import { START } from '../../src/virtual/trace.ts';
-import { withOperations } from './with-operations.ts';
+
+/** The same configuration with each of its operations altered. @param change answers what is another then. */
+export const withOperations = (config: Config, change: (operation: Operation) => Partial<Operation>): Config => ({
+  ...config,
+  operations: Object.fromEntries(
+    Object.entries(config.operations).map(([name, operation]) => [name, { ...operation, ...change(operation) }]),
+  ),
+});
 
 /** Somebody deploys another configuration. */
 export interface ConfigChange {

@@ -19,9 +19,8 @@ import {
 import type { Rejection } from '../../src/domain/register/rejection.ts';
 import { isSameTask, type Task, type TaskRun } from '../../src/domain/tasks/task.ts';
 import type { Tables } from '../../src/memory/tables.ts';
+import type { CallLog } from './call-log.ts';
 import type { Configurations } from './configurations.ts';
-import type { Seen } from './invariants.ts';
-import type { CallLog } from './simulated-downstream.ts';
 
 /**
  * What was seen from outside, and what may be asked of it:
@@ -119,6 +118,39 @@ export interface Evidence {
   readonly waitFor: ReadonlySet<OperationName>;
   /** What a calm schedule may take beyond the policy: delays that are up to a second late, and the steps themselves. */
   readonly slack: Millis;
+}
+
+/** What is known only from watching, for those who judge in the end. */
+export interface Seen {
+  /** How long, at the most, a Target waited for room that was there. */
+  readonly idle: Idle;
+  /** Tasks as they were when they ended while they waited: each run of them. */
+  readonly settled: Task[];
+  /** Guards of one fence and token in flight. */
+  readonly guards: { most: number };
+  readonly sweeps: SeenSweep[];
+  /** When a batch was opened: long before it was stored, where a table was down in between. */
+  readonly opened: Map<BatchId, Millis>;
+  /** For how long, at the most, a Target was forgotten. */
+  forgotten: Millis;
+}
+
+/** How long, at the most, a Target waited for room that was there. Nobody did yet: 0. */
+export interface Idle {
+  longest: Millis;
+  /** The same, if a batch of a paused Target that cannot go on does not count as one that needs its slot. */
+  longestForPaused: Millis;
+  /** How many waited, at the most. */
+  most: number;
+}
+
+/** A sweep, and how far it came. */
+export interface SeenSweep {
+  hasEnded: boolean;
+  /** Whether its patrol, which comes last, looked at Targets. */
+  hasPatrolled: boolean;
+  /** How much longer each of its requests takes, at the most. */
+  readonly slowness: Millis;
 }
 
 /** One that was redriven when its payload had expired. */

@@ -19,7 +19,7 @@ import { openGate } from '../../src/virtual/gate.ts';
 import { seeded, seedOf } from '../../src/virtual/random.ts';
 import { demand } from '../../src/virtual/violation.ts';
 import type { Evidence } from './evidence.ts';
-import type { Scenario } from './schedule.ts';
+import type { Scenario } from './scenario.ts';
 
 const FAN_OUT = 'f' as FanOutId;
 /** Small, so that a few dozen tasks make a tree of some levels, and a batch's items some writes. */

@@ -5,7 +5,7 @@
  * shows up in thousands of scenarios, not in hundreds of thousands.
  */
 import { seeded } from '../../src/virtual/random.ts';
-import type { Scenario } from './schedule.ts';
+import type { Scenario } from './scenario.ts';
 import { capsChanging, scenarioOf } from './usual-scenario.ts';
 
 /** A random scenario; the same seed gives the same one. */

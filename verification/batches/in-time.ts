@@ -7,10 +7,10 @@ import { runNumber } from '../../src/domain/tasks/task.ts';
 import { MINUTE } from '../../src/domain/timings.ts';
 import { PACE } from '../../src/steps/slots/wake.ts';
 import { demand } from '../../src/virtual/violation.ts';
+import type { CallLog, LoggedCall } from './call-log.ts';
 import { bytesOf, type Evidence, sentPayloads, waitsOf } from './evidence.ts';
 import { checkRates } from './keeps-rate.ts';
 import { checkPassed } from './passed.ts';
-import type { CallLog, LoggedCall } from './simulated-downstream.ts';
 import { checkSweeps } from './sweeps.ts';
 
 /** @throws Violation */

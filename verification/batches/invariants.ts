@@ -5,14 +5,7 @@ import { type Batch, isFinished, membersOf } from '../../src/domain/batches/batc
 import type { Lock } from '../../src/domain/batches/lock.ts';
 import { type GroupMessage, parseGroup } from '../../src/domain/batches/messages.ts';
 import type { Waiting } from '../../src/domain/batches/policy.ts';
-import {
-  type BatchId,
-  candidateOf,
-  type Millis,
-  parseCandidate,
-  type Target,
-  type TaskId,
-} from '../../src/domain/ids.ts';
+import { candidateOf, type Millis, parseCandidate, type Target, type TaskId } from '../../src/domain/ids.ts';
 import type { Task } from '../../src/domain/tasks/task.ts';
 import type { QueuedMessage, SimulatedQueue } from '../../src/memory/queue.ts';
 import { payloadKey, type Tables, type Watcher } from '../../src/memory/tables.ts';
@@ -20,8 +13,8 @@ import { endedWaiting } from '../../src/steps/tasks/settle.ts';
 import { demand, Violation } from '../../src/virtual/violation.ts';
 import { watchCaps } from './caps.ts';
 import type { Configurations } from './configurations.ts';
-import { type Idle, watchRooms } from './rooms.ts';
-import type { SeenSweep } from './sweeps.ts';
+import type { Seen } from './evidence.ts';
+import { watchRooms } from './rooms.ts';
 
 /** What a watcher is told besides what he sees. */
 interface Watched {
@@ -31,21 +24,6 @@ interface Watched {
   readonly now: () => Millis;
   readonly seen: Seen;
   readonly slotsPerPage: number;
-}
-
-/** What is known only from watching, for those who judge in the end. */
-export interface Seen {
-  /** How long, at the most, a Target waited for room that was there. */
-  readonly idle: Idle;
-  /** Tasks as they were when they ended while they waited: each run of them. */
-  readonly settled: Task[];
-  /** Guards of one fence and token in flight. */
-  readonly guards: { most: number };
-  readonly sweeps: SeenSweep[];
-  /** When a batch was opened: long before it was stored, where a table was down in between. */
-  readonly opened: Map<BatchId, Millis>;
-  /** For how long, at the most, a Target was forgotten. */
-  forgotten: Millis;
 }
 
 /** Watches the tables, and the deletion of guards. */

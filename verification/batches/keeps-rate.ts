@@ -5,10 +5,10 @@ import type { Millis } from '../../src/domain/ids.ts';
 import { MOST_AHEAD, NAP } from '../../src/domain/operations/call-rate.ts';
 import { MINUTE } from '../../src/domain/timings.ts';
 import { demand } from '../../src/virtual/violation.ts';
+import type { LoggedCall } from './call-log.ts';
 import { totalOf } from './caps.ts';
 import type { Configurations } from './configurations.ts';
 import type { Evidence } from './evidence.ts';
-import type { LoggedCall } from './simulated-downstream.ts';
 
 /** By how much a call may come after its moment. */
 const LATE: Millis = 3_000;

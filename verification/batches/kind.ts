@@ -5,7 +5,8 @@ import { firstBroken, type Kind } from '../harness/schedules.ts';
 import { harshScenarioOf } from './harsh-scenario.ts';
 import { largeScenarioOf } from './large-scenario.ts';
 import { longScenarioOf } from './long-scenario.ts';
-import { type Report, runSchedule, type Scenario } from './schedule.ts';
+import type { Scenario } from './scenario.ts';
+import { type Report, runSchedule } from './schedule.ts';
 import { scenarioOf } from './usual-scenario.ts';
 
 const NONE = { tasks: 0, lives: 0, batches: 0, calls: 0, faults: noFaultCounts() };

@@ -9,9 +9,9 @@ import { PAGE_SIZE } from '../../src/domain/operations/slot-pages.ts';
 import { MINUTE } from '../../src/domain/timings.ts';
 import { type FaultRates, NO_FAULTS } from '../../src/virtual/faults.ts';
 import { type Random, seeded } from '../../src/virtual/random.ts';
-import type { Scenario } from './schedule.ts';
+import { faults } from '../harness/random-faults.ts';
+import type { Scenario } from './scenario.ts';
 import { NOWHERE } from './simulated-downstream.ts';
-import { faults } from './usual-scenario.ts';
 
 const [FREE, CAPPED, RATED] = ['free', 'capped', 'rated'] as OperationName[] as [
   OperationName,

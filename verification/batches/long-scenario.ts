@@ -9,12 +9,11 @@ import type { Millis, OperationName, Target, TaskId } from '../../src/domain/ids
 import { MINUTE } from '../../src/domain/timings.ts';
 import { NO_FAULTS } from '../../src/virtual/faults.ts';
 import { type Random, seeded } from '../../src/virtual/random.ts';
+import { faults, moreFaults } from '../harness/random-faults.ts';
 import type { ConfigChange } from './configurations.ts';
 import { lessOften } from './large-scenario.ts';
-import type { Scenario } from './schedule.ts';
+import type { Scenario, Stop } from './scenario.ts';
 import { NOWHERE } from './simulated-downstream.ts';
-import type { Stop } from './stops.ts';
-import { faults, moreFaults } from './usual-scenario.ts';
 
 const NAMES = ['ship', 'bill'] as OperationName[];
 const HOUR: Millis = 60 * MINUTE;

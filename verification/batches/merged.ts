@@ -8,11 +8,11 @@ import { type Age, ageOf, isNewer, isOlder } from '../../src/domain/tasks/age.ts
 import { isObject, parseJson } from '../../src/util/json-text.ts';
 import { seeded, seedOf } from '../../src/virtual/random.ts';
 import { demand } from '../../src/virtual/violation.ts';
+import type { CallLog, LoggedCall } from './call-log.ts';
+import { withOperations } from './configurations.ts';
 import { type Evidence, sentPayloads } from './evidence.ts';
 import { PER_PARTITION } from './partitions.ts';
-import type { Scenario } from './schedule.ts';
-import type { CallLog, LoggedCall } from './simulated-downstream.ts';
-import { withOperations } from './with-operations.ts';
+import type { Scenario } from './scenario.ts';
 
 /** The same schedule, of requests for a few inputs in two versions. */
 export const merging = (scenario: Scenario): Scenario => ({

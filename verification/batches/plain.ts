@@ -2,8 +2,8 @@
 
 import type { Operation } from '../../src/domain/config/resolved.ts';
 import { isObject, parseJson } from '../../src/util/json-text.ts';
-import type { Scenario } from './schedule.ts';
-import { withOperations } from './with-operations.ts';
+import { withOperations } from './configurations.ts';
+import type { Scenario } from './scenario.ts';
 
 /** Without caps, windows, quiet, circuits and rates; and without what producers may wish for. */
 export const plain = ({ items: _, ...scenario }: Scenario): Scenario => ({

@@ -9,15 +9,7 @@ import { inFlightIn, slotsIn, type Tables, type Watcher } from '../../src/memory
 import { demand } from '../../src/virtual/violation.ts';
 import { totalOf } from './caps.ts';
 import type { Configurations, Configured } from './configurations.ts';
-
-/** How long, at the most, a Target waited for room that was there. Nobody did yet: 0. */
-export interface Idle {
-  longest: Millis;
-  /** The same, if a batch of a paused Target that cannot go on does not count as one that needs its slot. */
-  longestForPaused: Millis;
-  /** How many waited, at the most. */
-  most: number;
-}
+import type { Idle } from './evidence.ts';
 
 type RoomWatcher = Required<Pick<Watcher, 'lock' | 'operation' | 'slotPage' | 'waitingTarget'>>;
 

@@ -1,6 +1,7 @@
 /** Makes a schedule that breaks a promise as small as it gets, so that a person can follow it. */
 import fc from 'fast-check';
-import { runSchedule, type Scenario } from './schedule.ts';
+import type { Scenario } from './scenario.ts';
+import { runSchedule } from './schedule.ts';
 
 interface Effort {
   /** A smaller schedule goes otherwise: with so many chances it is tried before it counts as one that holds. */

@@ -1,47 +1,21 @@
 /** A batch API that answers, in virtual time, whatever a real one might. */
 
+import { printBatch } from '../../src/domain/batches/messages.ts';
 import { type Config, operationFor } from '../../src/domain/config/resolved.ts';
 import type { Answer, Call, Downstream, ItemAnswer } from '../../src/domain/downstream/downstream.ts';
-import type { BatchId, Millis, TaskId } from '../../src/domain/ids.ts';
+import type { Millis, TaskId } from '../../src/domain/ids.ts';
 import type { SimulatedQueue } from '../../src/memory/queue.ts';
 import type { Chaos } from '../../src/virtual/chaos.ts';
 import { DOWNSTREAM_CALL } from '../../src/virtual/faults.ts';
 import { type Gate, through } from '../../src/virtual/gate.ts';
 import type { Random } from '../../src/virtual/random.ts';
 import { START } from '../../src/virtual/trace.ts';
-import { reportLater } from './jobs.ts';
-import { asHeard } from './large-answers.ts';
+import type { CallLog, LoggedCall } from './call-log.ts';
 
 /** What an operation says of its downstream, which the simulated one takes the place of. */
 export const NOWHERE = { kind: 'http', url: 'http://127.0.0.1/', headers: {}, secret: null } as const;
 
-/** A call that arrived. */
-export interface LoggedCall {
-  readonly call: Call;
-  /** The run of the function that made it. */
-  readonly by: string;
-  readonly at: Millis;
-  /** Missing while it is under way, or if its caller did not hear the answer. */
-  answered?: { readonly at: Millis; readonly answer: Answer };
-}
-
-/** What a job said of its items; of all that jobs of this batch have, that they succeeded. */
-interface LoggedReport {
-  readonly batchId: BatchId;
-  readonly at: Millis;
-  readonly items: ReadonlyMap<TaskId, ItemAnswer> | 'all-succeeded';
-}
-
-/** What the downstream saw, for checks at the end. */
-export interface CallLog {
-  readonly calls: LoggedCall[];
-  /** Tasks that somebody tried to call it about, whether or not it was reached. */
-  readonly tried: Set<TaskId>;
-  /** What its jobs reported later. */
-  readonly reports: LoggedReport[];
-}
-
-export interface DownstreamWorld {
+interface DownstreamWorld {
   readonly chaos: Chaos;
   /** Who calls: a run of a function. */
   readonly name: string;
@@ -154,7 +128,7 @@ const workAnswer = (random: Random, { items, inputs }: Call): Answer => {
 };
 
 /** Results of most items, of which some are to be tried again. */
-export const someResults = (random: Random, items: Call['items']): ReadonlyMap<TaskId, ItemAnswer> => {
+const someResults = (random: Random, items: Call['items']): ReadonlyMap<TaskId, ItemAnswer> => {
   const answers = new Map<TaskId, ItemAnswer>();
   for (const { id } of items) if (random.chance(0.9)) answers.set(id, randomItem(random.int(1, 4)));
   return answers;
@@ -175,4 +149,65 @@ const randomItem = (kind: number): ItemAnswer => {
   if (kind === 1) return { status: 'retry', reason: 'busy' };
   if (kind === 2) return { status: 'failed', error: { code: 'bad', message: 'no such parcel', retriable: false } };
   return { status: 'succeeded', result: '{"ok":true}' };
+};
+
+/** What is answered instead of results that are too large: the work was done. */
+const TOO_LARGE: Answer = { kind: 'refused', reason: 'answered 200 with more than is read', suspect: 'its-answer' };
+
+/** In every sixth schedule: how much one answer may have, in units of a small result. */
+const mostOf = (chaos: Chaos): number => {
+  const random = chaos.chanceOf('how large answers may be');
+  return random.chance(1 / 6) ? random.pick([2, 4, 7]) : Number.POSITIVE_INFINITY;
+};
+
+/** How large a task's result is, as its id decides: one in ten is too large for any answer. */
+const sizeOf = (chaos: Chaos, id: TaskId): number =>
+  chaos.chanceOf(`result of ${id}`).pick([1, 1, 1, 1, 1, 1, 2, 2, 2, 8]);
+
+/** What is heard of an answer about these items. */
+const asHeard = (chaos: Chaos, { items }: Call, answer: Answer): Answer => {
+  if (answer.kind !== 'all-succeeded' && answer.kind !== 'results') return answer;
+  const most = mostOf(chaos);
+  if (most === Number.POSITIVE_INFINITY) return answer;
+  const size = items.reduce((sum, { id }) => sum + sizeOf(chaos, id), 0);
+  return size > most ? TOO_LARGE : answer;
+};
+
+/** Jobs that report later: at once, in time, after their deadline or never; in one message or in several, some twice. */
+const reportLater = (world: DownstreamWorld, call: Call): void => {
+  const { random, chaos, config } = world;
+  if (random.chance(0.1)) return;
+  const { deadline } = operationFor(config, call.operation).downstream;
+  const parts = random.chance(0.3) ? halves(call.items) : [call.items];
+  const saysAll = parts.length === 1 && random.chance(0.3);
+  for (const items of parts) {
+    const results = saysAll ? new Map<TaskId, ItemAnswer>() : someResults(random, items);
+    const took = random.pick([random.int(0, 1_000), random.int(0, deadline), random.int(0, 2 * deadline)]);
+    for (let times = random.chance(0.1) ? 2 : 1; times > 0; times -= 1)
+      chaos.scheduler.after(took, () => report(world, call, saysAll ? undefined : results));
+  }
+};
+
+const halves = <Item>(items: readonly Item[]): readonly (readonly Item[])[] => {
+  const middle = Math.ceil(items.length / 2);
+  return [items.slice(0, middle), items.slice(middle)];
+};
+
+/** @param results of some; undefined where all have succeeded, which a report need not say. */
+const report = (
+  { log, jobs, chaos }: DownstreamWorld,
+  { batchId }: Call,
+  results: ReadonlyMap<TaskId, ItemAnswer> | undefined,
+): void => {
+  log.reports.push({ batchId, at: chaos.scheduler.now, items: results ?? 'all-succeeded' });
+  jobs?.send(printBatch({ kind: 'completion', batchId, results: results ? printResults(results) : null }));
+};
+
+const printResults = (results: ReadonlyMap<TaskId, ItemAnswer>): string => {
+  const each = [...results].map(([id, answer]) => ({
+    id,
+    ...answer,
+    ...(answer.status === 'succeeded' && answer.result !== undefined ? { result: JSON.parse(answer.result) } : {}),
+  }));
+  return JSON.stringify(each);
 };

@@ -5,13 +5,15 @@
  */
 import { type Batch, isFinished } from '../../src/domain/batches/batch.ts';
 import { NO_LOCK } from '../../src/domain/batches/lock.ts';
+import type { CallbackMessage } from '../../src/domain/callbacks/callback.ts';
 import type { Millis, Target, TaskId } from '../../src/domain/ids.ts';
 import type { Task } from '../../src/domain/tasks/task.ts';
 import { MINUTE, SECOND } from '../../src/domain/timings.ts';
 import { payloadKey, type Tables } from '../../src/memory/tables.ts';
 import type { Chaos } from '../../src/virtual/chaos.ts';
 import { demand } from '../../src/virtual/violation.ts';
-import type { CallLog } from './simulated-downstream.ts';
+import type { CallLog } from './call-log.ts';
+import type { Seen } from './evidence.ts';
 
 /** A row that is gone, and since when. */
 interface Gone<Row> {
@@ -89,4 +91,42 @@ export const deleteExpired = (tables: Tables, { tried }: CallLog, chaos: Chaos, 
     tables.expiries.locks.delete(target);
     gone('lock', target);
   }
+};
+
+/** What is known of tasks and batches beside the tables, for those who judge in the end. */
+interface Known {
+  readonly log: CallLog;
+  readonly seen: Seen;
+  readonly told: CallbackMessage[];
+  readonly redriven: { readonly id: TaskId }[];
+}
+
+const endedBy = ({ state }: Task, moment: Millis): boolean => 'finishedAt' in state && state.finishedAt <= moment;
+
+/**
+ * Deletes what had ended at `moment`, and what is known of it: who judges later knows the tasks that use the ids again.
+ *
+ * @returns the tasks that are gone.
+ */
+export const expire = (tables: Tables, known: Known, moment: Millis): ReadonlySet<TaskId> => {
+  const tasks = new Map([...tables.tasks].filter(([, task]) => endedBy(task, moment)));
+  for (const [id, task] of tasks) {
+    tables.tasks.delete(id);
+    tables.payloads.delete(id);
+    tables.payloads.delete(payloadKey(task));
+    known.log.tried.delete(id);
+  }
+  for (const [id, batch] of tables.batches)
+    if (isFinished(batch.status) && (batch.finishedAt ?? 0) <= moment) tables.batches.delete(id);
+  const { log, seen, told, redriven } = known;
+  keepOnly(log.calls, ({ call }) => tables.batches.has(call.batchId));
+  keepOnly(log.reports, ({ batchId }) => tables.batches.has(batchId));
+  keepOnly(seen.settled, ({ id }) => !tasks.has(id));
+  keepOnly(redriven, ({ id }) => !tasks.has(id));
+  keepOnly(told, ({ event }) => !tasks.has((JSON.parse(event) as { readonly subject: TaskId }).subject));
+  return new Set(tasks.keys());
+};
+
+const keepOnly = <T>(list: T[], isKept: (each: T) => boolean): void => {
+  list.splice(0, list.length, ...list.filter(isKept));
 };

@@ -6,9 +6,10 @@ import { MINUTE } from '../../src/domain/timings.ts';
 import type { Outage } from '../../src/virtual/chaos.ts';
 import type { FaultRates } from '../../src/virtual/faults.ts';
 import { type Random, seeded, seedOf } from '../../src/virtual/random.ts';
+import { faults, moreFaults } from '../harness/random-faults.ts';
 import type { ConfigChange } from './configurations.ts';
 import { fanningOut } from './fanned-out.ts';
-import type { Scenario } from './schedule.ts';
+import type { Scenario } from './scenario.ts';
 import { NOWHERE } from './simulated-downstream.ts';
 
 const OPERATION = 'ship' as OperationName;
@@ -230,37 +231,5 @@ const handling = (seed: number): Pick<Operation, 'downstream' | 'retry' | 'callb
     callbacks: { failed: told(), succeeded: told() },
     rateLimit: random.pick([null, null, null, 0.2, 1, 20]),
     circuit: random.chance(0.3) ? { failures: random.int(1, 5), coolDown: random.pick([1_000, 30_000]) } : null,
-  };
-};
-
-/** In every third schedule clients give up on requests that happen all the same, in another third requests hang; in every second transactions meet others. */
-export const moreFaults = (seed: number): Pick<FaultRates, 'afterwards' | 'conflict' | 'hang'> => {
-  const random = seeded(seed ^ 0x61fe);
-  const hanging = seeded(seed ^ 0x4a96);
-  return {
-    hang: hanging.chance(1 / 3) ? hanging.next() * 0.03 : 0,
-    afterwards: random.chance(1 / 3) ? random.next() * 0.05 : 0,
-    conflict: random.chance(0.5) ? random.next() * 0.3 : 0,
-  };
-};
-
-/** Each kind of fault is off in a third of the scenarios, so that every mixture comes up. */
-export const faults = (random: Random): FaultRates => {
-  const rate = (most: number): number => (random.chance(1 / 3) ? 0 : random.next() * most);
-  return {
-    crash: rate(0.05),
-    pause: rate(0.02),
-    throttle: rate(0.05),
-    partial: rate(0.05),
-    lostReply: rate(0.05),
-    repeat: rate(0.05),
-    duplicate: rate(0.2),
-    late: rate(0.03),
-    undeleted: rate(0.1),
-    overtaken: rate(0.3),
-    afterwards: 0,
-    hang: 0,
-    conflict: 0,
-    skew: random.pick([0, 0, 1_000, 30_000]),
   };
 };

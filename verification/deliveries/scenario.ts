@@ -3,11 +3,27 @@
 import { AS_THEY_COME, type Config, NO_ALARMS } from '../../src/domain/config/resolved.ts';
 import type { Millis } from '../../src/domain/ids.ts';
 import { MINUTE, SECOND } from '../../src/domain/timings.ts';
-import type { FaultPoint } from '../../src/virtual/chaos.ts';
-import { type FaultRates, NO_FAULTS } from '../../src/virtual/faults.ts';
+import type { Shares } from '../../src/ports/callbacks.ts';
+import { deliverAll } from '../../src/steps/deliver/deliver.ts';
+import type { Sharing } from '../../src/steps/deliver/sharing.ts';
+import { sweepDeadLetters } from '../../src/steps/repair/sweep.ts';
+import { NO_FAULTS } from '../../src/virtual/faults.ts';
 import { type Random, seeded } from '../../src/virtual/random.ts';
-import { faults, moreFaults } from '../batches/usual-scenario.ts';
-import type { Patched } from './steps.ts';
+import { faults, moreFaults } from '../harness/random-faults.ts';
+import type { SimulationScenario } from '../harness/simulation.ts';
+
+/** The steps that a schedule runs. */
+export const STEPS = { deliverAll, sweepDeadLetters };
+export type DeliverySteps = typeof STEPS;
+
+/** What stands in for ours. */
+export interface Patched {
+  readonly steps?: Partial<DeliverySteps>;
+  /** Changes what every instance of the function knows of destinations. */
+  readonly sharing?: (sharing: Sharing) => Sharing;
+  /** Changes what is stored of them. */
+  readonly shares?: (shares: Shares) => Shares;
+}
 
 /** How a destination answers. */
 type Manner = 'quick' | 'slow' | 'hangs' | 'unavailable' | 'refuses';
@@ -22,19 +38,13 @@ export interface Receiver {
   readonly events: readonly Millis[];
 }
 
-export interface DeliveryScenario {
-  readonly seed: number;
+export interface DeliveryScenario extends SimulationScenario {
   readonly config: Config;
   readonly receivers: readonly Receiver[];
   /** Events that a release before has given up and left among the dead letters. */
   readonly leftBehind: number;
   /** Dead letters of the first receiver that were never sent again. */
   readonly fresh: number;
-  readonly faults: FaultRates;
-  /** When faults end, in ms from the start. */
-  readonly faultsEnd: Millis;
-  /** The faults that happen, instead of some by their rates. */
-  readonly script?: readonly FaultPoint[];
   /** What stands in for ours: to put a known bug back. */
   readonly patched?: Patched;
 }

@@ -19,23 +19,19 @@ import { memoryShares } from '../../src/memory/shares.ts';
 import { NotTaken, type Way } from '../../src/ports/way.ts';
 import { attempt, beginLife, type Life } from '../../src/processes/process.ts';
 import { type Sharing, sharing } from '../../src/steps/deliver/sharing.ts';
-import { Chaos, type FaultPoint } from '../../src/virtual/chaos.ts';
-import type { FaultCounts } from '../../src/virtual/faults.ts';
+import type { Chaos } from '../../src/virtual/chaos.ts';
 import { anyHabits } from '../../src/virtual/habits.ts';
-import { Scheduler } from '../../src/virtual/scheduler.ts';
-import { brief, START, seconds } from '../../src/virtual/trace.ts';
-import { demand, Violation } from '../../src/virtual/violation.ts';
+import type { Scheduler } from '../../src/virtual/scheduler.ts';
+import { brief, START } from '../../src/virtual/trace.ts';
+import { demand } from '../../src/virtual/violation.ts';
+import { Simulation, type SimulationReport } from '../harness/simulation.ts';
 import { checkDeliveriesAtRest, checkGivenUp } from './judge.ts';
 import { Ledger, type Sent } from './ledger.ts';
 import type { DeliveryScenario, Receiver } from './scenario.ts';
-import { type DeliverySteps, STEPS } from './steps.ts';
+import { type DeliverySteps, STEPS } from './scenario.ts';
 
-export interface DeliveryReport {
-  readonly violation?: Violation;
+export interface DeliveryReport extends SimulationReport {
   readonly ledger: Ledger;
-  readonly faults: FaultCounts;
-  readonly happened: readonly FaultPoint[];
-  readonly trace: readonly string[];
 }
 
 /** Whatever is not at rest by then never will be. */
@@ -54,9 +50,7 @@ interface Instance {
 class DeliveryWorld {
   readonly #scenario: DeliveryScenario;
   readonly #steps: DeliverySteps;
-  readonly #scheduler = new Scheduler(START);
-  readonly #chaos: Chaos;
-  readonly #trace: string[] = [];
+  readonly #simulation: Simulation;
   readonly #ledger = new Ledger();
   readonly #givenUp = new GivenUp(() => this.#scheduler.now);
   readonly #rejected: Rejection[] = [];
@@ -65,19 +59,11 @@ class DeliveryWorld {
   readonly #free: Instance[] = [];
   #runs = 0;
   #toSend = 0;
-  #violation: Violation | undefined;
 
   constructor(scenario: DeliveryScenario, traced: boolean) {
     this.#scenario = scenario;
     this.#steps = { ...STEPS, ...scenario.patched?.steps };
-    const { seed, faults: rates, faultsEnd, script } = scenario;
-    const options = { seed, rates, faultsEnd: START + faultsEnd, ...(script ? { script } : {}) };
-    const line = (text: () => string) =>
-      this.#trace.push(`${seconds(this.#scheduler.now - START).padStart(10)}  ${text()}`);
-    this.#chaos = new Chaos(this.#scheduler, options, traced ? line : () => {});
-    this.#chaos.onViolation = (violation) => {
-      this.#violation ??= violation;
-    };
+    this.#simulation = new Simulation(scenario, traced);
     this.#queue = this.#callbackQueue();
     const put = this.#givenUp.put.bind(this.#givenUp);
     this.#givenUp.put = (body) => {
@@ -89,31 +75,24 @@ class DeliveryWorld {
   async run(): Promise<DeliveryReport> {
     this.#sendAll();
     this.#sweepEachMinute();
-    const isOver = () => this.#violation !== undefined || (this.#toSend === 0 && this.#ledger.open.length === 0);
+    const simulation = this.#simulation;
+    const isOver = () => simulation.isBroken || (this.#toSend === 0 && this.#ledger.open.length === 0);
     const ended = await this.#scheduler.run(isOver, START + PATIENCE);
-    if (!this.#violation)
-      this.#checked(() => {
+    if (!simulation.isBroken)
+      simulation.checked(() => {
         demand(ended, 'every event is delivered or given up', this.#ledger.open.slice(0, 3));
         const isCalm = Object.values(this.#chaos.counts).every((count) => count === 0);
         checkDeliveriesAtRest(this.#scenario, this.#ledger, isCalm);
       });
-    return {
-      ...(this.#violation ? { violation: this.#violation } : {}),
-      ledger: this.#ledger,
-      faults: this.#chaos.counts,
-      happened: this.#chaos.happened,
-      trace: this.#trace,
-    };
+    return { ...simulation.report, ledger: this.#ledger };
   }
 
-  #checked(check: () => void): void {
-    try {
-      check();
-    } catch (cause) {
-      if (!(cause instanceof Violation)) throw cause;
-      this.#chaos.trace(() => `VIOLATION ${cause.promise}: ${brief(cause.subject)}`);
-      this.#chaos.onViolation(cause);
-    }
+  get #scheduler(): Scheduler {
+    return this.#simulation.scheduler;
+  }
+
+  get #chaos(): Chaos {
+    return this.#simulation.chaos;
   }
 
   #sendAll(): void {
@@ -156,7 +135,7 @@ class DeliveryWorld {
   #noteGivenUp(body: string): void {
     const { id } = JSON.parse(parseCallback(body).event) as { readonly id: string };
     const sent = this.#ledger.sent.get(id);
-    this.#checked(() => checkGivenUp(this.#scenario, sent, this.#scheduler.now));
+    this.#simulation.checked(() => checkGivenUp(this.#scenario, sent, this.#scheduler.now));
     if (sent) sent.givenUpAt = this.#scheduler.now;
   }
 

@@ -6,20 +6,33 @@ import type { FailFast, ItemOutcome } from '../../src/domain/fan-outs/fan-out.ts
 import { FULL_SIZE, type NodeSize } from '../../src/domain/fan-outs/tree.ts';
 import type { Millis, Token } from '../../src/domain/ids.ts';
 import { MINUTE } from '../../src/domain/timings.ts';
-import type { FaultPoint } from '../../src/virtual/chaos.ts';
-import type { FaultRates } from '../../src/virtual/faults.ts';
+import type { ListDeps } from '../../src/steps/deps.ts';
+import { ackItems } from '../../src/steps/fan-outs/ack-items.ts';
+import { addItems } from '../../src/steps/fan-outs/add-items.ts';
+import { seal } from '../../src/steps/fan-outs/complete.ts';
+import { discard } from '../../src/steps/fan-outs/end.ts';
+import { patrolFanOuts, visit } from '../../src/steps/fan-outs/patrol.ts';
 import { type Random, seeded } from '../../src/virtual/random.ts';
-import { faults, moreFaults } from '../batches/usual-scenario.ts';
-import type { Patched } from './steps.ts';
+import type { AnyWish, AskingScenario } from '../harness/asking.ts';
+import { faults, moreFaults } from '../harness/random-faults.ts';
+
+/** The steps that a schedule runs. */
+export const STEPS = { addItems, ackItems, seal, discard, patrolFanOuts, visit };
+export type FanOutSteps = typeof STEPS;
+
+/** What stands in for ours. */
+export interface Patched {
+  readonly steps?: Partial<FanOutSteps>;
+  /** Changes what every process is given. */
+  readonly deps?: (deps: ListDeps) => ListDeps;
+}
 
 /** One thing that a producer wants, when, and how often he asks until he gives up for good. */
-export type Wish = { readonly after: Millis; readonly tries: number; readonly again: number } & (
-  | { readonly do: 'open' | 'seal' | 'delete' }
-  | { readonly do: 'add'; readonly count: number; readonly token: Token }
-);
+export type Wish = AnyWish &
+  ({ readonly do: 'open' | 'seal' | 'delete' } | { readonly do: 'add'; readonly count: number; readonly token: Token });
 
 /** A producer has his wishes one after the other. */
-export interface Producer {
+interface Producer {
   readonly id: FanOutId;
   readonly wishes: readonly Wish[];
 }
@@ -41,19 +54,11 @@ export interface Consumers {
   readonly stray: number;
 }
 
-export interface FanOutScenario {
-  readonly seed: number;
+export interface FanOutScenario extends AskingScenario {
   readonly config: Config;
   readonly nodeSize: NodeSize;
   readonly fanOuts: ReadonlyMap<FanOutId, { readonly failFast?: FailFast; readonly consumers: Consumers }>;
   readonly producers: readonly Producer[];
-  /** How often the patrol is out of time before its next step. */
-  readonly hurry: number;
-  readonly faults: FaultRates;
-  /** When faults end, in ms from the start. */
-  readonly faultsEnd: Millis;
-  /** The faults that happen, instead of some by their rates. */
-  readonly script?: readonly FaultPoint[];
   /** What stands in for ours: to put a known bug back. */
   readonly patched?: Patched;
 }

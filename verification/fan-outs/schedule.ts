@@ -4,7 +4,6 @@
  * its rows are gone, or at the first broken promise.
  */
 
-import type { CallbackMessage } from '../../src/domain/callbacks/callback.ts';
 import type { FanOutId } from '../../src/domain/fan-out-ids.ts';
 import type { Millis } from '../../src/domain/ids.ts';
 import { MINUTE } from '../../src/domain/timings.ts';
@@ -14,13 +13,11 @@ import type { Tables } from '../../src/memory/tables.ts';
 import type { Life } from '../../src/processes/process.ts';
 import type { ListDeps } from '../../src/steps/deps.ts';
 import { nextLook } from '../../src/steps/fan-outs/patrol.ts';
-import { through } from '../../src/virtual/gate.ts';
 import { Asking, type AskingReport, type Step } from '../harness/asking.ts';
 import { type Asked, checkAcked, checkAdded, checkSealed, mayGo } from './answers.ts';
 import { checkFanOutsAtRest } from './at-rest.ts';
 import { Book } from './ledger.ts';
-import { type Delivery, deliveriesOf, type FanOutScenario, type Producer, type Wish } from './scenario.ts';
-import { type FanOutSteps, STEPS } from './steps.ts';
+import { type Delivery, deliveriesOf, type FanOutScenario, type FanOutSteps, STEPS, type Wish } from './scenario.ts';
 import { checkHeader, checkNode, LOOK_TIME } from './writes.ts';
 
 export interface FanOutReport extends AskingReport {
@@ -39,7 +36,6 @@ class FanOutWorld {
   readonly #steps: FanOutSteps;
   readonly #asking: Asking<ListDeps>;
   readonly #books = new Map<FanOutId, Book>();
-  readonly #told: CallbackMessage[] = [];
 
   constructor(scenario: FanOutScenario, traced: boolean) {
     this.#scenario = scenario;
@@ -49,48 +45,40 @@ class FanOutWorld {
   }
 
   async run(): Promise<FanOutReport> {
-    const { tables } = this.#asking;
-    for (const [n, producer] of this.#scenario.producers.entries()) this.#produce(producer, `producer-${n}`);
-    this.#patrolEachMinute();
-    // The patrol has nothing to look at any more.
-    const isQuiet = () => [...tables.fanOuts.values()].every(({ checkAt }) => checkAt === undefined);
-    const report = await this.#asking.run(isQuiet, () => {
+    const asking = this.#asking;
+    for (const [n, { id, wishes }] of this.#scenario.producers.entries())
+      asking.whileBusy(() => asking.want(`producer-${n}`, wishes, (wish) => this.#stepOf(id, wish)));
+    asking.patrolEachMinute((deps, mayGoOn) => this.#steps.patrolFanOuts(deps, mayGoOn));
+    const report = await asking.run(() => {
       const { callback } = this.#scenario.config.fanOuts;
-      checkFanOutsAtRest({ tables, books: this.#books, told: this.#told, callback });
+      checkFanOutsAtRest({ tables: asking.tables, books: this.#books, told: asking.told, callback });
     });
     return { ...report, books: this.#books };
   }
 
-  #depsOf({ gate, lag, machine, report }: Life, tables: Tables): ListDeps {
+  #depsOf(life: Life, tables: Tables): ListDeps {
     const { config, nodeSize, patched } = this.#scenario;
+    const { gate, lag, machine } = life;
+    const { callbacks, report } = this.#asking.portsOf(life);
     const deps: ListDeps = {
       config,
       fanOuts: memoryFanOuts(tables, gate, nodeSize, lag),
       lists: memoryLists(tables, gate, nodeSize),
-      queues: {
-        callbacks: (messages) =>
-          through(gate, 'queues.callbacks', () => {
-            this.#told.push(...messages);
-          }),
-        register: async () => {},
-      },
+      queues: { callbacks, register: async () => {} },
       machine,
-      report: (event) => {
-        report(event);
-        if (event.event === 'fan-out-repaired') this.#asking.checkRepair(event);
-      },
+      report,
     };
     return patched?.deps?.(deps) ?? deps;
   }
 
   #watch(): void {
     const { config, nodeSize, faults } = this.#scenario;
-    const { tables, chaos, scheduler } = this.#asking;
+    const { tables, told, chaos, scheduler } = this.#asking;
     const watched = {
       tables,
       policy: config.fanOuts,
       nodeSize,
-      told: this.#told,
+      told,
       bookOf: (id: FanOutId) => this.#bookOf(id),
       now: () => scheduler.now,
       skew: faults.skew,
@@ -107,20 +95,6 @@ class FanOutWorld {
     const book = this.#books.get(id) ?? new Book(this.#scenario.nodeSize);
     this.#books.set(id, book);
     return book;
-  }
-
-  /** Has his wishes one after the other; whoever is not answered for long enough is gone for good. */
-  async #produce({ id, wishes }: Producer, name: string): Promise<void> {
-    this.#asking.busy += 1;
-    for (const wish of wishes) {
-      await this.#asking.scheduler.wait(wish.after);
-      const step = this.#stepOf(id, wish);
-      let isAnswered = true;
-      for (let time = 0; time <= wish.again && isAnswered; time += 1)
-        isAnswered = (await this.#asking.ask(`${name}-${wish.do}`, wish.tries, step)) !== undefined;
-      if (!isAnswered) break;
-    }
-    this.#asking.busy -= 1;
   }
 
   #stepOf(id: FanOutId, wish: Wish): Step<ListDeps, void> {
@@ -175,12 +149,12 @@ class FanOutWorld {
     if (!consumers) return;
     const random = this.#asking.chaos.chanceOf(`items of ${token}`);
     for (const [n, delivery] of deliveriesOf(groups, consumers, random).entries())
-      this.#deliver(id, delivery, `consumer-${token}-${n}`);
+      this.#asking.whileBusy(() => this.#deliver(id, delivery, `consumer-${token}-${n}`));
   }
 
   async #deliver(id: FanOutId, delivery: Delivery, name: string): Promise<void> {
-    this.#asking.busy += 1;
-    await this.#asking.scheduler.wait(delivery.at);
+    const { scheduler } = this.#asking;
+    await scheduler.wait(delivery.at);
     const acks = delivery.items.map(({ outcome, ...item }) => ({ item: { fanOut: id, ...item }, outcome }));
     const step: Step<ListDeps, void> = async (deps) => {
       const asked = this.#before(id, delivery);
@@ -188,18 +162,8 @@ class FanOutWorld {
       this.#asking.checked(() => checkAcked(asked(), delivery, answer));
     };
     const answered = await this.#asking.ask(name, delivery.tries, step);
-    if (answered && delivery.again) {
-      await this.#asking.scheduler.wait(delivery.at);
-      await this.#asking.ask(name, delivery.tries, step);
-    }
-    this.#asking.busy -= 1;
-  }
-
-  #patrolEachMinute(): void {
-    const { hurry } = this.#scenario;
-    this.#asking.start('patrol', MINUTE, (deps, { timeLeft }, random) =>
-      this.#steps.patrolFanOuts(deps, () => timeLeft() > 5_000 && !random.chance(hurry)),
-    );
-    this.#asking.scheduler.after(MINUTE, () => this.#patrolEachMinute());
+    if (!answered || !delivery.again) return;
+    await scheduler.wait(delivery.at);
+    await this.#asking.ask(name, delivery.tries, step);
   }
 }

@@ -1,5 +1,5 @@
 /** Steps that stand in for ours: a bug that is put back. */
-import type { Scenario, ScheduleSteps } from '../batches/schedule.ts';
+import type { Scenario, ScheduleSteps } from '../batches/scenario.ts';
 
 export type Bug = Partial<ScheduleSteps>;
 

@@ -3,7 +3,7 @@
  * simulation must find them.
  * They stand in for single steps or ports.
  */
-import type { Scenario } from '../batches/schedule.ts';
+import type { Scenario } from '../batches/scenario.ts';
 import type { KnownBug } from './bug.ts';
 import { HANDLING_BUGS } from './catalogue/handling.ts';
 import { LEADING_BUGS } from './catalogue/leading.ts';

@@ -3,8 +3,7 @@
 import { NEW_SHARE } from '../../src/domain/callbacks/share.ts';
 import { reviveDeadLetters, walkLetters } from '../../src/steps/repair/dead-letters.ts';
 import { NO_FAULTS } from '../../src/virtual/faults.ts';
-import type { DeliveryScenario, Receiver } from '../deliveries/scenario.ts';
-import type { Patched } from '../deliveries/steps.ts';
+import type { DeliveryScenario, Patched, Receiver } from '../deliveries/scenario.ts';
 
 /** As it was before there was a share: whoever has events for a destination calls it. */
 const noShare: Patched = {

@@ -13,8 +13,7 @@ import { addItems } from '../../src/steps/fan-outs/add-items.ts';
 import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { patrolFanOuts, visit } from '../../src/steps/fan-outs/patrol.ts';
 import { NO_FAULTS } from '../../src/virtual/faults.ts';
-import type { Consumers, FanOutScenario, Wish } from '../fan-outs/scenario.ts';
-import type { Patched } from '../fan-outs/steps.ts';
+import type { Consumers, FanOutScenario, Patched, Wish } from '../fan-outs/scenario.ts';
 
 type Change = (store: FanOuts, deps: FanOutDeps) => Partial<FanOuts>;
 

@@ -9,7 +9,7 @@ import { delaySeconds, HANDLER_OVERHEAD } from '../../src/domain/timings.ts';
 import type { Batches } from '../../src/ports/batches.ts';
 import type { Tasks } from '../../src/ports/tasks.ts';
 import { handleBatch } from '../../src/steps/call/handle-batch.ts';
-import { withOperations } from '../batches/with-operations.ts';
+import { withOperations } from '../batches/configurations.ts';
 import type { Bug } from './bug.ts';
 
 /** Five tries of 4 s each, and the pauses between them, however much time the function has left. */

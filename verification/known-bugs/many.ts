@@ -13,7 +13,7 @@ import { electLeader } from '../../src/steps/lead/elect-leader.ts';
 import { group } from '../../src/steps/lead/group.ts';
 import { sweep } from '../../src/steps/repair/sweep.ts';
 import { isSlotOver } from '../../src/steps/slots/pages.ts';
-import { withOperations } from '../batches/with-operations.ts';
+import { withOperations } from '../batches/configurations.ts';
 import type { Bug } from './bug.ts';
 
 /** All steps that take slots or free them keep as many in a row. */

@@ -6,7 +6,7 @@ import { handleBatch } from '../../src/steps/call/handle-batch.ts';
 import type { Deps } from '../../src/steps/deps.ts';
 import { electLeader } from '../../src/steps/lead/elect-leader.ts';
 import { group } from '../../src/steps/lead/group.ts';
-import { withOperations } from '../batches/with-operations.ts';
+import { withOperations } from '../batches/configurations.ts';
 import type { Bug } from './bug.ts';
 
 /** Some step works by another configuration than the one that was made. */

@@ -3,7 +3,7 @@
 import type { Concurrency } from '../../src/domain/config/policies.ts';
 import type { Target } from '../../src/domain/ids.ts';
 import { NO_FAULTS } from '../../src/virtual/faults.ts';
-import type { Scenario } from '../batches/schedule.ts';
+import type { Scenario } from '../batches/scenario.ts';
 import { many, only } from './where-narrow.ts';
 
 /** More tasks for each of three Targets than their cap, which needs several pages. */

@@ -3,9 +3,9 @@
 import type { Operation } from '../../src/domain/config/resolved.ts';
 import type { Millis } from '../../src/domain/ids.ts';
 import { NO_FAULTS } from '../../src/virtual/faults.ts';
+import { withOperations } from '../batches/configurations.ts';
 import { plain } from '../batches/plain.ts';
-import type { Scenario } from '../batches/schedule.ts';
-import { withOperations } from '../batches/with-operations.ts';
+import type { Scenario } from '../batches/scenario.ts';
 
 /** A task of a Target, and what its producer asks for. */
 interface Sent {

@@ -1,9 +1,9 @@
 /** Which schedules show a bug that few of the usual ones do: what happens is drawn towards it. */
 import type { Millis, OperationName, Target, TaskId } from '../../src/domain/ids.ts';
 import { NO_FAULTS } from '../../src/virtual/faults.ts';
+import { withOperations } from '../batches/configurations.ts';
 import { plain } from '../batches/plain.ts';
-import type { Scenario } from '../batches/schedule.ts';
-import { withOperations } from '../batches/with-operations.ts';
+import type { Scenario } from '../batches/scenario.ts';
 import { TINY } from './registering.ts';
 
 const SHIP = 'ship' as OperationName;

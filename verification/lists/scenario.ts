@@ -11,18 +11,19 @@ import { MINUTE } from '../../src/domain/timings.ts';
 import type { Wanted } from '../../src/steps/lists/trigger.ts';
 import { type Random, seeded } from '../../src/virtual/random.ts';
 import { NOWHERE } from '../batches/simulated-downstream.ts';
-import { faults, moreFaults } from '../batches/usual-scenario.ts';
-import type { AskingScenario } from '../harness/asking.ts';
+import type { AnyWish, AskingScenario } from '../harness/asking.ts';
+import { faults, moreFaults } from '../harness/random-faults.ts';
 import type { Patched } from './steps.ts';
 
 export const OPERATION = 'ship' as OperationName;
 
 /** One thing that somebody wants of a list, when, and how often he asks until he gives up for good. */
-export type Wish = { readonly after: Millis; readonly tries: number; readonly again: number } & (
-  | { readonly do: 'open' | 'seal' | 'cancel' | 'delete' }
-  | { readonly do: 'append'; readonly count: number; readonly token: Token; readonly isOther?: true }
-  | { readonly do: 'trigger'; readonly wanted: Wanted; readonly token: Token }
-);
+export type Wish = AnyWish &
+  (
+    | { readonly do: 'open' | 'seal' | 'cancel' | 'delete' }
+    | { readonly do: 'append'; readonly count: number; readonly token: Token; readonly isOther?: true }
+    | { readonly do: 'trigger'; readonly wanted: Wanted; readonly token: Token }
+  );
 
 /** How workers that pull treat what they claim: shares of their claims. */
 export interface Workers {
@@ -68,8 +69,6 @@ export interface ListScenario extends AskingScenario {
   readonly lists: readonly ListPlan[];
   /** How long whoever works goes on, until only the end is left. */
   readonly span: Millis;
-  /** How often the patrol is out of time before its next step. */
-  readonly hurry: number;
   /** What stands in for ours: to put a known bug back. */
   readonly patched?: Patched;
 }

@@ -5,7 +5,6 @@
  * it; then nothing may be left.
  */
 
-import type { CallbackMessage } from '../../src/domain/callbacks/callback.ts';
 import type { Token } from '../../src/domain/ids.ts';
 import { type ListId, listOf, trackerOf } from '../../src/domain/lists/ids.ts';
 import type { List } from '../../src/domain/lists/list.ts';
@@ -28,10 +27,9 @@ import { through } from '../../src/virtual/gate.ts';
 import { Asking, type AskingReport, type Step } from '../harness/asking.ts';
 import { type Asked, checkAppended, checkTriggered } from './answers.ts';
 import { checkListsAtRest } from './at-rest.ts';
-import { busyOr } from './busy.ts';
 import { Book, payloadOf } from './ledger.ts';
 import { type ListPlan, type ListScenario, OPERATION, type Wish } from './scenario.ts';
-import { type ListSteps, STEPS } from './steps.ts';
+import { busyOr, type ListSteps, STEPS } from './steps.ts';
 import { PullingWorker } from './worker-that-pulls.ts';
 import { checkList, checkTask, checkTracker } from './writes.ts';
 
@@ -50,7 +48,6 @@ class ListWorld {
   readonly #steps: ListSteps;
   readonly #asking: Asking<RegisterDeps>;
   readonly #books = new Map<ListId, Book>();
-  readonly #told: CallbackMessage[] = [];
   /** People and workers of each list who have not left. */
   readonly #around = new Map<ListId, number>();
   #messages = 0;
@@ -63,19 +60,21 @@ class ListWorld {
   }
 
   async run(): Promise<ListReport> {
-    const { tables } = this.#asking;
+    const asking = this.#asking;
     for (const plan of this.#scenario.lists) this.#live(plan);
-    this.#patrolEachMinute();
-    const isQuiet = () => [...tables.fanOuts.values()].every(({ checkAt }) => checkAt === undefined);
-    const report = await this.#asking.run(isQuiet, () => {
+    asking.patrolEachMinute((deps, mayGoOn) => this.#steps.patrolFanOuts(deps, mayGoOn));
+    const report = await asking.run(() => {
       const { callback } = this.#scenario.config.lists;
-      checkListsAtRest({ tables, books: this.#books, told: this.#told, callback, messages: this.#messages });
+      const { tables, told } = asking;
+      checkListsAtRest({ tables, books: this.#books, told, callback, messages: this.#messages });
     });
     return { ...report, books: this.#books };
   }
 
-  #depsOf({ gate, lag, machine, report }: Life, tables: Tables): RegisterDeps {
+  #depsOf(life: Life, tables: Tables): RegisterDeps {
     const { config, nodeSize, pageBytes, patched } = this.#scenario;
+    const { gate, lag, machine } = life;
+    const { callbacks, report } = this.#asking.portsOf(life);
     const nothing = async (): Promise<void> => {};
     const deps: RegisterDeps = {
       config,
@@ -87,10 +86,7 @@ class ListWorld {
       lists: this.#noting(memoryLists(tables, gate, nodeSize, pageBytes)),
       queues: {
         register: (bodies) => through(gate, 'queues.register', () => this.#arrive(bodies)),
-        callbacks: (messages) =>
-          through(gate, 'queues.callbacks', () => {
-            this.#told.push(...messages);
-          }),
+        callbacks,
         // What becomes of registered tasks is not this world's.
         elect: nothing,
         resume: nothing,
@@ -100,10 +96,7 @@ class ListWorld {
         giveUp: nothing,
       },
       machine,
-      report: (event) => {
-        report(event);
-        if (event.event === 'fan-out-repaired') this.#asking.checkRepair(event);
-      },
+      report,
     };
     return patched?.deps?.(deps) ?? deps;
   }
@@ -151,7 +144,8 @@ class ListWorld {
   /** All that happens to one list. */
   #live(plan: ListPlan): void {
     const { id, people, workers } = plan;
-    for (const [n, wishes] of people.entries()) this.#comeTo(id, () => this.#want(plan, wishes, `${id}-person-${n}`));
+    for (const [n, wishes] of people.entries())
+      this.#comeTo(id, () => this.#asking.want(`${id}-person-${n}`, wishes, (wish) => this.#stepOf(plan, wish)));
     for (let n = 0; n < workers.count; n += 1)
       this.#comeTo(id, () => this.#workerOf(plan, `${id}-worker-${n}`).pull(this.#scenario.span));
     this.#asking.whileBusy(() => this.#end(plan));
@@ -167,17 +161,6 @@ class ListWorld {
 
   #workerOf(plan: ListPlan, name: string): PullingWorker {
     return new PullingWorker(name, plan, this.#steps, this.#asking, () => this.#before(plan.id));
-  }
-
-  /** Has his wishes one after the other; whoever is not answered for long enough is gone for good. */
-  async #want(plan: ListPlan, wishes: readonly Wish[], name: string): Promise<void> {
-    for (const wish of wishes) {
-      await this.#asking.scheduler.wait(wish.after);
-      let isAnswered = true;
-      for (let time = 0; time <= wish.again && isAnswered; time += 1)
-        isAnswered = (await this.#asking.ask(`${name}-${wish.do}`, wish.tries, this.#stepOf(plan, wish))) !== undefined;
-      if (!isAnswered) break;
-    }
   }
 
   #stepOf({ id, hasOperation }: ListPlan, wish: Wish): Step<RegisterDeps, void> {
@@ -284,13 +267,5 @@ class ListWorld {
     const [before, askedAt] = [read(), scheduler.now];
     const said = (token: number) => tables.listResults.get(`${id}#${token}`);
     return () => ({ id, book: this.#bookOf(id), before, after: read(), askedAt, said });
-  }
-
-  #patrolEachMinute(): void {
-    const { hurry } = this.#scenario;
-    this.#asking.start('patrol', MINUTE, (deps, { timeLeft }, random) =>
-      this.#steps.patrolFanOuts(deps, () => timeLeft() > 5_000 && !random.chance(hurry)),
-    );
-    this.#asking.scheduler.after(MINUTE, () => this.#patrolEachMinute());
   }
 }

@@ -8,6 +8,7 @@ import { claimJobs, complete, release, renew } from '../../src/steps/lists/claim
 import { trigger } from '../../src/steps/lists/trigger.ts';
 import { register } from '../../src/steps/register/register.ts';
 import { ackEnded } from '../../src/steps/tasks/tell.ts';
+import { ListBusy } from '../../src/steps/turns.ts';
 
 export const STEPS = {
   append,
@@ -32,3 +33,13 @@ export interface Patched {
   /** Changes what every process is given. */
   readonly deps?: (deps: RegisterDeps) => RegisterDeps;
 }
+
+/** What a step answers. Undefined for whoever is told to ask again in a moment, since too many ask at once. */
+export const busyOr = async <T>(answer: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await answer;
+  } catch (cause) {
+    if (cause instanceof ListBusy) return undefined;
+    throw cause;
+  }
+};

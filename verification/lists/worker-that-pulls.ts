@@ -10,9 +10,9 @@ import type { Random } from '../../src/virtual/random.ts';
 import { START } from '../../src/virtual/trace.ts';
 import type { Asking } from '../harness/asking.ts';
 import { type Asked, checkClaimed, checkCompleted } from './answers.ts';
-import { busyOr } from './busy.ts';
 import type { ListPlan } from './scenario.ts';
 import type { ListSteps } from './steps.ts';
+import { busyOr } from './steps.ts';
 
 const ALWAYS = Number.POSITIVE_INFINITY;
 /** How long somebody waits who got nothing. */

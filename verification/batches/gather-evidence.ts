@@ -1,0 +1,79 @@
+/** Gathers what a schedule left for its judges: what was seen from outside, and what they may ask of it. */
+import { type Millis, type OperationName, operationOf, type Target } from '../../src/domain/ids.ts';
+import { START } from '../../src/virtual/trace.ts';
+import type { Account } from './account.ts';
+import type { Configurations } from './configurations.ts';
+import type { Evidence } from './evidence.ts';
+import { redrivesIn } from './lives.ts';
+import type { People } from './people.ts';
+import type { Scenario } from './scenario.ts';
+import { PATROLLED_AT_ONCE } from './sweeps.ts';
+
+/** Delays that are up to a second late, and the steps themselves. */
+const SLACK: Millis = 10_000;
+
+export const gatherEvidence = (account: Account, { flushes, redriven }: People): Evidence => {
+  const { scenario, configs, tables, sent, rejected, log, told, seen, lost, expired, partitions } = account;
+  const { config, patrol, faults, faultsEnd, purges, cancels = [], pauses = [], items, outages = [] } = scenario;
+  const { counts, died, late, hindered, unsent, received, paused, outOfTime } = account.simulation.chaos;
+  const { isLong = false, slack = SLACK } = scenario;
+  // A client that repeats a request by itself must not be noticed, nor a message that is quicker than its sender.
+  const { repeat: _, overtaken: __, ...grave } = counts;
+  const { throttled = 0, gaveUp = 0 } = partitions ?? {};
+  const happened = Object.values(grave).some((count) => count > 0) || outages.length > 0 || throttled > 0;
+  const areClocksRight = faults.skew === 0 || faultsEnd === 0;
+  return {
+    config,
+    configs,
+    tables,
+    sent,
+    rejected,
+    log,
+    told,
+    ...(items === undefined ? {} : { items }),
+    seen,
+    flushes,
+    cancelled: new Set(cancels.map(({ id }) => id)),
+    redriven,
+    lost,
+    mayLackOperation: configs.removed.size > 0,
+    payloadsGone: new Set(expired.payloads.map(({ row }) => row)),
+    outlived: new Set(),
+    refusedRedrives: redrivesIn(config, [...rejected.map(({ body }) => body), ...lost]),
+    // In one look; a round over more Targets takes as much as an hour.
+    patrolled: patrol && tables.locks.size <= PATROLLED_AT_ONCE,
+    mayBeForgotten: patrol && !happened && areClocksRight,
+    isPurged: account.wasPurged,
+    mayStopAmidWork:
+      grave.crash + grave.throttle + grave.partial + grave.lostReply + grave.afterwards + grave.hang + gaveUp > 0 ||
+      // The platform ended it: throttled requests took as long as it had.
+      late.size + outOfTime.size > 0 ||
+      outages.length > 0,
+    died,
+    late,
+    hindered,
+    unsent,
+    received,
+    mayOverlap: paused.has('batch'),
+    mayTakeLate: paused.has('group') || grave.afterwards > 0,
+    wasPaused: pauses.length > 0,
+    pauseEnds: pauses.map(({ at, lasts }) => START + at + lasts),
+    waitFor: waitFor(configs, pauses),
+    slack,
+    skew: faults.skew,
+    mendedAt:
+      purges.length > 0 || isLong ? undefined : START + Math.max(faultsEnd, ...outages.map(({ until }) => until)),
+    isCalm: !happened && !isLong && purges.length === 0 && areClocksRight,
+  };
+};
+
+/** Operations whose batches may have to wait: for others, for their circuit, or for the end of a pause. */
+const waitFor = (configs: Configurations, pauses: NonNullable<Scenario['pauses']>): ReadonlySet<OperationName> => {
+  const limited = configs.all
+    .flatMap(({ config }) => Object.values(config.operations))
+    .filter(
+      ({ concurrency: { perTarget, total }, circuit }) => perTarget !== null || total !== null || circuit !== null,
+    );
+  const paused = pauses.map(({ of }) => operationOf(of as Target));
+  return new Set([...limited.map(({ operation }) => operation), ...paused]);
+};

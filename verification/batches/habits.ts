@@ -1,0 +1,31 @@
+/** How queues behave in a schedule, and how functions poll them: how many run at once, when they stand still, and when nothing happens. */
+import type { Millis } from '../../src/domain/ids.ts';
+import type { WorkingQueue } from '../../src/ports/queues.ts';
+import type { Chaos } from '../../src/virtual/chaos.ts';
+import { anyHabits, type Habits } from '../../src/virtual/habits.ts';
+import { START } from '../../src/virtual/trace.ts';
+import { lateInQuiet, neverQuiet, type Quiet } from './quiet.ts';
+import type { Scenario, Stop } from './scenario.ts';
+
+/** The queues as bad as SQS may be, and functions that are few, where a schedule says so. */
+export const habitsOf =
+  (chaos: Chaos, { functionsAtOnce, stops = [] }: Scenario, quiet: Quiet) =>
+  (queue: WorkingQueue): Habits => {
+    const { scheduler } = chaos;
+    const stopped = (): Millis => stoppedFor(stops, queue, scheduler.now - START);
+    const polls = stops.length > 0 ? pollsNot(anyHabits(chaos, queue), stopped) : anyHabits(chaos, queue);
+    const late = chaos.chanceOf(`${queue} queue in the quiet`);
+    const habits = quiet === neverQuiet ? polls : lateInQuiet(polls, late, () => quiet(scheduler.now));
+    if (functionsAtOnce === undefined || queue === 'batch') return habits;
+    return { ...habits, pollers: { mayTake: (inHand) => inHand < functionsAtOnce, handled: () => {} } };
+  };
+
+/** How long a function stands still from now on; 0 where it does not. @param now in ms from the start */
+export const stoppedFor = (stops: readonly Stop[], of: Stop['of'][number], now: Millis): Millis =>
+  Math.max(0, ...stops.filter((each) => each.of.includes(of) && each.from <= now).map(({ until }) => until - now));
+
+/** Nobody polls meanwhile. */
+const pollsNot = (habits: Habits, stopped: () => Millis): Habits => ({
+  ...habits,
+  untilPoll: () => stopped() + habits.untilPoll(),
+});
