@@ -1,4 +1,6 @@
 /** Steps that stand in for ours: a bug that is put back. */
+import type { Config, Operation } from '../../src/domain/config/resolved.ts';
+import { withOperations } from '../batches/configurations.ts';
 import type { Scenario, ScheduleSteps } from '../batches/scenario.ts';
 
 export type Bug = Partial<ScheduleSteps>;
@@ -10,3 +12,9 @@ export type KnownBug = readonly [
   promise: RegExp,
   where?: (scenario: Scenario) => Partial<Scenario>,
 ];
+
+/** A step works by another configuration than the one that was made. */
+export const withOperation = <Deps extends { readonly config: Config }>(
+  deps: Deps,
+  change: (operation: Operation) => Partial<Operation>,
+): Deps => ({ ...deps, config: withOperations(deps.config, change) });

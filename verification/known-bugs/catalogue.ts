@@ -5,16 +5,18 @@
  */
 import type { Scenario } from '../batches/scenario.ts';
 import type { KnownBug } from './bug.ts';
-import { HANDLING_BUGS } from './catalogue/handling.ts';
-import { LEADING_BUGS } from './catalogue/leading.ts';
-import { MANY_BUGS } from './catalogue/many.ts';
-import { REGISTERING_BUGS } from './catalogue/registering.ts';
-import { SHARING_BUGS } from './catalogue/sharing.ts';
+import { HANDLING_BUGS } from './handling.ts';
+import { LEADING_BUGS } from './leading.ts';
+import { MANY_BUGS } from './many.ts';
+import { REGISTERING_BUGS } from './registering.ts';
+import { RESULT_BUGS } from './results.ts';
+import { SHARING_BUGS } from './sharing.ts';
 
 export const KNOWN_BUGS: readonly KnownBug[] = [
   ...LEADING_BUGS,
   ...REGISTERING_BUGS,
   ...HANDLING_BUGS,
+  ...RESULT_BUGS,
   ...SHARING_BUGS,
   ...MANY_BUGS,
 ];

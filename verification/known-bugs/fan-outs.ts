@@ -4,16 +4,15 @@
  */
 
 import type { FanOutId } from '../../src/domain/fan-out-ids.ts';
-import type { FailFast, FanOut } from '../../src/domain/fan-outs/fan-out.ts';
-import { MINUTE } from '../../src/domain/timings.ts';
+import type { FanOut } from '../../src/domain/fan-outs/fan-out.ts';
 import type { Acked, FanOuts } from '../../src/ports/fan-outs.ts';
 import type { FanOutDeps } from '../../src/steps/deps.ts';
 import { ackItems } from '../../src/steps/fan-outs/ack-items.ts';
 import { addItems } from '../../src/steps/fan-outs/add-items.ts';
 import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { patrolFanOuts, visit } from '../../src/steps/fan-outs/patrol.ts';
-import { NO_FAULTS } from '../../src/virtual/faults.ts';
-import type { Consumers, FanOutScenario, Patched, Wish } from '../fan-outs/scenario.ts';
+import type { FanOutScenario, Patched } from '../fan-outs/scenario.ts';
+import * as where from './where-fan-outs.ts';
 
 type Change = (store: FanOuts, deps: FanOutDeps) => Partial<FanOuts>;
 
@@ -226,88 +225,19 @@ const rowsGoOnce = patrolling(({ checkAgain, bury, read }) => ({
   },
 }));
 
-type Where = (scenario: FanOutScenario) => Partial<FanOutScenario>;
-
-/** All that producers wish for comes so long after what they were answered before; and nobody gives up. */
-const wishing = (
-  { producers }: FanOutScenario,
-  change: (wish: Wish, n: number) => Partial<Wish>,
-): FanOutScenario['producers'] =>
-  producers.map(({ id, wishes }) => ({
-    id,
-    wishes: wishes.map((wish, n) => ({ ...wish, tries: Number.POSITIVE_INFINITY, ...change(wish, n) }) as Wish),
-  }));
-const consuming = (
-  { fanOuts }: FanOutScenario,
-  change: Partial<Consumers>,
-  rules?: FailFast,
-): FanOutScenario['fanOuts'] =>
-  new Map(
-    [...fanOuts].map(([id, { consumers, ...rest }]) => [
-      id,
-      { ...rest, ...(rules ? { failFast: rules } : {}), consumers: { ...consumers, ...change } },
-    ]),
-  );
-
-/** Some items are acked at once, while somebody seals; nothing goes wrong. */
-const acksMeetTheSeal: Where = (scenario) => ({
-  faults: NO_FAULTS,
-  producers: wishing(scenario, (_, n) => ({ after: 0, count: 1 + (n % 2) })),
-  fanOuts: consuming(scenario, { span: 20, lost: 0, atOnce: 10 }),
-});
-/** Somebody wishes for more about when it would expire; the patrol is slow. */
-const addsMeetTheExpiry: Where = (scenario) => ({
-  faults: { ...NO_FAULTS, pause: 0.2 },
-  faultsEnd: 90 * MINUTE,
-  config: { ...scenario.config, fanOuts: { ...scenario.config.fanOuts, idleOpen: 10 * MINUTE } },
-  producers: wishing(scenario, (_, n) => ({ after: n === 0 ? 0 : 10 * MINUTE + ((scenario.seed * 37_001) % 300_000) })),
-  fanOuts: consuming(scenario, { lost: 1 }),
-});
-/** Many add at once, and much fails at once that is not tolerated. */
-const addsMeetFailures: Where = (scenario) => ({
-  faults: NO_FAULTS,
-  producers: wishing(scenario, (wish) => ({ after: 0, ...(wish.do === 'seal' ? { after: 60_000 } : {}) })),
-  fanOuts: consuming(scenario, { span: 30, failing: 0.5, lost: 0 }, { count: 0 }),
-});
-/** Much fails that is not tolerated, and is acked more than once. */
-const failuresAreAckedAgain: Where = (scenario) => ({
-  faults: { ...NO_FAULTS, crash: 0.02 },
-  faultsEnd: 90 * MINUTE,
-  fanOuts: consuming(scenario, { span: 2_000, failing: 0.5, again: 1, atOnce: 1, stray: 0 }, { count: 1 }),
-});
-/** A few items fill their groups and are all done when it is sealed by somebody who is not well. */
-const sealersDie: Where = (scenario) => ({
-  faults: { ...NO_FAULTS, crash: 0.2 },
-  faultsEnd: 90 * MINUTE,
-  producers: wishing(scenario, (wish) => ({
-    after: 60_000,
-    ...(wish.do === 'add' ? { count: scenario.nodeSize.width } : {}),
-    ...(wish.do === 'seal' ? { tries: 1, after: 20 * MINUTE } : {}),
-  })).map(({ id, wishes }) => ({ id, wishes: wishes.filter((wish, n) => wish.do !== 'add' || n === 1) })),
-  fanOuts: consuming(scenario, { span: 0, lost: 0, failing: 0 }),
-});
-/** Nobody adds anything. */
-const nobodyAdds: Where = (scenario) => ({
-  ...sealersDie(scenario),
-  producers: scenario.producers.map(({ id, wishes }) => ({
-    id,
-    wishes: wishes.filter(({ do: each }) => each !== 'add'),
-  })),
-});
-
 /** A bug, the promise that it breaks, and where it shows, if not in any schedule. */
-export type FanOutBug = readonly [name: string, bug: Patched, promise: RegExp, where?: Where];
+export type FanOutBug = readonly [name: string, bug: Patched, promise: RegExp, where?: where.Where];
 
 const UNDONE = /^nothing is left undone/;
 const AGAIN = /^who repeats a call gets its answer again/;
 const ITEM = /^the first outcome of an item stands/;
 
 export const FAN_OUT_BUGS: readonly FanOutBug[] = [
-  ['a header that is read before the node is written', headerIsReadFirst, UNDONE, acksMeetTheSeal],
+  ['a header that is read before the node is written', headerIsReadFirst, UNDONE, where.acksMeetTheSeal],
   ['a seal that does not look', sealDoesNotLook, UNDONE],
   ['acks that are counted', acksAreCounted, /^a slot is set once/],
   ['repeated acks that do not climb', repeatsDoNotClimb, AGAIN],
-  ['repeated acks that do not note what failed', repeatsDoNotNote, AGAIN, failuresAreAckedAgain],
+  ['repeated acks that do not note what failed', repeatsDoNotNote, AGAIN, where.failuresAreAckedAgain],
   ['late acks that make rows', acksMakeRows, /^a group is as large as it was added/],
   ['nodes that climb while more may come', openNodesClimb, /^a slot is set once nothing comes/],
   ['parents that are put anew', parentsArePutAnew, UNDONE],
@@ -320,9 +250,14 @@ export const FAN_OUT_BUGS: readonly FanOutBug[] = [
     'an expiry that overlooks who adds',
     expiryOverlooksAdds,
     /^what was added to, or sealed, of late/,
-    addsMeetTheExpiry,
+    where.addsMeetTheExpiry,
   ],
-  ['an early end that overlooks who adds', failFastOverlooksAdds, /^an event says what happened/, addsMeetFailures],
+  [
+    'an early end that overlooks who adds',
+    failFastOverlooksAdds,
+    /^an event says what happened/,
+    where.addsMeetFailures,
+  ],
   [
     'ends without a condition',
     endsHaveNoCondition,
@@ -330,15 +265,15 @@ export const FAN_OUT_BUGS: readonly FanOutBug[] = [
   ],
   ['an expiry by age', expiryIsByAge, /^what (was added to|is acked)/],
   ['a patrol that does not look down', patrolDoesNotLookDown, /^what is (acked does not expire|all done completes)/],
-  ['a patrol that overlooks the top', patrolOverlooksTheTop, /^what is all done completes/, sealersDie],
-  ['a patrol that overlooks the empty', patrolOverlooksTheEmpty, /^what is all done completes/, nobodyAdds],
+  ['a patrol that overlooks the top', patrolOverlooksTheTop, /^what is all done completes/, where.sealersDie],
+  ['a patrol that overlooks the empty', patrolOverlooksTheEmpty, /^what is all done completes/, where.nobodyAdds],
   ['walks that overlook who adds', walksOverlookAdds, /^no more are said to have failed|^it fails fast/],
   ['rows that go once', rowsGoOnce, /^nothing is left of what has ended/],
 ];
 
 /** A scenario in which a bug is back. */
-export const withFanOutBug = ([, patched, , where]: FanOutBug, scenario: FanOutScenario): FanOutScenario => ({
+export const withFanOutBug = ([, patched, , drawn]: FanOutBug, scenario: FanOutScenario): FanOutScenario => ({
   ...scenario,
-  ...where?.(scenario),
+  ...drawn?.(scenario),
   patched,
 });

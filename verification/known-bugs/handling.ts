@@ -1,22 +1,23 @@
 /** Bugs of those who call downstream. */
-import { type Batch, unfinishedOf } from '../../src/domain/batches/batch.ts';
-import type { BatchMessage } from '../../src/domain/batches/messages.ts';
+import type { Batch } from '../../src/domain/batches/batch.ts';
 import { operationFor } from '../../src/domain/config/resolved.ts';
 import type { Answer, Call } from '../../src/domain/downstream/downstream.ts';
-import type { TaskId, Token } from '../../src/domain/ids.ts';
+import type { OperationName, Token } from '../../src/domain/ids.ts';
 import { NAP, VOID_AFTER } from '../../src/domain/operations/call-rate.ts';
 import { delaySeconds, HANDLER_OVERHEAD } from '../../src/domain/timings.ts';
 import type { Batches } from '../../src/ports/batches.ts';
-import type { Tasks } from '../../src/ports/tasks.ts';
 import { handleBatch } from '../../src/steps/call/handle-batch.ts';
 import { withOperations } from '../batches/configurations.ts';
-import type { Bug } from './bug.ts';
+import { merging } from '../batches/merged.ts';
+import { type Bug, type KnownBug, withOperation } from './bug.ts';
+import * as where from './where.ts';
+import * as narrow from './where-narrow.ts';
 
 /** Five tries of 4 s each, and the pauses between them, however much time the function has left. */
-export const requestsHaveNoEnd: Bug = { timeForCall: () => 20_200 };
+const requestsHaveNoEnd: Bug = { timeForCall: () => 20_200 };
 
 /** The handler believes that all succeeded without asking. */
-export const nobodyIsCalled: Bug = {
+const nobodyIsCalled: Bug = {
   handleBatch: (deps, message, invocation) =>
     handleBatch(
       { ...deps, downstreamOf: () => ({ call: async () => ({ kind: 'all-succeeded' }) }) },
@@ -26,7 +27,7 @@ export const nobodyIsCalled: Bug = {
 };
 
 /** Of merged requests the one that has its turn last counts as the newest. */
-export const mergedRequestsGoByTurn: Bug = {
+const mergedRequestsGoByTurn: Bug = {
   handleBatch: (deps, message, invocation) => {
     const downstreamOf: typeof deps.downstreamOf = (operation) => {
       const inner = deps.downstreamOf(operation);
@@ -39,72 +40,8 @@ export const mergedRequestsGoByTurn: Bug = {
   },
 };
 
-/** What a job reports of its requests counts for all that are open, those of other jobs too. */
-export const reportsCountForAll: Bug = {
-  handleBatch: (deps, message, invocation) => {
-    const downstreamOf: typeof deps.downstreamOf = (operation) => {
-      const inner = deps.downstreamOf(operation);
-      if (!inner.reported) return inner;
-      const reported: typeof inner.reported = async (call, said, hadOthers) => {
-        const batch = await deps.batches.get(call.batchId);
-        const { open: items } = batch ? await deps.tasks.members(unfinishedOf(batch), batch.id) : { open: call.items };
-        const had = said.kind === 'results' ? false : hadOthers;
-        return inner.reported?.({ ...call, items }, said, had) ?? said;
-      };
-      return { ...inner, reported };
-    };
-    return handleBatch({ ...deps, downstreamOf }, message, invocation);
-  },
-};
-
-/** A batch has succeeded, whatever became of its members. */
-export const everyBatchSucceeds: Bug = {
-  handleBatch: (deps, message, invocation) => {
-    const finish: Batches['finish'] = (id, attempt, end) =>
-      deps.batches.finish(id, attempt, { ...end, status: 'succeeded' });
-    return handleBatch({ ...deps, batches: { ...deps.batches, finish } }, message, invocation);
-  },
-};
-
-/** The end of a run sets its payload's time to live, though another run may have begun since. */
-export const expiryOverlooksTheRun: Bug = {
-  handleBatch: (deps, message, invocation) => {
-    const finish: Tasks['finish'] = (results, batch) =>
-      deps.tasks.finish(
-        results.map((result) =>
-          result.payloadRow
-            ? { ...result, payloadRow: { ...result.payloadRow, run: Number.MAX_SAFE_INTEGER } }
-            : result,
-        ),
-        batch,
-      );
-    return handleBatch({ ...deps, tasks: { ...deps.tasks, finish } }, message, invocation);
-  },
-};
-
-/** An attempt whose results could not be stored counts as any other one does. */
-export const lostResultsCount: Bug = {
-  handleBatch: (deps, message, invocation) => {
-    const postpone: Batches['postpone'] = (id, attempt, { uncounted, ...postponed }) => {
-      const tries = postponed.tries + (uncounted === undefined ? 0 : 1);
-      return deps.batches.postpone(id, attempt, { ...postponed, tries });
-    };
-    const batch: typeof deps.queues.batch = (sent, delay) => deps.queues.batch(unmarked(sent), delay);
-    const changed = { batches: { ...deps.batches, postpone }, queues: { ...deps.queues, batch } };
-    return handleBatch({ ...deps, ...changed }, unmarked(message), invocation);
-  },
-};
-/** A write is waited for until its request is ended, and no time is left to say that the attempt does not count. */
-export const writesAreWaitedFor: Bug = {
-  handleBatch: (deps, message, invocation) =>
-    handleBatch({ ...deps, machine: { ...deps.machine, within: (_, work) => work() } }, message, invocation),
-};
-
-const unmarked = (message: BatchMessage): BatchMessage =>
-  message.kind === 'completion' ? message : { ...message, uncounted: undefined };
-
 /** A look notes its next message before it sends it: a function that dies in between ends all messages of its batch. */
-export const notesGoFirst: Bug = {
+const notesGoFirst: Bug = {
   handleBatch: (deps, message, invocation) => {
     const batch: typeof deps.queues.batch = async (sent, delay) => {
       const [before, next] = [message, sent].map((each) => (each.kind === 'due' ? each.held : undefined));
@@ -118,7 +55,7 @@ export const notesGoFirst: Bug = {
 };
 
 /** Every item goes into a call twice. */
-export const itemsGoTwice: Bug = {
+const itemsGoTwice: Bug = {
   handleBatch: (deps, message, invocation) => {
     const downstreamOf: typeof deps.downstreamOf = (operation) => ({
       call: (call) => deps.downstreamOf(operation).call({ ...call, items: [...call.items, ...call.items] }),
@@ -136,7 +73,8 @@ const misheard = (change: (answer: Answer, call: Call) => Answer): Bug => ({
     return handleBatch({ ...deps, downstreamOf }, message, invocation);
   },
 });
-export const resultsGoToTheNeighbour = misheard((answer, { items }) => {
+
+const resultsGoToTheNeighbour = misheard((answer, { items }) => {
   if (answer.kind !== 'results') return answer;
   const moved = items.flatMap(({ id }, index) => {
     const item = answer.items.get((items[index + 1] ?? items[0])?.id ?? id);
@@ -144,20 +82,21 @@ export const resultsGoToTheNeighbour = misheard((answer, { items }) => {
   });
   return { ...answer, items: new Map(moved) };
 });
-export const retryAfterIsIgnored = misheard((answer) => {
+
+const retryAfterIsIgnored = misheard((answer) => {
   if (answer.kind !== 'unavailable') return answer;
   const { retryAfter: _, ...rest } = answer;
   return rest;
 });
 
-export const throttlesAreFailures = misheard((answer) => {
+const throttlesAreFailures = misheard((answer) => {
   if (answer.kind !== 'unavailable') return answer;
   const { throttled: _, ...rest } = answer;
   return rest;
 });
 
 /** An answer that is too large to be read is taken for none: the same call is made again, with its effects. */
-export const largeAnswersAreNone = misheard((answer) =>
+const largeAnswersAreNone = misheard((answer) =>
   answer.kind === 'refused' && answer.suspect === 'its-answer'
     ? { kind: 'unavailable', reason: answer.reason, mayRetryAtOnce: true }
     : answer,
@@ -168,74 +107,43 @@ const withStart = (change: (batches: Batches) => Partial<Batches>): Bug => ({
   handleBatch: (deps, message, invocation) =>
     handleBatch({ ...deps, batches: { ...deps.batches, ...change(deps.batches) } }, message, invocation),
 });
-export const attemptsOverlap = withStart((batches) => ({
+
+const attemptsOverlap = withStart((batches) => ({
   start: (id, start) => batches.start(id, { ...start, runUntil: start.at - 1 }),
 }));
+
 /** A run lasts for what it needs besides its calls. */
-export const callsTakeNoTime = withStart((batches) => ({
+const callsTakeNoTime = withStart((batches) => ({
   start: (id, start) => batches.start(id, { ...start, runUntil: start.at + HANDLER_OVERHEAD }),
 }));
+
 /** The next attempt has to wait for an hour more than the policy says. */
-export const retriesAreLate = withStart((batches) => ({
+const retriesAreLate = withStart((batches) => ({
   postpone: (id, attempt, { retryAt, ...rest }) =>
     batches.postpone(id, attempt, { ...rest, retryAt: retryAt + 3_600_000 }),
 }));
+
 /** Each attempt begins with the whole batch, whatever an earlier one found too large. */
-export const sizesAreForgotten = withStart((batches) => ({
+const sizesAreForgotten = withStart((batches) => ({
   postpone: (id, attempt, { split: _, ...rest }) => batches.postpone(id, attempt, rest),
 }));
+
 /** A start whose answer was lost, and which the client repeated, is taken for somebody else's. */
-export const repeatedStartsAreOverlooked = withStart((batches) => ({
+const repeatedStartsAreOverlooked = withStart((batches) => ({
   get: async (id) => {
     const batch = await batches.get(id);
     return batch && { ...batch, startedBy: 'nobody' as Token };
   },
 }));
 
-/** A member that is redriven before the batch has looked at it again, a second later, is forgotten there. */
-export const redrivenMembersAreNotCounted: Bug = {
-  handleBatch: (deps, message, delivery) => {
-    const finish: typeof deps.tasks.finish = async (results, batch) => {
-      const written = await deps.tasks.finish(results, batch);
-      await deps.machine.sleep(1_000);
-      const tasks = await Promise.all(results.map(({ id }) => deps.tasks.get(id)));
-      return written.map((status, index) => {
-        const state = tasks[index]?.state;
-        return state && 'batchId' in state && state.batchId === batch.id ? status : undefined;
-      });
-    };
-    return handleBatch({ ...deps, tasks: { ...deps.tasks, finish } }, message, delivery);
-  },
-};
-
-/** Who ended before a crash is not told of after it. */
-export const tellingIsForgottenAfterACrash: Bug = {
-  handleBatch: (deps, message, delivery) => {
-    const members: Tasks['members'] = async (ids, batch) => ({ ...(await deps.tasks.members(ids, batch)), ended: [] });
-    return handleBatch({ ...deps, tasks: { ...deps.tasks, members } }, message, delivery);
-  },
-};
-
-/** A job's first report ends its batch, whatever it says of the others. */
-export const firstReportsEndBatches: Bug = {
-  handleBatch: (deps, message, delivery) => {
-    if (message.kind === 'due') return handleBatch(deps, message, delivery);
-    const members: Tasks['members'] = async (ids, batch) => {
-      const all = await deps.tasks.members(ids, batch);
-      return { ...all, open: all.open.filter(({ id }) => message.results?.includes(`"${id}"`) !== false) };
-    };
-    return handleBatch({ ...deps, tasks: { ...deps.tasks, members } }, message, delivery);
-  },
-};
-
 /** A moment that is taken is taken once more. */
-export const ratesAreOverlooked: Bug = {
+const ratesAreOverlooked: Bug = {
   handleBatch: (deps, message, delivery) =>
     handleBatch({ ...deps, operations: { ...deps.operations, reserveCall: async () => true } }, message, delivery),
 };
 
 /** As release 0.2.0 did it: a batch reserves its moment however far that is, and the line outlives pauses, rates and batches. */
-export const linesHaveNoEnd: Bug = {
+const linesHaveNoEnd: Bug = {
   handleBatch: async (deps, message, delivery) => {
     if (message.kind === 'completion') return handleBatch(deps, message, delivery);
     const { operation } = (await deps.batches.get(message.batchId)) as Batch;
@@ -259,39 +167,77 @@ export const linesHaveNoEnd: Bug = {
 };
 
 /** Whatever is refused fails as a whole, though its halves might not. */
-export const innocentTasksFail = misheard((answer) => {
+const innocentTasksFail = misheard((answer) => {
   if (answer.kind !== 'refused') return answer;
   const { suspect: _, ...refused } = answer;
   return refused;
 });
 
-/** Members as a glance shows them, which is all that is believed, or all that is believed of those that are open. */
-const readBehind = (change: (tasks: Tasks) => Tasks['members']): Bug => ({
-  handleBatch: (deps, message, delivery) =>
-    handleBatch({ ...deps, tasks: { ...deps.tasks, members: change(deps.tasks) } }, message, delivery),
+/** The handler retries by another policy than the one configured. */
+const withAttempts = (maxAttempts: number): Bug => ({
+  handleBatch: (deps, message, invocation) =>
+    handleBatch(
+      withOperation(deps, ({ retry }) => ({ retry: { ...retry, maxAttempts } })),
+      message,
+      invocation,
+    ),
 });
-/** Who is not seen at a glance is taken for gone. */
-export const glancesAreAllThatThereIs = readBehind((tasks) => async (ids, batch) => ({
-  open: await tasks.glance(ids, batch),
-  lost: [],
-  ended: [],
-  counts: { succeeded: 0, failed: 0 },
-}));
-/** Who is seen open at a glance is taken for open at every attempt, and when a job reports, however often one looks: he may have ended. */
-export const glancesAreAlwaysBelieved: Bug = {
-  handleBatch: (deps, message, delivery) => {
-    const { tasks } = deps;
-    const seen = new Set<TaskId>();
-    const members: Tasks['members'] = async (ids, batch) => {
-      const open = await tasks.glance(ids, batch);
-      for (const { id } of open) seen.add(id);
-      const rest = await tasks.members(
-        ids.filter((id) => !open.some((each) => each.id === id)),
-        batch,
-      );
-      return { ...rest, open: [...open, ...rest.open] };
-    };
-    const all: Tasks['all'] = async (ids) => (await tasks.all(ids)).filter(({ id }) => !seen.has(id));
-    return handleBatch({ ...deps, tasks: { ...tasks, members, all } }, message, delivery);
-  },
-};
+const attemptsHaveNoEnd = withAttempts(100);
+const nobodyTriesAgain = withAttempts(1);
+
+export const HANDLING_BUGS: readonly KnownBug[] = [
+  ['merged requests that go by their turns', mergedRequestsGoByTurn, /newest text/, merging],
+  ['requests that use up the time of a function', requestsHaveNoEnd, /every function ends before its timeout/],
+  ['retries that are late', retriesAreLate, /as soon as its pause is over/, where.nobodyWaits],
+  ['a downstream that is not called', nobodyIsCalled, /asked for downstream/],
+  ['items that go twice', itemsGoTwice, /twice in a call/],
+  ['results that go to the neighbour', resultsGoToTheNeighbour, /ends as was answered|uses no try/],
+  ['attempts without end', attemptsHaveNoEnd, /at most maxAttempts attempts/],
+  ['tasks that are given up early', nobodyTriesAgain, /before the last attempt/],
+  ['a Retry-After that is ignored', retryAfterIsIgnored, /a pause that was asked for/],
+  ['calls that come too often and use tries up', throttlesAreFailures, /uses no try/],
+  ['calls that overlook the rate', ratesAreOverlooked, /calls keep the rate/, where.nothingGoesWrong],
+  [
+    'lines that outlive a pause',
+    linesHaveNoEnd,
+    /waits for its rate no longer/,
+    where.inLine({ pauses: [{ at: 60_000, lasts: 960_000, of: 'ship' as OperationName }] }),
+  ],
+  [
+    'lines that outlive their rate',
+    linesHaveNoEnd,
+    /waits for its rate no longer/,
+    where.inLine({ changes: [{ at: 60_000, to: { rateLimit: 20 } }] }),
+  ],
+  [
+    'lines that outlive a time without a rate',
+    linesHaveNoEnd,
+    /waits for its rate no longer/,
+    where.inLine(
+      {
+        changes: [
+          { at: 60_000, to: { rateLimit: null } },
+          { at: 1_000_000, to: { rateLimit: 0.05 } },
+        ],
+      },
+      [1_010_000],
+    ),
+  ],
+  ['innocent tasks that fail with their batch', innocentTasksFail, /ends as was answered/],
+  ['answers that are too large and count as none', largeAnswersAreNone, /too large is repeated in halves/],
+  ['halves that are forgotten', sizesAreForgotten, /too large is repeated in halves/],
+  ['held messages that are noted before they are sent', notesGoFirst, /every registered task ends/, where.heldForLong],
+  ['attempts that overlap', attemptsOverlap, /do not overlap|at most (?:total|perTarget)|uses no try/],
+  [
+    'runs that end before their calls',
+    callsTakeNoTime,
+    /do not overlap|uses no try|that was started was made/,
+    narrow.longCalls,
+  ],
+  [
+    'a start that is repeated and not recognised',
+    repeatedStartsAreOverlooked,
+    /that was started was made|asked for downstream/,
+    where.requestsAreRepeated,
+  ],
+];

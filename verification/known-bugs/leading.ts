@@ -1,13 +1,17 @@
 /** Bugs of those who elect, lead and finish batches. */
 
 import { standingOf } from '../../src/domain/batches/lock.ts';
+import type { BatchPolicy } from '../../src/domain/config/policies.ts';
+import type { Operation } from '../../src/domain/config/resolved.ts';
 import { candidateOf, parseCandidate } from '../../src/domain/ids.ts';
 import { delaySeconds, LEASE } from '../../src/domain/timings.ts';
 import type { Locks } from '../../src/ports/locks.ts';
 import type { Deps } from '../../src/steps/deps.ts';
 import { electLeader } from '../../src/steps/lead/elect-leader.ts';
 import { group } from '../../src/steps/lead/group.ts';
-import type { Bug } from './bug.ts';
+import { type Bug, type KnownBug, withOperation } from './bug.ts';
+import * as where from './where.ts';
+import * as narrow from './where-narrow.ts';
 
 /** Trap 1: the guard is sent after the lock is acquired. A crash in between leaves a lock that nobody comes back for. */
 export const guardAfterAcquire: Bug = {
@@ -32,7 +36,7 @@ export const guardAfterAcquire: Bug = {
 };
 
 /** Trap 2: an open batch that was not stored yet is taken for nothing and cleared. */
-export const openBatchClearedWithoutBatch: Bug = {
+const openBatchClearedWithoutBatch: Bug = {
   group: async (deps, message, invocation) => {
     const { openBatch } = await deps.locks.read(message.target);
     if (openBatch && !(await deps.batches.get(openBatch))) await deps.locks.closeBatch(message.target, openBatch);
@@ -57,7 +61,7 @@ export const throttledClaimCountsAsRefused: Bug = {
 };
 
 /** The lock is released without looking at the waiting rows once more: a task that came meanwhile has no leader. */
-export const noLookAfterRelease: Bug = {
+const noLookAfterRelease: Bug = {
   group: (deps, message, invocation) => {
     let released = false;
     const locks: typeof deps.locks = {
@@ -76,7 +80,7 @@ export const noLookAfterRelease: Bug = {
 };
 
 /** "An earlier run got to the end of the list, so all of it is claimed": as if claims happened one after the other. */
-export const lastClaimStandsForAll: Bug = {
+const lastClaimStandsForAll: Bug = {
   group: (deps, message, delivery) => {
     const claim: typeof deps.tasks.claim = async (candidates, batch) => {
       const last = candidates.at(-1);
@@ -89,7 +93,7 @@ export const lastClaimStandsForAll: Bug = {
 };
 
 /** The leader reads the waiting rows for half the price, eventually consistent: his last look may not show the last task. */
-export const rowsAreReadBehind: Bug = {
+const rowsAreReadBehind: Bug = {
   group: (deps, message, delivery) => {
     const first: typeof deps.waiting.first = async (target, limit) => (await deps.waiting.page(target, limit)).items;
     return group({ ...deps, waiting: { ...deps.waiting, first } }, message, delivery);
@@ -97,7 +101,7 @@ export const rowsAreReadBehind: Bug = {
 };
 
 /** A sealed batch is sent off with a delay. */
-export const batchesLeaveLate: Bug = {
+const batchesLeaveLate: Bug = {
   group: (deps, message, delivery) => {
     const batch: typeof deps.queues.batch = (sealed) => deps.queues.batch(sealed, 900);
     return group({ ...deps, queues: { ...deps.queues, batch } }, message, delivery);
@@ -105,7 +109,7 @@ export const batchesLeaveLate: Bug = {
 };
 
 /** A branch that is taken now and then has a plain mistake in it. */
-export const earlyGuardsThrow: Bug = {
+const earlyGuardsThrow: Bug = {
   group: async (deps, message, delivery) => {
     const lock = await deps.locks.read(message.target);
     if (standingOf(lock, message, deps.machine.now()).is === 'early') JSON.parse('{');
@@ -123,7 +127,7 @@ export const earlyGuardsSleep: Bug = {
 };
 
 /** An early guard is sent again twice, to be safe. */
-export const earlyGuardsMultiply: Bug = {
+const earlyGuardsMultiply: Bug = {
   group: (deps, message, delivery) => {
     const send: typeof deps.queues.group = async (sent, delay) => {
       await deps.queues.group(sent, delay);
@@ -134,10 +138,11 @@ export const earlyGuardsMultiply: Bug = {
 };
 
 /** Whoever takes or passes on the lock for a wait does not look once more; only those two send hints from here. */
-export const nobodyLooksAgain: Bug = {
+const nobodyLooksAgain: Bug = {
   electLeader: (deps, message) => electLeader(withoutHints(deps), message),
   group: (deps, message, invocation) => group(withoutHints(deps), message, invocation),
 };
+
 const withoutHints = <Some extends Pick<Deps, 'queues'>>(deps: Some): Some => ({
   ...deps,
   queues: {
@@ -147,7 +152,7 @@ const withoutHints = <Some extends Pick<Deps, 'queues'>>(deps: Some): Some => ({
 });
 
 /** A hint that meets, or leaves, a lock that was given back does not look at the waiting rows: the guard sleeps. */
-export const hintsLeaveFreedLocks: Bug = {
+const hintsLeaveFreedLocks: Bug = {
   group: (deps, message, invocation) => {
     const read: Locks['read'] = async (target) => {
       const lock = await deps.locks.read(target);
@@ -158,10 +163,11 @@ export const hintsLeaveFreedLocks: Bug = {
 };
 
 /** Whoever takes or passes on the lock does not care that it was flushed since he read it. */
-export const flushesAreOverlooked: Bug = {
+const flushesAreOverlooked: Bug = {
   electLeader: (deps, message) => electLeader({ ...deps, locks: careless(deps.locks) }, message),
   group: (deps, message, invocation) => group({ ...deps, locks: careless(deps.locks) }, message, invocation),
 };
+
 const careless = (locks: Locks): Locks => ({
   ...locks,
   acquire: async (target, take) => {
@@ -184,7 +190,7 @@ export const losersFinishToo: Bug = {
 };
 
 /** A leader that slept since before a redrive claims the task by its id alone, into a batch that is over. */
-export const claimsOverlookTheRun: Bug = {
+const claimsOverlookTheRun: Bug = {
   group: (deps, message, delivery) => {
     const claim: typeof deps.tasks.claim = async (candidates, batch) => {
       const tasks = await Promise.all(candidates.map((each) => deps.tasks.get(parseCandidate(each).id)));
@@ -196,3 +202,65 @@ export const claimsOverlookTheRun: Bug = {
     return group({ ...deps, tasks: { ...deps.tasks, claim } }, message, delivery);
   },
 };
+
+/** Leaders follow another policy than the one configured. */
+const withPolicy = (change: (policy: BatchPolicy) => Partial<BatchPolicy>): Bug => {
+  const changed = ({ batch }: Operation): Partial<Operation> => ({ batch: { ...batch, ...change(batch) } });
+  return {
+    electLeader: (deps, message) => electLeader(withOperation(deps, changed), message),
+    group: (deps, message, invocation) => group(withOperation(deps, changed), message, invocation),
+  };
+};
+const batchesAreTooLarge = withPolicy(({ maxSize }) => ({ maxSize: 5 * maxSize, maxBytes: 10_000_000 }));
+const batchesHoldOneTask = withPolicy(() => ({ maxSize: 1 }));
+const batchesAreClosedEarly = withPolicy(({ maxBytes }) => ({ maxBytes: maxBytes / 4 }));
+const tasksWaitTooLong = withPolicy(({ maxWait }) => ({ maxWait: maxWait + 6 * 3_600_000 }));
+
+export const LEADING_BUGS: readonly KnownBug[] = [
+  ['a guard that is sent after the acquire', guardAfterAcquire, /a held fence has a guard|every registered task ends/],
+  ['an open batch that is cleared before it is stored', openBatchClearedWithoutBatch, /OpenBatch. is cleared only/],
+  [
+    'a throttled claim that is counted as refused',
+    throttledClaimCountsAsRefused,
+    /its claim|every registered task ends/,
+  ],
+  [
+    'a last claim that stands for all',
+    lastClaimStandsForAll,
+    /its claim|its own|every registered task ends|asked for downstream/,
+  ],
+  [
+    'a release without a second look',
+    noLookAfterRelease,
+    /every registered task ends|longer than maxWait/,
+    narrow.asTheLeaderGoes,
+  ],
+  [
+    'a leader whose reads are behind',
+    rowsAreReadBehind,
+    /every registered task ends|longer than maxWait|does not wait/,
+    where.nothingGoesWrong,
+  ],
+  [
+    "claims that overlook a task's run",
+    claimsOverlookTheRun,
+    /in its batch's Candidates|counts are what|its own/,
+    where.manyRedrives,
+  ],
+  ['a guard that is early and stumbles', earlyGuardsThrow, /fails only for a fault.*SyntaxError/],
+  ['early guards that sleep for half a lease', earlyGuardsSleep, /longer than maxWait/, where.sustained],
+  ['early guards that multiply', earlyGuardsMultiply, /a guard is in flight once/, where.sustained],
+  ['batches that are too large', batchesAreTooLarge, /at most max/],
+  ['batches that hold one task', batchesHoldOneTask, /a full batch is full/],
+  ['batches that are closed early', batchesAreClosedEarly, /only when it is full of them/],
+  ['batches that leave late', batchesLeaveLate, /as soon as it is sealed/],
+  ['tasks that wait too long', tasksWaitTooLong, /longer than maxWait/, narrow.fewTasks],
+  [
+    'full batches that came while the lock changed hands',
+    nobodyLooksAgain,
+    /a full batch does not wait/,
+    where.fullWhileElected,
+  ],
+  ['hints that leave a freed lock alone', hintsLeaveFreedLocks, /a full batch does not wait/, narrow.fullAgainAtOnce],
+  ['flushes that are overlooked', flushesAreOverlooked, /at a flush is sealed at once/, where.manyFlushes],
+];

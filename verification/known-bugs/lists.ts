@@ -4,9 +4,8 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
-import type { Token } from '../../src/domain/ids.ts';
 import { leaseKeyOf } from '../../src/domain/lists/ids.ts';
-import { CLOCK_SKEW, MINUTE } from '../../src/domain/timings.ts';
+import { CLOCK_SKEW } from '../../src/domain/timings.ts';
 import type { FanOuts } from '../../src/ports/fan-outs.ts';
 import type { Lists } from '../../src/ports/lists.ts';
 import type { RegisterDeps } from '../../src/steps/deps.ts';
@@ -14,9 +13,9 @@ import { append } from '../../src/steps/lists/append.ts';
 import { claimJobs, complete } from '../../src/steps/lists/claim.ts';
 import { trigger } from '../../src/steps/lists/trigger.ts';
 import { register } from '../../src/steps/register/register.ts';
-import { NO_FAULTS } from '../../src/virtual/faults.ts';
-import type { ListPlan, ListScenario, Wish, Workers } from '../lists/scenario.ts';
+import type { ListScenario } from '../lists/scenario.ts';
 import type { ListSteps, Patched } from '../lists/steps.ts';
+import * as where from './where-lists.ts';
 
 type Change = (store: Lists, deps: RegisterDeps) => Partial<Lists>;
 
@@ -35,31 +34,8 @@ const claiming = (change: Change): Patched => ({
 });
 const step = (steps: Partial<ListSteps>): Patched => ({ steps });
 
-/** D3. The account's own: whoever comes when a lease is over takes it, by his clock. */
-const takesAtOnce = claiming(({ read, change }) => ({
-  read: async (id) => {
-    const list = await read(id);
-    const isShort = ({ until }: { until: number }) => until > 0;
-    return (
-      list && {
-        ...list,
-        leases: list.leases.map((lease) =>
-          isShort(lease) ? { ...lease, until: lease.until - 2 * CLOCK_SKEW } : lease,
-        ),
-      }
-    );
-  },
-  change: (id, from, to, how) =>
-    change(
-      id,
-      from.map(({ until: _, ...rest }) => rest),
-      to.map((lease) => lease),
-      how,
-    ),
-}));
-
-/** D3. A lease that was renewed after it was read is taken all the same. */
-const takesWhatWasRenewed = claiming(({ change }) => ({
+/** Leases are taken as they are, whatever they were when they were read. */
+const unseen = ({ change }: Lists): Partial<Lists> => ({
   change: (id, from, to, how) =>
     change(
       id,
@@ -67,7 +43,21 @@ const takesWhatWasRenewed = claiming(({ change }) => ({
       to,
       how,
     ),
+});
+
+/** D3. The account's own: whoever comes when a lease is over takes it, by his clock. */
+const takesAtOnce = claiming((lists) => ({
+  ...unseen(lists),
+  read: async (id) => {
+    const list = await lists.read(id);
+    const late = 2 * CLOCK_SKEW;
+    const leases = list?.leases.map((lease) => (lease.until > 0 ? { ...lease, until: lease.until - late } : lease));
+    return list && { ...list, leases: leases ?? [] };
+  },
 }));
+
+/** D3. A lease that was renewed after it was read is taken all the same. */
+const takesWhatWasRenewed = claiming(unseen);
 
 /** D1. Jobs become the list's before they are stored. */
 const publishesFirst = step({
@@ -125,9 +115,6 @@ const conflictsAreSurprises = step({
       ...asked,
     ),
 });
-/** Where nothing else goes wrong. */
-const transactionsMeet: Where = () => ({ faults: { ...NO_FAULTS, conflict: 0.2 }, faultsEnd: 40 * MINUTE });
-
 /** D5. The lease ends, and then the jobs are done. */
 const endsBeforeItAcks = step({
   complete: async (deps, id, held, completion) => {
@@ -256,98 +243,15 @@ const resultsAreWrittenOver = store(({ putResults }) => ({
   },
 }));
 
-/** Workers store a result for each job, and the patrol is out of time again and again. */
-const clearingHasNoTime: Where = (scenario) => ({
-  faults: NO_FAULTS,
-  hurry: 0.4,
-  nodeSize: { width: 2, acksAtOnce: 2 },
-  lists: working(scenario, { count: 4, haveResults: true, dying: 0, releasing: 0 }, { hasOperation: false }),
-});
-
-type Where = (scenario: ListScenario) => Partial<ListScenario>;
-
-const working = (scenario: ListScenario, change: Partial<Workers>, plan: Partial<ListPlan> = {}): readonly ListPlan[] =>
-  scenario.lists.map((list) => ({ ...list, ...plan, workers: { ...list.workers, ...change } }));
-
-/** Jobs are claimed and given back again and again, while somebody cancels; nothing goes wrong. */
-const claimsMeetTheCancel: Where = (scenario) => ({
-  faults: NO_FAULTS,
-  span: MINUTE,
-  lists: working(scenario, { count: 4, span: 0, dying: 0, releasing: 1, renewing: 0 }).map((list) => ({
-    ...list,
-    people: [
-      [
-        { do: 'open', after: 0, tries: 9, again: 0 },
-        { do: 'append', after: 0, tries: 9, again: 0, count: 4, token: 'a' as Token },
-        { do: 'cancel', after: 30_000, tries: 9, again: 0 },
-      ],
-    ],
-  })),
-});
-/** Whoever works is so slow that his lease could be taken when he renews it. */
-const renewalsMeetTakeovers: Where = (scenario) => ({
-  faults: { ...NO_FAULTS, pause: 0.1 },
-  faultsEnd: 20 * MINUTE,
-  span: 20 * MINUTE,
-  lists: working(scenario, { count: 4, span: 2 * MINUTE, lease: 1_000, renewing: 1, dying: 0, atOnce: 1 }),
-});
-/** Somebody adds while the list is deleted, and is asleep meanwhile. */
-const appendsMeetTheEnd: Where = (scenario) => ({
-  faults: { ...NO_FAULTS, pause: 0.3 },
-  faultsEnd: 10 * MINUTE,
-  lists: scenario.lists.map((list) => ({
-    ...list,
-    people: [
-      [{ do: 'open', after: 0, tries: 9, again: 0 }],
-      ...['a', 'b', 'c'].map((token): Wish[] => [
-        { do: 'append', after: 3_000, tries: 1, again: 0, count: 4, token: token as Token },
-      ]),
-      [{ do: 'delete', after: 5_000, tries: 9, again: 0 }],
-    ],
-  })),
-});
-/** Nothing goes wrong, so that the patrol has nothing to do. */
-const nothingGoesWrong: Where = (scenario) => ({
-  faults: NO_FAULTS,
-  lists: working(scenario, { dying: 0 }, { ending: 'finish' }),
-});
-/** Triggers of many jobs that are large, while messages come twice. */
-const messagesComeTwice: Where = (scenario) => ({
-  faults: { ...NO_FAULTS, duplicate: 0.3 },
-  faultsEnd: 40 * MINUTE,
-  pageBytes: 60,
-  lists: scenario.lists.map((list) => ({
-    ...list,
-    hasOperation: true,
-    people: [
-      [
-        { do: 'open', after: 0, tries: 99, again: 0 },
-        { do: 'append', after: 0, tries: 99, again: 0, count: 24, token: 'a' as Token },
-        { do: 'trigger', after: 0, tries: 99, again: 0, wanted: { percent: 100 }, token: 't' as Token },
-      ],
-    ],
-  })),
-});
-/** Whoever is not answered says it otherwise. */
-const repliesAreLost: Where = (scenario) => ({
-  faults: { ...NO_FAULTS, lostReply: 0.2 },
-  faultsEnd: 40 * MINUTE,
-  lists: working(
-    scenario,
-    { count: 4, failing: 0.5, haveResults: true, lease: 1_000, span: 30_000, dying: 0.4 },
-    { hasOperation: false },
-  ),
-});
-
 /** A name, what is wrong, the promise that it breaks, and where it shows, if hardly ever elsewhere. */
-export type ListBug = readonly [name: string, patched: Patched, promise: RegExp, where?: Where];
+export type ListBug = readonly [name: string, patched: Patched, promise: RegExp, where?: where.Where];
 
 const TWICE = /^(no job is (in two live leases|leased twice)|what has been handed out for good)/;
 const LOST = /^(what was triggered is done|the run does not end|every list ends|nothing is left undone)/;
 
 export const LIST_BUGS: readonly ListBug[] = [
   ['takeovers at the end of a lease', takesAtOnce, TWICE],
-  ['takeovers of what was renewed', takesWhatWasRenewed, TWICE, renewalsMeetTakeovers],
+  ['takeovers of what was renewed', takesWhatWasRenewed, TWICE, where.renewalsMeetTakeovers],
   ['jobs that are added before they are stored', publishesFirst, /^what is added is stored/],
   ['an append that is looked for once', appendsReadOnce, /^what is refused is not done|^who repeats a call/],
   ['leases that end before their jobs are done', endsBeforeItAcks, /^only what is done is let go of/],
@@ -355,27 +259,37 @@ export const LIST_BUGS: readonly ListBug[] = [
   ['claims that die with their worker', neverTakesOver, LOST],
   ['triggers that are sent once they are taken', sendsAfterwards, LOST],
   ['triggers that are overlooked', triggersAreOverlooked, /^a trigger takes no more than it wants/],
-  ['transactions that meet and are surprised', conflictsAreSurprises, /^a step fails only/, transactionsMeet],
+  ['transactions that meet and are surprised', conflictsAreSurprises, /^a step fails only/, where.transactionsMeet],
   ['triggers of fresh jobs alone', takesFreshJobsAlone, /^a trigger takes all that is left/],
   ['triggers that do not go on', goesOnWithNothing, LOST],
-  ['messages that multiply', messagesMultiply, /^what comes twice does not multiply/, messagesComeTwice],
-  ['a cancel that is overlooked', cancelIsOverlooked, /^nothing is handed out once it is over/, claimsMeetTheCancel],
+  ['messages that multiply', messagesMultiply, /^what comes twice does not multiply/, where.messagesComeTwice],
+  [
+    'a cancel that is overlooked',
+    cancelIsOverlooked,
+    /^nothing is handed out once it is over/,
+    where.claimsMeetTheCancel,
+  ],
   ['renewals of what is lost', renewsWhatIsLost, TWICE],
   ['releases that forget', releaseForgets, /^only what is done is let go of/],
-  ['groups that climb only when they are full', onlyFullGroupsClimb, LOST, nothingGoesWrong],
-  ['clearing that forgets who is about to add', clearsTooSoon, /^nothing is left of a list/, appendsMeetTheEnd],
+  ['groups that climb only when they are full', onlyFullGroupsClimb, LOST, where.nothingGoesWrong],
+  ['clearing that forgets who is about to add', clearsTooSoon, /^nothing is left of a list/, where.appendsMeetTheEnd],
   [
     'clearing that goes past what it did not delete',
     clearsPastWhatIsThere,
     /^nothing is left of a list/,
-    clearingHasNoTime,
+    where.clearingHasNoTime,
   ],
-  ['results that are written over', resultsAreWrittenOver, /^what is said of a job is how it ended/, repliesAreLost],
+  [
+    'results that are written over',
+    resultsAreWrittenOver,
+    /^what is said of a job is how it ended/,
+    where.repliesAreLost,
+  ],
 ];
 
 /** A scenario in which a bug is back. */
-export const withListBug = ([, patched, , where]: ListBug, scenario: ListScenario): ListScenario => ({
+export const withListBug = ([, patched, , drawn]: ListBug, scenario: ListScenario): ListScenario => ({
   ...scenario,
-  ...where?.(scenario),
+  ...drawn?.(scenario),
   patched,
 });

@@ -14,7 +14,8 @@ import { group } from '../../src/steps/lead/group.ts';
 import { sweep } from '../../src/steps/repair/sweep.ts';
 import { isSlotOver } from '../../src/steps/slots/pages.ts';
 import { withOperations } from '../batches/configurations.ts';
-import type { Bug } from './bug.ts';
+import type { Bug, KnownBug } from './bug.ts';
+import * as where from './where-many.ts';
 
 /** All steps that take slots or free them keep as many in a row. */
 const inOneRow = (...owners: readonly ('locks' | 'operations')[]): Bug => {
@@ -29,13 +30,15 @@ const inOneRow = (...owners: readonly ('locks' | 'operations')[]): Bug => {
     sweep: (deps, invocation) => sweep(change(deps), invocation),
   };
 };
+
 /** As release 0.2.0 did it: all slots of an operation are in its row, and each costs more with every other one. */
-export const slotsAreInOneRow = inOneRow('operations');
+const slotsAreInOneRow = inOneRow('operations');
+
 /** The same of a Target: all its batches in flight are in its lock. */
-export const batchesAreInOneLock = inOneRow('locks');
+const batchesAreInOneLock = inOneRow('locks');
 
 /** The sweep of slots begins with the first one, looks at one after the other, and leaves what is left of its time to the patrol. */
-export const slotsAreSweptFirst: Bug = {
+const slotsAreSweptFirst: Bug = {
   sweep: async (deps, invocation) => {
     const { operations } = deps;
     for (const operation of Object.keys(deps.config.operations) as OperationName[]) {
@@ -50,7 +53,7 @@ export const slotsAreSweptFirst: Bug = {
 };
 
 /** A sealed batch of a paused Target keeps its slot from the others. */
-export const pausedTargetsKeepTheirSlots: Bug = {
+const pausedTargetsKeepTheirSlots: Bug = {
   handleBatch: (deps, message, delivery) => {
     const freeSlot: Operations['freeSlot'] = async (operation, slot, page) => {
       const batch = await deps.batches.get(batchOfSlot(slot));
@@ -61,7 +64,7 @@ export const pausedTargetsKeepTheirSlots: Bug = {
 };
 
 /** The patrol looks for a Target among the first hundred that wait, and takes it for one of those behind them if there are more. */
-export const theForgottenAreTakenForOthers: Bug = {
+const theForgottenAreTakenForOthers: Bug = {
   sweep: (deps, invocation) => {
     const isWaiting: Operations['isWaiting'] = async (operation, { target, fence }) => {
       const first = await deps.operations.waiting(operation, 100);
@@ -72,14 +75,15 @@ export const theForgottenAreTakenForOthers: Bug = {
 };
 
 /** All requests of a batch are one job, however many inputs they have. */
-export const jobsHaveNoEnd: Bug = {
+const jobsHaveNoEnd: Bug = {
   handleBatch: (deps, message, delivery) =>
     handleBatch({ ...deps, config: withOperations(deps.config, () => ({ merge: null })) }, message, delivery),
 };
 
 const HOUR: Millis = 3_600_000;
+
 /** A leader goes on for as long as its function may, and sleeps until its next batch is due: others wait for the function. */
-export const leadersNeverHandOver: Bug = {
+const leadersNeverHandOver: Bug = {
   group: (deps, message, delivery) => {
     let asked = 0;
     // The first time that is asked for is when the leader began.
@@ -89,7 +93,7 @@ export const leadersNeverHandOver: Bug = {
 };
 
 /** A leader that finds no room in its operation gives its Target's slot back first, though another delivery may have opened its batch. */
-export const slotsAreFreedBeforeTheBlock: Bug = {
+const slotsAreFreedBeforeTheBlock: Bug = {
   group: (deps, message, delivery) => {
     let mine: { slot: Slot; page: number } | undefined;
     const takeSlot: Locks['takeSlot'] = (target, slot, most, page = 0) => {
@@ -108,7 +112,7 @@ export const slotsAreFreedBeforeTheBlock: Bug = {
 };
 
 /** The Target of a batch that is over is led again at once, though others wait for a slot of its operation. */
-export const busyTargetsGoFirst: Bug = {
+const busyTargetsGoFirst: Bug = {
   handleBatch: (deps, message, delivery) => {
     const waiting: Operations['waiting'] = async (operation, limit) => {
       // Two rows are asked for by whoever looks whether others wait.
@@ -122,7 +126,7 @@ export const busyTargetsGoFirst: Bug = {
 };
 
 /** The Target of a batch that is over is signalled only where it was full by the cap as it is now. */
-export const raisedCapsSignalNobody: Bug = {
+const raisedCapsSignalNobody: Bug = {
   handleBatch: (deps, message, delivery) => {
     let hadRoom = false;
     const land: Locks['land'] = async (target, batch) => {
@@ -141,7 +145,7 @@ export const raisedCapsSignalNobody: Bug = {
 };
 
 /** A Target under a cap that fits its lock counts what is in its lock alone. */
-export const loweredCapsForgetPages: Bug = {
+const loweredCapsForgetPages: Bug = {
   group: (deps, message, delivery) => {
     const openBatch: Locks['openBatch'] = (target, mine, { largestCap: _, ...open }) =>
       deps.locks.openBatch(target, mine, open);
@@ -154,7 +158,38 @@ const forgettingPages = <Some extends Pick<Deps, 'operations'>>(deps: Some): Som
   ...deps,
   operations: { ...deps.operations, noteCap: async () => {} },
 });
-export const loweredTotalsForgetPages: Bug = {
+
+const loweredTotalsForgetPages: Bug = {
   group: (deps, message, delivery) => group(forgettingPages(deps), message, delivery),
   handleBatch: (deps, message, delivery) => handleBatch(forgettingPages(deps), message, delivery),
 };
+
+export const MANY_BUGS: readonly KnownBug[] = [
+  ['slots in one row', slotsAreInOneRow, /no more slots where there are more/, where.manySlots],
+  ['slots of a Target in one row', batchesAreInOneLock, /no more slots where there are more/, where.manySlotsOfATarget],
+  ['slots that keep the patrol from its turn', slotsAreSweptFirst, /has its turn/, where.slowSweeps],
+  ['paused Targets that keep their slots', pausedTargetsKeepTheirSlots, /lends its slots/, where.pausedInLine],
+  [
+    'forgotten Targets that are taken for others',
+    theForgottenAreTakenForOthers,
+    /the patrol finds a Target/,
+    where.forgottenAmongMany,
+  ],
+  ['jobs without an end', jobsHaveNoEnd, /no more inputs than are remembered/, where.manyInputs],
+  ['leaders that never hand over', leadersNeverHandOver, /longer than maxWait|does not wait/, where.busyTarget],
+  ['raised caps that signal nobody', raisedCapsSignalNobody, /every registered task ends/, where.changedCap(1, 3)],
+  ['lowered caps that forget the pages', loweredCapsForgetPages, /at most perTarget batches/, where.changedCap(4, 2)],
+  [
+    'lowered totals that forget the pages',
+    loweredTotalsForgetPages,
+    /at most total (batches|times)/,
+    where.loweredTotal,
+  ],
+  ['busy Targets that go first', busyTargetsGoFirst, /passes one that waits/, where.twoBusyTargets],
+  [
+    'slots that are freed before the Target is blocked',
+    slotsAreFreedBeforeTheBlock,
+    /given back once|at most perTarget/,
+    where.pausedAsBatchesOpen,
+  ],
+];

@@ -8,13 +8,15 @@ import { Unstorable } from '../../src/ports/tasks.ts';
 import { group } from '../../src/steps/lead/group.ts';
 import { registerAll } from '../../src/steps/register/register.ts';
 import { sweep } from '../../src/steps/repair/sweep.ts';
-import type { Bug } from './bug.ts';
+import type { Bug, KnownBug } from './bug.ts';
+import * as where from './where.ts';
+import * as narrow from './where-narrow.ts';
 
 /**
  * Of several messages with one id in one delivery only the first goes on. If an earlier run stored another of them and
  * stopped there, the stored task never gets its waiting row.
  */
-export const onlyTheFirstOfAnIdGoesOn: Bug = {
+const onlyTheFirstOfAnIdGoesOn: Bug = {
   registerAll: (deps, messages, onFailure) => {
     const idOf = ({ body, messageId }: (typeof messages)[number]) => /"id":"(\w+)"/.exec(body)?.[1] ?? messageId;
     const first = new Map(messages.toReversed().map((message) => [idOf(message), message]));
@@ -23,13 +25,13 @@ export const onlyTheFirstOfAnIdGoesOn: Bug = {
 };
 
 /** Refused messages are forgotten. */
-export const refusedMessagesVanish: Bug = {
+const refusedMessagesVanish: Bug = {
   registerAll: (deps, messages, onFailure) =>
     registerAll({ ...deps, queues: { ...deps.queues, reject: async () => {} } }, messages, onFailure),
 };
 
 /** The version of a task is not read. */
-export const versionsAreOverlooked: Bug = {
+const versionsAreOverlooked: Bug = {
   registerAll: (deps, messages, onFailure) =>
     registerAll(
       deps,
@@ -39,7 +41,7 @@ export const versionsAreOverlooked: Bug = {
 };
 
 /** A message that is sent again counts as sent at that moment. */
-export const sentAgainIsSentNow: Bug = {
+const sentAgainIsSentNow: Bug = {
   sweep: (deps, invocation) => {
     const revive: typeof deps.deadLetters.revive = (queue, letter, delay) =>
       deps.deadLetters.revive(queue, { ...letter, firstSentAt: deps.machine.now() }, delay);
@@ -48,7 +50,7 @@ export const sentAgainIsSentNow: Bug = {
 };
 
 /** What waits is as new as its run. */
-export const redrivenTasksAreNew: Bug = {
+const redrivenTasksAreNew: Bug = {
   group: (deps, message, delivery) => {
     const first: typeof deps.waiting.first = async (target, limit) =>
       (await deps.waiting.first(target, limit)).map(({ age: _, ...row }) => row);
@@ -56,40 +58,42 @@ export const redrivenTasksAreNew: Bug = {
   },
 };
 
-/** A weight that no table holds. */
-export const TINY = 1e-200;
-
 /** Such a weight is taken, and a table that refuses one task for its content makes the whole function fail. */
-export const tinyWeightsAreTaken: Bug = {
+const tinyWeightsAreTaken: Bug = {
   registerAll: (deps, messages, onFailure) => {
-    const isTiny = ({ body }: (typeof messages)[number]): boolean => body.includes(`"weight":${TINY}`);
+    const isTiny = ({ body }: (typeof messages)[number]): boolean => body.includes(`"weight":${where.TINY}`);
     const tiny = new Set(messages.filter(isTiny).map(({ body }) => JSON.parse(body).id));
     const insert: typeof deps.tasks.insert = async (tasks) => {
       try {
-        return await deps.tasks.insert(tasks.map((task) => (tiny.has(task.id) ? { ...task, weight: TINY } : task)));
+        return await deps.tasks.insert(
+          tasks.map((task) => (tiny.has(task.id) ? { ...task, weight: where.TINY } : task)),
+        );
       } catch (cause) {
         throw cause instanceof Unstorable ? new Refusal('ValidationException', cause.message) : cause;
       }
     };
-    const taken = messages.map((message) => ({ ...message, body: message.body.replace(`"weight":${TINY},`, '') }));
+    const taken = messages.map((message) => ({
+      ...message,
+      body: message.body.replace(`"weight":${where.TINY},`, ''),
+    }));
     return registerAll({ ...deps, tasks: { ...deps.tasks, insert } }, taken, onFailure);
   },
 };
 
 /** Payloads that need a row of their own are not stored. */
-export const largePayloadsAreNotStored: Bug = {
+const largePayloadsAreNotStored: Bug = {
   registerAll: (deps, messages, onFailure) =>
     registerAll({ ...deps, tasks: { ...deps.tasks, storePayloads: async () => {} } }, messages, onFailure),
 };
 
 /** A register never looks whether a batch is full. */
-export const nobodyIsNudged: Bug = {
+const nobodyIsNudged: Bug = {
   registerAll: (deps, messages, onFailure) =>
     registerAll({ ...deps, machine: { ...deps.machine, random: () => 1 } }, messages, onFailure),
 };
 
 /** A mistake where a failure is caught and only told of. */
-export const nudgesThrow: Bug = {
+const nudgesThrow: Bug = {
   registerAll: (deps, messages, onFailure) => {
     const random = (): number => (undefined as never as { chance: () => number }).chance();
     return registerAll({ ...deps, machine: { ...deps.machine, random } }, messages, onFailure);
@@ -97,7 +101,7 @@ export const nudgesThrow: Bug = {
 };
 
 /** A mistake in how messages are refused: they come back for ever. */
-export const refusalsThrow: Bug = {
+const refusalsThrow: Bug = {
   registerAll: (deps, messages, onFailure) => {
     const reject: typeof deps.queues.reject = (refused) => deps.queues.reject((refused as never as () => [])());
     return registerAll({ ...deps, queues: { ...deps.queues, reject } }, messages, onFailure);
@@ -105,7 +109,7 @@ export const refusalsThrow: Bug = {
 };
 
 /** Runs begin at 1, also those of a task whose id another one had, of which there may be a waiting row still. */
-export const runsBeginAtOneAgain: Bug = {
+const runsBeginAtOneAgain: Bug = {
   registerAll: (deps, messages, onFailure) => {
     const insert: typeof deps.tasks.insert = (tasks) => deps.tasks.insert(tasks.map((task) => ({ ...task, run: 1 })));
     return registerAll({ ...deps, tasks: { ...deps.tasks, insert } }, messages, onFailure);
@@ -113,7 +117,7 @@ export const runsBeginAtOneAgain: Bug = {
 };
 
 /** A redrive names a task only: one that comes twice, or late, starts another run of it. */
-export const redrivesOverlookTheRun: Bug = {
+const redrivesOverlookTheRun: Bug = {
   registerAll: async (deps, messages, onFailure) => {
     const current = messages.map(async (message) => {
       const parsed = parseRegisterBody(deps.config, message);
@@ -126,7 +130,7 @@ export const redrivesOverlookTheRun: Bug = {
 };
 
 /** A register decides by what a lock showed a moment ago: the leader whom it sees may be gone. */
-export const locksAreReadAtAGlance: Bug = {
+const locksAreReadAtAGlance: Bug = {
   registerAll: (deps, messages, onFailure) => {
     const readAll: typeof deps.locks.readAll = (targets) =>
       Promise.all(targets.map((target) => deps.locks.glance(target)));
@@ -135,7 +139,7 @@ export const locksAreReadAtAGlance: Bug = {
 };
 
 /** A redrive is written, and its waiting row is left to a message that never comes. */
-export const redrivenTasksDoNotWait: Bug = {
+const redrivenTasksDoNotWait: Bug = {
   registerAll: (deps, messages, onFailure) => {
     const put: typeof deps.waiting.put = (tasks) => deps.waiting.put(tasks.filter((task) => runNumber(task) === 1));
     return registerAll({ ...deps, waiting: { ...deps.waiting, put } }, messages, onFailure);
@@ -143,7 +147,49 @@ export const redrivenTasksDoNotWait: Bug = {
 };
 
 /** A Target has no row until somebody leads it: if its first elect message is lost, no patrol finds it. */
-export const newTargetsHaveNoRow: Bug = {
+const newTargetsHaveNoRow: Bug = {
   registerAll: (deps, messages, onFailure) =>
     registerAll({ ...deps, locks: { ...deps.locks, enlist: async () => {} } }, messages, onFailure),
 };
+
+export const REGISTERING_BUGS: readonly KnownBug[] = [
+  [
+    'locks that are read at a glance',
+    locksAreReadAtAGlance,
+    /every registered task ends|longer than maxWait|does not wait/,
+    narrow.asTheLeaderGoes,
+  ],
+  [
+    'a message that is dropped because another one has its id',
+    onlyTheFirstOfAnIdGoesOn,
+    /every registered task ends|a task or is refused/,
+  ],
+  [
+    'ids that are used again with the runs of the task before',
+    runsBeginAtOneAgain,
+    /only tasks with one Target share a batch/,
+    where.idsAreUsedAgain,
+  ],
+  ['versions that are overlooked', versionsAreOverlooked, /keeps the age with which it was sent/],
+  [
+    'messages that are sent again and count as new',
+    sentAgainIsSentNow,
+    /keeps the age with which it was sent/,
+    where.manyDeadLetters,
+  ],
+  ['redriven tasks that count as new', redrivenTasksAreNew, /superseded by a newer one/],
+  ['refused messages that vanish', refusedMessagesVanish, /becomes a task or is refused/],
+  [
+    'weights that no table holds',
+    tinyWeightsAreTaken,
+    /fails only for a fault.*ValidationException/,
+    where.tinyWeights,
+  ],
+  ['large payloads that are not stored', largePayloadsAreNotStored, /asked for downstream/],
+  ['new Targets that have no row', newTargetsHaveNoRow, /every registered task ends/, narrow.purgedWhileElected],
+  ['redriven tasks that do not wait', redrivenTasksDoNotWait, /every registered task ends/],
+  ["redrives that overlook a task's run", redrivesOverlookTheRun, /a redrive starts one run/],
+  ['a nudge that stumbles', nudgesThrow, /fails only for a fault.*nudge-failed/],
+  ['a refusal that stumbles', refusalsThrow, /fails only for a fault.*TypeError/],
+  ['full batches that nobody notices', nobodyIsNudged, /a full batch does not wait/, where.nobodyWaits],
+];

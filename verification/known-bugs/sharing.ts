@@ -12,7 +12,10 @@ import { electLeader } from '../../src/steps/lead/elect-leader.ts';
 import { group } from '../../src/steps/lead/group.ts';
 import { registerAll } from '../../src/steps/register/register.ts';
 import { TOGETHER, wakeThese } from '../../src/steps/slots/wake.ts';
-import type { Bug } from './bug.ts';
+import type { Bug, KnownBug } from './bug.ts';
+import * as where from './where.ts';
+import { backInLine } from './where-many.ts';
+import * as narrow from './where-narrow.ts';
 
 const withOperations = <Some extends Pick<Deps, 'operations'>>(deps: Some, changed: Partial<Operations>): Some => ({
   ...deps,
@@ -20,7 +23,7 @@ const withOperations = <Some extends Pick<Deps, 'operations'>>(deps: Some, chang
 });
 
 /** A Target that gets a cap counts only batches that are opened from then on. */
-export const newCapsCountNothing: Bug = {
+const newCapsCountNothing: Bug = {
   group: (deps, message, delivery) => {
     const read: Locks['read'] = async (target) => {
       const { uncountedAt: _, ...lock } = await deps.locks.read(target);
@@ -31,7 +34,7 @@ export const newCapsCountNothing: Bug = {
 };
 
 /** The slot is taken once the batch is open. */
-export const slotsAreTakenLate: Bug = {
+const slotsAreTakenLate: Bug = {
   group: (deps, message, delivery) => {
     const openBatch: Locks['openBatch'] = async (target, mine, open) => {
       const opened = await deps.locks.openBatch(target, mine, open);
@@ -46,7 +49,7 @@ export const slotsAreTakenLate: Bug = {
 };
 
 /** The slot is given back when the batch is taken in hand. */
-export const slotsAreFreedEarly: Bug = {
+const slotsAreFreedEarly: Bug = {
   handleBatch: async (deps, message, delivery) => {
     const batch = await deps.batches.get(message.batchId);
     if (batch && !isFinished(batch.status)) await deps.operations.freeSlot(batch.operation, slotOfBatch(batch));
@@ -55,18 +58,18 @@ export const slotsAreFreedEarly: Bug = {
 };
 
 /** Whoever frees a slot leaves it to the sweep to find those who wait for one. */
-export const nobodyIsWaked: Bug = {
+const nobodyIsWaked: Bug = {
   handleBatch: (deps, message, delivery) =>
     handleBatch(withOperations(deps, { waiting: async () => [] }), message, delivery),
 };
 
 /** Who was waked for room and has nothing for it keeps that to himself. */
-export const roomIsNotPassedOn: Bug = {
+const roomIsNotPassedOn: Bug = {
   group: (deps, message, delivery) => group(withOperations(deps, { waiting: async () => [] }), message, delivery),
 };
 
 /** W3 before W2: whoever dies in between has taken the row of one whom he did not wake. */
-export const rowsGoBeforeTheirWake: Bug = {
+const rowsGoBeforeTheirWake: Bug = {
   handleBatch: (deps, message, delivery) => {
     let dequeued: Slot | undefined;
     const elect: Deps['queues']['elect'] = async (messages) => {
@@ -86,9 +89,10 @@ export const rowsGoBeforeTheirWake: Bug = {
 };
 
 /** W3: the row of a Target is removed, a while after it was woken, though the Target came back into the line since. */
-export const rowsGoByTheirKey: Bug = {
+const rowsGoByTheirKey: Bug = {
   handleBatch: (deps, message, delivery) => handleBatch(byKey(deps), message, delivery),
 };
+
 const byKey = <Some extends Pick<Deps, 'operations' | 'machine'>>(deps: Some): Some =>
   withOperations(deps, {
     dequeue: async (operation, waiting) => {
@@ -99,7 +103,7 @@ const byKey = <Some extends Pick<Deps, 'operations' | 'machine'>>(deps: Some): S
   });
 
 /** G9a: the row of a Target that need not wait after all goes before it leads, though it may be another's, too. */
-export const rowsGoBeforeTheLead: Bug = {
+const rowsGoBeforeTheLead: Bug = {
   group: (deps, message, delivery) => {
     const { operations } = deps;
     let mine: Parameters<Operations['enqueue']>[1] | undefined;
@@ -120,7 +124,7 @@ export const rowsGoBeforeTheLead: Bug = {
 };
 
 /** A Target that waits for room is elected like any other: it leads, finds no room, and waits from anew. */
-export const wakesAreOverlooked: Bug = {
+const wakesAreOverlooked: Bug = {
   electLeader: async (deps, message) =>
     message.kind === 'elect' && message.wake !== undefined
       ? electLeader(deps, { kind: 'elect', target: message.target })
@@ -134,11 +138,13 @@ const withRows = (change: (rows: readonly Waiting[]) => readonly Waiting[]): Bug
     return group({ ...deps, waiting: { ...deps.waiting, first } }, message, delivery);
   },
 });
-export const expiriesAreOverlooked = withRows((rows) => rows.map(({ startBy: _, ...row }) => row));
-export const keysAreOverlooked = withRows((rows) => rows.map(({ key: _, ...row }) => row));
+
+const expiriesAreOverlooked = withRows((rows) => rows.map(({ startBy: _, ...row }) => row));
+
+const keysAreOverlooked = withRows((rows) => rows.map(({ key: _, ...row }) => row));
 
 /** Whoever forms a batch for another takes whatever waits, what has expired too. */
-export const formersTakeEverything: Bug = {
+const formersTakeEverything: Bug = {
   group: (deps, message, delivery) => {
     let forms = false;
     const get: Deps['batches']['get'] = async (id) => {
@@ -160,7 +166,7 @@ export const formersTakeEverything: Bug = {
 };
 
 /** First come, first served, however urgent. */
-export const prioritiesAreOverlooked: Bug = {
+const prioritiesAreOverlooked: Bug = {
   group: (deps, message, delivery) => {
     const first: WaitingTasks['first'] = async (target, limit) => {
       const rows = await deps.waiting.first(target, 1_000);
@@ -171,7 +177,7 @@ export const prioritiesAreOverlooked: Bug = {
 };
 
 /** Of two tasks of one key the older one is done. */
-export const theOldestOfAKeyIsDone: Bug = {
+const theOldestOfAKeyIsDone: Bug = {
   group: (deps, message, delivery) => {
     const settle: Deps['tasks']['settle'] = (settlements, end) =>
       deps.tasks.settle(
@@ -187,23 +193,24 @@ export const theOldestOfAKeyIsDone: Bug = {
 };
 
 /** Tasks that end while they wait end in silence. */
-export const settlementsAreUntold: Bug = {
+const settlementsAreUntold: Bug = {
   group: (deps, message, delivery) =>
     group({ ...deps, queues: { ...deps.queues, callbacks: async () => {} } }, message, delivery),
 };
 
 /** Whoever comes upon a task that ended while it waited, be it to redrive it, believes that it was told. */
-export const registersTellNobody: Bug = {
+const registersTellNobody: Bug = {
   registerAll: (deps, messages, onFailure) =>
     registerAll({ ...deps, queues: { ...deps.queues, callbacks: async () => {} } }, messages, onFailure),
 };
 
 /** Nobody is woken for a task that expires. */
-export const expiriesWakeNobody: Bug = {
+const expiriesWakeNobody: Bug = {
   registerAll: (deps, messages, onFailure) => registerAll(withoutLateHints(deps), messages, onFailure),
   electLeader: (deps, message) => electLeader(withoutLateHints(deps), message),
   group: (deps, message, delivery) => group(withoutLateHints(deps), message, delivery),
 };
+
 const withoutLateHints = <Some extends Pick<Deps, 'queues'>>(deps: Some): Some => ({
   ...deps,
   queues: {
@@ -211,14 +218,15 @@ const withoutLateHints = <Some extends Pick<Deps, 'queues'>>(deps: Some): Some =
     group: async (message, delay) => (message.hint && delay > 0 ? undefined : deps.queues.group(message, delay)),
   },
 });
+
 /** The same, but for registers: what came while the lock changed hands is overlooked. */
-export const nobodyLooksForExpiries: Bug = {
+const nobodyLooksForExpiries: Bug = {
   electLeader: (deps, message) => electLeader(withoutLateHints(deps), message),
   group: (deps, message, delivery) => group(withoutLateHints(deps), message, delivery),
 };
 
 /** One request settles two runs of a task, which DynamoDB refuses: now, and whenever the Target is led again. */
-export const settlementsNameATaskTwice: Bug = {
+const settlementsNameATaskTwice: Bug = {
   group: (deps, message, delivery) => {
     const settle: typeof deps.tasks.settle = async (settlements, end) => {
       const ids = new Set(settlements.map(({ task }) => task.id));
@@ -230,10 +238,53 @@ export const settlementsNameATaskTwice: Bug = {
 };
 
 /** After a pause some are woken, and some more by each sweep: as it was, with a thousand of them. */
-export const someAreWokenEachMinute: Bug = {
+const someAreWokenEachMinute: Bug = {
   electLeader: async (deps, message) => {
     if (message.kind === 'elect') return electLeader(deps, message);
     await deps.operations.resume(message.operation, message.resume);
     await wakeThese(deps, message.operation, await deps.operations.waiting(message.operation, TOGETHER));
   },
 };
+
+export const SHARING_BUGS: readonly KnownBug[] = [
+  [
+    'batches that are not counted when a cap comes',
+    newCapsCountNothing,
+    /at most perTarget batches/,
+    where.capsComeLate,
+  ],
+  ['slots that are taken late', slotsAreTakenLate, /by who has a slot|at most total/],
+  ['slots that are freed early', slotsAreFreedEarly, /given back once its batch is over/],
+  ['slots that are freed in silence', nobodyIsWaked, /waits for room that is there/, where.nothingGoesWrong],
+  ['room that is not passed on', roomIsNotPassedOn, /waits for room that is there/, narrow.expiredInLine],
+  [
+    'pauses after which some are woken each minute',
+    someAreWokenEachMinute,
+    /waits for room that is there/,
+    where.manyAreBlocked,
+  ],
+  ['wakes that count as any message', wakesAreOverlooked, /every registered task ends/],
+  ['rows that go before their wake', rowsGoBeforeTheirWake, /every registered task ends/, where.capped],
+  ['rows that go though their Target is back', rowsGoByTheirKey, /every registered task ends/, backInLine],
+  ['rows that go before the lead', rowsGoBeforeTheLead, /every registered task ends/, narrow.guardsComeAgain],
+  ['tasks that are batched though they expired', expiriesAreOverlooked, /batched that has expired|when it does/],
+  ['tasks that expire unseen', expiriesWakeNobody, /ends about when it does/, where.muchExpires],
+  [
+    'tasks that expire unseen as the lock changes hands',
+    nobodyLooksForExpiries,
+    /ends about when it does/,
+    where.muchExpires,
+  ],
+  ['keys that are overlooked', keysAreOverlooked, /two tasks of one key/],
+  ['batches that are formed of whatever waits', formersTakeEverything, /two tasks of one key/, where.oneKey],
+  ['the oldest of a key that is done', theOldestOfAKeyIsDone, /by a newer one|its claim/],
+  ['priorities that are overlooked', prioritiesAreOverlooked, /whose turn is later/, where.nothingGoesWrong],
+  [
+    'two runs of a task that end in one request',
+    settlementsNameATaskTwice,
+    /fails only for a fault.*duplicates/,
+    where.rowsOutliveTheirTasks,
+  ],
+  ['tasks that end in silence', settlementsAreUntold, /wants to hear how a task ended/],
+  ['redrives that tell nobody', registersTellNobody, /wants to hear how a task ended/, narrow.expiredAndRedriven],
+];

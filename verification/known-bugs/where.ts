@@ -4,8 +4,9 @@ import { NO_FAULTS } from '../../src/virtual/faults.ts';
 import { withOperations } from '../batches/configurations.ts';
 import { plain } from '../batches/plain.ts';
 import type { Scenario } from '../batches/scenario.ts';
-import { TINY } from './registering.ts';
 
+/** A weight that no table holds. */
+export const TINY = 1e-200;
 const SHIP = 'ship' as OperationName;
 const HOUR = 3_600_000;
 

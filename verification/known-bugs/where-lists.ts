@@ -1,0 +1,91 @@
+/** Which schedules of deferred lists show a bug that few of the usual ones do. */
+import type { Token } from '../../src/domain/ids.ts';
+import { MINUTE } from '../../src/domain/timings.ts';
+import { NO_FAULTS } from '../../src/virtual/faults.ts';
+import type { ListPlan, ListScenario, Wish, Workers } from '../lists/scenario.ts';
+
+export type Where = (scenario: ListScenario) => Partial<ListScenario>;
+
+const working = (scenario: ListScenario, change: Partial<Workers>, plan: Partial<ListPlan> = {}): readonly ListPlan[] =>
+  scenario.lists.map((list) => ({ ...list, ...plan, workers: { ...list.workers, ...change } }));
+
+/** Where nothing else goes wrong. */
+export const transactionsMeet: Where = () => ({ faults: { ...NO_FAULTS, conflict: 0.2 }, faultsEnd: 40 * MINUTE });
+
+/** Workers store a result for each job, and the patrol is out of time again and again. */
+export const clearingHasNoTime: Where = (scenario) => ({
+  faults: NO_FAULTS,
+  hurry: 0.4,
+  nodeSize: { width: 2, acksAtOnce: 2 },
+  lists: working(scenario, { count: 4, haveResults: true, dying: 0, releasing: 0 }, { hasOperation: false }),
+});
+
+/** Jobs are claimed and given back again and again, while somebody cancels; nothing goes wrong. */
+export const claimsMeetTheCancel: Where = (scenario) => ({
+  faults: NO_FAULTS,
+  span: MINUTE,
+  lists: working(scenario, { count: 4, span: 0, dying: 0, releasing: 1, renewing: 0 }).map((list) => ({
+    ...list,
+    people: [
+      [
+        { do: 'open', after: 0, tries: 9, again: 0 },
+        { do: 'append', after: 0, tries: 9, again: 0, count: 4, token: 'a' as Token },
+        { do: 'cancel', after: 30_000, tries: 9, again: 0 },
+      ],
+    ],
+  })),
+});
+/** Whoever works is so slow that his lease could be taken when he renews it. */
+export const renewalsMeetTakeovers: Where = (scenario) => ({
+  faults: { ...NO_FAULTS, pause: 0.1 },
+  faultsEnd: 20 * MINUTE,
+  span: 20 * MINUTE,
+  lists: working(scenario, { count: 4, span: 2 * MINUTE, lease: 1_000, renewing: 1, dying: 0, atOnce: 1 }),
+});
+/** Somebody adds while the list is deleted, and is asleep meanwhile. */
+export const appendsMeetTheEnd: Where = (scenario) => ({
+  faults: { ...NO_FAULTS, pause: 0.3 },
+  faultsEnd: 10 * MINUTE,
+  lists: scenario.lists.map((list) => ({
+    ...list,
+    people: [
+      [{ do: 'open', after: 0, tries: 9, again: 0 }],
+      ...['a', 'b', 'c'].map((token): Wish[] => [
+        { do: 'append', after: 3_000, tries: 1, again: 0, count: 4, token: token as Token },
+      ]),
+      [{ do: 'delete', after: 5_000, tries: 9, again: 0 }],
+    ],
+  })),
+});
+/** Nothing goes wrong, so that the patrol has nothing to do. */
+export const nothingGoesWrong: Where = (scenario) => ({
+  faults: NO_FAULTS,
+  lists: working(scenario, { dying: 0 }, { ending: 'finish' }),
+});
+/** Triggers of many jobs that are large, while messages come twice. */
+export const messagesComeTwice: Where = (scenario) => ({
+  faults: { ...NO_FAULTS, duplicate: 0.3 },
+  faultsEnd: 40 * MINUTE,
+  pageBytes: 60,
+  lists: scenario.lists.map((list) => ({
+    ...list,
+    hasOperation: true,
+    people: [
+      [
+        { do: 'open', after: 0, tries: 99, again: 0 },
+        { do: 'append', after: 0, tries: 99, again: 0, count: 24, token: 'a' as Token },
+        { do: 'trigger', after: 0, tries: 99, again: 0, wanted: { percent: 100 }, token: 't' as Token },
+      ],
+    ],
+  })),
+});
+/** Whoever is not answered says it otherwise. */
+export const repliesAreLost: Where = (scenario) => ({
+  faults: { ...NO_FAULTS, lostReply: 0.2 },
+  faultsEnd: 40 * MINUTE,
+  lists: working(
+    scenario,
+    { count: 4, failing: 0.5, haveResults: true, lease: 1_000, span: 30_000, dying: 0.4 },
+    { hasOperation: false },
+  ),
+});
