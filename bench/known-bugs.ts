@@ -3,15 +3,17 @@
  * runs over the same schedules: in how many of them the checker finds it. What a checker does not find with its bugs in, it
  * cannot promise.
  */
+
 import { parseArgs } from 'node:util';
 import { BATCHES } from '../verification/batches/kind.ts';
 import { promiseOf } from '../verification/batches/shrink.ts';
 import { FAN_OUTS } from '../verification/fan-outs/kind.ts';
 import { type Figures, runSchedules, type Summary } from '../verification/harness/schedules.ts';
 import { whole } from '../verification/harness/whole.ts';
+import { withPatch } from '../verification/known-bugs/bug.ts';
 import { KNOWN_BUGS, withBug } from '../verification/known-bugs/catalogue.ts';
-import { FAN_OUT_BUGS, withFanOutBug } from '../verification/known-bugs/fan-outs.ts';
-import { LIST_BUGS, withListBug } from '../verification/known-bugs/lists.ts';
+import { FAN_OUT_BUGS } from '../verification/known-bugs/fan-outs.ts';
+import { LIST_BUGS } from '../verification/known-bugs/lists.ts';
 import { LISTS } from '../verification/lists/kind.ts';
 
 const { values } = parseArgs({
@@ -36,13 +38,13 @@ const KINDS: Readonly<Record<string, () => readonly (readonly [name: string, fin
   'fan-outs': () => [
     ['Groupage', () => runSchedules(FAN_OUTS, seed, runs)],
     ...FAN_OUT_BUGS.map(
-      (known) => [known[0], () => runSchedules(FAN_OUTS, seed, runs, (each) => withFanOutBug(known, each))] as const,
+      (known) => [known[0], () => runSchedules(FAN_OUTS, seed, runs, (each) => withPatch(known, each))] as const,
     ),
   ],
   lists: () => [
     ['Groupage', () => runSchedules(LISTS, seed, runs)],
     ...LIST_BUGS.map(
-      (known) => [known[0], () => runSchedules(LISTS, seed, runs, (each) => withListBug(known, each))] as const,
+      (known) => [known[0], () => runSchedules(LISTS, seed, runs, (each) => withPatch(known, each))] as const,
     ),
   ],
 };

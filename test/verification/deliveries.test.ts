@@ -3,7 +3,8 @@ import { DELIVERIES } from '../../verification/deliveries/kind.ts';
 import { deliveryScenarioOf } from '../../verification/deliveries/scenario.ts';
 import { runDeliveries } from '../../verification/deliveries/schedule.ts';
 import { runSchedules } from '../../verification/harness/schedules.ts';
-import { DELIVERY_BUGS, withDeliveryBug } from '../../verification/known-bugs/deliveries.ts';
+import { withPatch } from '../../verification/known-bugs/bug.ts';
+import { DELIVERY_BUGS } from '../../verification/known-bugs/deliveries.ts';
 import { atLeast, seed } from './of-this-run.ts';
 
 const RUNS = atLeast(6);
@@ -33,7 +34,7 @@ describe('the judges of deliveries', () => {
         DELIVERIES,
         1,
         40,
-        (scenario) => withDeliveryBug(known, scenario),
+        (scenario) => withPatch(known, scenario),
         (report) => !report.violation,
       );
       expect(violations[0]?.message).toMatch(promise);
@@ -44,7 +45,7 @@ describe('the judges of deliveries', () => {
   it('find nothing where bugs would show, but are not', async () => {
     for (const where of new Set(DELIVERY_BUGS.map((known) => known[3]))) {
       const { violations } = await runSchedules(DELIVERIES, 1, 1, (scenario) =>
-        withDeliveryBug(['none', {}, /none/, where], scenario),
+        withPatch(['none', {}, /none/, where], scenario),
       );
       expect(violations).toEqual([]);
     }

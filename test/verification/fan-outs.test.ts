@@ -3,7 +3,8 @@ import { FAN_OUTS } from '../../verification/fan-outs/kind.ts';
 import { fanOutScenarioOf } from '../../verification/fan-outs/scenario.ts';
 import { runFanOuts } from '../../verification/fan-outs/schedule.ts';
 import { runSchedules } from '../../verification/harness/schedules.ts';
-import { FAN_OUT_BUGS, withFanOutBug } from '../../verification/known-bugs/fan-outs.ts';
+import { withPatch } from '../../verification/known-bugs/bug.ts';
+import { FAN_OUT_BUGS } from '../../verification/known-bugs/fan-outs.ts';
 import { atLeast, seed } from './of-this-run.ts';
 
 const RUNS = atLeast(150);
@@ -46,7 +47,7 @@ describe('the judges of fan-outs', () => {
         FAN_OUTS,
         BEGINS[name] ?? 1,
         4_000,
-        (scenario) => withFanOutBug(known, scenario),
+        (scenario) => withPatch(known, scenario),
         (report) => !report.violation,
       );
       expect(violations[0]?.message).toMatch(promise);
@@ -62,7 +63,7 @@ describe('the judges of fan-outs', () => {
     'find nothing where $name would show, but is not',
     async ({ name, promise, where }) => {
       const { violations } = await runSchedules(FAN_OUTS, 1, 100, (scenario) =>
-        withFanOutBug([name, {}, promise, where], scenario),
+        withPatch([name, {}, promise, where], scenario),
       );
       expect(violations).toEqual([]);
     },

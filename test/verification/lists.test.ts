@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runSchedules } from '../../verification/harness/schedules.ts';
-import { LIST_BUGS, withListBug } from '../../verification/known-bugs/lists.ts';
+import { withPatch } from '../../verification/known-bugs/bug.ts';
+import { LIST_BUGS } from '../../verification/known-bugs/lists.ts';
 import { LISTS } from '../../verification/lists/kind.ts';
 import { listScenarioOf } from '../../verification/lists/scenario.ts';
 import { runLists } from '../../verification/lists/schedule.ts';
@@ -43,7 +44,7 @@ describe('the judges of deferred lists', () => {
         LISTS,
         BEGINS[name] ?? 1,
         4_000,
-        (scenario) => withListBug(known, scenario),
+        (scenario) => withPatch(known, scenario),
         (report) => !report.violation,
       );
       expect(violations[0]?.message).toMatch(promise);
@@ -59,7 +60,7 @@ describe('the judges of deferred lists', () => {
     'find nothing where $name would show, but is not',
     async ({ name, promise, where }) => {
       const { violations } = await runSchedules(LISTS, 1, 15, (scenario) =>
-        withListBug([name, {}, promise, where], scenario),
+        withPatch([name, {}, promise, where], scenario),
       );
       expect(violations).toEqual([]);
     },

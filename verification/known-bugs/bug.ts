@@ -6,12 +6,19 @@ import type { Scenario, ScheduleSteps } from '../batches/scenario.ts';
 export type Bug = Partial<ScheduleSteps>;
 
 /** A bug, the promise that it breaks, and where it shows, if not in any schedule. */
-export type KnownBug = readonly [
+export type Known<Put, Scenario> = readonly [
   name: string,
-  bug: Bug,
+  bug: Put,
   promise: RegExp,
-  where?: (scenario: Scenario) => Partial<Scenario>,
+  where?: ((scenario: Scenario) => Partial<Scenario>) | undefined,
 ];
+export type KnownBug = Known<Bug, Scenario>;
+
+/** A scenario in which a bug is back. */
+export const withPatch = <Patched, Scenario extends { readonly patched?: Patched }>(
+  [, patched, , where]: Known<Patched, Scenario>,
+  scenario: Scenario,
+): Scenario => ({ ...scenario, ...where?.(scenario), patched });
 
 /** A step works by another configuration than the one that was made. */
 export const withOperation = <Deps extends { readonly config: Config }>(

@@ -4,6 +4,7 @@ import { NEW_SHARE } from '../../src/domain/callbacks/share.ts';
 import { reviveDeadLetters, walkLetters } from '../../src/steps/repair/dead-letters.ts';
 import { NO_FAULTS } from '../../src/virtual/faults.ts';
 import type { DeliveryScenario, Patched, Receiver } from '../deliveries/scenario.ts';
+import type { Known } from './bug.ts';
 
 /** As it was before there was a share: whoever has events for a destination calls it. */
 const noShare: Patched = {
@@ -78,18 +79,9 @@ const aFewHang: Where = (scenario) => ({
 /** An earlier release has left events among the dead letters. */
 const leftBehind: Where = () => ({ faults: NO_FAULTS, leftBehind: 400, fresh: 1 });
 
-/** A bug, the promise that it breaks, and where it shows. */
-export type DeliveryBug = readonly [name: string, bug: Patched, promise: RegExp, where: Where];
-
-export const DELIVERY_BUGS: readonly DeliveryBug[] = [
+export const DELIVERY_BUGS: readonly Known<Patched, DeliveryScenario>[] = [
   ['destinations without a share', noShare, /healthy destination comes soon/, hanging],
   ['circuits that never close', circuitsStayOpen, /only what a destination does not take is given up/, aFewHang],
   ['circuits that are overlooked', circuitsAreOverlooked, /is called seldom/, hanging],
   ['given-up events that stay among dead letters', givenUpStay, /delivered or given up|comes soon/, leftBehind],
 ];
-
-export const withDeliveryBug = ([, patched, , where]: DeliveryBug, scenario: DeliveryScenario): DeliveryScenario => ({
-  ...scenario,
-  ...where(scenario),
-  patched,
-});

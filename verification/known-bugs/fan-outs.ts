@@ -12,6 +12,7 @@ import { addItems } from '../../src/steps/fan-outs/add-items.ts';
 import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { patrolFanOuts, visit } from '../../src/steps/fan-outs/patrol.ts';
 import type { FanOutScenario, Patched } from '../fan-outs/scenario.ts';
+import type { Known } from './bug.ts';
 import * as where from './where-fan-outs.ts';
 
 type Change = (store: FanOuts, deps: FanOutDeps) => Partial<FanOuts>;
@@ -225,14 +226,11 @@ const rowsGoOnce = patrolling(({ checkAgain, bury, read }) => ({
   },
 }));
 
-/** A bug, the promise that it breaks, and where it shows, if not in any schedule. */
-export type FanOutBug = readonly [name: string, bug: Patched, promise: RegExp, where?: where.Where];
-
 const UNDONE = /^nothing is left undone/;
 const AGAIN = /^who repeats a call gets its answer again/;
 const ITEM = /^the first outcome of an item stands/;
 
-export const FAN_OUT_BUGS: readonly FanOutBug[] = [
+export const FAN_OUT_BUGS: readonly Known<Patched, FanOutScenario>[] = [
   ['a header that is read before the node is written', headerIsReadFirst, UNDONE, where.acksMeetTheSeal],
   ['a seal that does not look', sealDoesNotLook, UNDONE],
   ['acks that are counted', acksAreCounted, /^a slot is set once/],
@@ -270,10 +268,3 @@ export const FAN_OUT_BUGS: readonly FanOutBug[] = [
   ['walks that overlook who adds', walksOverlookAdds, /^no more are said to have failed|^it fails fast/],
   ['rows that go once', rowsGoOnce, /^nothing is left of what has ended/],
 ];
-
-/** A scenario in which a bug is back. */
-export const withFanOutBug = ([, patched, , drawn]: FanOutBug, scenario: FanOutScenario): FanOutScenario => ({
-  ...scenario,
-  ...drawn?.(scenario),
-  patched,
-});

@@ -15,6 +15,7 @@ import { trigger } from '../../src/steps/lists/trigger.ts';
 import { register } from '../../src/steps/register/register.ts';
 import type { ListScenario } from '../lists/scenario.ts';
 import type { ListSteps, Patched } from '../lists/steps.ts';
+import type { Known } from './bug.ts';
 import * as where from './where-lists.ts';
 
 type Change = (store: Lists, deps: RegisterDeps) => Partial<Lists>;
@@ -243,13 +244,10 @@ const resultsAreWrittenOver = store(({ putResults }) => ({
   },
 }));
 
-/** A name, what is wrong, the promise that it breaks, and where it shows, if hardly ever elsewhere. */
-export type ListBug = readonly [name: string, patched: Patched, promise: RegExp, where?: where.Where];
-
 const TWICE = /^(no job is (in two live leases|leased twice)|what has been handed out for good)/;
 const LOST = /^(what was triggered is done|the run does not end|every list ends|nothing is left undone)/;
 
-export const LIST_BUGS: readonly ListBug[] = [
+export const LIST_BUGS: readonly Known<Patched, ListScenario>[] = [
   ['takeovers at the end of a lease', takesAtOnce, TWICE],
   ['takeovers of what was renewed', takesWhatWasRenewed, TWICE, where.renewalsMeetTakeovers],
   ['jobs that are added before they are stored', publishesFirst, /^what is added is stored/],
@@ -286,10 +284,3 @@ export const LIST_BUGS: readonly ListBug[] = [
     where.repliesAreLost,
   ],
 ];
-
-/** A scenario in which a bug is back. */
-export const withListBug = ([, patched, , drawn]: ListBug, scenario: ListScenario): ListScenario => ({
-  ...scenario,
-  ...drawn?.(scenario),
-  patched,
-});
