@@ -1,4 +1,10 @@
-/** One run of a function in a schedule: a process of its own, with its own clock and its own bad luck. */
+/**
+ * One run of a function in a schedule: a process of its own, with its own clock and its own bad luck.
+ *
+ * This folder has the Lambda functions as processes on the virtual machine (src/virtual), with ports in memory (src/memory): which step takes
+ * the messages of which queue, what each call costs, and which failures are a step's own. The test kit (src/testing), the simulator
+ * (tools/simulate) and verification/ run the same ones.
+ */
 
 import type { CallbackMessage } from '../domain/callbacks/callback.ts';
 import { type Config, keepTasksIn, operationFor } from '../domain/config/resolved.ts';
@@ -21,7 +27,7 @@ import { type Invocation, TimeIsUp } from '../ports/machine.ts';
 import type { Deps } from '../steps/deps.ts';
 import { mergingDownstream } from '../steps/merge/merging-downstream.ts';
 import type { Chaos } from '../virtual/chaos.ts';
-import { faultyGate, type Process } from '../virtual/faults.ts';
+import { faultyGate, type Process } from '../virtual/faulty-gate.ts';
 import { type Gate, through } from '../virtual/gate.ts';
 import type { Random } from '../virtual/random.ts';
 import { brief } from '../virtual/trace.ts';

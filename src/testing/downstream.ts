@@ -11,7 +11,8 @@ import {
 } from '../domain/downstream/downstream.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { Life } from '../processes/process.ts';
-import { DOWNSTREAM_CALL, InjectedFault } from '../virtual/faults.ts';
+import { InjectedFault } from '../virtual/faults.ts';
+import { DOWNSTREAM_CALL } from '../virtual/faulty-gate.ts';
 import { through } from '../virtual/gate.ts';
 import { type Executions, executionEvent } from './execution.ts';
 import { isTestFailure, TestbedMisused } from './failures.ts';

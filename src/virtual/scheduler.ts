@@ -1,4 +1,10 @@
-/** Virtual time: a list of things to happen, taken in order, with all that follows from one before the next. */
+/**
+ * Virtual time: a list of things to happen, taken in order, with all that follows from one before the next.
+ *
+ * This folder is the virtual machine: its clock, chances from a seed, faults, the gate through which each call on a port goes, and the trace.
+ * src/memory has the ports on it, src/processes the functions. The test kit (src/testing) ships with all three, the simulator
+ * (tools/simulate) predicts with them, and verification/ searches them for schedules that break a promise.
+ */
 import { nextTick } from 'node:process';
 import type { Millis } from '../domain/ids.ts';
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { AWS_CALL, TO_REPORT } from '../../src/domain/timings.ts';
 import { Chaos } from '../../src/virtual/chaos.ts';
-import { DOWNSTREAM_CALL, type FaultRates, faultyGate, InjectedFault, NO_FAULTS } from '../../src/virtual/faults.ts';
+import { type FaultRates, InjectedFault, NO_FAULTS } from '../../src/virtual/faults.ts';
+import { DOWNSTREAM_CALL, faultyGate } from '../../src/virtual/faulty-gate.ts';
 import type { Gate } from '../../src/virtual/gate.ts';
 import { Scheduler } from '../../src/virtual/scheduler.ts';
 

@@ -12,7 +12,7 @@ import { INPUTS_MAX } from '../../src/domain/merging/inputs.ts';
 import { STINT } from '../../src/domain/timings.ts';
 import type { WorkingQueue } from '../../src/ports/queues.ts';
 import { PACE, TOGETHER } from '../../src/steps/slots/wake.ts';
-import { DOWNSTREAM_CALL } from '../../src/virtual/faults.ts';
+import { DOWNSTREAM_CALL } from '../../src/virtual/faulty-gate.ts';
 import type { Gate } from '../../src/virtual/gate.ts';
 import { demand } from '../../src/virtual/violation.ts';
 import type { Configurations } from './configurations.ts';

@@ -6,7 +6,7 @@ import type { Answer, Call, Downstream, ItemAnswer } from '../../src/domain/down
 import type { Millis, TaskId } from '../../src/domain/ids.ts';
 import type { SimulatedQueue } from '../../src/memory/queue.ts';
 import type { Chaos } from '../../src/virtual/chaos.ts';
-import { DOWNSTREAM_CALL } from '../../src/virtual/faults.ts';
+import { DOWNSTREAM_CALL } from '../../src/virtual/faulty-gate.ts';
 import { type Gate, through } from '../../src/virtual/gate.ts';
 import type { Random } from '../../src/virtual/random.ts';
 import { START } from '../../src/virtual/trace.ts';

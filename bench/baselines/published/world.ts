@@ -13,7 +13,7 @@ import {
 import { type QueuedMessage, SimulatedQueue } from '../../../src/memory/queue.ts';
 import { attempt } from '../../../src/processes/process.ts';
 import { Chaos } from '../../../src/virtual/chaos.ts';
-import { faultyGate, type Process } from '../../../src/virtual/faults.ts';
+import { faultyGate, type Process } from '../../../src/virtual/faulty-gate.ts';
 import { through } from '../../../src/virtual/gate.ts';
 import { Scheduler } from '../../../src/virtual/scheduler.ts';
 import { START } from '../../../src/virtual/trace.ts';

@@ -1,0 +1,162 @@
+/** The gate of one run of a function: makes go wrong what chaos says. */
+import type { Millis } from '../domain/ids.ts';
+import { AWS_CALL, AWS_TRY } from '../domain/timings.ts';
+import type { Chaos } from './chaos.ts';
+import { type FaultKind, InjectedFault } from './faults.ts';
+import type { Gate } from './gate.ts';
+import type { Random } from './random.ts';
+import { brief } from './trace.ts';
+import { Violation } from './violation.ts';
+
+/** One run of a function: its clock, its deadline, and whether it still lives. */
+export interface Process {
+  readonly name: string;
+  /** Which function it is a run of. */
+  readonly function: string;
+  readonly random: Random;
+  readonly clockOffset: Millis;
+  readonly endsAt: Millis;
+  /** A paused sandbox is not stopped by the function's timeout. */
+  outlivesTimeout: boolean;
+}
+
+/** The one call that no client repeats by itself. */
+export const DOWNSTREAM_CALL = 'downstream.call';
+
+/** After how long a client gives up on what is down: at once, after it was refused some times, or got no answer to any try. */
+const UNTIL_GIVEN_UP: readonly Millis[] = [0, 0, 500, 7_000, 20_000];
+
+/** When, in ms from when a client gave a try up, the request may still happen. */
+const MOMENTS: readonly Millis[] = [100, 1_000, 10_000];
+
+/** Calls that the adapters make in a transaction. All of them answer whether it was done. */
+const TRANSACTIONS = new Set(['fanOuts.reserve', 'lists.publish', 'lists.take']);
+
+/** Calls that send a message, which somebody may receive before the sender's next write. */
+const isSend = (call: string): boolean => call.startsWith('queues.') || call === 'deadLetters.revive';
+
+/** Never resolves: a function that died does not go on. */
+const death = (): Promise<never> => new Promise(() => {});
+
+/**
+ * The effects of a call are many requests at once, each with failures of its own: any of them happen, not the first
+ * few. (Fisher and Yates.)
+ */
+const anyOrder = (count: number, random: Random): number[] => {
+  const order = Array.from({ length: count }, (_, index) => index);
+  for (let last = count - 1; last > 0; last -= 1) {
+    const other = random.int(0, last);
+    [order[last], order[other]] = [order[other] as number, order[last] as number];
+  }
+  return order;
+};
+
+export const faultyGate = (chaos: Chaos, process: Process): Gate => {
+  const { scheduler, trace } = chaos;
+  const { name, random } = process;
+  const hit = (kind: FaultKind): boolean => chaos.happens(kind, name);
+  const fault = (call: string, why: string): InjectedFault => {
+    chaos.hindered.add(name);
+    if (isSend(call)) chaos.unsent.add(name);
+    return new InjectedFault(`${call}: ${why}`);
+  };
+
+  /** One that stood still goes on beyond its time: its clock may have stood still, too. */
+  const timeForCall = (): Millis =>
+    process.outlivesTimeout ? AWS_CALL : chaos.timeForCall(process.endsAt - scheduler.now);
+
+  const live = async (span: Millis): Promise<void> => {
+    await scheduler.wait(span);
+    // Another of its requests did not survive.
+    if (chaos.died.has(name)) await death();
+    const pause = chaos.fault('pause', name);
+    if (pause) {
+      process.outlivesTimeout = true;
+      chaos.paused.add(process.function);
+      await scheduler.wait(pause.int(20_000, 200_000));
+    }
+    const isLate = scheduler.now > process.endsAt && !process.outlivesTimeout;
+    if (hit('crash') || isLate) {
+      chaos.died.add(name);
+      if (isLate) {
+        trace(() => `${name}  its platform ends it: its time is over`);
+        chaos.late.add(name);
+      }
+      await death();
+    }
+  };
+
+  /** What happens then is not the caller's any more, who may be dead, and who has his answer. */
+  const happensLater = (call: string, effects: readonly (() => unknown)[], late: Random, delay: Millis): void =>
+    scheduler.after(delay, () => {
+      if (chaos.isDown(call)) return;
+      for (const index of anyOrder(effects.length, late)) {
+        try {
+          const answer = (effects[index] as () => unknown)();
+          trace(() => `${name}  ${call}, which was given up, happens → ${brief(answer)}`);
+        } catch (cause) {
+          chaos.onViolation(new Violation('a step fails only for a fault', { who: name, cause: String(cause) }));
+        }
+      }
+    });
+
+  /** A request that its client gives up on. @throws InjectedFault unless the client asks again */
+  const giveUp = async (call: string, effects: readonly (() => unknown)[]): Promise<void> => {
+    const late = call === DOWNSTREAM_CALL ? undefined : chaos.fault('afterwards', `${name} giving up`);
+    if (!late) return;
+    const asksAgain = late.chance(0.5);
+    happensLater(call, effects, late, AWS_TRY + late.int(0, late.pick(MOMENTS)));
+    await live(Math.min(AWS_TRY, timeForCall()));
+    if (!asksAgain) throw fault(call, 'given up');
+  };
+
+  /** @throws InjectedFault */
+  const hang = async (call: string, effects: readonly (() => unknown)[], hung: Random): Promise<never> => {
+    const span = timeForCall();
+    if (hung.chance(0.5)) happensLater(call, effects, hung, hung.int(0, Math.round(span)));
+    await live(span);
+    throw fault(call, 'no answer');
+  };
+
+  const request = async <T>(call: string, effects: readonly (() => T)[]): Promise<T[]> => {
+    await live(random.int(0, 20));
+    if (hit('throttle')) throw fault(call, 'throttled');
+    if (chaos.isDown(call)) {
+      // Mostly the client asks again and again, or waits for an answer.
+      await live(Math.min(random.pick(UNTIL_GIVEN_UP), timeForCall()));
+      throw fault(call, 'down');
+    }
+    if (TRANSACTIONS.has(call) && chaos.happens('conflict', `${name} in a transaction`)) return [false as T];
+    const answers: T[] = [];
+    for (const [turn, index] of anyOrder(effects.length, random).entries()) {
+      if (turn > 0) {
+        if (random.chance(0.2)) await live(random.int(0, 5));
+        if (hit('partial')) throw fault(call, 'failed half-way');
+      }
+      answers[index] = (effects[index] as () => T)();
+    }
+    trace(() => `${name}  ${call} → ${brief(answers.length === 1 ? answers[0] : answers)}`);
+    await live(random.int(0, 5));
+    return answers;
+  };
+
+  return async (call, effects) => {
+    if (call !== DOWNSTREAM_CALL) {
+      if (timeForCall() <= 0) {
+        // Not `unsent`: that a function took too long is no excuse for what it did not send.
+        for (const each of [chaos.outOfTime, chaos.hindered]) each.add(name);
+        throw new InjectedFault(`${call}: no time left`);
+      }
+      const hung = chaos.fault('hang', `${name} hanging`);
+      if (hung) return hang(call, effects, hung);
+    }
+    await giveUp(call, effects);
+    const first = await request(call, effects);
+    // AWS clients repeat what was not answered, calls downstream are not repeated by theirs.
+    const answers = call !== DOWNSTREAM_CALL && hit('repeat') ? await request(call, effects) : first;
+    if (hit('lostReply')) throw fault(call, 'reply lost');
+    // Longer than it takes to poll for the message and to read what it is about.
+    if (isSend(call)) await scheduler.wait(chaos.fault('overtaken', `${name} sending`)?.int(50, 1_000) ?? 0);
+    return answers;
+  };
+};
