@@ -1,9 +1,26 @@
 /** The configurations of a schedule, one after the other, and which of them a function may have. */
 
-import type { Config, Operation } from '../../src/domain/config/resolved.ts';
+import { type Config, NO_ALARMS, type Operation } from '../../src/domain/config/resolved.ts';
 import type { Millis, OperationName } from '../../src/domain/ids.ts';
 import { MINUTE } from '../../src/domain/timings.ts';
 import { START } from '../../src/virtual/trace.ts';
+
+/** A configuration of operations, in which fan-outs and lists stay for a week. */
+export const configOf = (
+  register: Config['register'],
+  operations: Config['operations'],
+  destinations: Config['destinations'] = {},
+): Config => ({
+  version: 1,
+  register,
+  operations,
+  fanOuts: { idleOpen: 120 * MINUTE, idleSealed: WEEK, keep: WEEK, callback: null },
+  lists: { keep: WEEK, callback: null },
+  alarms: NO_ALARMS,
+  destinations,
+});
+
+const WEEK: Millis = 7 * 24 * 60 * MINUTE;
 
 /** The same configuration with each of its operations altered. @param change answers what is another then. */
 export const withOperations = (config: Config, change: (operation: Operation) => Partial<Operation>): Config => ({

@@ -3,13 +3,14 @@
  * share queues and functions. One operation has no limit; the others are held by caps of many pages, or by a rate.
  */
 
-import { AS_THEY_COME, NO_ALARMS, type Operation } from '../../src/domain/config/resolved.ts';
+import { AS_THEY_COME, type Operation } from '../../src/domain/config/resolved.ts';
 import type { Millis, OperationName } from '../../src/domain/ids.ts';
 import { PAGE_SIZE } from '../../src/domain/operations/slot-pages.ts';
 import { MINUTE } from '../../src/domain/timings.ts';
 import { type FaultRates, NO_FAULTS } from '../../src/virtual/faults.ts';
 import { type Random, seeded } from '../../src/virtual/random.ts';
 import { faults } from '../harness/random-faults.ts';
+import { configOf } from './configurations.ts';
 import type { Scenario } from './scenario.ts';
 import { NOWHERE } from './simulated-downstream.ts';
 
@@ -32,15 +33,10 @@ export const largeScenarioOf = (seed: number): Scenario => {
     : [];
   return {
     seed,
-    config: {
-      version: 1,
-      register: random.chance(0.7) ? AS_THEY_COME : { maxMessages: 500, maxWait: 1_000 },
-      operations: Object.fromEntries(operations.map((name) => [name, operation(random, name)])),
-      fanOuts: { idleOpen: 120 * MINUTE, idleSealed: 7 * 24 * 60 * MINUTE, keep: 7 * 24 * 60 * MINUTE, callback: null },
-      lists: { keep: 7 * 24 * 60 * MINUTE, callback: null },
-      alarms: NO_ALARMS,
-      destinations: {},
-    },
+    config: configOf(
+      random.chance(0.7) ? AS_THEY_COME : { maxMessages: 500, maxWait: 1_000 },
+      Object.fromEntries(operations.map((name) => [name, operation(random, name)])),
+    ),
     sends,
     flushes: [],
     pauses,

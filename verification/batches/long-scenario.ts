@@ -4,13 +4,13 @@
  * time to live keep.
  */
 
-import { AS_THEY_COME, NO_ALARMS, type Operation } from '../../src/domain/config/resolved.ts';
+import { AS_THEY_COME, type Operation } from '../../src/domain/config/resolved.ts';
 import type { Millis, OperationName, Target, TaskId } from '../../src/domain/ids.ts';
 import { MINUTE } from '../../src/domain/timings.ts';
 import { NO_FAULTS } from '../../src/virtual/faults.ts';
 import { type Random, seeded } from '../../src/virtual/random.ts';
 import { faults, moreFaults } from '../harness/random-faults.ts';
-import type { ConfigChange } from './configurations.ts';
+import { type ConfigChange, configOf } from './configurations.ts';
 import { lessOften } from './large-scenario.ts';
 import type { Scenario, Stop } from './scenario.ts';
 import { NOWHERE } from './simulated-downstream.ts';
@@ -42,15 +42,9 @@ export const longScenarioOf = (seed: number): Scenario => {
   });
   return {
     seed,
-    config: {
-      version: 1,
-      register: AS_THEY_COME,
-      operations: Object.fromEntries(names.map((name) => [name, operation(random, name)])),
-      fanOuts: { idleOpen: 2 * HOUR, idleSealed: 7 * DAY, keep: 7 * DAY, callback: null },
-      lists: { keep: 7 * DAY, callback: null },
-      alarms: NO_ALARMS,
-      destinations: { ops: { kind: 'queue', name: 'ops' } },
-    },
+    config: configOf(AS_THEY_COME, Object.fromEntries(names.map((name) => [name, operation(random, name)])), {
+      ops: { kind: 'queue', name: 'ops' },
+    }),
     sends: sendsIn(random, names, episodes),
     flushes: some(0.2, 1, (episode) => ({ at: within(episode), target: targetOf(random, names) })),
     cancels: some(0.2, 2, (episode) => ({ at: within(episode), id: idOf(random) })),

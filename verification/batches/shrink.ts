@@ -32,20 +32,11 @@ export const shrink = async (scenario: Scenario): Promise<Scenario> => {
   return smallest;
 };
 
+/** Of these some are left out. */
+const LISTS = ['sends', 'script', 'redrives', 'flushes', 'cancels', 'pauses', 'changes', 'purges'] as const;
+
 const smaller = async (scenario: Scenario, broken: string, { chances, runs }: Effort): Promise<Scenario> => {
-  const {
-    seed,
-    sends,
-    flushes,
-    cancels = [],
-    pauses = [],
-    changes = [],
-    redrives,
-    purges,
-    script = [],
-    patrol,
-    faults,
-  } = scenario;
+  const { seed, patrol, faults } = scenario;
   let [smallest, left] = [scenario, runs];
   const keepsIt = async (part: Scenario): Promise<boolean> => {
     for (let chance = 0; chance < chances && left > 0; chance += 1, left -= 1) {
@@ -57,33 +48,16 @@ const smaller = async (scenario: Scenario, broken: string, { chances, runs }: Ef
     }
     return true;
   };
+  const lists = LISTS.map((name) => [name, [...(scenario[name] ?? [])] as unknown[]] as const);
   const parts = fc.record({
-    sends: fc.subarray([...sends]),
-    script: fc.subarray([...script]),
-    redrives: fc.subarray([...redrives]),
-    flushes: fc.subarray([...flushes]),
-    cancels: fc.subarray([...cancels]),
-    pauses: fc.subarray([...pauses]),
-    changes: fc.subarray([...changes]),
-    purges: fc.subarray([...purges]),
+    ...Object.fromEntries(lists.map(([name, all]) => [name, fc.subarray(all)])),
     patrol: fc.constantFrom(false, patrol),
     skew: fc.constantFrom(0, faults.skew),
   });
   const property = fc.asyncProperty(parts, ({ skew, ...fewer }) =>
     keepsIt({ ...scenario, ...fewer, faults: { ...faults, skew } }),
   );
-  const whole = {
-    sends: [...sends],
-    script: [...script],
-    redrives: [...redrives],
-    flushes: [...flushes],
-    cancels: [...cancels],
-    pauses: [...pauses],
-    changes: [...changes],
-    purges: [...purges],
-    patrol,
-    skew: faults.skew,
-  };
+  const whole = { ...Object.fromEntries(lists), patrol, skew: faults.skew };
   await fc.check(property, { seed, examples: [[whole]], numRuns: 1 });
   return smallest;
 };

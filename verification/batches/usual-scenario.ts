@@ -1,13 +1,12 @@
 /** Scenarios from a seed: a few Targets, a few dozen tasks, every policy and every fault at some rate. */
 
-import { AS_THEY_COME, NO_ALARMS, type Operation, type RegisterPolicy } from '../../src/domain/config/resolved.ts';
+import { AS_THEY_COME, type Operation, type RegisterPolicy } from '../../src/domain/config/resolved.ts';
 import type { Millis, OperationName, Target, TaskId } from '../../src/domain/ids.ts';
-import { MINUTE } from '../../src/domain/timings.ts';
 import type { Outage } from '../../src/virtual/chaos.ts';
 import type { FaultRates } from '../../src/virtual/faults.ts';
 import { type Random, seeded, seedOf } from '../../src/virtual/random.ts';
 import { faults, moreFaults } from '../harness/random-faults.ts';
-import type { ConfigChange } from './configurations.ts';
+import { type ConfigChange, configOf } from './configurations.ts';
 import { fanningOut } from './fanned-out.ts';
 import type { Scenario } from './scenario.ts';
 import { NOWHERE } from './simulated-downstream.ts';
@@ -48,15 +47,7 @@ const ofTasks = (seed: number): Scenario => {
   const batched = operation(random);
   const scenario: Scenario = {
     seed,
-    config: {
-      version: 1,
-      register: gathering(seed),
-      operations: { [OPERATION]: { ...batched, ...handling(seed) } },
-      fanOuts: { idleOpen: 120 * MINUTE, idleSealed: 7 * 24 * 60 * MINUTE, keep: 7 * 24 * 60 * MINUTE, callback: null },
-      lists: { keep: 7 * 24 * 60 * MINUTE, callback: null },
-      alarms: NO_ALARMS,
-      destinations: { ops },
-    },
+    config: configOf(gathering(seed), { [OPERATION]: { ...batched, ...handling(seed) } }, { ops }),
     sends: outOfOrder(seed, [...sends, ...oddSends(random, sends)]),
     flushes,
     cancels,

@@ -1,12 +1,39 @@
-/** What must hold of deliveries: of each event at its time, and of all of them once nothing is left to do. */
+/** What happened to each event, and what must hold of deliveries: of each event at its time, and of all of them once nothing is left to do. */
 
 import { COOL_DOWN } from '../../src/domain/callbacks/share.ts';
 import type { Millis } from '../../src/domain/ids.ts';
 import { CALLBACK_PATIENCE, MINUTE, SECOND } from '../../src/domain/timings.ts';
 import { START } from '../../src/virtual/trace.ts';
 import { demand } from '../../src/virtual/violation.ts';
-import type { Ledger, Sent } from './ledger.ts';
 import type { DeliveryScenario, Receiver } from './scenario.ts';
+
+/** One event. */
+export interface Sent {
+  readonly id: string;
+  readonly to: string;
+  /** When the task ended that it is about, and when it was put into the queue, or among the dead letters. */
+  readonly about: Millis;
+  readonly at: Millis;
+  takenAt?: Millis;
+  givenUpAt?: Millis;
+}
+
+/** When each event was sent, taken and given up, recorded apart from the code that is judged. */
+export class Ledger {
+  readonly sent = new Map<string, Sent>();
+  /** When each destination was called. */
+  readonly calls = new Map<string, Millis[]>();
+
+  called(name: string, at: Millis): void {
+    const calls = this.calls.get(name) ?? [];
+    calls.push(at);
+    this.calls.set(name, calls);
+  }
+
+  get open(): Sent[] {
+    return [...this.sent.values()].filter(({ takenAt, givenUpAt }) => takenAt === undefined && givenUpAt === undefined);
+  }
+}
 
 /** Within this a destination that is well gets an event, however many wait for others, where nothing goes wrong. */
 const SOON: Millis = 10 * SECOND;

@@ -25,8 +25,7 @@ import type { Scheduler } from '../../src/virtual/scheduler.ts';
 import { brief, START } from '../../src/virtual/trace.ts';
 import { demand } from '../../src/virtual/violation.ts';
 import { Simulation, type SimulationReport } from '../harness/simulation.ts';
-import { checkDeliveriesAtRest, checkGivenUp } from './judge.ts';
-import { Ledger, type Sent } from './ledger.ts';
+import { checkDeliveriesAtRest, checkGivenUp, Ledger, type Sent } from './judge.ts';
 import type { DeliveryScenario, Receiver } from './scenario.ts';
 import { type DeliverySteps, STEPS } from './scenario.ts';
 

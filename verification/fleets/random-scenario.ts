@@ -1,9 +1,9 @@
 /** A fleet's schedule from a seed: who comes and goes, who is slow, silent or blocked, and how the table fares. */
 import type { Millis } from '../../src/domain/ids.ts';
+import { MINUTE, SECOND } from '../../src/domain/timings.ts';
 import { type Random, seeded, seedOf } from '../../src/virtual/random.ts';
 import type { FleetScenario, Incident, SimulatedNode } from './scenario.ts';
 
-const [SECOND, MINUTE]: readonly [Millis, Millis] = [1_000, 60_000];
 /** Everything happens within the first, and has settled after the second: the longest Ttl and some times away. */
 const [TURMOIL, REST]: readonly [Millis, Millis] = [10 * MINUTE, 25 * MINUTE];
 

@@ -1,9 +1,7 @@
 /** What both algorithms of the benchmark go through: 64 partitions, and half an hour that is measured. */
 import type { Millis } from '../../src/domain/ids.ts';
+import { MINUTE, SECOND } from '../../src/domain/timings.ts';
 import type { FleetScenario, Incident, SimulatedNode } from './scenario.ts';
-
-const SECOND: Millis = 1_000;
-const MINUTE: Millis = 60_000;
 
 export const PARTITIONS = 64;
 
