@@ -11,13 +11,13 @@ import { strict as assert } from 'node:assert';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { HALF_AN_HOUR, SCENARIO_NAMES, type ScenarioName, SOME_MINUTES } from '../verification/fleets/scenarios.ts';
 import { whole } from '../verification/harness/whole.ts';
 import { CONTENDERS, OURS } from './fleet/contenders.ts';
 import { altOf, pictureOf } from './fleet/picture.ts';
 import { brokenBy } from './fleet/promises.ts';
 import { documentOf, TOLD_NODES, tableOf, withFigures } from './fleet/report.ts';
 import { type Case, type Run, runAll } from './fleet/runs.ts';
+import { HALF_AN_HOUR, SCENARIO_NAMES, type ScenarioName, SOME_MINUTES } from './fleet/scenarios.ts';
 
 const { values } = parseArgs({
   options: {

@@ -5,8 +5,8 @@ import { charged } from '../../src/processes/units.ts';
 import { START } from '../../src/virtual/trace.ts';
 import { type Hottest, Partitions } from '../../verification/batches/partitions.ts';
 import { UNIT } from '../../verification/fleets/kind.ts';
-import { fleetScenario, type Timing } from '../../verification/fleets/scenarios.ts';
 import { runFleetScenario } from '../../verification/fleets/schedule.ts';
+import { fleetScenario, type Timing } from '../fleet/scenarios.ts';
 import { fleetPrices } from './prices.ts';
 
 const MINUTE: Millis = 60_000;

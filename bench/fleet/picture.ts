@@ -1,9 +1,9 @@
 /** Who worked on what in one scenario, and what was moved in all: plain SVG on a card of its own, for dark pages, too. */
 import type { Millis } from '../../src/domain/ids.ts';
 import type { FleetOutcome } from '../../verification/fleets/scenario.ts';
-import { PARTITIONS } from '../../verification/fleets/scenarios.ts';
 import { CONTENDERS, type ContenderName } from './contenders.ts';
 import type { Run } from './runs.ts';
+import { PARTITIONS } from './scenarios.ts';
 
 const WIDTH = 1_120;
 /** Of the two panels: how far from the card's edges, how wide, and how high a partition is. */

@@ -1,8 +1,8 @@
 /** What ours promises in these scenarios. */
 import type { FleetOutcome } from '../../verification/fleets/scenario.ts';
-import { PARTITIONS, type ScenarioName } from '../../verification/fleets/scenarios.ts';
 import { OURS } from './contenders.ts';
 import type { Run } from './runs.ts';
+import { PARTITIONS, type ScenarioName } from './scenarios.ts';
 
 /** With four nodes: one heartbeat for each node and cycle, and none for a partition. */
 const WRITE_UNITS_MAX = 3_000;

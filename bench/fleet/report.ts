@@ -1,8 +1,9 @@
 /** The figures as tables, and as a page of the documentation. */
-import { PARTITIONS } from '../../verification/fleets/scenarios.ts';
+
 import { SPANS } from '../baselines/fleet/reading.ts';
 import { CONTENDERS, OURS } from './contenders.ts';
 import type { Run } from './runs.ts';
+import { PARTITIONS } from './scenarios.ts';
 
 const named = (value: number): string => value.toLocaleString('en', { maximumFractionDigits: 1 });
 const inSeconds = (span: number | undefined): string => (span === undefined ? 'never' : `${named(span / 1_000)} s`);

@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { answerOf } from '../../src/util/answer-of.ts';
 import type { FleetOutcome } from '../../verification/fleets/scenario.ts';
-import type { ScenarioName, Timing } from '../../verification/fleets/scenarios.ts';
 import type { ContenderName } from './contenders.ts';
+import type { ScenarioName, Timing } from './scenarios.ts';
 
 /** What is run. */
 export interface Case {

@@ -1,8 +1,8 @@
 /** Runs the cases that it is given, one after the other, in a thread of its own. */
 import { parentPort } from 'node:worker_threads';
-import { fleetScenario } from '../../verification/fleets/scenarios.ts';
 import { contend } from './contenders.ts';
 import type { Case } from './runs.ts';
+import { fleetScenario } from './scenarios.ts';
 
 parentPort?.on('message', async ({ scenario, nodes, contender, seed, timing }: Case) => {
   parentPort?.postMessage(await contend(contender, fleetScenario(scenario, nodes, seed, timing)));

@@ -11,16 +11,16 @@ import { altOf, pictureOf } from '../../bench/fleet/picture.ts';
 import { brokenBy } from '../../bench/fleet/promises.ts';
 import { movesTable, tableOf } from '../../bench/fleet/report.ts';
 import type { Run } from '../../bench/fleet/runs.ts';
-import { seeded } from '../../src/virtual/random.ts';
-import { Scheduler } from '../../src/virtual/scheduler.ts';
-import type { FleetOutcome } from '../../verification/fleets/scenario.ts';
 import {
   fleetScenario,
   HALF_AN_HOUR,
   SCENARIO_NAMES,
   type ScenarioName,
   SOME_MINUTES,
-} from '../../verification/fleets/scenarios.ts';
+} from '../../bench/fleet/scenarios.ts';
+import { seeded } from '../../src/virtual/random.ts';
+import { Scheduler } from '../../src/virtual/scheduler.ts';
+import type { FleetOutcome } from '../../verification/fleets/scenario.ts';
 
 const published = (name: ScenarioName, maximum: Formula = 'parentheses', nodes = 4, seed = 1): Promise<FleetOutcome> =>
   runPublishedFleet(fleetScenario(name, nodes, seed, SOME_MINUTES), { maximum, spans: SPANS });

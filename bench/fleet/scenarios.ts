@@ -1,7 +1,7 @@
 /** What both algorithms of the benchmark go through: 64 partitions, and half an hour that is measured. */
 import type { Millis } from '../../src/domain/ids.ts';
 import { MINUTE, SECOND } from '../../src/domain/timings.ts';
-import type { FleetScenario, Incident, SimulatedNode } from './scenario.ts';
+import type { FleetScenario, Incident, SimulatedNode } from '../../verification/fleets/scenario.ts';
 
 export const PARTITIONS = 64;
 
