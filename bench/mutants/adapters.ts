@@ -33,7 +33,7 @@ export const ADAPTERS: readonly Mutant[] = [
     'src/aws/dynamodb-tasks.ts',
     ['test/aws/cut-calls.test.ts', 'test/ports/tasks.test.ts', 'test/ports/redrive.test.ts'],
     ['payloadRow && (answers[index] || refused.get(id)?.BatchId === batch.id)', 'payloadRow && answers[index]'],
-    ["if (row && hasLeft(row, batch.id)) return 'failed';", ''],
+    ["if (hasLeft(task, batch.id)) return 'failed';", ''],
     ['(refused.get(id)?.BatchId === batch && refused.get(id)?.Run === run)', 'refused.get(id)?.BatchId === batch'],
   ),
   ...mutantsOf(

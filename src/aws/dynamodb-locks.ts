@@ -5,8 +5,16 @@ import { lockExpiresAt } from '../domain/expiry.ts';
 import { type Millis, type OperationName, operationOf, type Target, targetPrefix } from '../domain/ids.ts';
 import type { Locks, Mine } from '../ports/locks.ts';
 import type { Item } from '../rows/item.ts';
-import { LOCK_ENTRY, lockExpiryOf, lockItem, lockKey, lockOf, WAITING_PREFIX, waitingOf } from '../rows/lock-rows.ts';
-import { pauseItem } from '../rows/pause-item.ts';
+import {
+  LOCK_ENTRY,
+  lockExpiryOf,
+  lockItem,
+  lockKey,
+  lockOf,
+  pauseItem,
+  WAITING_PREFIX,
+  waitingOf,
+} from '../rows/lock-rows.ts';
 import { NOT_NEWER, readsUpTo, VERSION_AT_FIRST, versionOf } from '../rows/row-version.ts';
 import { conditionally, execute, getAll, insertion, queryIndex } from './dynamodb.ts';
 import { dropEmptyPages, dynamoDBSlots } from './dynamodb-slots.ts';

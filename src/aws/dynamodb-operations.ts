@@ -11,7 +11,7 @@ import type { OperationName } from '../domain/ids.ts';
 import type { CallLine, WaitingTarget } from '../domain/operations/slots.ts';
 import type { Operations } from '../ports/operations.ts';
 import type { Item } from '../rows/item.ts';
-import { WAITING_PREFIX } from '../rows/lock-rows.ts';
+import { pauseItem, WAITING_PREFIX } from '../rows/lock-rows.ts';
 import {
   operationKey,
   operationStateOf,
@@ -20,7 +20,6 @@ import {
   waitingTargetKey,
   waitingTargetOf,
 } from '../rows/operation-rows.ts';
-import { pauseItem } from '../rows/pause-item.ts';
 import { NOT_NEWER, readsUpTo, VERSION_AT_FIRST, versionOf } from '../rows/row-version.ts';
 import { conditionally } from './dynamodb.ts';
 import { dynamoDBSlots, HAS_ROOM, slotValues } from './dynamodb-slots.ts';

@@ -1,6 +1,7 @@
 /** Tasks on DynamoDB. */
 import { type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
 import pLimit from 'p-limit';
+import { belongs, hasLeft, isOpenIn, type Loaded, membersAmong } from '../domain/batches/members.ts';
 import { expiresAt } from '../domain/expiry.ts';
 import { type BatchId, type Candidate, type OperationName, parseCandidate, type TaskId } from '../domain/ids.ts';
 import type { NewTask, Task, TaskResult } from '../domain/tasks/task.ts';
@@ -22,7 +23,6 @@ import { failedTasks } from './failed-tasks.ts';
 import { expiry, storePayloads } from './payloads.ts';
 import { redriveTasks } from './redrive-tasks.ts';
 import { settleTasks } from './settle-tasks.ts';
-import { hasLeft, loadMembers, membersOf } from './task-members.ts';
 
 export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Tasks => {
   const rowsOf = async (ids: readonly TaskId[], how: HowToRead = {}): Promise<ReadonlyMap<string, Item>> => {
@@ -33,7 +33,23 @@ export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Ta
     const rows = tasks.length === 0 ? [] : await getAll(client, table, tasks.map(payloadKey), how);
     return new Map(rows.map((row) => [row.Id as string, readable('payload', row).Payload as string]));
   };
-  const reads = { rowsOf, payloadsOf };
+  /** H3. Those that are stored, in the order asked, with the payloads of those that are open in the batch. */
+  const load = async (ids: readonly TaskId[], batch: BatchId, how?: HowToRead): Promise<Loaded[]> => {
+    const rows = await rowsOf(ids, how);
+    const stored = ids.flatMap((id) => {
+      const row = rows.get(id);
+      return row ? [{ task: taskOf(row), inline: row.Payload as string | undefined }] : [];
+    });
+    const apart = stored.filter(({ task }) => task.payloadApart && isOpenIn(task, batch));
+    const payloads = await payloadsOf(
+      apart.map(({ task }) => task),
+      how,
+    );
+    return stored.map(({ task, inline }) => {
+      const payload = inline ?? payloads.get(payloadKey(task).Id);
+      return payload === undefined ? { task } : { task, payload };
+    });
+  };
   return {
     insert: (tasks) => insert(client, table, tasks, rowsOf),
     storePayloads: (payloads) => storePayloads(client, table, payloads),
@@ -51,8 +67,8 @@ export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Ta
       );
     },
     redrive: (failed, at) => redriveTasks(client, table, failed, at, rowsOf),
-    members: async (ids, batch) => membersOf(await loadMembers(reads, ids, batch), batch),
-    glance: async (ids, batch) => membersOf(await loadMembers(reads, ids, batch, { isEventual: true }), batch).open,
+    members: async (ids, batch) => membersAmong(await load(ids, batch), batch),
+    glance: async (ids, batch) => membersAmong(await load(ids, batch, { isEventual: true }), batch).open,
     finish: (results, batch) => finish(client, table, results, batch, rowsOf),
     touch: async (id, batch) => {
       const text = `UPDATE "${table}" SET "BatchId"=? WHERE "Id"=? AND "Status"='batched' AND "BatchId"=?`;
@@ -174,9 +190,11 @@ const finish = async (
   return results.map(({ id, outcome }, index) => {
     if (answers[index]) return outcome.status;
     const row = refused.get(id);
-    if (row && hasLeft(row, batch.id)) return 'failed';
-    const status = row?.BatchId === batch.id ? taskOf(row).state.status : undefined;
-    return status === 'succeeded' || status === 'failed' ? status : undefined;
+    if (!row) return undefined;
+    const task = taskOf(row);
+    if (hasLeft(task, batch.id)) return 'failed';
+    const { status } = task.state;
+    return belongs(task, batch.id) && (status === 'succeeded' || status === 'failed') ? status : undefined;
   });
 };
 

@@ -150,6 +150,10 @@ export const putTask = (tables: Tables, task: Task): void => {
 export const payloadKey = ({ id, payloadHash }: Pick<Task, 'id' | 'payloadHash'>): string =>
   `${id}#payload#${payloadHash}`;
 
+/** A task's payload, wherever it lies. */
+export const payloadOf = (tables: Tables, task: Task): string | undefined =>
+  tables.payloads.get(task.payloadApart ? payloadKey(task) : task.id)?.text;
+
 export const putPayload = (tables: Tables, of: Pick<Task, 'id' | 'payloadHash'>, payload: StoredPayload): void => {
   tables.payloads.set(payloadKey(of), payload);
   tables.watcher.payload?.(of.id);

@@ -1,4 +1,5 @@
 /** Tasks in memory. */
+import { belongs, hasLeft, type Loaded, membersAmong } from '../domain/batches/members.ts';
 import { expiresAt } from '../domain/expiry.ts';
 import { type BatchId, type Millis, parseCandidate, type TaskId } from '../domain/ids.ts';
 import {
@@ -23,9 +24,8 @@ import {
 } from '../ports/tasks.ts';
 import { type Gate, rowByRow, through } from '../virtual/gate.ts';
 import { DYNAMODB, keyProblem, rowProblem } from './limits.ts';
-import { belongs, hasLeft, loadMembers, membersOf, payloadOf } from './members.ts';
-import { behind, type Lag, upToDate } from './remembered.ts';
-import { newestFirst, pageOf, payloadKey, putPayload, putTask, type Tables } from './tables.ts';
+import { behind, type Lag, rowBehind, upToDate } from './remembered.ts';
+import { newestFirst, pageOf, payloadKey, payloadOf, putPayload, putTask, type Tables } from './tables.ts';
 
 export const memoryTasks = (tables: Tables, gate: Gate, lag: Lag = upToDate): Tasks => ({
   insert: (tasks) =>
@@ -45,8 +45,8 @@ export const memoryTasks = (tables: Tables, gate: Gate, lag: Lag = upToDate): Ta
     await rowByRow(gate, 'tasks.keepPayloads', apart, payloadKey, (task) => keepPayload(tables, task));
     return rowByRow(gate, 'tasks.redrive', failed, idOf, (task) => redriveOne(tables, task, at));
   },
-  members: (ids, batch) => through(gate, 'tasks.members', () => membersOf(loadMembers(tables, ids), batch)),
-  glance: (ids, batch) => through(gate, 'tasks.glance', () => membersOf(loadMembers(tables, ids, lag), batch).open),
+  members: (ids, batch) => through(gate, 'tasks.members', () => membersAmong(load(tables, ids), batch)),
+  glance: (ids, batch) => through(gate, 'tasks.glance', () => membersAmong(load(tables, ids, lag), batch).open),
   finish: async (results, batch) => {
     const ended = await rowByRow(gate, 'tasks.finish', results, idOf, (result) => finishOne(tables, result, batch));
     const mine = results.filter((_, index) => ended[index]?.isMember);
@@ -113,6 +113,18 @@ export const memoryTasks = (tables: Tables, gate: Gate, lag: Lag = upToDate): Ta
 });
 
 const idOf = ({ id }: { readonly id: TaskId }): TaskId => id;
+
+/** Those that are stored, in the order asked. Of what is behind each row has a lag of its own. */
+const load = (tables: Tables, ids: readonly TaskId[], lag: Lag = upToDate): Loaded[] =>
+  ids.flatMap((id): Loaded[] => {
+    const task = rowBehind(tables.tasks, id, lag());
+    if (!task) return [];
+    // One that is in the task's own row is as old as that.
+    const payload = task.payloadApart
+      ? rowBehind(tables.payloads, payloadKey(task), lag())?.text
+      : payloadOf(tables, task);
+    return [payload === undefined ? { task } : { task, payload }];
+  });
 
 /** As the adapter does: what cannot be stored holds up none of the others. */
 const insertStorable = async (

@@ -1,13 +1,11 @@
 /** The tasks of all operations. What holds for every store is said in rows.ts. */
 
-import type { Counts } from '../domain/batches/batch.ts';
+import type { Members, OpenTask } from '../domain/batches/members.ts';
 import type { BatchId, Candidate, Millis, OperationName, Target, TaskId } from '../domain/ids.ts';
 import type { Page } from '../domain/page.ts';
-import type { Age } from '../domain/tasks/age.ts';
 import type {
   NewTask,
   Outcome,
-  PayloadRow,
   PayloadToStore,
   Settlement,
   Task,
@@ -20,34 +18,6 @@ import type {
 export interface Written {
   readonly isNew: boolean;
   readonly stored: Task;
-}
-
-/** A member of a batch, whom its task names to be told, and the item that it is. */
-export interface Member extends Pick<NewTask, 'callback' | 'fanOutItem' | 'mergeKeys'> {
-  readonly id: TaskId;
-  readonly age: Age;
-}
-
-/** A member of a batch that has no result yet. */
-export interface OpenTask extends Member {
-  readonly payload: string;
-  /** See {@link TaskResult.payloadRow}. */
-  readonly payloadRow?: PayloadRow;
-}
-
-/** A member that has a result. */
-export interface EndedMember extends Member {
-  readonly status: Outcome['status'];
-}
-
-/** The members of a batch: those still open, those that ended, and how many ended how. */
-export interface Members {
-  readonly open: readonly OpenTask[];
-  /** Open ones whose payload is not stored: there is nothing to send for them. */
-  readonly lost: readonly Member[];
-  /** Those that still show the batch: one that was redriven since is in the counts alone. */
-  readonly ended: readonly EndedMember[];
-  readonly counts: Counts;
 }
 
 /** Tasks that a store does not take for what they contain, such as a number out of its range: to ask again is no use. */

@@ -3,13 +3,14 @@
  * payload has a row of its own otherwise), and so are waiting rows; a batch's row grows with its candidates.
  */
 
+import type { OpenTask } from '../domain/batches/members.ts';
 import type { Waiting } from '../domain/batches/policy.ts';
 import { type BatchId, operationOf, type Target, type TaskId } from '../domain/ids.ts';
 import type { SlotPage } from '../domain/operations/slot-pages.ts';
 import type { Batches } from '../ports/batches.ts';
 import type { Locks } from '../ports/locks.ts';
 import type { Operations } from '../ports/operations.ts';
-import type { OpenTask, Tasks } from '../ports/tasks.ts';
+import type { Tasks } from '../ports/tasks.ts';
 import type { WaitingTasks } from '../ports/waiting.ts';
 import { newBatchRow } from '../rows/batch-rows.ts';
 import { itemSize, readUnits, writeUnits } from '../rows/item-size.ts';

@@ -1,12 +1,13 @@
 /** The FanOut table's rows (design, section 6): headers, nodes, and what tokens took. */
 
+import type { CallbackMessage } from '../domain/callbacks/callback.ts';
 import { expiresAt } from '../domain/expiry.ts';
 import type { FanOutId } from '../domain/fan-out-ids.ts';
-import type { EndReason, FailFast, FanOut, NewFanOut, Node, NodeCounts, Walk } from '../domain/fan-outs/fan-out.ts';
+import type { Ended, FanOut, NewFanOut, Node, NodeCounts, Walk } from '../domain/fan-outs/fan-out.ts';
 import { FULL_SIZE, groupSizes, type Position } from '../domain/fan-outs/tree.ts';
 import { digest, type Token } from '../domain/ids.ts';
 import type { Ending, Reservation, Slots } from '../ports/fan-outs.ts';
-import type { Item } from './item.ts';
+import { type Attributes, type Item, read, written } from './item.ts';
 import { readable, versionOf } from './row-version.ts';
 
 /** Partitions of the index ByCheckAt: one would hold all of an account's openings to a thousand a second. */
@@ -20,62 +21,60 @@ export const headerKey = (id: FanOutId): Item => ({ Id: id });
 export const nodeKey = (id: FanOutId, { level, n }: Position): Item => ({ Id: `${id}#${level}.${n}` });
 export const tokenKey = (id: FanOutId, token: Token): Item => ({ Id: `${id}#token#${token}` });
 
+/** What its opener says, and what a header has in all. */
+const OPENED: Attributes<NewFanOut> = {
+  id: 'Id',
+  createdAt: 'CreatedAt',
+  userKey: 'UserKey',
+  callback: 'Callback',
+  failFast: 'FailFast',
+};
+const HEADER: Attributes<Pick<FanOut, keyof NewFanOut | 'status' | 'total' | 'version' | 'checkAt'>> = {
+  ...OPENED,
+  status: 'Status',
+  total: 'Total',
+  version: 'V',
+  checkAt: 'CheckAt',
+};
+
 export const newHeader = (fanOut: NewFanOut, checkAt: number): Item => ({
-  ...headerKey(fanOut.id),
+  ...written(OPENED, fanOut),
   Status: 'open',
   G: 0,
   Total: 0,
   V: 0,
-  CreatedAt: fanOut.createdAt,
   Touched: fanOut.createdAt,
   Patrol: patrolOf(fanOut.id),
   CheckAt: checkAt,
   Version: versionOf('fan-out'),
-  ...(fanOut.userKey === undefined ? {} : { UserKey: fanOut.userKey }),
-  ...(fanOut.callback === undefined ? {} : { Callback: fanOut.callback }),
-  ...(fanOut.failFast === undefined ? {} : { FailFast: fanOut.failFast }),
 });
 
 /** Of one that is numbered the groups follow from the items. @throws NewerRow */
 export const fanOutOf = (stored: Item): FanOut => {
   const row = readable('fan-out', stored);
   return {
-    id: row.Id as FanOutId,
-    status: row.Status as FanOut['status'],
+    ...read(HEADER, row),
     groups: (row.G as number | undefined) ?? groupSizes(row.Total as number, FULL_SIZE.width).length,
-    total: row.Total as number,
-    version: row.V as number,
-    createdAt: row.CreatedAt as number,
     touchedAt: (row.Touched ?? row.CreatedAt) as number,
     fails: [...((row.Fails as Set<string> | undefined) ?? [])],
-    ...(row.UserKey === undefined ? {} : { userKey: row.UserKey as string }),
-    ...(row.Callback === undefined ? {} : { callback: row.Callback as string }),
-    ...(row.FailFast === undefined ? {} : { failFast: row.FailFast as FailFast }),
-    ...(row.EndedAt === undefined
-      ? {}
-      : { ended: { at: row.EndedAt as number, because: row.Because as EndReason, failed: row.Failed as number } }),
-    ...(row.Event === undefined ? {} : { event: { to: (row.Event as Item).To, event: (row.Event as Item).Text } }),
-    ...(row.CheckAt === undefined ? {} : { checkAt: row.CheckAt as number }),
-    ...(row.Walk === undefined ? {} : { walk: walkOf(row.Walk as Item) }),
+    ...(row.EndedAt === undefined ? {} : { ended: read(ENDED, row) }),
+    ...(row.Event === undefined ? {} : { event: read(EVENT, row.Event) }),
+    ...(row.Walk === undefined ? {} : { walk: read(WALK, row.Walk) }),
   };
 };
 
-const walkOf = ({ Next, G, Failed, Seen }: Item): Walk => ({ next: Next, groups: G, failed: Failed, seenAt: Seen });
-export const walkItem = ({ next, groups, failed, seenAt }: Walk): Item => ({
-  Next: next,
-  G: groups,
-  Failed: failed,
-  Seen: seenAt,
-});
+const WALK: Attributes<Walk> = { next: 'Next', groups: 'G', failed: 'Failed', seenAt: 'Seen' };
+export const walkItem = (walk: Walk): Item => written(WALK, walk);
+
+const ENDED: Attributes<Ended> = { at: 'EndedAt', because: 'Because', failed: 'Failed' };
+const EVENT: Attributes<CallbackMessage> = { to: 'To', event: 'Text' };
 
 /** What the write that ends a fan-out sets. */
-export const endedFields = ({ status, at, because, failed, event, checkAt }: Ending): Item => ({
+export const endedFields = ({ status, event, checkAt, ...ended }: Ending): Item => ({
   Status: status,
-  EndedAt: at,
-  Because: because,
-  Failed: failed,
+  ...written<Ended>(ENDED, ended),
   CheckAt: checkAt,
-  ...(event ? { Event: { To: event.to, Text: event.event } } : {}),
+  ...(event ? { Event: written(EVENT, event) } : {}),
 });
 
 /**
@@ -95,24 +94,19 @@ export const nodeRow = (id: FanOutId, position: Position, size: number, seenAt: 
 });
 
 /** @throws NewerRow */
-export const countsOf = (stored: Item): NodeCounts => {
-  const { k, f, Seen } = readable('fan-out node', stored);
-  return { left: k, failed: f, seenAt: Seen };
-};
+export const countsOf = (stored: Item): NodeCounts => read(NODE_COUNTS, readable('fan-out node', stored));
+const NODE_COUNTS: Attributes<NodeCounts> = { left: 'k', failed: 'f', seenAt: 'Seen' };
 /** @throws NewerRow */
 export const nodeOf = (row: Item): Node => ({ ...countsOf(row), slots: row.r as (boolean | null)[] });
 
+const TAKEN: Attributes<Reservation> = { first: 'First', count: 'Count', openedAt: 'OpenedAt' };
+
 export const tokenRow = (id: FanOutId, token: Token, take: Reservation, expires: number): Item => ({
   ...tokenKey(id, token),
-  First: take.first,
-  Count: take.count,
-  OpenedAt: take.openedAt,
+  ...written(TAKEN, take),
   ExpiresAt: expiresAt(expires, 0),
   Version: versionOf('fan-out token'),
 });
 
 /** @throws NewerRow */
-export const reservationOf = (stored: Item): Reservation => {
-  const { First: first, Count: count, OpenedAt: openedAt } = readable('fan-out token', stored);
-  return { first, count, openedAt };
-};
+export const reservationOf = (stored: Item): Reservation => read(TAKEN, readable('fan-out token', stored));

@@ -6,7 +6,7 @@ import type { FleetName, NodeKey, PartitionId } from '../domain/fleets/ids.ts';
 import type { Millis } from '../domain/ids.ts';
 import { MINUTE } from '../domain/timings.ts';
 import type { Opened } from '../ports/fleets.ts';
-import type { Item } from './item.ts';
+import { type Attributes, type Item, read, written } from './item.ts';
 import { readable, versionOf } from './row-version.ts';
 
 const LEASE = 'lease#';
@@ -41,19 +41,22 @@ export const nameRow = (fleet: FleetName): Item => ({ Fleet: NAMES, Entry: fleet
 /** When the row of a node goes that beat last at that moment. @param beatAt by DynamoDB's clock, which deletes it */
 export const expiryOf = (beatAt: Millis): number => expiresAt(beatAt, KEPT);
 
+const NODE_ROW: Attributes<Omit<Node, 'key'>> = {
+  beat: 'Beat',
+  ttl: 'Ttl',
+  startedAt: 'StartedAt',
+  beatAt: 'BeatAt',
+  evicted: 'Evicted',
+  leaving: 'Leaving',
+  draining: 'Draining',
+  readsApart: 'ReadsApart',
+};
+
 /** @param ahead how far DynamoDB's clock is ahead of the node's */
-export const nodeRow = (
-  fleet: FleetName,
-  { key, beat, ttl, startedAt, beatAt, readsApart }: Node,
-  ahead: Millis,
-): Item => ({
+export const nodeRow = (fleet: FleetName, { key, ...node }: Node, ahead: Millis): Item => ({
   ...nodeKeyOf(fleet, key),
-  Beat: beat,
-  Ttl: ttl,
-  StartedAt: startedAt,
-  BeatAt: beatAt,
-  ExpiresAt: expiryOf(beatAt + ahead),
-  ...(readsApart ? { ReadsApart: true } : {}),
+  ...written(NODE_ROW, node),
+  ExpiresAt: expiryOf(node.beatAt + ahead),
   Version: versionOf('fleet node'),
 });
 
@@ -64,20 +67,21 @@ export const fleetOf = (rows: readonly Item[]): Fleet => ({
   ...(rows.some(({ Entry }) => Entry === APART) ? { checkpointsApart: true } : {}),
 });
 
+const LEASE_ROW: Attributes<Omit<Lease, 'partition'>> = {
+  fence: 'Fence',
+  owner: 'Owner',
+  next: 'Next',
+  pin: 'Pin',
+  since: 'Since',
+  stored: 'CheckpointNo',
+  checkpoint: 'Checkpoint',
+  checkpointApart: 'CheckpointApart',
+};
+
 /** @throws NewerRow */
 export const leaseOf = (stored: Item): Lease => {
   const row = readable('fleet lease', stored);
-  return {
-    partition: (row.Entry as string).slice(LEASE.length) as PartitionId,
-    fence: row.Fence as number,
-    ...(row.Owner === undefined ? {} : { owner: row.Owner as NodeKey }),
-    ...(row.Next === undefined ? {} : { next: row.Next as NodeKey }),
-    ...(row.Pin === undefined ? {} : { pin: row.Pin as NodeKey }),
-    ...(row.Since === undefined ? {} : { since: row.Since as number }),
-    ...(row.CheckpointNo === undefined ? {} : { stored: row.CheckpointNo as number }),
-    ...(row.Checkpoint === undefined ? {} : { checkpoint: row.Checkpoint as string }),
-    ...(row.CheckpointApart === undefined ? {} : { checkpointApart: true }),
-  };
+  return { partition: (row.Entry as string).slice(LEASE.length) as PartitionId, ...read(LEASE_ROW, row) };
 };
 
 /** @throws NewerRow */
@@ -89,15 +93,5 @@ export const openedOf = (stored: Item): Opened => {
 /** @throws NewerRow */
 const nodeOf = (stored: Item): Node => {
   const row = readable('fleet node', stored);
-  return {
-    key: (row.Entry as string).slice(NODE.length) as NodeKey,
-    beat: row.Beat as number,
-    ttl: row.Ttl as number,
-    startedAt: row.StartedAt as number,
-    beatAt: row.BeatAt as number,
-    ...(row.Evicted === undefined ? {} : { evicted: true }),
-    ...(row.Leaving === undefined ? {} : { leaving: true }),
-    ...(row.Draining === undefined ? {} : { draining: true }),
-    ...(row.ReadsApart === undefined ? {} : { readsApart: true }),
-  };
+  return { key: (row.Entry as string).slice(NODE.length) as NodeKey, ...read(NODE_ROW, row) };
 };

@@ -8,7 +8,7 @@ import type { Lease, List, NewList } from '../domain/lists/list.ts';
 import { SECOND } from '../domain/timings.ts';
 import type { Append, JobResult, Taken } from '../ports/lists.ts';
 import { fanOutOf, headerKey, newHeader } from './fan-out-rows.ts';
-import type { Item } from './item.ts';
+import { type Attributes, type Item, read, written } from './item.ts';
 import { readable, versionOf } from './row-version.ts';
 
 export const listKey = (id: ListId): Item => headerKey(trackerOf(id));
@@ -73,18 +73,16 @@ export const resultKey = (id: ListId, token: number, width: number): Item => ({
   Entry: padded(token, 12),
 });
 
-export const appendRow = (id: ListId, token: Token, { count, hash }: Append): Item => ({
+const APPEND: Attributes<Append> = { count: 'Count', hash: 'Hash', first: 'First' };
+
+export const appendRow = (id: ListId, token: Token, append: Append): Item => ({
   ...appendKey(id, token),
-  Count: count,
-  Hash: hash,
+  ...written(APPEND, append),
   Version: versionOf('list append'),
 });
 
 /** @throws NewerRow */
-export const appendOf = (stored: Item): Append => {
-  const { Count: count, Hash: hash, First: first } = readable('list append', stored);
-  return { count, hash, ...(first === undefined ? {} : { first }) };
-};
+export const appendOf = (stored: Item): Append => read(APPEND, readable('list append', stored));
 
 export interface Segment extends Range {
   readonly token: Token;
@@ -133,11 +131,11 @@ export const jobRows = (id: ListId, token: Token, payloads: readonly string[]): 
   return rows.map(({ index, payloads: Payloads }) => ({ ...jobsKey(id, token, index), Payloads, Version }));
 };
 
-export const resultRow = (id: ListId, { token, outcome, result, error }: JobResult, width: number): Item => ({
+const RESULT: Attributes<Omit<JobResult, 'token'>> = { outcome: 'Outcome', result: 'Result', error: 'Error' };
+
+export const resultRow = (id: ListId, { token, ...result }: JobResult, width: number): Item => ({
   ...resultKey(id, token, width),
-  Outcome: outcome,
-  ...(result === undefined ? {} : { Result: result }),
-  ...(error === undefined ? {} : { Error: error }),
+  ...written(RESULT, result),
   Version: versionOf('list result'),
 });
 
@@ -149,11 +147,6 @@ export const jobsOf = (stored: Item): { readonly index: number; readonly payload
 
 /** @throws NewerRow */
 export const resultOf = (stored: Item): JobResult => {
-  const { Entry, Outcome: outcome, Result: result, Error: error } = readable('list result', stored);
-  return {
-    token: Number(Entry),
-    outcome,
-    ...(result === undefined ? {} : { result }),
-    ...(error === undefined ? {} : { error }),
-  };
+  const row = readable('list result', stored);
+  return { token: Number(row.Entry), ...read(RESULT, row) };
 };

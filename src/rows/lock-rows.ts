@@ -2,21 +2,13 @@
 
 import { type Lock, NO_LOCK } from '../domain/batches/lock.ts';
 import { type Waiting, type WaitingTask, waitingRow } from '../domain/batches/policy.ts';
-import {
-  type BatchId,
-  type Candidate,
-  type OperationName,
-  operationOf,
-  parseCandidate,
-  type Target,
-  type Token,
-} from '../domain/ids.ts';
+import { type BatchId, type Candidate, operationOf, parseCandidate, type Target } from '../domain/ids.ts';
+import type { Pause } from '../domain/operations/slots.ts';
 import type { SentWhen } from '../domain/tasks/age.ts';
 import { SECOND } from '../domain/timings.ts';
 import type { LockRow } from '../ports/locks.ts';
 import type { PatrolMark } from '../ports/patrol-marks.ts';
-import type { Item } from './item.ts';
-import { pauseOf } from './pause-item.ts';
+import { type Attributes, type Item, read, written } from './item.ts';
 import { readable, versionOf } from './row-version.ts';
 
 export const LOCK_ENTRY = 'lock';
@@ -35,25 +27,36 @@ export const lockItem = (target: Target, expires: number): Item => ({
   Version: versionOf('lock'),
 });
 
+const LOCK: Attributes<Omit<Lock, 'inFlight' | 'paused'>> = {
+  fence: 'Fence',
+  round: 'Round',
+  lockedUntil: 'LockedUntil',
+  holder: 'LockHolder',
+  openBatch: 'OpenBatch',
+  openedBy: 'OpenedBy',
+  flushedAt: 'FlushedAt',
+  uncountedAt: 'UncountedAt',
+  largestCap: 'LargestCap',
+  blocked: 'Blocked',
+};
+
 /** @throws NewerRow */
 export const lockOf = (stored: Item | undefined): Lock => {
   if (stored === undefined) return NO_LOCK;
   const row = readable('lock', stored);
   return {
-    fence: (row.Fence as number | undefined) ?? 0,
-    round: (row.Round as number | undefined) ?? 0,
-    lockedUntil: (row.LockedUntil as number | undefined) ?? 0,
-    ...(row.LockHolder === undefined ? {} : { holder: row.LockHolder as Token }),
-    ...(row.OpenBatch === undefined ? {} : { openBatch: row.OpenBatch as BatchId }),
-    ...(row.OpenedBy === undefined ? {} : { openedBy: row.OpenedBy as Token }),
-    ...(row.FlushedAt === undefined ? {} : { flushedAt: row.FlushedAt as number }),
+    ...NO_LOCK,
+    ...read(LOCK, row),
     ...(row.InFlight === undefined ? {} : { inFlight: [...(row.InFlight as Set<BatchId>)] }),
-    ...(row.UncountedAt === undefined ? {} : { uncountedAt: row.UncountedAt as number }),
-    ...(row.LargestCap === undefined ? {} : { largestCap: row.LargestCap as number }),
-    ...(row.Blocked === undefined ? {} : { blocked: row.Blocked as number }),
     ...(row.Paused === undefined ? {} : { paused: pauseOf(row.Paused as Item) }),
   };
 };
+
+const PAUSE: Attributes<Pause> = { id: 'Id', by: 'By', since: 'Since', until: 'Until', reason: 'Reason' };
+
+/** A pause as it is stored, on the row of an operation or of a Target. */
+export const pauseItem = (pause: Pause): Item => written(PAUSE, pause);
+export const pauseOf = (item: Item): Pause => read(PAUSE, item);
 
 /** When a stored lock row expires. */
 export const lockExpiryOf = (stored: Item | undefined): Omit<LockRow, 'lock'> =>
@@ -64,26 +67,27 @@ export const waitingKey = (target: Target, entry: string): Item => ({
   Entry: `${WAITING_PREFIX}${entry}`,
 });
 
+const WAITING: Attributes<Pick<Waiting, 'at' | 'bytes' | 'key' | 'startBy'>> = {
+  at: 'At',
+  bytes: 'Bytes',
+  key: 'Key',
+  startBy: 'StartBy',
+};
+const AGE: Attributes<SentWhen> = { sentAt: 'SentAt', version: 'TaskVersion' };
+
 export const waitingItem = (target: Target, task: WaitingTask): Item => {
-  const { entry, at, bytes, weight, key, age, startBy } = waitingRow(task);
+  const row = waitingRow(task);
   return {
-    ...waitingKey(target, entry),
-    At: at,
-    Bytes: bytes,
+    ...waitingKey(target, row.entry),
+    ...written(WAITING, row),
+    ...(row.weight === 1 ? {} : { Weight: row.weight }),
+    ...(row.age === undefined ? {} : written(AGE, row.age)),
     Version: versionOf('waiting task'),
-    ...(weight === 1 ? {} : { Weight: weight }),
-    ...(key === undefined ? {} : { Key: key }),
-    ...(age === undefined ? {} : { SentAt: age.sentAt }),
-    ...(age?.version === undefined ? {} : { TaskVersion: age.version }),
-    ...(startBy === undefined ? {} : { StartBy: startBy }),
   };
 };
 
 /** The age that a row shows, without the id of its task. */
-export const ageIn = ({ SentAt, TaskVersion }: Item): SentWhen => ({
-  sentAt: SentAt as number,
-  ...(TaskVersion === undefined ? {} : { version: TaskVersion as number }),
-});
+export const ageIn = (row: Item): SentWhen => read(AGE, row);
 
 /** @throws NewerRow */
 export const waitingOf = (stored: Item): Waiting => {
@@ -94,32 +98,25 @@ export const waitingOf = (stored: Item): Waiting => {
   return {
     entry,
     candidate,
-    at: row.At as number,
-    bytes: row.Bytes as number,
     weight: (row.Weight as number | undefined) ?? 1,
-    ...(row.Key === undefined ? {} : { key: row.Key as string }),
+    ...read(WAITING, row),
     ...(row.SentAt === undefined ? {} : { age: { id: parseCandidate(candidate).id, ...ageIn(row) } }),
-    ...(row.StartBy === undefined ? {} : { startBy: row.StartBy as number }),
-  };
-};
-
-/** @throws NewerRow */
-export const patrolMarkOf = (stored: Item): PatrolMark => {
-  const row = readable('patrol mark', stored);
-  return {
-    operation: row.PatrolOperation as OperationName,
-    seen: row.Seen as number,
-    lastRound: row.LastRound as number,
-    ...(row.Cursor === undefined ? {} : { cursor: row.Cursor as string }),
   };
 };
 
 /** Not `Operation`: that is the key of the index of lock rows. */
-export const patrolMarkItem = ({ operation, seen, lastRound, cursor }: PatrolMark): Item => ({
+const MARK: Attributes<PatrolMark> = {
+  operation: 'PatrolOperation',
+  seen: 'Seen',
+  lastRound: 'LastRound',
+  cursor: 'Cursor',
+};
+
+/** @throws NewerRow */
+export const patrolMarkOf = (stored: Item): PatrolMark => read(MARK, readable('patrol mark', stored));
+
+export const patrolMarkItem = (mark: PatrolMark): Item => ({
   ...PATROL_KEY,
-  PatrolOperation: operation,
-  Seen: seen,
-  LastRound: lastRound,
+  ...written(MARK, mark),
   Version: versionOf('patrol mark'),
-  ...(cursor === undefined ? {} : { Cursor: cursor }),
 });

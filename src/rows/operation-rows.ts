@@ -1,5 +1,5 @@
 /** The rows that an operation's Targets share, in a partition that is no Target: `:` is in no operation's name. */
-import type { BatchId, OperationName, Target, Token } from '../domain/ids.ts';
+import type { OperationName } from '../domain/ids.ts';
 import {
   type CallLine,
   NEW_OPERATION,
@@ -8,60 +8,54 @@ import {
   turnOf,
   type WaitingTarget,
 } from '../domain/operations/slots.ts';
-import type { Item } from './item.ts';
-import { LOCK_ENTRY, WAITING_PREFIX } from './lock-rows.ts';
-import { pauseOf } from './pause-item.ts';
+import { type Attributes, type Item, read, written } from './item.ts';
+import { LOCK_ENTRY, pauseOf, WAITING_PREFIX } from './lock-rows.ts';
 import { readable, versionOf } from './row-version.ts';
 
 export const partitionOf = (operation: OperationName): string => `op:${operation}`;
 
 export const operationKey = (operation: OperationName): Item => ({ Target: partitionOf(operation), Entry: LOCK_ENTRY });
 
+const STATE: Attributes<Pick<OperationState, 'largestCap' | 'failures' | 'throttledSince'>> = {
+  largestCap: 'LargestCap',
+  failures: 'Failures',
+  throttledSince: 'ThrottledSince',
+};
+/** Release 0.2.0 writes no more of it than when the next call may be made. */
+const LINE: Attributes<CallLine> = { next: 'NextCallAt', rate: 'CallRate', since: 'CallsSince' };
+
 /** @throws NewerRow */
 export const operationStateOf = (stored: Item | undefined): OperationState => {
   const row = readable('operation', stored ?? {});
   return {
     ...NEW_OPERATION,
+    ...read(STATE, row),
     ...(row.InFlight === undefined ? {} : { inFlight: [...(row.InFlight as Set<Slot>)] }),
-    ...(row.LargestCap === undefined ? {} : { largestCap: row.LargestCap as number }),
     ...(row.Paused === undefined ? {} : { paused: pauseOf(row.Paused as Item) }),
-    ...(row.Failures === undefined ? {} : { failures: row.Failures as number }),
-    ...(row.ThrottledSince === undefined ? {} : { throttledSince: row.ThrottledSince as number }),
-    ...(row.NextCallAt === undefined ? {} : { line: lineOf(row) }),
+    ...(row.NextCallAt === undefined ? {} : { line: read(LINE, row) }),
     ...(row.WakingId === undefined ? {} : { waking: { id: row.WakingId as string, at: row.WokenAt as number } }),
   };
 };
-
-/** Release 0.2.0 writes no more of it than when the next call may be made. */
-const lineOf = ({ NextCallAt: next, CallRate: rate, CallsSince: since }: Item): CallLine => ({
-  next: next as number,
-  ...(rate === undefined ? {} : { rate: rate as number }),
-  ...(since === undefined ? {} : { since: since as number }),
-});
 
 export const waitingTargetKey = (operation: OperationName, waiting: WaitingTarget): Item => ({
   Target: partitionOf(operation),
   Entry: `${WAITING_PREFIX}${turnOf(waiting)}`,
 });
 
+const WAITING_TARGET: Attributes<WaitingTarget> = {
+  target: 'WaitingTarget',
+  at: 'At',
+  fence: 'Fence',
+  batch: 'WaitingBatch',
+  by: 'EnqueuedBy',
+};
+
 export const waitingTargetItem = (operation: OperationName, waiting: WaitingTarget): Item => ({
   ...waitingTargetKey(operation, waiting),
-  At: waiting.at,
-  WaitingTarget: waiting.target,
-  Fence: waiting.fence,
-  ...(waiting.batch === undefined ? {} : { WaitingBatch: waiting.batch }),
-  ...(waiting.by === undefined ? {} : { EnqueuedBy: waiting.by }),
+  ...written(WAITING_TARGET, waiting),
   Version: versionOf('waiting Target'),
 });
 
 /** @throws NewerRow */
-export const waitingTargetOf = (stored: Item): WaitingTarget => {
-  const row = readable('waiting Target', stored);
-  return {
-    target: row.WaitingTarget as Target,
-    at: row.At,
-    fence: row.Fence,
-    ...(row.WaitingBatch === undefined ? {} : { batch: row.WaitingBatch as BatchId }),
-    ...(row.EnqueuedBy === undefined ? {} : { by: row.EnqueuedBy as Token }),
-  };
-};
+export const waitingTargetOf = (stored: Item): WaitingTarget =>
+  read(WAITING_TARGET, readable('waiting Target', stored));

@@ -1,11 +1,21 @@
 /** The Task table's rows (design, section 4). A large payload has a row of its own (docs/decisions/0004). */
 import { expiresAt } from '../domain/expiry.ts';
-import type { ItemId } from '../domain/fan-out-ids.ts';
-import type { BatchId, OperationName, Target, TaskId } from '../domain/ids.ts';
-import type { NewTask, Outcome, PayloadToStore, Settlement, Task, TaskState } from '../domain/tasks/task.ts';
+import type { BatchId, Target, TaskId } from '../domain/ids.ts';
+import {
+  COLUMNS,
+  type NewTask,
+  type Outcome,
+  type PayloadToStore,
+  type Settlement,
+  type Task,
+  type TaskError,
+  type TaskState,
+} from '../domain/tasks/task.ts';
 import type { FinishingBatch } from '../ports/tasks.ts';
-import type { Item } from './item.ts';
+import { type Attributes, type Item, read, written } from './item.ts';
 import { versionOf } from './row-version.ts';
+
+type Columns = Omit<Task, 'payloadApart' | 'state'>;
 
 /** DynamoDB charges for the whole row at every write, in steps of this. */
 const WRITE_UNIT_BYTES = 1_024;
@@ -32,26 +42,9 @@ export const isInline = (task: NewTask): boolean => {
 };
 
 const baseRow = (task: NewTask): Item => ({
-  Id: task.id,
-  Operation: task.operation,
-  Target: task.target,
+  ...written<Columns>(COLUMNS, task),
   Status: 'created',
-  PayloadHash: task.payloadHash,
-  Bytes: task.bytes,
-  CreatedAt: task.createdAt,
-  Run: task.run,
   Version: versionOf('task'),
-  ...(task.correlationId === undefined ? {} : { CorrelationId: task.correlationId }),
-  ...(task.priority === undefined ? {} : { Priority: task.priority }),
-  ...(task.ahead === undefined ? {} : { Ahead: task.ahead }),
-  ...(task.weight === undefined ? {} : { Weight: task.weight }),
-  ...(task.coalesceKey === undefined ? {} : { CoalesceKey: task.coalesceKey }),
-  ...(task.version === undefined ? {} : { TaskVersion: task.version }),
-  ...(task.sentAt === undefined ? {} : { SentAt: task.sentAt }),
-  ...(task.mergeKeys === undefined ? {} : { MergeKeys: task.mergeKeys }),
-  ...(task.startBy === undefined ? {} : { StartBy: task.startBy }),
-  ...(task.callback === undefined ? {} : { Callback: task.callback }),
-  ...(task.fanOutItem === undefined ? {} : { FanOutItem: task.fanOutItem }),
 });
 
 export const newTaskRow = (task: NewTask): Item => ({
@@ -68,75 +61,44 @@ export const payloadRow = (task: PayloadToStore): Item => ({
 });
 
 export const taskOf = (row: Item): Task => ({
-  id: row.Id as TaskId,
-  operation: row.Operation as OperationName,
-  target: row.Target as Target,
-  payloadHash: row.PayloadHash as string,
-  bytes: row.Bytes as number,
-  createdAt: row.CreatedAt as number,
-  run: row.Run as number,
+  ...read<Columns>(COLUMNS, row),
   payloadApart: row.Payload === undefined,
-  ...(row.RedrivenAt === undefined ? {} : { redrivenAt: row.RedrivenAt as number }),
-  ...(row.CorrelationId === undefined ? {} : { correlationId: row.CorrelationId as string }),
-  ...(row.Priority === undefined ? {} : { priority: row.Priority as number }),
-  ...(row.Ahead === undefined ? {} : { ahead: row.Ahead as number }),
-  ...(row.Weight === undefined ? {} : { weight: row.Weight as number }),
-  ...(row.CoalesceKey === undefined ? {} : { coalesceKey: row.CoalesceKey as string }),
-  ...(row.TaskVersion === undefined ? {} : { version: row.TaskVersion as number }),
-  ...(row.SentAt === undefined ? {} : { sentAt: row.SentAt as number }),
-  ...(row.MergeKeys === undefined ? {} : { mergeKeys: row.MergeKeys as string }),
-  ...(row.StartBy === undefined ? {} : { startBy: row.StartBy as number }),
-  ...(row.Callback === undefined ? {} : { callback: row.Callback as string }),
-  ...(row.FanOutItem === undefined ? {} : { fanOutItem: row.FanOutItem as ItemId }),
   state: stateOf(row),
 });
 
+const ERROR: Attributes<TaskError> = { code: 'Code', message: 'Message', retriable: 'Retriable' };
+const FINISHED = { batchId: 'BatchId', attempts: 'Attempts', finishedAt: 'FinishedAt' } as const;
+type Result = Pick<Succeeded, 'result' | 'resultOmitted'>;
+const RESULT = { result: 'Result', resultOmitted: 'ResultOmitted' } as const;
+const SUCCEEDED = { ...FINISHED, ...RESULT, supersededBy: 'SupersededBy' } as const;
+
 const stateOf = (row: Item): TaskState => {
   const status = row.Status as TaskState['status'];
-  const finished = () => ({
-    ...(row.BatchId === undefined ? {} : { batchId: row.BatchId as BatchId }),
-    attempts: row.Attempts as number,
-    finishedAt: row.FinishedAt as number,
-  });
   switch (status) {
     case 'created':
       return { status };
     case 'batched':
       return { status, batchId: row.BatchId as BatchId };
     case 'succeeded':
+      return { status, ...read<Omit<Succeeded, 'status'>>(SUCCEEDED, row) };
+    case 'failed':
       return {
         status,
-        ...finished(),
-        ...(row.Result === undefined ? {} : { result: row.Result as string }),
-        ...(row.ResultOmitted === undefined ? {} : { resultOmitted: row.ResultOmitted as number }),
-        ...(row.SupersededBy === undefined ? {} : { supersededBy: row.SupersededBy as TaskId }),
+        ...read<Omit<Failed, 'status' | 'error'>>(FINISHED, row),
+        error: read(ERROR, row.Error as Item),
       };
-    case 'failed': {
-      const error = row.Error as Item;
-      return {
-        status,
-        ...finished(),
-        error: { code: error.Code as string, message: error.Message as string, retriable: error.Retriable as boolean },
-      };
-    }
   }
 };
+type Succeeded = Extract<TaskState, { readonly status: 'succeeded' }>;
+type Failed = Extract<TaskState, { readonly status: 'failed' }>;
 
-/** The attributes that a finishing write sets. Failed rows alone get the key of the index FailedByTarget. */
+/** The attributes that a finishing write sets. */
 export const finishedFields = (outcome: Outcome, batch: FinishingBatch): Item => ({
   Status: outcome.status,
   Attempts: batch.attempts,
   FinishedAt: batch.at,
   ExpiresAt: expiresAt(batch.at, batch.keep),
-  ...(outcome.status === 'failed'
-    ? {
-        Error: { Code: outcome.error.code, Message: outcome.error.message, Retriable: outcome.error.retriable },
-        FailedTarget: batch.target,
-      }
-    : {
-        ...(outcome.result === undefined ? {} : { Result: outcome.result }),
-        ...(outcome.resultOmitted === undefined ? {} : { ResultOmitted: outcome.resultOmitted }),
-      }),
+  ...(outcome.status === 'failed' ? failedFields(outcome.error, batch.target) : written<Result>(RESULT, outcome)),
 });
 
 /** The attributes of a write that ends a waiting task. */
@@ -145,10 +107,11 @@ export const settledFields = (as: Settlement, { target }: Pick<Task, 'target'>, 
   Attempts: 0,
   FinishedAt: at,
   ExpiresAt: expires,
-  ...(as.status === 'failed'
-    ? {
-        Error: { Code: as.error.code, Message: as.error.message, Retriable: as.error.retriable },
-        FailedTarget: target,
-      }
-    : { SupersededBy: as.supersededBy }),
+  ...(as.status === 'failed' ? failedFields(as.error, target) : { SupersededBy: as.supersededBy }),
+});
+
+/** Failed rows alone have the key of the index FailedByTarget. */
+const failedFields = (error: TaskError, target: Target): Item => ({
+  Error: written(ERROR, error),
+  FailedTarget: target,
 });

@@ -4,12 +4,11 @@ import { batchView, printTask } from '../api/views.ts';
 import { type Batch, type BatchStatus, membersOf } from '../domain/batches/batch.ts';
 import type { SealReason } from '../domain/batches/policy.ts';
 import { type Config, operationNamed } from '../domain/config/resolved.ts';
-import { batchIdIn, type Task } from '../domain/tasks/task.ts';
-import { payloadOf } from '../memory/members.ts';
-import type { Tables } from '../memory/tables.ts';
+import { type Asked, batchIdIn, type Task } from '../domain/tasks/task.ts';
+import { payloadOf, type Tables } from '../memory/tables.ts';
 
 /** A task, as `GET /v1/tasks/ID` shows it. */
-export interface TaskView<Payload extends object = Record<string, unknown>> {
+export interface TaskView<Payload extends object = Record<string, unknown>> extends Asked {
   readonly id: string;
   readonly operation: string;
   readonly target: string;
@@ -23,13 +22,6 @@ export interface TaskView<Payload extends object = Record<string, unknown>> {
   readonly lastReason?: string;
   /** 1; a redrive adds one. */
   readonly run: number;
-  readonly correlationId?: string;
-  readonly priority?: number;
-  readonly weight?: number;
-  readonly coalesceKey?: string;
-  readonly version?: number;
-  readonly callback?: string;
-  readonly fanOutItem?: string;
   readonly startBy?: string;
   /** When its first message was sent, where `coalesceKey` or `merge` make it matter which task is newer. */
   readonly sentAt?: string;

@@ -1,8 +1,9 @@
 /** A glance at a batch's members, an eventually consistent read, believes no row but one that shows the batch and is open. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dynamoDBTasks } from '../../src/aws/dynamodb-tasks.ts';
+import type { OpenTask } from '../../src/domain/batches/members.ts';
 import type { BatchId, TaskId } from '../../src/domain/ids.ts';
-import type { OpenTask, Tasks } from '../../src/ports/tasks.ts';
+import type { Tasks } from '../../src/ports/tasks.ts';
 import type { Item } from '../../src/rows/item.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
 import { aTask, candidate } from '../factories/factories.ts';

@@ -2,8 +2,29 @@
 import type { ItemId } from '../fan-out-ids.ts';
 import { type BatchId, digest, type Millis, type OperationName, type Target, type TaskId } from '../ids.ts';
 
-/** A registered task as its producer described it. */
-export interface NewTask {
+/** What a producer may ask of a task beside its work. It is stored and shown as it was sent, and each run of the task has it. */
+export interface Asked {
+  /** Shown with the task, for who looks for it. At most 128 characters. */
+  readonly correlationId?: string;
+  /** 0 to 9, the most urgent. Urgent ones go first. */
+  readonly priority?: number;
+  /** What it counts of its batch's weight (tokens, rows, euros): above 0, 1 if absent. */
+  readonly weight?: number;
+  /** A newer waiting task of its Target with the same key replaces it; it has then succeeded. 1 to 128 characters. */
+  readonly coalesceKey?: string;
+  /**
+   * Which state of its subject the task brings: a whole number, such as a row's version or its time in milliseconds. Where
+   * `coalesceKey` or `merge` choose the newest, the highest version is it; without versions, the task that was sent last.
+   */
+  readonly version?: number;
+  /** The configured destination that is told how it ended, instead of its operation's. */
+  readonly callback?: string;
+  /** The item of a fan-out (`fanOutId:groupId:index`) that is done when the task has ended, however that was. */
+  readonly fanOutItem?: string;
+}
+
+/** A registered task as its producer described it. A `priority` of 0 and a `weight` of 1 are left out. */
+export interface NewTask extends Asked {
   readonly id: TaskId;
   readonly operation: OperationName;
   readonly target: Target;
@@ -12,26 +33,14 @@ export interface NewTask {
   readonly payloadHash: string;
   /** Bytes that its item adds to a downstream call; fixed here, so that it never depends on how it is stored. */
   readonly bytes: number;
-  readonly correlationId?: string;
-  /** 1 to 9, the most urgent; 0 is left out. */
-  readonly priority?: number;
   /** By how much its turn comes before its time, for its priority. Fixed here, whatever `maxWait` will be. */
   readonly ahead?: Millis;
-  /** What it adds to its batch's weight; 1 is left out. */
-  readonly weight?: number;
-  /** A newer waiting task of its Target with the same key replaces it, see {@link Age}. */
-  readonly coalesceKey?: string;
-  /** Which state of its subject it brings, as its producer counts them: see {@link Age}. */
-  readonly version?: number;
   /** When its first message was sent; only where {@link Age} matters, since each attribute makes the row larger. */
   readonly sentAt?: Millis;
   /** Where its inputs are (`merge.keys`), as its operation had it when the task was registered. */
   readonly mergeKeys?: string;
   /** If no batch has it by then, it fails. */
   readonly startBy?: Millis;
-  /** The destination that is told how it ended, instead of its operation's. */
-  readonly callback?: string;
-  /** The item of a fan-out that is done when the task has ended, however that was. */
   readonly fanOutItem?: ItemId;
   /** When it was registered: its wait counts from here. */
   readonly createdAt: Millis;
@@ -108,6 +117,32 @@ export interface Task extends Omit<NewTask, 'payload'> {
 
 /** One life of a task, from its registration or a redrive to its result. */
 export type TaskRun = Pick<Task, 'id' | 'run'>;
+
+/**
+ * A task's columns: the attribute in which its row holds each of these fields as it is. `Version` is the row's own, see
+ * src/rows/row-version.ts.
+ */
+export const COLUMNS = {
+  id: 'Id',
+  operation: 'Operation',
+  target: 'Target',
+  payloadHash: 'PayloadHash',
+  bytes: 'Bytes',
+  correlationId: 'CorrelationId',
+  priority: 'Priority',
+  ahead: 'Ahead',
+  weight: 'Weight',
+  coalesceKey: 'CoalesceKey',
+  version: 'TaskVersion',
+  sentAt: 'SentAt',
+  mergeKeys: 'MergeKeys',
+  startBy: 'StartBy',
+  callback: 'Callback',
+  fanOutItem: 'FanOutItem',
+  createdAt: 'CreatedAt',
+  run: 'Run',
+  redrivenAt: 'RedrivenAt',
+} as const satisfies Readonly<Record<Exclude<keyof Task, 'payloadApart' | 'state'>, string>>;
 
 /** How an item ended downstream. */
 export type Outcome =

@@ -13,6 +13,7 @@ import {
   toCall,
   withItems,
 } from '../../domain/batches/bisect.ts';
+import type { OpenTask } from '../../domain/batches/members.ts';
 import type { Operation } from '../../domain/config/resolved.ts';
 import { type Answer, reasonIn, traceparentOf, whyOf } from '../../domain/downstream/downstream.ts';
 import { verdictOf } from '../../domain/downstream/verdict.ts';
@@ -21,7 +22,6 @@ import { inJobs } from '../../domain/merging/jobs.ts';
 import { MOST_AHEAD } from '../../domain/operations/call-rate.ts';
 import { HANDLER_OVERHEAD } from '../../domain/timings.ts';
 import type { Invocation } from '../../ports/machine.ts';
-import type { OpenTask } from '../../ports/tasks.ts';
 import type { CallDeps } from '../deps.ts';
 import { reserveCall } from './reserve-call.ts';
 import { type Attempt, Collected, type PartEnd, type Rest, type Tally } from './tally.ts';

@@ -4,6 +4,7 @@
  */
 
 import { type Batch, isFinished, lastAttempt, membersOf, unfinishedOf } from '../../domain/batches/batch.ts';
+import type { Members, OpenTask } from '../../domain/batches/members.ts';
 import { type CompletionMessage, printBatch } from '../../domain/batches/messages.ts';
 import { operationFor } from '../../domain/config/resolved.ts';
 import { type Answer, whyOf } from '../../domain/downstream/downstream.ts';
@@ -13,7 +14,6 @@ import { verdictOf } from '../../domain/downstream/verdict.ts';
 import { hasEnded } from '../../domain/tasks/task.ts';
 import { delayPast } from '../../domain/timings.ts';
 import type { Delivery } from '../../ports/machine.ts';
-import type { Members, OpenTask } from '../../ports/tasks.ts';
 import { parseJson } from '../../util/json-text.ts';
 import type { Problem } from '../../util/problems.ts';
 import type { CallDeps } from '../deps.ts';

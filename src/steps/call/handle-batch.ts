@@ -6,6 +6,7 @@
  */
 
 import { type Batch, isFinished, unfinishedOf } from '../../domain/batches/batch.ts';
+import type { Members } from '../../domain/batches/members.ts';
 import type { BatchMessage, DueMessage } from '../../domain/batches/messages.ts';
 import { handlerTimeout, type Operation, operationFor } from '../../domain/config/resolved.ts';
 import { failAll } from '../../domain/downstream/verdict.ts';
@@ -14,7 +15,6 @@ import { type OperationState, pauseNow } from '../../domain/operations/slots.ts'
 import type { TaskError } from '../../domain/tasks/task.ts';
 import { CLOCK_SKEW, delayPast, MINUTE, SECOND } from '../../domain/timings.ts';
 import type { Delivery } from '../../ports/machine.ts';
-import type { Members } from '../../ports/tasks.ts';
 import type { CallDeps } from '../deps.ts';
 import { ensureSlot, lendSlot, releaseSlotsAgain } from '../slots/batch-slot.ts';
 import { wakeForRoom, wakeUnlessPaused } from '../slots/wake.ts';

@@ -5,6 +5,7 @@
 
 import type { Batch, Counts } from '../../domain/batches/batch.ts';
 import type { Parts } from '../../domain/batches/bisect.ts';
+import type { EndedMember, Member, Members, OpenTask } from '../../domain/batches/members.ts';
 import { destinationOf } from '../../domain/callbacks/callback.ts';
 import type { Operation } from '../../domain/config/resolved.ts';
 import { type Answer, type Reason, type Suspect, whyOf } from '../../domain/downstream/downstream.ts';
@@ -12,7 +13,6 @@ import type { Millis, TaskId } from '../../domain/ids.ts';
 import type { OperationState } from '../../domain/operations/slots.ts';
 import type { TaskResult } from '../../domain/tasks/task.ts';
 import type { Invocation } from '../../ports/machine.ts';
-import type { EndedMember, Member, Members, OpenTask } from '../../ports/tasks.ts';
 import type { CallDeps } from '../deps.ts';
 import { ackEnded, callBack } from '../tasks/tell.ts';
 
