@@ -1,4 +1,7 @@
-/** What each event adds to which metrics. Pure: λs print it, the local runtime sums it up. */
+/**
+ * What comes of each event: what it adds to which metrics, and whether it is a warning in the log. Pure: λs print it, the
+ * local runtime sums it up.
+ */
 
 import type { Finding } from '../batches/findings.ts';
 import { operationOf } from '../ids.ts';
@@ -7,9 +10,42 @@ import { type DimensionName, METRICS, type MetricName, NO_OPERATION } from './me
 
 /** What to add to metrics that have the same dimensions. */
 export interface Measured {
-  readonly of: Readonly<Partial<Record<DimensionName, string>>>;
-  readonly values: Readonly<Partial<Record<MetricName, number>>>;
+  readonly of: Dimensions;
+  readonly values: Values;
 }
+
+type Dimensions = Readonly<Partial<Record<DimensionName, string>>>;
+type Values = Readonly<Partial<Record<MetricName, number>>>;
+type Event<Name extends FlowEvent['event']> = Extract<FlowEvent, { readonly event: Name }>;
+
+interface Effect<E> {
+  /** What there was none of may be 0. */
+  adds?(event: E): Values;
+  /** Dimensions that are no fields of the event. */
+  of?(event: E): Dimensions;
+  /** Somebody should look at it. */
+  readonly warns?: true;
+}
+
+/** What each metric's dimensions are, metrics.ts says. */
+export const measured = (event: FlowEvent): readonly Measured[] => {
+  const effect = effectOf(event);
+  const dimensions: Dimensions = { ...(event as Dimensions), ...effect.of?.(event) };
+  const together = new Map<string, Measured>();
+  for (const [name, value] of Object.entries(effect.adds?.(event) ?? {}) as [MetricName, number][]) {
+    const { unit, by } = METRICS[name];
+    // What there was none of is left out: each line costs. How long something took, or how full it was, may be 0.
+    if (value === 0 && unit === 'Count') continue;
+    const key = by.join();
+    const of = Object.fromEntries(by.map((each) => [each, dimensions[each]]));
+    together.set(key, { of, values: { ...together.get(key)?.values, [name]: value } });
+  }
+  return [...together.values()];
+};
+
+export const isWarning = (event: FlowEvent): boolean => effectOf(event).warns === true;
+
+const effectOf = (event: FlowEvent): Effect<FlowEvent> => EFFECTS[event.event];
 
 const REPAIRS: Readonly<Record<Finding['finding'], MetricName>> = {
   stranded: 'StrandedRepaired',
@@ -20,146 +56,91 @@ const REPAIRS: Readonly<Record<Finding['finding'], MetricName>> = {
   'overdue-batch': 'OverdueBatchesRepaired',
 };
 
-/** In no dimension: one alarm for all of them. */
-const REPAIR: Measured = { of: {}, values: { Repairs: 1 } };
-
-/** What there was none of is left out: each line costs. How long something took, or how full it was, may be 0. */
-export const measured = (event: FlowEvent): readonly Measured[] =>
-  measuredIn(event).flatMap(({ of, values }) => {
-    const some = Object.entries(values).filter(([name, value]) => value !== 0 || !isCount(name as MetricName));
-    return some.length > 0 ? [{ of, values: Object.fromEntries(some) }] : [];
-  });
-
-const isCount = (name: MetricName): boolean => METRICS[name].unit === 'Count';
-
-/** Of each event, so that a new one does not compile until it is decided: a function that gives nothing may forget one. */
-const measuredIn = (event: FlowEvent): readonly Measured[] => {
-  switch (event.event) {
-    case 'registered':
-      return [{ of: { operation: event.operation }, values: { TasksRegistered: event.tasks } }];
-    case 'rejected':
-      return [{ of: { operation: event.operation ?? NO_OPERATION }, values: { TasksRejected: event.messages } }];
-    case 'redriven':
-      return [{ of: { operation: event.operation }, values: { TasksRedriven: event.tasks } }];
-    case 'settled':
-      return [{ of: { operation: event.operation }, values: settled(event) }];
-    case 'led':
-      return [
-        {
-          of: { operation: operationOf(event.target) },
-          values: { LeadersElected: 1, LockTakeovers: event.takenOver ? 1 : 0 },
-        },
-      ];
-    case 'sealed':
-      return sealed(event);
-    case 'called':
-      return [
-        {
-          of: { operation: event.operation },
-          values: {
-            DownstreamCalls: 1,
-            DownstreamErrors: event.isError ? 1 : 0,
-            DownstreamLatency: Math.max(0, event.took),
-          },
-        },
-      ];
-    case 'postponed':
-      // Those that have a job are under way.
-      return [
-        {
-          of: { operation: event.operation },
-          values: { BatchesRetried: event.open > (event.pending ?? 0) ? 1 : 0 },
-        },
-      ];
-    case 'not-stored':
-      return [{ of: { operation: event.operation }, values: { BatchesRetried: 1 } }];
-    case 'finished':
-      return [{ of: { operation: event.operation }, values: finished(event) }];
-    case 'looked':
-      return [{ of: { operation: event.operation }, values: { OldestWaiting: event.oldestWaiting } }];
-    case 'merged':
-      return [
-        {
-          of: { operation: event.operation },
-          values: {
-            RequestsMerged: event.requests,
-            InputsMerged: event.inputs,
-            InputsSkipped: event.skipped,
-            JobsStarted: event.called ? 1 : 0,
-          },
-        },
-      ];
-    case 'revived':
-      return [{ of: { queue: event.queue }, values: { DeadLettersRevived: 1 } }];
-    case 'unreadable':
-      return [{ of: { queue: event.queue }, values: { DeadLettersUnreadable: 1 } }];
-    case 'repaired':
-      return [{ of: { operation: event.operation }, values: { [REPAIRS[event.finding]]: 1 } }, REPAIR];
-    case 'circuit-opened':
-      return [{ of: { operation: event.operation }, values: { CircuitOpened: 1 } }];
-    case 'circuit-closed':
-      return [{ of: { operation: event.operation }, values: { CircuitClosed: 1 } }];
-    case 'delivered':
-      return [{ of: { destination: event.destination }, values: { CallbacksDelivered: event.events } }];
-    case 'not-delivered':
-      return [{ of: { destination: event.destination }, values: { CallbacksFailed: 1 } }];
-    case 'put-off':
-      return [{ of: { destination: event.destination }, values: { OldestUndelivered: event.waited } }];
-    case 'destination-down':
-      return [{ of: { destination: event.destination }, values: { DestinationsDown: 1 } }];
-    case 'untold':
-      return [{ of: {}, values: { EventsUntold: event.tasks } }];
-    case 'fan-out-untold':
-      return [{ of: {}, values: { EventsUntold: 1 } }];
-    case 'fan-out-ended':
-      return [{ of: {}, values: event.status === 'complete' ? { FanOutsCompleted: 1 } : { FanOutsExpired: 1 } }];
-    case 'fan-out-repaired':
-      return [{ of: {}, values: { FanOutsRepaired: 1, Repairs: 1 } }];
-    case 'unknown-items':
-      return [{ of: {}, values: { ItemsUnknown: event.items } }];
-    case 'sweep-cut':
-      return [{ of: {}, values: { SweepsCut: 1 } }];
-    case 'blocked':
-    case 'slot-freed':
-    case 'held':
-    case 'unknown-batch':
-    case 'nudge-failed':
-    case 'hold-not-noted':
-    case 'not-revived':
-    case 'given-up':
-    case 'not-given-up':
-    case 'not-put-off':
-    case 'share-unknown':
-    case 'result-omitted':
-    case 'destination-up':
-    case 'not-removed':
-    case 'early-guard':
-    case 'foreign-message':
-    case 'foreign-results':
-      return [];
-  }
+/** Of each event, so that a new one does not compile until it is decided. */
+const EFFECTS: { readonly [Name in FlowEvent['event']]: Effect<Event<Name>> } = {
+  registered: { adds: ({ tasks }) => ({ TasksRegistered: tasks }) },
+  rejected: {
+    adds: ({ messages }) => ({ TasksRejected: messages }),
+    of: ({ operation = NO_OPERATION }) => ({ operation }),
+    warns: true,
+  },
+  redriven: { adds: ({ tasks }) => ({ TasksRedriven: tasks }) },
+  settled: {
+    // Whoever waited and was replaced has succeeded, as its row says.
+    adds: ({ how, tasks }) =>
+      how === 'superseded'
+        ? { TasksSucceeded: tasks }
+        : { TasksFailed: tasks, TasksExpired: how === 'expired' ? tasks : 0 },
+  },
+  led: {
+    adds: ({ takenOver }) => ({ LeadersElected: 1, LockTakeovers: takenOver ? 1 : 0 }),
+    of: ({ target }) => ({ operation: operationOf(target) }),
+  },
+  sealed: {
+    // One whose candidates all ended before it had them goes nowhere: it is not a batch that was badly filled.
+    adds: ({ size, fill, waited }): Values =>
+      size === 0 ? {} : { BatchesSealed: 1, FillRatio: 100 * fill, Wait: Math.max(0, waited) },
+    of: ({ because }) => ({ reason: because }),
+  },
+  called: {
+    adds: ({ isError, took }) => ({
+      DownstreamCalls: 1,
+      DownstreamErrors: isError ? 1 : 0,
+      DownstreamLatency: Math.max(0, took),
+    }),
+  },
+  // Those that have a job are under way.
+  postponed: { adds: ({ open, pending = 0 }) => ({ BatchesRetried: open > pending ? 1 : 0 }) },
+  'not-stored': { adds: () => ({ BatchesRetried: 1 }), warns: true },
+  finished: {
+    adds: ({ status, counts }) => ({
+      TasksSucceeded: counts.succeeded,
+      TasksFailed: counts.failed,
+      BatchesSucceeded: status === 'succeeded' ? 1 : 0,
+      BatchesFailed: status === 'succeeded' ? 0 : 1,
+    }),
+  },
+  looked: { adds: ({ oldestWaiting }) => ({ OldestWaiting: oldestWaiting }) },
+  merged: {
+    adds: ({ requests, inputs, skipped, called }) => ({
+      RequestsMerged: requests,
+      InputsMerged: inputs,
+      InputsSkipped: skipped,
+      JobsStarted: called ? 1 : 0,
+    }),
+  },
+  revived: { adds: () => ({ DeadLettersRevived: 1 }), warns: true },
+  unreadable: { adds: () => ({ DeadLettersUnreadable: 1 }), warns: true },
+  repaired: { adds: ({ finding }) => ({ [REPAIRS[finding]]: 1, Repairs: 1 }), warns: true },
+  'circuit-opened': { adds: () => ({ CircuitOpened: 1 }), warns: true },
+  'circuit-closed': { adds: () => ({ CircuitClosed: 1 }) },
+  delivered: { adds: ({ events }) => ({ CallbacksDelivered: events }) },
+  'not-delivered': { adds: () => ({ CallbacksFailed: 1 }), warns: true },
+  'put-off': { adds: ({ waited }) => ({ OldestUndelivered: waited }) },
+  'destination-down': { adds: () => ({ DestinationsDown: 1 }), warns: true },
+  untold: { adds: ({ tasks }) => ({ EventsUntold: tasks }), warns: true },
+  'fan-out-untold': { adds: () => ({ EventsUntold: 1 }) },
+  'fan-out-ended': {
+    adds: ({ status }): Values => (status === 'complete' ? { FanOutsCompleted: 1 } : { FanOutsExpired: 1 }),
+  },
+  'fan-out-repaired': { adds: () => ({ FanOutsRepaired: 1, Repairs: 1 }) },
+  'unknown-items': { adds: ({ items }) => ({ ItemsUnknown: items }) },
+  'sweep-cut': { adds: () => ({ SweepsCut: 1 }), warns: true },
+  'unknown-batch': { warns: true },
+  'foreign-results': { warns: true },
+  'foreign-message': { warns: true },
+  'given-up': { warns: true },
+  'not-given-up': { warns: true },
+  'not-put-off': { warns: true },
+  'share-unknown': { warns: true },
+  'result-omitted': { warns: true },
+  blocked: {},
+  'slot-freed': {},
+  held: {},
+  'nudge-failed': {},
+  'hold-not-noted': {},
+  'not-revived': {},
+  'destination-up': {},
+  'not-removed': {},
+  'early-guard': {},
 };
-
-type Event<Name extends FlowEvent['event']> = Extract<FlowEvent, { readonly event: Name }>;
-
-/** One whose candidates all ended before it had them goes nowhere: it is not a batch that was badly filled. */
-const sealed = ({ operation, because, size, fill, waited }: Event<'sealed'>): readonly Measured[] =>
-  size === 0
-    ? []
-    : [
-        { of: { operation, reason: because }, values: { BatchesSealed: 1 } },
-        { of: { operation }, values: { FillRatio: 100 * fill, Wait: Math.max(0, waited) } },
-      ];
-
-/** Whoever waited and was replaced has succeeded, as its row says. */
-const settled = ({ how, tasks }: Event<'settled'>): Measured['values'] =>
-  how === 'superseded'
-    ? { TasksSucceeded: tasks }
-    : { TasksFailed: tasks, TasksExpired: how === 'expired' ? tasks : 0 };
-
-const finished = ({ status, counts }: Event<'finished'>): Measured['values'] => ({
-  TasksSucceeded: counts.succeeded,
-  TasksFailed: counts.failed,
-  BatchesSucceeded: status === 'succeeded' ? 1 : 0,
-  BatchesFailed: status === 'succeeded' ? 0 : 1,
-});
