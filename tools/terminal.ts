@@ -1,6 +1,6 @@
 /** What commands print: for people by default, JSON when asked. */
 import { stripVTControlCharacters, styleText } from 'node:util';
-import type { DownstreamTarget } from '../src/domain/config/endpoints.ts';
+import { type DownstreamTarget, serviceName } from '../src/domain/config/endpoints.ts';
 
 /** What could move a terminal's cursor, clear its screen, end a line or turn the reading direction. */
 const UNPRINTABLE = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu;
@@ -21,18 +21,8 @@ export const withoutSecrets = (url: string): string => {
 };
 
 /** Where a downstream is, as far as anybody may read it. */
-export const whereIs = (target: DownstreamTarget): string => {
-  switch (target.kind) {
-    case 'http':
-      return withoutSecrets(target.url);
-    case 'lambda':
-      return `function ${target.function}`;
-    case 'step-functions':
-      return `state machine ${target.stateMachine}`;
-    case 'queue':
-      return `queue ${target.name}`;
-  }
-};
+export const whereIs = (target: DownstreamTarget): string =>
+  target.kind === 'http' ? withoutSecrets(target.url) : serviceName(target);
 
 /** `1 task`, `2 tasks`. */
 export const plural = (count: number, one: string, many = `${one}s`): string =>

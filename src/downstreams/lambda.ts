@@ -1,6 +1,6 @@
 /** The Lambda kind of downstream: one invocation a batch, whose answer is read like the body of an HTTP one. */
 import { InvokeCommand, LambdaClient, type LambdaClientConfig } from '@aws-sdk/client-lambda';
-import type { LambdaTarget } from '../domain/config/endpoints.ts';
+import { type LambdaTarget, serviceName } from '../domain/config/endpoints.ts';
 import { answerOfFailure } from '../domain/downstream/aws-failure.ts';
 import { type Answer, type Call, type Downstream, printEvent } from '../domain/downstream/downstream.ts';
 import { readFunctionError, readPayload } from '../domain/downstream/lambda-answer.ts';
@@ -21,7 +21,7 @@ export const lambdaDownstream = (target: LambdaTarget, client: LambdaClient): Do
       const body = Payload?.transformToString() ?? '';
       return FunctionError === undefined ? readPayload(body, call) : readFunctionError(FunctionError, body);
     } catch (cause) {
-      return answerOfFailure({ cause, what: `the function ${target.function}`, timeout, signal });
+      return answerOfFailure({ cause, what: `the ${serviceName(target)}`, timeout, signal });
     }
   },
 });

@@ -1,6 +1,6 @@
 /** The queue kind of downstream: each batch is one message. Once it is in the queue its tasks are done. */
 import { GetQueueUrlCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import { type QueueTarget, queueNamed } from '../domain/config/endpoints.ts';
+import { type QueueTarget, queueNamed, serviceName } from '../domain/config/endpoints.ts';
 import { answerOfFailure } from '../domain/downstream/aws-failure.ts';
 import {
   type Answer,
@@ -34,7 +34,7 @@ export const queueDownstream = (target: QueueTarget, client: SQSClient): Downstr
         await client.send(new SendMessageCommand({ QueueUrl, ...message }), { abortSignal: signal });
         return { kind: 'all-succeeded' };
       } catch (cause) {
-        return answerOfFailure({ cause, what: `the queue ${target.name}`, timeout, signal });
+        return answerOfFailure({ cause, what: `the ${serviceName(target)}`, timeout, signal });
       }
     },
   };

@@ -7,7 +7,7 @@
  * without a report is done again.
  */
 import { ExecutionAlreadyExists, SFNClient, type SFNClientConfig, StartExecutionCommand } from '@aws-sdk/client-sfn';
-import { executionPrefix, type StateMachineTarget } from '../domain/config/endpoints.ts';
+import { executionPrefix, type StateMachineTarget, serviceName } from '../domain/config/endpoints.ts';
 import { answerOfFailure } from '../domain/downstream/aws-failure.ts';
 import {
   type Answer,
@@ -41,7 +41,7 @@ export const stepFunctionsDownstream = (
       await startFirstFree(client, machine, call, tag, signal);
       return { kind: 'pending' };
     } catch (cause) {
-      return answerOfFailure({ cause, what: `the state machine ${target.stateMachine}`, timeout, signal });
+      return answerOfFailure({ cause, what: `the ${serviceName(target)}`, timeout, signal });
     }
   },
 });

@@ -16,6 +16,7 @@ import type { Chaos } from '../virtual/chaos.ts';
 import { anyHabits, type Habits } from '../virtual/habits.ts';
 import { checkMessage } from './limits.ts';
 import { Line } from './line.ts';
+import { Polling } from './polling.ts';
 
 export interface QueuedMessage {
   readonly id: string;
@@ -64,12 +65,10 @@ export class SimulatedQueue {
   readonly #ready = new Line<QueuedMessage>();
   /** Messages that come back after a delay of their own, by the receive for which that holds. */
   readonly #putOff = new WeakMap<QueuedMessage, number>();
+  readonly #polling: Polling<QueuedMessage>;
   #inHand = 0;
   /** Whether messages were lost that the design counts on. */
   wasPurged = false;
-  #polling = false;
-  /** When whoever waits first is handed on, with how many there are by then; none waits while it is undefined. */
-  #handOnAt: Millis | undefined;
   #sent = 0;
   /** Told of a message that was sent. */
   onSend: (message: QueuedMessage) => void = () => {};
@@ -84,6 +83,12 @@ export class SimulatedQueue {
     this.#chaos = chaos;
     this.#habits = habits;
     this.#options = options;
+    this.#polling = new Polling(chaos, habits, options, {
+      ready: () => this.#ready.length,
+      inHand: () => this.#inHand,
+      take: () => this.#take(),
+      deliver: (taken) => this.#deliver(taken),
+    });
   }
 
   get isEmpty(): boolean {
@@ -165,57 +170,13 @@ export class SimulatedQueue {
       if (!comes()) return;
       if (message.deleted || this.deadLetters.has(message)) return;
       this.#ready.push(message);
-      this.#pollSoon();
+      this.#polling.soon();
     });
   }
 
   /** More pollers may be free than when somebody last looked. */
   pollAgain(): void {
-    if (this.#ready.length > 0) this.#pollSoon();
-  }
-
-  #pollSoon(): void {
-    const { batchSize, window = 0 } = this.#options;
-    if (window > 0 && this.#ready.length < batchSize) {
-      this.#gather(window);
-      return;
-    }
-    if (this.#polling) return;
-    this.#polling = true;
-    this.#chaos.scheduler.after(this.#habits.untilPoll(), () => {
-      this.#polling = false;
-      this.#poll();
-    });
-  }
-
-  /** Whoever is ready first waits for others, for so long. */
-  #gather(window: Millis): void {
-    const { scheduler } = this.#chaos;
-    if (this.#handOnAt !== undefined) return;
-    const at = scheduler.now + window;
-    this.#handOnAt = at;
-    scheduler.after(window, () => {
-      if (this.#handOnAt === at && this.#ready.length > 0) this.#poll();
-    });
-  }
-
-  #poll(): void {
-    const { pollers } = this.#habits;
-    this.#handOnAt = undefined;
-    if (!pollers) {
-      const taken = this.#take();
-      if (this.#ready.length > 0) this.#pollSoon();
-      if (taken.length > 0) this.#deliver(taken);
-      return;
-    }
-    const { batchSize, window = 0 } = this.#options;
-    const least = window > 0 ? batchSize : 1;
-    // Those whose time is over first, however few they are; then as many as need not wait for others.
-    for (let from = 1; this.#ready.length >= from && pollers.mayTake(this.#inHand); from = least) {
-      const taken = this.#take();
-      if (taken.length > 0) this.#deliver(taken);
-    }
-    if (window > 0 && this.#ready.length > 0 && pollers.mayTake(this.#inHand)) this.#pollSoon();
+    if (this.#ready.length > 0) this.#polling.soon();
   }
 
   #take(): QueuedMessage[] {

@@ -1,6 +1,6 @@
 /** Reads what a downstream of the test's own did, as production reads what each kind of downstream does. */
 
-import type { DownstreamTarget } from '../domain/config/endpoints.ts';
+import { type DownstreamTarget, type ServiceTarget, serviceName } from '../domain/config/endpoints.ts';
 import { answerOfFailure } from '../domain/downstream/aws-failure.ts';
 import type { Answer, Call } from '../domain/downstream/downstream.ts';
 import { type HttpAnswer, readAnswer, readBody, whyNoAnswer } from '../domain/downstream/http-answer.ts';
@@ -34,9 +34,9 @@ export const readerOf = (target: DownstreamTarget, call: Call, now: () => Millis
     case 'lambda':
       return lambdaReader(target, call);
     case 'step-functions':
-      return serviceReader(target, `the state machine ${target.stateMachine}`, { kind: 'pending' });
+      return serviceReader(target, { kind: 'pending' });
     case 'queue':
-      return serviceReader(target, `the queue ${target.name}`, { kind: 'all-succeeded' });
+      return serviceReader(target, { kind: 'all-succeeded' });
   }
 };
 
@@ -94,7 +94,7 @@ const isHttpReply = (said: unknown): said is HttpReply =>
 
 /** A function has no status: what it returns is its answer. */
 const lambdaReader = (target: DownstreamTarget & { readonly kind: 'lambda' }, call: Call): Reader => ({
-  ...serviceReader(target, `the function ${target.function}`, { kind: 'all-succeeded' }),
+  ...serviceReader(target, { kind: 'all-succeeded' }),
   answered: async (said) => {
     const body = said === undefined ? 'null' : jsonOf(withoutStatus(said));
     return Buffer.byteLength(body) > RESPONSE_MAX_BYTES
@@ -123,7 +123,9 @@ export const withoutStatus = <Said>(said: Said): Said => {
 };
 
 /** A service of AWS that takes a call over says no more than that it did. @param taken what that means */
-const serviceReader = ({ timeout }: DownstreamTarget, what: string, taken: Answer): Reader => {
+const serviceReader = (target: ServiceTarget, taken: Answer): Reader => {
+  const { timeout } = target;
+  const what = `the ${serviceName(target)}`;
   const failed = (cause: unknown, signal = new AbortController().signal): Answer =>
     answerOfFailure({ cause, what, timeout, signal });
   return {

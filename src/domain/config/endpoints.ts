@@ -48,6 +48,21 @@ export interface QueueTarget extends Timed {
 
 export type DownstreamTarget = HttpTarget | LambdaTarget | StateMachineTarget | QueueTarget;
 
+/** A service of AWS that takes batches. */
+export type ServiceTarget = Exclude<DownstreamTarget, HttpTarget>;
+
+/** What people call it: `function parcels`. */
+export const serviceName = (target: ServiceTarget): string => {
+  switch (target.kind) {
+    case 'lambda':
+      return `function ${target.function}`;
+    case 'step-functions':
+      return `state machine ${target.stateMachine}`;
+    case 'queue':
+      return `queue ${target.name}`;
+  }
+};
+
 /** Who is told how tasks ended. */
 export type Destination =
   | { readonly kind: 'queue' | 'topic' | 'event-bus' /** Or an ARN. */; readonly name: string }

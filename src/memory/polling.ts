@@ -1,0 +1,82 @@
+/** When a function gets what is ready in a queue: soon, or once there is enough of it for one run. */
+import type { Millis } from '../domain/ids.ts';
+import type { Chaos } from '../virtual/chaos.ts';
+import type { Habits } from '../virtual/habits.ts';
+
+/** The queue that is polled. */
+interface Polled<Message> {
+  /** How many messages are ready. */
+  ready(): number;
+  /** How many runs of the function have some in hand. */
+  inHand(): number;
+  take(): readonly Message[];
+  deliver(taken: readonly Message[]): void;
+}
+
+interface Gathering {
+  readonly batchSize: number;
+  /** How long the first of them waits for others, if they are fewer. @default 0 */
+  readonly window?: Millis;
+}
+
+export class Polling<Message> {
+  readonly #chaos: Chaos;
+  readonly #habits: Habits;
+  readonly #batchSize: number;
+  readonly #window: Millis;
+  readonly #queue: Polled<Message>;
+  #isUnderWay = false;
+  /** When whoever waits first is handed on, with how many there are by then; none waits while it is undefined. */
+  #handOnAt: Millis | undefined;
+
+  constructor(chaos: Chaos, habits: Habits, { batchSize, window = 0 }: Gathering, queue: Polled<Message>) {
+    this.#chaos = chaos;
+    this.#habits = habits;
+    this.#batchSize = batchSize;
+    this.#window = window;
+    this.#queue = queue;
+  }
+
+  soon(): void {
+    if (this.#window > 0 && this.#queue.ready() < this.#batchSize) {
+      this.#gather();
+      return;
+    }
+    if (this.#isUnderWay) return;
+    this.#isUnderWay = true;
+    this.#chaos.scheduler.after(this.#habits.untilPoll(), () => {
+      this.#isUnderWay = false;
+      this.#poll();
+    });
+  }
+
+  /** Whoever is ready first waits for others. */
+  #gather(): void {
+    const { scheduler } = this.#chaos;
+    if (this.#handOnAt !== undefined) return;
+    const at = scheduler.now + this.#window;
+    this.#handOnAt = at;
+    scheduler.after(this.#window, () => {
+      if (this.#handOnAt === at && this.#queue.ready() > 0) this.#poll();
+    });
+  }
+
+  #poll(): void {
+    const queue = this.#queue;
+    const { pollers } = this.#habits;
+    this.#handOnAt = undefined;
+    if (!pollers) {
+      const taken = queue.take();
+      if (queue.ready() > 0) this.soon();
+      if (taken.length > 0) queue.deliver(taken);
+      return;
+    }
+    const least = this.#window > 0 ? this.#batchSize : 1;
+    // Those whose time is over first, however few they are; then as many as need not wait for others.
+    for (let from = 1; queue.ready() >= from && pollers.mayTake(queue.inHand()); from = least) {
+      const taken = queue.take();
+      if (taken.length > 0) queue.deliver(taken);
+    }
+    if (this.#window > 0 && queue.ready() > 0 && pollers.mayTake(queue.inHand())) this.soon();
+  }
+}
