@@ -15,7 +15,7 @@ import { type FanOutId, fanOutId, type Item } from '../src/domain/fan-out-ids.ts
 import { FULL_SIZE } from '../src/domain/fan-outs/tree.ts';
 import type { Token } from '../src/domain/ids.ts';
 import type { FanOuts } from '../src/ports/fan-outs.ts';
-import { within } from '../src/ports/within.ts';
+import { within } from '../src/ports/machine.ts';
 import type { FanOutDeps } from '../src/steps/deps.ts';
 import { ackItems } from '../src/steps/fan-outs/ack-items.ts';
 import { addItems } from '../src/steps/fan-outs/add-items.ts';

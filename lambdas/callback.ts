@@ -1,7 +1,7 @@
 /** Callback: events go to their destinations. */
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { dynamoDBShares } from '../src/aws/dynamodb-shares.ts';
-import { sqsReturns } from '../src/aws/sqs-returns.ts';
+import { sqsReturns } from '../src/aws/sqs-queues.ts';
 import { placed } from '../src/domain/config/endpoints.ts';
 import { type Environment, optionalSetting, setting } from '../src/domain/deployed/environment.ts';
 import { deliverAll } from '../src/steps/deliver/deliver.ts';

@@ -28,7 +28,7 @@ import {
 import type { Secrets } from '../src/domain/downstream/secret.ts';
 import type { Token } from '../src/domain/ids.ts';
 import type { Delivery, Invocation, Machine, Report } from '../src/ports/machine.ts';
-import { within } from '../src/ports/within.ts';
+import { within } from '../src/ports/machine.ts';
 import { type Log, reportTo } from './log.ts';
 import { embeddedMetrics, measureTo } from './metrics.ts';
 

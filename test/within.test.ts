@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { TimeIsUp } from '../src/ports/machine.ts';
-import { within } from '../src/ports/within.ts';
+import { TimeIsUp, within } from '../src/ports/machine.ts';
 
 it('answers what the work comes to, within its time', async () => {
   await expect(within(60_000, async () => 7)).resolves.toBe(7);

@@ -8,7 +8,7 @@ import { parseConfig } from '../../src/domain/config/schema/config.ts';
 import type { FlowEvent } from '../../src/domain/events/events.ts';
 import type { Token } from '../../src/domain/ids.ts';
 import { type ClaimId, type ListId, listId, parseHandle, trackerOf } from '../../src/domain/lists/ids.ts';
-import { within } from '../../src/ports/within.ts';
+import { within } from '../../src/ports/machine.ts';
 import type { ListDeps } from '../../src/steps/deps.ts';
 import { append } from '../../src/steps/lists/append.ts';
 import { synthesise } from '../../tools/local/assembly.ts';

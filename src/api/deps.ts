@@ -2,7 +2,7 @@
 
 import type { Fleets } from '../ports/fleets.ts';
 import type { Backlogs } from '../ports/queues.ts';
-import type { ReadMeter } from '../ports/read-meter.ts';
+import type { ReadMeter } from '../ports/rows.ts';
 import type { Deps } from '../steps/deps.ts';
 
 export type ApiDeps = Pick<

@@ -8,8 +8,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Millis } from '../domain/ids.ts';
 import { AWS_CALL, AWS_TRY, timeForCall } from '../domain/timings.ts';
-import { type Invocation, TimeIsUp } from '../ports/machine.ts';
-import { within } from '../ports/within.ts';
+import { type Invocation, TimeIsUp, within } from '../ports/machine.ts';
 
 const running = new AsyncLocalStorage<Invocation>();
 

@@ -10,8 +10,8 @@ import { PAGE_SIZE, type SlotPage } from '../domain/operations/slot-pages.ts';
 import type { Slot } from '../domain/operations/slots.ts';
 import type { SlotPages } from '../ports/slot-pages.ts';
 import type { Item } from '../rows/item.ts';
+import { slotPageKey, slotPageOf, slotPartitions, slotsOf } from '../rows/lock-rows.ts';
 import { NOT_NEWER, type RowKind, readable, readsUpTo, VERSION_AT_FIRST, versionOf } from '../rows/row-version.ts';
-import { slotPageKey, slotPageOf, slotPartitions, slotsOf } from '../rows/slot-rows.ts';
 import { conditionally } from './dynamodb.ts';
 
 /** The first page of slots, which is part of another row. */

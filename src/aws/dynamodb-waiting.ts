@@ -8,7 +8,7 @@ import {
   type QueryCommandOutput,
 } from '@aws-sdk/lib-dynamodb';
 import type { Target } from '../domain/ids.ts';
-import type { PatrolMarks } from '../ports/patrol-marks.ts';
+import type { PatrolMarks } from '../ports/locks.ts';
 import type { WaitingTasks } from '../ports/waiting.ts';
 import type { Item } from '../rows/item.ts';
 import {

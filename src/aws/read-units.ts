@@ -1,7 +1,7 @@
 /** What reads of DynamoDB consume, as DynamoDB says: it is asked for the reads of measured work, and for no others. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { ReadMeter } from '../ports/read-meter.ts';
+import type { ReadMeter } from '../ports/rows.ts';
 
 const READS: ReadonlySet<string | undefined> = new Set([
   'GetItemCommand',

@@ -1,5 +1,6 @@
 /** The queue ports on SQS. */
 import {
+  ChangeMessageVisibilityBatchCommand,
   DeleteMessageCommand,
   GetQueueAttributesCommand,
   type QueueAttributeName,
@@ -10,8 +11,8 @@ import { printBatch, printElect, printGroup } from '../domain/batches/messages.t
 import { printCallback } from '../domain/callbacks/callback.ts';
 import type { Millis } from '../domain/ids.ts';
 import { printRejection } from '../domain/register/rejection.ts';
-import type { DeadLetters } from '../ports/dead-letters.ts';
-import type { Backlogs, LetterQueue, Queues, SourceQueue } from '../ports/queues.ts';
+import type { PutOff, Returns } from '../ports/callbacks.ts';
+import type { Backlogs, DeadLetters, LetterQueue, Queues, SourceQueue } from '../ports/queues.ts';
 import { type Outgoing, sendAll } from './sqs.ts';
 
 /** Queue URLs; a λ has those it may use. */
@@ -148,3 +149,32 @@ export const sqsDeadLetters = (client: SQSClient, urls: QueueUrls, deadLetterUrl
     count: async (queue) => (await countsOf(client, where(queue))).reduce((sum, each) => sum + each, 0),
   };
 };
+
+/** SQS takes ten messages in a request. */
+const ENTRIES = 10;
+
+/**
+ * Delays of its own for each message that comes back.
+ *
+ * @param url of the queue that the messages were received from.
+ */
+export const sqsReturns = (client: SQSClient, url: string): Returns => ({
+  putOff: async (messages) => {
+    const left: PutOff[] = [];
+    for (let from = 0; from < messages.length; from += ENTRIES) {
+      const chunk = messages.slice(from, from + ENTRIES);
+      const { Failed = [] } = await client.send(
+        new ChangeMessageVisibilityBatchCommand({
+          QueueUrl: url,
+          Entries: chunk.map(({ receipt, delay }, index) => ({
+            Id: String(index),
+            ReceiptHandle: receipt,
+            VisibilityTimeout: delay,
+          })),
+        }),
+      );
+      left.push(...Failed.map(({ Id }) => chunk[Number(Id)] as PutOff));
+    }
+    return left;
+  },
+});

@@ -1,7 +1,7 @@
 /** The way to an event bus. */
 import { EventBridgeClient, type EventBridgeClientConfig, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { TRIES, timed } from '../aws/call-time.ts';
-import { NotTaken, TooLarge, type Way } from '../ports/way.ts';
+import { NotTaken, TooLarge, type Way } from '../ports/callbacks.ts';
 import { reasonOf } from '../util/problems.ts';
 
 export const eventBusClient = (options: EventBridgeClientConfig): EventBridgeClient =>

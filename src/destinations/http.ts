@@ -3,7 +3,7 @@ import type { Destination } from '../domain/config/endpoints.ts';
 import { whyNoAnswer } from '../domain/downstream/http-answer.ts';
 import { SecretUnreadable } from '../domain/downstream/secret.ts';
 import { headersFor, type Surroundings } from '../downstreams/http-headers.ts';
-import { NotTaken, TooLarge, type Way } from '../ports/way.ts';
+import { NotTaken, TooLarge, type Way } from '../ports/callbacks.ts';
 
 /** Answers of a destination that takes no event now, whichever it is. */
 const isDown = (status: number): boolean => status >= 500 || status === 408 || status === 429;

@@ -2,7 +2,7 @@
 import { GetQueueUrlCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { SqsFailure, sendAll } from '../aws/sqs.ts';
 import { queueNamed } from '../domain/config/endpoints.ts';
-import { TooLarge, type Way } from '../ports/way.ts';
+import { TooLarge, type Way } from '../ports/callbacks.ts';
 import { reasonOf } from '../util/problems.ts';
 
 /** @param name of the queue, or its ARN. */

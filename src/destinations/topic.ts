@@ -1,7 +1,7 @@
 /** The way to a topic. */
 import { InvalidParameterException, PublishCommand, SNSClient, type SNSClientConfig } from '@aws-sdk/client-sns';
 import { TRIES, timed } from '../aws/call-time.ts';
-import { TooLarge, type Way } from '../ports/way.ts';
+import { TooLarge, type Way } from '../ports/callbacks.ts';
 import { reasonOf } from '../util/problems.ts';
 
 export const topicClient = (options: SNSClientConfig): SNSClient => timed(new SNSClient({ ...TRIES, ...options }));

@@ -14,8 +14,8 @@ import { RETENTION } from '../domain/timings.ts';
 import type { Backlog } from '../ports/queues.ts';
 import type { Chaos } from '../virtual/chaos.ts';
 import { anyHabits, type Habits } from '../virtual/habits.ts';
+import { Line } from './in-turn.ts';
 import { checkMessage } from './limits.ts';
-import { Line } from './line.ts';
 import { Polling } from './polling.ts';
 
 export interface QueuedMessage {

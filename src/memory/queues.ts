@@ -4,8 +4,15 @@ import { printBatch, printElect, printGroup } from '../domain/batches/messages.t
 import type { CallbackMessage } from '../domain/callbacks/callback.ts';
 import type { Millis } from '../domain/ids.ts';
 import { printRejection, type Rejection } from '../domain/register/rejection.ts';
-import type { DeadLetter, DeadLetters } from '../ports/dead-letters.ts';
-import type { Backlogs, LetterQueue, Queues, SourceQueue, WorkingQueue } from '../ports/queues.ts';
+import type {
+  Backlogs,
+  DeadLetter,
+  DeadLetters,
+  LetterQueue,
+  Queues,
+  SourceQueue,
+  WorkingQueue,
+} from '../ports/queues.ts';
 import { type Gate, through } from '../virtual/gate.ts';
 import type { QueuedMessage, SimulatedQueue } from './queue.ts';
 

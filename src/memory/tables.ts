@@ -14,7 +14,7 @@ import type { OperationState, Slot, WaitingTarget } from '../domain/operations/s
 import type { NewTask, Task } from '../domain/tasks/task.ts';
 import type { Reservation } from '../ports/fan-outs.ts';
 import type { Append, JobResult, Taken } from '../ports/lists.ts';
-import type { PatrolMark } from '../ports/patrol-marks.ts';
+import type { PatrolMark } from '../ports/locks.ts';
 import { DYNAMODB, limited } from './limits.ts';
 import { rowBehind } from './remembered.ts';
 

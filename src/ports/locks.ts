@@ -1,5 +1,4 @@
-/** The lock of each Target, which its leader holds. */
-
+/** The lock of each Target, which its leader holds, and how far the patrol of the locks has come. */
 import type { Lock } from '../domain/batches/lock.ts';
 import type { Waiting } from '../domain/batches/policy.ts';
 import type { BatchId, Millis, OperationName, Target, Token } from '../domain/ids.ts';
@@ -109,4 +108,18 @@ export interface Locks extends SlotPages<Target> {
    * begin with `prefix`. Then no others are read. Eventually consistent.
    */
   targets(operation: OperationName, limit: number, cursor?: string, prefix?: string): Promise<Page<Target>>;
+}
+
+/** Where the patrol of the lock rows stands, kept between the minutes. */
+export interface PatrolMark {
+  readonly operation: OperationName;
+  readonly cursor?: string;
+  /** Lock rows seen in the round that is under way, and in the whole round before. */
+  readonly seen: number;
+  readonly lastRound: number;
+}
+
+export interface PatrolMarks {
+  read(): Promise<PatrolMark | undefined>;
+  write(mark: PatrolMark): Promise<void>;
 }

@@ -1,13 +1,15 @@
-/** The BatchLock table's rows (design, section 4): a Target's lock, its waiting tasks, and the patrol's mark. */
-
+/**
+ * The BatchLock table's rows (design, section 4): a Target's lock, its waiting tasks, the patrol's mark, and pages of slots, which are
+ * rows with a set of slots each, in partitions of their own.
+ */
 import { type Lock, NO_LOCK } from '../domain/batches/lock.ts';
 import { type Waiting, type WaitingTask, waitingRow } from '../domain/batches/policy.ts';
 import { type BatchId, type Candidate, operationOf, parseCandidate, type Target } from '../domain/ids.ts';
-import type { Pause } from '../domain/operations/slots.ts';
+import { PAGE_SIZE, PAGES_TOGETHER, type SlotPage } from '../domain/operations/slot-pages.ts';
+import type { Pause, Slot } from '../domain/operations/slots.ts';
 import type { SentWhen } from '../domain/tasks/age.ts';
 import { SECOND } from '../domain/timings.ts';
-import type { LockRow } from '../ports/locks.ts';
-import type { PatrolMark } from '../ports/patrol-marks.ts';
+import type { LockRow, PatrolMark } from '../ports/locks.ts';
 import { type Attributes, type Item, read, written } from './item.ts';
 import { readable, versionOf } from './row-version.ts';
 
@@ -120,3 +122,28 @@ export const patrolMarkItem = (mark: PatrolMark): Item => ({
   ...written(MARK, mark),
   Version: versionOf('patrol mark'),
 });
+
+const PREFIX = 'slots#';
+
+/** `#` is in no Target, and in no operation's name. @param owner the partition of the Target, or of the operation */
+const partitionOf = (owner: string, part: number): string => `${owner}#slots-${part}`;
+
+/** The partitions of the pages beyond the first one, for `cap` slots. */
+export const slotPartitions = (owner: string, cap: number): readonly string[] => {
+  const pages = Math.max(0, Math.ceil(cap / PAGE_SIZE));
+  return Array.from({ length: Math.ceil(pages / PAGES_TOGETHER) }, (_, part) => partitionOf(owner, part));
+};
+
+/** @param page 1 or more */
+export const slotPageKey = (owner: string, page: number): Item => ({
+  Target: partitionOf(owner, Math.floor((page - 1) / PAGES_TOGETHER)),
+  Entry: `${PREFIX}${String(page).padStart(3, '0')}`,
+});
+
+/** @throws NewerRow */
+export const slotPageOf = (stored: Item): SlotPage => {
+  const { Entry } = readable('slot page', stored);
+  return { page: Number((Entry as string).slice(PREFIX.length)), slots: slotsOf(stored) };
+};
+
+export const slotsOf = ({ InFlight = [] }: Item): readonly Slot[] => [...(InFlight as Iterable<Slot>)];

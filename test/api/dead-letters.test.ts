@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
-import type { DeadLetter } from '../../src/ports/dead-letters.ts';
+import type { DeadLetter } from '../../src/ports/queues.ts';
 import { memoryStores } from '../ports/stores.ts';
 import { type StepKit, stepKit } from '../steps/step-kit.ts';
 import { letter, refused } from '../steps/step-suite.ts';

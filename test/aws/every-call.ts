@@ -5,7 +5,7 @@ import { type LeaseKey, type ListId, listId, trackerOf } from '../../src/domain/
 import type { InputKey } from '../../src/domain/merging/inputs.ts';
 import { slotOf } from '../../src/domain/operations/slots.ts';
 import type { Task } from '../../src/domain/tasks/task.ts';
-import type { PatrolMarks } from '../../src/ports/patrol-marks.ts';
+import type { PatrolMarks } from '../../src/ports/locks.ts';
 import { aPostponed, aStart, aTask, candidate, NOW, operationName, token } from '../factories/factories.ts';
 import { aNode, fleet, nodeOf, partition } from '../factories/fleets.ts';
 import { fresh } from '../ports/names.ts';

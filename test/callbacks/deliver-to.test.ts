@@ -2,10 +2,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { healthOf, NEW_SHARE, SLOTS } from '../../src/domain/callbacks/share.ts';
 import type { FlowEvent } from '../../src/domain/events/events.ts';
-import { memoryShares, type ShareRow } from '../../src/memory/shares.ts';
+import { memoryShares, type ShareRow } from '../../src/memory/callbacks.ts';
 import type { Shares } from '../../src/ports/callbacks.ts';
+import { NotTaken, TooLarge } from '../../src/ports/callbacks.ts';
 import { TimeIsUp } from '../../src/ports/machine.ts';
-import { NotTaken, TooLarge } from '../../src/ports/way.ts';
 import { type Addressee, deliverTo, type Outcome } from '../../src/steps/deliver/deliver-to.ts';
 import { type Sharing, sharing } from '../../src/steps/deliver/sharing.ts';
 import { openGate } from '../../src/virtual/gate.ts';

@@ -6,7 +6,7 @@ import type { Config } from '../../src/domain/config/resolved.ts';
 import type { FlowEvent } from '../../src/domain/events/events.ts';
 import type { Rejection } from '../../src/domain/register/rejection.ts';
 import type { PutOff, Returns } from '../../src/ports/callbacks.ts';
-import { TooLarge, type Way } from '../../src/ports/way.ts';
+import { TooLarge, type Way } from '../../src/ports/callbacks.ts';
 import { deliverAll } from '../../src/steps/deliver/deliver.ts';
 import { tell } from '../../src/steps/tasks/tell.ts';
 import { aConfig, aStored, NOW, token } from '../factories/factories.ts';

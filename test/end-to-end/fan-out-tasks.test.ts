@@ -9,7 +9,7 @@ import { setting } from '../../src/domain/deployed/environment.ts';
 import { type FanOutId, fanOutId, itemIdOf } from '../../src/domain/fan-out-ids.ts';
 import type { NewFanOut } from '../../src/domain/fan-outs/fan-out.ts';
 import type { TaskId } from '../../src/domain/ids.ts';
-import { within } from '../../src/ports/within.ts';
+import { within } from '../../src/ports/machine.ts';
 import type { FanOutDeps } from '../../src/steps/deps.ts';
 import { addItems } from '../../src/steps/fan-outs/add-items.ts';
 import { seal } from '../../src/steps/fan-outs/complete.ts';

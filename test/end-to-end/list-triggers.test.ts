@@ -12,7 +12,7 @@ import { sqsQueues } from '../../src/aws/sqs-queues.ts';
 import { setting } from '../../src/domain/deployed/environment.ts';
 import { type ListId, listId, taskOf, trackerOf } from '../../src/domain/lists/ids.ts';
 import { printTrigger } from '../../src/domain/register/trigger-message.ts';
-import { within } from '../../src/ports/within.ts';
+import { within } from '../../src/ports/machine.ts';
 import type { ListDeps } from '../../src/steps/deps.ts';
 import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { discard } from '../../src/steps/fan-outs/end.ts';

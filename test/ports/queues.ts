@@ -5,8 +5,7 @@ import { sqsBacklogs, sqsDeadLetters, sqsQueues } from '../../src/aws/sqs-queues
 import type { Rejection } from '../../src/domain/register/rejection.ts';
 import { SimulatedQueue } from '../../src/memory/queue.ts';
 import { memoryBacklogs, memoryDeadLetters, memoryQueues } from '../../src/memory/queues.ts';
-import type { DeadLetters } from '../../src/ports/dead-letters.ts';
-import type { Backlogs, Queues, WorkingQueue } from '../../src/ports/queues.ts';
+import type { Backlogs, DeadLetters, Queues, WorkingQueue } from '../../src/ports/queues.ts';
 import { Chaos } from '../../src/virtual/chaos.ts';
 import { NO_FAULTS } from '../../src/virtual/faults.ts';
 import { openGate } from '../../src/virtual/gate.ts';

@@ -2,7 +2,7 @@
 import { beforeEach } from 'vitest';
 import type { Target, TaskId } from '../../src/domain/ids.ts';
 import { printRejection } from '../../src/domain/register/rejection.ts';
-import type { DeadLetter } from '../../src/ports/dead-letters.ts';
+import type { DeadLetter } from '../../src/ports/queues.ts';
 import { electLeader } from '../../src/steps/lead/elect-leader.ts';
 import { register } from '../../src/steps/register/register.ts';
 import { aConfig, aPolicy, id, NOW, target, token } from '../factories/factories.ts';

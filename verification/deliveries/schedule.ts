@@ -11,12 +11,11 @@ import { callbackTimeout, callbackVisibility } from '../../src/domain/config/res
 import type { Millis } from '../../src/domain/ids.ts';
 import type { Rejection } from '../../src/domain/register/rejection.ts';
 import { CALLBACK_PATIENCE, CALLBACK_RECEIVES, MESSAGES_AT_ONCE, MINUTE, SECOND } from '../../src/domain/timings.ts';
+import { memoryReturns, memoryShares, receivedFrom } from '../../src/memory/callbacks.ts';
 import { type QueuedMessage, SimulatedQueue } from '../../src/memory/queue.ts';
 import { GivenUp, memoryDeadLetters, memoryQueues, type SimulatedQueues } from '../../src/memory/queues.ts';
 import { Remembered } from '../../src/memory/remembered.ts';
-import { memoryReturns, receivedFrom } from '../../src/memory/returns.ts';
-import { memoryShares } from '../../src/memory/shares.ts';
-import { NotTaken, type Way } from '../../src/ports/way.ts';
+import { NotTaken, type Way } from '../../src/ports/callbacks.ts';
 import { attempt, beginLife, type Life } from '../../src/processes/process.ts';
 import { type Sharing, sharing } from '../../src/steps/deliver/sharing.ts';
 import type { Chaos } from '../../src/virtual/chaos.ts';

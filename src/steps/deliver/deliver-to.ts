@@ -15,8 +15,8 @@ import type { Destination } from '../../domain/config/endpoints.ts';
 import type { Millis } from '../../domain/ids.ts';
 import { MAX_DELAY, SECOND } from '../../domain/timings.ts';
 import type { Returns } from '../../ports/callbacks.ts';
+import { NotTaken, TooLarge, type Way } from '../../ports/callbacks.ts';
 import { TimeIsUp } from '../../ports/machine.ts';
-import { NotTaken, TooLarge, type Way } from '../../ports/way.ts';
 import type { LetterDeps } from '../deps.ts';
 import type { Sharing } from './sharing.ts';
 

@@ -16,7 +16,7 @@ import { type Destination, EVENT_MAX_BYTES } from '../../domain/config/endpoints
 import { NewerMessage } from '../../domain/messages.ts';
 import { CALLBACK_CHANCES } from '../../domain/timings.ts';
 import type { PutOff } from '../../ports/callbacks.ts';
-import { TooLarge } from '../../ports/way.ts';
+import { TooLarge } from '../../ports/callbacks.ts';
 import { groupBy } from '../../util/group-by.ts';
 import { type Problem, reasonOf } from '../../util/problems.ts';
 import { type Because, type DeliverDeps, delayOf, deliverTo, type Outcome } from './deliver-to.ts';

@@ -17,8 +17,7 @@ import type { Millis } from '../../domain/ids.ts';
 import { NewerMessage, UnreadableMessage } from '../../domain/messages.ts';
 import { withId } from '../../domain/register/register-body.ts';
 import { CLOCK_SKEW } from '../../domain/timings.ts';
-import type { DeadLetter } from '../../ports/dead-letters.ts';
-import type { LetterQueue, SourceQueue } from '../../ports/queues.ts';
+import type { DeadLetter, LetterQueue, SourceQueue } from '../../ports/queues.ts';
 import { reasonOf } from '../../util/problems.ts';
 import type { LetterDeps } from '../deps.ts';
 

@@ -12,7 +12,7 @@
 
 import { expiresSoon, type Lock, mustStay } from '../../domain/batches/lock.ts';
 import { type Millis, type OperationName, operationOf, type Target } from '../../domain/ids.ts';
-import type { PatrolMark } from '../../ports/patrol-marks.ts';
+import type { PatrolMark } from '../../ports/locks.ts';
 import { InvalidCursor } from '../../ports/rows.ts';
 import { inBrief } from '../../util/problems.ts';
 import type { SweepDeps } from '../deps.ts';

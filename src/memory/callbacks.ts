@@ -1,7 +1,10 @@
-/** Messages of a simulated queue that come back after delays of their own. */
-import type { Returns } from '../ports/callbacks.ts';
-import { type Gate, openGate } from '../virtual/gate.ts';
+/** The ports of the callback function in memory: messages of a simulated queue that come back, and the share of destinations. */
+
+import { NEW_SHARE, type Share } from '../domain/callbacks/share.ts';
+import type { Returns, Shares } from '../ports/callbacks.ts';
+import { type Gate, openGate, through } from '../virtual/gate.ts';
 import type { QueuedMessage, SimulatedQueue } from './queue.ts';
+import { type Lag, rowBehind, upToDate } from './remembered.ts';
 
 /** What a function is given of messages that it received. */
 export const receivedFrom = (messages: readonly QueuedMessage[]) =>
@@ -32,3 +35,21 @@ export const memoryReturns = (
     },
   };
 };
+
+/** One row, in a map that may remember what it showed before. */
+export type ShareRow = Map<'share', Share>;
+
+export const memoryShares = (row: ShareRow, gate: Gate, lag: Lag = upToDate): Shares => ({
+  read: (how) =>
+    through(
+      gate,
+      'shares.read',
+      () => (how === 'now' ? row.get('share') : rowBehind(row, 'share', lag())) ?? NEW_SHARE,
+    ),
+  write: (share) =>
+    through(gate, 'shares.write', () => {
+      if ((row.get('share') ?? NEW_SHARE).version !== share.version) return false;
+      row.set('share', { ...share, version: share.version + 1 });
+      return true;
+    }),
+});
